@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is freed all at once: everything that lives as long as one window, one pod list, one symbol
+ * table. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *chunks; /* owned, newest first */
+	size_t nr_bytes; /* memory held, all chunks */
+	size_t max_bytes; /* 0: no limit */
+};
+
+void arena_done(struct arena *arena);
+
+/* Memory aligned for any type, not zeroed; NULL when the limit or the system's memory is used up. */
+void *arena_alloc(struct arena *arena, size_t len);
+
+/* A copy of `len` bytes with a NUL behind it. NULL as above. */
+char *arena_strndup(struct arena *arena, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nanosecond clocks. Samples carry CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives it; what leaves the node
+ * carries Unix time. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+#define NSEC_PER_MSEC UINT64_C(1000000)
+#define NSEC_PER_USEC UINT64_C(1000)
+
+static inline uint64_t clock_read_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+/* Time since boot without suspend: the clock of samples and of kernel events. */
+static inline uint64_t clock_mono_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/* Unix time. */
+static inline uint64_t clock_real_ns(void)
+{
+	return clock_read_ns(CLOCK_REALTIME);
+}
+
+/* The Unix time at which the monotonic clock showed `mono_ns`, by today's offset between the two. */
+static inline uint64_t clock_mono_to_real_ns(uint64_t mono_ns)
+{
+	return clock_real_ns() - clock_mono_ns() + mono_ns;
+}
+
+/* An absolute CLOCK_MONOTONIC time for pthread_cond_timedwait() and clock_nanosleep(). */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				  .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+}
+
+#endif

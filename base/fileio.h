@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files, with limits. Paths are relative to a directory fd (AT_FDCWD for the current directory), so
+ * that tests read from a fixture directory instead of /proc. */
+#ifndef BASE_FILEIO_H
+#define BASE_FILEIO_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+
+/* Appends the content of a file to `buf`, whose own limit bounds the read. Works for files of /proc,
+ * whose size is not known beforehand. Errors: -ENOSPC when the file is longer than the buffer may be,
+ * else what open() and read() say. */
+int file_read_at(int dir_fd, const char *path, struct strbuf *buf) must_check;
+
+/* Writes a file so that it is there whole or not at all: into a temporary name beside it, then renamed.
+ * "/dev/…" and other existing non-regular files are written in place. On failure the temporary file is
+ * removed and an older file of that name is as it was. Errors: what open(), write(), fsync() and rename()
+ * say. */
+int file_write_atomic(const char *path, const void *data, size_t len) must_check;
+
+/* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write() says. */
+int fd_write_all(int fd, const void *data, size_t len) must_check;
+
+#endif

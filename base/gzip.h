@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_GZIP_H
+#define BASE_GZIP_H
+
+#include "base/strbuf.h"
+
+/* Appends `len` bytes to `out` as one gzip member (RFC 1952) without name or time, so that equal input
+ * gives equal output. Failures are kept in `out`: -ENOSPC, -ENOMEM. */
+void gzip_append(struct strbuf *out, const void *data, size_t len);
+
+#endif

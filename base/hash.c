@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define XXH_INLINE_ALL
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+static uint64_t seed;
+static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+
+static void seed_init(void)
+{
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+		seed = (uint64_t)(uintptr_t)&seed;
+}
+
+uint32_t hash_bytes(const void *data, size_t len)
+{
+	pthread_once(&seed_once, seed_init);
+	return (uint32_t)XXH3_64bits_withSeed(data, len, seed);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An index from hash to row number, for rows that the caller keeps in an array of its own.
+ *
+ * The table holds (hash, row) pairs and nothing else: no keys, no values, no callbacks into memory it does
+ * not know. Whether a row is the one looked for is the caller's question, answered in its own loop:
+ *
+ *	struct htable_iter it = htable_lookup(&index, hash);
+ *	for (uint32_t row; htable_next(&it, &row);)
+ *		if (rows[row].key == key)
+ *			return row;
+ *
+ * Open addressing with linear probing and backward-shift deletion; grows at 3/4. */
+#ifndef BASE_HTABLE_H
+#define BASE_HTABLE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct htable_slot {
+	uint32_t hash;
+	uint32_t row_plus_1; /* 0: empty */
+};
+
+struct htable {
+	struct htable_slot *slots; /* owned */
+	size_t nr_slots; /* 0 or a power of two */
+	size_t nr_used;
+};
+
+struct htable_iter {
+	const struct htable *table;
+	size_t pos;
+	uint32_t hash;
+};
+
+void htable_done(struct htable *table);
+
+/* Removes all pairs, keeps the memory. */
+void htable_clear(struct htable *table);
+
+/* Adds a pair without looking for an equal one. Errors: -ENOMEM. */
+int htable_add(struct htable *table, uint32_t hash, uint32_t row) must_check;
+
+/* Removes the pair (hash, row); nothing happens when it is not there. */
+void htable_remove(struct htable *table, uint32_t hash, uint32_t row);
+
+struct htable_iter htable_lookup(const struct htable *table, uint32_t hash);
+
+/* The next row filed under the hash; false at the end. The table must not change meanwhile. */
+bool htable_next(struct htable_iter *it, uint32_t *ret_row);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One HTTP request at a time over libcurl, with a kept-alive connection between them.
+ *
+ * Never follows redirects, never reads .netrc, never uses a proxy unless told to; http and https only.
+ * A client belongs to one thread. */
+#ifndef BASE_HTTP_CLIENT_H
+#define BASE_HTTP_CLIENT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct http_client;
+
+/* How the server's certificate is verified. */
+enum http_verify {
+	HTTP_VERIFY_FULL, /* chain and host name */
+	HTTP_VERIFY_CA_ONLY, /* chain, any name */
+	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
+};
+
+struct http_client_opts {
+	const char *ca_file; /* NULL: the system's certificates */
+	enum http_verify verify;
+	const char *resolve; /* "name:port:address": dial the address, verify the name; NULL: DNS */
+	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
+	uint64_t connect_timeout_ns;
+	uint64_t total_timeout_ns;
+};
+
+/* Copies what it needs of `opts`. Errors: -ENOMEM. */
+int http_client_new(const struct http_client_opts *opts, struct http_client **ret_client)
+	must_check;
+void http_client_free(struct http_client *client);
+DEFINE_FREEP(struct http_client, http_client_free)
+
+struct http_request {
+	const char *url;
+	const char *const *headers; /* "Name: value", nr_headers of them */
+	size_t nr_headers;
+	const void *body; /* NULL: GET, else POST */
+	size_t body_len;
+};
+
+struct http_response {
+	unsigned int status; /* HTTP status */
+	uint64_t retry_after_s; /* 0: none given */
+};
+
+/* Performs the request; the response body is appended to `body`, whose limit bounds it.
+ * Any HTTP status is a success here. On failure http_client_error() tells more.
+ * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate),
+ * -ENOSPC (body over the limit), -EPROTO (anything else), -ENOMEM. */
+int http_perform(struct http_client *client, const struct http_request *request,
+		 struct strbuf *body, struct http_response *ret_response) must_check;
+
+/* libcurl's words for the last failure; borrowed until the next request. */
+const char *http_client_error(const struct http_client *client);
+
+#endif

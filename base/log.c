@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 2048
+
+static const char *const level_names[] = {
+	[LOG_LEVEL_ERROR] = "error",
+	[LOG_LEVEL_WARN] = "warn",
+	[LOG_LEVEL_INFO] = "info",
+	[LOG_LEVEL_DEBUG] = "debug",
+};
+
+static enum log_level max_level = LOG_LEVEL_INFO;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void log_set_level(enum log_level level)
+{
+	__atomic_store_n(&max_level, level, __ATOMIC_RELAXED);
+}
+
+int log_level_parse(const char *text, enum log_level *ret_level)
+{
+	for (size_t i = 0; i < array_len(level_names); i++) {
+		if (strcmp(text, level_names[i]) == 0) {
+			*ret_level = (enum log_level)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Whether the site may write a line now; *ret_held is what it kept back before. */
+static int site_admits(struct log_site *site, unsigned int *ret_held)
+{
+	uint64_t minute = clock_mono_ns() / (60 * NSEC_PER_SEC) + 1;
+
+	*ret_held = 0;
+	if (site->minute != minute) {
+		*ret_held = site->nr_held;
+		*site = (struct log_site){ .minute = minute };
+	}
+	if (site->nr_lines >= LOG_SITE_BURST) {
+		site->nr_held++;
+		return 0;
+	}
+	site->nr_lines++;
+	return 1;
+}
+
+/* Quotes and control characters would break the line or forge another one: names in it may come from a
+ * container. */
+static void sanitize(char *text)
+{
+	for (char *c = text; *c; c++) {
+		if (*c == '"')
+			*c = '\'';
+		else if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+}
+
+static void write_line(struct log_site *site, enum log_level level, const char *msg)
+{
+	unsigned int nr_held;
+
+	pthread_mutex_lock(&lock);
+	if (site_admits(site, &nr_held)) {
+		if (nr_held > 0)
+			fprintf(stderr, "level=%s msg=\"%s\" held_back=%u\n", level_names[level],
+				msg, nr_held);
+		else
+			fprintf(stderr, "level=%s msg=\"%s\"\n", level_names[level], msg);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+int log_write(struct log_site *site, enum log_level level, int error, const char *format, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+
+	if (level > __atomic_load_n(&max_level, __ATOMIC_RELAXED))
+		return error;
+	va_start(args, format);
+	int length = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (error < 0 && length >= 0 && (size_t)length < sizeof(line))
+		snprintf(line + length, sizeof(line) - (size_t)length, ": %s", strerror(-error));
+	sanitize(line);
+	write_line(site, level, line);
+	return error;
+}

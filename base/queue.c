@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/queue.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+int queue_init(struct queue *queue, size_t cap)
+{
+	pthread_condattr_t attr;
+
+	*queue = (struct queue){ .cap = cap };
+	queue->items = calloc(cap, sizeof(*queue->items));
+	if (!queue->items)
+		return -ENOMEM;
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&queue->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+void queue_done(struct queue *queue)
+{
+	if (!queue->items)
+		return;
+	free(queue->items);
+	queue->items = NULL;
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+}
+
+int queue_push(struct queue *queue, void *item)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&queue->lock);
+	if (queue->is_closed) {
+		r = -ESHUTDOWN;
+	} else if (queue->len == queue->cap) {
+		r = -ENOSPC;
+	} else {
+		queue->items[(queue->head + queue->len++) % queue->cap] = item;
+		pthread_cond_signal(&queue->changed);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return r;
+}
+
+void *queue_take(struct queue *queue, uint64_t deadline_ns)
+{
+	struct timespec deadline = clock_timespec(deadline_ns);
+	void *item = NULL;
+
+	pthread_mutex_lock(&queue->lock);
+	while (queue->len == 0 && !queue->is_closed) {
+		if (pthread_cond_timedwait(&queue->changed, &queue->lock, &deadline) == ETIMEDOUT)
+			break;
+	}
+	if (queue->len > 0) {
+		item = queue->items[queue->head];
+		queue->head = (queue->head + 1) % queue->cap;
+		queue->len--;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return item;
+}
+
+void queue_close(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->is_closed = true;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+bool queue_is_closed(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	bool is_closed = queue->is_closed;
+	pthread_mutex_unlock(&queue->lock);
+	return is_closed;
+}

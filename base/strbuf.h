@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing byte buffer with a hard limit.
+ *
+ * Appending never returns an error: the first failure is kept in the buffer and everything after it is
+ * ignored, so that encoders read as a list of what they write. The caller asks once, at the end:
+ *
+ *	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+ *	strbuf_appendf(&out, "%s %d\n", name, count);
+ *	if (strbuf_error(&out) < 0) …
+ */
+#ifndef BASE_STRBUF_H
+#define BASE_STRBUF_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct strbuf {
+	char *data; /* owned; NUL-terminated once anything was appended, else NULL */
+	size_t len; /* bytes in use, without the NUL */
+	size_t cap;
+	size_t max; /* -ENOSPC when len would exceed it */
+	int error; /* first failure, or 0 */
+};
+
+/* An empty buffer that may grow to `max` bytes. Nothing is allocated. */
+static inline struct strbuf strbuf_with_max(size_t max)
+{
+	return (struct strbuf){ .max = max };
+}
+
+void strbuf_done(struct strbuf *buf);
+
+/* Forgets content and error, keeps the memory. */
+void strbuf_clear(struct strbuf *buf);
+
+void strbuf_append(struct strbuf *buf, const void *data, size_t len);
+void strbuf_append_str(struct strbuf *buf, const char *text);
+void strbuf_append_char(struct strbuf *buf, char c);
+void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 3);
+
+/* Makes room for `len` more bytes and returns where they go, or NULL after a failure; the bytes count
+ * as appended and must be filled. Valid until the next append. */
+char *strbuf_extend(struct strbuf *buf, size_t len);
+
+/* The content as a C string; "" when empty. Borrowed, valid until the next append. */
+const char *strbuf_str(const struct strbuf *buf);
+
+/* 0, -ENOSPC when the limit was hit, or -ENOMEM. */
+int strbuf_error(const struct strbuf *buf) must_check;
+
+#endif

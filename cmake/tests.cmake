@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+enable_testing()
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+# flamelet_unit_test(name MODULES module …): tests/unit/<name>.c as a cmocka program of that name.
+# Fixtures are found through FIXTURES_DIR.
+function(flamelet_unit_test name)
+	cmake_parse_arguments(T "" "" "MODULES" ${ARGN})
+	add_executable(${name} ${name}.c)
+	target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
+	target_link_libraries(${name} PRIVATE ${T_MODULES} PkgConfig::CMOCKA)
+	target_compile_definitions(${name} PRIVATE
+		FIXTURES_DIR="${CMAKE_SOURCE_DIR}/tests/fixtures")
+	add_test(NAME unit/${name} COMMAND ${name})
+endfunction()
+
+# flamelet_script_test(name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77.
+function(flamelet_script_test name)
+	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})
+	add_test(NAME ${name} COMMAND ${T_COMMAND})
+	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+	if(T_TIMEOUT)
+		set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
+	endif()
+endfunction()
+
+# flamelet_fuzz_target(name MODULES module …): tests/fuzz/<name>.c with libFuzzer; run on its corpus
+# as a plain test in every build.
+function(flamelet_fuzz_target name)
+	cmake_parse_arguments(T "" "" "MODULES" ${ARGN})
+	if(FLAMELET_FUZZ)
+		add_executable(${name} ${name}.c)
+		target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+		target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+	else()
+		add_executable(${name} ${name}.c replay_corpus.c)
+		add_test(NAME corpus/${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
+	endif()
+	target_link_libraries(${name} PRIVATE ${T_MODULES})
+endfunction()

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens in a process's life, in the kernel's order: the input of process_table.h. */
+#ifndef PROCESS_PROC_EVENT_H
+#define PROCESS_PROC_EVENT_H
+
+#include <stdint.h>
+
+enum proc_event_kind {
+	PROC_FORK, /* a new process (not a thread) with its parent's mappings */
+	PROC_EXEC, /* all mappings are gone; those of the new program follow */
+	PROC_MMAP, /* a new executable mapping */
+	PROC_EXIT, /* the whole process has ended */
+};
+
+struct proc_event {
+	enum proc_event_kind kind;
+	uint32_t pid;
+	uint32_t parent_pid; /* PROC_FORK */
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+
+	/* PROC_MMAP */
+	uint64_t start;
+	uint64_t len;
+	uint64_t file_offset;
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	const char *path; /* borrowed for the call; "//anon", "[vdso]" where there is no file */
+};
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All ELF files seen so far, each once however many processes map it, and the names in them.
+ *
+ * Two threads use it. The *reader* calls elf_cache_open() while the process lives: that pins the very file
+ * that is mapped, not one that happens to have its path now, and costs a few system calls. The *loader*
+ * calls elf_cache_symbolize(), which reads the file at first use. In between the file is held open; at most
+ * ELF_CACHE_MAX_OPEN wait so. Symbol tables are kept under `max_bytes`; the least recently used go first
+ * (their files cannot be read again, so later frames get file+0xoffset; counted).
+ *
+ * Files with the same build id share one table. */
+#ifndef SYMBOL_ELF_CACHE_H
+#define SYMBOL_ELF_CACHE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "process/process_table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_CACHE_MAX_OPEN 512
+#define ELF_CACHE_MAX_FILES 65536
+
+struct elf_cache;
+
+struct elf_cache_stats {
+	uint64_t nr_files;
+	uint64_t nr_tables; /* symbol tables in memory */
+	uint64_t nr_bytes;
+	uint64_t nr_evicted;
+	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
+	uint64_t nr_bad_files; /* not ELF, damaged, over a limit */
+};
+
+/* `proc_fd` as for process_table_new(). Errors: -ENOMEM. */
+int elf_cache_new(int proc_fd, size_t max_bytes, struct elf_cache **ret_cache) must_check;
+void elf_cache_free(struct elf_cache *cache);
+DEFINE_FREEP(struct elf_cache, elf_cache_free)
+
+/* Opens the file behind a mapping of a live process through /proc/PID/map_files (CAP_CHECKPOINT_RESTORE,
+ * Linux 5.9), else /proc/PID/root + path when device and inode agree. Only regular files of file systems
+ * that answer without a user-space server (no FUSE, no network) are opened. `*ret_id` is never 0.
+ * Errors: -ESRCH process or mapping gone, -EOPNOTSUPP not such a file, -EPERM, -ENOSPC too many waiting:
+ * try at a later sample, -ENOMEM. */
+int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
+		   uint32_t *ret_id) must_check;
+
+struct elf_frame {
+	const char *name; /* demangled */
+	const char *system_name; /* as in the file */
+	uint64_t address; /* virtual address, as addr2line takes it */
+};
+
+/* Names an offset of a file. The strings are borrowed until the next call of this function.
+ * Errors: -ENOENT no symbol there (ret_frame->address is set all the same), else as elf_symbols_load(). */
+int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
+			struct elf_frame *ret_frame) must_check;
+
+/* Build id in hex, "" while unknown; file size in bytes. Any thread; the string lives as long as the
+ * cache. */
+const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id);
+uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id);
+
+struct elf_cache_stats elf_cache_get_stats(struct elf_cache *cache);
+
+#endif

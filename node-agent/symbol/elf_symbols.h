@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The function symbols of one ELF file, from .symtab and .dynsym, read with libelf.
+ *
+ * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
+ * the file and against the limits below. */
+#ifndef SYMBOL_ELF_SYMBOLS_H
+#define SYMBOL_ELF_SYMBOLS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_BUILD_ID_MAX 64 /* bytes; GNU's are 20 */
+
+struct elf_symbols;
+
+struct elf_symbol {
+	const char *name; /* as the file has it, cut to 4096 bytes; borrowed from the table */
+	uint64_t address; /* its first virtual address */
+	uint64_t size; /* 0: unknown, reaches to the next symbol or the end of its section */
+};
+
+/* Reads symbols, program headers and build id. A file without symbols is fine. `max_bytes` bounds the
+ * table. The fd stays the caller's.
+ * Errors: -EBADMSG not an ELF file or damaged, -ENOSPC over max_bytes, -ENOMEM, what pread() says. */
+int elf_symbols_load(int fd, size_t max_bytes, struct elf_symbols **ret_symbols) must_check;
+void elf_symbols_free(struct elf_symbols *symbols);
+DEFINE_FREEP(struct elf_symbols, elf_symbols_free)
+
+/* The virtual address at which an offset of the file is loaded, by its PT_LOAD segments: the difference
+ * between mapping address and virtual address, for PIE and shared objects alike.
+ * Errors: -ENOENT when no executable segment holds the offset. */
+int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offset,
+			   uint64_t *ret_address) must_check;
+
+/* The function that holds a virtual address. Where several do, global before weak before local, then the
+ * shortest name. Errors: -ENOENT. */
+int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
+		     struct elf_symbol *ret_symbol) must_check;
+
+/* The GNU build id in lower-case hex, "" when there is none; borrowed. */
+const char *elf_symbols_build_id(const struct elf_symbols *symbols);
+
+/* Memory the table holds, and the number of function symbols in it. */
+size_t elf_symbols_bytes(const struct elf_symbols *symbols);
+size_t elf_symbols_count(const struct elf_symbols *symbols);
+
+#endif

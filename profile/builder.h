@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds a profile: an add function returns the number of the equal element when there is one.
+ *
+ * A window is built in three steps, by two threads:
+ *	1. the reader adds mappings, locations without names, stacks and samples by cgroup id;
+ *	2. the loader names the locations and tells each cgroup's resource;
+ *	3. builder_seal() turns it into a profile that never changes again.
+ *
+ * All add functions: -ENOSPC when the builder's byte limit is used up, -ENOMEM. */
+#ifndef PROFILE_BUILDER_H
+#define PROFILE_BUILDER_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct builder;
+
+/* `max_bytes` bounds all tables and strings together (about 150 bytes a distinct sample).
+ * Errors: -ENOMEM. */
+int builder_new(size_t max_bytes, struct builder **ret_builder) must_check;
+void builder_free(struct builder *builder);
+DEFINE_FREEP(struct builder, builder_free)
+
+/* The profile as built so far; borrowed, valid until the next add. */
+const struct profile *builder_peek(const struct builder *builder);
+
+/* A string's number. */
+int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id) must_check;
+
+/* Always a new mapping: two files may share a name, and their build ids come later. builder_merge() joins
+ * equal ones. */
+int builder_add_mapping(struct builder *builder, const struct profile_mapping *mapping,
+			uint32_t *ret_id) must_check;
+
+int builder_add_function(struct builder *builder, const struct profile_function *function,
+			 uint32_t *ret_id) must_check;
+
+/* `location->function` is not part of its identity; an older one keeps its function. */
+int builder_add_location(struct builder *builder, const struct profile_location *location,
+			 uint32_t *ret_id) must_check;
+
+/* `locations` are leaf first; the array is copied. */
+int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t nr,
+		      uint32_t *ret_id) must_check;
+
+struct attribute {
+	const char *key;
+	const char *value; /* borrowed for the call; NULL or "": the attribute is left out */
+};
+
+/* Attributes keep their order; two resources are equal when all attributes are. */
+int builder_add_resource(struct builder *builder, const struct attribute *attributes, size_t nr,
+			 uint32_t *ret_id) must_check;
+
+/* Adds sample->count to the equal sample, or a new one. */
+int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
+
+/* Names a location. */
+void builder_set_function(struct builder *builder, uint32_t location, uint32_t function);
+
+/* Completes a mapping whose file was read after it was added. */
+void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id);
+
+/* Gives all samples taken in a cgroup their resource. Must come after the last builder_add_sample(). */
+void builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
+
+/* Adds all samples of a sealed profile; its time range joins the builder's. On error part of it may be
+ * in already; *ret_lost (may be NULL) is the count that is not. */
+int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
+	must_check;
+
+/* Sets the time range and period. builder_merge() does it by itself. */
+void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
+		      uint64_t period_ns);
+
+/* Consumes the builder and returns the finished profile with one reference. */
+struct profile *builder_seal(struct builder *builder);
+
+#endif

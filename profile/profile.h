@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model that flows through the agent: a profile shaped like OTLP's dictionary.
+ *
+ * Samples point into tables by index, each distinct thing stands once:
+ *
+ *	sample ─▶ stack ─▶ locations (leaf first) ─▶ function ─▶ name
+ *	   │                    └──────▶ mapping ─▶ file name, build id
+ *	   └────▶ resource ─▶ attributes: whose CPU time it was
+ *
+ * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack); resource 0 is
+ * the host itself. Once sealed (builder.h) a profile never changes and is shared by reference count. */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/cleanup.h"
+#include "base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum frame_kind {
+	FRAME_NATIVE, /* user space */
+	FRAME_KERNEL,
+	FRAME_STOP, /* not code: why the stack ends before its root */
+};
+
+/* All strings below are numbers in profile.strings.
+ *
+ * Processes map the same file at different places. To make their frames comparable, a mapping is the whole
+ * file: it starts at 0, ends behind its last byte, and addresses in it are offsets in the file. */
+struct profile_mapping {
+	uint64_t limit; /* bytes of the file; 0 for the kernel and for code without a file */
+	uint32_t filename;
+	uint32_t build_id; /* lower-case hex of the GNU build id; 0 when the file has none */
+};
+
+struct profile_function {
+	uint32_t name; /* as people read it: demangled */
+	uint32_t system_name; /* as the symbol table has it */
+	uint32_t filename; /* source file; 0 when unknown */
+};
+
+struct profile_location {
+	uint32_t mapping;
+	uint32_t function; /* 0 until named; never 0 in a sealed profile */
+	uint64_t address; /* offset in the mapped file, or kernel address; of a caller: inside the
+			     call instruction, not behind it */
+	enum frame_kind kind;
+};
+
+struct profile_stack {
+	size_t first; /* index into profile.stack_locations */
+	size_t nr; /* leaf first */
+};
+
+/* One attribute, named by OpenTelemetry's semantic conventions ("k8s.pod.name"). */
+struct profile_attribute {
+	uint32_t key;
+	uint32_t value;
+};
+
+struct profile_resource {
+	size_t first; /* index into profile.attributes */
+	size_t nr;
+};
+
+/* Everything but count is the sample's identity: equal ones are one sample. */
+struct profile_sample {
+	uint64_t cgroup_id;
+	uint32_t stack;
+	uint32_t resource;
+	uint32_t process_comm; /* string */
+	uint32_t thread_comm; /* string */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t count; /* times the timer fired */
+};
+
+struct profile {
+	struct intern strings;
+	struct profile_mapping *mappings; /* this and the following arrays: owned */
+	size_t nr_mappings, cap_mappings;
+	struct profile_function *functions;
+	size_t nr_functions, cap_functions;
+	struct profile_location *locations;
+	size_t nr_locations, cap_locations;
+	uint32_t *stack_locations;
+	size_t nr_stack_locations, cap_stack_locations;
+	struct profile_stack *stacks;
+	size_t nr_stacks, cap_stacks;
+	struct profile_attribute *attributes;
+	size_t nr_attributes, cap_attributes;
+	struct profile_resource *resources;
+	size_t nr_resources, cap_resources;
+	struct profile_sample *samples;
+	size_t nr_samples, cap_samples;
+
+	uint64_t time_unix_ns; /* start */
+	uint64_t duration_ns;
+	uint64_t period_ns; /* CPU time a count stands for: 1e9 / Hz */
+	unsigned int nr_refs; /* atomic */
+};
+
+/* The string with that number; borrowed from the profile. */
+static inline const char *profile_string(const struct profile *profile, uint32_t id)
+{
+	return intern_get(&profile->strings, id);
+}
+
+/* The name of a location's function; borrowed. "" in a profile under construction that has none yet. */
+const char *profile_location_name(const struct profile *profile, uint32_t location);
+
+/* The value of a resource's attribute, or NULL when it has no such key; borrowed. */
+const char *profile_resource_get(const struct profile *profile, uint32_t resource, const char *key);
+
+/* Sum of all counts. */
+uint64_t profile_total(const struct profile *profile);
+
+struct profile *profile_ref(struct profile *profile);
+
+/* Frees the profile with the last reference. NULL is fine. */
+void profile_unref(struct profile *profile);
+
+DEFINE_FREEP(struct profile, profile_unref)
+
+#endif
