@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The one definition of all maps and knobs. */
+#define MAPS_DEFINE
+#include "bpf/maps.bpf.h"
+
+#include "bpf/opts.bpf.h"
+
+const volatile bool include_idle = false;
+const volatile bool cgroup_is_v1 = false;
+const volatile bool filter_by_pid = false;
+const volatile bool filter_by_tid = false;
+const volatile bool filter_by_comm = false;
+const volatile bool filter_by_cgroup = false;
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* All maps. Declared here for every program, defined once in maps.bpf.c. */
+#ifndef BPF_MAPS_BPF_H
+#define BPF_MAPS_BPF_H
+
+#include "bpf/kernel.bpf.h"
+#include "bpf/shared/events.h"
+#include "bpf/shared/stats.h"
+
+#ifdef MAPS_DEFINE
+#define MAP
+#else
+#define MAP extern
+#endif
+
+#define FILTER_MAX_ENTRIES 16384
+
+struct comm_key {
+	char comm[TASK_COMM_LEN]; /* padded with NULs */
+};
+
+/* Samples on their way to the agent, which polls: no sample wakes it up. The agent sets the size before
+ * loading, by CPUs, rate and polling interval. When it is full, samples are lost and counted. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} samples SEC(".maps");
+
+/* One record under construction for each CPU: a sample is larger than the BPF stack. A perf_event program
+ * is never interrupted by another one on the same CPU. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sample_event);
+} scratch SEC(".maps");
+
+/* Counters, by enum bpf_stat. Written here, summed over the CPUs by the agent. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STAT_NR);
+	__type(key, __u32);
+	__type(value, __u64);
+} stats SEC(".maps");
+
+/* Targets. Written by the agent; filter_pids also by follow.bpf.c. An entry's value means nothing. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_MAX_ENTRIES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u8);
+} filter_pids SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_MAX_ENTRIES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u8);
+} filter_tids SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_MAX_ENTRIES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct comm_key);
+	__type(value, __u8);
+} filter_comms SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_MAX_ENTRIES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u8);
+} filter_cgroups SEC(".maps");
+
+static __always_inline void stat_add(__u32 stat)
+{
+	__u64 *counter = bpf_map_lookup_elem(&stats, &stat);
+
+	if (counter)
+		(*counter)++;
+}
+
+#endif

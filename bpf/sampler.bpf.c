@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The sampler: what a CPU is doing when its timer fires.
+ *
+ * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that CPU, with
+ * the registers of whatever was interrupted.
+ * Maps: scratch (the record is built there), samples (out), stats, filter_* (maps.bpf.h).
+ * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
+ *
+ * Order matters for cost: an idle CPU leaves after one comparison, a task outside the target before any
+ * stack is read. */
+#include "bpf/compat.bpf.h"
+#include "bpf/filter.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/opts.bpf.h"
+#include "bpf/task.bpf.h"
+#include "bpf/unwind.bpf.h"
+
+/* Who: everything of the record but its stacks. */
+static __always_inline void read_task(struct task_struct *task, struct sample_event *event)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	event->time_ns = bpf_ktime_get_ns();
+	event->start_ns = BPF_CORE_READ(leader, start_boottime);
+	event->cgroup_id = task_cgroup_id(task);
+	event->pid = pid_tgid >> 32;
+	event->tid = (__u32)pid_tgid;
+	event->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(event->thread_comm, sizeof(event->thread_comm));
+	bpf_core_read(event->process_comm, sizeof(event->process_comm), &leader->comm);
+}
+
+static __always_inline void read_kernel_stack(void *ctx, struct sample_event *event)
+{
+	long bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
+
+	event->nr_kernel = 0;
+	if (bytes > 0)
+		event->nr_kernel = (__u16)(bytes / sizeof(__u64));
+	else if (!event->in_user)
+		stat_add(STAT_KERNEL_STACK_FAILED);
+}
+
+/* The registers the task had in user space: now, or when it entered the kernel. (Those of the context are
+ * read either way: the verifier wants them read through the context pointer itself.) */
+static __always_inline bool read_user_regs(struct bpf_perf_event_data *ctx,
+					   const struct sample_event *event, struct user_regs *regs)
+{
+	bpf_user_pt_regs_t saved;
+	const void *from;
+
+	regs->ip = PT_REGS_IP(&ctx->regs);
+	regs->sp = PT_REGS_SP(&ctx->regs);
+	regs->fp = PT_REGS_FP(&ctx->regs);
+	barrier();
+	if (event->in_user)
+		return true;
+	from = task_user_regs();
+	if (!from || bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0)
+		return false;
+	*regs = (struct user_regs){ PT_REGS_IP(&saved), PT_REGS_SP(&saved), PT_REGS_FP(&saved) };
+	return true;
+}
+
+static __always_inline enum unwind_result read_user_stack(struct bpf_perf_event_data *ctx,
+							  struct task_struct *task,
+							  struct sample_event *event)
+{
+	struct user_regs regs;
+
+	event->nr_user = 0;
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return UNWIND_KERNEL_THREAD;
+	if (!read_user_regs(ctx, event, &regs))
+		return UNWIND_NO_REGISTERS;
+	return unwind_user(&regs, event);
+}
+
+static __always_inline void send(struct sample_event *event)
+{
+	__u32 nr_frames = (__u32)event->nr_kernel + event->nr_user;
+	__u64 bytes = offsetof(struct sample_event, frames) + nr_frames * sizeof(__u64);
+
+	if (bytes > sizeof(*event))
+		bytes = sizeof(*event);
+	if (bpf_ringbuf_output(&samples, event, bytes, BPF_RB_NO_WAKEUP) < 0)
+		stat_add(STAT_RING_FULL);
+	else
+		stat_add(STAT_SENT);
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct sample_event *event;
+	__u32 zero = 0;
+
+	if (!include_idle && (__u32)bpf_get_current_pid_tgid() == 0) {
+		stat_add(STAT_IDLE);
+		return 0;
+	}
+	event = bpf_map_lookup_elem(&scratch, &zero);
+	if (!event) {
+		stat_add(STAT_NO_SCRATCH);
+		return 0;
+	}
+	read_task(task, event);
+	if (!sample_is_wanted(task, event)) {
+		stat_add(STAT_FILTERED);
+		return 0;
+	}
+	event->in_user = regs_are_user(&ctx->regs);
+	read_kernel_stack(ctx, event);
+	event->unwind_result = read_user_stack(ctx, task, event);
+	stat_add(STAT_UNWIND_FIRST + event->unwind_result);
+	send(event);
+	return 0;
+}

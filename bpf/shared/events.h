@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The contract between kernel and agent: what lies in the ring buffer.
+ *
+ * A record is a struct sample_event cut behind its last frame:
+ *
+ *	┌────────┬──────────────────────────┬──────────────────────────┐
+ *	│ header │ kernel frames, leaf first │ user frames, leaf first  │
+ *	└────────┴──────────────────────────┴──────────────────────────┘
+ *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
+ *
+ * The first kernel frame, and the first user frame of a sample taken in user space, are where the CPU was;
+ * all others are return addresses. */
+#ifndef BPF_SHARED_EVENTS_H
+#define BPF_SHARED_EVENTS_H
+
+#include <linux/types.h>
+
+#define TASK_COMM_LEN 16
+#define MAX_KERNEL_FRAMES 127 /* kernel.perf_event_max_stack, its default */
+#define MAX_USER_FRAMES                                                                            \
+	256 /* of the frame-pointer unwinder: a plain bounded loop on Linux 5.3 and up */
+#define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+
+struct sample_event {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 start_ns; /* the process's start since boot: tells a pid's users apart */
+	__u64 cgroup_id; /* kernfs id; of the v2 hierarchy, or of the memory controller on v1-only hosts */
+	__u32 pid; /* process (tgid), in the host's pid namespace */
+	__u32 tid;
+	__u32 cpu;
+	__u16 nr_kernel;
+	__u16 nr_user;
+	__u8 unwind_result; /* enum unwind_result: how the user stack ended */
+	__u8 in_user; /* the CPU was in user space: frames[nr_kernel] is exact */
+	__u8 pad[6];
+	char thread_comm[TASK_COMM_LEN];
+	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
+	__u64 frames[MAX_FRAMES];
+};
+
+_Static_assert(sizeof(struct sample_event) == 80 + 8 * MAX_FRAMES, "no hidden padding");
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How an unwind of a user stack ends. One list: the enum, its counters (stats.h) and the words that stand
+ * as the last frame of a stack that did not reach its root. */
+#ifndef BPF_SHARED_FRAMES_H
+#define BPF_SHARED_FRAMES_H
+
+/* X(NAME, name, words) */
+#define UNWIND_RESULTS(X)                                                                          \
+	X(COMPLETE, complete, "complete")                                                          \
+	X(KERNEL_THREAD, kernel_thread, "kernel thread")                                           \
+	X(NO_REGISTERS, no_registers, "no user registers")                                         \
+	X(BAD_FRAME_POINTER, bad_frame_pointer, "no frame pointer")                                \
+	X(UNREADABLE_STACK, unreadable_stack, "stack unreadable")                                  \
+	X(BAD_RETURN_ADDRESS, bad_return_address, "bad return address")                            \
+	X(TOO_DEEP, too_deep, "too deep")
+
+enum unwind_result {
+#define X(NAME, name, words) UNWIND_##NAME,
+	UNWIND_RESULTS(X)
+#undef X
+		UNWIND_NR_RESULTS,
+};
+
+#endif

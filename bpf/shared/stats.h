@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the BPF side counts, per CPU: every sample ends in exactly one of the first group. */
+#ifndef BPF_SHARED_STATS_H
+#define BPF_SHARED_STATS_H
+
+#include "bpf/shared/frames.h"
+
+/* X(NAME, name, help) */
+#define BPF_STATS(X)                                                                               \
+	X(SENT, sent, "samples handed to the agent")                                               \
+	X(IDLE, idle, "samples of an idle CPU, not wanted")                                        \
+	X(FILTERED, filtered, "samples outside the target")                                        \
+	X(RING_FULL, ring_full, "samples lost: ring buffer full")                                  \
+	X(NO_SCRATCH, no_scratch, "samples lost: no per-CPU memory")                               \
+	X(KERNEL_STACK_FAILED, kernel_stack_failed, "samples sent without their kernel stack")
+
+enum bpf_stat {
+#define X(NAME, name, help) STAT_##NAME,
+	BPF_STATS(X)
+#undef X
+	/* Stop reasons of user stacks follow, in the order of enum unwind_result. */
+	STAT_UNWIND_FIRST,
+	STAT_NR = STAT_UNWIND_FIRST + UNWIND_NR_RESULTS,
+};
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Facts about the current task. */
+#ifndef BPF_TASK_BPF_H
+#define BPF_TASK_BPF_H
+
+#include "bpf/kernel.bpf.h"
+#include "bpf/opts.bpf.h"
+
+/* The cgroup that identifies the task: its place in the v2 hierarchy, or, on hosts without one, that of
+ * the memory controller (cpu where the kernel has no memory controller). */
+static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state *css;
+	__u32 subsys;
+
+	if (!cgroup_is_v1)
+		return BPF_CORE_READ(set, dfl_cgrp);
+	if (bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		subsys = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	else
+		subsys = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+	if (bpf_core_read(&css, sizeof(css), &set->subsys[subsys]) < 0)
+		return NULL;
+	return BPF_CORE_READ(css, cgroup);
+}
+
+/* The number user space knows it by: the inode of its directory. */
+static __always_inline __u64 task_cgroup_id(struct task_struct *task)
+{
+	return cgroup_is_v1 ? BPF_CORE_READ(task_cgroup(task), kn, id)
+			    : bpf_get_current_cgroup_id();
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/capture.h"
+
+#include "base/clock.h"
+#include "capture/cpu_timers.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flamelet_bpf.skel.h"
+
+/* Room for this many polling intervals of samples of an average size: the reader may be late. */
+#define RING_POLLS 8
+#define RING_SAMPLE_BYTES 1024
+#define RING_MIN_BYTES (UINT64_C(1) << 19)
+#define RING_MAX_BYTES (UINT64_C(1) << 26)
+
+struct capture {
+	struct flamelet_bpf *skel; /* owned */
+	struct ring_buffer *ring; /* owned */
+	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
+	struct cpu_timers *timers; /* owned */
+	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
+	void *handle_data;
+	uint64_t nr_bad_records;
+};
+
+static uint32_t ring_bytes(const struct capture_opts *opts)
+{
+	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
+			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
+	uint64_t bytes = RING_MIN_BYTES;
+
+	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
+		bytes *= 2;
+	return (uint32_t)bytes;
+}
+
+static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	skel->rodata->include_idle = opts->include_idle;
+	skel->rodata->cgroup_is_v1 = opts->cgroup_is_v1;
+	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
+	skel->rodata->filter_by_tid = opts->nr_tids > 0;
+	skel->rodata->filter_by_comm = opts->nr_comms > 0;
+	skel->rodata->filter_by_cgroup = opts->nr_cgroup_ids > 0;
+	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
+}
+
+/* Adds a key of the map's own size to a target set. */
+static int add_target(const struct bpf_map *map, const void *key)
+{
+	const uint8_t wanted = 1;
+
+	int r = bpf_map_update_elem(bpf_map__fd(map), key, &wanted, BPF_ANY);
+	return r == -E2BIG ? -ENOSPC : r;
+}
+
+static int add_targets(const struct bpf_map *map, const void *keys, size_t nr, size_t key_bytes)
+{
+	for (size_t i = 0; i < nr; i++) {
+		int r = add_target(map, (const char *)keys + i * key_bytes);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_comms(const struct bpf_map *map, const char *const *comms, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		char key[TASK_COMM_LEN] = { 0 };
+
+		memcpy(key, comms[i], strnlen(comms[i], sizeof(key) - 1));
+		int r = add_target(map, key);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	int r = add_targets(skel->maps.filter_pids, opts->pids, opts->nr_pids, sizeof(uint32_t));
+	if (r < 0)
+		return r;
+	r = add_targets(skel->maps.filter_tids, opts->tids, opts->nr_tids, sizeof(uint32_t));
+	if (r < 0)
+		return r;
+	r = add_targets(skel->maps.filter_cgroups, opts->cgroup_ids, opts->nr_cgroup_ids,
+			sizeof(uint64_t));
+	if (r < 0)
+		return r;
+	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
+}
+
+/* What the user can do about a program that does not load. */
+static int explain_load(int error, struct strbuf *reterr_msg)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+		strbuf_append_str(reterr_msg,
+				  "the kernel refused the BPF programs: run as root, or "
+				  "with CAP_BPF and CAP_PERFMON");
+		return -EPERM;
+	case -ESRCH:
+	case -ENOENT:
+		strbuf_append_str(reterr_msg, "the kernel has no type information in "
+					      "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+		return -EOPNOTSUPP;
+	default:
+		strbuf_appendf(reterr_msg,
+			       "the BPF programs cannot be loaded (%s); flamelet needs "
+			       "Linux 5.15 or newer",
+			       strerror(-error));
+		return error;
+	}
+}
+
+static int load(struct capture *capture, const struct capture_opts *opts, struct strbuf *reterr_msg)
+{
+	capture->skel = flamelet_bpf__open();
+	if (!capture->skel)
+		return explain_load(-errno, reterr_msg);
+	set_knobs(capture->skel, opts);
+
+	int r = bpf_map__set_max_entries(capture->skel->maps.samples, ring_bytes(opts));
+	if (r == 0)
+		r = flamelet_bpf__load(capture->skel);
+	if (r < 0)
+		return explain_load(r, reterr_msg);
+
+	r = set_targets(capture->skel, opts);
+	if (r == -ENOSPC)
+		strbuf_append_str(reterr_msg, "too many targets");
+	return r;
+}
+
+/* A record of the ring buffer, checked against its own length before anyone looks at its frames. */
+static int on_record(void *data, void *record, size_t len)
+{
+	struct capture *capture = data;
+	const struct sample_event *event = record;
+	size_t header = offsetof(struct sample_event, frames);
+
+	if (len < header ||
+	    len < header + ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]))
+		capture->nr_bad_records++;
+	else
+		capture->handle(event, capture->handle_data);
+	return 0;
+}
+
+static int attach(struct capture *capture, const struct capture_opts *opts)
+{
+	capture->ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.samples), on_record,
+					 capture, NULL);
+	if (!capture->ring)
+		return -errno;
+	if (opts->follow_forks) {
+		capture->follow_link = bpf_program__attach(capture->skel->progs.follow_fork);
+		if (!capture->follow_link)
+			return -errno;
+	}
+	return cpu_timers_new(capture->skel->progs.sample, opts->frequency_hz, opts->cpus,
+			      &capture->timers);
+}
+
+int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		 struct capture **ret_capture)
+{
+	libbpf_set_print(NULL);
+
+	_cleanup_(capture_closep) struct capture *capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return -ENOMEM;
+
+	int r = load(capture, opts, reterr_msg);
+	if (r < 0)
+		return r;
+	r = attach(capture, opts);
+	if (r < 0)
+		return r;
+	*ret_capture = take_ptr(capture);
+	return 0;
+}
+
+void capture_close(struct capture *capture)
+{
+	if (!capture)
+		return;
+	cpu_timers_free(capture->timers);
+	bpf_link__destroy(capture->follow_link);
+	ring_buffer__free(capture->ring);
+	flamelet_bpf__destroy(capture->skel);
+	free(capture);
+}
+
+int capture_follow_cpus(struct capture *capture)
+{
+	return cpu_timers_follow(capture->timers);
+}
+
+void capture_stop(struct capture *capture)
+{
+	cpu_timers_stop(capture->timers);
+}
+
+int capture_poll(struct capture *capture,
+		 void (*handle)(const struct sample_event *event, void *data), void *data)
+{
+	capture->handle = handle;
+	capture->handle_data = data;
+	return ring_buffer__consume(capture->ring);
+}
+
+int capture_add_pid(struct capture *capture, uint32_t pid)
+{
+	return add_target(capture->skel->maps.filter_pids, &pid);
+}
+
+static void sum_bpf_stats(const struct capture *capture, uint64_t totals[static STAT_NR])
+{
+	int nr_cpus = libbpf_num_possible_cpus();
+
+	_cleanup_free_ uint64_t *values = calloc((size_t)nr_cpus, sizeof(*values));
+	if (!values)
+		return;
+	for (uint32_t stat = 0; stat < STAT_NR; stat++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(capture->skel->maps.stats), &stat, values) < 0)
+			continue;
+		for (int cpu = 0; cpu < nr_cpus; cpu++)
+			totals[stat] += values[cpu];
+	}
+}
+
+void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t info_bytes = sizeof(info);
+
+	*ret_stats = (struct capture_stats){ .nr_bad_records = capture->nr_bad_records,
+					     .nr_cpus = cpu_timers_count(capture->timers) };
+	sum_bpf_stats(capture, ret_stats->bpf);
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
+				   &info_bytes) == 0) {
+		ret_stats->bpf_run_ns = info.run_time_ns;
+		ret_stats->bpf_run_count = info.run_cnt;
+	}
+}

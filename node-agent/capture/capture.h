@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples from the kernel: loads the BPF programs, fires them by a timer on each online CPU, and reads
+ * what they send. Belongs to one thread. */
+#ifndef CAPTURE_CAPTURE_H
+#define CAPTURE_CAPTURE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "bpf/shared/events.h"
+#include "bpf/shared/stats.h"
+#include "capture/cpu_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture;
+
+/* What to sample. Kinds of targets narrow each other, several of a kind widen it. All borrowed. */
+struct capture_opts {
+	uint32_t frequency_hz; /* per CPU */
+	uint64_t
+		poll_interval_ns; /* between calls of capture_poll(): decides the ring buffer's size */
+	const struct cpu_set_bits *cpus; /* NULL: all */
+	const uint32_t *pids;
+	size_t nr_pids;
+	const uint32_t *tids;
+	size_t nr_tids;
+	const char *const *comms;
+	size_t nr_comms;
+	const uint64_t *cgroup_ids; /* these and everything below them */
+	size_t nr_cgroup_ids;
+	bool include_idle;
+	bool cgroup_is_v1; /* see enum cgroup_mode: CGROUP_MODE_LEGACY */
+	bool follow_forks; /* children of `pids` are wanted too */
+};
+
+struct capture_stats {
+	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
+	uint64_t nr_bad_records;
+	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
+	uint64_t bpf_run_count;
+	uint32_t nr_cpus; /* sampled now */
+};
+
+/* Loads the programs; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.
+ * Errors: -EPERM missing privilege, -EOPNOTSUPP the kernel lacks something, -ENOSPC too many targets,
+ * and what libbpf says. */
+int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		 struct capture **ret_capture) must_check;
+void capture_close(struct capture *capture);
+DEFINE_FREEP(struct capture, capture_close)
+
+/* Starts the timers of all CPUs that are online and wanted. Call it again, about once a second, to follow
+ * CPUs that come and go. Errors: -ENODEV none could be started, and what perf_event_open(2) said. */
+int capture_follow_cpus(struct capture *capture) must_check;
+
+/* Stops the timers; what was sampled before can still be polled. */
+void capture_stop(struct capture *capture);
+
+/* Calls `handle` for each sample that is there. The record is valid during the call. Returns the number
+ * of samples. */
+int capture_poll(struct capture *capture,
+		 void (*handle)(const struct sample_event *event, void *data), void *data);
+
+/* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */
+int capture_add_pid(struct capture *capture, uint32_t pid) must_check;
+
+void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats);
+
+#endif
