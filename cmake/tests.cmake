@@ -12,13 +12,16 @@ function(flamelet_unit_test name)
 	target_compile_definitions(${name} PRIVATE
 		FIXTURES_DIR="${CMAKE_SOURCE_DIR}/tests/fixtures")
 	add_test(NAME unit/${name} COMMAND ${name})
+	set_tests_properties(unit/${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 120)
 endfunction()
 
-# flamelet_script_test(name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77.
+# flamelet_script_test(area/name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77. Its
+# label is the area: unit, corpus, lint, e2e.
 function(flamelet_script_test name)
 	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})
 	add_test(NAME ${name} COMMAND ${T_COMMAND})
-	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+	string(REGEX REPLACE "/.*" "" area ${name})
+	set_tests_properties(${name} PROPERTIES LABELS ${area} SKIP_RETURN_CODE 77)
 	if(T_TIMEOUT)
 		set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
 	endif()
@@ -35,6 +38,7 @@ function(flamelet_fuzz_target name)
 	else()
 		add_executable(${name} ${name}.c replay_corpus.c)
 		add_test(NAME corpus/${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
+		set_tests_properties(corpus/${name} PROPERTIES LABELS corpus TIMEOUT 120)
 	endif()
 	target_link_libraries(${name} PRIVATE ${T_MODULES})
 endfunction()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# A short index of commands; the build itself is CMake's (CMakeLists.txt, CMakePresets.json).
+
+SECONDS ?= 60
+VERSION := $(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
+JOBS := $(shell nproc)
+
+# $(call build,PRESET,DIRECTORY): configures and builds. A directory keeps the generator it has.
+ninja = $(if $(shell command -v ninja),-G Ninja)
+build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
+	cmake --build $(2) -j $(JOBS)
+
+.PHONY: all deps demo test check bench fuzz e2e image clean help
+
+all: ## build build/flamelet (optimized, with debug information)
+	$(call build,release,build)
+
+deps: ## install the Debian packages that are missing, for everything below
+	@cmake/install-packages.sh
+
+demo: ## install what the build needs, build, and profile this machine for ten seconds
+	@cmake/install-packages.sh build
+	@$(MAKE) --no-print-directory all
+	build/flamelet record -d 10s -o flamelet-demo.svg
+	@echo
+	@echo "Open the picture in a browser: $(CURDIR)/flamelet-demo.svg"
+	@if [ -n "$$SSH_CONNECTION" ]; then \
+		set -- $$SSH_CONNECTION; \
+		echo "From your own machine:  scp $$(id -un)@$$3:$(CURDIR)/flamelet-demo.svg ."; \
+	fi
+
+test: deps ## build with warnings as errors and run all tests
+	$(call build,dev,build-dev)
+	ctest --test-dir build-dev --output-on-failure
+
+check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
+	$(call build,dev,build-dev)
+	$(call build,asan,build-asan)
+	ctest --test-dir build-asan --output-on-failure -L '^(unit|corpus)$$' -j $(JOBS)
+	$(call build,clang,build-clang)
+	ctest --test-dir build-dev --output-on-failure -L '^lint$$' -j $(JOBS)
+	tests/lint/check_tidy build-clang
+
+bench: all ## print what a sample costs: BPF, agent, memory
+	tests/bench/run build/flamelet
+
+fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
+	$(call build,fuzz,build-fuzz)
+	tests/fuzz/run build-fuzz $(SECONDS)
+
+e2e: deps ## run the end-to-end tests only (root)
+	$(call build,dev,build-dev)
+	ctest --test-dir build-dev --output-on-failure -L '^e2e$$'
+
+image: ## build the container image
+	docker build -t flamelet:$(VERSION) .
+
+clean: ## remove everything that was built
+	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz flamelet-demo.svg
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
