@@ -25,12 +25,26 @@ void arena_done(struct arena *arena)
 	*arena = (struct arena){ .max_bytes = arena->max_bytes };
 }
 
-static struct arena_chunk *add_chunk(struct arena *arena, size_t len)
+/* What a new chunk for `len` bytes should hold: CHUNK_BYTES, or less when the limit is near. 0: over it. */
+static size_t chunk_cap(const struct arena *arena, size_t len)
 {
 	size_t cap = len > CHUNK_BYTES ? len : CHUNK_BYTES;
+	size_t left = arena->max_bytes - arena->nr_bytes;
+
+	if (!arena->max_bytes || left >= sizeof(struct arena_chunk) + cap)
+		return cap;
+	if (left < sizeof(struct arena_chunk) + len)
+		return 0;
+	return left - sizeof(struct arena_chunk);
+}
+
+static struct arena_chunk *add_chunk(struct arena *arena, size_t len)
+{
+	size_t cap = chunk_cap(arena, len);
 	size_t bytes = sizeof(struct arena_chunk) + cap;
 
-	if (arena->max_bytes && bytes > arena->max_bytes - arena->nr_bytes)
+	arena->is_full = cap == 0;
+	if (arena->is_full)
 		return NULL;
 
 	struct arena_chunk *chunk = malloc(bytes);
@@ -49,6 +63,8 @@ static void *alloc_aligned(struct arena *arena, size_t len, size_t align)
 
 	if (len > SIZE_MAX / 2)
 		return NULL;
+	if (len == 0)
+		len = 1;
 	if (!chunk || start > chunk->cap || len > chunk->cap - start) {
 		chunk = add_chunk(arena, len);
 		start = 0;

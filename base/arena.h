@@ -4,6 +4,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -12,6 +13,7 @@ struct arena {
 	struct arena_chunk *chunks; /* owned, newest first */
 	size_t nr_bytes; /* memory held, all chunks */
 	size_t max_bytes; /* 0: no limit */
+	bool is_full; /* the last failure was the limit's, not the system's */
 };
 
 void arena_done(struct arena *arena);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #define FIRST_CAP 16
@@ -14,7 +15,7 @@ int array_reserve(void **data, size_t *cap, size_t need, size_t elem_bytes, size
 
 	size_t new_cap = *cap ? *cap : FIRST_CAP;
 	while (new_cap < need)
-		new_cap *= 2;
+		new_cap = new_cap > SIZE_MAX / 2 ? need : new_cap * 2;
 	if (new_cap > max)
 		new_cap = max;
 

@@ -78,6 +78,8 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 	strbuf_appendf(&temp, "%s.tmp.%d", path, getpid());
 	if (strbuf_error(&temp) < 0)
 		return -ENAMETOOLONG;
+	/* Left by a process of our pid that was killed: in a container the pid is always the same. */
+	unlink(temp.data);
 	int fd = open(temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;

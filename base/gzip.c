@@ -8,10 +8,28 @@
 #define MEMORY_LEVEL 8
 #define LEVEL 6
 
+/* Room for the worst case is taken first, so that one call compresses all, and given back after it. */
+static void deflate_all(z_stream *stream, struct strbuf *out, const void *data, size_t len)
+{
+	uLong bound = deflateBound(stream, len);
+	char *to = strbuf_extend(out, bound);
+
+	if (!to)
+		return;
+	stream->next_in = (Bytef *)(uintptr_t)data;
+	stream->avail_in = (uInt)len;
+	stream->next_out = (Bytef *)to;
+	stream->avail_out = (uInt)bound;
+	deflate(stream, Z_FINISH);
+	strbuf_shrink(out, out->len - (bound - stream->total_out));
+}
+
 void gzip_append(struct strbuf *out, const void *data, size_t len)
 {
 	z_stream stream = { 0 };
 
+	if (strbuf_error(out) < 0)
+		return;
 	if (len > UINT_MAX / 2) {
 		out->error = -ENOSPC;
 		return;
@@ -21,17 +39,6 @@ void gzip_append(struct strbuf *out, const void *data, size_t len)
 		out->error = -ENOMEM;
 		return;
 	}
-
-	size_t start = out->len;
-	uLong bound = deflateBound(&stream, len);
-	char *to = strbuf_extend(out, bound);
-	if (to) {
-		stream.next_in = (Bytef *)(uintptr_t)data;
-		stream.avail_in = (uInt)len;
-		stream.next_out = (Bytef *)to;
-		stream.avail_out = (uInt)bound;
-		deflate(&stream, Z_FINISH);
-		out->len = start + stream.total_out;
-	}
+	deflate_all(&stream, out, data, len);
 	deflateEnd(&stream);
 }

@@ -5,7 +5,8 @@
 #include "base/strbuf.h"
 
 /* Appends `len` bytes to `out` as one gzip member (RFC 1952) without name or time, so that equal input
- * gives equal output. Failures are kept in `out`: -ENOSPC, -ENOMEM. */
+ * gives equal output. Failures are kept in `out`: -ENOSPC (its limit must hold the worst case, a little more
+ * than `len`), -ENOMEM. */
 void gzip_append(struct strbuf *out, const void *data, size_t len);
 
 #endif

@@ -54,14 +54,14 @@ static int site_admits(struct log_site *site, unsigned int *ret_held)
 	return 1;
 }
 
-/* Quotes and control characters would break the line or forge another one: names in it may come from a
+/* Quotes, escapes and control characters would break the line or forge another one: names in it may come from a
  * container. */
 static void sanitize(char *text)
 {
 	for (char *c = text; *c; c++) {
 		if (*c == '"')
 			*c = '\'';
-		else if ((unsigned char)*c < ' ' || *c == 0x7f)
+		else if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '\\')
 			*c = '?';
 	}
 }
@@ -91,7 +91,9 @@ int log_write(struct log_site *site, enum log_level level, int error, const char
 	va_start(args, format);
 	int length = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (error < 0 && length >= 0 && (size_t)length < sizeof(line))
+	if (length < 0)
+		length = snprintf(line, sizeof(line), "(message cannot be formatted)");
+	if (error < 0 && (size_t)length < sizeof(line))
 		snprintf(line + length, sizeof(line) - (size_t)length, ": %s", strerror(-error));
 	sanitize(line);
 	write_line(site, level, line);

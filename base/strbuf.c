@@ -27,7 +27,7 @@ static int grow(struct strbuf *buf, size_t need)
 	size_t cap = buf->cap ? buf->cap : FIRST_CAP_BYTES;
 
 	while (cap < need)
-		cap *= 2;
+		cap = cap > SIZE_MAX / 2 ? need : cap * 2;
 
 	char *data = realloc(buf->data, cap);
 	if (!data)
@@ -41,7 +41,7 @@ char *strbuf_extend(struct strbuf *buf, size_t len)
 {
 	if (buf->error < 0)
 		return NULL;
-	if (len > buf->max - buf->len) {
+	if (len > buf->max - buf->len || len >= SIZE_MAX - buf->len) {
 		buf->error = -ENOSPC;
 		return NULL;
 	}
@@ -54,6 +54,14 @@ char *strbuf_extend(struct strbuf *buf, size_t len)
 	buf->len += len;
 	buf->data[buf->len] = '\0';
 	return start;
+}
+
+void strbuf_shrink(struct strbuf *buf, size_t len)
+{
+	if (len >= buf->len)
+		return;
+	buf->len = len;
+	buf->data[len] = '\0';
 }
 
 void strbuf_append(struct strbuf *buf, const void *data, size_t len)

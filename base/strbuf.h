@@ -44,6 +44,9 @@ void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 
  * as appended and must be filled. Valid until the next append. */
 char *strbuf_extend(struct strbuf *buf, size_t len);
 
+/* Cuts the content to its first `len` bytes; nothing happens when it is not longer. */
+void strbuf_shrink(struct strbuf *buf, size_t len);
+
 /* The content as a C string; "" when empty. Borrowed, valid until the next append. */
 const char *strbuf_str(const struct strbuf *buf);
 

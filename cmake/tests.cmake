@@ -2,6 +2,11 @@
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
+# An allocation that cannot succeed is an error path to test, not an error of the test.
+set(FLAMELET_TEST_ENVIRONMENT
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
+	TSAN_OPTIONS=allocator_may_return_null=1)
+
 # flamelet_unit_test(name MODULES module …): tests/unit/<name>.c as a cmocka program of that name.
 # Fixtures are found through FIXTURES_DIR.
 function(flamelet_unit_test name)
@@ -12,7 +17,8 @@ function(flamelet_unit_test name)
 	target_compile_definitions(${name} PRIVATE
 		FIXTURES_DIR="${CMAKE_SOURCE_DIR}/tests/fixtures")
 	add_test(NAME unit/${name} COMMAND ${name})
-	set_tests_properties(unit/${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 120)
+	set_tests_properties(unit/${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 120
+		ENVIRONMENT "${FLAMELET_TEST_ENVIRONMENT}")
 endfunction()
 
 # flamelet_script_test(area/name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77. Its
