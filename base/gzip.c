@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define ZLIB_CONST
 #include "base/gzip.h"
 
 #include <limits.h>
@@ -16,7 +17,7 @@ static void deflate_all(z_stream *stream, struct strbuf *out, const void *data, 
 
 	if (!to)
 		return;
-	stream->next_in = (Bytef *)(uintptr_t)data;
+	stream->next_in = data;
 	stream->avail_in = (uInt)len;
 	stream->next_out = (Bytef *)to;
 	stream->avail_out = (uInt)bound;

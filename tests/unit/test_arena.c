@@ -69,7 +69,7 @@ static void a_limit_below_one_chunk_still_gives_memory(void **state)
 
 static void memory_held_never_exceeds_the_limit(void **state)
 {
-	const size_t max = 300 * 1024;
+	const size_t max = (size_t)300 * 1024;
 	size_t nr = 0;
 	(void)state;
 	_cleanup_(arena_done) struct arena arena = { .max_bytes = max };

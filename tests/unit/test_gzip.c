@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define ZLIB_CONST
 #include "base/cleanup.h"
 #include "base/gzip.h"
 #include "unit.h"
@@ -12,7 +13,7 @@
 static void assert_inflates_to(const char *packed, size_t packed_len, const void *data, size_t len)
 {
 	_cleanup_free_ char *unpacked = malloc(len + 1);
-	z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed,
+	z_stream stream = { .next_in = (const Bytef *)packed,
 			    .avail_in = (uInt)packed_len,
 			    .next_out = (Bytef *)unpacked,
 			    .avail_out = (uInt)len + 1 };
