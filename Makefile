@@ -5,10 +5,10 @@ SECONDS ?= 60
 VERSION := $(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 JOBS := $(shell nproc)
 
-# $(call build,PRESET,DIRECTORY): configures and builds. A directory keeps the generator it has.
+# $(call build,PRESET,DIRECTORY[,TARGET]): configures and builds. A directory keeps the generator it has.
 ninja = $(if $(shell command -v ninja),-G Ninja)
 build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
-	cmake --build $(2) -j $(JOBS)
+	cmake --build $(2) -j $(JOBS) $(if $(3),--target $(3))
 
 .PHONY: all deps demo test check bench fuzz e2e image clean help
 
@@ -16,7 +16,7 @@ all: ## build build/flamelet (optimized, with debug information)
 	$(call build,release,build)
 
 deps: ## install the Debian packages that are missing, for everything below
-	@cmake/install-packages.sh
+	@cmake/install-packages.sh build test check
 
 demo: ## install what the build needs, build, and profile this machine for ten seconds
 	@cmake/install-packages.sh build
@@ -24,10 +24,6 @@ demo: ## install what the build needs, build, and profile this machine for ten s
 	build/flamelet record -d 10s -o flamelet-demo.svg
 	@echo
 	@echo "Open the picture in a browser: $(CURDIR)/flamelet-demo.svg"
-	@if [ -n "$$SSH_CONNECTION" ]; then \
-		set -- $$SSH_CONNECTION; \
-		echo "From your own machine:  scp $$(id -un)@$$3:$(CURDIR)/flamelet-demo.svg ."; \
-	fi
 
 test: deps ## build with warnings as errors and run all tests
 	$(call build,dev,build-dev)
@@ -41,8 +37,9 @@ check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	ctest --test-dir build-dev --output-on-failure -L '^lint$$' -j $(JOBS)
 	tests/lint/check_tidy build-clang
 
-bench: all ## print what a sample costs: BPF, agent, memory
-	tests/bench/run build/flamelet
+bench: deps all ## print what a sample costs: BPF, agent, memory (root)
+	$(call build,dev,build-dev,deep)
+	python3 tests/bench/bench.py build/flamelet build-dev/tests/bench/deep
 
 fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
 	$(call build,fuzz,build-fuzz)
