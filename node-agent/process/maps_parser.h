@@ -16,8 +16,7 @@ struct maps_line {
 	uint32_t dev_minor;
 	bool is_executable;
 	bool is_deleted; /* the path ended in " (deleted)", which is cut off */
-	const char *
-		path; /* not NUL-terminated: path_len bytes of the text; "\012" escapes are as they are */
+	const char *path; /* path_len bytes of the text, not NUL-terminated; "\012" is as it is */
 	size_t path_len; /* 0 for anonymous memory */
 };
 
@@ -31,5 +30,8 @@ void maps_parser_init(struct maps_parser *parser, const char *text, size_t len);
 
 /* The next well-formed line; malformed ones are skipped and counted. False at the end. */
 bool maps_parser_next(struct maps_parser *parser, struct maps_line *ret_line);
+
+/* The length of `path` without the " (deleted)" that the kernel puts behind an unlinked file's. */
+size_t maps_path_len_undeleted(const char *path, size_t len);
 
 #endif
