@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that processes map, each once however many of them map it. */
+#ifndef PROCESS_MAPPED_FILE_H
+#define PROCESS_MAPPED_FILE_H
+
+#include "base/err.h"
+#include "base/htable.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAPPED_FILES_MAX ((size_t)1 << 20)
+
+/* A file as far as a mapping tells it, shared by all processes that map it. While one of them lives, the
+ * inode number cannot be used again, so (device, inode, path) names one file. */
+struct mapped_file {
+	uint64_t inode; /* 0: no file behind it (anonymous, [vdso], …) */
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
+		     * anonymous memory; without " (deleted)" */
+	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
+	unsigned int nr_refs;
+	uint32_t hash; /* of the key; with `row`, its place in the set */
+	uint32_t row;
+};
+
+/* A row is in use, or a link in the list of free ones. */
+struct mapped_file_row {
+	struct mapped_file *file; /* owned */
+	uint32_t next_free_plus_1;
+};
+
+struct mapped_files {
+	struct htable index;
+	struct mapped_file_row *rows; /* owned */
+	size_t nr_rows;
+	size_t cap_rows;
+	uint32_t first_free_plus_1;
+};
+
+/* What a file is known by. */
+struct mapped_file_key {
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	const char *path; /* path_len bytes */
+	size_t path_len;
+};
+
+/* No file may be in use any more. */
+void mapped_files_done(struct mapped_files *files);
+
+/* The file with that key, made when new, with one more reference. Errors: -ENOSPC, -ENOMEM. */
+int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *key,
+		      struct mapped_file **ret_file) must_check;
+
+struct mapped_file *mapped_file_ref(struct mapped_file *file);
+
+/* Gives a reference back; the last one frees the file. */
+void mapped_file_unref(struct mapped_files *files, struct mapped_file *file);
+
+#endif

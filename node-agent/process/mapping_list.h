@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable mappings of a process, sorted by address and free of overlaps.
+ *
+ * fork() copies an address space, so a child starts with its parent's list: the same object, counted.
+ * Whoever changes a list that others hold gets a copy of its own first (mapping_list_make_own()). A
+ * server with a thousand forked children has one list. */
+#ifndef PROCESS_MAPPING_LIST_H
+#define PROCESS_MAPPING_LIST_H
+
+#include "base/err.h"
+#include "process/mapped_file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAPPING_LIST_MAX 16384
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t file_offset; /* of `start`; 0 where there is no file */
+	struct mapped_file *file; /* shared, owned by the table */
+};
+
+struct mapping_list {
+	struct mapped_files *files; /* borrowed: what the mappings' files belong to */
+	struct mapping *items; /* owned; each holds a reference to its file */
+	size_t nr_items;
+	size_t cap_items;
+	unsigned int nr_refs;
+};
+
+/* An empty list with one reference. Errors: -ENOMEM. */
+int mapping_list_new(struct mapped_files *files, struct mapping_list **ret_list) must_check;
+
+struct mapping_list *mapping_list_ref(struct mapping_list *list);
+
+/* NULL is fine. */
+void mapping_list_unref(struct mapping_list *list);
+
+static inline void mapping_list_unrefp(struct mapping_list **list)
+{
+	mapping_list_unref(*list);
+}
+
+/* Replaces the caller's reference to a shared list by a list that is the caller's alone.
+ * Errors: -ENOMEM. */
+int mapping_list_make_own(struct mapping_list **list) must_check;
+
+/* Adds a mapping to a list that is not shared and takes a reference to its file. What was mapped in the
+ * range before is cut out. On failure nothing has changed. Errors: -ENOSPC at MAPPING_LIST_MAX,
+ * -ENOMEM. */
+int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping) must_check;
+
+/* The mapping that holds an address, or NULL; `list` may be NULL. Valid until the list changes. */
+const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);
+
+#endif
