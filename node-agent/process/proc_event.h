@@ -9,7 +9,7 @@ enum proc_event_kind {
 	PROC_FORK, /* a new process (not a thread) with its parent's mappings */
 	PROC_EXEC, /* all mappings are gone; those of the new program follow */
 	PROC_MMAP, /* a new executable mapping */
-	PROC_EXIT, /* the whole process has ended */
+	PROC_EXIT, /* the process has ended, or its first thread before the others */
 };
 
 struct proc_event {
@@ -25,7 +25,9 @@ struct proc_event {
 	uint64_t inode;
 	uint32_t dev_major;
 	uint32_t dev_minor;
-	const char *path; /* borrowed for the call; "//anon", "[vdso]" where there is no file */
+	const char
+		*path; /* borrowed for the call; "//anon", "[vdso]" where there is no file; may end
+			   * in " (deleted)" */
 };
 
 #endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The entries of a process table: found by pid, kept in order of use, bounded.
+ *
+ * Of all entries with one pid at most one is current: the process that events with that pid are about.
+ * When another process takes the pid the entry is superseded: from then on only those who name its start
+ * time find it. Ending is another matter: the current entry may have ended, and a superseded one has. */
+#ifndef PROCESS_PROCESS_SET_H
+#define PROCESS_PROCESS_SET_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "process/mapping_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct process {
+	TAILQ_ENTRY(process) link;
+	uint32_t pid; /* 0: the row is unused */
+	uint64_t start_ns; /* since boot; 0: not known yet */
+	uint64_t added_ns; /* time of the event or sample that made the entry */
+	uint64_t ended_ns;
+	uint64_t next_read_ns; /* when the maps may be read again */
+	uint64_t reread_wait_ns;
+	struct mapping_list *mappings; /* one reference; NULL: none */
+	bool is_ended;
+	bool is_superseded;
+};
+
+TAILQ_HEAD(process_queue, process);
+
+struct process_set {
+	struct process *rows; /* owned array of max_processes */
+	size_t max_processes;
+	size_t nr_rows; /* rows that were ever used */
+	size_t nr_processes;
+	uint64_t nr_evicted; /* live processes pushed out by the bound */
+	struct htable by_pid;
+	struct process_queue live; /* least recently used first */
+	struct process_queue ended; /* in order of their end */
+	struct process_queue unused;
+};
+
+/* `max_processes` is more than 0. Errors: -ENOMEM. */
+int process_set_init(struct process_set *set, size_t max_processes) must_check;
+void process_set_done(struct process_set *set);
+
+/* The current entry of a pid, or NULL. */
+struct process *process_set_find_current(const struct process_set *set, uint32_t pid);
+
+/* Any entry with that pid and start time, or NULL. */
+struct process *process_set_find_started(const struct process_set *set, uint32_t pid,
+					 uint64_t start_ns);
+
+/* A new live and current entry without mappings; one that was current must have been superseded, or the
+ * new one must be at once. When full, the process that ended first makes room, else the least recently
+ * used: other entries are not valid after this. NULL without memory. */
+struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t now_ns);
+
+void process_set_remove(struct process_set *set, struct process *process);
+
+/* Keeps a live entry from being pushed out soon. */
+void process_set_use(struct process_set *set, struct process *process);
+
+/* Marks an entry as ended, or as not ended after all; no change where it is so already. */
+void process_set_end(struct process_set *set, struct process *process, uint64_t now_ns);
+void process_set_revive(struct process_set *set, struct process *process);
+
+/* Ends an entry whose pid is another process's from now on. NULL is fine. */
+void process_set_supersede(struct process_set *set, struct process *process, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What events, samples and the sweep do to the entries of process_set.h.
+ *
+ * Events do not say when a process started, so an entry made from them has no start time until the first
+ * sample brings it. If a sample's start time is later than the current entry's, the events that told of
+ * the new process were lost. If it is earlier, the sample is of a process that ended.
+ *
+ * An exit may be that of the first thread alone, while others go on (pthread_exit() in main()): perf's
+ * records do not tell. So an exit only starts the lingering, in which the process can be sampled as
+ * before, and /proc is asked before the entry is removed. There the first thread shows as a zombie in a
+ * process of several threads; nothing else under that pid can be the same process. */
+#include "process/process_table.h"
+
+#include "base/clock.h"
+#include "process/maps_parser.h"
+#include "process/proc_stat.h"
+#include "process/process_maps.h"
+#include "process/process_set.h"
+
+#include <string.h>
+
+#define REREAD_MIN_NS NSEC_PER_SEC
+#define REREAD_MAX_NS (60 * NSEC_PER_SEC)
+#define SWEEP_LOOKUPS 64 /* live processes looked up in /proc each sweep */
+
+struct process_table {
+	int proc_fd; /* borrowed */
+	size_t next_lookup; /* the row where the next sweep goes on */
+	struct process_set set;
+	struct mapped_files files;
+	struct process_table_stats stats;
+};
+
+int process_table_new(int proc_fd, size_t max_processes, struct process_table **ret_table)
+{
+	_cleanup_free_ struct process_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	table->proc_fd = proc_fd;
+	int r = process_set_init(&table->set, max_processes);
+	if (r < 0)
+		return r;
+	*ret_table = take_ptr(table);
+	return 0;
+}
+
+void process_table_free(struct process_table *table)
+{
+	if (!table)
+		return;
+	process_set_done(&table->set);
+	mapped_files_done(&table->files);
+	free(table);
+}
+
+/* Whether an event tells of what was before the entry was made: it came late, and what followed from it
+ * is known already. */
+static bool is_outdated(const struct proc_event *event, const struct process *process)
+{
+	return process && event->time_ns < process->added_ns;
+}
+
+/* A child of an unknown parent stays unknown: its maps are read when it is sampled. */
+static void handle_fork(struct process_table *table, const struct proc_event *event)
+{
+	const struct process *parent = process_set_find_current(&table->set, event->parent_pid);
+	struct process *previous = process_set_find_current(&table->set, event->pid);
+	_cleanup_(mapping_list_unrefp) struct mapping_list *mappings = NULL;
+
+	if (is_outdated(event, previous))
+		return;
+	process_set_supersede(&table->set, previous, event->time_ns);
+	if (!parent)
+		return;
+
+	/* Making room for the child may remove the parent, so the list is held first. */
+	if (parent->mappings)
+		mappings = mapping_list_ref(parent->mappings);
+	struct process *child = process_set_add(&table->set, event->pid, event->time_ns);
+	if (child)
+		child->mappings = take_ptr(mappings);
+	else
+		table->stats.nr_events_dropped++;
+}
+
+/* The process stays the same one, with the same start time. If its first thread was said to have ended,
+ * then another one called exec(), or a new process has the pid and its fork was lost. */
+static void handle_exec(struct process_table *table, const struct proc_event *event)
+{
+	struct process *process = process_set_find_current(&table->set, event->pid);
+
+	if (process && !process->is_ended) {
+		mapping_list_unref(process->mappings);
+		process->mappings = NULL;
+		process->next_read_ns = 0;
+		process->reread_wait_ns = 0;
+		return;
+	}
+	process_set_supersede(&table->set, process, event->time_ns);
+	if (!process_set_add(&table->set, event->pid, event->time_ns))
+		table->stats.nr_events_dropped++;
+}
+
+static int take_file(struct process_table *table, const struct proc_event *event,
+		     struct mapped_file **ret_file)
+{
+	bool is_anonymous = strcmp(event->path, "//anon") == 0;
+	struct mapped_file_key key = {
+		.inode = event->inode,
+		.dev_major = event->dev_major,
+		.dev_minor = event->dev_minor,
+		.path = is_anonymous ? "" : event->path,
+	};
+
+	key.path_len = maps_path_len_undeleted(key.path, strlen(key.path));
+	return mapped_files_take(&table->files, &key, ret_file);
+}
+
+static int insert_mapping(struct process_table *table, struct process *process,
+			  const struct proc_event *event)
+{
+	struct mapping mapping = {
+		.start = event->start,
+		.file_offset = event->inode ? event->file_offset : 0,
+	};
+
+	if (event->len == 0 || __builtin_add_overflow(event->start, event->len, &mapping.end))
+		return -EBADMSG;
+	int r = process->mappings ? mapping_list_make_own(&process->mappings)
+				  : mapping_list_new(&table->files, &process->mappings);
+	if (r < 0)
+		return r;
+	r = take_file(table, event, &mapping.file);
+	if (r < 0)
+		return r;
+	r = mapping_list_insert(process->mappings, &mapping);
+	mapped_file_unref(&table->files, mapping.file);
+	return r;
+}
+
+/* Of an unknown process one mapping is not worth knowing. */
+static void handle_mmap(struct process_table *table, const struct proc_event *event)
+{
+	struct process *process = process_set_find_current(&table->set, event->pid);
+
+	if (process && insert_mapping(table, process, event) < 0)
+		table->stats.nr_mappings_dropped++;
+}
+
+static void handle_exit(struct process_table *table, const struct proc_event *event)
+{
+	struct process *process = process_set_find_current(&table->set, event->pid);
+
+	if (process && !is_outdated(event, process))
+		process_set_end(&table->set, process, event->time_ns);
+}
+
+void process_table_handle(struct process_table *table, const struct proc_event *event)
+{
+	switch (event->kind) {
+	case PROC_FORK:
+		handle_fork(table, event);
+		break;
+	case PROC_EXEC:
+		handle_exec(table, event);
+		break;
+	case PROC_MMAP:
+		handle_mmap(table, event);
+		break;
+	case PROC_EXIT:
+		handle_exit(table, event);
+		break;
+	}
+}
+
+/* Replaces the mappings by what /proc has now; on failure the old ones stay. */
+static void read_maps(struct process_table *table, struct process *process, uint64_t now_ns)
+{
+	_cleanup_(mapping_list_unrefp) struct mapping_list *list = NULL;
+	struct process_maps_losses losses = { 0 };
+
+	table->stats.nr_maps_reads++;
+	int r = mapping_list_new(&table->files, &list);
+	if (r == 0)
+		r = process_maps_load(table->proc_fd, process->pid, process->start_ns, list,
+				      &losses);
+	table->stats.nr_bad_lines += losses.nr_bad_lines;
+	table->stats.nr_mappings_dropped += losses.nr_mappings_dropped;
+	if (r < 0)
+		table->stats.nr_maps_failures++;
+	if (r == -ESRCH)
+		process_set_end(&table->set, process, now_ns);
+	if (r < 0 && r != -ENOSPC)
+		return;
+	mapping_list_unref(process->mappings);
+	process->mappings = take_ptr(list);
+}
+
+/* The waits between readings that do not help are 1 s, 2 s, … 60 s. */
+static void schedule_reread(struct process *process, uint64_t now_ns, bool has_helped)
+{
+	uint64_t wait_ns = has_helped ? 0 : process->reread_wait_ns * 2;
+
+	if (wait_ns < REREAD_MIN_NS)
+		wait_ns = REREAD_MIN_NS;
+	if (wait_ns > REREAD_MAX_NS)
+		wait_ns = REREAD_MAX_NS;
+	process->reread_wait_ns = has_helped ? 0 : wait_ns;
+	process->next_read_ns = now_ns + wait_ns;
+}
+
+/* Nobody who is known has the pid. */
+static struct process *add_sampled(struct process_table *table, uint32_t pid, uint64_t start_ns,
+				   uint64_t now_ns)
+{
+	struct process *process = process_set_add(&table->set, pid, now_ns);
+
+	if (process) {
+		process->start_ns = start_ns;
+		read_maps(table, process, now_ns);
+		schedule_reread(process, now_ns, true);
+	}
+	return process;
+}
+
+/* The pid is another's by now. Its former owner may be known from events alone; if not, an entry
+ * without mappings takes this sample and those like it. */
+static struct process *get_former(struct process_table *table, uint32_t pid, uint64_t start_ns,
+				  uint64_t now_ns)
+{
+	struct process *process = process_set_find_started(&table->set, pid, 0);
+
+	if (!process) {
+		process = process_set_add(&table->set, pid, now_ns);
+		process_set_supersede(&table->set, process, now_ns);
+	}
+	if (process)
+		process->start_ns = start_ns;
+	return process;
+}
+
+struct process *process_table_get(struct process_table *table, uint32_t pid, uint64_t start_ns,
+				  uint64_t now_ns)
+{
+	struct process *current = process_set_find_current(&table->set, pid);
+	struct process *process = current;
+
+	if (start_ns != 0)
+		process = process_set_find_started(&table->set, pid, start_ns);
+	if (!process && current && current->start_ns == 0) {
+		process = current;
+		process->start_ns = start_ns;
+	}
+	if (process) {
+		process_set_use(&table->set, process);
+		return process;
+	}
+	if (current && current->start_ns > start_ns)
+		return get_former(table, pid, start_ns, now_ns);
+	process_set_supersede(&table->set, current, now_ns);
+	return add_sampled(table, pid, start_ns, now_ns);
+}
+
+const struct mapping *process_find_mapping(struct process_table *table, struct process *process,
+					   uint64_t address, uint64_t now_ns)
+{
+	const struct mapping *mapping = mapping_list_find(process->mappings, address);
+
+	if (mapping || process->is_ended || now_ns < process->next_read_ns)
+		return mapping;
+	read_maps(table, process, now_ns);
+	mapping = mapping_list_find(process->mappings, address);
+	schedule_reread(process, now_ns, mapping != NULL);
+	return mapping;
+}
+
+/* Whether an entry that ended has threads that go on. */
+static bool has_other_threads(const struct process_table *table, const struct process *process)
+{
+	struct proc_stat stat;
+
+	if (process->is_superseded || proc_stat_read(table->proc_fd, process->pid, &stat) < 0)
+		return false;
+	if (process->start_ns != 0 && !proc_stat_started_at(&stat, process->start_ns))
+		return false;
+	return proc_stat_is_leader_dead(&stat) && !proc_stat_is_zombie(&stat);
+}
+
+static void forget_ended(struct process_table *table, uint64_t now_ns)
+{
+	struct process *process;
+
+	while ((process = TAILQ_FIRST(&table->set.ended)) != NULL) {
+		if (now_ns < process->ended_ns + PROCESS_LINGER_NS)
+			break;
+		if (has_other_threads(table, process))
+			process_set_revive(&table->set, process);
+		else
+			process_set_remove(&table->set, process);
+	}
+}
+
+static bool is_gone(const struct process_table *table, const struct process *process)
+{
+	struct proc_stat stat;
+
+	int r = proc_stat_read(table->proc_fd, process->pid, &stat);
+	if (r < 0)
+		return r == -ESRCH;
+	if (process->start_ns != 0 && !proc_stat_started_at(&stat, process->start_ns))
+		return true;
+	return proc_stat_is_zombie(&stat);
+}
+
+static void look_up_some(struct process_table *table, uint64_t now_ns)
+{
+	size_t nr_rows = table->set.nr_rows;
+	size_t nr_lookups = 0;
+
+	for (size_t i = 0; i < nr_rows && nr_lookups < SWEEP_LOOKUPS; i++) {
+		struct process *process = &table->set.rows[table->next_lookup];
+
+		table->next_lookup = (table->next_lookup + 1) % nr_rows;
+		if (process->pid == 0 || process->is_ended)
+			continue;
+		nr_lookups++;
+		if (is_gone(table, process))
+			process_set_end(&table->set, process, now_ns);
+	}
+}
+
+void process_table_sweep(struct process_table *table, uint64_t now_ns)
+{
+	forget_ended(table, now_ns);
+	look_up_some(table, now_ns);
+}
+
+struct process_table_stats process_table_get_stats(const struct process_table *table)
+{
+	struct process_table_stats stats = table->stats;
+
+	stats.nr_processes = table->set.nr_processes;
+	stats.nr_evicted = table->set.nr_evicted;
+	return stats;
+}
