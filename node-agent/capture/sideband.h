@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lives of all processes of the machine, from perf's side-band records and without BPF: on each CPU a
+ * dummy event that counts nothing and makes the kernel tell of forks, execs, executable mappings and exits.
+ *
+ * The events are merged with samples by time. Samples that were taken from their own buffer before
+ * sideband_collect() was called are older than what it promises to have seen, so
+ *
+ *	take samples; sideband_collect(sideband);
+ *	for each sample:
+ *		while ((event = sideband_peek(sideband)) && event->time_ns <= sample->time_ns)
+ *			process_table_handle(table, event), sideband_pop(sideband);
+ *		handle the sample
+ *	handle and pop the events that are left
+ *
+ * applies every event before the samples it matters to. An event that a CPU was just writing during the
+ * collection comes with the next one. Belongs to one thread. */
+#ifndef CAPTURE_SIDEBAND_H
+#define CAPTURE_SIDEBAND_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "process/proc_event.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIDEBAND_MAX_PENDING 65536 /* events collected and not yet popped */
+
+struct sideband;
+
+struct sideband_stats {
+	uint64_t nr_events;
+	uint64_t nr_lost; /* records for which a ring had no room */
+	uint64_t nr_dropped; /* over SIDEBAND_MAX_PENDING, or no memory */
+	uint64_t nr_bad_records;
+};
+
+/* Starts on every CPU that is on line, with a ring of at least `ring_bytes` each. Errors: -EACCES or
+ * -EPERM without CAP_PERFMON or over the limit of locked memory, -ENOMEM, what else perf_event_open()
+ * says. */
+int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
+void sideband_close(struct sideband *sideband);
+DEFINE_FREEP(struct sideband, sideband_close)
+
+/* Follows a CPU that came on line, where the event has to be opened anew, and one that goes off line, of
+ * which what it wrote is collected first. No change where it is so already. Errors: -ENODEV off line, and
+ * as above. */
+int sideband_add_cpu(struct sideband *sideband, unsigned int cpu) must_check;
+void sideband_remove_cpu(struct sideband *sideband, unsigned int cpu);
+
+/* Becomes readable when a ring is half full; for those who sleep longer than a ring lasts. */
+int sideband_poll_fd(const struct sideband *sideband);
+
+/* Reads what is in the rings. */
+void sideband_collect(struct sideband *sideband);
+
+/* The time of the last collection: no older event is outstanding. 0 before the first. */
+uint64_t sideband_collected_until_ns(const struct sideband *sideband);
+
+/* The earliest event that is left, or NULL; borrowed until it is popped or the next collection. Events
+ * that happened during a collection are held back until the next. */
+const struct proc_event *sideband_peek(const struct sideband *sideband);
+
+/* Drops the event that sideband_peek() shows; there must be one. */
+void sideband_pop(struct sideband *sideband);
+
+struct sideband_stats sideband_get_stats(const struct sideband *sideband);
+
+#endif
