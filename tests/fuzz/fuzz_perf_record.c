@@ -2,6 +2,7 @@
 /* Any bytes are refused, or give an event whose path ends inside them and whose range does not wrap. */
 #include "capture/perf_record.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void check_mapping(const struct proc_event *event, const uint8_t *data, s
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void try_record(const uint8_t *data, size_t len)
 {
 	struct perf_record record;
 
@@ -24,10 +25,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (r != 0 && r != -EBADMSG)
 		abort();
 	if (r < 0 || !record.has_event)
-		return 0;
+		return;
 	if (record.event.pid == 0 || record.event.pid > INT32_MAX)
 		abort();
 	if (record.event.kind == PROC_MMAP)
 		check_mapping(&record.event, data, len);
+}
+
+/* Once as it is, and once with the right size in the header, to get beyond that check. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	uint16_t size = (uint16_t)len;
+
+	try_record(data, len);
+	if (len < sizeof(struct perf_event_header) || len > UINT16_MAX)
+		return 0;
+	uint8_t *copy = malloc(len);
+	if (!copy)
+		return 0;
+	memcpy(copy, data, len);
+	memcpy(copy + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	try_record(copy, len);
+	free(copy);
 	return 0;
 }

@@ -33,13 +33,13 @@ static struct perf_bytes comm_bytes(uint16_t misc, uint32_t pid, uint32_t tid)
 }
 
 struct mmap_case {
-	uint32_t pid;
+	const char *path;
 	uint64_t start;
 	uint64_t len;
+	uint32_t pid;
 	uint32_t prot;
-	uint16_t misc;
-	const char *path;
 	int result;
+	uint16_t misc;
 	bool has_event;
 };
 
@@ -136,16 +136,16 @@ static void executable_mappings_are_told_and_checked(void **state)
 {
 	static const uint32_t rx = PROT_READ | PROT_EXEC;
 	const struct mmap_case cases[] = {
-		{ 7, 0x1000, 0x2000, rx, PERF_RECORD_MISC_USER, "/usr/lib/libc.so.6", 0, true },
-		{ 7, 0x1000, 0x2000, PROT_EXEC, 0, "", 0, true },
-		{ 7, 0x1000, 0x2000, rx, 0, "/a b (deleted)", 0, true },
-		{ 7, 0x1000, 0x2000, rx, 0, "//anon", 0, true },
-		{ 7, 0x1000, 0x2000, PROT_READ, 0, "/data", 0, false },
-		{ 0, 0x1000, 0x2000, rx, 0, "/a", 0, false },
-		{ UINT32_MAX, 0x1000, 0x2000, rx, 0, "/a", 0, false },
-		{ 7, 0x1000, 0, rx, 0, "/a", -EBADMSG, false },
-		{ 7, 0x1000, UINT64_MAX, rx, 0, "/a", -EBADMSG, false },
-		{ 7, 0x1000, 0x2000, rx, PERF_RECORD_MISC_MMAP_BUILD_ID, "/a", -EBADMSG, false },
+		{ "/usr/lib/libc.so.6", 0x1000, 0x2000, 7, rx, 0, PERF_RECORD_MISC_USER, true },
+		{ "", 0x1000, 0x2000, 7, PROT_EXEC, 0, 0, true },
+		{ "/a b (deleted)", 0x1000, 0x2000, 7, rx, 0, 0, true },
+		{ "//anon", 0x1000, 0x2000, 7, rx, 0, 0, true },
+		{ "/data", 0x1000, 0x2000, 7, PROT_READ, 0, 0, false },
+		{ "/a", 0x1000, 0x2000, 0, rx, 0, 0, false },
+		{ "/a", 0x1000, 0x2000, UINT32_MAX, rx, 0, 0, false },
+		{ "/a", 0x1000, 0, 7, rx, -EBADMSG, 0, false },
+		{ "/a", 0x1000, UINT64_MAX, 7, rx, -EBADMSG, 0, false },
+		{ "/a", 0x1000, 0x2000, 7, rx, -EBADMSG, PERF_RECORD_MISC_MMAP_BUILD_ID, false },
 	};
 	(void)state;
 
