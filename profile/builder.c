@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a profile under construction, each with an index from content to row.
+ *
+ * A sample costs one lookup for its stack and one for itself; when both are known nothing is allocated and
+ * one counter goes up. Rows stand in plain arrays, the indexes (base/htable.h) hold only hash and row
+ * number, so nothing is allocated for a single element.
+ *
+ * Adding a row always goes the same way, so that a failure leaves the tables as they were:
+ *
+ *	find an equal row ─▶ make room in the array ─▶ book() ─▶ write the row, count it
+ *
+ * book() is the last step that can fail. It files the row in the index and charges its bytes to the
+ * budget: what the row takes and its share of the index. Arrays double, so up to as much again may be
+ * reserved, but the system gives no memory for pages that were never written.
+ *
+ * Some rows are not indexed: mappings, because what they are is only known later; location 0, because a
+ * jump to address 0 outside of all files is a real location and not "none"; and samples once they have
+ * their resource, which is why no sample may be added after builder_set_resource(). */
+#include "profile/builder.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Numbers are 32 bits wide and an index stores number + 1. */
+#define MAX_ROWS (UINT32_MAX - 1)
+
+/* An index slot has 8 bytes and just after doubling the index is 3/8 full. */
+#define INDEX_BYTES 22
+
+/* These are hashed and compared as bytes, so they must have no gaps. */
+static_assert(offsetof(struct profile_sample, count) == 36, "gap in struct profile_sample");
+static_assert(sizeof(struct profile_function) == 12, "gap in struct profile_function");
+static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
+
+struct builder {
+	struct profile *profile; /* owned until sealed */
+	size_t max_bytes;
+	size_t nr_bytes; /* charged so far; never above max_bytes */
+	struct htable functions;
+	struct htable locations;
+	struct htable stacks;
+	struct htable resources;
+	struct htable samples;
+};
+
+static bool has_room(const struct builder *builder, size_t bytes)
+{
+	return bytes <= builder->max_bytes - builder->nr_bytes;
+}
+
+static int book(struct builder *builder, struct htable *index, uint32_t hash, size_t row,
+		size_t bytes)
+{
+	if (!has_room(builder, bytes + INDEX_BYTES))
+		return -ENOSPC;
+
+	int r = htable_add(index, hash, (uint32_t)row);
+	if (r < 0)
+		return r;
+	builder->nr_bytes += bytes + INDEX_BYTES;
+	return 0;
+}
+
+/* Element 0 of the tables whose empty element is all zeros. None is charged. */
+static int add_zero_elements(struct profile *p)
+{
+	int r;
+
+	if ((r = array_grow(p->mappings, p->cap_mappings, 1, MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->functions, p->cap_functions, 1, MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->locations, p->cap_locations, 1, MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->stacks, p->cap_stacks, 1, MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->resources, p->cap_resources, 1, MAX_ROWS)) < 0)
+		return r;
+
+	p->mappings[p->nr_mappings++] = (struct profile_mapping){ 0 };
+	p->functions[p->nr_functions++] = (struct profile_function){ 0 };
+	p->locations[p->nr_locations++] = (struct profile_location){ 0 };
+	p->stacks[p->nr_stacks++] = (struct profile_stack){ 0 };
+	p->resources[p->nr_resources++] = (struct profile_resource){ 0 };
+	return 0;
+}
+
+static int index_zero_elements(struct builder *builder)
+{
+	const struct profile_function none = { 0 };
+	uint32_t nothing = hash_bytes("", 0);
+	int r;
+
+	if ((r = htable_add(&builder->functions, hash_bytes(&none, sizeof(none)), 0)) < 0 ||
+	    (r = htable_add(&builder->stacks, nothing, 0)) < 0 ||
+	    (r = htable_add(&builder->resources, nothing, 0)) < 0)
+		return r;
+	return 0;
+}
+
+int builder_new(size_t max_bytes, struct builder **ret_builder)
+{
+	_cleanup_(builder_freep) struct builder *builder = calloc(1, sizeof(*builder));
+	if (!builder)
+		return -ENOMEM;
+
+	builder->max_bytes = max_bytes;
+	builder->profile = calloc(1, sizeof(*builder->profile));
+	if (!builder->profile)
+		return -ENOMEM;
+	builder->profile->nr_refs = 1;
+
+	int r = intern_init(&builder->profile->strings, MAX_ROWS, 0);
+	if (r < 0)
+		return r;
+	r = add_zero_elements(builder->profile);
+	if (r < 0)
+		return r;
+	r = index_zero_elements(builder);
+	if (r < 0)
+		return r;
+	*ret_builder = take_ptr(builder);
+	return 0;
+}
+
+void builder_free(struct builder *builder)
+{
+	if (!builder)
+		return;
+	profile_unref(builder->profile);
+	htable_done(&builder->functions);
+	htable_done(&builder->locations);
+	htable_done(&builder->stacks);
+	htable_done(&builder->resources);
+	htable_done(&builder->samples);
+	free(builder);
+}
+
+const struct profile *builder_peek(const struct builder *builder)
+{
+	return builder->profile;
+}
+
+/* A string that is there already; what is left to ask when the budget is used up. */
+static int find_string(const struct intern *strings, const char *text, uint32_t *ret_id)
+{
+	struct htable_iter it = htable_lookup(&strings->index, hash_bytes(text, strlen(text)));
+
+	for (uint32_t id; htable_next(&it, &id);) {
+		if (strcmp(intern_get(strings, id), text) == 0) {
+			*ret_id = id;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id)
+{
+	struct intern *strings = &builder->profile->strings;
+	size_t bytes = strlen(text) + 1 + sizeof(*strings->strings) + INDEX_BYTES;
+	size_t nr_before = strings->nr_strings;
+
+	if (!has_room(builder, bytes))
+		return find_string(strings, text, ret_id);
+
+	int r = intern_add(strings, text, ret_id);
+	if (r < 0)
+		return r;
+	if (strings->nr_strings > nr_before)
+		builder->nr_bytes += bytes;
+	return 0;
+}
+
+int builder_add_mapping(struct builder *builder, const struct profile_mapping *mapping,
+			uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+
+	if (!has_room(builder, sizeof(*mapping)))
+		return -ENOSPC;
+	int r = array_grow(p->mappings, p->cap_mappings, p->nr_mappings + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+
+	builder->nr_bytes += sizeof(*mapping);
+	p->mappings[p->nr_mappings] = *mapping;
+	*ret_id = (uint32_t)p->nr_mappings++;
+	return 0;
+}
+
+int builder_add_function(struct builder *builder, const struct profile_function *function,
+			 uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+	uint32_t hash = hash_bytes(function, sizeof(*function));
+
+	struct htable_iter it = htable_lookup(&builder->functions, hash);
+	for (uint32_t id; htable_next(&it, &id);) {
+		if (memcmp(&p->functions[id], function, sizeof(*function)) == 0) {
+			*ret_id = id;
+			return 0;
+		}
+	}
+
+	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = book(builder, &builder->functions, hash, p->nr_functions, sizeof(*function));
+	if (r < 0)
+		return r;
+	p->functions[p->nr_functions] = *function;
+	*ret_id = (uint32_t)p->nr_functions++;
+	return 0;
+}
+
+static uint32_t hash_location(const struct profile_location *location)
+{
+	const struct {
+		uint64_t address;
+		uint32_t mapping;
+		uint32_t kind;
+	} key = { location->address, location->mapping, (uint32_t)location->kind };
+
+	return hash_bytes(&key, sizeof(key));
+}
+
+static bool is_same_location(const struct profile_location *known,
+			     const struct profile_location *wanted)
+{
+	return known->address == wanted->address && known->mapping == wanted->mapping &&
+	       known->kind == wanted->kind &&
+	       (!wanted->function || wanted->function == known->function);
+}
+
+int builder_add_location(struct builder *builder, const struct profile_location *location,
+			 uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+	uint32_t hash = hash_location(location);
+
+	struct htable_iter it = htable_lookup(&builder->locations, hash);
+	for (uint32_t id; htable_next(&it, &id);) {
+		if (is_same_location(&p->locations[id], location)) {
+			*ret_id = id;
+			return 0;
+		}
+	}
+
+	int r = array_grow(p->locations, p->cap_locations, p->nr_locations + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = book(builder, &builder->locations, hash, p->nr_locations, sizeof(*location));
+	if (r < 0)
+		return r;
+	p->locations[p->nr_locations] = *location;
+	*ret_id = (uint32_t)p->nr_locations++;
+	return 0;
+}
+
+static bool find_stack(const struct builder *builder, const uint32_t *locations, size_t nr,
+		       uint32_t hash, uint32_t *ret_id)
+{
+	const struct profile *p = builder->profile;
+	struct htable_iter it = htable_lookup(&builder->stacks, hash);
+
+	for (uint32_t id; htable_next(&it, &id);) {
+		const struct profile_stack *stack = &p->stacks[id];
+
+		if (stack->nr == nr &&
+		    (nr == 0 || memcmp(p->stack_locations + stack->first, locations,
+				       nr * sizeof(*locations)) == 0)) {
+			*ret_id = id;
+			return true;
+		}
+	}
+	return false;
+}
+
+int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t nr,
+		      uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+	size_t bytes = nr * sizeof(*locations);
+	uint32_t hash = hash_bytes(locations, bytes);
+
+	if (find_stack(builder, locations, nr, hash, ret_id))
+		return 0;
+
+	int r = array_grow(p->stack_locations, p->cap_stack_locations, p->nr_stack_locations + nr,
+			   MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = book(builder, &builder->stacks, hash, p->nr_stacks, sizeof(*p->stacks) + bytes);
+	if (r < 0)
+		return r;
+
+	memcpy(p->stack_locations + p->nr_stack_locations, locations, bytes);
+	p->stacks[p->nr_stacks] = (struct profile_stack){ p->nr_stack_locations, nr };
+	p->nr_stack_locations += nr;
+	*ret_id = (uint32_t)p->nr_stacks++;
+	return 0;
+}
+
+/* Writes the attributes behind the last one without counting them; returns how many there are. */
+static int stage_attributes(struct builder *builder, const struct attribute *attributes, size_t nr)
+{
+	struct profile *p = builder->profile;
+	int nr_staged = 0;
+
+	int r = array_grow(p->attributes, p->cap_attributes, p->nr_attributes + nr, MAX_ROWS);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nr; i++) {
+		struct profile_attribute *staged = &p->attributes[p->nr_attributes + nr_staged];
+
+		if (!attributes[i].value || !*attributes[i].value)
+			continue;
+		r = builder_add_string(builder, attributes[i].key, &staged->key);
+		if (r < 0)
+			return r;
+		r = builder_add_string(builder, attributes[i].value, &staged->value);
+		if (r < 0)
+			return r;
+		nr_staged++;
+	}
+	return nr_staged;
+}
+
+/* A resource with the staged attributes. */
+static bool find_resource(const struct builder *builder, size_t nr_staged, uint32_t hash,
+			  uint32_t *ret_id)
+{
+	const struct profile *p = builder->profile;
+	struct htable_iter it = htable_lookup(&builder->resources, hash);
+
+	for (uint32_t id; htable_next(&it, &id);) {
+		const struct profile_resource *resource = &p->resources[id];
+
+		if (resource->nr == nr_staged &&
+		    (nr_staged == 0 ||
+		     memcmp(p->attributes + resource->first, p->attributes + p->nr_attributes,
+			    nr_staged * sizeof(*p->attributes)) == 0)) {
+			*ret_id = id;
+			return true;
+		}
+	}
+	return false;
+}
+
+int builder_add_resource(struct builder *builder, const struct attribute *attributes, size_t nr,
+			 uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+
+	int nr_staged = stage_attributes(builder, attributes, nr);
+	if (nr_staged < 0)
+		return nr_staged;
+	size_t bytes = (size_t)nr_staged * sizeof(*p->attributes);
+	uint32_t hash = hash_bytes(nr_staged ? p->attributes + p->nr_attributes : NULL, bytes);
+	if (find_resource(builder, (size_t)nr_staged, hash, ret_id))
+		return 0;
+
+	int r = array_grow(p->resources, p->cap_resources, p->nr_resources + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = book(builder, &builder->resources, hash, p->nr_resources,
+		 sizeof(*p->resources) + bytes);
+	if (r < 0)
+		return r;
+	p->resources[p->nr_resources] = (struct profile_resource){ p->nr_attributes,
+								   (size_t)nr_staged };
+	p->nr_attributes += (size_t)nr_staged;
+	*ret_id = (uint32_t)p->nr_resources++;
+	return 0;
+}
+
+int builder_add_sample(struct builder *builder, const struct profile_sample *sample)
+{
+	struct profile *p = builder->profile;
+	const size_t key_bytes = offsetof(struct profile_sample, count);
+	uint32_t hash = hash_bytes(sample, key_bytes);
+
+	struct htable_iter it = htable_lookup(&builder->samples, hash);
+	for (uint32_t i; htable_next(&it, &i);) {
+		if (memcmp(&p->samples[i], sample, key_bytes) == 0) {
+			p->samples[i].count += sample->count;
+			return 0;
+		}
+	}
+
+	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = book(builder, &builder->samples, hash, p->nr_samples, sizeof(*sample));
+	if (r < 0)
+		return r;
+	p->samples[p->nr_samples++] = *sample;
+	return 0;
+}
+
+void builder_set_function(struct builder *builder, uint32_t location, uint32_t function)
+{
+	builder->profile->locations[location].function = function;
+}
+
+void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id)
+{
+	builder->profile->mappings[mapping].build_id = build_id;
+}
+
+void builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource)
+{
+	struct profile *p = builder->profile;
+
+	for (size_t i = 0; i < p->nr_samples; i++)
+		if (p->samples[i].cgroup_id == cgroup_id)
+			p->samples[i].resource = resource;
+}
+
+void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
+		      uint64_t period_ns)
+{
+	builder->profile->time_unix_ns = time_unix_ns;
+	builder->profile->duration_ns = duration_ns;
+	builder->profile->period_ns = period_ns;
+}
+
+struct profile *builder_seal(struct builder *builder)
+{
+	struct profile *profile = take_ptr(builder->profile);
+
+	builder_free(builder);
+	return profile;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *profile_location_name(const struct profile *profile, uint32_t location)
+{
+	uint32_t function = profile->locations[location].function;
+
+	return profile_string(profile, profile->functions[function].name);
+}
+
+const char *profile_resource_get(const struct profile *profile, uint32_t resource, const char *key)
+{
+	const struct profile_resource *of = &profile->resources[resource];
+
+	for (size_t i = of->first; i < of->first + of->nr; i++)
+		if (strcmp(profile_string(profile, profile->attributes[i].key), key) == 0)
+			return profile_string(profile, profile->attributes[i].value);
+	return NULL;
+}
+
+uint64_t profile_total(const struct profile *profile)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		total += profile->samples[i].count;
+	return total;
+}
+
+struct profile *profile_ref(struct profile *profile)
+{
+	__atomic_add_fetch(&profile->nr_refs, 1, __ATOMIC_RELAXED);
+	return profile;
+}
+
+static void profile_free(struct profile *profile)
+{
+	intern_done(&profile->strings);
+	free(profile->mappings);
+	free(profile->functions);
+	free(profile->locations);
+	free(profile->stack_locations);
+	free(profile->stacks);
+	free(profile->attributes);
+	free(profile->resources);
+	free(profile->samples);
+	free(profile);
+}
+
+void profile_unref(struct profile *profile)
+{
+	/* What other holders did with the profile happens before it is freed. */
+	if (profile && __atomic_sub_fetch(&profile->nr_refs, 1, __ATOMIC_ACQ_REL) == 0)
+		profile_free(profile);
+}
