@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples that read the same become one line, whatever else tells them apart. The text of a sample is
+ * written behind that of all lines and stays there if it is new. */
+#include "profile/folded.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/htable.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+	size_t text; /* offset in folded.text */
+	uint64_t count;
+};
+
+struct folded {
+	const struct profile *profile; /* borrowed */
+	struct strbuf text; /* all lines without counts, each with a NUL behind it */
+	struct line *lines; /* owned */
+	size_t nr_lines, cap_lines;
+	struct htable index; /* of lines, by text */
+};
+
+static void folded_done(struct folded *folded)
+{
+	strbuf_done(&folded->text);
+	free(folded->lines);
+	htable_done(&folded->index);
+}
+
+/* What separates frames and lines must not stand in a name. */
+static void put_name(struct strbuf *text, const char *name)
+{
+	if (!*name)
+		name = "[unnamed]";
+	char *to = strbuf_extend(text, strlen(name));
+	if (!to)
+		return;
+	for (; *name; name++, to++) {
+		unsigned char c = (unsigned char)*name;
+
+		*to = c == ';' ? ':' : c < ' ' || c == 0x7f ? ' ' : *name;
+	}
+}
+
+static void put_text(struct folded *folded, const struct profile_sample *sample)
+{
+	const struct profile *p = folded->profile;
+	const struct profile_stack *stack = &p->stacks[sample->stack];
+	struct strbuf *text = &folded->text;
+
+	put_name(text, profile_string(p, sample->process_comm));
+	for (size_t i = stack->nr; i-- > 0;) {
+		uint32_t location = p->stack_locations[stack->first + i];
+
+		strbuf_append_char(text, ';');
+		put_name(text, profile_location_name(p, location));
+		if (p->locations[location].kind == FRAME_KERNEL)
+			strbuf_append_str(text, "_[k]");
+	}
+	strbuf_append_char(text, '\0');
+}
+
+/* The line that reads like the text at that offset, or NULL. */
+static struct line *find_line(const struct folded *folded, size_t text, uint32_t hash)
+{
+	struct htable_iter it = htable_lookup(&folded->index, hash);
+
+	for (uint32_t i; htable_next(&it, &i);)
+		if (strcmp(folded->text.data + folded->lines[i].text, folded->text.data + text) ==
+		    0)
+			return &folded->lines[i];
+	return NULL;
+}
+
+static int add_sample(struct folded *folded, const struct profile_sample *sample)
+{
+	size_t text = folded->text.len;
+
+	put_text(folded, sample);
+	if (strbuf_error(&folded->text) < 0)
+		return strbuf_error(&folded->text);
+
+	uint32_t hash = hash_bytes(folded->text.data + text, folded->text.len - text);
+	struct line *line = find_line(folded, text, hash);
+	if (line) {
+		line->count += sample->count;
+		folded->text.len = text;
+		return 0;
+	}
+
+	int r = array_grow(folded->lines, folded->cap_lines, folded->nr_lines + 1, UINT32_MAX);
+	if (r < 0)
+		return r;
+	r = htable_add(&folded->index, hash, (uint32_t)folded->nr_lines);
+	if (r < 0)
+		return r;
+	folded->lines[folded->nr_lines++] = (struct line){ text, sample->count };
+	return 0;
+}
+
+static int compare_lines(const void *a, const void *b, void *text)
+{
+	const struct line *line_a = a, *line_b = b;
+
+	return strcmp((char *)text + line_a->text, (char *)text + line_b->text);
+}
+
+static int encode(struct folded *folded, struct strbuf *out)
+{
+	for (size_t i = 0; i < folded->profile->nr_samples; i++) {
+		int r = add_sample(folded, &folded->profile->samples[i]);
+		if (r < 0)
+			return r;
+		if (folded->text.len > out->max) /* with counts it is longer still */
+			return -ENOSPC;
+	}
+
+	if (folded->nr_lines > 0)
+		qsort_r(folded->lines, folded->nr_lines, sizeof(*folded->lines), compare_lines,
+			folded->text.data);
+	for (size_t i = 0; i < folded->nr_lines; i++) {
+		const struct line *line = &folded->lines[i];
+
+		strbuf_append_str(out, folded->text.data + line->text);
+		strbuf_appendf(out, " %" PRIu64 "\n", line->count);
+	}
+	return strbuf_error(out);
+}
+
+int folded_encode(const struct profile *profile, struct strbuf *out)
+{
+	_cleanup_(folded_done) struct folded folded = {
+		.profile = profile,
+		.text = strbuf_with_max(SIZE_MAX), /* encode() keeps it to out->max */
+	};
+
+	int r = encode(&folded, out);
+	if (r < 0)
+		out->error = r;
+	return r;
+}
