@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes each table after those that refer to it, so that by its turn it is known which of its elements are
+ * used and in which order:
+ *
+ *	samples ─▶ locations ─▶ functions, mappings ─▶ strings
+ *
+ * Protobuf readers take the fields in any order. An element gets its id, from 1 on, when it is first
+ * referred to; unused ones are left out.
+ *
+ * All frames already have their names: has_functions tells readers not to look for symbols themselves. */
+#include "profile/pprof.h"
+
+#include "base/array.h"
+#include "base/gzip.h"
+#include "base/pb.h"
+#include "profile/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Field numbers of profile.proto. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
+enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
+enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_MEMORY_LIMIT = 3,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+};
+enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION_ID = 1 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
+
+/* Before compression; pprof files are a tenth of it. */
+#define MESSAGE_MAX_BYTES ((size_t)1 << 30)
+
+#define KERNEL_FILENAME "[kernel.kallsyms]"
+
+static const struct {
+	const char *attribute;
+	const char *label;
+} attribute_labels[] = {
+	{ "k8s.namespace.name", "namespace" }, { "k8s.pod.name", "pod" },
+	{ "k8s.container.name", "container" }, { "container.id", "container_id" },
+	{ "k8s.pod.uid", "pod_uid" },
+};
+
+/* A table's elements in the order of their first use. */
+struct used {
+	uint32_t *ids; /* of each element of the table; 0: not used so far */
+	uint32_t *elements; /* element of each id, from elements[0] for id 1 on */
+	uint32_t nr;
+};
+
+struct pprof {
+	const struct profile *profile; /* borrowed */
+	struct strbuf *out; /* borrowed; keeps the first error of all */
+	struct used locations;
+	struct used functions;
+	struct used mappings;
+	struct intern strings;
+	struct strbuf clean; /* scratch for string() */
+};
+
+static int used_init(struct used *used, size_t nr)
+{
+	used->ids = calloc(nr, sizeof(*used->ids));
+	used->elements = calloc(nr, sizeof(*used->elements));
+	return used->ids && used->elements ? 0 : -ENOMEM;
+}
+
+static void used_done(struct used *used)
+{
+	free(used->ids);
+	free(used->elements);
+}
+
+static uint32_t use(struct used *used, uint32_t element)
+{
+	if (!used->ids[element]) {
+		used->elements[used->nr] = element;
+		used->ids[element] = ++used->nr;
+	}
+	return used->ids[element];
+}
+
+static void pprof_done(struct pprof *pprof)
+{
+	used_done(&pprof->locations);
+	used_done(&pprof->functions);
+	used_done(&pprof->mappings);
+	intern_done(&pprof->strings);
+	strbuf_done(&pprof->clean);
+}
+
+static int pprof_init(struct pprof *pprof, const struct profile *profile, struct strbuf *out)
+{
+	int r;
+
+	*pprof = (struct pprof){
+		.profile = profile,
+		.out = out,
+		.clean = strbuf_with_max(out->max),
+	};
+	if ((r = used_init(&pprof->locations, profile->nr_locations)) < 0 ||
+	    (r = used_init(&pprof->functions, profile->nr_functions)) < 0 ||
+	    (r = used_init(&pprof->mappings, profile->nr_mappings)) < 0)
+		return r;
+	return intern_init(&pprof->strings, UINT32_MAX, 0);
+}
+
+static void keep_error(struct pprof *pprof, int r)
+{
+	if (r < 0 && pprof->out->error == 0)
+		pprof->out->error = r;
+}
+
+/* The number of a string, made valid UTF-8; 0, which is "", after a failure. */
+static uint32_t string(struct pprof *pprof, const char *text)
+{
+	uint32_t id = 0;
+
+	if (!utf8_is_valid(text)) {
+		strbuf_clear(&pprof->clean);
+		utf8_append(&pprof->clean, text);
+		keep_error(pprof, strbuf_error(&pprof->clean));
+		text = strbuf_str(&pprof->clean);
+	}
+	keep_error(pprof, intern_add(&pprof->strings, text, &id));
+	return id;
+}
+
+static void put_value_type(struct pprof *pprof, uint32_t field, const char *type, const char *unit)
+{
+	size_t begin = pb_begin(pprof->out, field);
+
+	pb_uint(pprof->out, VALUE_TYPE_TYPE, string(pprof, type));
+	pb_uint(pprof->out, VALUE_TYPE_UNIT, string(pprof, unit));
+	pb_end(pprof->out, begin);
+}
+
+static void put_header(struct pprof *pprof, const struct output_info *info)
+{
+	const struct profile *p = pprof->profile;
+
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+	put_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+	pb_uint(pprof->out, PROFILE_PERIOD, p->period_ns);
+	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "cpu"));
+	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);
+	pb_uint(pprof->out, PROFILE_DURATION_NANOS, p->duration_ns);
+	if (info) {
+		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, info->title));
+		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, info->subtitle));
+	}
+}
+
+static void put_text_label(struct pprof *pprof, const char *key, const char *text)
+{
+	if (!text || !*text)
+		return;
+
+	size_t begin = pb_begin(pprof->out, SAMPLE_LABEL);
+	pb_uint(pprof->out, LABEL_KEY, string(pprof, key));
+	pb_uint(pprof->out, LABEL_STR, string(pprof, text));
+	pb_end(pprof->out, begin);
+}
+
+/* The unit is the one that pprof assumes for lack of one. Without it, readers take a label with the number
+ * 0, such as the first CPU, for no label. */
+static void put_number_label(struct pprof *pprof, const char *key, uint64_t number)
+{
+	size_t begin = pb_begin(pprof->out, SAMPLE_LABEL);
+
+	pb_uint(pprof->out, LABEL_KEY, string(pprof, key));
+	pb_uint(pprof->out, LABEL_NUM, number);
+	pb_uint(pprof->out, LABEL_NUM_UNIT, string(pprof, key));
+	pb_end(pprof->out, begin);
+}
+
+static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
+{
+	const struct profile *p = pprof->profile;
+
+	for (size_t i = 0; i < array_len(attribute_labels); i++)
+		put_text_label(
+			pprof, attribute_labels[i].label,
+			profile_resource_get(p, sample->resource, attribute_labels[i].attribute));
+	put_text_label(pprof, "comm", profile_string(p, sample->process_comm));
+	put_text_label(pprof, "thread", profile_string(p, sample->thread_comm));
+	put_number_label(pprof, "pid", sample->pid);
+	put_number_label(pprof, "tid", sample->tid);
+	put_number_label(pprof, "cpu", sample->cpu);
+	put_number_label(pprof, "cgroup_id", sample->cgroup_id);
+}
+
+static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
+{
+	const struct profile *p = pprof->profile;
+	const struct profile_stack *stack = &p->stacks[sample->stack];
+	size_t begin = pb_begin(pprof->out, PROFILE_SAMPLE);
+
+	size_t locations = pb_begin(pprof->out, SAMPLE_LOCATION_ID);
+	for (size_t i = 0; i < stack->nr; i++)
+		pb_varint(pprof->out, use(&pprof->locations, p->stack_locations[stack->first + i]));
+	pb_end(pprof->out, locations);
+
+	size_t values = pb_begin(pprof->out, SAMPLE_VALUE);
+	pb_varint(pprof->out, sample->count);
+	pb_varint(pprof->out, sample->count * p->period_ns);
+	pb_end(pprof->out, values);
+
+	put_labels(pprof, sample);
+	pb_end(pprof->out, begin);
+}
+
+/* Id of the location's mapping, or 0 for none. Element 0 stands for the kernel if kernel frames have no
+ * mapping; a mapping without a name says nothing. */
+static uint32_t use_mapping(struct pprof *pprof, const struct profile_location *location)
+{
+	if (location->kind == FRAME_KERNEL || pprof->profile->mappings[location->mapping].filename)
+		return use(&pprof->mappings, location->mapping);
+	return 0;
+}
+
+static void put_location(struct pprof *pprof, uint32_t id, const struct profile_location *location)
+{
+	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);
+
+	pb_uint(pprof->out, LOCATION_ID, id);
+	if (location->kind != FRAME_STOP) {
+		pb_uint(pprof->out, LOCATION_MAPPING_ID, use_mapping(pprof, location));
+		pb_uint(pprof->out, LOCATION_ADDRESS, location->address);
+	}
+	size_t line = pb_begin(pprof->out, LOCATION_LINE);
+	pb_uint(pprof->out, LINE_FUNCTION_ID, use(&pprof->functions, location->function));
+	pb_end(pprof->out, line);
+	pb_end(pprof->out, begin);
+}
+
+static void put_function(struct pprof *pprof, uint32_t id, const struct profile_function *function)
+{
+	const struct profile *p = pprof->profile;
+	size_t begin = pb_begin(pprof->out, PROFILE_FUNCTION);
+
+	pb_uint(pprof->out, FUNCTION_ID, id);
+	pb_uint(pprof->out, FUNCTION_NAME, string(pprof, profile_string(p, function->name)));
+	pb_uint(pprof->out, FUNCTION_SYSTEM_NAME,
+		string(pprof, profile_string(p, function->system_name)));
+	pb_uint(pprof->out, FUNCTION_FILENAME,
+		string(pprof, profile_string(p, function->filename)));
+	pb_end(pprof->out, begin);
+}
+
+/* A mapping without an end of its own, such as the kernel, ends with the address space. */
+static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_mapping *mapping)
+{
+	const struct profile *p = pprof->profile;
+	const char *filename = profile_string(p, mapping->filename);
+	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
+
+	pb_uint(pprof->out, MAPPING_ID, id);
+	pb_uint(pprof->out, MAPPING_MEMORY_LIMIT, mapping->limit ? mapping->limit : UINT64_MAX);
+	pb_uint(pprof->out, MAPPING_FILENAME,
+		string(pprof, *filename ? filename : KERNEL_FILENAME));
+	pb_uint(pprof->out, MAPPING_BUILD_ID, string(pprof, profile_string(p, mapping->build_id)));
+	pb_uint(pprof->out, MAPPING_HAS_FUNCTIONS, true);
+	pb_end(pprof->out, begin);
+}
+
+static void put_tables(struct pprof *pprof)
+{
+	const struct profile *p = pprof->profile;
+
+	for (size_t i = 0; i < p->nr_samples; i++)
+		put_sample(pprof, &p->samples[i]);
+	for (uint32_t i = 0; i < pprof->locations.nr; i++)
+		put_location(pprof, i + 1, &p->locations[pprof->locations.elements[i]]);
+	for (uint32_t i = 0; i < pprof->functions.nr; i++)
+		put_function(pprof, i + 1, &p->functions[pprof->functions.elements[i]]);
+	for (uint32_t i = 0; i < pprof->mappings.nr; i++)
+		put_mapping(pprof, i + 1, &p->mappings[pprof->mappings.elements[i]]);
+	for (size_t i = 0; i < pprof->strings.nr_strings; i++)
+		pb_string_always(pprof->out, PROFILE_STRING_TABLE,
+				 intern_get(&pprof->strings, (uint32_t)i));
+}
+
+int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+{
+	_cleanup_(pprof_done) struct pprof pprof;
+
+	int r = pprof_init(&pprof, profile, out);
+	keep_error(&pprof, r);
+	if (r < 0)
+		return r;
+	put_header(&pprof, info);
+	put_tables(&pprof);
+	return strbuf_error(out);
+}
+
+int pprof_encode_gzip(const struct profile *profile, const struct output_info *info,
+		      struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	int r = pprof_encode(profile, info, &message);
+	if (r < 0)
+		out->error = r;
+	else
+		gzip_append(out, message.data, message.len);
+	return strbuf_error(out);
+}
