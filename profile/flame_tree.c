@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/flame_tree.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add_node(struct flame_tree *tree, struct flame_node node, uint32_t hash,
+		    uint32_t *ret_node)
+{
+	int r = array_grow(tree->nodes, tree->cap_nodes, tree->nr_nodes + 1, tree->max_nodes);
+	if (r < 0)
+		return r;
+	r = htable_add(&tree->index, hash, (uint32_t)tree->nr_nodes);
+	if (r < 0)
+		return r;
+	tree->nodes[tree->nr_nodes] = node;
+	*ret_node = (uint32_t)tree->nr_nodes++;
+	return 0;
+}
+
+/* The child of that name and kind, new if need be. */
+static int get_child(struct flame_tree *tree, uint32_t parent, const struct flame_node *wanted,
+		     uint32_t *ret_node)
+{
+	const uint32_t key[] = { parent, wanted->name_id, wanted->kind };
+	uint32_t hash = hash_bytes(key, sizeof(key));
+	struct flame_node child = *wanted;
+
+	struct htable_iter it = htable_lookup(&tree->index, hash);
+	for (uint32_t i; htable_next(&it, &i);) {
+		const struct flame_node *node = &tree->nodes[i];
+
+		if (node->parent == parent && node->name_id == wanted->name_id &&
+		    node->kind == wanted->kind) {
+			*ret_node = i;
+			return 0;
+		}
+	}
+
+	child.parent = parent;
+	child.depth = tree->nodes[parent].depth + 1;
+	child.next_sibling = tree->nodes[parent].first_child;
+	int r = add_node(tree, child, hash, ret_node);
+	if (r == 0)
+		tree->nodes[parent].first_child = *ret_node;
+	return r;
+}
+
+static struct flame_node frame_node(const struct profile *p, uint32_t location)
+{
+	static const enum flame_kind kinds[] = {
+		[FRAME_NATIVE] = FLAME_NATIVE,
+		[FRAME_KERNEL] = FLAME_KERNEL,
+		[FRAME_STOP] = FLAME_STOP,
+	};
+	const struct profile_location *at = &p->locations[location];
+
+	return (struct flame_node){
+		.name_id = p->functions[at->function].name,
+		.kind = kinds[at->kind],
+	};
+}
+
+/* Goes down one level and counts there. */
+static int descend(struct flame_tree *tree, const struct flame_node *child, uint32_t count,
+		   uint32_t *node)
+{
+	int r = get_child(tree, *node, child, node);
+
+	if (r == 0)
+		tree->nodes[*node].count += count;
+	return r;
+}
+
+static int add_sample(struct flame_tree *tree, const struct profile *p,
+		      const struct profile_sample *sample)
+{
+	const struct profile_stack *stack = &p->stacks[sample->stack];
+	const struct flame_node process = { .name_id = sample->process_comm,
+					    .kind = FLAME_PROCESS };
+	uint32_t node = 0;
+
+	tree->nodes[0].count += sample->count;
+	int r = descend(tree, &process, sample->count, &node);
+	for (size_t i = stack->nr; r == 0 && i-- > 0;) {
+		struct flame_node frame = frame_node(p, p->stack_locations[stack->first + i]);
+
+		r = descend(tree, &frame, sample->count, &node);
+	}
+	if (r != -ENOSPC)
+		return r;
+	tree->nr_cut += sample->count;
+	return 0;
+}
+
+static void name_nodes(struct flame_tree *tree, const struct profile *p)
+{
+	tree->nodes[0].name = "all";
+	for (size_t i = 1; i < tree->nr_nodes; i++) {
+		const char *name = profile_string(p, tree->nodes[i].name_id);
+
+		tree->nodes[i].name = *name ? name : "[unnamed]";
+	}
+}
+
+static int compare_names(const void *a, const void *b, void *nodes)
+{
+	const struct flame_node *node_a = (struct flame_node *)nodes + *(const uint32_t *)a;
+	const struct flame_node *node_b = (struct flame_node *)nodes + *(const uint32_t *)b;
+	int order = strcmp(node_a->name, node_b->name);
+
+	return order ? order : (int)node_a->kind - (int)node_b->kind;
+}
+
+static void sort_children(struct flame_tree *tree, uint32_t parent, uint32_t *scratch)
+{
+	uint32_t *link = &tree->nodes[parent].first_child;
+	size_t nr = 0;
+
+	for (uint32_t child = *link; child; child = tree->nodes[child].next_sibling)
+		scratch[nr++] = child;
+	if (nr < 2)
+		return;
+	qsort_r(scratch, nr, sizeof(*scratch), compare_names, tree->nodes);
+	for (size_t i = 0; i < nr; i++) {
+		*link = scratch[i];
+		link = &tree->nodes[scratch[i]].next_sibling;
+	}
+	*link = 0;
+}
+
+/* Lines the children up from where their parent starts. A parent always stands before its children, so
+ * its own place is known. */
+static void place_children(struct flame_tree *tree, uint32_t parent)
+{
+	uint64_t start = tree->nodes[parent].start;
+
+	for (uint32_t i = tree->nodes[parent].first_child; i; i = tree->nodes[i].next_sibling) {
+		tree->nodes[i].start = start;
+		start += tree->nodes[i].count;
+	}
+}
+
+static int build(struct flame_tree *tree, const struct profile *p)
+{
+	uint32_t root;
+
+	int r = add_node(tree, (struct flame_node){ .kind = FLAME_ALL }, 0, &root);
+	for (size_t i = 0; r == 0 && i < p->nr_samples; i++)
+		r = add_sample(tree, p, &p->samples[i]);
+	if (r < 0)
+		return r;
+
+	_cleanup_free_ uint32_t *scratch = calloc(tree->nr_nodes, sizeof(*scratch));
+	if (!scratch)
+		return -ENOMEM;
+	name_nodes(tree, p);
+	for (uint32_t i = 0; i < tree->nr_nodes; i++) {
+		sort_children(tree, i, scratch);
+		place_children(tree, i);
+	}
+	return 0;
+}
+
+int flame_tree_init(struct flame_tree *tree, const struct profile *profile, size_t max_nodes)
+{
+	*tree = (struct flame_tree){ .max_nodes = max_nodes > 0 ? max_nodes : 1 };
+
+	int r = build(tree, profile);
+	if (r < 0)
+		flame_tree_done(tree);
+	return r;
+}
+
+void flame_tree_done(struct flame_tree *tree)
+{
+	free(tree->nodes);
+	htable_done(&tree->index);
+	*tree = (struct flame_tree){ 0 };
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree that a flame graph draws: stacks with equal beginnings share nodes.
+ *
+ *	all ─▶ process ─▶ outermost frame ─▶ … ─▶ leaf
+ *
+ * Frames are equal when they have the same name and kind below the same parent. Samples without a process
+ * name stand under "[unnamed]". */
+#ifndef PROFILE_FLAME_TREE_H
+#define PROFILE_FLAME_TREE_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum flame_kind { FLAME_ALL, FLAME_PROCESS, FLAME_NATIVE, FLAME_KERNEL, FLAME_STOP };
+
+struct flame_node {
+	const char *name; /* borrowed from the profile */
+	uint64_t count; /* of this node and all below it */
+	uint64_t
+		start; /* its place: a node covers [start, start + count) of [0, count of the root) */
+	uint32_t name_id; /* string of the profile */
+	enum flame_kind kind;
+	uint32_t parent;
+	uint32_t first_child; /* 0: none */
+	uint32_t next_sibling; /* 0: none; siblings are sorted by name once the tree is built */
+	uint32_t depth; /* of the root: 0 */
+};
+
+struct flame_tree {
+	struct flame_node *nodes; /* owned; node 0 is the root */
+	size_t nr_nodes, cap_nodes;
+	size_t max_nodes;
+	uint64_t
+		nr_cut; /* counts whose leaf-side frames had no room; they end at the last that had */
+	struct htable index; /* of nodes, by parent, name and kind */
+};
+
+/* The profile must outlive the tree, which has `max_nodes` nodes at most. Errors: -ENOMEM. */
+int flame_tree_init(struct flame_tree *tree, const struct profile *profile, size_t max_nodes)
+	must_check;
+void flame_tree_done(struct flame_tree *tree);
+
+#endif

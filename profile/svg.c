@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws a flame tree: a box a node, as wide as its share of the samples, the root at the bottom.
+ *
+ *	┌──────────────────────────────┐
+ *	│ title, subtitle, legend      │ header
+ *	├──────────────────────────────┤
+ *	│      ┌────┐                  │
+ *	│   ┌──┴────┴──┐ ┌───┐         │ frames
+ *	│ ┌─┴──────────┴─┴───┴───────┐ │
+ *	└─┴──────────────────────────┴─┘
+ *
+ * Boxes are placed in percent of the frames' width, so that the script can fit the picture to the window and
+ * zoom by giving them other percentages. They stand in depth-first order, which is all the script needs to
+ * know the tree.
+ *
+ * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the others are
+ * not either; the subtitle says how many. Colours depend on the name only: a function looks the same in
+ * every picture. */
+#include "profile/svg.h"
+
+#include "profile/embedded.h"
+#include "profile/flame_tree.h"
+#include "profile/xml.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define MAX_NODES (1 << 20) /* 70 MB with the index */
+#define MAX_BOXES 10000 /* a browser still zooms at once, and the file has 2 MB */
+
+#define WIDTH_PX 1200
+#define MARGIN_PX 10
+#define FRAMES_PX (WIDTH_PX - 2 * MARGIN_PX)
+#define HEADER_PX 96
+#define MIN_BOXES_A_PX 10 /* a box is at least 0.1 px wide */
+
+/* flamegraph.js has these too. */
+#define ROW_PX 18
+#define CHAR_PX 7.25
+#define LABEL_PAD_PX 4
+#define LABEL_MIN_CHARS 3
+
+struct color {
+	int red, green, blue;
+};
+
+/* Shades of a kind lie between two colours. */
+static const struct {
+	const char *legend;
+	struct color from, to;
+} kinds[] = {
+	[FLAME_ALL] = { NULL, { 0xe5, 0xe7, 0xeb }, { 0xe5, 0xe7, 0xeb } },
+	[FLAME_PROCESS] = { "process", { 0x93, 0xd6, 0xb0 }, { 0xbb, 0xe5, 0xb3 } },
+	[FLAME_NATIVE] = { "user space", { 0xf9, 0xa8, 0x6f }, { 0xfd, 0xdb, 0x7c } },
+	[FLAME_KERNEL] = { "kernel", { 0x8f, 0xb4, 0xf2 }, { 0x9b, 0xd8, 0xee } },
+	[FLAME_STOP] = { "stack ends early", { 0xc3, 0xc8, 0xd1 }, { 0xd9, 0xdc, 0xe2 } },
+};
+
+struct svg {
+	const struct flame_tree *tree; /* borrowed */
+	struct strbuf *out; /* borrowed */
+	uint64_t min_count; /* of a box that is drawn */
+	size_t nr_boxes;
+	uint32_t max_depth;
+};
+
+static size_t count_boxes(const struct flame_tree *tree, uint64_t min_count)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < tree->nr_nodes; i++)
+		nr += i == 0 || tree->nodes[i].count >= min_count;
+	return nr;
+}
+
+/* Decides which boxes are drawn. */
+static void choose_boxes(struct svg *svg)
+{
+	const struct flame_tree *tree = svg->tree;
+
+	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MIN_BOXES_A_PX) + 1;
+	while ((svg->nr_boxes = count_boxes(tree, svg->min_count)) > MAX_BOXES)
+		svg->min_count += svg->min_count / 4 + 1;
+	for (size_t i = 0; i < tree->nr_nodes; i++)
+		if (tree->nodes[i].count >= svg->min_count && tree->nodes[i].depth > svg->max_depth)
+			svg->max_depth = tree->nodes[i].depth;
+}
+
+/* The next of these siblings that is drawn; 0 for none. */
+static uint32_t drawn_sibling(const struct svg *svg, uint32_t node)
+{
+	while (node && svg->tree->nodes[node].count < svg->min_count)
+		node = svg->tree->nodes[node].next_sibling;
+	return node;
+}
+
+/* The box behind this one in depth-first order; 0 behind the last. */
+static uint32_t next_box(const struct svg *svg, uint32_t node)
+{
+	const struct flame_node *nodes = svg->tree->nodes;
+	uint32_t next = drawn_sibling(svg, nodes[node].first_child);
+
+	for (; !next && node; node = nodes[node].parent)
+		next = drawn_sibling(svg, nodes[node].next_sibling);
+	return next;
+}
+
+static double percent(const struct svg *svg, uint64_t count)
+{
+	uint64_t total = svg->tree->nodes[0].count;
+
+	return total ? 100.0 * (double)count / (double)total : 100.0;
+}
+
+/* 1234567 becomes 1,234,567. */
+static void put_number(struct strbuf *out, uint64_t number)
+{
+	if (number < 1000) {
+		strbuf_appendf(out, "%" PRIu64, number);
+		return;
+	}
+	put_number(out, number / 1000);
+	strbuf_appendf(out, ",%03" PRIu64, number % 1000);
+}
+
+static int shade(int from, int to, uint32_t position)
+{
+	return from + (to - from) * (int)(position % 256) / 255;
+}
+
+/* FNV-1a. Not hash_bytes(), which differs from run to run. */
+static uint32_t name_position(const char *name)
+{
+	uint32_t hash = 2166136261;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619;
+	return hash ^ hash >> 16;
+}
+
+static void put_color(struct strbuf *out, enum flame_kind kind, uint32_t position)
+{
+	const struct color *from = &kinds[kind].from, *to = &kinds[kind].to;
+
+	strbuf_appendf(out, "#%02x%02x%02x", (unsigned int)shade(from->red, to->red, position),
+		       (unsigned int)shade(from->green, to->green, position),
+		       (unsigned int)shade(from->blue, to->blue, position));
+}
+
+static void put_label(const struct svg *svg, const struct flame_node *node, unsigned int top)
+{
+	double room_px = FRAMES_PX * percent(svg, node->count) / 100 - 2 * LABEL_PAD_PX;
+
+	if (room_px < LABEL_MIN_CHARS * CHAR_PX)
+		return;
+	strbuf_appendf(svg->out, "<text x=\"%.5f%%\" dx=\"%d\" y=\"%u\">",
+		       percent(svg, node->start), LABEL_PAD_PX, top + 13);
+	xml_append_elided(svg->out, node->name, (size_t)(room_px / CHAR_PX));
+	strbuf_append_str(svg->out, "</text>");
+}
+
+static void put_box(const struct svg *svg, const struct flame_node *node)
+{
+	unsigned int top = (svg->max_depth - node->depth) * ROW_PX;
+	struct strbuf *out = svg->out;
+
+	strbuf_append_str(out, "<g><title>");
+	xml_append(out, node->name);
+	strbuf_append_str(out, " (");
+	put_number(out, node->count);
+	strbuf_appendf(out, " sample%s, %.2f %%)</title>", node->count == 1 ? "" : "s",
+		       percent(svg, node->count));
+	strbuf_appendf(out, "<rect x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"%d\" fill=\"",
+		       percent(svg, node->start), top, percent(svg, node->count), ROW_PX - 1);
+	put_color(out, node->kind, name_position(node->name));
+	strbuf_append_str(out, "\"/>");
+	put_label(svg, node, top);
+	strbuf_append_str(out, "</g>\n");
+}
+
+static void put_frames(const struct svg *svg)
+{
+	strbuf_appendf(svg->out,
+		       "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n",
+		       MARGIN_PX, HEADER_PX, FRAMES_PX, (svg->max_depth + 1) * ROW_PX);
+	for (uint32_t node = 0, is_first = 1; is_first || node;
+	     node = next_box(svg, node), is_first = 0)
+		put_box(svg, &svg->tree->nodes[node]);
+	strbuf_append_str(svg->out, "</svg>\n");
+}
+
+static void put_subtitle(const struct svg *svg, const struct output_info *info)
+{
+	const struct flame_tree *tree = svg->tree;
+	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
+
+	xml_append(svg->out, info->subtitle);
+	strbuf_append_str(svg->out, *info->subtitle ? " \xc2\xb7 " : "");
+	put_number(svg->out, tree->nodes[0].count);
+	strbuf_append_str(svg->out, " samples");
+	if (nr_left_out > 0) {
+		strbuf_append_str(svg->out, " \xc2\xb7 boxes too narrow to draw: ");
+		put_number(svg->out, nr_left_out);
+	}
+	if (tree->nr_cut > 0) {
+		strbuf_append_str(svg->out, " \xc2\xb7 samples with their stack cut short: ");
+		put_number(svg->out, tree->nr_cut);
+	}
+}
+
+static void put_legend(const struct svg *svg)
+{
+	static const struct {
+		enum flame_kind kind;
+		int x_px;
+	} entries[] = {
+		{ FLAME_PROCESS, 0 },
+		{ FLAME_NATIVE, 80 },
+		{ FLAME_KERNEL, 178 },
+		{ FLAME_STOP, 250 },
+	};
+
+	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
+		       52);
+	for (size_t i = 0; i < array_len(entries); i++) {
+		strbuf_appendf(svg->out,
+			       "<rect x=\"%d\" width=\"12\" height=\"12\" rx=\"3\" fill=\"",
+			       entries[i].x_px);
+		put_color(svg->out, entries[i].kind, 96);
+		strbuf_appendf(svg->out, "\"/><text x=\"%d\" y=\"10\">%s</text>\n",
+			       entries[i].x_px + 18, kinds[entries[i].kind].legend);
+	}
+	strbuf_append_str(svg->out, "</g>\n");
+}
+
+static void put_header(const struct svg *svg, const struct output_info *info)
+{
+	struct strbuf *out = svg->out;
+
+	strbuf_appendf(out,
+		       "<g id=\"header\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>\n"
+		       "<text class=\"title\" x=\"%d\" y=\"26\">",
+		       HEADER_PX - 4, MARGIN_PX);
+	xml_append(out, info->title);
+	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"44\">", MARGIN_PX);
+	put_subtitle(svg, info);
+	strbuf_append_str(out, "</text>\n");
+	put_legend(svg);
+	strbuf_appendf(out,
+		       "<text id=\"details\" class=\"details\" x=\"%d\" y=\"84\">"
+		       "Click a box to zoom, Ctrl-F to search, Esc to go back</text>\n</g>\n",
+		       MARGIN_PX);
+}
+
+static void put_svg(const struct svg *svg, const struct output_info *info)
+{
+	unsigned int height_px = HEADER_PX + (svg->max_depth + 1) * ROW_PX + MARGIN_PX;
+	struct strbuf *out = svg->out;
+
+	strbuf_appendf(out,
+		       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		       "viewBox=\"0 0 %d %u\">\n<title>",
+		       WIDTH_PX, height_px, WIDTH_PX, height_px);
+	xml_append(out, info->title);
+	strbuf_append_str(out, "</title>\n<style><![CDATA[\n");
+	strbuf_append(out, embedded_flamegraph_css,
+		      (size_t)(embedded_flamegraph_css_end - embedded_flamegraph_css));
+	strbuf_append_str(out,
+			  "]]></style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
+	put_frames(svg);
+	put_header(svg, info);
+	strbuf_append_str(out, "<script><![CDATA[\n");
+	strbuf_append(out, embedded_flamegraph_js,
+		      (size_t)(embedded_flamegraph_js_end - embedded_flamegraph_js));
+	strbuf_append_str(out, "]]></script>\n</svg>\n");
+}
+
+int svg_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+{
+	_cleanup_(flame_tree_done) struct flame_tree tree = { 0 };
+	struct svg svg = { .tree = &tree, .out = out };
+
+	int r = flame_tree_init(&tree, profile, MAX_NODES);
+	if (r < 0) {
+		out->error = r;
+		return r;
+	}
+	choose_boxes(&svg);
+	put_svg(&svg, info);
+	return strbuf_error(out);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the boxes are is checked by tests/oracle/check_svg.py, which has an XML parser. */
+#include "profile/svg.h"
+
+#include "stacks.h"
+#include "torture.h"
+#include "unit.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PLENTY_BYTES (64 << 20)
+
+static const struct output_info info = { .title = "a title", .subtitle = "a subtitle" };
+
+static struct strbuf svg_of(const struct stack_line *lines, size_t nr)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, nr);
+	struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+	assert_int_equal(svg_encode(profile, &info, &out), 0);
+	return out;
+}
+
+static size_t count_in(const struct strbuf *svg, const char *part)
+{
+	size_t nr = 0;
+
+	for (const char *at = svg->data; (at = strstr(at, part)); at++)
+		nr++;
+	return nr;
+}
+
+static void an_empty_profile_is_a_picture_of_the_root(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(NULL, 0);
+
+	assert_int_equal(count_in(&svg, "<g><title>"), 1);
+	assert_int_equal(count_in(&svg, "all (0 samples, 100.00 %)"), 1);
+	assert_int_equal(count_in(&svg, "nan"), 0);
+}
+
+static void the_script_and_style_are_inside(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(NULL, 0);
+
+	assert_int_equal(count_in(&svg, "<script>"), 1);
+	assert_int_equal(count_in(&svg, "addEventListener('click'"), 2);
+	assert_int_equal(count_in(&svg, "#frames rect {"), 1);
+	assert_int_equal(count_in(&svg, "]]>"), 2);
+}
+
+static void hostile_names_stay_text(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = {
+		{ "</title>", "<script>alert(1)</script>", 1 },
+		{ "x\" onload=\"y", "]]>&\x1b\xff", 1 },
+	};
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
+
+	assert_int_equal(count_in(&svg, "<script>"), 1);
+	assert_int_equal(
+		count_in(&svg, "&lt;script&gt;alert(1)&lt;/script&gt; (1 sample, 50.00 %)"), 1);
+	assert_int_equal(count_in(&svg, "x&quot; onload=&quot;y ("), 1);
+	assert_int_equal(count_in(&svg, "]]&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd ("), 1);
+}
+
+static void labels_are_cut_to_their_boxes(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = {
+		{ "sh", "a_function_with_a_name_of_some_length", 5 },
+		{ "sh", "b_function_with_a_name_of_some_length", 94 },
+		{ "sh", "c_function_with_a_name_of_some_length", 1 },
+	};
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
+
+	assert_int_equal(count_in(&svg, ">a_func\xe2\x80\xa6</text>"), 1);
+	assert_int_equal(count_in(&svg, ">b_function_with_a_name_of_some_length</text>"), 1);
+	assert_int_equal(count_in(&svg, ">c_"), 1);
+}
+
+static void kinds_have_different_colours_and_names_the_same_in_every_picture(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "f", "f;f_[k];[f]", 1 } };
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
+	const char *at = strstr(svg.data, "id=\"frames\"");
+	char fills[5][8];
+
+	for (size_t i = 0; i < array_len(fills); i++) {
+		at = strstr(at, "fill=\"");
+		assert_non_null(at);
+		at += strlen("fill=\"");
+		snprintf(fills[i], sizeof(fills[i]), "%.7s", at);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(fills[i], fills[j]);
+	}
+
+	_cleanup_(strbuf_done) struct strbuf again = svg_of(lines, array_len(lines));
+	assert_string_equal(svg.data, again.data);
+}
+
+static void boxes_too_narrow_to_see_are_left_out_and_counted(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "sh", "wide", 1000000 },
+					    { "sh", "narrow", 80 },
+					    { "sh", "just", 90 } };
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
+
+	assert_int_equal(count_in(&svg, "<title>narrow ("), 0);
+	assert_int_equal(count_in(&svg, "<title>just ("), 1);
+	assert_int_equal(count_in(&svg, "1,000,170 samples \xc2\xb7 boxes too narrow to draw: 1<"),
+			 1);
+}
+
+static void a_huge_profile_gives_a_bounded_picture(void **state)
+{
+	(void)state;
+	enum { NR_STACKS = 11000 };
+	_cleanup_free_ struct stack_line *lines = calloc(NR_STACKS, sizeof(*lines));
+	static char names[NR_STACKS][16];
+
+	assert_non_null(lines);
+	for (size_t i = 0; i < NR_STACKS; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		lines[i] = (struct stack_line){ "sh", names[i], 1 + i % 2 };
+	}
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, NR_STACKS);
+	assert_in_range(count_in(&svg, "<g><title>"), 5000, 10000);
+	assert_int_equal(count_in(&svg, "boxes too narrow to draw"), 1);
+}
+
+static void the_buffer_s_limit_is_kept(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "sh", "main", 3 } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, 1);
+
+	for (size_t max = 0; max < 4096; max += 64) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(max);
+
+		assert_int_equal(svg_encode(profile, &info, &out), -ENOSPC);
+		assert_int_equal(strbuf_error(&out), -ENOSPC);
+	}
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "sh", "main", 3 } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, 1);
+
+	for (unsigned int n = 1;; n++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		torture_begin(n);
+		int r = svg_encode(profile, &info, &out);
+		bool has_failed = torture_end();
+		assert_int_equal(r, has_failed ? -ENOMEM : 0);
+		assert_int_equal(strbuf_error(&out), r);
+		if (!has_failed)
+			return;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_profile_is_a_picture_of_the_root),
+		cmocka_unit_test(the_script_and_style_are_inside),
+		cmocka_unit_test(hostile_names_stay_text),
+		cmocka_unit_test(labels_are_cut_to_their_boxes),
+		cmocka_unit_test(kinds_have_different_colours_and_names_the_same_in_every_picture),
+		cmocka_unit_test(boxes_too_narrow_to_see_are_left_out_and_counted),
+		cmocka_unit_test(a_huge_profile_gives_a_bounded_picture),
+		cmocka_unit_test(the_buffer_s_limit_is_kept),
+		cmocka_unit_test(every_failed_allocation_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
