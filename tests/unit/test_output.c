@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/output.h"
+
+#include "stacks.h"
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "base/fileio.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct output_info info = { .title = "a title", .subtitle = "a subtitle" };
+static const struct stack_line lines[] = { { "sh", "main", 3 } };
+
+static void the_extension_chooses_the_format(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path;
+		int format; /* or negative error */
+	} cases[] = {
+		{ "-", OUTPUT_FOLDED },
+		{ "a.folded", OUTPUT_FOLDED },
+		{ "a.txt", OUTPUT_FOLDED },
+		{ "/tmp/a.b/c.pb.gz", OUTPUT_PPROF },
+		{ "a.pprof", OUTPUT_PPROF },
+		{ "a.svg", OUTPUT_SVG },
+		{ ".svg", OUTPUT_SVG },
+		{ "", -EINVAL },
+		{ "a", -EINVAL },
+		{ "svg", -EINVAL },
+		{ "a.SVG", -EINVAL },
+		{ "a.gz", -EINVAL },
+		{ "a.svg.bak", -EINVAL },
+		{ "a.svg/b", -EINVAL },
+		{ "--", -EINVAL },
+	};
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		enum output_format format = OUTPUT_FOLDED;
+		int r = output_format_of(cases[i].path, &format);
+
+		assert_int_equal(r < 0 ? r : (int)format, cases[i].format);
+	}
+}
+
+static void the_list_of_extensions_is_the_one_in_force(void **state)
+{
+	(void)state;
+	_cleanup_free_ char *list = strdup(output_extensions());
+	enum output_format format;
+	size_t nr = 0;
+
+	assert_non_null(list);
+	for (char *save, *word = strtok_r(list, ", ", &save); word;
+	     word = strtok_r(NULL, ", ", &save)) {
+		if (strcmp(word, "or") == 0)
+			continue;
+		assert_int_equal(output_format_of(word, &format), 0);
+		nr++;
+	}
+	assert_int_equal(nr, 5);
+}
+
+static void every_format_begins_with_its_mark(void **state)
+{
+	(void)state;
+	static const char *const marks[] = {
+		[OUTPUT_FOLDED] = "sh;main 3\n",
+		[OUTPUT_PPROF] = "\x1f\x8b",
+		[OUTPUT_SVG] = "<?xml",
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, 1);
+
+	for (unsigned int format = 0; format < array_len(marks); format++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1 << 20);
+
+		assert_int_equal(output_encode(profile, (enum output_format)format, &info, &out),
+				 0);
+		assert_true(out.len >= strlen(marks[format]));
+		assert_memory_equal(out.data, marks[format], strlen(marks[format]));
+	}
+}
+
+static void a_file_is_written_whole_or_not_at_all(void **state)
+{
+	(void)state;
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, 1);
+	_cleanup_(strbuf_done) struct strbuf content = strbuf_with_max(1 << 20);
+	char dir[] = "/tmp/test_output.XXXXXX";
+	char path[64];
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a.folded", dir);
+	assert_int_equal(output_write(profile, path, &info), 0);
+	assert_int_equal(file_read_at(AT_FDCWD, path, &content), 0);
+	assert_string_equal(strbuf_str(&content), "sh;main 3\n");
+	assert_int_equal(unlink(path), 0);
+
+	snprintf(path, sizeof(path), "%s/a.zip", dir);
+	assert_int_equal(output_write(profile, path, &info), -EINVAL);
+	snprintf(path, sizeof(path), "%s/none/a.svg", dir);
+	assert_int_equal(output_write(profile, path, &info), -ENOENT);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void an_empty_profile_makes_an_empty_folded_file(void **state)
+{
+	(void)state;
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(NULL, 0);
+	char dir[] = "/tmp/test_output.XXXXXX";
+	char path[64];
+	struct stat st;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a.txt", dir);
+	assert_int_equal(output_write(profile, path, &info), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_extension_chooses_the_format),
+		cmocka_unit_test(the_list_of_extensions_is_the_one_in_force),
+		cmocka_unit_test(every_format_begins_with_its_mark),
+		cmocka_unit_test(a_file_is_written_whole_or_not_at_all),
+		cmocka_unit_test(an_empty_profile_makes_an_empty_folded_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
