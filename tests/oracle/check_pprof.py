@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes the pprof of make_profile with Google's protobuf library and compares all of it.
+
+usage: check_pprof.py MAKE_PROFILE PROTO WORK_DIR
+"""
+import gzip
+import importlib
+import shutil
+import subprocess
+import sys
+
+SKIP = 77
+
+PERIOD_NS = 10_000_000
+NS_A_SECOND = 1_000_000_000
+
+WEB = {
+    "namespace": "shop",
+    "pod": "web-0",
+    "pod_uid": "6f2c1b1e-1111-4222-8333-944445555666",
+    "container": "nginx",
+    "container_id": "1f2e3d4c5b6a79880102030405060708090a0b0c0d0e0f101112131415161718",
+}
+DB = {
+    "namespace": "shop",
+    "pod": "db-0",
+    "pod_uid": "0a1b2c3d-1111-4222-8333-944445555666",
+    "container": "postgres",
+    "container_id": "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
+}
+NGINX_FILE = ("/usr/sbin/nginx", "8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0", 1290240)
+POSTGRES_FILE = ("/usr/lib/postgresql/17/bin/postgres", "", 9437184)
+KERNEL_FILE = ("[kernel.kallsyms]", "00112233445566778899aabbccddeeff00112233", 2**64 - 1)
+
+# (mapping, address, name, system name, source file), leaf first
+SERVE = [
+    (KERNEL_FILE, 0xFFFFFFFF81A00010, "vfs_read", "vfs_read", ""),
+    (KERNEL_FILE, 0xFFFFFFFF81000040, "do_syscall_64", "do_syscall_64", ""),
+    (NGINX_FILE, 0x4A10, "http::serve(int)", "_ZN4http5serveEi", "http.cc"),
+    (NGINX_FILE, 0x1200, "main", "main", "nginx.c"),
+]
+CHECKPOINT = [
+    (None, 0, "[stack cut here]", "[stack cut here]", ""),
+    (POSTGRES_FILE, 0x1200, "main", "main", "main.c"),
+]
+SWAP = [
+    (KERNEL_FILE, 0xFFFFFFFF81300020, "kswapd", "kswapd", ""),
+    (KERNEL_FILE, 0xFFFFFFFF81100030, "kthread", "kthread", ""),
+]
+
+
+def numbers(pid, tid, cpu, cgroup_id):
+    return {"pid": pid, "tid": tid, "cpu": cpu, "cgroup_id": cgroup_id}
+
+
+EXPECTED = [
+    (SERVE, 7, WEB | {"comm": "nginx", "thread": "nginx"}, numbers(100, 100, 0, 4711)),
+    (SERVE, 5, WEB | {"comm": "nginx", "thread": "nginx"}, numbers(100, 101, 1, 4711)),
+    (CHECKPOINT, 3, DB | {"comm": "postgres", "thread": "checkpointer"}, numbers(200, 202, 1, 4712)),
+    (SWAP, 2, {"comm": "kswapd0", "thread": "kswapd0"}, numbers(50, 50, 0, 1)),
+]
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(SKIP)
+
+
+def compile_proto(proto, work_dir):
+    if not shutil.which("protoc"):
+        skip("no protoc")
+    try:
+        importlib.import_module("google.protobuf")
+    except ImportError:
+        skip("no python3-protobuf")
+    proto_dir, name = proto.rsplit("/", 1)
+    subprocess.run(["protoc", f"-I{proto_dir}", f"--python_out={work_dir}", name], check=True)
+    sys.path.insert(0, work_dir)
+    return importlib.import_module(name.removesuffix(".proto") + "_pb2")
+
+
+def check_raw(message):
+    """Well-formed to a decoder that knows no schema."""
+    subprocess.run(["protoc", "--decode_raw"], input=message, stdout=subprocess.DEVNULL, check=True)
+
+
+def by_id(elements):
+    ids = [element.id for element in elements]
+    assert ids == list(range(1, len(ids) + 1)), ids
+    return dict(zip(ids, elements))
+
+
+class Reader:
+    def __init__(self, profile):
+        self.strings = list(profile.string_table)
+        self.mappings = by_id(profile.mapping)
+        self.locations = by_id(profile.location)
+        self.functions = by_id(profile.function)
+
+    def value_type(self, value_type):
+        return self.strings[value_type.type], self.strings[value_type.unit]
+
+    def mapping(self, mapping_id):
+        if mapping_id == 0:
+            return None
+        mapping = self.mappings[mapping_id]
+        assert mapping.memory_start == 0 and mapping.file_offset == 0 and mapping.has_functions
+        return self.strings[mapping.filename], self.strings[mapping.build_id], mapping.memory_limit
+
+    def frame(self, location_id):
+        location = self.locations[location_id]
+        assert len(location.line) == 1
+        function = self.functions[location.line[0].function_id]
+        texts = (function.name, function.system_name, function.filename)
+        return (self.mapping(location.mapping_id), location.address, *(self.strings[t] for t in texts))
+
+    def sample(self, sample):
+        texts, nums = {}, {}
+        for label in sample.label:
+            key = self.strings[label.key]
+            assert key not in texts and key not in nums, key
+            if label.str:
+                texts[key] = self.strings[label.str]
+            else:
+                assert self.strings[label.num_unit] == key
+                nums[key] = label.num
+        count, cpu_ns = sample.value
+        assert cpu_ns == count * PERIOD_NS
+        return [self.frame(i) for i in sample.location_id], count, texts, nums
+
+    def used_strings(self, profile):
+        used = {0, profile.default_sample_type, *profile.comment}
+        for value_type in [*profile.sample_type, profile.period_type]:
+            used |= {value_type.type, value_type.unit}
+        for sample in profile.sample:
+            for label in sample.label:
+                used |= {label.key, label.str, label.num_unit}
+        for mapping in profile.mapping:
+            used |= {mapping.filename, mapping.build_id}
+        for function in profile.function:
+            used |= {function.name, function.system_name, function.filename}
+        return used
+
+
+def check_header(profile, reader):
+    assert reader.strings[0] == ""
+    assert len(set(reader.strings)) == len(reader.strings), "a string stands twice"
+    assert [reader.value_type(t) for t in profile.sample_type] == [
+        ("samples", "count"),
+        ("cpu", "nanoseconds"),
+    ]
+    assert reader.value_type(profile.period_type) == ("cpu", "nanoseconds")
+    assert reader.strings[profile.default_sample_type] == "cpu"
+    assert profile.period == PERIOD_NS
+    assert profile.time_nanos == 1795188153 * NS_A_SECOND
+    assert profile.duration_nanos == 10 * NS_A_SECOND
+    assert [reader.strings[c] for c in profile.comment] == ["a title", "a subtitle"]
+
+
+def check_tables(profile, reader):
+    """Everything that is there is referred to."""
+    assert {i for s in profile.sample for i in s.location_id} == set(reader.locations)
+    assert {l.mapping_id for l in profile.location} - {0} == set(reader.mappings)
+    assert {l.line[0].function_id for l in profile.location} == set(reader.functions)
+    assert reader.used_strings(profile) == set(range(len(reader.strings)))
+
+
+def main(make_profile, proto, work_dir):
+    schema = compile_proto(proto, work_dir)
+    data = subprocess.run([make_profile, "pprof"], stdout=subprocess.PIPE, check=True).stdout
+    message = gzip.decompress(data)
+    check_raw(message)
+
+    profile = schema.Profile()
+    profile.ParseFromString(message)
+    reader = Reader(profile)
+    check_header(profile, reader)
+    check_tables(profile, reader)
+    assert [reader.sample(s) for s in profile.sample] == EXPECTED
+
+
+main(*sys.argv[1:])
