@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A server that answers as its path says: the far side of the tests of HTTP clients and exporters.
+
+    http_server.py DIR
+
+Writes DIR/cert.pem (for flamelet.test and localhost; no TLS without openssl), prints "PORT TLS_PORT" and
+serves until its standard input is closed, so that it never outlives the test that started it.
+
+    /status/N            status N
+    /retry-after/N/S     status N with Retry-After: S
+    /body/N              N bytes
+    /slow/S              an answer after S seconds
+    /drip/N              N bytes, ten a second
+    /redirect            302 to /status/200
+    /hang-up             no answer at all
+    /echo                the request as JSON
+    /last                the last body that was posted
+    /otlp/MODE/v1development/profiles
+                         an OTLP receiver: MODE is ok, empty, partial, warning, slow, hang-up, junk
+                         or a status to refuse with
+"""
+import http.server
+import json
+import os
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+HOST = "127.0.0.1"
+PROTOBUF = "application/x-protobuf"
+OTLP_PATH = "/v1development/profiles"
+SLOW_S = 1.5
+OTLP_REPLIES = {
+    "ok": bytes([0x0A, 0x00]),
+    "empty": b"",
+    "partial": bytes([0x0A, 0x0C, 0x08, 0x02, 0x12, 0x08]) + b"too deep",
+    "warning": bytes([0x0A, 0x06, 0x12, 0x04]) + b"mild",
+    "slow": b"",
+    "junk": bytes([0x0A, 0xFF, 0xFF, 0xFF, 0x7F, 0x08]),
+}
+
+
+def rpc_status(code, message):
+    """google.rpc.Status: code = 1, message = 2."""
+    text = message.encode()
+    return bytes([0x08, code, 0x12, len(text)]) + text
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    last_body = b""
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def drip(self, nr_bytes):
+        self.send_response(200)
+        self.send_header("Content-Length", str(nr_bytes))
+        self.end_headers()
+        for _ in range(nr_bytes):
+            self.wfile.write(b".")
+            self.wfile.flush()
+            time.sleep(0.1)
+
+    def hang_up(self):
+        self.close_connection = True
+
+    def echo(self, body):
+        request = {
+            "method": self.command,
+            "path": self.path,
+            "headers": {name.lower(): value for name, value in self.headers.items()},
+            "body": body.decode("latin-1"),
+            "connection": self.client_address[1],
+        }
+        self.answer(200, json.dumps(request).encode(), Content_Type="application/json")
+
+    def otlp(self, mode, body):
+        if self.headers.get("Content-Type") != PROTOBUF:
+            return self.answer(415)
+        Handler.last_body = body
+        if mode == "hang-up":
+            return self.hang_up()
+        if mode.isdigit():
+            return self.answer(int(mode), rpc_status(3, "status " + mode), Content_Type=PROTOBUF)
+        if mode == "slow":
+            time.sleep(SLOW_S)
+        return self.answer(200, OTLP_REPLIES[mode], Content_Type=PROTOBUF)
+
+    def route(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path.startswith("/otlp/") and self.path.endswith(OTLP_PATH):
+            return self.otlp(self.path[len("/otlp/"):-len(OTLP_PATH)], body)
+        name, *args = self.path.strip("/").split("/")
+        if name == "status":
+            return self.answer(int(args[0]), b"as asked")
+        if name == "retry-after":
+            return self.answer(int(args[0]), Retry_After=args[1])
+        if name == "body":
+            return self.answer(200, b"x" * int(args[0]))
+        if name == "slow":
+            time.sleep(float(args[0]))
+            return self.answer(200)
+        if name == "drip":
+            return self.drip(int(args[0]))
+        if name == "redirect":
+            return self.answer(302, Location="/status/200")
+        if name == "hang-up":
+            return self.hang_up()
+        if name == "echo":
+            return self.echo(body)
+        if name == "last":
+            return self.answer(200, Handler.last_body)
+        return self.answer(404)
+
+    def do_GET(self):
+        try:
+            self.route()
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    do_POST = do_GET
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that goes away is what some tests are about."""
+
+
+def make_certificate(directory):
+    cert = os.path.join(directory, "cert.pem")
+    key = os.path.join(directory, "key.pem")
+    command = [
+        "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+        "-subj", "/CN=flamelet.test", "-addext", "subjectAltName=DNS:flamelet.test,DNS:localhost",
+        "-keyout", key, "-out", cert,
+    ]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return cert, key
+
+
+def serve(context=None):
+    server = Server((HOST, 0), Handler)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True,
+                                            do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+def serve_tls(directory):
+    try:
+        cert, key = make_certificate(directory)
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    return serve(context)
+
+
+def main():
+    print(serve(), serve_tls(sys.argv[1]), flush=True)
+    sys.stdin.read()
+
+
+main()

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/standin/standin.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+static int spawn_server(struct standin *standin, int stdin_fd, int stdout_fd)
+{
+	char python[] = "python3", script[] = STANDIN_SCRIPT;
+	char *argv[] = { python, script, standin->dir, NULL };
+	posix_spawn_file_actions_t actions;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, stdin_fd, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
+	int r = -posix_spawnp(&standin->pid, python, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return r;
+}
+
+static int read_ports(struct standin *standin, int fd)
+{
+	_cleanup_fclose_ FILE *out = fdopen(fd, "re");
+
+	if (!out)
+		return -errno;
+	return fscanf(out, "%u %u", &standin->port, &standin->tls_port) == 2 ? 0 : -EOPNOTSUPP;
+}
+
+int standin_start(struct standin *standin)
+{
+	int to[2], from[2];
+
+	*standin = (struct standin){ .dir = "/tmp/flamelet-standin-XXXXXX", .stdin_fd = -EBADF };
+	if (!mkdtemp(standin->dir))
+		return -errno;
+	snprintf(standin->ca_file, sizeof(standin->ca_file), "%s/cert.pem", standin->dir);
+	if (pipe2(to, O_CLOEXEC) < 0)
+		return -errno;
+	_cleanup_close_ int stdin_fd = to[0];
+	standin->stdin_fd = to[1];
+	if (pipe2(from, O_CLOEXEC) < 0)
+		return -errno;
+	_cleanup_close_ int stdout_fd = from[1];
+
+	int r = spawn_server(standin, stdin_fd, stdout_fd);
+	close(take_fd(stdout_fd));
+	if (r < 0) {
+		close(from[0]);
+		return r;
+	}
+	return read_ports(standin, from[0]);
+}
+
+void standin_stop(struct standin *standin)
+{
+	static const char *const files[] = { "cert.pem", "key.pem" };
+	char path[96];
+
+	if (standin->stdin_fd >= 0)
+		close(take_fd(standin->stdin_fd));
+	if (standin->pid > 0)
+		waitpid(standin->pid, NULL, 0);
+	for (size_t i = 0; i < array_len(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", standin->dir, files[i]);
+		unlink(path);
+	}
+	rmdir(standin->dir);
+}
