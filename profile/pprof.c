@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/gzip.h"
 #include "base/pb.h"
-#include "profile/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

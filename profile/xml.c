@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/xml.h"
 
-#include "profile/utf8.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names come from programs and may be any bytes; the formats we write want UTF-8. Even honest names go
  * wrong: the kernel cuts a process name after 15 bytes, in the middle of a character if need be. */
-#ifndef PROFILE_UTF8_H
-#define PROFILE_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include "base/strbuf.h"
 
