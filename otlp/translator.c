@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a profile's tables to a dictionary's.
+ *
+ *	stack ─▶ location ─▶ function ─▶ string      profile's numbers
+ *	  │         │           │           │
+ *	  ▼         ▼           ▼           ▼
+ *	stack ─▶ location ─▶ function ─▶ string      dictionary's numbers
+ *
+ * Each element is translated once, its new number + 1 kept in an array as long as the profile's table; what
+ * nothing leads to is not sent. Elements that become equal on the way share a number.
+ *
+ * Mappings. Pyroscope repeats a location's mapping for each sample that has it when it converts a request,
+ * eight times the size with a hundred mappings, and refuses what gets too large. A frame that has its name
+ * from a symbol table needs no mapping any more and goes without one, and without its address, which
+ * means nothing outside of a mapping (and, in the kernel, tells where the kernel was loaded); all addresses
+ * in a function thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123",
+ * told by the missing system name) keeps file, build id and address when the file has a build id, because
+ * with these a backend can still find the symbol. The price: named frames cannot be looked up by address.
+ *
+ * Names. A location without a name is not shown, and a stack of such locations is not even counted: every
+ * location has a function with a name, and a stack without frames gets one.
+ *
+ * Stacks. Receivers that cut deep stacks cut the leaf, where the time went. We cut the root side, at what
+ * they take, and say so in the last frame. */
+#include "otlp/translator.h"
+
+#include "base/pb.h"
+#include "otlp/otlp_fields.h"
+#include "otlp/packed.h"
+#include "base/utf8.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NAME_OF_NAMELESS "[unknown]"
+#define NAME_OF_NO_STACK "[no stack]"
+#define NAME_OF_CUT_STACK "[stack cut]"
+
+int translator_init(struct translator *translator, const struct profile *profile, size_t max_bytes)
+{
+	size_t nr_strings = profile->strings.nr_strings;
+
+	translator->profile = profile;
+	translator->dictionary = (struct dictionary){ 0 };
+	translator->message = strbuf_with_max(max_bytes);
+	translator->numbers = calloc(2 * nr_strings + profile->nr_mappings + profile->nr_functions +
+					     profile->nr_locations + profile->nr_stacks,
+				     sizeof(*translator->numbers));
+	if (!translator->numbers)
+		return -ENOMEM;
+	translator->strings = translator->numbers;
+	translator->thread_names = translator->strings + nr_strings;
+	translator->mappings = translator->thread_names + nr_strings;
+	translator->functions = translator->mappings + profile->nr_mappings;
+	translator->locations = translator->functions + profile->nr_functions;
+	translator->stacks = translator->locations + profile->nr_locations;
+	return dictionary_init(&translator->dictionary, max_bytes);
+}
+
+void translator_done(struct translator *translator)
+{
+	dictionary_done(&translator->dictionary);
+	strbuf_done(&translator->message);
+	free(translator->numbers);
+}
+
+/* The scratch message, empty. It serves one element at a time: what the element points to is translated
+ * before it is begun. */
+static struct strbuf *begin_message(struct translator *translator)
+{
+	strbuf_clear(&translator->message);
+	return &translator->message;
+}
+
+static uint32_t finish_message(struct translator *translator, enum dictionary_table table)
+{
+	return dictionary_add(&translator->dictionary, table, &translator->message);
+}
+
+uint32_t translator_add_text(struct translator *translator, const char *text)
+{
+	return dictionary_add_string(&translator->dictionary, text);
+}
+
+static uint32_t add_string(struct translator *translator, uint32_t old)
+{
+	uint32_t *known = &translator->strings[old];
+
+	if (!*known)
+		*known = translator_add_text(translator, profile_string(translator->profile, old)) +
+			 1;
+	return *known - 1;
+}
+
+static uint32_t add_text_attribute(struct translator *translator, const char *key,
+				   const char *value)
+{
+	uint32_t key_index = translator_add_text(translator, key);
+	struct strbuf *message = begin_message(translator);
+
+	pb_uint(message, KEY_VALUE_AND_UNIT_KEY, key_index);
+	size_t any = pb_begin(message, KEY_VALUE_AND_UNIT_VALUE);
+	size_t text = pb_begin(message, ANY_VALUE_STRING);
+	utf8_append(message, value);
+	pb_end(message, text);
+	pb_end(message, any);
+	return finish_message(translator, DICTIONARY_ATTRIBUTE);
+}
+
+static uint32_t add_number_attribute(struct translator *translator, const char *key, int64_t value)
+{
+	uint32_t key_index = translator_add_text(translator, key);
+	struct strbuf *message = begin_message(translator);
+
+	pb_uint(message, KEY_VALUE_AND_UNIT_KEY, key_index);
+	size_t any = pb_begin(message, KEY_VALUE_AND_UNIT_VALUE);
+	pb_int_always(message, ANY_VALUE_INT, value);
+	pb_end(message, any);
+	return finish_message(translator, DICTIONARY_ATTRIBUTE);
+}
+
+static uint32_t add_thread_name(struct translator *translator, uint32_t name)
+{
+	uint32_t *known = &translator->thread_names[name];
+
+	if (!*known)
+		*known = add_text_attribute(translator, "thread.name",
+					    profile_string(translator->profile, name)) +
+			 1;
+	return *known - 1;
+}
+
+size_t translator_add_attributes(struct translator *translator, const struct profile_sample *sample,
+				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES])
+{
+	size_t nr = 0;
+
+	if (sample->thread_comm)
+		attributes[nr++] = add_thread_name(translator, sample->thread_comm);
+	attributes[nr++] = add_number_attribute(translator, "cpu.logical_number", sample->cpu);
+	if (sample->cgroup_id)
+		attributes[nr++] = add_number_attribute(translator, "flamelet.cgroup.id",
+							(int64_t)sample->cgroup_id);
+	return nr;
+}
+
+static uint32_t add_named_function(struct translator *translator, const char *name)
+{
+	uint32_t text = translator_add_text(translator, name);
+	struct strbuf *message = begin_message(translator);
+
+	pb_uint(message, FUNCTION_NAME, text);
+	return finish_message(translator, DICTIONARY_FUNCTION);
+}
+
+static uint32_t build_function(struct translator *translator,
+			       const struct profile_function *function)
+{
+	uint32_t name = add_string(translator, function->name);
+	uint32_t system_name = add_string(translator, function->system_name);
+	uint32_t filename = add_string(translator, function->filename);
+
+	if (name == 0)
+		return add_named_function(translator, NAME_OF_NAMELESS);
+
+	struct strbuf *message = begin_message(translator);
+	pb_uint(message, FUNCTION_NAME, name);
+	if (system_name != name)
+		pb_uint(message, FUNCTION_SYSTEM_NAME, system_name);
+	pb_uint(message, FUNCTION_FILENAME, filename);
+	return finish_message(translator, DICTIONARY_FUNCTION);
+}
+
+static uint32_t add_function(struct translator *translator, uint32_t old)
+{
+	uint32_t *known = &translator->functions[old];
+
+	if (!*known)
+		*known = build_function(translator, &translator->profile->functions[old]) + 1;
+	return *known - 1;
+}
+
+static uint32_t build_mapping(struct translator *translator, const struct profile_mapping *mapping)
+{
+	uint32_t filename = add_string(translator, mapping->filename);
+	uint32_t build_id = add_text_attribute(
+		translator, "process.executable.build_id.gnu",
+		profile_string(translator->profile, mapping->build_id));
+	struct strbuf *message = begin_message(translator);
+
+	pb_uint(message, MAPPING_MEMORY_LIMIT, mapping->limit);
+	pb_uint(message, MAPPING_FILENAME, filename);
+	packed_append_one(message, MAPPING_ATTRIBUTE_INDICES, build_id);
+	return finish_message(translator, DICTIONARY_MAPPING);
+}
+
+static uint32_t add_mapping(struct translator *translator, uint32_t old)
+{
+	uint32_t *known = &translator->mappings[old];
+
+	if (!*known)
+		*known = build_mapping(translator, &translator->profile->mappings[old]) + 1;
+	return *known - 1;
+}
+
+/* Whether a backend could find a better name than we have. */
+static bool keeps_mapping(const struct profile *profile, const struct profile_location *location)
+{
+	return location->kind == FRAME_NATIVE &&
+	       profile->functions[location->function].system_name == 0 &&
+	       profile->mappings[location->mapping].build_id != 0;
+}
+
+static void put_line(struct strbuf *message, uint32_t function)
+{
+	size_t line = pb_begin(message, LOCATION_LINES);
+
+	pb_uint(message, LINE_FUNCTION_INDEX, function);
+	pb_end(message, line);
+}
+
+static uint32_t add_frame_type(struct translator *translator, enum frame_kind kind)
+{
+	static const char *const names[] = {
+		[FRAME_NATIVE] = "native",
+		[FRAME_KERNEL] = "kernel",
+	};
+
+	if (kind == FRAME_STOP)
+		return 0;
+	return add_text_attribute(translator, "profile.frame.type", names[kind]);
+}
+
+static uint32_t build_location(struct translator *translator,
+			       const struct profile_location *location)
+{
+	bool has_mapping = keeps_mapping(translator->profile, location);
+	uint32_t mapping = has_mapping ? add_mapping(translator, location->mapping) : 0;
+	uint32_t function = add_function(translator, location->function);
+	uint32_t frame_type = add_frame_type(translator, location->kind);
+	struct strbuf *message = begin_message(translator);
+
+	pb_uint(message, LOCATION_MAPPING_INDEX, mapping);
+	pb_uint(message, LOCATION_ADDRESS, has_mapping ? location->address : 0);
+	put_line(message, function);
+	if (frame_type)
+		packed_append_one(message, LOCATION_ATTRIBUTE_INDICES, frame_type);
+	return finish_message(translator, DICTIONARY_LOCATION);
+}
+
+static uint32_t add_location(struct translator *translator, uint32_t old)
+{
+	uint32_t *known = &translator->locations[old];
+
+	if (!*known)
+		*known = build_location(translator, &translator->profile->locations[old]) + 1;
+	return *known - 1;
+}
+
+/* A frame of our own that tells something about the stack. */
+static uint32_t add_remark(struct translator *translator, const char *name)
+{
+	uint32_t function = add_named_function(translator, name);
+	struct strbuf *message = begin_message(translator);
+
+	put_line(message, function);
+	return finish_message(translator, DICTIONARY_LOCATION);
+}
+
+static size_t fill_frames(struct translator *translator, const struct profile_stack *stack)
+{
+	const uint32_t *locations = translator->profile->stack_locations + stack->first;
+	size_t nr = stack->nr;
+
+	if (nr == 0) {
+		translator->frames[0] = add_remark(translator, NAME_OF_NO_STACK);
+		return 1;
+	}
+	if (nr > TRANSLATOR_STACK_MAX_FRAMES) {
+		nr = TRANSLATOR_STACK_MAX_FRAMES - 1;
+		translator->frames[nr] = add_remark(translator, NAME_OF_CUT_STACK);
+	}
+	for (size_t i = 0; i < nr; i++)
+		translator->frames[i] = add_location(translator, locations[i]);
+	return stack->nr > nr ? nr + 1 : nr;
+}
+
+static uint32_t build_stack(struct translator *translator, const struct profile_stack *stack)
+{
+	size_t nr = fill_frames(translator, stack);
+	struct strbuf *message = begin_message(translator);
+
+	packed_append(message, STACK_LOCATION_INDICES, translator->frames, nr);
+	return finish_message(translator, DICTIONARY_STACK);
+}
+
+uint32_t translator_add_stack(struct translator *translator, uint32_t stack)
+{
+	uint32_t *known = &translator->stacks[stack];
+
+	if (!*known)
+		*known = build_stack(translator, &translator->profile->stacks[stack]) + 1;
+	return *known - 1;
+}

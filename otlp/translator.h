@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Turns a profile's elements into elements of an OTLP dictionary, those that are asked for and what they
+ * lead to. Numbers returned are the dictionary's. Failures are kept in the dictionary. */
+#ifndef OTLP_TRANSLATOR_H
+#define OTLP_TRANSLATOR_H
+
+#include "base/err.h"
+#include "otlp/dictionary.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRANSLATOR_STACK_MAX_FRAMES 1000
+#define TRANSLATOR_NR_ATTRIBUTES 3 /* thread name, CPU, cgroup */
+
+struct translator {
+	const struct profile *profile; /* borrowed */
+	struct dictionary dictionary;
+	struct strbuf message; /* scratch: the element being built */
+	uint32_t *numbers; /* owned; the memory of the following, each by old number */
+	uint32_t *strings;
+	uint32_t *thread_names; /* attributes, by string */
+	uint32_t *mappings;
+	uint32_t *functions;
+	uint32_t *locations;
+	uint32_t *stacks;
+	uint32_t frames[TRANSLATOR_STACK_MAX_FRAMES]; /* scratch: the stack being built */
+};
+
+/* As dictionary_init(); done is needed after a failure, too. */
+int translator_init(struct translator *translator, const struct profile *profile, size_t max_bytes)
+	must_check;
+void translator_done(struct translator *translator);
+
+/* The number of a string of our own. */
+uint32_t translator_add_text(struct translator *translator, const char *text);
+
+uint32_t translator_add_stack(struct translator *translator, uint32_t stack);
+
+/* Fills in the numbers of the sample's attributes and returns how many there are. */
+size_t translator_add_attributes(struct translator *translator, const struct profile_sample *sample,
+				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES]);
+
+#endif

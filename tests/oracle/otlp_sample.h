@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles for tests of the OTLP encoder, written as tables. */
+#ifndef TESTS_ORACLE_OTLP_SAMPLE_H
+#define TESTS_ORACLE_OTLP_SAMPLE_H
+
+#include "profile/builder.h"
+
+struct otlp_frame {
+	const char *name;
+	const char *system_name; /* NULL: the name is a stand-in */
+	enum frame_kind kind;
+	const char *file; /* NULL: no mapping */
+	const char *build_id; /* NULL: the file has none */
+	uint64_t address;
+};
+
+struct otlp_sample {
+	const struct attribute *attributes;
+	size_t nr_attributes;
+	const struct otlp_frame *frames; /* leaf first */
+	size_t nr_frames;
+	const char *thread;
+	struct profile_sample numbers; /* cgroup_id, pid, tid, cpu, count */
+};
+
+/* The samples as a profile of 10 s at 100 Hz that began at OTLP_SAMPLE_TIME; NULL for want of memory. */
+#define OTLP_SAMPLE_TIME_NS UINT64_C(1795188153000000000)
+struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr);
+
+/* One of everything an encoder can meet. What must become of it is written down in check_otlp.py. */
+struct profile *otlp_sample_profile(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An OTLP request as text, a line a sample:
+ *
+ *	{service.name=web} thread.name=web cpu.logical_number=0: read[kernel] main[native] = 7
+ *
+ * A frame with a mapping reads "libx.so+0x12[native @18 /usr/lib/libx.so build id]". */
+#ifndef TESTS_ORACLE_OTLP_TEXT_H
+#define TESTS_ORACLE_OTLP_TEXT_H
+
+#include "base/strbuf.h"
+
+/* Errors: -EBADMSG when the body is not what we write. */
+int otlp_text(const struct strbuf *body, struct strbuf *out) must_check;
+
+#endif
