@@ -17,9 +17,11 @@ serves until its standard input is closed, so that it never outlives the test th
     /echo                the request as JSON
     /last                the last body that was posted
     /otlp/MODE/v1development/profiles
-                         an OTLP receiver: MODE is ok, empty, partial, warning, slow, hang-up, junk
-                         or a status to refuse with
+                         an OTLP receiver: MODE is ok, empty, junk, warning, half or partial (one or
+                         two profiles rejected), strict (body and tenant come back as the warning),
+                         slow, hang-up, or a status to refuse with
 """
+import gzip
 import http.server
 import json
 import os
@@ -37,7 +39,7 @@ OTLP_REPLIES = {
     "ok": bytes([0x0A, 0x00]),
     "empty": b"",
     "partial": bytes([0x0A, 0x0C, 0x08, 0x02, 0x12, 0x08]) + b"too deep",
-    "warning": bytes([0x0A, 0x06, 0x12, 0x04]) + b"mild",
+    "half": bytes([0x0A, 0x02, 0x08, 0x01]),
     "slow": b"",
     "junk": bytes([0x0A, 0xFF, 0xFF, 0xFF, 0x7F, 0x08]),
 }
@@ -47,6 +49,11 @@ def rpc_status(code, message):
     """google.rpc.Status: code = 1, message = 2."""
     text = message.encode()
     return bytes([0x08, code, 0x12, len(text)]) + text
+
+
+def warning(text):
+    """ExportProfilesServiceResponse whose partial_success has only words."""
+    return bytes([0x0A, len(text) + 2, 0x12, len(text)]) + text
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -87,13 +94,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, json.dumps(request).encode(), Content_Type="application/json")
 
     def otlp(self, mode, body):
-        if self.headers.get("Content-Type") != PROTOBUF:
+        if self.headers.get_all("Content-Type") != [PROTOBUF]:
             return self.answer(415)
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
         Handler.last_body = body
+        if mode == "strict":
+            seen = body + b" " + self.headers.get("X-Scope-OrgID", "nobody").encode()
+            return self.answer(200, warning(seen), Content_Type=PROTOBUF)
         if mode == "hang-up":
             return self.hang_up()
         if mode.isdigit():
             return self.answer(int(mode), rpc_status(3, "status " + mode), Content_Type=PROTOBUF)
+        if mode == "warning":
+            return self.answer(200, warning(b"mild"), Content_Type=PROTOBUF)
         if mode == "slow":
             time.sleep(SLOW_S)
         return self.answer(200, OTLP_REPLIES[mode], Content_Type=PROTOBUF)

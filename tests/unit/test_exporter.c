@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/exporter.h"
+
+#include "base/clock.h"
+#include "base/http_client.h"
+#include "base/log.h"
+#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/otlp_text.h"
+#include "tests/standin/standin.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define PLENTY_BYTES (1 << 20)
+#define NR_PROFILES 5
+#define PATIENCE_NS (20 * NSEC_PER_SEC)
+
+static struct standin server;
+
+static int start_server(void **state)
+{
+	(void)state;
+	log_set_level(LOG_LEVEL_ERROR);
+	return standin_start(&server);
+}
+
+static int stop_server(void **state)
+{
+	(void)state;
+	standin_stop(&server);
+	return 0;
+}
+
+static struct exporter *start(const char *mode, uint64_t interval_ns)
+{
+	struct exporter *exporter = NULL;
+	char endpoint[80];
+
+	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%u/otlp/%s", server.port, mode);
+	const struct exporter_opts opts = {
+		.endpoint = endpoint,
+		.interval_ns = interval_ns,
+		.timeout_ns = NSEC_PER_SEC,
+	};
+	assert_int_equal(exporter_start(&opts, &exporter), 0);
+	return exporter;
+}
+
+/* A profile with `count` samples in each of two resources. */
+static struct profile *profile_of(uint32_t count)
+{
+	static const struct attribute web[] = { { "service.name", "web" } };
+	static const struct otlp_frame frame = { "main", "main", FRAME_NATIVE, NULL, NULL, 1 };
+	const struct otlp_sample samples[] = {
+		{ web, 1, &frame, 1, "a", { .count = count } },
+		{ NULL, 0, &frame, 1, "b", { .count = count } },
+	};
+	struct profile *profile = otlp_profile_of(samples, array_len(samples));
+
+	assert_non_null(profile);
+	return profile;
+}
+
+static void push(struct exporter *exporter, uint32_t count)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(count);
+
+	exporter_push(exporter, profile);
+}
+
+static uint64_t nr_settled(const struct exporter_stats *stats)
+{
+	return stats->nr_samples_sent + stats->nr_samples_failed + stats->nr_samples_dropped;
+}
+
+/* Waits until all that was pushed has been accounted for, once, under one heading or another. */
+static struct exporter_stats settle(struct exporter *exporter)
+{
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+	struct exporter_stats stats;
+
+	do {
+		stats = exporter_get_stats(exporter);
+		assert_true(nr_settled(&stats) <= stats.nr_samples_pushed);
+		assert_true(clock_mono_ns() < deadline_ns);
+		usleep(2000);
+	} while (nr_settled(&stats) < stats.nr_samples_pushed);
+	return stats;
+}
+
+struct outcome {
+	const char *mode;
+	uint64_t nr_sent;
+	uint64_t nr_failed;
+	uint64_t nr_request_failures;
+};
+
+static void every_sample_is_accounted_for(void **state)
+{
+	static const struct outcome outcomes[] = {
+		{ "ok", 20, 0, 0 },	 { "empty", 20, 0, 0 },	  { "junk", 20, 0, 0 },
+		{ "warning", 20, 0, 0 }, { "partial", 0, 20, 0 }, { "half", 10, 10, 0 },
+		{ "400", 0, 20, 1 },	 { "503", 0, 20, 1 },	  { "404", 0, 20, 1 },
+		{ "slow", 0, 20, 1 },	 { "hang-up", 0, 20, 1 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(outcomes); i++) {
+		_cleanup_(exporter_stopp) struct exporter *exporter = start(outcomes[i].mode,
+									    20 * NSEC_PER_MSEC);
+
+		push(exporter, 10);
+		struct exporter_stats stats = settle(exporter);
+		assert_int_equal(stats.nr_samples_pushed, 20);
+		assert_int_equal(stats.nr_samples_sent, outcomes[i].nr_sent);
+		assert_int_equal(stats.nr_samples_failed, outcomes[i].nr_failed);
+		assert_int_equal(stats.nr_request_failures, outcomes[i].nr_request_failures);
+		assert_int_equal(stats.nr_requests, 1);
+		assert_true(stats.nr_bytes_sent > 0);
+	}
+}
+
+static void a_receiver_that_is_down_costs_the_samples(void **state)
+{
+	const struct exporter_opts opts = {
+		.endpoint = "http://127.0.0.1:1",
+		.interval_ns = 10 * NSEC_PER_MSEC,
+		.timeout_ns = NSEC_PER_SEC,
+	};
+	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
+	(void)state;
+
+	assert_int_equal(exporter_start(&opts, &exporter), 0);
+	for (uint32_t i = 0; i < NR_PROFILES; i++) {
+		push(exporter, 1);
+		settle(exporter);
+	}
+	struct exporter_stats stats = exporter_get_stats(exporter);
+	assert_int_equal(stats.nr_samples_failed, 2 * NR_PROFILES);
+	assert_int_equal(stats.nr_request_failures, stats.nr_requests);
+	assert_true(stats.cpu_ns > 0);
+}
+
+static void a_full_queue_drops_and_never_blocks(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start("slow", NSEC_PER_MSEC);
+	(void)state;
+
+	push(exporter, 1);
+	while (exporter_get_stats(exporter).cpu_ns == 0)
+		usleep(1000);
+	usleep(100000);
+
+	/* The thread now waits for the answer. */
+	uint64_t start_ns = clock_mono_ns();
+	for (uint32_t i = 0; i < 100; i++)
+		push(exporter, 1);
+	assert_true(clock_mono_ns() - start_ns < NSEC_PER_SEC / 2);
+	struct exporter_stats stats = exporter_get_stats(exporter);
+	assert_true(stats.nr_samples_dropped > 0);
+	assert_int_equal(settle(exporter).nr_samples_pushed, 202);
+}
+
+static void fetch_last_body(struct strbuf *body)
+{
+	const struct http_client_opts opts = {
+		.connect_timeout_ns = NSEC_PER_SEC,
+		.total_timeout_ns = NSEC_PER_SEC,
+	};
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	struct http_response response;
+	char url[64];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/last", server.port);
+	const struct http_request request = { .url = url };
+	assert_int_equal(http_client_new(&opts, &client), 0);
+	assert_int_equal(http_perform(client, &request, body, &response), 0);
+}
+
+static void assert_last_text(const char *expected)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
+
+	fetch_last_body(&body);
+	assert_int_equal(otlp_text(&body, &text), 0);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static void windows_are_merged_and_the_rest_is_sent_at_the_end(void **state)
+{
+	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	(void)state;
+
+	for (uint32_t i = 0; i < NR_PROFILES; i++)
+		push(exporter, 1 + i);
+	assert_int_equal(exporter_get_stats(exporter).nr_requests, 0);
+	exporter_stop(exporter);
+	assert_last_text(
+		"{} thread.name=b cpu.logical_number=0: main[native] = 15\n"
+		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 15\n");
+}
+
+static void another_rate_begins_another_request(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *faster = profile_of(7);
+	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	(void)state;
+
+	faster->period_ns /= 10;
+	push(exporter, 1);
+	exporter_push(exporter, faster);
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+	while (exporter_get_stats(exporter).nr_samples_sent < 2)
+		assert_true(clock_mono_ns() < deadline_ns);
+	exporter_stop(exporter);
+	assert_last_text(
+		"{} thread.name=b cpu.logical_number=0: main[native] = 7\n"
+		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 7\n");
+}
+
+static void nothing_pushed_is_nothing_sent(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *empty = otlp_profile_of(NULL, 0);
+	_cleanup_(exporter_stopp) struct exporter *exporter = start("ok", 5 * NSEC_PER_MSEC);
+	(void)state;
+
+	exporter_push(exporter, empty);
+	usleep(50000);
+	assert_int_equal(exporter_get_stats(exporter).nr_requests, 0);
+}
+
+static void a_bad_endpoint_does_not_start(void **state)
+{
+	const struct exporter_opts opts = { .endpoint = "collector:4318", .interval_ns = 1 };
+	struct exporter *exporter = NULL;
+	(void)state;
+
+	assert_int_equal(exporter_start(&opts, &exporter), -EINVAL);
+	assert_null(exporter);
+	exporter_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_sample_is_accounted_for),
+		cmocka_unit_test(a_receiver_that_is_down_costs_the_samples),
+		cmocka_unit_test(a_full_queue_drops_and_never_blocks),
+		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
+		cmocka_unit_test(another_rate_begins_another_request),
+		cmocka_unit_test(nothing_pushed_is_nothing_sent),
+		cmocka_unit_test(a_bad_endpoint_does_not_start),
+	};
+
+	return cmocka_run_group_tests(tests, start_server, stop_server);
+}
