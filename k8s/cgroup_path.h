@@ -3,14 +3,12 @@
 #ifndef K8S_CGROUP_PATH_H
 #define K8S_CGROUP_PATH_H
 
-#include <stddef.h>
-
 #define POD_UID_MAX 36 /* 8-4-4-4-12, or 32 hex digits for a static pod */
 #define CONTAINER_ID_LEN 64
 
 enum cgroup_kind {
 	CGROUP_HOST, /* neither pod nor container */
-	CGROUP_CONTAINER_NO_POD, /* docker, podman: container ID alone */
+	CGROUP_CONTAINER_NO_POD, /* docker, podman, ECS: container ID alone */
 	CGROUP_POD, /* the pod's own directory */
 	CGROUP_CONTAINER, /* a container of a pod, its sandbox included */
 	CGROUP_RUNTIME, /* a pod's helper outside its containers: crio-conmon */
@@ -19,7 +17,8 @@ enum cgroup_kind {
 struct cgroup_owner {
 	enum cgroup_kind kind;
 	char pod_uid[POD_UID_MAX + 1]; /* with dashes as in the API; "" when not in a pod */
-	char container_id[CONTAINER_ID_LEN + 1]; /* 64 lower-case hex digits, or "" */
+	/* 64 lower-case hex digits; on ECS 32 hex digits, a dash and digits; "" when in no container */
+	char container_id[CONTAINER_ID_LEN + 1];
 };
 
 /* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know is
