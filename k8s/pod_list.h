@@ -8,13 +8,17 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#define POD_NAME_MAX 253 /* DNS subdomain, the longest of the names below */
+#define PODS_TREE_MAX_BYTES                                                                        \
+	((size_t)256 << 20) /* the tree of a usual body takes 7 times its text */
+
+/* A container may stand in a pod twice: with its current and with its last terminated ID. */
 struct pod_container {
 	const char *name;
-	const char *
-		id; /* 64 hex digits without "containerd://"; a container may stand here twice: with its
-			   current and with its last terminated ID */
+	const char *id; /* 64 hex digits without "containerd://" */
 	const char *image; /* "" when unknown */
 };
 
@@ -29,9 +33,10 @@ struct pod {
 	const char *service_namespace; /* annotation, else namespace */
 	struct pod_container *containers;
 	size_t nr_containers;
+	bool has_all_ids; /* each container of the spec has its ID in the status */
 };
 
-/* All strings are valid UTF-8, never NULL, cut to 253 bytes, and live in the arena. */
+/* All strings are valid UTF-8, never NULL, cut to POD_NAME_MAX bytes, and live in the arena. */
 struct pod_list {
 	struct arena arena;
 	struct pod *pods;
@@ -40,7 +45,8 @@ struct pod_list {
 };
 
 /* Parses a body. `items: null` and `items: []` give an empty list.
- * Errors: -EBADMSG when it is not JSON or not a PodList, -ENOSPC over max_bytes of kept data, -ENOMEM. */
+ * Errors: -EBADMSG when it is not JSON or not a PodList; -ENOSPC over max_bytes of kept data, or when the
+ * JSON tree needs more than PODS_TREE_MAX_BYTES; -ENOMEM. */
 int pod_list_parse(const char *body, size_t len, size_t max_bytes, struct pod_list **ret_list)
 	must_check;
 void pod_list_free(struct pod_list *list);

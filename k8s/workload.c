@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pod names its direct controller only. Two controllers are themselves controlled, and both are told by
+ * the names they give, so that no question to the API server is needed:
+ *
+ *	ReplicaSet "web-5b5cc55988" of a pod with label pod-template-hash=5b5cc55988	Deployment "web"
+ *	Job "tick-29920538", the digits being the minute it was scheduled for		CronJob "tick"
+ *
+ * The mirror pod of a static pod is owned by its Node, which is no workload.
+ *
+ * The service's name follows OpenTelemetry's semantic conventions, "Specify resource attributes using
+ * Kubernetes annotations": annotation, app.kubernetes.io labels, workload, pod. */
+#include "k8s/workload.h"
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define CRON_DIGITS_MIN 8
+#define CRON_DIGITS_MAX 10
+
+static struct workload_text whole(const char *text)
+{
+	return (struct workload_text){ text ? text : "", text ? strlen(text) : 0 };
+}
+
+static bool is_empty(const char *text)
+{
+	return !text || text[0] == '\0';
+}
+
+/* The name without "-" and the hash, or an empty text. */
+static struct workload_text deployment_name(const struct workload_source *source)
+{
+	struct workload_text set = whole(source->owner_name);
+	struct workload_text hash = whole(source->pod_template_hash);
+
+	if (hash.len == 0 || set.len < hash.len + 2)
+		return whole(NULL);
+
+	size_t len = set.len - hash.len - 1;
+	if (set.text[len] != '-' || memcmp(set.text + len + 1, hash.text, hash.len) != 0)
+		return whole(NULL);
+	return (struct workload_text){ set.text, len };
+}
+
+/* The name without "-" and the schedule's digits, or an empty text. */
+static struct workload_text cronjob_name(const struct workload_source *source)
+{
+	struct workload_text job = whole(source->owner_name);
+	size_t len = job.len;
+
+	while (len > 0 && job.text[len - 1] >= '0' && job.text[len - 1] <= '9')
+		len--;
+
+	size_t nr_digits = job.len - len;
+	if (nr_digits < CRON_DIGITS_MIN || nr_digits > CRON_DIGITS_MAX)
+		return whole(NULL);
+	if (len < 2 || job.text[len - 1] != '-')
+		return whole(NULL);
+	return (struct workload_text){ job.text, len - 1 };
+}
+
+static void find_controller(const struct workload_source *source, struct workload *workload)
+{
+	const char *kind = source->owner_kind;
+
+	workload->kind = "";
+	workload->name = whole(NULL);
+	if (is_empty(kind) || is_empty(source->owner_name) || strcmp(kind, "Node") == 0)
+		return;
+
+	if (strcmp(kind, "ReplicaSet") == 0) {
+		workload->kind = "Deployment";
+		workload->name = deployment_name(source);
+	} else if (strcmp(kind, "Job") == 0) {
+		workload->kind = "CronJob";
+		workload->name = cronjob_name(source);
+	}
+	if (workload->name.len == 0) {
+		workload->kind = kind;
+		workload->name = whole(source->owner_name);
+	}
+}
+
+/* The conventions name a service after these kinds; one of another kind is named after its pod. */
+static bool names_service(const char *kind)
+{
+	static const char *const kinds[] = { "Deployment", "ReplicaSet", "StatefulSet",
+					     "DaemonSet",  "CronJob",	 "Job" };
+
+	for (size_t i = 0; i < array_len(kinds); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+static struct workload_text find_service_name(const struct workload_source *source,
+					      const struct workload *workload)
+{
+	if (!is_empty(source->service_name))
+		return whole(source->service_name);
+	if (!is_empty(source->app_instance))
+		return whole(source->app_instance);
+	if (!is_empty(source->app_name))
+		return whole(source->app_name);
+	if (names_service(workload->kind))
+		return workload->name;
+	return whole(source->pod_name);
+}
+
+struct workload workload_of(const struct workload_source *source)
+{
+	struct workload workload;
+
+	find_controller(source, &workload);
+	workload.service_name = find_service_name(source, &workload);
+	workload.service_namespace = whole(is_empty(source->service_namespace)
+						   ? source->namespace
+						   : source->service_namespace);
+	return workload;
+}
