@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods and containers of this node, by UID and container ID, with tombstones: what was deleted is still
- * found for TOMBSTONE_NS, so that the last samples of a finished pod keep their names. Thread-safe. */
+ * found for TOMBSTONE_NS, so that the last samples of a finished pod keep their names. Thread-safe.
+ *
+ * A pod's sandbox ("pause") has a cgroup like a container's, but its ID stands nowhere in /pods. It is told
+ * by exclusion: every container of the pod has its ID, and this ID is still none of them in a list that is
+ * SANDBOX_AFTER_NS younger than the cgroup. Earlier it may be a container that was just started, whose ID
+ * the kubelet shows up to 1.4 s late. Such a container is final as "POD"; until then pod_index_find() says
+ * that more may come. */
 #ifndef K8S_POD_INDEX_H
 #define K8S_POD_INDEX_H
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "k8s/cgroup_path.h"
 #include "k8s/pod_list.h"
@@ -12,14 +19,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define POD_NAME_MAX 253 /* DNS subdomain, the longest of the names below */
+#define TOMBSTONE_NS (15 * 60 * NSEC_PER_SEC)
+#define SANDBOX_AFTER_NS (5 * NSEC_PER_SEC)
+#define SANDBOX_NAME "POD" /* what Kubernetes itself calls the sandbox */
 
 /* Who a cgroup belongs to, as far as it is known; unknown parts are "". */
 struct pod_identity {
 	char namespace[POD_NAME_MAX + 1];
 	char pod[POD_NAME_MAX + 1];
-	char pod_uid[POD_UID_MAX + 1];
-	char container[POD_NAME_MAX + 1]; /* "POD" for the sandbox */
+	char pod_uid[POD_NAME_MAX +
+		     1]; /* of POD_UID_MAX at most, but for a manifest that sets another */
+	char container[POD_NAME_MAX + 1]; /* SANDBOX_NAME for the sandbox */
 	char container_id[CONTAINER_ID_LEN + 1];
 	char image[POD_NAME_MAX + 1];
 	char node[POD_NAME_MAX + 1];
@@ -37,13 +47,19 @@ int pod_index_new(size_t max_pods, struct pod_index **ret_index) must_check;
 void pod_index_free(struct pod_index *index);
 DEFINE_FREEP(struct pod_index, pod_index_free)
 
-/* Takes over the list as the node's present state at `now_ns`; consumed also on failure.
- * Errors: -ENOSPC when pods were refused (the others are in), -ENOMEM. */
+/* Takes over the list as the node's state at `now_ns` (CLOCK_MONOTONIC, when it was asked for); consumed
+ * also on failure. Pods and containers that are not in it become tombstones, all of them when it is empty,
+ * as the kubelet's first answer after a restart is.
+ * Errors: -ENOSPC when pods or containers were refused (the others are in); -ENOMEM, and the index is as
+ * it was. */
 int pod_index_update(struct pod_index *index, struct pod_list *list, uint64_t now_ns) must_check;
 
-/* Fills in what is known of an owner. Returns true when the answer is final (pod and container, or
- * sandbox, known), false when a refresh may still add to it. */
-bool pod_index_find(struct pod_index *index, const struct cgroup_owner *owner,
+/* Fills in what is known of an owner; UID and container ID from the path also when nothing else is.
+ * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC).
+ * A container is looked up by its ID, whatever pod the path says; when it is not known its pod is, by UID.
+ * Live pods go before tombstones. Returns true when the answer is final, false when a refresh may still
+ * add to it: the caller asks again after one, and settles for what it has after its own grace time. */
+bool pod_index_find(struct pod_index *index, const struct cgroup_owner *owner, uint64_t seen_ns,
 		    struct pod_identity *ret_identity);
 
 /* The UID of the live pod "name" in `namespace` (NULL: any), for --pod.
