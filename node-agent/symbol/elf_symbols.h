@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function symbols of one ELF file, from .symtab and .dynsym, read with libelf.
+/* The function symbols of one ELF file, from .symtab and .dynsym.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
  * the file and against the limits below. */
@@ -19,15 +19,19 @@ struct elf_symbols;
 struct elf_symbol {
 	const char *name; /* as the file has it, cut to 4096 bytes; borrowed from the table */
 	uint64_t address; /* its first virtual address */
-	uint64_t size; /* 0: unknown, reaches to the next symbol or the end of its section */
+	uint64_t
+		size; /* where the file has none: up to the next symbol or the end of its section */
 };
 
 /* Reads symbols, program headers and build id. A file without symbols is fine. `max_bytes` bounds the
- * table. The fd stays the caller's.
+ * table, and each of the file's tables while they are read. The fd stays the caller's.
  * Errors: -EBADMSG not an ELF file or damaged, -ENOSPC over max_bytes, -ENOMEM, what pread() says. */
 int elf_symbols_load(int fd, size_t max_bytes, struct elf_symbols **ret_symbols) must_check;
 void elf_symbols_free(struct elf_symbols *symbols);
 DEFINE_FREEP(struct elf_symbols, elf_symbols_free)
+
+/* Forgets the functions; segments and build id stay. */
+void elf_symbols_drop_names(struct elf_symbols *symbols);
 
 /* The virtual address at which an offset of the file is loaded, by its PT_LOAD segments: the difference
  * between mapping address and virtual address, for PIE and shared objects alike.
@@ -35,8 +39,8 @@ DEFINE_FREEP(struct elf_symbols, elf_symbols_free)
 int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offset,
 			   uint64_t *ret_address) must_check;
 
-/* The function that holds a virtual address. Where several do, global before weak before local, then the
- * shortest name. Errors: -ENOENT. */
+/* The function that holds a virtual address. Where several do, the one that starts last; of those that
+ * start together, global before weak before local, then the shortest name. Errors: -ENOENT. */
 int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 		     struct elf_symbol *ret_symbol) must_check;
 

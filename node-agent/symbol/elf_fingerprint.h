@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells whether two files have the same symbols without building their tables, which costs ten times as
+ * much. A container's image is a file of its own for every container, so copies are the rule.
+ *
+ * The build id alone would not do: whoever writes a file chooses it, and could give the names in another
+ * container's profile. Therefore the headers and symbol sections are hashed as well, with a seed nobody
+ * outside knows. */
+#ifndef SYMBOL_ELF_FINGERPRINT_H
+#define SYMBOL_ELF_FINGERPRINT_H
+
+#include "symbol/elf_symbols.h"
+
+#include <stdbool.h>
+
+struct elf_fingerprint {
+	char build_id[2 * ELF_BUILD_ID_MAX + 1];
+	uint64_t size; /* of the file */
+	uint32_t hash; /* of headers, symbols and their names */
+};
+
+/* `max_bytes` as for elf_symbols_load(); at least those files that it takes have a fingerprint.
+ * Errors: as elf_symbols_load(). */
+int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print) must_check;
+
+bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b);
+
+#endif

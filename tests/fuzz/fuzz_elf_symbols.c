@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "symbol/elf_fingerprint.h"
+#include "symbol/elf_symbols.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_TABLE_BYTES ((size_t)1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk(const struct elf_symbols *symbols)
+{
+	struct elf_symbol symbol = { .name = "" };
+	uint64_t address = 0;
+
+	for (uint64_t offset = 0; offset < 1 << 20; offset += 509) {
+		if (elf_symbols_address_of(symbols, offset, &address) == 0 &&
+		    elf_symbols_find(symbols, address, &symbol) == 0 &&
+		    (address - symbol.address >= symbol.size || strlen(symbol.name) > 4096))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+	_cleanup_close_ int fd = memfd_create("elf", MFD_CLOEXEC);
+	struct elf_fingerprint print;
+
+	if (fd < 0 || fd_write_all(fd, data, size) < 0)
+		return 0;
+	if (elf_symbols_load(fd, MAX_TABLE_BYTES, &symbols) == 0)
+		walk(symbols);
+	if (elf_fingerprint_take(fd, MAX_TABLE_BYTES, &print) < 0 && symbols)
+		abort();
+	return 0;
+}
