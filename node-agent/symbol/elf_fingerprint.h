@@ -18,8 +18,8 @@ struct elf_fingerprint {
 	uint32_t hash; /* of headers, symbols and their names */
 };
 
-/* `max_bytes` as for elf_symbols_load(); at least those files that it takes have a fingerprint.
- * Errors: as elf_symbols_load(). */
+/* `max_bytes` and errors as for elf_symbols_load(). A file without a fingerprint is not known to be a copy,
+ * nothing else is wrong with it. */
 int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print) must_check;
 
 bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b);
