@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The YAML configuration file as a flat list: `key: value` and `key: [value, …]`, nothing nested. What
+ * the keys mean is not known here. */
+#ifndef CONFIG_CONFIG_FILE_H
+#define CONFIG_CONFIG_FILE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+
+#define CONFIG_FILE_MAX_BYTES ((size_t)1 << 20)
+#define CONFIG_ENTRIES_MAX 4096
+
+struct config_entry {
+	const char *key;
+	const char *value;
+	size_t line; /* of the value, from 1 */
+};
+
+/* A list's elements are adjacent entries of the same key; a key stands once otherwise. */
+struct config_file {
+	struct arena arena; /* the strings */
+	struct config_entry *entries; /* owned */
+	size_t nr_entries, cap_entries;
+};
+
+/* Parses YAML text; `name` stands in messages. On failure `message` is one line "name:line: what".
+ * Errors: -EBADMSG, -ENOSPC for too many entries, -ENOMEM. */
+int config_file_parse(const char *text, size_t len, const char *name, struct config_file *ret_file,
+		      struct strbuf *message) must_check;
+
+/* The same for a file. Errors: also what reading it says, with a message. */
+int config_file_load(const char *path, struct config_file *ret_file, struct strbuf *message)
+	must_check;
+void config_file_done(struct config_file *file);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_table.h"
+#include "config/options.h"
+
+#define NAME_COLUMNS 31 /* "      --kubelet-token-file FILE" */
+
+struct command_help {
+	enum command_id command;
+	const char *text;
+};
+
+/* What stands above the options: the examples. */
+static const struct command_help command_helps[] = {
+	{ COMMAND_RECORD,
+	  "flamelet [record] [OPTION]... [-- COMMAND]   profile this machine into files\n"
+	  "\n"
+	  "  flamelet                                   the whole machine for 10 s\n"
+	  "  flamelet -d 30s -p 1234 -o cpu.svg         one process, as a flame graph\n"
+	  "  flamelet --pod shop/cart -o cart.pb.gz     one pod, for go tool pprof\n"
+	  "  flamelet -o - -- make -j4 | less           until the command ends, as text\n" },
+	{ COMMAND_AGENT,
+	  "flamelet agent [OPTION]...   profile all the time, send to an OTLP "
+	  "endpoint\n"
+	  "\n"
+	  "  flamelet agent --otlp-endpoint http://127.0.0.1:4318\n"
+	  "  flamelet agent -c /etc/flamelet.yaml       lines like \"frequency: 19\"\n"
+	  "  OTEL_EXPORTER_OTLP_ENDPOINT=https://otel:4318 flamelet agent\n" },
+	{ COMMAND_DOCTOR,
+	  "flamelet doctor [OPTION]...   what this host lacks, and what to do\n"
+	  "\n"
+	  "  flamelet doctor\n"
+	  "  flamelet doctor -c /etc/flamelet.yaml      kubelet and endpoint as well\n"
+	  "  flamelet doctor --json | jq .ok\n" },
+	{ COMMAND_VERSION, "flamelet version   the version and what it was built for\n" },
+};
+
+static void append_option(const struct option *option, struct strbuf *out)
+{
+	const char *metavar = option->metavar ? option->metavar : "";
+	size_t start = out->len;
+
+	if (option->letter)
+		strbuf_appendf(out, "  -%c, --%s %s", option->letter, option->name, metavar);
+	else
+		strbuf_appendf(out, "      --%s %s", option->name, metavar);
+	int missing = NAME_COLUMNS - (int)(out->len - start);
+	strbuf_appendf(out, "%*s  %s", missing > 0 ? missing : 0, "", option->help);
+	if (option->fallback)
+		strbuf_appendf(out, " (%s)", option->fallback);
+	strbuf_append_char(out, '\n');
+}
+
+void options_help(enum command_id command, bool all, struct strbuf *out)
+{
+	for (size_t i = 0; i < array_len(command_helps); i++) {
+		if (command_helps[i].command == command)
+			strbuf_append_str(out, command_helps[i].text);
+	}
+	if (command == COMMAND_VERSION)
+		return;
+	strbuf_append_char(out, '\n');
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		const struct option *option = &option_table[i];
+
+		if ((option->commands & command) && (all || option->is_usual))
+			append_option(option, out);
+	}
+	strbuf_append_str(out, "\nExit status: 0 ok, 1 failed, 2 usage");
+	strbuf_append_str(out, command == COMMAND_RECORD ? ", 3 no samples\n" : "\n");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two kinds of lists in struct options, both bounded. */
+#ifndef CONFIG_OPTION_LIST_H
+#define CONFIG_OPTION_LIST_H
+
+#include "base/err.h"
+#include "config/options.h"
+
+#define LIST_ITEMS_MAX 8192 /* as many as a kernel has CPUs */
+
+/* Adds a copy. Errors: -ENOSPC, -ENOMEM. */
+int string_list_add(struct string_list *list, const char *text) must_check;
+void string_list_done(struct string_list *list);
+
+/* Adds a number that is not there yet. Errors: -ENOSPC, -ENOMEM. */
+int number_list_add(struct number_list *list, uint32_t number) must_check;
+void number_list_done(struct number_list *list);
+
+#endif

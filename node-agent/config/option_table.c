@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_table.h"
+
+#include "base/parse.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define RECORD COMMAND_RECORD
+#define AGENT COMMAND_AGENT
+#define PROFILERS (COMMAND_RECORD | COMMAND_AGENT)
+#define SENDERS (COMMAND_AGENT | COMMAND_DOCTOR)
+#define WORKERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_DOCTOR)
+#define ALL (WORKERS | COMMAND_VERSION)
+
+/* A row of the table: option, field of struct options and kind of value, then what is not empty. */
+#define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
+	{                                                                                          \
+		.name = (name_), .letter = (letter_), .commands = (commands_),                     \
+		.field = offsetof(struct options, field_), .type = &value_##kind_, __VA_ARGS__     \
+	}
+
+/* In the order of the help. A default that depends on the command has a row for each. */
+const struct option option_table[] = {
+	OPTION("duration", 'd', RECORD, duration_ns, duration_or_zero, .fallback = "10s",
+	       .metavar = "TIME", .help = "how long; 0 until Ctrl-C", .is_usual = true),
+	OPTION("frequency", 'F', RECORD, frequency_hz, frequency, .fallback = "99", .metavar = "HZ",
+	       .help = "samples a second on each CPU", .is_usual = true),
+	OPTION("frequency", 'F', AGENT, frequency_hz, frequency, .fallback = "19", .metavar = "HZ",
+	       .help = "samples a second on each CPU", .is_usual = true),
+	OPTION("output", 'o', RECORD, outputs, output, .metavar = "FILE",
+	       .help = ".svg, .pb.gz, .folded or - ; repeat for more", .is_usual = true),
+	OPTION("pid", 'p', RECORD, pids, pids, .metavar = "PID,..", .help = "only these processes",
+	       .is_usual = true),
+	OPTION("tid", 't', RECORD, tids, pids, .metavar = "TID,..", .help = "only these threads",
+	       .is_usual = true),
+	OPTION("cpu", 'C', PROFILERS, cpus, cpus, .metavar = "CPUS",
+	       .help = "only these CPUs: 0-3,8", .is_usual = true),
+	OPTION("pod", 0, RECORD, pod, pod, .metavar = "[NS/]NAME", .help = "only this pod",
+	       .is_usual = true),
+	OPTION("container", 0, RECORD, container, container, .metavar = "ID",
+	       .help = "only this container; 12 digits are enough", .is_usual = true),
+	OPTION("cgroup", 0, PROFILERS, cgroups, cgroup, .metavar = "PATH",
+	       .help = "only below this cgroup; repeat for more", .is_usual = true),
+	OPTION("comm", 0, PROFILERS, comms, comm, .metavar = "NAME",
+	       .help = "only processes of that name; repeat for more", .is_usual = true),
+	OPTION("idle", 'I', PROFILERS, include_idle, flag, .help = "idle CPUs as well",
+	       .is_usual = true),
+	OPTION("otlp-endpoint", 0, SENDERS, otlp_endpoint, url, .metavar = "URL",
+	       .help = "where profiles are sent", .is_usual = true,
+	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT" }),
+	OPTION("otlp-header", 0, SENDERS, otlp_headers, header, .metavar = "HEADER",
+	       .help = "\"Name: value\" sent along; repeat for more",
+	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS" },
+	       .env_format = ENV_HEADERS),
+	OPTION("otlp-ca-file", 0, SENDERS, otlp_ca_file, file, .metavar = "FILE",
+	       .help = "certificates the endpoint is verified with",
+	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_CERTIFICATE",
+			"OTEL_EXPORTER_OTLP_CERTIFICATE" }),
+	OPTION("otlp-timeout", 0, SENDERS, otlp_timeout_ns, duration, .fallback = "10s",
+	       .metavar = "TIME", .help = "for one request",
+	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT" },
+	       .env_format = ENV_MILLISECONDS),
+	OPTION("export-interval", 0, AGENT, export_interval_ns, duration, .fallback = "15s",
+	       .metavar = "TIME", .help = "from one request to the next", .is_usual = true),
+	OPTION("kubelet-url", 0, WORKERS, kubelet_url, url, .metavar = "URL",
+	       .help = "the kubelet that names pods", .is_usual = true),
+	OPTION("kubelet-ca-file", 0, WORKERS, kubelet_ca_file, file, .metavar = "FILE",
+	       .help = "certificates the kubelet is verified with"),
+	OPTION("kubelet-token-file", 0, WORKERS, kubelet_token_file, file, .metavar = "FILE",
+	       .help = "bearer token shown to the kubelet"),
+	OPTION("kubelet-verify", 0, WORKERS, kubelet_verify, verify, .fallback = "full",
+	       .metavar = "HOW", .help = "full, ca-only or insecure"),
+	OPTION("node-name", 0, WORKERS, node_name, name, .metavar = "NAME",
+	       .help = "this node, as the cluster calls it", .env = { "NODE_NAME" }),
+	OPTION("cgroup-root", 0, WORKERS, cgroup_root, file, .metavar = "DIR",
+	       .help = "where the host's cgroups are mounted"),
+	OPTION("symbol-memory", 0, PROFILERS, symbol_memory_max, memory, .fallback = "256M",
+	       .metavar = "BYTES", .help = "bound for symbol tables"),
+	OPTION("log-level", 0, PROFILERS, log_level, log_level, .fallback = "info",
+	       .metavar = "LEVEL", .help = "error, warn, info or debug"),
+	OPTION("config", 'c', WORKERS, config_file, file, .metavar = "FILE",
+	       .help = "YAML file of these options", .is_usual = true, .not_in_file = true),
+	OPTION("quiet", 'q', RECORD, quiet, flag, .help = "no progress, no summary",
+	       .is_usual = true),
+	OPTION("json", 0, COMMAND_DOCTOR, json, flag, .help = "one JSON object for scripts",
+	       .is_usual = true, .not_in_file = true),
+	OPTION("help", 'h', ALL, help, flag, .help = "the usual options", .not_in_file = true),
+	OPTION("help-all", 0, ALL, help_all, flag, .help = "every option", .is_usual = true,
+	       .not_in_file = true),
+};
+
+const size_t nr_option_rows = array_len(option_table);
+_Static_assert(array_len(option_table) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
+
+const struct option *option_find(const char *name, size_t len, unsigned int commands)
+{
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		const struct option *option = &option_table[i];
+
+		if ((option->commands & commands) && strncmp(option->name, name, len) == 0 &&
+		    option->name[len] == '\0')
+			return option;
+	}
+	return NULL;
+}
+
+const struct option *option_find_letter(char letter, unsigned int commands)
+{
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		if ((option_table[i].commands & commands) && option_table[i].letter == letter)
+			return &option_table[i];
+	}
+	return NULL;
+}
+
+/* A word that is the beginning of a name means that name. */
+static unsigned int distance_to(const struct option *option, const char *word)
+{
+	if (*word && strncmp(option->name, word, strlen(word)) == 0)
+		return 0;
+	return word_distance(word, option->name);
+}
+
+const char *option_nearest(const char *word, unsigned int commands, bool in_file)
+{
+	unsigned int best = UINT_MAX;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		const struct option *option = &option_table[i];
+
+		if (!(option->commands & commands) || (in_file && option->not_in_file))
+			continue;
+		if (distance_to(option, word) < best) {
+			best = distance_to(option, word);
+			name = option->name;
+		}
+	}
+	return name;
+}
+
+const char *command_name(unsigned int commands)
+{
+	static const char *const names[] = { "record", "agent", "doctor", "version" };
+
+	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
+}

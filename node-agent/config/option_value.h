@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kinds of values that options have: how text is checked and stored in a field of struct options. */
+#ifndef CONFIG_OPTION_VALUE_H
+#define CONFIG_OPTION_VALUE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+enum value_storage {
+	STORE_PLAIN, /* a number or enum; parse() fills it in */
+	STORE_FLAG, /* bool: an option without argument */
+	STORE_STRING, /* char * */
+	STORE_STRINGS, /* struct string_list */
+	STORE_NUMBERS, /* struct number_list; parse() adds to it */
+};
+
+struct value_type {
+	const char *noun; /* "\"10x\" is not …" */
+	const char *hint; /* "write …" */
+	enum value_storage storage;
+	bool is_secret; /* never repeated in a message */
+	int (*check)(const char *text); /* strings */
+	int (*parse)(const char *text, void *field); /* everything else */
+};
+
+extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
+	value_memory, value_log_level, value_verify, value_pids, value_cpus, value_pod,
+	value_container, value_cgroup, value_comm, value_url, value_header, value_file,
+	value_output, value_name;
+
+/* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
+ * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */
+int value_store(const struct value_type *type, const char *text, void *field) must_check;
+
+/* Whether the field holds any number of values. */
+bool value_is_list(const struct value_type *type);
+
+/* Frees what the field owns. */
+void value_clear(const struct value_type *type, void *field);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked for: one struct, filled from the command line, a YAML file, the environment and the
+ * defaults, in this order of precedence. Which options there are says option_table.c, and nothing else. */
+#ifndef CONFIG_OPTIONS_H
+#define CONFIG_OPTIONS_H
+
+#include "base/err.h"
+#include "base/http_client.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The commands that take options; an option lists its commands as a mask. */
+enum command_id {
+	COMMAND_RECORD = 1,
+	COMMAND_AGENT = 2,
+	COMMAND_DOCTOR = 4,
+	COMMAND_VERSION = 8,
+};
+
+struct string_list {
+	char **items; /* owned, as are the strings */
+	size_t nr, cap;
+};
+
+struct number_list {
+	uint32_t *items; /* owned, no number twice */
+	size_t nr, cap;
+};
+
+/* Strings are owned; NULL: not given and no default. */
+struct options {
+	uint32_t frequency_hz;
+	uint64_t duration_ns; /* 0: until Ctrl-C */
+	struct string_list outputs;
+
+	/* Target; when all of it is empty, the whole machine. */
+	struct number_list pids;
+	struct number_list tids;
+	struct number_list cpus;
+	char *pod; /* "NAME" or "NAMESPACE/NAME" */
+	char *container; /* ID or the first 12 or more digits of it */
+	struct string_list cgroups;
+	struct string_list comms;
+	bool include_idle;
+	struct string_list command; /* program and arguments behind "--" */
+
+	/* Whose CPU time it is. */
+	char *kubelet_url;
+	char *kubelet_ca_file;
+	char *kubelet_token_file;
+	enum http_verify kubelet_verify;
+	char *node_name;
+	char *cgroup_root;
+
+	/* Where profiles are sent. */
+	char *otlp_endpoint;
+	bool otlp_endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
+	struct string_list otlp_headers; /* "Name: value" */
+	char *otlp_ca_file;
+	uint64_t otlp_timeout_ns;
+	uint64_t export_interval_ns;
+
+	uint64_t symbol_memory_max; /* bytes */
+	enum log_level log_level;
+	bool quiet;
+	bool json;
+	char *config_file;
+	bool help;
+	bool help_all;
+};
+
+/* Where options come from. */
+struct options_input {
+	enum command_id command;
+	char *const *args; /* behind the command's name */
+	size_t nr_args;
+	/* Mounted into each pod: ca.crt and token. NULL: where Kubernetes puts it. */
+	const char *service_account_dir;
+	/* Whether a file of that name can be written; NULL: any. */
+	bool (*is_output)(const char *path);
+	const char *output_extensions; /* for the message when it cannot */
+};
+
+/* Reads all sources. When --help or --help-all was given only these two fields count.
+ * On failure `message` is one line that says what is wrong, where, and what to write instead.
+ * Errors: -EINVAL for anything the user must correct, -ENOMEM. */
+int options_load(const struct options_input *input, struct options *ret_options,
+		 struct strbuf *message) must_check;
+void options_done(struct options *options);
+
+/* Appends the help of a command: its usual options, or all of them. */
+void options_help(enum command_id command, bool all, struct strbuf *out);
+
+#endif

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "config/option_table.h"
+#include "config/options.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ARGS_MAX 16
+
+/* A directory of the test's own, with a configuration file in it when the test wants one. */
+static char temp_dir[] = "/tmp/flamelet-options-XXXXXX";
+static char config_path[64];
+
+static const char *const variables[] = {
+	"OTEL_EXPORTER_OTLP_ENDPOINT",
+	"OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT",
+	"OTEL_EXPORTER_OTLP_HEADERS",
+	"OTEL_EXPORTER_OTLP_PROFILES_HEADERS",
+	"OTEL_EXPORTER_OTLP_CERTIFICATE",
+	"OTEL_EXPORTER_OTLP_PROFILES_CERTIFICATE",
+	"OTEL_EXPORTER_OTLP_TIMEOUT",
+	"OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT",
+	"NODE_NAME",
+	"KUBERNETES_SERVICE_HOST",
+	"HOST_IP",
+	"NODE_IP",
+};
+
+static int start_clean(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(variables); i++)
+		unsetenv(variables[i]);
+	return 0;
+}
+
+static int make_temp_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(temp_dir))
+		return -1;
+	snprintf(config_path, sizeof(config_path), "%s/f.yaml", temp_dir);
+	return 0;
+}
+
+static int remove_temp_dir(void **state)
+{
+	(void)state;
+	unlink(config_path);
+	return rmdir(temp_dir);
+}
+
+static bool is_svg(const char *path)
+{
+	size_t len = strlen(path);
+
+	return strcmp(path, "-") == 0 || (len > 4 && strcmp(path + len - 4, ".svg") == 0);
+}
+
+/* Loads from words separated by blanks; "@" stands for the configuration file's path. */
+static int load(enum command_id command, const char *words, struct options *ret_options,
+		struct strbuf *message)
+{
+	_cleanup_free_ char *copy = strdup(words);
+	char *args[ARGS_MAX];
+	size_t nr_args = 0;
+	char *rest = copy;
+
+	for (char *word; (word = strsep(&rest, " "));) {
+		if (*word && nr_args < ARGS_MAX)
+			args[nr_args++] = strcmp(word, "@") == 0 ? config_path : word;
+	}
+
+	const struct options_input input = {
+		.command = command,
+		.args = args,
+		.nr_args = nr_args,
+		.service_account_dir = temp_dir,
+		.is_output = is_svg,
+		.output_extensions = ".svg",
+	};
+	return options_load(&input, ret_options, message);
+}
+
+static struct options load_ok(enum command_id command, const char *words)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4000);
+	struct options options = { 0 };
+
+	int r = load(command, words, &options, &message);
+	assert_string_equal(strbuf_str(&message), "");
+	assert_int_equal(r, 0);
+	return options;
+}
+
+static void expect_refused(enum command_id command, const char *words, const char *expected)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4000);
+	struct options options = { 0 };
+
+	assert_int_equal(load(command, words, &options, &message), -EINVAL);
+	assert_string_equal(strbuf_str(&message), expected);
+}
+
+static void write_config(const char *text)
+{
+	assert_int_equal(file_write_atomic(config_path, text, strlen(text)), 0);
+}
+
+static void defaults_depend_on_the_command(void **state)
+{
+	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "");
+	_cleanup_(options_done) struct options agent = load_ok(COMMAND_AGENT, "");
+	(void)state;
+
+	assert_int_equal(record.frequency_hz, 99);
+	assert_int_equal(record.duration_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(record.kubelet_verify, HTTP_VERIFY_FULL);
+	assert_int_equal(record.symbol_memory_max, 256 << 20);
+	assert_int_equal(record.log_level, LOG_LEVEL_INFO);
+	assert_null(record.otlp_endpoint);
+	assert_int_equal(agent.frequency_hz, 19);
+	assert_int_equal(agent.duration_ns, 0);
+	assert_int_equal(agent.otlp_timeout_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(agent.export_interval_ns, 15 * NSEC_PER_SEC);
+}
+
+static void long_and_short_spellings_mean_the_same(void **state)
+{
+	static const char *const spellings[] = {
+		"-d 2m -F 49 -o a.svg -o - -p 7,9 -C 0-2,8 -qI",
+		"-d2m -F49 -oa.svg -o- -p7 -p9 -C0-2 -C8 -q -I",
+		"--duration 2m --frequency 49 --output a.svg --output - --pid 7,9 --cpu 0-2,8 "
+		"--quiet --idle",
+		"--duration=2m --frequency=49 --output=a.svg --output=- --pid=7,9 --cpu=0-2,8 "
+		"--quiet=yes --idle",
+		"-d 1s -d 2m -F 49 -o a.svg -o - -p 7,9,7 -C 0,1,2,8,0 -Iq",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(spellings); i++) {
+		_cleanup_(options_done) struct options o = load_ok(COMMAND_RECORD, spellings[i]);
+
+		assert_int_equal(o.duration_ns, 120 * NSEC_PER_SEC);
+		assert_int_equal(o.frequency_hz, 49);
+		assert_int_equal(o.outputs.nr, 2);
+		assert_string_equal(o.outputs.items[0], "a.svg");
+		assert_string_equal(o.outputs.items[1], "-");
+		assert_int_equal(o.pids.nr, 2);
+		assert_int_equal(o.pids.items[1], 9);
+		assert_int_equal(o.cpus.nr, 4);
+		assert_int_equal(o.cpus.items[3], 8);
+		assert_true(o.quiet);
+		assert_true(o.include_idle);
+	}
+}
+
+static void a_command_stands_behind_two_dashes(void **state)
+{
+	_cleanup_(options_done) struct options o = load_ok(
+		COMMAND_RECORD, "-d 0 --pod shop/cart --comm nginx -- make -d --pod");
+	(void)state;
+
+	assert_int_equal(o.duration_ns, 0);
+	assert_string_equal(o.pod, "shop/cart");
+	assert_string_equal(o.comms.items[0], "nginx");
+	assert_int_equal(o.command.nr, 3);
+	assert_string_equal(o.command.items[0], "make");
+	assert_string_equal(o.command.items[2], "--pod");
+}
+
+static void help_needs_nothing_else_to_be_right(void **state)
+{
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
+							   "--help -c /etc/hostname");
+	(void)state;
+
+	assert_true(o.help);
+}
+
+struct refusal {
+	enum command_id command;
+	const char *words;
+	const char *message;
+};
+
+static void a_bad_command_line_is_answered_with_what_to_write(void **state)
+{
+	static const struct refusal cases[] = {
+		{ COMMAND_RECORD, "-d 10x",
+		  "-d: \"10x\" is not a duration; write 10s, 500ms or 2m" },
+		{ COMMAND_RECORD, "--duration=-1",
+		  "--duration: \"-1\" is not a duration; write 10s, 500ms or 2m" },
+		{ COMMAND_RECORD, "-d 9000000000",
+		  "-d: \"9000000000\" is not a duration; write 10s, 500ms or 2m" },
+		{ COMMAND_RECORD, "-d", "-d: a value is missing; write 10s, 500ms or 2m" },
+		{ COMMAND_RECORD, "-F 0",
+		  "-F: \"0\" is not a frequency from 1 to 10000 Hz; write 99" },
+		{ COMMAND_RECORD, "-F 10001",
+		  "-F: \"10001\" is not a frequency from 1 to 10000 Hz; write 99" },
+		{ COMMAND_RECORD, "-o out.doc",
+		  "-o: \"out.doc\" has no known extension; write a name that ends in .svg" },
+		{ COMMAND_RECORD, "-p 0",
+		  "-p: \"0\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+		{ COMMAND_RECORD, "-p 1,",
+		  "-p: \"1,\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+		{ COMMAND_RECORD, "-p 4194305",
+		  "-p: \"4194305\" is not a list of process or thread ids; "
+		  "write 1234 or 1234,5678" },
+		{ COMMAND_RECORD, "-C 3-1", "-C: \"3-1\" is not a list of CPUs; write 0-3,8" },
+		{ COMMAND_RECORD, "-C 0-", "-C: \"0-\" is not a list of CPUs; write 0-3,8" },
+		{ COMMAND_RECORD, "-C 0-99999999999999999999",
+		  "-C: \"0-99999999999999999999\" is not a list of CPUs; write 0-3,8" },
+		{ COMMAND_RECORD, "-C 0;1", "-C: \"0;1\" is not a list of CPUs; write 0-3,8" },
+		{ COMMAND_RECORD, "--pod a/b/c",
+		  "--pod: \"a/b/c\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+		{ COMMAND_RECORD, "--pod /b",
+		  "--pod: \"/b\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+		{ COMMAND_RECORD, "--container 0123456789a",
+		  "--container: \"0123456789a\" is not a container ID; "
+		  "write 12 to 64 digits of it, in lower-case hex" },
+		{ COMMAND_RECORD, "--comm 0123456789abcdef",
+		  "--comm: \"0123456789abcdef\" is not a process name as the kernel keeps it; "
+		  "write its first 15 bytes, as ps -o comm shows them" },
+		{ COMMAND_RECORD, "--duratoin 3",
+		  "unknown option --duratoin; did you mean --duration? See flamelet record "
+		  "--help" },
+		{ COMMAND_RECORD, "--freq 3",
+		  "unknown option --freq; did you mean --frequency? See flamelet record --help" },
+		{ COMMAND_AGENT, "--otlp-endpont=x",
+		  "unknown option --otlp-endpont; did you mean --otlp-endpoint? "
+		  "See flamelet agent --help" },
+		{ COMMAND_RECORD, "--json",
+		  "--json is an option of doctor, not of record; see flamelet record --help" },
+		{ COMMAND_AGENT, "-q", "unknown option -q; see flamelet agent --help" },
+		{ COMMAND_RECORD, "-qz", "unknown option -z; see flamelet record --help" },
+		{ COMMAND_RECORD, "make",
+		  "unexpected \"make\"; a command to run stands behind --: -- make" },
+		{ COMMAND_AGENT, "now", "unexpected \"now\"; see flamelet agent --help" },
+		{ COMMAND_RECORD, "--", "--: a command is missing; write -- make -j4" },
+		{ COMMAND_AGENT, "-- make", "--: only record runs a command" },
+		{ COMMAND_RECORD, "-q --quiet=perhaps",
+		  "--quiet: \"perhaps\" is not yes or no; write true or false" },
+		{ COMMAND_AGENT, "--otlp-endpoint localhost:4318",
+		  "--otlp-endpoint: \"localhost:4318\" is not an http or https URL; "
+		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+		{ COMMAND_AGENT, "--otlp-endpoint ftp://a",
+		  "--otlp-endpoint: \"ftp://a\" is not an http or https URL; "
+		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+		{ COMMAND_AGENT, "--otlp-endpoint http://",
+		  "--otlp-endpoint: \"http://\" is not an http or https URL; "
+		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+		{ COMMAND_AGENT, "--otlp-header s3cret",
+		  "--otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		{ COMMAND_AGENT, "--export-interval 0",
+		  "--export-interval: \"0\" is not a duration; write 10s, 500ms or 2m" },
+		{ COMMAND_AGENT, "--kubelet-ca-file /nonexistent",
+		  "--kubelet-ca-file: cannot read \"/nonexistent\": No such file or directory; "
+		  "write the path of a file that can be read" },
+		{ COMMAND_AGENT, "--kubelet-verify no",
+		  "--kubelet-verify: \"no\" is not a way to verify a certificate; "
+		  "write full, ca-only or insecure" },
+		{ COMMAND_AGENT, "--log-level loud",
+		  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
+		{ COMMAND_AGENT, "--symbol-memory 12K",
+		  "--symbol-memory: \"12K\" is not an amount of memory from 1M; "
+		  "write 256M or 1G" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		expect_refused(cases[i].command, cases[i].words, cases[i].message);
+}
+
+static void the_file_uses_the_names_of_the_long_options(void **state)
+{
+	(void)state;
+	write_config("frequency: 49\n"
+		     "idle: yes\n"
+		     "cpu: [\"0-1\", 3]\n"
+		     "otlp-endpoint: http://c:4318\n"
+		     "otlp-header:\n"
+		     "  - \"X-Scope-OrgID: one\"\n"
+		     "  - \"Authorization: Bearer t\"\n"
+		     "export-interval: 5s\n");
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "-c @");
+
+	assert_int_equal(o.frequency_hz, 49);
+	assert_true(o.include_idle);
+	assert_int_equal(o.cpus.nr, 3);
+	assert_string_equal(o.otlp_endpoint, "http://c:4318");
+	assert_false(o.otlp_endpoint_is_full);
+	assert_int_equal(o.otlp_headers.nr, 2);
+	assert_string_equal(o.otlp_headers.items[1], "Authorization: Bearer t");
+	assert_int_equal(o.export_interval_ns, 5 * NSEC_PER_SEC);
+}
+
+static void the_agents_file_serves_doctor_and_record_too(void **state)
+{
+	(void)state;
+	write_config("frequency: 49\nexport-interval: 5s\nnode-name: n1\n");
+	_cleanup_(options_done) struct options doctor = load_ok(COMMAND_DOCTOR, "-c @");
+	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "-c @");
+
+	assert_string_equal(doctor.node_name, "n1");
+	assert_int_equal(record.frequency_hz, 49);
+}
+
+struct file_refusal {
+	const char *text;
+	const char *message; /* behind the file's name */
+};
+
+static void a_bad_file_is_answered_with_line_and_remedy(void **state)
+{
+	static const struct file_refusal cases[] = {
+		{ "frequency: 49\nexport-interval: soon\n",
+		  ":2: export-interval: \"soon\" is not a duration; write 10s, 500ms or 2m" },
+		{ "otlp-endpont: http://x\n",
+		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
+		{ "jsn: 1\n", ":1: jsn is not an option; did you mean cpu?" },
+		{ "duration: 3s\n", ":1: duration is not for flamelet agent; remove the line" },
+		{ "config: other.yaml\n", ":1: config is not for flamelet agent; remove the line" },
+		{ "frequency: [19, 99]\n", ":1: frequency: takes one value, not a list" },
+		{ "idle: perhaps\n",
+		  ":1: idle: \"perhaps\" is not yes or no; write true or false" },
+		{ "otlp-header: [s3cret]\n",
+		  ":1: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		{ "otlp-header: \"A: b\\r\\nC: d\"\n",
+		  ":1: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		{ "otlp:\n  endpoint: x\n", ":2: a value must be text or a list of texts, not a "
+					    "map; quote it if it contains \": \"" },
+		{ "frequency: 19\nfrequency: 20\n",
+		  ":2: \"frequency\" stands in line 1 already; remove one" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		char expected[512];
+
+		write_config(cases[i].text);
+		snprintf(expected, sizeof(expected), "%s%s", config_path, cases[i].message);
+		expect_refused(COMMAND_AGENT, "-c @", expected);
+	}
+}
+
+static void the_command_line_beats_the_file_beats_the_environment(void **state)
+{
+	(void)state;
+	write_config("otlp-endpoint: http://file\notlp-timeout: 7s\n"
+		     "otlp-header: [\"A: file\", \"B: file\"]\n");
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://env", 1);
+	setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3000", 1);
+	setenv("OTEL_EXPORTER_OTLP_HEADERS", "c=env", 1);
+	setenv("NODE_NAME", "env", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
+							   "--otlp-endpoint http://line -c @");
+
+	assert_string_equal(o.otlp_endpoint, "http://line");
+	assert_int_equal(o.otlp_timeout_ns, 7 * NSEC_PER_SEC);
+	assert_int_equal(o.otlp_headers.nr, 2);
+	assert_string_equal(o.otlp_headers.items[0], "A: file");
+	assert_string_equal(o.node_name, "env");
+}
+
+static void opentelemetry_variables_are_honoured(void **state)
+{
+	(void)state;
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://base:4318", 1);
+	setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-a=1, x-b = t%20u%2Cv ,,", 1);
+	setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "2500", 1);
+	setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "/etc/hostname", 1);
+	_cleanup_(options_done) struct options base = load_ok(COMMAND_AGENT, "");
+
+	assert_string_equal(base.otlp_endpoint, "http://base:4318");
+	assert_false(base.otlp_endpoint_is_full);
+	assert_int_equal(base.otlp_headers.nr, 2);
+	assert_string_equal(base.otlp_headers.items[0], "x-a: 1");
+	assert_string_equal(base.otlp_headers.items[1], "x-b: t u,v");
+	assert_int_equal(base.otlp_timeout_ns, 2500 * NSEC_PER_MSEC);
+	assert_string_equal(base.otlp_ca_file, "/etc/hostname");
+
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://full/p", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "x-c=3", 1);
+	_cleanup_(options_done) struct options full = load_ok(COMMAND_AGENT, "");
+	assert_string_equal(full.otlp_endpoint, "http://full/p");
+	assert_true(full.otlp_endpoint_is_full);
+	assert_int_equal(full.otlp_headers.nr, 1);
+	assert_string_equal(full.otlp_headers.items[0], "x-c: 3");
+
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "", 1);
+	_cleanup_(options_done) struct options empty = load_ok(COMMAND_AGENT, "");
+	assert_string_equal(empty.otlp_endpoint, "http://base:4318");
+}
+
+struct env_refusal {
+	const char *name;
+	const char *value;
+	const char *message;
+};
+
+static void a_bad_variable_is_named_but_its_secrets_are_not(void **state)
+{
+	static const struct env_refusal cases[] = {
+		{ "OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317",
+		  "OTEL_EXPORTER_OTLP_ENDPOINT: \"collector:4317\" is not an http or https URL; "
+		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "10s",
+		  "OTEL_EXPORTER_OTLP_TIMEOUT: write milliseconds" },
+		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "0",
+		  "OTEL_EXPORTER_OTLP_TIMEOUT: \"0ms\" is not a duration; write 10s, 500ms or 2m" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "s3cret",
+		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%zz",
+		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%2",
+		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=%00",
+		  "OTEL_EXPORTER_OTLP_HEADERS: write name=value,name=value" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0ac: d",
+		  "OTEL_EXPORTER_OTLP_HEADERS: the value is not an HTTP header; "
+		  "write \"Name: value\"" },
+		{ "OTEL_EXPORTER_OTLP_HEADERS", "=s3cret",
+		  "OTEL_EXPORTER_OTLP_HEADERS: the value is not an HTTP header; "
+		  "write \"Name: value\"" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		setenv(cases[i].name, cases[i].value, 1);
+		expect_refused(COMMAND_AGENT, "", cases[i].message);
+		unsetenv(cases[i].name);
+	}
+}
+
+static void in_a_pod_the_kubelet_is_at_the_hosts_address(void **state)
+{
+	char token[64];
+	(void)state;
+
+	snprintf(token, sizeof(token), "%s/token", temp_dir);
+	assert_int_equal(file_write_atomic(token, "t", 1), 0);
+	setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
+	setenv("NODE_IP", "10.0.0.7", 1);
+	_cleanup_(options_done) struct options v4 = load_ok(COMMAND_AGENT, "");
+	assert_string_equal(v4.kubelet_url, "https://10.0.0.7:10250");
+	assert_string_equal(v4.kubelet_token_file, token);
+	assert_null(v4.kubelet_ca_file);
+
+	setenv("HOST_IP", "fd00::7", 1);
+	_cleanup_(options_done) struct options v6 = load_ok(COMMAND_RECORD, "");
+	assert_string_equal(v6.kubelet_url, "https://[fd00::7]:10250");
+
+	_cleanup_(options_done) struct options given = load_ok(
+		COMMAND_AGENT, "--kubelet-url http://127.0.0.1:10255");
+	assert_string_equal(given.kubelet_url, "http://127.0.0.1:10255");
+	unlink(token);
+}
+
+static void outside_a_cluster_there_is_no_kubelet(void **state)
+{
+	(void)state;
+	setenv("HOST_IP", "10.0.0.7", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
+
+	assert_null(o.kubelet_url);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t nr = 0;
+
+	for (; *text; text++)
+		nr += *text == '\n';
+	return nr;
+}
+
+static void help_fits_a_small_terminal(void **state)
+{
+	static const enum command_id commands[] = { COMMAND_RECORD, COMMAND_AGENT, COMMAND_DOCTOR,
+						    COMMAND_VERSION };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(commands); i++) {
+		_cleanup_(strbuf_done) struct strbuf help = strbuf_with_max(10000);
+
+		options_help(commands[i], false, &help);
+		assert_in_range(count_lines(strbuf_str(&help)), 1, 24);
+		for (const char *line = strbuf_str(&help); *line; line = strchr(line, '\n') + 1)
+			assert_in_range(strcspn(line, "\n"), 0, 80);
+	}
+}
+
+static void all_options_are_in_the_long_help(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf help = strbuf_with_max(20000);
+	(void)state;
+
+	options_help(COMMAND_RECORD, true, &help);
+	options_help(COMMAND_AGENT, true, &help);
+	options_help(COMMAND_DOCTOR, true, &help);
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		assert_non_null(strstr(strbuf_str(&help), option_table[i].name));
+		assert_in_range(strlen(option_table[i].help), 5, 60);
+	}
+}
+
+static void no_command_takes_a_name_or_letter_twice(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		const struct option *option = &option_table[i];
+
+		for (size_t j = 0; j < i; j++) {
+			const struct option *other = &option_table[j];
+
+			if (!(option->commands & other->commands))
+				continue;
+			assert_string_not_equal(option->name, other->name);
+			assert_true(!option->letter || option->letter != other->letter);
+		}
+	}
+}
+
+int main(void)
+{
+#define CLEAN_TEST(name) cmocka_unit_test_setup(name, start_clean)
+	const struct CMUnitTest tests[] = {
+		CLEAN_TEST(defaults_depend_on_the_command),
+		CLEAN_TEST(long_and_short_spellings_mean_the_same),
+		CLEAN_TEST(a_command_stands_behind_two_dashes),
+		CLEAN_TEST(help_needs_nothing_else_to_be_right),
+		CLEAN_TEST(a_bad_command_line_is_answered_with_what_to_write),
+		CLEAN_TEST(the_file_uses_the_names_of_the_long_options),
+		CLEAN_TEST(the_agents_file_serves_doctor_and_record_too),
+		CLEAN_TEST(a_bad_file_is_answered_with_line_and_remedy),
+		CLEAN_TEST(the_command_line_beats_the_file_beats_the_environment),
+		CLEAN_TEST(opentelemetry_variables_are_honoured),
+		CLEAN_TEST(a_bad_variable_is_named_but_its_secrets_are_not),
+		CLEAN_TEST(in_a_pod_the_kubelet_is_at_the_hosts_address),
+		CLEAN_TEST(outside_a_cluster_there_is_no_kubelet),
+		CLEAN_TEST(help_fits_a_small_terminal),
+		CLEAN_TEST(all_options_are_in_the_long_help),
+		CLEAN_TEST(no_command_takes_a_name_or_letter_twice),
+	};
+
+	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);
+}
