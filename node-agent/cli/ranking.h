@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up counts under labels and tells the largest. */
+#ifndef CLI_RANKING_H
+#define CLI_RANKING_H
+
+#include "base/err.h"
+#include "base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANKING_LABELS_MAX 200000
+
+struct ranking {
+	struct intern labels;
+	uint64_t *counts; /* by label; owned */
+	size_t nr_counts, cap_counts;
+};
+
+struct rank {
+	const char *label; /* borrowed from the ranking */
+	uint64_t count;
+};
+
+/* Errors: -ENOMEM. */
+int ranking_init(struct ranking *ranking) must_check;
+void ranking_done(struct ranking *ranking);
+
+/* Errors: -ENOMEM, -ENOSPC for too many labels. */
+int ranking_add(struct ranking *ranking, const char *label, uint64_t count) must_check;
+
+/* The `nr` largest, largest first, among equals the one that came first; returns how many there are. */
+size_t ranking_top(const struct ranking *ranking, size_t nr, struct rank *ret_ranks);
+
+#endif

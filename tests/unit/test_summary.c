@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/copy_hint.h"
+#include "cli/summary.h"
+#include "cli/text.h"
+#include "profile/builder.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PLENTY_BYTES (1 << 20)
+
+struct sample_line {
+	const char *ns, *pod, *uid, *container; /* NULL: not known */
+	const char *comm;
+	const char *leaf; /* NULL: no stack */
+	enum frame_kind kind;
+	uint32_t count;
+};
+
+static uint32_t add_text(struct builder *builder, const char *text)
+{
+	uint32_t id = 0;
+
+	assert_int_equal(builder_add_string(builder, text, &id), 0);
+	return id;
+}
+
+static uint32_t add_stack(struct builder *builder, const struct sample_line *line, uint64_t address)
+{
+	struct profile_location location = { .address = address, .kind = line->kind };
+	struct profile_function function = { 0 };
+	uint32_t id, stack;
+
+	if (!line->leaf)
+		return 0;
+	function.name = add_text(builder, line->leaf);
+	assert_int_equal(builder_add_function(builder, &function, &location.function), 0);
+	assert_int_equal(builder_add_location(builder, &location, &id), 0);
+	assert_int_equal(builder_add_stack(builder, &id, 1, &stack), 0);
+	return stack;
+}
+
+static void add_line(struct builder *builder, const struct sample_line *line, uint64_t address)
+{
+	const struct attribute attributes[] = {
+		{ "k8s.namespace.name", line->ns },
+		{ "k8s.pod.name", line->pod },
+		{ "k8s.pod.uid", line->uid },
+		{ "container.id", line->container },
+	};
+	struct profile_sample sample = {
+		.stack = add_stack(builder, line, address),
+		.process_comm = add_text(builder, line->comm),
+		.count = line->count,
+	};
+
+	assert_int_equal(
+		builder_add_resource(builder, attributes, array_len(attributes), &sample.resource),
+		0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+}
+
+static struct profile *profile_of(const struct sample_line *lines, size_t nr)
+{
+	struct builder *builder = NULL;
+
+	assert_int_equal(builder_new(PLENTY_BYTES, &builder), 0);
+	builder_set_time(builder, NSEC_PER_SEC, 10 * NSEC_PER_SEC, 10 * NSEC_PER_MSEC);
+	for (size_t i = 0; i < nr; i++)
+		add_line(builder, &lines[i], 0x1000 + i);
+	return builder_seal(builder);
+}
+
+static void expect_summary(const struct summary *summary, const char *expected)
+{
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+	assert_int_equal(summary_append(summary, &out), 0);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void the_summary_tells_whose_time_it_was_and_where(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ "shop", "cart-1", "u1", "c1", "java", "hash", FRAME_NATIVE, 1000 },
+		{ "shop", "cart-1", "u1", "c2", "envoy", "copy_page", FRAME_KERNEL, 500 },
+		{ NULL, NULL, "u2", "c3", "x", "hash", FRAME_NATIVE, 250 },
+		{ NULL, NULL, NULL, "0123456789abcdef", "x", "hash", FRAME_NATIVE, 200 },
+		{ NULL, NULL, NULL, NULL, "sshd", NULL, FRAME_NATIVE, 50 },
+	};
+	char *files[] = { (char[]){ "a.svg" }, (char[]){ "-" }, (char[]){ "b.pb.gz" } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	const struct summary summary = {
+		.profile = profile,
+		.nr_lost = 20,
+		.elapsed_ns = 10 * NSEC_PER_SEC,
+		.nr_cpus = 2,
+		.files = files,
+		.nr_files = array_len(files),
+		.columns = 100,
+	};
+	(void)state;
+
+	expect_summary(&summary,
+		       "2,000 samples: 20.0 s of CPU time in 10.0 s on 2 CPUs, lost 20 (1.0 %)\n"
+		       "CPU time of      75.0 %  shop/cart-1\n"
+		       "                 12.5 %  pod u2\n"
+		       "                 10.0 %  container 0123456789ab\n"
+		       "                  2.5 %  sshd (host)\n"
+		       "functions, self  72.5 %  hash\n"
+		       "                 25.0 %  copy_page [kernel]\n"
+		       "                  2.5 %  [no stack]\n"
+		       "written         a.svg  b.pb.gz\n");
+}
+
+static void an_empty_profile_is_summed_up_too(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(NULL, 0);
+	const struct summary summary = { .profile = profile, .nr_cpus = 1, .columns = 80 };
+	(void)state;
+
+	expect_summary(&summary, "0 samples: 0.0 s of CPU time in 0.0 s on 1 CPUs, lost 0\n");
+}
+
+static void twelve_lines_are_the_most(void **state)
+{
+	struct sample_line lines[20];
+	char names[20][32];
+	char *files[] = { (char[]){ "/dev/null" } };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(lines); i++) {
+		snprintf(names[i], sizeof(names[i]), "name-%zu", i);
+		lines[i] = (struct sample_line){ .ns = "n",
+						 .pod = names[i],
+						 .comm = "c",
+						 .leaf = names[i],
+						 .count = 1 + (uint32_t)i };
+	}
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+	const struct summary summary = {
+		.profile = profile,
+		.files = files,
+		.nr_files = 1,
+		.ssh_connection = "10.0.0.1 4242 10.0.0.7 22",
+		.user = "root",
+		.columns = 100,
+	};
+	assert_int_equal(summary_append(&summary, &out), 0);
+
+	size_t nr_lines = 0;
+	for (const char *c = strbuf_str(&out); *c; c++)
+		nr_lines += *c == '\n';
+	assert_int_equal(nr_lines, SUMMARY_LINES_MAX);
+	assert_non_null(strstr(strbuf_str(&out), "n/name-19\n"));
+	assert_non_null(strstr(strbuf_str(&out), "n/name-15\n"));
+	assert_null(strstr(strbuf_str(&out), "n/name-14\n"));
+	assert_non_null(
+		strstr(strbuf_str(&out), "to fetch        scp root@10.0.0.7:/dev/null .\n"));
+}
+
+static void long_and_hostile_names_stay_on_their_line(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ NULL, NULL, NULL, NULL, "\033[2Jevil\n",
+		  "std::vector<std::pair<unsigned long, std::string>>::emplace_back(unsigned "
+		  "long&)",
+		  FRAME_NATIVE, 1 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	const struct summary summary = { .profile = profile, .nr_cpus = 1, .columns = 60 };
+	(void)state;
+
+	expect_summary(&summary, "1 samples: 0.0 s of CPU time in 0.0 s on 1 CPUs, lost 0\n"
+				 "CPU time of     100.0 %  ?[2Jevil? (host)\n"
+				 "functions, self 100.0 %  std::vector<std::…k(unsigned long&)\n");
+}
+
+struct hint_case {
+	const char *connection;
+	const char *user;
+	const char *file;
+	const char *hint; /* NULL: none */
+};
+
+static void the_line_that_fetches_files_comes_from_the_ssh_connection(void **state)
+{
+	static const struct hint_case cases[] = {
+		{ "1.2.3.4 50 10.0.0.7 22", "ann", "/dev/null", "scp ann@10.0.0.7:/dev/null .\n" },
+		{ "1.2.3.4 50 10.0.0.7 2222", NULL, "/dev/null",
+		  "scp -P 2222 10.0.0.7:/dev/null .\n" },
+		{ "fe80::1 50 fd00::7 22", "ann", "/dev/null",
+		  "scp 'ann@[fd00::7]:/dev/null' .\n" },
+		{ "1.2.3.4 50 10.0.0.7 22", "a;b", "/dev/null",
+		  "scp 'a;b@10.0.0.7:/dev/null' .\n" },
+		{ "1.2.3.4 50 10.0.0.7 22", "ann", "-", "scp .\n" },
+		{ "1.2.3.4 50 10.0.0.7 22", "ann", "/nonexistent/x", NULL },
+		{ "", "ann", "/dev/null", NULL },
+		{ "1.2.3.4", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50 ", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50 10.0.0.7", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50 10.0.0.7 ", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50 10.0.0.7 22x", "ann", "/dev/null", NULL },
+		{ "1.2.3.4 50 $(reboot) 22", "ann", "/dev/null", NULL },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1000);
+		_cleanup_free_ char *file = strdup(cases[i].file);
+
+		int r = copy_hint_append(cases[i].connection, cases[i].user, &file, 1, &out);
+		assert_int_equal(r, cases[i].hint ? 0 : -EINVAL);
+		if (cases[i].hint)
+			assert_string_equal(strbuf_str(&out), cases[i].hint);
+	}
+}
+
+struct name_case {
+	const char *name;
+	size_t columns;
+	enum elide elide;
+	const char *shown;
+};
+
+static void names_are_cut_by_characters_and_made_harmless(void **state)
+{
+	static const struct name_case cases[] = {
+		{ "short", 5, ELIDE_LEFT, "short" },
+		{ "abcdef", 5, ELIDE_LEFT, "…cdef" },
+		{ "abcdef", 5, ELIDE_MIDDLE, "ab…ef" },
+		{ "äöüßéè", 6, ELIDE_MIDDLE, "äöüßéè" },
+		{ "äöüßéè", 5, ELIDE_MIDDLE, "äö…éè" },
+		{ "", 5, ELIDE_LEFT, "" },
+		{ "a\tb\033c\x7f", 10, ELIDE_LEFT, "a?b?c?" },
+		{ "\xc2\x9b"
+		  "31m",
+		  10, ELIDE_LEFT, "?31m" },
+		{ "\xff\xc3", 10, ELIDE_LEFT, "??" },
+		{ "\xc0\xaf", 10, ELIDE_LEFT, "??" },
+		{ "\xed\xa0\x80", 10, ELIDE_LEFT, "???" },
+		{ "\xf4\x90\x80\x80", 10, ELIDE_LEFT, "????" },
+		{ "\xe2\x80", 10, ELIDE_LEFT, "??" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1000);
+
+		text_append_name(&out, cases[i].name, cases[i].columns, cases[i].elide);
+		assert_string_equal(strbuf_str(&out), cases[i].shown);
+	}
+}
+
+static void counts_are_grouped_by_thousands(void **state)
+{
+	static const struct {
+		uint64_t count;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 999, "999" },
+		{ 1000, "1,000" },
+		{ 17812, "17,812" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(100);
+
+		text_append_count(&out, cases[i].count);
+		assert_string_equal(strbuf_str(&out), cases[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_summary_tells_whose_time_it_was_and_where),
+		cmocka_unit_test(an_empty_profile_is_summed_up_too),
+		cmocka_unit_test(twelve_lines_are_the_most),
+		cmocka_unit_test(long_and_hostile_names_stay_on_their_line),
+		cmocka_unit_test(the_line_that_fetches_files_comes_from_the_ssh_connection),
+		cmocka_unit_test(names_are_cut_by_characters_and_made_harmless),
+		cmocka_unit_test(counts_are_grouped_by_thousands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
