@@ -40,23 +40,37 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-size_t text_character_len(const char *text)
-{
-	unsigned char c = (unsigned char)text[0];
-	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+/* Well-formed UTF-8, table 3-7 of the Unicode standard: ranges of the first and the second byte. */
+static const struct utf8_form {
+	unsigned char first_min, first_max;
+	unsigned char second_min, second_max;
+	size_t len;
+} utf8_forms[] = {
+	{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+	{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
+	{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+};
 
-	for (size_t i = 1; i < len; i++) {
+static size_t match_form(const struct utf8_form *form, const char *text)
+{
+	unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+
+	if (first < form->first_min || first > form->first_max || second < form->second_min ||
+	    second > form->second_max)
+		return 0;
+	for (size_t i = 2; i < form->len; i++) {
 		if (!is_continuation(text[i]))
 			return 0;
 	}
-	if (len < 3)
-		return len;
+	return form->len;
+}
 
-	/* Overlong forms, surrogates and what is beyond U+10FFFF. */
-	unsigned char second = (unsigned char)text[1];
-	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second >= 0xa0) ||
-	    (c == 0xf0 && second < 0x90) || (c == 0xf4 && second >= 0x90))
-		return 0;
+size_t text_character_len(const char *text)
+{
+	size_t len = (unsigned char)*text < 0x80;
+
+	for (size_t i = 0; len == 0 && i < array_len(utf8_forms); i++)
+		len = match_form(&utf8_forms[i], text);
 	return len;
 }
 
