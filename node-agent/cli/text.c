@@ -2,6 +2,7 @@
 #include "cli/text.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -40,40 +41,6 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-/* Well-formed UTF-8, table 3-7 of the Unicode standard: ranges of the first and the second byte. */
-static const struct utf8_form {
-	unsigned char first_min, first_max;
-	unsigned char second_min, second_max;
-	size_t len;
-} utf8_forms[] = {
-	{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-	{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-	{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
-};
-
-static size_t match_form(const struct utf8_form *form, const char *text)
-{
-	unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
-
-	if (first < form->first_min || first > form->first_max || second < form->second_min ||
-	    second > form->second_max)
-		return 0;
-	for (size_t i = 2; i < form->len; i++) {
-		if (!is_continuation(text[i]))
-			return 0;
-	}
-	return form->len;
-}
-
-size_t text_character_len(const char *text)
-{
-	size_t len = (unsigned char)*text < 0x80;
-
-	for (size_t i = 0; len == 0 && i < array_len(utf8_forms); i++)
-		len = match_form(&utf8_forms[i], text);
-	return len;
-}
-
 /* C0 and C1 control characters and DEL. */
 static bool is_control(const char *text)
 {
@@ -85,7 +52,7 @@ static bool is_control(const char *text)
 static void append_harmless(struct strbuf *out, const char *text)
 {
 	while (*text) {
-		size_t len = text_character_len(text);
+		size_t len = utf8_char_len(text);
 		bool is_shown = len > 0 && !is_control(text);
 
 		strbuf_append(out, is_shown ? text : "?", is_shown ? len : 1);

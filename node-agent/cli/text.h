@@ -18,9 +18,6 @@ void text_append_share(struct strbuf *out, uint64_t part, uint64_t whole);
 /* Columns of a UTF-8 text on a terminal, each character counted as one. */
 size_t text_columns(const char *text);
 
-/* Bytes of the UTF-8 character at `text`, which ends in a NUL; 0 when there is none. */
-size_t text_character_len(const char *text);
-
 enum elide { ELIDE_LEFT, ELIDE_MIDDLE };
 
 /* Appends `text` in at most `columns` columns, with "…" where something was cut out. Control characters

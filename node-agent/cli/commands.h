@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of flamelet, and how the one that was asked for is found and run. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "config/options.h"
+
+#include <stddef.h>
+
+enum exit_status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_NO_SAMPLES = 3,
+};
+
+struct command {
+	const char *name;
+	enum command_id id;
+	int (*run)(const struct options *options); /* returns the exit status */
+	const char *help; /* one line */
+};
+
+int cmd_record(const struct options *options);
+int cmd_agent(const struct options *options);
+int cmd_doctor(const struct options *options);
+int cmd_version(const struct options *options);
+
+/* Runs what the arguments of main() say; without a command's name it is the first one. Returns the exit
+ * status. Understands "--help", "help COMMAND" and "--version" as well; `argv` ends with NULL. */
+int commands_run(const struct command *commands, size_t nr_commands, char **argv);
+
+#endif
