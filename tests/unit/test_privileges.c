@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "cli/privileges.h"
+#include "unit.h"
+
+struct privilege_case {
+	uint64_t mask;
+	bool is_root;
+	const char *args;
+	size_t args_len;
+	const char *message; /* NULL: allowed */
+};
+
+static void without_privileges_there_is_one_message_with_the_remedy(void **state)
+{
+#define ARGS(text) text, sizeof(text)
+	static const struct privilege_case cases[] = {
+		{ 0x1ffffffffff, true, ARGS("flamelet"), NULL },
+		{ 1 << 21, false, ARGS("flamelet"), NULL },
+		{ UINT64_C(3) << 38, false, ARGS("flamelet"), NULL },
+		{ 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
+		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
+		{ UINT64_C(1) << 39, false, ARGS("./flamelet"),
+		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		{ 0, false, NULL, 0, "profiling needs root; run: sudo /usr/bin/flamelet" },
+		{ 0, false,
+		  ARGS("f\0agent\0--otlp-header\0A: s3cret\0--otlp-header=s3cret\0-F\0001"),
+		  "profiling needs root; run: sudo /usr/bin/flamelet agent --otlp-header … "
+		  "--otlp-header=… -F 1" },
+		{ 1 << 19 | 1 << 2 | UINT64_C(1) << 38, true, ARGS("flamelet"),
+		  "root here lacks capabilities to profile; add them to the container: "
+		  "securityContext.capabilities.add: [BPF, CHECKPOINT_RESTORE, SYSLOG]" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1000);
+		const struct privileges_process process = { cases[i].mask, cases[i].is_root,
+							    "/usr/bin/flamelet", cases[i].args,
+							    cases[i].args_len };
+
+		assert_int_equal(privileges_check_process(&process, &message),
+				 cases[i].message ? -EPERM : 0);
+		assert_string_equal(strbuf_str(&message), cases[i].message ? cases[i].message : "");
+	}
+}
+
+static void this_process_can_be_asked(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(10000);
+	(void)state;
+
+	int r = privileges_check(&message);
+	assert_int_equal(r == 0, message.len == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_privileges_there_is_one_message_with_the_remedy),
+		cmocka_unit_test(this_process_can_be_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
