@@ -14,13 +14,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/queue.h"
+#include "base/thread.h"
 #include "otlp/otlp_encode.h"
 #include "otlp/transport_http.h"
 #include "profile/builder.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -33,6 +33,7 @@ struct exporter {
 	struct queue queue; /* of referenced profiles */
 	struct exporter_stats stats; /* atomic */
 	pthread_t thread;
+	bool is_running;
 	uint64_t interval_ns;
 
 	/* The thread's own. */
@@ -219,20 +220,6 @@ static void exporter_free(struct exporter *exporter)
 }
 DEFINE_FREEP(struct exporter, exporter_free)
 
-/* Signals are for the threads that wait for them. */
-static int start_thread(struct exporter *exporter)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int r = -pthread_create(&exporter->thread, NULL, run, exporter);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r == 0)
-		pthread_setname_np(exporter->thread, "exporter");
-	return r;
-}
-
 int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter)
 {
 	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
@@ -252,9 +239,10 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	if (r == 0)
 		r = transport_http_new(&transport_opts, &exporter->transport);
 	if (r == 0)
-		r = start_thread(exporter);
+		r = thread_start("exporter", run, exporter, &exporter->thread);
 	if (r < 0)
 		return r;
+	exporter->is_running = true;
 	*ret_exporter = take_ptr(exporter);
 	return 0;
 }
@@ -270,12 +258,20 @@ void exporter_push(struct exporter *exporter, struct profile *profile)
 	}
 }
 
+void exporter_drain(struct exporter *exporter)
+{
+	if (!exporter->is_running)
+		return;
+	queue_close(&exporter->queue);
+	pthread_join(exporter->thread, NULL);
+	exporter->is_running = false;
+}
+
 void exporter_stop(struct exporter *exporter)
 {
 	if (!exporter)
 		return;
-	queue_close(&exporter->queue);
-	pthread_join(exporter->thread, NULL);
+	exporter_drain(exporter);
 	exporter_free(exporter);
 }
 

@@ -41,11 +41,14 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 /* Hands over a reference of its own to the profile; never blocks. */
 void exporter_push(struct exporter *exporter, struct profile *profile);
 
-/* Sends what is left, once, and ends the thread. NULL is fine. */
+/* Sends what is left, once, and ends the thread. What is pushed from now on is dropped. */
+void exporter_drain(struct exporter *exporter);
+
+/* Drains and frees. NULL is fine. */
 void exporter_stop(struct exporter *exporter);
 DEFINE_FREEP(struct exporter, exporter_stop)
 
-/* Also valid after the last request, before exporter_stop(). */
+/* Final after exporter_drain(). */
 struct exporter_stats exporter_get_stats(struct exporter *exporter);
 
 #endif

@@ -217,6 +217,11 @@ int capture_poll(struct capture *capture,
 	return ring_buffer__consume(capture->ring);
 }
 
+uint32_t capture_nr_cpus(const struct capture *capture)
+{
+	return cpu_timers_count(capture->timers);
+}
+
 int capture_add_pid(struct capture *capture, uint32_t pid)
 {
 	return add_target(capture->skel->maps.filter_pids, &pid);
@@ -242,8 +247,7 @@ void capture_get_stats(const struct capture *capture, struct capture_stats *ret_
 	struct bpf_prog_info info = { 0 };
 	uint32_t info_bytes = sizeof(info);
 
-	*ret_stats = (struct capture_stats){ .nr_bad_records = capture->nr_bad_records,
-					     .nr_cpus = cpu_timers_count(capture->timers) };
+	*ret_stats = (struct capture_stats){ .nr_bad_records = capture->nr_bad_records };
 	sum_bpf_stats(capture, ret_stats->bpf);
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
 				   &info_bytes) == 0) {

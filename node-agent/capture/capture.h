@@ -41,7 +41,6 @@ struct capture_stats {
 	uint64_t nr_bad_records;
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
-	uint32_t nr_cpus; /* sampled now */
 };
 
 /* Loads the programs; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.
@@ -63,6 +62,9 @@ void capture_stop(struct capture *capture);
  * of samples. */
 int capture_poll(struct capture *capture,
 		 void (*handle)(const struct sample_event *event, void *data), void *data);
+
+/* CPUs sampled now. */
+uint32_t capture_nr_cpus(const struct capture *capture);
 
 /* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */
 int capture_add_pid(struct capture *capture, uint32_t pid) must_check;
