@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and soon after an
  * unknown cgroup was seen, but never more often than once a second. A kubelet that is absent, slow or
- * wrong leaves the index as it was. */
+ * wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s. */
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
@@ -17,6 +17,8 @@ struct pod_watch;
 struct pod_watch_stats {
 	uint64_t nr_refreshes; /* that succeeded */
 	uint64_t nr_failures;
+	uint64_t nr_skipped; /* items of pod lists that could not be identified */
+	uint64_t nr_overflows; /* refreshes with more pods than the index holds */
 	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
 };
 
