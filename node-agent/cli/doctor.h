@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `flamelet doctor`: does this host have what profiling it needs? */
+#ifndef CLI_DOCTOR_H
+#define CLI_DOCTOR_H
+
+#include "cli/doctor_report.h"
+#include "config/options.h"
+
+/* Where the checks look; all borrowed. */
+struct doctor_host {
+	const char *proc_dir; /* "/proc" */
+	const char *sys_dir; /* "/sys" */
+	const char *kernel_release; /* as uname -r */
+	const struct options *options;
+};
+
+/* Runs all checks. */
+void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
+
+/* The checks, by what they look at. Each adds one finding or more. */
+void check_kernel(const struct doctor_host *host, struct doctor_report *report);
+void check_btf(const struct doctor_host *host, struct doctor_report *report);
+void check_bpf(const struct doctor_host *host, struct doctor_report *report);
+void check_perf(const struct doctor_host *host, struct doctor_report *report);
+void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
+
+void check_capabilities(const struct doctor_host *host, struct doctor_report *report);
+void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report);
+void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
+
+void check_kubelet(const struct doctor_host *host, struct doctor_report *report);
+void check_otlp(const struct doctor_host *host, struct doctor_report *report);
+
+#endif

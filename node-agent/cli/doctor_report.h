@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the doctor found: one line for each check, as text for people or JSON for scripts. */
+#ifndef CLI_DOCTOR_REPORT_H
+#define CLI_DOCTOR_REPORT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+
+enum finding_level {
+	FINDING_OK,
+	FINDING_WARN, /* works, with a loss that is named */
+	FINDING_FAIL, /* does not work */
+};
+
+struct finding {
+	enum finding_level level;
+	const char *name; /* static */
+	const char *detail;
+	const char *remedy; /* "" when there is nothing to do */
+};
+
+struct doctor_report {
+	struct arena arena; /* the texts */
+	struct finding *findings; /* owned */
+	size_t nr_findings, cap_findings;
+	int error; /* first failure to add, or 0 */
+};
+
+void doctor_report_done(struct doctor_report *report);
+
+/* Adds a finding; `remedy` may be NULL. */
+void doctor_report_add(struct doctor_report *report, enum finding_level level, const char *name,
+		       const char *remedy, const char *format, ...) printf_like(5, 6);
+
+size_t doctor_report_count(const struct doctor_report *report, enum finding_level level);
+
+/* Lines "ok    kernel   6.1.0", each remedy below its finding. */
+void doctor_report_append_text(const struct doctor_report *report, struct strbuf *out);
+
+/* {"ok":…,"version":…,"checks":[{"name":…,"result":"ok|warn|fail","detail":…,"remedy":…},…]} */
+void doctor_report_append_json(const struct doctor_report *report, struct strbuf *out);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "cli/doctor.h"
+#include "cli/json.h"
+#include "tests/standin/kubelet_standin.h"
+#include "tests/standin/standin.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_BYTES 256
+#define ALL_CAPABILITIES "000001ffffffffff"
+
+/* A host made of files. */
+static char root_dir[] = "/tmp/flamelet-doctor-XXXXXX";
+static const struct options nothing_configured = { 0 };
+static struct doctor_host host = { .options = &nothing_configured };
+
+static const char *const dirs[] = {
+	"self", "self/ns", "sys", "sys/kernel", "kernel", "kernel/btf"
+};
+static const char *const files[] = { "self/status",
+				     "self/ns/pid",
+				     "kallsyms",
+				     "kernel/btf/vmlinux",
+				     "sys/kernel/perf_event_paranoid",
+				     "sys/kernel/kptr_restrict" };
+
+static const char *in_root(const char *name)
+{
+	static char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", root_dir, name);
+	return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	assert_int_equal(file_write_atomic(in_root(name), text, strlen(text)), 0);
+}
+
+static void write_capabilities(const char *mask)
+{
+	char text[PATH_BYTES];
+
+	snprintf(text, sizeof(text), "Name:\tx\nCapPrm:\t0\nCapEff:\t%s\nCapBnd:\t0\n", mask);
+	write_file("self/status", text);
+}
+
+static int make_root(void **state)
+{
+	(void)state;
+	if (!mkdtemp(root_dir))
+		return -1;
+	host.proc_dir = root_dir;
+	host.sys_dir = root_dir;
+	for (size_t i = 0; i < array_len(dirs); i++) {
+		if (mkdir(in_root(dirs[i]), 0755) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int remove_root(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(files); i++)
+		unlink(in_root(files[i]));
+	for (size_t i = array_len(dirs); i > 0; i--)
+		rmdir(in_root(dirs[i - 1]));
+	return rmdir(root_dir);
+}
+
+typedef void (*check_fn)(const struct doctor_host *host, struct doctor_report *report);
+
+/* Runs one check and compares its first finding; `detail` and `remedy` are what these contain. */
+static void expect_finding(check_fn check, enum finding_level level, const char *detail,
+			   const char *remedy)
+{
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+
+	check(&host, &report);
+	assert_int_equal(report.error, 0);
+	assert_true(report.nr_findings >= 1);
+	assert_int_equal(report.findings[0].level, level);
+	assert_non_null(strstr(report.findings[0].detail, detail));
+	assert_non_null(strstr(report.findings[0].remedy, remedy));
+	assert_true(level != FINDING_OK || report.findings[0].remedy[0] == '\0');
+}
+
+static void linux_5_8_is_the_oldest_kernel(void **state)
+{
+	static const struct {
+		const char *release;
+		enum finding_level level;
+	} cases[] = {
+		{ "5.8.0", FINDING_OK },      { "6.1.0-18-amd64", FINDING_OK },
+		{ "10.0", FINDING_OK },	      { "5.7.19", FINDING_FAIL },
+		{ "4.19.0-5", FINDING_FAIL }, { "5", FINDING_WARN },
+		{ "", FINDING_WARN },	      { "linux", FINDING_WARN },
+		{ "5.x", FINDING_WARN },      { "99999999999999999999.1", FINDING_WARN },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+
+		host.kernel_release = cases[i].release;
+		check_kernel(&host, &report);
+		assert_int_equal(report.findings[0].level, cases[i].level);
+	}
+}
+
+static void a_kernel_without_types_fails(void **state)
+{
+	(void)state;
+	unlink(in_root("kernel/btf/vmlinux"));
+	expect_finding(check_btf, FINDING_FAIL, "kernel/btf/vmlinux: No such file",
+		       "CONFIG_DEBUG_INFO_BTF");
+	write_file("kernel/btf/vmlinux", "x");
+	expect_finding(check_btf, FINDING_OK, "kernel/btf/vmlinux", "");
+}
+
+static void a_missing_capability_is_named_with_what_it_costs(void **state)
+{
+	(void)state;
+	write_capabilities(ALL_CAPABILITIES);
+	expect_finding(check_capabilities, FINDING_OK, "all there", "");
+	write_capabilities("0000000000000000");
+	expect_finding(check_capabilities, FINDING_FAIL,
+		       "CAP_BPF is missing: ", "BPF in capabilities.add");
+	/* everything but SYSLOG */
+	write_capabilities("000001fbffffffff");
+	expect_finding(check_capabilities, FINDING_WARN, "CAP_SYSLOG is missing: kernel functions",
+		       "SYSLOG");
+	/* SYS_ADMIN stands for BPF, PERFMON and CHECKPOINT_RESTORE */
+	write_capabilities("0000000400280004");
+	expect_finding(check_capabilities, FINDING_OK, "all there", "");
+}
+
+static void a_status_file_that_is_none_fails(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"CapEff:\t000001ffffffffff\n",
+		"Name:\tx\nCapEff:\t\n",
+		"Name:\tx\nCapEff:\t000001ffffffffff",
+		"Name:\tx\nCapEff:\t1ffffffffffffffffff\n",
+		"Name:\tx\nCapEff:\t1ffx\n",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(texts); i++) {
+		write_file("self/status", texts[i]);
+		expect_finding(check_capabilities, FINDING_FAIL, "self/status", "mount /proc");
+	}
+	unlink(in_root("self/status"));
+	expect_finding(check_capabilities, FINDING_FAIL, "No such file", "mount /proc");
+}
+
+static void kernel_symbols_need_an_address(void **state)
+{
+	(void)state;
+	write_file("kallsyms", "0000000000000000 A fixed_percpu_data\n"
+			       "ffffffff81000000 T startup_64\n");
+	expect_finding(check_kernel_symbols, FINDING_OK, "has addresses", "");
+
+	write_file("sys/kernel/kptr_restrict", "1\n");
+	write_file("kallsyms", "0000000000000000 A a\n0000000000000000 T b\n");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict 1)", "SYSLOG");
+	write_file("sys/kernel/kptr_restrict", "2\n");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict 2)",
+		       "sysctl kernel.kptr_restrict=1");
+	write_file("sys/kernel/kptr_restrict", "much\n");
+	write_file("kallsyms", "");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "(kptr_restrict -1)", "SYSLOG");
+	write_file("kallsyms", "not a symbol table");
+	expect_finding(check_kernel_symbols, FINDING_WARN, "addresses are hidden", "");
+	unlink(in_root("kallsyms"));
+	expect_finding(check_kernel_symbols, FINDING_WARN, "No such file", "CONFIG_KALLSYMS");
+}
+
+static void process_ids_must_be_the_hosts(void **state)
+{
+	(void)state;
+	unlink(in_root("self/ns/pid"));
+	expect_finding(check_pid_namespace, FINDING_WARN, "No such file", "mount /proc");
+	assert_int_equal(symlink("pid:[4026532000]", in_root("self/ns/pid")), 0);
+	expect_finding(check_pid_namespace, FINDING_WARN, "not the host's", "hostPID");
+	unlink(in_root("self/ns/pid"));
+	assert_int_equal(symlink("pid:[4026531836]", in_root("self/ns/pid")), 0);
+	expect_finding(check_pid_namespace, FINDING_OK, "the host's", "");
+}
+
+static void probes_of_the_kernel_say_something_wherever_they_run(void **state)
+{
+	static const check_fn probes[] = { check_bpf, check_perf };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(probes); i++) {
+		_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+
+		probes[i](&host, &report);
+		assert_int_equal(report.nr_findings, 1);
+		assert_int_equal(report.findings[0].remedy[0] == '\0',
+				 report.findings[0].level == FINDING_OK);
+	}
+}
+
+static void a_cgroup_root_that_is_none_fails(void **state)
+{
+	struct options options = { .cgroup_root = (char[]){ "/nonexistent" } };
+	(void)state;
+
+	host.options = &options;
+	expect_finding(check_cgroups, FINDING_FAIL, "/nonexistent", "--cgroup-root");
+	host.options = &nothing_configured;
+}
+
+static void services_that_are_not_configured_are_fine(void **state)
+{
+	(void)state;
+	expect_finding(check_kubelet, FINDING_OK, "not configured", "");
+	expect_finding(check_otlp, FINDING_OK, "not configured", "");
+}
+
+static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
+{
+	static const struct {
+		const char *path;
+		enum finding_level level;
+		const char *detail;
+		const char *remedy;
+	} cases[] = {
+		{ "/status/200", FINDING_OK, "answers (200)", "" },
+		{ "/status/400", FINDING_OK, "answers (400)", "" },
+		{ "/status/503", FINDING_OK, "answers (503)", "" },
+		{ "/status/404", FINDING_FAIL, "answers 404", "service.profilesSupport" },
+		{ "/status/401", FINDING_FAIL, "answers 401", "otlp-header" },
+		{ "/status/403", FINDING_FAIL, "answers 403", "otlp-header" },
+	};
+	struct standin server;
+	char url[PATH_BYTES];
+	struct options options = {
+		.otlp_endpoint = url,
+		.otlp_endpoint_is_full = true,
+		.otlp_timeout_ns = 5 * NSEC_PER_SEC,
+	};
+	(void)state;
+
+	if (standin_start(&server) < 0)
+		skip(); /* no Python */
+	host.options = &options;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
+		expect_finding(check_otlp, cases[i].level, cases[i].detail, cases[i].remedy);
+	}
+
+	options.kubelet_url = url;
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
+	expect_finding(check_kubelet, FINDING_FAIL, url, "");
+	standin_stop(&server);
+	expect_finding(check_otlp, FINDING_FAIL, url, "that it runs");
+	expect_finding(check_kubelet, FINDING_FAIL, url, "");
+	host.options = &nothing_configured;
+}
+
+static void a_kubelet_is_there_when_it_lists_pods(void **state)
+{
+	struct kubelet_standin server;
+	struct options options = {
+		.node_name = (char[]){ "worker-1" },
+		.kubelet_url = server.url,
+		.kubelet_ca_file = server.ca_file,
+		.kubelet_token_file = server.token_file,
+	};
+	(void)state;
+
+	if (kubelet_standin_start(&server, "127.0.0.1:0", "worker-1",
+				  FIXTURES_DIR "/kubelet/pods.json") < 0)
+		skip(); /* no Python or no openssl */
+	host.options = &options;
+	expect_finding(check_kubelet, FINDING_OK, " pods", "");
+	options.kubelet_token_file = NULL;
+	expect_finding(check_kubelet, FINDING_FAIL, "401", "");
+	options.node_name = (char[]){ "worker-2" };
+	expect_finding(check_kubelet, FINDING_FAIL, "certificate", "");
+	kubelet_standin_stop(&server);
+	host.options = &nothing_configured;
+}
+
+static void the_report_is_text_for_people(void **state)
+{
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(10000);
+	(void)state;
+
+	doctor_report_add(&report, FINDING_OK, "kernel", NULL, "%d.%d", 6, 1);
+	doctor_report_add(&report, FINDING_WARN, "cgroups", "mount it", "bad\nname");
+	doctor_report_append_text(&report, &out);
+	assert_string_equal(strbuf_str(&out), "ok    kernel               6.1\n"
+					      "warn  cgroups              bad?name\n"
+					      "                           → mount it\n"
+					      "0 failed, 1 warnings\n");
+}
+
+static void the_report_is_json_for_scripts(void **state)
+{
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(10000);
+	(void)state;
+
+	doctor_report_append_json(&report, &out);
+	assert_string_equal(strbuf_str(&out),
+			    "{\"ok\":true,\"version\":\"" FLAMELET_VERSION "\",\"checks\":[]}\n");
+	strbuf_clear(&out);
+	doctor_report_add(&report, FINDING_OK, "kernel", NULL, "6.1");
+	doctor_report_add(&report, FINDING_FAIL, "kubelet", "a \"b\"", "c\\d");
+	doctor_report_append_json(&report, &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"{\"ok\":false,\"version\":\"" FLAMELET_VERSION "\",\"checks\":["
+		"{\"name\":\"kernel\",\"result\":\"ok\",\"detail\":\"6.1\",\"remedy\":\"\"},"
+		"{\"name\":\"kubelet\",\"result\":\"fail\",\"detail\":\"c\\\\d\","
+		"\"remedy\":\"a \\\"b\\\"\"}]}\n");
+}
+
+static void a_report_has_an_end(void **state)
+{
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	(void)state;
+
+	for (int i = 0; i < 1000; i++)
+		doctor_report_add(&report, FINDING_OK, "kernel", NULL, "%d", i);
+	assert_int_equal(report.error, -ENOSPC);
+	assert_in_range(report.nr_findings, 10, 100);
+}
+
+static void json_strings_are_escaped_and_utf8(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "", "\"\"" },
+		{ "plain ä", "\"plain ä\"" },
+		{ "\"\\/", "\"\\\"\\\\/\"" },
+		{ "\n\t\001", "\"\\u000a\\u0009\\u0001\"" },
+		{ "\xff", "\"\xef\xbf\xbd\"" },
+		{ "\xc3", "\"\xef\xbf\xbd\"" },
+		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1000);
+
+		json_append_string(&out, cases[i][0]);
+		assert_string_equal(strbuf_str(&out), cases[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(linux_5_8_is_the_oldest_kernel),
+		cmocka_unit_test(a_kernel_without_types_fails),
+		cmocka_unit_test(a_missing_capability_is_named_with_what_it_costs),
+		cmocka_unit_test(a_status_file_that_is_none_fails),
+		cmocka_unit_test(kernel_symbols_need_an_address),
+		cmocka_unit_test(process_ids_must_be_the_hosts),
+		cmocka_unit_test(probes_of_the_kernel_say_something_wherever_they_run),
+		cmocka_unit_test(a_cgroup_root_that_is_none_fails),
+		cmocka_unit_test(services_that_are_not_configured_are_fine),
+		cmocka_unit_test(an_endpoint_is_there_when_it_answers_anything_but_404),
+		cmocka_unit_test(a_kubelet_is_there_when_it_lists_pods),
+		cmocka_unit_test(the_report_is_text_for_people),
+		cmocka_unit_test(the_report_is_json_for_scripts),
+		cmocka_unit_test(a_report_has_an_end),
+		cmocka_unit_test(json_strings_are_escaped_and_utf8),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
