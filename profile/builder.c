@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of a profile under construction, each with an index from content to row.
  *
- * A sample costs one lookup for its stack and one for itself; when both are known nothing is allocated and
- * one counter goes up. Rows stand in plain arrays, the indexes (base/htable.h) hold only hash and row
- * number, so nothing is allocated for a single element.
+ * A sample costs one lookup for its stack and one for itself; when both are known nothing is
+ * allocated and one counter goes up. Rows stand in plain arrays, the indexes (base/htable.h)
+ * hold only hash and row number, so nothing is allocated for a single element.
  *
  * Adding a row always goes the same way, so that a failure leaves the tables as they were:
  *
  *	find an equal row ─▶ make room in the array ─▶ book() ─▶ write the row, count it
  *
- * book() is the last step that can fail. It files the row in the index and charges its bytes to the
- * budget: what the row takes and its share of the index. Arrays double, so up to as much again may be
- * reserved, but the system gives no memory for pages that were never written.
+ * book() is the last step that can fail. It files the row in the index and charges its bytes to
+ * the budget: what the row takes and its share of the index. Arrays double, so up to as much
+ * again may be reserved, but the system gives no memory for pages that were never written.
  *
- * Some rows are not indexed: mappings, because what they are is only known later; location 0, because a
- * jump to address 0 outside of all files is a real location and not "none"; and samples once they have
- * their resource, which is why no sample may be added after builder_set_resource(). */
+ * Some rows are not indexed: mappings, because what they are is only known later; location 0,
+ * because a jump to address 0 outside of all files is a real location and not "none"; and
+ * samples once they have their resource, which is why no sample may be added after
+ * builder_set_resource(). */
 #include "profile/builder.h"
 
 #include "base/array.h"

@@ -19,8 +19,8 @@
 
 struct builder;
 
-/* `max_bytes` bounds all tables, strings and indexes together: about 60 bytes a distinct sample, 40 and 4 a
- * frame a distinct stack. Errors: -ENOMEM. */
+/* `max_bytes` bounds all tables, strings and indexes together: about 60 bytes a distinct sample,
+ * 40 and 4 a frame a distinct stack. Errors: -ENOMEM. */
 int builder_new(size_t max_bytes, struct builder **ret_builder) must_check;
 void builder_free(struct builder *builder);
 DEFINE_FREEP(struct builder, builder_free)
@@ -31,16 +31,17 @@ const struct profile *builder_peek(const struct builder *builder);
 /* A string's number. */
 int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id) must_check;
 
-/* Always a new mapping: two files may share a name, and their build ids come later. builder_merge() joins
- * equal ones. */
+/* Always a new mapping: two files may share a name, and their build ids come later.
+ * builder_merge() joins equal ones. */
 int builder_add_mapping(struct builder *builder, const struct profile_mapping *mapping,
 			uint32_t *ret_id) must_check;
 
 int builder_add_function(struct builder *builder, const struct profile_function *function,
 			 uint32_t *ret_id) must_check;
 
-/* Without a function (0) it equals the first location at that place, whatever function that has. With one
- * it equals only a location that has the same: code made at run time changes its name between windows. */
+/* Without a function (0) it equals the first location at that place, whatever function that has.
+ * With one it equals only a location that has the same: code made at run time changes its name
+ * between windows. */
 int builder_add_location(struct builder *builder, const struct profile_location *location,
 			 uint32_t *ret_id) must_check;
 
@@ -66,12 +67,14 @@ void builder_set_function(struct builder *builder, uint32_t location, uint32_t f
 /* Completes a mapping whose file was read after it was added. */
 void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id);
 
-/* Gives all samples taken in a cgroup their resource. Must come after the last builder_add_sample(). */
+/* Gives all samples taken in a cgroup their resource. Must come after the last
+ * builder_add_sample(). */
 void builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
 
-/* Adds all samples of a sealed profile; its time range joins the builder's. Must come before the builder's
- * first builder_set_resource(). On error part of it may be in already; *ret_lost (may be NULL; always set)
- * is the count that is not. Errors: -EINVAL when both have a period and they differ. */
+/* Adds all samples of a sealed profile; its time range joins the builder's. Must come before the
+ * builder's first builder_set_resource(). On error part of it may be in already; *ret_lost (may
+ * be NULL; always set) is the count that is not. Errors: -EINVAL when both have a period and
+ * they differ. */
 int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 	must_check;
 

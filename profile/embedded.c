@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler reads the files; profile/CMakeLists.txt gives EMBED_DIR and the dependency on them. */
+/* The assembler reads the files; profile/CMakeLists.txt gives EMBED_DIR and the dependency on
+ * them. */
 #include "profile/embedded.h"
 
 /* clang-format off */

@@ -132,8 +132,8 @@ static void sort_children(struct flame_tree *tree, uint32_t parent, uint32_t *sc
 	*link = 0;
 }
 
-/* Lines the children up from where their parent starts. A parent always stands before its children, so
- * its own place is known. */
+/* Lines the children up from where their parent starts. A parent always stands before its
+ * children, so its own place is known. */
 static void place_children(struct flame_tree *tree, uint32_t parent)
 {
 	uint64_t start = tree->nodes[parent].start;

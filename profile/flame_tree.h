@@ -3,8 +3,8 @@
  *
  *	all ─▶ process ─▶ outermost frame ─▶ … ─▶ leaf
  *
- * Frames are equal when they have the same name and kind below the same parent. Samples without a process
- * name stand under "[unnamed]". */
+ * Frames are equal when they have the same name and kind below the same parent. Samples without
+ * a process name stand under "[unnamed]". */
 #ifndef PROFILE_FLAME_TREE_H
 #define PROFILE_FLAME_TREE_H
 
@@ -20,8 +20,7 @@ enum flame_kind { FLAME_ALL, FLAME_PROCESS, FLAME_NATIVE, FLAME_KERNEL, FLAME_ST
 struct flame_node {
 	const char *name; /* borrowed from the profile */
 	uint64_t count; /* of this node and all below it */
-	uint64_t
-		start; /* its place: a node covers [start, start + count) of [0, count of the root) */
+	uint64_t start; /* it covers [start, start + count) of [0, count of the root) */
 	uint32_t name_id; /* string of the profile */
 	enum flame_kind kind;
 	uint32_t parent;
@@ -34,8 +33,7 @@ struct flame_tree {
 	struct flame_node *nodes; /* owned; node 0 is the root */
 	size_t nr_nodes, cap_nodes;
 	size_t max_nodes;
-	uint64_t
-		nr_cut; /* counts whose leaf-side frames had no room; they end at the last that had */
+	uint64_t nr_cut; /* counts that had no room for the last frames of their stack */
 	struct htable index; /* of nodes, by parent, name and kind */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Zoom and search for the flame graphs of svg.c.
  *
- * The picture is complete without this script. Its boxes are the groups in #frames, in depth-first order:
- * the descendants of a box are the boxes right behind it that are deeper. Depth follows from y, place and
- * width are percentages of #frames. All of that is read once into `boxes`; zooming writes new percentages
- * into the same elements. */
+ * The picture is complete without this script. Its boxes are the groups in #frames, in
+ * depth-first order: the descendants of a box are the boxes right behind it that are deeper.
+ * Depth follows from y, place and width are percentages of #frames. All of that is read once
+ * into `boxes`; zooming writes new percentages into the same elements. */
 'use strict';
 (function () {
 	const SVG = 'http://www.w3.org/2000/svg';
@@ -14,6 +14,7 @@
 	const LABEL_PAD_PX = 4;
 	const LABEL_MIN_CHARS = 3;
 	const MARGIN_PX = 10;
+	const HINT = 'Click a box to zoom, Ctrl-F to search, Esc to go back';
 
 	const svg = document.documentElement;
 	const frames = document.getElementById('frames');
@@ -23,7 +24,8 @@
 	const maxDepth = boxes.reduce((max, box) => Math.max(max, box.depth), 0);
 	let framesPx = 0;
 	let focus = 0; /* index of the box that fills the width */
-	let isFlipped = false; /* root on top */
+	/* Root on top; at first, if it would be out of sight at the bottom. */
+	let isFlipped = svg.height.baseVal.value > window.innerHeight;
 
 	function readBoxes() {
 		const found = Array.from(frames.children, readBox);
@@ -94,6 +96,7 @@
 
 	function draw() {
 		const wide = boxes[focus];
+		const zoom = 100 / wide.width;
 		const ancestors = new Set();
 
 		for (let i = wide.parent; i >= 0; i = boxes[i].parent)
@@ -103,14 +106,14 @@
 			if (ancestors.has(i))
 				place(box, 0, 100);
 			else if (i >= focus && i < wide.end)
-				place(box, (box.x - wide.x) / wide.width * 100, box.width / wide.width * 100);
+				place(box, (box.x - wide.x) * zoom, box.width * zoom);
 			else
 				box.group.style.display = 'none';
 		});
 		resetButton.classList.toggle('off', focus === 0);
 	}
 
-	function zoom(i) {
+	function zoomTo(i) {
 		focus = i;
 		draw();
 	}
@@ -122,7 +125,8 @@
 		return new RegExp(text, text === text.toLowerCase() ? 'i' : '');
 	}
 
-	/* Share of all samples with a match in their stack: a match below another one counts once. */
+	/* Share of all samples with a match in their stack: a match below another one counts
+	 * once. */
 	function markMatches(regex) {
 		let share = 0, nr = 0, coveredEnd = 0;
 
@@ -140,6 +144,10 @@
 		return { share, nr };
 	}
 
+	function matchText(found) {
+		return `matched ${found.share.toFixed(2)} %, boxes: ${found.nr}`;
+	}
+
 	function search() {
 		let regex = null;
 
@@ -152,10 +160,8 @@
 		const found = markMatches(regex);
 		if (matched.classList.contains('bad'))
 			matched.textContent = 'not a regular expression';
-		else if (regex)
-			matched.textContent = `matched ${found.share.toFixed(2)} %, boxes: ${found.nr}`;
 		else
-			matched.textContent = '';
+			matched.textContent = regex ? matchText(found) : '';
 	}
 
 	function clearSearch() {
@@ -168,7 +174,8 @@
 
 	function button(name, x, width, action) {
 		const group = element(controls, SVG, 'g', {
-			class: 'button', role: 'button', tabindex: 0, transform: `translate(${x},12)`,
+			class: 'button', role: 'button', tabindex: 0,
+			transform: `translate(${x},${MARGIN_PX})`,
 		});
 
 		element(group, SVG, 'rect', { width, height: 26 });
@@ -183,7 +190,7 @@
 
 	function searchField() {
 		const frame = element(controls, SVG, 'foreignObject',
-			{ x: -460, y: 12, width: 210, height: 26 });
+			{ x: -460, y: MARGIN_PX, width: 210, height: 26 });
 		const input = element(frame, XHTML, 'input', {
 			type: 'text', placeholder: 'regular expression', 'aria-label': 'Search',
 			spellcheck: 'false',
@@ -199,9 +206,9 @@
 		showRoot();
 	}
 
-	/* Scrolls to where the root is, if the picture is higher than the window. */
+	/* Scrolls to where the root is. */
 	function showRoot() {
-		window.scrollTo(0, isFlipped ? 0 : document.documentElement.scrollHeight);
+		window.scrollTo(0, isFlipped ? 0 : svg.scrollHeight);
 		stick();
 	}
 
@@ -234,17 +241,17 @@
 			if (field.value)
 				clearSearch();
 			else
-				zoom(0);
+				zoomTo(0);
 		}
 	}
 
 	const controls = element(header, SVG, 'g', { id: 'controls' });
+	element(controls, SVG, 'rect', { class: 'page', x: -468, width: 468, height: 40 });
 	const field = searchField();
 	const searchButton = button('Search', -242, 66, () => { search(); field.focus(); });
-	const resetButton = button('Reset zoom', -168, 92, () => zoom(0));
+	const resetButton = button('Reset zoom', -168, 92, () => zoomTo(0));
 	const flipButton = button('Flip', -68, 68, flip);
-	const matched = element(controls, SVG, 'text', { class: 'matched', id: 'matched', y: 58 });
-	const hint = details.textContent;
+	const matched = element(controls, SVG, 'text', { class: 'matched', id: 'matched', y: 76 });
 
 	searchButton.id = 'search';
 	resetButton.id = 'reset';
@@ -254,16 +261,16 @@
 	frames.addEventListener('click', (event) => {
 		const i = boxOf(event);
 		if (i >= 0)
-			zoom(i);
+			zoomTo(i);
 	});
 	frames.addEventListener('mouseover', (event) => {
 		const i = boxOf(event);
-		details.textContent = i >= 0 ? boxes[i].title : hint;
+		details.textContent = i >= 0 ? boxes[i].title : HINT;
 	});
-	frames.addEventListener('mouseleave', () => { details.textContent = hint; });
+	frames.addEventListener('mouseleave', () => { details.textContent = HINT; });
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('resize', resize);
 	window.addEventListener('scroll', stick);
+	details.textContent = HINT;
 	resize();
-	showRoot();
 })();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples that read the same become one line, whatever else tells them apart. The text of a sample is
- * written behind that of all lines and stays there if it is new. */
+/* Samples that read the same become one line, whatever else tells them apart. The text of a
+ * sample is written behind that of all lines and stays there if it is new. */
 #include "profile/folded.h"
 
 #include "base/array.h"

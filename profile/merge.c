@@ -6,9 +6,10 @@
  *	sample ─▶ stack ─▶ location ─▶ mapping, function ─▶ string
  *	   └────▶ resource, comm
  *
- * The translation of each element is remembered in an array as long as its table; an element is looked up
- * in the builder once, however many samples lead to it, and one that no sample leads to not at all. When
- * the builder is full, samples made of known elements still get in and the others are counted as lost. */
+ * The translation of each element is remembered in an array as long as its table; an element is
+ * looked up in the builder once, however many samples lead to it, and one that no sample leads
+ * to not at all. When the builder is full, samples made of known elements still get in and the
+ * others are counted as lost. */
 #include "profile/builder.h"
 
 #include "base/array.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes each table after those that refer to it, so that by its turn it is known which of its elements are
- * used and in which order:
+/* Writes each table after those that refer to it, so that by its turn it is known which of its
+ * elements are used and in which order:
  *
  *	samples ─▶ locations ─▶ functions, mappings ─▶ strings
  *
- * Protobuf readers take the fields in any order. An element gets its id, from 1 on, when it is first
- * referred to; unused ones are left out.
+ * Protobuf readers take the fields in any order. An element gets its id, from 1 on, when it is
+ * first referred to; unused ones are left out.
  *
- * All frames already have their names: has_functions tells readers not to look for symbols themselves. */
+ * All frames already have their names: has_functions tells readers not to look for symbols
+ * themselves. */
 #include "profile/pprof.h"
 
-#include "base/array.h"
 #include "base/gzip.h"
 #include "base/pb.h"
 #include "base/utf8.h"
@@ -183,8 +183,8 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 	pb_end(pprof->out, begin);
 }
 
-/* The unit is the one that pprof assumes for lack of one. Without it, readers take a label with the number
- * 0, such as the first CPU, for no label. */
+/* The unit is the one that pprof assumes for lack of one. Without it, readers take a label with
+ * the number 0, such as the first CPU, for no label. */
 static void put_number_label(struct pprof *pprof, const char *key, uint64_t number)
 {
 	size_t begin = pb_begin(pprof->out, SAMPLE_LABEL);
@@ -231,8 +231,8 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 	pb_end(pprof->out, begin);
 }
 
-/* Id of the location's mapping, or 0 for none. Element 0 stands for the kernel if kernel frames have no
- * mapping; a mapping without a name says nothing. */
+/* Id of the location's mapping, or 0 for none. Element 0 stands for the kernel if kernel frames
+ * have no mapping; a mapping without a name says nothing. */
 static uint32_t use_mapping(struct pprof *pprof, const struct profile_location *location)
 {
 	if (location->kind == FRAME_KERNEL || pprof->profile->mappings[location->mapping].filename)

@@ -8,8 +8,8 @@
 #include "profile/output.h"
 #include "profile/profile.h"
 
-/* Appends the message, not compressed. What `info` says becomes the profile's comments; it may be NULL.
- * Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
+/* Appends the message, not compressed. What `info` says becomes the profile's comments; it may
+ * be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
 int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
 	must_check;
 

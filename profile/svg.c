@@ -9,13 +9,14 @@
  *	│ ┌─┴──────────┴─┴───┴───────┐ │
  *	└─┴──────────────────────────┴─┘
  *
- * Boxes are placed in percent of the frames' width, so that the script can fit the picture to the window and
- * zoom by giving them other percentages. They stand in depth-first order, which is all the script needs to
- * know the tree.
+ * Boxes are placed in percent of the frames' width, so that the script can fit the picture to
+ * the window and zoom by giving them other percentages. They stand in depth-first order, which
+ * is all the script needs to know the tree. It puts the root on top when the picture is higher
+ * than the window, for there is where one begins to read.
  *
- * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the others are
- * not either; the subtitle says how many. Colours depend on the name only: a function looks the same in
- * every picture. */
+ * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the
+ * others are not either; the subtitle says how many. Colours depend on the name only: a function
+ * looks the same in every picture. */
 #include "profile/svg.h"
 
 #include "profile/embedded.h"
@@ -24,15 +25,14 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 
-#define MAX_NODES (1 << 20) /* 70 MB with the index */
+#define MAX_NODES (1 << 20) /* 64 MB with the index */
 #define MAX_BOXES 10000 /* a browser still zooms at once, and the file has 2 MB */
 
 #define WIDTH_PX 1200
 #define MARGIN_PX 10
 #define FRAMES_PX (WIDTH_PX - 2 * MARGIN_PX)
-#define HEADER_PX 96
+#define HEADER_PX 112
 #define MIN_BOXES_A_PX 10 /* a box is at least 0.1 px wide */
 
 /* flamegraph.js has these too. */
@@ -181,12 +181,15 @@ static void put_box(const struct svg *svg, const struct flame_node *node)
 
 static void put_frames(const struct svg *svg)
 {
+	uint32_t node = 0;
+
 	strbuf_appendf(svg->out,
 		       "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n",
 		       MARGIN_PX, HEADER_PX, FRAMES_PX, (svg->max_depth + 1) * ROW_PX);
-	for (uint32_t node = 0, is_first = 1; is_first || node;
-	     node = next_box(svg, node), is_first = 0)
+	do {
 		put_box(svg, &svg->tree->nodes[node]);
+		node = next_box(svg, node);
+	} while (node);
 	strbuf_append_str(svg->out, "</svg>\n");
 }
 
@@ -195,8 +198,6 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 	const struct flame_tree *tree = svg->tree;
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
 
-	xml_append(svg->out, info->subtitle);
-	strbuf_append_str(svg->out, *info->subtitle ? " \xc2\xb7 " : "");
 	put_number(svg->out, tree->nodes[0].count);
 	strbuf_append_str(svg->out, " samples");
 	if (nr_left_out > 0) {
@@ -207,6 +208,8 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 		strbuf_append_str(svg->out, " \xc2\xb7 samples with their stack cut short: ");
 		put_number(svg->out, tree->nr_cut);
 	}
+	strbuf_append_str(svg->out, *info->subtitle ? " \xc2\xb7 " : "");
+	xml_append(svg->out, info->subtitle);
 }
 
 static void put_legend(const struct svg *svg)
@@ -222,7 +225,7 @@ static void put_legend(const struct svg *svg)
 	};
 
 	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
-		       52);
+		       66);
 	for (size_t i = 0; i < array_len(entries); i++) {
 		strbuf_appendf(svg->out,
 			       "<rect x=\"%d\" width=\"12\" height=\"12\" rx=\"3\" fill=\"",
@@ -240,16 +243,14 @@ static void put_header(const struct svg *svg, const struct output_info *info)
 
 	strbuf_appendf(out,
 		       "<g id=\"header\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>\n"
-		       "<text class=\"title\" x=\"%d\" y=\"26\">",
+		       "<text class=\"title\" x=\"%d\" y=\"29\">",
 		       HEADER_PX - 4, MARGIN_PX);
 	xml_append(out, info->title);
-	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"44\">", MARGIN_PX);
+	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"56\">", MARGIN_PX);
 	put_subtitle(svg, info);
 	strbuf_append_str(out, "</text>\n");
 	put_legend(svg);
-	strbuf_appendf(out,
-		       "<text id=\"details\" class=\"details\" x=\"%d\" y=\"84\">"
-		       "Click a box to zoom, Ctrl-F to search, Esc to go back</text>\n</g>\n",
+	strbuf_appendf(out, "<text id=\"details\" class=\"details\" x=\"%d\" y=\"100\"/>\n</g>\n",
 		       MARGIN_PX);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles as flame graphs: one SVG file that needs nothing else. Any viewer shows the picture; in a browser
- * its script (flamegraph.js) adds zoom and search. */
+/* Profiles as flame graphs: one SVG file that needs nothing else. Any viewer shows the picture;
+ * in a browser its script (flamegraph.js) adds zoom and search. */
 #ifndef PROFILE_SVG_H
 #define PROFILE_SVG_H
 

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Appends any bytes so that they stand for themselves in XML text and attribute values. What XML 1.0 cannot
- * hold (control characters, malformed UTF-8, noncharacters) becomes U+FFFD. */
+/* Appends any bytes so that they stand for themselves in XML text and attribute values. What XML
+ * 1.0 cannot hold (control characters, malformed UTF-8, noncharacters) becomes U+FFFD. */
 void xml_append(struct strbuf *out, const char *text);
 
 /* The same, cut to `max_chars` characters, the last of which is then an ellipsis. */

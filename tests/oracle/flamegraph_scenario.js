@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses the flame graph of make_profile the way a person does and notes what is to be seen. Added to the
- * picture by check_svg_browser.py, which reads the notes from #notes. */
+/* Uses the flame graph of make_profile the way a person does and notes what is to be seen. Added
+ * to the picture by check_svg_browser.py, which reads the notes from #notes. */
 'use strict';
 (function () {
 	const notes = {};
@@ -8,7 +8,9 @@
 	const field = document.querySelector('input');
 
 	function box(name) {
-		return boxes.find((g) => g.querySelector('title').textContent.startsWith(name + ' ('));
+		const start = `${name} (`;
+
+		return boxes.find((g) => g.querySelector('title').textContent.startsWith(start));
 	}
 
 	function click(element) {
@@ -40,7 +42,10 @@
 	}
 
 	function states() {
-		return ['all', 'kswapd0', 'nginx', 'http::serve(int)', 'vfs_read', '[stack cut here]'].map(state);
+		const names = ['all', 'kswapd0', 'nginx', 'http::serve(int)', 'vfs_read',
+			'[stack cut here]'];
+
+		return names.map(state);
 	}
 
 	notes.start = states();
@@ -69,7 +74,7 @@
 	click(document.getElementById('flip'));
 	notes.flippedTop = box('all').querySelector('rect').getAttribute('y');
 
-	box('vfs_read').querySelector('rect').dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
+	box('vfs_read').dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
 	notes.details = document.getElementById('details').textContent;
 
 	const desc = document.createElementNS('http://www.w3.org/2000/svg', 'desc');

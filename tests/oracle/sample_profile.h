@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small profile with one of everything, which encoders are checked with. What is in it is written down a
- * second time, on purpose, in the check_….py of each format.
+/* A small profile with one of everything, which encoders are checked with. What is in it is
+ * written down a second time, on purpose, in the check_….py of each format.
  *
- *	resource                       process  thread    stack, root first                        count
- *	pod web-0, container nginx     nginx    nginx     main, serve, do_syscall_64, vfs_read     7
- *	                                                  (pid 100, tid 100 on cpu 0, tid 101 on   5
- *	                                                  cpu 1)
- *	pod db-0, container postgres   postgres checkp…   main, [stack cut here]                   3
- *	host                           kswapd0  kswapd0   kthread, kswapd                          2
+ *	resource                      process   thread    stack, root first                     count
+ *	pod web-0, container nginx    nginx     nginx     main, serve, do_syscall_64, vfs_read  7
+ *	the same, tid 101 on cpu 1    nginx     nginx     the same                              5
+ *	pod db-0, container postgres  postgres  checkp…   main, [stack cut here]                3
+ *	host                          kswapd0   kswapd0   kthread, kswapd                       2
  */
 #ifndef TESTS_ORACLE_SAMPLE_PROFILE_H
 #define TESTS_ORACLE_SAMPLE_PROFILE_H
