@@ -209,6 +209,7 @@ static void maps_of_this_machine_are_all_well_formed(void **state)
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	(void)state;
 
+	assert_non_null(dir);
 	assert_int_equal(process_table_new(proc_fd, 4096, &table), 0);
 	for (const struct dirent *entry; (entry = readdir(dir));) {
 		unsigned int pid;
