@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares samples with what the containers know about themselves. Every check returns the list of
+what is wrong, empty when nothing is."""
+
+import math
+import os
+
+# What only a container's resource may carry.
+CONTAINER_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.container.name",
+                  "container.id")
+TOLERANCE = 0.10
+# A sample hits or misses a slice of CPU time by chance; below 400 samples three standard deviations
+# of that are more than the tolerance.
+CHANCE_SIGMAS = 3
+CHANCE_VARIANCE = 4 / 9
+
+
+def samples_of(samples, workload):
+    return [sample for sample in samples if workload.hot in sample.frames]
+
+
+def total(samples):
+    return sum(sample.count for sample in samples)
+
+
+def expected_count(workload, hz):
+    return workload.cpu_us * hz / 1e6
+
+
+def allowed_error(expected):
+    return max(TOLERANCE * expected, CHANCE_SIGMAS * math.sqrt(CHANCE_VARIANCE * expected), 3)
+
+
+def resource_faults(sample, resource):
+    """How the sample's resource differs from the one it must have."""
+    faults = [f"{key} is {sample.resource.get(key)!r}, not {value!r}"
+              for key, value in resource.items() if sample.resource.get(key) != value]
+    if not resource:
+        faults += [f"{key} on a host process" for key in CONTAINER_KEYS if key in sample.resource]
+    return faults
+
+
+def attribute_faults(sample, workload):
+    attributes, faults = sample.attributes, []
+    if attributes.get("thread.name") != workload.hot:
+        faults.append(f"thread.name is {attributes.get('thread.name')!r}")
+    if attributes.get("cpu.logical_number") not in range(os.cpu_count()):
+        faults.append(f"cpu.logical_number is {attributes.get('cpu.logical_number')!r}")
+    if str(attributes.get("flamelet.cgroup.id")) != str(workload.cgroup_id):
+        faults.append(f"flamelet.cgroup.id is {attributes.get('flamelet.cgroup.id')!r}, "
+                      f"not {workload.cgroup_id}")
+    return faults
+
+
+def stack_faults(sample, workload):
+    leaf_to_root = sample.frames[sample.frames.index(workload.hot):]
+    return [] if "main" in leaf_to_root else ["no main below the hot function"]
+
+
+def check_samples(samples, workload, resource):
+    """Each distinct fault once, with the number of samples that have it."""
+    counts = {}
+    for sample in samples_of(samples, workload):
+        for fault in (resource_faults(sample, resource) + attribute_faults(sample, workload)
+                      + stack_faults(sample, workload)):
+            counts[fault] = counts.get(fault, 0) + sample.count
+    return [f"{workload.hot}: {fault} ({count} samples)" for fault, count in counts.items()]
+
+
+def check_count(found, workload, hz):
+    expected = expected_count(workload, hz)
+    if found == 0:
+        return [f"{workload.hot}: no samples at all"]
+    if abs(found - expected) > allowed_error(expected):
+        return [f"{workload.hot}: {found} samples where its CPU time makes {expected:.0f}"]
+    return []
+
+
+def check_all_counts(samples, workloads, hz):
+    """Over all containers chance evens out, and the plain tolerance holds."""
+    found = sum(total(samples_of(samples, workload)) for workload in workloads)
+    expected = sum(expected_count(workload, hz) for workload in workloads)
+    if abs(found - expected) > TOLERANCE * expected:
+        return [f"{found} samples in all where the CPU time makes {expected:.0f}"]
+    return []
+
+
+def check_names(samples):
+    nameless = total(sample for sample in samples if "" in sample.frames)
+    return [f"{nameless} samples have a location without a name"] if nameless else []
+
+
+def check_attribution(samples, workloads, node_name, hz):
+    """The whole truth table; prints it and returns what is wrong."""
+    problems = check_names(samples) + check_all_counts(samples, workloads, hz)
+    print(f"{'hot function':<16} {'where':<42} {'expected':>8} {'found':>6} {'misattributed':>13}")
+    for workload in workloads:
+        own, resource = samples_of(samples, workload), workload.resource(node_name)
+        wrong = total(sample for sample in own if resource_faults(sample, resource))
+        print(f"{workload.hot:<16} {place(workload):<42} {expected_count(workload, hz):>8.0f} "
+              f"{total(own):>6} {wrong:>13}")
+        problems += check_samples(samples, workload, resource)
+        problems += check_count(total(own), workload, hz)
+    return problems
+
+
+def place(workload):
+    if not workload.pod:
+        return "host"
+    return f"{workload.pod.namespace}/{workload.pod.name}/{workload.container}"
+
+
+def check_path_only(samples, workload, node_name):
+    """Without the kubelet a sample carries what the cgroup path tells, and claims no more."""
+    known = {key: value for key, value in workload.resource(node_name).items()
+             if key in ("k8s.pod.uid", "container.id", "k8s.node.name")}
+    claimed = {f"{workload.hot}: {key} came from nowhere"
+               for sample in samples_of(samples, workload)
+               for key in ("k8s.pod.name", "k8s.namespace.name") if key in sample.resource}
+    return check_samples(samples, workload, known) + sorted(claimed)

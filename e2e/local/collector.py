@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The receiving end: a real OpenTelemetry Collector, or receiver.py where it cannot be built."""
+
+import os
+import subprocess
+import sys
+
+import host
+import profiles
+
+LOCAL = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(os.path.dirname(LOCAL), "collector/build.sh")
+PROTO = os.path.join(LOCAL, "../../tests/proto/otlp_profiles.proto")
+BUILD_SECONDS = 280
+
+CONFIG = """
+receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
+exporters: {{file: {{path: "{output}", flush_interval: 200ms}}}}
+service:
+  telemetry: {{metrics: {{level: none}}}}
+  pipelines: {{profiles: {{receivers: [otlp], exporters: [file]}}}}
+"""
+
+
+def find_collector():
+    """The path of the cached Collector, built now if need be; None, said aloud, without Go."""
+    done = subprocess.run([BUILD], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=BUILD_SECONDS, check=False)
+    if done.returncode == host.SKIP:
+        reason = (done.stdout + done.stderr).strip() or "it cannot be built here"
+        print(f"SKIP OpenTelemetry Collector: {reason}; a Python receiver takes its place",
+              flush=True)
+        return None
+    if done.returncode != 0:
+        raise host.Failure(f"{BUILD}: exit {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout.split()[-1]
+
+
+class Collector:
+    """One receiver on one port. It can go down and come back, with a new output file each time."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory)
+        self.program = find_collector()
+        self.port = host.free_port()
+        self.outputs = []
+        self.process = None
+
+    def endpoint(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        output = f"{self.directory}/profiles-{len(self.outputs)}.json"
+        self.outputs.append(output)
+        self.process = host.Process("collector", self.command(output), f"{self.directory}/log")
+        host.wait_until("the collector listens", self.is_listening, 20)
+
+    def command(self, output):
+        if not self.program:
+            return [sys.executable, f"{LOCAL}/receiver.py", str(self.port), PROTO, output]
+        config_path = f"{self.directory}/config.yaml"
+        with open(config_path, "w", encoding="ascii") as config:
+            config.write(CONFIG.format(port=self.port, output=output))
+        return [self.program, "--config", config_path,
+                "--feature-gates=+service.profilesSupport"]
+
+    def is_listening(self):
+        if not self.process.is_alive():
+            raise host.Failure("the collector ended: " + self.process.log()[-2000:])
+        return host.accepts_connections(self.port)
+
+    def samples(self):
+        return [sample for output in self.outputs
+                for sample in profiles.read_samples(host.read_text(output))]
+
+    def stop(self):
+        if self.process:
+            self.process.finish()

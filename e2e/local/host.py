@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the test takes from the host: programs, bounded waits, child processes, cgroups, mounts."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+SKIP = 77
+CGROUP_LOCK = "/run/lock/flamelet-e2e.lock"
+
+
+class Failure(Exception):
+    """The test cannot go on; the message says what did not happen."""
+
+
+class Skip(Exception):
+    """The test cannot run here; the message says what is missing."""
+
+
+def require(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            raise Skip(f"{program} is not installed")
+
+
+def wait_until(what, condition, seconds=10.0, pause=0.05):
+    """Returns the first true value of condition(), or fails by the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(pause)
+    raise Failure(f"{what}: nothing after {seconds:g} s")
+
+
+def run(*command, seconds=30, **options):
+    """Runs a command to its end; its output is part of the failure."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=seconds, check=False, **options)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}: exit {done.returncode}: {done.stdout.strip()}")
+    return done.stdout
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def accepts_connections(port):
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def read_text(path):
+    """The file's text, or nothing when it is not there."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+class Process:
+    """A child with its output in a file, which never outlives the test."""
+
+    def __init__(self, name, command, log_path, **options):
+        self.name, self.log_path = name, log_path
+        with open(log_path, "ab") as log:
+            self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
+                                          stderr=subprocess.STDOUT, **options)
+
+    @property
+    def pid(self):
+        return self.child.pid
+
+    def is_alive(self):
+        return self.child.poll() is None
+
+    def log(self):
+        return read_text(self.log_path)
+
+    def finish(self, seconds=10, first=signal.SIGTERM):
+        """Asks the child to end and returns its exit status; -9 says that it had to be killed."""
+        if self.is_alive():
+            self.child.send_signal(first)
+        try:
+            return self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            return self.child.wait(5)
+
+
+def cgroup_mounts():
+    """Mount points of all cgroup hierarchies: ([version 1 ...], version 2 or None)."""
+    v1, v2 = [], None
+    for line in read_text("/proc/self/mounts").splitlines():
+        _, point, kind = line.split()[:3]
+        if kind == "cgroup":
+            v1.append(point)
+        elif kind == "cgroup2":
+            v2 = v2 or point
+    return v1, v2
+
+
+def kill_cgroup(directory):
+    """Kills what still runs in a cgroup and below it."""
+    for path, _, _ in os.walk(directory):
+        for pid in read_text(os.path.join(path, "cgroup.procs")).split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+
+
+def remove_cgroup(directory):
+    """Removes a cgroup with its children; one that is still busy a second later stays."""
+    for path, _, _ in os.walk(directory, topdown=False):
+        for _ in range(20):
+            try:
+                os.rmdir(path)
+                break
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.05)
+
+
+def leaves_cgroup(path):
+    """Removes the empty parents of a path that other runs, or a real kubelet, may share."""
+    while path not in ("", "/"):
+        for mount in flatten(cgroup_mounts()):
+            with contextlib.suppress(OSError):
+                os.rmdir(mount + path)
+        path = os.path.dirname(path)
+
+
+def flatten(mounts):
+    v1, v2 = mounts
+    return v1 + [v2]
+
+
+class SharedCgroups:
+    """Counts the runs that use /kubepods: only the last one may remove its empty directories,
+    since another one's runc may just be about to make a child there."""
+
+    def __init__(self):
+        self.lock = open(CGROUP_LOCK, "w", encoding="ascii")
+        fcntl.flock(self.lock, fcntl.LOCK_SH)
+
+    def release(self, parents):
+        with self.lock:
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            for parent in parents:
+                leaves_cgroup(parent)
+
+
+def unmount_below(directory):
+    points = [line.split()[1] for line in read_text("/proc/self/mounts").splitlines()]
+    for point in sorted(points, reverse=True):
+        if point.startswith(directory + "/"):
+            subprocess.run(["umount", "-l", point], check=False)
+
+
+def kill_mentioning(directory):
+    """Kills processes whose command line names a path below our own temporary directory: the
+    shims, which containerd leaves behind on purpose."""
+    needle = (directory + "/").encode()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/cmdline", "rb") as cmdline:
+                if int(pid) != os.getpid() and needle in cmdline.read():
+                    os.kill(int(pid), signal.SIGKILL)
