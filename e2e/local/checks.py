@@ -9,10 +9,6 @@ import os
 CONTAINER_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.container.name",
                   "container.id")
 TOLERANCE = 0.10
-# A sample hits or misses a slice of CPU time by chance; below 400 samples three standard deviations
-# of that are more than the tolerance.
-CHANCE_SIGMAS = 3
-CHANCE_VARIANCE = 4 / 9
 
 
 def samples_of(samples, workload):
@@ -28,7 +24,9 @@ def expected_count(workload, hz):
 
 
 def allowed_error(expected):
-    return max(TOLERANCE * expected, CHANCE_SIGMAS * math.sqrt(CHANCE_VARIANCE * expected), 3)
+    """Whether a sample falls into a slice of CPU time is chance: below 400 samples that alone makes more
+    than the tolerance now and then."""
+    return max(TOLERANCE * expected, 2 * math.sqrt(expected))
 
 
 def resource_faults(sample, resource):

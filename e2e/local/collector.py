@@ -42,7 +42,7 @@ class Collector:
     def __init__(self, directory):
         self.directory = directory
         os.makedirs(directory)
-        self.program = find_collector()
+        self.program = None
         self.port = host.free_port()
         self.outputs = []
         self.process = None
@@ -51,6 +51,8 @@ class Collector:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
+        if not self.outputs:
+            self.program = find_collector()
         output = f"{self.directory}/profiles-{len(self.outputs)}.json"
         self.outputs.append(output)
         self.process = host.Process("collector", self.command(output), f"{self.directory}/log")

@@ -31,8 +31,11 @@ class Containerd:
         config_path = f"{directory}/config.toml"
         with open(config_path, "w", encoding="ascii") as config:
             config.write(CONFIG.format(directory=directory))
-        self.daemon = host.Process("containerd", ["containerd", "--config", config_path],
-                                   f"{directory}/containerd.log")
+        self.command = ["containerd", "--config", config_path]
+        self.daemon = None
+
+    def start_daemon(self):
+        self.daemon = host.Process("containerd", self.command, f"{self.directory}/containerd.log")
         host.wait_until("containerd answers", self.answers)
 
     def ctr(self, *arguments):
@@ -67,6 +70,7 @@ class Containerd:
         with contextlib.suppress(host.Failure, subprocess.TimeoutExpired):
             for container_id in self.ctr("tasks", "list", "--quiet").split():
                 self.ctr("tasks", "delete", "--force", container_id)
-        self.daemon.finish()
+        if self.daemon:
+            self.daemon.finish()
         host.kill_mentioning(self.directory)
         host.unmount_below(self.directory)

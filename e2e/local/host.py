@@ -2,6 +2,7 @@
 """What the test takes from the host: programs, bounded waits, child processes, cgroups, mounts."""
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import time
 
 SKIP = 77
+PR_SET_CHILD_SUBREAPER = 36
 CGROUP_LOCK = "/run/lock/flamelet-e2e.lock"
 
 
@@ -87,6 +89,9 @@ class Process:
 
     def log(self):
         return read_text(self.log_path)
+
+    def stop(self):
+        self.finish(5)
 
     def finish(self, seconds=10, first=signal.SIGTERM):
         """Asks the child to end and returns its exit status; -9 says that it had to be killed."""
@@ -180,3 +185,17 @@ def kill_mentioning(directory):
             with open(f"/proc/{pid}/cmdline", "rb") as cmdline:
                 if int(pid) != os.getpid() and needle in cmdline.read():
                     os.kill(int(pid), signal.SIGKILL)
+
+
+def adopt_orphans():
+    """Processes that our children leave behind, such as the shims, become ours to wait for."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap_orphans(seconds=2.0):
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                time.sleep(0.05)

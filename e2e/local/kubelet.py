@@ -51,20 +51,24 @@ def add_run(status, run, now):
 class PodList:
     """The body of /pods, rewritten every quarter of a second by a thread."""
 
-    def __init__(self, path, node_name, workloads):
+    def __init__(self, path, node_name):
         self.path, self.node_name = path, node_name
-        self.workloads = [workload for workload in workloads if workload.pod]
+        self.workloads = []
         with open(RECORDED, encoding="utf-8") as recorded:
             items = json.load(recorded)["items"]
         self.templates = {item["metadata"]["name"]: item for item in items}
         self.is_stopping = threading.Event()
-        self.publish()
         self.thread = threading.Thread(target=self.keep_publishing, daemon=True)
+
+    def start(self, workloads):
+        self.workloads = [workload for workload in workloads if workload.pod]
+        self.publish()
         self.thread.start()
 
     def stop(self):
         self.is_stopping.set()
-        self.thread.join()
+        if self.thread.is_alive():
+            self.thread.join()
 
     def keep_publishing(self):
         while not self.is_stopping.wait(0.25):
@@ -73,7 +77,7 @@ class PodList:
     def publish(self):
         pods = {id(workload.pod): workload.pod for workload in self.workloads}
         body = {"kind": "PodList", "apiVersion": "v1", "metadata": {},
-                "items": [self.item(pod) for pod in pods.values() if not pod.is_deleted]}
+                "items": [self.item(pod) for pod in pods.values() if pod.is_listed]}
         with open(self.path + ".new", "w", encoding="utf-8") as file:
             json.dump(body, file)
         os.rename(self.path + ".new", self.path)
@@ -105,14 +109,19 @@ class Kubelet:
     def __init__(self, directory, node_name, pods_path):
         self.directory = directory
         os.makedirs(directory)
-        command = [sys.executable, STAND_IN, "--node-name", node_name, "--pods", pods_path,
-                   "--dir", directory]
-        self.process = host.Process("kubelet", command, f"{directory}/log")
-        self.address = host.wait_until("the kubelet stand-in serves",
-                                       lambda: host.read_text(f"{directory}/address").strip())
+        self.command = [sys.executable, STAND_IN, "--node-name", node_name, "--pods", pods_path,
+                        "--dir", directory]
+        self.process = None
+
+    def start(self):
+        self.process = host.Process("kubelet", self.command, f"{self.directory}/log")
+        host.wait_until("the kubelet stand-in serves", self.address)
+
+    def address(self):
+        return host.read_text(f"{self.directory}/address").strip()
 
     def agent_options(self):
-        return ["--kubelet-url", f"https://{self.address}",
+        return ["--kubelet-url", f"https://{self.address()}",
                 "--kubelet-ca-file", f"{self.directory}/ca.crt",
                 "--kubelet-token-file", f"{self.directory}/token"]
 
@@ -126,4 +135,5 @@ class Kubelet:
         return host.read_text(f"{self.directory}/requests").splitlines()
 
     def stop(self):
-        self.process.finish()
+        if self.process:
+            self.process.finish()

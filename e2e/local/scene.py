@@ -2,6 +2,7 @@
 """Everything that runs during the test, and its end: whatever was started is taken down again."""
 
 import concurrent.futures
+import contextlib
 import os
 import re
 import shutil
@@ -24,26 +25,45 @@ DELETED_AFTER_S = 4.0
 
 
 class Scene:
-    def __init__(self, binary, frequency_hz):
+    """Used as a context: at its end all is taken down, the last part first, whatever fails."""
+
+    def __init__(self, binary, frequency_hz, is_kept):
         self.binary, self.frequency_hz = binary, frequency_hz
-        self.directory = tempfile.mkdtemp(prefix="flamelet-e2e-")
+        self.is_kept = is_kept
         self.tag = os.urandom(3).hex()
-        self.shared_cgroups = host.SharedCgroups()
         self.workloads = []
-        self.host_processes = {}
         self.agents = []
-        self.containerd = self.pod_list = self.kubelet = self.collector = None
+        self.stack = contextlib.ExitStack()
+        self.directory = tempfile.mkdtemp(prefix="flamelet-e2e-")
+        self.stack.callback(self.remove_directory)
+        self.stack.callback(host.reap_orphans)
+        self.shared_cgroups = host.SharedCgroups()
+        self.stack.callback(self.remove_cgroups)
+        self.collector = self.add(collector.Collector(f"{self.directory}/collector"))
+        self.containerd = self.add(containers.Containerd(f"{self.directory}/containerd"))
+        pods_path = f"{self.directory}/pods.json"
+        self.kubelet = self.add(kubelet.Kubelet(f"{self.directory}/kubelet", NODE_NAME, pods_path))
+        self.pod_list = self.add(kubelet.PodList(pods_path, NODE_NAME))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.stack.close()
+
+    def add(self, part):
+        """Registers a part before it starts: its stop() is called whatever becomes of it."""
+        self.stack.callback(part.stop)
+        return part
 
     def set_up(self, workloads):
         self.workloads = tables.name_programs(workloads, self.tag)
-        self.collector = collector.Collector(f"{self.directory}/collector")
         self.collector.start()
         programs = self.compile_programs()
-        self.containerd = containers.Containerd(f"{self.directory}/containerd")
+        self.containerd.start_daemon()
         self.containerd.import_programs(programs)
-        pods_path = f"{self.directory}/pods.json"
-        self.pod_list = kubelet.PodList(pods_path, NODE_NAME, self.workloads)
-        self.kubelet = kubelet.Kubelet(f"{self.directory}/kubelet", NODE_NAME, pods_path)
+        self.pod_list.start(self.workloads)
+        self.kubelet.start()
 
     def compile_programs(self):
         os.makedirs(f"{self.directory}/bin")
@@ -58,7 +78,7 @@ class Scene:
                    "--frequency", str(self.frequency_hz), "--node-name", NODE_NAME,
                    *self.kubelet.agent_options(), *options]
         log_path = f"{self.directory}/agent-{len(self.agents)}.log"
-        agent = host.Process("agent", command, log_path)
+        agent = self.add(host.Process("agent", command, log_path))
         self.agents.append(agent)
         seen = len(self.collector.samples())
         host.wait_until("the agent's first profile arrives",
@@ -89,8 +109,8 @@ class Scene:
                 procs.write("0")
 
         command = workload.command(f"{self.directory}/bin/{workload.hot}")
-        self.host_processes[workload.hot] = host.Process(
-            workload.hot, command, self.output_path(workload), preexec_fn=enter_cgroup)
+        self.add(host.Process(workload.hot, command, self.output_path(workload),
+                              preexec_fn=enter_cgroup))
 
     def output_path(self, workload):
         if workload.pod:
@@ -133,7 +153,7 @@ class Scene:
                 self.start(workload)
             self.look_at(workload)
             if workload.label == "tick" and workload.ended:
-                workload.pod.is_deleted = time.monotonic() > workload.ended + DELETED_AFTER_S
+                workload.pod.is_listed = time.monotonic() < workload.ended + DELETED_AFTER_S
         return all(workload.cpu_us for workload in workloads)
 
     @staticmethod
@@ -143,14 +163,8 @@ class Scene:
                    and other.container == workload.container and other.started
                    and not other.cpu_us for other in workloads)
 
-    def tear_down(self, is_kept=False):
-        for process in self.agents + list(self.host_processes.values()):
-            process.finish(seconds=5)
-        for part in (self.collector, self.kubelet, self.pod_list, self.containerd):
-            if part:
-                part.stop()
-        self.remove_cgroups()
-        if not is_kept:
+    def remove_directory(self):
+        if not self.is_kept:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def remove_cgroups(self):
@@ -164,12 +178,9 @@ class Scene:
 
     def show_logs(self):
         """The ends of all logs, for whoever has to find out what went wrong."""
-        paths = [process.log_path for process in self.agents]
-        paths += [part.log_path for part in (
-            self.collector and self.collector.process, self.kubelet and self.kubelet.process,
-            self.containerd and self.containerd.daemon) if part]
-        for path in paths:
-            print(f"--- {path}\n{host.read_text(path)[-3000:]}")
+        parts = [self.containerd.daemon, self.kubelet.process, self.collector.process]
+        for process in filter(None, parts + self.agents):
+            print(f"--- {process.name}\n{process.log()[-3000:]}")
 
 
 def compile_program(path):

@@ -10,7 +10,7 @@ import uuid
 @dataclass
 class Pod:
     """A pod made after a recorded one, `template` in `template_namespace`; its containers bear the
-    template's names. `style` is the kubelet's cgroup driver."""
+    template's names. `style` is the kubelet's cgroup driver; `is_listed`: /pods has it now."""
     template: str
     namespace: str
     name: str
@@ -18,7 +18,7 @@ class Pod:
     qos: str = ""
     style: str = "cgroupfs"
     uid: str = field(default_factory=lambda: str(uuid.uuid4()))
-    is_deleted: bool = False
+    is_listed: bool = True
 
     def cgroup(self):
         if self.style == "cgroupfs":
@@ -122,5 +122,5 @@ def attribution_workloads():
 
 def single_workload(label):
     """A short container in a pod of its own, which no earlier answer of the kubelet has named."""
-    pod = Pod("crash", "shop", "once-" + label, "once-" + label, "burstable")
+    pod = Pod("crash", "shop", "once-" + label, "once-" + label, "burstable", is_listed=False)
     return Workload(label, pod, "crash", 400, 100, is_exiting=True)
