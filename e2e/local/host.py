@@ -42,9 +42,10 @@ def wait_until(what, condition, seconds=10.0, pause=0.05):
 
 
 def run(*command, seconds=30, **options):
-    """Runs a command to its end; its output is part of the failure."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=seconds, check=False, **options)
+    """Runs a command to its end and returns its output, which is also part of a failure."""
+    options.setdefault("stderr", subprocess.STDOUT)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=seconds,
+                          check=False, **options)
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}: exit {done.returncode}: {done.stdout.strip()}")
     return done.stdout

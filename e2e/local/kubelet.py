@@ -18,11 +18,12 @@ STAND_IN = os.path.join(REPOSITORY, "tests/standin/kubelet.py")
 # A real kubelet looks at its runtime once a second and reports what it saw then.
 STATUS_DELAY_S = 1.0
 STATUS_LISTS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+SOME_TIME = "2026-01-01T00:00:00Z"
 
 
 def ended_state(container_id):
     return {"terminated": {"exitCode": 0, "reason": "Completed", "containerID": container_id,
-                           "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:01Z"}}
+                           "startedAt": SOME_TIME, "finishedAt": SOME_TIME}}
 
 
 def waiting_status(recorded):
@@ -44,7 +45,7 @@ def add_run(status, run, now):
     if run.ended is not None and now >= run.ended + STATUS_DELAY_S:
         status["state"] = ended_state(status["containerID"])
     else:
-        status["state"] = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+        status["state"] = {"running": {"startedAt": SOME_TIME}}
         status.update(ready=True, started=True)
 
 

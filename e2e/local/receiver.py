@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from google.protobuf import json_format, message_factory
+from google.protobuf import json_format
 
 REQUEST = "ExportProfilesServiceRequest"
 PATH = "/v1development/profiles"
@@ -27,8 +27,7 @@ def load_request_class(proto_path):
                        check=True)
         sys.path.insert(0, output)
         module = importlib.import_module(name.replace(".proto", "_pb2"))
-    descriptor = module.DESCRIPTOR.message_types_by_name[REQUEST]
-    return message_factory.MessageFactory().GetPrototype(descriptor)
+    return getattr(module, REQUEST)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -19,8 +19,8 @@ import workloads
 
 FREQUENCY_HZ = 99
 WHOLE_SECONDS = 285
-# What the stand-in does to requests, in this order. Samples of a group have arrived before the next one
-# begins, so that an answer of "none", which shows that the agent recovers, cannot name those before it.
+# What the stand-in does to requests, in this order. Samples of a group have arrived before the next
+# group begins, so that the good answers to "none", by which the agent recovers, name none of them.
 FAULT_GROUPS = (("401", "403", "truncate", "null-items", "huge"), ("none",), ("hang", "absent"))
 REQUEST_SECONDS = 8
 ARRIVAL_SECONDS = 15
