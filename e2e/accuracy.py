@@ -5,8 +5,9 @@
     accuracy.py path/to/flamelet
 
 How CPU times are compared over the same span: the program (busy.c) idles until the recording has
-begun, is busy until told to stop, and idles again before the recording ends. So all CPU time that it
-uses between two readings of /proc/PID/stat falls into the profile, and neither has to hit a moment.
+begun, is busy until told to stop, and idles again before the recording ends. So all CPU time that
+it uses between two readings of /proc/PID/stat falls into the profile, and neither reading has to
+hit a moment.
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 

@@ -73,8 +73,8 @@ class Collector:
         return host.accepts_connections(self.port)
 
     def samples(self):
-        return [sample for output in self.outputs
-                for sample in profiles.read_samples(host.read_text(output))]
+        """Those received since the last start; only after stop() the last ones are surely there."""
+        return profiles.read_samples(host.read_text(self.outputs[-1]))
 
     def stop(self):
         if self.process:

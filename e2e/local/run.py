@@ -43,7 +43,9 @@ def test_attribution(scene):
     agent = scene.start_agent("--export-interval", "3s")
     scene.play(table)
     problems = scenes.end_agent(agent)
+    scene.collector.stop()
     samples = scene.collector.samples()
+    scene.collector.start()
     return problems + checks.check_attribution(samples, table, scenes.NODE_NAME, FREQUENCY_HZ)
 
 
@@ -98,9 +100,8 @@ def test_endpoint_down(scene, agent):
     time.sleep(3)
     scene.must_live(agent)
     is_logged = "export" in agent.log()[log_before:]
-    seen = len(scene.collector.samples())
     scene.collector.start()
-    host.wait_until("profiles arrive again", lambda: len(scene.collector.samples()) > seen, 15)
+    host.wait_until("profiles arrive again", scene.collector.samples, 15)
     print("endpoint down and up again", flush=True)
     return [] if is_logged else ["no log line says that the endpoint is down"]
 
