@@ -27,9 +27,8 @@ def find_collector():
     done = subprocess.run([BUILD], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=BUILD_SECONDS, check=False)
     if done.returncode == host.SKIP:
-        reason = (done.stdout + done.stderr).strip() or "it cannot be built here"
-        print(f"SKIP OpenTelemetry Collector: {reason}; a Python receiver takes its place",
-              flush=True)
+        reason = done.stderr.strip().removeprefix("SKIP: ") or "it cannot be built here"
+        print(f"SKIP OpenTelemetry Collector: {reason}; receiver.py takes its place", flush=True)
         return None
     if done.returncode != 0:
         raise host.Failure(f"{BUILD}: exit {done.returncode}: {done.stderr[-2000:]}")

@@ -138,18 +138,18 @@ def remove_cgroup(directory):
                 time.sleep(0.05)
 
 
-def leaves_cgroup(path):
-    """Removes the empty parents of a path that other runs, or a real kubelet, may share."""
+def all_cgroup_mounts():
+    v1, v2 = cgroup_mounts()
+    return v1 + [v2]
+
+
+def remove_empty_parents(path):
+    """Removes the empty directories of a path that other runs, or a real kubelet, may share."""
     while path not in ("", "/"):
-        for mount in flatten(cgroup_mounts()):
+        for mount in all_cgroup_mounts():
             with contextlib.suppress(OSError):
                 os.rmdir(mount + path)
         path = os.path.dirname(path)
-
-
-def flatten(mounts):
-    v1, v2 = mounts
-    return v1 + [v2]
 
 
 class SharedCgroups:
@@ -167,7 +167,7 @@ class SharedCgroups:
             except BlockingIOError:
                 return
             for parent in parents:
-                leaves_cgroup(parent)
+                remove_empty_parents(parent)
 
 
 def unmount_below(directory):

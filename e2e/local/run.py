@@ -159,6 +159,8 @@ def parse_args():
 
 def main():
     args = parse_args()
+    if not os.access(args.binary, os.X_OK):
+        sys.exit(f"run.py: {args.binary} is not a program")
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.alarm(WHOLE_SECONDS)

@@ -170,7 +170,7 @@ class Scene:
     def remove_cgroups(self):
         own = {workload.pod.cgroup() if workload.pod else workload.cgroup
                for workload in self.workloads}
-        for directory in (mount + path for mount in host.flatten(host.cgroup_mounts())
+        for directory in (mount + path for mount in host.all_cgroup_mounts()
                           for path in own):
             host.kill_cgroup(directory)
             host.remove_cgroup(directory)
