@@ -9,17 +9,10 @@ import host
 import profiles
 
 LOCAL = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.path.join(os.path.dirname(LOCAL), "collector/build.sh")
+COLLECTOR = os.path.join(os.path.dirname(LOCAL), "collector")
+BUILD = os.path.join(COLLECTOR, "build.sh")
 PROTO = os.path.join(LOCAL, "../../tests/proto/otlp_profiles.proto")
 BUILD_SECONDS = 280
-
-CONFIG = """
-receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
-exporters: {{file: {{path: "{output}", flush_interval: 200ms}}}}
-service:
-  telemetry: {{metrics: {{level: none}}}}
-  pipelines: {{profiles: {{receivers: [otlp], exporters: [file]}}}}
-"""
 
 
 def find_collector():
@@ -54,17 +47,16 @@ class Collector:
             self.program = find_collector()
         output = f"{self.directory}/profiles-{len(self.outputs)}.json"
         self.outputs.append(output)
-        self.process = host.Process("collector", self.command(output), f"{self.directory}/log")
+        environment = dict(os.environ, COLLECTOR_ADDRESS=f"127.0.0.1:{self.port}",
+                           COLLECTOR_FILE=output)
+        self.process = host.Process("collector", self.command(output), f"{self.directory}/log",
+                                    env=environment)
         host.wait_until("the collector listens", self.is_listening, 20)
 
     def command(self, output):
-        if not self.program:
-            return [sys.executable, f"{LOCAL}/receiver.py", str(self.port), PROTO, output]
-        config_path = f"{self.directory}/config.yaml"
-        with open(config_path, "w", encoding="ascii") as config:
-            config.write(CONFIG.format(port=self.port, output=output))
-        return [self.program, "--config", config_path,
-                "--feature-gates=+service.profilesSupport"]
+        if self.program:
+            return [self.program, "--config", f"{COLLECTOR}/config.yaml"]
+        return [sys.executable, f"{LOCAL}/receiver.py", str(self.port), PROTO, output]
 
     def is_listening(self):
         if not self.process.is_alive():
