@@ -13,7 +13,7 @@ import time
 
 SKIP = 77
 PR_SET_CHILD_SUBREAPER = 36
-CGROUP_LOCK = "/run/lock/flamelet-e2e.lock"
+CGROUP_LOCK = "/run/flamelet-e2e.lock"
 
 
 class Failure(Exception):
