@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows libcgroup, which says where the v1 controllers are mounted. Two things it cannot
- * do (2.0.2): name the v2 mount when v1 has all the controllers, the usual hybrid mode, so that one is read
- * from the mount table; and walk a mount other than a hierarchy's first, as the host's is inside a
- * container. The walk here also never stats a control file: a directory's inode number, which is the id,
- * stands in its parent.
+/* The only file that knows libcgroup, which says where the v1 controllers are mounted. Two things
+ * it cannot do (2.0.2): name the v2 mount when v1 has all the controllers, the usual hybrid mode,
+ * so that one is read from the mount table; and walk a mount other than a hierarchy's first, as the
+ * host's is inside a container. The walk here also never stats a control file: a directory's inode
+ * number, which is the id, stands in its parent.
  *
- * Whether containers are in a hybrid host's v2 hierarchy depends on their runtime (runc since 1.1). It is
- * looked up: containers in v1 and none in v2 mean that v2 ids would tell nothing. */
+ * Whether containers are in a hybrid host's v2 hierarchy depends on their runtime (runc since 1.1).
+ * It is looked up: containers in v1 and none in v2 mean that v2 ids would tell nothing. */
 #include "k8s/cgroup_fs.h"
 
 #include "k8s/cgroup_path.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host's cgroup file system: which hierarchy samples are identified by, id to path and back.
  *
- * A cgroup id is the kernfs node's id: what bpf_get_current_cgroup_id() gives and the inode number of the
- * directory (Linux 5.5). open_by_handle_at(2) finds the directory of an id without a walk; it needs
- * CAP_DAC_READ_SEARCH. */
+ * A cgroup id is the kernfs node's id: what bpf_get_current_cgroup_id() gives and the inode number
+ * of the directory (Linux 5.5). open_by_handle_at(2) finds the directory of an id without a walk;
+ * it needs CAP_DAC_READ_SEARCH. */
 #ifndef K8S_CGROUP_FS_H
 #define K8S_CGROUP_FS_H
 
@@ -24,8 +24,8 @@ enum cgroup_mode {
 struct cgroup_fs;
 
 /* Finds mode and mounts. `root` overrides the mount point of the hierarchy that carries the ids (a
- * container's hostPath mount); it may also be the directory of the mounts ("/sys/fs/cgroup" with "unified",
- * "memory", "cpu" below it). NULL: found by itself.
+ * container's hostPath mount); it may also be the directory of the mounts ("/sys/fs/cgroup" with
+ * "unified", "memory", "cpu" below it). NULL: found by itself.
  * Errors: -ENOENT when there is no cgroup hierarchy, what opening it says, -ENOMEM. */
 int cgroup_fs_open(const char *root, struct cgroup_fs **ret_fs) must_check;
 void cgroup_fs_close(struct cgroup_fs *fs);
@@ -36,23 +36,26 @@ enum cgroup_mode cgroup_fs_mode(const struct cgroup_fs *fs);
 /* "unified", "hybrid", "legacy". */
 const char *cgroup_mode_name(enum cgroup_mode mode);
 
-/* The v1 controller whose hierarchy carries the ids, "memory" or "cpu"; "" unless the mode is legacy. */
+/* The v1 controller whose hierarchy carries the ids, "memory" or "cpu"; "" unless the mode is
+ * legacy. */
 const char *cgroup_fs_controller(const struct cgroup_fs *fs);
 
 /* Mount point of the hierarchy that carries the ids; borrowed. */
 const char *cgroup_fs_root(const struct cgroup_fs *fs);
 
-/* Appends the path of a cgroup below the root ("/kubepods/…", "/" for the root itself). Thread-safe.
- * Errors: -ESTALE when it is gone, -ENOENT when it lies outside what the root's mount shows, -EPERM without
- * CAP_DAC_READ_SEARCH, -ENOSPC. */
+/* Appends the path of a cgroup below the root ("/kubepods/…", "/" for the root itself).
+ * Thread-safe.
+ * Errors: -ESTALE when it is gone, -ENOENT when it lies outside what the root's mount shows, -EPERM
+ * without CAP_DAC_READ_SEARCH, -ENOSPC. */
 int cgroup_fs_path(const struct cgroup_fs *fs, uint64_t id, struct strbuf *path) must_check;
 
-/* The id of a path below the root. Errors: -ENOENT when there is no such cgroup, and what stat() says. */
+/* The id of a path below the root. Errors: -ENOENT when there is no such cgroup, and what stat()
+ * says. */
 int cgroup_fs_id(const struct cgroup_fs *fs, const char *path, uint64_t *ret_id) must_check;
 
 /* Calls `visit` for each cgroup that exists now, parents first, until it returns non-zero (which is
- * returned). What lies deeper than CGROUP_WALK_DEPTH_MAX is left out. Errors: -ENOMEM, and what reading
- * the root says. */
+ * returned). What lies deeper than CGROUP_WALK_DEPTH_MAX is left out. Errors: -ENOMEM, and what
+ * reading the root says. */
 int cgroup_fs_walk(const struct cgroup_fs *fs,
 		   int (*visit)(const char *path, uint64_t id, void *data), void *data) must_check;
 

@@ -4,23 +4,23 @@
  *	a pod directory		[anything-]pod<UID>[.slice]
  *	a container		[anything-]<ID>[.scope]
  *
- * where <UID> is 8-4-4-4-12 hex digits (systemd slices write "_" for "-") or 32 hex digits (static pods),
- * and <ID> is 64 hex digits. runc without its systemd driver makes one directory of both when it is given a
- * systemd name: "<pod directory>:cri-containerd:<ID>".
+ * where <UID> is 8-4-4-4-12 hex digits (systemd slices write "_" for "-") or 32 hex digits (static
+ * pods), and <ID> is 64 hex digits. runc without its systemd driver makes one directory of both
+ * when it is given a systemd name: "<pod directory>:cri-containerd:<ID>".
  *
- *	/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<UID>.slice/cri-containerd-<ID>.scope
+ *	/kubepods.slice/kubepods-burstable-pod<UID>.slice/cri-containerd-<ID>.scope
  *	/kubepods/burstable/pod<UID>/<ID>
  *	/kubepods.slice/kubepods-pod<UID>.slice/crio-<ID>.scope/container	crun's child
  *	/docker/<ID>/kubelet.slice/kubelet-kubepods-pod<UID>.slice/cri-containerd-<ID>.scope	kind
  *	/../../pod<UID>/<ID>	from inside a private cgroup namespace
  *
- * The path is read from its root down, and the first container below the first pod ends it: that is the one
- * this node's kubelet knows. Deeper levels (systemd or docker running inside the container, crun's child)
- * belong to it. A container above the pod is a node that runs in a container (kind) and is forgotten.
- * Without a pod the first container wins for the same reason.
+ * The path is read from its root down, and the first container below the first pod ends it: that is
+ * the one this node's kubelet knows. Deeper levels (systemd or docker running inside the container,
+ * crun's child) belong to it. A container above the pod is a node that runs in a container (kind)
+ * and is forgotten. Without a pod the first container wins for the same reason.
  *
- * What is not found here: DinD that escapes to a sibling of kubepods (/docker/<ID>), which no path can
- * attribute, and static pods whose manifest sets a UID of another shape. */
+ * What is not found here: DinD that escapes to a sibling of kubepods (/docker/<ID>), which no path
+ * can attribute, and static pods whose manifest sets a UID of another shape. */
 #include "k8s/cgroup_path.h"
 
 #include "base/err.h"
@@ -173,7 +173,8 @@ static bool is_conmon(struct span name, struct span id)
 	return prefix.len > 0 && memmem(prefix.text, prefix.len, "conmon", strlen("conmon"));
 }
 
-/* Enters a container: final below a pod; without one, only the first counts and a pod may still come. */
+/* Enters a container: final below a pod; without one, only the first counts and a pod may still
+ * come. */
 static bool take_container(struct span id, struct cgroup_owner *owner)
 {
 	bool is_in_pod = owner->pod_uid[0] != '\0';

@@ -17,12 +17,13 @@ enum cgroup_kind {
 struct cgroup_owner {
 	enum cgroup_kind kind;
 	char pod_uid[POD_UID_MAX + 1]; /* with dashes as in the API; "" when not in a pod */
-	/* 64 lower-case hex digits; on ECS 32 hex digits, a dash and digits; "" when in no container */
+	/* 64 lower-case hex digits; on ECS 32 hex digits, a dash and digits; "" when in no
+	 * container */
 	char container_id[CONTAINER_ID_LEN + 1];
 };
 
-/* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know is
- * CGROUP_HOST. */
+/* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know
+ * is CGROUP_HOST. */
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address and the name of a kubelet are two things. An agent's pod knows the address of its node, but
- * the kubelet's certificate often names the node only. So with a node name the request is for
- * https://NODE:PORT/pods, which libcurl verifies, and the name is resolved to the address by fiat. */
+/* The address and the name of a kubelet are two things. An agent's pod knows the address of its
+ * node, but the kubelet's certificate often names the node only. So with a node name the request is
+ * for https://NODE:PORT/pods, which libcurl verifies, and the name is resolved to the address by
+ * fiat. */
 #include "k8s/kubelet.h"
 
 #include "base/clock.h"
@@ -236,8 +237,8 @@ static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char
 	return error;
 }
 
-/* Makes "Authorization: Bearer …" of the token file; nothing without one, or where it may not be sent. A
- * character that could end the header is refused. */
+/* Makes "Authorization: Bearer …" of the token file; nothing without one, or where it may not be
+ * sent. A character that could end the header is refused. */
 static int read_token(struct kubelet *kubelet, struct strbuf *header)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TOKEN_MAX_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET https://KUBELET/pods: the pods of this node, from the node itself. A kubelet object belongs to one
- * thread at a time. */
+/* GET https://KUBELET/pods: the pods of this node, from the node itself. A kubelet object belongs
+ * to one thread at a time. */
 #ifndef K8S_KUBELET_H
 #define K8S_KUBELET_H
 
@@ -34,9 +34,9 @@ DEFINE_FREEP(struct kubelet, kubelet_free)
 
 /* Reads the /pods body into `body`, an empty buffer, which is empty again after a failure. Then
  * kubelet_error() is a sentence with the remedy.
- * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status and for a
- * token file that holds no token; what reading the token file says. The token is never sent over plain
- * http, except to loopback. */
+ * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status
+ * and for a token file that holds no token; what reading the token file says. The token is never
+ * sent over plain http, except to loopback. */
 int kubelet_get_pods(struct kubelet *kubelet, struct strbuf *body) must_check;
 
 /* About the last request; borrowed until the next one. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each update builds a new table: first the list's pods, then from the old table what the list no longer
- * has and is young enough. As the old table was built the same way, its rows go from the youngest to the
- * oldest, live ones first: the first match is the best one, and what finds no room is the oldest.
+/* Each update builds a new table: first the list's pods, then from the old table what the list no
+ * longer has and is young enough. As the old table was built the same way, its rows go from the
+ * youngest to the oldest, live ones first: the first match is the best one, and what finds no room
+ * is the oldest.
  *
- * The table takes over the list's arena, so a live pod's strings are never copied; a tombstone's are, into
- * the arena of each table that follows. A node's hundred pods make this a matter of microseconds. */
+ * The table takes over the list's arena, so a live pod's strings are never copied; a tombstone's
+ * are, into the arena of each table that follows. A node's hundred pods make this a matter of
+ * microseconds. */
 #include "k8s/pod_index.h"
 
 #include "base/array.h"
@@ -258,7 +260,8 @@ void pod_index_free(struct pod_index *index)
 	free(index);
 }
 
-/* Builds the table that follows `old`. Errors: as pod_index_update(); for -ENOSPC it is complete. */
+/* Builds the table that follows `old`. Errors: as pod_index_update(); for -ENOSPC it is
+ * complete. */
 static int build_table(const struct pod_table *old, struct pod_list *list, uint64_t now_ns,
 		       struct pod_table *table)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only file that knows cJSON.
  *
- * A tree takes 6 to 7 times its text, and hostile text ("[0,0,0,…") much more, so cJSON allocates from an
- * arena with a limit, which also frees the tree in one go. cJSON's allocator is process-wide; which arena
- * it takes from is a thread's own matter, set while it parses.
+ * A tree takes 6 to 7 times its text, and hostile text ("[0,0,0,…") much more, so cJSON allocates
+ * from an arena with a limit, which also frees the tree in one go. cJSON's allocator is
+ * process-wide; which arena it takes from is a thread's own matter, set while it parses.
  *
- * All that is read from the tree may be missing or of another type: find() answers NULL on NULL, and
- * text() answers "" for what is no string. */
+ * All that is read from the tree may be missing or of another type: find() answers NULL on NULL,
+ * and text() answers "" for what is no string. */
 #include "k8s/pod_list.h"
 
 #include "k8s/workload.h"
@@ -91,8 +91,8 @@ static const char *text(const cJSON *object, const char *name)
 	return value ? value : "";
 }
 
-/* Length of the UTF-8 sequence at `bytes`, or 0 when it is none. Overlong forms, surrogates and what lies
- * above U+10FFFF are none (RFC 3629, section 4). */
+/* Length of the UTF-8 sequence at `bytes`, or 0 when it is none. Overlong forms, surrogates and
+ * what lies above U+10FFFF are none (RFC 3629, section 4). */
 static size_t sequence_len(const unsigned char *bytes, size_t len)
 {
 	unsigned char first = bytes[0];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kubelet's /pods body (a v1.PodList) as a plain table. Only what identity needs is kept: the body's
- * pod specs hold environment variables, which may be secrets, and are forgotten with the JSON tree. */
+/* The kubelet's /pods body (a v1.PodList) as a plain table. Only what identity needs is kept: the
+ * body's pod specs hold environment variables, which may be secrets, and are forgotten with the
+ * JSON tree. */
 #ifndef K8S_POD_LIST_H
 #define K8S_POD_LIST_H
 
@@ -45,8 +46,8 @@ struct pod_list {
 };
 
 /* Parses a body. `items: null` and `items: []` give an empty list.
- * Errors: -EBADMSG when it is not JSON or not a PodList; -ENOSPC over max_bytes of kept data, or when the
- * JSON tree needs more than PODS_TREE_MAX_BYTES; -ENOMEM. */
+ * Errors: -EBADMSG when it is not JSON or not a PodList; -ENOSPC over max_bytes of kept data, or
+ * when the JSON tree needs more than PODS_TREE_MAX_BYTES; -ENOMEM. */
 int pod_list_parse(const char *body, size_t len, size_t max_bytes, struct pod_list **ret_list)
 	must_check;
 void pod_list_free(struct pod_list *list);

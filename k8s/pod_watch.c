@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* After each request the thread sleeps until the next one is due:
  *
- *	it succeeded	30 s ± 10 %, so that a cluster's agents do not ask in step; a poke shortens it to 1 s
+ *	it succeeded	30 s ± 10 %, as a cluster's agents must not ask in step; 1 s once poked
  *	it failed	1 s, doubled with each further failure up to 30 s; a poke changes nothing
  *
- * Both count from the end of the request, so a slow kubelet is not asked again at once. Any number of
- * pokes before a request are answered by it. */
+ * Both count from the end of the request, so a slow kubelet is not asked again at once. Any number
+ * of pokes before a request are answered by it. */
 #include "k8s/pod_watch.h"
 
 #include "base/clock.h"

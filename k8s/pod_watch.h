@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and soon after an
- * unknown cgroup was seen, but never more often than once a second. A kubelet that is absent, slow or
- * wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s. */
+/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and soon after
+ * an unknown cgroup was seen, but never more often than once a second. A kubelet that is absent,
+ * slow or wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s. */
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
@@ -22,8 +22,8 @@ struct pod_watch_stats {
 	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
 };
 
-/* Starts the thread; the first request is made at once. Takes over `kubelet`; `index` is borrowed and
- * outlives the watch. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the caller's. */
+/* Starts the thread; the first request is made at once. Takes over `kubelet`; `index` is borrowed
+ * and outlives the watch. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the caller's. */
 int pod_watch_start(struct kubelet *kubelet, struct pod_index *index, struct pod_watch **ret_watch)
 	must_check;
 
@@ -34,7 +34,8 @@ DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 /* Asks for a refresh: something was seen that the index does not know. Cheap, thread-safe. */
 void pod_watch_poke(struct pod_watch *watch);
 
-/* Waits for the end of the first request, successful or not, or until `deadline_ns` (CLOCK_MONOTONIC). */
+/* Waits for the end of the first request, successful or not, or until `deadline_ns`
+ * (CLOCK_MONOTONIC). */
 void pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns);
 
 struct pod_watch_stats pod_watch_get_stats(struct pod_watch *watch);

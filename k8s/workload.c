@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod names its direct controller only. Two controllers are themselves controlled, and both are told by
- * the names they give, so that no question to the API server is needed:
+/* A pod names its direct controller only. Two controllers are themselves controlled, and both are
+ * told by the names they give, so that no question to the API server is needed:
  *
- *	ReplicaSet "web-5b5cc55988" of a pod with label pod-template-hash=5b5cc55988	Deployment "web"
- *	Job "tick-29920538", the digits being the minute it was scheduled for		CronJob "tick"
+ *	ReplicaSet "web-5b5cc55988", label pod-template-hash=5b5cc55988: Deployment "web"
+ *	Job "tick-29920538", the digits being the minute of its schedule: CronJob "tick"
  *
  * The mirror pod of a static pod is owned by its Node, which is no workload.
  *
- * The service's name follows OpenTelemetry's semantic conventions, "Specify resource attributes using
- * Kubernetes annotations": annotation, app.kubernetes.io labels, workload, pod. */
+ * The service's name follows OpenTelemetry's semantic conventions, "Specify resource attributes
+ * using Kubernetes annotations": annotation, app.kubernetes.io labels, workload, pod. */
 #include "k8s/workload.h"
 
 #include "base/err.h"

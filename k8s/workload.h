@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which workload a pod belongs to and what service it is, from its metadata alone: a pure function. */
+/* Which workload a pod belongs to and what service it is, from its metadata alone: a pure
+ * function. */
 #ifndef K8S_WORKLOAD_H
 #define K8S_WORKLOAD_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main() of a fuzz target in builds without libFuzzer: feeds it every file of the directories given. */
+/* main() of a fuzz target in builds without libFuzzer: feeds it every file of the directories
+ * given. */
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fileio.h"

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A kubelet's GET /pods over TLS, for tests: answers with recorded bodies, and with every fault a real
-kubelet or the network in front of it has shown.
+"""A kubelet's GET /pods over TLS, for tests: answers with recorded bodies, and with every fault a
+real kubelet or the network in front of it has shown.
 
     kubelet.py --node-name node-1 --pods pods.json --dir DIR
 
-makes a CA and a serving certificate whose only name is DNS:<node name>, as a real kubelet's, and writes
-into DIR, the last one when it is ready to serve:
+makes a CA and a serving certificate whose only name is DNS:<node name>, as a real kubelet's, and
+writes into DIR, the last one when it is ready to serve:
 
     ca.crt    the CA to verify with
-    token     the bearer token to present; read again for each request, so a test rotates it by writing
+    token     the bearer token to present; read again for each request, so a test rotates it
     requests  one line a request: path and HTTP status (or the fault that gave none)
     address   host:port
 
-DIR/fault holds the present fault, one word of FAULTS; a test switches it by writing the word. DIR and
---pods are read again for each request. Bodies are sent chunked and without Content-Length. An empty
---token accepts every request.
+DIR/fault holds the present fault, one word of FAULTS; a test switches it by writing the word. DIR
+and --pods are read again for each request. Bodies are sent chunked and without Content-Length. An
+empty --token accepts every request.
 """
 
 import argparse

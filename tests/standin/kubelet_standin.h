@@ -16,9 +16,9 @@ struct kubelet_standin {
 	pid_t pid;
 };
 
-/* Starts it at `listen` ("127.0.0.1:0", "[::1]:0") with a body file; its certificate names `node_name`.
- * Returns when it serves. Errors: -EOPNOTSUPP when it does not start (no Python, no openssl, no such
- * address), else what the system calls say. */
+/* Starts it at `listen` ("127.0.0.1:0", "[::1]:0") with a body file; its certificate names
+ * `node_name`. Returns when it serves. Errors: -EOPNOTSUPP when it does not start (no Python, no
+ * openssl, no such address), else what the system calls say. */
 int kubelet_standin_start(struct kubelet_standin *standin, const char *listen,
 			  const char *node_name, const char *pods_file) must_check;
 

@@ -59,7 +59,8 @@ static void set_fault(const char *fault)
 	assert_int_equal(kubelet_standin_write(&server, "fault", fault), 0);
 }
 
-/* One request; a failure must leave the body empty and come with a sentence that has `words` in it. */
+/* One request; a failure must leave the body empty and come with a sentence that has `words` in
+ * it. */
 static int get(const struct kubelet_opts *opts, const char *words, struct strbuf *body)
 {
 	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;

@@ -24,7 +24,7 @@
 #define POD_NAMED(namespace, name, uid, id)                                                        \
 	"{\"metadata\":{\"name\":\"" name                                                          \
 	"\",\"namespace\":\"" namespace "\",\"uid\":\"" uid "\"},\"spec\":{\"containers\":[{}],"   \
-							    "\"nodeName\":\"n\"},\"status\":{"     \
+					"\"nodeName\":\"n\"},\"status\":{"                         \
 					"\"containerStatuses\":[{\"name\":\"main\",\"image\":\"i:" \
 					"1\",\"containerID\":\"" id "\"}]}}"
 #define CRI(id) "containerd://" id
