@@ -15,10 +15,13 @@
 #include <setjmp.h>
 #include <string.h>
 
+#define MAX_PIECES (4 * DEMANGLE_MAX_BYTES)
+
 struct output {
 	char text[DEMANGLE_MAX_BYTES + 1];
 	size_t len;
-	bool is_full;
+	size_t nr_pieces;
+	bool is_full; /* no more room, or far more pieces than a name has */
 	jmp_buf give_up;
 };
 
@@ -34,11 +37,12 @@ static void take_text(const char *text, size_t len, void *opaque)
 {
 	struct output *output = opaque;
 
-	if (len > DEMANGLE_MAX_BYTES - output->len)
+	output->nr_pieces++;
+	if (len > DEMANGLE_MAX_BYTES - output->len || output->nr_pieces > MAX_PIECES)
 		output->is_full = true;
 	if (output->is_full && is_ascii(text, len))
 		longjmp(output->give_up, 1);
-	if (output->is_full)
+	if (output->is_full || len == 0)
 		return;
 	memcpy(output->text + output->len, text, len);
 	output->len += len;
@@ -47,6 +51,7 @@ static void take_text(const char *text, size_t len, void *opaque)
 static void reset(struct output *output)
 {
 	output->len = 0;
+	output->nr_pieces = 0;
 	output->is_full = false;
 }
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/file_opener.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "symbol/mountinfo.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
+#define PROC_PATH_BYTES 96
+#define INIT_PID 1
+
+/* What the failure of a system call on the way to a file means to the caller. */
+static int translate(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ESRCH:
+	case ENOTDIR:
+	case ELOOP:
+		return -ESRCH;
+	case EACCES:
+	case EPERM:
+		return -EPERM;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return -ENOSPC;
+	case EAGAIN:
+		return -EAGAIN;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int read_mountinfo(int proc_fd, uint32_t pid, struct strbuf *text)
+{
+	char path[PROC_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/mountinfo", pid);
+	return file_read_at(proc_fd, path, text);
+}
+
+/* Whether the mapping's device is one of the process's mounts, and not a local one. Following the link in
+ * map_files would be enough for NFS to ask its server, so this comes before. The devices in maps are not
+ * always those of mounts (btrfs, overlay): unknown is not foreign. */
+static bool is_known_as_foreign(int proc_fd, uint32_t pid, const struct mapped_file *file)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
+	struct mountinfo_line line;
+
+	if (file->dev_major != 0 || read_mountinfo(proc_fd, pid, &text) < 0)
+		return false;
+	return mountinfo_find_device(strbuf_str(&text), text.len, 0, file->dev_minor, &line) &&
+	       !mountinfo_is_local(&line);
+}
+
+static int open_map_file(int proc_fd, uint32_t pid, const struct mapping *mapping)
+{
+	char path[PROC_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 mapping->start, mapping->end);
+
+	int fd = openat(proc_fd, path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* RESOLVE_CACHED (Linux 5.12): a path component on a FUSE or network file system that would have to ask
+ * its server fails with EAGAIN instead. Older kernels refuse the flag, and we the file. */
+static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	char path[PROC_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/root", pid);
+	_cleanup_close_ int root_fd = openat(proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return -errno;
+
+	long fd = syscall(SYS_openat2, root_fd, file_path, &how, sizeof(how));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int look_at(int fd, struct pinned_file *ret_pinned)
+{
+	struct statx st;
+	unsigned int mask = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_MNT_ID;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) < 0)
+		return translate(errno);
+	if (!S_ISREG(st.stx_mode))
+		return -EOPNOTSUPP;
+	*ret_pinned = (struct pinned_file){
+		.fd = fd,
+		.has_mount_id = st.stx_mask & STATX_MNT_ID,
+		.mount_id = st.stx_mnt_id,
+		.identity = {
+			.inode = st.stx_ino,
+			.size = st.stx_size,
+			.mtime_ns = (int64_t)((uint64_t)st.stx_mtime.tv_sec * NSEC_PER_SEC +
+					      st.stx_mtime.tv_nsec),
+			.dev_major = st.stx_dev_major,
+			.dev_minor = st.stx_dev_minor,
+		},
+	};
+	return 0;
+}
+
+/* Anonymous devices (major 0) differ between maps and statx() on btrfs and overlay. */
+static bool is_same_file(const struct file_identity *identity, const struct mapped_file *file)
+{
+	if (identity->inode != file->inode)
+		return false;
+	if (identity->dev_major == 0 || file->dev_major == 0)
+		return true;
+	return identity->dev_major == file->dev_major && identity->dev_minor == file->dev_minor;
+}
+
+static int pin_by_path(int proc_fd, uint32_t pid, const struct mapped_file *file,
+		       struct pinned_file *ret_pinned)
+{
+	struct pinned_file pinned;
+
+	_cleanup_close_ int fd = open_in_root(proc_fd, pid, file->path);
+	if (fd < 0)
+		return translate(-fd);
+
+	int r = look_at(fd, &pinned);
+	if (r < 0)
+		return r;
+	if (!is_same_file(&pinned.identity, file))
+		return -ESRCH;
+	pinned.fd = take_fd(fd);
+	*ret_pinned = pinned;
+	return 0;
+}
+
+int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
+		    struct pinned_file *ret_pinned)
+{
+	if (mapping->file->inode == 0 || is_known_as_foreign(proc_fd, pid, mapping->file))
+		return -EOPNOTSUPP;
+
+	_cleanup_close_ int fd = open_map_file(proc_fd, pid, mapping);
+	const char *path = mapping->file->path;
+	bool has_path = path && path[0] == '/';
+	if (fd < 0 && (!has_path || translate(-fd) == -ENOSPC))
+		return translate(-fd);
+	if (fd < 0)
+		return pin_by_path(proc_fd, pid, mapping->file, ret_pinned);
+
+	int r = look_at(fd, ret_pinned);
+	if (r == 0)
+		ret_pinned->fd = take_fd(fd);
+	return r;
+}
+
+void file_opener_unpin(struct pinned_file *pinned)
+{
+	cleanup_closep(&pinned->fd);
+	pinned->fd = -EBADF;
+}
+
+/* Files of memfd_create() and the like are on a tmpfs that is mounted nowhere. */
+static bool is_kernels_own_tmpfs(const struct file_identity *identity)
+{
+	_cleanup_close_ int fd = memfd_create("device", MFD_CLOEXEC);
+	struct statx st;
+
+	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0 &&
+	       st.stx_dev_major == identity->dev_major && st.stx_dev_minor == identity->dev_minor;
+}
+
+/* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping can be
+ * older than its process's mount namespace: then it comes from the host's, as with container runtimes. */
+static bool is_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned)
+{
+	const uint32_t pids[] = { pid, INIT_PID };
+	struct mountinfo_line line;
+
+	if (pinned->identity.dev_major != 0)
+		return true;
+	for (size_t i = 0; pinned->has_mount_id && i < array_len(pids); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
+
+		if (read_mountinfo(proc_fd, pids[i], &text) == 0 &&
+		    mountinfo_find_id(strbuf_str(&text), text.len, pinned->mount_id, &line))
+			return mountinfo_is_local(&line);
+	}
+	return is_kernels_own_tmpfs(&pinned->identity);
+}
+
+int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)
+{
+	char path[PROC_PATH_BYTES];
+
+	if (!is_local(proc_fd, pid, pinned))
+		return -EOPNOTSUPP;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", pinned->fd);
+
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return translate(errno);
+	*ret_fd = fd;
+	return 0;
+}

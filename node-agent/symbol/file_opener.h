@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens files that belong to a container without being held up or led astray by it.
+ *
+ * What a process has mapped can be a FIFO's name by now, a file on a FUSE server that never answers, or a
+ * path through a symbolic link of its own making. So a file is first pinned: held by an O_PATH descriptor,
+ * which opens nothing, and looked at with statx(2) told not to ask any server. Only then, and only when it
+ * is a regular file of a local file system (mountinfo.h), is that very file opened for reading.
+ *
+ * What remains: an overlay whose lower layer is FUSE counts as local. The kernel does not say what an
+ * overlay is made of. */
+#ifndef SYMBOL_FILE_OPENER_H
+#define SYMBOL_FILE_OPENER_H
+
+#include "base/err.h"
+#include "process/process_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What makes two files the same one. */
+struct file_identity {
+	uint64_t inode;
+	uint64_t size;
+	int64_t mtime_ns;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+};
+
+struct pinned_file {
+	int fd; /* O_PATH */
+	bool has_mount_id; /* Linux 5.8 */
+	uint64_t mount_id;
+	struct file_identity identity;
+};
+
+/* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path if that is
+ * still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not a regular local file, -EPERM,
+ * -EAGAIN its path is not in the kernel's cache, -ENOSPC out of descriptors. */
+int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
+		    struct pinned_file *ret_pinned) must_check;
+void file_opener_unpin(struct pinned_file *pinned);
+
+/* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system, -EPERM,
+ * -ENOSPC out of descriptors or memory, else what open() says. */
+int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)
+	must_check;
+
+#endif

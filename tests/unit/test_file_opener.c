@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A directory of our own stands for /proc: PID/map_files, PID/root and PID/mountinfo are what a test puts
+ * there. Real processes are in test_elf_cache.c. */
+#include "symbol/file_opener.h"
+
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "base/strbuf.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define PID 123
+
+struct fake_proc {
+	char path[64];
+	int fd;
+};
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int setup(void **state)
+{
+	struct fake_proc *proc = calloc(1, sizeof(*proc));
+
+	snprintf(proc->path, sizeof(proc->path), "/dev/shm/test_file_opener.XXXXXX");
+	assert_non_null(mkdtemp(proc->path));
+	proc->fd = open(proc->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(mkdirat(proc->fd, "123", 0700), 0);
+	assert_int_equal(mkdirat(proc->fd, "123/map_files", 0700), 0);
+	assert_int_equal(mkdirat(proc->fd, "123/root", 0700), 0);
+	*state = proc;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fake_proc *proc = *state;
+
+	close(proc->fd);
+	nftw(proc->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	free(proc);
+	return 0;
+}
+
+static void write_file(const struct fake_proc *proc, const char *name, const char *text)
+{
+	_cleanup_close_ int fd = openat(proc->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+					0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+}
+
+/* Makes "123/root/file" the mapped one. */
+static struct mapped_file map_root_file(const struct fake_proc *proc)
+{
+	struct stat st;
+
+	assert_int_equal(symlinkat("../root/file", proc->fd, "123/map_files/1000-2000"), 0);
+	assert_int_equal(fstatat(proc->fd, "123/root/file", &st, 0), 0);
+	return (struct mapped_file){
+		.inode = st.st_ino,
+		.dev_major = major(st.st_dev),
+		.dev_minor = minor(st.st_dev),
+		.path = (char *)(uintptr_t) "/file",
+	};
+}
+
+static int pin(const struct fake_proc *proc, struct mapped_file *file,
+	       struct pinned_file *ret_pinned)
+{
+	const struct mapping mapping = { .start = 0x1000, .end = 0x2000, .file = file };
+
+	return file_opener_pin(proc->fd, PID, &mapping, ret_pinned);
+}
+
+static void claim_type(const struct fake_proc *proc, uint64_t mount_id, const char *device,
+		       const char *type)
+{
+	_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(256);
+
+	strbuf_appendf(&line, "%" PRIu64 " 1 %s / / rw - %s x rw\n", mount_id, device, type);
+	write_file(proc, "123/mountinfo", strbuf_str(&line));
+}
+
+static void a_regular_file_is_pinned_and_opened(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	char content[4] = "";
+	int fd = -EBADF;
+
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	assert_int_equal(pin(proc, &file, &pinned), 0);
+	assert_int_equal(pinned.identity.size, 3);
+	assert_int_equal(pinned.identity.inode, file.inode);
+	if (!pinned.has_mount_id)
+		skip(); /* needs Linux 5.8 */
+	claim_type(proc, pinned.mount_id, "0:99999", "tmpfs");
+	assert_int_equal(file_opener_open(proc->fd, PID, &pinned, &fd), 0);
+	assert_int_equal(read(fd, content, 3), 3);
+	assert_string_equal(content, "ELF");
+	close(fd);
+	file_opener_unpin(&pinned);
+}
+
+static void a_file_of_an_unknown_or_foreign_type_is_not_opened(void **state)
+{
+	static const char *const types[] = { "fuse", "fuse.sshfs", "nfs4", "9p", "never_heard_of" };
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	int fd = -EBADF;
+
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	assert_int_equal(pin(proc, &file, &pinned), 0);
+	if (pinned.identity.dev_major != 0)
+		skip(); /* /dev/shm is on a block device */
+	assert_int_equal(file_opener_open(proc->fd, PID, &pinned, &fd), -EOPNOTSUPP);
+	for (size_t i = 0; i < array_len(types); i++) {
+		claim_type(proc, pinned.mount_id, "0:99999", types[i]);
+		assert_int_equal(file_opener_open(proc->fd, PID, &pinned, &fd), -EOPNOTSUPP);
+	}
+	assert_int_equal(fd, -EBADF);
+	file_opener_unpin(&pinned);
+}
+
+static void a_mapping_on_a_foreign_device_is_not_even_looked_at(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	file.dev_major = 0;
+	file.dev_minor = 77;
+	claim_type(proc, 1, "0:77", "nfs4");
+	assert_int_equal(pin(proc, &file, &pinned), -EOPNOTSUPP);
+	claim_type(proc, 1, "0:77", "overlay");
+	assert_int_equal(pin(proc, &file, &pinned), 0);
+	file_opener_unpin(&pinned);
+}
+
+static void fifos_and_directories_are_refused_without_waiting(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+
+	assert_int_equal(mkfifoat(proc->fd, "123/root/file", 0600), 0);
+	struct mapped_file file = map_root_file(proc);
+	assert_int_equal(pin(proc, &file, &pinned), -EOPNOTSUPP);
+	assert_int_equal(unlinkat(proc->fd, "123/map_files/1000-2000", 0), 0);
+	assert_int_equal(pin(proc, &file, &pinned), -EOPNOTSUPP); /* by its path */
+
+	assert_int_equal(unlinkat(proc->fd, "123/root/file", 0), 0);
+	assert_int_equal(mkdirat(proc->fd, "123/root/file", 0700), 0);
+	file = map_root_file(proc);
+	assert_int_equal(pin(proc, &file, &pinned), -EOPNOTSUPP);
+}
+
+/* A name that is not there may have to be looked up on the disk, which is not done. */
+static void assert_is_missing(int r)
+{
+	assert_true(r == -ESRCH || r == -EAGAIN);
+}
+
+static void without_map_files_the_path_serves_if_the_inode_agrees(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	assert_int_equal(unlinkat(proc->fd, "123/map_files/1000-2000", 0), 0);
+	assert_int_equal(pin(proc, &file, &pinned), 0);
+	file_opener_unpin(&pinned);
+
+	file.inode++;
+	assert_int_equal(pin(proc, &file, &pinned), -ESRCH);
+	file.path = (char *)(uintptr_t) "/no/such/file";
+	assert_is_missing(pin(proc, &file, &pinned));
+	file.path = (char *)(uintptr_t) "relative";
+	assert_int_equal(pin(proc, &file, &pinned), -ESRCH);
+}
+
+static void symbolic_links_stay_within_the_root(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	struct stat st;
+
+	assert_int_equal(stat("/etc/passwd", &st), 0);
+	assert_int_equal(symlinkat("/etc/passwd", proc->fd, "123/root/link"), 0);
+	assert_int_equal(symlinkat("../../../../../../etc/passwd", proc->fd, "123/root/dots"), 0);
+	struct mapped_file file = { .inode = st.st_ino, .path = (char *)(uintptr_t) "/link" };
+	assert_is_missing(pin(proc, &file, &pinned));
+	file.path = (char *)(uintptr_t) "/dots";
+	assert_is_missing(pin(proc, &file, &pinned));
+}
+
+static void a_process_that_is_gone_is_not_found(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct mapped_file file = { .inode = 1, .path = (char *)(uintptr_t) "/file" };
+	const struct mapping mapping = { .start = 0x1000, .end = 0x2000, .file = &file };
+	struct pinned_file pinned;
+
+	assert_int_equal(file_opener_pin(proc->fd, 99, &mapping, &pinned), -ESRCH);
+	file.inode = 0;
+	assert_int_equal(file_opener_pin(proc->fd, 99, &mapping, &pinned), -EOPNOTSUPP);
+}
+
+/* A FUSE server that never answers: a plain open() of a path on it would wait until it is gone. */
+static void a_silent_fuse_server_holds_nobody_up(void **state)
+{
+	const struct fake_proc *proc = *state;
+	_cleanup_close_ int fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	struct mapped_file file = { .inode = 7, .path = (char *)(uintptr_t) "/mnt/lib.so" };
+	struct pinned_file pinned;
+	char options[96];
+	char target[96];
+
+	assert_int_equal(mkdirat(proc->fd, "123/root/mnt", 0700), 0);
+	snprintf(target, sizeof(target), "%s/123/root/mnt", proc->path);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse_fd);
+	if (fuse_fd < 0 || mount("silent", target, "fuse", 0, options) < 0)
+		skip(); /* no FUSE here, or not root */
+	alarm(10);
+	int r = pin(proc, &file, &pinned);
+	alarm(0);
+	umount2(target, MNT_DETACH);
+	assert_int_equal(r, -EAGAIN);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_regular_file_is_pinned_and_opened),
+		TEST(a_file_of_an_unknown_or_foreign_type_is_not_opened),
+		TEST(a_mapping_on_a_foreign_device_is_not_even_looked_at),
+		TEST(fifos_and_directories_are_refused_without_waiting),
+		TEST(without_map_files_the_path_serves_if_the_inode_agrees),
+		TEST(symbolic_links_stay_within_the_root),
+		TEST(a_process_that_is_gone_is_not_found),
+		TEST(a_silent_fuse_server_holds_nobody_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
