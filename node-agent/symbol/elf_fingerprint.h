@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells whether two files have the same symbols without building their tables, which costs ten times as
- * much. A container's image is a file of its own for every container, so copies are the rule.
+/* Tells whether two files have the same symbols without building their tables, which costs several
+ * times as much. A container's image is a file of its own for every container, so copies are the rule.
  *
  * The build id alone would not do: whoever writes a file chooses it, and could give the names in another
  * container's profile. Therefore the headers and symbol sections are hashed as well, with a seed nobody
