@@ -225,6 +225,7 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
 	const struct transport_http_opts transport_opts = {
 		.endpoint = opts->endpoint,
+		.endpoint_is_full = opts->endpoint_is_full,
 		.headers = opts->headers,
 		.nr_headers = opts->nr_headers,
 		.ca_file = opts->ca_file,

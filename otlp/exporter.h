@@ -9,13 +9,15 @@
 #include "base/err.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct exporter;
 
 struct exporter_opts {
-	const char *endpoint; /* full URL, or base URL to which /v1development/profiles is added */
+	const char *endpoint; /* see transport_http_url() */
+	bool endpoint_is_full;
 	const char *const *headers; /* "Name: value" */
 	size_t nr_headers;
 	const char *ca_file; /* NULL: the system's */

@@ -56,7 +56,7 @@ static bool ends_with(const char *text, size_t len, const char *tail)
 	return len >= tail_len && memcmp(text + len - tail_len, tail, tail_len) == 0;
 }
 
-int transport_http_url(const char *endpoint, struct strbuf *out)
+int transport_http_url(const char *endpoint, bool is_full, struct strbuf *out)
 {
 	const char *host = find_host(endpoint);
 
@@ -65,10 +65,10 @@ int transport_http_url(const char *endpoint, struct strbuf *out)
 
 	const char *query = host + strcspn(host, "?#");
 	size_t len = (size_t)(query - endpoint);
-	while (endpoint[len - 1] == '/')
+	while (!is_full && endpoint[len - 1] == '/')
 		len--;
 	strbuf_append(out, endpoint, len);
-	if (!ends_with(endpoint, len, PROFILES_PATH))
+	if (!is_full && !ends_with(endpoint, len, PROFILES_PATH))
 		strbuf_append_str(out, PROFILES_PATH);
 	strbuf_append_str(out, query);
 	return strbuf_error(out) == -ENOSPC ? -EINVAL : strbuf_error(out);
@@ -121,7 +121,7 @@ int transport_http_new(const struct transport_http_opts *opts,
 	transport->request = strbuf_with_max(REQUEST_MAX_BYTES);
 	transport->answer = strbuf_with_max(RESPONSE_MAX_BYTES);
 
-	int r = transport_http_url(opts->endpoint, &transport->url);
+	int r = transport_http_url(opts->endpoint, opts->endpoint_is_full, &transport->url);
 	if (r == 0)
 		r = copy_headers(transport, opts);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "otlp/response.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct transport_http;
 
 struct transport_http_opts {
 	const char *endpoint; /* see transport_http_url() */
+	bool endpoint_is_full;
 	const char *const *headers; /* "Name: value" */
 	size_t nr_headers;
 	const char *ca_file; /* NULL: the system's */
@@ -37,7 +39,9 @@ int transport_http_send(struct transport_http *transport, const struct strbuf *r
 const char *transport_http_error(const struct transport_http *transport);
 
 /* Appends where profiles go: the endpoint's path with /v1development/profiles behind it, unless it ends
- * so already. Errors: -EINVAL when it is no http or https URL, -ENOMEM. */
-int transport_http_url(const char *endpoint, struct strbuf *out) must_check;
+ * so already or is said to be the full URL (OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT; OTLP exporter
+ * specification, "Endpoint URLs for OTLP/HTTP").
+ * Errors: -EINVAL when it is no http or https URL, -ENOMEM. */
+int transport_http_url(const char *endpoint, bool is_full, struct strbuf *out) must_check;
 
 #endif

@@ -29,6 +29,7 @@ static void an_endpoint_is_a_base_or_the_whole_url(void **state)
 	static const struct {
 		const char *endpoint;
 		const char *url; /* NULL: refused */
+		bool is_full;
 	} cases[] = {
 		{ "http://collector:4318", "http://collector:4318" PATH },
 		{ "http://collector:4318/", "http://collector:4318" PATH },
@@ -40,6 +41,10 @@ static void an_endpoint_is_a_base_or_the_whole_url(void **state)
 		{ "http://h?key=1", "http://h" PATH "?key=1" },
 		{ "http://h" PATH "?key=a/b", "http://h" PATH "?key=a/b" },
 		{ "HTTP://[::1]:4318", "HTTP://[::1]:4318" PATH },
+		{ "http://h/own/path", "http://h/own/path", true },
+		{ "http://h/own/", "http://h/own/", true },
+		{ "http://h", "http://h", true },
+		{ "ftp://h/own/path", NULL, true },
 		{ "", NULL },
 		{ "collector:4318", NULL },
 		{ "http://", NULL },
@@ -55,7 +60,7 @@ static void an_endpoint_is_a_base_or_the_whole_url(void **state)
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(256);
-		int r = transport_http_url(cases[i].endpoint, &url);
+		int r = transport_http_url(cases[i].endpoint, cases[i].is_full, &url);
 
 		assert_int_equal(r, cases[i].url ? 0 : -EINVAL);
 		if (cases[i].url)
