@@ -6,6 +6,7 @@
 #include "cli/doctor.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_list.h"
+#include "otlp/transport_http.h"
 
 #include <string.h>
 
@@ -13,7 +14,6 @@
 #define CONNECT_TIMEOUT_NS (5 * NSEC_PER_SEC)
 #define URL_MAX_BYTES 4096
 #define BODY_MAX_BYTES 65536
-#define PROFILES_PATH "/v1development/profiles"
 
 static void add_pods(const struct strbuf *body, const char *url, struct doctor_report *report)
 {
@@ -62,22 +62,6 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 		add_pods(&body, options->kubelet_url, report);
 }
 
-/* Where the exporter would send: a base URL gets OTLP's path, unless it ends in it already. */
-static void append_profiles_url(const struct options *options, struct strbuf *url)
-{
-	const char *endpoint = options->otlp_endpoint;
-	size_t len = strlen(endpoint), path_len = strlen(PROFILES_PATH);
-
-	if (!options->otlp_endpoint_is_full) {
-		while (len > 0 && endpoint[len - 1] == '/')
-			len--;
-	}
-	strbuf_append(url, endpoint, len);
-	if (!options->otlp_endpoint_is_full &&
-	    (len < path_len || memcmp(endpoint + len - path_len, PROFILES_PATH, path_len) != 0))
-		strbuf_append_str(url, PROFILES_PATH);
-}
-
 static void add_answer(const char *url, unsigned int status, struct doctor_report *report)
 {
 	if (status == 404)
@@ -107,7 +91,12 @@ void check_otlp(const struct doctor_host *host, struct doctor_report *report)
 				  "not configured (--otlp-endpoint)");
 		return;
 	}
-	append_profiles_url(options, &url);
+	if (transport_http_url(options->otlp_endpoint, options->otlp_endpoint_is_full, &url) < 0) {
+		doctor_report_add(report, FINDING_FAIL, "OTLP endpoint",
+				  "write it like http://collector:4318", "%s is not a URL",
+				  options->otlp_endpoint);
+		return;
+	}
 
 	const struct http_client_opts opts = {
 		.ca_file = options->otlp_ca_file,

@@ -42,6 +42,7 @@ void describe_target(const struct options *options, struct strbuf *out)
 {
 	size_t start = out->len;
 
+	append_names(out, start, "command", options->command.items, options->command.nr > 0);
 	append_names(out, start, "pod", &options->pod, options->pod != NULL);
 	append_names(out, start, "container", &options->container, options->container != NULL);
 	append_names(out, start, "cgroup", options->cgroups.items, options->cgroups.nr);

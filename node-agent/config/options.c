@@ -364,6 +364,9 @@ static int read_defaults(struct loader *loader)
 
 		if (!option->fallback || !(option->commands & loader->input->command))
 			continue;
+		if (option->field == offsetof(struct options, duration_ns) &&
+		    loader->options->command.nr > 0)
+			continue; /* until the command ends */
 		int r = set_option(loader, option, SOURCE_DEFAULT, option->name, option->fallback);
 		if (r < 0)
 			return r;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/identity.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/htable.h"
+#include "k8s/cgroup_path.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_MAX_BYTES 8192
+#define FORGET_AFTER_NS (15 * 60 * NSEC_PER_SEC)
+#define MAX_ATTRIBUTES 16
+
+struct known_cgroup {
+	uint64_t id;
+	uint64_t first_seen_ns; /* CLOCK_MONOTONIC */
+	uint64_t last_seen_ns;
+	bool is_unknown; /* was gone when it was looked up */
+	struct cgroup_owner owner;
+};
+
+struct identity {
+	struct identity_opts opts; /* strings owned */
+	pthread_mutex_t lock; /* of all below */
+	struct known_cgroup *cgroups; /* owned */
+	size_t nr_cgroups, cap_cgroups;
+	struct htable index; /* by id */
+	struct identity_stats stats;
+};
+
+int identity_new(const struct identity_opts *opts, struct identity **ret_identity)
+{
+	_cleanup_(identity_freep) struct identity *identity = calloc(1, sizeof(*identity));
+
+	if (!identity)
+		return -ENOMEM;
+	pthread_mutex_init(&identity->lock, NULL);
+	identity->opts = *opts;
+	identity->opts.node_name = strdup(opts->node_name ? opts->node_name : "");
+	identity->opts.host_name = strdup(opts->host_name);
+	if (!identity->opts.node_name || !identity->opts.host_name)
+		return -ENOMEM;
+	*ret_identity = take_ptr(identity);
+	return 0;
+}
+
+void identity_free(struct identity *identity)
+{
+	if (!identity)
+		return;
+	free((char *)identity->opts.node_name);
+	free((char *)identity->opts.host_name);
+	free(identity->cgroups);
+	htable_done(&identity->index);
+	pthread_mutex_destroy(&identity->lock);
+	free(identity);
+}
+
+static struct known_cgroup *find(const struct identity *identity, uint64_t id)
+{
+	struct htable_iter it = htable_lookup(&identity->index, hash_u64(id));
+
+	for (uint32_t row; htable_next(&it, &row);)
+		if (identity->cgroups[row].id == id)
+			return &identity->cgroups[row];
+	return NULL;
+}
+
+/* Drops cgroups that were not seen for a while. Ids are not used again, so nothing is lost but memory. */
+static void forget_old(struct identity *identity, uint64_t now_ns)
+{
+	size_t nr_kept = 0;
+
+	htable_clear(&identity->index);
+	for (size_t i = 0; i < identity->nr_cgroups; i++) {
+		const struct known_cgroup *cgroup = &identity->cgroups[i];
+
+		if (now_ns - cgroup->last_seen_ns > FORGET_AFTER_NS)
+			continue;
+		if (htable_add(&identity->index, hash_u64(cgroup->id), (uint32_t)nr_kept) == 0)
+			identity->cgroups[nr_kept++] = *cgroup;
+	}
+	identity->nr_cgroups = nr_kept;
+}
+
+/* What the path of a cgroup says; the root and cgroups that are gone are told apart. */
+static void look_up(const struct identity *identity, struct known_cgroup *cgroup)
+{
+	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX_BYTES);
+
+	cgroup->is_unknown = cgroup_fs_path(identity->opts.cgroup_fs, cgroup->id, &path) < 0;
+	cgroup_path_parse(cgroup->is_unknown ? "" : strbuf_str(&path), &cgroup->owner);
+}
+
+static int add(struct identity *identity, const struct known_cgroup *cgroup)
+{
+	if (identity->nr_cgroups == IDENTITY_MAX_CGROUPS)
+		forget_old(identity, cgroup->last_seen_ns);
+
+	int r = array_grow(identity->cgroups, identity->cap_cgroups, identity->nr_cgroups + 1,
+			   IDENTITY_MAX_CGROUPS);
+	if (r < 0)
+		return r;
+	r = htable_add(&identity->index, hash_u64(cgroup->id), (uint32_t)identity->nr_cgroups);
+	if (r < 0)
+		return r;
+	identity->cgroups[identity->nr_cgroups++] = *cgroup;
+	return 0;
+}
+
+void identity_see(struct identity *identity, uint64_t cgroup_id)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct known_cgroup seen = { .id = cgroup_id,
+				     .first_seen_ns = now_ns,
+				     .last_seen_ns = now_ns };
+
+	pthread_mutex_lock(&identity->lock);
+	struct known_cgroup *known = find(identity, cgroup_id);
+	if (known) {
+		known->last_seen_ns = now_ns;
+	} else {
+		look_up(identity, &seen);
+		if (seen.is_unknown || add(identity, &seen) < 0)
+			identity->stats.nr_unknown++;
+	}
+	pthread_mutex_unlock(&identity->lock);
+	if (!known)
+		(void)identity_is_final(identity, cgroup_id);
+}
+
+/* What is known of a cgroup; false when nothing is. */
+static bool get_known(struct identity *identity, uint64_t cgroup_id,
+		      struct known_cgroup *ret_cgroup)
+{
+	pthread_mutex_lock(&identity->lock);
+	const struct known_cgroup *known = find(identity, cgroup_id);
+	if (known)
+		*ret_cgroup = *known;
+	pthread_mutex_unlock(&identity->lock);
+	return known;
+}
+
+bool identity_is_final(struct identity *identity, uint64_t cgroup_id)
+{
+	struct known_cgroup cgroup;
+	struct pod_identity pod;
+
+	if (!identity->opts.watch || !get_known(identity, cgroup_id, &cgroup))
+		return true;
+	if (cgroup.owner.kind == CGROUP_HOST || cgroup.owner.kind == CGROUP_CONTAINER_NO_POD)
+		return true;
+	if (pod_index_find(identity->opts.pods, &cgroup.owner, cgroup.first_seen_ns, &pod))
+		return true;
+	pod_watch_poke(identity->opts.watch);
+	return false;
+}
+
+/* The attribute that names a workload of a kind. */
+static const char *workload_key(const char *kind)
+{
+	static const struct {
+		const char *kind, *key;
+	} keys[] = {
+		{ "Deployment", "k8s.deployment.name" },
+		{ "StatefulSet", "k8s.statefulset.name" },
+		{ "DaemonSet", "k8s.daemonset.name" },
+		{ "ReplicaSet", "k8s.replicaset.name" },
+		{ "Job", "k8s.job.name" },
+		{ "CronJob", "k8s.cronjob.name" },
+	};
+
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (strcmp(kind, keys[i].kind) == 0)
+			return keys[i].key;
+	return "k8s.workload.name";
+}
+
+/* "namespace.pod.container", the semantic conventions' service.instance.id; "" when a part is unknown. */
+static void instance_id(const struct pod_identity *pod, char *ret_text, size_t len)
+{
+	ret_text[0] = '\0';
+	if (pod->namespace[0] && pod->pod[0] && pod->container[0])
+		snprintf(ret_text, len, "%s.%s.%s", pod->namespace, pod->pod, pod->container);
+}
+
+static int add_pod(struct identity *identity, const struct pod_identity *pod,
+		   struct builder *builder, uint32_t *ret_resource)
+{
+	char instance[3 * (POD_NAME_MAX + 1)];
+	const char *node = pod->node[0] ? pod->node : identity->opts.node_name;
+
+	instance_id(pod, instance, sizeof(instance));
+	const struct attribute attributes[] = {
+		{ "service.name", pod->service_name },
+		{ "service.namespace", pod->service_namespace },
+		{ "service.instance.id", instance },
+		{ "k8s.namespace.name", pod->namespace },
+		{ "k8s.pod.name", pod->pod },
+		{ "k8s.pod.uid", pod->pod_uid },
+		{ "k8s.container.name", pod->container },
+		{ "container.id", pod->container_id },
+		{ "container.image.name", pod->image },
+		{ workload_key(pod->workload_kind), pod->workload_name },
+		{ "k8s.node.name", node },
+		{ "host.name", identity->opts.host_name },
+	};
+	return builder_add_resource(builder, attributes, array_len(attributes), ret_resource);
+}
+
+/* Processes of the host itself, and those whose cgroup was gone before it could be asked for its path: the
+ * latter say so, they may have been a container's. */
+static int add_host(struct identity *identity, bool is_unknown, struct builder *builder,
+		    uint32_t *ret_resource)
+{
+	const struct attribute attributes[] = {
+		{ "service.name", is_unknown ? "" : "host" },
+		{ "k8s.node.name", identity->opts.node_name },
+		{ "host.name", identity->opts.host_name },
+		{ "flamelet.identity", is_unknown ? "unknown" : "" },
+	};
+
+	return builder_add_resource(builder, attributes, array_len(attributes), ret_resource);
+}
+
+int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder,
+			  uint32_t *ret_resource)
+{
+	struct known_cgroup cgroup;
+	struct pod_identity pod;
+
+	if (!get_known(identity, cgroup_id, &cgroup))
+		return add_host(identity, true, builder, ret_resource);
+	if (cgroup.owner.kind == CGROUP_HOST)
+		return add_host(identity, false, builder, ret_resource);
+	pod_index_find(identity->opts.pods, &cgroup.owner, cgroup.first_seen_ns, &pod);
+	if (cgroup.owner.pod_uid[0] && !pod.pod[0])
+		__atomic_add_fetch(&identity->stats.nr_unnamed, 1, __ATOMIC_RELAXED);
+	return add_pod(identity, &pod, builder, ret_resource);
+}
+
+struct identity_stats identity_get_stats(struct identity *identity)
+{
+	pthread_mutex_lock(&identity->lock);
+	struct identity_stats stats = identity->stats;
+	stats.nr_cgroups = identity->nr_cgroups;
+	pthread_mutex_unlock(&identity->lock);
+	return stats;
+}

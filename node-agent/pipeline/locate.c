@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A user address is looked up in the mappings of its process and becomes an offset in the mapped file, so
+ * that all processes that map the file share the location:
+ *
+ *	0x7f12a4c28d90 in pid 4711  ─▶  7f12a4c00000-7f12a4d80000 offset 28000, libc.so.6
+ *	                            ─▶  libc.so.6, offset 0x50d90
+ *
+ * Return addresses are first moved one byte back, into the call instruction: a call that never returns may
+ * be a function's last one. Code without a file keeps no address, except in the vDSO: two JIT compilers'
+ * addresses have nothing to do with each other. */
+#include "pipeline/locate.h"
+
+#include "bpf/shared/frames.h"
+
+#include <string.h>
+
+#define VDSO_NAME "[vdso]"
+#define UNKNOWN_NAME "[unknown]"
+#define ANON_NAME "[anon]"
+#define KERNEL_NAME "[kernel.kallsyms]"
+
+/* A file that can never be opened as an ELF file keeps this cookie. */
+#define COOKIE_NOT_ELF UINT32_MAX
+
+/* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a process. */
+static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mapping *mapping)
+{
+	struct mapped_file *file = mapping->file;
+
+	if (file->inode == 0 || file->cookie == COOKIE_NOT_ELF)
+		return 0;
+	if (file->cookie == 0) {
+		int r = elf_cache_open(locator->elfs, pid, mapping, &file->cookie);
+
+		if (r == -EOPNOTSUPP)
+			file->cookie = COOKIE_NOT_ELF;
+		if (r < 0)
+			return 0;
+	}
+	return file->cookie;
+}
+
+/* Mappings without a file: "[vdso]", "[heap]" as they are; "" and "//anon" are anonymous memory. */
+static const char *code_name(const struct mapped_file *file)
+{
+	return file->path[0] == '[' || file->inode != 0 ? file->path : ANON_NAME;
+}
+
+static int add_location(struct locator *locator, uint32_t mapping, uint64_t address,
+			enum frame_kind kind, uint32_t *ret_location)
+{
+	const struct profile_location location = { .mapping = mapping,
+						   .address = address,
+						   .kind = kind };
+
+	return builder_add_location(locator->window->builder, &location, ret_location);
+}
+
+static int locate_unknown(struct locator *locator, uint32_t *ret_location)
+{
+	uint32_t mapping;
+
+	int r = window_add_mapping(locator->window, 0, UNKNOWN_NAME, 0, &mapping);
+	if (r < 0)
+		return r;
+	return add_location(locator, mapping, 0, FRAME_NATIVE, ret_location);
+}
+
+static int locate_user(struct locator *locator, struct process *process,
+		       const struct sample_event *event, uint64_t address, uint32_t *ret_location)
+{
+	uint32_t mapping;
+
+	const struct mapping *code = process_find_mapping(locator->processes, process, address,
+							  event->time_ns);
+	if (!code)
+		return locate_unknown(locator, ret_location);
+
+	uint32_t elf_id = elf_of(locator, event->pid, code);
+	const char *name = code_name(code->file);
+	uint64_t size = elf_id ? elf_cache_size(locator->elfs, elf_id) : 0;
+	bool has_offset = code->file->inode != 0 || strcmp(name, VDSO_NAME) == 0;
+	uint64_t offset = has_offset ? address - code->start + code->file_offset : 0;
+
+	int r = window_add_mapping(locator->window, elf_id, name, size, &mapping);
+	if (r < 0)
+		return r;
+	return add_location(locator, mapping, offset, FRAME_NATIVE, ret_location);
+}
+
+static int locate_kernel(struct locator *locator, const struct sample_event *event,
+			 uint32_t *locations)
+{
+	uint32_t mapping;
+
+	if (event->nr_kernel == 0)
+		return 0;
+	int r = window_add_mapping(locator->window, 0, KERNEL_NAME, 0, &mapping);
+	for (uint32_t i = 0; i < event->nr_kernel && r == 0; i++) {
+		uint64_t address = event->frames[i] - (i > 0);
+
+		r = add_location(locator, mapping, address, FRAME_KERNEL, &locations[i]);
+	}
+	return r;
+}
+
+/* The location that stands for a stack's end before its root; its address is the reason. */
+static int locate_stop(struct locator *locator, enum unwind_result result, uint32_t *locations,
+		       size_t *nr)
+{
+	if (result == UNWIND_COMPLETE || result == UNWIND_KERNEL_THREAD)
+		return 0;
+	int r = add_location(locator, 0, result, FRAME_STOP, &locations[*nr]);
+	if (r == 0)
+		(*nr)++;
+	return r;
+}
+
+int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+{
+	uint32_t locations[LOCATE_MAX_FRAMES];
+	const __u64 *user_frames = event->frames + event->nr_kernel;
+	size_t nr = event->nr_kernel;
+
+	struct process *process = process_table_get(locator->processes, event->pid, event->start_ns,
+						    event->time_ns);
+	if (!process)
+		return -ENOMEM;
+
+	int r = locate_kernel(locator, event, locations);
+	for (uint32_t i = 0; i < event->nr_user && r == 0; i++) {
+		uint64_t address = user_frames[i] - (i > 0);
+
+		r = locate_user(locator, process, event, address, &locations[nr++]);
+	}
+	if (r == 0)
+		r = locate_stop(locator, event->unwind_result, locations, &nr);
+	if (r < 0)
+		return r;
+	return builder_add_stack(locator->window->builder, locations, nr, ret_stack);
+}

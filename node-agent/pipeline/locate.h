@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the addresses of a sample to locations of its window, while the process still lives: the reader's
+ * half of symbolization. Names come later (naming.h). */
+#ifndef PIPELINE_LOCATE_H
+#define PIPELINE_LOCATE_H
+
+#include "base/err.h"
+#include "bpf/shared/events.h"
+#include "pipeline/window.h"
+#include "process/process_table.h"
+#include "symbol/elf_cache.h"
+
+#include <stdint.h>
+
+/* Frames of a sample and the one that says why its stack ends. */
+#define LOCATE_MAX_FRAMES (MAX_FRAMES + 1)
+
+struct locator {
+	struct process_table *processes; /* borrowed */
+	struct elf_cache *elfs; /* borrowed */
+	struct window *window; /* borrowed; the one that is filled now */
+};
+
+/* Adds the stack of a sample to the window. Errors: those of the builder. */
+int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+	must_check;
+
+#endif

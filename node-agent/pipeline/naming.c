@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/naming.h"
+
+#include "base/strbuf.h"
+#include "bpf/shared/frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FALLBACK_NAME_MAX 4200
+
+static const char *const stop_names[] = {
+#define X(NAME, name, words) [UNWIND_##NAME] = "[" words "]",
+	UNWIND_RESULTS(X)
+#undef X
+};
+
+/* A name as the profile wants it: three strings and a function. */
+static int set_name(struct window *window, uint32_t location, const char *name,
+		    const char *system_name)
+{
+	struct profile_function function = { 0 };
+	uint32_t id;
+
+	int r = builder_add_string(window->builder, name, &function.name);
+	if (r == 0)
+		r = builder_add_string(window->builder, system_name, &function.system_name);
+	if (r == 0)
+		r = builder_add_function(window->builder, &function, &id);
+	if (r == 0)
+		builder_set_function(window->builder, location, id);
+	return r;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* `libfoo.so+0x123`; for code without addresses ("[anon]") the name alone. */
+static int set_fallback_name(struct window *window, uint32_t location, uint64_t address)
+{
+	const struct profile *profile = builder_peek(window->builder);
+	uint32_t mapping = profile->locations[location].mapping;
+	const char *file = base_name(profile_string(profile, profile->mappings[mapping].filename));
+	char name[FALLBACK_NAME_MAX];
+
+	if (address != 0)
+		snprintf(name, sizeof(name), "%s+0x%" PRIx64, file, address);
+	else
+		snprintf(name, sizeof(name), "%s", file);
+	return set_name(window, location, name, "");
+}
+
+static int name_kernel(struct namer *namer, struct window *window, uint32_t location,
+		       uint64_t address)
+{
+	const char *name = namer->kallsyms ? kallsyms_find(namer->kallsyms, address, NULL) : NULL;
+
+	if (!name) {
+		__atomic_add_fetch(&namer->nr_unnamed, 1, __ATOMIC_RELAXED);
+		return set_fallback_name(window, location, address);
+	}
+	__atomic_add_fetch(&namer->nr_named, 1, __ATOMIC_RELAXED);
+	return set_name(window, location, name, name);
+}
+
+static int name_native(struct namer *namer, struct window *window, uint32_t location,
+		       uint32_t elf_id, uint64_t offset)
+{
+	struct elf_frame frame = { .address = offset };
+
+	if (elf_id != 0 && elf_cache_symbolize(namer->elfs, elf_id, offset, &frame) == 0) {
+		__atomic_add_fetch(&namer->nr_named, 1, __ATOMIC_RELAXED);
+		return set_name(window, location, frame.name, frame.system_name);
+	}
+	__atomic_add_fetch(&namer->nr_unnamed, 1, __ATOMIC_RELAXED);
+	return set_fallback_name(window, location, frame.address);
+}
+
+/* The ELF id of a builder's mapping. Mapping 0 is none; the window added all others, in order. */
+static uint32_t elf_of(const struct window *window, uint32_t mapping)
+{
+	return mapping == 0 ? 0 : window->mappings[mapping - 1].elf_id;
+}
+
+static int name_location(struct namer *namer, struct window *window, uint32_t location)
+{
+	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
+
+	switch (where->kind) {
+	case FRAME_KERNEL:
+		return name_kernel(namer, window, location, where->address);
+	case FRAME_STOP:
+		return set_name(window, location, stop_names[where->address], "");
+	default:
+		return name_native(namer, window, location, elf_of(window, where->mapping),
+				   where->address);
+	}
+}
+
+static int set_build_id(struct namer *namer, struct window *window,
+			const struct window_mapping *mapping)
+{
+	uint32_t build_id;
+
+	if (mapping->elf_id == 0)
+		return 0;
+	int r = builder_add_string(window->builder,
+				   elf_cache_build_id(namer->elfs, mapping->elf_id), &build_id);
+	if (r == 0)
+		builder_set_build_id(window->builder, mapping->mapping, build_id);
+	return r;
+}
+
+int name_window(struct namer *namer, struct window *window)
+{
+	size_t nr_locations = builder_peek(window->builder)->nr_locations;
+	int r = 0;
+
+	for (uint32_t location = 1; location < nr_locations && r == 0; location++)
+		r = name_location(namer, window, location);
+	for (size_t i = 0; i < window->nr_mappings && r == 0; i++)
+		r = set_build_id(namer, window, &window->mappings[i]);
+	return r;
+}

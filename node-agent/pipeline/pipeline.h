@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From samples to finished profiles, one a second.
+ *
+ *	reader thread                      loader thread
+ *	sample ─▶ process, mapping,   ──▶  wait for pod names (at most IDENTITY_GRACE_NS)
+ *	          location, window  queue  names, resources, seal ──▶ sink
+ *
+ * The reader never waits for a file to be parsed or a kubelet to answer. When the loader falls more than
+ * QUEUE_WINDOWS behind, whole windows are dropped and counted. */
+#ifndef PIPELINE_PIPELINE_H
+#define PIPELINE_PIPELINE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "bpf/shared/events.h"
+#include "pipeline/identity.h"
+#include "process/proc_event.h"
+#include "process/process_table.h"
+#include "profile/profile.h"
+#include "symbol/elf_cache.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. */
+#define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
+#define QUEUE_WINDOWS 64
+
+struct pipeline;
+
+struct pipeline_opts {
+	int proc_fd; /* borrowed */
+	size_t symbol_memory_max;
+	size_t max_processes;
+	uint64_t period_ns; /* CPU time a sample stands for */
+	struct identity_opts identity;
+	/* Takes each finished profile, on the loader's thread; the reference stays the pipeline's. */
+	void (*sink)(struct profile *profile, void *data);
+	void *sink_data;
+};
+
+struct pipeline_stats {
+	uint64_t nr_samples; /* handed in */
+	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
+	uint64_t nr_windows;
+	uint64_t nr_frames_named;
+	uint64_t nr_frames_unnamed;
+	struct process_table_stats processes;
+	struct elf_cache_stats elfs;
+	struct identity_stats identity;
+};
+
+/* Reads kallsyms and starts the loader. Errors: -ENOMEM, -EAGAIN. */
+int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline) must_check;
+
+/* The reader's three calls, all with CLOCK_MONOTONIC times. Events and samples come in time order. */
+void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
+void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
+void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
+
+/* Finishes what was handed in; the last profiles reach the sink before it returns. Stats stay valid. */
+void pipeline_drain(struct pipeline *pipeline);
+
+/* NULL is fine. */
+void pipeline_free(struct pipeline *pipeline);
+DEFINE_FREEP(struct pipeline, pipeline_free)
+
+/* By the reader's thread, or after pipeline_drain(). */
+struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/window.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+int window_new(uint64_t start_ns, struct window **ret_window)
+{
+	_cleanup_(window_freep) struct window *window = calloc(1, sizeof(*window));
+
+	if (!window)
+		return -ENOMEM;
+	window->start_ns = start_ns;
+	window->end_ns = start_ns + WINDOW_NS;
+	int r = builder_new(WINDOW_MAX_BYTES, &window->builder);
+	if (r < 0)
+		return r;
+	*ret_window = take_ptr(window);
+	return 0;
+}
+
+void window_free(struct window *window)
+{
+	if (!window)
+		return;
+	builder_free(window->builder);
+	free(window->mappings);
+	htable_done(&window->mapping_index);
+	free(window->cgroups);
+	htable_done(&window->cgroup_index);
+	free(window);
+}
+
+static uint32_t mapping_hash(const struct window_mapping *key)
+{
+	return hash_u64((uint64_t)key->elf_id << 32 | key->filename);
+}
+
+static int insert_mapping(struct window *window, struct window_mapping *key,
+			  const struct profile_mapping *mapping)
+{
+	int r = array_grow(window->mappings, window->cap_mappings, window->nr_mappings + 1,
+			   WINDOW_MAX_MAPPINGS);
+	if (r < 0)
+		return r;
+	r = builder_add_mapping(window->builder, mapping, &key->mapping);
+	if (r < 0)
+		return r;
+	window->mappings[window->nr_mappings++] = *key;
+	return htable_add(&window->mapping_index, mapping_hash(key),
+			  (uint32_t)window->nr_mappings - 1);
+}
+
+int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
+		       uint32_t *ret_mapping)
+{
+	struct window_mapping key = { .elf_id = elf_id };
+	struct profile_mapping mapping = { .limit = size };
+	int r = 0;
+
+	if (elf_id == 0)
+		r = builder_add_string(window->builder, filename, &key.filename);
+	if (r < 0)
+		return r;
+
+	struct htable_iter it = htable_lookup(&window->mapping_index, mapping_hash(&key));
+	for (uint32_t row; htable_next(&it, &row);) {
+		const struct window_mapping *known = &window->mappings[row];
+
+		if (known->elf_id == key.elf_id && known->filename == key.filename) {
+			*ret_mapping = known->mapping;
+			return 0;
+		}
+	}
+
+	r = builder_add_string(window->builder, filename, &mapping.filename);
+	if (r == 0)
+		r = insert_mapping(window, &key, &mapping);
+	if (r == 0)
+		*ret_mapping = key.mapping;
+	return r;
+}
+
+int window_add_cgroup(struct window *window, uint64_t cgroup_id)
+{
+	uint32_t hash = hash_u64(cgroup_id);
+
+	struct htable_iter it = htable_lookup(&window->cgroup_index, hash);
+	for (uint32_t row; htable_next(&it, &row);)
+		if (window->cgroups[row] == cgroup_id)
+			return 0;
+
+	int r = array_grow(window->cgroups, window->cap_cgroups, window->nr_cgroups + 1,
+			   WINDOW_MAX_CGROUPS);
+	if (r < 0)
+		return r;
+	r = htable_add(&window->cgroup_index, hash, (uint32_t)window->nr_cgroups);
+	if (r < 0)
+		return r;
+	window->cgroups[window->nr_cgroups++] = cgroup_id;
+	return 1;
+}

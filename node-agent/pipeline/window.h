@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One second of samples on its way from the reader to the loader: a profile under construction, and beside
+ * it what is needed to finish it: which ELF file each mapping is, and which cgroups occur. */
+#ifndef PIPELINE_WINDOW_H
+#define PIPELINE_WINDOW_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/htable.h"
+#include "profile/builder.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WINDOW_NS UINT64_C(1000000000)
+#define WINDOW_MAX_BYTES ((size_t)64 << 20)
+#define WINDOW_MAX_MAPPINGS 65536
+#define WINDOW_MAX_CGROUPS 65536
+
+/* What code is mapped. Files that could not be opened are told apart by name alone. */
+struct window_mapping {
+	uint32_t elf_id; /* 0: not an ELF file of the cache */
+	uint32_t filename; /* string; 0 in the lookup of an ELF file */
+	uint32_t mapping; /* number in the builder */
+};
+
+struct window {
+	struct builder *builder; /* owned until sealed */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns;
+	struct window_mapping *mappings; /* owned */
+	size_t nr_mappings, cap_mappings;
+	struct htable mapping_index;
+	uint64_t *cgroups; /* owned; distinct ids */
+	size_t nr_cgroups, cap_cgroups;
+	struct htable cgroup_index;
+	uint64_t nr_samples; /* in it */
+};
+
+/* Errors: -ENOMEM. */
+int window_new(uint64_t start_ns, struct window **ret_window) must_check;
+void window_free(struct window *window);
+DEFINE_FREEP(struct window, window_free)
+
+/* The builder's mapping of an ELF file, or (elf_id 0) of code with that name. `size` is the file's.
+ * Errors: those of the builder; -ENOSPC over WINDOW_MAX_MAPPINGS. */
+int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
+		       uint32_t *ret_mapping) must_check;
+
+/* Notes that samples of a cgroup are in the window; returns 1 when it is new, 0 when not.
+ * Errors: -ENOSPC, -ENOMEM. */
+int window_add_cgroup(struct window *window, uint64_t cgroup_id) must_check;
+
+#endif
