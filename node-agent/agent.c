@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "k8s/cgroup_fs.h"
+#include "k8s/kubelet.h"
+#include "k8s/pod_index.h"
+#include "target.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_PROCESSES 32768
+#define MAX_PODS 8192
+#define SIDEBAND_RING_BYTES ((size_t)256 * 1024)
+#define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
+#define FOLLOW_CPUS_NS NSEC_PER_SEC
+
+/* One member for each module, in the order in which data flows and stages start. */
+struct agent {
+	const struct options *options; /* borrowed */
+	agent_sink sink;
+	void *sink_data;
+
+	int proc_fd;
+	struct cgroup_fs *cgroup_fs;
+	struct pod_index *pods;
+	struct pod_watch *watch; /* NULL without a kubelet */
+	struct target target;
+	struct sideband *sideband;
+	struct capture *capture;
+	struct pipeline *pipeline;
+	struct cpu_set_bits online; /* when last looked at */
+	uint64_t next_follow_ns;
+	uint64_t next_poll_ns;
+};
+
+static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	agent->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (agent->proc_fd >= 0)
+		return 0;
+	strbuf_append_str(reterr_msg, "cannot open /proc");
+	return -errno;
+}
+
+static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = cgroup_fs_open(agent->options->cgroup_root, &agent->cgroup_fs);
+
+	if (r < 0)
+		strbuf_append_str(reterr_msg, "no cgroup file system is mounted: mount it at "
+					      "/sys/fs/cgroup, or name it with --cgroup-root");
+	return r;
+}
+
+static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
+{
+	const struct options *options = agent->options;
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+
+	int r = pod_index_new(MAX_PODS, &agent->pods);
+	if (r < 0 || !options->kubelet_url)
+		return r;
+
+	const struct kubelet_opts opts = { .url = options->kubelet_url,
+					   .node_name = options->node_name,
+					   .ca_file = options->kubelet_ca_file,
+					   .token_file = options->kubelet_token_file,
+					   .verify = options->kubelet_verify };
+	r = kubelet_new(&opts, &kubelet);
+	if (r < 0) {
+		strbuf_appendf(reterr_msg,
+			       "--kubelet-url %s is not a URL like "
+			       "https://10.0.0.1:10250",
+			       options->kubelet_url);
+		return r;
+	}
+	r = pod_watch_start(kubelet, agent->pods, &agent->watch);
+	if (r == 0)
+		take_ptr(kubelet);
+	return r;
+}
+
+static int start_target(struct agent *agent, struct strbuf *reterr_msg)
+{
+	if (agent->options->pod && agent->watch)
+		pod_watch_wait_first(agent->watch, clock_mono_ns() + FIRST_PODS_WAIT_NS);
+	return target_resolve(agent->options, agent->cgroup_fs, agent->pods, &agent->target,
+			      reterr_msg);
+}
+
+static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = sideband_open(SIDEBAND_RING_BYTES, &agent->sideband);
+
+	if (r < 0)
+		strbuf_append_str(reterr_msg, "cannot follow processes by perf events: run as "
+					      "root, or with CAP_PERFMON and "
+					      "kernel.perf_event_paranoid below 3");
+	return r;
+}
+
+static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct capture_opts opts = {
+		.frequency_hz = agent->options->frequency_hz,
+		.poll_interval_ns = AGENT_POLL_NS,
+		.cgroup_is_v1 = cgroup_fs_mode(agent->cgroup_fs) == CGROUP_MODE_LEGACY,
+	};
+
+	target_apply(&agent->target, agent->options, &opts);
+	return capture_open(&opts, reterr_msg, &agent->capture);
+}
+
+static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
+{
+	char host_name[256] = "";
+
+	(void)reterr_msg;
+	gethostname(host_name, sizeof(host_name) - 1);
+	const struct pipeline_opts opts = {
+		.proc_fd = agent->proc_fd,
+		.symbol_memory_max = agent->options->symbol_memory_max,
+		.max_processes = MAX_PROCESSES,
+		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
+		.identity = { .cgroup_fs = agent->cgroup_fs,
+			      .pods = agent->pods,
+			      .watch = agent->watch,
+			      .node_name = agent->options->node_name,
+			      .host_name = host_name },
+		.sink = agent->sink,
+		.sink_data = agent->sink_data,
+	};
+	return pipeline_start(&opts, &agent->pipeline);
+}
+
+static void stop_pipeline(struct agent *agent)
+{
+	pipeline_free(agent->pipeline);
+}
+
+static void stop_capture(struct agent *agent)
+{
+	capture_close(agent->capture);
+}
+
+static void stop_sideband(struct agent *agent)
+{
+	sideband_close(agent->sideband);
+}
+
+static void stop_target(struct agent *agent)
+{
+	target_done(&agent->target);
+}
+
+static void stop_pods(struct agent *agent)
+{
+	pod_watch_stop(agent->watch);
+	pod_index_free(agent->pods);
+}
+
+static void stop_cgroups(struct agent *agent)
+{
+	cgroup_fs_close(agent->cgroup_fs);
+}
+
+static void stop_proc(struct agent *agent)
+{
+	cleanup_closep(&agent->proc_fd);
+}
+
+/* Started in this order, stopped in reverse. A stop copes with a stage that did not start. */
+static const struct stage {
+	const char *name;
+	int (*start)(struct agent *agent, struct strbuf *reterr_msg);
+	void (*stop)(struct agent *agent);
+} stages[] = {
+	{ "proc", start_proc, stop_proc },
+	{ "cgroups", start_cgroups, stop_cgroups },
+	{ "pods", start_pods, stop_pods },
+	{ "target", start_target, stop_target },
+	{ "sideband", start_sideband, stop_sideband },
+	{ "capture", start_capture, stop_capture },
+	{ "pipeline", start_pipeline, stop_pipeline },
+};
+
+int agent_new(const struct options *options, agent_sink sink, void *sink_data,
+	      struct strbuf *reterr_msg, struct agent **ret_agent)
+{
+	_cleanup_(agent_freep) struct agent *agent = calloc(1, sizeof(*agent));
+
+	if (!agent)
+		return -ENOMEM;
+	*agent = (struct agent){
+		.options = options, .sink = sink, .sink_data = sink_data, .proc_fd = -EBADF
+	};
+	for (size_t i = 0; i < array_len(stages); i++) {
+		int r = stages[i].start(agent, reterr_msg);
+
+		if (r < 0)
+			return log_debug_errno(r, "stage %s did not start", stages[i].name);
+	}
+	*ret_agent = take_ptr(agent);
+	return 0;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	for (size_t i = array_len(stages); i-- > 0;)
+		stages[i].stop(agent);
+	free(agent);
+}
+
+/* CPUs that came or went since the last look. The side band's events are not the capture's to follow. */
+static int follow_cpus(struct agent *agent)
+{
+	struct cpu_set_bits online;
+
+	int r = cpu_list_online(&online);
+	if (r < 0)
+		return r;
+	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
+		bool is_online = cpu_set_has(&online, cpu);
+
+		if (is_online == cpu_set_has(&agent->online, cpu))
+			continue;
+		if (!is_online)
+			sideband_remove_cpu(agent->sideband, cpu);
+		else if (sideband_add_cpu(agent->sideband, cpu) < 0)
+			log_warn("cannot follow processes on CPU %u", cpu);
+	}
+	agent->online = online;
+	return capture_follow_cpus(agent->capture);
+}
+
+int agent_start(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = follow_cpus(agent);
+
+	if (r == -ENODEV)
+		strbuf_append_str(reterr_msg, "none of these CPUs is online");
+	else if (r < 0)
+		strbuf_appendf(reterr_msg,
+			       "perf_event_open(): %s; needs CAP_PERFMON, or "
+			       "CAP_SYS_ADMIN where kernel.perf_event_paranoid is 3 "
+			       "or more",
+			       strerror(-r));
+	agent->next_poll_ns = clock_mono_ns();
+	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
+	return r;
+}
+
+uint32_t agent_nr_cpus(const struct agent *agent)
+{
+	return capture_nr_cpus(agent->capture);
+}
+
+int agent_add_pid(struct agent *agent, uint32_t pid)
+{
+	return capture_add_pid(agent->capture, pid);
+}
+
+/* Events up to a time, so that a sample finds its process as it was when it was taken. */
+static void apply_events(struct agent *agent, uint64_t until_ns)
+{
+	const struct proc_event *event;
+
+	if (sideband_collected_until_ns(agent->sideband) < until_ns)
+		sideband_collect(agent->sideband);
+	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
+		pipeline_add_event(agent->pipeline, event);
+		sideband_pop(agent->sideband);
+	}
+}
+
+static void on_sample(const struct sample_event *sample, void *data)
+{
+	struct agent *agent = data;
+
+	apply_events(agent, sample->time_ns);
+	pipeline_add_sample(agent->pipeline, sample);
+}
+
+static void handle_pending(struct agent *agent)
+{
+	uint64_t now = clock_mono_ns();
+
+	capture_poll(agent->capture, on_sample, agent);
+	apply_events(agent, now);
+	pipeline_tick(agent->pipeline, now);
+	if (now < agent->next_follow_ns)
+		return;
+	agent->next_follow_ns = now + FOLLOW_CPUS_NS;
+	if (follow_cpus(agent) < 0)
+		log_warn("no CPU can be sampled now, retrying every second");
+}
+
+void agent_poll(struct agent *agent, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	agent->next_poll_ns += AGENT_POLL_NS;
+	if (agent->next_poll_ns < now)
+		agent->next_poll_ns = now;
+	struct timespec wake = clock_timespec(
+		agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	handle_pending(agent);
+}
+
+void agent_stop(struct agent *agent)
+{
+	capture_stop(agent->capture);
+	capture_poll(agent->capture, on_sample, agent);
+	pipeline_drain(agent->pipeline);
+}
+
+uint64_t agent_stats_lost(const struct agent_stats *stats)
+{
+	return stats->capture.bpf[STAT_RING_FULL] + stats->capture.bpf[STAT_NO_SCRATCH] +
+	       stats->capture.nr_bad_records + stats->pipeline.nr_samples_lost;
+}
+
+void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
+{
+	capture_get_stats(agent->capture, &ret_stats->capture);
+	ret_stats->sideband = sideband_get_stats(agent->sideband);
+	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
+	ret_stats->pods = (struct pod_watch_stats){ 0 };
+	if (agent->watch)
+		ret_stats->pods = pod_watch_get_stats(agent->watch);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All modules wired together: what `record` and `agent` have in common. The caller's thread is the reader:
+ *
+ *	agent_new() ─▶ agent_start() ─▶ agent_poll() again and again ─▶ agent_stop() ─▶ agent_free()
+ */
+#ifndef AGENT_H
+#define AGENT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture.h"
+#include "capture/sideband.h"
+#include "config/options.h"
+#include "k8s/pod_watch.h"
+#include "pipeline/pipeline.h"
+
+#include <stdint.h>
+
+#define AGENT_POLL_NS (UINT64_C(100) * 1000000)
+
+struct agent;
+
+struct agent_stats {
+	struct capture_stats capture;
+	struct sideband_stats sideband;
+	struct pipeline_stats pipeline;
+	struct pod_watch_stats pods;
+};
+
+/* Takes each finished profile, on the loader's thread; the reference stays the agent's. */
+typedef void (*agent_sink)(struct profile *profile, void *data);
+
+/* Brings up everything but the timers. `options` is borrowed and outlives the agent. On failure
+ * `reterr_msg` says what failed and what to do. Errors: those of the stages. */
+int agent_new(const struct options *options, agent_sink sink, void *sink_data,
+	      struct strbuf *reterr_msg, struct agent **ret_agent) must_check;
+void agent_free(struct agent *agent);
+DEFINE_FREEP(struct agent, agent_free)
+
+/* Starts sampling. Errors: those of capture_follow_cpus(). */
+int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
+
+/* CPUs sampled now. */
+uint32_t agent_nr_cpus(const struct agent *agent);
+
+/* Adds a process to the target (and, with options->command, all its children). */
+int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
+
+/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns` and less when a signal comes; then handles what was
+ * sampled. */
+void agent_poll(struct agent *agent, uint64_t deadline_ns);
+
+/* Stops sampling and brings what was sampled to the sink. */
+void agent_stop(struct agent *agent);
+
+/* Samples that were taken but are in no profile, by any cause. */
+uint64_t agent_stats_lost(const struct agent_stats *stats);
+
+void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats);
+
+#endif

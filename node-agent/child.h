@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command of `record -- CMD`: started, but held before its first instruction until sampling runs. */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+	pid_t pid; /* 0: none */
+	int hold_fd; /* owned; closing it lets the command go */
+	bool has_exited;
+	int status; /* as waitpid(2) gives it, once it has */
+};
+
+#define CHILD_NONE ((struct child){ .hold_fd = -EBADF })
+
+/* `args` ends with NULL; the program is looked up in PATH. Errors: what fork() and pipe() say. */
+int child_start(char *const *args, struct child *ret_child) must_check;
+
+/* Lets the command run. */
+void child_release(struct child *child);
+
+/* Whether it has ended; does not wait. False when there is none. */
+bool child_has_exited(struct child *child);
+
+/* Kills a command that was never released, and closes the descriptor. */
+void child_done(struct child *child);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flamelet agent: samples until it is told to stop, and sends what it finds. */
+#include "agent.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/privileges.h"
+#include "counters.h"
+#include "otlp/exporter.h"
+#include "signals.h"
+
+#include <stdio.h>
+
+#define MESSAGE_MAX_BYTES 4096
+#define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
+
+static void push_profile(struct profile *profile, void *data)
+{
+	exporter_push(data, profile);
+}
+
+static void log_counters(struct agent *agent, struct exporter *exporter, const char *when)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
+	struct counters counters = { .exporter = exporter_get_stats(exporter) };
+
+	agent_get_stats(agent, &counters.agent);
+	counters_format(&counters, &text);
+	log_info("%s: %s", when, strbuf_str(&text));
+}
+
+static int start_exporter(const struct options *options, struct exporter **ret_exporter)
+{
+	const struct exporter_opts opts = {
+		.endpoint = options->otlp_endpoint,
+		.endpoint_is_full = options->otlp_endpoint_is_full,
+		.headers = (const char *const *)options->otlp_headers.items,
+		.nr_headers = options->otlp_headers.nr,
+		.ca_file = options->otlp_ca_file,
+		.interval_ns = options->export_interval_ns,
+		.timeout_ns = options->otlp_timeout_ns,
+	};
+
+	return exporter_start(&opts, ret_exporter);
+}
+
+static void run(struct agent *agent, struct exporter *exporter)
+{
+	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
+
+	while (!signals_stop_requested()) {
+		agent_poll(agent, UINT64_MAX);
+		if (clock_mono_ns() < next_log_ns)
+			continue;
+		next_log_ns += COUNTERS_LOG_NS;
+		log_counters(agent, exporter, "counters");
+	}
+}
+
+int cmd_agent(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
+	_cleanup_(agent_freep) struct agent *agent = NULL;
+
+	if (!options->otlp_endpoint) {
+		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
+		      stderr);
+		return STATUS_USAGE;
+	}
+	signals_setup();
+	int r = privileges_check(&message);
+	if (r == 0)
+		r = start_exporter(options, &exporter);
+	if (r == 0)
+		r = agent_new(options, push_profile, exporter, &message, &agent);
+	if (r == 0)
+		r = agent_start(agent, &message);
+	if (r < 0) {
+		log_error_errno(message.len > 0 ? 0 : r, "%s",
+				message.len > 0 ? message.data : "the agent cannot start");
+		return STATUS_FAILED;
+	}
+	log_info("sampling at %u Hz, sending to %s every %llu s", options->frequency_hz,
+		 options->otlp_endpoint,
+		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
+
+	run(agent, exporter);
+	agent_stop(agent);
+	exporter_drain(exporter);
+	log_counters(agent, exporter, "stopped");
+	return STATUS_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "counters.h"
+
+#include "bpf/shared/stats.h"
+
+#include <inttypes.h>
+
+struct counter {
+	const char *name;
+	size_t offset; /* of a uint64_t in struct counters */
+};
+
+#define AT(field) offsetof(struct counters, field)
+
+static const struct counter list[] = {
+#define X(NAME, name, help) { #name, AT(agent.capture.bpf) + sizeof(uint64_t) * STAT_##NAME },
+	BPF_STATS(X)
+#undef X
+#define X(NAME, name, words)                                                                       \
+	{ "unwind_" #name,                                                                         \
+	  AT(agent.capture.bpf) + sizeof(uint64_t) * (STAT_UNWIND_FIRST + UNWIND_##NAME) },
+		UNWIND_RESULTS(X)
+#undef X
+			{ "bad_records", AT(agent.capture.nr_bad_records) },
+	{ "process_events", AT(agent.sideband.nr_events) },
+	{ "process_events_lost", AT(agent.sideband.nr_lost) },
+	{ "process_events_dropped", AT(agent.sideband.nr_dropped) },
+	{ "samples_lost", AT(agent.pipeline.nr_samples_lost) },
+	{ "windows", AT(agent.pipeline.nr_windows) },
+	{ "frames_named", AT(agent.pipeline.nr_frames_named) },
+	{ "frames_unnamed", AT(agent.pipeline.nr_frames_unnamed) },
+	{ "processes", AT(agent.pipeline.processes.nr_processes) },
+	{ "processes_evicted", AT(agent.pipeline.processes.nr_evicted) },
+	{ "maps_reads", AT(agent.pipeline.processes.nr_maps_reads) },
+	{ "maps_failures", AT(agent.pipeline.processes.nr_maps_failures) },
+	{ "maps_bad_lines", AT(agent.pipeline.processes.nr_bad_lines) },
+	{ "mappings_dropped", AT(agent.pipeline.processes.nr_mappings_dropped) },
+	{ "elf_files", AT(agent.pipeline.elfs.nr_files) },
+	{ "elf_bytes", AT(agent.pipeline.elfs.nr_bytes) },
+	{ "elf_evicted", AT(agent.pipeline.elfs.nr_evicted) },
+	{ "elf_open_failures", AT(agent.pipeline.elfs.nr_open_failures) },
+	{ "elf_bad_files", AT(agent.pipeline.elfs.nr_bad_files) },
+	{ "cgroups", AT(agent.pipeline.identity.nr_cgroups) },
+	{ "cgroups_unknown", AT(agent.pipeline.identity.nr_unknown) },
+	{ "pods_unnamed", AT(agent.pipeline.identity.nr_unnamed) },
+	{ "kubelet_refreshes", AT(agent.pods.nr_refreshes) },
+	{ "kubelet_failures", AT(agent.pods.nr_failures) },
+	{ "export_samples_pushed", AT(exporter.nr_samples_pushed) },
+	{ "export_samples_sent", AT(exporter.nr_samples_sent) },
+	{ "export_samples_failed", AT(exporter.nr_samples_failed) },
+	{ "export_samples_dropped", AT(exporter.nr_samples_dropped) },
+	{ "export_requests", AT(exporter.nr_requests) },
+	{ "export_request_failures", AT(exporter.nr_request_failures) },
+	{ "export_bytes", AT(exporter.nr_bytes_sent) },
+};
+
+void counters_format(const struct counters *counters, struct strbuf *out)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < array_len(list); i++) {
+		const uint64_t *value = (const void *)((const char *)counters + list[i].offset);
+
+		if (*value == 0)
+			continue;
+		strbuf_appendf(out, "%s%s=%" PRIu64, separator, list[i].name, *value);
+		separator = " ";
+	}
+}

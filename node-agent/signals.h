@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ctrl-C and termination: the first asks for an orderly end, the second ends the process at once. */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+#include <stdbool.h>
+
+/* Installs the handlers for SIGINT and SIGTERM, and ignores SIGPIPE. */
+void signals_setup(void);
+
+/* Whether the end was asked for. */
+bool signals_stop_requested(void);
+
+#endif

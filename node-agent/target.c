@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "target.h"
+
+#include "base/array.h"
+#include "k8s/cgroup_path.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CGROUPS 1024
+
+void target_done(struct target *target)
+{
+	free(target->cgroup_ids);
+	*target = (struct target){ 0 };
+}
+
+static int add_cgroup(struct target *target, uint64_t id)
+{
+	int r = array_grow(target->cgroup_ids, target->cap_cgroup_ids, target->nr_cgroup_ids + 1,
+			   MAX_CGROUPS);
+	if (r == 0)
+		target->cgroup_ids[target->nr_cgroup_ids++] = id;
+	return r;
+}
+
+/* What a walk over all cgroups looks for. */
+struct cgroup_search {
+	struct target *target;
+	const char *pod_uid; /* a pod's own directory; NULL: not asked for */
+	const char *container; /* ID or its beginning; NULL: not asked for */
+};
+
+static bool matches(const struct cgroup_search *search, const struct cgroup_owner *owner)
+{
+	if (search->pod_uid)
+		return owner->kind == CGROUP_POD && strcmp(owner->pod_uid, search->pod_uid) == 0;
+	return owner->container_id[0] &&
+	       strncmp(owner->container_id, search->container, strlen(search->container)) == 0;
+}
+
+static int visit(const char *path, uint64_t id, void *data)
+{
+	struct cgroup_search *search = data;
+	struct cgroup_owner owner;
+
+	cgroup_path_parse(path, &owner);
+	return matches(search, &owner) ? add_cgroup(search->target, id) : 0;
+}
+
+/* Adds the cgroups that a search finds; with what it was for in the message when there is none. */
+static int find_cgroups(const struct cgroup_fs *fs, struct cgroup_search *search, const char *what,
+			const char *name, struct strbuf *reterr_msg)
+{
+	size_t nr_before = search->target->nr_cgroup_ids;
+
+	int r = cgroup_fs_walk(fs, visit, search);
+	if (r == 0 && search->target->nr_cgroup_ids == nr_before)
+		r = -ENOENT;
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "%s %s: no such %s runs on this node", what, name, what);
+	return r;
+}
+
+static int resolve_pod(const struct options *options, const struct cgroup_fs *fs,
+		       struct pod_index *pods, struct target *target, struct strbuf *reterr_msg)
+{
+	char uid[POD_UID_MAX + 1];
+	const char *slash = strchr(options->pod, '/');
+	_cleanup_free_ char *namespace = slash ? strndup(options->pod,
+							 (size_t)(slash - options->pod))
+					       : NULL;
+	const char *name = slash ? slash + 1 : options->pod;
+
+	int r = pod_index_find_uid(pods, namespace, name, uid);
+	if (r == -ENOTUNIQ)
+		strbuf_appendf(reterr_msg, "pod %s is in several namespaces: write NAMESPACE/%s",
+			       name, name);
+	else if (r < 0)
+		strbuf_appendf(reterr_msg,
+			       "pod %s: the kubelet does not list it; names need "
+			       "--kubelet-url",
+			       options->pod);
+	if (r < 0)
+		return r;
+
+	struct cgroup_search search = { .target = target, .pod_uid = uid };
+	return find_cgroups(fs, &search, "pod", options->pod, reterr_msg);
+}
+
+static int resolve_cgroup(const struct cgroup_fs *fs, const char *path, struct target *target,
+			  struct strbuf *reterr_msg)
+{
+	const char *root = cgroup_fs_root(fs);
+	size_t root_len = strlen(root);
+	uint64_t id;
+
+	if (strncmp(path, root, root_len) == 0 && (path[root_len] == '/' || !path[root_len]))
+		path += root_len;
+	int r = cgroup_fs_id(fs, path, &id);
+	if (r < 0) {
+		strbuf_appendf(reterr_msg, "cgroup %s: not found below %s", path, root);
+		return r;
+	}
+	return add_cgroup(target, id);
+}
+
+static int resolve_cgroups(const struct options *options, const struct cgroup_fs *fs,
+			   struct pod_index *pods, struct target *target, struct strbuf *reterr_msg)
+{
+	int r = 0;
+
+	if (options->pod)
+		r = resolve_pod(options, fs, pods, target, reterr_msg);
+	if (r == 0 && options->container) {
+		struct cgroup_search search = { .target = target, .container = options->container };
+		r = find_cgroups(fs, &search, "container", options->container, reterr_msg);
+	}
+	for (size_t i = 0; i < options->cgroups.nr && r == 0; i++)
+		r = resolve_cgroup(fs, options->cgroups.items[i], target, reterr_msg);
+	return r;
+}
+
+static int check_processes(const char *what, const struct number_list *ids,
+			   struct strbuf *reterr_msg)
+{
+	for (size_t i = 0; i < ids->nr; i++) {
+		if (kill((pid_t)ids->items[i], 0) < 0 && errno == ESRCH) {
+			strbuf_appendf(reterr_msg, "%s %u: no such %s", what, ids->items[i],
+				       strcmp(what, "tid") == 0 ? "thread" : "process");
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+int target_resolve(const struct options *options, const struct cgroup_fs *cgroup_fs,
+		   struct pod_index *pods, struct target *ret_target, struct strbuf *reterr_msg)
+{
+	_cleanup_(target_done) struct target target = { 0 };
+
+	int r = check_processes("pid", &options->pids, reterr_msg);
+	if (r == 0)
+		r = check_processes("tid", &options->tids, reterr_msg);
+	if (r == 0)
+		r = resolve_cgroups(options, cgroup_fs, pods, &target, reterr_msg);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < options->cpus.nr; i++) {
+		uint32_t cpu = options->cpus.items[i];
+
+		if (cpu < CPU_LIST_MAX)
+			target.cpus.words[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+	}
+	*ret_target = target;
+	target = (struct target){ 0 };
+	return 0;
+}
+
+void target_apply(const struct target *target, const struct options *options,
+		  struct capture_opts *capture)
+{
+	capture->cpus = options->cpus.nr > 0 ? &target->cpus : NULL;
+	capture->pids = options->pids.items;
+	capture->nr_pids = options->pids.nr;
+	capture->tids = options->tids.items;
+	capture->nr_tids = options->tids.nr;
+	capture->comms = (const char *const *)options->comms.items;
+	capture->nr_comms = options->comms.nr;
+	capture->cgroup_ids = target->cgroup_ids;
+	capture->nr_cgroup_ids = target->nr_cgroup_ids;
+	capture->include_idle = options->include_idle;
+	capture->follow_forks = options->command.nr > 0;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sampler in the running kernel, on children that burn CPU time in known functions. */
+#include "base/clock.h"
+#include "capture/capture.h"
+#include "k8s/cgroup_fs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define FREQUENCY_HZ 500
+#define RUN_NS (NSEC_PER_SEC / 2)
+#define V1_MEMORY "/sys/fs/cgroup/memory"
+
+/* What a run saw. */
+struct seen {
+	pid_t wanted; /* samples of this process are looked at, others only counted */
+	uint64_t nr_wanted;
+	uint64_t nr_others;
+	uint64_t nr_idle;
+	uint64_t nr_kernel_frames;
+	uint64_t nr_in_hot; /* leaf in burn(), called by spin_for_test() */
+	uint64_t nr_bad_start; /* start time not the same in all samples */
+	struct sample_event last;
+};
+
+static volatile uint64_t sink;
+
+/* Not static and not inlined: the test knows their addresses. Built with frame pointers like everything. */
+__attribute__((noinline)) void burn(void);
+__attribute__((noinline)) void spin_for_test(void);
+
+void burn(void)
+{
+	for (int i = 0; i < 100000; i++)
+		sink += (uint64_t)i;
+}
+
+void spin_for_test(void)
+{
+	for (;;) {
+		burn();
+		sink++;
+	}
+}
+
+static void syscalls_for_test(void)
+{
+	char page[4096];
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	while (read(fd, page, sizeof(page)) > 0)
+		sink++;
+}
+
+static pid_t start_child(void (*body)(void), const char *comm)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, comm);
+		body();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static bool is_in(uint64_t address, void (*function)(void))
+{
+	return address >= (uintptr_t)function && address < (uintptr_t)function + 256;
+}
+
+static void look_at(const struct sample_event *event, struct seen *seen)
+{
+	const __u64 *user = event->frames + event->nr_kernel;
+
+	if (seen->nr_wanted++ > 0 && seen->last.start_ns != event->start_ns)
+		seen->nr_bad_start++;
+	seen->nr_kernel_frames += event->nr_kernel;
+	if (event->nr_user >= 2 && is_in(user[0], burn) && is_in(user[1], spin_for_test))
+		seen->nr_in_hot++;
+	memcpy(&seen->last, event, offsetof(struct sample_event, frames));
+}
+
+static void on_sample(const struct sample_event *event, void *data)
+{
+	struct seen *seen = data;
+
+	if (event->tid == 0)
+		seen->nr_idle++;
+	else if (event->pid == (uint32_t)seen->wanted)
+		look_at(event, seen);
+	else
+		seen->nr_others++;
+}
+
+static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_stats *ret_stats)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
+	_cleanup_(capture_closep) struct capture *capture = NULL;
+	struct seen seen = { .wanted = wanted };
+
+	opts.frequency_hz = FREQUENCY_HZ;
+	opts.poll_interval_ns = RUN_NS;
+	assert_int_equal(capture_open(&opts, &message, &capture), 0);
+	assert_int_equal(capture_follow_cpus(capture), 0);
+	struct timespec duration = clock_timespec(RUN_NS);
+	nanosleep(&duration, NULL);
+	capture_stop(capture);
+	capture_poll(capture, on_sample, &seen);
+	capture_get_stats(capture, ret_stats);
+	return seen;
+}
+
+static void a_busy_process_is_sampled_in_its_hot_function(void **state)
+{
+	pid_t pid = start_child(spin_for_test, "hot");
+	struct capture_stats stats;
+	struct seen seen = run((struct capture_opts){ 0 }, pid, &stats);
+
+	(void)state;
+	end_child(pid);
+	assert_true(seen.nr_wanted > 20);
+	assert_true(seen.nr_in_hot * 10 > seen.nr_wanted * 9);
+	assert_int_equal(seen.nr_bad_start, 0);
+	assert_string_equal(seen.last.thread_comm, "hot");
+	assert_int_equal(stats.nr_bad_records, 0);
+	assert_int_equal(stats.bpf[STAT_SENT], seen.nr_wanted + seen.nr_others);
+}
+
+static void every_sent_sample_has_one_stop_reason(void **state)
+{
+	pid_t pid = start_child(spin_for_test, "hot");
+	struct capture_stats stats;
+	uint64_t nr_reasons = 0;
+
+	(void)state;
+	(void)run((struct capture_opts){ 0 }, pid, &stats);
+	end_child(pid);
+	for (size_t i = STAT_UNWIND_FIRST; i < STAT_NR; i++)
+		nr_reasons += stats.bpf[i];
+	assert_int_equal(nr_reasons, stats.bpf[STAT_SENT] + stats.bpf[STAT_RING_FULL]);
+}
+
+static void kernel_stacks_come_with_the_user_stack_below(void **state)
+{
+	pid_t pid = start_child(syscalls_for_test, "calls");
+	struct capture_stats stats;
+	struct seen seen = run((struct capture_opts){ 0 }, pid, &stats);
+
+	(void)state;
+	end_child(pid);
+	assert_true(seen.nr_wanted > 20);
+	assert_true(seen.nr_kernel_frames > seen.nr_wanted);
+	assert_int_equal(stats.bpf[STAT_UNWIND_FIRST + UNWIND_NO_REGISTERS], 0);
+}
+
+static void a_pid_filter_keeps_everything_else_in_the_kernel(void **state)
+{
+	pid_t wanted = start_child(spin_for_test, "wanted");
+	pid_t other = start_child(spin_for_test, "other");
+	const uint32_t pids[] = { (uint32_t)wanted };
+	struct capture_stats stats;
+	struct seen seen = run((struct capture_opts){ .pids = pids, .nr_pids = 1 }, wanted, &stats);
+
+	(void)state;
+	end_child(wanted);
+	end_child(other);
+	assert_true(seen.nr_wanted > 20);
+	assert_int_equal(seen.nr_others, 0);
+	assert_true(stats.bpf[STAT_FILTERED] > 20);
+}
+
+static void a_comm_filter_matches_the_whole_name(void **state)
+{
+	pid_t wanted = start_child(spin_for_test, "name");
+	pid_t other = start_child(spin_for_test, "name2");
+	const char *const comms[] = { "name" };
+	struct capture_stats stats;
+	struct seen seen = run((struct capture_opts){ .comms = comms, .nr_comms = 1 }, wanted,
+			       &stats);
+
+	(void)state;
+	end_child(wanted);
+	end_child(other);
+	assert_true(seen.nr_wanted > 20);
+	assert_int_equal(seen.nr_others, 0);
+}
+
+static void pid_and_comm_filters_narrow_each_other(void **state)
+{
+	pid_t pid = start_child(spin_for_test, "one");
+	const uint32_t pids[] = { (uint32_t)pid };
+	const char *const comms[] = { "two" };
+	struct capture_stats stats;
+	struct seen seen = run(
+		(struct capture_opts){ .pids = pids, .nr_pids = 1, .comms = comms, .nr_comms = 1 },
+		pid, &stats);
+
+	(void)state;
+	end_child(pid);
+	assert_int_equal(seen.nr_wanted + seen.nr_others, 0);
+}
+
+static void idle_cpus_are_sampled_only_on_request(void **state)
+{
+	struct capture_stats stats;
+
+	(void)state;
+	assert_int_equal(run((struct capture_opts){ 0 }, 0, &stats).nr_idle, 0);
+	struct seen seen = run((struct capture_opts){ .include_idle = true }, 0, &stats);
+	assert_int_equal(stats.bpf[STAT_IDLE], 0);
+	assert_true(seen.nr_idle + seen.nr_others > 0);
+}
+
+static void only_the_asked_for_cpu_is_sampled(void **state)
+{
+	struct cpu_set_bits cpus = { .words = { 1 } };
+	struct capture_stats stats;
+	struct seen seen = run((struct capture_opts){ .cpus = &cpus, .include_idle = true }, -1,
+			       &stats);
+
+	(void)state;
+	assert_in_range(seen.nr_idle + seen.nr_others, 1, FREQUENCY_HZ * 6 / 10);
+}
+
+/* A cgroup directory with a child directory that a process is in. */
+static pid_t start_in_cgroup(const char *dir, char *child_dir, size_t len)
+{
+	char procs[512], text[32];
+
+	mkdir(dir, 0755);
+	snprintf(child_dir, len, "%s/inner", dir);
+	mkdir(child_dir, 0755);
+	pid_t pid = start_child(spin_for_test, "boxed");
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", child_dir);
+	int fd = open(procs, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	int n = snprintf(text, sizeof(text), "%d", pid);
+	assert_int_equal(write(fd, text, (size_t)n), n);
+	close(fd);
+	return pid;
+}
+
+static uint64_t inode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+static void check_cgroup_filter(const char *root, bool is_v1)
+{
+	char dir[256], inner[300];
+	struct capture_stats stats;
+
+	snprintf(dir, sizeof(dir), "%s/flamelet-test-%d", root, getpid());
+	pid_t pid = start_in_cgroup(dir, inner, sizeof(inner));
+	const uint64_t ids[] = { inode_of(dir) };
+	uint64_t inner_id = inode_of(inner);
+	struct seen seen = run((struct capture_opts){ .cgroup_ids = ids,
+						      .nr_cgroup_ids = 1,
+						      .cgroup_is_v1 = is_v1 },
+			       pid, &stats);
+
+	end_child(pid);
+	rmdir(inner);
+	rmdir(dir);
+	assert_true(seen.nr_wanted > 20);
+	assert_int_equal(seen.nr_others, 0);
+	assert_int_equal(seen.last.cgroup_id, inner_id);
+}
+
+static void a_cgroup_filter_takes_in_what_is_below(void **state)
+{
+	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+
+	(void)state;
+	assert_int_equal(cgroup_fs_open(NULL, &fs), 0);
+	check_cgroup_filter(cgroup_fs_root(fs), cgroup_fs_mode(fs) == CGROUP_MODE_LEGACY);
+}
+
+static void v1_hosts_identify_by_the_memory_controller(void **state)
+{
+	(void)state;
+	if (access(V1_MEMORY "/cgroup.procs", W_OK) < 0)
+		skip();
+	check_cgroup_filter(V1_MEMORY, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_busy_process_is_sampled_in_its_hot_function),
+		cmocka_unit_test(every_sent_sample_has_one_stop_reason),
+		cmocka_unit_test(kernel_stacks_come_with_the_user_stack_below),
+		cmocka_unit_test(a_pid_filter_keeps_everything_else_in_the_kernel),
+		cmocka_unit_test(a_comm_filter_matches_the_whole_name),
+		cmocka_unit_test(pid_and_comm_filters_narrow_each_other),
+		cmocka_unit_test(idle_cpus_are_sampled_only_on_request),
+		cmocka_unit_test(only_the_asked_for_cpu_is_sampled),
+		cmocka_unit_test(a_cgroup_filter_takes_in_what_is_below),
+		cmocka_unit_test(v1_hosts_identify_by_the_memory_controller),
+	};
+
+	if (geteuid() != 0) {
+		fputs("SKIP: loading BPF programs needs root\n", stderr);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
