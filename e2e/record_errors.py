@@ -58,10 +58,13 @@ def unwritable_output(binary, directory):
 def disk_full(binary, directory):
     """A page is too little for any flame graph: what does not fit must not be there at all."""
     host.run("mount", "-t", "tmpfs", "-o", "size=4k", "flamelet-e2e", directory)
+    busy = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
     try:
         outcome = record(binary, "record", "-d", "1", "-o", f"{directory}/x.svg")
         return expect(outcome, (1,), r"x\.svg", r"[Nn]o space") + expect_empty(directory)
     finally:
+        busy.kill()
+        busy.wait()
         host.run("umount", "-l", directory)
 
 
