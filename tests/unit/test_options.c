@@ -189,92 +189,90 @@ struct refusal {
 	const char *message;
 };
 
+static const struct refusal refusals[] = {
+	{ COMMAND_RECORD, "-d 10x", "-d: \"10x\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_RECORD, "--duration=-1",
+	  "--duration: \"-1\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_RECORD, "-d 9000000000",
+	  "-d: \"9000000000\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_RECORD, "-d", "-d: a value is missing; write 10s, 500ms or 2m" },
+	{ COMMAND_RECORD, "-F 0", "-F: \"0\" is not a frequency from 1 to 10000 Hz; write 99" },
+	{ COMMAND_RECORD, "-F 10001",
+	  "-F: \"10001\" is not a frequency from 1 to 10000 Hz; write 99" },
+	{ COMMAND_RECORD, "-o out.doc",
+	  "-o: \"out.doc\" has no known extension; write a name that ends in .svg" },
+	{ COMMAND_RECORD, "-p 0",
+	  "-p: \"0\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+	{ COMMAND_RECORD, "-p 1,",
+	  "-p: \"1,\" is not a list of process or thread ids; write 1234 or 1234,5678" },
+	{ COMMAND_RECORD, "-p 4194305",
+	  "-p: \"4194305\" is not a list of process or thread ids; "
+	  "write 1234 or 1234,5678" },
+	{ COMMAND_RECORD, "-C 3-1", "-C: \"3-1\" is not a list of CPUs; write 0-3,8" },
+	{ COMMAND_RECORD, "-C 0-", "-C: \"0-\" is not a list of CPUs; write 0-3,8" },
+	{ COMMAND_RECORD, "-C 0-99999999999999999999",
+	  "-C: \"0-99999999999999999999\" is not a list of CPUs; write 0-3,8" },
+	{ COMMAND_RECORD, "-C 0;1", "-C: \"0;1\" is not a list of CPUs; write 0-3,8" },
+	{ COMMAND_RECORD, "--pod a/b/c",
+	  "--pod: \"a/b/c\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+	{ COMMAND_RECORD, "--pod /b",
+	  "--pod: \"/b\" is not a pod's name; write NAME or NAMESPACE/NAME" },
+	{ COMMAND_RECORD, "--container 0123456789a",
+	  "--container: \"0123456789a\" is not a container ID; "
+	  "write 12 to 64 digits of it, in lower-case hex" },
+	{ COMMAND_RECORD, "--comm 0123456789abcdef",
+	  "--comm: \"0123456789abcdef\" is not a process name as the kernel keeps it; "
+	  "write its first 15 bytes, as ps -o comm shows them" },
+	{ COMMAND_RECORD, "--duratoin 3",
+	  "unknown option --duratoin; did you mean --duration? See flamelet record "
+	  "--help" },
+	{ COMMAND_RECORD, "--freq 3",
+	  "unknown option --freq; did you mean --frequency? See flamelet record --help" },
+	{ COMMAND_AGENT, "--otlp-endpont=x",
+	  "unknown option --otlp-endpont; did you mean --otlp-endpoint? "
+	  "See flamelet agent --help" },
+	{ COMMAND_RECORD, "--json",
+	  "--json is an option of doctor, not of record; see flamelet record --help" },
+	{ COMMAND_AGENT, "-q", "unknown option -q; see flamelet agent --help" },
+	{ COMMAND_RECORD, "-qz", "unknown option -z; see flamelet record --help" },
+	{ COMMAND_RECORD, "make",
+	  "unexpected \"make\"; a command to run stands behind --: -- make" },
+	{ COMMAND_AGENT, "now", "unexpected \"now\"; see flamelet agent --help" },
+	{ COMMAND_RECORD, "--", "--: a command is missing; write -- make -j4" },
+	{ COMMAND_AGENT, "-- make", "--: only record runs a command" },
+	{ COMMAND_RECORD, "-q --quiet=perhaps",
+	  "--quiet: \"perhaps\" is not yes or no; write true or false" },
+	{ COMMAND_AGENT, "--otlp-endpoint localhost:4318",
+	  "--otlp-endpoint: \"localhost:4318\" is not an http or https URL; "
+	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+	{ COMMAND_AGENT, "--otlp-endpoint ftp://a",
+	  "--otlp-endpoint: \"ftp://a\" is not an http or https URL; "
+	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+	{ COMMAND_AGENT, "--otlp-endpoint http://",
+	  "--otlp-endpoint: \"http://\" is not an http or https URL; "
+	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+	{ COMMAND_AGENT, "--otlp-header s3cret",
+	  "--otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+	{ COMMAND_AGENT, "--export-interval 0",
+	  "--export-interval: \"0\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_AGENT, "--kubelet-ca-file /nonexistent",
+	  "--kubelet-ca-file: cannot read \"/nonexistent\": No such file or directory; "
+	  "write the path of a file that can be read" },
+	{ COMMAND_AGENT, "--kubelet-verify no",
+	  "--kubelet-verify: \"no\" is not a way to verify a certificate; "
+	  "write full, ca-only or insecure" },
+	{ COMMAND_AGENT, "--log-level loud",
+	  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
+	{ COMMAND_AGENT, "--symbol-memory 12K",
+	  "--symbol-memory: \"12K\" is not an amount of memory from 1M; "
+	  "write 256M or 1G" },
+};
+
 static void a_bad_command_line_is_answered_with_what_to_write(void **state)
 {
-	static const struct refusal cases[] = {
-		{ COMMAND_RECORD, "-d 10x",
-		  "-d: \"10x\" is not a duration; write 10s, 500ms or 2m" },
-		{ COMMAND_RECORD, "--duration=-1",
-		  "--duration: \"-1\" is not a duration; write 10s, 500ms or 2m" },
-		{ COMMAND_RECORD, "-d 9000000000",
-		  "-d: \"9000000000\" is not a duration; write 10s, 500ms or 2m" },
-		{ COMMAND_RECORD, "-d", "-d: a value is missing; write 10s, 500ms or 2m" },
-		{ COMMAND_RECORD, "-F 0",
-		  "-F: \"0\" is not a frequency from 1 to 10000 Hz; write 99" },
-		{ COMMAND_RECORD, "-F 10001",
-		  "-F: \"10001\" is not a frequency from 1 to 10000 Hz; write 99" },
-		{ COMMAND_RECORD, "-o out.doc",
-		  "-o: \"out.doc\" has no known extension; write a name that ends in .svg" },
-		{ COMMAND_RECORD, "-p 0",
-		  "-p: \"0\" is not a list of process or thread ids; write 1234 or 1234,5678" },
-		{ COMMAND_RECORD, "-p 1,",
-		  "-p: \"1,\" is not a list of process or thread ids; write 1234 or 1234,5678" },
-		{ COMMAND_RECORD, "-p 4194305",
-		  "-p: \"4194305\" is not a list of process or thread ids; "
-		  "write 1234 or 1234,5678" },
-		{ COMMAND_RECORD, "-C 3-1", "-C: \"3-1\" is not a list of CPUs; write 0-3,8" },
-		{ COMMAND_RECORD, "-C 0-", "-C: \"0-\" is not a list of CPUs; write 0-3,8" },
-		{ COMMAND_RECORD, "-C 0-99999999999999999999",
-		  "-C: \"0-99999999999999999999\" is not a list of CPUs; write 0-3,8" },
-		{ COMMAND_RECORD, "-C 0;1", "-C: \"0;1\" is not a list of CPUs; write 0-3,8" },
-		{ COMMAND_RECORD, "--pod a/b/c",
-		  "--pod: \"a/b/c\" is not a pod's name; write NAME or NAMESPACE/NAME" },
-		{ COMMAND_RECORD, "--pod /b",
-		  "--pod: \"/b\" is not a pod's name; write NAME or NAMESPACE/NAME" },
-		{ COMMAND_RECORD, "--container 0123456789a",
-		  "--container: \"0123456789a\" is not a container ID; "
-		  "write 12 to 64 digits of it, in lower-case hex" },
-		{ COMMAND_RECORD, "--comm 0123456789abcdef",
-		  "--comm: \"0123456789abcdef\" is not a process name as the kernel keeps it; "
-		  "write its first 15 bytes, as ps -o comm shows them" },
-		{ COMMAND_RECORD, "--duratoin 3",
-		  "unknown option --duratoin; did you mean --duration? See flamelet record "
-		  "--help" },
-		{ COMMAND_RECORD, "--freq 3",
-		  "unknown option --freq; did you mean --frequency? See flamelet record --help" },
-		{ COMMAND_AGENT, "--otlp-endpont=x",
-		  "unknown option --otlp-endpont; did you mean --otlp-endpoint? "
-		  "See flamelet agent --help" },
-		{ COMMAND_RECORD, "--json",
-		  "--json is an option of doctor, not of record; see flamelet record --help" },
-		{ COMMAND_AGENT, "-q", "unknown option -q; see flamelet agent --help" },
-		{ COMMAND_RECORD, "-qz", "unknown option -z; see flamelet record --help" },
-		{ COMMAND_RECORD, "make",
-		  "unexpected \"make\"; a command to run stands behind --: -- make" },
-		{ COMMAND_AGENT, "now", "unexpected \"now\"; see flamelet agent --help" },
-		{ COMMAND_RECORD, "--", "--: a command is missing; write -- make -j4" },
-		{ COMMAND_AGENT, "-- make", "--: only record runs a command" },
-		{ COMMAND_RECORD, "-q --quiet=perhaps",
-		  "--quiet: \"perhaps\" is not yes or no; write true or false" },
-		{ COMMAND_AGENT, "--otlp-endpoint localhost:4318",
-		  "--otlp-endpoint: \"localhost:4318\" is not an http or https URL; "
-		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
-		{ COMMAND_AGENT, "--otlp-endpoint ftp://a",
-		  "--otlp-endpoint: \"ftp://a\" is not an http or https URL; "
-		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
-		{ COMMAND_AGENT, "--otlp-endpoint http://",
-		  "--otlp-endpoint: \"http://\" is not an http or https URL; "
-		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
-		{ COMMAND_AGENT, "--otlp-header s3cret",
-		  "--otlp-header: the value is not an HTTP header; write \"Name: value\"" },
-		{ COMMAND_AGENT, "--export-interval 0",
-		  "--export-interval: \"0\" is not a duration; write 10s, 500ms or 2m" },
-		{ COMMAND_AGENT, "--kubelet-ca-file /nonexistent",
-		  "--kubelet-ca-file: cannot read \"/nonexistent\": No such file or directory; "
-		  "write the path of a file that can be read" },
-		{ COMMAND_AGENT, "--kubelet-verify no",
-		  "--kubelet-verify: \"no\" is not a way to verify a certificate; "
-		  "write full, ca-only or insecure" },
-		{ COMMAND_AGENT, "--log-level loud",
-		  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
-		{ COMMAND_AGENT, "--symbol-memory 12K",
-		  "--symbol-memory: \"12K\" is not an amount of memory from 1M; "
-		  "write 256M or 1G" },
-	};
 	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++)
-		expect_refused(cases[i].command, cases[i].words, cases[i].message);
+	for (size_t i = 0; i < array_len(refusals); i++)
+		expect_refused(refusals[i].command, refusals[i].words, refusals[i].message);
 }
 
 static void the_file_uses_the_names_of_the_long_options(void **state)
