@@ -43,7 +43,8 @@ MAP struct {
 	__type(value, __u64);
 } stats SEC(".maps");
 
-/* Targets. Written by the agent; filter_pids also by follow.bpf.c. An entry's value means nothing. */
+/* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it keeps this
+ * size. An entry's value means nothing. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILTER_MAX_ENTRIES);

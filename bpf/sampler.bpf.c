@@ -18,11 +18,11 @@
 /* Who: everything of the record but its stacks. */
 static __always_inline void read_task(struct task_struct *task, struct sample_event *event)
 {
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct task_struct *leader = task->group_leader;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	event->time_ns = bpf_ktime_get_ns();
-	event->start_ns = BPF_CORE_READ(leader, start_boottime);
+	event->start_ns = leader->start_boottime;
 	event->cgroup_id = task_cgroup_id(task);
 	event->pid = pid_tgid >> 32;
 	event->tid = (__u32)pid_tgid;
@@ -33,12 +33,15 @@ static __always_inline void read_task(struct task_struct *task, struct sample_ev
 
 static __always_inline void read_kernel_stack(void *ctx, struct sample_event *event)
 {
-	long bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
+	long bytes;
 
 	event->nr_kernel = 0;
+	if (event->in_user)
+		return;
+	bytes = bpf_get_stack(ctx, event->frames, MAX_KERNEL_FRAMES * sizeof(__u64), 0);
 	if (bytes > 0)
 		event->nr_kernel = (__u16)(bytes / sizeof(__u64));
-	else if (!event->in_user)
+	else
 		stat_add(STAT_KERNEL_STACK_FAILED);
 }
 
@@ -70,7 +73,7 @@ static __always_inline enum unwind_result read_user_stack(struct bpf_perf_event_
 	struct user_regs regs;
 
 	event->nr_user = 0;
-	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+	if (task->flags & PF_KTHREAD)
 		return UNWIND_KERNEL_THREAD;
 	if (!read_user_regs(ctx, event, &regs))
 		return UNWIND_NO_REGISTERS;
@@ -93,7 +96,7 @@ static __always_inline void send(struct sample_event *event)
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct sample_event *event;
 	__u32 zero = 0;
 

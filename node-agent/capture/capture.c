@@ -38,6 +38,23 @@ static uint32_t ring_bytes(const struct capture_opts *opts)
 	return (uint32_t)bytes;
 }
 
+/* Maps of targets that are not used take no memory; that of pids may grow while a command forks. */
+static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	int r = 0;
+
+	if (!opts->follow_forks)
+		r = bpf_map__set_max_entries(skel->maps.filter_pids, (uint32_t)opts->nr_pids + 1);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.filter_tids, (uint32_t)opts->nr_tids + 1);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.filter_cgroups,
+					     (uint32_t)opts->nr_cgroup_ids + 1);
+	return r;
+}
+
 static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
 {
 	skel->rodata->include_idle = opts->include_idle;
@@ -128,6 +145,8 @@ static int load(struct capture *capture, const struct capture_opts *opts, struct
 	set_knobs(capture->skel, opts);
 
 	int r = bpf_map__set_max_entries(capture->skel->maps.samples, ring_bytes(opts));
+	if (r == 0)
+		r = size_targets(capture->skel, opts);
 	if (r == 0)
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
