@@ -119,8 +119,8 @@ uint32_t dictionary_add(struct dictionary *dictionary, enum dictionary_table tab
 	for (uint32_t id; htable_next(&it, &id);) {
 		const struct dictionary_row *row = &rows->rows[id];
 
-		if (row->len == message->len &&
-		    memcmp(rows->bytes.data + row->start, strbuf_str(message), row->len) == 0)
+		if (row->len == message->len && memcmp(strbuf_str(&rows->bytes) + row->start,
+						       strbuf_str(message), row->len) == 0)
 			return id;
 	}
 

@@ -42,7 +42,7 @@ static void put_name(struct strbuf *text, const char *name)
 	for (; *name; name++, to++) {
 		unsigned char c = (unsigned char)*name;
 
-		*to = c == ';' ? ':' : c < ' ' || c == 0x7f ? ' ' : *name;
+		*to = (char)(c == ';' ? ':' : c < ' ' || c == 0x7f ? ' ' : c);
 	}
 }
 

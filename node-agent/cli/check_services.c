@@ -62,6 +62,14 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 		add_pods(&body, options->kubelet_url, report);
 }
 
+static void add_silence(const char *url, const char *reason, struct doctor_report *report)
+{
+	doctor_report_add(report, FINDING_FAIL, "OTLP endpoint",
+			  "see that it runs, and that --otlp-endpoint is its HTTP port (usually "
+			  "4318)",
+			  "%s: %s", url, reason);
+}
+
 static void add_answer(const char *url, unsigned int status, struct doctor_report *report)
 {
 	if (status == 404)
@@ -111,14 +119,10 @@ void check_otlp(const struct doctor_host *host, struct doctor_report *report)
 		.body = "",
 	};
 	int r = http_client_new(&opts, &client);
-	if (r == 0)
-		r = http_perform(client, &request, &body, &response);
 	if (r < 0)
-		doctor_report_add(report, FINDING_FAIL, "OTLP endpoint",
-				  "see that it runs, and that --otlp-endpoint is its HTTP port "
-				  "(usually 4318)",
-				  "%s: %s", strbuf_str(&url),
-				  client ? http_client_error(client) : strerror(-r));
+		add_silence(request.url, strerror(-r), report);
+	else if (http_perform(client, &request, &body, &response) < 0)
+		add_silence(request.url, http_client_error(client), report);
 	else
 		add_answer(strbuf_str(&url), response.status, report);
 }

@@ -227,8 +227,8 @@ static int allocate(struct kallsyms *kallsyms, const struct builder *builder, si
 	kallsyms->addresses = calloc(builder->nr_functions + 1, sizeof(*kallsyms->addresses));
 	kallsyms->names = calloc(builder->nr_functions + 1, sizeof(*kallsyms->names));
 	kallsyms->modules = calloc(builder->nr_functions + 1, sizeof(*kallsyms->modules));
-	kallsyms->module_names = calloc(builder->nr_modules, sizeof(*kallsyms->module_names));
-	kallsyms->text = malloc(name_bytes);
+	kallsyms->module_names = calloc(builder->nr_modules + 1, sizeof(*kallsyms->module_names));
+	kallsyms->text = malloc(name_bytes + 1);
 	if (!kallsyms->addresses || !kallsyms->names || !kallsyms->modules ||
 	    !kallsyms->module_names || !kallsyms->text)
 		return -ENOMEM;

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 static int spawn_server(struct standin *standin, int stdin_fd, int stdout_fd)
 {
 	char python[] = "python3", script[] = STANDIN_SCRIPT;
