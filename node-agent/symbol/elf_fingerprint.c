@@ -15,7 +15,7 @@ static uint32_t chain(uint32_t hash, const void *data, size_t len)
 	return hash_u64((uint64_t)hash << 32 | hash_bytes(data, len));
 }
 
-static int chain_section(const struct elf_reader *reader, const Elf64_Shdr *section,
+static int chain_section(const struct elf_reader *reader, const GElf_Shdr *section,
 			 uint64_t max_bytes, uint32_t *hash)
 {
 	_cleanup_free_ char *chunk = malloc(CHUNK_BYTES);
@@ -39,14 +39,14 @@ static int chain_section(const struct elf_reader *reader, const Elf64_Shdr *sect
 static int chain_table(const struct elf_reader *reader, uint32_t type, size_t max_bytes,
 		       uint32_t *hash)
 {
-	const Elf64_Shdr *table = elf_reader_find_section(reader, type);
+	const GElf_Shdr *table = elf_reader_find_section(reader, type);
 
 	if (!table)
 		return 0;
 	if (table->sh_link >= reader->nr_sections)
 		return -EBADMSG;
 
-	int r = chain_section(reader, table, ELF_MAX_SYMBOLS * sizeof(Elf64_Sym), hash);
+	int r = chain_section(reader, table, ELF_MAX_SYMBOLS * sizeof(GElf_Sym), hash);
 	if (r < 0)
 		return r;
 	return chain_section(reader, &reader->sections[table->sh_link], max_bytes, hash);
@@ -62,8 +62,8 @@ int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_p
 		return r;
 	print.size = reader.size;
 	elf_reader_build_id(&reader, print.build_id);
-	print.hash = chain(0, reader.segments, reader.nr_segments * sizeof(Elf64_Phdr));
-	print.hash = chain(print.hash, reader.sections, reader.nr_sections * sizeof(Elf64_Shdr));
+	print.hash = chain(0, reader.segments, reader.nr_segments * sizeof(GElf_Phdr));
+	print.hash = chain(print.hash, reader.sections, reader.nr_sections * sizeof(GElf_Shdr));
 
 	r = chain_table(&reader, SHT_SYMTAB, max_bytes, &print.hash);
 	if (r < 0)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* libelf is asked twice: first about the file header alone, which gives it in its 64-bit form whatever the
+ * class; then, when both tables it names have been checked and read, about the whole image.
+ *
+ * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. */
 #include "symbol/elf_reader.h"
 
 #include "base/cleanup.h"
 
 #include <endian.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define OWN_BYTE_ORDER (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
+#define PAGE_BYTES ((size_t)4096)
 
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
 {
@@ -31,186 +37,185 @@ int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf,
 	return 0;
 }
 
-static Elf64_Ehdr widen_header(const Elf32_Ehdr *h)
+static int read_pages(struct elf_reader *reader, size_t first, size_t nr)
 {
-	return (Elf64_Ehdr){
-		.e_machine = h->e_machine,
-		.e_phoff = h->e_phoff,
-		.e_shoff = h->e_shoff,
-		.e_phentsize = h->e_phentsize,
-		.e_phnum = h->e_phnum,
-		.e_shentsize = h->e_shentsize,
-		.e_shnum = h->e_shnum,
-	};
-}
+	size_t start = first * PAGE_BYTES;
+	size_t left = (size_t)reader->size - start;
+	size_t len = left < nr * PAGE_BYTES ? left : nr * PAGE_BYTES;
 
-static Elf64_Shdr widen_section(const Elf32_Shdr *s)
-{
-	return (Elf64_Shdr){
-		.sh_name = s->sh_name,
-		.sh_type = s->sh_type,
-		.sh_flags = s->sh_flags,
-		.sh_addr = s->sh_addr,
-		.sh_offset = s->sh_offset,
-		.sh_size = s->sh_size,
-		.sh_link = s->sh_link,
-		.sh_info = s->sh_info,
-		.sh_addralign = s->sh_addralign,
-		.sh_entsize = s->sh_entsize,
-	};
-}
-
-static Elf64_Phdr widen_segment(const Elf32_Phdr *p)
-{
-	return (Elf64_Phdr){
-		.p_type = p->p_type,
-		.p_flags = p->p_flags,
-		.p_offset = p->p_offset,
-		.p_vaddr = p->p_vaddr,
-		.p_paddr = p->p_paddr,
-		.p_filesz = p->p_filesz,
-		.p_memsz = p->p_memsz,
-		.p_align = p->p_align,
-	};
-}
-
-static int read_header(struct elf_reader *reader, Elf64_Ehdr *ret_header)
-{
-	union {
-		unsigned char ident[EI_NIDENT];
-		Elf32_Ehdr h32;
-		Elf64_Ehdr h64;
-	} raw = { 0 };
-
-	int r = elf_reader_read(reader, 0, &raw, sizeof(raw.h32));
+	int r = elf_reader_read(reader, start, reader->image + start, len);
 	if (r < 0)
 		return r;
-	if (memcmp(raw.ident, ELFMAG, SELFMAG) != 0 || raw.ident[EI_DATA] != OWN_BYTE_ORDER)
+	memset(reader->has_page + first, true, nr);
+	return 0;
+}
+
+/* Reads those pages of a range into the image that are not there yet. */
+static int load(struct elf_reader *reader, uint64_t offset, uint64_t len)
+{
+	if (offset > reader->size || len > reader->size - offset)
 		return -EBADMSG;
-	if (raw.ident[EI_CLASS] == ELFCLASS32) {
-		*ret_header = widen_header(&raw.h32);
+	if (len == 0)
 		return 0;
+
+	size_t end = (size_t)((offset + len - 1) / PAGE_BYTES) + 1;
+	for (size_t page = (size_t)(offset / PAGE_BYTES), nr; page < end; page += nr + 1) {
+		nr = 0;
+		while (page + nr < end && !reader->has_page[page + nr])
+			nr++;
+
+		int r = nr > 0 ? read_pages(reader, page, nr) : 0;
+		if (r < 0)
+			return r;
 	}
-	if (raw.ident[EI_CLASS] != ELFCLASS64)
+	return 0;
+}
+
+/* Lets libelf look at the first `len` bytes of the image. */
+static int show_image(struct elf_reader *reader, size_t len)
+{
+	elf_end(reader->elf);
+	errno = 0;
+	reader->elf = elf_memory(reader->image, len);
+	if (!reader->elf)
+		return errno == ENOMEM ? -ENOMEM : -EBADMSG;
+	return elf_kind(reader->elf) == ELF_K_ELF ? 0 : -EBADMSG;
+}
+
+static int read_header(struct elf_reader *reader, GElf_Ehdr *ret_header)
+{
+	GElf_Ehdr header;
+	size_t len = sizeof(header) < reader->size ? sizeof(header) : (size_t)reader->size;
+
+	int r = load(reader, 0, len);
+	if (r < 0)
+		return r;
+	r = show_image(reader, len);
+	if (r < 0)
+		return r;
+	if (!gelf_getehdr(reader->elf, &header) || header.e_ident[EI_DATA] != OWN_BYTE_ORDER)
 		return -EBADMSG;
-
-	r = elf_reader_read(reader, 0, &raw, sizeof(raw.h64));
-	if (r < 0)
-		return r;
-	reader->is_64 = true;
-	*ret_header = raw.h64;
+	*ret_header = header;
 	return 0;
 }
 
-/* Reads a table of `nr` entries of `entry_bytes`; the caller has bounded both. */
-static int read_entries(const struct elf_reader *reader, uint64_t offset, size_t nr,
-			size_t entry_bytes, void **ret_entries)
+/* More segments than fit into e_phnum (PN_XNUM) are over the limit as well. */
+static int load_segments(struct elf_reader *reader, const GElf_Ehdr *header)
 {
-	_cleanup_free_ void *entries = calloc(nr, entry_bytes);
-
-	if (!entries)
-		return -ENOMEM;
-
-	int r = elf_reader_read(reader, offset, entries, nr * entry_bytes);
-	if (r < 0)
-		return r;
-	*ret_entries = take_ptr(entries);
-	return 0;
-}
-
-static int read_segments(struct elf_reader *reader, const Elf64_Ehdr *header)
-{
-	size_t entry_bytes = reader->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	_cleanup_free_ void *raw = NULL;
+	size_t entry_bytes = elf_reader_entry_bytes(reader, ELF_T_PHDR);
 
 	if (header->e_phnum == 0)
 		return 0;
 	if (header->e_phentsize != entry_bytes || header->e_phnum > ELF_MAX_SEGMENTS)
 		return -EBADMSG;
-
-	int r = read_entries(reader, header->e_phoff, header->e_phnum, entry_bytes, &raw);
-	if (r < 0)
-		return r;
-	reader->nr_segments = header->e_phnum;
-	if (reader->is_64) {
-		reader->segments = take_ptr(raw);
-		return 0;
-	}
-	reader->segments = calloc(reader->nr_segments, sizeof(Elf64_Phdr));
-	if (!reader->segments)
-		return -ENOMEM;
-	for (size_t i = 0; i < reader->nr_segments; i++)
-		reader->segments[i] = widen_segment((Elf32_Phdr *)raw + i);
-	return 0;
+	return load(reader, header->e_phoff, header->e_phnum * entry_bytes);
 }
 
 /* With 65280 sections or more, e_shnum is 0 and the number is the size of section 0 (ELF, "Special
- * Sections"). */
-static int count_sections(const struct elf_reader *reader, const Elf64_Ehdr *header,
-			  size_t *ret_nr_sections)
+ * Sections"). libelf would believe any number. */
+static int count_sections(struct elf_reader *reader, const GElf_Ehdr *header, uint64_t *ret_nr)
 {
-	union {
-		Elf32_Shdr s32;
-		Elf64_Shdr s64;
-	} first;
-	size_t entry_bytes = reader->is_64 ? sizeof(first.s64) : sizeof(first.s32);
+	size_t entry_bytes = elf_reader_entry_bytes(reader, ELF_T_SHDR);
 
-	if (header->e_shoff == 0 || header->e_shnum > 0) {
-		*ret_nr_sections = header->e_shoff ? header->e_shnum : 0;
+	if (header->e_shnum > 0) {
+		*ret_nr = header->e_shnum;
 		return 0;
 	}
 
-	int r = elf_reader_read(reader, header->e_shoff, &first, entry_bytes);
+	int r = load(reader, header->e_shoff, entry_bytes);
 	if (r < 0)
 		return r;
-	uint64_t nr_sections = reader->is_64 ? first.s64.sh_size : first.s32.sh_size;
-	if (nr_sections > ELF_MAX_SECTIONS)
-		return -EBADMSG;
-	*ret_nr_sections = (size_t)nr_sections;
+
+	const char *first = reader->image + header->e_shoff;
+	if (entry_bytes == sizeof(Elf64_Shdr)) {
+		memcpy(ret_nr, first + offsetof(Elf64_Shdr, sh_size), sizeof(*ret_nr));
+	} else {
+		Elf32_Word nr;
+
+		memcpy(&nr, first + offsetof(Elf32_Shdr, sh_size), sizeof(nr));
+		*ret_nr = nr;
+	}
 	return 0;
 }
 
-static int read_sections(struct elf_reader *reader, const Elf64_Ehdr *header)
+static int load_sections(struct elf_reader *reader, const GElf_Ehdr *header)
 {
-	size_t entry_bytes = reader->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	_cleanup_free_ void *raw = NULL;
-	size_t nr_sections;
+	size_t entry_bytes = elf_reader_entry_bytes(reader, ELF_T_SHDR);
+	uint64_t nr_sections;
+
+	if (header->e_shoff == 0)
+		return 0;
 
 	int r = count_sections(reader, header, &nr_sections);
 	if (r < 0 || nr_sections == 0)
 		return r;
-	if (header->e_shentsize != entry_bytes)
+	if (header->e_shentsize != entry_bytes || nr_sections > ELF_MAX_SECTIONS)
 		return -EBADMSG;
+	return load(reader, header->e_shoff, nr_sections * entry_bytes);
+}
 
-	r = read_entries(reader, header->e_shoff, nr_sections, entry_bytes, &raw);
-	if (r < 0)
-		return r;
-	reader->nr_sections = nr_sections;
-	if (reader->is_64) {
-		reader->sections = take_ptr(raw);
-		return 0;
-	}
-	reader->sections = calloc(nr_sections, sizeof(Elf64_Shdr));
+static int copy_segments(struct elf_reader *reader)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(reader->elf, &nr) < 0)
+		return -EBADMSG;
+	reader->segments = calloc(nr + 1, sizeof(*reader->segments));
+	if (!reader->segments)
+		return -ENOMEM;
+	for (; reader->nr_segments < nr; reader->nr_segments++)
+		if (!gelf_getphdr(reader->elf, (int)reader->nr_segments,
+				  &reader->segments[reader->nr_segments]))
+			return -EBADMSG;
+	return 0;
+}
+
+/* Section 0 stays zero, so that a section's index is its place. */
+static int copy_sections(struct elf_reader *reader)
+{
+	size_t nr;
+
+	if (elf_getshdrnum(reader->elf, &nr) < 0)
+		return -EBADMSG;
+	reader->sections = calloc(nr + 1, sizeof(*reader->sections));
 	if (!reader->sections)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr_sections; i++)
-		reader->sections[i] = widen_section((Elf32_Shdr *)raw + i);
+	reader->nr_sections = nr;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(reader->elf, section));)
+		if (!gelf_getshdr(section, &reader->sections[elf_ndxscn(section)]))
+			return -EBADMSG;
 	return 0;
 }
 
 static int read_all_headers(struct elf_reader *reader)
 {
-	Elf64_Ehdr header;
+	GElf_Ehdr header;
 
 	int r = read_header(reader, &header);
 	if (r < 0)
 		return r;
 	reader->machine = header.e_machine;
 
-	r = read_segments(reader, &header);
-	if (r < 0)
-		return r;
-	return read_sections(reader, &header);
+	r = load_segments(reader, &header);
+	if (r == 0)
+		r = load_sections(reader, &header);
+	if (r == 0)
+		r = show_image(reader, (size_t)reader->size);
+	if (r == 0)
+		r = copy_segments(reader);
+	return r < 0 || header.e_shoff == 0 ? r : copy_sections(reader);
+}
+
+static int reserve_image(struct elf_reader *reader)
+{
+	void *image = mmap(NULL, (size_t)reader->size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (image == MAP_FAILED)
+		return -errno;
+	reader->image = image;
+	reader->has_page = calloc((size_t)(reader->size / PAGE_BYTES) + 1, sizeof(bool));
+	return reader->has_page ? 0 : -ENOMEM;
 }
 
 int elf_reader_init(struct elf_reader *reader, int fd)
@@ -220,11 +225,14 @@ int elf_reader_init(struct elf_reader *reader, int fd)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
 	fresh.size = (uint64_t)st.st_size;
+	if (!S_ISREG(st.st_mode) || fresh.size == 0 || fresh.size > ELF_MAX_FILE_BYTES)
+		return -EBADMSG;
+	(void)elf_version(EV_CURRENT);
 
-	int r = read_all_headers(&fresh);
+	int r = reserve_image(&fresh);
+	if (r == 0)
+		r = read_all_headers(&fresh);
 	if (r < 0) {
 		elf_reader_done(&fresh);
 		return r;
@@ -237,10 +245,29 @@ void elf_reader_done(struct elf_reader *reader)
 {
 	free(reader->sections);
 	free(reader->segments);
+	elf_end(reader->elf);
+	free(reader->has_page);
+	if (reader->image)
+		munmap(reader->image, (size_t)reader->size);
 	*reader = (struct elf_reader){ .fd = -EBADF };
 }
 
-const Elf64_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint32_t type)
+/* Not elf_getdata(): a table with half an entry at its end would be none to it. */
+int elf_reader_data(struct elf_reader *reader, uint64_t offset, uint64_t len, Elf_Type type,
+		    Elf_Data **ret_data)
+{
+	int r = load(reader, offset, len);
+
+	if (r < 0)
+		return r;
+	Elf_Data *data = elf_getdata_rawchunk(reader->elf, (int64_t)offset, (size_t)len, type);
+	if (!data)
+		return -ENOMEM;
+	*ret_data = data;
+	return 0;
+}
+
+const GElf_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint32_t type)
 {
 	for (size_t i = 0; i < reader->nr_sections; i++)
 		if (reader->sections[i].sh_type == type)
@@ -248,27 +275,7 @@ const Elf64_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint3
 	return NULL;
 }
 
-size_t elf_reader_symbol_bytes(const struct elf_reader *reader)
+size_t elf_reader_entry_bytes(const struct elf_reader *reader, Elf_Type type)
 {
-	return reader->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
-
-Elf64_Sym elf_reader_symbol(const struct elf_reader *reader, const void *raw)
-{
-	Elf32_Sym s32;
-	Elf64_Sym s64;
-
-	if (reader->is_64) {
-		memcpy(&s64, raw, sizeof(s64));
-		return s64;
-	}
-	memcpy(&s32, raw, sizeof(s32));
-	return (Elf64_Sym){
-		.st_name = s32.st_name,
-		.st_info = s32.st_info,
-		.st_other = s32.st_other,
-		.st_shndx = s32.st_shndx,
-		.st_value = s32.st_value,
-		.st_size = s32.st_size,
-	};
+	return gelf_fsize(reader->elf, type, 1, EV_CURRENT);
 }

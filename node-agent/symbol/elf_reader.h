@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers of an ELF file, 32 or 64 bit, in the 64-bit form, and bounded access to its bytes.
+/* The headers and tables of an ELF file, 32 or 64 bit, through libelf.
  *
- * The file may be hostile and may be truncated at any moment: it is read with pread(2), never mapped.
- * libelf is not used here because what it allocates follows from what the file claims. Files of the
- * other byte order are refused; nothing of the kind runs on this machine. */
+ * The file may be hostile, and may be changed or truncated at any moment. Therefore libelf never sees the
+ * file but a private image of it in anonymous memory, into which the parts that are needed are read with
+ * pread(2). Nothing is mapped, so that no truncation raises SIGBUS; each page is read once, so that what
+ * was checked is what libelf works on; and what a header claims is checked before libelf allocates
+ * anything that follows from it. elf_begin() would read the header again, behind any check: a file whose
+ * section count grows in between makes it allocate three times the size of a sparse file (tried: won
+ * after 1500 attempts).
+ *
+ * Files of the other byte order are refused; nothing of the kind runs on this machine. */
 #ifndef SYMBOL_ELF_READER_H
 #define SYMBOL_ELF_READER_H
 
 #include "base/err.h"
 #include "symbol/elf_symbols.h"
 
-#include <elf.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define ELF_MAX_FILE_BYTES (UINT64_C(64) << 30) /* a larger file is no program */
 #define ELF_MAX_SECTIONS 65536
 #define ELF_MAX_SEGMENTS 4096
 #define ELF_MAX_NOTE_BYTES 65536
@@ -22,11 +29,13 @@
 struct elf_reader {
 	int fd; /* borrowed */
 	uint64_t size; /* of the file, when it was opened */
-	bool is_64;
+	char *image; /* owned; address space of that size, zero where nothing was read */
+	bool *has_page; /* owned; which pages of the image were read */
+	Elf *elf; /* owned; over the image */
 	uint16_t machine; /* EM_… */
-	Elf64_Shdr *sections; /* owned */
+	GElf_Shdr *sections; /* owned */
 	size_t nr_sections;
-	Elf64_Phdr *segments; /* owned */
+	GElf_Phdr *segments; /* owned */
 	size_t nr_segments;
 };
 
@@ -35,20 +44,24 @@ struct elf_reader {
 int elf_reader_init(struct elf_reader *reader, int fd) must_check;
 void elf_reader_done(struct elf_reader *reader);
 
-/* Reads exactly `len` bytes. Errors: -EBADMSG when the file does not have them, what pread() says. */
+/* Copies exactly `len` bytes of the file, past the image. Errors: -EBADMSG when the file does not have
+ * them, what pread() says. */
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
 	must_check;
 
-/* The first section of a type (SHT_…), or NULL; borrowed. */
-const Elf64_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint32_t type);
+/* A range of the file as libelf's data of a type (ELF_T_…); borrowed. The caller bounds `len`.
+ * Errors: -EBADMSG when the file does not have it, -ENOMEM, what pread() says. */
+int elf_reader_data(struct elf_reader *reader, uint64_t offset, uint64_t len, Elf_Type type,
+		    Elf_Data **ret_data) must_check;
 
-/* Bytes of a symbol in the file, and its 64-bit form. */
-size_t elf_reader_symbol_bytes(const struct elf_reader *reader);
-Elf64_Sym elf_reader_symbol(const struct elf_reader *reader, const void *raw);
+/* The first section of a type (SHT_…), or NULL; borrowed. */
+const GElf_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint32_t type);
+
+/* Bytes of a header, a symbol … (ELF_T_…) in this file. */
+size_t elf_reader_entry_bytes(const struct elf_reader *reader, Elf_Type type);
 
 /* The GNU build id, from a PT_NOTE segment, else from an SHT_NOTE section, as lower-case hex; "" when
  * there is none. */
-void elf_reader_build_id(const struct elf_reader *reader,
-			 char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
+void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)64 * 1024)
-
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct elf_code_range *left = a;
@@ -17,7 +15,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-static bool is_code_section(const Elf64_Shdr *section)
+static bool is_code_section(const GElf_Shdr *section)
 {
 	return section->sh_flags & SHF_EXECINSTR && section->sh_flags & SHF_ALLOC &&
 	       section->sh_size > 0 && section->sh_size <= UINT64_MAX - section->sh_addr;
@@ -32,7 +30,7 @@ int elf_symbol_list_init(struct elf_symbol_list *list, const struct elf_reader *
 	if (!fresh.ranges)
 		return -ENOMEM;
 	for (size_t i = 0; i < reader->nr_sections; i++) {
-		const Elf64_Shdr *section = &reader->sections[i];
+		const GElf_Shdr *section = &reader->sections[i];
 
 		if (is_code_section(section))
 			fresh.ranges[fresh.nr_ranges++] = (struct elf_code_range){
@@ -50,7 +48,6 @@ void elf_symbol_list_done(struct elf_symbol_list *list)
 {
 	free(list->ranges);
 	free(list->symbols);
-	free(list->names);
 	*list = (struct elf_symbol_list){ 0 };
 }
 
@@ -71,9 +68,9 @@ static const struct elf_code_range *find_range(const struct elf_symbol_list *lis
 	return low > 0 && address < list->ranges[low - 1].end ? &list->ranges[low - 1] : NULL;
 }
 
-static bool is_function(const Elf64_Sym *symbol)
+static bool is_function(const GElf_Sym *symbol)
 {
-	switch (ELF64_ST_TYPE(symbol->st_info)) {
+	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		return symbol->st_shndx != SHN_UNDEF;
@@ -84,9 +81,9 @@ static bool is_function(const Elf64_Sym *symbol)
 	}
 }
 
-static uint16_t rank_of(const Elf64_Sym *symbol)
+static uint8_t rank_of(const GElf_Sym *symbol)
 {
-	switch (ELF64_ST_BIND(symbol->st_info)) {
+	switch (GELF_ST_BIND(symbol->st_info)) {
 	case STB_GLOBAL:
 	case STB_GNU_UNIQUE:
 		return 0;
@@ -102,21 +99,29 @@ static uint32_t clamp_u32(uint64_t value)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Adds one symbol if it is a function; `names_start` is where its string table lies in list->names. */
-static int add_symbol(struct elf_symbol_list *list, const struct elf_reader *reader,
-		      const Elf64_Sym *symbol, size_t names_start)
+const char *elf_symbol_list_name(const struct elf_symbol_list *list,
+				 const struct elf_listed_symbol *symbol)
 {
+	return list->tables[symbol->table].text + symbol->name;
+}
+
+/* Adds one symbol of the table at hand if it is a function. */
+static int add_symbol(struct elf_symbol_list *list, const struct elf_reader *reader,
+		      const GElf_Sym *symbol)
+{
+	const struct elf_names *names = &list->tables[list->nr_tables];
 	uint64_t address = symbol->st_value;
 
-	if (!is_function(symbol) || symbol->st_name >= list->names_len - names_start)
+	if (!is_function(symbol) || symbol->st_name >= names->len)
 		return 0;
 	if (reader->machine == EM_ARM)
 		address &= ~UINT64_C(1); /* set for Thumb code */
 	if (!find_range(list, address) || address - list->base >= UINT32_MAX)
 		return 0;
 
-	const char *name = list->names + names_start + symbol->st_name;
-	size_t name_len = strnlen(name, ELF_MAX_NAME_BYTES);
+	size_t left = names->len - symbol->st_name;
+	size_t name_len = strnlen(names->text + symbol->st_name,
+				  left < ELF_MAX_NAME_BYTES ? left : ELF_MAX_NAME_BYTES);
 	if (name_len == 0)
 		return 0;
 
@@ -127,83 +132,74 @@ static int add_symbol(struct elf_symbol_list *list, const struct elf_reader *rea
 	list->symbols[list->nr_symbols++] = (struct elf_listed_symbol){
 		.delta = (uint32_t)(address - list->base),
 		.size = clamp_u32(symbol->st_size),
-		.name = (uint32_t)(names_start + symbol->st_name),
+		.name = symbol->st_name,
 		.name_len = (uint16_t)name_len,
+		.table = (uint8_t)list->nr_tables,
 		.rank = rank_of(symbol),
 	};
 	return 0;
 }
 
-static int add_symbols(struct elf_symbol_list *list, const struct elf_reader *reader,
-		       const Elf64_Shdr *table, size_t names_start)
+static int add_symbols(struct elf_symbol_list *list, struct elf_reader *reader,
+		       const GElf_Shdr *table)
 {
-	size_t symbol_bytes = elf_reader_symbol_bytes(reader);
-	size_t chunk_bytes = CHUNK_BYTES - CHUNK_BYTES % symbol_bytes;
-	uint64_t table_bytes = table->sh_size - table->sh_size % symbol_bytes;
-	_cleanup_free_ char *chunk = malloc(CHUNK_BYTES);
+	size_t symbol_bytes = elf_reader_entry_bytes(reader, ELF_T_SYM);
+	uint64_t nr_symbols = table->sh_size / symbol_bytes;
+	GElf_Sym symbol;
+	Elf_Data *data;
 
-	if (!chunk)
-		return -ENOMEM;
-	for (uint64_t pos = 0; pos < table_bytes; pos += chunk_bytes) {
-		if (chunk_bytes > table_bytes - pos)
-			chunk_bytes = (size_t)(table_bytes - pos);
+	if (nr_symbols > ELF_MAX_SYMBOLS)
+		return -ENOSPC;
 
-		int r = elf_reader_read(reader, table->sh_offset + pos, chunk, chunk_bytes);
-		for (size_t i = 0; r == 0 && i < chunk_bytes; i += symbol_bytes) {
-			Elf64_Sym symbol = elf_reader_symbol(reader, chunk + i);
-
-			r = add_symbol(list, reader, &symbol, names_start);
-		}
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	int r = elf_reader_data(reader, table->sh_offset, nr_symbols * symbol_bytes, ELF_T_SYM,
+				&data);
+	for (int i = 0; r == 0 && gelf_getsym(data, i, &symbol); i++)
+		r = add_symbol(list, reader, &symbol);
+	return r;
 }
 
-static int append_names(struct elf_symbol_list *list, const struct elf_reader *reader,
-			const Elf64_Shdr *strings)
+static int read_names(struct elf_symbol_list *list, struct elf_reader *reader,
+		      const GElf_Shdr *strings)
 {
+	Elf_Data *data;
+
 	if (strings->sh_offset > reader->size ||
 	    strings->sh_size > reader->size - strings->sh_offset)
 		return -EBADMSG;
-	if (list->max_bytes - list->names_len <= strings->sh_size ||
-	    list->names_len + strings->sh_size >= UINT32_MAX)
+	if (list->max_bytes - list->names_len <= strings->sh_size || strings->sh_size >= UINT32_MAX)
 		return -ENOSPC;
 
-	size_t len = (size_t)strings->sh_size;
-	char *names = realloc(list->names, list->names_len + len + 1);
-	if (!names)
-		return -ENOMEM;
-	list->names = names;
-
-	int r = elf_reader_read(reader, strings->sh_offset, names + list->names_len, len);
+	int r = elf_reader_data(reader, strings->sh_offset, strings->sh_size, ELF_T_BYTE, &data);
 	if (r < 0)
 		return r;
-	names[list->names_len + len] = '\0';
-	list->names_len += len + 1;
+	list->tables[list->nr_tables] = (struct elf_names){ data->d_buf, data->d_size };
+	list->names_len += data->d_size;
 	return 0;
 }
 
-int elf_symbol_list_add_table(struct elf_symbol_list *list, const struct elf_reader *reader,
+int elf_symbol_list_add_table(struct elf_symbol_list *list, struct elf_reader *reader,
 			      uint32_t type)
 {
-	const Elf64_Shdr *table = elf_reader_find_section(reader, type);
-	size_t names_start = list->names_len;
+	const GElf_Shdr *table = elf_reader_find_section(reader, type);
 
 	if (!table || list->nr_ranges == 0)
 		return 0;
+	if (list->nr_tables == ELF_MAX_TABLES)
+		return -ENOSPC;
 	if (table->sh_link >= reader->nr_sections || table->sh_offset > reader->size ||
 	    table->sh_size > reader->size - table->sh_offset)
 		return -EBADMSG;
-	if (table->sh_size / elf_reader_symbol_bytes(reader) > ELF_MAX_SYMBOLS)
-		return -ENOSPC;
 
-	const Elf64_Shdr *strings = &reader->sections[table->sh_link];
+	const GElf_Shdr *strings = &reader->sections[table->sh_link];
 	if (strings->sh_type != SHT_STRTAB)
 		return -EBADMSG;
 
-	int r = append_names(list, reader, strings);
-	return r < 0 ? r : add_symbols(list, reader, table, names_start);
+	int r = read_names(list, reader, strings);
+	if (r == 0)
+		r = add_symbols(list, reader, table);
+	if (r == 0)
+		list->nr_tables++;
+	return r;
 }
 
 /* The order of two symbols of one address says which is kept. The last criterion makes it a total one. */
@@ -218,6 +214,8 @@ static int compare_symbols(const void *a, const void *b)
 		return left->rank < right->rank ? -1 : 1;
 	if (left->name_len != right->name_len)
 		return left->name_len < right->name_len ? -1 : 1;
+	if (left->table != right->table)
+		return left->table < right->table ? -1 : 1;
 	return (left->name > right->name) - (left->name < right->name);
 }
 

@@ -70,7 +70,7 @@ static int copy_segments(struct elf_symbols *symbols, const struct elf_reader *r
 	if (!symbols->segments)
 		return -ENOMEM;
 	for (size_t i = 0; i < reader->nr_segments; i++) {
-		const Elf64_Phdr *segment = &reader->segments[i];
+		const GElf_Phdr *segment = &reader->segments[i];
 
 		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
 			symbols->segments[symbols->nr_segments++] = (struct code_segment){
@@ -115,7 +115,7 @@ static int copy_functions(struct elf_symbols *symbols, const struct elf_symbol_l
 			.size = from->size,
 			.name = (uint32_t)symbols->names_len,
 		};
-		memcpy(symbols->names + symbols->names_len, list->names + from->name,
+		memcpy(symbols->names + symbols->names_len, elf_symbol_list_name(list, from),
 		       from->name_len);
 		symbols->names_len += from->name_len;
 		symbols->names[symbols->names_len++] = '\0';
@@ -124,8 +124,7 @@ static int copy_functions(struct elf_symbols *symbols, const struct elf_symbol_l
 	return 0;
 }
 
-static int load_functions(struct elf_symbols *symbols, const struct elf_reader *reader,
-			  size_t max_bytes)
+static int load_functions(struct elf_symbols *symbols, struct elf_reader *reader, size_t max_bytes)
 {
 	_cleanup_(elf_symbol_list_done) struct elf_symbol_list list = { 0 };
 

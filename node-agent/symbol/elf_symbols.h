@@ -2,7 +2,7 @@
 /* The function symbols of one ELF file, from .symtab and .dynsym.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
- * the file and against the limits below. */
+ * the file and against limits before libelf sees it (symbol/elf_reader.h). */
 #ifndef SYMBOL_ELF_SYMBOLS_H
 #define SYMBOL_ELF_SYMBOLS_H
 

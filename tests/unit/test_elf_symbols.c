@@ -7,9 +7,12 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -349,6 +352,79 @@ static void a_file_cut_anywhere_is_refused(void **state)
 	}
 }
 
+static void a_file_too_large_for_a_program_is_refused(void **state)
+{
+	struct image image = make_image();
+	_cleanup_close_ int fd = file_with(&image, sizeof(image));
+	struct elf_symbols *symbols = NULL;
+	(void)state;
+
+	assert_int_equal(ftruncate(fd, (off_t)1 << 36), 0);
+	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
+	elf_symbols_free(symbols);
+	symbols = NULL;
+	assert_int_equal(ftruncate(fd, ((off_t)1 << 36) + 1), 0);
+	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), -EBADMSG);
+	assert_null(symbols);
+}
+
+/* A file whose owner changes it all the time. */
+struct changing_file {
+	int fd;
+	struct image image;
+	off_t large; /* sparse */
+	atomic_bool is_over;
+};
+
+/* Announces ten million sections, takes it back, and truncates the file now and then. */
+static void *keep_changing(void *data)
+{
+	struct changing_file *file = data;
+	const Elf64_Half none = 0;
+	const size_t count = offsetof(struct image, header.e_shnum);
+
+	for (unsigned int i = 1; !atomic_load(&file->is_over); i++) {
+		assert_int_equal(pwrite(file->fd, &none, sizeof(none), (off_t)count), sizeof(none));
+		assert_int_equal(
+			pwrite(file->fd, &file->image.header.e_shnum, sizeof(none), (off_t)count),
+			sizeof(none));
+		if (i % 64 > 0)
+			continue;
+		assert_int_equal(ftruncate(file->fd, (off_t)sizeof(file->image.header)), 0);
+		assert_int_equal(pwrite(file->fd, &file->image, sizeof(file->image), 0),
+				 sizeof(file->image));
+		assert_int_equal(ftruncate(file->fd, file->large), 0);
+	}
+	return NULL;
+}
+
+static void a_file_that_changes_while_it_is_read_does_no_harm(void **state)
+{
+	struct changing_file file = { .image = make_image() };
+	struct rusage usage;
+	pthread_t thread;
+	(void)state;
+
+	file.image.sections[SECTION_NULL].sh_size = 10000000;
+	file.large = (off_t)(sizeof(file.image) + 10000000 * sizeof(Elf64_Shdr));
+	file.fd = file_with(&file.image, sizeof(file.image));
+	assert_int_equal(ftruncate(file.fd, file.large), 0);
+	assert_int_equal(pthread_create(&thread, NULL, keep_changing, &file), 0);
+	for (int i = 0; i < 5000; i++) {
+		_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+		int r = elf_symbols_load(file.fd, MAX_BYTES, &symbols);
+
+		assert_true(r == 0 || r == -EBADMSG);
+		assert_true(r < 0 || elf_symbols_count(symbols) <= 6);
+	}
+	atomic_store(&file.is_over, true);
+	pthread_join(thread, NULL);
+	close(file.fd);
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	assert_true(usage.ru_maxrss < 1 << 20); /* KB; ten million sections take 2 GB */
+}
+
 static void any_changed_byte_leaves_a_sound_table_or_none(void **state)
 {
 	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -434,6 +510,8 @@ int main(void)
 		cmocka_unit_test(absurd_headers_are_refused),
 		cmocka_unit_test(a_section_count_in_section_0_is_bounded),
 		cmocka_unit_test(a_file_cut_anywhere_is_refused),
+		cmocka_unit_test(a_file_too_large_for_a_program_is_refused),
+		cmocka_unit_test(a_file_that_changes_while_it_is_read_does_no_harm),
 		cmocka_unit_test(any_changed_byte_leaves_a_sound_table_or_none),
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test(this_program_finds_itself),
