@@ -10,10 +10,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "k8s/cgroup_walk.h"
 
 #include <stdint.h>
-
-#define CGROUP_WALK_DEPTH_MAX 64
 
 enum cgroup_mode {
 	CGROUP_MODE_UNIFIED, /* v2 only */
@@ -53,10 +52,8 @@ int cgroup_fs_path(const struct cgroup_fs *fs, uint64_t id, struct strbuf *path)
  * says. */
 int cgroup_fs_id(const struct cgroup_fs *fs, const char *path, uint64_t *ret_id) must_check;
 
-/* Calls `visit` for each cgroup that exists now, parents first, until it returns non-zero (which is
- * returned). What lies deeper than CGROUP_WALK_DEPTH_MAX is left out. Errors: -ENOMEM, and what
- * reading the root says. */
-int cgroup_fs_walk(const struct cgroup_fs *fs,
-		   int (*visit)(const char *path, uint64_t id, void *data), void *data) must_check;
+/* Calls `visit` for each cgroup that exists now, see k8s/cgroup_walk.h: by libcgroup when it knows what is
+ * mounted at the root. Not thread-safe, and neither is cgroup_fs_open(). */
+int cgroup_fs_walk(const struct cgroup_fs *fs, cgroup_visit visit, void *data) must_check;
 
 #endif

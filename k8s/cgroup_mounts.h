@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where cgroup hierarchies are mounted. Not thread-safe: libcgroup keeps its table of mounts in static
+ * memory, and each search here fills it anew. */
+#ifndef K8S_CGROUP_MOUNTS_H
+#define K8S_CGROUP_MOUNTS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Hierarchies that may carry the ids. */
+struct cgroup_mounts {
+	char *v2; /* owned; NULL: none */
+	char *v1; /* owned; NULL: none */
+	const char *controller; /* of v1: "memory", else "cpu" */
+};
+
+/* Fills *ret_mounts with what is mounted; or with what is mounted in a directory laid out like
+ * /sys/fs/cgroup of a v1 host. What is not found is NULL. */
+void cgroup_mounts_find(struct cgroup_mounts *ret_mounts);
+void cgroup_mounts_find_below(const char *root, struct cgroup_mounts *ret_mounts);
+void cgroup_mounts_done(struct cgroup_mounts *mounts);
+
+bool cgroup_mounts_is_v1(const char *path);
+bool cgroup_mounts_is_v2(const char *path);
+
+/* "memory" or "cpu" when the path shows that v1 hierarchy, wherever it is mounted; else NULL. */
+const char *cgroup_mounts_v1_controller(const char *path);
+
+/* Finds the controller by which libcgroup knows the hierarchy mounted at exactly this path. The name is
+ * the caller's to free. Errors: -ENOENT when it knows none, -ENOMEM. */
+int cgroup_mounts_find_controller(const char *path, char **ret_controller) must_check;
+
+#endif
