@@ -105,6 +105,12 @@ class Process:
             return self.child.wait(5)
 
 
+def is_mount(path):
+    """Unlike os.path.ismount() this tells a chroot's / from a real one."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+        return any(line.split()[4] == path for line in mounts)
+
+
 def cgroup_mounts():
     """Mount points of all cgroup hierarchies: ([version 1 ...], version 2 or None)."""
     v1, v2 = [], None
