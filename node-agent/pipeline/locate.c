@@ -6,10 +6,14 @@
  *	                            ─▶  libc.so.6, offset 0x50d90
  *
  * Return addresses are first moved one byte back, into the call instruction: a call that never returns may
- * be a function's last one. Code without a file keeps no address, except in the vDSO: two JIT compilers'
- * addresses have nothing to do with each other. */
+ * be a function's last one. A stack's first address stays: it is where the CPU was, or where the process
+ * entered the kernel (the instruction that faulted, or the one behind its system call).
+ *
+ * Code without a file keeps no address, except in the vDSO: two JIT compilers' addresses have nothing to do
+ * with each other. */
 #include "pipeline/locate.h"
 
+#include "base/hash.h"
 #include "bpf/shared/frames.h"
 
 #include <string.h>
@@ -19,25 +23,33 @@
 #define ANON_NAME "[anon]"
 #define KERNEL_NAME "[kernel.kallsyms]"
 
-/* A file that can never be opened as an ELF file keeps this cookie. */
-#define COOKIE_NOT_ELF UINT32_MAX
+/* What a file's cookie says while it is no id in the ELF cache: ids do not come that far. */
+#define COOKIE_NOT_ELF UINT32_MAX /* can never be opened as an ELF file */
+#define COOKIE_TRIED (UINT32_C(1) << 31) /* with a hash of who tried it last, and when */
+
+/* Stands for a process and a window. A failure is worth another try with either, but not with each frame:
+ * it takes a handful of system calls to find out. */
+static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
+{
+	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
+}
 
 /* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a process. */
 static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	struct mapped_file *file = mapping->file;
 
-	if (file->inode == 0 || file->cookie == COOKIE_NOT_ELF)
+	if (file->cookie != 0 && file->cookie < COOKIE_TRIED)
+		return file->cookie;
+	uint32_t tried = tried_cookie(locator, pid);
+	if (file->inode == 0 || file->cookie == COOKIE_NOT_ELF || file->cookie == tried)
 		return 0;
-	if (file->cookie == 0) {
-		int r = elf_cache_open(locator->elfs, pid, mapping, &file->cookie);
 
-		if (r == -EOPNOTSUPP)
-			file->cookie = COOKIE_NOT_ELF;
-		if (r < 0)
-			return 0;
-	}
-	return file->cookie;
+	int r = elf_cache_open(locator->elfs, pid, mapping, &file->cookie);
+	if (r == 0)
+		return file->cookie;
+	file->cookie = r == -EOPNOTSUPP ? COOKIE_NOT_ELF : tried;
+	return 0;
 }
 
 /* Mappings without a file: "[vdso]", "[heap]" as they are; "" and "//anon" are anonymous memory. */
@@ -116,23 +128,32 @@ static int locate_stop(struct locator *locator, enum unwind_result result, uint3
 	return r;
 }
 
-int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+static int locate_user_stack(struct locator *locator, const struct sample_event *event,
+			     uint32_t *locations)
 {
-	uint32_t locations[LOCATE_MAX_FRAMES];
-	const __u64 *user_frames = event->frames + event->nr_kernel;
-	size_t nr = event->nr_kernel;
+	const __u64 *frames = event->frames + event->nr_kernel;
+	int r = 0;
 
+	/* Threads of the kernel are no processes to know. */
+	if (event->nr_user == 0)
+		return 0;
 	struct process *process = process_table_get(locator->processes, event->pid, event->start_ns,
 						    event->time_ns);
 	if (!process)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < event->nr_user && r == 0; i++)
+		r = locate_user(locator, process, event, frames[i] - (i > 0), &locations[i]);
+	return r;
+}
+
+int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
+{
+	uint32_t locations[LOCATE_MAX_FRAMES];
+	size_t nr = (size_t)event->nr_kernel + event->nr_user;
 
 	int r = locate_kernel(locator, event, locations);
-	for (uint32_t i = 0; i < event->nr_user && r == 0; i++) {
-		uint64_t address = user_frames[i] - (i > 0);
-
-		r = locate_user(locator, process, event, address, &locations[nr++]);
-	}
+	if (r == 0)
+		r = locate_user_stack(locator, event, &locations[event->nr_kernel]);
 	if (r == 0)
 		r = locate_stop(locator, event->unwind_result, locations, &nr);
 	if (r < 0)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "code_fixture.h"
+
+#include "base/cleanup.h"
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ELF_MAX_BYTES ((size_t)256 << 20)
+#define START_NS UINT64_C(1000000000000)
+#define PROGRAM "00000000 fe:01 100 /opt/program\n"
+
+static const char maps[] = "10000000-20000000 r-xp " PROGRAM
+			   "20000000-20001000 rw-p 00001000 fe:01 100 /opt/program\n"
+			   "30000000-30001000 r-xp 00000000 00:00 0 \n"
+			   "40000000-40001000 r-xp 00000000 00:00 0 [anon:js/code]\n"
+			   "50000000-50001000 r-xp 00003000 fe:01 101 /opt/gone.so\n"
+			   "60000000-60001000 r-xp 00000000 fe:01 102 /dev/odd\n"
+			   "70000000-70001000 r-xp 00000000 00:00 0 [vdso]\n";
+
+static const char forked_maps[] = "7f0000000000-7f0010000000 r-xp " PROGRAM;
+
+static void link_file(const struct code_fixture *fixture, const char *name, const char *target)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%d/%s", fixture->proc.dir, CODE_PID, name);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+void code_fixture_init(struct code_fixture *fixture)
+{
+	char path[96];
+	char program[512] = "";
+
+	proc_fixture_init(&fixture->proc, 8);
+	proc_fixture_put(&fixture->proc, CODE_PID, START_NS, maps);
+	proc_fixture_put(&fixture->proc, CODE_FORKED_PID, START_NS, forked_maps);
+	snprintf(path, sizeof(path), "%s/%d/map_files", fixture->proc.dir, CODE_PID);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
+	link_file(fixture, "mountinfo", "/proc/self/mountinfo");
+	link_file(fixture, "map_files/10000000-20000000", program);
+	link_file(fixture, "map_files/60000000-60001000", "/dev/null");
+
+	assert_int_equal(elf_cache_new(fixture->proc.proc_fd, ELF_MAX_BYTES, &fixture->elfs), 0);
+	assert_int_equal(window_new(CODE_NOW, &fixture->window), 0);
+	fixture->locator = (struct locator){ .processes = fixture->proc.table,
+					     .elfs = fixture->elfs,
+					     .window = fixture->window };
+}
+
+void code_fixture_done(struct code_fixture *fixture)
+{
+	window_free(fixture->window);
+	elf_cache_free(fixture->elfs);
+	proc_fixture_done(&fixture->proc);
+}
+
+void code_fixture_next_window(struct code_fixture *fixture)
+{
+	uint64_t start_ns = fixture->window->end_ns;
+
+	window_free(fixture->window);
+	assert_int_equal(window_new(start_ns, &fixture->window), 0);
+	fixture->locator.window = fixture->window;
+}
+
+uint64_t code_fixture_offset(void (*function)(void))
+{
+	uint64_t address = (uintptr_t)function;
+	char line[512];
+
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/maps", "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		uint64_t start, end, offset;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
+			    3 &&
+		    address >= start && address < end)
+			return address - start + offset;
+	}
+	fail();
+	return 0;
+}
+
+uint32_t code_fixture_locate(struct code_fixture *fixture, const struct sample_event *event)
+{
+	uint32_t stack = UINT32_MAX;
+
+	assert_int_equal(locate_stack(&fixture->locator, event, &stack), 0);
+	return stack;
+}
+
+uint32_t code_fixture_frame(const struct code_fixture *fixture, uint32_t stack, size_t n)
+{
+	const struct profile *profile = builder_peek(fixture->window->builder);
+
+	assert_true(stack < profile->nr_stacks);
+	assert_true(n < profile->stacks[stack].nr);
+	return profile->stack_locations[profile->stacks[stack].first + n];
+}
