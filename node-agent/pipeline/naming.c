@@ -33,9 +33,10 @@ static int set_name(struct window *window, uint32_t location, const char *name,
 	return r;
 }
 
+/* Names in brackets are no paths: a process may have named its memory "[anon:js/code]". */
 static const char *base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = path[0] == '[' ? NULL : strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }

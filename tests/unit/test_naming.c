@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/naming.h"
+
+#include "bpf/shared/frames.h"
+#include "code_fixture.h"
+#include "torture.h"
+#include "unit.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#define KERNEL_ADDRESS UINT64_C(0xffffffff81000010)
+#define BUILD_ID_MAX_BYTES 64
+
+static const char kallsyms_text[] = "ffffffff81000000 T do_the_work\n"
+				    "ffffffff81000040 T do_the_rest\n";
+
+void named_code(void);
+
+void named_code(void)
+{
+	assert_true(true);
+}
+
+static int set_up(void **state)
+{
+	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+	code_fixture_init(fixture);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	code_fixture_done(*state);
+	test_free(*state);
+	return 0;
+}
+
+/* The location of a user address, or of a kernel address. */
+static uint32_t locate(struct code_fixture *fixture, uint64_t address, bool is_kernel)
+{
+	struct sample_event event = { .time_ns = CODE_NOW,
+				      .pid = CODE_PID,
+				      .nr_kernel = is_kernel,
+				      .nr_user = !is_kernel,
+				      .frames = { address } };
+
+	return code_fixture_frame(fixture, code_fixture_locate(fixture, &event), 0);
+}
+
+static const char *name_of(const struct code_fixture *fixture, uint32_t location)
+{
+	return profile_location_name(builder_peek(fixture->window->builder), location);
+}
+
+static const char *system_name_of(const struct code_fixture *fixture, uint32_t location)
+{
+	const struct profile *profile = builder_peek(fixture->window->builder);
+	uint32_t function = profile->locations[location].function;
+
+	return profile_string(profile, profile->functions[function].system_name);
+}
+
+static void code_of_a_program_has_its_functions_name(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
+	struct namer namer = { .elfs = fixture->elfs };
+	uint32_t first = locate(fixture, address, false);
+	uint32_t second = locate(fixture, address + 1, false);
+
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_string_equal(name_of(fixture, first), "named_code");
+	assert_string_equal(name_of(fixture, second), "named_code");
+	assert_string_equal(system_name_of(fixture, first), "named_code");
+	assert_int_equal(namer.nr_named, 2);
+	assert_int_equal(namer.nr_unnamed, 0);
+}
+
+static void code_without_a_symbol_is_named_by_file_and_address(void **state)
+{
+	static const struct {
+		uint64_t address;
+		const char *name;
+	} cases[] = {
+		{ CODE_PROGRAM + 0x10, "program+0x10" }, /* the ELF header */
+		{ CODE_MISSING + 0x10, "gone.so+0x3010" }, { CODE_SOCKET + 0xabc, "odd+0xabc" },
+		{ CODE_VDSO + 0x10, "[vdso]+0x10" },	   { CODE_ANON + 0x10, "[anon]" },
+		{ CODE_JIT + 0x10, "[anon:js/code]" },	   { 0x10, "[unknown]" },
+	};
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs };
+	uint32_t locations[array_len(cases)];
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		locations[i] = locate(fixture, cases[i].address, false);
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		assert_string_equal(name_of(fixture, locations[i]), cases[i].name);
+		assert_string_equal(system_name_of(fixture, locations[i]), "");
+	}
+	assert_int_equal(namer.nr_named, 0);
+	assert_int_equal(namer.nr_unnamed, array_len(cases));
+}
+
+static void kernel_code_has_the_kernels_names(void **state)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *kallsyms = NULL;
+	struct code_fixture *fixture = *state;
+	uint32_t known = locate(fixture, KERNEL_ADDRESS, true);
+	uint32_t nowhere = locate(fixture, 0xffff800000000000, true);
+
+	assert_int_equal(kallsyms_parse(kallsyms_text, strlen(kallsyms_text), &kallsyms), 0);
+	struct namer namer = { .elfs = fixture->elfs, .kallsyms = kallsyms };
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_string_equal(name_of(fixture, known), "do_the_work");
+	assert_string_equal(system_name_of(fixture, known), "do_the_work");
+	assert_string_equal(name_of(fixture, nowhere), "[kernel.kallsyms]+0xffff800000000000");
+	assert_int_equal(namer.nr_named, 1);
+	assert_int_equal(namer.nr_unnamed, 1);
+}
+
+static void without_kallsyms_kernel_code_is_named_by_address(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs };
+	uint32_t id = locate(fixture, KERNEL_ADDRESS, true);
+
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_string_equal(name_of(fixture, id), "[kernel.kallsyms]+0xffffffff81000010");
+}
+
+static void a_stop_is_named_by_its_reason(void **state)
+{
+	static const char *const names[UNWIND_NR_RESULTS] = {
+		[UNWIND_NO_REGISTERS] = "[no user registers]",
+		[UNWIND_BAD_FRAME_POINTER] = "[no frame pointer]",
+		[UNWIND_UNREADABLE_STACK] = "[stack unreadable]",
+		[UNWIND_BAD_RETURN_ADDRESS] = "[bad return address]",
+		[UNWIND_TOO_DEEP] = "[too deep]",
+	};
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs };
+	uint32_t locations[UNWIND_NR_RESULTS];
+
+	for (uint8_t result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++) {
+		const struct sample_event event = { .pid = CODE_PID, .unwind_result = result };
+		uint32_t stack = code_fixture_locate(fixture, &event);
+
+		locations[result] = code_fixture_frame(fixture, stack, 0);
+	}
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	for (uint8_t result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++)
+		assert_string_equal(name_of(fixture, locations[result]), names[result]);
+	assert_int_equal(namer.nr_named + namer.nr_unnamed, 0);
+}
+
+/* The build id of the test program as its own notes have it. */
+static int find_build_id(struct dl_phdr_info *info, size_t size, void *data)
+{
+	char *hex = data;
+	(void)size;
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const char *note = (const char *)info->dlpi_addr + segment->p_vaddr;
+		const char *end = note + segment->p_memsz;
+
+		while (segment->p_type == PT_NOTE && end - note > (ptrdiff_t)sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *header = (const void *)note;
+			const char *name = note + sizeof(*header);
+			const char *id = name + (header->n_namesz + 3) / 4 * 4;
+
+			if (header->n_type == NT_GNU_BUILD_ID && strcmp(name, "GNU") == 0)
+				for (uint32_t k = 0; k < header->n_descsz; k++)
+					snprintf(hex + 2 * (size_t)k, 3, "%02x", id[k] & 0xff);
+			note = id + (header->n_descsz + 3) / 4 * 4;
+		}
+	}
+	return 1; /* the program is the first; no libraries */
+}
+
+static void mappings_of_elf_files_get_their_build_ids(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs };
+	char expected[2 * BUILD_ID_MAX_BYTES + 1] = "";
+
+	dl_iterate_phdr(find_build_id, expected);
+	locate(fixture, CODE_MISSING, false);
+	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	const struct profile *profile = builder_peek(fixture->window->builder);
+	assert_string_equal(profile_string(profile, profile->mappings[1].build_id), "");
+	assert_string_equal(profile_string(profile, profile->mappings[2].build_id), expected);
+}
+
+static void an_empty_window_needs_no_names(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs };
+
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(builder_peek(fixture->window->builder)->nr_functions, 1);
+}
+
+static void locate_all_kinds(struct code_fixture *fixture)
+{
+	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
+	locate(fixture, CODE_MISSING, false);
+	locate(fixture, CODE_ANON, false);
+	locate(fixture, KERNEL_ADDRESS, true);
+}
+
+static void assert_all_named(const struct code_fixture *fixture)
+{
+	size_t nr_locations = builder_peek(fixture->window->builder)->nr_locations;
+
+	for (uint32_t id = 1; id < nr_locations; id++)
+		assert_string_not_equal(name_of(fixture, id), "");
+}
+
+/* A file whose symbols cannot be read for want of memory costs names, not the window. */
+static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
+{
+	bool has_failed = true;
+	(void)state;
+
+	for (unsigned int n = 1; has_failed; n++) {
+		struct code_fixture fixture;
+
+		code_fixture_init(&fixture);
+		locate_all_kinds(&fixture);
+		struct namer namer = { .elfs = fixture.elfs };
+		torture_begin(n);
+		int r = name_window(&namer, fixture.window);
+		has_failed = torture_end();
+		assert_true(r == 0 || (r == -ENOMEM && has_failed));
+		if (r == 0)
+			assert_all_named(&fixture);
+		code_fixture_done(&fixture);
+	}
+}
+
+#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		NAMING_TEST(code_of_a_program_has_its_functions_name),
+		NAMING_TEST(code_without_a_symbol_is_named_by_file_and_address),
+		NAMING_TEST(kernel_code_has_the_kernels_names),
+		NAMING_TEST(without_kallsyms_kernel_code_is_named_by_address),
+		NAMING_TEST(a_stop_is_named_by_its_reason),
+		NAMING_TEST(mappings_of_elf_files_get_their_build_ids),
+		NAMING_TEST(an_empty_window_needs_no_names),
+		cmocka_unit_test(a_failed_allocation_is_an_error_or_costs_names_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
