@@ -20,7 +20,7 @@ struct known_cgroup {
 	uint64_t id;
 	uint64_t first_seen_ns; /* CLOCK_MONOTONIC */
 	uint64_t last_seen_ns;
-	bool is_unknown; /* was gone when it was looked up */
+	bool is_sampled; /* not only found by the inventory */
 	struct cgroup_owner owner;
 };
 
@@ -88,50 +88,80 @@ static void forget_old(struct identity *identity, uint64_t now_ns)
 	identity->nr_cgroups = nr_kept;
 }
 
-/* What the path of a cgroup says; the root and cgroups that are gone are told apart. */
-static void look_up(const struct identity *identity, struct known_cgroup *cgroup)
+/* NULL when it cannot be kept. */
+static struct known_cgroup *add(struct identity *identity, uint64_t id, const char *path,
+				uint64_t now_ns)
+{
+	if (identity->nr_cgroups == IDENTITY_MAX_CGROUPS)
+		forget_old(identity, now_ns);
+	if (array_grow(identity->cgroups, identity->cap_cgroups, identity->nr_cgroups + 1,
+		       IDENTITY_MAX_CGROUPS) < 0)
+		return NULL;
+	if (htable_add(&identity->index, hash_u64(id), (uint32_t)identity->nr_cgroups) < 0)
+		return NULL;
+
+	struct known_cgroup *cgroup = &identity->cgroups[identity->nr_cgroups++];
+	*cgroup = (struct known_cgroup){ .id = id, .first_seen_ns = now_ns };
+	cgroup->last_seen_ns = now_ns;
+	cgroup_path_parse(path, &cgroup->owner);
+	return cgroup;
+}
+
+/* NULL when it is gone, or cannot be kept. */
+static struct known_cgroup *look_up(struct identity *identity, uint64_t id, uint64_t now_ns)
 {
 	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX_BYTES);
 
-	cgroup->is_unknown = cgroup_fs_path(identity->opts.cgroup_fs, cgroup->id, &path) < 0;
-	cgroup_path_parse(cgroup->is_unknown ? "" : strbuf_str(&path), &cgroup->owner);
-}
-
-static int add(struct identity *identity, const struct known_cgroup *cgroup)
-{
-	if (identity->nr_cgroups == IDENTITY_MAX_CGROUPS)
-		forget_old(identity, cgroup->last_seen_ns);
-
-	int r = array_grow(identity->cgroups, identity->cap_cgroups, identity->nr_cgroups + 1,
-			   IDENTITY_MAX_CGROUPS);
-	if (r < 0)
-		return r;
-	r = htable_add(&identity->index, hash_u64(cgroup->id), (uint32_t)identity->nr_cgroups);
-	if (r < 0)
-		return r;
-	identity->cgroups[identity->nr_cgroups++] = *cgroup;
-	return 0;
+	if (cgroup_fs_path(identity->opts.cgroup_fs, id, &path) < 0)
+		return NULL;
+	return add(identity, id, strbuf_str(&path), now_ns);
 }
 
 void identity_see(struct identity *identity, uint64_t cgroup_id)
 {
 	uint64_t now_ns = clock_mono_ns();
-	struct known_cgroup seen = { .id = cgroup_id,
-				     .first_seen_ns = now_ns,
-				     .last_seen_ns = now_ns };
+	bool is_first_sample = false;
 
 	pthread_mutex_lock(&identity->lock);
-	struct known_cgroup *known = find(identity, cgroup_id);
-	if (known) {
-		known->last_seen_ns = now_ns;
+	struct known_cgroup *cgroup = find(identity, cgroup_id);
+	if (!cgroup)
+		cgroup = look_up(identity, cgroup_id, now_ns);
+	if (cgroup) {
+		is_first_sample = !cgroup->is_sampled;
+		cgroup->is_sampled = true;
+		cgroup->last_seen_ns = now_ns;
 	} else {
-		look_up(identity, &seen);
-		if (seen.is_unknown || add(identity, &seen) < 0)
-			identity->stats.nr_unknown++;
+		identity->stats.nr_unknown++;
 	}
 	pthread_mutex_unlock(&identity->lock);
-	if (!known)
+
+	/* Whose it is may be asked for early. */
+	if (is_first_sample)
 		(void)identity_is_final(identity, cgroup_id);
+}
+
+static int learn(const char *path, uint64_t id, void *data)
+{
+	struct identity *identity = data;
+	struct cgroup_owner owner;
+	int r = 0;
+
+	cgroup_path_parse(path, &owner);
+	if (owner.kind == CGROUP_HOST)
+		return 0;
+
+	pthread_mutex_lock(&identity->lock);
+	if (identity->nr_cgroups == IDENTITY_MAX_CGROUPS)
+		r = -ENOSPC;
+	else if (!find(identity, id) && !add(identity, id, path, clock_mono_ns()))
+		r = -ENOMEM;
+	pthread_mutex_unlock(&identity->lock);
+	return r;
+}
+
+int identity_learn_all(struct identity *identity)
+{
+	return cgroup_fs_walk(identity->opts.cgroup_fs, learn, identity);
 }
 
 /* What is known of a cgroup; false when nothing is. */
@@ -228,6 +258,13 @@ static int add_host(struct identity *identity, bool is_unknown, struct builder *
 	return builder_add_resource(builder, attributes, array_len(attributes), ret_resource);
 }
 
+static void count_unnamed(struct identity *identity)
+{
+	pthread_mutex_lock(&identity->lock);
+	identity->stats.nr_unnamed++;
+	pthread_mutex_unlock(&identity->lock);
+}
+
 int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder,
 			  uint32_t *ret_resource)
 {
@@ -240,7 +277,7 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 		return add_host(identity, false, builder, ret_resource);
 	pod_index_find(identity->opts.pods, &cgroup.owner, cgroup.first_seen_ns, &pod);
 	if (cgroup.owner.pod_uid[0] && !pod.pod[0])
-		__atomic_add_fetch(&identity->stats.nr_unnamed, 1, __ATOMIC_RELAXED);
+		count_unnamed(identity);
 	return add_pod(identity, &pod, builder, ret_resource);
 }
 

@@ -2,8 +2,9 @@
 /* Whose CPU time it was: from the cgroup id of a sample to pod, container and the resource attributes that
  * say so.
  *
- * The reader calls identity_see() with the first sample of a cgroup, while the cgroup still exists, and its
- * path is kept; a container may be gone a moment later. The loader asks identity_is_final() and
+ * identity_learn_all() remembers the containers that are there at the start. Later ones are noted as they are
+ * sampled: the reader calls identity_see() with the first sample of a cgroup, while the cgroup still exists,
+ * and its path is kept; a container may be gone a moment later. The loader asks identity_is_final() and
  * identity_add_resource() when the window is finished: by then the kubelet has told the names. */
 #ifndef PIPELINE_IDENTITY_H
 #define PIPELINE_IDENTITY_H
@@ -40,6 +41,11 @@ struct identity_stats {
 int identity_new(const struct identity_opts *opts, struct identity **ret_identity) must_check;
 void identity_free(struct identity *identity);
 DEFINE_FREEP(struct identity, identity_free)
+
+/* Remembers the cgroups of all pods and containers that exist now, at most IDENTITY_MAX_CGROUPS in all.
+ * Nobody is asked for their names before they are sampled. Errors: -ENOSPC and -ENOMEM, where some are known;
+ * those of cgroup_fs_walk(). */
+int identity_learn_all(struct identity *identity) must_check;
 
 /* A sample of this cgroup was taken. Thread-safe, cheap when it is known already. */
 void identity_see(struct identity *identity, uint64_t cgroup_id);

@@ -113,6 +113,15 @@ static int load_kallsyms(struct pipeline *pipeline)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* Containers that are unknown now are looked up when they are sampled, if they are still there then. */
+static void take_inventory(struct pipeline *pipeline)
+{
+	int r = identity_learn_all(pipeline->identity);
+
+	if (r < 0)
+		log_debug_errno(r, "cannot list all cgroups that exist");
+}
+
 static int start_loader(struct pipeline *pipeline)
 {
 	int r = queue_init(&pipeline->windows, QUEUE_WINDOWS);
@@ -138,6 +147,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = identity_new(&opts->identity, &pipeline->identity);
 	if (r == 0)
 		r = load_kallsyms(pipeline);
+	if (r == 0)
+		take_inventory(pipeline);
 	if (r == 0)
 		r = start_loader(pipeline);
 	if (r == 0)

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* With real cgroups, made below one of the test's own, and the pod list of a real kubelet. */
+#include "pipeline/identity.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "tests/standin/kubelet_standin.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+#define PODS_FILE FIXTURES_DIR "/kubelet/pods-1.36.json"
+#define MAX_PODS 100
+#define MAX_BYTES ((size_t)16 << 20)
+#define PATH_BYTES 512
+#define WAIT_NS (20 * NSEC_PER_SEC)
+
+#define POD_UID "43ef20e3-2778-49ae-92ed-f9f23d29979f"
+#define POD_DIR "/kubepods/burstable/pod" POD_UID
+#define CONTAINER_ID "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
+#define CONTAINER_DIR POD_DIR "/" CONTAINER_ID
+#define SANDBOX_ID "20aaabd0d5fe6f402db8571ade0cfd800a3195fa91a079f2046184e499f43113"
+#define SANDBOX_DIR POD_DIR "/" SANDBOX_ID
+#define STRANGER_ID "0000161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
+#define STRANGER_UID "00000000-2778-49ae-92ed-f9f23d29979f"
+#define STRANGER_DIR "/kubepods/pod" STRANGER_UID "/" STRANGER_ID
+#define DOCKER_DIR "/docker/" STRANGER_ID
+#define HOST_DIR "/system.slice"
+
+struct fixture {
+	char root[PATH_BYTES / 2]; /* a cgroup of our own, the root of `fs` */
+	struct cgroup_fs *fs;
+	struct pod_index *pods;
+	struct identity *identity; /* without a kubelet to ask */
+	struct builder *builder;
+};
+
+static struct identity *new_identity(const struct fixture *fixture, struct pod_watch *watch)
+{
+	const struct identity_opts opts = { .cgroup_fs = fixture->fs,
+					    .pods = fixture->pods,
+					    .watch = watch,
+					    .node_name = "node-1",
+					    .host_name = "host-1" };
+	struct identity *identity = NULL;
+
+	assert_int_equal(identity_new(&opts, &identity), 0);
+	return identity;
+}
+
+static int make_root(struct fixture *fixture)
+{
+	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+
+	int r = cgroup_fs_open(NULL, &fs);
+	if (r < 0)
+		return r;
+	snprintf(fixture->root, sizeof(fixture->root), "%s/flamelet-identity-%d",
+		 cgroup_fs_root(fs), getpid());
+	return mkdir(fixture->root, 0755) < 0 ? -errno : 0;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+	*state = fixture;
+	if (make_root(fixture) < 0)
+		return 0;
+	assert_int_equal(cgroup_fs_open(fixture->root, &fixture->fs), 0);
+	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
+	assert_int_equal(builder_new(MAX_BYTES, &fixture->builder), 0);
+	fixture->identity = new_identity(fixture, NULL);
+	return 0;
+}
+
+static int remove_dir(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	if (type == FTW_DP)
+		rmdir(path);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	identity_free(fixture->identity);
+	builder_free(fixture->builder);
+	pod_index_free(fixture->pods);
+	cgroup_fs_close(fixture->fs);
+	nftw(fixture->root, remove_dir, 8, FTW_DEPTH | FTW_PHYS);
+	test_free(fixture);
+	return 0;
+}
+
+/* The test's fixture, or the end of the test. */
+static struct fixture *fixture_or_skip(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (!fixture->fs) {
+		print_message("SKIP: making a cgroup needs root and a writable hierarchy\n");
+		skip();
+	}
+	return fixture;
+}
+
+/* Makes a cgroup and all above it; returns its id. */
+static uint64_t make_cgroup(const struct fixture *fixture, const char *path)
+{
+	char full[PATH_BYTES];
+	size_t root_len = strlen(fixture->root);
+	uint64_t id = 0;
+
+	snprintf(full, sizeof(full), "%s%s", fixture->root, path);
+	for (size_t i = root_len + 1; i <= strlen(full); i++) {
+		char end = full[i];
+
+		if (end != '/' && end != '\0')
+			continue;
+		full[i] = '\0';
+		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
+		full[i] = end;
+	}
+	assert_int_equal(cgroup_fs_id(fixture->fs, path, &id), 0);
+	return id;
+}
+
+static void remove_cgroup(const struct fixture *fixture, const char *path)
+{
+	char full[PATH_BYTES];
+
+	snprintf(full, sizeof(full), "%s%s", fixture->root, path);
+	assert_int_equal(rmdir(full), 0);
+}
+
+/* The kubelet's answer arrives. */
+static void list_pods(const struct fixture *fixture, uint64_t now_ns)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
+	struct pod_list *list = NULL;
+
+	assert_int_equal(file_read_at(AT_FDCWD, PODS_FILE, &body), 0);
+	assert_int_equal(pod_list_parse(body.data, body.len, MAX_BYTES, &list), 0);
+	assert_int_equal(pod_index_update(fixture->pods, list, now_ns), 0);
+}
+
+/* The resource has these attributes and no others. */
+static void assert_resource(struct fixture *fixture, uint64_t cgroup_id,
+			    const struct attribute *expected, size_t nr)
+{
+	uint32_t id;
+
+	assert_int_equal(identity_add_resource(fixture->identity, cgroup_id, fixture->builder, &id),
+			 0);
+	const struct profile *profile = builder_peek(fixture->builder);
+	for (size_t i = 0; i < nr; i++) {
+		const char *value = profile_resource_get(profile, id, expected[i].key);
+
+		assert_non_null(value);
+		assert_string_equal(value, expected[i].value);
+	}
+	assert_int_equal(profile->resources[id].nr, nr);
+}
+
+static void a_container_has_all_attributes_of_its_pod(void **state)
+{
+	static const struct attribute expected[] = {
+		{ "service.name", "web-svc" },
+		{ "service.namespace", "shop" },
+		{ "service.instance.id", "shop.web-5b5cc55988-mjsx8.spin" },
+		{ "k8s.namespace.name", "shop" },
+		{ "k8s.pod.name", "web-5b5cc55988-mjsx8" },
+		{ "k8s.pod.uid", POD_UID },
+		{ "k8s.container.name", "spin" },
+		{ "container.id", CONTAINER_ID },
+		{ "container.image.name", "local.test/bb:1" },
+		{ "k8s.deployment.name", "web" },
+		{ "k8s.node.name", "node-1" },
+		{ "host.name", "host-1" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+
+	identity_see(fixture->identity, id);
+	list_pods(fixture, clock_mono_ns());
+	assert_true(identity_is_final(fixture->identity, id));
+	assert_resource(fixture, id, expected, array_len(expected));
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
+}
+
+static void workloads_have_the_attribute_of_their_kind(void **state)
+{
+	static const struct {
+		const char *dir, *key, *name;
+	} cases[] = {
+		{ "/kubepods/pod53b9c234-2cc3-4782-a38f-6a0b9af5244f", "k8s.statefulset.name",
+		  "db" },
+		{ "/kubepods/pod4fc92629-e0af-479c-9258-03ce28f3f3ce", "k8s.daemonset.name", "ds" },
+		{ "/kubepods/podfbac3eb9-3e12-4c8c-a638-350644029be0", "k8s.job.name", "once" },
+		{ "/kubepods/podef2bf765-7d26-4c92-a7f3-1e94a84a79c5", "k8s.cronjob.name", "tick" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+
+	list_pods(fixture, clock_mono_ns());
+	for (size_t i = 0; i < array_len(cases); i++) {
+		uint64_t id = make_cgroup(fixture, cases[i].dir);
+		uint32_t resource;
+
+		identity_see(fixture->identity, id);
+		assert_int_equal(
+			identity_add_resource(fixture->identity, id, fixture->builder, &resource),
+			0);
+		const char *name = profile_resource_get(builder_peek(fixture->builder), resource,
+							cases[i].key);
+		assert_non_null(name);
+		assert_string_equal(name, cases[i].name);
+	}
+}
+
+static void the_host_is_named_as_such(void **state)
+{
+	static const struct attribute expected[] = {
+		{ "service.name", "host" },
+		{ "k8s.node.name", "node-1" },
+		{ "host.name", "host-1" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+	const uint64_t ids[] = { make_cgroup(fixture, "/"), make_cgroup(fixture, HOST_DIR) };
+
+	for (size_t i = 0; i < array_len(ids); i++) {
+		identity_see(fixture->identity, ids[i]);
+		assert_true(identity_is_final(fixture->identity, ids[i]));
+		assert_resource(fixture, ids[i], expected, array_len(expected));
+	}
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+}
+
+static void a_cgroup_that_was_gone_is_not_said_to_be_the_host(void **state)
+{
+	static const struct attribute expected[] = {
+		{ "k8s.node.name", "node-1" },
+		{ "host.name", "host-1" },
+		{ "flamelet.identity", "unknown" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+
+	remove_cgroup(fixture, CONTAINER_DIR);
+	identity_see(fixture->identity, id);
+	assert_true(identity_is_final(fixture->identity, id));
+	assert_resource(fixture, id, expected, array_len(expected));
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 1);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 0);
+}
+
+static void without_a_kubelet_a_container_has_its_ids(void **state)
+{
+	static const struct attribute expected[] = {
+		{ "k8s.pod.uid", POD_UID },
+		{ "container.id", CONTAINER_ID },
+		{ "k8s.node.name", "node-1" },
+		{ "host.name", "host-1" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+
+	identity_see(fixture->identity, id);
+	assert_true(identity_is_final(fixture->identity, id)); /* nobody to wait for */
+	assert_resource(fixture, id, expected, array_len(expected));
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 1);
+}
+
+static void a_container_outside_pods_has_its_id(void **state)
+{
+	static const struct attribute expected[] = {
+		{ "container.id", STRANGER_ID },
+		{ "k8s.node.name", "node-1" },
+		{ "host.name", "host-1" },
+	};
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, DOCKER_DIR);
+
+	list_pods(fixture, clock_mono_ns());
+	identity_see(fixture->identity, id);
+	assert_resource(fixture, id, expected, array_len(expected));
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 0);
+}
+
+static void a_pods_own_cgroup_has_no_container(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, POD_DIR);
+	uint32_t resource;
+
+	list_pods(fixture, clock_mono_ns());
+	identity_see(fixture->identity, id);
+	assert_int_equal(identity_add_resource(fixture->identity, id, fixture->builder, &resource),
+			 0);
+	const struct profile *profile = builder_peek(fixture->builder);
+	assert_string_equal(profile_resource_get(profile, resource, "k8s.pod.name"),
+			    "web-5b5cc55988-mjsx8");
+	assert_null(profile_resource_get(profile, resource, "k8s.container.name"));
+	assert_null(profile_resource_get(profile, resource, "container.id"));
+	assert_null(profile_resource_get(profile, resource, "service.instance.id"));
+}
+
+static const char *container_name(struct fixture *fixture, uint64_t cgroup_id)
+{
+	uint32_t resource;
+
+	assert_int_equal(
+		identity_add_resource(fixture->identity, cgroup_id, fixture->builder, &resource),
+		0);
+	return profile_resource_get(builder_peek(fixture->builder), resource, "k8s.container.name");
+}
+
+static void a_container_that_is_gone_keeps_the_name_it_was_seen_with(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+
+	identity_see(fixture->identity, id);
+	remove_cgroup(fixture, CONTAINER_DIR);
+	identity_see(fixture->identity, id);
+	list_pods(fixture, clock_mono_ns());
+	assert_string_equal(container_name(fixture, id), "spin");
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+}
+
+static void the_inventory_knows_containers_that_are_gone_when_they_are_sampled(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+
+	assert_int_equal(identity_learn_all(fixture->identity), 0);
+	remove_cgroup(fixture, CONTAINER_DIR);
+	identity_see(fixture->identity, id);
+	list_pods(fixture, clock_mono_ns());
+	assert_string_equal(container_name(fixture, id), "spin");
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+}
+
+static void the_inventory_holds_pods_and_containers_once(void **state)
+{
+	static const char *const dirs[] = { CONTAINER_DIR, STRANGER_DIR, DOCKER_DIR, HOST_DIR };
+	struct fixture *fixture = fixture_or_skip(state);
+
+	for (size_t i = 0; i < array_len(dirs); i++)
+		make_cgroup(fixture, dirs[i]);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(identity_learn_all(fixture->identity), 0);
+		/* Two pods, their containers and that of docker. */
+		assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 5);
+	}
+}
+
+static void an_inventory_that_cannot_be_taken_leaves_what_is_known(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, HOST_DIR);
+
+	identity_see(fixture->identity, id);
+	remove_cgroup(fixture, HOST_DIR);
+	assert_int_equal(rmdir(fixture->root), 0);
+	assert_true(identity_learn_all(fixture->identity) <= 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
+}
+
+/* The sandbox is told by a pod list that is some seconds younger than the first sight of its cgroup. */
+static void the_sandbox_of_an_inventory_is_still_told_by_exclusion(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, SANDBOX_DIR);
+
+	list_pods(fixture, clock_mono_ns());
+	assert_int_equal(identity_learn_all(fixture->identity), 0);
+	identity_see(fixture->identity, id);
+	assert_null(container_name(fixture, id));
+	list_pods(fixture, clock_mono_ns() + SANDBOX_AFTER_NS);
+	assert_string_equal(container_name(fixture, id), SANDBOX_NAME);
+}
+
+static void *see_for_a_while(void *data)
+{
+	struct fixture *fixture = data;
+
+	for (int i = 0; i < 2000; i++) {
+		identity_see(fixture->identity, make_cgroup(fixture, CONTAINER_DIR));
+		identity_see(fixture->identity, (uint64_t)i << 40);
+	}
+	return NULL;
+}
+
+/* What sanitizers watch. */
+static void reader_and_loader_use_it_at_once(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
+	pthread_t reader;
+
+	assert_int_equal(pthread_create(&reader, NULL, see_for_a_while, fixture), 0);
+	for (int i = 0; i < 2000; i++) {
+		uint32_t resource;
+
+		(void)identity_is_final(fixture->identity, id);
+		assert_int_equal(
+			identity_add_resource(fixture->identity, id, fixture->builder, &resource),
+			0);
+		assert_true(identity_get_stats(fixture->identity).nr_cgroups <= 1);
+	}
+	assert_int_equal(pthread_join(reader, NULL), 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 2000);
+}
+
+static void wait_for_requests(const struct kubelet_standin *server, size_t nr)
+{
+	uint64_t deadline_ns = clock_mono_ns() + WAIT_NS;
+
+	while (kubelet_standin_nr_requests(server) < nr && clock_mono_ns() < deadline_ns)
+		usleep(10000);
+	assert_true(kubelet_standin_nr_requests(server) >= nr);
+}
+
+static struct pod_watch *watch_server(const struct fixture *fixture,
+				      const struct kubelet_standin *server)
+{
+	const struct kubelet_opts opts = { .url = server->url,
+					   .node_name = "node-1",
+					   .ca_file = server->ca_file,
+					   .token_file = server->token_file };
+	struct kubelet *kubelet = NULL;
+	struct pod_watch *watch = NULL;
+
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(pod_watch_start(kubelet, fixture->pods, &watch), 0);
+	pod_watch_wait_first(watch, clock_mono_ns() + WAIT_NS);
+	return watch;
+}
+
+static void an_unknown_container_is_asked_for_when_it_is_sampled_and_not_before(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	struct kubelet_standin server;
+
+	if (kubelet_standin_start(&server, "127.0.0.1:0", "node-1", PODS_FILE) < 0) {
+		print_message("SKIP: the kubelet stand-in needs python3 and openssl\n");
+		skip();
+	}
+	uint64_t id = make_cgroup(fixture, STRANGER_DIR);
+	struct pod_watch *watch = watch_server(fixture, &server);
+	struct identity *identity = new_identity(fixture, watch);
+
+	assert_int_equal(identity_learn_all(identity), 0);
+	usleep(1500000); /* a poke would be served after one second at most */
+	assert_int_equal(kubelet_standin_nr_requests(&server), 1);
+	identity_see(identity, id);
+	wait_for_requests(&server, 2);
+	assert_false(identity_is_final(identity, id));
+
+	identity_free(identity);
+	pod_watch_stop(watch);
+	kubelet_standin_stop(&server);
+}
+
+#define IDENTITY_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IDENTITY_TEST(a_container_has_all_attributes_of_its_pod),
+		IDENTITY_TEST(workloads_have_the_attribute_of_their_kind),
+		IDENTITY_TEST(the_host_is_named_as_such),
+		IDENTITY_TEST(a_cgroup_that_was_gone_is_not_said_to_be_the_host),
+		IDENTITY_TEST(without_a_kubelet_a_container_has_its_ids),
+		IDENTITY_TEST(a_container_outside_pods_has_its_id),
+		IDENTITY_TEST(a_pods_own_cgroup_has_no_container),
+		IDENTITY_TEST(a_container_that_is_gone_keeps_the_name_it_was_seen_with),
+		IDENTITY_TEST(the_inventory_knows_containers_that_are_gone_when_they_are_sampled),
+		IDENTITY_TEST(the_inventory_holds_pods_and_containers_once),
+		IDENTITY_TEST(an_inventory_that_cannot_be_taken_leaves_what_is_known),
+		IDENTITY_TEST(the_sandbox_of_an_inventory_is_still_told_by_exclusion),
+		IDENTITY_TEST(reader_and_loader_use_it_at_once),
+		IDENTITY_TEST(an_unknown_container_is_asked_for_when_it_is_sampled_and_not_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
