@@ -15,13 +15,15 @@
 #include <string.h>
 
 #define IDENTITY_RECHECK_NS (100 * NSEC_PER_MSEC)
+#define SWEEP_INTERVAL_NS NSEC_PER_SEC
 
 struct pipeline {
 	struct pipeline_opts opts;
-	struct process_table *processes; /* this to window: the reader's */
+	struct process_table *processes; /* the reader's */
 	struct elf_cache *elfs; /* shared */
 	struct identity *identity; /* shared */
 	struct window *window; /* being filled; NULL before the first sample */
+	uint64_t next_sweep_ns; /* of the process table */
 	struct queue windows; /* reader to loader */
 	struct kallsyms *kallsyms; /* this and the next: the loader's */
 	struct namer namer;
@@ -236,9 +238,11 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
-	if (pipeline->window && now_ns < pipeline->window->end_ns)
+	if (pipeline->window && now_ns >= pipeline->window->end_ns)
+		close_window(pipeline);
+	if (now_ns < pipeline->next_sweep_ns)
 		return;
-	close_window(pipeline);
+	pipeline->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
 	process_table_sweep(pipeline->processes, now_ns);
 }
 
