@@ -4,20 +4,18 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "cgroup_fixture.h"
 #include "tests/standin/kubelet_standin.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "unit.h"
 
 #define PODS_FILE FIXTURES_DIR "/kubelet/pods-1.36.json"
 #define MAX_PODS 100
 #define MAX_BYTES ((size_t)16 << 20)
-#define PATH_BYTES 512
 #define WAIT_NS (20 * NSEC_PER_SEC)
 
 #define POD_UID "43ef20e3-2778-49ae-92ed-f9f23d29979f"
@@ -33,8 +31,7 @@
 #define HOST_DIR "/system.slice"
 
 struct fixture {
-	char root[PATH_BYTES / 2]; /* a cgroup of our own, the root of `fs` */
-	struct cgroup_fs *fs;
+	struct cgroup_fixture cgroups;
 	struct pod_index *pods;
 	struct identity *identity; /* without a kubelet to ask */
 	struct builder *builder;
@@ -42,7 +39,7 @@ struct fixture {
 
 static struct identity *new_identity(const struct fixture *fixture, struct pod_watch *watch)
 {
-	const struct identity_opts opts = { .cgroup_fs = fixture->fs,
+	const struct identity_opts opts = { .cgroup_fs = fixture->cgroups.fs,
 					    .pods = fixture->pods,
 					    .watch = watch,
 					    .node_name = "node-1",
@@ -53,38 +50,17 @@ static struct identity *new_identity(const struct fixture *fixture, struct pod_w
 	return identity;
 }
 
-static int make_root(struct fixture *fixture)
-{
-	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
-
-	int r = cgroup_fs_open(NULL, &fs);
-	if (r < 0)
-		return r;
-	snprintf(fixture->root, sizeof(fixture->root), "%s/flamelet-identity-%d",
-		 cgroup_fs_root(fs), getpid());
-	return mkdir(fixture->root, 0755) < 0 ? -errno : 0;
-}
-
 static int set_up(void **state)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	*state = fixture;
-	if (make_root(fixture) < 0)
+	cgroup_fixture_init(&fixture->cgroups);
+	if (!fixture->cgroups.fs)
 		return 0;
-	assert_int_equal(cgroup_fs_open(fixture->root, &fixture->fs), 0);
 	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
 	assert_int_equal(builder_new(MAX_BYTES, &fixture->builder), 0);
 	fixture->identity = new_identity(fixture, NULL);
-	return 0;
-}
-
-static int remove_dir(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)ftw;
-	if (type == FTW_DP)
-		rmdir(path);
 	return 0;
 }
 
@@ -95,8 +71,7 @@ static int tear_down(void **state)
 	identity_free(fixture->identity);
 	builder_free(fixture->builder);
 	pod_index_free(fixture->pods);
-	cgroup_fs_close(fixture->fs);
-	nftw(fixture->root, remove_dir, 8, FTW_DEPTH | FTW_PHYS);
+	cgroup_fixture_done(&fixture->cgroups);
 	test_free(fixture);
 	return 0;
 }
@@ -106,40 +81,18 @@ static struct fixture *fixture_or_skip(void **state)
 {
 	struct fixture *fixture = *state;
 
-	if (!fixture->fs) {
-		print_message("SKIP: making a cgroup needs root and a writable hierarchy\n");
-		skip();
-	}
+	cgroup_fixture_require(&fixture->cgroups);
 	return fixture;
 }
 
-/* Makes a cgroup and all above it; returns its id. */
 static uint64_t make_cgroup(const struct fixture *fixture, const char *path)
 {
-	char full[PATH_BYTES];
-	size_t root_len = strlen(fixture->root);
-	uint64_t id = 0;
-
-	snprintf(full, sizeof(full), "%s%s", fixture->root, path);
-	for (size_t i = root_len + 1; i <= strlen(full); i++) {
-		char end = full[i];
-
-		if (end != '/' && end != '\0')
-			continue;
-		full[i] = '\0';
-		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
-		full[i] = end;
-	}
-	assert_int_equal(cgroup_fs_id(fixture->fs, path, &id), 0);
-	return id;
+	return cgroup_fixture_make(&fixture->cgroups, path);
 }
 
 static void remove_cgroup(const struct fixture *fixture, const char *path)
 {
-	char full[PATH_BYTES];
-
-	snprintf(full, sizeof(full), "%s%s", fixture->root, path);
-	assert_int_equal(rmdir(full), 0);
+	cgroup_fixture_remove(&fixture->cgroups, path);
 }
 
 /* The kubelet's answer arrives. */
@@ -371,7 +324,7 @@ static void an_inventory_that_cannot_be_taken_leaves_what_is_known(void **state)
 
 	identity_see(fixture->identity, id);
 	remove_cgroup(fixture, HOST_DIR);
-	assert_int_equal(rmdir(fixture->root), 0);
+	assert_int_equal(rmdir(fixture->cgroups.root), 0);
 	assert_true(identity_learn_all(fixture->identity) <= 0);
 	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
 }
