@@ -12,30 +12,35 @@ struct counter {
 
 #define AT(field) offsetof(struct counters, field)
 
-static const struct counter list[] = {
-#define X(NAME, name, help) { #name, AT(agent.capture.bpf) + sizeof(uint64_t) * STAT_##NAME },
-	BPF_STATS(X)
-#undef X
-#define X(NAME, name, words)                                                                       \
+#define OF_BPF(NAME, name, help) { #name, AT(agent.capture.bpf) + sizeof(uint64_t) * STAT_##NAME },
+#define OF_UNWIND(NAME, name, words)                                                               \
 	{ "unwind_" #name,                                                                         \
 	  AT(agent.capture.bpf) + sizeof(uint64_t) * (STAT_UNWIND_FIRST + UNWIND_##NAME) },
-		UNWIND_RESULTS(X)
-#undef X
-			{ "bad_records", AT(agent.capture.nr_bad_records) },
+
+/* All but times of the clock. */
+static const struct counter list[] = {
+	{ "bad_records", AT(agent.capture.nr_bad_records) },
+	{ "bpf_runs", AT(agent.capture.bpf_run_count) },
+	{ "bpf_ns", AT(agent.capture.bpf_run_ns) },
 	{ "process_events", AT(agent.sideband.nr_events) },
 	{ "process_events_lost", AT(agent.sideband.nr_lost) },
 	{ "process_events_dropped", AT(agent.sideband.nr_dropped) },
+	{ "process_events_bad", AT(agent.sideband.nr_bad_records) },
+	{ "samples", AT(agent.pipeline.nr_samples) },
 	{ "samples_lost", AT(agent.pipeline.nr_samples_lost) },
 	{ "windows", AT(agent.pipeline.nr_windows) },
 	{ "frames_named", AT(agent.pipeline.nr_frames_named) },
 	{ "frames_unnamed", AT(agent.pipeline.nr_frames_unnamed) },
 	{ "processes", AT(agent.pipeline.processes.nr_processes) },
 	{ "processes_evicted", AT(agent.pipeline.processes.nr_evicted) },
+	{ "processes_dropped", AT(agent.pipeline.processes.nr_events_dropped) },
 	{ "maps_reads", AT(agent.pipeline.processes.nr_maps_reads) },
 	{ "maps_failures", AT(agent.pipeline.processes.nr_maps_failures) },
 	{ "maps_bad_lines", AT(agent.pipeline.processes.nr_bad_lines) },
 	{ "mappings_dropped", AT(agent.pipeline.processes.nr_mappings_dropped) },
 	{ "elf_files", AT(agent.pipeline.elfs.nr_files) },
+	{ "elf_waiting", AT(agent.pipeline.elfs.nr_waiting) },
+	{ "elf_tables", AT(agent.pipeline.elfs.nr_tables) },
 	{ "elf_bytes", AT(agent.pipeline.elfs.nr_bytes) },
 	{ "elf_evicted", AT(agent.pipeline.elfs.nr_evicted) },
 	{ "elf_open_failures", AT(agent.pipeline.elfs.nr_open_failures) },
@@ -45,6 +50,8 @@ static const struct counter list[] = {
 	{ "pods_unnamed", AT(agent.pipeline.identity.nr_unnamed) },
 	{ "kubelet_refreshes", AT(agent.pods.nr_refreshes) },
 	{ "kubelet_failures", AT(agent.pods.nr_failures) },
+	{ "pods_skipped", AT(agent.pods.nr_skipped) },
+	{ "pods_overflows", AT(agent.pods.nr_overflows) },
 	{ "export_samples_pushed", AT(exporter.nr_samples_pushed) },
 	{ "export_samples_sent", AT(exporter.nr_samples_sent) },
 	{ "export_samples_failed", AT(exporter.nr_samples_failed) },
@@ -52,6 +59,8 @@ static const struct counter list[] = {
 	{ "export_requests", AT(exporter.nr_requests) },
 	{ "export_request_failures", AT(exporter.nr_request_failures) },
 	{ "export_bytes", AT(exporter.nr_bytes_sent) },
+	{ "export_cpu_ns", AT(exporter.cpu_ns) },
+	BPF_STATS(OF_BPF) UNWIND_RESULTS(OF_UNWIND)
 };
 
 void counters_format(const struct counters *counters, struct strbuf *out)
