@@ -65,7 +65,9 @@ void child_done(struct child *child)
 {
 	if (child->hold_fd < 0)
 		return;
-	if (child->pid > 0)
+	if (!child_has_exited(child)) {
 		kill(child->pid, SIGKILL);
+		child->has_exited = waitpid(child->pid, &child->status, 0) == child->pid;
+	}
 	child_release(child);
 }
