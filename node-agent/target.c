@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_CGROUPS 1024
+#define PATH_MAX_BYTES 8192
 
 void target_done(struct target *target)
 {
@@ -30,7 +31,15 @@ struct cgroup_search {
 	struct target *target;
 	const char *pod_uid; /* a pod's own directory; NULL: not asked for */
 	const char *container; /* ID or its beginning; NULL: not asked for */
+	struct strbuf found; /* path of the last one found */
 };
+
+/* A target's cgroup stands for all below it. */
+static bool is_below(const char *path, const struct strbuf *found)
+{
+	return found->len > 0 && strncmp(path, found->data, found->len) == 0 &&
+	       path[found->len] == '/';
+}
 
 static bool matches(const struct cgroup_search *search, const struct cgroup_owner *owner)
 {
@@ -46,7 +55,11 @@ static int visit(const char *path, uint64_t id, void *data)
 	struct cgroup_owner owner;
 
 	cgroup_path_parse(path, &owner);
-	return matches(search, &owner) ? add_cgroup(search->target, id) : 0;
+	if (is_below(path, &search->found) || !matches(search, &owner))
+		return 0;
+	strbuf_clear(&search->found);
+	strbuf_append_str(&search->found, path);
+	return add_cgroup(search->target, id);
 }
 
 /* Adds the cgroups that a search finds; with what it was for in the message when there is none. */
@@ -55,11 +68,16 @@ static int find_cgroups(const struct cgroup_fs *fs, struct cgroup_search *search
 {
 	size_t nr_before = search->target->nr_cgroup_ids;
 
+	search->found = strbuf_with_max(PATH_MAX_BYTES);
 	int r = cgroup_fs_walk(fs, visit, search);
+	strbuf_done(&search->found);
 	if (r == 0 && search->target->nr_cgroup_ids == nr_before)
 		r = -ENOENT;
-	if (r < 0)
+	if (r == -ENOENT)
 		strbuf_appendf(reterr_msg, "%s %s: no such %s runs on this node", what, name, what);
+	else if (r < 0)
+		strbuf_appendf(reterr_msg, "%s %s: cannot list all cgroups: %s", what, name,
+			       strerror(-r));
 	return r;
 }
 
@@ -73,6 +91,8 @@ static int resolve_pod(const struct options *options, const struct cgroup_fs *fs
 					       : NULL;
 	const char *name = slash ? slash + 1 : options->pod;
 
+	if (slash && !namespace)
+		return -ENOMEM;
 	int r = pod_index_find_uid(pods, namespace, name, uid);
 	if (r == -ENOTUNIQ)
 		strbuf_appendf(reterr_msg, "pod %s is in several namespaces: write NAMESPACE/%s",
@@ -96,6 +116,7 @@ static int resolve_cgroup(const struct cgroup_fs *fs, const char *path, struct t
 	size_t root_len = strlen(root);
 	uint64_t id;
 
+	/* As a path in the file system, too. */
 	if (strncmp(path, root, root_len) == 0 && (path[root_len] == '/' || !path[root_len]))
 		path += root_len;
 	int r = cgroup_fs_id(fs, path, &id);
@@ -122,13 +143,13 @@ static int resolve_cgroups(const struct options *options, const struct cgroup_fs
 	return r;
 }
 
-static int check_processes(const char *what, const struct number_list *ids,
-			   struct strbuf *reterr_msg)
+static int check_exist(const char *option, const char *what, const struct number_list *ids,
+		       struct strbuf *reterr_msg)
 {
 	for (size_t i = 0; i < ids->nr; i++) {
 		if (kill((pid_t)ids->items[i], 0) < 0 && errno == ESRCH) {
-			strbuf_appendf(reterr_msg, "%s %u: no such %s", what, ids->items[i],
-				       strcmp(what, "tid") == 0 ? "thread" : "process");
+			strbuf_appendf(reterr_msg, "%s %u: no such %s", option, ids->items[i],
+				       what);
 			return -ENOENT;
 		}
 	}
@@ -140,9 +161,9 @@ int target_resolve(const struct options *options, const struct cgroup_fs *cgroup
 {
 	_cleanup_(target_done) struct target target = { 0 };
 
-	int r = check_processes("pid", &options->pids, reterr_msg);
+	int r = check_exist("pid", "process", &options->pids, reterr_msg);
 	if (r == 0)
-		r = check_processes("tid", &options->tids, reterr_msg);
+		r = check_exist("tid", "thread", &options->tids, reterr_msg);
 	if (r == 0)
 		r = resolve_cgroups(options, cgroup_fs, pods, &target, reterr_msg);
 	if (r < 0)
