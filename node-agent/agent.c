@@ -225,26 +225,35 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/* CPUs that came or went since the last look. The side band's events are not the capture's to follow. */
+/* CPUs that came or went since the last look, or both. The side band's events are not the capture's to
+ * follow. */
+static void follow_sideband(struct agent *agent, const struct cpu_set_bits *online,
+			    const struct cpu_set_bits *restarted)
+{
+	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
+		bool was_online = cpu_set_has(&agent->online, cpu);
+		bool is_online = cpu_set_has(online, cpu);
+
+		if (was_online && (!is_online || cpu_set_has(restarted, cpu))) {
+			sideband_remove_cpu(agent->sideband, cpu);
+			was_online = false;
+		}
+		if (is_online && !was_online && sideband_add_cpu(agent->sideband, cpu) < 0)
+			log_warn("cannot follow processes on CPU %u", cpu);
+	}
+	agent->online = *online;
+}
+
 static int follow_cpus(struct agent *agent)
 {
-	struct cpu_set_bits online;
+	struct cpu_set_bits online, restarted = { 0 };
 
 	int r = cpu_list_online(&online);
 	if (r < 0)
 		return r;
-	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
-		bool is_online = cpu_set_has(&online, cpu);
-
-		if (is_online == cpu_set_has(&agent->online, cpu))
-			continue;
-		if (!is_online)
-			sideband_remove_cpu(agent->sideband, cpu);
-		else if (sideband_add_cpu(agent->sideband, cpu) < 0)
-			log_warn("cannot follow processes on CPU %u", cpu);
-	}
-	agent->online = online;
-	return capture_follow_cpus(agent->capture);
+	r = capture_follow_cpus(agent->capture, &restarted);
+	follow_sideband(agent, &online, &restarted);
+	return r;
 }
 
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)

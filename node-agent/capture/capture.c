@@ -24,6 +24,8 @@ struct capture {
 	struct cpu_timers *timers; /* owned */
 	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
 	void *handle_data;
+	uint64_t nr_polled; /* records handed out by this call */
+	uint64_t bytes_left; /* that this call may still take out of the ring */
 	uint64_t nr_bad_records;
 };
 
@@ -164,13 +166,16 @@ static int on_record(void *data, void *record, size_t len)
 	struct capture *capture = data;
 	const struct sample_event *event = record;
 	size_t header = offsetof(struct sample_event, frames);
+	size_t room = len + BPF_RINGBUF_HDR_SZ;
 
 	if (len < header ||
 	    len < header + ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]))
 		capture->nr_bad_records++;
 	else
 		capture->handle(event, capture->handle_data);
-	return 0;
+	capture->nr_polled++;
+	capture->bytes_left -= room < capture->bytes_left ? room : capture->bytes_left;
+	return capture->bytes_left > 0 ? 0 : -EAGAIN;
 }
 
 static int attach(struct capture *capture, const struct capture_opts *opts)
@@ -218,9 +223,9 @@ void capture_close(struct capture *capture)
 	free(capture);
 }
 
-int capture_follow_cpus(struct capture *capture)
+int capture_follow_cpus(struct capture *capture, struct cpu_set_bits *ret_restarted)
 {
-	return cpu_timers_follow(capture->timers);
+	return cpu_timers_follow(capture->timers, ret_restarted);
 }
 
 void capture_stop(struct capture *capture)
@@ -228,12 +233,15 @@ void capture_stop(struct capture *capture)
 	cpu_timers_stop(capture->timers);
 }
 
-int capture_poll(struct capture *capture,
-		 void (*handle)(const struct sample_event *event, void *data), void *data)
+uint64_t capture_poll(struct capture *capture,
+		      void (*handle)(const struct sample_event *event, void *data), void *data)
 {
 	capture->handle = handle;
 	capture->handle_data = data;
-	return ring_buffer__consume(capture->ring);
+	capture->nr_polled = 0;
+	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
+	(void)ring_buffer__consume(capture->ring);
+	return capture->nr_polled;
 }
 
 uint32_t capture_nr_cpus(const struct capture *capture)

@@ -52,16 +52,17 @@ void capture_close(struct capture *capture);
 DEFINE_FREEP(struct capture, capture_close)
 
 /* Starts the timers of all CPUs that are online and wanted. Call it again, about once a second, to follow
- * CPUs that come and go. Errors: -ENODEV none could be started, and what perf_event_open(2) said. */
-int capture_follow_cpus(struct capture *capture) must_check;
+ * CPUs that come and go; those of `*ret_restarted` went and came in between. Errors: -ENODEV none could be started, and what perf_event_open(2) said. */
+int capture_follow_cpus(struct capture *capture, struct cpu_set_bits *ret_restarted) must_check;
 
 /* Stops the timers; what was sampled before can still be polled. */
 void capture_stop(struct capture *capture);
 
-/* Calls `handle` for each sample that is there. The record is valid during the call. Returns the number
- * of samples. */
-int capture_poll(struct capture *capture,
-		 void (*handle)(const struct sample_event *event, void *data), void *data);
+/* Calls `handle` for each sample that is there, up to a full buffer of them: samples that come faster than
+ * they are handled do not keep the caller. The record is valid during the call. Returns the number of
+ * records. */
+uint64_t capture_poll(struct capture *capture,
+		      void (*handle)(const struct sample_event *event, void *data), void *data);
 
 /* CPUs sampled now. */
 uint32_t capture_nr_cpus(const struct capture *capture);

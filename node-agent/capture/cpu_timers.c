@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A CPU that goes offline takes its event with it: the descriptor stays, but nothing fires any more, not
+ * even when the CPU is back. Most such CPUs are found missing in the list of those online. One that is
+ * back before the next look is found by its event: a clock that stands still is dead. */
 #include "capture/cpu_timers.h"
 
 #include "base/array.h"
@@ -12,7 +15,9 @@
 
 struct cpu_timer {
 	uint32_t cpu;
-	struct bpf_link *link; /* owned; holds the perf_event's fd */
+	int event_fd; /* borrowed from the link */
+	uint64_t clock_ns; /* of the event, when last looked at */
+	struct bpf_link *link; /* owned */
 };
 
 struct cpu_timers {
@@ -88,34 +93,59 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 	struct bpf_link *link = bpf_program__attach_perf_event(timers->program, fd);
 	if (!link)
 		return -errno;
-	take_fd(fd);
-	timers->timers[timers->nr_timers++] = (struct cpu_timer){ .cpu = cpu, .link = link };
+	timers->timers[timers->nr_timers++] = (struct cpu_timer){
+		.cpu = cpu,
+		.event_fd = take_fd(fd),
+		.link = link,
+	};
 	return 0;
 }
 
-/* A CPU that went offline has lost its event for good: when it comes back it needs a new one. */
-static void drop_offline(struct cpu_timers *timers, const struct cpu_set_bits *online)
+/* Whether the event's clock went on since the last look. Where it cannot be read it is taken for alive. */
+static bool is_alive(struct cpu_timer *timer)
+{
+	uint64_t before_ns = timer->clock_ns;
+
+	if (read(timer->event_fd, &timer->clock_ns, sizeof(timer->clock_ns)) !=
+	    sizeof(timer->clock_ns))
+		return true;
+	return timer->clock_ns > before_ns;
+}
+
+/* Drops the timers of CPUs that are or were offline; the latter may be started again. */
+static void drop_dead(struct cpu_timers *timers, const struct cpu_set_bits *online,
+		      struct cpu_set_bits *ret_restarted)
 {
 	size_t nr_kept = 0;
 
+	*ret_restarted = (struct cpu_set_bits){ 0 };
 	for (size_t i = 0; i < timers->nr_timers; i++) {
-		if (cpu_set_has(online, timers->timers[i].cpu))
-			timers->timers[nr_kept++] = timers->timers[i];
-		else
-			bpf_link__destroy(timers->timers[i].link);
+		struct cpu_timer *timer = &timers->timers[i];
+		bool is_online = cpu_set_has(online, timer->cpu);
+
+		if (is_online && is_alive(timer)) {
+			timers->timers[nr_kept++] = *timer;
+			continue;
+		}
+		if (is_online)
+			ret_restarted->words[timer->cpu / 64] |= UINT64_C(1) << (timer->cpu % 64);
+		bpf_link__destroy(timer->link);
 	}
 	timers->nr_timers = nr_kept;
 }
 
-int cpu_timers_follow(struct cpu_timers *timers)
+int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restarted)
 {
-	struct cpu_set_bits online, started = timers->online;
+	struct cpu_set_bits online, restarted, started = timers->online;
 	int error = -ENODEV;
 
 	int r = cpu_list_online(&online);
 	if (r < 0)
 		return r;
-	drop_offline(timers, &online);
+	drop_dead(timers, &online, &restarted);
+	for (size_t i = 0; i < array_len(started.words); i++)
+		started.words[i] &= ~restarted.words[i];
+	*ret_restarted = restarted;
 	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
 		bool is_new = cpu_set_has(&online, cpu) && !cpu_set_has(&started, cpu);
 

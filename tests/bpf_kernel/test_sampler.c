@@ -114,13 +114,16 @@ static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_st
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
 	_cleanup_(capture_closep) struct capture *capture = NULL;
 	struct seen seen = { .wanted = wanted };
+	struct cpu_set_bits restarted;
 
 	opts.frequency_hz = FREQUENCY_HZ;
 	opts.poll_interval_ns = RUN_NS;
 	assert_int_equal(capture_open(&opts, &message, &capture), 0);
-	assert_int_equal(capture_follow_cpus(capture), 0);
+	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
 	struct timespec duration = clock_timespec(RUN_NS);
 	nanosleep(&duration, NULL);
+	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
+	assert_int_equal(cpu_set_count(&restarted), 0);
 	capture_stop(capture);
 	capture_poll(capture, on_sample, &seen);
 	capture_get_stats(capture, ret_stats);
