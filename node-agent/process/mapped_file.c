@@ -17,6 +17,11 @@ static void file_free(struct mapped_file *file)
 
 DEFINE_FREEP(struct mapped_file, file_free)
 
+static size_t file_bytes(const struct mapped_file *file)
+{
+	return sizeof(*file) + strlen(file->path) + 1;
+}
+
 void mapped_files_done(struct mapped_files *files)
 {
 	htable_done(&files->index);
@@ -102,6 +107,7 @@ static int add(struct mapped_files *files, const struct mapped_file_key *key, ui
 	struct mapped_file_row *row = &files->rows[file->row];
 	files->first_free_plus_1 = row->next_free_plus_1;
 	row->file = file;
+	files->nr_bytes += file_bytes(file);
 	*ret_file = take_ptr(file);
 	return 0;
 }
@@ -135,5 +141,6 @@ void mapped_file_unref(struct mapped_files *files, struct mapped_file *file)
 	files->rows[file->row] =
 		(struct mapped_file_row){ .next_free_plus_1 = files->first_free_plus_1 };
 	files->first_free_plus_1 = file->row + 1;
+	files->nr_bytes -= file_bytes(file);
 	file_free(file);
 }

@@ -37,6 +37,7 @@ struct mapped_files {
 	size_t nr_rows;
 	size_t cap_rows;
 	uint32_t first_free_plus_1;
+	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
 
 /* What a file is known by. */

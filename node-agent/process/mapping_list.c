@@ -6,6 +6,16 @@
 
 #include <string.h>
 
+/* Makes room for so many mappings, and accounts for it. */
+static int reserve(struct mapping_list *list, size_t nr_items)
+{
+	size_t cap_before = list->cap_items;
+
+	int r = array_grow(list->items, list->cap_items, nr_items, MAPPING_LIST_MAX);
+	list->files->nr_bytes += (list->cap_items - cap_before) * sizeof(*list->items);
+	return r;
+}
+
 int mapping_list_new(struct mapped_files *files, struct mapping_list **ret_list)
 {
 	struct mapping_list *list = calloc(1, sizeof(*list));
@@ -30,6 +40,7 @@ void mapping_list_unref(struct mapping_list *list)
 		return;
 	for (size_t i = 0; i < list->nr_items; i++)
 		mapped_file_unref(list->files, list->items[i].file);
+	list->files->nr_bytes -= list->cap_items * sizeof(*list->items);
 	free(list->items);
 	free(list);
 }
@@ -44,7 +55,7 @@ int mapping_list_make_own(struct mapping_list **list)
 	int r = mapping_list_new(shared->files, &copy);
 	if (r < 0)
 		return r;
-	r = array_grow(copy->items, copy->cap_items, shared->nr_items, MAPPING_LIST_MAX);
+	r = reserve(copy, shared->nr_items);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < shared->nr_items; i++) {
@@ -99,7 +110,7 @@ static int replace(struct mapping_list *list, size_t first, size_t last,
 {
 	size_t nr_items = list->nr_items - (last - first) + nr_pieces;
 
-	int r = array_grow(list->items, list->cap_items, nr_items, MAPPING_LIST_MAX);
+	int r = reserve(list, nr_items);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < nr_pieces; i++)

@@ -55,21 +55,23 @@ static uint32_t row_of(const struct process_set *set, const struct process *proc
 	return (uint32_t)(process - set->rows);
 }
 
-static void make_room(struct process_set *set)
+bool process_set_evict(struct process_set *set)
 {
 	struct process *victim = TAILQ_FIRST(&set->ended);
 
 	if (!victim) {
 		victim = TAILQ_FIRST(&set->live);
-		set->nr_evicted++;
+		set->nr_evicted += victim != NULL;
 	}
-	process_set_remove(set, victim);
+	if (victim)
+		process_set_remove(set, victim);
+	return victim;
 }
 
 struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t now_ns)
 {
 	if (set->nr_rows == set->max_processes && TAILQ_EMPTY(&set->unused))
-		make_room(set);
+		process_set_evict(set);
 
 	struct process *process = TAILQ_FIRST(&set->unused);
 	bool is_first_use = !process;

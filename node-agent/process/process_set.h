@@ -61,6 +61,9 @@ struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t 
 
 void process_set_remove(struct process_set *set, struct process *process);
 
+/* Removes the process that ended first, else the least recently used; false when there is none. */
+bool process_set_evict(struct process_set *set);
+
 /* Keeps a live entry from being pushed out soon. */
 void process_set_use(struct process_set *set, struct process *process);
 

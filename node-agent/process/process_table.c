@@ -54,6 +54,13 @@ void process_table_free(struct process_table *table)
 	free(table);
 }
 
+/* The bound may be passed by one process's mappings until the next call. */
+static void bound_mappings(struct process_table *table)
+{
+	while (table->files.nr_bytes > PROCESS_MAPPINGS_MAX_BYTES && process_set_evict(&table->set))
+		;
+}
+
 /* Whether an event tells of what was before the entry was made: it came late, and what followed from it
  * is known already. */
 static bool is_outdated(const struct proc_event *event, const struct process *process)
@@ -142,8 +149,9 @@ static int insert_mapping(struct process_table *table, struct process *process,
 /* Of an unknown process one mapping is not worth knowing. */
 static void handle_mmap(struct process_table *table, const struct proc_event *event)
 {
-	struct process *process = process_set_find_current(&table->set, event->pid);
+	bound_mappings(table);
 
+	struct process *process = process_set_find_current(&table->set, event->pid);
 	if (process && insert_mapping(table, process, event) < 0)
 		table->stats.nr_mappings_dropped++;
 }
@@ -243,9 +251,10 @@ static struct process *get_former(struct process_table *table, uint32_t pid, uin
 struct process *process_table_get(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				  uint64_t now_ns)
 {
+	bound_mappings(table);
+
 	struct process *current = process_set_find_current(&table->set, pid);
 	struct process *process = current;
-
 	if (start_ns != 0)
 		process = process_set_find_started(&table->set, pid, start_ns);
 	if (!process && current && current->start_ns == 0) {

@@ -20,9 +20,13 @@
 
 #define PROCESS_LINGER_NS (UINT64_C(5) * 1000000000)
 
+/* What the mappings of all processes may take together. 500 processes of 30 mappings take 1 MB; a process
+ * with 16384 of them, of which each forked child changes one, takes half of one a child. */
+#define PROCESS_MAPPINGS_MAX_BYTES ((size_t)64 << 20)
+
 struct process_table_stats {
 	uint64_t nr_processes; /* in the table now */
-	uint64_t nr_evicted; /* live processes pushed out by the bound */
+	uint64_t nr_evicted; /* live processes pushed out by one of the bounds */
 	uint64_t nr_maps_reads;
 	uint64_t nr_maps_failures; /* gone, unreadable, or over 16 MB and read in part */
 	uint64_t nr_bad_lines;
@@ -34,7 +38,8 @@ struct process;
 struct process_table;
 
 /* `proc_fd` is a directory like /proc (borrowed, outlives the table). At most `max_processes` (more than
- * 0); when full, those that ended go first, then the least recently sampled. Errors: -ENOMEM. */
+ * 0); when full, or over PROCESS_MAPPINGS_MAX_BYTES, those that ended go first, then the least recently
+ * sampled. Errors: -ENOMEM. */
 int process_table_new(int proc_fd, size_t max_processes, struct process_table **ret_table)
 	must_check;
 void process_table_free(struct process_table *table);

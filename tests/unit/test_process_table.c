@@ -431,6 +431,34 @@ static void nothing_breaks_when_memory_runs_out(void **state)
 	}
 }
 
+/* As many mappings as one process may have, each of another file with a path as long as can be. */
+static void map_a_lot(struct process_table *table, uint32_t pid)
+{
+	char path[4096];
+
+	for (uint64_t i = 0; i < MAPPING_LIST_MAX; i++) {
+		snprintf(path, sizeof(path), "/%04000u", (unsigned int)i);
+		tell_mmap(table, pid, (i + 2) << 12, path);
+	}
+}
+
+static void mappings_of_all_processes_are_bounded_together(void **state)
+{
+	const struct proc_fixture *fixture = *state;
+	struct process_table *table = fixture->table;
+
+	for (uint32_t pid = 1; pid <= 3; pid++)
+		tell(table, PROC_EXEC, pid, NOW);
+	map_a_lot(table, 2);
+	assert_int_equal(process_table_get_stats(table).nr_processes, 3);
+
+	/* 3 is sampled, 1 and 2 are not. */
+	tell_mmap(table, 3, 0x1000, "/bin/c");
+	assert_string_equal(path_at_0x1000(table, 3, START, NOW), "/bin/c");
+	assert_int_equal(process_table_get_stats(table).nr_processes, 1);
+	assert_int_equal(process_table_get_stats(table).nr_evicted, 2);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -454,6 +482,7 @@ int main(void)
 		CASE(unknown_addresses_make_the_maps_be_read_again_ever_less_often),
 		CASE(the_least_recently_sampled_makes_room),
 		CASE(maps_text_and_mappings_are_bounded),
+		CASE(mappings_of_all_processes_are_bounded_together),
 		CASE(nothing_breaks_when_memory_runs_out),
 	};
 
