@@ -6,10 +6,12 @@
 #include "process/maps_parser.h"
 #include "process/proc_stat.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAPS_MAX_BYTES ((size_t)16 << 20)
+#define MAX_THREADS_TRIED 8 /* ".", ".." and the first thread are among them */
 
 static int insert_line(struct mapping_list *list, const struct maps_line *line)
 {
@@ -61,6 +63,33 @@ static int verify_start(int proc_fd, uint32_t pid, uint64_t start_ns)
 	return proc_stat_started_at(&stat, start_ns) ? 0 : -ESRCH;
 }
 
+/* When the first thread has ended before the others, it shows no maps, but each of them does.
+ * Errors: -ENOSPC, with the beginning in the text. */
+static int read_maps_of_threads(int proc_fd, uint32_t pid, struct strbuf *text)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%u/task", pid);
+	_cleanup_close_ int fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return 0;
+	int dir_fd = take_fd(fd);
+	for (int i = 0; i < MAX_THREADS_TRIED; i++) {
+		const struct dirent *entry = readdir(dir);
+		char maps[sizeof(entry->d_name) + sizeof("/maps")];
+
+		if (!entry)
+			break;
+		snprintf(maps, sizeof(maps), "%s/maps", entry->d_name);
+		int r = file_read_at(dir_fd, maps, text);
+		if (r == -ENOSPC || (r == 0 && text->len > 0))
+			return r;
+		strbuf_clear(text);
+	}
+	return 0;
+}
+
 int process_maps_load(int proc_fd, uint32_t pid, uint64_t start_ns, struct mapping_list *list,
 		      struct process_maps_losses *losses)
 {
@@ -71,6 +100,8 @@ int process_maps_load(int proc_fd, uint32_t pid, uint64_t start_ns, struct mappi
 	int read_error = file_read_at(proc_fd, path, &text);
 	if (read_error < 0 && read_error != -ENOSPC)
 		return read_error == -ENOENT ? -ESRCH : read_error;
+	if (text.len == 0)
+		read_error = read_maps_of_threads(proc_fd, pid, &text);
 	int r = verify_start(proc_fd, pid, start_ns);
 	if (r < 0)
 		return r;

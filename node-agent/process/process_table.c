@@ -182,7 +182,8 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 	}
 }
 
-/* Replaces the mappings by what /proc has now; on failure the old ones stay. */
+/* Replaces the mappings by what /proc has now. On failure the old ones stay, and when there are none any more:
+ * then the process is about to end, and samples of it may still be under way. */
 static void read_maps(struct process_table *table, struct process *process, uint64_t now_ns)
 {
 	_cleanup_(mapping_list_unrefp) struct mapping_list *list = NULL;
@@ -199,7 +200,7 @@ static void read_maps(struct process_table *table, struct process *process, uint
 		table->stats.nr_maps_failures++;
 	if (r == -ESRCH)
 		process_set_end(&table->set, process, now_ns);
-	if (r < 0 && r != -ENOSPC)
+	if ((r < 0 && r != -ENOSPC) || list->nr_items == 0)
 		return;
 	mapping_list_unref(process->mappings);
 	process->mappings = take_ptr(list);

@@ -202,6 +202,48 @@ static void a_process_is_kept_when_its_first_thread_ends_first(void **state)
 	end_child(&child);
 }
 
+/* The first thread's exit takes its view of the address space with it: /proc/PID/maps is empty. */
+static void mappings_are_found_after_the_first_thread_has_ended(void **state)
+{
+	_cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(process_table_freep) struct process_table *table = NULL;
+	const uint64_t address = (uintptr_t)write_and_wait;
+	(void)state;
+
+	assert_int_equal(process_table_new(proc_fd, 16, &table), 0);
+	struct child child = start_child(leave_it_to_a_thread);
+	read_number(child.from_child);
+	wait_until_leader_is_dead(proc_fd, child.pid);
+	struct process *process = process_table_get(table, (uint32_t)child.pid,
+						    start_of(proc_fd, child.pid), NOW);
+	assert_non_null(process_find_mapping(table, process, address, NOW));
+	end_child(&child);
+}
+
+/* A process on its way out has given its memory back; samples of it may still be under way. */
+static void a_process_that_is_ending_keeps_the_mappings_it_had(void **state)
+{
+	_cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(process_table_freep) struct process_table *table = NULL;
+	const uint64_t address = (uintptr_t)wait_for_parent;
+	const uint64_t later = NOW + 2 * NSEC_PER_SEC;
+	(void)state;
+
+	assert_int_equal(process_table_new(proc_fd, 16, &table), 0);
+	struct child child = start_child(load_the_copy);
+	read_number(child.from_child);
+	struct process *process = process_table_get(table, (uint32_t)child.pid,
+						    start_of(proc_fd, child.pid), NOW);
+	assert_non_null(process_find_mapping(table, process, address, NOW));
+
+	kill(child.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)child.pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	assert_null(process_find_mapping(table, process, 0x10, later)); /* reads them again */
+	assert_int_equal(process_table_get_stats(table).nr_maps_reads, 2);
+	assert_non_null(process_find_mapping(table, process, address, later));
+	end_child(&child);
+}
+
 static void maps_of_this_machine_are_all_well_formed(void **state)
 {
 	_cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -227,6 +269,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_library_loaded_later_is_found),
 		cmocka_unit_test(a_process_is_kept_when_its_first_thread_ends_first),
+		cmocka_unit_test(mappings_are_found_after_the_first_thread_has_ended),
+		cmocka_unit_test(a_process_that_is_ending_keeps_the_mappings_it_had),
 		cmocka_unit_test(maps_of_this_machine_are_all_well_formed),
 	};
 
