@@ -350,6 +350,7 @@ static void *see_for_a_while(void *data)
 	for (int i = 0; i < 2000; i++) {
 		identity_see(fixture->identity, make_cgroup(fixture, CONTAINER_DIR));
 		identity_see(fixture->identity, (uint64_t)i << 40);
+		assert_true(identity_get_stats(fixture->identity).nr_cgroups <= 1);
 	}
 	return NULL;
 }

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/shared/frames.h"
+#include "cgroup_fixture.h"
+#include "tests/standin/kubelet_standin.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,15 +19,22 @@
 
 #define MAX_PROFILES 256
 #define MAX_PROCESSES 64
+#define MAX_PODS 100
 #define SYMBOL_MEMORY ((size_t)64 << 20)
 #define PERIOD_NS (NSEC_PER_SEC / 19)
 #define TICK_NS (100 * NSEC_PER_MSEC)
 #define HELD_PID 4000000 /* no such process */
 #define CLOCK_TOLERANCE_NS NSEC_PER_SEC
+#define PODS_FILE FIXTURES_DIR "/kubelet/pods-1.36.json"
+#define STRANGER_UID "00000000-2778-49ae-92ed-f9f23d29979f"
+#define STRANGER_DIR                                                                               \
+	"/kubepods/pod" STRANGER_UID                                                               \
+	"/0000161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
 
 struct fixture {
 	int proc_fd;
 	struct cgroup_fs *fs;
+	struct cgroup_fixture cgroups; /* of one test */
 	struct pod_index *pods;
 	struct pipeline *pipeline;
 	uint64_t host_id; /* a cgroup that is nobody's */
@@ -53,6 +62,25 @@ static void take_profile(struct profile *profile, void *data)
 	pthread_mutex_unlock(&fixture->gate);
 }
 
+static void start_pipeline(struct fixture *fixture, struct pod_watch *watch)
+{
+	const struct pipeline_opts opts = {
+		.proc_fd = fixture->proc_fd,
+		.symbol_memory_max = SYMBOL_MEMORY,
+		.max_processes = MAX_PROCESSES,
+		.period_ns = PERIOD_NS,
+		.identity = { .cgroup_fs = fixture->fs,
+			      .pods = fixture->pods,
+			      .watch = watch,
+			      .node_name = "node-1",
+			      .host_name = "host-1" },
+		.sink = take_profile,
+		.sink_data = fixture,
+	};
+
+	assert_int_equal(pipeline_start(&opts, &fixture->pipeline), 0);
+}
+
 static int set_up(void **state)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
@@ -64,22 +92,9 @@ static int set_up(void **state)
 	fixture->start_ns = clock_mono_ns();
 	pthread_mutex_init(&fixture->gate, NULL);
 	assert_int_equal(cgroup_fs_id(fixture->fs, "/", &fixture->host_id), 0);
-	assert_int_equal(pod_index_new(1, &fixture->pods), 0);
-
-	const struct pipeline_opts opts = {
-		.proc_fd = fixture->proc_fd,
-		.symbol_memory_max = SYMBOL_MEMORY,
-		.max_processes = MAX_PROCESSES,
-		.period_ns = PERIOD_NS,
-		.identity = { .cgroup_fs = fixture->fs,
-			      .pods = fixture->pods,
-			      .node_name = "node-1",
-			      .host_name = "host-1" },
-		.sink = take_profile,
-		.sink_data = fixture,
-	};
+	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
 	log_set_level(LOG_LEVEL_ERROR);
-	assert_int_equal(pipeline_start(&opts, &fixture->pipeline), 0);
+	start_pipeline(fixture, NULL);
 	return 0;
 }
 
@@ -92,6 +107,7 @@ static int tear_down(void **state)
 		profile_unref(fixture->profiles[i]);
 	pod_index_free(fixture->pods);
 	cgroup_fs_close(fixture->fs);
+	cgroup_fixture_done(&fixture->cgroups);
 	if (fixture->proc_fd > 0)
 		close(fixture->proc_fd);
 	test_free(fixture);
@@ -398,6 +414,64 @@ static void a_cgroup_nobody_knows_is_said_to_be_unknown(void **state)
 	assert_true(pipeline_get_stats(fixture->pipeline).identity.nr_unknown >= 1);
 }
 
+static struct pod_watch *watch_server(const struct fixture *fixture,
+				      const struct kubelet_standin *server)
+{
+	const struct kubelet_opts opts = { .url = server->url,
+					   .node_name = "node-1",
+					   .ca_file = server->ca_file,
+					   .token_file = server->token_file };
+	struct kubelet *kubelet = NULL;
+	struct pod_watch *watch = NULL;
+
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(pod_watch_start(kubelet, fixture->pods, &watch), 0);
+	pod_watch_wait_first(watch, clock_mono_ns() + 20 * NSEC_PER_SEC);
+	return watch;
+}
+
+/* A pod that the kubelet never lists. Its window ended a while ago, to make the wait short. */
+static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
+{
+	uint64_t wait_ns = NSEC_PER_SEC / 2;
+	uint64_t deadline_ns = clock_mono_ns() + wait_ns;
+
+	fixture->start_ns = deadline_ns - IDENTITY_GRACE_NS - NSEC_PER_SEC;
+	fixture->host_id = cgroup_id;
+	add_sample(fixture, getpid(), 0);
+	pipeline_drain(fixture->pipeline);
+	assert_true(clock_mono_ns() >= deadline_ns);
+	assert_true(clock_mono_ns() < deadline_ns + 10 * NSEC_PER_SEC);
+
+	assert_int_equal(fixture->nr_profiles, 1);
+	const struct profile *profile = fixture->profiles[0];
+	uint32_t resource = profile->samples[0].resource;
+	assert_string_equal(profile_resource_get(profile, resource, "k8s.pod.uid"), STRANGER_UID);
+	assert_null(profile_resource_get(profile, resource, "k8s.pod.name"));
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).identity.nr_unnamed, 1);
+}
+
+static void a_window_waits_for_names_but_not_for_ever(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	struct kubelet_standin server;
+
+	cgroup_fixture_init(&fixture->cgroups);
+	cgroup_fixture_require(&fixture->cgroups);
+	if (kubelet_standin_start(&server, "127.0.0.1:0", "node-1", PODS_FILE) < 0) {
+		print_message("SKIP: the kubelet stand-in needs python3 and openssl\n");
+		skip();
+	}
+	struct pod_watch *watch = watch_server(fixture, &server);
+	pipeline_free(fixture->pipeline);
+	start_pipeline(fixture, watch);
+	check_grace_time(fixture, cgroup_fixture_make(&fixture->cgroups, STRANGER_DIR));
+
+	pipeline_free(take_ptr(fixture->pipeline));
+	pod_watch_stop(watch);
+	kubelet_standin_stop(&server);
+}
+
 #define PIPELINE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -415,6 +489,7 @@ int main(void)
 		PIPELINE_TEST(a_process_known_from_events_alone_has_its_code),
 		PIPELINE_TEST(processes_that_ended_are_forgotten_while_samples_come),
 		PIPELINE_TEST(a_cgroup_nobody_knows_is_said_to_be_unknown),
+		PIPELINE_TEST(a_window_waits_for_names_but_not_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
