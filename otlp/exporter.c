@@ -3,8 +3,9 @@
  *
  *	exporter_push() ─▶ queue ─▶ merge into the builder ─┬─▶ encode ─▶ send     every interval
  *	      │ full                   │ full               └─ and when the period changes
- *	      ▼                        ▼                                  │ refused, unreachable
- *	   dropped                  dropped                               ▼
+ *	      ▼                        ▼                       or a request gets too large
+ *	   dropped                  dropped                               │ refused, unreachable
+ *	                                                                  ▼
  *	                                                               failed
  *
  * Nothing is sent twice. A refusal would be repeated; a receiver that fails half-way may have stored part
@@ -27,6 +28,7 @@
 #define QUEUE_MAX_PROFILES 64
 #define MERGE_MAX_BYTES (32u << 20)
 #define REQUEST_MAX_BYTES (16u << 20) /* receivers take 20 MiB */
+#define REQUEST_AIM_BYTES (12u << 20) /* in memory; a profile takes less on the wire */
 #define LOG_INTERVAL_NS (60 * NSEC_PER_SEC)
 
 struct exporter {
@@ -157,12 +159,19 @@ static bool has_other_period(const struct builder *builder, const struct profile
 	return period_ns != 0 && period_ns != profile->period_ns;
 }
 
+/* Whether both together may be more than a request takes: then all of it would be refused. */
+static bool is_too_much(const struct builder *builder, const struct profile *profile)
+{
+	return builder_bytes(builder) + profile->nr_bytes > REQUEST_AIM_BYTES;
+}
+
 static void merge(struct exporter *exporter, const struct profile *profile)
 {
 	uint64_t nr_lost = 0;
 	int r = 0;
 
-	if (exporter->builder && has_other_period(exporter->builder, profile))
+	if (exporter->builder && (has_other_period(exporter->builder, profile) ||
+				  is_too_much(exporter->builder, profile)))
 		flush(exporter);
 	if (!exporter->builder)
 		r = builder_new(MERGE_MAX_BYTES, &exporter->builder);

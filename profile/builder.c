@@ -137,6 +137,16 @@ void builder_free(struct builder *builder)
 	free(builder);
 }
 
+void builder_set_room(struct builder *builder, size_t bytes)
+{
+	builder->max_bytes = builder->nr_bytes + bytes;
+}
+
+size_t builder_bytes(const struct builder *builder)
+{
+	return builder->nr_bytes;
+}
+
 const struct profile *builder_peek(const struct builder *builder)
 {
 	return builder->profile;
@@ -434,6 +444,7 @@ struct profile *builder_seal(struct builder *builder)
 {
 	struct profile *profile = take_ptr(builder->profile);
 
+	profile->nr_bytes = builder->nr_bytes;
 	builder_free(builder);
 	return profile;
 }

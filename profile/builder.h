@@ -25,6 +25,12 @@ int builder_new(size_t max_bytes, struct builder **ret_builder) must_check;
 void builder_free(struct builder *builder);
 DEFINE_FREEP(struct builder, builder_free)
 
+/* From now on so many bytes may be added, whatever the bound was. */
+void builder_set_room(struct builder *builder, size_t bytes);
+
+/* What tables, strings and indexes take together. */
+size_t builder_bytes(const struct builder *builder);
+
 /* The profile as built so far; borrowed, valid until the next add. */
 const struct profile *builder_peek(const struct builder *builder);
 

@@ -99,6 +99,7 @@ struct profile {
 	uint64_t time_unix_ns; /* start */
 	uint64_t duration_ns;
 	uint64_t period_ns; /* CPU time a count stands for: 1e9 / Hz */
+	size_t nr_bytes; /* what it takes in memory, indexes of its builder included */
 	unsigned int nr_refs; /* atomic */
 };
 

@@ -219,6 +219,24 @@ static void another_rate_begins_another_request(void **state)
 		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 7\n");
 }
 
+static void a_large_profile_has_a_request_of_its_own(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *large = profile_of(7);
+	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	(void)state;
+
+	large->nr_bytes = (size_t)12 << 20;
+	push(exporter, 1);
+	exporter_push(exporter, large);
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+	while (exporter_get_stats(exporter).nr_samples_sent < 2)
+		assert_true(clock_mono_ns() < deadline_ns);
+	exporter_stop(exporter);
+	assert_last_text(
+		"{} thread.name=b cpu.logical_number=0: main[native] = 7\n"
+		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 7\n");
+}
+
 static void nothing_pushed_is_nothing_sent(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *empty = otlp_profile_of(NULL, 0);
@@ -249,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_full_queue_drops_and_never_blocks),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
+		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
 		cmocka_unit_test(nothing_pushed_is_nothing_sent),
 		cmocka_unit_test(a_bad_endpoint_does_not_start),
 	};
