@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define FALLBACK_NAME_MAX 4200
+#define NO_ROOM_BYTES 256 /* for NAMING_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
 #define X(NAME, name, words) [UNWIND_##NAME] = "[" words "]",
@@ -16,20 +17,28 @@ static const char *const stop_names[] = {
 #undef X
 };
 
-/* A name as the profile wants it: three strings and a function. */
+/* A name as the profile wants it: two strings and a function. */
+static int add_name(struct builder *builder, const char *name, const char *system_name,
+		    uint32_t *ret_function)
+{
+	struct profile_function function = { 0 };
+
+	int r = builder_add_string(builder, name, &function.name);
+	if (r == 0)
+		r = builder_add_string(builder, system_name, &function.system_name);
+	if (r == 0)
+		r = builder_add_function(builder, &function, ret_function);
+	return r;
+}
+
 static int set_name(struct window *window, uint32_t location, const char *name,
 		    const char *system_name)
 {
-	struct profile_function function = { 0 };
-	uint32_t id;
+	uint32_t function;
 
-	int r = builder_add_string(window->builder, name, &function.name);
+	int r = add_name(window->builder, name, system_name, &function);
 	if (r == 0)
-		r = builder_add_string(window->builder, system_name, &function.system_name);
-	if (r == 0)
-		r = builder_add_function(window->builder, &function, &id);
-	if (r == 0)
-		builder_set_function(window->builder, location, id);
+		builder_set_function(window->builder, location, function);
 	return r;
 }
 
@@ -56,17 +65,22 @@ static int set_fallback_name(struct window *window, uint32_t location, uint64_t 
 	return set_name(window, location, name, "");
 }
 
+/* Counts what was named without an error. */
+static int counted(uint64_t *counter, int error)
+{
+	if (error == 0)
+		__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+	return error;
+}
+
 static int name_kernel(struct namer *namer, struct window *window, uint32_t location,
 		       uint64_t address)
 {
 	const char *name = namer->kallsyms ? kallsyms_find(namer->kallsyms, address, NULL) : NULL;
 
-	if (!name) {
-		__atomic_add_fetch(&namer->nr_unnamed, 1, __ATOMIC_RELAXED);
-		return set_fallback_name(window, location, address);
-	}
-	__atomic_add_fetch(&namer->nr_named, 1, __ATOMIC_RELAXED);
-	return set_name(window, location, name, name);
+	if (!name)
+		return counted(&namer->nr_unnamed, set_fallback_name(window, location, address));
+	return counted(&namer->nr_named, set_name(window, location, name, name));
 }
 
 static int name_native(struct namer *namer, struct window *window, uint32_t location,
@@ -74,12 +88,10 @@ static int name_native(struct namer *namer, struct window *window, uint32_t loca
 {
 	struct elf_frame frame = { .address = offset };
 
-	if (elf_id != 0 && elf_cache_symbolize(namer->elfs, elf_id, offset, &frame) == 0) {
-		__atomic_add_fetch(&namer->nr_named, 1, __ATOMIC_RELAXED);
-		return set_name(window, location, frame.name, frame.system_name);
-	}
-	__atomic_add_fetch(&namer->nr_unnamed, 1, __ATOMIC_RELAXED);
-	return set_fallback_name(window, location, frame.address);
+	if (elf_id != 0 && elf_cache_symbolize(namer->elfs, elf_id, offset, &frame) == 0)
+		return counted(&namer->nr_named,
+			       set_name(window, location, frame.name, frame.system_name));
+	return counted(&namer->nr_unnamed, set_fallback_name(window, location, frame.address));
 }
 
 /* The ELF id of a builder's mapping. Mapping 0 is none; the window added all others, in order. */
@@ -114,17 +126,75 @@ static int set_build_id(struct namer *namer, struct window *window,
 				   elf_cache_build_id(namer->elfs, mapping->elf_id), &build_id);
 	if (r == 0)
 		builder_set_build_id(window->builder, mapping->mapping, build_id);
+	return r == -ENOSPC ? 0 : r;
+}
+
+/* Names what it can; locations whose names have no room are left without. */
+static int name_locations(struct namer *namer, struct window *window)
+{
+	size_t nr_locations = builder_peek(window->builder)->nr_locations;
+	int r = 0;
+
+	for (uint32_t location = 1; location < nr_locations && r == 0; location++) {
+		r = name_location(namer, window, location);
+		if (r == -ENOSPC)
+			r = 0;
+	}
+	return r;
+}
+
+/* Makes room for the one name that says that there was none. */
+static int leave_out(struct namer *namer, struct window *window, uint32_t location,
+		     uint32_t *no_room)
+{
+	int r = 0;
+
+	if (*no_room == 0) {
+		builder_set_room(window->builder, NO_ROOM_BYTES);
+		r = add_name(window->builder, NAMING_NO_ROOM, "", no_room);
+		builder_set_room(window->builder, 0);
+	}
+	if (r == 0)
+		builder_set_function(window->builder, location, *no_room);
+	return counted(&namer->nr_unnamed, r);
+}
+
+/* A shorter name for a location that was left without, or the one that says so. */
+static int name_shortly(struct namer *namer, struct window *window, uint32_t location,
+			uint32_t *no_room)
+{
+	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
+	int r;
+
+	if (where->function != 0)
+		return 0;
+	if (where->kind == FRAME_STOP)
+		r = set_name(window, location, stop_names[where->address], "");
+	else
+		r = counted(&namer->nr_unnamed,
+			    set_fallback_name(window, location, where->address));
+	return r == -ENOSPC ? leave_out(namer, window, location, no_room) : r;
+}
+
+static int name_left_over(struct namer *namer, struct window *window)
+{
+	size_t nr_locations = builder_peek(window->builder)->nr_locations;
+	uint32_t no_room = 0;
+	int r = 0;
+
+	for (uint32_t location = 1; location < nr_locations && r == 0; location++)
+		r = name_shortly(namer, window, location, &no_room);
 	return r;
 }
 
 int name_window(struct namer *namer, struct window *window)
 {
-	size_t nr_locations = builder_peek(window->builder)->nr_locations;
-	int r = 0;
-
-	for (uint32_t location = 1; location < nr_locations && r == 0; location++)
-		r = name_location(namer, window, location);
+	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
+	int r = name_locations(namer, window);
+	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);
 	for (size_t i = 0; i < window->nr_mappings && r == 0; i++)
 		r = set_build_id(namer, window, &window->mappings[i]);
+	if (r == 0)
+		r = name_left_over(namer, window);
 	return r;
 }

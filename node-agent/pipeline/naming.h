@@ -11,14 +11,19 @@
 
 #include <stdint.h>
 
+/* The name of code for whose name there was no room. */
+#define NAMING_NO_ROOM "[name left out]"
+
 struct namer {
 	struct elf_cache *elfs; /* borrowed */
 	const struct kallsyms *kallsyms; /* borrowed; NULL when they could not be read */
 	uint64_t nr_named; /* locations that got a symbol's name */
-	uint64_t nr_unnamed; /* that got file+0xoffset */
+	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */
 };
 
-/* Names all locations and completes the mappings. Errors: those of the builder; what is done stays. */
+/* Names all locations and completes the mappings. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
+ * code is named by file and offset, and beyond WINDOW_MAX_FALLBACK_BYTES of those not at all: one container's
+ * names cost others their names, but never their samples. Errors: -ENOMEM; what is done stays. */
 int name_window(struct namer *namer, struct window *window) must_check;
 
 #endif

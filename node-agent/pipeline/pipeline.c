@@ -17,6 +17,11 @@
 #define IDENTITY_RECHECK_NS (100 * NSEC_PER_MSEC)
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
 
+/* The loader reads files for a window for so long after the window's end; what is left over it reads when
+ * it has nothing else to do, which is while it is not so late. */
+#define READ_FILES_NS (10 * NSEC_PER_SEC)
+#define READ_LEFT_OVER_NS (5 * NSEC_PER_SEC)
+
 struct pipeline {
 	struct pipeline_opts opts;
 	struct process_table *processes; /* the reader's */
@@ -72,10 +77,12 @@ static int add_resources(struct pipeline *pipeline, struct window *window)
 static void finish_window(struct pipeline *pipeline, struct window *window)
 {
 	await_identity(pipeline, window);
+	elf_cache_set_deadline(pipeline->elfs, window->end_ns + READ_FILES_NS);
 
-	int r = name_window(&pipeline->namer, window);
+	builder_set_room(window->builder, WINDOW_MAX_RESOURCE_BYTES);
+	int r = add_resources(pipeline, window);
 	if (r == 0)
-		r = add_resources(pipeline, window);
+		r = name_window(&pipeline->namer, window);
 	if (r < 0) {
 		count_lost(pipeline, window->nr_samples);
 		log_warn_errno(r, "a second of %llu samples could not be named, dropping it",
@@ -89,6 +96,13 @@ static void finish_window(struct pipeline *pipeline, struct window *window)
 	pipeline->opts.sink(profile, pipeline->opts.sink_data);
 }
 
+static void read_left_over(struct pipeline *pipeline, const struct window *window)
+{
+	elf_cache_set_deadline(pipeline->elfs, window->end_ns + READ_LEFT_OVER_NS);
+	while (!queue_is_closed(&pipeline->windows) && elf_cache_read_next(pipeline->elfs))
+		;
+}
+
 static void *loader_main(void *data)
 {
 	struct pipeline *pipeline = data;
@@ -97,10 +111,12 @@ static void *loader_main(void *data)
 		_cleanup_(window_freep) struct window *window = queue_take(
 			&pipeline->windows, clock_mono_ns() + NSEC_PER_SEC);
 
-		if (window)
+		if (window) {
 			finish_window(pipeline, window);
-		else if (queue_is_closed(&pipeline->windows))
+			read_left_over(pipeline, window);
+		} else if (queue_is_closed(&pipeline->windows)) {
 			return NULL;
+		}
 	}
 }
 

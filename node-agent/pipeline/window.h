@@ -13,7 +13,10 @@
 #include <stdint.h>
 
 #define WINDOW_NS UINT64_C(1000000000)
-#define WINDOW_MAX_BYTES ((size_t)64 << 20)
+#define WINDOW_MAX_BYTES ((size_t)32 << 20) /* of stacks and samples */
+#define WINDOW_MAX_RESOURCE_BYTES ((size_t)16 << 20)
+#define WINDOW_MAX_NAME_BYTES ((size_t)4 << 20) /* 10 thousand functions of 200 bytes take 4 MB */
+#define WINDOW_MAX_FALLBACK_BYTES ((size_t)4 << 20) /* of names for those without room */
 #define WINDOW_MAX_MAPPINGS 65536
 #define WINDOW_MAX_CGROUPS 65536
 

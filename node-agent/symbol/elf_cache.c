@@ -25,7 +25,8 @@ struct elf_cache {
 	uint64_t nr_uses; /* counts up with each use of a file */
 	struct elf_cache_stats stats;
 
-	struct elf_table *tables; /* owned list; the loader's */
+	struct elf_table *tables; /* owned list; this and the next: the loader's */
+	uint64_t deadline_ns; /* no file is read after it */
 };
 
 int elf_cache_new(int proc_fd, size_t max_bytes, struct elf_cache **ret_cache)
@@ -40,6 +41,7 @@ int elf_cache_new(int proc_fd, size_t max_bytes, struct elf_cache **ret_cache)
 	}
 	cache->proc_fd = proc_fd;
 	cache->max_bytes = max_bytes;
+	cache->deadline_ns = UINT64_MAX;
 	pthread_mutex_init(&cache->lock, NULL);
 	*ret_cache = cache;
 	return 0;
@@ -303,7 +305,7 @@ static int get_table(struct elf_cache *cache, uint32_t id, int *ret_fd,
 	if (!file)
 		return -ENOENT;
 	touch(cache, file);
-	if (file->fd >= 0) {
+	if (file->fd >= 0 && clock_mono_ns() < cache->deadline_ns) {
 		*ret_fd = take_fd(file->fd);
 		file->state = ELF_FILE_LOADING;
 		cache->stats.nr_waiting--;
@@ -352,6 +354,33 @@ int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offs
 	if (r < 0)
 		return r;
 	return table ? symbolize_in(cache, table, file_offset, ret_frame) : -ENOENT;
+}
+
+void elf_cache_set_deadline(struct elf_cache *cache, uint64_t deadline_ns)
+{
+	cache->deadline_ns = deadline_ns;
+}
+
+/* Any of those that wait, or 0. */
+static uint32_t find_waiting(struct elf_cache *cache)
+{
+	LOCKED(cache);
+	if (cache->stats.nr_waiting == 0)
+		return 0;
+	for (size_t i = 0; i < cache->files.nr_slots; i++)
+		if (cache->files.slots[i].fd >= 0)
+			return cache->files.slots[i].id;
+	return 0;
+}
+
+bool elf_cache_read_next(struct elf_cache *cache)
+{
+	struct elf_table *table;
+	uint32_t id = clock_mono_ns() < cache->deadline_ns ? find_waiting(cache) : 0;
+
+	if (id != 0)
+		(void)get_loaded_table(cache, id, &table);
+	return id != 0;
 }
 
 const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id)

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "process/process_table.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,14 @@ struct elf_frame {
  * the file's segments are not known. Errors: -ENOENT no symbol there, else as elf_symbols_load(). */
 int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
 			struct elf_frame *ret_frame) must_check;
+
+/* Until when elf_cache_symbolize() may read files that were not read yet; frames in others have no name
+ * later than that. A file can take the loader a second, and a container can map hundreds. At first there is
+ * no such time. */
+void elf_cache_set_deadline(struct elf_cache *cache, uint64_t deadline_ns);
+
+/* Reads one of the files that were left waiting, if the deadline allows; false when none was. */
+bool elf_cache_read_next(struct elf_cache *cache);
 
 /* Build id in hex, "" while unknown; file size in bytes, 0 when the id is. Any thread; the string lives as
  * long as the cache. */

@@ -183,6 +183,33 @@ static void a_program_replaced_while_it_runs_is_not_mistaken(void **state)
 	assert_true(finds_waiter(fixture->cache, id, &mapping));
 }
 
+static void a_file_is_not_read_after_the_deadline(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapped_file file = { .path = (char *)(uintptr_t) "/proc/self/exe" };
+	uint32_t id = 0;
+
+	pid_t pid = start("/proc/self/exe");
+	struct mapping mapping = find_mapping(pid, "test_elf_cache", &file);
+	int r = elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id);
+	stop(pid);
+	if (r == -ESRCH)
+		skip(); /* without the right to use map_files */
+	assert_int_equal(r, 0);
+
+	elf_cache_set_deadline(fixture->cache, 0);
+	assert_false(finds_waiter(fixture->cache, id, &mapping));
+	assert_false(elf_cache_read_next(fixture->cache));
+	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 1);
+
+	elf_cache_set_deadline(fixture->cache, UINT64_MAX);
+	assert_true(elf_cache_read_next(fixture->cache));
+	assert_false(elf_cache_read_next(fixture->cache));
+	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 0);
+	elf_cache_set_deadline(fixture->cache, 0);
+	assert_true(finds_waiter(fixture->cache, id, &mapping));
+}
+
 static void a_process_that_is_gone_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
@@ -525,6 +552,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(a_deleted_program_still_has_its_names),
 		TEST(a_program_replaced_while_it_runs_is_not_mistaken),
+		TEST(a_file_is_not_read_after_the_deadline),
 		TEST(a_process_that_is_gone_is_an_error),
 		TEST(a_program_on_a_containers_overlay_has_names),
 		TEST(copies_share_one_table),

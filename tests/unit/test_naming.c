@@ -207,6 +207,31 @@ static void an_empty_window_needs_no_names(void **state)
 	assert_int_equal(builder_peek(fixture->window->builder)->nr_functions, 1);
 }
 
+/* More kernel code than there is room to name it by its address. */
+static void names_without_room_are_shortened_or_left_out(void **state)
+{
+	enum { NR_FRAMES = MAX_KERNEL_FRAMES, NR_STACKS = 1200 };
+	struct code_fixture *fixture = *state;
+	struct sample_event event = { .nr_kernel = NR_FRAMES };
+	struct namer namer = { .elfs = fixture->elfs };
+	size_t nr_left_out = 0;
+
+	for (uint64_t i = 0; i < NR_STACKS; i++) {
+		for (uint64_t k = 0; k < NR_FRAMES; k++)
+			event.frames[k] = KERNEL_ADDRESS + 16 * (i * NR_FRAMES + k);
+		code_fixture_locate(fixture, &event);
+	}
+	assert_int_equal(name_window(&namer, fixture->window), 0);
+
+	const struct profile *profile = builder_peek(fixture->window->builder);
+	for (uint32_t id = 1; id < profile->nr_locations; id++) {
+		assert_string_not_equal(name_of(fixture, id), "");
+		nr_left_out += strcmp(name_of(fixture, id), NAMING_NO_ROOM) == 0;
+	}
+	assert_true(nr_left_out > 0 && nr_left_out < profile->nr_locations / 2);
+	assert_int_equal(namer.nr_unnamed, profile->nr_locations - 1);
+}
+
 static void locate_all_kinds(struct code_fixture *fixture)
 {
 	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
@@ -257,6 +282,7 @@ int main(void)
 		NAMING_TEST(a_stop_is_named_by_its_reason),
 		NAMING_TEST(mappings_of_elf_files_get_their_build_ids),
 		NAMING_TEST(an_empty_window_needs_no_names),
+		NAMING_TEST(names_without_room_are_shortened_or_left_out),
 		cmocka_unit_test(a_failed_allocation_is_an_error_or_costs_names_alone),
 	};
 
