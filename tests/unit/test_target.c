@@ -213,7 +213,7 @@ static void a_cgroup_is_told_by_its_path_in_either_spelling(void **state)
 {
 	struct fixture *fixture = fixture_with_pods(state);
 	char full[512];
-	const char *const paths[] = { POD_DIR, POD_DIR + 1, full };
+	const char *const paths[] = { POD_DIR, &POD_DIR[1], full };
 
 	snprintf(full, sizeof(full), "%s%s", fixture->cgroups.root, POD_DIR);
 	for (size_t i = 0; i < array_len(paths); i++) {
