@@ -164,12 +164,12 @@ static void a_stack_that_stops_says_why_in_its_last_frame(void **state)
 {
 	struct code_fixture *fixture = *state;
 
-	for (uint8_t result = 0; result < UNWIND_NR_RESULTS; result++) {
+	for (int result = 0; result < UNWIND_NR_RESULTS; result++) {
 		const uint64_t address = CODE_PROGRAM + 0x100;
 		struct sample_event event = sample_of(CODE_PID, &address, 0, 1);
 		bool has_stop = result != UNWIND_COMPLETE && result != UNWIND_KERNEL_THREAD;
 
-		event.unwind_result = result;
+		event.unwind_result = (uint8_t)result;
 		uint32_t stack = code_fixture_locate(fixture, &event);
 		const struct profile *profile = builder_peek(fixture->window->builder);
 		assert_int_equal(profile->stacks[stack].nr, 1 + has_stop);

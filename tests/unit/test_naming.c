@@ -146,14 +146,15 @@ static void a_stop_is_named_by_its_reason(void **state)
 	struct namer namer = { .elfs = fixture->elfs };
 	uint32_t locations[UNWIND_NR_RESULTS];
 
-	for (uint8_t result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++) {
-		const struct sample_event event = { .pid = CODE_PID, .unwind_result = result };
+	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++) {
+		const struct sample_event event = { .pid = CODE_PID,
+						    .unwind_result = (uint8_t)result };
 		uint32_t stack = code_fixture_locate(fixture, &event);
 
 		locations[result] = code_fixture_frame(fixture, stack, 0);
 	}
 	assert_int_equal(name_window(&namer, fixture->window), 0);
-	for (uint8_t result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++)
+	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++)
 		assert_string_equal(name_of(fixture, locations[result]), names[result]);
 	assert_int_equal(namer.nr_named + namer.nr_unnamed, 0);
 }
@@ -166,6 +167,7 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *data)
 
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the loader gives it */
 		const char *note = (const char *)info->dlpi_addr + segment->p_vaddr;
 		const char *end = note + segment->p_memsz;
 
