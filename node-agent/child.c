@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include "base/cleanup.h"
+#include "base/fileio.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,14 +12,20 @@
 #include <unistd.h>
 
 #define EXIT_NOT_FOUND 127 /* as shells say it */
+#define EXIT_NOT_RELEASED 125
 
-/* Runs in the child: waits for the other end of the pipe to close, then becomes the command. */
+/* Runs in the child: waits for the word to go, then becomes the command. When the other end of the pipe closes
+ * without it, whoever started this is gone. */
 static void become_command(int wait_fd, char *const *args)
 {
-	char byte;
+	ssize_t n;
+	char go;
 
-	while (read(wait_fd, &byte, 1) < 0 && errno == EINTR)
-		;
+	do {
+		n = read(wait_fd, &go, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_NOT_RELEASED);
 	signal(SIGPIPE, SIG_DFL);
 	execvp(args[0], args);
 	fprintf(stderr, "flamelet: cannot run %s: %s\n", args[0], strerror(errno));
@@ -48,10 +55,18 @@ int child_start(char *const *args, struct child *ret_child)
 	return 0;
 }
 
-void child_release(struct child *child)
+static void close_hold(struct child *child)
 {
 	cleanup_closep(&child->hold_fd);
 	child->hold_fd = -EBADF;
+}
+
+int child_release(struct child *child)
+{
+	int r = child->hold_fd >= 0 ? fd_write_all(child->hold_fd, "g", 1) : 0;
+
+	close_hold(child);
+	return r;
 }
 
 bool child_has_exited(struct child *child)
@@ -69,5 +84,5 @@ void child_done(struct child *child)
 		kill(child->pid, SIGKILL);
 		child->has_exited = waitpid(child->pid, &child->status, 0) == child->pid;
 	}
-	child_release(child);
+	close_hold(child);
 }

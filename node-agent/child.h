@@ -20,8 +20,8 @@ struct child {
 /* `args` ends with NULL; the program is looked up in PATH. Errors: what fork() and pipe() say. */
 int child_start(char *const *args, struct child *ret_child) must_check;
 
-/* Lets the command run. */
-void child_release(struct child *child);
+/* Lets the command run, if there is one. Errors: -EPIPE when it is gone. */
+int child_release(struct child *child) must_check;
 
 /* Whether it has ended; does not wait. False when there is none. */
 bool child_has_exited(struct child *child);

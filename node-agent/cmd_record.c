@@ -183,9 +183,10 @@ static int sample(struct recording *recording, struct agent *agent, struct strbu
 	recording->start_ns = clock_mono_ns();
 	if (options->duration_ns > 0)
 		deadline_ns = recording->start_ns + options->duration_ns;
-	child_release(&recording->child);
-	sample_until(recording, agent, &progress, deadline_ns);
-	return 0;
+	r = child_release(&recording->child);
+	if (r == 0)
+		sample_until(recording, agent, &progress, deadline_ns);
+	return r;
 }
 
 /* Where a picture comes from: command line, host, kernel, version. */

@@ -143,13 +143,27 @@ static int resolve_cgroups(const struct options *options, const struct cgroup_fs
 	return r;
 }
 
-static int check_exist(const char *option, const char *what, const struct number_list *ids,
-		       struct strbuf *reterr_msg)
+static int check_processes(const struct number_list *pids, struct strbuf *reterr_msg)
 {
-	for (size_t i = 0; i < ids->nr; i++) {
-		if (kill((pid_t)ids->items[i], 0) < 0 && errno == ESRCH) {
-			strbuf_appendf(reterr_msg, "%s %u: no such %s", option, ids->items[i],
-				       what);
+	for (size_t i = 0; i < pids->nr; i++) {
+		pid_t pid = (pid_t)pids->items[i];
+
+		/* A thread's id has itself for its process only in the first thread. */
+		if (tgkill(pid, pid, 0) == 0 || errno != ESRCH)
+			continue;
+		strbuf_appendf(reterr_msg, "pid %d: no such process", pid);
+		if (kill(pid, 0) == 0)
+			strbuf_append_str(reterr_msg, "; it is a thread, which --tid takes");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static int check_threads(const struct number_list *tids, struct strbuf *reterr_msg)
+{
+	for (size_t i = 0; i < tids->nr; i++) {
+		if (kill((pid_t)tids->items[i], 0) < 0 && errno == ESRCH) {
+			strbuf_appendf(reterr_msg, "tid %u: no such thread", tids->items[i]);
 			return -ENOENT;
 		}
 	}
@@ -161,9 +175,9 @@ int target_resolve(const struct options *options, const struct cgroup_fs *cgroup
 {
 	_cleanup_(target_done) struct target target = { 0 };
 
-	int r = check_exist("pid", "process", &options->pids, reterr_msg);
+	int r = check_processes(&options->pids, reterr_msg);
 	if (r == 0)
-		r = check_exist("tid", "thread", &options->tids, reterr_msg);
+		r = check_threads(&options->tids, reterr_msg);
 	if (r == 0)
 		r = resolve_cgroups(options, cgroup_fs, pods, &target, reterr_msg);
 	if (r < 0)

@@ -8,8 +8,8 @@
  *	└────────┴──────────────────────────┴──────────────────────────┘
  *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
  *
- * The first kernel frame, and the first user frame of a sample taken in user space, are where the CPU was;
- * all others are return addresses. */
+ * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or where the
+ * process entered the kernel. All others are return addresses. */
 #ifndef BPF_SHARED_EVENTS_H
 #define BPF_SHARED_EVENTS_H
 
@@ -31,7 +31,7 @@ struct sample_event {
 	__u16 nr_kernel;
 	__u16 nr_user;
 	__u8 unwind_result; /* enum unwind_result: how the user stack ended */
-	__u8 in_user; /* the CPU was in user space: frames[nr_kernel] is exact */
+	__u8 in_user; /* the CPU was in user space: there is no kernel frame */
 	__u8 pad[6];
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */

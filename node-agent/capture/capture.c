@@ -160,7 +160,16 @@ static int load(struct capture *capture, const struct capture_opts *opts, struct
 	return r;
 }
 
-/* A record of the ring buffer, checked against its own length before anyone looks at its frames. */
+/* Whether its numbers are those of the contract, and its frames are there. */
+static bool is_whole(const struct sample_event *event, size_t frames_bytes)
+{
+	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_FRAMES &&
+	       event->unwind_result < UNWIND_NR_RESULTS &&
+	       frames_bytes >=
+		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
+}
+
+/* A record of the ring buffer, checked before anyone looks at its frames. */
 static int on_record(void *data, void *record, size_t len)
 {
 	struct capture *capture = data;
@@ -168,8 +177,7 @@ static int on_record(void *data, void *record, size_t len)
 	size_t header = offsetof(struct sample_event, frames);
 	size_t room = len + BPF_RINGBUF_HDR_SZ;
 
-	if (len < header ||
-	    len < header + ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]))
+	if (len < header || !is_whole(event, len - header))
 		capture->nr_bad_records++;
 	else
 		capture->handle(event, capture->handle_data);

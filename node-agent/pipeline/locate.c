@@ -78,6 +78,26 @@ static int locate_unknown(struct locator *locator, uint32_t *ret_location)
 	return add_location(locator, mapping, 0, FRAME_NATIVE, ret_location);
 }
 
+/* The window's mapping of the code. What a file needs to be asked is asked once a window. */
+static int map_code(struct locator *locator, uint32_t pid, const struct mapping *code,
+		    uint32_t *ret_mapping)
+{
+	uint32_t elf_id = elf_of(locator, pid, code);
+	const char *name = code_name(code->file);
+
+	if (elf_id == 0)
+		return window_add_mapping(locator->window, 0, name, 0, ret_mapping);
+	if (window_find_elf(locator->window, elf_id, ret_mapping))
+		return 0;
+
+	/* Its names may have made room for others': then it is read again, or in a later window. */
+	if (elf_cache_wants_file(locator->elfs, elf_id) &&
+	    elf_cache_open(locator->elfs, pid, code, &elf_id) < 0)
+		elf_id = code->file->cookie;
+	return window_add_mapping(locator->window, elf_id, name,
+				  elf_cache_size(locator->elfs, elf_id), ret_mapping);
+}
+
 static int locate_user(struct locator *locator, struct process *process,
 		       const struct sample_event *event, uint64_t address, uint32_t *ret_location)
 {
@@ -88,13 +108,10 @@ static int locate_user(struct locator *locator, struct process *process,
 	if (!code)
 		return locate_unknown(locator, ret_location);
 
-	uint32_t elf_id = elf_of(locator, event->pid, code);
-	const char *name = code_name(code->file);
-	uint64_t size = elf_id ? elf_cache_size(locator->elfs, elf_id) : 0;
-	bool has_offset = code->file->inode != 0 || strcmp(name, VDSO_NAME) == 0;
+	bool has_offset = code->file->inode != 0 || strcmp(code->file->path, VDSO_NAME) == 0;
 	uint64_t offset = has_offset ? address - code->start + code->file_offset : 0;
 
-	int r = window_add_mapping(locator->window, elf_id, name, size, &mapping);
+	int r = map_code(locator, event->pid, code, &mapping);
 	if (r < 0)
 		return r;
 	return add_location(locator, mapping, offset, FRAME_NATIVE, ret_location);

@@ -53,6 +53,27 @@ static int insert_mapping(struct window *window, struct window_mapping *key,
 			  (uint32_t)window->nr_mappings - 1);
 }
 
+static bool find_mapping(const struct window *window, const struct window_mapping *key,
+			 uint32_t *ret_mapping)
+{
+	struct htable_iter it = htable_lookup(&window->mapping_index, mapping_hash(key));
+
+	for (uint32_t row; htable_next(&it, &row);) {
+		const struct window_mapping *known = &window->mappings[row];
+
+		if (known->elf_id == key->elf_id && known->filename == key->filename) {
+			*ret_mapping = known->mapping;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool window_find_elf(const struct window *window, uint32_t elf_id, uint32_t *ret_mapping)
+{
+	return find_mapping(window, &(struct window_mapping){ .elf_id = elf_id }, ret_mapping);
+}
+
 int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
 		       uint32_t *ret_mapping)
 {
@@ -65,15 +86,8 @@ int window_add_mapping(struct window *window, uint32_t elf_id, const char *filen
 	if (r < 0)
 		return r;
 
-	struct htable_iter it = htable_lookup(&window->mapping_index, mapping_hash(&key));
-	for (uint32_t row; htable_next(&it, &row);) {
-		const struct window_mapping *known = &window->mappings[row];
-
-		if (known->elf_id == key.elf_id && known->filename == key.filename) {
-			*ret_mapping = known->mapping;
-			return 0;
-		}
-	}
+	if (find_mapping(window, &key, ret_mapping))
+		return 0;
 
 	r = builder_add_string(window->builder, filename, &mapping.filename);
 	if (r == 0)

@@ -9,6 +9,7 @@
 #include "base/htable.h"
 #include "profile/builder.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,9 @@ DEFINE_FREEP(struct window, window_free)
  * Errors: those of the builder; -ENOSPC over WINDOW_MAX_MAPPINGS. */
 int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
 		       uint32_t *ret_mapping) must_check;
+
+/* The builder's mapping of an ELF file; false when this window has none yet. */
+bool window_find_elf(const struct window *window, uint32_t elf_id, uint32_t *ret_mapping);
 
 /* Notes that samples of a cgroup are in the window; returns 1 when it is new, 0 when not.
  * Errors: -ENOSPC, -ENOMEM. */

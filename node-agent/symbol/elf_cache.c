@@ -383,6 +383,14 @@ bool elf_cache_read_next(struct elf_cache *cache)
 	return id != 0;
 }
 
+bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
+{
+	LOCKED(cache);
+	const struct elf_file *file = elf_files_get(&cache->files, id);
+
+	return file && wants_reopening(file);
+}
+
 const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id)
 {
 	LOCKED(cache);

@@ -70,6 +70,9 @@ void elf_cache_set_deadline(struct elf_cache *cache, uint64_t deadline_ns);
 /* Reads one of the files that were left waiting, if the deadline allows; false when none was. */
 bool elf_cache_read_next(struct elf_cache *cache);
 
+/* Whether a known file was evicted some time ago and may be opened once more. Any thread. */
+bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id);
+
 /* Build id in hex, "" while unknown; file size in bytes, 0 when the id is. Any thread; the string lives as
  * long as the cache. */
 const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id);

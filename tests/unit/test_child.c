@@ -78,7 +78,7 @@ static void a_command_is_held_until_it_is_released(void **state)
 	usleep(HOLD_US);
 	assert_false(child_has_exited(&child));
 	assert_false(has_run());
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	assert_int_equal(wait_for_status(&child), 0);
 	assert_true(has_run());
 	child_done(&child);
@@ -103,7 +103,7 @@ static void a_command_that_was_released_is_left_alone_at_the_end(void **state)
 	struct child child = start_marking();
 	(void)state;
 
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	child_done(&child);
 	assert_int_equal(wait_for_status(&child), 0);
 	assert_true(has_run());
@@ -116,7 +116,7 @@ static void the_exit_status_is_the_commands(void **state)
 	(void)state;
 
 	assert_int_equal(start(args, &child), 0);
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	int status = wait_for_status(&child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 3);
@@ -147,7 +147,7 @@ static void a_command_that_cannot_be_run_exits_as_in_a_shell(void **state)
 		struct child child = CHILD_NONE;
 
 		assert_int_equal(start_silently(args, &child), 0);
-		child_release(&child);
+		assert_int_equal(child_release(&child), 0);
 		int status = wait_for_status(&child);
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 127);
@@ -164,7 +164,7 @@ static void a_command_does_not_ignore_sigpipe(void **state)
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(start(args, &child), 0);
 	signal(SIGPIPE, SIG_DFL);
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	int status = wait_for_status(&child);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGPIPE);
@@ -181,7 +181,7 @@ static void a_command_inherits_no_descriptor_of_its_start(void **state)
 	snprintf(number, sizeof(number), "%d", first.hold_fd);
 	args[3] = number;
 	assert_int_equal(start(args, &child), 0);
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	assert_int_equal(wait_for_status(&child), 0);
 	child_done(&first);
 }
@@ -192,7 +192,7 @@ static void without_a_command_nothing_has_exited(void **state)
 	(void)state;
 
 	assert_false(child_has_exited(&child));
-	child_release(&child);
+	assert_int_equal(child_release(&child), 0);
 	child_done(&child);
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cgroup_fixture.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -271,6 +272,32 @@ static void targets_of_all_kinds_add_up(void **state)
 	assert_cgroups(fixture, paths, array_len(paths));
 }
 
+static void *wait_for_cancel(void *data)
+{
+	*(_Atomic pid_t *)data = gettid();
+	pause();
+	return NULL;
+}
+
+static void a_thread_is_no_process(void **state)
+{
+	struct fixture *fixture = *state;
+	_Atomic pid_t tid = 0;
+	char message[96];
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_cancel, &tid), 0);
+	while (tid == 0)
+		usleep(1000);
+	uint32_t pid = (uint32_t)tid;
+	fixture->options.pids = (struct number_list){ &pid, 1, 1 };
+	snprintf(message, sizeof(message),
+		 "pid %u: no such process; it is a thread, which --tid takes", pid);
+	assert_refused(fixture, -ENOENT, message);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
 /* A pid that was a process's a moment ago. */
 static uint32_t absent_pid(void)
 {
@@ -356,6 +383,7 @@ int main(void)
 		TARGET_TEST(a_cgroup_that_is_not_there_is_refused),
 		TARGET_TEST(targets_of_all_kinds_add_up),
 		TARGET_TEST(a_process_must_exist),
+		TARGET_TEST(a_thread_is_no_process),
 		TARGET_TEST(a_thread_must_exist),
 		TARGET_TEST(what_needs_no_resolving_is_passed_on),
 	};
