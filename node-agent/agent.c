@@ -35,6 +35,7 @@ struct agent {
 	struct capture *capture;
 	struct pipeline *pipeline;
 	struct cpu_set_bits online; /* when last looked at */
+	uint64_t nr_events_lost; /* as the pipeline was told */
 	uint64_t next_follow_ns;
 	uint64_t next_poll_ns;
 };
@@ -283,13 +284,24 @@ int agent_add_pid(struct agent *agent, uint32_t pid)
 	return capture_add_pid(agent->capture, pid);
 }
 
+static void collect_events(struct agent *agent)
+{
+	sideband_collect(agent->sideband);
+
+	struct sideband_stats stats = sideband_get_stats(agent->sideband);
+	uint64_t nr_lost = stats.nr_lost + stats.nr_dropped + stats.nr_bad_records;
+	if (nr_lost > agent->nr_events_lost)
+		pipeline_lose_events(agent->pipeline, sideband_collected_until_ns(agent->sideband));
+	agent->nr_events_lost = nr_lost;
+}
+
 /* Events up to a time, so that a sample finds its process as it was when it was taken. */
 static void apply_events(struct agent *agent, uint64_t until_ns)
 {
 	const struct proc_event *event;
 
 	if (sideband_collected_until_ns(agent->sideband) < until_ns)
-		sideband_collect(agent->sideband);
+		collect_events(agent);
 	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
 		pipeline_add_event(agent->pipeline, event);
 		sideband_pop(agent->sideband);

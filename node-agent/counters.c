@@ -35,6 +35,7 @@ static const struct counter list[] = {
 	{ "processes_evicted", AT(agent.pipeline.processes.nr_evicted) },
 	{ "processes_dropped", AT(agent.pipeline.processes.nr_events_dropped) },
 	{ "maps_reads", AT(agent.pipeline.processes.nr_maps_reads) },
+	{ "maps_postponed", AT(agent.pipeline.processes.nr_maps_postponed) },
 	{ "maps_failures", AT(agent.pipeline.processes.nr_maps_failures) },
 	{ "maps_bad_lines", AT(agent.pipeline.processes.nr_bad_lines) },
 	{ "mappings_dropped", AT(agent.pipeline.processes.nr_mappings_dropped) },

@@ -247,6 +247,11 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 		count_lost(pipeline, 1);
 }
 
+void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
+{
+	process_table_lose_events(pipeline->processes, time_ns);
+}
+
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
 {
 	process_table_handle(pipeline->processes, event);

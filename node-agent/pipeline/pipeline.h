@@ -53,7 +53,9 @@ struct pipeline_stats {
 /* Reads kallsyms and starts the loader. Errors: -ENOMEM, -EAGAIN. */
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline) must_check;
 
-/* The reader's three calls, all with CLOCK_MONOTONIC times. Events and samples come in time order. */
+/* The reader's calls, all with CLOCK_MONOTONIC times. Events and samples come in time order. */
+void pipeline_lose_events(struct pipeline *pipeline,
+			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);

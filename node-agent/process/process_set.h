@@ -22,6 +22,7 @@ struct process {
 	uint64_t start_ns; /* since boot; 0: not known yet */
 	uint64_t added_ns; /* time of the event or sample that made the entry */
 	uint64_t ended_ns;
+	uint64_t known_ns; /* when the mappings were right for certain */
 	uint64_t next_read_ns; /* when the maps may be read again */
 	uint64_t reread_wait_ns;
 	struct mapping_list *mappings; /* one reference; NULL: none */

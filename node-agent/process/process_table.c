@@ -21,11 +21,15 @@
 
 #define REREAD_MIN_NS NSEC_PER_SEC
 #define REREAD_MAX_NS (60 * NSEC_PER_SEC)
+#define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* a second: 65 thousand mappings take 50 ms to read */
 #define SWEEP_LOOKUPS 64 /* live processes looked up in /proc each sweep */
 
 struct process_table {
 	int proc_fd; /* borrowed */
 	size_t next_lookup; /* the row where the next sweep goes on */
+	uint64_t lost_ns; /* time of the last events that were lost */
+	uint64_t budget_end_ns; /* of the second in which... */
+	uint64_t read_ns; /* ... maps were read for so long */
 	struct process_set set;
 	struct mapped_files files;
 	struct process_table_stats stats;
@@ -84,11 +88,14 @@ static void handle_fork(struct process_table *table, const struct proc_event *ev
 	/* Making room for the child may remove the parent, so the list is held first. */
 	if (parent->mappings)
 		mappings = mapping_list_ref(parent->mappings);
+	uint64_t known_ns = parent->known_ns;
 	struct process *child = process_set_add(&table->set, event->pid, event->time_ns);
-	if (child)
+	if (child) {
 		child->mappings = take_ptr(mappings);
-	else
+		child->known_ns = known_ns;
+	} else {
 		table->stats.nr_events_dropped++;
+	}
 }
 
 /* The process stays the same one, with the same start time. If its first thread was said to have ended,
@@ -102,6 +109,7 @@ static void handle_exec(struct process_table *table, const struct proc_event *ev
 		process->mappings = NULL;
 		process->next_read_ns = 0;
 		process->reread_wait_ns = 0;
+		process->known_ns = event->time_ns;
 		return;
 	}
 	process_set_supersede(&table->set, process, event->time_ns);
@@ -182,9 +190,27 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 	}
 }
 
+/* Whoever has many mappings, and many such processes, must not keep the caller from its samples. */
+static bool may_read_maps(struct process_table *table, uint64_t now_ns)
+{
+	if (now_ns >= table->budget_end_ns) {
+		table->budget_end_ns = now_ns + NSEC_PER_SEC;
+		table->read_ns = 0;
+	}
+	if (table->read_ns < READ_BUDGET_NS)
+		return true;
+	table->stats.nr_maps_postponed++;
+	return false;
+}
+
+void process_table_lose_events(struct process_table *table, uint64_t time_ns)
+{
+	table->lost_ns = time_ns;
+}
+
 /* Replaces the mappings by what /proc has now. On failure the old ones stay, and when there are none any more:
  * then the process is about to end, and samples of it may still be under way. */
-static void read_maps(struct process_table *table, struct process *process, uint64_t now_ns)
+static void replace_maps(struct process_table *table, struct process *process, uint64_t now_ns)
 {
 	_cleanup_(mapping_list_unrefp) struct mapping_list *list = NULL;
 	struct process_maps_losses losses = { 0 };
@@ -206,6 +232,15 @@ static void read_maps(struct process_table *table, struct process *process, uint
 	process->mappings = take_ptr(list);
 }
 
+static void read_maps(struct process_table *table, struct process *process, uint64_t now_ns)
+{
+	uint64_t begin_ns = clock_mono_ns();
+
+	replace_maps(table, process, now_ns);
+	process->known_ns = now_ns;
+	table->read_ns += clock_mono_ns() - begin_ns;
+}
+
 /* The waits between readings that do not help are 1 s, 2 s, … 60 s. */
 static void schedule_reread(struct process *process, uint64_t now_ns, bool has_helped)
 {
@@ -225,8 +260,10 @@ static struct process *add_sampled(struct process_table *table, uint32_t pid, ui
 {
 	struct process *process = process_set_add(&table->set, pid, now_ns);
 
-	if (process) {
-		process->start_ns = start_ns;
+	if (!process)
+		return NULL;
+	process->start_ns = start_ns;
+	if (may_read_maps(table, now_ns)) {
 		read_maps(table, process, now_ns);
 		schedule_reread(process, now_ns, true);
 	}
@@ -276,12 +313,15 @@ const struct mapping *process_find_mapping(struct process_table *table, struct p
 					   uint64_t address, uint64_t now_ns)
 {
 	const struct mapping *mapping = mapping_list_find(process->mappings, address);
+	bool was_found = mapping;
 
-	if (mapping || process->is_ended || now_ns < process->next_read_ns)
+	if (was_found && process->known_ns >= table->lost_ns)
+		return mapping;
+	if (process->is_ended || now_ns < process->next_read_ns || !may_read_maps(table, now_ns))
 		return mapping;
 	read_maps(table, process, now_ns);
 	mapping = mapping_list_find(process->mappings, address);
-	schedule_reread(process, now_ns, mapping != NULL);
+	schedule_reread(process, now_ns, mapping && !was_found);
 	return mapping;
 }
 

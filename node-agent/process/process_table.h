@@ -28,6 +28,7 @@ struct process_table_stats {
 	uint64_t nr_processes; /* in the table now */
 	uint64_t nr_evicted; /* live processes pushed out by one of the bounds */
 	uint64_t nr_maps_reads;
+	uint64_t nr_maps_postponed; /* not read in a second in which much was read */
 	uint64_t nr_maps_failures; /* gone, unreadable, or over 16 MB and read in part */
 	uint64_t nr_bad_lines;
 	uint64_t nr_mappings_dropped; /* over MAPPING_LIST_MAX, or no memory */
@@ -49,6 +50,9 @@ DEFINE_FREEP(struct process_table, process_table_free)
  * the first sample it should have come before does no harm. */
 void process_table_handle(struct process_table *table, const struct proc_event *event);
 
+/* Events up to this time were lost: what is known from events alone is read again when it is sampled. */
+void process_table_lose_events(struct process_table *table, uint64_t time_ns);
+
 /* The process of a sample; reads its maps when nothing is known of it yet. `start_ns` is its start time
  * since boot, as in /proc/PID/stat field 22 but in ns; 0 where the source of the sample does not know it,
  * which means whoever has the pid. `now_ns` is the time of the sample. Never fails: a process that is gone
@@ -58,8 +62,8 @@ struct process *process_table_get(struct process_table *table, uint32_t pid, uin
 				  uint64_t now_ns);
 
 /* The executable mapping that holds an address, or NULL. An unknown address makes the table read the maps
- * again, at most once a second and process, doubling up to a minute while that does not help. Borrowed
- * until the next call on the table. */
+ * again, at most once a second and process, doubling up to a minute while that does not help; in all, reading
+ * takes a third of the time at most. Borrowed until the next call on the table. */
 const struct mapping *process_find_mapping(struct process_table *table, struct process *process,
 					   uint64_t address, uint64_t now_ns);
 
