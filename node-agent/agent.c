@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/privileges.h"
 #include "k8s/cgroup_fs.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_index.h"
@@ -40,6 +41,17 @@ struct agent {
 	uint64_t next_poll_ns;
 };
 
+/* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
+static void check_pid_namespace(int proc_fd)
+{
+	char target[64] = "";
+
+	if (readlinkat(proc_fd, "self/ns/pid", target, sizeof(target) - 1) > 0 &&
+	    strcmp(target, HOST_PID_NAMESPACE) != 0)
+		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
+			 "code of processes is shown as [unknown]");
+}
+
 static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct rlimit files;
@@ -49,10 +61,12 @@ static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	agent->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (agent->proc_fd >= 0)
-		return 0;
-	strbuf_append_str(reterr_msg, "cannot open /proc");
-	return -errno;
+	if (agent->proc_fd < 0) {
+		strbuf_append_str(reterr_msg, "cannot open /proc");
+		return -errno;
+	}
+	check_pid_namespace(agent->proc_fd);
+	return 0;
 }
 
 static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)

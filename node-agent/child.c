@@ -27,6 +27,7 @@ static void become_command(int wait_fd, char *const *args)
 	if (n != 1)
 		_exit(EXIT_NOT_RELEASED);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(args[0], args);
 	fprintf(stderr, "flamelet: cannot run %s: %s\n", args[0], strerror(errno));
 	_exit(EXIT_NOT_FOUND);

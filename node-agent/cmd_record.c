@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -75,10 +76,15 @@ static int check_output(const char *path, struct strbuf *message)
 {
 	_cleanup_free_ char *directory = strdup(path);
 	char *slash = directory ? strrchr(directory, '/') : NULL;
+	struct stat st;
 
 	if (!directory)
 		return -ENOMEM;
-	if (strcmp(path, "-") == 0 || access(path, W_OK) == 0)
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else if (access(path, W_OK) == 0)
 		return 0;
 	if (slash)
 		slash[slash == directory] = '\0';
@@ -257,7 +263,10 @@ static int finish(struct recording *recording, struct agent *agent)
 		return STATUS_FAILED;
 	if (recording->options->quiet || writes_to_stdout(recording))
 		return STATUS_OK;
-	return summary_print(&summary) < 0 ? STATUS_FAILED : STATUS_OK;
+	int r = summary_print(&summary);
+	if (r < 0)
+		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));
+	return r < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
 int cmd_record(const struct options *options)

@@ -3,6 +3,9 @@
 #include "base/err.h"
 #include "cli/commands.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 /* The first one is what `flamelet` without a command does. */
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine into files" },
@@ -11,8 +14,22 @@ static const struct command commands[] = {
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
 };
 
+/* A standard descriptor that is closed would be given to the next file that is opened, and messages would be
+ * written there. Held like this, writing to it is an error. */
+static void hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argc;
+	hold_standard_descriptors();
 	return commands_run(commands, array_len(commands), argv);
 }

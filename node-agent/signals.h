@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Installs the handlers for SIGINT and SIGTERM, and ignores SIGPIPE. */
+/* Installs the handlers for SIGINT and SIGTERM, and ignores SIGPIPE and SIGXFSZ, whose causes
+ * are errors of write(2) as well. */
 void signals_setup(void);
 
 /* Whether the end was asked for. */

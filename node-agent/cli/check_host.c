@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The inode number of the host's pid namespace: PROC_PID_INIT_INO of the kernel. */
-#define HOST_PID_NAMESPACE "pid:[4026531836]"
 #define REMEDY_MAX_BYTES 128
 
 static void add_missing(const struct capability *capability, struct doctor_report *report)

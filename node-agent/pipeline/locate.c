@@ -13,6 +13,7 @@
  * with each other. */
 #include "pipeline/locate.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "bpf/shared/frames.h"
 
@@ -27,11 +28,24 @@
 #define COOKIE_NOT_ELF UINT32_MAX /* can never be opened as an ELF file */
 #define COOKIE_TRIED (UINT32_C(1) << 31) /* with a hash of who tried it last, and when */
 
+/* For opening files in a second. A file takes 50 us, but may take 50 ms where a container has a hundred
+ * thousand mounts, and the reader must not be late. Files that were not opened are tried again. */
+#define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
+
 /* Stands for a process and a window. A failure is worth another try with either, but not with each frame:
  * it takes a handful of system calls to find out. */
 static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
 {
 	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
+}
+
+static int open_elf(struct locator *locator, uint32_t pid, const struct mapping *mapping)
+{
+	uint64_t begin_ns = clock_mono_ns();
+
+	int r = elf_cache_open(locator->elfs, pid, mapping, &mapping->file->cookie);
+	locator->window->open_ns += clock_mono_ns() - begin_ns;
+	return r;
 }
 
 /* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a process. */
@@ -45,11 +59,13 @@ static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mappi
 	if (file->inode == 0 || file->cookie == COOKIE_NOT_ELF || file->cookie == tried)
 		return 0;
 
-	int r = elf_cache_open(locator->elfs, pid, mapping, &file->cookie);
-	if (r == 0)
-		return file->cookie;
-	file->cookie = r == -EOPNOTSUPP ? COOKIE_NOT_ELF : tried;
-	return 0;
+	file->cookie = tried;
+	if (locator->window->open_ns >= OPEN_MAX_NS)
+		return 0;
+	int r = open_elf(locator, pid, mapping);
+	if (r == -EOPNOTSUPP)
+		file->cookie = COOKIE_NOT_ELF;
+	return r == 0 ? file->cookie : 0;
 }
 
 /* Mappings without a file: "[vdso]", "[heap]" as they are; "" and "//anon" are anonymous memory. */

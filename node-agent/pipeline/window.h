@@ -38,6 +38,7 @@ struct window {
 	uint64_t *cgroups; /* owned; distinct ids */
 	size_t nr_cgroups, cap_cgroups;
 	struct htable cgroup_index;
+	uint64_t open_ns; /* that the reader spent opening files for it */
 	uint64_t nr_samples; /* in it */
 };
 

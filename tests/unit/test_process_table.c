@@ -431,6 +431,26 @@ static void nothing_breaks_when_memory_runs_out(void **state)
 	}
 }
 
+static void what_events_told_is_not_trusted_after_some_were_lost(void **state)
+{
+	const struct proc_fixture *fixture = *state;
+	struct process_table *table = fixture->table;
+
+	proc_fixture_put(fixture, 7, START, MAPS_B);
+	tell(table, PROC_EXEC, 7, NOW);
+	tell_mmap(table, 7, 0x1000, "/bin/a");
+	tell_fork(table, 7, 8, NOW + 1);
+	proc_fixture_put(fixture, 8, START + 1, MAPS_B);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW + 2), "/bin/a");
+	assert_int_equal(process_table_get_stats(table).nr_maps_reads, 0);
+
+	process_table_lose_events(table, NOW + 3);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW + 4), "/bin/b");
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW + 5), "/bin/b");
+	assert_string_equal(path_at_0x1000(table, 8, START + 1, NOW + 5), "/bin/b");
+	assert_int_equal(process_table_get_stats(table).nr_maps_reads, 2);
+}
+
 /* As many mappings as one process may have, each of another file with a path as long as can be. */
 static void map_a_lot(struct process_table *table, uint32_t pid)
 {
@@ -480,6 +500,7 @@ int main(void)
 		CASE(a_fork_that_comes_after_the_childs_sample_changes_nothing),
 		CASE(unknown_addresses_make_the_maps_be_read_again_ever_less_often),
 		CASE(the_least_recently_sampled_makes_room),
+		CASE(what_events_told_is_not_trusted_after_some_were_lost),
 		CASE(maps_text_and_mappings_are_bounded),
 		CASE(mappings_of_all_processes_are_bounded_together),
 		CASE(nothing_breaks_when_memory_runs_out),
