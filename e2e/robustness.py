@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flamelet beside processes that mean it no good, and on a machine that has little to give.
 
-    robustness.py path/to/flamelet
+    robustness.py path/to/flamelet path/to/deep
 
-Set FLAMELET_E2E_HOTPLUG=1 to have CPU 1 go offline for a moment as well. (Hierarchies of version 1 take
-such a CPU out of their cpusets for good.)
+Set FLAMELET_E2E_HOTPLUG=1 to have CPU 1 go offline for a moment as well. (Hierarchies of version 1
+take such a CPU out of their cpusets for good.)
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
@@ -62,8 +62,7 @@ class Load:
         self.processes = []
 
     def __enter__(self):
-        self.processes = [subprocess.Popen([sys.executable, "-c", *command])
-                          for command in self.commands]
+        self.processes = [subprocess.Popen(command) for command in self.commands]
         time.sleep(0.5)
         return self
 
@@ -74,11 +73,11 @@ class Load:
 
 
 def spin(name=b"spin"):
-    return SPIN, name.hex()
+    return sys.executable, "-c", SPIN, name.hex()
 
 
 def record(binary, directory, *options, preexec=None, prefix=(), **streams):
-    """Returns (exit status, standard error, seconds, peak of resident kB of this and earlier runs)."""
+    """Returns (exit status, standard error, seconds, peak of resident kB so far)."""
     begin = time.monotonic()
     streams.setdefault("stdout", subprocess.DEVNULL)
     done = subprocess.run([*prefix, binary, "record", "-F", "99", "-o", f"{directory}/x.svg", "-o",
@@ -95,7 +94,8 @@ def folded(directory):
 
 
 def count(directory, part=b""):
-    return sum(int(line.rsplit(b" ", 1)[1]) for line in folded(directory).splitlines() if part in line)
+    return sum(int(line.rsplit(b" ", 1)[1])
+               for line in folded(directory).splitlines() if part in line)
 
 
 def odd_names(binary, directory):
@@ -124,7 +124,7 @@ def elf(nr_symbols, size):
 
 
 def odd_files(binary, directory):
-    """Code in files that are no ELF files, or lie about themselves, is named by file and address."""
+    """Code in files that are no ELF files, or lie about themselves, is named by its address."""
     if platform.machine() != "x86_64":
         return []
     contents = {"noise": (os.urandom(4096), 1 << 20),
@@ -134,10 +134,12 @@ def odd_files(binary, directory):
         with open(f"{directory}/{name}", "wb") as file:
             file.write(start.ljust(4096, b"\0") + LOOP)
             file.truncate(size)
-    with Load((RUN_FILES, *[f"{directory}/{name}" for name in contents])):
+    paths = [f"{directory}/{name}" for name in contents]
+    with Load((sys.executable, "-c", RUN_FILES, *paths)):
         status, message, seconds, peak_kb = record(binary, directory, "-d", "2")
     faults = [] if status == 0 else [f"exit status {status}: {message}"]
-    faults += [f"{name} is in no stack" for name in contents if count(directory, name.encode()) == 0]
+    faults += [f"{name} is in no stack"
+               for name in contents if count(directory, name.encode()) == 0]
     if seconds > 20:
         faults.append(f"took {seconds:.0f} s")
     if peak_kb > MAX_RESIDENT_KB:
@@ -156,9 +158,9 @@ def ends_in_time(binary, directory):
 def stopped_for_a_while(binary, _directory):
     """An agent that does not run loses samples, and says so."""
     command = [binary, "agent", "-F", "999", "--otlp-endpoint", "http://127.0.0.1:1"]
-    with Load(*[spin()] * os.cpu_count()):
+    with Load(*[(sys.argv[2], "200", "60")] * os.cpu_count()):
         agent = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        for number, pause in ((signal.SIGSTOP, 1), (signal.SIGCONT, 10), (signal.SIGTERM, 1)):
+        for number, pause in ((signal.SIGSTOP, 1), (signal.SIGCONT, 6), (signal.SIGTERM, 1)):
             time.sleep(pause)
             agent.send_signal(number)
         _, message = agent.communicate(timeout=30)

@@ -22,6 +22,7 @@
 #define REREAD_MIN_NS NSEC_PER_SEC
 #define REREAD_MAX_NS (60 * NSEC_PER_SEC)
 #define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* a second: 65 thousand mappings take 50 ms to read */
+#define DISTRUST_BUDGET_NS (READ_BUDGET_NS / 3) /* of it, for code that is known already */
 #define SWEEP_LOOKUPS 64 /* live processes looked up in /proc each sweep */
 
 struct process_table {
@@ -191,13 +192,13 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 }
 
 /* Whoever has many mappings, and many such processes, must not keep the caller from its samples. */
-static bool may_read_maps(struct process_table *table, uint64_t now_ns)
+static bool may_read_maps(struct process_table *table, uint64_t now_ns, uint64_t budget_ns)
 {
 	if (now_ns >= table->budget_end_ns) {
 		table->budget_end_ns = now_ns + NSEC_PER_SEC;
 		table->read_ns = 0;
 	}
-	if (table->read_ns < READ_BUDGET_NS)
+	if (table->read_ns < budget_ns)
 		return true;
 	table->stats.nr_maps_postponed++;
 	return false;
@@ -263,7 +264,7 @@ static struct process *add_sampled(struct process_table *table, uint32_t pid, ui
 	if (!process)
 		return NULL;
 	process->start_ns = start_ns;
-	if (may_read_maps(table, now_ns)) {
+	if (may_read_maps(table, now_ns, READ_BUDGET_NS)) {
 		read_maps(table, process, now_ns);
 		schedule_reread(process, now_ns, true);
 	}
@@ -314,10 +315,12 @@ const struct mapping *process_find_mapping(struct process_table *table, struct p
 {
 	const struct mapping *mapping = mapping_list_find(process->mappings, address);
 	bool was_found = mapping;
+	uint64_t budget_ns = was_found ? DISTRUST_BUDGET_NS : READ_BUDGET_NS;
 
 	if (was_found && process->known_ns >= table->lost_ns)
 		return mapping;
-	if (process->is_ended || now_ns < process->next_read_ns || !may_read_maps(table, now_ns))
+	if (process->is_ended || now_ns < process->next_read_ns ||
+	    !may_read_maps(table, now_ns, budget_ns))
 		return mapping;
 	read_maps(table, process, now_ns);
 	mapping = mapping_list_find(process->mappings, address);
