@@ -77,6 +77,12 @@ bool child_has_exited(struct child *child)
 	return child->has_exited;
 }
 
+bool child_was_not_found(const struct child *child)
+{
+	return child->has_exited && WIFEXITED(child->status) &&
+	       WEXITSTATUS(child->status) == EXIT_NOT_FOUND;
+}
+
 void child_done(struct child *child)
 {
 	if (child->hold_fd < 0)

@@ -26,6 +26,9 @@ int child_release(struct child *child) must_check;
 /* Whether it has ended; does not wait. False when there is none. */
 bool child_has_exited(struct child *child);
 
+/* Whether it has ended because there is no such program; that was said on standard error. */
+bool child_was_not_found(const struct child *child);
+
 /* Kills a command that was never released, and closes the descriptor. */
 void child_done(struct child *child);
 

@@ -246,6 +246,8 @@ static int finish(struct recording *recording, struct agent *agent)
 			 recording->duration_ns, NSEC_PER_SEC / recording->options->frequency_hz);
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
 		take_ptr(recording->builder));
+	if (child_was_not_found(&recording->child))
+		return STATUS_FAILED;
 	if (profile_total(profile) == 0) {
 		fprintf(stderr, "flamelet: no samples: %s used no CPU time\n", recording->target);
 		return STATUS_NO_SAMPLES;

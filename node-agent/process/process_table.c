@@ -23,7 +23,7 @@
 #define REREAD_MAX_NS (60 * NSEC_PER_SEC)
 #define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* a second: 65 thousand mappings take 50 ms to read */
 #define DISTRUST_BUDGET_NS (READ_BUDGET_NS / 3) /* of it, for code that is known already */
-#define SWEEP_LOOKUPS 64 /* live processes looked up in /proc each sweep */
+#define SWEEP_LOOKUPS 8 /* live processes looked up in /proc each sweep, 15 us each */
 
 struct process_table {
 	int proc_fd; /* borrowed */

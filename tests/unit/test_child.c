@@ -151,6 +151,7 @@ static void a_command_that_cannot_be_run_exits_as_in_a_shell(void **state)
 		int status = wait_for_status(&child);
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 127);
+		assert_true(child_was_not_found(&child));
 	}
 }
 
