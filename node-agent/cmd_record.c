@@ -237,11 +237,20 @@ static bool writes_to_stdout(const struct recording *recording)
 	return false;
 }
 
+/* Nobody but the user may end a command that was not over when sampling was. */
+static void tell_of_command(struct recording *recording)
+{
+	if (recording->child.pid > 0 && !child_has_exited(&recording->child))
+		fprintf(stderr, "flamelet: the command is still running, pid %d\n",
+			recording->child.pid);
+}
+
 static int finish(struct recording *recording, struct agent *agent)
 {
 	struct agent_stats stats;
 
 	agent_get_stats(agent, &stats);
+	tell_of_command(recording);
 	builder_set_time(recording->builder, clock_mono_to_real_ns(recording->start_ns),
 			 recording->duration_ns, NSEC_PER_SEC / recording->options->frequency_hz);
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
@@ -249,7 +258,9 @@ static int finish(struct recording *recording, struct agent *agent)
 	if (child_was_not_found(&recording->child))
 		return STATUS_FAILED;
 	if (profile_total(profile) == 0) {
-		fprintf(stderr, "flamelet: no samples: %s used no CPU time\n", recording->target);
+		fprintf(stderr,
+			"flamelet: no samples: %s used less CPU time than one sample stands for\n",
+			recording->target);
 		return STATUS_NO_SAMPLES;
 	}
 	const struct summary summary = {

@@ -22,7 +22,7 @@ WHOLE_SECONDS = 285
 # What the stand-in does to requests, in this order. Each line is an agent's life: after failures it asks
 # ever more rarely, and a new one asks at once. Samples of a group have arrived before the next group
 # begins, so that the good answers to "none", by which the agent recovers, name none of them.
-FAULT_RUNS = ((("401", "403", "truncate"),),
+FAULT_RUNS = ((("401",),), (("403",),), (("truncate",),),
               (("huge", "null-items"), ("none",), ("hang", "absent")))
 REQUEST_SECONDS = 8
 ARRIVAL_SECONDS = 15

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define KERNEL_MAJOR_MIN 5
-#define KERNEL_MINOR_MIN 8
+#define KERNEL_MINOR_MIN 15 /* bpf_task_pt_regs() */
 #define KALLSYMS_PROBE_BYTES 65536
 #define SMALL_FILE_BYTES 256
 #define PROBE_PERIOD_NS 1000000000
@@ -66,8 +66,9 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 				  "\"%s\" is no version known here", host->kernel_release);
 	else if (major < KERNEL_MAJOR_MIN ||
 		 (major == KERNEL_MAJOR_MIN && minor < KERNEL_MINOR_MIN))
-		doctor_report_add(report, FINDING_FAIL, "kernel", "boot Linux 5.8 or newer",
-				  "%s has no BPF ring buffer", host->kernel_release);
+		doctor_report_add(report, FINDING_FAIL, "kernel", "boot Linux 5.15 or newer",
+				  "%s does not let BPF read the registers of a task",
+				  host->kernel_release);
 	else
 		doctor_report_add(report, FINDING_OK, "kernel", NULL, "%s", host->kernel_release);
 }
@@ -96,12 +97,11 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_add(report, FINDING_OK, "BPF", NULL, "a ring buffer can be made");
 	else if (fd == -EPERM)
 		doctor_report_add(report, FINDING_FAIL, "BPF",
-				  "run as root, or add the capabilities BPF and PERFMON; before "
-				  "Linux 5.11 also SYS_RESOURCE",
+				  "run as root, or add the capabilities BPF and PERFMON",
 				  "not permitted");
 	else
 		doctor_report_add(report, FINDING_FAIL, "BPF",
-				  "boot a kernel 5.8 or newer with CONFIG_BPF_SYSCALL=y",
+				  "boot a kernel 5.15 or newer with CONFIG_BPF_SYSCALL=y",
 				  "no ring buffer can be made: %s", strerror(-fd));
 }
 
