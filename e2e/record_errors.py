@@ -2,6 +2,7 @@
 """What `flamelet record` says and leaves behind when it cannot do what it was asked to. Each case
 takes the program and an empty directory, and returns what is wrong."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -14,6 +15,17 @@ import host
 
 NOBODY = "65534"
 ABSENT_PID = "4194303"      # the last possible one; nobody counts that far within a test
+
+
+@contextlib.contextmanager
+def busy_machine():
+    """Something to sample: an idle machine has no profile."""
+    loop = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
+    try:
+        yield
+    finally:
+        loop.kill()
+        loop.wait()
 
 
 def record(*command):
@@ -58,13 +70,11 @@ def unwritable_output(binary, directory):
 def disk_full(binary, directory):
     """A page is too little for any flame graph: what does not fit must not be there at all."""
     host.run("mount", "-t", "tmpfs", "-o", "size=4k", "flamelet-e2e", directory)
-    busy = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
     try:
-        outcome = record(binary, "record", "-d", "1", "-o", f"{directory}/x.svg")
+        with busy_machine():
+            outcome = record(binary, "record", "-d", "1", "-o", f"{directory}/x.svg")
         return expect(outcome, (1,), r"x\.svg", r"[Nn]o space") + expect_empty(directory)
     finally:
-        busy.kill()
-        busy.wait()
         host.run("umount", "-l", directory)
 
 
@@ -89,8 +99,9 @@ def interrupt(binary, directory):
     path, begin = f"{directory}/x.svg", time.monotonic()
     process = host.Process("flamelet", [binary, "record", "-d", "60", "-o", path],
                            f"{directory}/log")
-    time.sleep(2)
-    status = process.finish(15, signal.SIGINT)
+    with busy_machine():
+        time.sleep(2)
+        status = process.finish(15, signal.SIGINT)
     if status != 0:
         return [f"exit status {status}: {process.log()!r}"]
     if time.monotonic() - begin > 20:
