@@ -168,7 +168,7 @@ def stopped_for_a_while(binary, _directory):
     faults = [] if agent.returncode == 0 else [f"exit status {agent.returncode}: {message}"]
     if int(counters.get("ring_full", 0)) == 0:
         faults.append(f"no losses counted: {message}")
-    if counters.get("sent") != counters.get("samples"):
+    if counters.get("sampled") != counters.get("samples"):
         faults.append(f"not all that was sent arrived: {message}")
     return faults
 

@@ -7,7 +7,7 @@
 
 /* X(NAME, name, help) */
 #define BPF_STATS(X)                                                                               \
-	X(SENT, sent, "samples handed to the agent")                                               \
+	X(SENT, sampled, "samples handed to the agent")                                            \
 	X(IDLE, idle, "samples of an idle CPU, not wanted")                                        \
 	X(FILTERED, filtered, "samples outside the target")                                        \
 	X(RING_FULL, ring_full, "samples lost: ring buffer full")                                  \
