@@ -31,6 +31,7 @@ static const struct counter list[] = {
 	{ "windows", AT(agent.pipeline.nr_windows) },
 	{ "frames_named", AT(agent.pipeline.nr_frames_named) },
 	{ "frames_unnamed", AT(agent.pipeline.nr_frames_unnamed) },
+	{ "kallsyms_bad_lines", AT(agent.pipeline.nr_kallsyms_bad_lines) },
 	{ "processes", AT(agent.pipeline.processes.nr_processes) },
 	{ "processes_evicted", AT(agent.pipeline.processes.nr_evicted) },
 	{ "processes_dropped", AT(agent.pipeline.processes.nr_events_dropped) },

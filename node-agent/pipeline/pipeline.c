@@ -298,6 +298,9 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples_lost = __atomic_load_n(&pipeline->nr_samples_lost, __ATOMIC_RELAXED),
 		.nr_windows = pipeline->nr_windows,
 		.nr_frames_named = __atomic_load_n(&pipeline->namer.nr_named, __ATOMIC_RELAXED),
+		.nr_kallsyms_bad_lines = pipeline->kallsyms
+						 ? kallsyms_nr_bad_lines(pipeline->kallsyms)
+						 : 0,
 		.nr_frames_unnamed = __atomic_load_n(&pipeline->namer.nr_unnamed, __ATOMIC_RELAXED),
 		.processes = process_table_get_stats(pipeline->processes),
 		.elfs = elf_cache_get_stats(pipeline->elfs),

@@ -45,6 +45,7 @@ struct pipeline_stats {
 	uint64_t nr_windows;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
+	uint64_t nr_kallsyms_bad_lines;
 	struct process_table_stats processes;
 	struct elf_cache_stats elfs;
 	struct identity_stats identity;
