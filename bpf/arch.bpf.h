@@ -4,18 +4,20 @@
 #define BPF_ARCH_BPF_H
 
 #include "bpf/kernel.bpf.h"
+#include "bpf/shared/cfi.h"
 
-/* What an unwind of a user stack starts from. */
-struct user_regs {
-	__u64 ip;
-	__u64 sp;
-	__u64 fp;
-};
+#define USER_ADDRESS_MIN 4096
 
 #if defined(__TARGET_ARCH_x86)
 
 /* User space ends below the hole of non-canonical addresses (57 bits with LA57). */
 #define USER_ADDRESS_MAX ((1ULL << 56) - 1)
+
+#define REG_FP REG_RBP
+#define REG_SP REG_RSP
+
+/* Segment selectors of user code: arch/x86/include/asm/segment.h. */
+#define USER32_CS 0x23
 
 /* The requested privilege level in cs: 3 is user space. */
 static __always_inline bool regs_are_user(const struct pt_regs *regs)
@@ -23,18 +25,57 @@ static __always_inline bool regs_are_user(const struct pt_regs *regs)
 	return (regs->cs & 3) == 3;
 }
 
-#elif defined(__TARGET_ARCH_arm64)
-
-#define USER_ADDRESS_MAX ((1ULL << 52) - 1)
-
-/* PSTATE.M[3:0] is 0 at EL0t. */
-static __always_inline bool regs_are_user(const struct user_pt_regs *regs)
+/* A 32-bit process on a 64-bit kernel. */
+static __always_inline bool regs_are_compat(const struct pt_regs *regs)
 {
-	return (regs->pstate & 0xf) == 0;
+	return regs->cs == USER32_CS;
 }
 
+/* By DWARF number. A macro, so that a context's registers are read through the context pointer itself. */
+#define COPY_REGS(to, from)                                                                        \
+	do {                                                                                       \
+		(to)[REG_RAX] = (from)->rax;                                                       \
+		(to)[REG_RDX] = (from)->rdx;                                                       \
+		(to)[REG_RCX] = (from)->rcx;                                                       \
+		(to)[REG_RBX] = (from)->rbx;                                                       \
+		(to)[REG_RSI] = (from)->rsi;                                                       \
+		(to)[REG_RDI] = (from)->rdi;                                                       \
+		(to)[REG_RBP] = (from)->rbp;                                                       \
+		(to)[REG_RSP] = (from)->rsp;                                                       \
+		(to)[REG_R8] = (from)->r8;                                                         \
+		(to)[REG_R9] = (from)->r9;                                                         \
+		(to)[REG_R10] = (from)->r10;                                                       \
+		(to)[REG_R11] = (from)->r11;                                                       \
+		(to)[REG_R12] = (from)->r12;                                                       \
+		(to)[REG_R13] = (from)->r13;                                                       \
+		(to)[REG_R14] = (from)->r14;                                                       \
+		(to)[REG_R15] = (from)->r15;                                                       \
+	} while (0)
+
+/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
+ * arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The instruction
+ * pointer follows. */
+#define SIGNAL_FRAME_REGS 40
+#define SIGNAL_FRAME_ORDER                                                                         \
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RDI, REG_RSI,    \
+		REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX, REG_RSP
+
+/* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn, %rax (or
+ * %eax); syscall. */
+static __always_inline bool is_sigreturn(__u64 code)
+{
+	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+#error "unwinding on arm64 is not written yet"
 #else
 #error "this architecture is not supported"
 #endif
+
+static __always_inline bool is_code_address(__u64 address)
+{
+	return address >= USER_ADDRESS_MIN && address <= USER_ADDRESS_MAX;
+}
 
 #endif

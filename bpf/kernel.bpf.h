@@ -39,6 +39,14 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not exited */
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
@@ -47,6 +55,7 @@ struct task_struct {
 	__u64 start_boottime;
 	struct task_struct *group_leader;
 	struct css_set *cgroups;
+	struct signal_struct *signal;
 	void *stack;
 };
 

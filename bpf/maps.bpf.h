@@ -6,6 +6,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
+#include "bpf/unwind.bpf.h"
 
 #ifdef MAPS_DEFINE
 #define MAP
@@ -14,6 +15,7 @@
 #endif
 
 #define FILTER_MAX_ENTRIES 16384
+#define MAX_BOUND_PROCESSES 32768
 
 struct comm_key {
 	char comm[TASK_COMM_LEN]; /* padded with NULs */
@@ -28,12 +30,17 @@ MAP struct {
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A perf_event program
  * is never interrupted by another one on the same CPU. */
+struct scratch {
+	struct unwind_state unwind;
+	struct sample_event event;
+};
+
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sample_event);
-} scratch SEC(".maps");
+	__type(value, struct scratch);
+} scratch_of_cpu SEC(".maps");
 
 /* Counters, by enum bpf_stat. Written here, summed over the CPUs by the agent. */
 MAP struct {
@@ -76,6 +83,38 @@ MAP struct {
 	__type(key, __u64);
 	__type(value, __u8);
 } filter_cgroups SEC(".maps");
+
+/* For unwinding; see shared/cfi.h. `processes` is preallocated: before Linux 6.1 perf_event programs may
+ * use no other hash. The other two are filled by the agent through mmap(2). */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_BOUND_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u64);
+} processes SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_TABLE_SLOTS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct table_slot);
+} tables SEC(".maps");
+
+struct arena_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ARENA_CHUNK_BLOCKS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, ARENA_BLOCK_BYTES);
+};
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, ARENA_MAX_CHUNKS);
+	__type(key, __u32);
+	__array(values, struct arena_chunk);
+} arena SEC(".maps");
 
 static __always_inline void stat_add(__u32 stat)
 {

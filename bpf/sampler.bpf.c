@@ -3,7 +3,7 @@
  *
  * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that CPU, with
  * the registers of whatever was interrupted.
- * Maps: scratch (the record is built there), samples (out), stats, filter_* (maps.bpf.h).
+ * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h).
  * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
  *
  * Order matters for cost: an idle CPU leaves after one comparison, a task outside the target before any
@@ -47,47 +47,52 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_event *ev
 
 /* The registers the task had in user space: now, or when it entered the kernel. (Those of the context are
  * read either way: the verifier wants them read through the context pointer itself.) */
-static __always_inline bool read_user_regs(struct bpf_perf_event_data *ctx,
-					   const struct sample_event *event, struct user_regs *regs)
+static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_data *ctx,
+							 bool in_user, struct unwind_state *state)
 {
+	bool is_compat = regs_are_compat(&ctx->regs);
 	bpf_user_pt_regs_t saved;
 	const void *from;
 
-	regs->ip = PT_REGS_IP(&ctx->regs);
-	regs->sp = PT_REGS_SP(&ctx->regs);
-	regs->fp = PT_REGS_FP(&ctx->regs);
+	COPY_REGS(state->regs, &ctx->regs);
+	state->ip = PT_REGS_IP(&ctx->regs);
 	barrier();
-	if (event->in_user)
-		return true;
-	from = task_user_regs();
-	if (!from || bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0)
-		return false;
-	*regs = (struct user_regs){ PT_REGS_IP(&saved), PT_REGS_SP(&saved), PT_REGS_FP(&saved) };
-	return true;
+	if (!in_user) {
+		from = task_user_regs();
+		if (!from || bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0)
+			return UNWIND_NO_REGISTERS;
+		COPY_REGS(state->regs, &saved);
+		state->ip = PT_REGS_IP(&saved);
+		is_compat = regs_are_compat(&saved);
+	}
+	return is_compat ? UNWIND_COMPAT : UNWIND_COMPLETE;
 }
 
-static __always_inline enum unwind_result read_user_stack(struct bpf_perf_event_data *ctx,
-							  struct task_struct *task,
-							  struct sample_event *event)
+static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
+					     struct task_struct *task, struct scratch *scratch)
 {
-	struct user_regs regs;
+	enum unwind_result result;
 
-	event->nr_user = 0;
+	scratch->event.nr_user = 0;
+	scratch->unwind.asks = false;
+	scratch->unwind.pid = scratch->event.pid;
 	if (task->flags & PF_KTHREAD)
 		return UNWIND_KERNEL_THREAD;
-	if (!read_user_regs(ctx, event, &regs))
-		return UNWIND_NO_REGISTERS;
-	return unwind_user(&regs, event);
+	result = read_user_regs(ctx, scratch->event.in_user, &scratch->unwind);
+	return result == UNWIND_COMPLETE ? (__u32)unwind_native() : result;
 }
 
-static __always_inline void send(struct sample_event *event)
+/* The agent polls; only a process that it should look at now wakes it. */
+static __always_inline void send(struct sample_event *event, bool is_urgent)
 {
+	__u64 flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+
 	__u32 nr_frames = (__u32)event->nr_kernel + event->nr_user;
 	__u64 bytes = offsetof(struct sample_event, frames) + nr_frames * sizeof(__u64);
 
 	if (bytes > sizeof(*event))
 		bytes = sizeof(*event);
-	if (bpf_ringbuf_output(&samples, event, bytes, BPF_RB_NO_WAKEUP) < 0)
+	if (bpf_ringbuf_output(&samples, event, bytes, flags) < 0)
 		stat_add(STAT_RING_FULL);
 	else
 		stat_add(STAT_SENT);
@@ -98,17 +103,20 @@ int sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct sample_event *event;
+	struct scratch *scratch;
 	__u32 zero = 0;
+	__u32 result;
 
 	if (!include_idle && (__u32)bpf_get_current_pid_tgid() == 0) {
 		stat_add(STAT_IDLE);
 		return 0;
 	}
-	event = bpf_map_lookup_elem(&scratch, &zero);
-	if (!event) {
+	scratch = bpf_map_lookup_elem(&scratch_of_cpu, &zero);
+	if (!scratch) {
 		stat_add(STAT_NO_SCRATCH);
 		return 0;
 	}
+	event = &scratch->event;
 	read_task(task, event);
 	if (!sample_is_wanted(task, event)) {
 		stat_add(STAT_FILTERED);
@@ -116,8 +124,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	}
 	event->in_user = regs_are_user(&ctx->regs);
 	read_kernel_stack(ctx, event);
-	event->unwind_result = read_user_stack(ctx, task, event);
-	stat_add(STAT_UNWIND_FIRST + event->unwind_result);
-	send(event);
+	result = read_user_stack(ctx, task, scratch);
+	event->unwind_result = result;
+	stat_add(STAT_UNWIND_FIRST + result);
+	send(event, scratch->unwind.asks);
 	return 0;
 }

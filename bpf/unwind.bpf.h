@@ -1,86 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* User stacks by frame pointers.
- *
- * Code built with -fno-omit-frame-pointer keeps a linked list on its stack. Each frame holds the caller's
- * frame pointer and, right above it, the return address:
- *
- *	fp ──▶ ┌──────────────┐
- *	       │ caller's fp  │──▶ ┌──────────────┐
- *	       │ return addr. │    │ …            │
- *	       └──────────────┘    └──────────────┘   towards higher addresses, until fp is 0
- *
- * x86-64 and arm64 lay it out alike. Code built without leaves anything in the register, so every step is
- * checked: the list must be aligned and go up. A stack that breaks off says why (enum unwind_result).
- *
- * sampler.bpf.c knows only unwind_user(): registers in, frames and a result out. */
+/* Unwinding user stacks: what the sampler hands in, and what it gets. How it is done: unwind_native.bpf.c. */
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
 
-#include "bpf/arch.bpf.h"
+#include "bpf/shared/cfi.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/frames.h"
 
-struct fp_frame {
-	__u64 caller_fp;
-	__u64 return_address;
+#include <stdbool.h>
+
+#define REGISTER_BIT(reg) (1U << (reg))
+#define ALL_REGISTERS ((1U << NR_REGS) - 1)
+
+/* Words right below the CFA that are read at once: the return address and, in nearly all code, every register
+ * that was saved. */
+#define WINDOW_WORDS 8
+
+/* One frame on the way from the leaf to the root, and what is kept from frame to frame. A record for each
+ * CPU in the `scratch` map: it is too large for the BPF stack, and the verifier does not track what it
+ * holds, so that a loop over frames looks the same to it in every round. */
+struct unwind_state {
+	/* In: set by the sampler. */
+	__u64 regs[NR_REGS];
+	__u64 ip;
+	__u32 pid;
+
+	bool asks; /* out: the process has no code list; the agent should make one at once */
+
+	__u32 known; /* registers (REGISTER_BIT) whose value in this frame is known */
+	bool is_call; /* ip is a return address: the frame's code is right before it */
+
+	__u32 list; /* the process's code list, by unit */
+	__u32 nr_ranges;
+	__u32 ranges_offset;
+
+	/* The range in which the last address was found. */
+	__u64 range_start;
+	__u64 range_end;
+	struct code_range range;
+
+	/* A search that goes on. */
+	__u32 low;
+	__u32 high;
+
+	struct cfi_rule rule; /* of this frame */
+	__u64 window[WINDOW_WORDS];
+	__u64 signal_frame[17]; /* struct sigcontext as far as rip */
 };
 
-/* Appends a user frame; false when there is no room. */
-static __always_inline bool push_user_frame(struct sample_event *event, __u64 address)
-{
-	__u32 index = (__u32)event->nr_kernel + event->nr_user;
-
-	if (event->nr_user >= MAX_USER_FRAMES || index >= MAX_FRAMES)
-		return false;
-	event->frames[index] = address;
-	event->nr_user++;
-	return true;
-}
-
-/* Steps from *fp to the caller's frame. UNWIND_COMPLETE: there is none, the root was reached. */
-static __always_inline enum unwind_result step(struct sample_event *event, __u64 *fp,
-					       bool *ret_done)
-{
-	struct fp_frame frame;
-
-	*ret_done = true;
-	if (*fp == 0)
-		return UNWIND_COMPLETE;
-	if (*fp & 7 || *fp > USER_ADDRESS_MAX)
-		return UNWIND_BAD_FRAME_POINTER;
-	if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)*fp) < 0)
-		return UNWIND_UNREADABLE_STACK;
-	if (frame.return_address == 0)
-		return UNWIND_COMPLETE;
-	if (frame.return_address > USER_ADDRESS_MAX)
-		return UNWIND_BAD_RETURN_ADDRESS;
-	if (!push_user_frame(event, frame.return_address))
-		return UNWIND_TOO_DEEP;
-	if (frame.caller_fp != 0 && frame.caller_fp <= *fp)
-		return UNWIND_BAD_FRAME_POINTER;
-	*fp = frame.caller_fp;
-	*ret_done = false;
-	return UNWIND_COMPLETE;
-}
-
-/* Appends the user frames of a stack, leaf first. */
-static __always_inline enum unwind_result unwind_user(const struct user_regs *regs,
-						      struct sample_event *event)
-{
-	__u64 fp = regs->fp;
-	bool done;
-
-	if (!push_user_frame(event, regs->ip))
-		return UNWIND_TOO_DEEP;
-	if (fp < regs->sp)
-		return fp == 0 ? UNWIND_COMPLETE : UNWIND_BAD_FRAME_POINTER;
-	for (int i = 0; i < MAX_USER_FRAMES; i++) {
-		enum unwind_result result = step(event, &fp, &done);
-
-		if (done)
-			return result;
-	}
-	return UNWIND_TOO_DEEP;
-}
+/* Unwinds the stack of this CPU's scratch record: appends its user frames, leaf first, and returns an enum
+ * unwind_result. A function of its own to the verifier. */
+int unwind_native(void);
 
 #endif

@@ -9,7 +9,8 @@
  *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
  *
  * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or where the
- * process entered the kernel. All others are return addresses. */
+ * process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal came. All others are
+ * return addresses. */
 #ifndef BPF_SHARED_EVENTS_H
 #define BPF_SHARED_EVENTS_H
 
@@ -17,9 +18,10 @@
 
 #define TASK_COMM_LEN 16
 #define MAX_KERNEL_FRAMES 127 /* kernel.perf_event_max_stack, its default */
-#define MAX_USER_FRAMES                                                                            \
-	256 /* of the frame-pointer unwinder: a plain bounded loop on Linux 5.3 and up */
+#define MAX_USER_FRAMES 1024
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+
+#define FRAME_INTERRUPTED (1ULL << 63) /* no address of user space has this bit */
 
 struct sample_event {
 	__u64 time_ns; /* CLOCK_MONOTONIC */

@@ -9,9 +9,16 @@
 	X(COMPLETE, complete, "complete")                                                          \
 	X(KERNEL_THREAD, kernel_thread, "kernel thread")                                           \
 	X(NO_REGISTERS, no_registers, "no user registers")                                         \
+	X(COMPAT, compat, "32-bit process")                                                        \
+	X(NEW_PROCESS, new_process, "process not known yet")                                       \
+	X(NOT_LOADED, not_loaded, "unwind table not loaded yet")                                   \
 	X(BAD_FRAME_POINTER, bad_frame_pointer, "no frame pointer")                                \
 	X(UNREADABLE_STACK, unreadable_stack, "stack unreadable")                                  \
 	X(BAD_RETURN_ADDRESS, bad_return_address, "bad return address")                            \
+	X(NOT_ASCENDING, not_ascending, "stack does not ascend")                                   \
+	X(LOST_REGISTER, lost_register, "register not recoverable")                                \
+	X(UNSUPPORTED_RULE, unsupported_rule, "unwind rule not supported")                         \
+	X(BAD_TABLE, bad_table, "damaged unwind table")                                            \
 	X(TOO_DEEP, too_deep, "too deep")
 
 enum unwind_result {

@@ -2,7 +2,7 @@
 #include "symbol/elf_fingerprint.h"
 
 #include "base/hash.h"
-#include "symbol/elf_reader.h"
+#include "unwind/elf_reader.h"
 #include "symbol/elf_symbol_list.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #define SYMBOL_ELF_FINGERPRINT_H
 
 #include "symbol/elf_symbols.h"
+#include "unwind/elf_reader.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef SYMBOL_ELF_SYMBOL_LIST_H
 #define SYMBOL_ELF_SYMBOL_LIST_H
 
-#include "symbol/elf_reader.h"
+#include "unwind/elf_reader.h"
 
 #define ELF_MAX_SYMBOLS (4u << 20) /* a symbol table */
 #define ELF_MAX_NAME_BYTES 4096 /* longer names are cut */

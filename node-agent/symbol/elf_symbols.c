@@ -7,7 +7,7 @@
  * where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
 #include "symbol/elf_symbols.h"
 
-#include "symbol/elf_reader.h"
+#include "unwind/elf_reader.h"
 #include "symbol/elf_symbol_list.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The function symbols of one ELF file, from .symtab and .dynsym.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
- * the file and against limits before libelf sees it (symbol/elf_reader.h). */
+ * the file and against limits before libelf sees it (unwind/elf_reader.h). */
 #ifndef SYMBOL_ELF_SYMBOLS_H
 #define SYMBOL_ELF_SYMBOLS_H
 
@@ -11,8 +11,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define ELF_BUILD_ID_MAX 64 /* bytes; GNU's are 20 */
 
 struct elf_symbols;
 

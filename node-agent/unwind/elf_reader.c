@@ -3,7 +3,7 @@
  * class; then, when both tables it names have been checked and read, about the whole image.
  *
  * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. */
-#include "symbol/elf_reader.h"
+#include "unwind/elf_reader.h"
 
 #include "base/cleanup.h"
 

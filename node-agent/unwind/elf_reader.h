@@ -14,7 +14,6 @@
 #define SYMBOL_ELF_READER_H
 
 #include "base/err.h"
-#include "symbol/elf_symbols.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -25,6 +24,7 @@
 #define ELF_MAX_SECTIONS 65536
 #define ELF_MAX_SEGMENTS 4096
 #define ELF_MAX_NOTE_BYTES 65536
+#define ELF_BUILD_ID_MAX 64 /* bytes; GNU's are 20 */
 
 struct elf_reader {
 	int fd; /* borrowed */

@@ -2,7 +2,7 @@
 /* The build id is a note: name "GNU", type NT_GNU_BUILD_ID, the id as its descriptor. Notes lie one behind
  * the other; name and descriptor are padded to the alignment, which is 4 except in segments that say 8:
  * libelf must be told. */
-#include "symbol/elf_reader.h"
+#include "unwind/elf_reader.h"
 
 #include "base/cleanup.h"
 

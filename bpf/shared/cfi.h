@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The contract for unwinding without frame pointers: what the agent writes for the BPF unwinder to read.
+ *
+ *	processes[pid] ──▶ code list: sorted executable ranges ──▶ tables[slot] ──▶ row table of the file
+ *	                                                                              rows ──▶ rules
+ *
+ * Lists and row tables lie in the *arena*: one address space of units of ARENA_UNIT bytes, cut into chunks,
+ * each a mmapable array map that is made on demand and never freed. Everything is aligned to its own size,
+ * so nothing that is read at once crosses a block. A unit of 0 is no reference.
+ *
+ * Row tables are addressed by *file offset*, not by virtual address: a mapping tells the one and not the
+ * other, and then a list needs nothing that is in the file. */
+#ifndef BPF_SHARED_CFI_H
+#define BPF_SHARED_CFI_H
+
+#include <linux/types.h>
+
+#define ARENA_UNIT 64
+#define ARENA_BLOCK_BYTES 4096 /* a value of a chunk's array */
+#define ARENA_CHUNK_BLOCKS 256
+#define ARENA_CHUNK_BYTES (ARENA_BLOCK_BYTES * ARENA_CHUNK_BLOCKS)
+#define ARENA_MAX_CHUNKS 4096
+
+/* A process's binding, the value of `processes`: its code list and the id that the list must have, so that
+ * a binding that outlives its list is noticed. 0: asked for, but not there yet. */
+#define CODE_BINDING(unit, id) ((__u64)(id) << 32 | (unit))
+#define CODE_BINDING_UNIT(binding) ((__u32)(binding))
+#define CODE_BINDING_ID(binding) ((__u32)((binding) >> 32))
+
+/* A code list: this, then nr_ranges starts (u64) in ascending order at CODE_LIST_STARTS, then as many
+ * struct code_range at `ranges_offset`. A range ends where the next one starts; holes between mappings are
+ * ranges too. The last one is a hole. */
+struct code_list {
+	__u32 id; /* never 0 */
+	__u32 nr_ranges;
+	__u32 ranges_offset; /* from the head of the list, in bytes; a multiple of 16 */
+	__u32 pad;
+};
+
+#define CODE_LIST_STARTS sizeof(struct code_list)
+#define CODE_LIST_MAX_RANGES 32768
+
+struct code_range {
+	__u64 bias; /* address - bias = offset in the file */
+	__u32 slot; /* in `tables`; 0: code without a file, for frame pointers */
+	__u32 is_hole;
+};
+
+/* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the `used` of each slot
+ * that it needs, so that the agent knows which tables are in use and which ones are wanted. */
+struct table_slot {
+	__u32 unit; /* of the row table; or one of the two below */
+	__u32 used;
+};
+
+#define MAX_TABLE_SLOTS 65536
+#define TABLE_NOT_LOADED 0
+#define TABLE_WITHOUT_CFI 1 /* the file has none: frame pointers */
+
+/* A row table: this, then the page directory, nr_pages + 1 numbers of rows (u32) at ROW_TABLE_PAGES; the
+ * rules at `rules_offset`; the rows at `rows_offset`. The rows of page p are those from pages[p] up to, not
+ * including, pages[p + 1]; the row that holds for an offset is the last one that does not begin above it,
+ * which may be a page's that lies before. Rule 0 is that of code without CFI. */
+struct row_table {
+	__u32 first_page; /* file offset / ROW_PAGE_BYTES */
+	__u32 nr_pages;
+	__u32 nr_rules;
+	__u32 nr_rows;
+	__u32 rules_offset; /* from the head of the table, in bytes; a multiple of 16 */
+	__u32 rows_offset; /* a multiple of 4 */
+	__u32 bytes; /* all of it */
+	__u32 pad;
+};
+
+#define ROW_TABLE_PAGES sizeof(struct row_table)
+#define ROW_PAGE_BYTES 4096
+#define ROW_TABLE_MAX_RULES 65536
+
+/* A row: from here on this rule holds. */
+#define ROW(pc, rule) ((__u32)((pc)&0xffff) << 16 | (rule))
+#define ROW_PC(row) ((row) >> 16) /* lower 16 bits of the file offset */
+#define ROW_RULE(row) ((row)&0xffff)
+
+/* How to find the canonical frame address (CFA): the value of the stack pointer before the call.
+ * X(NAME, words) */
+#define CFA_KINDS(X)                                                                               \
+	X(NONE, "no CFI: step by frame pointer")                                                   \
+	X(REGISTER, "register + offset")                                                           \
+	X(DEREF, "*(register + offset) + arg")                                                     \
+	X(PLT, "rsp + offset, 8 more from byte arg of each 16-byte PLT entry on")                  \
+	X(SIGNAL, "all registers are in the signal frame at rsp")                                  \
+	X(END, "the first frame of a stack")                                                       \
+	X(STACK_SWITCH, "frame pointer step that may lead to another stack")                       \
+	X(UNSUPPORTED, "a rule that is not one of these")
+
+enum cfa_kind {
+#define X(NAME, words) CFA_##NAME,
+	CFA_KINDS(X)
+#undef X
+		CFA_NR_KINDS,
+};
+
+/* Registers have their DWARF numbers (x86-64 psABI 3.6.2). */
+enum unwind_register {
+	REG_RAX,
+	REG_RDX,
+	REG_RCX,
+	REG_RBX,
+	REG_RSI,
+	REG_RDI,
+	REG_RBP,
+	REG_RSP,
+	REG_R8,
+	REG_R9,
+	REG_R10,
+	REG_R11,
+	REG_R12,
+	REG_R13,
+	REG_R14,
+	REG_R15,
+	NR_REGS,
+};
+
+/* The callee-saved registers, in the order of cfi_rule.saved. X(INDEX, REGISTER) */
+#define SAVED_REGISTERS(X)                                                                         \
+	X(0, REG_RBP) X(1, REG_RBX) X(2, REG_R12) X(3, REG_R13) X(4, REG_R14) X(5, REG_R15)
+#define NR_SAVED_REGS 6
+
+/* Where a register is saved: at CFA + 8 * this (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the
+ * stack pointer holds nothing yet, or no more: then the register itself still has the value. */
+#define CFI_NOT_SAVED (-128) /* the register has the caller's value */
+#define CFI_LOST 127 /* the value cannot be recovered */
+
+#define CFI_SAVED_AT_RBP 1
+/* The CFA's offset changes by 8 at each byte behind the row's pc whose bit is set in `arg` (bit 1: one byte
+ * behind): the pushes of a prologue in one row, or the pops of an epilogue. */
+#define CFI_RUN_UP 2
+#define CFI_RUN_DOWN 4
+
+#define CFI_MAX_RUN 15 /* bytes */
+
+struct cfi_rule {
+	__u8 kind; /* enum cfa_kind */
+	__u8 reg; /* of the CFA */
+	__u8 flags;
+	__s8 return_address; /* at CFA + 8 * this; -1 but for hand-written code */
+	__s32 offset;
+	__u16 arg;
+	__s8 saved[NR_SAVED_REGS];
+};
+
+_Static_assert(sizeof(struct code_list) == 16, "part of the contract");
+_Static_assert(sizeof(struct code_range) == 16, "part of the contract");
+_Static_assert(sizeof(struct row_table) == 32, "part of the contract");
+_Static_assert(sizeof(struct cfi_rule) == 16, "part of the contract");
+
+#endif

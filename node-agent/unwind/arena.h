@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that BPF programs read: the arena of bpf/shared/cfi.h. Chunks are made when they are needed and
+ * stay until the end; what is freed is used again, but not before every program that may still read it has
+ * ended. Written through short-lived mappings, so that it does not count as resident memory twice.
+ * Thread-safe. */
+#ifndef UNWIND_ARENA_H
+#define UNWIND_ARENA_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "bpf/shared/cfi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct arena_stats {
+	uint64_t nr_chunks;
+	uint64_t nr_bytes_used;
+	uint64_t nr_bytes_freed; /* waiting for programs to end */
+};
+
+/* `map_fd` is the array of maps `arena` (borrowed, outlives the arena). At most `max_bytes` in chunks, which
+ * is rounded up to one. Errors: -ENOMEM. */
+int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena) must_check;
+void arena_close(struct arena *arena);
+DEFINE_FREEP(struct arena, arena_close)
+
+/* Copies `len` bytes (more than 0) into the arena, at consecutive units. Errors: -ENOSPC full: something must
+ * be freed first; -ENOMEM; what bpf(2) and mmap(2) say. */
+int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit) must_check;
+
+/* Overwrites 4 bytes with one store. Of what was put at `unit`. */
+void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value);
+
+/* Gives back what arena_put() took. Nothing may refer to it any more; programs that looked it up before may
+ * still be running. */
+void arena_free(struct arena *arena, uint32_t unit, size_t len);
+
+/* Makes what was freed usable again: waits until all programs that run now have ended. An update of an array
+ * of maps does (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Takes tens of milliseconds: not for
+ * the reader's thread. Cheap when nothing was freed. */
+void arena_reclaim(struct arena *arena);
+
+struct arena_stats arena_get_stats(struct arena *arena);
+
+#endif

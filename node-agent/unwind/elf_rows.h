@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The row table of an ELF file, from whatever it has: .eh_frame (with or without .eh_frame_hdr, under any
+ * name its program headers give), .gopclntab, which wins in its functions, and .debug_frame, its own or that
+ * of a separate debug file found by build id or .gnu_debuglink, where there is no .eh_frame.
+ *
+ * The file may be hostile, see unwind/elf_reader.h. */
+#ifndef UNWIND_ELF_ROWS_H
+#define UNWIND_ELF_ROWS_H
+
+#include "base/err.h"
+#include "unwind/elf_reader.h"
+#include "unwind/row_table.h"
+#include "unwind/unwind_source.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_ROWS_MAX_SECTION_BYTES ((size_t)256 << 20)
+#define ELF_ROWS_MAX_FUNCTIONS ((size_t)4 << 20)
+
+struct elf_rows_opts {
+	size_t max_bytes; /* of the table */
+	const char *debug_dir; /* like /usr/lib/debug, in the agent's own file system; NULL: none */
+};
+
+/* What a table depends on: two files with the same key have the same table. The build id alone would not do:
+ * whoever writes a file chooses it, and files without one are common. */
+struct elf_rows_key {
+	char build_id[2 * ELF_BUILD_ID_MAX + 1]; /* lower-case hex, "" when there is none */
+	uint64_t hash[2]; /* of program headers and unwind sections (XXH3, 128 bit) */
+};
+
+struct elf_rows_stats {
+	uint64_t nr_functions;
+	uint64_t nr_rows_added; /* before merging */
+	uint64_t nr_section_bytes; /* of unwind sections read */
+	struct unwind_losses losses;
+};
+
+struct elf_rows;
+
+/* Reads headers and unwind sections. The fd stays the caller's and is not needed any more afterwards.
+ * Errors: -EBADMSG not an ELF file of this machine or damaged; -ENODATA it has code but nothing to unwind it
+ * with; -ENOSPC over a limit; -ENOMEM; what pread() says. */
+int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **ret_rows) must_check;
+void elf_rows_close(struct elf_rows *rows);
+DEFINE_FREEP(struct elf_rows, elf_rows_close)
+
+/* Borrowed. */
+const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows);
+
+/* Errors: -ENODATA no rows came of it, -ENOSPC over a limit, -ENOMEM. */
+int elf_rows_build(struct elf_rows *rows, struct row_table_bytes *ret_table,
+		   struct elf_rows_stats *ret_stats) must_check;
+
+/* The vDSO of this process, which is that of all 64-bit processes, as an open file (memfd) for
+ * elf_rows_open(). Errors: -ENOENT there is none, what memfd_create(2) says. */
+int elf_rows_open_vdso(int *ret_fd) must_check;
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Row tables on disk, so that a restart of the agent builds nothing again. One file a table, named by build
+ * id, key and format version; checked (checksum, row_table_is_valid()) when it is read; bounded in bytes, the
+ * least recently used go first. A file that is damaged is removed and counts as missing. */
+#ifndef UNWIND_ROW_CACHE_H
+#define UNWIND_ROW_CACHE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "unwind/elf_rows.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Goes up whenever the same input would give another table. */
+#define ROW_CACHE_VERSION 1
+
+struct row_cache;
+
+struct row_cache_stats {
+	uint64_t nr_hits;
+	uint64_t nr_misses;
+	uint64_t nr_bad_files;
+	uint64_t nr_write_failures; /* full disk, read-only directory */
+	uint64_t nr_evicted;
+	uint64_t nr_bytes;
+};
+
+/* Opens a directory, made (mode 0700) when missing; its parents must be there. Files in it that are not the
+ * cache's own stay untouched. Errors: -ENOMEM, -EPERM the directory is not ours alone (another owner, or
+ * writable by others), what mkdir(2) and open(2) say. */
+int row_cache_open(const char *path, uint64_t max_bytes, struct row_cache **ret_cache) must_check;
+void row_cache_close(struct row_cache *cache);
+DEFINE_FREEP(struct row_cache, row_cache_close)
+
+/* Errors: -ENOENT, also for a bad file; -ENOMEM. */
+int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
+		  struct row_table_bytes *ret_table) must_check;
+
+/* Writes a file beside and renames it, so that no reader sees half of one. Failures are counted only: a cache that
+ * cannot be written to is a slow one. */
+void row_cache_put(struct row_cache *cache, const struct elf_rows_key *key,
+		   const struct row_table_bytes *table);
+
+struct row_cache_stats row_cache_get_stats(const struct row_cache *cache);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Row tables as bytes: what bpf/shared/cfi.h says of struct row_table, from the agent's side. */
+#ifndef UNWIND_ROW_TABLE_H
+#define UNWIND_ROW_TABLE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "bpf/shared/cfi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* A table in one piece: it begins with a struct row_table. */
+struct row_table_bytes {
+	uint8_t *data; /* owned, malloc(3) */
+	size_t len;
+};
+
+static inline void row_table_bytes_done(struct row_table_bytes *table)
+{
+	free(table->data);
+	*table = (struct row_table_bytes){ 0 };
+}
+
+/* Whether every offset and number in it is what the contract says, so that nothing that reads it leaves it:
+ * for tables from elsewhere than row_builder_seal(). `data` is aligned to 16. */
+bool row_table_is_valid(const void *data, size_t len);
+
+/* The rule that holds at an offset of the file, with runs applied, as the BPF side finds it; rule 0 (CFA_NONE)
+ * outside of all rows. `data` is a valid table. */
+void row_table_find(const void *data, uint64_t file_offset, struct cfi_rule *ret_rule);
+
+#endif

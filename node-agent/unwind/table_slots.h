@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which file's rows are in the arena: the slots of the map `tables`, and the thread that fills them.
+ *
+ * The reader takes a slot for each file that a sampled process maps and hands in an open descriptor; the
+ * thread "unwind" reads the file, most wanted first, and sets the slot when its rows are in the arena. From
+ * that moment every process that maps the file unwinds through it. Files with the same key (copies of an
+ * image) share one table. Tables are kept under a bound of bytes, with the code lists that share the arena: those
+ * that no sample needed for longest go first, and are read again when one does. Thread-safe. */
+#ifndef UNWIND_TABLE_SLOTS_H
+#define UNWIND_TABLE_SLOTS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "unwind/arena.h"
+#include "unwind/row_cache.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TABLE_SLOTS_MAX_OPEN 1024 /* descriptors that wait */
+#define TABLE_MAX_BYTES ((size_t)64 << 20) /* a table */
+
+struct table_slots;
+
+struct table_slots_opts {
+	int tables_fd; /* the map `tables`; borrowed */
+	struct arena *arena; /* borrowed */
+	struct row_cache *cache; /* borrowed; NULL: none */
+	const char *debug_dir; /* as in elf_rows_opts; borrowed */
+	size_t max_bytes; /* of all tables */
+};
+
+struct table_slots_stats {
+	uint64_t nr_slots; /* taken */
+	uint64_t nr_waiting;
+	uint64_t nr_tables; /* in the arena */
+	uint64_t nr_bytes;
+	uint64_t nr_rows;
+	uint64_t nr_built;
+	uint64_t build_ns; /* CPU time of the thread */
+	uint64_t nr_shared; /* slots that got a table another one had */
+	uint64_t nr_evicted;
+	uint64_t nr_without_cfi;
+	uint64_t nr_bad_files; /* not ELF, damaged */
+	uint64_t nr_over_limit; /* of files whose tables are too large */
+	uint64_t nr_no_slot; /* files refused: all slots taken, or too many waiting */
+	uint64_t nr_bad_entries; /* see struct unwind_losses */
+	uint64_t nr_unsupported_rules;
+};
+
+/* Starts the thread. Errors: -ENOMEM, -EAGAIN, what mmap(2) says of the map. */
+int table_slots_start(const struct table_slots_opts *opts, struct table_slots **ret_slots)
+	must_check;
+void table_slots_stop(struct table_slots *slots);
+DEFINE_FREEP(struct table_slots, table_slots_stop)
+
+/* A slot for a file, which is read soon. Takes *fd over, also on failure. `*ret_slot` is never 0.
+ * Errors: -ENOSPC (counted), -ENOMEM. */
+int table_slots_add(struct table_slots *slots, int *fd, uint32_t *ret_slot) must_check;
+
+/* A slot that works like TABLE_WITHOUT_CFI for ever: for files that cannot be opened. Never 0. */
+uint32_t table_slots_without_cfi(const struct table_slots *slots);
+
+/* The slot of the vDSO. */
+uint32_t table_slots_vdso(const struct table_slots *slots);
+
+/* No process maps the file any more. The slot may become another file's once no program can be using it. */
+void table_slots_remove(struct table_slots *slots, uint32_t slot);
+
+/* A sample ended for want of this slot's table: it comes before those that were wanted less often. Returns whether
+ * the file must be handed in again with table_slots_reopen(), because the table was evicted. */
+bool table_slots_want(struct table_slots *slots, uint32_t slot);
+
+/* Hands in the file of an evicted table. Takes *fd over. */
+void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd);
+
+/* Waits until nothing waits to be read, but not past a time (CLOCK_MONOTONIC): for tests and for `record`.
+ * False at the deadline. */
+bool table_slots_wait_idle(struct table_slots *slots, uint64_t deadline_ns);
+
+struct table_slots_stats table_slots_get_stats(struct table_slots *slots);
+
+#endif
