@@ -20,6 +20,8 @@
 #define SIDEBAND_RING_BYTES ((size_t)256 * 1024)
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
+#define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
+#define DEBUG_DIR "/usr/lib/debug"
 
 /* One member for each module, in the order in which data flows and stages start. */
 struct agent {
@@ -34,6 +36,7 @@ struct agent {
 	struct target target;
 	struct sideband *sideband;
 	struct capture *capture;
+	struct unwinder *unwinder;
 	struct pipeline *pipeline;
 	struct cpu_set_bits online; /* when last looked at */
 	uint64_t nr_events_lost; /* as the pipeline was told */
@@ -138,6 +141,24 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 	return capture_open(&opts, reterr_msg, &agent->capture);
 }
 
+static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct capture_maps maps = capture_get_maps(agent->capture);
+	const struct unwinder_opts opts = {
+		.arena_fd = maps.arena_fd,
+		.tables_fd = maps.tables_fd,
+		.processes_fd = maps.processes_fd,
+		.max_bytes = agent->options->unwind_memory_max,
+		.cache_dir = agent->options->unwind_cache_dir,
+		.debug_dir = DEBUG_DIR,
+	};
+
+	int r = unwinder_start(&opts, &agent->unwinder);
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
+	return r;
+}
+
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
 	char host_name[256] = "";
@@ -148,6 +169,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.proc_fd = agent->proc_fd,
 		.symbol_memory_max = agent->options->symbol_memory_max,
 		.max_processes = MAX_PROCESSES,
+		.unwinder = agent->unwinder,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
@@ -163,6 +185,11 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 static void stop_pipeline(struct agent *agent)
 {
 	pipeline_free(agent->pipeline);
+}
+
+static void stop_unwinder(struct agent *agent)
+{
+	unwinder_stop(agent->unwinder);
 }
 
 static void stop_capture(struct agent *agent)
@@ -208,6 +235,7 @@ static const struct stage {
 	{ "target", start_target, stop_target },
 	{ "sideband", start_sideband, stop_sideband },
 	{ "capture", start_capture, stop_capture },
+	{ "unwinder", start_unwinder, stop_unwinder },
 	{ "pipeline", start_pipeline, stop_pipeline },
 };
 
@@ -348,12 +376,14 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns)
 {
 	uint64_t now = clock_mono_ns();
 
-	agent->next_poll_ns += AGENT_POLL_NS;
-	if (agent->next_poll_ns < now)
-		agent->next_poll_ns = now;
-	struct timespec wake = clock_timespec(
-		agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns);
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	if (agent->next_poll_ns <= now)
+		agent->next_poll_ns = now + AGENT_POLL_NS;
+	uint64_t until_ns = agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns;
+	if (capture_wait(agent->capture, until_ns)) {
+		struct timespec wake = clock_timespec(clock_mono_ns() + URGENT_DELAY_NS);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
 	handle_pending(agent);
 }
 
@@ -374,6 +404,7 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 {
 	capture_get_stats(agent->capture, &ret_stats->capture);
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
+	ret_stats->unwinder = unwinder_get_stats(agent->unwinder);
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
 	ret_stats->pods = (struct pod_watch_stats){ 0 };
 	if (agent->watch)

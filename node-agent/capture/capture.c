@@ -6,8 +6,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "flamelet_bpf.skel.h"
 
@@ -17,11 +19,15 @@
 #define RING_MIN_BYTES (UINT64_C(1) << 19)
 #define RING_MAX_BYTES (UINT64_C(1) << 26)
 
+#define NR_PROCESS_PROGS 3
+
 struct capture {
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
 	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
+	struct bpf_link *process_links[NR_PROCESS_PROGS]; /* owned */
 	struct cpu_timers *timers; /* owned */
+	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
 	void *handle_data;
 	uint64_t nr_polled; /* records handed out by this call */
@@ -186,12 +192,47 @@ static int on_record(void *data, void *record, size_t len)
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;
 }
 
+/* Edge-triggered: the ring buffer nearly always has something, but few samples are worth a wake-up. */
+static int open_wake_fd(struct capture *capture)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	capture->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->wake_fd < 0)
+		return -errno;
+	if (epoll_ctl(capture->wake_fd, EPOLL_CTL_ADD, bpf_map__fd(capture->skel->maps.samples),
+		      &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static int attach_process_progs(struct capture *capture)
+{
+	const struct bpf_program *progs[NR_PROCESS_PROGS] = {
+		capture->skel->progs.process_fork,
+		capture->skel->progs.process_exec,
+		capture->skel->progs.process_exit,
+	};
+
+	for (size_t i = 0; i < NR_PROCESS_PROGS; i++) {
+		capture->process_links[i] = bpf_program__attach(progs[i]);
+		if (!capture->process_links[i])
+			return -errno;
+	}
+	return 0;
+}
+
 static int attach(struct capture *capture, const struct capture_opts *opts)
 {
 	capture->ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.samples), on_record,
 					 capture, NULL);
 	if (!capture->ring)
 		return -errno;
+	int r = open_wake_fd(capture);
+	if (r == 0)
+		r = attach_process_progs(capture);
+	if (r < 0)
+		return r;
 	if (opts->follow_forks) {
 		capture->follow_link = bpf_program__attach(capture->skel->progs.follow_fork);
 		if (!capture->follow_link)
@@ -209,6 +250,7 @@ int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 	_cleanup_(capture_closep) struct capture *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return -ENOMEM;
+	capture->wake_fd = -EBADF;
 
 	int r = load(capture, opts, reterr_msg);
 	if (r < 0)
@@ -225,7 +267,10 @@ void capture_close(struct capture *capture)
 	if (!capture)
 		return;
 	cpu_timers_free(capture->timers);
+	for (size_t i = 0; i < NR_PROCESS_PROGS; i++)
+		bpf_link__destroy(capture->process_links[i]);
 	bpf_link__destroy(capture->follow_link);
+	cleanup_closep(&capture->wake_fd);
 	ring_buffer__free(capture->ring);
 	flamelet_bpf__destroy(capture->skel);
 	free(capture);
@@ -250,6 +295,27 @@ uint64_t capture_poll(struct capture *capture,
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	(void)ring_buffer__consume(capture->ring);
 	return capture->nr_polled;
+}
+
+struct capture_maps capture_get_maps(const struct capture *capture)
+{
+	return (struct capture_maps){
+		.arena_fd = bpf_map__fd(capture->skel->maps.arena),
+		.tables_fd = bpf_map__fd(capture->skel->maps.tables),
+		.processes_fd = bpf_map__fd(capture->skel->maps.processes),
+	};
+}
+
+bool capture_wait(struct capture *capture, uint64_t until_ns)
+{
+	uint64_t now = clock_mono_ns();
+	struct epoll_event event;
+
+	if (now >= until_ns)
+		return false;
+	uint64_t wait_ms = (until_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return epoll_wait(capture->wake_fd, &event, 1, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX) >
+	       0;
 }
 
 uint32_t capture_nr_cpus(const struct capture *capture)

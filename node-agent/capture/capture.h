@@ -36,6 +36,13 @@ struct capture_opts {
 	bool follow_forks; /* children of `pids` are wanted too */
 };
 
+/* What the unwinder fills (bpf/shared/cfi.h): map descriptors, borrowed from the capture. */
+struct capture_maps {
+	int arena_fd;
+	int tables_fd;
+	int processes_fd;
+};
+
 struct capture_stats {
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
@@ -63,6 +70,12 @@ void capture_stop(struct capture *capture);
  * records. */
 uint64_t capture_poll(struct capture *capture,
 		      void (*handle)(const struct sample_event *event, void *data), void *data);
+
+struct capture_maps capture_get_maps(const struct capture *capture);
+
+/* Waits until a time (CLOCK_MONOTONIC), a signal, or a sample of a process that should be looked at now;
+ * returns whether it was the last of these. */
+bool capture_wait(struct capture *capture, uint64_t until_ns);
 
 /* CPUs sampled now. */
 uint32_t capture_nr_cpus(const struct capture *capture);

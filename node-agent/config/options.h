@@ -65,6 +65,8 @@ struct options {
 	uint64_t export_interval_ns;
 
 	uint64_t symbol_memory_max; /* bytes */
+	uint64_t unwind_memory_max; /* bytes */
+	char *unwind_cache_dir;
 	enum log_level log_level;
 	bool quiet;
 	bool json;

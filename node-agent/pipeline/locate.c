@@ -7,7 +7,8 @@
  *
  * Return addresses are first moved one byte back, into the call instruction: a call that never returns may
  * be a function's last one. A stack's first address stays: it is where the CPU was, or where the process
- * entered the kernel (the instruction that faulted, or the one behind its system call).
+ * entered the kernel (the instruction that faulted, or the one behind its system call). So do those where a
+ * signal came.
  *
  * Code without a file keeps no address, except in the vDSO: two JIT compilers' addresses have nothing to do
  * with each other. */
@@ -161,6 +162,14 @@ static int locate_stop(struct locator *locator, enum unwind_result result, uint3
 	return r;
 }
 
+/* Where the code of a stack's frame is. */
+static uint64_t code_address(const __u64 *frames, uint32_t i)
+{
+	bool is_call = i > 0 && !(frames[i] & FRAME_INTERRUPTED);
+
+	return (frames[i] & ~FRAME_INTERRUPTED) - is_call;
+}
+
 static int locate_user_stack(struct locator *locator, const struct sample_event *event,
 			     uint32_t *locations)
 {
@@ -175,7 +184,7 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 	if (!process)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < event->nr_user && r == 0; i++)
-		r = locate_user(locator, process, event, frames[i] - (i > 0), &locations[i]);
+		r = locate_user(locator, process, event, code_address(frames, i), &locations[i]);
 	return r;
 }
 

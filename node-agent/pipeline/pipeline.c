@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
+#include "pipeline/binder.h"
 #include "pipeline/locate.h"
 #include "pipeline/naming.h"
 #include "pipeline/window.h"
@@ -24,7 +25,8 @@
 
 struct pipeline {
 	struct pipeline_opts opts;
-	struct process_table *processes; /* the reader's */
+	struct process_table *processes; /* this and the next: the reader's */
+	struct binder binder;
 	struct elf_cache *elfs; /* shared */
 	struct identity *identity; /* shared */
 	struct window *window; /* being filled; NULL before the first sample */
@@ -159,6 +161,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		return -ENOMEM;
 	pipeline->opts = *opts;
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
+	if (r == 0 && opts->unwinder)
+		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->unwinder);
 	if (r == 0)
 		r = elf_cache_new(opts->proc_fd, opts->symbol_memory_max, &pipeline->elfs);
 	if (r == 0)
@@ -245,6 +249,8 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 		window->nr_samples++;
 	else
 		count_lost(pipeline, 1);
+	if (pipeline->opts.unwinder)
+		binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
@@ -255,10 +261,14 @@ void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
 {
 	process_table_handle(pipeline->processes, event);
+	if (pipeline->opts.unwinder)
+		binder_see_event(&pipeline->binder, event);
 }
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
+	if (pipeline->opts.unwinder)
+		binder_flush(&pipeline->binder, now_ns);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
 	if (now_ns < pipeline->next_sweep_ns)
@@ -288,6 +298,7 @@ void pipeline_free(struct pipeline *pipeline)
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);
 	process_table_free(pipeline->processes);
+	binder_done(&pipeline->binder);
 	free(pipeline);
 }
 

@@ -18,6 +18,7 @@
 #include "process/process_table.h"
 #include "profile/profile.h"
 #include "symbol/elf_cache.h"
+#include "unwind/unwinder.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct pipeline_opts {
 	int proc_fd; /* borrowed */
 	size_t symbol_memory_max;
 	size_t max_processes;
+	struct unwinder *unwinder; /* borrowed; NULL: processes are not bound */
 	uint64_t period_ns; /* CPU time a sample stands for */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the loader's thread; the reference stays the pipeline's. */

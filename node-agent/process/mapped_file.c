@@ -137,6 +137,8 @@ void mapped_file_unref(struct mapped_files *files, struct mapped_file *file)
 {
 	if (--file->nr_refs > 0)
 		return;
+	if (files->watcher.file_gone)
+		files->watcher.file_gone(file, files->watcher.data);
 	htable_remove(&files->index, file->hash, file->row);
 	files->rows[file->row] =
 		(struct mapped_file_row){ .next_free_plus_1 = files->first_free_plus_1 };

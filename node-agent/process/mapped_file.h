@@ -20,9 +20,20 @@ struct mapped_file {
 	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
 		     * anonymous memory; without " (deleted)" */
 	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
+	uint32_t
+		slot; /* the unwinder's: where its rows are, see unwind/table_slots.h; 0 at first */
 	unsigned int nr_refs;
 	uint32_t hash; /* of the key; with `row`, its place in the set */
 	uint32_t row;
+};
+
+struct mapping_list;
+
+/* Who is told before a file or a list that has something of his is freed. */
+struct mapping_watcher {
+	void (*file_gone)(struct mapped_file *file, void *data);
+	void (*list_gone)(struct mapping_list *list, void *data);
+	void *data;
 };
 
 /* A row is in use, or a link in the list of free ones. */
@@ -37,6 +48,7 @@ struct mapped_files {
 	size_t nr_rows;
 	size_t cap_rows;
 	uint32_t first_free_plus_1;
+	struct mapping_watcher watcher; /* functions may be NULL */
 	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
 

@@ -38,6 +38,8 @@ void mapping_list_unref(struct mapping_list *list)
 {
 	if (!list || --list->nr_refs > 0)
 		return;
+	if (list->files->watcher.list_gone)
+		list->files->watcher.list_gone(list, list->files->watcher.data);
 	for (size_t i = 0; i < list->nr_items; i++)
 		mapped_file_unref(list->files, list->items[i].file);
 	list->files->nr_bytes -= list->cap_items * sizeof(*list->items);
@@ -121,6 +123,7 @@ static int replace(struct mapping_list *list, size_t first, size_t last,
 		(list->nr_items - last) * sizeof(*list->items));
 	memcpy(list->items + first, pieces, nr_pieces * sizeof(*pieces));
 	list->nr_items = nr_items;
+	list->is_changed = true;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "process/mapped_file.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,12 +23,21 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
+/* The unwinder's: where the list is for the kernel side to read, see unwind/code_lists.h. */
+struct mapping_code {
+	uint32_t unit; /* 0: nowhere */
+	uint32_t id;
+	uint32_t bytes;
+};
+
 struct mapping_list {
 	struct mapped_files *files; /* borrowed: what the mappings' files belong to */
 	struct mapping *items; /* owned; each holds a reference to its file */
 	size_t nr_items;
 	size_t cap_items;
 	unsigned int nr_refs;
+	bool is_changed; /* since it was put into the arena; the unwinder clears it */
+	struct mapping_code code;
 };
 
 /* An empty list with one reference. Errors: -ENOMEM. */

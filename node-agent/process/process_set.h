@@ -28,6 +28,8 @@ struct process {
 	struct mapping_list *mappings; /* one reference; NULL: none */
 	bool is_ended;
 	bool is_superseded;
+	bool is_bound; /* the kernel side has, or had, a code list of it */
+	bool is_noted; /* the consumer's: to be bound soon */
 };
 
 TAILQ_HEAD(process_queue, process);

@@ -59,6 +59,16 @@ void process_table_free(struct process_table *table)
 	free(table);
 }
 
+void process_table_watch(struct process_table *table, const struct mapping_watcher *watcher)
+{
+	table->files.watcher = *watcher;
+}
+
+struct process *process_table_find(struct process_table *table, uint32_t pid)
+{
+	return process_set_find_current(&table->set, pid);
+}
+
 /* The bound may be passed by one process's mappings until the next call. */
 static void bound_mappings(struct process_table *table)
 {
@@ -90,10 +100,12 @@ static void handle_fork(struct process_table *table, const struct proc_event *ev
 	if (parent->mappings)
 		mappings = mapping_list_ref(parent->mappings);
 	uint64_t known_ns = parent->known_ns;
+	bool is_bound = parent->is_bound;
 	struct process *child = process_set_add(&table->set, event->pid, event->time_ns);
 	if (child) {
 		child->mappings = take_ptr(mappings);
 		child->known_ns = known_ns;
+		child->is_bound = is_bound;
 	} else {
 		table->stats.nr_events_dropped++;
 	}
@@ -111,6 +123,7 @@ static void handle_exec(struct process_table *table, const struct proc_event *ev
 		process->next_read_ns = 0;
 		process->reread_wait_ns = 0;
 		process->known_ns = event->time_ns;
+		process->is_bound = false;
 		return;
 	}
 	process_set_supersede(&table->set, process, event->time_ns);

@@ -46,6 +46,12 @@ int process_table_new(int proc_fd, size_t max_processes, struct process_table **
 void process_table_free(struct process_table *table);
 DEFINE_FREEP(struct process_table, process_table_free)
 
+/* Has somebody told what is freed. Before the table is used. */
+void process_table_watch(struct process_table *table, const struct mapping_watcher *watcher);
+
+/* The process that has a pid now, or NULL when it is not known. Borrowed until the next call on the table. */
+struct process *process_table_find(struct process_table *table, uint32_t pid);
+
 /* Applies one event. Events and samples must come in time order; a fork or exit that comes later than
  * the first sample it should have come before does no harm. */
 void process_table_handle(struct process_table *table, const struct proc_event *event);

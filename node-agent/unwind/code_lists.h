@@ -28,7 +28,7 @@ int code_lists_new(int processes_fd, struct arena *arena, struct code_lists **re
 void code_lists_free(struct code_lists *lists);
 DEFINE_FREEP(struct code_lists, code_lists_free)
 
-/* Puts a mapping list into the arena unless it is there (mapping_list.code is its number), and binds the process to
+/* Puts a mapping list into the arena unless it is there (mapping_list.code says so), and binds the process to
  * it. The mappings' files must have their slots. Errors: -ENOSPC, -ENOMEM, what bpf(2) says; counted. */
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list) must_check;
 

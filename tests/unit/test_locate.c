@@ -124,6 +124,17 @@ static void return_addresses_are_moved_into_the_call_and_exact_ones_are_not(void
 				 expected[i]);
 }
 
+static void where_a_signal_came_is_no_call(void **state)
+{
+	const uint64_t frames[] = { CODE_PROGRAM + 0x100, CODE_PROGRAM + 0x200,
+				    (CODE_PROGRAM + 0x300) | FRAME_INTERRUPTED };
+	const struct sample_event event = sample_of(CODE_PID, frames, 0, 3);
+	uint32_t id = code_fixture_frame(*state, code_fixture_locate(*state, &event), 2);
+
+	assert_string_equal(file_of(*state, id), "/opt/program");
+	assert_int_equal(location(*state, id)->address, 0x300);
+}
+
 static void a_call_that_ends_a_mapping_belongs_to_it(void **state)
 {
 	const uint64_t frames[] = { CODE_PROGRAM, CODE_PROGRAM_END };
@@ -282,6 +293,7 @@ int main(void)
 		LOCATE_TEST(only_a_file_that_was_opened_has_a_size),
 		LOCATE_TEST(processes_that_map_a_file_share_its_locations),
 		LOCATE_TEST(return_addresses_are_moved_into_the_call_and_exact_ones_are_not),
+		LOCATE_TEST(where_a_signal_came_is_no_call),
 		LOCATE_TEST(a_call_that_ends_a_mapping_belongs_to_it),
 		LOCATE_TEST(kernel_frames_come_first_and_both_stacks_have_an_exact_leaf),
 		LOCATE_TEST(a_stack_that_stops_says_why_in_its_last_frame),

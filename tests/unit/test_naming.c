@@ -137,9 +137,16 @@ static void a_stop_is_named_by_its_reason(void **state)
 {
 	static const char *const names[UNWIND_NR_RESULTS] = {
 		[UNWIND_NO_REGISTERS] = "[no user registers]",
+		[UNWIND_COMPAT] = "[32-bit process]",
+		[UNWIND_NEW_PROCESS] = "[process not known yet]",
+		[UNWIND_NOT_LOADED] = "[unwind table not loaded yet]",
 		[UNWIND_BAD_FRAME_POINTER] = "[no frame pointer]",
 		[UNWIND_UNREADABLE_STACK] = "[stack unreadable]",
 		[UNWIND_BAD_RETURN_ADDRESS] = "[bad return address]",
+		[UNWIND_NOT_ASCENDING] = "[stack does not ascend]",
+		[UNWIND_LOST_REGISTER] = "[register not recoverable]",
+		[UNWIND_UNSUPPORTED_RULE] = "[unwind rule not supported]",
+		[UNWIND_BAD_TABLE] = "[damaged unwind table]",
 		[UNWIND_TOO_DEEP] = "[too deep]",
 	};
 	struct code_fixture *fixture = *state;

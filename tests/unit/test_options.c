@@ -122,6 +122,8 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(record.duration_ns, 10 * NSEC_PER_SEC);
 	assert_int_equal(record.kubelet_verify, HTTP_VERIFY_FULL);
 	assert_int_equal(record.symbol_memory_max, 256 << 20);
+	assert_int_equal(record.unwind_memory_max, 256 << 20);
+	assert_null(record.unwind_cache_dir);
 	assert_int_equal(record.log_level, LOG_LEVEL_INFO);
 	assert_null(record.otlp_endpoint);
 	assert_int_equal(agent.frequency_hz, 19);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/binder.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "bpf/shared/frames.h"
+#include "process/process_set.h"
+#include "symbol/file_opener.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NOTED 65536
+
+/* For opening files in a second: 50 us each, but 50 ms where a container has a hundred thousand mounts. */
+#define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
+
+static void on_file_gone(struct mapped_file *file, void *data)
+{
+	struct binder *binder = data;
+	struct table_slots *slots = binder->unwinder->slots;
+
+	if (file->slot != 0 && file->slot != table_slots_vdso(slots) &&
+	    file->slot != table_slots_without_cfi(slots))
+		table_slots_remove(slots, file->slot);
+}
+
+static void on_list_gone(struct mapping_list *list, void *data)
+{
+	struct binder *binder = data;
+
+	code_lists_drop(binder->unwinder->lists, list);
+}
+
+void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
+		 struct unwinder *unwinder)
+{
+	const struct mapping_watcher watcher = { on_file_gone, on_list_gone, binder };
+
+	*binder = (struct binder){
+		.proc_fd = proc_fd,
+		.processes = processes,
+		.unwinder = unwinder,
+	};
+	process_table_watch(processes, &watcher);
+}
+
+void binder_done(struct binder *binder)
+{
+	free(binder->pids);
+}
+
+/* Without memory the next sample of the process tries again. */
+static void note(struct binder *binder, struct process *process)
+{
+	if (process->is_noted ||
+	    array_grow(binder->pids, binder->cap_pids, binder->nr_pids + 1, MAX_NOTED) < 0)
+		return;
+	binder->pids[binder->nr_pids++] = process->pid;
+	process->is_noted = true;
+}
+
+void binder_see_event(struct binder *binder, const struct proc_event *event)
+{
+	if (event->kind != PROC_MMAP)
+		return;
+	struct process *process = process_table_find(binder->processes, event->pid);
+	if (process && process->is_bound)
+		note(binder, process);
+}
+
+static int open_file(struct binder *binder, uint32_t pid, const struct mapping *mapping,
+		     int *ret_fd)
+{
+	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
+
+	int r = file_opener_pin(binder->proc_fd, pid, mapping, &pinned);
+	return r < 0 ? r : file_opener_open(binder->proc_fd, pid, &pinned, ret_fd);
+}
+
+/* Whether there is time left for opening files in this second. */
+static bool may_open(struct binder *binder, uint64_t now_ns)
+{
+	if (now_ns >= binder->budget_end_ns) {
+		binder->budget_end_ns = now_ns + NSEC_PER_SEC;
+		binder->open_ns = 0;
+	}
+	return binder->open_ns < OPEN_MAX_NS;
+}
+
+static int open_timed(struct binder *binder, uint32_t pid, const struct mapping *mapping,
+		      int *ret_fd)
+{
+	uint64_t begin_ns = clock_mono_ns();
+
+	int r = open_file(binder, pid, mapping, ret_fd);
+	binder->open_ns += clock_mono_ns() - begin_ns;
+	return r;
+}
+
+/* The table that a sample wanted: if it was evicted, its file is handed in again. */
+static void want_table(struct binder *binder, struct process *process,
+		       const struct sample_event *event)
+{
+	struct table_slots *slots = binder->unwinder->slots;
+	uint32_t last = (uint32_t)event->nr_kernel + event->nr_user - 1;
+	uint64_t address = event->frames[last] & ~FRAME_INTERRUPTED;
+	int fd;
+
+	const struct mapping *mapping = mapping_list_find(process->mappings, address);
+	if (!mapping || mapping->file->slot == 0 || !table_slots_want(slots, mapping->file->slot))
+		return;
+	if (may_open(binder, event->time_ns) && open_timed(binder, process->pid, mapping, &fd) == 0)
+		table_slots_reopen(slots, mapping->file->slot, &fd);
+}
+
+void binder_see_sample(struct binder *binder, const struct sample_event *event)
+{
+	if (event->nr_user == 0)
+		return;
+	struct process *process = process_table_find(binder->processes, event->pid);
+	if (!process || !process->mappings)
+		return;
+	if (event->unwind_result == UNWIND_NOT_LOADED)
+		want_table(binder, process, event);
+	if (event->unwind_result == UNWIND_NEW_PROCESS || process->mappings->is_changed)
+		note(binder, process);
+}
+
+/* What is left without a slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
+static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *mapping,
+		     uint64_t now_ns)
+{
+	struct table_slots *slots = binder->unwinder->slots;
+	struct mapped_file *file = mapping->file;
+	int fd;
+
+	if (file->slot != 0)
+		return 0;
+	if (file->inode == 0) {
+		if (strcmp(file->path, "[vdso]") == 0)
+			file->slot = table_slots_vdso(slots);
+		return 0;
+	}
+	if (!may_open(binder, now_ns))
+		return -EAGAIN;
+	int r = open_timed(binder, pid, mapping, &fd);
+	if (r == -EOPNOTSUPP || r == -EPERM)
+		file->slot = table_slots_without_cfi(slots);
+	if (r == 0 && table_slots_add(slots, &fd, &file->slot) < 0)
+		return -EAGAIN;
+	return 0;
+}
+
+/* A process without all its files is bound all the same, and again at its next sample. */
+static void bind(struct binder *binder, struct process *process, uint64_t now_ns)
+{
+	struct mapping_list *list = process->mappings;
+	bool is_whole = true;
+
+	for (size_t i = 0; i < list->nr_items; i++)
+		if (give_slot(binder, process->pid, &list->items[i], now_ns) < 0)
+			is_whole = false;
+	if (code_lists_bind(binder->unwinder->lists, process->pid, list) < 0)
+		return;
+	process->is_bound = true;
+	list->is_changed = !is_whole;
+}
+
+void binder_flush(struct binder *binder, uint64_t now_ns)
+{
+	for (size_t i = 0; i < binder->nr_pids; i++) {
+		struct process *process = process_table_find(binder->processes, binder->pids[i]);
+
+		if (!process || !process->is_noted)
+			continue;
+		process->is_noted = false;
+		if (process->mappings && process->mappings->nr_items > 0 && !process->is_ended)
+			bind(binder, process, now_ns);
+	}
+	binder->nr_pids = 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the kernel side's view of sampled processes true: which files they map where, so that their stacks
+ * can be unwound. What the process table learns it brings to the unwinder (unwind/unwinder.h).
+ *
+ * A process is bound when it is sampled for the first time, and again when its mappings have changed; one
+ * that is never sampled costs nothing. Belongs to the reader's thread. */
+#ifndef PIPELINE_BINDER_H
+#define PIPELINE_BINDER_H
+
+#include "bpf/shared/events.h"
+#include "process/process_table.h"
+#include "unwind/unwinder.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct binder {
+	int proc_fd; /* borrowed */
+	struct process_table *processes; /* borrowed */
+	struct unwinder *unwinder; /* borrowed */
+	uint32_t *pids; /* owned; processes to be bound */
+	size_t nr_pids, cap_pids;
+	uint64_t budget_end_ns; /* of the second in which ... */
+	uint64_t open_ns; /* ... opening files took so long */
+};
+
+/* Watches what the table frees. Before the table is used. */
+void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
+		 struct unwinder *unwinder);
+void binder_done(struct binder *binder);
+
+/* An event was applied to the table. */
+void binder_see_event(struct binder *binder, const struct proc_event *event);
+
+/* A sample was located, so that the table knows its process. */
+void binder_see_sample(struct binder *binder, const struct sample_event *event);
+
+/* Binds what has changed since the last call. */
+void binder_flush(struct binder *binder, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/unwinder.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define CACHE_MAX_BYTES (UINT64_C(256) << 20)
+
+static void open_cache(struct unwinder *unwinder, const char *dir)
+{
+	if (!dir)
+		return;
+	int r = row_cache_open(dir, CACHE_MAX_BYTES, &unwinder->cache);
+	if (r < 0)
+		log_warn_errno(r,
+			       "cannot keep unwind tables in %s, they are built anew at each start",
+			       dir);
+}
+
+int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder)
+{
+	_cleanup_(unwinder_stopp) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return -ENOMEM;
+	open_cache(unwinder, opts->cache_dir);
+
+	int r = arena_new(opts->arena_fd, opts->max_bytes, &unwinder->arena);
+	if (r < 0)
+		return r;
+	r = code_lists_new(opts->processes_fd, unwinder->arena, &unwinder->lists);
+	if (r < 0)
+		return r;
+	const struct table_slots_opts slots_opts = {
+		.tables_fd = opts->tables_fd,
+		.arena = unwinder->arena,
+		.cache = unwinder->cache,
+		.debug_dir = opts->debug_dir,
+		.max_bytes = opts->max_bytes,
+	};
+	r = table_slots_start(&slots_opts, &unwinder->slots);
+	if (r == 0)
+		*ret_unwinder = take_ptr(unwinder);
+	return r;
+}
+
+void unwinder_stop(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	table_slots_stop(unwinder->slots);
+	code_lists_free(unwinder->lists);
+	arena_close(unwinder->arena);
+	row_cache_close(unwinder->cache);
+	free(unwinder);
+}
+
+struct unwinder_stats unwinder_get_stats(const struct unwinder *unwinder)
+{
+	struct unwinder_stats stats = {
+		.arena = arena_get_stats(unwinder->arena),
+		.slots = table_slots_get_stats(unwinder->slots),
+		.lists = code_lists_get_stats(unwinder->lists),
+	};
+
+	if (unwinder->cache)
+		stats.cache = row_cache_get_stats(unwinder->cache);
+	return stats;
+}

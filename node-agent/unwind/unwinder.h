@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's side of unwinding, as one: the arena, the tables of files and the code lists of processes. */
+#ifndef UNWIND_UNWINDER_H
+#define UNWIND_UNWINDER_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "unwind/arena.h"
+#include "unwind/code_lists.h"
+#include "unwind/row_cache.h"
+#include "unwind/table_slots.h"
+
+#include <stddef.h>
+
+struct unwinder_opts {
+	/* The maps of bpf/shared/cfi.h; borrowed, outlive the unwinder. */
+	int arena_fd;
+	int tables_fd;
+	int processes_fd;
+	size_t max_bytes; /* of tables and lists */
+	const char *cache_dir; /* NULL: nothing is kept on disk */
+	const char *debug_dir; /* see unwind/elf_rows.h */
+};
+
+struct unwinder {
+	struct arena *arena;
+	struct row_cache *cache; /* NULL without a directory */
+	struct table_slots *slots;
+	struct code_lists *lists;
+};
+
+struct unwinder_stats {
+	struct arena_stats arena;
+	struct row_cache_stats cache;
+	struct table_slots_stats slots;
+	struct code_lists_stats lists;
+};
+
+/* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and arena_new(). */
+int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder) must_check;
+void unwinder_stop(struct unwinder *unwinder);
+DEFINE_FREEP(struct unwinder, unwinder_stop)
+
+struct unwinder_stats unwinder_get_stats(const struct unwinder *unwinder);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code lists in real maps, read back as the kernel side would. */
+#include "unwind/code_lists.h"
+
+#include "base/cleanup.h"
+#include "process/mapped_file.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define PID 4711
+#define NO_BINDING UINT64_MAX
+
+struct fixture {
+	int processes_fd;
+	int arena_fd;
+	struct arena *arena;
+	struct code_lists *lists;
+	struct mapped_files files;
+	struct mapped_file *program;
+	struct mapped_file *library;
+	struct mapping_list *list;
+};
+
+static int chunk_create(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "chunk", sizeof(uint32_t), ARENA_BLOCK_BYTES,
+			      ARENA_CHUNK_BLOCKS, &opts);
+}
+
+static int outer_create(void)
+{
+	_cleanup_close_ int inner_fd = chunk_create();
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)inner_fd);
+
+	if (inner_fd < 0)
+		return inner_fd;
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "arena", sizeof(uint32_t),
+			      sizeof(uint32_t), ARENA_MAX_CHUNKS, &opts);
+}
+
+static struct mapped_file *take_file(struct fixture *fixture, const char *path, uint32_t slot)
+{
+	const struct mapped_file_key key = { .inode = slot,
+					     .path = path,
+					     .path_len = strlen(path) };
+	struct mapped_file *file;
+
+	assert_int_equal(mapped_files_take(&fixture->files, &key, &file), 0);
+	file->slot = slot;
+	return file;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
+					       sizeof(uint64_t), 4, NULL);
+	fixture->arena_fd = outer_create();
+	assert_true(fixture->processes_fd >= 0 && fixture->arena_fd >= 0);
+	assert_int_equal(arena_new(fixture->arena_fd, ARENA_CHUNK_BYTES, &fixture->arena), 0);
+	assert_int_equal(code_lists_new(fixture->processes_fd, fixture->arena, &fixture->lists), 0);
+	fixture->program = take_file(fixture, "/bin/program", 7);
+	fixture->library = take_file(fixture, "/lib/library.so", 8);
+	assert_int_equal(mapping_list_new(&fixture->files, &fixture->list), 0);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	mapping_list_unref(fixture->list);
+	mapped_file_unref(&fixture->files, fixture->program);
+	mapped_file_unref(&fixture->files, fixture->library);
+	mapped_files_done(&fixture->files);
+	code_lists_free(fixture->lists);
+	arena_close(fixture->arena);
+	close(fixture->arena_fd);
+	close(fixture->processes_fd);
+	test_free(fixture);
+	return 0;
+}
+
+static void map(struct fixture *fixture, uint64_t start, uint64_t end, uint64_t file_offset,
+		struct mapped_file *file)
+{
+	const struct mapping mapping = { start, end, file_offset, file };
+
+	assert_int_equal(mapping_list_insert(fixture->list, &mapping), 0);
+}
+
+static uint64_t binding_of(const struct fixture *fixture, uint32_t pid)
+{
+	uint64_t binding;
+
+	if (bpf_map_lookup_elem(fixture->processes_fd, &pid, &binding) < 0)
+		return NO_BINDING;
+	return binding;
+}
+
+/* What is at an offset of the bound list, by the maps alone. */
+static void read_list(const struct fixture *fixture, uint64_t binding, size_t offset, void *buf,
+		      size_t len)
+{
+	static char block[ARENA_BLOCK_BYTES];
+	uint64_t address = (uint64_t)CODE_BINDING_UNIT(binding) * ARENA_UNIT + offset;
+	uint32_t chunk = (uint32_t)(address / ARENA_CHUNK_BYTES);
+	uint32_t index = (uint32_t)(address / ARENA_BLOCK_BYTES % ARENA_CHUNK_BLOCKS);
+	uint32_t chunk_id;
+
+	assert_int_equal(bpf_map_lookup_elem(fixture->arena_fd, &chunk, &chunk_id), 0);
+	_cleanup_close_ int fd = bpf_map_get_fd_by_id(chunk_id);
+	assert_int_equal(bpf_map_lookup_elem(fd, &index, block), 0);
+	memcpy(buf, block + address % ARENA_BLOCK_BYTES, len);
+}
+
+static struct code_list head_of(const struct fixture *fixture, uint64_t binding)
+{
+	struct code_list head;
+
+	read_list(fixture, binding, 0, &head, sizeof(head));
+	return head;
+}
+
+static void expect_range(const struct fixture *fixture, uint64_t binding, uint32_t i,
+			 uint64_t start, struct code_range expected)
+{
+	struct code_list head = head_of(fixture, binding);
+	struct code_range range;
+	uint64_t found;
+
+	read_list(fixture, binding, CODE_LIST_STARTS + i * sizeof(found), &found, sizeof(found));
+	read_list(fixture, binding, head.ranges_offset + i * sizeof(range), &range, sizeof(range));
+	assert_int_equal(found, start);
+	assert_memory_equal(&range, &expected, sizeof(range));
+}
+
+static void a_bound_process_has_its_mappings_and_the_holes_between_them(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, 0x401000, 0x402000, 0x1000, fixture->program);
+	map(fixture, 0x7f0000000000, 0x7f0000010000, 0x5000, fixture->library);
+	map(fixture, 0x7f0000010000, 0x7f0000020000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+
+	uint64_t binding = binding_of(fixture, PID);
+	assert_int_equal(head_of(fixture, binding).id, CODE_BINDING_ID(binding));
+	assert_int_equal(head_of(fixture, binding).nr_ranges, 5);
+	expect_range(fixture, binding, 0, 0x401000, (struct code_range){ 0x400000, 7, 0 });
+	expect_range(fixture, binding, 1, 0x402000, (struct code_range){ 0, 0, 1 });
+	expect_range(fixture, binding, 2, 0x7f0000000000,
+		     (struct code_range){ 0x7f0000000000 - 0x5000, 8, 0 });
+	expect_range(fixture, binding, 3, 0x7f0000010000,
+		     (struct code_range){ 0x7f0000010000, 7, 0 });
+	expect_range(fixture, binding, 4, 0x7f0000020000, (struct code_range){ 0, 0, 1 });
+}
+
+static void processes_with_one_list_share_it_in_the_arena(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, 0x401000, 0x402000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(code_lists_bind(fixture->lists, PID + 1, fixture->list), 0);
+	assert_int_equal(binding_of(fixture, PID), binding_of(fixture, PID + 1));
+	assert_int_equal(code_lists_get_stats(fixture->lists).nr_lists, 1);
+}
+
+static void a_changed_list_is_a_new_one_and_the_old_one_is_void(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, 0x401000, 0x402000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	uint64_t before = binding_of(fixture, PID);
+	map(fixture, 0x500000, 0x501000, 0, fixture->library);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+
+	uint64_t after = binding_of(fixture, PID);
+	assert_int_not_equal(before, after);
+	assert_int_equal(head_of(fixture, before).id, 0);
+	assert_int_equal(head_of(fixture, after).id, CODE_BINDING_ID(after));
+	assert_int_equal(code_lists_get_stats(fixture->lists).nr_lists, 1);
+}
+
+static void a_dropped_list_is_void_and_gives_its_memory_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, 0x401000, 0x402000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	uint64_t binding = binding_of(fixture, PID);
+	code_lists_drop(fixture->lists, fixture->list);
+	code_lists_drop(fixture->lists, fixture->list);
+	assert_int_equal(head_of(fixture, binding).id, 0);
+	arena_reclaim(fixture->arena);
+	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_used, 0);
+	assert_int_equal(code_lists_get_stats(fixture->lists).nr_bytes, 0);
+}
+
+static void the_longest_list_fits_and_one_more_process_than_the_map_holds_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t i = 0; i < MAPPING_LIST_MAX; i++)
+		map(fixture, 0x10000000 + i * 0x2000, 0x10001000 + i * 0x2000, 0, fixture->program);
+	for (uint32_t pid = 1; pid <= 4; pid++)
+		assert_int_equal(code_lists_bind(fixture->lists, pid, fixture->list), 0);
+	assert_int_equal(head_of(fixture, binding_of(fixture, 1)).nr_ranges, 2 * MAPPING_LIST_MAX);
+	assert_int_equal(code_lists_bind(fixture->lists, 5, fixture->list), -ENOSPC);
+	assert_int_equal(code_lists_get_stats(fixture->lists).nr_failures, 1);
+}
+
+static void a_full_arena_leaves_the_process_as_it_was(void **state)
+{
+	struct fixture *fixture = *state;
+	static char most[ARENA_CHUNK_BYTES - 16 * ARENA_UNIT];
+	uint32_t unit;
+
+	map(fixture, 0x401000, 0x402000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	uint64_t binding = binding_of(fixture, PID);
+	assert_int_equal(arena_put(fixture->arena, most, sizeof(most), &unit), 0);
+	for (uint64_t i = 0; i < 100; i++)
+		map(fixture, 0x10000000 + i * 0x2000, 0x10001000 + i * 0x2000, 0, fixture->program);
+	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), -ENOSPC);
+	assert_int_equal(binding_of(fixture, PID), binding);
+	assert_int_equal(head_of(fixture, binding).id, CODE_BINDING_ID(binding));
+	assert_true(fixture->list->is_changed);
+}
+
+#define LISTS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LISTS_TEST(a_bound_process_has_its_mappings_and_the_holes_between_them),
+		LISTS_TEST(processes_with_one_list_share_it_in_the_arena),
+		LISTS_TEST(a_changed_list_is_a_new_one_and_the_old_one_is_void),
+		LISTS_TEST(a_dropped_list_is_void_and_gives_its_memory_back),
+		LISTS_TEST(
+			the_longest_list_fits_and_one_more_process_than_the_map_holds_is_refused),
+		LISTS_TEST(a_full_arena_leaves_the_process_as_it_was),
+	};
+
+	if (geteuid() != 0) {
+		printf("SKIP: making BPF maps needs root\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
