@@ -19,6 +19,7 @@ struct arena_stats {
 	uint64_t nr_chunks;
 	uint64_t nr_bytes_used;
 	uint64_t nr_bytes_freed; /* waiting for programs to end */
+	uint64_t nr_write_failures; /* of arena_set_u32() */
 };
 
 /* `map_fd` is the array of maps `arena` (borrowed, outlives the arena). At most `max_bytes` in chunks, which
@@ -31,7 +32,8 @@ DEFINE_FREEP(struct arena, arena_close)
  * be freed first; -ENOMEM; what bpf(2) and mmap(2) say. */
 int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit) must_check;
 
-/* Overwrites 4 bytes with one store. Of what was put at `unit`. */
+/* Overwrites the first 4 bytes of what was put at `unit` with one store. A failure (mmap(2) has no memory)
+ * is counted. */
 void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value);
 
 /* Gives back what arena_put() took. Nothing may refer to it any more; programs that looked it up before may

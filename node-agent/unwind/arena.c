@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread puts code
+ * lists. `wait_lock` is held by whoever waits for the kernel: each update of an array of maps takes a grace
+ * period there. It is taken first.
+ *
+ * What was freed goes through a limbo:
+ *
+ *	arena_put ──▶ in use ──▶ arena_free ──▶ limbo ──▶ arena_reclaim: grace period ──▶ free
+ *
+ * Room in the limbo is made when units are taken, so that no failure can lose any. */
+#include "unwind/arena.h"
+
+#include "base/array.h"
+#include "unwind/extents.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <bpf/bpf.h>
+
+#define CHUNK_UNITS (ARENA_CHUNK_BYTES / ARENA_UNIT)
+/* 0 is no reference, and 1 is TABLE_WITHOUT_CFI. */
+#define FIRST_UNIT (TABLE_WITHOUT_CFI + 1)
+
+struct arena {
+	int map_fd; /* borrowed */
+	size_t max_chunks;
+	size_t page_bytes;
+	int *chunk_fds; /* owned, room for max_chunks */
+
+	pthread_mutex_t wait_lock;
+	pthread_mutex_t lock; /* for all below */
+	size_t nr_chunks;
+	struct extents extents; /* what is in the limbo counts as taken */
+	struct extent *limbo; /* owned; room for all extents that are taken */
+	size_t nr_limbo;
+	size_t cap_limbo;
+	uint64_t nr_units_limbo;
+	uint64_t nr_write_failures;
+};
+
+static size_t count_chunks(size_t max_bytes)
+{
+	size_t nr_chunks = max_bytes / ARENA_CHUNK_BYTES;
+
+	if (nr_chunks == 0)
+		return 1;
+	return nr_chunks < ARENA_MAX_CHUNKS ? nr_chunks : ARENA_MAX_CHUNKS;
+}
+
+int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena)
+{
+	struct arena *arena = calloc(1, sizeof(*arena));
+
+	if (!arena)
+		return -ENOMEM;
+	arena->map_fd = map_fd;
+	arena->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	arena->max_chunks = count_chunks(max_bytes);
+	arena->chunk_fds = calloc(arena->max_chunks, sizeof(*arena->chunk_fds));
+	pthread_mutex_init(&arena->wait_lock, NULL);
+	pthread_mutex_init(&arena->lock, NULL);
+	extents_init(&arena->extents, FIRST_UNIT);
+	if (!arena->chunk_fds) {
+		arena_close(arena);
+		return -ENOMEM;
+	}
+	*ret_arena = arena;
+	return 0;
+}
+
+void arena_close(struct arena *arena)
+{
+	if (!arena)
+		return;
+	for (size_t i = 0; i < arena->nr_chunks; i++)
+		close(arena->chunk_fds[i]);
+	extents_done(&arena->extents);
+	pthread_mutex_destroy(&arena->lock);
+	pthread_mutex_destroy(&arena->wait_lock);
+	free(arena->limbo);
+	free(arena->chunk_fds);
+	free(arena);
+}
+
+/* Takes *fd over. */
+static int append_chunk(struct arena *arena, int *fd)
+{
+	uint32_t chunk_end = (uint32_t)(arena->nr_chunks + 1) * CHUNK_UNITS;
+	int r = extents_grow(&arena->extents, chunk_end - arena->extents.end);
+	if (r < 0)
+		return r;
+	arena->chunk_fds[arena->nr_chunks++] = take_fd(*fd);
+	return 0;
+}
+
+/* Makes the range of units longer by a chunk. Programs can reach it before any unit of it is given out.
+ * The caller holds wait_lock. */
+static int add_chunk(struct arena *arena)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	uint32_t key = (uint32_t)arena->nr_chunks;
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arena_chunk", sizeof(key),
+						ARENA_BLOCK_BYTES, ARENA_CHUNK_BLOCKS, &opts);
+
+	if (fd < 0)
+		return fd;
+	int r = bpf_map_update_elem(arena->map_fd, &key, &fd, BPF_ANY);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&arena->lock);
+	r = append_chunk(arena, &fd);
+	pthread_mutex_unlock(&arena->lock);
+	return r;
+}
+
+/* Adds a chunk if that can help to find this many units. Another thread may have been faster: then it
+ * does nothing. */
+static int grow_for(struct arena *arena, uint32_t nr_units)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&arena->wait_lock);
+	pthread_mutex_lock(&arena->lock);
+	uint32_t missing = extents_missing(&arena->extents, nr_units);
+	size_t limit = arena->max_chunks * CHUNK_UNITS;
+	bool can_fit = missing <= limit - arena->extents.end;
+	pthread_mutex_unlock(&arena->lock);
+	if (!can_fit)
+		r = -ENOSPC;
+	else if (missing > 0)
+		r = add_chunk(arena);
+	pthread_mutex_unlock(&arena->wait_lock);
+	return r;
+}
+
+static int take_now(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit)
+{
+	pthread_mutex_lock(&arena->lock);
+	int r = array_grow(arena->limbo, arena->cap_limbo, arena->extents.nr_taken + 1, SIZE_MAX);
+	if (r == 0)
+		r = extents_take(&arena->extents, nr_units, ret_unit);
+	pthread_mutex_unlock(&arena->lock);
+	return r;
+}
+
+/* Each turn makes the arena larger, by this thread or another, or is the last one. */
+static int take_units(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit)
+{
+	for (;;) {
+		int r = take_now(arena, nr_units, ret_unit);
+		if (r != -ENOSPC)
+			return r;
+		r = grow_for(arena, nr_units);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* A piece of one chunk, mapped from the beginning of its first page. */
+struct window {
+	void *pages;
+	size_t len;
+	uint8_t *data;
+};
+
+static int open_window(struct arena *arena, uint64_t address, size_t len, struct window *ret_window)
+{
+	size_t offset = address % ARENA_CHUNK_BYTES;
+	size_t first_page = offset / arena->page_bytes * arena->page_bytes;
+
+	pthread_mutex_lock(&arena->lock);
+	int fd = arena->chunk_fds[address / ARENA_CHUNK_BYTES];
+	pthread_mutex_unlock(&arena->lock);
+	len += offset - first_page;
+	void *pages = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)first_page);
+	if (pages == MAP_FAILED)
+		return -errno;
+	*ret_window = (struct window){ pages, len, (uint8_t *)pages + offset - first_page };
+	return 0;
+}
+
+static void close_window(struct window *window)
+{
+	munmap(window->pages, window->len);
+}
+
+static int write_bytes(struct arena *arena, uint64_t address, const uint8_t *data, size_t len)
+{
+	while (len > 0) {
+		size_t in_chunk = ARENA_CHUNK_BYTES - address % ARENA_CHUNK_BYTES;
+		size_t part = len < in_chunk ? len : in_chunk;
+		struct window window;
+
+		int r = open_window(arena, address, part, &window);
+		if (r < 0)
+			return r;
+		memcpy(window.data, data, part);
+		close_window(&window);
+		address += part;
+		data += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static struct extent extent_of(uint32_t unit, size_t len)
+{
+	return (struct extent){ unit, (uint32_t)((len + ARENA_UNIT - 1) / ARENA_UNIT) };
+}
+
+/* Units that no program was ever told of. */
+static void give_back_unused(struct arena *arena, struct extent extent)
+{
+	pthread_mutex_lock(&arena->lock);
+	extents_give_back(&arena->extents, extent);
+	pthread_mutex_unlock(&arena->lock);
+}
+
+int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit)
+{
+	uint32_t unit;
+
+	if (len > arena->max_chunks * ARENA_CHUNK_BYTES)
+		return -ENOSPC;
+	int r = take_units(arena, extent_of(0, len).nr_units, &unit);
+	if (r < 0)
+		return r;
+	r = write_bytes(arena, (uint64_t)unit * ARENA_UNIT, data, len);
+	if (r < 0) {
+		give_back_unused(arena, extent_of(unit, len));
+		return r;
+	}
+	*ret_unit = unit;
+	return 0;
+}
+
+void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value)
+{
+	struct window window;
+
+	if (open_window(arena, (uint64_t)unit * ARENA_UNIT, sizeof(value), &window) < 0) {
+		__atomic_fetch_add(&arena->nr_write_failures, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_store_n((uint32_t *)(void *)window.data, value, __ATOMIC_RELEASE);
+	close_window(&window);
+}
+
+void arena_free(struct arena *arena, uint32_t unit, size_t len)
+{
+	struct extent extent = extent_of(unit, len);
+
+	pthread_mutex_lock(&arena->lock);
+	arena->limbo[arena->nr_limbo++] = extent;
+	arena->nr_units_limbo += extent.nr_units;
+	pthread_mutex_unlock(&arena->lock);
+}
+
+static void leave_limbo(struct arena *arena, size_t nr_extents)
+{
+	for (size_t i = 0; i < nr_extents; i++) {
+		arena->nr_units_limbo -= arena->limbo[i].nr_units;
+		extents_give_back(&arena->extents, arena->limbo[i]);
+	}
+	arena->nr_limbo -= nr_extents;
+	memmove(arena->limbo, arena->limbo + nr_extents, arena->nr_limbo * sizeof(*arena->limbo));
+}
+
+/* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu()
+ * in the kernel, and BPF programs are its readers. The caller holds wait_lock. */
+static int wait_for_programs(struct arena *arena)
+{
+	uint32_t key = 0;
+
+	return bpf_map_update_elem(arena->map_fd, &key, &arena->chunk_fds[0], BPF_ANY);
+}
+
+void arena_reclaim(struct arena *arena)
+{
+	pthread_mutex_lock(&arena->wait_lock);
+	pthread_mutex_lock(&arena->lock);
+	size_t nr_extents = arena->nr_limbo;
+	pthread_mutex_unlock(&arena->lock);
+	if (nr_extents > 0 && wait_for_programs(arena) == 0) {
+		pthread_mutex_lock(&arena->lock);
+		leave_limbo(arena, nr_extents);
+		pthread_mutex_unlock(&arena->lock);
+	}
+	pthread_mutex_unlock(&arena->wait_lock);
+}
+
+struct arena_stats arena_get_stats(struct arena *arena)
+{
+	pthread_mutex_lock(&arena->lock);
+	struct arena_stats stats = {
+		.nr_chunks = arena->nr_chunks,
+		.nr_bytes_used = (arena->extents.nr_units_taken - arena->nr_units_limbo) *
+				 ARENA_UNIT,
+		.nr_bytes_freed = arena->nr_units_limbo * ARENA_UNIT,
+		.nr_write_failures = __atomic_load_n(&arena->nr_write_failures, __ATOMIC_RELAXED),
+	};
+	pthread_mutex_unlock(&arena->lock);
+	return stats;
+}
