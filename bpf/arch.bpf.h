@@ -13,8 +13,8 @@
 /* User space ends below the hole of non-canonical addresses (57 bits with LA57). */
 #define USER_ADDRESS_MAX ((1ULL << 56) - 1)
 
-#define REG_FP REG_RBP
-#define REG_SP REG_RSP
+#define REG_FP CFI_RBP
+#define REG_SP CFI_RSP
 
 /* Segment selectors of user code: arch/x86/include/asm/segment.h. */
 #define USER32_CS 0x23
@@ -34,22 +34,22 @@ static __always_inline bool regs_are_compat(const struct pt_regs *regs)
 /* By DWARF number. A macro, so that a context's registers are read through the context pointer itself. */
 #define COPY_REGS(to, from)                                                                        \
 	do {                                                                                       \
-		(to)[REG_RAX] = (from)->rax;                                                       \
-		(to)[REG_RDX] = (from)->rdx;                                                       \
-		(to)[REG_RCX] = (from)->rcx;                                                       \
-		(to)[REG_RBX] = (from)->rbx;                                                       \
-		(to)[REG_RSI] = (from)->rsi;                                                       \
-		(to)[REG_RDI] = (from)->rdi;                                                       \
-		(to)[REG_RBP] = (from)->rbp;                                                       \
-		(to)[REG_RSP] = (from)->rsp;                                                       \
-		(to)[REG_R8] = (from)->r8;                                                         \
-		(to)[REG_R9] = (from)->r9;                                                         \
-		(to)[REG_R10] = (from)->r10;                                                       \
-		(to)[REG_R11] = (from)->r11;                                                       \
-		(to)[REG_R12] = (from)->r12;                                                       \
-		(to)[REG_R13] = (from)->r13;                                                       \
-		(to)[REG_R14] = (from)->r14;                                                       \
-		(to)[REG_R15] = (from)->r15;                                                       \
+		(to)[CFI_RAX] = (from)->rax;                                                       \
+		(to)[CFI_RDX] = (from)->rdx;                                                       \
+		(to)[CFI_RCX] = (from)->rcx;                                                       \
+		(to)[CFI_RBX] = (from)->rbx;                                                       \
+		(to)[CFI_RSI] = (from)->rsi;                                                       \
+		(to)[CFI_RDI] = (from)->rdi;                                                       \
+		(to)[CFI_RBP] = (from)->rbp;                                                       \
+		(to)[CFI_RSP] = (from)->rsp;                                                       \
+		(to)[CFI_R8] = (from)->r8;                                                         \
+		(to)[CFI_R9] = (from)->r9;                                                         \
+		(to)[CFI_R10] = (from)->r10;                                                       \
+		(to)[CFI_R11] = (from)->r11;                                                       \
+		(to)[CFI_R12] = (from)->r12;                                                       \
+		(to)[CFI_R13] = (from)->r13;                                                       \
+		(to)[CFI_R14] = (from)->r14;                                                       \
+		(to)[CFI_R15] = (from)->r15;                                                       \
 	} while (0)
 
 /* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
@@ -57,8 +57,8 @@ static __always_inline bool regs_are_compat(const struct pt_regs *regs)
  * pointer follows. */
 #define SIGNAL_FRAME_REGS 40
 #define SIGNAL_FRAME_ORDER                                                                         \
-	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RDI, REG_RSI,    \
-		REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX, REG_RSP
+	CFI_R8, CFI_R9, CFI_R10, CFI_R11, CFI_R12, CFI_R13, CFI_R14, CFI_R15, CFI_RDI, CFI_RSI,    \
+		CFI_RBP, CFI_RBX, CFI_RDX, CFI_RAX, CFI_RCX, CFI_RSP
 
 /* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn, %rax (or
  * %eax); syscall. */

@@ -23,8 +23,8 @@
 #define MAX_SEARCH_STEPS 16 /* in CODE_LIST_MAX_RANGES ranges, or in the rows of a page */
 
 #define CALLEE_SAVED_REGISTERS                                                                     \
-	(REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_RBX) | REGISTER_BIT(REG_R12) |                    \
-	 REGISTER_BIT(REG_R13) | REGISTER_BIT(REG_R14) | REGISTER_BIT(REG_R15))
+	(REGISTER_BIT(REG_FP) | REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) |                    \
+	 REGISTER_BIT(CFI_R13) | REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15))
 
 static __always_inline struct scratch *get_scratch(void)
 {

@@ -102,28 +102,28 @@ enum cfa_kind {
 
 /* Registers have their DWARF numbers (x86-64 psABI 3.6.2). */
 enum unwind_register {
-	REG_RAX,
-	REG_RDX,
-	REG_RCX,
-	REG_RBX,
-	REG_RSI,
-	REG_RDI,
-	REG_RBP,
-	REG_RSP,
-	REG_R8,
-	REG_R9,
-	REG_R10,
-	REG_R11,
-	REG_R12,
-	REG_R13,
-	REG_R14,
-	REG_R15,
+	CFI_RAX,
+	CFI_RDX,
+	CFI_RCX,
+	CFI_RBX,
+	CFI_RSI,
+	CFI_RDI,
+	CFI_RBP,
+	CFI_RSP,
+	CFI_R8,
+	CFI_R9,
+	CFI_R10,
+	CFI_R11,
+	CFI_R12,
+	CFI_R13,
+	CFI_R14,
+	CFI_R15,
 	NR_REGS,
 };
 
 /* The callee-saved registers, in the order of cfi_rule.saved. X(INDEX, REGISTER) */
 #define SAVED_REGISTERS(X)                                                                         \
-	X(0, REG_RBP) X(1, REG_RBX) X(2, REG_R12) X(3, REG_R13) X(4, REG_R14) X(5, REG_R15)
+	X(0, CFI_RBP) X(1, CFI_RBX) X(2, CFI_R12) X(3, CFI_R13) X(4, CFI_R14) X(5, CFI_R15)
 #define NR_SAVED_REGS 6
 
 /* Where a register is saved: at CFA + 8 * this (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the

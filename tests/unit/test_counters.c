@@ -8,7 +8,7 @@
 
 #define NR_VALUES (sizeof(struct counters) / sizeof(uint64_t))
 #define FIRST_VALUE 1000
-#define MAX_BYTES 16384
+#define MAX_BYTES 8192
 
 _Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "nothing but 64-bit numbers");
 
