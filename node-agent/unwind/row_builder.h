@@ -38,10 +38,11 @@ int row_builder_begin(struct row_builder *builder, uint64_t address, uint64_t le
 int row_builder_add(struct row_builder *builder, uint64_t address, const struct cfi_rule *rule)
 	must_check;
 
-/* The finished table; the builder is empty after it. Errors: -ENODATA nothing was added, -ENOSPC, -ENOMEM. */
+/* The finished table; the builder is empty after it, also when that fails. Errors: -ENODATA nothing but code
+ * without CFI was added; what a begin or add before it said. */
 int row_builder_seal(struct row_builder *builder, struct row_table_bytes *ret_table) must_check;
 
-/* Rows before merging, for statistics. */
+/* Rows before merging, in all tables of the builder, for statistics. */
 uint64_t row_builder_nr_added(const struct row_builder *builder);
 
 #endif
