@@ -82,15 +82,13 @@ static void drop_places_below_sp(struct cfi_rule *rule)
 			rule->saved[i] = CFI_NOT_SAVED;
 }
 
-/* The same rule without what has no meaning in it. */
-static struct cfi_rule normal_rule(const struct cfi_rule *rule)
+/* Clears what has no meaning in a rule. */
+static void normalise(struct cfi_rule *rule)
 {
-	struct cfi_rule normal = *rule;
-
-	normal.flags &= CFI_SAVED_AT_RBP;
+	rule->flags &= CFI_SAVED_AT_RBP;
 	switch (rule->kind) {
 	case CFA_REGISTER:
-		normal.arg = 0;
+		rule->arg = 0;
 		break;
 	case CFA_DEREF:
 	case CFA_PLT:
@@ -99,15 +97,16 @@ static struct cfi_rule normal_rule(const struct cfi_rule *rule)
 	case CFA_SIGNAL:
 	case CFA_END:
 	case CFA_STACK_SWITCH:
-		return (struct cfi_rule){ .kind = rule->kind };
+		*rule = (struct cfi_rule){ .kind = rule->kind };
+		return;
 	default:
-		return (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
+		*rule = (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
+		return;
 	}
 	if (rule->reg >= NR_REGS)
-		return (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
-	if (is_sp_rule(&normal) && !(normal.flags & CFI_SAVED_AT_RBP))
-		drop_places_below_sp(&normal);
-	return normal;
+		*rule = (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
+	else if (is_sp_rule(rule) && !(rule->flags & CFI_SAVED_AT_RBP))
+		drop_places_below_sp(rule);
 }
 
 /* +1 or -1 if that many steps lead from a rule to the next; else 0. */
@@ -276,7 +275,8 @@ int row_builder_add(struct row_builder *builder, uint64_t address, const struct 
 		r = add_to_run(builder, &builder->pending);
 		builder->pending.offset = offset;
 	}
-	builder->pending.rule = normal_rule(rule);
+	builder->pending.rule = *rule;
+	normalise(&builder->pending.rule);
 	return r;
 }
 
