@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules have one base for the places of registers: the CFA, or rbp. Most code saves below the CFA. Code that
+ * aligns its stack does not know at compile time how far below, so GCC gives such places as expressions on
+ * rbp, and keeps the CFA in memory:
+ *
+ *	CFA = *(rbp - 40), rbp at rbp + 0, r15 at rbp - 8, r14 at rbp - 16 …
+ *
+ * Where the CFA is rbp + 16, say, both are the same thing. */
+#include "unwind/cfi_state.h"
+
+#define SLOT_BYTES 8
+#define MIN_SLOT (CFI_NOT_SAVED + 1)
+#define MAX_SLOT (CFI_LOST - 1)
+
+/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[REG_RSP], with the ucontext at
+ * rsp when the handler has returned. */
+#define SIGNAL_FRAME_RSP 160
+
+int cfi_column_of(uint64_t reg)
+{
+	static const int8_t columns[] = {
+#define X(INDEX, REGISTER) [REGISTER] = INDEX + 1,
+		SAVED_REGISTERS(X)
+#undef X
+			[REG_RSP] = CFI_COLUMN_SP + 1,
+		[DWARF_REG_RA] = CFI_COLUMN_RA + 1,
+	};
+
+	return reg < sizeof(columns) ? columns[reg] - 1 : -1;
+}
+
+static struct cfi_place make_place(enum cfi_place_kind kind, uint8_t reg, int64_t offset)
+{
+	if (offset != (int32_t)offset)
+		return (struct cfi_place){ .kind = CFI_PLACE_OTHER };
+	return (struct cfi_place){ .kind = (uint8_t)kind, .reg = reg, .offset = (int32_t)offset };
+}
+
+struct cfi_place cfi_place_from_cfa(enum cfi_place_kind kind, int64_t offset)
+{
+	return make_place(kind, 0, offset);
+}
+
+struct cfi_place cfi_place_at(const struct dwarf_value *address)
+{
+	if (address->kind != DWARF_VALUE_REGISTER)
+		return (struct cfi_place){ .kind = CFI_PLACE_OTHER };
+	if (address->reg == DWARF_REG_CFA)
+		return make_place(CFI_PLACE_AT_CFA, 0, address->offset);
+	return make_place(CFI_PLACE_AT_REGISTER, address->reg, address->offset);
+}
+
+static struct dwarf_value get_cfa(const struct cfi_state *state)
+{
+	if (state->has_cfa_expression)
+		return state->cfa_expression;
+	if (state->cfa_register >= NR_REGS)
+		return (struct dwarf_value){ .kind = DWARF_VALUE_UNKNOWN };
+	return (struct dwarf_value){
+		.kind = DWARF_VALUE_REGISTER,
+		.reg = (uint8_t)state->cfa_register,
+		.offset = state->cfa_offset,
+	};
+}
+
+/* CFA = *(rsp + 160) of a frame that is marked as a signal frame. The mark alone says no more than that it was
+ * not a call that led there, and is also on other hand-written code. */
+static bool is_signal_cfa(const struct dwarf_value *cfa)
+{
+	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == REG_RSP &&
+	       cfa->offset == SIGNAL_FRAME_RSP && cfa->addend == 0;
+}
+
+static bool set_cfa(const struct dwarf_value *cfa, struct cfi_rule *rule)
+{
+	if (cfa->reg >= NR_REGS || cfa->offset != (int32_t)cfa->offset)
+		return false;
+	rule->reg = cfa->reg;
+	rule->offset = (int32_t)cfa->offset;
+	rule->arg = (uint16_t)cfa->addend;
+	switch (cfa->kind) {
+	case DWARF_VALUE_REGISTER:
+		rule->kind = CFA_REGISTER;
+		return true;
+	case DWARF_VALUE_MEMORY:
+		rule->kind = CFA_DEREF;
+		return cfa->addend == (int16_t)cfa->addend;
+	case DWARF_VALUE_PLT:
+		rule->kind = CFA_PLT;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A place by the CFA where it can be. */
+static struct cfi_place get_place(const struct cfi_state *state, enum cfi_column column,
+				  const struct cfi_rule *rule)
+{
+	struct cfi_place place = state->places[column];
+
+	if (place.kind == CFI_PLACE_AT_REGISTER && rule->kind == CFA_REGISTER &&
+	    place.reg == rule->reg)
+		return make_place(CFI_PLACE_AT_CFA, 0, (int64_t)place.offset - rule->offset);
+	return place;
+}
+
+static int8_t slot_of(const struct cfi_place *place)
+{
+	int32_t slot = place->offset / SLOT_BYTES;
+
+	if (place->offset % SLOT_BYTES != 0 || slot < MIN_SLOT || slot > MAX_SLOT)
+		return CFI_LOST;
+	return (int8_t)slot;
+}
+
+static int8_t saved_slot(const struct cfi_place *place, bool is_rbp_base)
+{
+	switch (place->kind) {
+	case CFI_PLACE_UNSET:
+	case CFI_PLACE_SAME:
+		return CFI_NOT_SAVED;
+	case CFI_PLACE_AT_CFA:
+		return is_rbp_base ? CFI_LOST : slot_of(place);
+	case CFI_PLACE_AT_REGISTER:
+		return is_rbp_base && place->reg == REG_RBP ? slot_of(place) : CFI_LOST;
+	default:
+		return CFI_LOST;
+	}
+}
+
+/* With places by both, the base of most of them; the others are lost. */
+static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
+{
+	struct cfi_place places[NR_SAVED_REGS];
+	int nr_at_cfa = 0;
+	int nr_at_rbp = 0;
+	bool is_all = true;
+
+	for (int i = 0; i < NR_SAVED_REGS; i++) {
+		places[i] = get_place(state, i, rule);
+		nr_at_cfa += places[i].kind == CFI_PLACE_AT_CFA;
+		nr_at_rbp += places[i].kind == CFI_PLACE_AT_REGISTER && places[i].reg == REG_RBP;
+	}
+
+	bool is_rbp_base = nr_at_rbp > 0 && nr_at_rbp >= nr_at_cfa;
+	for (int i = 0; i < NR_SAVED_REGS; i++) {
+		rule->saved[i] = saved_slot(&places[i], is_rbp_base);
+		is_all = is_all && rule->saved[i] != CFI_LOST;
+	}
+	if (is_rbp_base)
+		rule->flags |= CFI_SAVED_AT_RBP;
+	return is_all;
+}
+
+static bool set_return_address(const struct cfi_state *state, struct cfi_rule *rule)
+{
+	struct cfi_place place = get_place(state, CFI_COLUMN_RA, rule);
+
+	if (place.kind != CFI_PLACE_AT_CFA)
+		return false;
+	rule->return_address = slot_of(&place);
+	return rule->return_address != CFI_LOST;
+}
+
+/* The CFA is by definition what the stack pointer was. */
+static bool has_usual_sp(const struct cfi_state *state)
+{
+	const struct cfi_place *sp = &state->places[CFI_COLUMN_SP];
+
+	return sp->kind == CFI_PLACE_UNSET || (sp->kind == CFI_PLACE_CFA_VALUE && sp->offset == 0);
+}
+
+bool cfi_state_make_rule(const struct cfi_state *state, bool is_signal_frame,
+			 struct cfi_rule *ret_rule)
+{
+	struct dwarf_value cfa = get_cfa(state);
+	struct cfi_rule rule = { 0 };
+
+	if (state->places[CFI_COLUMN_RA].kind == CFI_PLACE_UNDEFINED) {
+		*ret_rule = (struct cfi_rule){ .kind = CFA_END };
+		return true;
+	}
+	if (is_signal_frame && is_signal_cfa(&cfa)) {
+		*ret_rule = (struct cfi_rule){ .kind = CFA_SIGNAL };
+		return true;
+	}
+	if (!set_cfa(&cfa, &rule) || !has_usual_sp(state) || !set_return_address(state, &rule)) {
+		*ret_rule = (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
+		return false;
+	}
+
+	bool is_all = set_saved(state, &rule);
+	*ret_rule = rule;
+	return is_all;
+}
