@@ -20,3 +20,11 @@ uint32_t hash_bytes(const void *data, size_t len)
 	pthread_once(&seed_once, seed_init);
 	return (uint32_t)XXH3_64bits_withSeed(data, len, seed);
 }
+
+void hash_128(const void *data, size_t len, uint64_t ret_hash[static 2])
+{
+	XXH128_hash_t hash = XXH3_128bits(data, len);
+
+	ret_hash[0] = hash.low64;
+	ret_hash[1] = hash.high64;
+}

@@ -14,4 +14,8 @@ static inline uint32_t hash_u64(uint64_t value)
 	return hash_bytes(&value, sizeof(value));
 }
 
+/* The same in every process and at every time: for names of what is kept. Not made against who chooses both
+ * of two inputs. */
+void hash_128(const void *data, size_t len, uint64_t ret_hash[static 2]);
+
 #endif

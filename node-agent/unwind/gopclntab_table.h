@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of Go's function table: header, functions, and the tables of stack pointer distances.
+ *
+ *	header     magic, quantum, size of pointers, number of functions, where the other parts are
+ *	functab    for each function its start and where its record is, in ascending order; then the end
+ *	record     name, pcsp, …, flags
+ *	pctab      tables of (value, length) in variable-length numbers; pcsp is one of them */
+#ifndef UNWIND_GOPCLNTAB_TABLE_H
+#define UNWIND_GOPCLNTAB_TABLE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gopclntab_section;
+
+/* Go's abi.FuncFlag. */
+#define GO_TOP_FRAME 1
+#define GO_WRITES_SP 2
+
+struct gopclntab_table {
+	const uint8_t *data; /* borrowed */
+	size_t len;
+	uint64_t text_address; /* what starts count from; 0 if they are addresses */
+	size_t nr_functions;
+	size_t functab_offset; /* from `data`, like the next ones */
+	size_t records_offset;
+	size_t pctab_offset;
+	size_t names_offset;
+	size_t field_bytes; /* of functab's numbers: 4 or 8 */
+	size_t flag_offset; /* in a record; 0: it has none */
+};
+
+struct gopclntab_function {
+	uint64_t start;
+	uint64_t end; /* the next one's start: with padding */
+	uint32_t pcsp; /* in pctab; 0: it has none */
+	uint8_t flags; /* GO_… */
+	const char *name; /* borrowed, terminated; "" when it is damaged */
+};
+
+/* Walks through a pcsp table. */
+struct gopclntab_steps {
+	const uint8_t *pos;
+	const uint8_t *end;
+	uint64_t address; /* behind the last step */
+	int32_t value;
+	bool is_started;
+};
+
+/* Errors: -EBADMSG. */
+int gopclntab_table_init(struct gopclntab_table *table, const struct gopclntab_section *section)
+	must_check;
+
+/* `index` is below nr_functions. Errors: -EBADMSG. */
+int gopclntab_table_get(const struct gopclntab_table *table, size_t index,
+			struct gopclntab_function *ret_function) must_check;
+
+void gopclntab_steps_init(struct gopclntab_steps *steps, const struct gopclntab_table *table,
+			  const struct gopclntab_function *function);
+
+/* From *ret_address on the stack pointer is *ret_value below where it was at the function's entry. Returns 1,
+ * or 0 at the end of the table. Errors: -EBADMSG. */
+int gopclntab_steps_next(struct gopclntab_steps *steps, uint64_t *ret_address, int32_t *ret_value)
+	must_check;
+
+#endif
