@@ -10,6 +10,10 @@ ninja = $(if $(shell command -v ninja),-G Ninja)
 build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build $(2) -j $(JOBS) $(if $(3),--target $(3))
 
+# $(call optimized,TARGETS): builds what the release build leaves out, with its flags, in its directory.
+optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
+	cmake --build build -j $(JOBS) --target $(1)
+
 .PHONY: all deps demo test check bench fuzz e2e image clean help
 
 all: ## build build/flamelet (optimized, with debug information)
@@ -37,9 +41,8 @@ check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	ctest --test-dir build-dev --output-on-failure -L '^lint$$' -j $(JOBS)
 	tests/lint/check_tidy build-clang
 
-bench: deps all ## print what a sample costs: BPF, agent, memory (root)
-	$(call build,dev,build-dev,deep)
-	python3 tests/bench/bench.py build/flamelet build-dev/tests/bench/deep
+bench: deps ## print what a sample costs: BPF, agent, memory, unwind tables (root)
+	$(call optimized,bench)
 
 fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
 	$(call build,fuzz,build-fuzz)

@@ -2,155 +2,95 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Flamelet costs, each figure beside a baseline taken in the same run.
 
-usage: bench.py FLAMELET DEEP
+usage: bench.py FLAMELET FOLDER
 
-FLAMELET is the binary, DEEP the load of deep.c. Needs root; the baseline needs perf (linux-perf).
-Figures are CPU times, never wall times: they hold on a machine that does other things too."""
+FLAMELET is the binary, FOLDER has the loads that are built from this directory. Needs root; the baselines need
+perf (linux-perf). Figures are CPU times, never wall times: they hold on a machine that does other things
+too."""
 
-import http.server
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-BPF_PROG_TYPE_PERF_EVENT = "7"  # enum bpf_prog_type
-STATS_SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
+import loads
+import measure
+
 WARM_UP_S = 4
 WINDOW_S = 15
 FIXED_LOOPS = "3000000000"
 FIXED_HZ = 4999
+ALL_FILES_HZ = 99
+FILES_A_SECOND = 200
+STEADY_S = 120
 
-
-class Sink(http.server.BaseHTTPRequestHandler):
-    """An OTLP endpoint that takes everything and counts it."""
-
-    protocol_version = "HTTP/1.1"
-    nr_bytes = 0
-
-    def do_POST(self):
-        length = int(self.headers.get("Content-Length", 0))
-        Sink.nr_bytes += length
-        self.rfile.read(length)
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
-
-
-def start_sink():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sink)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}"
-
-
-def cpu_seconds(pid):
-    """CPU time of all threads, to the nanosecond: clock ticks would hide a profiler that costs little."""
-    total_ns = 0
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as stat:
-            total_ns += int(stat.read().split()[0])
-    return total_ns / 1e9
-
-
-def memory_mb(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-        values = dict(line.split(":", 1) for line in status)
-    return int(values["VmRSS"].split()[0]) / 1024, int(values["VmHWM"].split()[0]) / 1024
-
-
-def bpf_objects(pid):
-    """What the kernel tells of each BPF program and map that the process holds, from its fdinfo."""
-    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
-        with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
-            fields = dict(line.split(":", 1) for line in info if ":" in line)
-        yield {key: value.strip() for key, value in fields.items()}
-
-
-def sampler_stats(pid):
-    for fields in bpf_objects(pid):
-        if fields.get("prog_type") == BPF_PROG_TYPE_PERF_EVENT and "run_time_ns" in fields:
-            return int(fields["run_time_ns"]), int(fields["run_cnt"])
-    raise SystemExit("bench: the sampler is not loaded")
-
-
-def maps_mb(pid):
-    sizes = {fields["map_id"]: int(fields["memlock"]) for fields in bpf_objects(pid)
-             if "map_id" in fields and "memlock" in fields}
-    return sum(sizes.values()) / 2**20
-
-
-def start_loads(deep, depth, nr):
-    return [subprocess.Popen([deep, str(depth), "600"]) for _ in range(nr)]
-
-
-def end(processes):
-    for process in processes:
-        process.kill()
-        process.wait()
-
-
-def start_agent(flamelet, hz, endpoint):
-    return subprocess.Popen(
-        [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", endpoint, "--export-interval", "5s"],
-        stderr=subprocess.PIPE, text=True)
-
-
-def stop_agent(agent):
-    """Ends the agent and returns its counters."""
-    agent.send_signal(signal.SIGTERM)
-    log = agent.communicate()[1]
-    if agent.returncode != 0:
-        raise SystemExit(f"bench: agent failed:\n{log}")
-    last = [line for line in log.splitlines() if "stopped:" in line][-1]
-    return {k: int(v) for k, v in (f.split("=") for f in last.replace('"', "").split() if f.count("=") == 1)
-            if v.isdigit()}
+# Load, and how perf can find its frames.
+BUILDS = (("deep", "fp"), ("deep_nofp", "dwarf"))
 
 
 def measure_agent(flamelet, deep, depth, hz):
-    loads = start_loads(deep, depth, os.cpu_count())
-    agent = start_agent(flamelet, hz, start_sink())
+    processes = loads.start_deep(deep, depth)
+    agent = loads.start_agent(flamelet, hz, loads.start_sink())
     try:
         time.sleep(WARM_UP_S)
-        cpu, (ns, runs), sent = cpu_seconds(agent.pid), sampler_stats(agent.pid), Sink.nr_bytes
+        cpu, (ns, runs) = measure.cpu_seconds(agent.pid), measure.sampler_stats(agent.pid)
+        sent = loads.Sink.nr_bytes
         time.sleep(WINDOW_S)
-        cpu = cpu_seconds(agent.pid) - cpu
-        ns_after, runs_after = sampler_stats(agent.pid)
-        rss, peak = memory_mb(agent.pid)
-        maps = maps_mb(agent.pid)
+        cpu = measure.cpu_seconds(agent.pid) - cpu
+        ns_after, runs_after = measure.sampler_stats(agent.pid)
+        rss, peak = measure.memory_mb(agent.pid)
+        maps = measure.maps_mb(agent.pid)
     finally:
-        end(loads)
-        counters = stop_agent(agent)
+        loads.end(processes)
+        counters = loads.stop_agent(agent)
     samples = runs_after - runs
     return {"samples": samples, "bpf_ns": (ns_after - ns) / samples, "cpu_us": cpu / samples * 1e6,
             "share": cpu / (WINDOW_S * os.cpu_count()) * 100, "rss": rss, "peak": peak, "maps": maps,
-            "wire": (Sink.nr_bytes - sent) / samples, "lost": counters.get("ring_full", 0)}
+            "wire": (loads.Sink.nr_bytes - sent) / samples, "lost": counters.get("ring_full", 0),
+            "complete": 100 * counters.get("unwind_complete", 0) / max(1, counters.get("sampled", 0))}
 
 
-def measure_perf(deep, depth, hz):
-    """perf record with frame-pointer stacks on the same load: it neither names nor sends anything."""
+def measure_perf(deep, depth, hz, stacks):
+    """perf on the same load: `record` neither names nor sends anything, `script` names and unwinds afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        loads = start_loads(deep, depth, os.cpu_count())
-        perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(hz), "-a", "-g", "-o",
-                                 f"{folder}/perf.data"], stderr=subprocess.DEVNULL)
+        data = f"{folder}/perf.data"
+        processes = loads.start_deep(deep, depth)
+        perf = loads.start_perf(hz, stacks, data)
         try:
             time.sleep(WARM_UP_S)
-            cpu = cpu_seconds(perf.pid)
+            cpu = measure.cpu_seconds(perf.pid)
             time.sleep(WINDOW_S)
-            cpu = cpu_seconds(perf.pid) - cpu
-            rss, peak = memory_mb(perf.pid)
+            cpu = measure.cpu_seconds(perf.pid) - cpu
+            peak = measure.memory_mb(perf.pid)[1]
         finally:
-            end(loads)
-            perf.send_signal(signal.SIGINT)
-            perf.wait()
-    samples = WINDOW_S * hz * os.cpu_count()
-    return {"cpu_us": cpu / samples * 1e6, "rss": rss, "peak": peak}
+            loads.end(processes)
+            loads.stop_perf(perf)
+        script_cpu, nr_scripted = loads.run_perf_script(data)
+    return {"record_us": cpu / (WINDOW_S * hz * os.cpu_count()) * 1e6, "peak": peak,
+            "script_us": script_cpu / max(1, nr_scripted) * 1e6}
+
+
+def print_load(flamelet, deep, depth, hz, stacks, has_perf):
+    agent = measure_agent(flamelet, deep, depth, hz)
+    line = (f"{os.path.basename(deep):10} {depth:7} {hz:5} {agent['samples']:8} {agent['complete']:10.1f} "
+            f"{agent['bpf_ns']:14.0f} {agent['cpu_us']:16.1f} {agent['share']:7.3f} {agent['rss']:7.1f} "
+            f"{agent['maps']:8.1f} {agent['wire']:14.1f}   ")
+    if has_perf:
+        perf = measure_perf(deep, depth, hz, stacks)
+        line += f"{stacks:5} {perf['record_us']:9.1f} {perf['script_us']:9.1f} {perf['peak']:7.1f}"
+    print(line + (f"  LOST {agent['lost']}" if agent["lost"] else ""), flush=True)
+
+
+def print_loads(flamelet, folder, has_perf):
+    """Loads on all CPUs; deep_nofp is deep without frame pointers."""
+    print(f"{'load':10} {'frames':>7} {'Hz':>5} {'samples':>8} {'complete %':>10} {'BPF ns/sample':>14} "
+          f"{'agent us/sample':>16} {'CPU %':>7} {'RSS MB':>7} {'maps MB':>8} {'wire B/sample':>14}   "
+          f"baseline: perf record us/sample, perf script us/sample, record's RSS MB")
+    for name, stacks in BUILDS:
+        for depth, hz in ((5, 99), (25, 99), (100, 99), (25, 19)):
+            print_load(flamelet, f"{folder}/{name}", depth, hz, stacks, has_perf)
 
 
 def fixed_work_ns(deep):
@@ -161,6 +101,7 @@ def fixed_work_ns(deep):
 
 
 def cost_in_context(deep, start, stop):
+    """us a sample."""
     alone = fixed_work_ns(deep)
     profiler = start()
     time.sleep(WARM_UP_S)
@@ -169,31 +110,50 @@ def cost_in_context(deep, start, stop):
     return (under - alone) / (under / 1e9 * FIXED_HZ) / 1e3
 
 
-def perf_in_context(deep):
-    with tempfile.TemporaryDirectory() as folder:
-        def start():
-            return subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(FIXED_HZ), "-a", "-g",
-                                     "-o", f"{folder}/perf.data"], stderr=subprocess.DEVNULL)
-
-        def stop(perf):
-            perf.send_signal(signal.SIGINT)
-            perf.wait()
-
-        return cost_in_context(deep, start, stop)
-
-
-def print_agent(flamelet, deep, has_perf):
-    print(f"{'load':24} {'Hz':>5} {'samples':>8} {'BPF ns/sample':>14} {'agent us/sample':>16} {'CPU %':>7} "
-          f"{'RSS MB':>7} {'maps MB':>8} {'wire B/sample':>14}   baseline: perf record -g us/sample, RSS MB")
-    for depth, hz in ((5, 99), (25, 99), (100, 99), (25, 19)):
-        agent = measure_agent(flamelet, deep, depth, hz)
-        line = (f"{depth:3} frames, all CPUs     {hz:5} {agent['samples']:8} {agent['bpf_ns']:14.0f} "
-                f"{agent['cpu_us']:16.1f} {agent['share']:7.3f} {agent['rss']:7.1f} {agent['maps']:8.1f} "
-                f"{agent['wire']:14.1f}   ")
+def print_in_context(flamelet, folder, has_perf):
+    print(f"\nCPU time added to the sampled task, us a sample at {FIXED_HZ} Hz, 25 frames (kernel entry, timer "
+          "and all):")
+    for name, stacks in BUILDS:
+        deep = f"{folder}/{name}"
+        cost = cost_in_context(deep, lambda: loads.start_agent(flamelet, FIXED_HZ, loads.start_sink()),
+                               loads.stop_agent)
+        line = f"  {name:10} flamelet {cost:.1f}"
         if has_perf:
-            perf = measure_perf(deep, depth, hz)
-            line += f"{perf['cpu_us']:.1f}, {perf['peak']:.1f}"
-        print(line + (f"  LOST {agent['lost']}" if agent["lost"] else ""), flush=True)
+            cost = cost_in_context(deep, lambda: loads.start_perf(FIXED_HZ, stacks, "/dev/null"),
+                                   loads.stop_perf)
+            line += f", baseline: perf record --call-graph {stacks} {cost:.1f}"
+        print(line, flush=True)
+
+
+def print_tables(folder, paths):
+    print(f"\nUnwind tables of the {len(paths)} programs and libraries of this machine:", flush=True)
+    subprocess.run([f"{folder}/cfi_bench"], input="\n".join(paths) + "\n", text=True,
+                   errors="surrogateescape", check=True)
+
+
+def read_memory(agent):
+    return measure.memory_mb(agent.pid) + (measure.maps_mb(agent.pid),)
+
+
+def print_all_loaded(flamelet, folder, paths):
+    """One process maps the code of every file, and is sampled."""
+    agent = loads.start_agent(flamelet, ALL_FILES_HZ, loads.start_sink())
+    load = None
+    try:
+        time.sleep(WARM_UP_S)
+        before = read_memory(agent)
+        load, nr_mapped = loads.start_map_files(f"{folder}/map_files", paths, FILES_A_SECOND)
+        loads.wait_until_steady(lambda: measure.maps_mb(agent.pid), STEADY_S)
+        after = read_memory(agent)
+    finally:
+        loads.end([load] if load else [])
+        counters = loads.stop_agent(agent)
+    print(f"\nThe agent with the code of {nr_mapped} files mapped by a process that is sampled (resident, peak, "
+          "BPF maps in MB):")
+    print("  baseline, before: {:.1f}, {:.1f}, {:.1f}".format(*before))
+    print("  with all of them: {:.1f}, {:.1f}, {:.1f}".format(*after))
+    found = {key: value for key, value in counters.items() if key.startswith(("table", "unwind"))}
+    print("  " + " ".join(f"{key}={value}" for key, value in found.items()), flush=True)
 
 
 def main():
@@ -202,27 +162,16 @@ def main():
     if os.geteuid() != 0:
         print("SKIP: benchmarks load BPF programs, which needs root")
         return 77
-    flamelet, deep = sys.argv[1:]
+    flamelet, folder = sys.argv[1:]
     has_perf = shutil.which("perf") is not None
-    with open(STATS_SYSCTL, encoding="ascii") as sysctl:
-        before = sysctl.read()
-    with open(STATS_SYSCTL, "w", encoding="ascii") as sysctl:
-        sysctl.write("1")
-    try:
-        print_agent(flamelet, deep, has_perf)
-    finally:
-        with open(STATS_SYSCTL, "w", encoding="ascii") as sysctl:
-            sysctl.write(before)
-
-    def start():
-        return start_agent(flamelet, FIXED_HZ, start_sink())
-
-    print(f"\nCPU time added to the sampled task, us a sample at {FIXED_HZ} Hz, 25 frames (kernel entry, timer and all):")
-    print(f"  flamelet {cost_in_context(deep, start, stop_agent):.1f}")
-    if has_perf:
-        print(f"  perf record -g {perf_in_context(deep):.1f}")
-    else:
-        print("  perf: SKIP, not installed")
+    if not has_perf:
+        print("perf is not installed: its baselines are left out")
+    paths = list(loads.find_elf_files())
+    with measure.BpfStats():
+        print_loads(flamelet, folder, has_perf)
+    print_in_context(flamelet, folder, has_perf)
+    print_tables(folder, paths)
+    print_all_loaded(flamelet, folder, paths)
     return 0
 
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What processes, BPF programs and BPF maps cost, as the kernel tells it."""
+
+import os
+
+BPF_PROG_TYPE_PERF_EVENT = "7"  # enum bpf_prog_type
+STATS_SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
+
+
+def cpu_seconds(pid):
+    """CPU time of all threads, to the nanosecond: clock ticks would hide a profiler that costs little."""
+    total_ns = 0
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as stat:
+            total_ns += int(stat.read().split()[0])
+    return total_ns / 1e9
+
+
+def memory_mb(pid):
+    """Resident memory, now and at most."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+        values = dict(line.split(":", 1) for line in status)
+    return int(values["VmRSS"].split()[0]) / 1024, int(values["VmHWM"].split()[0]) / 1024
+
+
+def fdinfo(pid, fd):
+    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
+        fields = dict(line.split(":", 1) for line in info if ":" in line)
+    return {key: value.strip() for key, value in fields.items()}
+
+
+def bpf_objects(pid):
+    """What the kernel tells of each BPF program and map that the process holds, from its fdinfo."""
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            yield fdinfo(pid, fd)
+        except FileNotFoundError:
+            pass
+
+
+def sampler_stats(pid):
+    for fields in bpf_objects(pid):
+        if fields.get("prog_type") == BPF_PROG_TYPE_PERF_EVENT and "run_time_ns" in fields:
+            return int(fields["run_time_ns"]), int(fields["run_cnt"])
+    raise SystemExit("bench: the sampler is not loaded")
+
+
+def maps_mb(pid):
+    sizes = {fields["map_id"]: int(fields["memlock"]) for fields in bpf_objects(pid)
+             if "map_id" in fields and "memlock" in fields}
+    return sum(sizes.values()) / 2**20
+
+
+class BpfStats:
+    """Has the kernel count the run time of BPF programs in the meantime."""
+
+    def __enter__(self):
+        with open(STATS_SYSCTL, encoding="ascii") as sysctl:
+            self.before = sysctl.read()
+        self.write("1")
+
+    def __exit__(self, *_):
+        self.write(self.before)
+
+    @staticmethod
+    def write(value):
+        with open(STATS_SYSCTL, "w", encoding="ascii") as sysctl:
+            sysctl.write(value)
