@@ -72,7 +72,7 @@ static bool is_below_sp(int8_t slot, int32_t cfa_offset)
 
 static bool is_sp_rule(const struct cfi_rule *rule)
 {
-	return rule->kind == CFA_REGISTER && rule->reg == REG_RSP;
+	return rule->kind == CFA_REGISTER && rule->reg == CFI_RSP;
 }
 
 static void drop_places_below_sp(struct cfi_rule *rule)

@@ -43,7 +43,7 @@ static struct cfi_rule seen(struct cfi_rule rule)
 {
 	bool is_at_cfa = rule.kind == CFA_REGISTER && !(rule.flags & CFI_SAVED_AT_RBP);
 
-	for (size_t i = 0; i < NR_SAVED_REGS && is_at_cfa && rule.reg == REG_RSP; i++)
+	for (size_t i = 0; i < NR_SAVED_REGS && is_at_cfa && rule.reg == CFI_RSP; i++)
 		if (rule.saved[i] != CFI_LOST && rule.offset + 8 * rule.saved[i] < 0)
 			rule.saved[i] = CFI_NOT_SAVED;
 	return rule;

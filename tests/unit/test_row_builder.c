@@ -13,7 +13,7 @@ static const struct cfi_rule no_rule = { .kind = CFA_NONE };
 /* rsp + N, with the places of rbp, rbx and r12. */
 #define SP_RULE(N, RBP, RBX, R12)                                                                  \
 	{                                                                                          \
-		.kind = CFA_REGISTER, .reg = REG_RSP, .return_address = -1, .offset = (N),         \
+		.kind = CFA_REGISTER, .reg = CFI_RSP, .return_address = -1, .offset = (N),         \
 		.saved = {                                                                         \
 			(RBP),                                                                     \
 			(RBX),                                                                     \
@@ -155,7 +155,7 @@ static void rules_differ_in_more_than_the_offset(void **state)
 		_cleanup_(row_model_freep) struct row_model *model = row_model_new();
 		struct cfi_rule second = SP_RULE(16, NONE, NONE, NONE);
 
-		second.reg = i == 0 ? REG_RBP : REG_RSP;
+		second.reg = i == 0 ? CFI_RBP : CFI_RSP;
 		second.return_address = i == 1 ? -2 : -1;
 		second.flags = i == 2 ? CFI_SAVED_AT_RBP : 0;
 		second.kind = i == 3 ? CFA_PLT : CFA_REGISTER;
@@ -349,7 +349,7 @@ static void change_rule(struct cfi_rule *rule, uint32_t *seed)
 		rule->offset += (int32_t)(next_random(seed) % 64) - 32;
 		break;
 	case 6:
-		rule->reg ^= REG_RSP ^ REG_RBP;
+		rule->reg ^= CFI_RSP ^ CFI_RBP;
 		break;
 	case 7:
 	case 8:
