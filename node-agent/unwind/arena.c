@@ -261,6 +261,8 @@ void arena_free(struct arena *arena, uint32_t unit, size_t len)
 
 static void leave_limbo(struct arena *arena, size_t nr_extents)
 {
+	if (nr_extents == 0)
+		return;
 	for (size_t i = 0; i < nr_extents; i++) {
 		arena->nr_units_limbo -= arena->limbo[i].nr_units;
 		extents_give_back(&arena->extents, arena->limbo[i]);
@@ -270,26 +272,47 @@ static void leave_limbo(struct arena *arena, size_t nr_extents)
 }
 
 /* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu()
- * in the kernel, and BPF programs are its readers. The caller holds wait_lock. */
-static int wait_for_programs(struct arena *arena)
+ * in the kernel, and BPF programs are its readers. Without a chunk there is nothing that a program could be
+ * reading. The caller holds wait_lock. */
+static int wait_for_programs(struct arena *arena, size_t nr_chunks)
 {
 	uint32_t key = 0;
 
+	if (nr_chunks == 0)
+		return 0;
 	return bpf_map_update_elem(arena->map_fd, &key, &arena->chunk_fds[0], BPF_ANY);
 }
 
-void arena_reclaim(struct arena *arena)
+/* After a failure things stay in the limbo, until the next time. */
+static int wait_and_reclaim(struct arena *arena)
 {
 	pthread_mutex_lock(&arena->wait_lock);
 	pthread_mutex_lock(&arena->lock);
 	size_t nr_extents = arena->nr_limbo;
+	size_t nr_chunks = arena->nr_chunks;
 	pthread_mutex_unlock(&arena->lock);
-	if (nr_extents > 0 && wait_for_programs(arena) == 0) {
+	int r = wait_for_programs(arena, nr_chunks);
+	if (r == 0) {
 		pthread_mutex_lock(&arena->lock);
 		leave_limbo(arena, nr_extents);
 		pthread_mutex_unlock(&arena->lock);
 	}
 	pthread_mutex_unlock(&arena->wait_lock);
+	return r;
+}
+
+int arena_wait(struct arena *arena)
+{
+	return wait_and_reclaim(arena);
+}
+
+void arena_reclaim(struct arena *arena)
+{
+	pthread_mutex_lock(&arena->lock);
+	bool has_limbo = arena->nr_limbo > 0;
+	pthread_mutex_unlock(&arena->lock);
+	if (has_limbo)
+		wait_and_reclaim(arena);
 }
 
 struct arena_stats arena_get_stats(struct arena *arena)

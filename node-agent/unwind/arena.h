@@ -40,9 +40,12 @@ void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value);
  * still be running. */
 void arena_free(struct arena *arena, uint32_t unit, size_t len);
 
-/* Makes what was freed usable again: waits until all programs that run now have ended. An update of an array
- * of maps does (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Takes tens of milliseconds: not for
- * the reader's thread. Cheap when nothing was freed. */
+/* Waits until all programs that run now have ended, and makes usable again what was freed before. An update
+ * of an array of maps does (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Takes tens of
+ * milliseconds: not for the reader's thread. Errors: what bpf(2) says; then nothing has changed. */
+int arena_wait(struct arena *arena) must_check;
+
+/* The same, but only if something was freed. */
 void arena_reclaim(struct arena *arena);
 
 struct arena_stats arena_get_stats(struct arena *arena);
