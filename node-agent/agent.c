@@ -21,6 +21,8 @@
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
 #define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
+#define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
+#define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
 #define DEBUG_DIR "/usr/lib/debug"
 
 /* One member for each module, in the order in which data flows and stages start. */
@@ -42,6 +44,7 @@ struct agent {
 	uint64_t nr_events_lost; /* as the pipeline was told */
 	uint64_t next_follow_ns;
 	uint64_t next_poll_ns;
+	bool is_warming_up;
 };
 
 /* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
@@ -355,7 +358,10 @@ static void on_sample(const struct sample_event *sample, void *data)
 	struct agent *agent = data;
 
 	apply_events(agent, sample->time_ns);
-	pipeline_add_sample(agent->pipeline, sample);
+	if (agent->is_warming_up)
+		pipeline_learn_process(agent->pipeline, sample);
+	else
+		pipeline_add_sample(agent->pipeline, sample);
 }
 
 static void handle_pending(struct agent *agent)
@@ -385,6 +391,18 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
 	}
 	handle_pending(agent);
+}
+
+void agent_warm_up(struct agent *agent)
+{
+	uint64_t start_ns = clock_mono_ns();
+
+	agent->is_warming_up = true;
+	while (clock_mono_ns() < start_ns + WARM_UP_MIN_NS)
+		agent_poll(agent, start_ns + WARM_UP_MIN_NS);
+	(void)table_slots_wait_idle(agent->unwinder->slots, start_ns + WARM_UP_MAX_NS);
+	agent_poll(agent, clock_mono_ns());
+	agent->is_warming_up = false;
 }
 
 void agent_stop(struct agent *agent)

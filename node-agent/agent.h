@@ -42,6 +42,10 @@ DEFINE_FREEP(struct agent, agent_free)
 /* Starts sampling. Errors: those of capture_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
+/* Samples into the void until the busy processes can be unwound: the first samples of a short recording
+ * would have no stacks. Takes half a second at most. */
+void agent_warm_up(struct agent *agent);
+
 /* CPUs sampled now. */
 uint32_t agent_nr_cpus(const struct agent *agent);
 

@@ -185,6 +185,8 @@ static int sample(struct recording *recording, struct agent *agent, struct strbu
 	progress.target = recording->target;
 	progress.duration_ns = options->duration_ns;
 	progress.nr_cpus = recording->nr_cpus = agent_nr_cpus(agent);
+	if (options->command.nr == 0)
+		agent_warm_up(agent);
 	progress_start(&progress);
 	recording->start_ns = clock_mono_ns();
 	if (options->duration_ns > 0)

@@ -253,6 +253,14 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 		binder_see_sample(&pipeline->binder, event);
 }
 
+void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *event)
+{
+	if (!pipeline->opts.unwinder || event->nr_user == 0)
+		return;
+	(void)process_table_get(pipeline->processes, event->pid, event->start_ns, event->time_ns);
+	binder_see_sample(&pipeline->binder, event);
+}
+
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 {
 	process_table_lose_events(pipeline->processes, time_ns);

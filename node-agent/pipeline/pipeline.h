@@ -61,6 +61,8 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
+/* A sample that only shows which processes are busy: it is in no profile. */
+void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
 /* Finishes what was handed in; the last profiles reach the sink before it returns. Stats stay valid. */
