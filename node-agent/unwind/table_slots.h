@@ -4,8 +4,12 @@
  * The reader takes a slot for each file that a sampled process maps and hands in an open descriptor; the
  * thread "unwind" reads the file, most wanted first, and sets the slot when its rows are in the arena. From
  * that moment every process that maps the file unwinds through it. Files with the same key (copies of an
- * image) share one table. Tables are kept under a bound of bytes, with the code lists that share the arena: those
- * that no sample needed for longest go first, and are read again when one does. Thread-safe. */
+ * image) share one table.
+ *
+ * Tables are kept under a bound of bytes. One goes for another only if no sample needed it for some seconds,
+ * and for longer than the other; those that were not needed for longest go first. When a sample needs it
+ * again it is read again, but not before `retry_ns`, and ever more seldom: where the tables in use do not fit,
+ * some files stay without instead of all being read in turns. Thread-safe. */
 #ifndef UNWIND_TABLE_SLOTS_H
 #define UNWIND_TABLE_SLOTS_H
 
@@ -19,6 +23,8 @@
 #include <stdint.h>
 
 #define TABLE_SLOTS_MAX_OPEN 1024 /* descriptors that wait */
+#define TABLE_SLOTS_CLOCK_NS UINT64_C(5000000000)
+#define TABLE_SLOTS_RETRY_NS UINT64_C(60000000000)
 #define TABLE_MAX_BYTES ((size_t)64 << 20) /* a table */
 
 struct table_slots;
@@ -29,6 +35,8 @@ struct table_slots_opts {
 	struct row_cache *cache; /* borrowed; NULL: none */
 	const char *debug_dir; /* as in elf_rows_opts; borrowed */
 	size_t max_bytes; /* of all tables */
+	uint64_t clock_ns; /* a tick of table_slot.used; 0: TABLE_SLOTS_CLOCK_NS */
+	uint64_t retry_ns; /* a file is not read again before; 0: TABLE_SLOTS_RETRY_NS */
 };
 
 struct table_slots_stats {
@@ -44,6 +52,9 @@ struct table_slots_stats {
 	uint64_t nr_without_cfi;
 	uint64_t nr_bad_files; /* not ELF, damaged */
 	uint64_t nr_over_limit; /* of files whose tables are too large */
+	uint64_t
+		nr_refused; /* tables for which there was no room: all others were in use. Tried again */
+	uint64_t nr_failures; /* unreadable, no memory. Tried again */
 	uint64_t nr_no_slot; /* files refused: all slots taken, or too many waiting */
 	uint64_t nr_bad_entries; /* see struct unwind_losses */
 	uint64_t nr_unsupported_rules;
@@ -62,10 +73,11 @@ int table_slots_add(struct table_slots *slots, int *fd, uint32_t *ret_slot) must
 /* A slot that works like TABLE_WITHOUT_CFI for ever: for files that cannot be opened. Never 0. */
 uint32_t table_slots_without_cfi(const struct table_slots *slots);
 
-/* The slot of the vDSO. */
+/* The slot of the vDSO; where there is none, that without CFI. */
 uint32_t table_slots_vdso(const struct table_slots *slots);
 
-/* No process maps the file any more. The slot may become another file's once no program can be using it. */
+/* No process maps the file any more. The slot may become another file's once no program can be using it.
+ * The two slots above stay. */
 void table_slots_remove(struct table_slots *slots, uint32_t slot);
 
 /* A sample ended for want of this slot's table: it comes before those that were wanted less often. Returns whether

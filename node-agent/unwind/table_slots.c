@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/table_slots.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "unwind/elf_rows.h"
+#include "unwind/table_state.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static int take_permanent_slot(struct table_slots *slots)
+{
+	int r = slot_map_take(&slots->map, &slots->without_cfi);
+	if (r < 0)
+		return r;
+	slots->map.slots[slots->without_cfi].state = SLOT_WITHOUT_CFI;
+	slot_map_set_unit(&slots->map, slots->without_cfi, TABLE_WITHOUT_CFI);
+	return 0;
+}
+
+/* Takes *fd over. */
+static int add_file(struct table_slots *slots, int *fd, uint64_t nr_wanted, uint32_t *ret_slot)
+{
+	_cleanup_close_ int taken = take_fd(*fd);
+	uint32_t slot;
+
+	int r = slot_map_take(&slots->map, &slot);
+	if (r < 0)
+		return r;
+	r = table_queue_add(&slots->queue, &(struct waiting_file){ nr_wanted, slot, taken });
+	if (r < 0) {
+		slot_map_release(&slots->map, slot);
+		return r;
+	}
+	taken = -EBADF;
+	slots->map.slots[slot].state = SLOT_WAITING;
+	*ret_slot = slot;
+	return 0;
+}
+
+/* Nearly every process calls into it: it comes before all others. It counts as in use always, for nobody
+ * could hand it in again. */
+static void add_vdso(struct table_slots *slots)
+{
+	int fd;
+
+	slots->vdso = slots->without_cfi;
+	if (elf_rows_open_vdso(&fd) < 0 || add_file(slots, &fd, UINT64_MAX, &slots->vdso) < 0)
+		slots->stats.nr_failures++;
+	slot_map_set_used(&slots->map, slots->vdso, slot_map_clock(&slots->map));
+}
+
+static int start(struct table_slots *slots)
+{
+	int r = slot_map_open(&slots->map, slots->opts.tables_fd);
+	if (r < 0)
+		return r;
+	r = take_permanent_slot(slots);
+	if (r < 0)
+		return r;
+	add_vdso(slots);
+	slots->next_tick_ns = clock_mono_ns() + slots->opts.clock_ns;
+	r = thread_start("unwind", table_thread_run, slots, &slots->thread);
+	slots->has_thread = r == 0;
+	return r;
+}
+
+int table_slots_start(const struct table_slots_opts *opts, struct table_slots **ret_slots)
+{
+	_cleanup_(table_slots_stopp) struct table_slots *slots = calloc(1, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	slots->opts = *opts;
+	if (slots->opts.clock_ns == 0)
+		slots->opts.clock_ns = TABLE_SLOTS_CLOCK_NS;
+	if (slots->opts.retry_ns == 0)
+		slots->opts.retry_ns = TABLE_SLOTS_RETRY_NS;
+	pthread_mutex_init(&slots->lock, NULL);
+	init_condition(&slots->changed);
+	init_condition(&slots->idle);
+
+	int r = start(slots);
+	if (r < 0)
+		return r;
+	*ret_slots = take_ptr(slots);
+	return 0;
+}
+
+static void stop_thread(struct table_slots *slots)
+{
+	pthread_mutex_lock(&slots->lock);
+	slots->is_stopping = true;
+	pthread_cond_signal(&slots->changed);
+	pthread_mutex_unlock(&slots->lock);
+	pthread_join(slots->thread, NULL);
+}
+
+void table_slots_stop(struct table_slots *slots)
+{
+	if (!slots)
+		return;
+	if (slots->has_thread)
+		stop_thread(slots);
+	table_queue_done(&slots->queue);
+	table_store_done(&slots->store);
+	slot_map_close(&slots->map);
+	pthread_cond_destroy(&slots->idle);
+	pthread_cond_destroy(&slots->changed);
+	pthread_mutex_destroy(&slots->lock);
+	free(slots);
+}
+
+int table_slots_add(struct table_slots *slots, int *fd, uint32_t *ret_slot)
+{
+	pthread_mutex_lock(&slots->lock);
+	int r = add_file(slots, fd, 0, ret_slot);
+	if (r < 0)
+		slots->stats.nr_no_slot++;
+	else
+		pthread_cond_signal(&slots->changed);
+	pthread_mutex_unlock(&slots->lock);
+	return r;
+}
+
+uint32_t table_slots_without_cfi(const struct table_slots *slots)
+{
+	return slots->without_cfi;
+}
+
+uint32_t table_slots_vdso(const struct table_slots *slots)
+{
+	return slots->vdso;
+}
+
+static void unlink_table(struct table_slots *slots, uint32_t slot)
+{
+	uint32_t number = slots->map.slots[slot].table;
+	uint32_t used = slot_map_get_used(&slots->map, slot);
+
+	table_store_use(&slots->store, number, used, slot_map_clock(&slots->map));
+	table_store_get(&slots->store, number)->nr_slots--;
+}
+
+static void remove_slot(struct table_slots *slots, uint32_t slot)
+{
+	if (slots->map.slots[slot].state == SLOT_LOADED)
+		unlink_table(slots, slot);
+	else if (slots->map.slots[slot].state == SLOT_WAITING)
+		table_queue_remove(&slots->queue, slot);
+	slot_map_release(&slots->map, slot);
+}
+
+void table_slots_remove(struct table_slots *slots, uint32_t slot)
+{
+	if (slot == slots->without_cfi || slot == slots->vdso)
+		return;
+	pthread_mutex_lock(&slots->lock);
+	if (slot_map_has(&slots->map, slot))
+		remove_slot(slots, slot);
+	pthread_cond_broadcast(&slots->idle);
+	pthread_mutex_unlock(&slots->lock);
+}
+
+/* Whether it is time to ask for the file. It is not asked for again soon: the answer may never come. */
+static bool want_evicted(struct table_slots *slots, struct slot *slot)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now < slot->retry_ns)
+		return false;
+	slot->retry_ns = now + slots->opts.retry_ns;
+	return true;
+}
+
+bool table_slots_want(struct table_slots *slots, uint32_t slot)
+{
+	bool must_reopen = false;
+
+	pthread_mutex_lock(&slots->lock);
+	if (slot_map_has(&slots->map, slot)) {
+		struct slot *wanted = &slots->map.slots[slot];
+
+		if (wanted->state == SLOT_WAITING)
+			table_queue_want(&slots->queue, slot);
+		else if (wanted->state == SLOT_EVICTED && slot != slots->vdso)
+			must_reopen = want_evicted(slots, wanted);
+	}
+	pthread_mutex_unlock(&slots->lock);
+	return must_reopen;
+}
+
+static int reopen(struct table_slots *slots, const struct waiting_file *file)
+{
+	int r = table_queue_add(&slots->queue, file);
+	if (r < 0) {
+		slots->stats.nr_no_slot++;
+		return r;
+	}
+	slots->map.slots[file->slot].state = SLOT_WAITING;
+	pthread_cond_signal(&slots->changed);
+	return 0;
+}
+
+void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd)
+{
+	_cleanup_close_ int taken = take_fd(*fd);
+
+	pthread_mutex_lock(&slots->lock);
+	if (slot_map_has(&slots->map, slot) && slots->map.slots[slot].state == SLOT_EVICTED &&
+	    reopen(slots, &(struct waiting_file){ 1, slot, taken }) == 0)
+		taken = -EBADF;
+	pthread_mutex_unlock(&slots->lock);
+}
+
+static bool is_idle(const struct table_slots *slots)
+{
+	return slots->queue.nr_files == 0 && !slots->is_loading;
+}
+
+bool table_slots_wait_idle(struct table_slots *slots, uint64_t deadline_ns)
+{
+	struct timespec deadline = clock_timespec(deadline_ns);
+	int r = 0;
+
+	pthread_mutex_lock(&slots->lock);
+	while (!is_idle(slots) && r == 0)
+		r = pthread_cond_timedwait(&slots->idle, &slots->lock, &deadline);
+	bool has_nothing_to_do = is_idle(slots);
+	pthread_mutex_unlock(&slots->lock);
+	return has_nothing_to_do;
+}
+
+struct table_slots_stats table_slots_get_stats(struct table_slots *slots)
+{
+	pthread_mutex_lock(&slots->lock);
+	struct table_slots_stats stats = slots->stats;
+	stats.nr_slots = slots->map.nr_taken;
+	stats.nr_waiting = slots->queue.nr_files + slots->is_loading;
+	stats.nr_tables = slots->store.nr_tables;
+	stats.nr_bytes = slots->store.nr_bytes;
+	stats.nr_rows = slots->store.nr_rows;
+	pthread_mutex_unlock(&slots->lock);
+	return stats;
+}

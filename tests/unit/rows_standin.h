@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stands in for elf_rows_*() and row_cache_*() at link time: a file says itself what comes of it. */
+#ifndef TESTS_UNIT_ROWS_STANDIN_H
+#define TESTS_UNIT_ROWS_STANDIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VDSO_KEY 999
+#define MAX_ORDER 64
+
+/* The content of a file. */
+struct plan {
+	uint64_t key;
+	uint32_t nr_bytes; /* of the table */
+	int open_error;
+	int build_error;
+};
+
+/* Back to nothing read, nothing cached, doors open. */
+void rows_standin_reset(void);
+
+/* A file with a plan. */
+int rows_standin_file(const struct plan *plan);
+
+/* Whether there is a vDSO. */
+void rows_standin_set_vdso(bool has_vdso);
+
+/* Shut: files stay in elf_rows_open(). */
+void rows_standin_shut(bool is_shut);
+
+/* Waits until a file is in elf_rows_open(). */
+void rows_standin_wait_until_inside(void);
+
+/* Keys in the order in which files were opened, the first MAX_ORDER. Returns how many. */
+size_t rows_standin_order(uint64_t ret_keys[static MAX_ORDER]);
+
+size_t rows_standin_nr_built(void);
+
+/* What the cache holds, and how often it was written. The cache to use is any pointer but NULL. */
+void rows_standin_cache(const struct plan *plan);
+size_t rows_standin_nr_cached(void);
+
+/* A byte of a table behind its head. */
+uint8_t rows_standin_byte(uint64_t key, size_t at);
+
+#endif
