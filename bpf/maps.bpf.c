@@ -11,5 +11,6 @@ const volatile bool filter_by_pid = false;
 const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;
 const volatile bool filter_by_cgroup = false;
+const volatile bool pass_to_perf = false;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

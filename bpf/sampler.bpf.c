@@ -128,5 +128,5 @@ int sample(struct bpf_perf_event_data *ctx)
 	event->unwind_result = result;
 	stat_add(STAT_UNWIND_FIRST + result);
 	send(event, scratch->unwind.asks);
-	return 0;
+	return pass_to_perf;
 }
