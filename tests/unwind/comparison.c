@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unwind/comparison.h"
+
+#include "base/err.h"
+
+#include <string.h>
+
+static const char *const result_names[] = {
+#define X(NAME, name, words) [UNWIND_##NAME] = #name,
+	UNWIND_RESULTS(X)
+#undef X
+};
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Those beyond the table's end are counted with its last one. */
+static void count_reason(struct comparison *comparison, const char *why)
+{
+	size_t i = 0;
+
+	while (i < comparison->nr_reasons && strcmp(comparison->reasons[i].text, why) != 0)
+		i++;
+	if (i == COMPARISON_MAX_REASONS)
+		i--;
+	if (i == comparison->nr_reasons) {
+		snprintf(comparison->reasons[i].text, sizeof(comparison->reasons[i].text), "%s",
+			 why);
+		comparison->nr_reasons++;
+	}
+	comparison->reasons[i].nr++;
+}
+
+static void count_end(struct comparison *comparison, const struct libdw_stack *oracle)
+{
+	if (oracle->end == LIBDW_END_OF_COPY)
+		comparison->nr_end_of_copy++;
+	if (oracle->end != LIBDW_FAILED)
+		return;
+	comparison->nr_failed++;
+	count_reason(comparison, oracle->why);
+}
+
+bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
+		    const struct libdw_stack *oracle)
+{
+	size_t nr_both = oracle->nr_frames;
+	size_t nr_agreeing = 0;
+
+	if (oracle->end == LIBDW_COMPLETE)
+		nr_both = larger(stack->nr_frames, oracle->nr_frames);
+	for (size_t i = 0; i < stack->nr_frames && i < oracle->nr_frames; i++)
+		nr_agreeing += stack->frames[i] == oracle->frames[i];
+	comparison->nr_stacks++;
+	comparison->results[stack->result]++;
+	comparison->nr_frames += nr_both;
+	comparison->nr_agreeing += nr_agreeing;
+	if (nr_agreeing < nr_both)
+		comparison->nr_differing_stacks++;
+	count_end(comparison, oracle);
+	return nr_agreeing == nr_both;
+}
+
+void comparison_print(const struct comparison *comparison, FILE *out)
+{
+	fprintf(out, "stacks %llu\n", (unsigned long long)comparison->nr_stacks);
+	fprintf(out, "frames %llu\n", (unsigned long long)comparison->nr_frames);
+	fprintf(out, "agreeing %llu\n", (unsigned long long)comparison->nr_agreeing);
+	fprintf(out, "differing_stacks %llu\n",
+		(unsigned long long)comparison->nr_differing_stacks);
+	fprintf(out, "end_of_copy %llu\n", (unsigned long long)comparison->nr_end_of_copy);
+	fprintf(out, "oracle_failed %llu\n", (unsigned long long)comparison->nr_failed);
+	for (size_t i = 0; i < array_len(result_names); i++) {
+		if (comparison->results[i] > 0)
+			fprintf(out, "result.%s %llu\n", result_names[i],
+				(unsigned long long)comparison->results[i]);
+	}
+	for (size_t i = 0; i < comparison->nr_reasons; i++)
+		fprintf(out, "oracle.%s\t%llu\n", comparison->reasons[i].text,
+			(unsigned long long)comparison->reasons[i].nr);
+}

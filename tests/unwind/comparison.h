@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares two unwinds of the same stack position by position, and counts.
+ *
+ * A frame agrees when both have the same address in the same position. Where the oracle reached the root,
+ * every frame of either counts; where it stopped before (its copy ended, or it failed), only as many as it
+ * has: what we have beyond that nobody can judge. What it has and we have not is a disagreement. */
+#ifndef TESTS_UNWIND_COMPARISON_H
+#define TESTS_UNWIND_COMPARISON_H
+
+#include "bpf/shared/frames.h"
+#include "tests/unwind/libdw_stack.h"
+#include "tests/unwind/recording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define COMPARISON_MAX_REASONS 64
+
+struct failure_reason {
+	char text[sizeof(((struct libdw_stack *)NULL)->why)];
+	uint64_t nr;
+};
+
+struct comparison {
+	uint64_t nr_stacks;
+	uint64_t nr_frames; /* compared */
+	uint64_t nr_agreeing; /* of those */
+	uint64_t nr_differing_stacks;
+	uint64_t nr_end_of_copy; /* stacks of which the oracle saw a part */
+	uint64_t nr_failed; /* in which the oracle failed */
+	uint64_t results[UNWIND_NR_RESULTS];
+	struct failure_reason reasons[COMPARISON_MAX_REASONS]; /* of the oracle */
+	size_t nr_reasons;
+};
+
+/* Whether all frames that were compared agree. */
+bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
+		    const struct libdw_stack *oracle);
+
+/* As lines of "key value". */
+void comparison_print(const struct comparison *comparison, FILE *out);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unwind/libdw_stack.h"
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "base/fileio.h"
+
+#define ANY_PID 1
+#define STACK_POINTER 7 /* DWARF's number */
+
+/* All of the vDSO: an ELF file of one or two pages, whose section headers are at its end. */
+#define VDSO_MAX_BYTES 16384
+
+struct libdw {
+	Dwfl *dwfl; /* owned */
+	const struct stack_copy *copy; /* borrowed; while one is unwound */
+	uint64_t not_copied; /* memory that was wanted last and is not in it */
+	bool left_copy; /* it was set */
+	struct libdw_stack *stack; /* out */
+};
+
+/* No debug files: the oracle is to read what is there on every machine. */
+static int find_no_debuginfo(Dwfl_Module *module, void **user_data, const char *name,
+			     Dwarf_Addr base, const char *file_name, const char *debuglink_file,
+			     GElf_Word debuglink_crc, char **debuginfo_file_name)
+{
+	(void)module;
+	(void)user_data;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)debuglink_file;
+	(void)debuglink_crc;
+	(void)debuginfo_file_name;
+	return -1;
+}
+
+static const Dwfl_Callbacks dwfl_callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = find_no_debuginfo,
+};
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	if (*thread_arg)
+		return 0;
+	*thread_arg = arg;
+	return ANY_PID;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread_arg = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *arg)
+{
+	struct libdw *libdw = arg;
+	uint64_t offset = address - libdw->copy->registers[STACK_POINTER];
+
+	(void)dwfl;
+	if (offset >= libdw->copy->len || libdw->copy->len - offset < sizeof(*result)) {
+		libdw->left_copy = true;
+		libdw->not_copied = address;
+		return false;
+	}
+	memcpy(result, libdw->copy->bytes + offset, sizeof(*result));
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *thread_arg)
+{
+	const struct libdw *libdw = thread_arg;
+
+	return dwfl_thread_state_registers(thread, 0, NR_DWARF_REGISTERS, libdw->copy->registers);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+/* All processes have the same vDSO; libdw is given this one's as a file. */
+static int report_vdso(Dwfl *dwfl, const struct mapping_list *list)
+{
+	uintptr_t address = getauxval(AT_SYSINFO_EHDR);
+	const void *vdso = (const void *)address; /* NOLINT(performance-no-int-to-ptr) */
+
+	for (size_t i = 0; vdso && i < list->nr_items; i++) {
+		const struct mapping *mapping = &list->items[i];
+		size_t len = mapping->end - mapping->start;
+
+		if (strcmp(mapping->file->path, "[vdso]") != 0 || len > VDSO_MAX_BYTES)
+			continue;
+		int fd = memfd_create("vdso", MFD_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		int r = fd_write_all(fd, vdso, len);
+		if (r == 0 && !dwfl_report_elf(dwfl, "[vdso]", "[vdso]", fd, mapping->start, false))
+			r = -EBADMSG;
+		if (r < 0)
+			close(fd);
+		return r;
+	}
+	return 0;
+}
+
+static int report_modules(Dwfl *dwfl, const char *maps, size_t len, const struct mapping_list *list)
+{
+	_cleanup_fclose_ FILE *file = fmemopen((char *)(uintptr_t)maps, len, "re");
+	if (!file)
+		return -errno;
+	dwfl_report_begin(dwfl);
+	if (dwfl_linux_proc_maps_report(dwfl, file) != 0)
+		return -EBADMSG;
+	int r = report_vdso(dwfl, list);
+	if (dwfl_report_end(dwfl, NULL, NULL) != 0)
+		return -EBADMSG;
+	return r;
+}
+
+int libdw_new(const char *maps, size_t len, const struct mapping_list *list,
+	      struct libdw **ret_libdw)
+{
+	_cleanup_(libdw_freep) struct libdw *libdw = calloc(1, sizeof(*libdw));
+
+	if (!libdw)
+		return -ENOMEM;
+	libdw->dwfl = dwfl_begin(&dwfl_callbacks);
+	if (!libdw->dwfl)
+		return -ENOMEM;
+	int r = report_modules(libdw->dwfl, maps, len, list);
+	if (r < 0)
+		return r;
+	if (!dwfl_attach_state(libdw->dwfl, NULL, ANY_PID, &thread_callbacks, libdw))
+		return -EBADMSG;
+	*ret_libdw = take_ptr(libdw);
+	return 0;
+}
+
+void libdw_free(struct libdw *libdw)
+{
+	if (!libdw)
+		return;
+	if (libdw->dwfl)
+		dwfl_end(libdw->dwfl);
+	free(libdw);
+}
+
+static bool has_cfi(Dwfl_Module *module, Dwarf_Addr address)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Frame *frame = NULL;
+
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
+	if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame) != 0) {
+		cfi = dwfl_module_dwarf_cfi(module, &bias);
+		if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame) != 0)
+			return false;
+	}
+	free(frame);
+	return true;
+}
+
+static const char *module_name(Dwfl_Module *module)
+{
+	const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	const char *slash = name ? strrchr(name, '/') : NULL;
+
+	if (!name)
+		return "?";
+	return slash ? slash + 1 : name;
+}
+
+static int on_frame(Dwfl_Frame *state, void *arg)
+{
+	struct libdw *libdw = arg;
+	struct libdw_stack *stack = libdw->stack;
+	Dwarf_Addr pc;
+
+	if (stack->nr_frames == LIBDW_MAX_FRAMES || !dwfl_frame_pc(state, &pc, NULL))
+		return DWARF_CB_ABORT;
+	stack->frames[stack->nr_frames++] = pc;
+	return DWARF_CB_OK;
+}
+
+/* Why the last frame has no caller. Return addresses belong to the call before them. */
+static void explain(struct libdw *libdw, const char *message, struct libdw_stack *stack)
+{
+	uint64_t pc = stack->nr_frames ? stack->frames[stack->nr_frames - 1] : 0;
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, pc - 1);
+
+	if (!module)
+		snprintf(stack->why, sizeof(stack->why), "code without a file");
+	else if (!has_cfi(module, pc - 1))
+		snprintf(stack->why, sizeof(stack->why), "no CFI in %s", module_name(module));
+	else
+		snprintf(stack->why, sizeof(stack->why), "%s in %s", message, module_name(module));
+}
+
+/* A frame pointer that was none leads out of the code, or to 0 where there is no more caller. */
+static void cut_to_code(struct libdw *libdw, const struct mapping_list *list,
+			struct libdw_stack *stack)
+{
+	for (size_t i = 1; i < stack->nr_frames; i++) {
+		if (mapping_list_find(list, stack->frames[i] - 1))
+			continue;
+		stack->end = stack->frames[i] == 0 ? LIBDW_COMPLETE : LIBDW_FAILED;
+		stack->nr_frames = i;
+		if (stack->end == LIBDW_FAILED)
+			explain(libdw, "leaves the code", stack);
+		return;
+	}
+}
+
+/* A frame pointer of 0 ends the list of frames; libdw reads where it points to all the same. */
+void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
+		  const struct stack_copy *copy, struct libdw_stack *ret_stack)
+{
+	libdw->copy = copy;
+	libdw->left_copy = false;
+	libdw->stack = ret_stack;
+	ret_stack->nr_frames = 0;
+	ret_stack->why[0] = '\0';
+	if (dwfl_getthread_frames(libdw->dwfl, ANY_PID, on_frame, libdw) == 0 ||
+	    (libdw->left_copy && libdw->not_copied == 0)) {
+		ret_stack->end = LIBDW_COMPLETE;
+	} else if (libdw->left_copy) {
+		ret_stack->end = LIBDW_END_OF_COPY;
+	} else {
+		ret_stack->end = LIBDW_FAILED;
+		explain(libdw, dwfl_errmsg(-1), ret_stack);
+	}
+	cut_to_code(libdw, list, ret_stack);
+}
+
+void libdw_describe(struct libdw *libdw, uint64_t address, char *ret_text, size_t text_bytes)
+{
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
+	Dwarf_Addr bias = 0;
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	if (!module) {
+		snprintf(ret_text, text_bytes, "?");
+		return;
+	}
+	const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL,
+						NULL);
+	(void)dwfl_module_getelf(module, &bias);
+	snprintf(ret_text, text_bytes, "%s+%#llx %s%s", module_name(module),
+		 (unsigned long long)(address - bias), name ? name : "",
+		 has_cfi(module, address) ? "" : " (no CFI)");
+}
