@@ -5,6 +5,9 @@ SECONDS ?= 60
 VERSION := $(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 JOBS := $(shell nproc)
 
+# CTest does not show what a test prints that passes; this table is worth to be seen, as it grows.
+ORACLE_TABLE := build-dev/tests/unwind/oracle.txt
+
 # $(call build,PRESET,DIRECTORY[,TARGET]): configures and builds. A directory keeps the generator it has.
 ninja = $(if $(shell command -v ninja),-G Ninja)
 build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
@@ -31,7 +34,9 @@ demo: ## install what the build needs, build, and profile this machine for ten s
 
 test: deps ## build with warnings as errors and run all tests
 	$(call build,dev,build-dev)
-	ctest --test-dir build-dev --output-on-failure
+	@: >$(ORACLE_TABLE)
+	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \
+		ctest --test-dir build-dev --output-on-failure
 
 check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	$(call build,dev,build-dev)
