@@ -148,7 +148,7 @@ static __always_inline void apply_run(struct cfi_rule *rule, __u32 nr_bytes)
 	if (nr_bytes > CFI_MAX_RUN)
 		nr_bytes = CFI_MAX_RUN;
 	passed = 8 * nr_bits(rule->arg & ((2U << nr_bytes) - 1));
-	rule->offset += rule->flags & CFI_RUN_UP ? (__s32)passed : -(__s32)passed;
+	rule->offset = (__s32)((__u32)rule->offset + (rule->flags & CFI_RUN_UP ? passed : -passed));
 }
 
 /* The rule of the row before state->low, which holds at `offset`. */
@@ -349,7 +349,8 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 		__u8 reg = registers[i];
 		__u64 word;
 
-		if (slot == CFI_NOT_SAVED || base + 8LL * slot < state->regs[REG_SP])
+		if (slot == CFI_NOT_SAVED ||
+		    (slot != CFI_LOST && base + 8LL * slot < state->regs[REG_SP]))
 			continue;
 		known &= ~REGISTER_BIT(reg);
 		if (slot == CFI_LOST || !read_slot(state, cfa, base, slot, &word))

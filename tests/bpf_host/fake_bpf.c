@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_bpf.h"
+
+#include "bpf/maps.bpf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An array map whose values come into being when they are looked up. */
+struct fake_array {
+	size_t value_bytes;
+	uint32_t nr_values;
+	void **values; /* owned, and each of them */
+	uint32_t *made; /* owned; the indexes of those that are there */
+	uint32_t nr_made;
+};
+
+struct fake_region {
+	uint64_t address;
+	size_t len;
+	uint8_t *data; /* owned */
+};
+
+struct fake_process {
+	uint32_t pid;
+	uint64_t binding;
+};
+
+#define FAKE_MAX_REGIONS 1024
+#define FAKE_MAX_PROCESSES 4 /* so that a test can fill the map */
+
+static struct fake_array scratch_array = { .value_bytes = sizeof(struct scratch), .nr_values = 1 };
+static struct fake_array tables_array = { .value_bytes = sizeof(struct table_slot),
+					  .nr_values = MAX_TABLE_SLOTS };
+static struct fake_array *chunks[ARENA_MAX_CHUNKS];
+static struct fake_region regions[FAKE_MAX_REGIONS];
+static size_t nr_regions;
+static struct fake_process bindings[FAKE_MAX_PROCESSES];
+static size_t nr_bindings;
+static unsigned int nr_asked;
+
+static void *allocate(size_t nr, size_t bytes)
+{
+	void *data = calloc(nr, bytes);
+
+	if (!data)
+		abort();
+	return data;
+}
+
+static void *array_value(struct fake_array *array, uint32_t index)
+{
+	if (index >= array->nr_values)
+		return NULL;
+	if (!array->values) {
+		array->values = allocate(array->nr_values, sizeof(*array->values));
+		array->made = allocate(array->nr_values, sizeof(*array->made));
+	}
+	if (!array->values[index]) {
+		array->values[index] = allocate(1, array->value_bytes);
+		array->made[array->nr_made++] = index;
+	}
+	return array->values[index];
+}
+
+static void array_clear(struct fake_array *array)
+{
+	for (uint32_t i = 0; i < array->nr_made; i++) {
+		free(array->values[array->made[i]]);
+		array->values[array->made[i]] = NULL;
+	}
+	array->nr_made = 0;
+}
+
+static void drop_chunk(struct fake_array *chunk)
+{
+	if (!chunk)
+		return;
+	array_clear(chunk);
+	free(chunk->values);
+	free(chunk->made);
+	free(chunk);
+}
+
+void fake_bpf_reset(void)
+{
+	array_clear(&scratch_array);
+	array_clear(&tables_array);
+	for (size_t i = 0; i < ARENA_MAX_CHUNKS; i++) {
+		drop_chunk(chunks[i]);
+		chunks[i] = NULL;
+	}
+	for (size_t i = 0; i < nr_regions; i++)
+		free(regions[i].data);
+	nr_regions = 0;
+	nr_bindings = 0;
+	nr_asked = 0;
+}
+
+static struct scratch *fake_scratch(void)
+{
+	return array_value(&scratch_array, 0);
+}
+
+struct unwind_state *fake_state(void)
+{
+	return &fake_scratch()->unwind;
+}
+
+struct sample_event *fake_event(void)
+{
+	return &fake_scratch()->event;
+}
+
+void fake_add_memory(uint64_t address, const void *data, size_t len)
+{
+	if (nr_regions == FAKE_MAX_REGIONS)
+		abort();
+	regions[nr_regions] = (struct fake_region){ address, len, allocate(1, len) };
+	memcpy(regions[nr_regions++].data, data, len);
+}
+
+static struct fake_array *make_chunk(uint32_t index)
+{
+	struct fake_array *chunk = allocate(1, sizeof(*chunk));
+
+	chunk->value_bytes = ARENA_BLOCK_BYTES;
+	chunk->nr_values = ARENA_CHUNK_BLOCKS;
+	chunks[index] = chunk;
+	return chunk;
+}
+
+void fake_put(uint32_t unit, const void *data, size_t len)
+{
+	uint64_t address = (uint64_t)unit * ARENA_UNIT;
+
+	for (size_t done = 0; done < len;) {
+		uint64_t at = address + done, chunk = at / ARENA_CHUNK_BYTES;
+		size_t in_block = at % ARENA_BLOCK_BYTES, part = ARENA_BLOCK_BYTES - in_block;
+
+		if (chunk >= ARENA_MAX_CHUNKS)
+			abort();
+		if (!chunks[chunk])
+			make_chunk((uint32_t)chunk);
+		if (part > len - done)
+			part = len - done;
+		memcpy((char *)array_value(chunks[chunk],
+					   at / ARENA_BLOCK_BYTES % ARENA_CHUNK_BLOCKS) +
+			       in_block,
+		       (const char *)data + done, part);
+		done += part;
+	}
+}
+
+void fake_set_table(uint32_t slot, uint32_t unit)
+{
+	struct table_slot *value = array_value(&tables_array, slot);
+
+	value->unit = unit;
+}
+
+uint32_t fake_table_used(uint32_t slot)
+{
+	const struct table_slot *value = array_value(&tables_array, slot);
+
+	return value->used;
+}
+
+void fake_set_clock(uint32_t used)
+{
+	struct table_slot *value = array_value(&tables_array, 0);
+
+	value->used = used;
+}
+
+static struct fake_process *find_process(uint32_t pid)
+{
+	for (size_t i = 0; i < nr_bindings; i++)
+		if (bindings[i].pid == pid)
+			return &bindings[i];
+	return NULL;
+}
+
+static long bind_process(uint32_t pid, uint64_t binding)
+{
+	struct fake_process *process = find_process(pid);
+
+	if (!process && nr_bindings == FAKE_MAX_PROCESSES)
+		return -E2BIG;
+	if (!process)
+		process = &bindings[nr_bindings++];
+	*process = (struct fake_process){ pid, binding };
+	return 0;
+}
+
+void fake_bind(uint32_t pid, uint64_t binding)
+{
+	if (bind_process(pid, binding) < 0)
+		abort();
+}
+
+int64_t fake_binding(uint32_t pid)
+{
+	const struct fake_process *process = find_process(pid);
+
+	return process ? (int64_t)process->binding : -1;
+}
+
+unsigned int fake_nr_asked(void)
+{
+	return nr_asked;
+}
+
+/* The helpers, as the kernel documents them. */
+
+void *bpf_map_lookup_elem(const void *map, const void *key)
+{
+	uint32_t index;
+
+	memcpy(&index, key, sizeof(index));
+	if (map == &processes) {
+		struct fake_process *process = find_process(index);
+		return process ? &process->binding : NULL;
+	}
+	if (map == &scratch_of_cpu)
+		return array_value(&scratch_array, index);
+	if (map == &tables)
+		return array_value(&tables_array, index);
+	if (map == &arena)
+		return index < ARENA_MAX_CHUNKS ? chunks[index] : NULL;
+	return array_value((struct fake_array *)map, index);
+}
+
+long bpf_map_update_elem(const void *map, const void *key, const void *value, __u64 flags)
+{
+	uint64_t binding;
+	uint32_t pid;
+
+	if (map != &processes || flags != BPF_ANY)
+		abort();
+	memcpy(&pid, key, sizeof(pid));
+	memcpy(&binding, value, sizeof(binding));
+	nr_asked++;
+	return bind_process(pid, binding);
+}
+
+static const struct fake_region *find_region(uint64_t address)
+{
+	for (size_t i = 0; i < nr_regions; i++)
+		if (address - regions[i].address < regions[i].len)
+			return &regions[i];
+	return NULL;
+}
+
+/* All or nothing: what could not be read is zeroed. */
+long bpf_probe_read_user(void *to, __u32 bytes, const void *from)
+{
+	uint64_t address = (uint64_t)(uintptr_t)from;
+
+	for (__u32 done = 0; done < bytes;) {
+		const struct fake_region *region = find_region(address + done);
+		uint64_t offset, part;
+
+		if (!region) {
+			memset(to, 0, bytes);
+			return -EFAULT;
+		}
+		offset = address + done - region->address;
+		part = region->len - offset;
+		if (part > bytes - done)
+			part = bytes - done;
+		memcpy((char *)to + done, region->data + offset, part);
+		done += (__u32)part;
+	}
+	return 0;
+}

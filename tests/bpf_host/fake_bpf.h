@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel around the unwinder when it runs as a plain function: the maps it looks into, and the memory of
+ * the process it unwinds. Every map value is an allocation of exactly its size, made when it is first looked
+ * up, and so is every region of user memory: with ASan, whatever is read beside them is found.
+ *
+ * There is one of it all; fake_bpf_reset() makes it new. Out of memory ends the program. */
+#ifndef TESTS_BPF_HOST_FAKE_BPF_H
+#define TESTS_BPF_HOST_FAKE_BPF_H
+
+#include "bpf/unwind.bpf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Forgets memory, arena, tables and bindings, and zeroes the scratch record. */
+void fake_bpf_reset(void);
+
+/* The two parts of the scratch record. Valid until the reset. */
+struct unwind_state *fake_state(void);
+struct sample_event *fake_event(void);
+
+/* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
+void fake_add_memory(uint64_t address, const void *data, size_t len);
+
+/* Copies bytes into the arena, and makes the chunks they are in. */
+void fake_put(uint32_t unit, const void *data, size_t len);
+
+void fake_set_table(uint32_t slot, uint32_t unit);
+uint32_t fake_table_used(uint32_t slot);
+void fake_set_clock(uint32_t used); /* what tables are marked with */
+
+/* What the agent wrote into `processes`; how it is now (-1: no entry); and how often the unwinder asked. */
+void fake_bind(uint32_t pid, uint64_t binding);
+int64_t fake_binding(uint32_t pid);
+unsigned int fake_nr_asked(void);
+
+#endif
