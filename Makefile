@@ -17,7 +17,7 @@ build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/de
 optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
 
-.PHONY: all deps demo test check bench fuzz e2e image clean help
+.PHONY: all deps demo test check bench soak fuzz e2e image clean help
 
 all: ## build build/flamelet (optimized, with debug information)
 	$(call build,release,build)
@@ -48,6 +48,11 @@ check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 
 bench: deps ## print what a sample costs: BPF, agent, memory, unwind tables (root)
 	$(call optimized,bench)
+
+soak: SECONDS = 600
+soak: deps ## run the agent beside churning processes for SECONDS=600, and watch its memory (root)
+	$(call optimized,flamelet soak_loads)
+	/usr/bin/python3 tests/soak/soak.py build/flamelet build/tests/soak $(SECONDS)
 
 fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
 	$(call build,fuzz,build-fuzz)
