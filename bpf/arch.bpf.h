@@ -67,6 +67,21 @@ static __always_inline bool is_sigreturn(__u64 code)
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
 }
 
+/* Whether the code around a return address hands what a function returned straight to the function that ends
+ * the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi); call, or the system call exit. So
+ * call main(), start routines and clone()'s functions those C libraries that have no CFI: in musl these
+ * three are the only places of that kind. `code` begins 2 bytes before the return address. */
+static __always_inline bool is_first_call(__u64 code)
+{
+	__u64 after = code >> 16;
+	__u8 operand = (code >> 8) & 0xf8;
+
+	if ((code & 0xff) != 0xff || (operand != 0xd0 && operand != 0x10))
+		return false;
+	return (after & 0xffffff) == 0xe8c789 || (after & 0xffffffff) == 0xe8c78948 ||
+	       (after & 0xffffffffff) == 0xb0c031c789;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 #error "unwinding on arm64 is not written yet"
 #else

@@ -11,6 +11,7 @@ extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */
 extern const volatile bool filter_by_cgroup; /* only tasks in or below a cgroup in filter_cgroups */
-extern const volatile bool pass_to_perf; /* the event of a wanted sample writes its own record too */
+extern const volatile bool
+	pass_to_perf; /* the event of a wanted sample writes its own record too */
 
 #endif

@@ -265,28 +265,25 @@ static __always_inline int step_over_signal(struct unwind_state *state)
 	return result;
 }
 
-/* A C library without CFI: only the code itself tells what it is. */
-static __always_inline bool is_at_sigreturn(const struct unwind_state *state)
+/* Of a C library without CFI only the code itself tells what it is. */
+static __always_inline __u64 read_code(__u64 address)
 {
 	__u64 code = 0;
 
-	if (bpf_probe_read_user(&code, sizeof(code), (const void *)state->ip) < 0)
-		return false;
-	return is_sigreturn(code);
+	(void)bpf_probe_read_user(&code, sizeof(code), (const void *)address);
+	return code;
 }
 
 /* Code built with -fno-omit-frame-pointer keeps a linked list on its stack: the frame pointer points to the caller's,
- * and right above it is the return address. Code built without leaves anything in that register, so the list must be
- * aligned and go up, and a step from code that is known must lead to code that is known. */
-static __always_inline int step_by_frame_pointer(struct unwind_state *state, bool may_switch)
+ * and right above it is the return address. Code built without leaves anything in that register, so the list
+ * must be aligned and go up, and a step from code that is known must lead to code that is known. */
+static __always_inline int follow_frame_pointer(struct unwind_state *state, bool may_switch)
 {
 	bool was_hole = state->range.is_hole;
 	__u64 fp = state->regs[REG_FP];
 	__u64 frame[2];
 	int result;
 
-	if (state->is_call && is_at_sigreturn(state))
-		return step_over_signal(state);
 	if (!(state->known & REGISTER_BIT(REG_FP)))
 		return UNWIND_LOST_REGISTER;
 	if (fp == 0)
@@ -302,6 +299,20 @@ static __always_inline int step_by_frame_pointer(struct unwind_state *state, boo
 	result = find_range(state);
 	if (result == GOES_ON && !was_hole && state->range.is_hole)
 		return UNWIND_BAD_FRAME_POINTER;
+	return result;
+}
+
+static __always_inline int step_by_frame_pointer(struct unwind_state *state, bool may_switch)
+{
+	bool is_call = state->is_call;
+	__u64 ip = state->ip;
+	int result;
+
+	if (is_call && is_sigreturn(read_code(ip)))
+		return step_over_signal(state);
+	result = follow_frame_pointer(state, may_switch);
+	if (result != GOES_ON && is_call && is_first_call(read_code(ip - 2)))
+		return UNWIND_COMPLETE;
 	return result;
 }
 

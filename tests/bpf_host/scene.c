@@ -62,11 +62,11 @@ void scene_begin(void)
 	has_own_table = false;
 	memset(function_rules, 0, sizeof(function_rules));
 	for (unsigned int i = 1; i < SCENE_NR_FUNCTIONS; i++)
-		function_rules[i] = scene_rule(CFA_REGISTER, REG_RSP, 8);
-	function_rules[SCENE_ROOT] = scene_rule(CFA_END, REG_RAX, 0);
+		function_rules[i] = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	function_rules[SCENE_ROOT] = scene_rule(CFA_END, CFI_RAX, 0);
 	fake_state()->pid = SCENE_PID;
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RSP] = SCENE_STACK;
+	fake_state()->regs[CFI_RSP] = SCENE_STACK;
 }
 
 void scene_set_rule(unsigned int function, struct cfi_rule rule)

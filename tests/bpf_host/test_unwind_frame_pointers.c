@@ -19,22 +19,22 @@ static int begin_scene(void **state)
 static void frame_pointer_leads_to_the_caller(void **state)
 {
 	(void)state;
-	fake_state()->regs[REG_RBP] = STACK_WORD(1);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(1);
 	scene_stack(1, 42, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_ROOT);
-	assert_int_equal(fake_state()->regs[REG_RSP], STACK_WORD(3));
-	assert_int_equal(fake_state()->regs[REG_RBP], 42);
-	assert_int_equal(fake_state()->known, REGISTER_BIT(REG_RSP) | REGISTER_BIT(REG_RBP));
+	assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(3));
+	assert_int_equal(fake_state()->regs[CFI_RBP], 42);
+	assert_int_equal(fake_state()->known, REGISTER_BIT(CFI_RSP) | REGISTER_BIT(CFI_RBP));
 }
 
 static void frames_with_and_without_cfi_may_alternate(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 16);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 16);
 
 	(void)state;
 	rule.saved[0] = -2;
 	scene_set_rule(2, rule);
-	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 	scene_stack(1, IN_FUNCTION(2), STACK_WORD(4), IN_JIT, 1, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_FUNCTION(2), IN_JIT, IN_ROOT);
 }
@@ -48,7 +48,7 @@ static void frame_pointer_of_0_is_the_first_frames(void **state)
 static void return_address_of_0_is_the_first_frames(void **state)
 {
 	(void)state;
-	fake_state()->regs[REG_RBP] = SCENE_STACK;
+	fake_state()->regs[CFI_RBP] = SCENE_STACK;
 	scene_stack(0, 0);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0));
 }
@@ -73,7 +73,7 @@ static void what_cannot_be_a_frame_pointer_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(cases); i++) {
 		begin_scene(NULL);
-		fake_state()->regs[REG_RBP] = cases[i].fp;
+		fake_state()->regs[CFI_RBP] = cases[i].fp;
 		fake_add_memory(STACK_WORD(-1), &(uint64_t){ 1 }, 8);
 		scene_stack(IN_ROOT, IN_ROOT);
 		assert_unwinds(cases[i].result, IN_FUNCTION(0));
@@ -87,7 +87,7 @@ static void what_cannot_be_a_return_address_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(addresses); i++) {
 		begin_scene(NULL);
-		fake_state()->regs[REG_RBP] = SCENE_STACK;
+		fake_state()->regs[CFI_RBP] = SCENE_STACK;
 		scene_stack(1, addresses[i]);
 		assert_unwinds(UNWIND_BAD_RETURN_ADDRESS, IN_FUNCTION(0));
 	}
@@ -112,7 +112,7 @@ static void step_from_code_leads_to_code(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		begin_scene(NULL);
 		fake_state()->ip = cases[i].from;
-		fake_state()->regs[REG_RBP] = SCENE_STACK;
+		fake_state()->regs[CFI_RBP] = SCENE_STACK;
 		scene_stack(1, cases[i].to);
 		assert_unwinds(cases[i].result, cases[i].from);
 	}
@@ -123,7 +123,7 @@ static void step_from_a_hole_may_lead_anywhere(void **state)
 {
 	(void)state;
 	fake_state()->ip = IN_HOLE;
-	fake_state()->regs[REG_RBP] = SCENE_STACK;
+	fake_state()->regs[CFI_RBP] = SCENE_STACK;
 	scene_stack(STACK_WORD(2), IN_HOLE + 1, STACK_WORD(4), IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_HOLE, IN_HOLE + 1, IN_ROOT);
 }
@@ -131,22 +131,22 @@ static void step_from_a_hole_may_lead_anywhere(void **state)
 static void step_from_the_last_byte_of_code_is_one_from_code(void **state)
 {
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_NONE, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_NONE, CFI_RAX, 0));
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RBP] = SCENE_STACK;
+	fake_state()->regs[CFI_RBP] = SCENE_STACK;
 	scene_stack(STACK_WORD(2), SCENE_JIT_END, STACK_WORD(4), IN_HOLE);
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_FUNCTION(1), SCENE_JIT_END);
 }
 
 static void frame_pointer_that_was_lost_is_not_followed(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 8);
 
 	(void)state;
 	rule.saved[0] = CFI_LOST;
 	scene_set_rule(1, rule);
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RBP] = STACK_WORD(1);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(1);
 	scene_stack(IN_JIT, 1, IN_ROOT);
 	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1), IN_JIT);
 }
@@ -157,10 +157,10 @@ static void only_a_stack_switch_goes_down(void **state)
 
 	(void)state;
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RBP] = STACK_WORD(-100);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(-100);
 	fake_add_memory(STACK_WORD(-100), other_stack, sizeof(other_stack));
 	scene_stack(1, IN_ROOT);
-	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, CFI_RAX, 0));
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(0), IN_ROOT);
 }
 
@@ -168,8 +168,8 @@ static void stack_switch_is_refused_what_is_no_frame_pointer(void **state)
 {
 	(void)state;
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RBP] = STACK_WORD(-100) + 1;
-	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, REG_RAX, 0));
+	fake_state()->regs[CFI_RBP] = STACK_WORD(-100) + 1;
+	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, CFI_RAX, 0));
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_FUNCTION(1));
 }
 
@@ -177,7 +177,7 @@ static void cycle_of_frame_pointers_ends(void **state)
 {
 	(void)state;
 	fake_state()->ip = IN_JIT;
-	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 	scene_stack(STACK_WORD(2), IN_JIT, STACK_WORD(0), IN_JIT);
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_JIT, IN_JIT, IN_JIT);
 }
@@ -185,9 +185,9 @@ static void cycle_of_frame_pointers_ends(void **state)
 static void cycle_of_stack_switches_ends(void **state)
 {
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, CFI_RAX, 0));
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 	scene_stack(STACK_WORD(0), IN_FUNCTION(1));
 	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
 	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
@@ -204,7 +204,7 @@ static void set_stack_with_signal_frame(void)
 	words[29] = IN_ROOT;
 	scene_set_stack(words, array_len(words));
 	fake_state()->ip = IN_JIT;
-	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 }
 
 static void sigreturn_is_recognized_by_its_code(void **state)
@@ -236,7 +236,7 @@ static void other_code_is_no_sigreturn(void **state)
 	for (size_t i = 0; i < array_len(codes); i++) {
 		begin_scene(NULL);
 		set_stack_with_signal_frame();
-		fake_state()->regs[REG_RBP] = STACK_WORD(0);
+		fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 		fake_add_memory(RESTORER, codes[i], sizeof(codes[i]));
 		assert_int_equal(scene_unwind(), UNWIND_BAD_FRAME_POINTER);
 	}
