@@ -60,6 +60,8 @@ static const struct counter list[] = {
 	{ "unwind_bad_files", AT(agent.unwinder.slots.nr_bad_files) },
 	{ "unwind_over_limit", AT(agent.unwinder.slots.nr_over_limit) },
 	{ "unwind_no_slot", AT(agent.unwinder.slots.nr_no_slot) },
+	{ "unwind_refused", AT(agent.unwinder.slots.nr_refused) },
+	{ "unwind_failures", AT(agent.unwinder.slots.nr_failures) },
 	{ "unwind_bad_entries", AT(agent.unwinder.slots.nr_bad_entries) },
 	{ "unwind_unsupported_rules", AT(agent.unwinder.slots.nr_unsupported_rules) },
 	{ "unwind_arena_bytes", AT(agent.unwinder.arena.nr_bytes_used) },

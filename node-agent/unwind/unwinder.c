@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/* Of the arena, for tables; the rest is for code lists and for what waits to be used again. */
+#define TABLES_SHARE(bytes) ((bytes) / 8 * 7)
 #define CACHE_MAX_BYTES (UINT64_C(256) << 20)
 
 static void open_cache(struct unwinder *unwinder, const char *dir)
@@ -37,7 +39,7 @@ int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwin
 		.arena = unwinder->arena,
 		.cache = unwinder->cache,
 		.debug_dir = opts->debug_dir,
-		.max_bytes = opts->max_bytes,
+		.max_bytes = TABLES_SHARE(opts->max_bytes),
 	};
 	r = table_slots_start(&slots_opts, &unwinder->slots);
 	if (r == 0)
