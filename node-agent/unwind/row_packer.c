@@ -102,7 +102,7 @@ static int reach_page(struct row_packer *packer, uint64_t page)
 
 int row_packer_add(struct row_packer *packer, uint64_t file_offset, const struct cfi_rule *rule)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	int r = reach_page(packer, file_offset / ROW_PAGE_BYTES);
 
 	if (r == 0)

@@ -44,7 +44,7 @@ static const struct example example = {
 /* On the heap, so that a byte too far is noticed. */
 static uint8_t *copy_example(void)
 {
-	uint8_t *copy = malloc(sizeof(example));
+	uint8_t *copy = calloc(1, sizeof(example));
 
 	assert_non_null(copy);
 	memcpy(copy, &example, sizeof(example));
