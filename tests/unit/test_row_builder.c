@@ -396,8 +396,9 @@ static void any_functions_are_found_as_they_were_added(void **state)
 			if (next_random(&random) % 100 == 0)
 				start += next_random(&random) % 20000;
 		}
-		_cleanup_(row_table_bytes_done) struct row_table_bytes table = row_model_seal(
-			model);
+
+		struct row_table_bytes table = row_model_seal(model);
+		row_table_bytes_done(&table);
 	}
 }
 

@@ -44,10 +44,10 @@ static const struct example example = {
 /* On the heap, so that a byte too far is noticed. */
 static uint8_t *copy_example(void)
 {
-	uint8_t *copy = calloc(1, sizeof(example));
+	uint8_t *copy = malloc(TABLE_BYTES);
 
 	assert_non_null(copy);
-	memcpy(copy, &example, sizeof(example));
+	memcpy(copy, &example, TABLE_BYTES);
 	return copy;
 }
 
@@ -57,6 +57,7 @@ static void the_layout_is_that_of_the_contract(void **state)
 	assert_int_equal(offsetof(struct example, pages), ROW_TABLE_PAGES);
 	assert_int_equal(offsetof(struct example, rules), RULES_OFFSET);
 	assert_int_equal(offsetof(struct example, rows), ROWS_OFFSET);
+	assert_int_equal(sizeof(struct example), TABLE_BYTES);
 	assert_true(row_table_is_valid(&example, sizeof(example)));
 }
 
