@@ -12,7 +12,7 @@
 #define MIN_SLOT (CFI_NOT_SAVED + 1)
 #define MAX_SLOT (CFI_LOST - 1)
 
-/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at
+/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[REG_RSP], with the ucontext at
  * rsp when the handler has returned. */
 #define SIGNAL_FRAME_RSP 160
 
@@ -22,7 +22,7 @@ int cfi_column_of(uint64_t reg)
 #define X(INDEX, REGISTER) [REGISTER] = INDEX + 1,
 		SAVED_REGISTERS(X)
 #undef X
-			[CFI_RSP] = CFI_COLUMN_SP + 1,
+			[REG_RSP] = CFI_COLUMN_SP + 1,
 		[DWARF_REG_RA] = CFI_COLUMN_RA + 1,
 	};
 
@@ -67,7 +67,7 @@ static struct dwarf_value get_cfa(const struct cfi_state *state)
  * not a call that led there, and is also on other hand-written code. */
 static bool is_signal_cfa(const struct dwarf_value *cfa)
 {
-	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == CFI_RSP &&
+	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == REG_RSP &&
 	       cfa->offset == SIGNAL_FRAME_RSP && cfa->addend == 0;
 }
 
@@ -105,52 +105,52 @@ static struct cfi_place get_place(const struct cfi_state *state, enum cfi_column
 	return place;
 }
 
-static int8_t slot_of(const struct cfi_place *place)
+static int8_t slot_of(struct cfi_place place)
 {
-	int32_t slot = place->offset / SLOT_BYTES;
+	int32_t slot = place.offset / SLOT_BYTES;
 
-	if (place->offset % SLOT_BYTES != 0 || slot < MIN_SLOT || slot > MAX_SLOT)
+	if (place.offset % SLOT_BYTES != 0 || slot < MIN_SLOT || slot > MAX_SLOT)
 		return CFI_LOST;
 	return (int8_t)slot;
 }
 
-static int8_t saved_slot(const struct cfi_place *place, bool is_rbp_base)
+/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for rbp) is lost. */
+static int8_t saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
-	switch (place->kind) {
-	case CFI_PLACE_UNSET:
-	case CFI_PLACE_SAME:
+	if (place.kind <= CFI_PLACE_SAME)
 		return CFI_NOT_SAVED;
-	case CFI_PLACE_AT_CFA:
-		return is_rbp_base ? CFI_LOST : slot_of(place);
-	case CFI_PLACE_AT_REGISTER:
-		return is_rbp_base && place->reg == CFI_RBP ? slot_of(place) : CFI_LOST;
-	default:
+	if (place.kind != base || (base == CFI_PLACE_AT_REGISTER && place.reg != REG_RBP))
 		return CFI_LOST;
-	}
+	return slot_of(place);
 }
 
-/* With places by both, the base of most of them; the others are lost. */
+/* Returns the number of registers that are lost. */
+static int set_slots(const struct cfi_state *state, enum cfi_place_kind base, struct cfi_rule *rule)
+{
+	int nr_lost = 0;
+
+	for (int i = 0; i < NR_SAVED_REGS; i++) {
+		rule->saved[i] = saved_slot(get_place(state, i, rule), base);
+		nr_lost += rule->saved[i] == CFI_LOST;
+	}
+	return nr_lost;
+}
+
+/* By both, the base of most places counts. Returns whether no register is lost. */
 static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
 {
-	struct cfi_place places[NR_SAVED_REGS];
-	int nr_at_cfa = 0;
-	int nr_at_rbp = 0;
-	bool is_all = true;
+	int nr_lost = set_slots(state, CFI_PLACE_AT_CFA, rule);
 
-	for (int i = 0; i < NR_SAVED_REGS; i++) {
-		places[i] = get_place(state, i, rule);
-		nr_at_cfa += places[i].kind == CFI_PLACE_AT_CFA;
-		nr_at_rbp += places[i].kind == CFI_PLACE_AT_REGISTER && places[i].reg == CFI_RBP;
-	}
+	if (nr_lost == 0)
+		return true;
 
-	bool is_rbp_base = nr_at_rbp > 0 && nr_at_rbp >= nr_at_cfa;
-	for (int i = 0; i < NR_SAVED_REGS; i++) {
-		rule->saved[i] = saved_slot(&places[i], is_rbp_base);
-		is_all = is_all && rule->saved[i] != CFI_LOST;
-	}
-	if (is_rbp_base)
-		rule->flags |= CFI_SAVED_AT_RBP;
-	return is_all;
+	struct cfi_rule at_rbp = *rule;
+	int nr_lost_at_rbp = set_slots(state, CFI_PLACE_AT_REGISTER, &at_rbp);
+	if (nr_lost_at_rbp >= nr_lost)
+		return false;
+	*rule = at_rbp;
+	rule->flags |= CFI_SAVED_AT_RBP;
+	return nr_lost_at_rbp == 0;
 }
 
 static bool set_return_address(const struct cfi_state *state, struct cfi_rule *rule)
@@ -159,7 +159,7 @@ static bool set_return_address(const struct cfi_state *state, struct cfi_rule *r
 
 	if (place.kind != CFI_PLACE_AT_CFA)
 		return false;
-	rule->return_address = slot_of(&place);
+	rule->return_address = slot_of(place);
 	return rule->return_address != CFI_LOST;
 }
 
