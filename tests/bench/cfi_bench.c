@@ -18,6 +18,7 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,12 @@ struct baseline {
 	uint64_t section_bytes;
 	uint64_t entries_ns;
 	uint64_t frames_ns;
+};
+
+struct bench {
+	struct totals others; /* .eh_frame and .debug_frame */
+	struct totals go; /* .gopclntab, and .eh_frame beside it */
+	struct baseline baseline;
 };
 
 static uint64_t cpu_ns(void)
@@ -206,32 +213,36 @@ static void find_frames(Elf *elf, struct baseline *baseline)
 	dwarf_cfi_end(cfi);
 }
 
-static void bench_libdw(int fd, struct baseline *baseline)
+/* Returns whether the file is Go's. */
+static bool bench_libdw(int fd, struct baseline *baseline)
 {
 	uint64_t begin = cpu_ns();
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	GElf_Shdr header;
 
 	if (!elf)
-		return;
+		return false;
 	walk_entries(elf, baseline);
 	uint64_t walked = cpu_ns();
 	baseline->entries_ns += walked - begin;
 	find_frames(elf, baseline);
 	baseline->frames_ns += cpu_ns() - walked;
+	bool is_go = find_section(elf, ".gopclntab", &header) != NULL;
 	elf_end(elf);
+	return is_go;
 }
 
-static void bench_file(const char *path, struct totals *totals, struct baseline *baseline)
+static void bench_file(const char *path, struct bench *bench)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0) {
-		totals->nr_failures++;
+		fprintf(stderr, "cfi_bench: %s: %s\n", path, strerror(errno));
 		return;
 	}
 	read_once(fd);
-	bench_libdw(fd, baseline);
-	bench_rows(fd, path, totals);
+	bool is_go = bench_libdw(fd, &bench->baseline);
+	bench_rows(fd, path, is_go ? &bench->go : &bench->others);
 }
 
 static double seconds(uint64_t ns)
@@ -244,29 +255,29 @@ static double ratio(double value, uint64_t of)
 	return of > 0 ? value / (double)of : 0;
 }
 
-static void print_totals(const struct totals *totals)
+static void print_totals(const char *title, const struct totals *totals)
 {
 	uint64_t ns = totals->open_ns + totals->build_ns;
 
-	printf("files with a table %" PRIu64 ", without unwind sections %" PRIu64
+	printf("%s:\n  files with a table %" PRIu64 ", without unwind sections %" PRIu64
 	       ", failures %" PRIu64 "\n",
-	       totals->nr_files, totals->nr_without, totals->nr_failures);
-	printf("functions %" PRIu64 ", damaged entries %" PRIu64 ", unsupported rules %" PRIu64
+	       title, totals->nr_files, totals->nr_without, totals->nr_failures);
+	printf("  functions %" PRIu64 ", damaged entries %" PRIu64 ", unsupported rules %" PRIu64
 	       "\n",
 	       totals->nr_functions, totals->losses.nr_bad_entries,
 	       totals->losses.nr_unsupported_rules);
-	printf("rows added %" PRIu64 ", rows after merging %" PRIu64
+	printf("  rows added %" PRIu64 ", rows after merging %" PRIu64
 	       " (%.0f %%), rules a table %.0f"
 	       ", at most %" PRIu64 "\n",
 	       totals->nr_rows_added, totals->nr_rows,
 	       100 * ratio((double)totals->nr_rows, totals->nr_rows_added),
 	       ratio((double)totals->nr_rules, totals->nr_files), totals->max_rules);
-	printf("tables %.1f MB, average %.1f KB, largest %.2f MB, %.2f bytes a row\n",
+	printf("  tables %.1f MB, average %.1f KB, largest %.2f MB, %.2f bytes a row\n",
 	       (double)totals->table_bytes / MB,
 	       ratio((double)totals->table_bytes / 1e3, totals->nr_files),
 	       (double)totals->max_table_bytes / MB,
 	       ratio((double)totals->table_bytes, totals->nr_rows));
-	printf("unwind sections %.1f MB at %.1f MB/s; CPU %.2f s: reading and hashing %.2f, "
+	printf("  unwind sections %.1f MB at %.1f MB/s; CPU %.2f s: reading and hashing %.2f, "
 	       "building %.2f (%.0f ns a row added)\n",
 	       (double)totals->section_bytes / MB,
 	       ratio((double)totals->section_bytes * 1e9 / MB, ns), seconds(ns),
@@ -289,16 +300,16 @@ static void print_baseline(const struct baseline *baseline)
 
 int main(void)
 {
-	struct baseline baseline = { 0 };
-	struct totals totals = { 0 };
+	struct bench bench = { 0 };
 	char path[4096];
 
 	elf_version(EV_CURRENT);
 	while (fgets(path, sizeof(path), stdin)) {
 		path[strcspn(path, "\n")] = '\0';
-		bench_file(path, &totals, &baseline);
+		bench_file(path, &bench);
 	}
-	print_totals(&totals);
-	print_baseline(&baseline);
+	print_totals("rows from .eh_frame, .debug_frame", &bench.others);
+	print_totals("rows from .gopclntab", &bench.go);
+	print_baseline(&bench.baseline);
 	return 0;
 }
