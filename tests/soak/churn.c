@@ -18,8 +18,6 @@
 
 #define RELOAD_WORK_NS (20 * NSEC_PER_MSEC)
 
-extern char **environ;
-
 static volatile uint64_t sink;
 
 /* What posix_spawn() wants to be able to write to. */
