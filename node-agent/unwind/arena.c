@@ -52,22 +52,20 @@ static size_t count_chunks(size_t max_bytes)
 
 int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena)
 {
-	struct arena *arena = calloc(1, sizeof(*arena));
+	size_t max_chunks = count_chunks(max_bytes);
+	_cleanup_free_ struct arena *arena = calloc(1, sizeof(*arena));
+	_cleanup_free_ int *chunk_fds = calloc(max_chunks, sizeof(*chunk_fds));
 
-	if (!arena)
+	if (!arena || !chunk_fds)
 		return -ENOMEM;
 	arena->map_fd = map_fd;
 	arena->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	arena->max_chunks = count_chunks(max_bytes);
-	arena->chunk_fds = calloc(arena->max_chunks, sizeof(*arena->chunk_fds));
+	arena->max_chunks = max_chunks;
+	arena->chunk_fds = take_ptr(chunk_fds);
 	pthread_mutex_init(&arena->wait_lock, NULL);
 	pthread_mutex_init(&arena->lock, NULL);
 	extents_init(&arena->extents, FIRST_UNIT);
-	if (!arena->chunk_fds) {
-		arena_close(arena);
-		return -ENOMEM;
-	}
-	*ret_arena = arena;
+	*ret_arena = take_ptr(arena);
 	return 0;
 }
 
@@ -163,10 +161,11 @@ static int take_units(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit
 struct window {
 	void *pages;
 	size_t len;
-	uint8_t *data;
 };
 
-static int open_window(struct arena *arena, uint64_t address, size_t len, struct window *ret_window)
+/* NULL with errno on failure. */
+static void *open_window(struct arena *arena, uint64_t address, size_t len,
+			 struct window *ret_window)
 {
 	size_t offset = address % ARENA_CHUNK_BYTES;
 	size_t first_page = offset / arena->page_bytes * arena->page_bytes;
@@ -177,9 +176,9 @@ static int open_window(struct arena *arena, uint64_t address, size_t len, struct
 	len += offset - first_page;
 	void *pages = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)first_page);
 	if (pages == MAP_FAILED)
-		return -errno;
-	*ret_window = (struct window){ pages, len, (uint8_t *)pages + offset - first_page };
-	return 0;
+		return NULL;
+	*ret_window = (struct window){ pages, len };
+	return (uint8_t *)pages + (offset - first_page);
 }
 
 static void close_window(struct window *window)
@@ -194,10 +193,10 @@ static int write_bytes(struct arena *arena, uint64_t address, const uint8_t *dat
 		size_t part = len < in_chunk ? len : in_chunk;
 		struct window window;
 
-		int r = open_window(arena, address, part, &window);
-		if (r < 0)
-			return r;
-		memcpy(window.data, data, part);
+		void *place = open_window(arena, address, part, &window);
+		if (!place)
+			return -errno;
+		memcpy(place, data, part);
 		close_window(&window);
 		address += part;
 		data += part;
@@ -221,7 +220,7 @@ static void give_back_unused(struct arena *arena, struct extent extent)
 
 int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit)
 {
-	uint32_t unit;
+	uint32_t unit = 0;
 
 	if (len > arena->max_chunks * ARENA_CHUNK_BYTES)
 		return -ENOSPC;
@@ -240,12 +239,13 @@ int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_u
 void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value)
 {
 	struct window window;
+	uint32_t *place = open_window(arena, (uint64_t)unit * ARENA_UNIT, sizeof(value), &window);
 
-	if (open_window(arena, (uint64_t)unit * ARENA_UNIT, sizeof(value), &window) < 0) {
+	if (!place) {
 		__atomic_fetch_add(&arena->nr_write_failures, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	__atomic_store_n((uint32_t *)(void *)window.data, value, __ATOMIC_RELEASE);
+	__atomic_store_n(place, value, __ATOMIC_RELEASE);
 	close_window(&window);
 }
 

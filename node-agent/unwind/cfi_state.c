@@ -12,7 +12,7 @@
 #define MIN_SLOT (CFI_NOT_SAVED + 1)
 #define MAX_SLOT (CFI_LOST - 1)
 
-/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[REG_RSP], with the ucontext at
+/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at
  * rsp when the handler has returned. */
 #define SIGNAL_FRAME_RSP 160
 
@@ -22,7 +22,7 @@ int cfi_column_of(uint64_t reg)
 #define X(INDEX, REGISTER) [REGISTER] = INDEX + 1,
 		SAVED_REGISTERS(X)
 #undef X
-			[REG_RSP] = CFI_COLUMN_SP + 1,
+			[CFI_RSP] = CFI_COLUMN_SP + 1,
 		[DWARF_REG_RA] = CFI_COLUMN_RA + 1,
 	};
 
@@ -67,7 +67,7 @@ static struct dwarf_value get_cfa(const struct cfi_state *state)
  * not a call that led there, and is also on other hand-written code. */
 static bool is_signal_cfa(const struct dwarf_value *cfa)
 {
-	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == REG_RSP &&
+	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == CFI_RSP &&
 	       cfa->offset == SIGNAL_FRAME_RSP && cfa->addend == 0;
 }
 
@@ -119,7 +119,7 @@ static int8_t saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
 	if (place.kind <= CFI_PLACE_SAME)
 		return CFI_NOT_SAVED;
-	if (place.kind != base || (base == CFI_PLACE_AT_REGISTER && place.reg != REG_RBP))
+	if (place.kind != base || (base == CFI_PLACE_AT_REGISTER && place.reg != CFI_RBP))
 		return CFI_LOST;
 	return slot_of(place);
 }

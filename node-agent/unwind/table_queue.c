@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/table_queue.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -10,11 +12,11 @@ void table_queue_done(struct table_queue *queue)
 		close(queue->files[--queue->nr_files].fd);
 }
 
-int table_queue_add(struct table_queue *queue, const struct waiting_file *file)
+int table_queue_add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted, int *fd)
 {
 	if (queue->nr_files == TABLE_QUEUE_MAX)
 		return -ENOSPC;
-	queue->files[queue->nr_files++] = *file;
+	queue->files[queue->nr_files++] = (struct waiting_file){ nr_wanted, slot, take_fd(*fd) };
 	return 0;
 }
 

@@ -26,8 +26,9 @@ struct table_queue {
 /* Closes what still waits. */
 void table_queue_done(struct table_queue *queue);
 
-/* Takes the descriptor over unless it fails. Errors: -ENOSPC. */
-int table_queue_add(struct table_queue *queue, const struct waiting_file *file) must_check;
+/* Takes *fd over unless it fails. Errors: -ENOSPC. */
+int table_queue_add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted, int *fd)
+	must_check;
 
 /* Takes the next one out; its descriptor is the caller's from then on. False when none waits. */
 bool table_queue_next(struct table_queue *queue, struct waiting_file *ret_file);

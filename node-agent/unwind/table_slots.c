@@ -38,12 +38,11 @@ static int add_file(struct table_slots *slots, int *fd, uint64_t nr_wanted, uint
 	int r = slot_map_take(&slots->map, &slot);
 	if (r < 0)
 		return r;
-	r = table_queue_add(&slots->queue, &(struct waiting_file){ nr_wanted, slot, taken });
+	r = table_queue_add(&slots->queue, slot, nr_wanted, &taken);
 	if (r < 0) {
 		slot_map_release(&slots->map, slot);
 		return r;
 	}
-	taken = -EBADF;
 	slots->map.slots[slot].state = SLOT_WAITING;
 	*ret_slot = slot;
 	return 0;
@@ -201,16 +200,14 @@ bool table_slots_want(struct table_slots *slots, uint32_t slot)
 	return must_reopen;
 }
 
-static int reopen(struct table_slots *slots, const struct waiting_file *file)
+static void reopen(struct table_slots *slots, uint32_t slot, int *fd)
 {
-	int r = table_queue_add(&slots->queue, file);
-	if (r < 0) {
+	if (table_queue_add(&slots->queue, slot, 1, fd) < 0) {
 		slots->stats.nr_no_slot++;
-		return r;
+		return;
 	}
-	slots->map.slots[file->slot].state = SLOT_WAITING;
+	slots->map.slots[slot].state = SLOT_WAITING;
 	pthread_cond_signal(&slots->changed);
-	return 0;
 }
 
 void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd)
@@ -218,9 +215,8 @@ void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd)
 	_cleanup_close_ int taken = take_fd(*fd);
 
 	pthread_mutex_lock(&slots->lock);
-	if (slot_map_has(&slots->map, slot) && slots->map.slots[slot].state == SLOT_EVICTED &&
-	    reopen(slots, &(struct waiting_file){ 1, slot, taken }) == 0)
-		taken = -EBADF;
+	if (slot_map_has(&slots->map, slot) && slots->map.slots[slot].state == SLOT_EVICTED)
+		reopen(slots, slot, &taken);
 	pthread_mutex_unlock(&slots->lock);
 }
 

@@ -80,8 +80,8 @@ static void fill_registers(struct input *input)
 	for (unsigned int i = 0; i < NR_REGS; i++)
 		if (which & REGISTER_BIT(i))
 			state->regs[i] = take_word(input);
-	if (!state->regs[REG_RSP])
-		state->regs[REG_RSP] = STACK;
+	if (!state->regs[CFI_RSP])
+		state->regs[CFI_RSP] = STACK;
 	state->ip = take_word(input);
 	state->pid = PID;
 	fake_event()->nr_kernel = take_byte(input) & 127;

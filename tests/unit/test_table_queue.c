@@ -17,9 +17,10 @@ static int open_any(void)
 
 static void add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted)
 {
-	struct waiting_file file = { nr_wanted, slot, open_any() };
+	int fd = open_any();
 
-	assert_int_equal(table_queue_add(queue, &file), 0);
+	assert_int_equal(table_queue_add(queue, slot, nr_wanted, &fd), 0);
+	assert_int_equal(fd, -EBADF);
 }
 
 static void expect_next(struct table_queue *queue, uint32_t slot)
@@ -81,12 +82,17 @@ static void what_is_removed_is_closed(void **state)
 static void a_full_queue_refuses(void **state)
 {
 	static struct table_queue queue;
-	struct waiting_file file = { .slot = 7, .fd = -EBADF };
+	_cleanup_close_ int last = open_any();
+	int expected = last;
 	(void)state;
 
-	while (queue.nr_files < TABLE_QUEUE_MAX)
-		assert_int_equal(table_queue_add(&queue, &file), 0);
-	assert_int_equal(table_queue_add(&queue, &file), -ENOSPC);
+	while (queue.nr_files < TABLE_QUEUE_MAX) {
+		int fd = -EBADF;
+
+		assert_int_equal(table_queue_add(&queue, 7, 0, &fd), 0);
+	}
+	assert_int_equal(table_queue_add(&queue, 8, 0, &last), -ENOSPC);
+	assert_int_equal(last, expected);
 	assert_int_equal(queue.nr_files, TABLE_QUEUE_MAX);
 }
 
