@@ -23,7 +23,7 @@
  *
  * What switches stacks writes rsp, which no table follows; but its own frame is where rbp points to, on the stack
  * it came from. Without a frame of its own (before Go 1.21), rbp is the frame of its caller, which then is missing
- * in the stack. */
+ * in the stack. The same step is made where a function has popped its own return address (vfork() does). */
 #include "unwind/gopclntab.h"
 
 #include "unwind/functions.h"
@@ -33,7 +33,7 @@
 
 #define WORD_BYTES 8
 #define SAVED_RBP (-2) /* at CFA - 16 */
-#define MAX_DISTANCE (1 << 30)
+#define MAX_DISTANCE (INT32_MAX - WORD_BYTES)
 #define MOV_BYTES 3 /* mov %rsp,%rbp */
 
 /* All functions together may have that many steps for each byte of the table. Real ones have less than one;
@@ -147,7 +147,7 @@ static struct cfi_rule plain_rule(int32_t distance, int8_t saved_rbp)
 {
 	return (struct cfi_rule){
 		.kind = CFA_REGISTER,
-		.reg = CFI_RSP,
+		.reg = REG_RSP,
 		.return_address = -1,
 		.offset = distance + WORD_BYTES,
 		.saved = { saved_rbp, CFI_LOST, CFI_LOST, CFI_LOST, CFI_LOST, CFI_LOST },
@@ -203,12 +203,12 @@ static int add_prologue(struct frame *frame, uint64_t address, int32_t distance)
 static int add_called_by_c(struct frame *frame, uint64_t address, int32_t distance)
 {
 	struct cfi_rule rule = plain_rule(distance, distance > 0 ? SAVED_RBP : CFI_NOT_SAVED);
-	int8_t slot = (int8_t)(-frame->c_registers / WORD_BYTES - 1);
+	int32_t slot = -frame->c_registers / WORD_BYTES - 1;
 
 	if (frame->c_registers > 0 && distance > frame->c_registers)
 		frame->has_c_registers = true;
 	for (size_t i = 1; i < NR_SAVED_REGS; i++)
-		rule.saved[i] = frame->has_c_registers ? slot++ : CFI_NOT_SAVED;
+		rule.saved[i] = (__s8)(frame->has_c_registers ? slot++ : CFI_NOT_SAVED);
 	if (distance == C_REGISTERS_BYTES || distance == C_REGISTERS_BYTES + WORD_BYTES)
 		frame->c_registers = distance;
 	return row_builder_add(frame->builder, address, &rule);
@@ -216,6 +216,8 @@ static int add_called_by_c(struct frame *frame, uint64_t address, int32_t distan
 
 static int add_step(struct frame *frame, uint64_t address, int32_t distance)
 {
+	if (distance < 0)
+		return add_kind(frame->builder, address, CFA_NONE);
 	if (frame->role == ROLE_CALLED_BY_C)
 		return add_called_by_c(frame, address, distance);
 	if (frame->role == ROLE_MCALL && distance > 0 && distance == frame->deepest)
@@ -237,7 +239,7 @@ static int next_step(struct gopclntab_source *source, struct gopclntab_steps *st
 
 	if (r <= 0)
 		return r;
-	if (source->steps_left == 0 || *ret_distance < 0 || *ret_distance > MAX_DISTANCE)
+	if (source->steps_left == 0 || *ret_distance > MAX_DISTANCE)
 		return -EBADMSG;
 	source->steps_left--;
 	return 1;
