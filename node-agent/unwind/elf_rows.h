@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The row table of an ELF file, from whatever it has: .eh_frame (with or without .eh_frame_hdr, under any
- * name its program headers give), .gopclntab, which wins in its functions, and .debug_frame, its own or that
- * of a separate debug file found by build id or .gnu_debuglink, where there is no .eh_frame.
+/* The row table of an ELF file, from whatever it has: .gopclntab, which wins in its functions; .eh_frame, with
+ * or without section headers; and where there is neither, or nearly nothing, .debug_frame, its own or that of
+ * a separate debug file found by build id or .gnu_debuglink.
  *
  * The file may be hostile, see unwind/elf_reader.h. */
 #ifndef UNWIND_ELF_ROWS_H

@@ -178,6 +178,16 @@ static int add_zdebug(struct elf_sections *sections, struct elf_reader *reader,
 			      section->sh_size - ZDEBUG_HEADER_BYTES, len);
 }
 
+/* Some linkers give the type of .eh_frame to its index as well. */
+static bool is_eh_frame(const struct elf_section_names *names, const GElf_Shdr *section)
+{
+	if (!has_content(section) || section->sh_flags & SHF_COMPRESSED)
+		return false;
+	return has_name(names, section, ".eh_frame") ||
+	       (section->sh_type == SHT_X86_64_UNWIND &&
+		!has_name(names, section, ".eh_frame_hdr"));
+}
+
 static int load_eh_frames(struct elf_sections *sections, struct elf_reader *reader,
 			  const struct elf_section_names *names)
 {
@@ -188,9 +198,7 @@ static int load_eh_frames(struct elf_sections *sections, struct elf_reader *read
 	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
 		const GElf_Shdr *section = &reader->sections[i];
 
-		if (has_content(section) && !(section->sh_flags & SHF_COMPRESSED) &&
-		    (section->sh_type == SHT_X86_64_UNWIND ||
-		     has_name(names, section, ".eh_frame")))
+		if (is_eh_frame(names, section))
 			r = add_section(sections, reader, section, ELF_EH_FRAME);
 	}
 	if (r == 0 && sections->nr_items == nr_before &&

@@ -37,7 +37,7 @@ struct elf_sections {
 	size_t max_bytes;
 };
 
-/* A name that section names are compared with. */
+/* What the section headers name their sections by. */
 struct elf_section_names {
 	char *names; /* owned; terminated */
 	size_t len;
