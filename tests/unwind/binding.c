@@ -157,6 +157,7 @@ static int add_libdw(struct binding *binding, const struct strbuf *text,
 {
 	size_t nr = binding->nr_libdws;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	int r = array_grow(binding->libdws, binding->cap_libdws, nr + 1, MAX_EPOCHS);
 	if (r == 0)
 		r = libdw_new(strbuf_str(text), text->len, list, &binding->libdws[nr]);
@@ -190,15 +191,18 @@ static int begin_epoch(struct binding *binding, struct mapping_list *list)
 	bool same_files = binding->nr_libdws > 0 && are_same(binding->bound, list, true);
 
 	int r = bind(binding, list);
-	if (r == 0)
-		r = load_text(binding, &text);
-	if (r == 0)
-		r = load_list(binding, &again);
-	if (r == 0 && !same_files)
-		r = add_libdw(binding, &text, list);
 	if (r < 0)
 		return r;
-	return are_same(list, again, false) ? add_epoch(binding, list) : 0;
+	r = load_text(binding, &text);
+	if (r < 0)
+		return r;
+	r = load_list(binding, &again);
+	if (r < 0)
+		return r;
+	if (!are_same(list, again, false))
+		return 0;
+	r = same_files ? 0 : add_libdw(binding, &text, list);
+	return r < 0 ? r : add_epoch(binding, list);
 }
 
 int binding_follow(struct binding *binding)

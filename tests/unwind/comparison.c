@@ -11,6 +11,11 @@ static const char *const result_names[] = {
 #undef X
 };
 
+const char *comparison_result_name(uint32_t result)
+{
+	return result < UNWIND_NR_RESULTS ? result_names[result] : "?";
+}
+
 static size_t larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
@@ -35,8 +40,8 @@ static void count_reason(struct comparison *comparison, const char *why)
 
 static void count_end(struct comparison *comparison, const struct libdw_stack *oracle)
 {
-	if (oracle->end == LIBDW_END_OF_COPY)
-		comparison->nr_end_of_copy++;
+	if (oracle->end == LIBDW_END_OF_STACK)
+		comparison->nr_end_of_stack++;
 	if (oracle->end != LIBDW_FAILED)
 		return;
 	comparison->nr_failed++;
@@ -70,9 +75,9 @@ void comparison_print(const struct comparison *comparison, FILE *out)
 	fprintf(out, "agreeing %llu\n", (unsigned long long)comparison->nr_agreeing);
 	fprintf(out, "differing_stacks %llu\n",
 		(unsigned long long)comparison->nr_differing_stacks);
-	fprintf(out, "end_of_copy %llu\n", (unsigned long long)comparison->nr_end_of_copy);
+	fprintf(out, "end_of_stack %llu\n", (unsigned long long)comparison->nr_end_of_stack);
 	fprintf(out, "oracle_failed %llu\n", (unsigned long long)comparison->nr_failed);
-	for (size_t i = 0; i < array_len(result_names); i++) {
+	for (size_t i = 0; i < UNWIND_NR_RESULTS; i++) {
 		if (comparison->results[i] > 0)
 			fprintf(out, "result.%s %llu\n", result_names[i],
 				(unsigned long long)comparison->results[i]);

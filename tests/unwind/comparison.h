@@ -27,7 +27,7 @@ struct comparison {
 	uint64_t nr_frames; /* compared */
 	uint64_t nr_agreeing; /* of those */
 	uint64_t nr_differing_stacks;
-	uint64_t nr_end_of_copy; /* stacks of which the oracle saw a part */
+	uint64_t nr_end_of_stack; /* stacks of which the oracle saw a part */
 	uint64_t nr_failed; /* in which the oracle failed */
 	uint64_t results[UNWIND_NR_RESULTS];
 	struct failure_reason reasons[COMPARISON_MAX_REASONS]; /* of the oracle */
@@ -37,6 +37,9 @@ struct comparison {
 /* Whether all frames that were compared agree. */
 bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
 		    const struct libdw_stack *oracle);
+
+/* Of an enum unwind_result. */
+const char *comparison_result_name(uint32_t result);
 
 /* As lines of "key value". */
 void comparison_print(const struct comparison *comparison, FILE *out);

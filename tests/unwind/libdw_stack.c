@@ -13,7 +13,8 @@
 #include "base/fileio.h"
 
 #define ANY_PID 1
-#define STACK_POINTER 7 /* DWARF's number */
+#define STACK_POINTER 7 /* DWARF's numbers */
+#define RETURN_ADDRESS 16
 
 /* All of the vDSO: an ELF file of one or two pages, whose section headers are at its end. */
 #define VDSO_MAX_BYTES 16384
@@ -27,6 +28,7 @@ struct libdw {
 };
 
 /* No debug files: the oracle is to read what is there on every machine. */
+/* NOLINTNEXTLINE(readability-function-size): libdwfl wants these parameters */
 static int find_no_debuginfo(Dwfl_Module *module, void **user_data, const char *name,
 			     Dwarf_Addr base, const char *file_name, const char *debuglink_file,
 			     GElf_Word debuglink_crc, char **debuginfo_file_name)
@@ -160,19 +162,39 @@ void libdw_free(struct libdw *libdw)
 	free(libdw);
 }
 
-static bool has_cfi(Dwfl_Module *module, Dwarf_Addr address)
+/* The rules for the code at an address, or NULL; the caller frees them. */
+static Dwarf_Frame *find_rules(Dwfl_Module *module, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_Frame *frame = NULL;
 
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
-	if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame) != 0) {
-		cfi = dwfl_module_dwarf_cfi(module, &bias);
-		if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame) != 0)
-			return false;
-	}
-	free(frame);
-	return true;
+	if (cfi && dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0)
+		return frame;
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	if (cfi && dwarf_cfi_addrframe(cfi, address - bias, &frame) == 0)
+		return frame;
+	return NULL;
+}
+
+static bool has_cfi(Dwfl_Module *module, Dwarf_Addr address)
+{
+	_cleanup_free_ Dwarf_Frame *frame = find_rules(module, address);
+
+	return frame;
+}
+
+/* Whether the rules say that there is no return address. */
+static bool is_root(Dwfl_Module *module, Dwarf_Addr address)
+{
+	_cleanup_free_ Dwarf_Frame *frame = module ? find_rules(module, address) : NULL;
+	Dwarf_Op place[3], *operations;
+	size_t nr_operations;
+
+	return frame &&
+	       dwarf_frame_register(frame, RETURN_ADDRESS, place, &operations, &nr_operations) ==
+		       0 &&
+	       nr_operations == 0 && operations == place;
 }
 
 static const char *module_name(Dwfl_Module *module)
@@ -218,7 +240,7 @@ static void cut_to_code(struct libdw *libdw, const struct mapping_list *list,
 	for (size_t i = 1; i < stack->nr_frames; i++) {
 		if (mapping_list_find(list, stack->frames[i] - 1))
 			continue;
-		stack->end = stack->frames[i] == 0 ? LIBDW_COMPLETE : LIBDW_FAILED;
+		stack->end = stack->frames[i] == 0 ? LIBDW_END_OF_STACK : LIBDW_FAILED;
 		stack->nr_frames = i;
 		if (stack->end == LIBDW_FAILED)
 			explain(libdw, "leaves the code", stack);
@@ -226,7 +248,25 @@ static void cut_to_code(struct libdw *libdw, const struct mapping_list *list,
 	}
 }
 
-/* A frame pointer of 0 ends the list of frames; libdw reads where it points to all the same. */
+static uint64_t last_frame(const struct libdw_stack *stack)
+{
+	return stack->nr_frames ? stack->frames[stack->nr_frames - 1] : 0;
+}
+
+/* For libdw a stack also ends well at a return address of 0, as at the bottom of each of Go's system stacks, and where
+ * the place of a return address cannot be found because a register could not be read before. Its root is where
+ * the rules say so, or where a frame pointer of 0 ends the list of frames: libdw reads where it points to all
+ * the same. */
+static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct libdw_stack *stack)
+{
+	uint64_t address = last_frame(stack) - (stack->nr_frames > 1);
+
+	if (is_root(dwfl_addrmodule(libdw->dwfl, address), address) ||
+	    (libdw->left_copy && libdw->not_copied == 0))
+		return LIBDW_COMPLETE;
+	return result == 0 || libdw->left_copy ? LIBDW_END_OF_STACK : LIBDW_FAILED;
+}
+
 void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 		  const struct stack_copy *copy, struct libdw_stack *ret_stack)
 {
@@ -235,15 +275,11 @@ void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 	libdw->stack = ret_stack;
 	ret_stack->nr_frames = 0;
 	ret_stack->why[0] = '\0';
-	if (dwfl_getthread_frames(libdw->dwfl, ANY_PID, on_frame, libdw) == 0 ||
-	    (libdw->left_copy && libdw->not_copied == 0)) {
-		ret_stack->end = LIBDW_COMPLETE;
-	} else if (libdw->left_copy) {
-		ret_stack->end = LIBDW_END_OF_COPY;
-	} else {
-		ret_stack->end = LIBDW_FAILED;
-		explain(libdw, dwfl_errmsg(-1), ret_stack);
-	}
+	int result = dwfl_getthread_frames(libdw->dwfl, ANY_PID, on_frame, libdw);
+	const char *message = dwfl_errmsg(-1);
+	ret_stack->end = how_it_ended(libdw, result, ret_stack);
+	if (ret_stack->end == LIBDW_FAILED)
+		explain(libdw, message, ret_stack);
 	cut_to_code(libdw, list, ret_stack);
 }
 

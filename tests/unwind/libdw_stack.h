@@ -19,7 +19,8 @@
 
 enum libdw_end {
 	LIBDW_COMPLETE, /* the root */
-	LIBDW_END_OF_COPY, /* needs memory that was not copied */
+	LIBDW_END_OF_STACK, /* needs memory that was not copied, or the stack's bottom is reached, which is no
+			     * root: the stack may go on elsewhere */
 	LIBDW_FAILED, /* see `why` */
 };
 

@@ -9,7 +9,7 @@ programs are run, and what differs is shown.
 
 root    stacks that end at a known root
 agree   frames that are the same in the same position (comparison.h says what counts)
-part    stacks of which the oracle saw only a part: its copy of the stack ended, or it failed itself
+part    stacks of which the oracle saw no root: its copy of the stack ended, or it failed itself
 """
 
 import os
@@ -22,7 +22,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 MIN_ROOT, GOAL_ROOT = 98, 99
 MIN_AGREE, GOAL_AGREE = 99, 99.5
-MIN_STACKS = 100
+MIN_STACKS = 50
 SECONDS = 1
 FREQUENCY_HZ = 997
 TIMEOUT_S = 60
@@ -137,7 +137,7 @@ class Row:
     def notes(self):
         numbers = self.numbers
         yield most(numbers, "result.", without="result.complete")
-        for key in ("unsettled", "anonymous", "unpaired", "lost"):
+        for key in ("unsettled", "anonymous", "unpaired"):
             if numbers[key] > 0:
                 yield f"{numbers[key]} {key}"
         if numbers["oracle_failed"] > 0:
@@ -145,7 +145,7 @@ class Row:
 
     def text(self):
         numbers = self.numbers
-        part = numbers["end_of_copy"] + numbers["oracle_failed"]
+        part = numbers["end_of_stack"] + numbers["oracle_failed"]
         mark = "FAIL" if self.problem() else "ok" if self.root >= GOAL_ROOT and self.agree >= GOAL_AGREE else "low"
         notes = "; ".join(note for note in self.notes() if note)
         return (

@@ -78,7 +78,7 @@ static uint64_t take_u64(struct reader *reader)
 /* They come in the order of perf's numbers. */
 static void take_registers(struct reader *reader, uint64_t registers[static NR_DWARF_REGISTERS])
 {
-	for (uint8_t number = 0; number < PERF_REG_X86_64_MAX; number++) {
+	for (int number = 0; number < PERF_REG_X86_64_MAX; number++) {
 		const uint8_t *found = memchr(perf_numbers, number, sizeof(perf_numbers));
 
 		if (found)

@@ -311,12 +311,8 @@ void recording_pair(struct recording *recording,
 	qsort(recording->stacks, recording->nr_stacks, sizeof(*recording->stacks), compare_stacks);
 	for (size_t i = 0; i < recording->nr_stacks; i++) {
 		const struct bpf_stack *stack = &recording->stacks[i];
-		const struct stack_copy *copy = find_copy(recording, stack, &next);
 
-		if (copy)
-			handle(stack, copy, data);
-		else
-			recording->losses.nr_unpaired++;
+		handle(stack, find_copy(recording, stack, &next), data);
 	}
 }
 

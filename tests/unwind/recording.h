@@ -50,7 +50,6 @@ struct recording_maps {
 struct recording_losses {
 	uint64_t nr_perf_lost;
 	uint64_t nr_bpf_lost;
-	uint64_t nr_unpaired;
 	uint64_t nr_without_registers; /* kernel threads, 32-bit code */
 };
 
@@ -64,7 +63,7 @@ struct recording_maps recording_get_maps(const struct recording *recording);
 /* Takes out of the rings what is there. Errors: -EBADMSG, -ENOSPC, -ENOMEM. */
 int recording_drain(struct recording *recording) must_check;
 
-/* Stops, and calls `handle` for each instant of which both are there, in any order. */
+/* Stops, and calls `handle` for each stack, with NULL where perf's copy of it is not there. */
 void recording_pair(struct recording *recording,
 		    void (*handle)(const struct bpf_stack *stack, const struct stack_copy *copy,
 				   void *data),

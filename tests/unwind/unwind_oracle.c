@@ -5,7 +5,7 @@
  *	unwind_oracle [-s SECONDS] [-F HZ] [-p PART] [-d N] -- COMMAND...
  *
  *	-p PART  look at the process of the command whose command line has this text
- *	-d N     show the first N stacks that differ
+ *	-d N     show the first N stacks that differ or do not end at a root
  *
  * Prints lines of "key value" (comparison.h, and what was not compared and why). Exits with 77 where it
  * cannot run, with 1 where something went wrong. */
@@ -39,6 +39,7 @@ struct run {
 	struct comparison comparison;
 	struct libdw_stack oracle; /* of the instant that is looked at */
 	uint64_t compare_from_ns;
+	uint64_t nr_unpaired; /* stacks without a copy */
 	uint64_t nr_unsettled; /* stacks outside of epochs */
 	uint64_t nr_anonymous; /* stacks through code that is in no file */
 	uint64_t nr_shown;
@@ -60,16 +61,15 @@ static bool has_anonymous(const struct mapping_list *list, const uint64_t *frame
 	return false;
 }
 
-static void show_side(struct libdw *libdw, const uint64_t *frames, size_t nr_frames, size_t i)
+static void show_frame(struct libdw *libdw, char side, uint64_t address, bool is_call)
 {
-	char text[256] = "-";
+	char text[256];
 
-	if (i < nr_frames)
-		libdw_describe(libdw, frames[i] - (i > 0), text, sizeof(text));
-	printf("difference.%c %s\n", i < nr_frames ? ' ' : '-', text);
+	libdw_describe(libdw, address - is_call, text, sizeof(text));
+	printf("  %c %016llx %s\n", side, (unsigned long long)address, text);
 }
 
-/* Both stacks from two frames before the first difference on. */
+/* Both stacks (+ is ours, - the oracle's) from two frames before the first difference on. */
 static void show(struct run *run, const struct epoch *epoch, const struct bpf_stack *stack)
 {
 	const struct libdw_stack *oracle = &run->oracle;
@@ -78,12 +78,14 @@ static void show(struct run *run, const struct epoch *epoch, const struct bpf_st
 	while (i < stack->nr_frames && i < oracle->nr_frames &&
 	       stack->frames[i] == oracle->frames[i])
 		i++;
-	printf("difference at %zu of %zu frames (result %u), oracle %zu frames (end %d %s)\n", i,
-	       stack->nr_frames, stack->result, oracle->nr_frames, (int)oracle->end, oracle->why);
+	printf("frame %zu of %zu (%s), oracle %zu (end %d %s)\n", i, stack->nr_frames,
+	       comparison_result_name(stack->result), oracle->nr_frames, (int)oracle->end,
+	       oracle->why);
 	for (size_t j = i > 2 ? i - 2 : 0; j < i + 3; j++) {
-		printf("difference.frame %zu\n", j);
-		show_side(epoch->libdw, stack->frames, stack->nr_frames, j);
-		show_side(epoch->libdw, oracle->frames, oracle->nr_frames, j);
+		if (j < stack->nr_frames)
+			show_frame(epoch->libdw, '+', stack->frames[j], j > 0);
+		if (j < oracle->nr_frames)
+			show_frame(epoch->libdw, '-', oracle->frames[j], j > 0);
 	}
 }
 
@@ -94,6 +96,10 @@ static void on_pair(const struct bpf_stack *stack, const struct stack_copy *copy
 
 	if (stack->time_ns < run->compare_from_ns)
 		return;
+	if (!copy) {
+		run->nr_unpaired++;
+		return;
+	}
 	if (!epoch) {
 		run->nr_unsettled++;
 		return;
@@ -104,7 +110,8 @@ static void on_pair(const struct bpf_stack *stack, const struct stack_copy *copy
 		run->nr_anonymous++;
 		return;
 	}
-	if (!comparison_add(&run->comparison, stack, &run->oracle) &&
+	bool agrees = comparison_add(&run->comparison, stack, &run->oracle);
+	if ((!agrees || stack->result != UNWIND_COMPLETE) &&
 	    run->nr_shown++ < run->options.max_shown)
 		show(run, epoch, stack);
 }
@@ -138,7 +145,7 @@ static void print(const struct run *run, const struct recording *recording)
 	comparison_print(&run->comparison, stdout);
 	printf("unsettled %llu\n", (unsigned long long)run->nr_unsettled);
 	printf("anonymous %llu\n", (unsigned long long)run->nr_anonymous);
-	printf("unpaired %llu\n", (unsigned long long)losses.nr_unpaired);
+	printf("unpaired %llu\n", (unsigned long long)run->nr_unpaired);
 	printf("lost %llu\n", (unsigned long long)(losses.nr_perf_lost + losses.nr_bpf_lost));
 	printf("without_registers %llu\n", (unsigned long long)losses.nr_without_registers);
 }
