@@ -27,7 +27,7 @@ struct fake_process {
 	uint64_t binding;
 };
 
-#define FAKE_MAX_REGIONS 1024
+#define FAKE_MAX_REGIONS 4096
 #define FAKE_MAX_PROCESSES 4 /* so that a test can fill the map */
 
 static struct fake_array scratch_array = { .value_bytes = sizeof(struct scratch), .nr_values = 1 };

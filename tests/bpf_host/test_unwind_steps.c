@@ -20,7 +20,7 @@ static void leaf_returns_to_its_caller(void **state)
 	(void)state;
 	scene_stack(IN_FUNCTION(2), IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(2));
+	assert_int_equal(fake_state()->regs[REG_RSP], STACK_WORD(2));
 }
 
 /* The CFA's register, each in a frame of its own: only in the leaf all of them are known. */
@@ -31,8 +31,8 @@ static void cfa_is_a_register_and_an_offset(void **state)
 		int64_t word; /* of the stack, to which the register points */
 		int32_t offset;
 	} cases[] = {
-		{ CFI_RSP, 0, 24 }, { CFI_RBP, 1, 16 },	 { CFI_RBX, 10, -56 },	 { CFI_R10, 3, 0 },
-		{ CFI_RAX, 0, 24 }, { CFI_R15, -2, 40 }, { CFI_R11, 100, -776 }, { CFI_RDI, 2, 8 },
+		{ REG_RSP, 0, 24 }, { REG_RBP, 1, 16 },	 { REG_RBX, 10, -56 },	 { REG_R10, 3, 0 },
+		{ REG_RAX, 0, 24 }, { REG_R15, -2, 40 }, { REG_R11, 100, -776 }, { REG_RDI, 2, 8 },
 	};
 
 	(void)state;
@@ -42,35 +42,35 @@ static void cfa_is_a_register_and_an_offset(void **state)
 		fake_state()->regs[cases[i].reg] = STACK_WORD(cases[i].word);
 		scene_stack(1, 2, IN_ROOT);
 		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-		assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(3));
+		assert_int_equal(fake_state()->regs[REG_RSP], STACK_WORD(3));
 	}
 }
 
 static void cfa_is_where_a_word_of_the_stack_says(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_DEREF, CFI_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_DEREF, REG_RSP, 8);
 
 	(void)state;
 	rule.arg = 16;
 	scene_set_rule(1, rule);
 	scene_stack(1, STACK_WORD(2), 2, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(4));
+	assert_int_equal(fake_state()->regs[REG_RSP], STACK_WORD(4));
 }
 
 /* gcc, for a function with an aligned stack frame: DW_OP_breg6 (rbp) -8; DW_OP_deref. */
 static void cfa_is_at_a_place_below_a_register(void **state)
 {
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_DEREF, CFI_RBP, -8));
-	fake_state()->regs[CFI_RBP] = STACK_WORD(2);
+	scene_set_rule(1, scene_rule(CFA_DEREF, REG_RBP, -8));
+	fake_state()->regs[REG_RBP] = STACK_WORD(2);
 	scene_stack(1, STACK_WORD(4), 2, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
 }
 
 static void what_is_added_to_a_word_of_the_stack_may_be_negative(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_DEREF, CFI_RSP, 0);
+	struct cfi_rule rule = scene_rule(CFA_DEREF, REG_RSP, 0);
 
 	(void)state;
 	rule.arg = (uint16_t)-8;
@@ -82,7 +82,7 @@ static void what_is_added_to_a_word_of_the_stack_may_be_negative(void **state)
 static void unreadable_word_of_a_deref_ends_the_stack(void **state)
 {
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_DEREF, CFI_RSP, 800));
+	scene_set_rule(1, scene_rule(CFA_DEREF, REG_RSP, 800));
 	scene_stack(IN_ROOT, IN_ROOT);
 	assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
 }
@@ -92,7 +92,7 @@ static void plt_entry_has_its_cfa_by_the_byte_it_is_at(void **state)
 {
 	(void)state;
 	for (unsigned int byte = 0; byte < 16; byte++) {
-		struct cfi_rule rule = scene_rule(CFA_PLT, CFI_RSP, 8);
+		struct cfi_rule rule = scene_rule(CFA_PLT, REG_RSP, 8);
 
 		scene_begin();
 		rule.arg = 11;
@@ -114,7 +114,7 @@ static void runs_count_the_pushes_and_pops_that_were_passed(void **state)
 	(void)state;
 	for (unsigned int byte = 0; byte < 32; byte++) {
 		for (unsigned int up = 0; up < 2; up++) {
-			struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, up ? 8 : 56);
+			struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, up ? 8 : 56);
 			uint32_t passed = 0;
 
 			for (unsigned int i = 0; i <= byte && i < 16; i++)
@@ -145,7 +145,7 @@ static void run_at_the_end_of_all_offsets_is_no_accident(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, cases[i].offset);
+		struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, cases[i].offset);
 
 		scene_begin();
 		rule.flags = cases[i].flags;
@@ -158,7 +158,7 @@ static void run_at_the_end_of_all_offsets_is_no_accident(void **state)
 
 static void rule_without_a_run_ignores_its_argument(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 8);
 
 	(void)state;
 	rule.arg = 0xffff;
@@ -169,9 +169,9 @@ static void rule_without_a_run_ignores_its_argument(void **state)
 
 static void saved_registers_get_their_values_back(void **state)
 {
-	static const enum unwind_register registers[] = { CFI_RBP, CFI_RBX, CFI_R12,
-							  CFI_R13, CFI_R14, CFI_R15 };
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 128);
+	static const enum unwind_register registers[] = { REG_RBP, REG_RBX, REG_R12,
+							  REG_R13, REG_R14, REG_R15 };
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 128);
 	uint64_t words[16] = { [15] = IN_ROOT };
 
 	(void)state;
@@ -187,41 +187,41 @@ static void saved_registers_get_their_values_back(void **state)
 		assert_int_equal(fake_state()->regs[registers[i]], VALUE + i);
 		assert_true(scene_knows(registers[i]));
 	}
-	assert_false(scene_knows(CFI_RAX));
-	assert_false(scene_knows(CFI_R10));
+	assert_false(scene_knows(REG_RAX));
+	assert_false(scene_knows(REG_R10));
 }
 
 static void register_that_is_not_saved_keeps_its_value(void **state)
 {
 	(void)state;
-	fake_state()->regs[CFI_R12] = VALUE;
+	fake_state()->regs[REG_R12] = VALUE;
 	scene_stack(IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_R12], VALUE);
-	assert_true(scene_knows(CFI_R12));
+	assert_int_equal(fake_state()->regs[REG_R12], VALUE);
+	assert_true(scene_knows(REG_R12));
 }
 
 /* As between the pushes of a prologue. */
 static void place_below_the_stack_pointer_holds_nothing_yet(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 16);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 16);
 
 	(void)state;
 	rule.saved[0] = -2;
 	rule.saved[1] = -3;
 	scene_set_rule(1, rule);
-	fake_state()->regs[CFI_RBX] = VALUE;
+	fake_state()->regs[REG_RBX] = VALUE;
 	fake_add_memory(SCENE_STACK - 8, &(uint64_t){ 4711 }, 8);
 	scene_stack(VALUE + 1, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RBP], VALUE + 1);
-	assert_int_equal(fake_state()->regs[CFI_RBX], VALUE);
-	assert_true(scene_knows(CFI_RBX));
+	assert_int_equal(fake_state()->regs[REG_RBP], VALUE + 1);
+	assert_int_equal(fake_state()->regs[REG_RBX], VALUE);
+	assert_true(scene_knows(REG_RBX));
 }
 
 static void registers_may_be_saved_relative_to_rbp(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_DEREF, CFI_RBP, -8);
+	struct cfi_rule rule = scene_rule(CFA_DEREF, REG_RBP, -8);
 
 	(void)state;
 	rule.flags = CFI_SAVED_AT_RBP;
@@ -229,37 +229,37 @@ static void registers_may_be_saved_relative_to_rbp(void **state)
 	rule.saved[5] = -2;
 	rule.saved[1] = CFI_LOST;
 	scene_set_rule(1, rule);
-	fake_state()->regs[CFI_RBP] = STACK_WORD(2);
+	fake_state()->regs[REG_RBP] = STACK_WORD(2);
 	scene_stack(VALUE, STACK_WORD(5), VALUE + 1, 1, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RBP], VALUE + 1);
-	assert_int_equal(fake_state()->regs[CFI_R15], VALUE);
-	assert_false(scene_knows(CFI_RBX));
+	assert_int_equal(fake_state()->regs[REG_RBP], VALUE + 1);
+	assert_int_equal(fake_state()->regs[REG_R15], VALUE);
+	assert_false(scene_knows(REG_RBX));
 }
 
 /* Whatever rbp is: a lost register has no place that could lie below the stack pointer. */
 static void lost_register_is_lost_wherever_rbp_points(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 8);
 
 	(void)state;
 	rule.flags = CFI_SAVED_AT_RBP;
 	rule.saved[1] = CFI_LOST;
 	scene_set_rule(1, rule);
-	fake_state()->regs[CFI_RBP] = SCENE_STACK - 0x10000;
+	fake_state()->regs[REG_RBP] = SCENE_STACK - 0x10000;
 	scene_stack(IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_false(scene_knows(CFI_RBX));
+	assert_false(scene_knows(REG_RBX));
 }
 
 static void lost_register_ends_the_stack_only_where_it_is_needed(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 8);
 
 	(void)state;
 	rule.saved[1] = CFI_LOST;
 	scene_set_rule(1, rule);
-	scene_set_rule(3, scene_rule(CFA_REGISTER, CFI_RBX, 16));
+	scene_set_rule(3, scene_rule(CFA_REGISTER, REG_RBX, 16));
 	scene_stack(IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3));
 }
@@ -267,16 +267,16 @@ static void lost_register_ends_the_stack_only_where_it_is_needed(void **state)
 static void caller_saved_register_is_lost_in_the_caller(void **state)
 {
 	(void)state;
-	scene_set_rule(2, scene_rule(CFA_REGISTER, CFI_R10, 16));
-	fake_state()->regs[CFI_R10] = STACK_WORD(1);
+	scene_set_rule(2, scene_rule(CFA_REGISTER, REG_R10, 16));
+	fake_state()->regs[REG_R10] = STACK_WORD(1);
 	scene_stack(IN_FUNCTION(2), 0, IN_ROOT);
 	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1), IN_FUNCTION(2));
 }
 
 static void lost_rbp_ends_the_stack_where_registers_are_saved_by_it(void **state)
 {
-	struct cfi_rule lost = scene_rule(CFA_REGISTER, CFI_RSP, 8);
-	struct cfi_rule by_rbp = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	struct cfi_rule lost = scene_rule(CFA_REGISTER, REG_RSP, 8);
+	struct cfi_rule by_rbp = scene_rule(CFA_REGISTER, REG_RSP, 8);
 
 	(void)state;
 	lost.saved[0] = CFI_LOST;
@@ -289,14 +289,14 @@ static void lost_rbp_ends_the_stack_where_registers_are_saved_by_it(void **state
 
 static void unreadable_saved_register_is_lost(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 8);
 
 	(void)state;
 	rule.saved[2] = 100;
 	scene_set_rule(1, rule);
 	scene_stack(IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_false(scene_knows(CFI_R12));
+	assert_false(scene_knows(REG_R12));
 }
 
 static void return_address_may_be_anywhere(void **state)
@@ -308,7 +308,7 @@ static void return_address_may_be_anywhere(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 80);
+		struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 80);
 		uint64_t words[12] = { 0 };
 
 		scene_begin();
@@ -317,90 +317,28 @@ static void return_address_may_be_anywhere(void **state)
 		scene_set_rule(1, rule);
 		scene_set_stack(words, array_len(words));
 		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-		assert_int_equal(fake_state()->regs[CFI_RSP], STACK_WORD(10));
-	}
-}
-
-static void stack_that_does_not_ascend_ends(void **state)
-{
-	static const int32_t offsets[] = { 0, -8, -4096, INT32_MIN };
-
-	(void)state;
-	for (size_t i = 0; i < array_len(offsets); i++) {
-		scene_begin();
-		scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_RSP, offsets[i]));
-		scene_stack(IN_ROOT, IN_ROOT);
-		assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1));
-	}
-}
-
-static void cycle_of_frames_ends(void **state)
-{
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RBP, 16);
-
-	(void)state;
-	rule.saved[0] = -2;
-	scene_set_rule(1, rule);
-	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
-	scene_stack(STACK_WORD(2), IN_FUNCTION(1), STACK_WORD(0), IN_FUNCTION(1));
-	assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1), IN_FUNCTION(1), IN_FUNCTION(1));
-}
-
-static void cfa_beyond_memory_ends_the_stack(void **state)
-{
-	static const uint64_t bases[] = { 0x7fffffff0000, 0xffffffff81000000, UINT64_MAX - 8,
-					  UINT64_MAX - 8 * 127 };
-
-	(void)state;
-	for (size_t i = 0; i < array_len(bases); i++) {
-		scene_begin();
-		scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_RBX, 8));
-		fake_state()->regs[CFI_RBX] = bases[i];
-		scene_stack(IN_ROOT);
-		assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
-	}
-}
-
-static void return_address_tells_how_a_stack_ends(void **state)
-{
-	static const struct {
-		uint64_t address;
-		int result;
-	} cases[] = {
-		{ 0, UNWIND_COMPLETE },
-		{ 1, UNWIND_BAD_RETURN_ADDRESS },
-		{ 4095, UNWIND_BAD_RETURN_ADDRESS },
-		{ UINT64_MAX, UNWIND_BAD_RETURN_ADDRESS },
-		{ 0xffffffff81000000, UNWIND_BAD_RETURN_ADDRESS },
-		{ 0x8000000000400000, UNWIND_BAD_RETURN_ADDRESS },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < array_len(cases); i++) {
-		scene_begin();
-		scene_stack(cases[i].address);
-		assert_unwinds(cases[i].result, IN_FUNCTION(1));
+		assert_int_equal(fake_state()->regs[REG_RSP], STACK_WORD(10));
 	}
 }
 
 /* A stack that begins within the window below the CFA. */
 static void window_may_begin_before_the_stack(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RSP, 24);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RSP, 24);
 
 	(void)state;
 	rule.saved[1] = -3;
 	scene_set_rule(1, rule);
 	scene_stack(VALUE, 1, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
-	assert_int_equal(fake_state()->regs[CFI_RBX], VALUE);
+	assert_int_equal(fake_state()->regs[REG_RBX], VALUE);
 }
 
 /* A noreturn call is a function's last instruction: what it would return to is another function. */
 static void return_address_belongs_to_the_code_before_it(void **state)
 {
 	(void)state;
-	scene_set_rule(3, scene_rule(CFA_UNSUPPORTED, CFI_RAX, 0));
+	scene_set_rule(3, scene_rule(CFA_UNSUPPORTED, REG_RAX, 0));
 	scene_stack(SCENE_CODE + 0x300, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), SCENE_CODE + 0x300, IN_ROOT);
 }
@@ -408,136 +346,10 @@ static void return_address_belongs_to_the_code_before_it(void **state)
 static void cpu_at_the_first_byte_belongs_to_the_code_there(void **state)
 {
 	(void)state;
-	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, CFI_RAX, 0));
+	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, REG_RAX, 0));
 	fake_state()->ip = SCENE_CODE + 0x300;
 	scene_stack(IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, SCENE_CODE + 0x300, IN_ROOT);
-}
-
-/* What the kernel leaves at the stack pointer: uc_flags, uc_link, uc_stack, then the registers. */
-static void set_signal_frame(const uint64_t *registers, uint64_t ip)
-{
-	static const uint8_t order[] = { CFI_R8,  CFI_R9,  CFI_R10, CFI_R11, CFI_R12, CFI_R13,
-					 CFI_R14, CFI_R15, CFI_RDI, CFI_RSI, CFI_RBP, CFI_RBX,
-					 CFI_RDX, CFI_RAX, CFI_RCX, CFI_RSP };
-	uint64_t words[5 + array_len(order) + 1] = { 0 };
-
-	for (size_t i = 0; i < array_len(order); i++)
-		words[5 + i] = registers[order[i]];
-	words[5 + array_len(order)] = ip;
-	scene_set_stack(words, array_len(words));
-}
-
-static void signal_frame_restores_every_register(void **state)
-{
-	uint64_t registers[NR_REGS];
-
-	(void)state;
-	for (unsigned int i = 0; i < NR_REGS; i++)
-		registers[i] = VALUE + i;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
-	set_signal_frame(registers, IN_ROOT);
-	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT | FRAME_INTERRUPTED);
-	assert_memory_equal(fake_state()->regs, registers, sizeof(registers));
-	assert_int_equal(fake_state()->known, ALL_REGISTERS);
-}
-
-/* The alternate stack is above the interrupted one, whose first instruction it was. */
-static void signal_may_have_come_on_another_stack_and_anywhere(void **state)
-{
-	uint64_t registers[NR_REGS] = {
-		[CFI_RSP] = SCENE_STACK - 0x8000, [CFI_R10] = SCENE_STACK - 0x8000
-	};
-	uint64_t interrupted[] = { 0, IN_ROOT };
-
-	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
-	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, CFI_RAX, 0));
-	scene_set_rule(3, scene_rule(CFA_REGISTER, CFI_R10, 16));
-	set_signal_frame(registers, SCENE_CODE + 0x300);
-	fake_add_memory(SCENE_STACK - 0x8000, interrupted, sizeof(interrupted));
-	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), (SCENE_CODE + 0x300) | FRAME_INTERRUPTED,
-		       IN_ROOT);
-}
-
-static void unreadable_signal_frame_ends_the_stack(void **state)
-{
-	uint64_t words[21] = { 0 };
-
-	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
-	scene_set_stack(words, array_len(words));
-	assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
-}
-
-static void signal_that_interrupted_no_code_ends_the_stack(void **state)
-{
-	uint64_t registers[NR_REGS] = { 0 };
-
-	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
-	set_signal_frame(registers, 0xffffffffff600000);
-	assert_unwinds(UNWIND_BAD_RETURN_ADDRESS, IN_FUNCTION(1));
-}
-
-static void first_frame_completes_the_stack(void **state)
-{
-	(void)state;
-	fake_state()->ip = IN_ROOT;
-	assert_unwinds(UNWIND_COMPLETE, IN_ROOT);
-}
-
-static void unknown_rule_ends_the_stack(void **state)
-{
-	static const uint8_t kinds[] = { CFA_UNSUPPORTED, CFA_NR_KINDS, 0xff };
-
-	(void)state;
-	for (size_t i = 0; i < array_len(kinds); i++) {
-		scene_begin();
-		scene_set_rule(1, scene_rule(kinds[i], CFI_RSP, 8));
-		scene_stack(IN_ROOT);
-		assert_unwinds(UNWIND_UNSUPPORTED_RULE, IN_FUNCTION(1));
-	}
-}
-
-static void set_deep_stack(size_t nr_words)
-{
-	static uint64_t words[2 * MAX_FRAMES];
-
-	for (size_t i = 0; i < nr_words; i++)
-		words[i] = IN_FUNCTION(1);
-	words[nr_words - 1] = IN_ROOT;
-	scene_set_stack(words, nr_words);
-}
-
-static void as_many_frames_as_a_record_holds_are_complete(void **state)
-{
-	(void)state;
-	set_deep_stack(MAX_USER_FRAMES - 1);
-	assert_int_equal(scene_unwind(), UNWIND_COMPLETE);
-	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
-	assert_int_equal(fake_event()->frames[MAX_USER_FRAMES - 1], IN_ROOT);
-}
-
-static void one_frame_more_is_too_deep(void **state)
-{
-	(void)state;
-	set_deep_stack(MAX_USER_FRAMES);
-	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
-	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
-	assert_int_equal(fake_event()->frames[MAX_USER_FRAMES - 1], IN_FUNCTION(1));
-}
-
-static void user_frames_follow_the_kernels(void **state)
-{
-	(void)state;
-	fake_event()->nr_kernel = MAX_KERNEL_FRAMES;
-	fake_event()->frames[MAX_KERNEL_FRAMES - 1] = VALUE;
-	set_deep_stack(MAX_USER_FRAMES);
-	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
-	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES - 1], VALUE);
-	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES], IN_FUNCTION(1));
-	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(1));
 }
 
 #define STEP_TEST(name) cmocka_unit_test_setup(name, begin_scene)
@@ -565,22 +377,9 @@ int main(void)
 		STEP_TEST(lost_rbp_ends_the_stack_where_registers_are_saved_by_it),
 		STEP_TEST(unreadable_saved_register_is_lost),
 		STEP_TEST(return_address_may_be_anywhere),
-		STEP_TEST(stack_that_does_not_ascend_ends),
-		STEP_TEST(cycle_of_frames_ends),
-		STEP_TEST(cfa_beyond_memory_ends_the_stack),
-		STEP_TEST(return_address_tells_how_a_stack_ends),
 		STEP_TEST(window_may_begin_before_the_stack),
 		STEP_TEST(return_address_belongs_to_the_code_before_it),
 		STEP_TEST(cpu_at_the_first_byte_belongs_to_the_code_there),
-		STEP_TEST(signal_frame_restores_every_register),
-		STEP_TEST(signal_may_have_come_on_another_stack_and_anywhere),
-		STEP_TEST(unreadable_signal_frame_ends_the_stack),
-		STEP_TEST(signal_that_interrupted_no_code_ends_the_stack),
-		STEP_TEST(first_frame_completes_the_stack),
-		STEP_TEST(unknown_rule_ends_the_stack),
-		STEP_TEST(as_many_frames_as_a_record_holds_are_complete),
-		STEP_TEST(one_frame_more_is_too_deep),
-		STEP_TEST(user_frames_follow_the_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bpf/unwind_native.bpf.c: how stacks end, and signals, behind which they go on. */
+#include "scene.h"
+
+#include "base/err.h"
+
+#define VALUE 0xaa55aa55ULL
+
+static int begin_scene(void **state)
+{
+	(void)state;
+	scene_begin();
+	return 0;
+}
+
+static void stack_that_does_not_ascend_ends(void **state)
+{
+	static const int32_t offsets[] = { 0, -8, -4096, INT32_MIN };
+
+	(void)state;
+	for (size_t i = 0; i < array_len(offsets); i++) {
+		scene_begin();
+		scene_set_rule(1, scene_rule(CFA_REGISTER, REG_RSP, offsets[i]));
+		scene_stack(IN_ROOT, IN_ROOT);
+		assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1));
+	}
+}
+
+static void cycle_of_frames_ends(void **state)
+{
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RBP, 16);
+
+	(void)state;
+	rule.saved[0] = -2;
+	scene_set_rule(1, rule);
+	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	scene_stack(STACK_WORD(2), IN_FUNCTION(1), STACK_WORD(0), IN_FUNCTION(1));
+	assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1), IN_FUNCTION(1), IN_FUNCTION(1));
+}
+
+static void cfa_beyond_memory_ends_the_stack(void **state)
+{
+	static const uint64_t bases[] = { 0x7fffffff0000, 0xffffffff81000000, UINT64_MAX - 8,
+					  UINT64_MAX - 8 * 127 };
+
+	(void)state;
+	for (size_t i = 0; i < array_len(bases); i++) {
+		scene_begin();
+		scene_set_rule(1, scene_rule(CFA_REGISTER, REG_RBX, 8));
+		fake_state()->regs[REG_RBX] = bases[i];
+		scene_stack(IN_ROOT);
+		assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
+	}
+}
+
+static void return_address_tells_how_a_stack_ends(void **state)
+{
+	static const struct {
+		uint64_t address;
+		int result;
+	} cases[] = {
+		{ 0, UNWIND_COMPLETE },
+		{ 1, UNWIND_BAD_RETURN_ADDRESS },
+		{ 4095, UNWIND_BAD_RETURN_ADDRESS },
+		{ UINT64_MAX, UNWIND_BAD_RETURN_ADDRESS },
+		{ 0xffffffff81000000, UNWIND_BAD_RETURN_ADDRESS },
+		{ 0x8000000000400000, UNWIND_BAD_RETURN_ADDRESS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		scene_begin();
+		scene_stack(cases[i].address);
+		assert_unwinds(cases[i].result, IN_FUNCTION(1));
+	}
+}
+
+/* What the kernel leaves at the stack pointer: uc_flags, uc_link, uc_stack, then the registers. */
+static void set_signal_frame(const uint64_t *registers, uint64_t ip)
+{
+	static const uint8_t order[] = { REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13,
+					 REG_R14, REG_R15, REG_RDI, REG_RSI, REG_RBP, REG_RBX,
+					 REG_RDX, REG_RAX, REG_RCX, REG_RSP };
+	uint64_t words[5 + array_len(order) + 1] = { 0 };
+
+	for (size_t i = 0; i < array_len(order); i++)
+		words[5 + i] = registers[order[i]];
+	words[5 + array_len(order)] = ip;
+	scene_set_stack(words, array_len(words));
+}
+
+static void signal_frame_restores_every_register(void **state)
+{
+	uint64_t registers[NR_REGS];
+
+	(void)state;
+	for (unsigned int i = 0; i < NR_REGS; i++)
+		registers[i] = VALUE + i;
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	set_signal_frame(registers, IN_ROOT);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT | FRAME_INTERRUPTED);
+	assert_memory_equal(fake_state()->regs, registers, sizeof(registers));
+	assert_int_equal(fake_state()->known, ALL_REGISTERS);
+}
+
+/* The alternate stack is above the interrupted one, whose first instruction it was. */
+static void signal_may_have_come_on_another_stack_and_anywhere(void **state)
+{
+	uint64_t registers[NR_REGS] = {
+		[REG_RSP] = SCENE_STACK - 0x8000, [REG_R10] = SCENE_STACK - 0x8000
+	};
+	uint64_t interrupted[] = { 0, IN_ROOT };
+
+	(void)state;
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, REG_RAX, 0));
+	scene_set_rule(3, scene_rule(CFA_REGISTER, REG_R10, 16));
+	set_signal_frame(registers, SCENE_CODE + 0x300);
+	fake_add_memory(SCENE_STACK - 0x8000, interrupted, sizeof(interrupted));
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), (SCENE_CODE + 0x300) | FRAME_INTERRUPTED,
+		       IN_ROOT);
+}
+
+static void unreadable_signal_frame_ends_the_stack(void **state)
+{
+	uint64_t words[21] = { 0 };
+
+	(void)state;
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	scene_set_stack(words, array_len(words));
+	assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
+}
+
+static void signal_that_interrupted_no_code_ends_the_stack(void **state)
+{
+	uint64_t registers[NR_REGS] = { 0 };
+
+	(void)state;
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	set_signal_frame(registers, 0xffffffffff600000);
+	assert_unwinds(UNWIND_BAD_RETURN_ADDRESS, IN_FUNCTION(1));
+}
+
+static void first_frame_completes_the_stack(void **state)
+{
+	(void)state;
+	fake_state()->ip = IN_ROOT;
+	assert_unwinds(UNWIND_COMPLETE, IN_ROOT);
+}
+
+static void unknown_rule_ends_the_stack(void **state)
+{
+	static const uint8_t kinds[] = { CFA_UNSUPPORTED, CFA_NR_KINDS, 0xff };
+
+	(void)state;
+	for (size_t i = 0; i < array_len(kinds); i++) {
+		scene_begin();
+		scene_set_rule(1, scene_rule(kinds[i], REG_RSP, 8));
+		scene_stack(IN_ROOT);
+		assert_unwinds(UNWIND_UNSUPPORTED_RULE, IN_FUNCTION(1));
+	}
+}
+
+static void set_deep_stack(size_t nr_words)
+{
+	static uint64_t words[2 * MAX_FRAMES];
+
+	for (size_t i = 0; i < nr_words; i++)
+		words[i] = IN_FUNCTION(1);
+	words[nr_words - 1] = IN_ROOT;
+	scene_set_stack(words, nr_words);
+}
+
+static void as_many_frames_as_a_record_holds_are_complete(void **state)
+{
+	(void)state;
+	set_deep_stack(MAX_USER_FRAMES - 1);
+	assert_int_equal(scene_unwind(), UNWIND_COMPLETE);
+	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
+	assert_int_equal(fake_event()->frames[MAX_USER_FRAMES - 1], IN_ROOT);
+}
+
+static void one_frame_more_is_too_deep(void **state)
+{
+	(void)state;
+	set_deep_stack(MAX_USER_FRAMES);
+	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
+	assert_int_equal(fake_event()->nr_user, MAX_USER_FRAMES);
+	assert_int_equal(fake_event()->frames[MAX_USER_FRAMES - 1], IN_FUNCTION(1));
+}
+
+static void user_frames_follow_the_kernels(void **state)
+{
+	(void)state;
+	fake_event()->nr_kernel = MAX_KERNEL_FRAMES;
+	fake_event()->frames[MAX_KERNEL_FRAMES - 1] = VALUE;
+	set_deep_stack(MAX_USER_FRAMES);
+	assert_int_equal(scene_unwind(), UNWIND_TOO_DEEP);
+	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES - 1], VALUE);
+	assert_int_equal(fake_event()->frames[MAX_KERNEL_FRAMES], IN_FUNCTION(1));
+	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(1));
+}
+
+#define STOP_TEST(name) cmocka_unit_test_setup(name, begin_scene)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STOP_TEST(stack_that_does_not_ascend_ends),
+		STOP_TEST(cycle_of_frames_ends),
+		STOP_TEST(cfa_beyond_memory_ends_the_stack),
+		STOP_TEST(return_address_tells_how_a_stack_ends),
+		STOP_TEST(signal_frame_restores_every_register),
+		STOP_TEST(signal_may_have_come_on_another_stack_and_anywhere),
+		STOP_TEST(unreadable_signal_frame_ends_the_stack),
+		STOP_TEST(signal_that_interrupted_no_code_ends_the_stack),
+		STOP_TEST(first_frame_completes_the_stack),
+		STOP_TEST(unknown_rule_ends_the_stack),
+		STOP_TEST(as_many_frames_as_a_record_holds_are_complete),
+		STOP_TEST(one_frame_more_is_too_deep),
+		STOP_TEST(user_frames_follow_the_kernels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
