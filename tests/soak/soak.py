@@ -39,6 +39,9 @@ SWAPPED_LIVES_S = 7
 MAX_READING_S = 5
 PROTO = os.path.join(TESTS, "proto/otlp_profiles.proto")
 RECEIVER = os.path.join(os.path.dirname(TESTS), "e2e/local/receiver.py")
+# Only the loads are sampled: what else runs here would bring its own files, and memory for their symbols.
+# (What the loads start through /proc/self/exe is called exe.)
+COMM_OPTIONS = [f"--comm={name}" for name in ("churn", "exe", "swap_v1", "swap_v2")]
 CHAIN = ("leaf", "middle", "outer")
 
 
@@ -199,7 +202,7 @@ class Soak:
             host.wait_until("the receiver listens", lambda: host.accepts_connections(self.port), 20)
             self.agent = self.start(
                 "agent", flamelet, "agent", "--frequency", str(AGENT_HZ), "--otlp-endpoint",
-                f"http://127.0.0.1:{self.port}", "--export-interval", "5s")
+                f"http://127.0.0.1:{self.port}", "--export-interval", "5s", *COMM_OPTIONS)
             self.processes.append(self.agent)
             self.start_loads()
         except host.Failure:
