@@ -147,7 +147,7 @@ static struct cfi_rule plain_rule(int32_t distance, int8_t saved_rbp)
 {
 	return (struct cfi_rule){
 		.kind = CFA_REGISTER,
-		.reg = REG_RSP,
+		.reg = CFI_RSP,
 		.return_address = -1,
 		.offset = distance + WORD_BYTES,
 		.saved = { saved_rbp, CFI_LOST, CFI_LOST, CFI_LOST, CFI_LOST, CFI_LOST },

@@ -130,7 +130,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 
 	recorded_must_fit(index, MAX_STACK_FRAMES, "frames");
 	if (!dwfl_frame_pc(state, &frame->address, NULL) || frame->address == 0 ||
-	    dwfl_frame_reg(state, REG_RSP, &frame->sp) != 0)
+	    dwfl_frame_reg(state, CFI_RSP, &frame->sp) != 0)
 		return DWARF_CB_ABORT;
 	uint64_t code = frame->address - (index > 0 && !is_interrupted);
 	module = dwfl_addrmodule(dwfl, code);

@@ -20,7 +20,7 @@ static void stack_that_does_not_ascend_ends(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(offsets); i++) {
 		scene_begin();
-		scene_set_rule(1, scene_rule(CFA_REGISTER, REG_RSP, offsets[i]));
+		scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_RSP, offsets[i]));
 		scene_stack(IN_ROOT, IN_ROOT);
 		assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1));
 	}
@@ -28,12 +28,12 @@ static void stack_that_does_not_ascend_ends(void **state)
 
 static void cycle_of_frames_ends(void **state)
 {
-	struct cfi_rule rule = scene_rule(CFA_REGISTER, REG_RBP, 16);
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_RBP, 16);
 
 	(void)state;
 	rule.saved[0] = -2;
 	scene_set_rule(1, rule);
-	fake_state()->regs[REG_RBP] = STACK_WORD(0);
+	fake_state()->regs[CFI_RBP] = STACK_WORD(0);
 	scene_stack(STACK_WORD(2), IN_FUNCTION(1), STACK_WORD(0), IN_FUNCTION(1));
 	assert_unwinds(UNWIND_NOT_ASCENDING, IN_FUNCTION(1), IN_FUNCTION(1), IN_FUNCTION(1));
 }
@@ -46,8 +46,8 @@ static void cfa_beyond_memory_ends_the_stack(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(bases); i++) {
 		scene_begin();
-		scene_set_rule(1, scene_rule(CFA_REGISTER, REG_RBX, 8));
-		fake_state()->regs[REG_RBX] = bases[i];
+		scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_RBX, 8));
+		fake_state()->regs[CFI_RBX] = bases[i];
 		scene_stack(IN_ROOT);
 		assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
 	}
@@ -78,9 +78,9 @@ static void return_address_tells_how_a_stack_ends(void **state)
 /* What the kernel leaves at the stack pointer: uc_flags, uc_link, uc_stack, then the registers. */
 static void set_signal_frame(const uint64_t *registers, uint64_t ip)
 {
-	static const uint8_t order[] = { REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13,
-					 REG_R14, REG_R15, REG_RDI, REG_RSI, REG_RBP, REG_RBX,
-					 REG_RDX, REG_RAX, REG_RCX, REG_RSP };
+	static const uint8_t order[] = { CFI_R8,  CFI_R9,  CFI_R10, CFI_R11, CFI_R12, CFI_R13,
+					 CFI_R14, CFI_R15, CFI_RDI, CFI_RSI, CFI_RBP, CFI_RBX,
+					 CFI_RDX, CFI_RAX, CFI_RCX, CFI_RSP };
 	uint64_t words[5 + array_len(order) + 1] = { 0 };
 
 	for (size_t i = 0; i < array_len(order); i++)
@@ -96,7 +96,7 @@ static void signal_frame_restores_every_register(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < NR_REGS; i++)
 		registers[i] = VALUE + i;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
 	set_signal_frame(registers, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT | FRAME_INTERRUPTED);
 	assert_memory_equal(fake_state()->regs, registers, sizeof(registers));
@@ -107,14 +107,14 @@ static void signal_frame_restores_every_register(void **state)
 static void signal_may_have_come_on_another_stack_and_anywhere(void **state)
 {
 	uint64_t registers[NR_REGS] = {
-		[REG_RSP] = SCENE_STACK - 0x8000, [REG_R10] = SCENE_STACK - 0x8000
+		[CFI_RSP] = SCENE_STACK - 0x8000, [CFI_R10] = SCENE_STACK - 0x8000
 	};
 	uint64_t interrupted[] = { 0, IN_ROOT };
 
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
-	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, REG_RAX, 0));
-	scene_set_rule(3, scene_rule(CFA_REGISTER, REG_R10, 16));
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
+	scene_set_rule(2, scene_rule(CFA_UNSUPPORTED, CFI_RAX, 0));
+	scene_set_rule(3, scene_rule(CFA_REGISTER, CFI_R10, 16));
 	set_signal_frame(registers, SCENE_CODE + 0x300);
 	fake_add_memory(SCENE_STACK - 0x8000, interrupted, sizeof(interrupted));
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), (SCENE_CODE + 0x300) | FRAME_INTERRUPTED,
@@ -126,7 +126,7 @@ static void unreadable_signal_frame_ends_the_stack(void **state)
 	uint64_t words[21] = { 0 };
 
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
 	scene_set_stack(words, array_len(words));
 	assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
 }
@@ -136,7 +136,7 @@ static void signal_that_interrupted_no_code_ends_the_stack(void **state)
 	uint64_t registers[NR_REGS] = { 0 };
 
 	(void)state;
-	scene_set_rule(1, scene_rule(CFA_SIGNAL, REG_RAX, 0));
+	scene_set_rule(1, scene_rule(CFA_SIGNAL, CFI_RAX, 0));
 	set_signal_frame(registers, 0xffffffffff600000);
 	assert_unwinds(UNWIND_BAD_RETURN_ADDRESS, IN_FUNCTION(1));
 }
@@ -155,7 +155,7 @@ static void unknown_rule_ends_the_stack(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(kinds); i++) {
 		scene_begin();
-		scene_set_rule(1, scene_rule(kinds[i], REG_RSP, 8));
+		scene_set_rule(1, scene_rule(kinds[i], CFI_RSP, 8));
 		scene_stack(IN_ROOT);
 		assert_unwinds(UNWIND_UNSUPPORTED_RULE, IN_FUNCTION(1));
 	}

@@ -59,7 +59,7 @@ static void assert_cfa(const struct built *built, uint64_t offset, int32_t cfa_o
 
 	assert_kind(built, offset, CFA_REGISTER);
 	row_table_find(built->table.data, offset, &rule);
-	assert_int_equal(rule.reg, REG_RSP);
+	assert_int_equal(rule.reg, CFI_RSP);
 	assert_int_equal(rule.offset, cfa_offset);
 }
 

@@ -202,7 +202,7 @@ static void assert_rule(size_t index, uint32_t address, enum cfa_kind kind)
 static void assert_plain(size_t index, uint32_t address, int32_t offset, int saved_rbp)
 {
 	assert_rule(index, address, CFA_REGISTER);
-	assert_int_equal(rows[index].rule.reg, REG_RSP);
+	assert_int_equal(rows[index].rule.reg, CFI_RSP);
 	assert_int_equal(rows[index].rule.offset, offset);
 	assert_int_equal(rows[index].rule.return_address, -1);
 	assert_int_equal(rows[index].rule.saved[0], saved_rbp);
