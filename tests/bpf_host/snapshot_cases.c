@@ -82,27 +82,31 @@ static void run_prologue(void)
 	KEEP(r);
 }
 
+struct addends {
+	long values[4]; /* too large for registers: on the stack */
+};
+
 /* The stack is aligned to 32 bytes and grows in between: gcc finds the arguments through a register (DRAP). */
-__attribute__((target("avx"))) static double sum_vectors(long n, double x, long a, long b, long c,
-							 long d, long e, long f)
+__attribute__((target("avx"))) static double sum_vectors(long n, double x, struct addends addends)
 {
 	typedef double vector __attribute__((vector_size(32)));
 	vector *many = __builtin_alloca((size_t)n * sizeof(*many));
 	volatile vector one = { x, x, x, x };
+	const long *values = addends.values;
 
 	for (long i = 0; i < n; i++)
-		many[i] = one * (double)add(i, a);
-	return many[n - 1][0] + (double)add(b, c) + (double)(d + e + f);
+		many[i] = one * (double)add(i, values[0]);
+	return many[n - 1][0] + (double)add(values[1], values[2]) + (double)values[3];
 }
 
-static double (*volatile aligned)(long, double, long, long, long, long, long, long) = sum_vectors;
+static double (*volatile aligned)(long, double, struct addends) = sum_vectors;
 
 static void run_drap(void)
 {
 	double r;
 
 	trap(TRAP_STEPS, 128, 2);
-	r = aligned(2, 1.5, 1, 2, 3, 4, 5, 6);
+	r = aligned(2, 1.5, (struct addends){ { 1, 2, 3, 4 } });
 	trap(TRAP_END, 0, 0);
 	__asm__ volatile("" : : "x"(r));
 }

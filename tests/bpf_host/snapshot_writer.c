@@ -68,6 +68,7 @@ static size_t nr_lines;
 static struct mapping mappings[256];
 static size_t nr_mappings;
 
+/* NOLINTNEXTLINE(readability-function-size): libdwfl's parameters */
 static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
 			     Dwarf_Addr base, const char *path, const char *link, GElf_Word crc,
 			     char **ret_path)
