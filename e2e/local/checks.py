@@ -11,9 +11,16 @@ CONTAINER_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.cont
 TOLERANCE = 0.10
 TOTAL_TOLERANCE = 0.05
 
+# How the first stacks of a process end, until its code is known.
+NEW_PROCESS = ("[process not known yet]", "[unwind table not loaded yet]")
+MANY_SAMPLES = 100
+WHOLE_SHARE = 0.9
+
 
 def samples_of(samples, workload):
-    return [sample for sample in samples if workload.hot in sample.frames]
+    """Those in the hot function, and those of the thread of that name whose stack is not known yet."""
+    return [sample for sample in samples
+            if workload.hot in sample.frames or sample.attributes.get("thread.name") == workload.hot]
 
 
 def total(samples):
@@ -51,9 +58,24 @@ def attribute_faults(sample, workload):
     return faults
 
 
-def stack_faults(sample, workload):
-    leaf_to_root = sample.frames[sample.frames.index(workload.hot):]
-    return [] if "main" in leaf_to_root else ["no main below the hot function"]
+def is_whole(sample):
+    return "main" in sample.frames
+
+
+def stack_faults(sample):
+    """A stack that is not whole says so, and only a process that is new may have one."""
+    if is_whole(sample) or sample.frames[-1] in NEW_PROCESS:
+        return []
+    return ["no main below the hot function"]
+
+
+def check_wholeness(samples, workload):
+    """A process of one second has nearly all of its stacks."""
+    own = samples_of(samples, workload)
+    whole = total(sample for sample in own if is_whole(sample))
+    if total(own) < MANY_SAMPLES or whole >= WHOLE_SHARE * total(own):
+        return []
+    return [f"{workload.hot}: only {whole} of {total(own)} stacks are whole"]
 
 
 def check_samples(samples, workload, resource):
@@ -61,7 +83,7 @@ def check_samples(samples, workload, resource):
     counts = {}
     for sample in samples_of(samples, workload):
         for fault in (resource_faults(sample, resource) + attribute_faults(sample, workload)
-                      + stack_faults(sample, workload)):
+                      + stack_faults(sample)):
             counts[fault] = counts.get(fault, 0) + sample.count
     return [f"{workload.hot}: {fault} ({count} samples)" for fault, count in counts.items()]
 
@@ -100,6 +122,7 @@ def check_attribution(samples, workloads, node_name, hz):
               f"{total(own):>6} {wrong:>13}")
         problems += check_samples(samples, workload, resource)
         problems += check_count(total(own), workload, hz)
+        problems += check_wholeness(samples, workload)
     return problems
 
 
