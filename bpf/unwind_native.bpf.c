@@ -388,22 +388,52 @@ static __always_inline bool read_window(struct unwind_state *state, __u64 cfa)
 				   (const void *)(cfa - 8)) == 0;
 }
 
-static __always_inline int step_by_cfi(struct unwind_state *state)
+static __always_inline bool find_return_address(struct unwind_state *state, __u64 cfa,
+						__u64 *ret_address)
 {
 	const struct cfi_rule *rule = &state->rule;
+	bool has_window = read_window(state, cfa);
+
+	if (rule->flags & CFI_RETURN_IN_REGISTER) {
+		*ret_address = state->regs[rule->arg % NR_REGS];
+		return true;
+	}
+	return has_window && read_slot(state, cfa, cfa, rule->return_address, ret_address);
+}
+
+/* Registers without which nothing can be said of the caller. */
+static __always_inline __u32 needed_registers(const struct cfi_rule *rule)
+{
 	__u32 needed = REGISTER_BIT(rule->reg % NR_REGS);
-	__u64 cfa, return_address;
 
 	if (rule->flags & CFI_SAVED_AT_RBP)
 		needed |= REGISTER_BIT(REG_FP);
+	if (rule->flags & CFI_RETURN_IN_REGISTER)
+		needed |= REGISTER_BIT(rule->arg % NR_REGS);
+	return needed;
+}
+
+/* A frame holds at least its return address, unless that is in a register. */
+static __always_inline bool is_ascending(const struct unwind_state *state, __u64 cfa)
+{
+	if (state->rule.flags & CFI_RETURN_IN_REGISTER)
+		return cfa >= state->regs[REG_SP];
+	return cfa > state->regs[REG_SP];
+}
+
+static __always_inline int step_by_cfi(struct unwind_state *state)
+{
+	const struct cfi_rule *rule = &state->rule;
+	__u32 needed = needed_registers(rule);
+	__u64 cfa, return_address;
+
 	if ((state->known & needed) != needed)
 		return UNWIND_LOST_REGISTER;
 	if (!find_cfa(state, rule, &cfa))
 		return UNWIND_UNREADABLE_STACK;
-	if (cfa <= state->regs[REG_SP])
+	if (!is_ascending(state, cfa))
 		return UNWIND_NOT_ASCENDING;
-	if (!read_window(state, cfa) ||
-	    !read_slot(state, cfa, cfa, rule->return_address, &return_address))
+	if (!find_return_address(state, cfa, &return_address))
 		return UNWIND_UNREADABLE_STACK;
 	return return_to(state, return_address, cfa, restore_registers(state, cfa));
 }

@@ -139,6 +139,9 @@ enum unwind_register {
 
 #define CFI_MAX_RUN 15 /* bytes */
 
+/* The return address is in the register `arg`, as in the last instruction of an exception's way up. */
+#define CFI_RETURN_IN_REGISTER 8
+
 struct cfi_rule {
 	__u8 kind; /* enum cfa_kind */
 	__u8 reg; /* of the CFA */

@@ -156,8 +156,14 @@ static void run_same_value(struct machine *machine, const struct operands *opera
 
 static void run_register(struct machine *machine, const struct operands *operands)
 {
-	set_place_kind(machine, operands->first,
-		       operands->first == operands->second ? CFI_PLACE_SAME : CFI_PLACE_OTHER);
+	if (operands->first == operands->second)
+		set_place_kind(machine, operands->first, CFI_PLACE_SAME);
+	else if (operands->second >= NR_REGS)
+		set_place_kind(machine, operands->first, CFI_PLACE_OTHER);
+	else
+		set_place(machine, operands->first,
+			  (struct cfi_place){ .kind = CFI_PLACE_IN_REGISTER,
+					      .reg = (uint8_t)operands->second });
 }
 
 static void run_remember_state(struct machine *machine, const struct operands *operands)

@@ -157,6 +157,11 @@ static bool set_return_address(const struct cfi_state *state, struct cfi_rule *r
 {
 	struct cfi_place place = get_place(state, CFI_COLUMN_RA, rule);
 
+	if (place.kind == CFI_PLACE_IN_REGISTER && rule->kind == CFA_REGISTER) {
+		rule->flags |= CFI_RETURN_IN_REGISTER;
+		rule->arg = place.reg;
+		return true;
+	}
 	if (place.kind != CFI_PLACE_AT_CFA)
 		return false;
 	rule->return_address = slot_of(place);

@@ -27,6 +27,7 @@ enum cfi_place_kind {
 	CFI_PLACE_CFA_VALUE, /* the value is CFA + offset */
 	CFI_PLACE_AT_CFA, /* at CFA + offset */
 	CFI_PLACE_AT_REGISTER, /* at reg + offset */
+	CFI_PLACE_IN_REGISTER, /* in another register */
 	CFI_PLACE_OTHER, /* elsewhere */
 };
 

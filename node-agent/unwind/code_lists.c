@@ -10,7 +10,7 @@
 
 struct code_lists {
 	int processes_fd; /* borrowed */
-	struct arena *arena; /* borrowed */
+	struct unwind_arena *arena; /* borrowed */
 	uint32_t last_id;
 	struct code_lists_stats stats;
 };
@@ -22,7 +22,7 @@ struct encoder {
 	uint32_t nr;
 };
 
-int code_lists_new(int processes_fd, struct arena *arena, struct code_lists **ret_lists)
+int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lists **ret_lists)
 {
 	struct code_lists *lists = calloc(1, sizeof(*lists));
 
@@ -114,7 +114,7 @@ static int publish(struct code_lists *lists, const struct mapping_list *list,
 	if (r == 0)
 		r = lay_out(&encoder, code.id, &bytes);
 	if (r == 0)
-		r = arena_put(lists->arena, bytes.data, bytes.len, &code.unit);
+		r = unwind_arena_put(lists->arena, bytes.data, bytes.len, &code.unit);
 	if (r < 0)
 		return r;
 	code.bytes = (uint32_t)bytes.len;
@@ -129,8 +129,8 @@ static void drop(struct code_lists *lists, const struct mapping_code *code)
 {
 	if (code->unit == 0)
 		return;
-	arena_set_u32(lists->arena, code->unit, 0);
-	arena_free(lists->arena, code->unit, code->bytes);
+	unwind_arena_set_u32(lists->arena, code->unit, 0);
+	unwind_arena_free(lists->arena, code->unit, code->bytes);
 	lists->stats.nr_lists--;
 	lists->stats.nr_bytes -= code->bytes;
 }

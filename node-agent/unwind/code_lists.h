@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "process/mapping_list.h"
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 
 #include <stdint.h>
 
@@ -24,7 +24,8 @@ struct code_lists_stats {
 };
 
 /* `processes_fd` and the arena are borrowed. Errors: -ENOMEM. */
-int code_lists_new(int processes_fd, struct arena *arena, struct code_lists **ret_lists) must_check;
+int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lists **ret_lists)
+	must_check;
 void code_lists_free(struct code_lists *lists);
 DEFINE_FREEP(struct code_lists, code_lists_free)
 

@@ -85,10 +85,11 @@ static void drop_places_below_sp(struct cfi_rule *rule)
 /* Clears what has no meaning in a rule. */
 static void normalise(struct cfi_rule *rule)
 {
-	rule->flags &= CFI_SAVED_AT_RBP;
+	rule->flags &= CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER;
 	switch (rule->kind) {
 	case CFA_REGISTER:
-		rule->arg = 0;
+		if (!(rule->flags & CFI_RETURN_IN_REGISTER))
+			rule->arg = 0;
 		break;
 	case CFA_DEREF:
 	case CFA_PLT:
@@ -115,7 +116,7 @@ static int find_direction(const struct cfi_rule *from, const struct cfi_rule *to
 	int64_t difference = (int64_t)to->offset - from->offset;
 
 	if (!is_sp_rule(from) || !is_sp_rule(to) || from->flags != to->flags ||
-	    from->return_address != to->return_address)
+	    (from->flags & CFI_RETURN_IN_REGISTER) || from->return_address != to->return_address)
 		return 0;
 	if (difference == WORD_BYTES)
 		return 1;

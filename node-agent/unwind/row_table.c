@@ -9,6 +9,7 @@
 #define PAGE_PC_SHIFT 12 /* what is above it in a row's pc is of its page */
 
 #define RUN_FLAGS (CFI_RUN_UP | CFI_RUN_DOWN)
+#define KNOWN_FLAGS (CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER | RUN_FLAGS)
 
 /* A table taken apart. */
 struct view {
@@ -60,10 +61,17 @@ static bool is_valid_run(const struct cfi_rule *rule)
 	return direction != RUN_FLAGS && rule->kind == CFA_REGISTER && (rule->arg & 1) == 0;
 }
 
+static bool is_valid_return(const struct cfi_rule *rule)
+{
+	if (!(rule->flags & CFI_RETURN_IN_REGISTER))
+		return true;
+	return rule->kind == CFA_REGISTER && rule->arg < NR_REGS && !(rule->flags & RUN_FLAGS);
+}
+
 static bool is_valid_rule(const struct cfi_rule *rule)
 {
 	return rule->kind < CFA_NR_KINDS && rule->reg < NR_REGS &&
-	       (rule->flags & ~(CFI_SAVED_AT_RBP | RUN_FLAGS)) == 0 && is_valid_run(rule);
+	       (rule->flags & ~KNOWN_FLAGS) == 0 && is_valid_run(rule) && is_valid_return(rule);
 }
 
 static bool are_valid_rules(const struct view *view)

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 #include "unwind/row_cache.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct table_slots;
 
 struct table_slots_opts {
 	int tables_fd; /* the map `tables`; borrowed */
-	struct arena *arena; /* borrowed */
+	struct unwind_arena *arena; /* borrowed */
 	struct row_cache *cache; /* borrowed; NULL: none */
 	const char *debug_dir; /* as in elf_rows_opts; borrowed */
 	size_t max_bytes; /* of all tables */

@@ -76,7 +76,7 @@ static void evict_table(struct table_slots *slots, uint32_t number)
 	for (uint32_t i = 1; i < slots->map.end; i++)
 		if (slots->map.slots[i].table == number)
 			set_evicted(slots, i);
-	arena_free(slots->opts.arena, table->unit, table->nr_bytes);
+	unwind_arena_free(slots->opts.arena, table->unit, table->nr_bytes);
 	table_store_remove(&slots->store, number);
 	slots->stats.nr_evicted++;
 }
@@ -136,7 +136,7 @@ static int make_room_in_arena(struct table_slots *slots, const struct job *job, 
 	if (nth == 0)
 		return make_room(slots, job, len);
 	int r = nth == 1 ? 0 : evict_bytes(slots, job, len);
-	return r < 0 ? r : arena_wait(slots->opts.arena);
+	return r < 0 ? r : unwind_arena_wait(slots->opts.arena);
 }
 
 /* Code lists take room in the arena too, and it may be in pieces: the bound of bytes alone does not do.
@@ -148,7 +148,7 @@ static int put_table(struct table_slots *slots, const struct job *job,
 		int r = make_room_in_arena(slots, job, table->len, i);
 		if (r < 0)
 			return r;
-		r = arena_put(slots->opts.arena, table->data, table->len, ret_unit);
+		r = unwind_arena_put(slots->opts.arena, table->data, table->len, ret_unit);
 		if (r != -ENOSPC)
 			return r;
 	}
@@ -172,7 +172,7 @@ static int store_table(struct table_slots *slots, const struct job *job,
 	pthread_mutex_unlock(&slots->lock);
 	if (r == 0)
 		return 0;
-	arena_free(slots->opts.arena, stored.unit, table->len);
+	unwind_arena_free(slots->opts.arena, stored.unit, table->len);
 	return r == -ENOSPC ? -EAGAIN : r;
 }
 
@@ -356,9 +356,9 @@ static void do_chores(struct table_slots *slots, uint64_t now)
 	bool has_limbo = slot_map_begin_reclaim(&slots->map);
 	pthread_mutex_unlock(&slots->lock);
 	if (has_limbo)
-		is_over = arena_wait(slots->opts.arena) == 0;
+		is_over = unwind_arena_wait(slots->opts.arena) == 0;
 	else
-		arena_reclaim(slots->opts.arena);
+		unwind_arena_reclaim(slots->opts.arena);
 	pthread_mutex_lock(&slots->lock);
 	slot_map_end_reclaim(&slots->map, is_over);
 	slots->next_chores_ns = now + CHORES_NS;

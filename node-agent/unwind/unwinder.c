@@ -28,7 +28,7 @@ int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwin
 		return -ENOMEM;
 	open_cache(unwinder, opts->cache_dir);
 
-	int r = arena_new(opts->arena_fd, opts->max_bytes, &unwinder->arena);
+	int r = unwind_arena_new(opts->arena_fd, opts->max_bytes, &unwinder->arena);
 	if (r < 0)
 		return r;
 	r = code_lists_new(opts->processes_fd, unwinder->arena, &unwinder->lists);
@@ -53,7 +53,7 @@ void unwinder_stop(struct unwinder *unwinder)
 		return;
 	table_slots_stop(unwinder->slots);
 	code_lists_free(unwinder->lists);
-	arena_close(unwinder->arena);
+	unwind_arena_close(unwinder->arena);
 	row_cache_close(unwinder->cache);
 	free(unwinder);
 }
@@ -61,7 +61,7 @@ void unwinder_stop(struct unwinder *unwinder)
 struct unwinder_stats unwinder_get_stats(const struct unwinder *unwinder)
 {
 	struct unwinder_stats stats = {
-		.arena = arena_get_stats(unwinder->arena),
+		.arena = unwind_arena_get_stats(unwinder->arena),
 		.slots = table_slots_get_stats(unwinder->slots),
 		.lists = code_lists_get_stats(unwinder->lists),
 	};

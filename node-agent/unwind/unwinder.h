@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 #include "unwind/code_lists.h"
 #include "unwind/row_cache.h"
 #include "unwind/table_slots.h"
@@ -23,20 +23,20 @@ struct unwinder_opts {
 };
 
 struct unwinder {
-	struct arena *arena;
+	struct unwind_arena *arena;
 	struct row_cache *cache; /* NULL without a directory */
 	struct table_slots *slots;
 	struct code_lists *lists;
 };
 
 struct unwinder_stats {
-	struct arena_stats arena;
+	struct unwind_arena_stats arena;
 	struct row_cache_stats cache;
 	struct table_slots_stats slots;
 	struct code_lists_stats lists;
 };
 
-/* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and arena_new(). */
+/* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and unwind_arena_new(). */
 int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder) must_check;
 void unwinder_stop(struct unwinder *unwinder);
 DEFINE_FREEP(struct unwinder, unwinder_stop)

@@ -36,7 +36,7 @@ int slots_fixture_tear_down(void **state)
 
 	rows_standin_shut(false);
 	table_slots_stop(fixture->slots);
-	arena_close(fixture->arena);
+	unwind_arena_close(fixture->arena);
 	munmap(fixture->shared, MAP_BYTES);
 	close(fixture->tables_fd);
 	close(fixture->arena_fd);
@@ -47,7 +47,7 @@ int slots_fixture_tear_down(void **state)
 void slots_fixture_start_with(struct slots_fixture *fixture, struct table_slots_opts opts,
 			      size_t arena_bytes)
 {
-	assert_int_equal(arena_new(fixture->arena_fd, arena_bytes, &fixture->arena), 0);
+	assert_int_equal(unwind_arena_new(fixture->arena_fd, arena_bytes, &fixture->arena), 0);
 	opts.tables_fd = fixture->tables_fd;
 	opts.arena = fixture->arena;
 	if (opts.max_bytes == 0)

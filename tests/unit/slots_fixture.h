@@ -17,7 +17,7 @@ struct slots_fixture {
 	int arena_fd;
 	int tables_fd;
 	struct table_slot *shared; /* as programs see it */
-	struct arena *arena;
+	struct unwind_arena *arena;
 	struct table_slots *slots;
 };
 

@@ -287,6 +287,25 @@ static void registers_are_saved_in_many_ways(void **state)
 	check_all(cases, array_len(cases));
 }
 
+/* The end of libgcc's _Unwind_Resume(): pop %rcx; jmp *%rcx. */
+static void a_return_address_may_be_in_a_register(void **state)
+{
+	static const struct program_case program = {
+		BYTES("\x0e\x00\x09\x10\x02"),
+		{ { 0x1000,
+		    { .kind = CFA_REGISTER,
+		      .reg = CFI_RSP,
+		      .flags = CFI_RETURN_IN_REGISTER,
+		      .arg = CFI_RCX,
+		      .saved = { N, N, N, N, N, N } } } },
+		0,
+		false,
+	};
+
+	(void)state;
+	check_all(&program, 1);
+}
+
 static void what_has_no_rule_is_counted(void **state)
 {
 	static const struct program_case cases[] = {
@@ -316,7 +335,7 @@ static void what_has_no_rule_is_counted(void **state)
 		  { { 0x1000, RULE(CFI_RSP, 8, N, N, N, L, N, N) } },
 		  1,
 		  false },
-		{ BYTES("\x09\x10\x02"), { { 0x1000, { .kind = CFA_UNSUPPORTED } } }, 1, false },
+		{ BYTES("\x09\x10\x12"), { { 0x1000, { .kind = CFA_UNSUPPORTED } } }, 1, false },
 		{ BYTES("\x08\x10"), { { 0x1000, { .kind = CFA_UNSUPPORTED } } }, 1, false },
 		{ BYTES("\x10\x10\x02\x76\x08"),
 		  { { 0x1000, { .kind = CFA_UNSUPPORTED } } },
@@ -486,6 +505,7 @@ int main(void)
 		cmocka_unit_test(code_steps_multiply_distances),
 		cmocka_unit_test(the_cfa_is_defined_in_many_ways),
 		cmocka_unit_test(registers_are_saved_in_many_ways),
+		cmocka_unit_test(a_return_address_may_be_in_a_register),
 		cmocka_unit_test(what_has_no_rule_is_counted),
 		cmocka_unit_test(states_are_remembered),
 		cmocka_unit_test(registers_are_restored_to_what_the_cie_says),

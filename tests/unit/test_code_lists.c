@@ -19,7 +19,7 @@
 struct fixture {
 	int processes_fd;
 	int arena_fd;
-	struct arena *arena;
+	struct unwind_arena *arena;
 	struct code_lists *lists;
 	struct mapped_files files;
 	struct mapped_file *program;
@@ -66,7 +66,8 @@ static int set_up(void **state)
 					       sizeof(uint64_t), 4, NULL);
 	fixture->arena_fd = outer_create();
 	assert_true(fixture->processes_fd >= 0 && fixture->arena_fd >= 0);
-	assert_int_equal(arena_new(fixture->arena_fd, ARENA_CHUNK_BYTES, &fixture->arena), 0);
+	assert_int_equal(unwind_arena_new(fixture->arena_fd, ARENA_CHUNK_BYTES, &fixture->arena),
+			 0);
 	assert_int_equal(code_lists_new(fixture->processes_fd, fixture->arena, &fixture->lists), 0);
 	fixture->program = take_file(fixture, "/bin/program", 7);
 	fixture->library = take_file(fixture, "/lib/library.so", 8);
@@ -84,7 +85,7 @@ static int tear_down(void **state)
 	mapped_file_unref(&fixture->files, fixture->library);
 	mapped_files_done(&fixture->files);
 	code_lists_free(fixture->lists);
-	arena_close(fixture->arena);
+	unwind_arena_close(fixture->arena);
 	close(fixture->arena_fd);
 	close(fixture->processes_fd);
 	test_free(fixture);
@@ -204,8 +205,8 @@ static void a_dropped_list_is_void_and_gives_its_memory_back(void **state)
 	code_lists_drop(fixture->lists, fixture->list);
 	code_lists_drop(fixture->lists, fixture->list);
 	assert_int_equal(head_of(fixture, binding).id, 0);
-	arena_reclaim(fixture->arena);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_used, 0);
+	unwind_arena_reclaim(fixture->arena);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_used, 0);
 	assert_int_equal(code_lists_get_stats(fixture->lists).nr_bytes, 0);
 }
 
@@ -231,7 +232,7 @@ static void a_full_arena_leaves_the_process_as_it_was(void **state)
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
 	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
 	uint64_t binding = binding_of(fixture, PID);
-	assert_int_equal(arena_put(fixture->arena, most, sizeof(most), &unit), 0);
+	assert_int_equal(unwind_arena_put(fixture->arena, most, sizeof(most), &unit), 0);
 	for (uint64_t i = 0; i < 100; i++)
 		map(fixture, 0x10000000 + i * 0x2000, 0x10001000 + i * 0x2000, 0, fixture->program);
 	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), -ENOSPC);

@@ -255,7 +255,7 @@ static void the_end_closes_what_waits(void **state)
 	assert_int_equal(count_open_files(), before + 10);
 	rows_standin_shut(false);
 	table_slots_stop(take_ptr(fixture->slots));
-	arena_close(take_ptr(fixture->arena));
+	unwind_arena_close(take_ptr(fixture->arena));
 	assert_int_equal(count_open_files(), before);
 }
 

@@ -223,11 +223,11 @@ static void an_arena_full_of_other_things_refuses(void **state)
 	slots_fixture_start_with(fixture, (struct table_slots_opts){ .retry_ns = 1 },
 				 ARENA_CHUNK_BYTES);
 	slots_fixture_settle(fixture);
-	assert_int_equal(arena_put(fixture->arena, list, 800000, &unit), 0);
+	assert_int_equal(unwind_arena_put(fixture->arena, list, 800000, &unit), 0);
 	uint32_t slot = slots_fixture_load_needed(fixture, plan);
 	assert_int_equal(slots_fixture_unit(fixture, slot), TABLE_NOT_LOADED);
 	assert_int_equal(slots_fixture_stats(fixture).nr_refused, 1);
-	arena_free(fixture->arena, unit, 800000);
+	unwind_arena_free(fixture->arena, unit, 800000);
 	assert_true(table_slots_want(fixture->slots, slot));
 	slots_fixture_reopen(fixture, slot, plan);
 	slots_fixture_settle(fixture);
@@ -273,11 +273,11 @@ static void what_is_freed_is_reclaimed(void **state)
 	uint32_t unit;
 
 	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
-	assert_int_equal(arena_put(fixture->arena, list, sizeof(list), &unit), 0);
-	arena_free(fixture->arena, unit, sizeof(list));
-	for (int i = 0; i < 500 && arena_get_stats(fixture->arena).nr_bytes_freed > 0; i++)
+	assert_int_equal(unwind_arena_put(fixture->arena, list, sizeof(list), &unit), 0);
+	unwind_arena_free(fixture->arena, unit, sizeof(list));
+	for (int i = 0; i < 500 && unwind_arena_get_stats(fixture->arena).nr_bytes_freed > 0; i++)
 		usleep(10000);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_freed, 0);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_freed, 0);
 }
 
 /* As a reader would on a busy node: little room, many files, in no order. */

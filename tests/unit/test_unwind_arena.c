@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 
 #include "arena_fixture.h"
 #include "base/thread.h"
@@ -14,7 +14,7 @@
 
 struct fixture {
 	int map_fd;
-	struct arena *arena;
+	struct unwind_arena *arena;
 };
 
 static int set_up(void **state)
@@ -25,14 +25,14 @@ static int set_up(void **state)
 		return -1;
 	fixture->map_fd = arena_fixture_map();
 	*state = fixture;
-	return arena_new(fixture->map_fd, MAX_BYTES, &fixture->arena);
+	return unwind_arena_new(fixture->map_fd, MAX_BYTES, &fixture->arena);
 }
 
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	arena_close(fixture->arena);
+	unwind_arena_close(fixture->arena);
 	close(fixture->map_fd);
 	free(fixture);
 	return 0;
@@ -43,7 +43,7 @@ static uint8_t pattern(uint32_t seed, size_t at)
 	return (uint8_t)(seed * 31 + at * 7 + at / 251);
 }
 
-static uint32_t put(struct arena *arena, uint32_t seed, size_t len)
+static uint32_t put(struct unwind_arena *arena, uint32_t seed, size_t len)
 {
 	_cleanup_free_ uint8_t *data = calloc(len, 1);
 	uint32_t unit = 0;
@@ -51,7 +51,7 @@ static uint32_t put(struct arena *arena, uint32_t seed, size_t len)
 	assert_non_null(data);
 	for (size_t i = 0; i < len; i++)
 		data[i] = pattern(seed, i);
-	assert_int_equal(arena_put(arena, data, len, &unit), 0);
+	assert_int_equal(unwind_arena_put(arena, data, len, &unit), 0);
 	assert_true(unit > TABLE_WITHOUT_CFI);
 	return unit;
 }
@@ -67,12 +67,12 @@ static void expect(int map_fd, uint32_t unit, uint32_t seed, size_t len)
 			assert_int_equal(data[i], pattern(seed, i));
 }
 
-static int try_put(struct arena *arena, size_t len, uint32_t *ret_unit)
+static int try_put(struct unwind_arena *arena, size_t len, uint32_t *ret_unit)
 {
 	_cleanup_free_ uint8_t *data = calloc(len, 1);
 
 	assert_non_null(data);
-	return arena_put(arena, data, len, ret_unit);
+	return unwind_arena_put(arena, data, len, ret_unit);
 }
 
 static void what_was_put_is_read_through_the_map(void **state)
@@ -85,17 +85,17 @@ static void what_was_put_is_read_through_the_map(void **state)
 		units[i] = put(fixture->arena, i, lengths[i]);
 	for (uint32_t i = 0; i < array_len(lengths); i++)
 		expect(fixture->map_fd, units[i], i, lengths[i]);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_chunks, 1);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_chunks, 1);
 }
 
 static void a_new_arena_has_no_chunks(void **state)
 {
 	struct fixture *fixture = *state;
-	struct arena_stats stats = arena_get_stats(fixture->arena);
+	struct unwind_arena_stats stats = unwind_arena_get_stats(fixture->arena);
 
 	assert_int_equal(stats.nr_chunks, 0);
 	assert_int_equal(stats.nr_bytes_used, 0);
-	arena_reclaim(fixture->arena);
+	unwind_arena_reclaim(fixture->arena);
 }
 
 static void what_was_put_may_span_chunks(void **state)
@@ -106,7 +106,7 @@ static void what_was_put_may_span_chunks(void **state)
 
 	expect(fixture->map_fd, small, 1, ARENA_CHUNK_BYTES - 1000);
 	expect(fixture->map_fd, large, 2, 2 * ARENA_CHUNK_BYTES + 12345);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_chunks, MAX_CHUNKS);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_chunks, MAX_CHUNKS);
 }
 
 static void what_cannot_fit_is_refused_without_growth(void **state)
@@ -117,7 +117,7 @@ static void what_cannot_fit_is_refused_without_growth(void **state)
 	assert_int_equal(try_put(fixture->arena, MAX_BYTES, &unit), -ENOSPC);
 	assert_int_equal(try_put(fixture->arena, MAX_BYTES + 1, &unit), -ENOSPC);
 	assert_int_equal(unit, 77);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_chunks, 0);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_chunks, 0);
 	put(fixture->arena, 3, MAX_BYTES - 2 * ARENA_UNIT);
 	assert_int_equal(try_put(fixture->arena, 1, &unit), -ENOSPC);
 }
@@ -128,17 +128,18 @@ static void what_was_freed_is_not_given_out_before_a_reclaim(void **state)
 	uint32_t unit = put(fixture->arena, 1, 3 * ARENA_CHUNK_BYTES);
 	uint32_t other;
 
-	arena_free(fixture->arena, unit, 3 * ARENA_CHUNK_BYTES);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_used, 0);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_freed, 3 * ARENA_CHUNK_BYTES);
+	unwind_arena_free(fixture->arena, unit, 3 * ARENA_CHUNK_BYTES);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_used, 0);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_freed,
+			 3 * ARENA_CHUNK_BYTES);
 	expect(fixture->map_fd, unit, 1, 3 * ARENA_CHUNK_BYTES);
 	assert_int_equal(try_put(fixture->arena, 2 * ARENA_CHUNK_BYTES, &other), -ENOSPC);
 	other = put(fixture->arena, 2, 1000);
 	assert_true(other >= unit + 3 * ARENA_CHUNK_BYTES / ARENA_UNIT);
 	expect(fixture->map_fd, unit, 1, 3 * ARENA_CHUNK_BYTES);
 
-	arena_reclaim(fixture->arena);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_freed, 0);
+	unwind_arena_reclaim(fixture->arena);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_freed, 0);
 	assert_int_equal(put(fixture->arena, 4, 2 * ARENA_CHUNK_BYTES), unit);
 	expect(fixture->map_fd, other, 2, 1000);
 }
@@ -153,10 +154,10 @@ static void a_reclaim_frees_all_of_many(void **state)
 	for (uint32_t i = 0; i < array_len(units); i++)
 		expect(fixture->map_fd, units[i], i, 1 + i % 300);
 	for (uint32_t i = 0; i < array_len(units); i++)
-		arena_free(fixture->arena, units[(i * 7) % array_len(units)],
-			   1 + (i * 7) % array_len(units) % 300);
-	arena_reclaim(fixture->arena);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_bytes_used, 0);
+		unwind_arena_free(fixture->arena, units[(i * 7) % array_len(units)],
+				  1 + (i * 7) % array_len(units) % 300);
+	unwind_arena_reclaim(fixture->arena);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_used, 0);
 	put(fixture->arena, 3, MAX_BYTES - 2 * ARENA_UNIT);
 }
 
@@ -168,14 +169,14 @@ static void four_bytes_are_overwritten_and_no_others(void **state)
 	uint8_t bytes[64];
 	uint32_t value;
 
-	arena_set_u32(fixture->arena, unit, 0xdeadbeef);
+	unwind_arena_set_u32(fixture->arena, unit, 0xdeadbeef);
 	arena_fixture_read(fixture->map_fd, unit, bytes, sizeof(bytes));
 	memcpy(&value, bytes, sizeof(value));
 	assert_int_equal(value, 0xdeadbeef);
 	for (size_t i = sizeof(value); i < sizeof(bytes); i++)
 		assert_int_equal(bytes[i], pattern(2, i));
 	expect(fixture->map_fd, before, 1, 64);
-	assert_int_equal(arena_get_stats(fixture->arena).nr_write_failures, 0);
+	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_write_failures, 0);
 }
 
 static size_t count_lines_of_maps(const char *name)
@@ -196,28 +197,28 @@ static void nothing_stays_mapped(void **state)
 	struct fixture *fixture = *state;
 	uint32_t unit = put(fixture->arena, 1, 2 * ARENA_CHUNK_BYTES);
 
-	arena_set_u32(fixture->arena, unit, 1);
+	unwind_arena_set_u32(fixture->arena, unit, 1);
 	assert_int_equal(count_lines_of_maps("bpf-map"), 0);
 }
 
 static void an_arena_is_never_smaller_than_a_chunk(void **state)
 {
 	struct fixture *fixture = *state;
-	_cleanup_(arena_closep) struct arena *arena = NULL;
+	_cleanup_(unwind_arena_closep) struct unwind_arena *arena = NULL;
 	uint32_t unit;
 
-	assert_int_equal(arena_new(fixture->map_fd, 0, &arena), 0);
+	assert_int_equal(unwind_arena_new(fixture->map_fd, 0, &arena), 0);
 	put(arena, 1, ARENA_CHUNK_BYTES - 2 * ARENA_UNIT);
 	assert_int_equal(try_put(arena, 1, &unit), -ENOSPC);
 }
 
 static void a_map_that_is_none_is_an_error(void **state)
 {
-	_cleanup_(arena_closep) struct arena *arena = NULL;
+	_cleanup_(unwind_arena_closep) struct unwind_arena *arena = NULL;
 	uint32_t unit = 77;
 	(void)state;
 
-	assert_int_equal(arena_new(-EBADF, MAX_BYTES, &arena), 0);
+	assert_int_equal(unwind_arena_new(-EBADF, MAX_BYTES, &arena), 0);
 	assert_int_equal(try_put(arena, 1, &unit), -EBADF);
 	assert_int_equal(unit, 77);
 }
@@ -233,9 +234,9 @@ static void *put_and_free(void *data)
 		uint32_t unit = put(fixture->arena, i, len);
 
 		expect(fixture->map_fd, unit, i, len);
-		arena_free(fixture->arena, unit, len);
+		unwind_arena_free(fixture->arena, unit, len);
 		if (i % 20 == 0)
-			arena_reclaim(fixture->arena);
+			unwind_arena_reclaim(fixture->arena);
 	}
 	return NULL;
 }
@@ -248,8 +249,9 @@ static void threads_do_not_disturb_each_other(void **state)
 		assert_int_equal(thread_start("arena", put_and_free, *state, &threads[i]), 0);
 	for (size_t i = 0; i < array_len(threads); i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	arena_reclaim(((struct fixture *)*state)->arena);
-	assert_int_equal(arena_get_stats(((struct fixture *)*state)->arena).nr_bytes_used, 0);
+	unwind_arena_reclaim(((struct fixture *)*state)->arena);
+	assert_int_equal(unwind_arena_get_stats(((struct fixture *)*state)->arena).nr_bytes_used,
+			 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

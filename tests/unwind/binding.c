@@ -25,7 +25,7 @@ int binding_init(struct binding *binding, const struct recording_maps *maps, uin
 	if (binding->proc_fd < 0)
 		return -errno;
 
-	int r = arena_new(maps->arena_fd, ARENA_MAX_BYTES, &binding->arena);
+	int r = unwind_arena_new(maps->arena_fd, ARENA_MAX_BYTES, &binding->arena);
 	if (r < 0)
 		return r;
 	const struct table_slots_opts opts = {
@@ -51,7 +51,7 @@ void binding_done(struct binding *binding)
 	if (binding->slots)
 		table_slots_stop(binding->slots);
 	if (binding->arena)
-		arena_close(binding->arena);
+		unwind_arena_close(binding->arena);
 	mapped_files_done(&binding->files);
 	if (binding->proc_fd > 0)
 		close(binding->proc_fd);

@@ -12,7 +12,7 @@
 #include "process/mapping_list.h"
 #include "tests/unwind/libdw_stack.h"
 #include "tests/unwind/recording.h"
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 #include "unwind/code_lists.h"
 #include "unwind/table_slots.h"
 
@@ -31,7 +31,7 @@ struct binding {
 	uint32_t pid;
 	int proc_fd; /* owned */
 	struct mapped_files files;
-	struct arena *arena; /* owned */
+	struct unwind_arena *arena; /* owned */
 	struct table_slots *slots; /* owned */
 	struct code_lists *lists; /* owned */
 	struct mapping_list *bound; /* owned; what the BPF program has, or NULL */
@@ -43,7 +43,7 @@ struct binding {
 	size_t nr_libdws, cap_libdws;
 };
 
-/* Errors: what arena_new(), table_slots_start() and code_lists_new() say. */
+/* Errors: what unwind_arena_new(), table_slots_start() and code_lists_new() say. */
 int binding_init(struct binding *binding, const struct recording_maps *maps, uint32_t pid)
 	must_check;
 

@@ -5,10 +5,10 @@
  *
  * What was freed goes through a limbo:
  *
- *	arena_put ──▶ in use ──▶ arena_free ──▶ limbo ──▶ arena_reclaim: grace period ──▶ free
+ *	unwind_arena_put ──▶ in use ──▶ unwind_arena_free ──▶ limbo ──▶ unwind_arena_reclaim: grace period ──▶ free
  *
  * Room in the limbo is made when units are taken, so that no failure can lose any. */
-#include "unwind/arena.h"
+#include "unwind/unwind_arena.h"
 
 #include "base/array.h"
 #include "unwind/extents.h"
@@ -24,7 +24,7 @@
 /* 0 is no reference, and 1 is TABLE_WITHOUT_CFI. */
 #define FIRST_UNIT (TABLE_WITHOUT_CFI + 1)
 
-struct arena {
+struct unwind_arena {
 	int map_fd; /* borrowed */
 	size_t max_chunks;
 	size_t page_bytes;
@@ -50,10 +50,10 @@ static size_t count_chunks(size_t max_bytes)
 	return nr_chunks < ARENA_MAX_CHUNKS ? nr_chunks : ARENA_MAX_CHUNKS;
 }
 
-int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena)
+int unwind_arena_new(int map_fd, size_t max_bytes, struct unwind_arena **ret_arena)
 {
 	size_t max_chunks = count_chunks(max_bytes);
-	_cleanup_free_ struct arena *arena = calloc(1, sizeof(*arena));
+	_cleanup_free_ struct unwind_arena *arena = calloc(1, sizeof(*arena));
 	_cleanup_free_ int *chunk_fds = calloc(max_chunks, sizeof(*chunk_fds));
 
 	if (!arena || !chunk_fds)
@@ -69,7 +69,7 @@ int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena)
 	return 0;
 }
 
-void arena_close(struct arena *arena)
+void unwind_arena_close(struct unwind_arena *arena)
 {
 	if (!arena)
 		return;
@@ -84,7 +84,7 @@ void arena_close(struct arena *arena)
 }
 
 /* Takes *fd over. */
-static int append_chunk(struct arena *arena, int *fd)
+static int append_chunk(struct unwind_arena *arena, int *fd)
 {
 	uint32_t chunk_end = (uint32_t)(arena->nr_chunks + 1) * CHUNK_UNITS;
 	int r = extents_grow(&arena->extents, chunk_end - arena->extents.end);
@@ -96,7 +96,7 @@ static int append_chunk(struct arena *arena, int *fd)
 
 /* Makes the range of units longer by a chunk. Programs can reach it before any unit of it is given out.
  * The caller holds wait_lock. */
-static int add_chunk(struct arena *arena)
+static int add_chunk(struct unwind_arena *arena)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	uint32_t key = (uint32_t)arena->nr_chunks;
@@ -116,7 +116,7 @@ static int add_chunk(struct arena *arena)
 
 /* Adds a chunk if that can help to find this many units. Another thread may have been faster: then it
  * does nothing. */
-static int grow_for(struct arena *arena, uint32_t nr_units)
+static int grow_for(struct unwind_arena *arena, uint32_t nr_units)
 {
 	int r = 0;
 
@@ -134,7 +134,7 @@ static int grow_for(struct arena *arena, uint32_t nr_units)
 	return r;
 }
 
-static int take_now(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit)
+static int take_now(struct unwind_arena *arena, uint32_t nr_units, uint32_t *ret_unit)
 {
 	pthread_mutex_lock(&arena->lock);
 	int r = array_grow(arena->limbo, arena->cap_limbo, arena->extents.nr_taken + 1, SIZE_MAX);
@@ -145,7 +145,7 @@ static int take_now(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit)
 }
 
 /* Each turn makes the arena larger, by this thread or another, or is the last one. */
-static int take_units(struct arena *arena, uint32_t nr_units, uint32_t *ret_unit)
+static int take_units(struct unwind_arena *arena, uint32_t nr_units, uint32_t *ret_unit)
 {
 	for (;;) {
 		int r = take_now(arena, nr_units, ret_unit);
@@ -164,7 +164,7 @@ struct window {
 };
 
 /* NULL with errno on failure. */
-static void *open_window(struct arena *arena, uint64_t address, size_t len,
+static void *open_window(struct unwind_arena *arena, uint64_t address, size_t len,
 			 struct window *ret_window)
 {
 	size_t offset = address % ARENA_CHUNK_BYTES;
@@ -186,7 +186,8 @@ static void close_window(struct window *window)
 	munmap(window->pages, window->len);
 }
 
-static int write_bytes(struct arena *arena, uint64_t address, const uint8_t *data, size_t len)
+static int write_bytes(struct unwind_arena *arena, uint64_t address, const uint8_t *data,
+		       size_t len)
 {
 	while (len > 0) {
 		size_t in_chunk = ARENA_CHUNK_BYTES - address % ARENA_CHUNK_BYTES;
@@ -211,14 +212,14 @@ static struct extent extent_of(uint32_t unit, size_t len)
 }
 
 /* Units that no program was ever told of. */
-static void give_back_unused(struct arena *arena, struct extent extent)
+static void give_back_unused(struct unwind_arena *arena, struct extent extent)
 {
 	pthread_mutex_lock(&arena->lock);
 	extents_give_back(&arena->extents, extent);
 	pthread_mutex_unlock(&arena->lock);
 }
 
-int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit)
+int unwind_arena_put(struct unwind_arena *arena, const void *data, size_t len, uint32_t *ret_unit)
 {
 	uint32_t unit = 0;
 
@@ -236,7 +237,7 @@ int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_u
 	return 0;
 }
 
-void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value)
+void unwind_arena_set_u32(struct unwind_arena *arena, uint32_t unit, uint32_t value)
 {
 	struct window window;
 	uint32_t *place = open_window(arena, (uint64_t)unit * ARENA_UNIT, sizeof(value), &window);
@@ -249,7 +250,7 @@ void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value)
 	close_window(&window);
 }
 
-void arena_free(struct arena *arena, uint32_t unit, size_t len)
+void unwind_arena_free(struct unwind_arena *arena, uint32_t unit, size_t len)
 {
 	struct extent extent = extent_of(unit, len);
 
@@ -259,7 +260,7 @@ void arena_free(struct arena *arena, uint32_t unit, size_t len)
 	pthread_mutex_unlock(&arena->lock);
 }
 
-static void leave_limbo(struct arena *arena, size_t nr_extents)
+static void leave_limbo(struct unwind_arena *arena, size_t nr_extents)
 {
 	if (nr_extents == 0)
 		return;
@@ -274,7 +275,7 @@ static void leave_limbo(struct arena *arena, size_t nr_extents)
 /* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu()
  * in the kernel, and BPF programs are its readers. Without a chunk there is nothing that a program could be
  * reading. The caller holds wait_lock. */
-static int wait_for_programs(struct arena *arena, size_t nr_chunks)
+static int wait_for_programs(struct unwind_arena *arena, size_t nr_chunks)
 {
 	uint32_t key = 0;
 
@@ -284,7 +285,7 @@ static int wait_for_programs(struct arena *arena, size_t nr_chunks)
 }
 
 /* After a failure things stay in the limbo, until the next time. */
-static int wait_and_reclaim(struct arena *arena)
+static int wait_and_reclaim(struct unwind_arena *arena)
 {
 	pthread_mutex_lock(&arena->wait_lock);
 	pthread_mutex_lock(&arena->lock);
@@ -301,12 +302,12 @@ static int wait_and_reclaim(struct arena *arena)
 	return r;
 }
 
-int arena_wait(struct arena *arena)
+int unwind_arena_wait(struct unwind_arena *arena)
 {
 	return wait_and_reclaim(arena);
 }
 
-void arena_reclaim(struct arena *arena)
+void unwind_arena_reclaim(struct unwind_arena *arena)
 {
 	pthread_mutex_lock(&arena->lock);
 	bool has_limbo = arena->nr_limbo > 0;
@@ -315,10 +316,10 @@ void arena_reclaim(struct arena *arena)
 		wait_and_reclaim(arena);
 }
 
-struct arena_stats arena_get_stats(struct arena *arena)
+struct unwind_arena_stats unwind_arena_get_stats(struct unwind_arena *arena)
 {
 	pthread_mutex_lock(&arena->lock);
-	struct arena_stats stats = {
+	struct unwind_arena_stats stats = {
 		.nr_chunks = arena->nr_chunks,
 		.nr_bytes_used = (arena->extents.nr_units_taken - arena->nr_units_limbo) *
 				 ARENA_UNIT,

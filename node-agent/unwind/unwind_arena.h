@@ -3,8 +3,8 @@
  * stay until the end; what is freed is used again, but not before every program that may still read it has
  * ended. Written through short-lived mappings, so that it does not count as resident memory twice.
  * Thread-safe. */
-#ifndef UNWIND_ARENA_H
-#define UNWIND_ARENA_H
+#ifndef UNWIND_UNWIND_ARENA_H
+#define UNWIND_UNWIND_ARENA_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -13,41 +13,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
+struct unwind_arena;
 
-struct arena_stats {
+struct unwind_arena_stats {
 	uint64_t nr_chunks;
 	uint64_t nr_bytes_used;
 	uint64_t nr_bytes_freed; /* waiting for programs to end */
-	uint64_t nr_write_failures; /* of arena_set_u32() */
+	uint64_t nr_write_failures; /* of unwind_arena_set_u32() */
 };
 
 /* `map_fd` is the array of maps `arena` (borrowed, outlives the arena). At most `max_bytes` in chunks, which
  * is rounded up to one. Errors: -ENOMEM. */
-int arena_new(int map_fd, size_t max_bytes, struct arena **ret_arena) must_check;
-void arena_close(struct arena *arena);
-DEFINE_FREEP(struct arena, arena_close)
+int unwind_arena_new(int map_fd, size_t max_bytes, struct unwind_arena **ret_arena) must_check;
+void unwind_arena_close(struct unwind_arena *arena);
+DEFINE_FREEP(struct unwind_arena, unwind_arena_close)
 
 /* Copies `len` bytes (more than 0) into the arena, at consecutive units. Errors: -ENOSPC full: something must
  * be freed first; -ENOMEM; what bpf(2) and mmap(2) say. */
-int arena_put(struct arena *arena, const void *data, size_t len, uint32_t *ret_unit) must_check;
+int unwind_arena_put(struct unwind_arena *arena, const void *data, size_t len, uint32_t *ret_unit)
+	must_check;
 
 /* Overwrites the first 4 bytes of what was put at `unit` with one store. A failure (mmap(2) has no memory)
  * is counted. */
-void arena_set_u32(struct arena *arena, uint32_t unit, uint32_t value);
+void unwind_arena_set_u32(struct unwind_arena *arena, uint32_t unit, uint32_t value);
 
-/* Gives back what arena_put() took. Nothing may refer to it any more; programs that looked it up before may
+/* Gives back what unwind_arena_put() took. Nothing may refer to it any more; programs that looked it up before may
  * still be running. */
-void arena_free(struct arena *arena, uint32_t unit, size_t len);
+void unwind_arena_free(struct unwind_arena *arena, uint32_t unit, size_t len);
 
 /* Waits until all programs that run now have ended, and makes usable again what was freed before. An update
  * of an array of maps does (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Takes tens of
  * milliseconds: not for the reader's thread. Errors: what bpf(2) says; then nothing has changed. */
-int arena_wait(struct arena *arena) must_check;
+int unwind_arena_wait(struct unwind_arena *arena) must_check;
 
 /* The same, but only if something was freed. */
-void arena_reclaim(struct arena *arena);
+void unwind_arena_reclaim(struct unwind_arena *arena);
 
-struct arena_stats arena_get_stats(struct arena *arena);
+struct unwind_arena_stats unwind_arena_get_stats(struct unwind_arena *arena);
 
 #endif
