@@ -5,12 +5,14 @@
  *	.eh_frame       all of them
  *	.debug_frame    where there is neither, or nearly nothing: assembly and startup code are in .eh_frame even
  *	                where the compiler was told to leave it out. That of the file, else that of its debug file
+ *	the code itself where there is still nothing, see code_scan.h
  *
  * The build is in elf_rows_build.c. */
 #include "unwind/elf_rows.h"
 
 #include "base/hash.h"
 #include "unwind/cfi.h"
+#include "unwind/code_scan.h"
 #include "unwind/debug_file.h"
 #include "unwind/elf_rows_parts.h"
 #include "unwind/gopclntab.h"
@@ -21,7 +23,7 @@
 #define MAX_LINK_BYTES 4096 /* of .gnu_debuglink */
 
 /* Goes up with the meaning of what is hashed. */
-#define KEY_VERSION 1
+#define KEY_VERSION 2
 
 static int check_header(struct elf_reader *reader, uint64_t *ret_entry)
 {
@@ -169,9 +171,7 @@ static int load(struct elf_rows *rows, const char *debug_dir)
 		r = load_debug_frame(rows, &names, debug_dir);
 	if (r < 0)
 		return r;
-	if (rows->sections.nr_items == 0)
-		return -ENODATA;
-	if (rows->sections.items[0].kind == ELF_GOPCLNTAB)
+	if (rows->sections.nr_items > 0 && rows->sections.items[0].kind == ELF_GOPCLNTAB)
 		rows->go_text = elf_sections_go_text(&rows->reader, &names);
 	rows->text_address = section_address(rows, &names, ".text");
 	rows->got_address = section_address(rows, &names, ".got");
@@ -233,11 +233,11 @@ static size_t put_sections(const struct elf_rows *rows, uint64_t *words)
 
 static void make_hash(struct elf_rows *rows)
 {
-	uint64_t words[6 + 3 * ELF_ROWS_MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
-		KEY_VERSION,   rows->nr_segments,  rows->entry,
-		rows->go_text, rows->text_address, rows->got_address,
+	uint64_t words[8 + 3 * ELF_ROWS_MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
+		KEY_VERSION,	    rows->nr_segments, rows->entry,	   rows->go_text,
+		rows->text_address, rows->got_address, rows->scan_hash[0], rows->scan_hash[1],
 	};
-	size_t nr = 6;
+	size_t nr = 8;
 
 	nr += put_segments(rows, words + nr);
 	nr += put_sections(rows, words + nr);
@@ -258,8 +258,12 @@ static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
 	r = load(rows, debug_dir);
 	for (size_t i = 0; i < rows->sections.nr_items && r == 0; i++)
 		r = make_source(rows, i);
+	if (r == 0)
+		r = elf_rows_find_scan(rows);
 	if (r < 0)
 		return r;
+	if (rows->sections.nr_items == 0 && !rows->scan)
+		return -ENODATA;
 	make_hash(rows);
 	rows->reader.fd = -EBADF;
 	return 0;
@@ -291,6 +295,7 @@ void elf_rows_close(struct elf_rows *rows)
 		else
 			cfi_source_free(rows->sources[i]);
 	}
+	code_scan_source_free(rows->scan);
 	elf_sections_done(&rows->sections);
 	elf_reader_done(&rows->debug_reader);
 	elf_reader_done(&rows->reader);

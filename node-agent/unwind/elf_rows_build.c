@@ -16,7 +16,7 @@ struct entry_source {
 struct build {
 	struct elf_rows *rows;
 	struct entry_source entry; /* the worst of all */
-	struct unwind_source *sources[ELF_MAX_UNWIND_SECTIONS + 1]; /* the rows', and `entry` */
+	struct unwind_source *sources[ELF_MAX_UNWIND_SECTIONS + 2]; /* the rows', and `entry` */
 	size_t nr_sources;
 	struct unwind_functions functions;
 	struct row_builder *builder;
@@ -52,6 +52,7 @@ static void begin(struct build *build)
 
 	for (size_t i = 0; i < rows->sections.nr_items; i++)
 		build->sources[build->nr_sources++] = rows->sources[i];
+	build->sources[build->nr_sources++] = rows->scan;
 	build->entry = (struct entry_source){ { &entry_ops }, rows->entry };
 	build->sources[build->nr_sources++] = &build->entry.source;
 	build->functions.max_items = ELF_ROWS_MAX_FUNCTIONS;

@@ -22,8 +22,13 @@ struct elf_rows {
 	uint64_t go_text;
 	uint64_t text_address;
 	uint64_t got_address;
+	struct unwind_source *scan; /* owned; of code that nothing else describes, or NULL */
+	uint64_t scan_hash[2]; /* of what the scan works on */
 	struct elf_rows_key key;
 	struct unwind_losses losses; /* when it was read */
 };
+
+/* Sets `scan` if there is code that the sources do not have, and little enough of it. Errors: -ENOMEM. */
+int elf_rows_find_scan(struct elf_rows *rows) must_check;
 
 #endif

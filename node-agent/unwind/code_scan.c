@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passes over all code until one finds out nothing new, first without guesses of where functions begin, then with
+ * them. The rows come of one more pass. */
+#include "unwind/code_scan.h"
+
+#include "unwind/code_scan_sweep.h"
+#include "unwind/functions.h"
+
+#include <stdlib.h>
+
+/* Calls and jumps that lead back take a pass each, one behind the other. What is not found by then is not known. */
+#define MAX_PASSES 6
+
+struct code_scan {
+	struct unwind_source source;
+	struct scan_map map;
+	struct scan_sweep_opts opts;
+};
+
+static int run_passes(struct code_scan *scan, bool guesses_starts)
+{
+	bool has_news = true;
+	int r = 0;
+
+	scan->opts.guesses_starts = guesses_starts;
+	for (int pass = 0; pass < MAX_PASSES && has_news && r == 0; pass++) {
+		for (size_t i = 0; i < scan->map.nr_ranges && r == 0; i++)
+			r = scan_sweep(&scan->map, &scan->map.ranges[i], &scan->opts);
+		has_news = scan_map_end_pass(&scan->map);
+	}
+	return r;
+}
+
+static int list(struct unwind_source *source, struct unwind_functions *functions,
+		struct unwind_losses *losses)
+{
+	struct code_scan *scan = (struct code_scan *)source;
+	const struct scan_map *map = &scan->map;
+
+	int r = run_passes(scan, false);
+	if (r == 0)
+		r = run_passes(scan, true);
+	(void)losses;
+	for (size_t i = 0; i < map->nr_ranges && r == 0; i++) {
+		const struct scan_code *code = &map->ranges[i].code;
+		const struct unwind_function function = { code->address, code->address + code->len,
+							  i, 0 };
+
+		r = unwind_functions_add(functions, &function);
+	}
+	return r;
+}
+
+static int emit(struct unwind_source *source, const struct unwind_function *function,
+		struct row_builder *builder, struct unwind_losses *losses)
+{
+	struct code_scan *scan = (struct code_scan *)source;
+	struct scan_sweep_opts opts = scan->opts;
+
+	(void)losses;
+	opts.builder = builder;
+	return scan_sweep(&scan->map, &scan->map.ranges[function->ref], &opts);
+}
+
+int code_scan_source_new(const struct code_scan_input *input, struct unwind_source **ret_source)
+{
+	static const struct unwind_source_ops ops = { .list = list, .emit = emit };
+	struct code_scan *scan = calloc(1, sizeof(*scan));
+
+	if (!scan)
+		return -ENOMEM;
+	scan->source.ops = &ops;
+	scan->opts.entry = input->entry;
+
+	int r = scan_map_init(&scan->map, input);
+	if (r == 0 && input->entry != 0)
+		scan_map_mark(&scan->map, input->entry, SCAN_START);
+	if (r < 0) {
+		code_scan_source_free(&scan->source);
+		return r;
+	}
+	*ret_source = &scan->source;
+	return 0;
+}
+
+void code_scan_source_free(struct unwind_source *source)
+{
+	if (!source)
+		return;
+	scan_map_done(&((struct code_scan *)source)->map);
+	free(source);
+}
