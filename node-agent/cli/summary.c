@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define TOP_MAX 5
+#define UNWIND_REASONS_MAX 32
 #define LABEL_MAX_BYTES 16384
 #define HEAD_COLUMNS 16 /* "CPU time of     " */
 #define SHARE_COLUMNS 9 /* " 12.3 %  " */
@@ -58,6 +59,19 @@ static void append_leaf(const struct profile *profile, const struct profile_samp
 		strbuf_append_str(out, " [kernel]");
 }
 
+/* Why the stack of a sample ends before its root; nothing if it does not. */
+static void append_stop(const struct profile *profile, const struct profile_sample *sample,
+			struct strbuf *out)
+{
+	const struct profile_stack *stack = &profile->stacks[sample->stack];
+
+	if (stack->nr == 0)
+		return;
+	uint32_t root = profile->stack_locations[stack->first + stack->nr - 1];
+	if (profile->locations[root].kind == FRAME_STOP)
+		strbuf_append_str(out, profile_location_name(profile, root));
+}
+
 typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out);
 
@@ -69,6 +83,8 @@ static int rank_samples(const struct profile *profile, label_fn append_label,
 	for (size_t i = 0; i < profile->nr_samples; i++) {
 		strbuf_clear(&label);
 		append_label(profile, &profile->samples[i], &label);
+		if (label.len == 0)
+			continue;
 		int r = ranking_add(ranking, strbuf_str(&label), profile->samples[i].count);
 		if (r < 0)
 			return r;
@@ -101,6 +117,29 @@ static int append_ranking(const struct summary *summary, const char *head, label
 		strbuf_append_char(out, '\n');
 	}
 	return (int)nr;
+}
+
+/* Says that stacks are cut short when one in a hundred is, and what most of them say; returns the lines. */
+static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(ranking_done) struct ranking ranking = { 0 };
+	uint64_t total = profile_total(summary->profile), nr_cut = 0;
+	struct rank ranks[UNWIND_REASONS_MAX];
+
+	int r = ranking_init(&ranking);
+	if (r == 0)
+		r = rank_samples(summary->profile, append_stop, &ranking);
+	if (r < 0)
+		return r;
+	size_t nr = ranking_top(&ranking, array_len(ranks), ranks);
+	for (size_t i = 0; i < nr; i++)
+		nr_cut += ranks[i].count;
+	if (nr == 0 || nr_cut * 100 < total)
+		return 0;
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "stacks cut short");
+	text_append_share(out, nr_cut, total);
+	strbuf_appendf(out, "  %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
+	return 1;
 }
 
 static void append_totals(const struct summary *summary, struct strbuf *out)
@@ -155,6 +194,7 @@ static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
 int summary_append(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf tail = strbuf_with_max(OUTPUT_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf cut = strbuf_with_max(OUTPUT_MAX_BYTES);
 	size_t nr_left = SUMMARY_LINES_MAX - 1;
 
 	if (append_files(summary, &tail))
@@ -165,10 +205,15 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;
+	r = append_cut_stacks(summary, &cut);
+	if (r < 0)
+		return r;
+	nr_left -= (size_t)r;
 	r = append_ranking(summary, "functions, self", append_leaf,
 			   nr_left < TOP_MAX ? nr_left : TOP_MAX, out);
 	if (r < 0)
 		return r;
+	strbuf_append(out, strbuf_str(&cut), cut.len);
 	strbuf_append(out, strbuf_str(&tail), tail.len);
 	return strbuf_error(&tail) < 0 ? strbuf_error(&tail) : strbuf_error(out);
 }

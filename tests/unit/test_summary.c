@@ -82,6 +82,32 @@ static void expect_summary(const struct summary *summary, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
+static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ NULL, NULL, NULL, NULL, "x", "hash", FRAME_NATIVE, 990 },
+		{ NULL, NULL, NULL, NULL, "x", "[too deep]", FRAME_STOP, 9 },
+		{ NULL, NULL, NULL, NULL, "x", "[no frame pointer]", FRAME_STOP, 11 },
+	};
+	_cleanup_(profile_unrefp) struct profile *few = profile_of(lines, 2);
+	_cleanup_(profile_unrefp) struct profile *many = profile_of(lines, 3);
+	struct summary summary = { .elapsed_ns = 10 * NSEC_PER_SEC, .nr_cpus = 2, .columns = 100 };
+	(void)state;
+
+	summary.profile = few;
+	expect_summary(&summary, "999 samples: 10.0 s of CPU time in 10.0 s on 2 CPUs, lost 0\n"
+				 "CPU time of     100.0 %  x (host)\n"
+				 "functions, self  99.1 %  hash\n"
+				 "                  0.9 %  [too deep]\n");
+	summary.profile = many;
+	expect_summary(&summary, "1,010 samples: 10.1 s of CPU time in 10.0 s on 2 CPUs, lost 0\n"
+				 "CPU time of     100.0 %  x (host)\n"
+				 "functions, self  98.0 %  hash\n"
+				 "                  1.1 %  [no frame pointer]\n"
+				 "                  0.9 %  [too deep]\n"
+				 "stacks cut short  2.0 %  mostly [no frame pointer]\n");
+}
+
 static void the_summary_tells_whose_time_it_was_and_where(void **state)
 {
 	static const struct sample_line lines[] = {
@@ -282,6 +308,7 @@ static void counts_are_grouped_by_thousands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on),
 		cmocka_unit_test(the_summary_tells_whose_time_it_was_and_where),
 		cmocka_unit_test(an_empty_profile_is_summed_up_too),
 		cmocka_unit_test(twelve_lines_are_the_most),
