@@ -7,15 +7,44 @@
 #include "unwind/functions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Calls and jumps that lead back take a pass each, one behind the other. What is not found by then is not known. */
 #define MAX_PASSES 6
+
+/* Code with a frame pointer set up at least once in so many bytes was built to keep them; those lead through it
+ * better than a scan does. V8's builtins, which are in node's file, have one in 0.6 KB, musl one in 150 KB. */
+#define FRAME_POINTER_BYTES 4096
 
 struct code_scan {
 	struct unwind_source source;
 	struct scan_map map;
 	struct scan_sweep_opts opts;
 };
+
+static size_t count_frame_pointers(const struct scan_code *code)
+{
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 }; /* push %rbp; mov %rsp,%rbp */
+	const uint8_t *at = code->bytes, *end = code->bytes + code->len;
+	size_t nr = 0;
+
+	while ((at = memmem(at, (size_t)(end - at), prologue, sizeof(prologue))) != NULL) {
+		at += sizeof(prologue);
+		nr++;
+	}
+	return nr;
+}
+
+static bool keeps_frame_pointers(const struct scan_map *map)
+{
+	size_t nr_frame_pointers = 0, nr_bytes = 0;
+
+	for (size_t i = 0; i < map->nr_ranges; i++) {
+		nr_frame_pointers += count_frame_pointers(&map->ranges[i].code);
+		nr_bytes += map->ranges[i].code.len;
+	}
+	return nr_frame_pointers > 1 && nr_frame_pointers * FRAME_POINTER_BYTES >= nr_bytes;
+}
 
 static int run_passes(struct code_scan *scan, bool guesses_starts)
 {
@@ -37,10 +66,12 @@ static int list(struct unwind_source *source, struct unwind_functions *functions
 	struct code_scan *scan = (struct code_scan *)source;
 	const struct scan_map *map = &scan->map;
 
+	(void)losses;
+	if (keeps_frame_pointers(map))
+		return 0;
 	int r = run_passes(scan, false);
 	if (r == 0)
 		r = run_passes(scan, true);
-	(void)losses;
 	for (size_t i = 0; i < map->nr_ranges && r == 0; i++) {
 		const struct scan_code *code = &map->ranges[i].code;
 		const struct unwind_function function = { code->address, code->address + code->len,

@@ -109,8 +109,8 @@ static void close_walk(FTS **walk)
 
 static void visit_all(struct totals *totals, char **directories)
 {
-	_cleanup_(close_walk) FTS *walk =
-		fts_open(directories, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	_cleanup_(close_walk)
+		FTS *walk = fts_open(directories, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	FTSENT *entry;
 
 	while (walk && (entry = fts_read(walk)))
