@@ -136,7 +136,18 @@ static int set_slots(const struct cfi_state *state, enum cfi_place_kind base, st
 	return nr_lost;
 }
 
-/* By both, the base of most places counts. Returns whether no register is lost. */
+/* By both, the base counts that keeps rbp, which nearly every caller's frame is found by or which it saves
+ * for one; then that of most places. */
+static bool is_better(const struct cfi_rule *a, int nr_lost_a, const struct cfi_rule *b,
+		      int nr_lost_b)
+{
+	bool has_rbp_a = a->saved[CFI_COLUMN_OF_CFI_RBP] != CFI_LOST;
+	bool has_rbp_b = b->saved[CFI_COLUMN_OF_CFI_RBP] != CFI_LOST;
+
+	return has_rbp_a != has_rbp_b ? has_rbp_a : nr_lost_a < nr_lost_b;
+}
+
+/* Returns whether no register is lost. */
 static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
 {
 	int nr_lost = set_slots(state, CFI_PLACE_AT_CFA, rule);
@@ -146,7 +157,7 @@ static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
 
 	struct cfi_rule at_rbp = *rule;
 	int nr_lost_at_rbp = set_slots(state, CFI_PLACE_AT_REGISTER, &at_rbp);
-	if (nr_lost_at_rbp >= nr_lost)
+	if (!is_better(&at_rbp, nr_lost_at_rbp, rule, nr_lost))
 		return false;
 	*rule = at_rbp;
 	rule->flags |= CFI_SAVED_AT_RBP;
