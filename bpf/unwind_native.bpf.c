@@ -344,6 +344,13 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 				   (const void *)(base + 8LL * slot)) == 0;
 }
 
+/* Whether the function's own frame is where rbp points to. Behind the last pop of an epilogue rbp is the caller's
+ * again, and so are the other registers, though GCC's rules go on to say that they are saved. */
+static __always_inline bool is_own_frame(const struct unwind_state *state, __u64 cfa)
+{
+	return state->regs[REG_FP] >= state->regs[REG_SP] && state->regs[REG_FP] < cfa;
+}
+
 /* Gives the callee-saved registers their values in the caller; returns those that are known then. */
 static __always_inline __u32 restore_registers(struct unwind_state *state, __u64 cfa)
 {
@@ -352,7 +359,9 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 		SAVED_REGISTERS(X)
 #undef X
 	};
-	__u64 base = state->rule.flags & CFI_SAVED_AT_RBP ? state->regs[REG_FP] : cfa;
+	bool is_at_rbp = state->rule.flags & CFI_SAVED_AT_RBP;
+	bool is_restored = is_at_rbp && !is_own_frame(state, cfa);
+	__u64 base = is_at_rbp ? state->regs[REG_FP] : cfa;
 	__u32 known = state->known & CALLEE_SAVED_REGISTERS;
 
 	for (int i = 0; i < NR_SAVED_REGS; i++) {
@@ -361,7 +370,7 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 		__u64 word;
 
 		if (slot == CFI_NOT_SAVED ||
-		    (slot != CFI_LOST && base + 8LL * slot < state->regs[REG_SP]))
+		    (slot != CFI_LOST && (is_restored || base + 8LL * slot < state->regs[REG_SP])))
 			continue;
 		known &= ~REGISTER_BIT(reg);
 		if (slot == CFI_LOST || !read_slot(state, cfa, base, slot, &word))

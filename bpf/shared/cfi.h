@@ -127,7 +127,8 @@ enum unwind_register {
 #define NR_SAVED_REGS 6
 
 /* Where a register is saved: at CFA + 8 * this (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the
- * stack pointer holds nothing yet, or no more: then the register itself still has the value. */
+ * stack pointer holds nothing yet, or no more: then the register itself still has the value. By rbp the same goes
+ * for all of them when rbp is not between the stack pointer and the CFA: it is the caller's again. */
 #define CFI_NOT_SAVED (-128) /* the register has the caller's value */
 #define CFI_LOST 127 /* the value cannot be recovered */
 

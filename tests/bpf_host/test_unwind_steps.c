@@ -264,6 +264,36 @@ static void registers_may_be_saved_relative_to_rbp(void **state)
 	assert_false(scene_knows(CFI_RBX));
 }
 
+/* pop %rbp; lea -8(%r10),%rsp; ret: GCC's rule for all of them has the places of before the pop. */
+static void registers_are_not_saved_by_an_rbp_that_is_the_callers(void **state)
+{
+	const uint64_t values[] = {
+		0, 5, SCENE_STACK - 8, STACK_WORD(2), STACK_WORD(3), UINT64_MAX
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(values); i++) {
+		struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_R10, 0);
+
+		scene_begin();
+		rule.flags = CFI_SAVED_AT_RBP;
+		rule.saved[0] = 0;
+		rule.saved[1] = -1;
+		rule.saved[5] = -2;
+		rule.saved[4] = CFI_LOST;
+		scene_set_rule(1, rule);
+		fake_state()->regs[CFI_R10] = STACK_WORD(2);
+		fake_state()->regs[CFI_RBP] = values[i];
+		fake_state()->regs[CFI_RBX] = VALUE;
+		scene_stack(VALUE + 1, IN_ROOT, VALUE + 2, VALUE + 3);
+		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
+		assert_int_equal(fake_state()->regs[CFI_RBP], values[i]);
+		assert_int_equal(fake_state()->regs[CFI_RBX], VALUE);
+		assert_true(scene_knows(CFI_RBP) && scene_knows(CFI_RBX) && scene_knows(CFI_R15));
+		assert_false(scene_knows(CFI_R14));
+	}
+}
+
 /* Whatever rbp is: a lost register has no place that could lie below the stack pointer. */
 static void lost_register_is_lost_wherever_rbp_points(void **state)
 {
@@ -400,6 +430,7 @@ int main(void)
 		STEP_TEST(register_that_is_not_saved_keeps_its_value),
 		STEP_TEST(place_below_the_stack_pointer_holds_nothing_yet),
 		STEP_TEST(registers_may_be_saved_relative_to_rbp),
+		STEP_TEST(registers_are_not_saved_by_an_rbp_that_is_the_callers),
 		STEP_TEST(lost_register_is_lost_wherever_rbp_points),
 		STEP_TEST(lost_register_ends_the_stack_only_where_it_is_needed),
 		STEP_TEST(caller_saved_register_is_lost_in_the_caller),
