@@ -14,6 +14,7 @@
 enum {
 	SCAN_START = 1, /* a function begins here */
 	SCAN_LIKELY_START = 2, /* … if nothing jumps here from another function's middle */
+	SCAN_NO_START = 4, /* … not: the code makes no sense then */
 };
 
 #define SCAN_NO_STATE 0

@@ -21,6 +21,7 @@ struct sweep {
 	bool is_behind_call; /* … if that call returns */
 	bool is_padded; /* between it and here there is padding */
 	bool is_lost; /* in this function nothing is believed any more */
+	size_t guess; /* index of this function's beginning, if it was guessed; else SIZE_MAX */
 	struct scan_state
 		table; /* at this function's last indirect jump, which may lead anywhere in it */
 	enum cfa_kind special; /* the rule, up to special_end */
@@ -91,6 +92,7 @@ static void begin_function(struct sweep *sweep)
 	sweep->is_reached = true;
 	sweep->is_lost = false;
 	sweep->table = (struct scan_state){ 0 };
+	sweep->guess = SIZE_MAX;
 	sweep->special_end = 0;
 	if (sweep->opts->entry != 0 && address_of(sweep) == sweep->opts->entry) {
 		sweep->special = CFA_END;
@@ -120,12 +122,40 @@ static void meet(struct sweep *sweep, const struct scan_state *other)
 	sweep->is_reached = true;
 }
 
+/* Whether a jump table may lead to anywhere behind it: in a function that has something on the stack. */
+static bool has_table(const struct sweep *sweep)
+{
+	const struct scan_state entry = scan_state_at_entry();
+
+	return scan_state_is_known(&sweep->table) &&
+	       memcmp(&sweep->table, &entry, sizeof(entry)) != 0;
+}
+
+static void begin_guessed_function(struct sweep *sweep)
+{
+	begin_function(sweep);
+	sweep->guess = index_of(sweep);
+}
+
+/* No code can follow from what is believed: more was taken off the stack than the function has there. If the
+ * function's beginning was guessed, the guess was wrong. */
+static void refute(struct sweep *sweep)
+{
+	if (sweep->guess != SIZE_MAX) {
+		sweep->map->marks[sweep->guess] |= SCAN_NO_START;
+		sweep->map->has_news = true;
+	}
+	lose(sweep);
+}
+
 /* Whether a function begins where no jump leads and which the instruction before does not reach. */
 static bool is_guessed_start(const struct sweep *sweep)
 {
-	if (sweep->map->marks[index_of(sweep)] & SCAN_LIKELY_START)
-		return true;
-	if (!sweep->opts->guesses_starts)
+	uint8_t mark = sweep->map->marks[index_of(sweep)];
+
+	if (mark & (SCAN_LIKELY_START | SCAN_NO_START))
+		return !(mark & SCAN_NO_START);
+	if (!sweep->opts->guesses_starts || has_table(sweep))
 		return false;
 	if (sweep->is_reached)
 		return sweep->is_padded && address_of(sweep) % FUNCTION_ALIGNMENT == 0;
@@ -158,7 +188,7 @@ static void arrive(struct sweep *sweep)
 		sweep->is_reached = true;
 	} else if (!is_padding(sweep) && (!sweep->is_reached || sweep->is_behind_call) &&
 		   is_guessed_start(sweep)) {
-		begin_function(sweep);
+		begin_guessed_function(sweep);
 	} else if (!is_padding(sweep) && !sweep->is_reached && !sweep->is_lost) {
 		sweep->state = sweep->table;
 		sweep->is_reached = true;
@@ -214,6 +244,12 @@ static uint64_t target_of(const struct sweep *sweep)
 	return address_of(sweep) + sweep->insn.len + (uint64_t)(int64_t)sweep->insn.value;
 }
 
+/* Whether the bytes here are surely instructions: what leads here was, and so is a program's entry. */
+static bool is_surely_code(const struct sweep *sweep)
+{
+	return scan_state_is_known(&sweep->state) || sweep->at < sweep->special_end;
+}
+
 /* A call of what is right behind it is there for what it pushes. */
 static void follow_call(struct sweep *sweep)
 {
@@ -223,16 +259,35 @@ static void follow_call(struct sweep *sweep)
 
 	if (sweep->insn.value == 0)
 		scan_state_apply(&sweep->state, &push);
-	else if (scan_state_is_known(&sweep->state))
+	else if (is_surely_code(sweep))
 		scan_map_mark(sweep->map, target_of(sweep), SCAN_START);
+}
+
+/* Where nothing is left but the return address, or not even that. */
+static bool is_possible(const struct sweep *sweep)
+{
+	const struct scan_state *state = &sweep->state;
+
+	if (!(state->known & SCAN_HAS_DEPTH))
+		return true;
+	if (sweep->insn.op == X86_RETURN)
+		return state->depth == WORD_BYTES;
+	return state->depth >= WORD_BYTES ||
+	       (sweep->insn.op != X86_BRANCH && sweep->insn.op != X86_JUMP);
 }
 
 static int leave(struct sweep *sweep)
 {
 	const struct scan_state *state = &sweep->state;
 
+	if (!is_possible(sweep))
+		refute(sweep);
 	switch (sweep->insn.op) {
 	case X86_BRANCH:
+		/* To the middle of a function, also where it is not known how its stack is. */
+		if (!scan_state_is_known(state) && !sweep->is_lost)
+			scan_map_mark(sweep->map, target_of(sweep), SCAN_NO_START);
+		return scan_map_jump(sweep->map, index_of(sweep), target_of(sweep), state);
 	case X86_JUMP:
 		return scan_map_jump(sweep->map, index_of(sweep), target_of(sweep), state);
 	case X86_JUMP_INDIRECT:
@@ -242,7 +297,7 @@ static int leave(struct sweep *sweep)
 		follow_call(sweep);
 		return 0;
 	case X86_LEA_CODE:
-		if (scan_state_is_known(state))
+		if (is_surely_code(sweep))
 			scan_map_mark(sweep->map, target_of(sweep), SCAN_LIKELY_START);
 		break;
 	default:
@@ -313,7 +368,7 @@ static int step(struct sweep *sweep)
 int scan_sweep(struct scan_map *map, const struct scan_range *range,
 	       const struct scan_sweep_opts *opts)
 {
-	struct sweep sweep = { .map = map, .range = range, .opts = opts };
+	struct sweep sweep = { .map = map, .range = range, .opts = opts, .guess = SIZE_MAX };
 	int r = 0;
 
 	while (r == 0 && sweep.at < range->code.len)

@@ -249,16 +249,18 @@ static void correct_immediate(struct decoder *decoder)
 		decoder->flags = X86_MODRM | X86_IMM32;
 }
 
-/* Of several the last one counts; the upper half of 64 bits is of no interest. */
+/* The second one of `enter` is its last byte; the upper half of 64 bits is of no interest. */
 static void take_immediate(struct decoder *decoder)
 {
 	uint16_t flags = decoder->flags;
 	size_t word = decoder->has_66 && !(decoder->rex & REX_W) ? 2 : 4;
 
-	if (flags & X86_IMM8)
+	if (flags & X86_IMM8 && !(flags & X86_IMM16))
 		decoder->imm = next_number(decoder, 1);
 	if (flags & X86_IMM16)
 		decoder->imm = next_number(decoder, 2);
+	if (flags & X86_IMM8 && flags & X86_IMM16)
+		(void)next_number(decoder, 1);
 	if (flags & (X86_IMM32 | X86_IMM64))
 		decoder->imm = next_number(decoder, word);
 	if (flags & X86_REL32)
