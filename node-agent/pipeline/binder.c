@@ -98,19 +98,29 @@ static int open_timed(struct binder *binder, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* The table that a sample wanted: if it was evicted, its file is handed in again. */
+/* The code in which the stack ends. A return address may be one past the end of its code. */
+static uint64_t last_address(const struct sample_event *event)
+{
+	uint64_t frame = event->frames[(uint32_t)event->nr_kernel + event->nr_user - 1];
+
+	if (frame & FRAME_INTERRUPTED)
+		return frame & ~FRAME_INTERRUPTED;
+	return event->nr_user > 1 ? frame - 1 : frame;
+}
+
+/* The table that a sample wanted: if it was evicted, its file is handed in again. It is not asked for often:
+ * only when there is time for it. */
 static void want_table(struct binder *binder, struct process *process,
 		       const struct sample_event *event)
 {
 	struct table_slots *slots = binder->unwinder->slots;
-	uint32_t last = (uint32_t)event->nr_kernel + event->nr_user - 1;
-	uint64_t address = event->frames[last] & ~FRAME_INTERRUPTED;
 	int fd;
 
-	const struct mapping *mapping = mapping_list_find(process->mappings, address);
-	if (!mapping || mapping->file->slot == 0 || !table_slots_want(slots, mapping->file->slot))
+	const struct mapping *mapping = mapping_list_find(process->mappings, last_address(event));
+	if (!mapping || mapping->file->slot == 0 || !may_open(binder, event->time_ns) ||
+	    !table_slots_want(slots, mapping->file->slot))
 		return;
-	if (may_open(binder, event->time_ns) && open_timed(binder, process->pid, mapping, &fd) == 0)
+	if (open_timed(binder, process->pid, mapping, &fd) == 0)
 		table_slots_reopen(slots, mapping->file->slot, &fd);
 }
 
@@ -123,7 +133,8 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 		return;
 	if (event->unwind_result == UNWIND_NOT_LOADED)
 		want_table(binder, process, event);
-	if (event->unwind_result == UNWIND_NEW_PROCESS || process->mappings->is_changed)
+	if (event->unwind_result == UNWIND_NEW_PROCESS || process->mappings->is_changed ||
+	    process->mappings->is_partial)
 		note(binder, process);
 }
 
@@ -147,24 +158,22 @@ static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *
 	int r = open_timed(binder, pid, mapping, &fd);
 	if (r == -EOPNOTSUPP || r == -EPERM)
 		file->slot = table_slots_without_cfi(slots);
-	if (r == 0 && table_slots_add(slots, &fd, &file->slot) < 0)
-		return -EAGAIN;
-	return 0;
+	if (r == 0)
+		r = table_slots_add(slots, &fd, &file->slot);
+	return r == -EAGAIN || r == -ENOSPC || r == -ENOMEM ? -EAGAIN : 0;
 }
 
 /* A process without all its files is bound all the same, and again at its next sample. */
 static void bind(struct binder *binder, struct process *process, uint64_t now_ns)
 {
 	struct mapping_list *list = process->mappings;
-	bool is_whole = true;
 
+	list->is_partial = false;
 	for (size_t i = 0; i < list->nr_items; i++)
 		if (give_slot(binder, process->pid, &list->items[i], now_ns) < 0)
-			is_whole = false;
-	if (code_lists_bind(binder->unwinder->lists, process->pid, list) < 0)
-		return;
-	process->is_bound = true;
-	list->is_changed = !is_whole;
+			list->is_partial = true;
+	if (code_lists_bind(binder->unwinder->lists, process->pid, list) == 0)
+		process->is_bound = true;
 }
 
 void binder_flush(struct binder *binder, uint64_t now_ns)

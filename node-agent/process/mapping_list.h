@@ -28,6 +28,7 @@ struct mapping_code {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;
 	uint32_t bytes;
+	uint32_t nr_without_slot; /* mappings whose file had none then */
 };
 
 struct mapping_list {
@@ -37,6 +38,7 @@ struct mapping_list {
 	size_t cap_items;
 	unsigned int nr_refs;
 	bool is_changed; /* since it was put into the arena; the unwinder clears it */
+	bool is_partial; /* the consumer's: some of its files are still to be opened */
 	struct mapping_code code;
 };
 

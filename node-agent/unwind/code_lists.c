@@ -102,6 +102,16 @@ static int lay_out(const struct encoder *encoder, uint32_t id, struct strbuf *ou
 	return strbuf_error(out);
 }
 
+/* A file that has a slot keeps it as long as it is mapped. */
+static uint32_t count_without_slot(const struct mapping_list *list)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < list->nr_items; i++)
+		nr += list->items[i].file->slot == 0;
+	return nr;
+}
+
 /* Puts the list into the arena as it is now. */
 static int publish(struct code_lists *lists, const struct mapping_list *list,
 		   struct mapping_code *ret_code)
@@ -118,6 +128,7 @@ static int publish(struct code_lists *lists, const struct mapping_list *list,
 	if (r < 0)
 		return r;
 	code.bytes = (uint32_t)bytes.len;
+	code.nr_without_slot = count_without_slot(list);
 	lists->stats.nr_lists++;
 	lists->stats.nr_bytes += code.bytes;
 	lists->stats.nr_published++;
@@ -159,7 +170,8 @@ static int renew(struct code_lists *lists, uint32_t pid, struct mapping_list *li
 
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list)
 {
-	bool is_there = list->code.unit != 0 && !list->is_changed;
+	bool is_there = list->code.unit != 0 && !list->is_changed &&
+			list->code.nr_without_slot == count_without_slot(list);
 	int r = is_there ? set_binding(lists, pid, &list->code) : renew(lists, pid, list);
 
 	if (r < 0)

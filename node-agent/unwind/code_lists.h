@@ -29,8 +29,8 @@ int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lis
 void code_lists_free(struct code_lists *lists);
 DEFINE_FREEP(struct code_lists, code_lists_free)
 
-/* Puts a mapping list into the arena unless it is there (mapping_list.code says so), and binds the process to
- * it. The mappings' files must have their slots. Errors: -ENOSPC, -ENOMEM, what bpf(2) says; counted. */
+/* Puts a mapping list into the arena unless it is there as it is now (mapping_list.code says so), and binds the
+ * process to it. Code whose file has no slot (yet) is unwound by frame pointers. Errors: -ENOSPC, -ENOMEM, what bpf(2) says; counted. */
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list) must_check;
 
 /* The list is about to change or to be freed: takes it out of the arena. Bindings to it are void from then on. */

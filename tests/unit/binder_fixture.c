@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binder_fixture.h"
+
+#include "arena_fixture.h"
+#include "base/fileio.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define START_NS NSEC_PER_SEC
+#define MAX_RANGES 16
+#define MAX_PROCESSES 8
+
+const struct plan binder_program = { .key = 1, .nr_bytes = SIZE };
+const struct plan binder_library = { .key = 2, .nr_bytes = SIZE };
+const struct plan binder_plugin = { .key = 3, .nr_bytes = SIZE };
+
+int binder_fixture_set_up(void **state)
+{
+	struct binder_fixture *fixture = test_calloc(1, sizeof(*fixture));
+	void *slots;
+
+	proc_fixture_init(&fixture->proc, MAX_PROCESSES);
+	assert_int_equal(slots_fixture_set_up(&slots), 0);
+	fixture->slots = slots;
+	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
+					       sizeof(uint64_t), MAX_PROCESSES, NULL);
+	assert_true(fixture->processes_fd >= 0);
+	*state = fixture;
+	return 0;
+}
+
+void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes)
+{
+	slots_fixture_start(fixture->slots, (struct table_slots_opts){ .max_bytes = max_bytes,
+								       .retry_ns = RETRY_NS });
+	slots_fixture_settle(fixture->slots);
+	fixture->unwinder.arena = fixture->slots->arena;
+	fixture->unwinder.slots = fixture->slots->slots;
+	assert_int_equal(code_lists_new(fixture->processes_fd, fixture->unwinder.arena,
+					&fixture->unwinder.lists),
+			 0);
+	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table,
+		    &fixture->unwinder);
+}
+
+int binder_fixture_tear_down(void **state)
+{
+	struct binder_fixture *fixture = *state;
+
+	proc_fixture_done(&fixture->proc);
+	binder_done(&fixture->binder);
+	code_lists_free(fixture->unwinder.lists);
+	close(fixture->processes_fd);
+	slots_fixture_tear_down((void **)&fixture->slots);
+	test_free(fixture);
+	return 0;
+}
+
+void binder_fixture_link(struct binder_fixture *fixture, uint32_t pid, const char *name,
+			 const char *target)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%u", fixture->proc.dir, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%u/map_files", fixture->proc.dir, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%u/%s", fixture->proc.dir, pid, name);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+void binder_fixture_put_file(struct binder_fixture *fixture, uint32_t pid, uint32_t address,
+			     struct plan plan)
+{
+	char path[128], name[64];
+
+	snprintf(path, sizeof(path), "%s/plan-%llu", fixture->proc.dir,
+		 (unsigned long long)plan.key);
+	assert_int_equal(file_write_atomic(path, &plan, sizeof(plan)), 0);
+	snprintf(name, sizeof(name), "map_files/%x-%x", address, address + 0x1000);
+	binder_fixture_link(fixture, pid, name, path);
+}
+
+void binder_fixture_put_process(struct binder_fixture *fixture, uint32_t pid, const char *maps)
+{
+	proc_fixture_put(&fixture->proc, pid, START_NS, maps);
+	binder_fixture_link(fixture, pid, "mountinfo", "/proc/self/mountinfo");
+}
+
+void binder_fixture_put_usual(struct binder_fixture *fixture, uint32_t pid)
+{
+	binder_fixture_put_process(fixture, pid, PROGRAM_LINE LIBRARY_LINE);
+	binder_fixture_put_file(fixture, pid, PROGRAM, binder_program);
+	binder_fixture_put_file(fixture, pid, LIBRARY, binder_library);
+}
+
+void binder_fixture_see_stack(struct binder_fixture *fixture, uint32_t pid,
+			      enum unwind_result result, uint16_t nr_frames, uint64_t address)
+{
+	static struct sample_event event;
+
+	memset(&event, 0, sizeof(event));
+	event.time_ns = NOW;
+	event.pid = pid;
+	event.nr_kernel = 2;
+	event.nr_user = nr_frames;
+	event.unwind_result = (uint8_t)result;
+	if (nr_frames > 0)
+		event.frames[1 + nr_frames] = address;
+	assert_non_null(process_table_get(fixture->proc.table, pid, 0, NOW));
+	binder_see_sample(&fixture->binder, &event);
+}
+
+void binder_fixture_see(struct binder_fixture *fixture, uint32_t pid, enum unwind_result result)
+{
+	binder_fixture_see_stack(fixture, pid, result, 1, PROGRAM);
+}
+
+void binder_fixture_flush(struct binder_fixture *fixture)
+{
+	binder_flush(&fixture->binder, NOW);
+}
+
+void binder_fixture_bind(struct binder_fixture *fixture, uint32_t pid)
+{
+	binder_fixture_see(fixture, pid, UNWIND_NEW_PROCESS);
+	binder_fixture_flush(fixture);
+}
+
+void binder_fixture_tell(struct binder_fixture *fixture, const struct proc_event *event)
+{
+	process_table_handle(fixture->proc.table, event);
+	binder_see_event(&fixture->binder, event);
+}
+
+void binder_fixture_tell_kind(struct binder_fixture *fixture, enum proc_event_kind kind,
+			      uint32_t pid)
+{
+	binder_fixture_tell(fixture,
+			    &(struct proc_event){ .kind = kind, .pid = pid, .time_ns = NOW });
+}
+
+void binder_fixture_tell_mmap(struct binder_fixture *fixture, uint32_t pid)
+{
+	binder_fixture_put_file(fixture, pid, PLUGIN, binder_plugin);
+	binder_fixture_tell(fixture, &(struct proc_event){
+					     .kind = PROC_MMAP,
+					     .pid = pid,
+					     .time_ns = NOW,
+					     .start = PLUGIN,
+					     .len = 0x1000,
+					     .inode = 3,
+					     .dev_major = 0xfe,
+					     .dev_minor = 1,
+					     .path = "/lib/plugin.so",
+				     });
+}
+
+uint64_t binder_fixture_binding(const struct binder_fixture *fixture, uint32_t pid)
+{
+	uint64_t binding;
+
+	if (bpf_map_lookup_elem(fixture->processes_fd, &pid, &binding) < 0)
+		return 0;
+	return binding;
+}
+
+void binder_fixture_fork(struct binder_fixture *fixture, uint32_t parent_pid, uint32_t pid)
+{
+	const struct proc_event event = {
+		.kind = PROC_FORK, .pid = pid, .parent_pid = parent_pid, .time_ns = NOW
+	};
+	uint64_t binding = binder_fixture_binding(fixture, parent_pid);
+
+	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &binding, BPF_ANY), 0);
+	binder_fixture_tell(fixture, &event);
+}
+
+void binder_fixture_end(struct binder_fixture *fixture, uint32_t pid)
+{
+	binder_fixture_tell_kind(fixture, PROC_EXIT, pid);
+	process_table_sweep(fixture->proc.table, NOW + PROCESS_LINGER_NS);
+}
+
+/* False when there is none, or no more. */
+static bool read_list(const struct binder_fixture *fixture, uint32_t pid, char *list, size_t len)
+{
+	uint64_t binding = binder_fixture_binding(fixture, pid);
+	struct code_list head;
+
+	if (binding == 0)
+		return false;
+	arena_fixture_read(fixture->slots->arena_fd, CODE_BINDING_UNIT(binding), list, len);
+	memcpy(&head, list, sizeof(head));
+	return head.id == CODE_BINDING_ID(binding);
+}
+
+struct code_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
+				       uint64_t address)
+{
+	char list[sizeof(struct code_list) +
+		  MAX_RANGES * (sizeof(uint64_t) + sizeof(struct code_range))];
+	struct code_range range = { .is_hole = 1 };
+	struct code_list head;
+	uint64_t begin;
+
+	if (!read_list(fixture, pid, list, sizeof(list)))
+		return (struct code_range){ .slot = UNBOUND };
+	memcpy(&head, list, sizeof(head));
+	assert_in_range(head.nr_ranges, 1, MAX_RANGES);
+	for (size_t i = 0; i < head.nr_ranges; i++) {
+		memcpy(&begin, list + CODE_LIST_STARTS + i * sizeof(begin), sizeof(begin));
+		if (begin <= address)
+			memcpy(&range, list + head.ranges_offset + i * sizeof(range),
+			       sizeof(range));
+	}
+	return range;
+}
+
+uint32_t binder_fixture_slot(const struct binder_fixture *fixture, uint32_t pid, uint64_t address)
+{
+	struct code_range range = binder_fixture_range(fixture, pid, address);
+
+	return range.is_hole ? HOLE : range.slot;
+}
+
+bool binder_fixture_is_loaded(const struct binder_fixture *fixture, uint32_t pid, uint64_t address)
+{
+	uint32_t slot = binder_fixture_slot(fixture, pid, address);
+
+	assert_in_range(slot, 1, MAX_TABLE_SLOTS - 1);
+	slots_fixture_settle(fixture->slots);
+	return slots_fixture_unit(fixture->slots, slot) > TABLE_WITHOUT_CFI;
+}
+
+struct process *binder_fixture_find(const struct binder_fixture *fixture, uint32_t pid)
+{
+	struct process *process = process_table_find(fixture->proc.table, pid);
+
+	assert_non_null(process);
+	return process;
+}
+
+uint64_t binder_fixture_nr_slots(const struct binder_fixture *fixture)
+{
+	return slots_fixture_stats(fixture->slots).nr_slots;
+}
+
+struct code_lists_stats binder_fixture_list_stats(const struct binder_fixture *fixture)
+{
+	return code_lists_get_stats(fixture->unwinder.lists);
+}
