@@ -155,6 +155,78 @@ static void a_shared_list_is_copied_before_it_changes(void **state)
 	mapped_files_done(&files);
 }
 
+static void a_list_is_changed_by_what_is_mapped_and_by_nothing_else(void **state)
+{
+	struct mapped_files files = { 0 };
+	struct mapping_list *list, *copy;
+	(void)state;
+
+	assert_int_equal(mapping_list_new(&files, &list), 0);
+	assert_false(list->is_changed);
+	assert_int_equal(insert(list, &(struct range){ 0x20, 0x30, 0, "/a" }), 0);
+	assert_true(list->is_changed);
+
+	/* As the unwinder does when it has put the list into the arena. */
+	list->is_changed = false;
+	list->code = (struct mapping_code){ .unit = 1, .id = 2, .bytes = 3 };
+	copy = mapping_list_ref(list);
+	assert_int_equal(mapping_list_make_own(&copy), 0);
+	assert_false(list->is_changed);
+	assert_int_equal(list->code.unit, 1);
+	assert_int_equal(copy->code.unit, 0);
+	assert_int_equal(copy->code.id, 0);
+	assert_int_equal(insert(copy, &(struct range){ 0x40, 0x50, 0, "/b" }), 0);
+	assert_false(list->is_changed);
+	assert_true(copy->is_changed);
+	mapping_list_unref(copy);
+	mapping_list_unref(list);
+	mapped_files_done(&files);
+}
+
+/* What a watcher was told, in order: "L2" a list of two mappings, "/a" a file. */
+static void write_list_gone(struct mapping_list *list, void *data)
+{
+	strbuf_appendf(data, " L%zu", list->nr_items);
+}
+
+static void write_file_gone(struct mapped_file *file, void *data)
+{
+	strbuf_appendf(data, " %s", file->path);
+}
+
+static void assert_told(struct strbuf *told, const char *expected)
+{
+	assert_string_equal(strbuf_str(told), expected);
+	strbuf_clear(told);
+}
+
+static void a_watcher_sees_lists_go_before_their_files(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf told = strbuf_with_max(4096);
+	struct mapped_files files = { .watcher = { write_file_gone, write_list_gone, &told } };
+	struct mapping_list *list;
+	(void)state;
+
+	assert_int_equal(mapping_list_new(&files, &list), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x20, 0x30, 0, "/a" }), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x40, 0x50, 0, "/b" }), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x60, 0x70, 0, "/a" }), 0);
+	assert_told(&told, "");
+	assert_int_equal(insert(list, &(struct range){ 0x40, 0x50, 0, "/c" }), 0);
+	assert_told(&told, " /b");
+	assert_int_equal(insert(list, &(struct range){ 0x20, 0x30, 0, "/c" }), 0);
+	assert_told(&told, "");
+
+	struct mapping_list *copy = mapping_list_ref(list);
+	assert_int_equal(mapping_list_make_own(&copy), 0);
+	mapping_list_unref(mapping_list_ref(copy));
+	mapping_list_unref(list);
+	assert_told(&told, " L3");
+	mapping_list_unref(copy);
+	assert_told(&told, " L3 /c /a");
+	mapped_files_done(&files);
+}
+
 static void equal_files_are_one_and_rows_are_used_again(void **state)
 {
 	const struct mapped_file_key a = { .inode = 1, .path = "/a", .path_len = 2 };
@@ -244,6 +316,8 @@ int main(void)
 		cmocka_unit_test(a_new_mapping_cuts_out_what_it_overlaps),
 		cmocka_unit_test(an_address_is_found_in_its_mapping_only),
 		cmocka_unit_test(a_shared_list_is_copied_before_it_changes),
+		cmocka_unit_test(a_list_is_changed_by_what_is_mapped_and_by_nothing_else),
+		cmocka_unit_test(a_watcher_sees_lists_go_before_their_files),
 		cmocka_unit_test(equal_files_are_one_and_rows_are_used_again),
 		cmocka_unit_test(a_full_list_refuses_more_but_still_replaces),
 		cmocka_unit_test(nothing_leaks_when_memory_runs_out),

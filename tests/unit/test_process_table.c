@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "proc_fixture.h"
+#include "process/process_set.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -219,6 +220,80 @@ static void exec_by_another_thread_follows_the_end_of_the_first(void **state)
 	process_table_sweep(table, NOW + PROCESS_LINGER_NS);
 	assert_int_equal(process_table_get_stats(table).nr_processes, 1);
 	assert_string_equal(path_at_0x1000(table, 7, START, NOW + PROCESS_LINGER_NS), "/bin/b");
+}
+
+static bool is_bound(struct process_table *table, uint32_t pid)
+{
+	const struct process *process = process_table_find(table, pid);
+
+	assert_non_null(process);
+	return process->is_bound;
+}
+
+static void a_process_stays_bound_until_exec_and_its_children_are(void **state)
+{
+	struct process_table *table = ((struct proc_fixture *)*state)->table;
+
+	tell(table, PROC_EXEC, 7, NOW);
+	tell_mmap(table, 7, 0x1000, "/bin/a");
+	assert_false(is_bound(table, 7));
+	tell_fork(table, 7, 8, NOW);
+	process_table_find(table, 7)->is_bound = true;
+	process_table_find(table, 7)->is_noted = true;
+	tell_fork(table, 7, 9, NOW);
+	tell_mmap(table, 7, 0x3000, "/bin/b");
+	assert_true(is_bound(table, 7));
+	assert_false(is_bound(table, 8));
+	assert_true(is_bound(table, 9));
+	assert_false(process_table_find(table, 9)->is_noted);
+
+	tell(table, PROC_EXEC, 7, NOW);
+	assert_false(is_bound(table, 7));
+	assert_true(is_bound(table, 9));
+	tell(table, PROC_EXIT, 9, NOW);
+	tell(table, PROC_EXEC, 9, NOW);
+	assert_false(is_bound(table, 9));
+}
+
+static void maps_that_are_read_again_are_a_changed_list(void **state)
+{
+	const struct proc_fixture *fixture = *state;
+	struct process_table *table = fixture->table;
+
+	proc_fixture_put(fixture, 7, START, MAPS_A);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW), "/bin/a");
+	struct process *process = process_table_find(table, 7);
+	process->mappings->is_changed = false;
+	process->is_bound = true;
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW), "/bin/a");
+	assert_false(process->mappings->is_changed);
+	process_table_lose_events(table, NOW + 1);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW + NSEC_PER_SEC), "/bin/a");
+	assert_true(process->mappings->is_changed);
+	assert_true(process->is_bound);
+}
+
+static void count_list(struct mapping_list *list, void *data)
+{
+	(void)list;
+	++*(unsigned int *)data;
+}
+
+static void a_watcher_is_told_when_the_last_process_gives_a_list_up(void **state)
+{
+	struct process_table *table = ((struct proc_fixture *)*state)->table;
+	unsigned int nr_gone = 0;
+
+	process_table_watch(table, &(struct mapping_watcher){ NULL, count_list, &nr_gone });
+	tell(table, PROC_EXEC, 7, NOW);
+	tell_mmap(table, 7, 0x1000, "/bin/a");
+	tell_fork(table, 7, 8, NOW);
+	tell(table, PROC_EXEC, 7, NOW);
+	tell_mmap(table, 8, 0x1000, "/bin/b");
+	tell(table, PROC_EXIT, 8, NOW);
+	assert_int_equal(nr_gone, 0);
+	process_table_sweep(table, NOW + PROCESS_LINGER_NS);
+	assert_int_equal(nr_gone, 1);
 }
 
 static void a_process_lingers_after_its_end(void **state)
@@ -492,6 +567,9 @@ int main(void)
 		CASE(a_child_has_its_parents_mappings_until_it_changes_them),
 		CASE(exec_forgets_the_old_program),
 		CASE(exec_by_another_thread_follows_the_end_of_the_first),
+		CASE(a_process_stays_bound_until_exec_and_its_children_are),
+		CASE(maps_that_are_read_again_are_a_changed_list),
+		CASE(a_watcher_is_told_when_the_last_process_gives_a_list_up),
 		CASE(a_process_lingers_after_its_end),
 		CASE(a_process_outlives_its_first_thread),
 		CASE(a_missed_exit_is_found_in_proc),
