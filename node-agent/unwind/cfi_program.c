@@ -255,7 +255,7 @@ struct instruction {
 
 /* By opcode; those without a function are not known, and neither is how long they are. */
 static const struct instruction instructions[NR_OPCODES] = {
-	[0x00] = { run_nop },
+	[0x00] = { .run = run_nop },
 	[0x01] = { run_set_loc, { FORM_ADDRESS } },
 	[0x02] = { run_advance_loc, { FORM_U8 } },
 	[0x03] = { run_advance_loc, { FORM_U16 } },
@@ -265,8 +265,8 @@ static const struct instruction instructions[NR_OPCODES] = {
 	[0x07] = { run_undefined, { FORM_ULEB } },
 	[0x08] = { run_same_value, { FORM_ULEB } },
 	[0x09] = { run_register, { FORM_ULEB, FORM_ULEB } },
-	[0x0a] = { run_remember_state },
-	[0x0b] = { run_restore_state },
+	[0x0a] = { .run = run_remember_state },
+	[0x0b] = { .run = run_restore_state },
 	[0x0c] = { run_def_cfa, { FORM_ULEB, FORM_ULEB } },
 	[0x0d] = { run_def_cfa_register, { FORM_ULEB } },
 	[0x0e] = { run_def_cfa_offset, { FORM_ULEB } },
@@ -279,7 +279,7 @@ static const struct instruction instructions[NR_OPCODES] = {
 	[0x15] = { run_val_offset, { FORM_ULEB, FORM_SLEB } },
 	[0x16] = { run_val_expression, { FORM_ULEB, FORM_BLOCK } },
 	[0x1d] = { run_advance_loc, { FORM_U64 } }, /* MIPS_advance_loc8 */
-	[0x2d] = { run_nop }, /* GNU_window_save, of SPARC */
+	[0x2d] = { .run = run_nop }, /* GNU_window_save, of SPARC */
 	[0x2e] = { run_nop, { FORM_ULEB } }, /* GNU_args_size */
 	[0x2f] = { run_negative_offset,
 		   { FORM_ULEB, FORM_ULEB } }, /* GNU_negative_offset_extended */
