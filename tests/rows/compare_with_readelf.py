@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares row tables, byte by byte, with what readelf(1) says about the same files: installed ones, and small
-ones built here. Each row of readelf's must be the rule that rows_dump shows, in all of its bytes; where
-readelf has none, neither may we.
+ones built here. Each row of readelf's must be the rule that rows_dump shows, in all of its bytes.
 
     compare_with_readelf.py ROWS_DUMP PROGRAMS [FILE...]
 
@@ -11,6 +10,7 @@ that of .debug_frame.
 
 unsupported  rows for which bpf/shared/cfi.h has no rule: they must be UNSUPPORTED, or a register of theirs lost
 special      functions of Go's runtime that have rules without a CFA
+derived      bytes of code without CFI that have rows all the same: from instructions, or a program's first ones
 """
 import bisect
 import concurrent.futures
@@ -51,6 +51,7 @@ class Result:
     expressions: int = 0
     unsupported: int = 0
     special: int = 0
+    derived: int = 0
     differences: list = dataclasses.field(default_factory=list)
 
 
@@ -99,6 +100,8 @@ def is_named_place(row, name):
 
 def compare_place(row, ours, name, cfa, registers):
     """None: the same; "lost"; or a difference."""
+    if ours in registers:
+        return None if row.places.get(name) == ours else f"{name} {ours}"
     place = their_place(row, name, cfa, registers)
     if ours == "lost":
         return "lost" if not is_named_place(row, name) else f"{name} lost"
@@ -119,7 +122,8 @@ def compare_signal(row, function):
 def has_rule(row):
     """Whether a rule can say what the row says, apart from registers that are lost."""
     cfa = NAMED_CFA.match(row.expressions["cfa"]) if row.cfa == "exp" else row.cfa[:2] not in ("ri", "ra")
-    return cfa and row.places["ra"][0] == "c" and row.places.get("rsp", "u") in ("u", "v+0")
+    return_address = row.places["ra"][0] == "c" or (row.places["ra"] in frames.NUMBERS and row.cfa != "exp")
+    return cfa and return_address and row.places.get("rsp", "u") in ("u", "v+0")
 
 
 def compare(row, function, pc, ours):
@@ -201,11 +205,11 @@ class Comparison:
                 self.row(function, row, low, end)
 
     def gap(self, start, end):
-        """Where there is no function, but padding behind one. The program's first one may be without CFI. Go's
-        table does not say where functions end."""
+        """Where there is no function the rows are those of padding, or derived from code. Go's table does not say
+        where functions end."""
         for low, high, ours in self.pieces(start, end):
-            if ours.cfa not in ("NONE", "END") and not self.is_go and high - start > PADDING:
-                self.result.differences.append(f"{low:#x}..{high:#x}: no function; {ours}")
+            if ours.cfa != "NONE" and not self.is_go and high - start > PADDING:
+                self.result.derived += high - low
 
     def all(self, functions):
         end = 0
@@ -276,7 +280,8 @@ def installed():
 
 def report(name, result):
     numbers = f"{result.functions} functions, {result.rows} rows compared, {len(result.differences)} differing"
-    print(f"{name}: {numbers}; expressions {result.expressions}, unsupported {result.unsupported}, special {result.special}")
+    kinds = f"expressions {result.expressions}, unsupported {result.unsupported}, special {result.special}"
+    print(f"{name}: {numbers}; {kinds}; derived bytes {result.derived}")
     for difference in result.differences[:5]:
         print(f"  {difference}")
     return result.functions > 0 and not result.differences

@@ -64,7 +64,7 @@ def parse_rows(lines):
     """The last row of each address counts."""
     rows, heads = {}, []
     for line in lines:
-        field = re.sub(r" \(\w+\)", "", line).split()
+        field = re.sub(r"r\d+ \((\w+)\)", r"\1", line).split()
         if field and field[0] == "LOC":
             heads = [NAMES.get(name, name) for name in field[2:]]
         elif heads and len(field) == len(heads) + 2:

@@ -5,7 +5,8 @@
  *	START END CFA rbp rbx r12 r13 r14 r15 ra
  *
  * Addresses are virtual ones. CFA: rsp+8; *(rbp-40)+0; plt(rsp+8,11), 8 more from byte 11 on; or the name of
- * a rule without one, in capitals. Registers: c-16, at CFA - 16; rbp-8; u, not saved; lost.
+ * a rule without one, in capitals. Registers: c-16, at CFA - 16; rbp-8; u, not saved; lost;
+ * the return address also: rcx.
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
 #include "unwind/elf_rows.h"
@@ -77,7 +78,10 @@ static void print_range(uint64_t start, uint64_t end, const struct cfi_rule *rul
 	if (print_cfa(rule)) {
 		for (size_t i = 0; i < NR_SAVED_REGS; i++)
 			print_place(rule, rule->saved[i]);
-		printf(" c%+d", WORD_BYTES * rule->return_address);
+		if (rule->flags & CFI_RETURN_IN_REGISTER)
+			printf(" %s", registers[rule->arg % NR_REGS]);
+		else
+			printf(" c%+d", WORD_BYTES * rule->return_address);
 	}
 	printf("\n");
 }
