@@ -146,15 +146,31 @@ static void what_is_invalid_in_64_bit_mode_is_refused(void **state)
 	}
 }
 
+struct effect_case {
+	const uint8_t *code;
+	size_t len;
+	enum x86_op op;
+	uint8_t reg, base;
+	int32_t value;
+};
+
+static void check_effects(const struct effect_case *cases, size_t nr_cases)
+{
+	for (size_t i = 0; i < nr_cases; i++) {
+		struct x86_insn insn;
+
+		assert_int_equal(x86_insn_decode(cases[i].code, cases[i].len, &insn), 0);
+		assert_int_equal(insn.len, cases[i].len);
+		assert_int_equal(insn.op, cases[i].op);
+		assert_int_equal(insn.reg, cases[i].reg);
+		assert_int_equal(insn.base, cases[i].base);
+		assert_int_equal(insn.value, cases[i].value);
+	}
+}
+
 static void what_matters_to_a_stack_is_told(void **state)
 {
-	static const struct {
-		const uint8_t *code;
-		size_t len;
-		enum x86_op op;
-		uint8_t reg, base;
-		int32_t value;
-	} cases[] = {
+	static const struct effect_case cases[] = {
 		{ CODE("\x55"), X86_PUSH, X86_RBP, NONE, 8 },
 		{ CODE("\x41\x57"), X86_PUSH, X86_R15, NONE, 8 },
 		{ CODE("\x66\x53"), X86_PUSH, NONE, NONE, 2 },
@@ -185,6 +201,15 @@ static void what_matters_to_a_stack_is_told(void **state)
 		{ CODE("\xc9"), X86_LEAVE, NONE, NONE, 0 },
 		{ CODE("\xc8\x10\x00\x00"), X86_ENTER, NONE, NONE, 16 },
 		{ CODE("\xc8\x10\x00\x01"), X86_OTHER, NONE, NONE, 0 },
+	};
+
+	(void)state;
+	check_effects(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void where_the_code_goes_on_is_told(void **state)
+{
+	static const struct effect_case cases[] = {
 		{ CODE("\xc3"), X86_RETURN, NONE, NONE, 0 },
 		{ CODE("\xf3\xc3"), X86_RETURN, NONE, NONE, 0 },
 		{ CODE("\x0f\x0b"), X86_TRAP, NONE, NONE, 0 },
@@ -204,16 +229,7 @@ static void what_matters_to_a_stack_is_told(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct x86_insn insn;
-
-		assert_int_equal(x86_insn_decode(cases[i].code, cases[i].len, &insn), 0);
-		assert_int_equal(insn.len, cases[i].len);
-		assert_int_equal(insn.op, cases[i].op);
-		assert_int_equal(insn.reg, cases[i].reg);
-		assert_int_equal(insn.base, cases[i].base);
-		assert_int_equal(insn.value, cases[i].value);
-	}
+	check_effects(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void changed_registers_are_told(void **state)
@@ -274,6 +290,7 @@ int main(void)
 		cmocka_unit_test(what_is_cut_off_is_no_instruction),
 		cmocka_unit_test(what_is_invalid_in_64_bit_mode_is_refused),
 		cmocka_unit_test(what_matters_to_a_stack_is_told),
+		cmocka_unit_test(where_the_code_goes_on_is_told),
 		cmocka_unit_test(changed_registers_are_told),
 	};
 
