@@ -39,21 +39,30 @@ static uint32_t key_hash(const struct mapped_file_key *key)
 
 static bool has_key(const struct mapped_file *file, const struct mapped_file_key *key)
 {
+	if (file->generation != 0 && key->generation != 0 && file->generation != key->generation)
+		return false;
 	return file->inode == key->inode && file->dev_major == key->dev_major &&
 	       file->dev_minor == key->dev_minor && strlen(file->path) == key->path_len &&
 	       memcmp(file->path, key->path, key->path_len) == 0;
 }
 
+/* Of several that a key without generation may mean, the one that came last. */
 static struct mapped_file *find(const struct mapped_files *files, uint32_t hash,
 				const struct mapped_file_key *key)
 {
 	struct htable_iter it = htable_lookup(&files->index, hash);
+	struct mapped_file *found = NULL;
 
 	for (uint32_t row; htable_next(&it, &row);) {
-		if (has_key(files->rows[row].file, key))
-			return files->rows[row].file;
+		struct mapped_file *file = files->rows[row].file;
+
+		if (!has_key(file, key))
+			continue;
+		found = file;
+		if (key->generation != 0 && file->generation == key->generation)
+			break;
 	}
-	return NULL;
+	return found;
 }
 
 /* Makes sure that the list of free rows is not empty. */
@@ -76,6 +85,7 @@ static int file_new(const struct mapped_file_key *key, uint32_t hash, struct map
 
 	if (!file)
 		return -ENOMEM;
+	file->generation = key->generation;
 	file->inode = key->inode;
 	file->dev_major = key->dev_major;
 	file->dev_minor = key->dev_minor;
@@ -123,6 +133,8 @@ int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *
 		if (r < 0)
 			return r;
 	}
+	if (file->generation == 0)
+		file->generation = key->generation;
 	*ret_file = mapped_file_ref(file);
 	return 0;
 }

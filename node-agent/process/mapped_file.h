@@ -12,8 +12,11 @@
 #define MAPPED_FILES_MAX ((size_t)1 << 20)
 
 /* A file as far as a mapping tells it, shared by all processes that map it. While one of them lives, the
- * inode number cannot be used again, so (device, inode, path) names one file. */
+ * inode number cannot be used again, so (device, inode, path) names one file. But the object outlives its
+ * last process for a while, and then a file that replaced it may have its number: the generation tells them
+ * apart. Only the kernel's records have it, /proc/PID/maps does not. */
 struct mapped_file {
+	uint64_t generation; /* 0: not known */
 	uint64_t inode; /* 0: no file behind it (anonymous, [vdso], …) */
 	uint32_t dev_major;
 	uint32_t dev_minor;
@@ -54,6 +57,7 @@ struct mapped_files {
 
 /* What a file is known by. */
 struct mapped_file_key {
+	uint64_t generation; /* 0: not known: any */
 	uint64_t inode;
 	uint32_t dev_major;
 	uint32_t dev_minor;

@@ -136,6 +136,7 @@ static int take_file(struct process_table *table, const struct proc_event *event
 {
 	bool is_anonymous = strcmp(event->path, "//anon") == 0;
 	struct mapped_file_key key = {
+		.generation = event->generation,
 		.inode = event->inode,
 		.dev_major = event->dev_major,
 		.dev_minor = event->dev_minor,

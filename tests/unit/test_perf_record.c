@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#define GENERATION 77
 #define TIME_NS 123456789012345
 
 static struct perf_bytes task_bytes(uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid)
@@ -55,7 +56,7 @@ static struct perf_bytes mmap2_bytes(const struct mmap_case *c)
 	perf_bytes_u32(&out, 0xfe);
 	perf_bytes_u32(&out, 0x0a);
 	perf_bytes_u64(&out, 325835);
-	perf_bytes_u64(&out, 99);
+	perf_bytes_u64(&out, GENERATION);
 	perf_bytes_u32(&out, c->prot);
 	perf_bytes_u32(&out, MAP_PRIVATE);
 	perf_bytes_text(&out, c->path);
@@ -163,6 +164,7 @@ static void executable_mappings_are_told_and_checked(void **state)
 		assert_int_equal(record.event.len, 0x2000);
 		assert_int_equal(record.event.file_offset, 0x26000);
 		assert_int_equal(record.event.inode, 325835);
+		assert_int_equal(record.event.generation, GENERATION);
 		assert_int_equal(record.event.dev_major, 0xfe);
 		assert_int_equal(record.event.dev_minor, 0x0a);
 		assert_string_equal(record.event.path, cases[i].path);
