@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "small_agent.h"
+
+#include "base/clock.h"
+#include "process/process_set.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define FREQUENCY_HZ 500
+#define POLL_NS (50 * NSEC_PER_MSEC)
+#define PATIENCE_NS (20 * NSEC_PER_SEC)
+#define RING_BYTES ((size_t)256 << 10)
+#define MAX_PROCESSES 4096
+#define MAX_BYTES ((size_t)256 << 20)
+
+void small_agent_start(struct small_agent *agent, uint32_t pid)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
+	const struct capture_opts opts = {
+		.frequency_hz = FREQUENCY_HZ,
+		.poll_interval_ns = POLL_NS,
+		.pids = &pid,
+		.nr_pids = 1,
+		.follow_forks = true,
+	};
+	struct cpu_set_bits restarted;
+
+	*agent = (struct small_agent){ .proc_fd = open("/proc", O_RDONLY | O_CLOEXEC) };
+	assert_true(agent->proc_fd >= 0);
+	assert_int_equal(capture_open(&opts, &message, &agent->capture), 0);
+	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
+	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
+	const struct capture_maps maps = capture_get_maps(agent->capture);
+	const struct unwinder_opts unwinder_opts = {
+		.arena_fd = maps.arena_fd,
+		.tables_fd = maps.tables_fd,
+		.processes_fd = maps.processes_fd,
+		.max_bytes = MAX_BYTES,
+	};
+	assert_int_equal(unwinder_start(&unwinder_opts, &agent->unwinder), 0);
+	binder_init(&agent->binder, agent->proc_fd, agent->processes, agent->unwinder);
+	assert_int_equal(capture_follow_cpus(agent->capture, &restarted), 0);
+}
+
+void small_agent_stop(struct small_agent *agent)
+{
+	process_table_free(agent->processes);
+	binder_done(&agent->binder);
+	unwinder_stop(agent->unwinder);
+	sideband_close(agent->sideband);
+	capture_close(agent->capture);
+	close(agent->proc_fd);
+}
+
+static void apply_events(struct small_agent *agent, uint64_t until_ns)
+{
+	const struct proc_event *event;
+
+	if (sideband_collected_until_ns(agent->sideband) < until_ns)
+		sideband_collect(agent->sideband);
+	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
+		process_table_handle(agent->processes, event);
+		binder_see_event(&agent->binder, event);
+		sideband_pop(agent->sideband);
+	}
+}
+
+static void on_sample(const struct sample_event *event, void *data)
+{
+	struct small_agent *agent = data;
+
+	apply_events(agent, event->time_ns);
+	struct process *process = process_table_get(agent->processes, event->pid, event->start_ns,
+						    event->time_ns);
+	assert_non_null(process);
+	binder_see_sample(&agent->binder, event);
+	if (!agent->is_enough)
+		agent->is_enough = agent->handle(event, process, agent->data);
+}
+
+bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void *data)
+{
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+
+	agent->handle = handle;
+	agent->data = data;
+	agent->is_enough = false;
+	while (!agent->is_enough && clock_mono_ns() < deadline_ns) {
+		uint64_t now_ns = clock_mono_ns();
+
+		capture_wait(agent->capture, now_ns + POLL_NS);
+		now_ns = clock_mono_ns();
+		capture_poll(agent->capture, on_sample, agent);
+		apply_events(agent, now_ns);
+		binder_flush(&agent->binder, now_ns);
+	}
+	return agent->is_enough;
+}
+
+struct process *small_agent_process(struct small_agent *agent, uint32_t pid)
+{
+	struct process *process = process_table_get(agent->processes, pid, 0, clock_mono_ns());
+
+	assert_non_null(process);
+	assert_non_null(process->mappings);
+	return process;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the agent does that stacks be unwound, and nothing else: samples and the side band's events are merged
+ * in the order of time, and bring the process table, the binder and the unwinder to work. */
+#ifndef TESTS_BPF_KERNEL_SMALL_AGENT_H
+#define TESTS_BPF_KERNEL_SMALL_AGENT_H
+
+#include "capture/capture.h"
+#include "capture/sideband.h"
+#include "pipeline/binder.h"
+#include "process/process_table.h"
+#include "unwind/unwinder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether that was enough. `process` is the sample's. */
+typedef bool (*small_agent_handler)(const struct sample_event *event, struct process *process,
+				    void *data);
+
+struct small_agent {
+	struct capture *capture;
+	struct sideband *sideband;
+	struct process_table *processes;
+	struct unwinder *unwinder;
+	struct binder binder;
+	int proc_fd;
+	small_agent_handler handle; /* of the present run */
+	void *data;
+	bool is_enough;
+};
+
+/* Samples a process and its children. Every failure is an assertion's. */
+void small_agent_start(struct small_agent *agent, uint32_t pid);
+void small_agent_stop(struct small_agent *agent);
+
+/* Samples until the handler has enough; false when that takes too long. */
+bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void *data);
+
+/* The process that has the pid, looked up as one that is sampled. */
+struct process *small_agent_process(struct small_agent *agent, uint32_t pid);
+
+#endif
