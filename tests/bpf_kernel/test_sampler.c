@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 2)
+#define WAIT_NS (100 * NSEC_PER_MSEC)
+#define LATE_NS (5 * NSEC_PER_SEC) /* on a busy machine */
 #define V1_MEMORY "/sys/fs/cgroup/memory"
 
 /* What a run saw. */
@@ -170,6 +173,60 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 	assert_true(seen.nr_wanted > 20);
 	assert_int_equal(seen.last.nr_user, 1);
 	assert_int_equal(seen.last.unwind_result, UNWIND_NEW_PROCESS);
+}
+
+/* Samples nobody, so that nothing wakes the agent. */
+static struct capture *open_quiet(void)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
+	const uint32_t nobody = 0;
+	const struct capture_opts opts = {
+		.frequency_hz = 19, .poll_interval_ns = RUN_NS, .pids = &nobody, .nr_pids = 1
+	};
+	struct capture *capture;
+
+	assert_int_equal(capture_open(&opts, &message, &capture), 0);
+	return capture;
+}
+
+static void waiting_ends_at_the_deadline(void **state)
+{
+	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	uint64_t begin_ns = clock_mono_ns();
+
+	(void)state;
+	assert_false(capture_wait(capture, begin_ns + WAIT_NS));
+	assert_in_range(clock_mono_ns() - begin_ns, WAIT_NS, WAIT_NS + LATE_NS);
+}
+
+static void a_deadline_in_the_past_is_not_waited_for(void **state)
+{
+	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	uint64_t begin_ns = clock_mono_ns();
+
+	(void)state;
+	assert_false(capture_wait(capture, begin_ns));
+	assert_false(capture_wait(capture, 0));
+	assert_in_range(clock_mono_ns() - begin_ns, 0, LATE_NS);
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+static void a_signal_ends_waiting(void **state)
+{
+	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	const struct sigaction action = { .sa_handler = ignore };
+	const struct itimerval soon = { .it_value = { .tv_usec = WAIT_NS / 1000 } };
+	uint64_t begin_ns = clock_mono_ns();
+
+	(void)state;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	assert_false(capture_wait(capture, begin_ns + 60 * NSEC_PER_SEC));
+	assert_in_range(clock_mono_ns() - begin_ns, WAIT_NS - NSEC_PER_MSEC, WAIT_NS + LATE_NS);
 }
 
 static void every_sent_sample_has_one_stop_reason(void **state)
@@ -338,6 +395,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_busy_process_is_sampled_in_its_hot_function),
 		cmocka_unit_test(a_process_that_is_not_bound_wakes_the_agent_once),
+		cmocka_unit_test(waiting_ends_at_the_deadline),
+		cmocka_unit_test(a_deadline_in_the_past_is_not_waited_for),
+		cmocka_unit_test(a_signal_ends_waiting),
 		cmocka_unit_test(every_sent_sample_has_one_stop_reason),
 		cmocka_unit_test(kernel_stacks_come_with_the_user_stack_below),
 		cmocka_unit_test(a_pid_filter_keeps_everything_else_in_the_kernel),
