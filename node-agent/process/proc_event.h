@@ -23,7 +23,8 @@ struct proc_event {
 	uint64_t len;
 	uint64_t file_offset;
 	uint64_t inode;
-	uint64_t generation; /* of the inode: another one for each file that has its number; 0: not known */
+	uint64_t
+		generation; /* of the inode: another one for each file that has its number; 0: not known */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	const char
