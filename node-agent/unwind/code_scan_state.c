@@ -107,9 +107,9 @@ static void change(struct scan_state *state, uint8_t reg)
 
 static void change_all(struct scan_state *state, uint16_t registers)
 {
-	for (uint8_t reg = 0; reg < X86_NO_REGISTER; reg++)
+	for (unsigned int reg = 0; reg < X86_NO_REGISTER; reg++)
 		if (registers >> reg & 1)
-			change(state, reg);
+			change(state, (uint8_t)reg);
 }
 
 /* The place at so many bytes below the CFA, as in `saved`; CFI_NOT_SAVED if that cannot be told there, or is the

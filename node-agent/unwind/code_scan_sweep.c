@@ -110,12 +110,11 @@ static void lose(struct sweep *sweep)
 static void meet(struct sweep *sweep, const struct scan_state *other)
 {
 	struct scan_state merged = sweep->state;
+	bool is_new = !sweep->is_reached || !scan_state_is_known(&sweep->state);
 
-	if (!sweep->is_reached || !scan_state_is_known(&sweep->state))
-		sweep->state = *other;
-	else if (scan_state_merge(&merged, other))
+	if (!is_new && scan_state_merge(&merged, other))
 		sweep->state = merged;
-	else if (sweep->is_behind_call)
+	else if (is_new || sweep->is_behind_call)
 		sweep->state = *other;
 	else
 		lose(sweep);

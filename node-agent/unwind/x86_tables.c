@@ -8,6 +8,7 @@
 #define M X86_MODRM
 #define SET_G (X86_MODRM | X86_SET_REG)
 #define SET_E (X86_MODRM | X86_SET_RM)
+#define SET_BOTH (X86_MODRM | X86_SET_REG | X86_SET_RM)
 #define BYTE X86_BYTE
 
 /* Eight rows of arithmetic are the same but for cmp, which changes nothing. */
@@ -41,8 +42,8 @@ static const uint16_t one_byte[256] = {
 	[0x82] = X86_BAD,
 	[0x83] = SET_E | X86_IMM8,
 	[0x84 ... 0x85] = M,
-	[0x86] = SET_E | SET_G | BYTE,
-	[0x87] = SET_E | SET_G,
+	[0x86] = SET_BOTH | BYTE,
+	[0x87] = SET_BOTH,
 	[0x88] = SET_E | BYTE,
 	[0x89] = SET_E,
 	[0x8a] = SET_G | BYTE,
@@ -133,8 +134,8 @@ static const uint16_t map_0f[256] = {
 	[0xba] = SET_E | X86_IMM8,
 	[0xbb] = SET_E,
 	[0xbc ... 0xbf] = SET_G,
-	[0xc0] = SET_E | SET_G | BYTE,
-	[0xc1] = SET_E | SET_G,
+	[0xc0] = SET_BOTH | BYTE,
+	[0xc1] = SET_BOTH,
 	[0xc2] = M | X86_IMM8,
 	[0xc3] = M,
 	[0xc4] = M | X86_IMM8,

@@ -60,11 +60,11 @@ static int map_file(int fd, struct image *ret_image)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return -errno;
+		return -EIO;
 
 	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
-		return -errno;
+		return -EIO;
 	*ret_image = (struct image){ data, (size_t)st.st_size };
 	return 0;
 }
