@@ -27,6 +27,7 @@ sys.path.insert(0, os.path.join(HERE, "local"))
 # pylint: disable=wrong-import-position
 import host
 import record_errors
+import whole_stacks
 
 FREQUENCY_HZ = 99
 RECORD_SECONDS = 5
@@ -195,9 +196,9 @@ def test_accuracy(binary, directory):
     return [fault for check in CHECKS for fault in guarded(check, recording)]
 
 
-def test_errors(binary, directory):
+def test_cases(binary, directory):
     faults = []
-    for case in record_errors.CASES:
+    for case in whole_stacks.CASES + record_errors.CASES:
         case_directory = f"{directory}/{case.__name__}"
         os.mkdir(case_directory)
         faults += guarded(case, binary, case_directory)
@@ -219,7 +220,7 @@ def main():
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
         os.chmod(directory, 0o755)
-        faults = test_accuracy(binary, directory) + test_errors(binary, directory)
+        faults = test_accuracy(binary, directory) + test_cases(binary, directory)
     for fault in faults:
         print(f"FAIL: {fault}")
     return 1 if faults else 0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether `flamelet record` finds the whole stacks of a program without frame pointers (frameless.c).
+Each case takes the program to test and an empty directory, and returns what is wrong."""
+
+import os
+import signal
+
+import host
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAME = "frameless"
+CALLS = ["main", "outer_call", "middle_call", "inner_call", "hot_leaf"]
+MIN_SAMPLES = 50
+
+
+def compile_frameless(directory):
+    program = f"{directory}/{NAME}"
+    host.run("gcc", "-Wall", "-Wextra", "-Werror", "-O2", "-fomit-frame-pointer",
+             f"{HERE}/frameless.c", "-o", program)
+    return program
+
+
+def is_whole(frames):
+    """From _start through main() and all that it calls, without a gap: up to the leaf, or to the
+    function where the CPU was before."""
+    if frames[1:2] != ["_start"] or "main" not in frames:
+        return False
+    called = [frame for frame in frames[frames.index("main"):] if not frame.endswith("_[k]")]
+    return called == CALLS[:len(called)] or called[:len(CALLS)] == CALLS
+
+
+def read_stacks(path):
+    """[(frames, root first, number of samples)] of the program"""
+    stacks = []
+    for line in host.read_text(path).splitlines():
+        frames, _, count = line.rpartition(" ")
+        if frames.split(";")[0] == NAME:
+            stacks.append((frames.split(";"), int(count)))
+    return stacks
+
+
+def check(path, least):
+    """At least this share of the samples is whole, and nearly all are in the leaf."""
+    stacks = read_stacks(path)
+    total = sum(count for _, count in stacks)
+    whole = sum(count for frames, count in stacks if is_whole(frames))
+    hot = sum(count for frames, count in stacks if is_whole(frames) and CALLS[-1] in frames)
+    print(f"without frame pointers: {whole} of {total} stacks are whole, {hot} from the leaf")
+    if total < MIN_SAMPLES:
+        return [f"only {total} samples"]
+    broken = [";".join(frames) for frames, _ in stacks if not is_whole(frames)]
+    faults = [] if whole >= least * total else [f"{whole} of {total} stacks are whole: {broken[:5]}"]
+    if hot < 0.9 * total:
+        faults.append(f"only {hot} of {total} samples are from {CALLS[-1]}")
+    return faults
+
+
+def of_a_running_program(binary, directory):
+    program = host.Process(NAME, [compile_frameless(directory), "60"], f"{directory}/program.log")
+    try:
+        host.run(binary, "record", "-q", "-d", "3s", "-p", str(program.pid),
+                 "-o", f"{directory}/a.folded")
+    finally:
+        program.finish(first=signal.SIGKILL)
+    return check(f"{directory}/a.folded", 0.99)
+
+
+def of_a_command(binary, directory):
+    """The first samples come before its files are read."""
+    program = compile_frameless(directory)
+    host.run(binary, "record", "-q", "-o", f"{directory}/a.folded", "--", program, "2")
+    return check(f"{directory}/a.folded", 0.95)
+
+
+CASES = (of_a_running_program, of_a_command)
