@@ -76,6 +76,7 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	scratch->event.nr_user = 0;
 	scratch->unwind.asks = false;
 	scratch->unwind.pid = scratch->event.pid;
+	scratch->unwind.is_exiting = task->flags & PF_EXITING;
 	if (task->flags & PF_KTHREAD)
 		return UNWIND_KERNEL_THREAD;
 	result = read_user_regs(ctx, scratch->event.in_user, &scratch->unwind);

@@ -24,6 +24,7 @@ struct unwind_state {
 	__u64 regs[NR_REGS];
 	__u64 ip;
 	__u32 pid;
+	bool is_exiting; /* the task has no user memory any more, or none soon */
 
 	bool asks; /* out: the process has no code list; the agent should make one at once */
 

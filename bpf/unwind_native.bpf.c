@@ -488,17 +488,19 @@ static __always_inline bool push_frame(struct scratch *scratch)
 	return true;
 }
 
-/* Asks for a code list: an empty entry keeps further samples from asking again. */
-static __always_inline bool ask_for_list(struct unwind_state *state)
+/* Asks for a code list: an empty entry keeps further samples from asking again. A task that exits may be the
+ * last one of its process: then the entry would stay for ever, for process_exit() is over. */
+static __always_inline int ask_for_list(struct unwind_state *state)
 {
 	__u64 asked = 0;
 
-	bpf_map_update_elem(&processes, &state->pid, &asked, BPF_ANY);
-	state->asks = true;
-	return false;
+	if (state->is_exiting)
+		return UNWIND_UNREADABLE_STACK;
+	state->asks = bpf_map_update_elem(&processes, &state->pid, &asked, BPF_ANY) == 0;
+	return UNWIND_NEW_PROCESS;
 }
 
-static __always_inline bool find_list(struct unwind_state *state)
+static __always_inline int find_list(struct unwind_state *state)
 {
 	const __u64 *binding = bpf_map_lookup_elem(&processes, &state->pid);
 	const struct code_list *list;
@@ -508,14 +510,14 @@ static __always_inline bool find_list(struct unwind_state *state)
 		return ask_for_list(state);
 	value = *binding;
 	if (value == 0)
-		return false;
+		return UNWIND_NEW_PROCESS;
 	list = arena_at(CODE_BINDING_UNIT(value), 0, 16);
 	if (!list || list->id != CODE_BINDING_ID(value))
 		return ask_for_list(state);
 	state->list = CODE_BINDING_UNIT(value);
 	state->nr_ranges = list->nr_ranges;
 	state->ranges_offset = list->ranges_offset;
-	return true;
+	return GOES_ON;
 }
 
 static __always_inline void begin(struct unwind_state *state)
@@ -543,14 +545,13 @@ __noinline int unwind_frame(void)
 __noinline int unwind_native(void)
 {
 	struct scratch *scratch = get_scratch();
-	int result = GOES_ON;
+	int result;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
 	begin(&scratch->unwind);
 	push_frame(scratch);
-	if (!find_list(&scratch->unwind))
-		return UNWIND_NEW_PROCESS;
+	result = find_list(&scratch->unwind);
 	for (int i = 0; i < MAX_USER_FRAMES && result == GOES_ON; i++)
 		result = unwind_frame();
 	return result;

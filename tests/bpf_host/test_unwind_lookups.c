@@ -27,14 +27,25 @@ static void unknown_process_is_asked_for_once(void **state)
 	assert_int_equal(fake_nr_asked(), 1);
 }
 
-static void unknown_process_asks_also_when_there_is_no_room_for_it(void **state)
+static void nobody_is_woken_for_a_process_that_there_is_no_room_for(void **state)
 {
 	(void)state;
 	for (uint32_t pid = 1; pid <= 3; pid++)
 		fake_bind(pid, 0);
 	fake_state()->pid = SCENE_PID + 1;
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
-	assert_true(fake_state()->asks);
+	assert_false(fake_state()->asks);
+	assert_int_equal(fake_binding(SCENE_PID + 1), -1);
+}
+
+static void unknown_process_that_exits_is_not_asked_for(void **state)
+{
+	(void)state;
+	fake_state()->pid = SCENE_PID + 1;
+	fake_state()->is_exiting = true;
+	assert_unwinds(UNWIND_UNREADABLE_STACK, IN_FUNCTION(1));
+	assert_false(fake_state()->asks);
+	assert_int_equal(fake_nr_asked(), 0);
 	assert_int_equal(fake_binding(SCENE_PID + 1), -1);
 }
 
@@ -300,7 +311,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LOOKUP_TEST(unknown_process_is_asked_for_once),
-		LOOKUP_TEST(unknown_process_asks_also_when_there_is_no_room_for_it),
+		LOOKUP_TEST(nobody_is_woken_for_a_process_that_there_is_no_room_for),
+		LOOKUP_TEST(unknown_process_that_exits_is_not_asked_for),
 		LOOKUP_TEST(binding_that_outlived_its_list_asks_again),
 		LOOKUP_TEST(known_process_asks_nothing),
 		LOOKUP_TEST(range_of_an_address_is_found_in_lists_of_all_sizes),

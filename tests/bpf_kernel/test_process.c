@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 
 #define BINDING CODE_BINDING(4711, 4712)
 #define NO_BINDING UINT64_MAX
+#define LARGE_BYTES ((size_t)128 << 20)
 
 struct fixture {
 	struct capture *capture;
@@ -26,7 +29,7 @@ struct fixture {
 static int set_up(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
-	const struct capture_opts opts = { .frequency_hz = 19, .poll_interval_ns = NSEC_PER_SEC };
+	const struct capture_opts opts = { .frequency_hz = 997, .poll_interval_ns = NSEC_PER_SEC };
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	assert_int_equal(capture_open(&opts, &message, &fixture->capture), 0);
@@ -180,6 +183,31 @@ static void a_process_keeps_its_binding_while_a_thread_lives(void **state)
 	assert_true(becomes(fixture, pid, NO_BINDING));
 }
 
+/* It takes the kernel tens of milliseconds to take so much memory back, after the process was said to exit. */
+static void exit_with_memory(void)
+{
+	char *memory = malloc(LARGE_BYTES);
+
+	if (memory)
+		memset(memory, 1, LARGE_BYTES);
+	_exit(0);
+}
+
+static void a_process_that_is_sampled_at_its_exit_leaves_nothing(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct cpu_set_bits restarted;
+	int go_fd;
+
+	assert_int_equal(capture_follow_cpus(fixture->capture, &restarted), 0);
+	pid_t pid = start_child(exit_with_memory, &go_fd);
+	let_go(go_fd);
+	assert_true(becomes(fixture, pid, 0));
+	waitpid(pid, NULL, 0);
+	capture_stop(fixture->capture);
+	assert_int_equal(binding_of(fixture, pid), NO_BINDING);
+}
+
 #define PROCESS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -189,6 +217,7 @@ int main(void)
 		PROCESS_TEST(a_child_of_a_parent_without_binding_has_none),
 		PROCESS_TEST(exec_ends_a_binding),
 		PROCESS_TEST(a_process_keeps_its_binding_while_a_thread_lives),
+		PROCESS_TEST(a_process_that_is_sampled_at_its_exit_leaves_nothing),
 	};
 
 	if (geteuid() != 0) {
