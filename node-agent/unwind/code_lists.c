@@ -146,22 +146,33 @@ static void drop(struct code_lists *lists, const struct mapping_code *code)
 	lists->stats.nr_bytes -= code->bytes;
 }
 
+/* Only where the kernel side asks for one, or has one: a process that has ended meanwhile would keep it for ever, and one
+ * that called exec() has other code. */
 static int set_binding(const struct code_lists *lists, uint32_t pid,
 		       const struct mapping_code *code)
 {
 	uint64_t binding = CODE_BINDING(code->unit, code->id);
 
-	return bpf_map_update_elem(lists->processes_fd, &pid, &binding, BPF_ANY);
+	return bpf_map_update_elem(lists->processes_fd, &pid, &binding, BPF_EXIST);
 }
 
-/* The old list goes when the process is bound to the new one. */
+void code_lists_drop(struct code_lists *lists, struct mapping_list *list)
+{
+	drop(lists, &list->code);
+	list->code = (struct mapping_code){ 0 };
+}
+
+/* The old list goes when the process is bound to the new one. Without a new one it goes as well: files that are not
+ * in it any more have given back their slots, which may be other files' soon. */
 static int renew(struct code_lists *lists, uint32_t pid, struct mapping_list *list)
 {
 	struct mapping_code old = list->code;
 
 	int r = publish(lists, list, &list->code);
-	if (r < 0)
+	if (r < 0) {
+		code_lists_drop(lists, list);
 		return r;
+	}
 	list->is_changed = false;
 	r = set_binding(lists, pid, &list->code);
 	drop(lists, &old);
@@ -174,15 +185,11 @@ int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list 
 			list->code.nr_without_slot == count_without_slot(list);
 	int r = is_there ? set_binding(lists, pid, &list->code) : renew(lists, pid, list);
 
+	if (r == -ENOENT)
+		return -ESRCH;
 	if (r < 0)
 		lists->stats.nr_failures++;
-	return r == -E2BIG ? -ENOSPC : r;
-}
-
-void code_lists_drop(struct code_lists *lists, struct mapping_list *list)
-{
-	drop(lists, &list->code);
-	list->code = (struct mapping_code){ 0 };
+	return r;
 }
 
 struct code_lists_stats code_lists_get_stats(const struct code_lists *lists)

@@ -20,7 +20,7 @@ struct code_lists_stats {
 	uint64_t nr_lists; /* in the arena */
 	uint64_t nr_bytes;
 	uint64_t nr_published;
-	uint64_t nr_failures; /* arena or `processes` full */
+	uint64_t nr_failures; /* arena full, no memory */
 };
 
 /* `processes_fd` and the arena are borrowed. Errors: -ENOMEM. */
@@ -29,8 +29,10 @@ int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lis
 void code_lists_free(struct code_lists *lists);
 DEFINE_FREEP(struct code_lists, code_lists_free)
 
-/* Puts a mapping list into the arena unless it is there as it is now (mapping_list.code says so), and binds the
- * process to it. Code whose file has no slot (yet) is unwound by frame pointers. Errors: -ENOSPC, -ENOMEM, what bpf(2) says; counted. */
+/* Puts a mapping list into the arena unless it is there (mapping_list.code says so), and binds the process to
+ * it. The mappings' files must have their slots. Errors: -ESRCH the process has ended, or has called exec() and not been
+ * sampled since; -ENOSPC, -ENOMEM, what bpf(2) says: counted, and if the list has changed, then all bindings to it are
+ * void. */
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list) must_check;
 
 /* The list is about to change or to be freed: takes it out of the arena. Bindings to it are void from then on. */
