@@ -101,6 +101,14 @@ void binder_fixture_put_usual(struct binder_fixture *fixture, uint32_t pid)
 	binder_fixture_put_file(fixture, pid, LIBRARY, binder_library);
 }
 
+/* As the kernel side does for a process that it does not know. */
+static void ask(const struct binder_fixture *fixture, uint32_t pid)
+{
+	const uint64_t asked = 0;
+
+	(void)bpf_map_update_elem(fixture->processes_fd, &pid, &asked, BPF_ANY);
+}
+
 void binder_fixture_see_stack(struct binder_fixture *fixture, uint32_t pid,
 			      enum unwind_result result, uint16_t nr_frames, uint64_t address)
 {
@@ -114,6 +122,8 @@ void binder_fixture_see_stack(struct binder_fixture *fixture, uint32_t pid,
 	event.unwind_result = (uint8_t)result;
 	if (nr_frames > 0)
 		event.frames[1 + nr_frames] = address;
+	if (result == UNWIND_NEW_PROCESS)
+		ask(fixture, pid);
 	assert_non_null(process_table_get(fixture->proc.table, pid, 0, NOW));
 	binder_see_sample(&fixture->binder, &event);
 }

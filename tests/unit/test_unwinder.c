@@ -143,6 +143,9 @@ static void files_and_lists_come_into_the_arena(void **state)
 	assert_int_equal(mapped_files_take(&files, &key, &mapping.file), 0);
 	mapping.file->slot = slot;
 	assert_int_equal(mapping_list_insert(list, &mapping), 0);
+	const uint32_t pid = PID;
+	const uint64_t asked = 0;
+	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &asked, BPF_ANY), 0);
 	assert_int_equal(code_lists_bind(fixture->unwinder->lists, PID, list), 0);
 	assert_int_equal(stats_of(fixture).lists.nr_lists, 1);
 	assert_true(stats_of(fixture).arena.nr_bytes_used > stats.arena.nr_bytes_used);
