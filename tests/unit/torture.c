@@ -13,8 +13,8 @@ void *__wrap_calloc(size_t nr, size_t len);
 void *__wrap_realloc(void *old, size_t len);
 void *__wrap_reallocarray(void *old, size_t nr, size_t len);
 
-static unsigned int countdown; /* 0: nothing fails */
-static bool has_failed;
+static _Thread_local unsigned int countdown; /* 0: nothing fails */
+static _Thread_local bool has_failed;
 
 void torture_begin(unsigned int n)
 {

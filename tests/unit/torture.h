@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* The n-th allocation from now on fails, once. */
+/* The n-th allocation of this thread from now on fails, once. */
 void torture_begin(unsigned int n);
 
 /* Back to normal; whether an allocation failed since torture_begin(). */
