@@ -66,17 +66,6 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def is_sampling(pid):
-    """Whether the recorder holds a perf event a CPU."""
-    events = 0
-    for entry in os.scandir(f"/proc/{pid}/fd"):
-        try:
-            events += os.readlink(entry.path) == "anon_inode:[perf_event]"
-        except FileNotFoundError:
-            pass
-    return events >= os.cpu_count()
-
-
 def make_recording(binary, busy, directory):
     """Records the busy program, which is at work in the middle of the recording."""
     recording = Recording(directory)
@@ -85,7 +74,7 @@ def make_recording(binary, busy, directory):
         command += ["-o", output]
     recorder = host.Process("flamelet", command, recording.log_path)
     host.wait_until("the recording begins",
-                    lambda: recorder.is_alive() and is_sampling(recorder.pid), 5, 0.01)
+                    lambda: recorder.is_alive() and "profiling" in recorder.log(), 5, 0.01)
     time.sleep(0.2)
     begin, cpu_before = time.monotonic(), cpu_seconds(busy.pid)
     os.kill(busy.pid, signal.SIGUSR1)

@@ -138,6 +138,13 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 		note(binder, process);
 }
 
+/* There are no slots or no descriptors left for now: the files after this one would be opened in vain. */
+static int stop_opening(struct binder *binder)
+{
+	binder->open_ns = OPEN_MAX_NS;
+	return -EAGAIN;
+}
+
 /* What is left without a slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
 static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *mapping,
 		     uint64_t now_ns)
@@ -160,7 +167,9 @@ static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *
 		file->slot = table_slots_without_cfi(slots);
 	if (r == 0)
 		r = table_slots_add(slots, &fd, &file->slot);
-	return r == -EAGAIN || r == -ENOSPC || r == -ENOMEM ? -EAGAIN : 0;
+	if (r == -ENOSPC || r == -ENOMEM)
+		return stop_opening(binder);
+	return r == -EAGAIN ? -EAGAIN : 0;
 }
 
 /* A process without all its files is bound all the same, and again at its next sample. */
