@@ -45,7 +45,8 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_event *ev
 		stat_add(STAT_KERNEL_STACK_FAILED);
 }
 
-/* The registers the task had in user space: now, or when it entered the kernel. (Those of the context are
+/* The registers the task had in user space: now, or when it entered the kernel. Threads that the kernel made in the
+ * process (io_uring's workers) were never there: they have no place, and what is left of their maker's registers. (Those of the context are
  * read either way: the verifier wants them read through the context pointer itself.) */
 static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_data *ctx,
 							 bool in_user, struct unwind_state *state)
@@ -65,6 +66,8 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 		state->ip = PT_REGS_IP(&saved);
 		is_compat = regs_are_compat(&saved);
 	}
+	if (state->ip == 0 && state->regs[REG_SP] == 0)
+		return UNWIND_NO_REGISTERS;
 	return is_compat ? UNWIND_COMPAT : UNWIND_COMPLETE;
 }
 

@@ -85,7 +85,7 @@ static bool may_open(struct binder *binder, uint64_t now_ns)
 		binder->budget_end_ns = now_ns + NSEC_PER_SEC;
 		binder->open_ns = 0;
 	}
-	return binder->open_ns < OPEN_MAX_NS;
+	return binder->open_ns < OPEN_MAX_NS && !binder->is_full;
 }
 
 static int open_timed(struct binder *binder, uint32_t pid, const struct mapping *mapping,
@@ -138,10 +138,10 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 		note(binder, process);
 }
 
-/* There are no slots or no descriptors left for now: the files after this one would be opened in vain. */
+/* There are no slots or no descriptors left: the files after this one would be opened in vain. */
 static int stop_opening(struct binder *binder)
 {
-	binder->open_ns = OPEN_MAX_NS;
+	binder->is_full = true;
 	return -EAGAIN;
 }
 
@@ -187,6 +187,7 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 
 void binder_flush(struct binder *binder, uint64_t now_ns)
 {
+	binder->is_full = false;
 	for (size_t i = 0; i < binder->nr_pids; i++) {
 		struct process *process = process_table_find(binder->processes, binder->pids[i]);
 

@@ -11,6 +11,7 @@
 #include "process/process_table.h"
 #include "unwind/unwinder.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct binder {
 	size_t nr_pids, cap_pids;
 	uint64_t budget_end_ns; /* of the second in which ... */
 	uint64_t open_ns; /* ... opening files took so long */
+	bool is_full; /* in this flush a file found no room */
 };
 
 /* Watches what the table frees. Before the table is used. */

@@ -5,12 +5,16 @@
 #include "k8s/cgroup_fs.h"
 
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +24,7 @@
 #define RUN_NS (NSEC_PER_SEC / 2)
 #define WAIT_NS (100 * NSEC_PER_MSEC)
 #define LATE_NS (5 * NSEC_PER_SEC) /* on a busy machine */
+#define IO_BYTES ((size_t)64 << 20)
 #define V1_MEMORY "/sys/fs/cgroup/memory"
 
 /* What a run saw. */
@@ -29,6 +34,8 @@ struct seen {
 	uint64_t nr_others;
 	uint64_t nr_idle;
 	uint64_t nr_kernel_frames;
+	uint64_t nr_user_frames;
+	uint64_t nr_without_registers;
 	uint64_t nr_in_hot; /* leaf in burn() or spin_for_test() */
 	uint64_t nr_bad_start; /* start time not the same in all samples */
 	struct sample_event last;
@@ -63,6 +70,45 @@ static void syscalls_for_test(void)
 		sink++;
 }
 
+static void *map_ring(int fd, size_t bytes, off_t offset)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
+/* Has a thread of the kernel read again and again, and sleeps. */
+static void read_in_io_worker(void)
+{
+	struct io_uring_params params = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
+	char *ring = map_ring(fd, params.sq_off.array + sizeof(uint32_t), IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entry = map_ring(fd, sizeof(*entry), IORING_OFF_SQES);
+	struct io_uring_sqe read_zeros = { .opcode = IORING_OP_READ,
+					   .flags = IOSQE_ASYNC,
+					   .fd = open("/dev/zero", O_RDONLY | O_CLOEXEC),
+					   .addr = (uintptr_t)malloc(IO_BYTES),
+					   .len = IO_BYTES };
+
+	for (uint32_t tail = 1;; tail++) {
+		*entry = read_zeros;
+		__atomic_store_n((uint32_t *)(void *)(ring + params.sq_off.tail), tail,
+				 __ATOMIC_RELEASE);
+		if (syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+			return;
+		__atomic_store_n((uint32_t *)(void *)(ring + params.cq_off.head), tail,
+				 __ATOMIC_RELEASE);
+	}
+}
+
+static bool has_io_uring(void)
+{
+	struct io_uring_params params = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static pid_t start_child(void (*body)(void), const char *comm)
 {
 	pid_t pid = fork();
@@ -95,6 +141,8 @@ static void look_at(const struct sample_event *event, struct seen *seen)
 	if (seen->nr_wanted++ > 0 && seen->last.start_ns != event->start_ns)
 		seen->nr_bad_start++;
 	seen->nr_kernel_frames += event->nr_kernel;
+	seen->nr_user_frames += event->nr_user;
+	seen->nr_without_registers += event->unwind_result == UNWIND_NO_REGISTERS;
 	if (event->nr_user >= 1 && (is_in(user[0], burn) || is_in(user[0], spin_for_test)))
 		seen->nr_in_hot++;
 	memcpy(&seen->last, event, offsetof(struct sample_event, frames));
@@ -256,6 +304,21 @@ static void kernel_stacks_come_with_the_user_stack_below(void **state)
 	assert_int_equal(stats.bpf[STAT_UNWIND_FIRST + UNWIND_NO_REGISTERS], 0);
 }
 
+static void a_thread_made_by_the_kernel_has_no_user_stack(void **state)
+{
+	struct capture_stats stats;
+
+	(void)state;
+	if (!has_io_uring())
+		skip();
+	pid_t pid = start_child(read_in_io_worker, "io-worker");
+	struct seen seen = run((struct capture_opts){ 0 }, pid, &stats);
+
+	end_child(pid);
+	assert_true(seen.nr_without_registers > 20);
+	assert_true(seen.nr_user_frames < seen.nr_wanted / 2);
+}
+
 static void a_pid_filter_keeps_everything_else_in_the_kernel(void **state)
 {
 	pid_t wanted = start_child(spin_for_test, "wanted");
@@ -400,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_waiting),
 		cmocka_unit_test(every_sent_sample_has_one_stop_reason),
 		cmocka_unit_test(kernel_stacks_come_with_the_user_stack_below),
+		cmocka_unit_test(a_thread_made_by_the_kernel_has_no_user_stack),
 		cmocka_unit_test(a_pid_filter_keeps_everything_else_in_the_kernel),
 		cmocka_unit_test(a_comm_filter_matches_the_whole_name),
 		cmocka_unit_test(pid_and_comm_filters_narrow_each_other),
