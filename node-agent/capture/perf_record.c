@@ -106,7 +106,7 @@ static int parse_mmap2(const struct body *body, struct perf_record *record)
 	record->event.len = fields.len;
 	record->event.file_offset = fields.pgoff;
 	record->event.inode = fields.ino;
-	record->event.generation = fields.ino_generation;
+	record->event.inode_generation = fields.ino_generation;
 	record->event.dev_major = fields.maj;
 	record->event.dev_minor = fields.min;
 	record->event.path = path;

@@ -39,30 +39,27 @@ static uint32_t key_hash(const struct mapped_file_key *key)
 
 static bool has_key(const struct mapped_file *file, const struct mapped_file_key *key)
 {
-	if (file->generation != 0 && key->generation != 0 && file->generation != key->generation)
-		return false;
-	return file->inode == key->inode && file->dev_major == key->dev_major &&
-	       file->dev_minor == key->dev_minor && strlen(file->path) == key->path_len &&
+	bool is_same_generation = key->generation == 0 || file->generation == key->generation;
+
+	return is_same_generation && file->inode == key->inode &&
+	       file->dev_major == key->dev_major && file->dev_minor == key->dev_minor &&
+	       strlen(file->path) == key->path_len &&
 	       memcmp(file->path, key->path, key->path_len) == 0;
 }
 
-/* Of several that a key without generation may mean, the one that came last. */
 static struct mapped_file *find(const struct mapped_files *files, uint32_t hash,
 				const struct mapped_file_key *key)
 {
 	struct htable_iter it = htable_lookup(&files->index, hash);
-	struct mapped_file *found = NULL;
+	struct mapped_file *latest = NULL;
 
 	for (uint32_t row; htable_next(&it, &row);) {
 		struct mapped_file *file = files->rows[row].file;
 
-		if (!has_key(file, key))
-			continue;
-		found = file;
-		if (key->generation != 0 && file->generation == key->generation)
-			break;
+		if (has_key(file, key) && (!latest || file->number > latest->number))
+			latest = file;
 	}
-	return found;
+	return latest;
 }
 
 /* Makes sure that the list of free rows is not empty. */
@@ -85,8 +82,8 @@ static int file_new(const struct mapped_file_key *key, uint32_t hash, struct map
 
 	if (!file)
 		return -ENOMEM;
-	file->generation = key->generation;
 	file->inode = key->inode;
+	file->generation = key->generation;
 	file->dev_major = key->dev_major;
 	file->dev_minor = key->dev_minor;
 	file->hash = hash;
@@ -110,6 +107,7 @@ static int add(struct mapped_files *files, const struct mapped_file_key *key, ui
 	if (r < 0)
 		return r;
 	file->row = files->first_free_plus_1 - 1;
+	file->number = ++files->last_number;
 	r = htable_add(&files->index, hash, file->row);
 	if (r < 0)
 		return r;
@@ -133,8 +131,6 @@ int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *
 		if (r < 0)
 			return r;
 	}
-	if (file->generation == 0)
-		file->generation = key->generation;
 	*ret_file = mapped_file_ref(file);
 	return 0;
 }

@@ -11,13 +11,14 @@
 
 #define MAPPED_FILES_MAX ((size_t)1 << 20)
 
-/* A file as far as a mapping tells it, shared by all processes that map it. While one of them lives, the
- * inode number cannot be used again, so (device, inode, path) names one file. But the object outlives its
- * last process for a while, and then a file that replaced it may have its number: the generation tells them
- * apart. Only the kernel's records have it, /proc/PID/maps does not. */
+/* A file as far as a mapping tells it, shared by all processes that map it. While one of them maps it, the
+ * inode number cannot be used again, so (device, inode, path) names one file. But nobody tells when a mapping
+ * goes, and a program may load the new version of a plugin after the old one was removed: so events bring
+ * the inode's generation, which /proc does not have. */
 struct mapped_file {
-	uint64_t generation; /* 0: not known */
 	uint64_t inode; /* 0: no file behind it (anonymous, [vdso], …) */
+	uint64_t generation; /* of the inode; 0: first seen in /proc */
+	uint64_t number; /* in the order in which files were seen first */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
@@ -51,14 +52,15 @@ struct mapped_files {
 	size_t nr_rows;
 	size_t cap_rows;
 	uint32_t first_free_plus_1;
+	uint64_t last_number;
 	struct mapping_watcher watcher; /* functions may be NULL */
 	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
 
 /* What a file is known by. */
 struct mapped_file_key {
-	uint64_t generation; /* 0: not known: any */
 	uint64_t inode;
+	uint64_t generation; /* 0: unknown, the latest file is meant */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	const char *path; /* path_len bytes */

@@ -24,7 +24,7 @@ struct proc_event {
 	uint64_t file_offset;
 	uint64_t inode;
 	uint64_t
-		generation; /* of the inode: another one for each file that has its number; 0: not known */
+		inode_generation; /* tells files that had the same number one after the other; 0: unknown */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	const char

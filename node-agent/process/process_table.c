@@ -136,8 +136,8 @@ static int take_file(struct process_table *table, const struct proc_event *event
 {
 	bool is_anonymous = strcmp(event->path, "//anon") == 0;
 	struct mapped_file_key key = {
-		.generation = event->generation,
 		.inode = event->inode,
+		.generation = event->inode_generation,
 		.dev_major = event->dev_major,
 		.dev_minor = event->dev_minor,
 		.path = is_anonymous ? "" : event->path,

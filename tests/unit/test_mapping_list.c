@@ -227,34 +227,27 @@ static void a_watcher_sees_lists_go_before_their_files(void **state)
 	mapped_files_done(&files);
 }
 
-/* A file that replaces another may get its inode number, and its path. */
-static void a_file_that_replaced_another_is_told_by_its_generation(void **state)
+/* As when a program loads the new version of a plugin that it had unloaded. */
+static void files_that_had_an_inode_one_after_the_other_are_two(void **state)
 {
-	const struct mapped_file_key old = {
-		.generation = 1, .inode = 1, .path = "/a", .path_len = 2
-	};
-	const struct mapped_file_key new = {
-		.generation = 2, .inode = 1, .path = "/a", .path_len = 2
-	};
-	const struct mapped_file_key any = { .inode = 1, .path = "/a", .path_len = 2 };
-	struct mapped_file *unknown, *first, *again, *second, *last;
+	const struct mapped_file_key from_maps = { .inode = 1, .path = "/a", .path_len = 2 };
+	struct mapped_file_key from_event = from_maps;
 	struct mapped_files files = { 0 };
+	struct mapped_file *taken[5];
 	(void)state;
 
-	assert_int_equal(mapped_files_take(&files, &any, &unknown), 0);
-	assert_int_equal(mapped_files_take(&files, &old, &first), 0);
-	assert_ptr_equal(first, unknown);
-	assert_int_equal(mapped_files_take(&files, &new, &second), 0);
-	assert_ptr_not_equal(second, first);
-	assert_int_equal(mapped_files_take(&files, &old, &again), 0);
-	assert_ptr_equal(again, first);
-	assert_int_equal(mapped_files_take(&files, &any, &last), 0);
-	assert_ptr_equal(last, second);
-	mapped_file_unref(&files, last);
-	mapped_file_unref(&files, second);
-	mapped_file_unref(&files, again);
-	mapped_file_unref(&files, first);
-	mapped_file_unref(&files, unknown);
+	assert_int_equal(mapped_files_take(&files, &from_maps, &taken[0]), 0);
+	for (uint32_t i = 1; i <= 2; i++) {
+		from_event.generation = 100 - i;
+		assert_int_equal(mapped_files_take(&files, &from_event, &taken[i]), 0);
+		assert_ptr_not_equal(taken[i], taken[i - 1]);
+	}
+	assert_int_equal(mapped_files_take(&files, &from_event, &taken[3]), 0);
+	assert_ptr_equal(taken[3], taken[2]);
+	assert_int_equal(mapped_files_take(&files, &from_maps, &taken[4]), 0);
+	assert_ptr_equal(taken[4], taken[2]);
+	for (size_t i = 0; i < array_len(taken); i++)
+		mapped_file_unref(&files, taken[i]);
 	assert_int_equal(count_files(&files), 0);
 	mapped_files_done(&files);
 }
@@ -350,7 +343,7 @@ int main(void)
 		cmocka_unit_test(a_shared_list_is_copied_before_it_changes),
 		cmocka_unit_test(a_list_is_changed_by_what_is_mapped_and_by_nothing_else),
 		cmocka_unit_test(a_watcher_sees_lists_go_before_their_files),
-		cmocka_unit_test(a_file_that_replaced_another_is_told_by_its_generation),
+		cmocka_unit_test(files_that_had_an_inode_one_after_the_other_are_two),
 		cmocka_unit_test(equal_files_are_one_and_rows_are_used_again),
 		cmocka_unit_test(a_full_list_refuses_more_but_still_replaces),
 		cmocka_unit_test(nothing_leaks_when_memory_runs_out),

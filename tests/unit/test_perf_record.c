@@ -164,7 +164,7 @@ static void executable_mappings_are_told_and_checked(void **state)
 		assert_int_equal(record.event.len, 0x2000);
 		assert_int_equal(record.event.file_offset, 0x26000);
 		assert_int_equal(record.event.inode, 325835);
-		assert_int_equal(record.event.generation, GENERATION);
+		assert_int_equal(record.event.inode_generation, GENERATION);
 		assert_int_equal(record.event.dev_major, 0xfe);
 		assert_int_equal(record.event.dev_minor, 0x0a);
 		assert_string_equal(record.event.path, cases[i].path);
