@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_ID (UINT32_C(1) << 31)
+
 struct code_lists {
 	int processes_fd; /* borrowed */
 	struct unwind_arena *arena; /* borrowed */
@@ -79,11 +81,11 @@ static int encode(struct encoder *encoder, const struct mapping_list *list)
 
 _Static_assert(2 * MAPPING_LIST_MAX <= CODE_LIST_MAX_RANGES, "every mapping list fits");
 
+/* Where a list was there may be a table, or the middle of one, while a sleeping process still has the binding: numbers
+ * of pages and rows, which are small. */
 static uint32_t next_id(struct code_lists *lists)
 {
-	lists->last_id++;
-	if (lists->last_id == 0)
-		lists->last_id++;
+	lists->last_id = (lists->last_id + 1) | FIRST_ID;
 	return lists->last_id;
 }
 

@@ -231,6 +231,20 @@ static void the_longest_list_fits(void **state)
 			 2 * MAPPING_LIST_MAX);
 }
 
+/* Its head may be a list's that was there before, to a process that sleeps. */
+static void a_row_table_is_not_taken_for_a_list(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct row_table table = { .first_page = UINT32_MAX / ROW_PAGE_BYTES };
+
+	map(fixture, 0x401000, 0x402000, 0, fixture->program);
+	for (int i = 0; i < 100; i++) {
+		fixture->list->is_changed = true;
+		assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+		assert_true(CODE_BINDING_ID(binding_of(fixture, PID)) > table.first_page);
+	}
+}
+
 static void a_process_that_has_ended_is_not_bound(void **state)
 {
 	struct fixture *fixture = *state;
@@ -272,6 +286,7 @@ int main(void)
 		LISTS_TEST(a_changed_list_is_a_new_one_and_the_old_one_is_void),
 		LISTS_TEST(a_dropped_list_is_void_and_gives_its_memory_back),
 		LISTS_TEST(the_longest_list_fits),
+		LISTS_TEST(a_row_table_is_not_taken_for_a_list),
 		LISTS_TEST(a_process_that_has_ended_is_not_bound),
 		LISTS_TEST(a_changed_list_that_does_not_fit_voids_the_old_one),
 	};
