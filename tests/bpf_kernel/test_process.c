@@ -10,8 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,10 +185,8 @@ static void a_process_keeps_its_binding_while_a_thread_lives(void **state)
 /* It takes the kernel tens of milliseconds to take so much memory back, after the process was said to exit. */
 static void exit_with_memory(void)
 {
-	char *memory = malloc(LARGE_BYTES);
-
-	if (memory)
-		memset(memory, 1, LARGE_BYTES);
+	(void)mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	_exit(0);
 }
 
