@@ -84,10 +84,10 @@ MAP struct {
 	__type(value, __u8);
 } filter_cgroups SEC(".maps");
 
-/* For unwinding; see shared/cfi.h. `processes` is preallocated: before Linux 6.1 perf_event programs may
- * use no other hash. The other two are filled by the agent through mmap(2). */
+/* For unwinding; see shared/cfi.h. Of `processes` the least recently sampled go first, so that nobody's sleeping
+ * forks keep others out; it is preallocated: before Linux 6.1 perf_event programs may use no other hash. The other two are filled by the agent through mmap(2). */
 MAP struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MAX_BOUND_PROCESSES);
 	__type(key, __u32);
 	__type(value, __u64);

@@ -5,7 +5,7 @@
  * Attach points: raw tracepoints sched_process_fork(parent, child), in the parent's context, before the
  * child runs; sched_process_exec(task, …), when the new program is mapped and has not run yet;
  * sched_process_exit(task).
- * Maps: processes. When it is full, children are not bound until they are sampled. */
+ * Maps: processes. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/maps.bpf.h"
 

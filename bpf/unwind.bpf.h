@@ -26,7 +26,7 @@ struct unwind_state {
 	__u32 pid;
 	bool is_exiting; /* the task has no user memory any more, or none soon */
 
-	bool asks; /* out: the process has no code list; the agent should make one at once */
+	bool asks; /* out: the agent should look at the process now */
 
 	__u32 known; /* registers (REGISTER_BIT) whose value in this frame is known */
 	bool is_call; /* ip is a return address: the frame's code is right before it */

@@ -204,6 +204,17 @@ static __always_inline void mark_used(struct table_slot *slot)
 		slot->used = clock->used;
 }
 
+/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. */
+static __always_inline void ask_for_news(struct unwind_state *state)
+{
+	struct code_list *list = (struct code_list *)arena_at(state->list, 0, 16);
+
+	if (!list || list->is_asked)
+		return;
+	list->is_asked = 1;
+	state->asks = true;
+}
+
 /* Finds the rule of the frame; CFA_NONE where there is none. */
 __noinline int find_rule(void)
 {
@@ -220,6 +231,8 @@ __noinline int find_rule(void)
 	if (result != GOES_ON)
 		return result;
 	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
+	if (state->range.is_hole)
+		ask_for_news(state);
 	if (state->range.slot == 0)
 		return GOES_ON;
 	slot = bpf_map_lookup_elem(&tables, &state->range.slot);

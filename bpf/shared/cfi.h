@@ -34,7 +34,7 @@ struct code_list {
 	__u32 id; /* never 0 */
 	__u32 nr_ranges;
 	__u32 ranges_offset; /* from the head of the list, in bytes; a multiple of 16 */
-	__u32 pad;
+	__u32 is_asked; /* a sample was in none of its ranges: the agent was woken to look for news */
 };
 
 #define CODE_LIST_STARTS sizeof(struct code_list)

@@ -15,6 +15,10 @@
 /* For opening files in a second: 50 us each, but 50 ms where a container has a hundred thousand mounts. */
 #define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
 
+/* Long lists are made anew less often: 1 ms later for each mapping, 16 s for the longest, which takes 2 ms to write. */
+#define LONG_LIST 256
+#define REBIND_WAIT_NS NSEC_PER_MSEC
+
 static void on_file_gone(struct mapped_file *file, void *data)
 {
 	struct binder *binder = data;
@@ -185,17 +189,40 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 		process->is_bound = true;
 }
 
+/* Who maps much, and changes it all the time, must not keep the reader from its samples. */
+static bool may_bind(const struct process *process, uint64_t now_ns)
+{
+	return !process->is_bound || now_ns >= process->next_bind_ns;
+}
+
+static uint64_t wait_after(const struct mapping_list *list)
+{
+	return list->nr_items < LONG_LIST ? 0 : list->nr_items * REBIND_WAIT_NS;
+}
+
+static void bind_noted(struct binder *binder, struct process *process, uint64_t now_ns)
+{
+	process->is_noted = false;
+	if (!process->mappings || process->mappings->nr_items == 0 || process->is_ended)
+		return;
+	bind(binder, process, now_ns);
+	process->next_bind_ns = now_ns + wait_after(process->mappings);
+}
+
 void binder_flush(struct binder *binder, uint64_t now_ns)
 {
+	size_t nr_postponed = 0;
+
 	binder->is_full = false;
 	for (size_t i = 0; i < binder->nr_pids; i++) {
 		struct process *process = process_table_find(binder->processes, binder->pids[i]);
 
 		if (!process || !process->is_noted)
 			continue;
-		process->is_noted = false;
-		if (process->mappings && process->mappings->nr_items > 0 && !process->is_ended)
-			bind(binder, process, now_ns);
+		if (may_bind(process, now_ns))
+			bind_noted(binder, process, now_ns);
+		else
+			binder->pids[nr_postponed++] = process->pid;
 	}
-	binder->nr_pids = 0;
+	binder->nr_pids = nr_postponed;
 }

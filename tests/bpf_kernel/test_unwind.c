@@ -110,7 +110,7 @@ static const char *name_of(struct fixture *fixture, const struct process *proces
 	assert_non_null(own);
 	if (!mapping)
 		return "?";
-	if (mapping->file == own->file)
+	if (mapping->file->inode == own->file->inode)
 		return function_at(own, offset_in(mapping, address));
 	const char *slash = strrchr(mapping->file->path, '/');
 	const char *base = slash ? slash + 1 : mapping->file->path;
