@@ -79,7 +79,7 @@ const struct option option_table[] = {
 	       .metavar = "BYTES", .help = "bound for symbol tables"),
 	OPTION("unwind-memory-max", 0, PROFILERS, unwind_memory_max, memory, .fallback = "256M",
 	       .metavar = "BYTES", .help = "bound for unwind tables in the kernel"),
-	OPTION("unwind-cache", 0, PROFILERS, unwind_cache_dir, file, .metavar = "DIR",
+	OPTION("unwind-cache", 0, PROFILERS, unwind_cache_dir, name, .metavar = "DIR",
 	       .help = "where unwind tables are kept from one start to the next"),
 	OPTION("log-level", 0, PROFILERS, log_level, log_level, .fallback = "info",
 	       .metavar = "LEVEL", .help = "error, warn, info or debug"),

@@ -15,9 +15,11 @@ static void open_cache(struct unwinder *unwinder, const char *dir)
 		return;
 	int r = row_cache_open(dir, CACHE_MAX_BYTES, &unwinder->cache);
 	if (r < 0)
-		log_warn_errno(r,
-			       "cannot keep unwind tables in %s, they are built anew at each start",
-			       dir);
+		log_warn_errno(
+			r,
+			"cannot keep unwind tables in %s, they are built anew at each start "
+			"(it must be a directory of this user's that nobody else may write to)",
+			dir);
 }
 
 int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder)
