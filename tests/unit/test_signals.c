@@ -51,6 +51,15 @@ static void the_first_signal_asks_for_the_end(void **state)
 	(void)state;
 	assert_int_equal(status_of(ask_once, SIGINT), 0);
 	assert_int_equal(status_of(ask_once, SIGTERM), 0);
+	assert_int_equal(status_of(ask_once, SIGHUP), 0);
+}
+
+static void a_hang_up_that_is_ignored_stays_so(void **state)
+{
+	(void)state;
+	signal(SIGHUP, SIG_IGN);
+	assert_int_equal(status_of(raise_it, SIGHUP), 0);
+	signal(SIGHUP, SIG_DFL);
 }
 
 static void the_second_signal_ends_the_process(void **state)
@@ -70,6 +79,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_signal_asks_for_the_end),
+		cmocka_unit_test(a_hang_up_that_is_ignored_stays_so),
 		cmocka_unit_test(the_second_signal_ends_the_process),
 		cmocka_unit_test(a_closed_pipe_is_no_reason_to_end),
 	};
