@@ -11,8 +11,8 @@ CONTAINER_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.cont
 TOLERANCE = 0.10
 TOTAL_TOLERANCE = 0.05
 
-# How the first stacks of a process end, until its code is known.
-NEW_PROCESS = ("[process not known yet]", "[unwind table not loaded yet]")
+# How the first stacks of a process end, until its code is known, and those in execve(2) and exit(2).
+NOT_WHOLE = ("[process not known yet]", "[unwind table not loaded yet]", "[stack unreadable]")
 MANY_SAMPLES = 100
 WHOLE_SHARE = 0.9
 
@@ -63,8 +63,8 @@ def is_whole(sample):
 
 
 def stack_faults(sample):
-    """A stack that is not whole says so, and only a process that is new may have one."""
-    if is_whole(sample) or sample.frames[-1] in NEW_PROCESS:
+    """A stack that is not whole says so, and only a process that is new or at its end may have one."""
+    if is_whole(sample) or sample.frames[-1] in NOT_WHOLE:
         return []
     return ["no main below the hot function"]
 
