@@ -2,11 +2,10 @@
 /* Code lists in real maps, read back as the kernel side would. */
 #include "unwind/code_lists.h"
 
-#include "base/cleanup.h"
+#include "arena_fixture.h"
 #include "process/mapped_file.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,25 +25,6 @@ struct fixture {
 	struct mapped_file *library;
 	struct mapping_list *list;
 };
-
-static int chunk_create(void)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "chunk", sizeof(uint32_t), ARENA_BLOCK_BYTES,
-			      ARENA_CHUNK_BLOCKS, &opts);
-}
-
-static int outer_create(void)
-{
-	_cleanup_close_ int inner_fd = chunk_create();
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)inner_fd);
-
-	if (inner_fd < 0)
-		return inner_fd;
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "arena", sizeof(uint32_t),
-			      sizeof(uint32_t), ARENA_MAX_CHUNKS, &opts);
-}
 
 /* As the kernel side does when it samples a process. */
 static void ask(const struct fixture *fixture, uint32_t pid)
@@ -72,7 +52,7 @@ static int set_up(void **state)
 
 	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
 					       sizeof(uint64_t), 4, NULL);
-	fixture->arena_fd = outer_create();
+	fixture->arena_fd = arena_fixture_map();
 	assert_true(fixture->processes_fd >= 0 && fixture->arena_fd >= 0);
 	assert_int_equal(unwind_arena_new(fixture->arena_fd, ARENA_CHUNK_BYTES, &fixture->arena),
 			 0);
@@ -122,16 +102,11 @@ static uint64_t binding_of(const struct fixture *fixture, uint32_t pid)
 static void read_list(const struct fixture *fixture, uint64_t binding, size_t offset, void *buf,
 		      size_t len)
 {
-	static char block[ARENA_BLOCK_BYTES];
-	uint64_t address = (uint64_t)CODE_BINDING_UNIT(binding) * ARENA_UNIT + offset;
-	uint32_t chunk = (uint32_t)(address / ARENA_CHUNK_BYTES);
-	uint32_t index = (uint32_t)(address / ARENA_BLOCK_BYTES % ARENA_CHUNK_BLOCKS);
-	uint32_t chunk_id;
+	uint8_t bytes[512];
 
-	assert_int_equal(bpf_map_lookup_elem(fixture->arena_fd, &chunk, &chunk_id), 0);
-	_cleanup_close_ int fd = bpf_map_get_fd_by_id(chunk_id);
-	assert_int_equal(bpf_map_lookup_elem(fd, &index, block), 0);
-	memcpy(buf, block + address % ARENA_BLOCK_BYTES, len);
+	assert_in_range(offset + len, 1, sizeof(bytes));
+	arena_fixture_read(fixture->arena_fd, CODE_BINDING_UNIT(binding), bytes, offset + len);
+	memcpy(buf, bytes + offset, len);
 }
 
 static struct code_list head_of(const struct fixture *fixture, uint64_t binding)
