@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "bpf/shared/frames.h"
+#include "pipeline/locate.h"
 #include "process/process_set.h"
 #include "symbol/file_opener.h"
 
@@ -102,25 +103,16 @@ static int open_timed(struct binder *binder, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* The code in which the stack ends. A return address may be one past the end of its code. */
-static uint64_t last_address(const struct sample_event *event)
-{
-	uint64_t frame = event->frames[(uint32_t)event->nr_kernel + event->nr_user - 1];
-
-	if (frame & FRAME_INTERRUPTED)
-		return frame & ~FRAME_INTERRUPTED;
-	return event->nr_user > 1 ? frame - 1 : frame;
-}
-
 /* The table that a sample wanted: if it was evicted, its file is handed in again. It is not asked for often:
  * only when there is time for it. */
 static void want_table(struct binder *binder, struct process *process,
 		       const struct sample_event *event)
 {
 	struct table_slots *slots = binder->unwinder->slots;
+	uint64_t address = locate_code_address(event, event->nr_user - 1u);
 	int fd;
 
-	const struct mapping *mapping = mapping_list_find(process->mappings, last_address(event));
+	const struct mapping *mapping = mapping_list_find(process->mappings, address);
 	if (!mapping || mapping->file->slot == 0 || !may_open(binder, event->time_ns) ||
 	    !table_slots_want(slots, mapping->file->slot))
 		return;

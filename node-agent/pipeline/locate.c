@@ -162,18 +162,17 @@ static int locate_stop(struct locator *locator, enum unwind_result result, uint3
 	return r;
 }
 
-/* Where the code of a stack's frame is. */
-static uint64_t code_address(const __u64 *frames, uint32_t i)
+uint64_t locate_code_address(const struct sample_event *event, uint32_t i)
 {
-	bool is_call = i > 0 && !(frames[i] & FRAME_INTERRUPTED);
+	uint64_t frame = event->frames[event->nr_kernel + i];
+	bool is_call = i > 0 && !(frame & FRAME_INTERRUPTED);
 
-	return (frames[i] & ~FRAME_INTERRUPTED) - is_call;
+	return (frame & ~FRAME_INTERRUPTED) - is_call;
 }
 
 static int locate_user_stack(struct locator *locator, const struct sample_event *event,
 			     uint32_t *locations)
 {
-	const __u64 *frames = event->frames + event->nr_kernel;
 	int r = 0;
 
 	/* Threads of the kernel are no processes to know. */
@@ -184,7 +183,8 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 	if (!process)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < event->nr_user && r == 0; i++)
-		r = locate_user(locator, process, event, code_address(frames, i), &locations[i]);
+		r = locate_user(locator, process, event, locate_code_address(event, i),
+				&locations[i]);
 	return r;
 }
 

@@ -21,6 +21,9 @@ struct locator {
 	struct window *window; /* borrowed; the one that is filled now */
 };
 
+/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its code. */
+uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
+
 /* Adds the stack of a sample to the window. Errors: those of the builder. */
 int locate_stack(struct locator *locator, const struct sample_event *event, uint32_t *ret_stack)
 	must_check;
