@@ -90,7 +90,6 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 static __always_inline void send(struct sample_event *event, bool is_urgent)
 {
 	__u64 flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-
 	__u32 nr_frames = (__u32)event->nr_kernel + event->nr_user;
 	__u64 bytes = offsetof(struct sample_event, frames) + nr_frames * sizeof(__u64);
 

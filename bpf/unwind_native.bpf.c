@@ -4,7 +4,7 @@
  * Called by the sampler, on the registers in this CPU's scratch record. For each frame: the range of the
  * process that holds the address, the rule that holds at that place of the file, and the step to the caller
  * by that rule. Formats: shared/cfi.h; an introduction: docs/unwinding.md.
- * Maps: scratch, processes, tables, arena.
+ * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: MAX_USER_FRAMES frames.
  *
  * Functions that are not static are verified one by one, and a loop that calls one costs the verifier a few

@@ -52,8 +52,8 @@ uint32_t agent_nr_cpus(const struct agent *agent);
 /* Adds a process to the target (and, with options->command, all its children). */
 int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
 
-/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns` and less when a signal comes; then handles what was
- * sampled. */
+/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns` and less when a signal comes or a process is sampled that
+ * should be looked at now; then handles what was sampled. */
 void agent_poll(struct agent *agent, uint64_t deadline_ns);
 
 /* Stops sampling and brings what was sampled to the sink. */

@@ -19,7 +19,7 @@ struct code_lists {
 
 /* A list on its way into the arena. */
 struct encoder {
-	uint64_t *starts; /* owned; room for two ranges a mapping and one more */
+	uint64_t *starts; /* owned; room for two ranges a mapping */
 	struct code_range *ranges; /* owned */
 	uint32_t nr;
 };
