@@ -70,16 +70,11 @@ static int list_functions(struct build *build)
 	const struct code_segments segments = { build->rows->segments, build->rows->nr_segments };
 
 	for (size_t i = 0; i < build->nr_sources; i++) {
-		struct unwind_source *source = build->sources[i];
-		size_t first = build->functions.nr_items;
+		int r = unwind_functions_list(&build->functions, build->sources[i], (uint32_t)i,
+					      &segments, &build->losses);
 
-		if (!source)
-			continue;
-
-		int r = source->ops->list(source, &build->functions, &build->losses);
 		if (r < 0)
 			return r;
-		unwind_functions_claim(&build->functions, first, (uint32_t)i, &segments);
 	}
 	build->losses.nr_bad_entries += unwind_functions_resolve(&build->functions);
 	return 0;

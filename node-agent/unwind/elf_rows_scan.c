@@ -43,13 +43,11 @@ static int list_functions(struct scan_builder *builder)
 
 	builder->functions.max_items = ELF_ROWS_MAX_FUNCTIONS;
 	for (size_t i = 0; i < rows->sections.nr_items; i++) {
-		struct unwind_source *source = rows->sources[i];
-		size_t first = builder->functions.nr_items;
-		int r = source ? source->ops->list(source, &builder->functions, &losses) : 0;
+		int r = unwind_functions_list(&builder->functions, rows->sources[i], (uint32_t)i,
+					      &segments, &losses);
 
 		if (r < 0)
 			return r;
-		unwind_functions_claim(&builder->functions, first, (uint32_t)i, &segments);
 	}
 	(void)unwind_functions_resolve(&builder->functions);
 	return 0;

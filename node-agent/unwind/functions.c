@@ -54,6 +54,18 @@ void unwind_functions_claim(struct unwind_functions *functions, size_t first, ui
 	functions->nr_items = nr;
 }
 
+int unwind_functions_list(struct unwind_functions *functions, struct unwind_source *source,
+			  uint32_t number, const struct code_segments *segments,
+			  struct unwind_losses *losses)
+{
+	size_t first = functions->nr_items;
+	int r = source ? source->ops->list(source, functions, losses) : 0;
+
+	if (r == 0)
+		unwind_functions_claim(functions, first, number, segments);
+	return r;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct unwind_function *a = left;

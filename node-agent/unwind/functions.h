@@ -33,6 +33,11 @@ void unwind_functions_done(struct unwind_functions *functions);
 void unwind_functions_claim(struct unwind_functions *functions, size_t first, uint32_t source,
 			    const struct code_segments *segments);
 
+/* Appends what a source lists and claims it for the source's number; nothing for NULL. Errors: those of list(). */
+int unwind_functions_list(struct unwind_functions *functions, struct unwind_source *source,
+			  uint32_t number, const struct code_segments *segments,
+			  struct unwind_losses *losses) must_check;
+
 /* Sorts by address and removes overlaps. Of two functions of one source the earlier one keeps what they share.
  * Between sources the better one's does; what another one's has behind it is lost. Sources are below
  * UNWIND_MAX_SOURCES. Returns how many functions overlapped one of their own source. */
