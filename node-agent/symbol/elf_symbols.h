@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function symbols of one ELF file, from .symtab and .dynsym.
+/* The functions of one ELF file, from all it has itself: .symtab, .dynsym, .gnu_debugdata (MiniDebugInfo: an xz
+ * compressed ELF file with the rest of .symtab) and Go's .gopclntab.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
- * the file and against limits before libelf sees it (unwind/elf_reader.h). */
+ * the file and against limits before libelf sees it (unwind/elf_reader.h).
+ *
+ * A table is one block of bytes without pointers: the symbol worker makes it, the agent takes it as it is. */
 #ifndef SYMBOL_ELF_SYMBOLS_H
 #define SYMBOL_ELF_SYMBOLS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +25,22 @@ struct elf_symbol {
 		size; /* where the file has none: up to the next symbol or the end of its section */
 };
 
-/* Reads symbols, program headers and build id. A file without symbols is fine. `max_bytes` bounds the
+#define ELF_MAX_LINK_NAME 255
+
+/* What else a file says of itself. */
+struct elf_symbols_info {
+	char build_id[2 * 64 + 1]; /* GNU's, in lower-case hex; "" when there is none */
+	char link_name[ELF_MAX_LINK_NAME +
+		       1]; /* of .gnu_debuglink; "" when there is none or it has a "/" */
+	uint32_t link_crc;
+	char alt_build_id[2 * 64 + 1]; /* of .gnu_debugaltlink; "" when there is none */
+	bool has_symtab; /* with functions: a separate debug file would not know more */
+	bool has_debug_info; /* .debug_info */
+	uint64_t go_start; /* code that is known to be Go's; empty when there is none */
+	uint64_t go_end;
+};
+
+/* Reads symbols, program headers and the rest. A file without symbols is fine. `max_bytes` bounds the
  * table, and each of the file's tables while they are read. The fd stays the caller's.
  * Errors: -EBADMSG not an ELF file or damaged, -ENOSPC over max_bytes, -ENOMEM, what pread() says. */
 int elf_symbols_load(int fd, size_t max_bytes, struct elf_symbols **ret_symbols) must_check;
@@ -44,6 +63,16 @@ int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 
 /* The GNU build id in lower-case hex, "" when there is none; borrowed. */
 const char *elf_symbols_build_id(const struct elf_symbols *symbols);
+
+/* Borrowed. Stays when the names are dropped. */
+const struct elf_symbols_info *elf_symbols_info(const struct elf_symbols *symbols);
+
+/* The table as bytes; borrowed. */
+const void *elf_symbols_block(const struct elf_symbols *symbols, size_t *ret_len);
+
+/* A table from such bytes (malloc'ed; taken over, also on failure), which are checked: nothing in them can lead
+ * elsewhere. Errors: -EBADMSG, -ENOMEM. */
+int elf_symbols_from_block(void *block, size_t len, struct elf_symbols **ret_symbols) must_check;
 
 /* Memory the table holds, and the number of function symbols in it. */
 size_t elf_symbols_bytes(const struct elf_symbols *symbols);

@@ -93,14 +93,14 @@ static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int look_at(int fd, struct pinned_file *ret_pinned)
+int file_opener_look_at(int fd, struct pinned_file *ret_pinned)
 {
 	struct statx st;
 	unsigned int mask = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_MNT_ID;
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) < 0)
 		return translate(errno);
-	if (!S_ISREG(st.stx_mode))
+	if (!S_ISREG(st.stx_mode) && !S_ISDIR(st.stx_mode))
 		return -EOPNOTSUPP;
 	*ret_pinned = (struct pinned_file){
 		.fd = fd,
@@ -137,7 +137,7 @@ static int pin_by_path(int proc_fd, uint32_t pid, const struct mapped_file *file
 	if (fd < 0)
 		return translate(-fd);
 
-	int r = look_at(fd, &pinned);
+	int r = file_opener_look_at(fd, &pinned);
 	if (r < 0)
 		return r;
 	if (!is_same_file(&pinned.identity, file))
@@ -161,7 +161,7 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 	if (fd < 0)
 		return pin_by_path(proc_fd, pid, mapping->file, ret_pinned);
 
-	int r = look_at(fd, ret_pinned);
+	int r = file_opener_look_at(fd, ret_pinned);
 	if (r == 0)
 		ret_pinned->fd = take_fd(fd);
 	return r;
@@ -200,6 +200,25 @@ static bool is_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned
 			return mountinfo_is_local(&line);
 	}
 	return is_kernels_own_tmpfs(&pinned->identity);
+}
+
+int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd)
+{
+	struct pinned_file pinned;
+	char path[PROC_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/root", pid);
+	_cleanup_close_ int fd = openat(proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return translate(errno);
+
+	int r = file_opener_look_at(fd, &pinned);
+	if (r < 0)
+		return r;
+	if (!is_local(proc_fd, pid, &pinned))
+		return -EOPNOTSUPP;
+	*ret_fd = take_fd(fd);
+	return 0;
 }
 
 int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)

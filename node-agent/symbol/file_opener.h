@@ -40,6 +40,14 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		    struct pinned_file *ret_pinned) must_check;
 void file_opener_unpin(struct pinned_file *pinned);
 
+/* Pins what a descriptor is open on, regular file or directory, which the caller keeps: ret_pinned->fd is the same.
+ * Asks no server. Errors: -EOPNOTSUPP anything else, -ESRCH, -EPERM, -ENOSPC. */
+int file_opener_look_at(int fd, struct pinned_file *ret_pinned) must_check;
+
+/* The root directory of a process (O_PATH), in which files can be looked up even when the process is gone.
+ * Errors: -EOPNOTSUPP not on a local file system, -ESRCH, -EPERM, -ENOSPC. */
+int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd) must_check;
+
 /* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system, -EPERM,
  * -ENOSPC out of descriptors or memory, else what open() says. */
 int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)

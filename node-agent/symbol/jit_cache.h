@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of code that compilers make at run time, from what their processes write for perf:
+ *
+ *	perf map	/tmp/perf-PID.map, PID being the process's own idea of it; text, one function a line
+ *			(tools/perf/Documentation/jit-interface.txt)
+ *	jitdump		a file jit-PID.dump that the process maps executable; binary, with times and lines
+ *			(tools/perf/Documentation/jitdump-specification.txt)
+ *
+ * Both are in the process's mount namespace and grow while it runs. The *reader* calls jit_cache_open() when a
+ * process is sampled in memory without a file: that pins what there is, and costs some system calls. The
+ * *loader* calls jit_cache_symbolize(), which reads what has been added since.
+ *
+ * What a process writes is read as hostile: bounded in bytes and lines, never waited for, no FIFO, no FUSE, no symbolic
+ * link out of the way. */
+#ifndef SYMBOL_JIT_CACHE_H
+#define SYMBOL_JIT_CACHE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "process/process_table.h"
+#include "symbol/symbol_frames.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JIT_CACHE_MAX_PROCESSES 4096
+#define JIT_MAX_FILE_BYTES ((size_t)256 << 20) /* beyond it nothing is read */
+#define JIT_REOPEN_NS (UINT64_C(5) * 1000000000) /* between two looks for a process's files */
+
+struct jit_cache;
+
+struct jit_cache_stats {
+	uint64_t nr_processes; /* with a file, now */
+	uint64_t nr_functions;
+	uint64_t nr_bytes;
+	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
+	uint64_t nr_bad_lines; /* or records */
+	uint64_t
+		nr_refused; /* files that are not regular, not local, not the process's own, too large */
+};
+
+/* `proc_fd` as for process_table_new(). `max_bytes` bounds all functions and names. Errors: -ENOMEM. */
+int jit_cache_new(int proc_fd, size_t max_bytes, struct jit_cache **ret_cache) must_check;
+void jit_cache_free(struct jit_cache *cache);
+DEFINE_FREEP(struct jit_cache, jit_cache_free)
+
+/* Which id a process's code has: 0 as long as it has no such file. Looks for one at the first call, and every
+ * JIT_REOPEN_NS as long as there is none or it may have been replaced. `number` tells processes with the same pid
+ * apart. The id stays the process's, whatever files it has. */
+uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number,
+			const struct mapping_list *mappings, uint64_t now_ns);
+
+/* Names an address of the process. Strings are borrowed until the next call of this function. Errors: -ENOENT not
+ * known (yet); -ENOMEM. */
+int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
+			struct symbol_frames *ret_frames) must_check;
+
+/* To be called by the loader once a window, before its first symbolize: reads what the files of the processes in
+ * use have gained, `max_bytes` a call at most, and forgets processes that were not sampled for a while. */
+void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns);
+
+struct jit_cache_stats jit_cache_get_stats(struct jit_cache *cache);
+
+#endif
