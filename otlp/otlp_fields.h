@@ -68,9 +68,14 @@ enum location_field {
 	LOCATION_ATTRIBUTE_INDICES = 4,
 };
 
-enum line_field { LINE_FUNCTION_INDEX = 1 };
+enum line_field { LINE_FUNCTION_INDEX = 1, LINE_LINE = 2 };
 
-enum function_field { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME = 2, FUNCTION_FILENAME = 3 };
+enum function_field {
+	FUNCTION_NAME = 1,
+	FUNCTION_SYSTEM_NAME = 2,
+	FUNCTION_FILENAME = 3,
+	FUNCTION_START_LINE = 4,
+};
 
 enum key_value_and_unit_field { KEY_VALUE_AND_UNIT_KEY = 1, KEY_VALUE_AND_UNIT_VALUE = 2 };
 

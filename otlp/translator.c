@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a profile's tables to a dictionary's.
  *
- *	stack ─▶ location ─▶ function ─▶ string      profile's numbers
- *	  │         │           │           │
- *	  ▼         ▼           ▼           ▼
- *	stack ─▶ location ─▶ function ─▶ string      dictionary's numbers
+ *	stack ─▶ location ─▶ lines ─▶ function ─▶ string      profile's numbers
+ *	  │         │                    │           │
+ *	  ▼         ▼                    ▼           ▼
+ *	stack ─▶ location ─▶ lines ─▶ function ─▶ string      dictionary's numbers
  *
  * Each element is translated once, its new number + 1 kept in an array as long as the profile's table; what
  * nothing leads to is not sent. Elements that become equal on the way share a number.
@@ -13,12 +13,13 @@
  * eight times the size with a hundred mappings, and refuses what gets too large. A frame that has its name
  * from a symbol table needs no mapping any more and goes without one, and without its address, which
  * means nothing outside of a mapping (and, in the kernel, tells where the kernel was loaded); all addresses
- * in a function thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123",
+ * of a source line, or in a function of unknown lines, thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123",
  * told by the missing system name) keeps file, build id and address when the file has a build id, because
  * with these a backend can still find the symbol. The price: named frames cannot be looked up by address.
  *
  * Names. A location without a name is not shown, and a stack of such locations is not even counted: every
- * location has a function with a name, and a stack without frames gets one.
+ * location has a function with a name, and a stack without frames gets one. So has each of the lines of
+ * functions that were inlined into each other.
  *
  * Stacks. Receivers that cut deep stacks cut the leaf, where the time went. We cut the root side, at what
  * they take, and say so in the last frame. */
@@ -168,6 +169,7 @@ static uint32_t build_function(struct translator *translator,
 	if (system_name != name)
 		pb_uint(message, FUNCTION_SYSTEM_NAME, system_name);
 	pb_uint(message, FUNCTION_FILENAME, filename);
+	pb_uint(message, FUNCTION_START_LINE, function->start_line);
 	return finish_message(translator, DICTIONARY_FUNCTION);
 }
 
@@ -203,27 +205,31 @@ static uint32_t add_mapping(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
-/* Whether a backend could find a better name than we have. */
+/* Whether a backend could find a better name than we have. A stand-in never has anything inlined. */
 static bool keeps_mapping(const struct profile *profile, const struct profile_location *location)
 {
-	return location->kind == FRAME_NATIVE &&
-	       profile->functions[location->function].system_name == 0 &&
+	const struct profile_line *line = profile_location_lines(profile, location);
+
+	return location->kind != FRAME_KERNEL && location->kind != FRAME_STOP &&
+	       location->nr_lines == 1 && profile->functions[line->function].system_name == 0 &&
 	       profile->mappings[location->mapping].build_id != 0;
 }
 
-static void put_line(struct strbuf *message, uint32_t function)
+static void put_line(struct strbuf *message, uint32_t function, uint32_t number)
 {
 	size_t line = pb_begin(message, LOCATION_LINES);
 
 	pb_uint(message, LINE_FUNCTION_INDEX, function);
+	pb_uint(message, LINE_LINE, number);
 	pb_end(message, line);
 }
 
 static uint32_t add_frame_type(struct translator *translator, enum frame_kind kind)
 {
 	static const char *const names[] = {
-		[FRAME_NATIVE] = "native",
-		[FRAME_KERNEL] = "kernel",
+		[FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel", [FRAME_GO] = "go",
+		[FRAME_RUST] = "rust",	   [FRAME_JVM] = "jvm",	      [FRAME_V8JS] = "v8js",
+		[FRAME_JIT] = "native", /* the conventions have nothing closer */
 	};
 
 	if (kind == FRAME_STOP)
@@ -234,15 +240,18 @@ static uint32_t add_frame_type(struct translator *translator, enum frame_kind ki
 static uint32_t build_location(struct translator *translator,
 			       const struct profile_location *location)
 {
+	const struct profile_line *lines = profile_location_lines(translator->profile, location);
 	bool has_mapping = keeps_mapping(translator->profile, location);
 	uint32_t mapping = has_mapping ? add_mapping(translator, location->mapping) : 0;
-	uint32_t function = add_function(translator, location->function);
 	uint32_t frame_type = add_frame_type(translator, location->kind);
+	for (uint32_t i = 0; i < location->nr_lines; i++)
+		add_function(translator, lines[i].function);
 	struct strbuf *message = begin_message(translator);
 
 	pb_uint(message, LOCATION_MAPPING_INDEX, mapping);
 	pb_uint(message, LOCATION_ADDRESS, has_mapping ? location->address : 0);
-	put_line(message, function);
+	for (uint32_t i = 0; i < location->nr_lines; i++) /* known by now: the message stays */
+		put_line(message, add_function(translator, lines[i].function), lines[i].line);
 	if (frame_type)
 		packed_append_one(message, LOCATION_ATTRIBUTE_INDICES, frame_type);
 	return finish_message(translator, DICTIONARY_LOCATION);
@@ -263,7 +272,7 @@ static uint32_t add_remark(struct translator *translator, const char *name)
 	uint32_t function = add_named_function(translator, name);
 	struct strbuf *message = begin_message(translator);
 
-	put_line(message, function);
+	put_line(message, function, 0);
 	return finish_message(translator, DICTIONARY_LOCATION);
 }
 

@@ -7,9 +7,9 @@
  *
  * Adding a row always goes the same way, so that a failure leaves the tables as they were:
  *
- *	find an equal row ─▶ make room in the array ─▶ book() ─▶ write the row, count it
+ *	find an equal row ─▶ make room in the array ─▶ builder_book() ─▶ write the row, count it
  *
- * book() is the last step that can fail. It files the row in the index and charges its bytes to
+ * builder_book() is the last step that can fail. It files the row in the index and charges its bytes to
  * the budget: what the row takes and its share of the index. Arrays double, so up to as much
  * again may be reserved, but the system gives no memory for pages that were never written.
  *
@@ -17,7 +17,7 @@
  * because a jump to address 0 outside of all files is a real location and not "none"; and
  * samples once they have their resource, which is why no sample may be added after
  * builder_set_resource(). */
-#include "profile/builder.h"
+#include "profile/builder_tables.h"
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -26,37 +26,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Numbers are 32 bits wide and an index stores number + 1. */
-#define MAX_ROWS (UINT32_MAX - 1)
-
 /* An index slot has 8 bytes and just after doubling the index is 3/8 full. */
 #define INDEX_BYTES 22
 
 /* These are hashed and compared as bytes, so they must have no gaps. */
 static_assert(offsetof(struct profile_sample, count) == 36, "gap in struct profile_sample");
-static_assert(sizeof(struct profile_function) == 12, "gap in struct profile_function");
+static_assert(sizeof(struct profile_function) == 16, "gap in struct profile_function");
 static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
 
-struct builder {
-	struct profile *profile; /* owned until sealed */
-	size_t max_bytes;
-	size_t nr_bytes; /* charged so far; never above max_bytes */
-	struct htable functions;
-	struct htable locations;
-	struct htable stacks;
-	struct htable resources;
-	struct htable samples;
-};
-
-static bool has_room(const struct builder *builder, size_t bytes)
+bool builder_has_room(const struct builder *builder, size_t bytes)
 {
 	return bytes <= builder->max_bytes - builder->nr_bytes;
 }
 
-static int book(struct builder *builder, struct htable *index, uint32_t hash, size_t row,
-		size_t bytes)
+int builder_book(struct builder *builder, struct htable *index, uint32_t hash, size_t row,
+		 size_t bytes)
 {
-	if (!has_room(builder, bytes + INDEX_BYTES))
+	if (!builder_has_room(builder, bytes + INDEX_BYTES))
 		return -ENOSPC;
 
 	int r = htable_add(index, hash, (uint32_t)row);
@@ -71,15 +57,17 @@ static int add_zero_elements(struct profile *p)
 {
 	int r;
 
-	if ((r = array_grow(p->mappings, p->cap_mappings, 1, MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->functions, p->cap_functions, 1, MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->locations, p->cap_locations, 1, MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->stacks, p->cap_stacks, 1, MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->resources, p->cap_resources, 1, MAX_ROWS)) < 0)
+	if ((r = array_grow(p->mappings, p->cap_mappings, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->functions, p->cap_functions, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->lines, p->cap_lines, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->locations, p->cap_locations, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->stacks, p->cap_stacks, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->resources, p->cap_resources, 1, BUILDER_MAX_ROWS)) < 0)
 		return r;
 
 	p->mappings[p->nr_mappings++] = (struct profile_mapping){ 0 };
 	p->functions[p->nr_functions++] = (struct profile_function){ 0 };
+	p->lines[p->nr_lines++] = (struct profile_line){ 0 };
 	p->locations[p->nr_locations++] = (struct profile_location){ 0 };
 	p->stacks[p->nr_stacks++] = (struct profile_stack){ 0 };
 	p->resources[p->nr_resources++] = (struct profile_resource){ 0 };
@@ -111,7 +99,7 @@ int builder_new(size_t max_bytes, struct builder **ret_builder)
 		return -ENOMEM;
 	builder->profile->nr_refs = 1;
 
-	int r = intern_init(&builder->profile->strings, MAX_ROWS, 0);
+	int r = intern_init(&builder->profile->strings, BUILDER_MAX_ROWS, 0);
 	if (r < 0)
 		return r;
 	r = add_zero_elements(builder->profile);
@@ -172,7 +160,7 @@ int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_
 	size_t bytes = strlen(text) + 1 + sizeof(*strings->strings) + INDEX_BYTES;
 	size_t nr_before = strings->nr_strings;
 
-	if (!has_room(builder, bytes))
+	if (!builder_has_room(builder, bytes))
 		return find_string(strings, text, ret_id);
 
 	int r = intern_add(strings, text, ret_id);
@@ -188,9 +176,9 @@ int builder_add_mapping(struct builder *builder, const struct profile_mapping *m
 {
 	struct profile *p = builder->profile;
 
-	if (!has_room(builder, sizeof(*mapping)))
+	if (!builder_has_room(builder, sizeof(*mapping)))
 		return -ENOSPC;
-	int r = array_grow(p->mappings, p->cap_mappings, p->nr_mappings + 1, MAX_ROWS);
+	int r = array_grow(p->mappings, p->cap_mappings, p->nr_mappings + 1, BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
 
@@ -214,58 +202,14 @@ int builder_add_function(struct builder *builder, const struct profile_function 
 		}
 	}
 
-	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, MAX_ROWS);
+	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = book(builder, &builder->functions, hash, p->nr_functions, sizeof(*function));
+	r = builder_book(builder, &builder->functions, hash, p->nr_functions, sizeof(*function));
 	if (r < 0)
 		return r;
 	p->functions[p->nr_functions] = *function;
 	*ret_id = (uint32_t)p->nr_functions++;
-	return 0;
-}
-
-static uint32_t hash_location(const struct profile_location *location)
-{
-	const struct {
-		uint64_t address;
-		uint32_t mapping;
-		uint32_t kind;
-	} key = { location->address, location->mapping, (uint32_t)location->kind };
-
-	return hash_bytes(&key, sizeof(key));
-}
-
-static bool is_same_location(const struct profile_location *known,
-			     const struct profile_location *wanted)
-{
-	return known->address == wanted->address && known->mapping == wanted->mapping &&
-	       known->kind == wanted->kind &&
-	       (!wanted->function || wanted->function == known->function);
-}
-
-int builder_add_location(struct builder *builder, const struct profile_location *location,
-			 uint32_t *ret_id)
-{
-	struct profile *p = builder->profile;
-	uint32_t hash = hash_location(location);
-
-	struct htable_iter it = htable_lookup(&builder->locations, hash);
-	for (uint32_t id; htable_next(&it, &id);) {
-		if (is_same_location(&p->locations[id], location)) {
-			*ret_id = id;
-			return 0;
-		}
-	}
-
-	int r = array_grow(p->locations, p->cap_locations, p->nr_locations + 1, MAX_ROWS);
-	if (r < 0)
-		return r;
-	r = book(builder, &builder->locations, hash, p->nr_locations, sizeof(*location));
-	if (r < 0)
-		return r;
-	p->locations[p->nr_locations] = *location;
-	*ret_id = (uint32_t)p->nr_locations++;
 	return 0;
 }
 
@@ -299,13 +243,13 @@ int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t
 		return 0;
 
 	int r = array_grow(p->stack_locations, p->cap_stack_locations, p->nr_stack_locations + nr,
-			   MAX_ROWS);
+			   BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, MAX_ROWS);
+	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = book(builder, &builder->stacks, hash, p->nr_stacks, sizeof(*p->stacks) + bytes);
+	r = builder_book(builder, &builder->stacks, hash, p->nr_stacks, sizeof(*p->stacks) + bytes);
 	if (r < 0)
 		return r;
 
@@ -322,7 +266,8 @@ static int stage_attributes(struct builder *builder, const struct attribute *att
 	struct profile *p = builder->profile;
 	int nr_staged = 0;
 
-	int r = array_grow(p->attributes, p->cap_attributes, p->nr_attributes + nr, MAX_ROWS);
+	int r = array_grow(p->attributes, p->cap_attributes, p->nr_attributes + nr,
+			   BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < nr; i++) {
@@ -375,11 +320,11 @@ int builder_add_resource(struct builder *builder, const struct attribute *attrib
 	if (find_resource(builder, (size_t)nr_staged, hash, ret_id))
 		return 0;
 
-	int r = array_grow(p->resources, p->cap_resources, p->nr_resources + 1, MAX_ROWS);
+	int r = array_grow(p->resources, p->cap_resources, p->nr_resources + 1, BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = book(builder, &builder->resources, hash, p->nr_resources,
-		 sizeof(*p->resources) + bytes);
+	r = builder_book(builder, &builder->resources, hash, p->nr_resources,
+			 sizeof(*p->resources) + bytes);
 	if (r < 0)
 		return r;
 	p->resources[p->nr_resources] = (struct profile_resource){ p->nr_attributes,
@@ -403,19 +348,14 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 		}
 	}
 
-	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, MAX_ROWS);
+	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, BUILDER_MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = book(builder, &builder->samples, hash, p->nr_samples, sizeof(*sample));
+	r = builder_book(builder, &builder->samples, hash, p->nr_samples, sizeof(*sample));
 	if (r < 0)
 		return r;
 	p->samples[p->nr_samples++] = *sample;
 	return 0;
-}
-
-void builder_set_function(struct builder *builder, uint32_t location, uint32_t function)
-{
-	builder->profile->locations[location].function = function;
 }
 
 void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id)
@@ -444,6 +384,10 @@ struct profile *builder_seal(struct builder *builder)
 {
 	struct profile *profile = take_ptr(builder->profile);
 
+	/* What was not named has the empty line. */
+	for (size_t i = 0; i < profile->nr_locations; i++)
+		if (profile->locations[i].nr_lines == 0)
+			profile->locations[i].nr_lines = 1;
 	profile->nr_bytes = builder->nr_bytes;
 	builder_free(builder);
 	return profile;

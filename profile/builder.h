@@ -20,7 +20,7 @@
 struct builder;
 
 /* `max_bytes` bounds all tables, strings and indexes together: about 60 bytes a distinct sample,
- * 40 and 4 a frame a distinct stack. Errors: -ENOMEM. */
+ * 40 and 4 a frame a distinct stack, 46 and 8 a line a distinct location. Errors: -ENOMEM. */
 int builder_new(size_t max_bytes, struct builder **ret_builder) must_check;
 void builder_free(struct builder *builder);
 DEFINE_FREEP(struct builder, builder_free)
@@ -45,11 +45,16 @@ int builder_add_mapping(struct builder *builder, const struct profile_mapping *m
 int builder_add_function(struct builder *builder, const struct profile_function *function,
 			 uint32_t *ret_id) must_check;
 
-/* Without a function (0) it equals the first location at that place, whatever function that has.
- * With one it equals only a location that has the same: code made at run time changes its name
- * between windows. */
+/* Equals the first location at that place (mapping, address, and whether it is user space, kernel or none),
+ * whatever lines that has. A new one has none; those in `location` are not looked at. */
 int builder_add_location(struct builder *builder, const struct profile_location *location,
 			 uint32_t *ret_id) must_check;
+
+/* The same with at least one line, which are copied. Equals only a location that has the same lines and kind:
+ * code made at run time changes its name between windows. */
+int builder_add_named_location(struct builder *builder, const struct profile_location *location,
+			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
+	must_check;
 
 /* `locations` are leaf first; the array is copied. */
 int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t nr,
@@ -67,8 +72,11 @@ int builder_add_resource(struct builder *builder, const struct attribute *attrib
 /* Adds sample->count to the equal sample, or a new one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
 
-/* Names a location. */
-void builder_set_function(struct builder *builder, uint32_t location, uint32_t function);
+/* Names a location that has no lines yet and says what its code is: the kind it has, or a finer one for
+ * FRAME_NATIVE. There is at least one line; they are copied. What ends the lines added last takes no room.
+ * Errors: -ENOSPC, -ENOMEM; then it is still without. */
+int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
+		      const struct profile_line *lines, size_t nr) must_check;
 
 /* Completes a mapping whose file was read after it was added. */
 void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id);

@@ -21,20 +21,23 @@ static int add_node(struct flame_tree *tree, struct flame_node node, uint32_t ha
 	return 0;
 }
 
-/* The child of that name and kind, new if need be. */
+static bool is_like(const struct flame_node *node, const struct flame_node *wanted)
+{
+	return node->name_id == wanted->name_id && node->kind == wanted->kind &&
+	       node->is_inlined == wanted->is_inlined;
+}
+
+/* The child like that, new if need be. */
 static int get_child(struct flame_tree *tree, uint32_t parent, const struct flame_node *wanted,
 		     uint32_t *ret_node)
 {
-	const uint32_t key[] = { parent, wanted->name_id, wanted->kind };
+	const uint32_t key[] = { parent, wanted->name_id, wanted->kind, wanted->is_inlined };
 	uint32_t hash = hash_bytes(key, sizeof(key));
 	struct flame_node child = *wanted;
 
 	struct htable_iter it = htable_lookup(&tree->index, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
-		const struct flame_node *node = &tree->nodes[i];
-
-		if (node->parent == parent && node->name_id == wanted->name_id &&
-		    node->kind == wanted->kind) {
+		if (tree->nodes[i].parent == parent && is_like(&tree->nodes[i], wanted)) {
 			*ret_node = i;
 			return 0;
 		}
@@ -49,21 +52,6 @@ static int get_child(struct flame_tree *tree, uint32_t parent, const struct flam
 	return r;
 }
 
-static struct flame_node frame_node(const struct profile *p, uint32_t location)
-{
-	static const enum flame_kind kinds[] = {
-		[FRAME_NATIVE] = FLAME_NATIVE,
-		[FRAME_KERNEL] = FLAME_KERNEL,
-		[FRAME_STOP] = FLAME_STOP,
-	};
-	const struct profile_location *at = &p->locations[location];
-
-	return (struct flame_node){
-		.name_id = p->functions[at->function].name,
-		.kind = kinds[at->kind],
-	};
-}
-
 /* Goes down one level and counts there. */
 static int descend(struct flame_tree *tree, const struct flame_node *child, uint32_t count,
 		   uint32_t *node)
@@ -72,6 +60,34 @@ static int descend(struct flame_tree *tree, const struct flame_node *child, uint
 
 	if (r == 0)
 		tree->nodes[*node].count += count;
+	return r;
+}
+
+/* Goes down through the functions of a location, the outermost first. */
+static int descend_location(struct flame_tree *tree, const struct profile *p,
+			    const struct profile_location *location, uint32_t count, uint32_t *node)
+{
+	static const enum flame_kind kinds[] = {
+		[FRAME_NATIVE] = FLAME_NATIVE, [FRAME_KERNEL] = FLAME_KERNEL,
+		[FRAME_STOP] = FLAME_STOP,     [FRAME_GO] = FLAME_GO,
+		[FRAME_RUST] = FLAME_RUST,     [FRAME_JVM] = FLAME_JVM,
+		[FRAME_V8JS] = FLAME_V8JS,     [FRAME_JIT] = FLAME_JIT,
+	};
+	const struct profile_line *lines = profile_location_lines(p, location);
+	int r = 0;
+
+	for (uint32_t i = location->nr_lines; r == 0 && i-- > 0;) {
+		const struct flame_node frame = {
+			.name_id = p->functions[lines[i].function].name,
+			.function = lines[i].function,
+			.kind = kinds[location->kind],
+			.is_inlined = i + 1 < location->nr_lines,
+		};
+
+		r = descend(tree, &frame, count, node);
+		if (r == 0 && !p->functions[tree->nodes[*node].function].filename)
+			tree->nodes[*node].function = frame.function;
+	}
 	return r;
 }
 
@@ -85,11 +101,9 @@ static int add_sample(struct flame_tree *tree, const struct profile *p,
 
 	tree->nodes[0].count += sample->count;
 	int r = descend(tree, &process, sample->count, &node);
-	for (size_t i = stack->nr; r == 0 && i-- > 0;) {
-		struct flame_node frame = frame_node(p, p->stack_locations[stack->first + i]);
-
-		r = descend(tree, &frame, sample->count, &node);
-	}
+	for (size_t i = stack->nr; r == 0 && i-- > 0;)
+		r = descend_location(tree, p, &p->locations[p->stack_locations[stack->first + i]],
+				     sample->count, &node);
 	if (r != -ENOSPC)
 		return r;
 	tree->nr_cut += sample->count;
@@ -112,7 +126,9 @@ static int compare_names(const void *a, const void *b, void *nodes)
 	const struct flame_node *node_b = (struct flame_node *)nodes + *(const uint32_t *)b;
 	int order = strcmp(node_a->name, node_b->name);
 
-	return order ? order : (int)node_a->kind - (int)node_b->kind;
+	if (order == 0)
+		order = (int)node_a->kind - (int)node_b->kind;
+	return order ? order : node_a->is_inlined - node_b->is_inlined;
 }
 
 static void sort_children(struct flame_tree *tree, uint32_t parent, uint32_t *scratch)

@@ -3,8 +3,9 @@
  *
  *	all ─▶ process ─▶ outermost frame ─▶ … ─▶ leaf
  *
- * Frames are equal when they have the same name and kind below the same parent. Samples without
- * a process name stand under "[unnamed]". */
+ * A function that was inlined is a frame of its own. Frames are equal when they have the same name and kind
+ * below the same parent, and both are inlined or none. Samples without a process name stand under
+ * "[unnamed]". */
 #ifndef PROFILE_FLAME_TREE_H
 #define PROFILE_FLAME_TREE_H
 
@@ -12,17 +13,33 @@
 #include "base/htable.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum flame_kind { FLAME_ALL, FLAME_PROCESS, FLAME_NATIVE, FLAME_KERNEL, FLAME_STOP };
+enum flame_kind {
+	FLAME_ALL,
+	FLAME_PROCESS,
+	FLAME_NATIVE,
+	FLAME_KERNEL,
+	FLAME_STOP,
+	FLAME_GO,
+	FLAME_RUST,
+	FLAME_JVM,
+	FLAME_V8JS,
+	FLAME_JIT,
+	FLAME_NR_KINDS,
+};
 
 struct flame_node {
 	const char *name; /* borrowed from the profile */
 	uint64_t count; /* of this node and all below it */
 	uint64_t start; /* it covers [start, start + count) of [0, count of the root) */
 	uint32_t name_id; /* string of the profile */
+	uint32_t
+		function; /* of the profile; of those with this name the first whose source is known */
 	enum flame_kind kind;
+	bool is_inlined;
 	uint32_t parent;
 	uint32_t first_child; /* 0: none */
 	uint32_t next_sibling; /* 0: none; siblings are sorted by name once the tree is built */
@@ -34,7 +51,7 @@ struct flame_tree {
 	size_t nr_nodes, cap_nodes;
 	size_t max_nodes;
 	uint64_t nr_cut; /* counts that had no room for the last frames of their stack */
-	struct htable index; /* of nodes, by parent, name and kind */
+	struct htable index; /* of nodes, by parent, name, kind and whether it is inlined */
 };
 
 /* The profile must outlive the tree, which has `max_nodes` nodes at most. Errors: -ENOMEM. */

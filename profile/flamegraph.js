@@ -45,10 +45,11 @@
 
 	function readBox(group) {
 		const rect = group.querySelector('rect');
-		const title = group.querySelector('title').textContent;
+		/* name (samples, share), and on a second line whatever else is known */
+		const [title, more] = group.querySelector('title').textContent.split('\n');
 
 		return {
-			group, rect, title,
+			group, rect, title: more ? `${title} \u00b7 ${more}` : title,
 			text: group.querySelector('text'),
 			name: title.slice(0, title.lastIndexOf(' (')),
 			x: parseFloat(rect.getAttribute('x')),

@@ -46,6 +46,25 @@ static void put_name(struct strbuf *text, const char *name)
 	}
 }
 
+/* The functions of a location, outermost first; only that one was called and not inlined. */
+static void put_location(struct folded *folded, const struct profile_location *location)
+{
+	static const char *const marks[] = {
+		[FRAME_NATIVE] = "",   [FRAME_KERNEL] = "_[k]", [FRAME_STOP] = "",
+		[FRAME_GO] = "_[g]",   [FRAME_RUST] = "_[r]",	[FRAME_JVM] = "_[j]",
+		[FRAME_V8JS] = "_[j]", [FRAME_JIT] = "_[j]",
+	};
+	const struct profile *p = folded->profile;
+	const struct profile_line *lines = profile_location_lines(p, location);
+	const char *mark = marks[location->kind];
+
+	for (uint32_t i = location->nr_lines; i-- > 0; mark = "_[i]") {
+		strbuf_append_char(&folded->text, ';');
+		put_name(&folded->text, profile_string(p, p->functions[lines[i].function].name));
+		strbuf_append_str(&folded->text, mark);
+	}
+}
+
 static void put_text(struct folded *folded, const struct profile_sample *sample)
 {
 	const struct profile *p = folded->profile;
@@ -53,14 +72,8 @@ static void put_text(struct folded *folded, const struct profile_sample *sample)
 	struct strbuf *text = &folded->text;
 
 	put_name(text, profile_string(p, sample->process_comm));
-	for (size_t i = stack->nr; i-- > 0;) {
-		uint32_t location = p->stack_locations[stack->first + i];
-
-		strbuf_append_char(text, ';');
-		put_name(text, profile_location_name(p, location));
-		if (p->locations[location].kind == FRAME_KERNEL)
-			strbuf_append_str(text, "_[k]");
-	}
+	for (size_t i = stack->nr; i-- > 0;)
+		put_location(folded, &p->locations[p->stack_locations[stack->first + i]]);
 	strbuf_append_char(text, '\0');
 }
 

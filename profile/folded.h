@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles as folded text: a line a distinct stack, root first, and its count.
  *
- *	nginx;main;ngx_worker_process_cycle;epoll_wait;do_syscall_64_[k] 42
+ *	nginx;main;ngx_worker_process_cycle;ngx_event_process_[i];epoll_wait;do_syscall_64_[k] 42
  *
- * The first frame is the name of the process; kernel frames end in _[k]. Lines are sorted. */
+ * The first frame is the name of the process. Lines are sorted. What a frame ends in says what its code is;
+ * flamegraph.pl gives the first three colours of their own:
+ *
+ *	_[k]	kernel
+ *	_[i]	inlined into the frame before it, whatever the language
+ *	_[j]	from a JIT compiler
+ *	_[g]	Go
+ *	_[r]	Rust
+ *		C, C++ and what is not known */
 #ifndef PROFILE_FOLDED_H
 #define PROFILE_FOLDED_H
 

@@ -3,7 +3,7 @@
  *
  * Both sides number their elements on their own, so every number is translated on the way:
  *
- *	sample ─▶ stack ─▶ location ─▶ mapping, function ─▶ string
+ *	sample ─▶ stack ─▶ location ─▶ mapping, lines ─▶ function ─▶ string
  *	   └────▶ resource, comm
  *
  * The translation of each element is remembered in an array as long as its table; an element is
@@ -34,6 +34,8 @@ struct merge {
 	struct htable known_mappings; /* of the builder, by content */
 	uint32_t *stack; /* owned; the translated stack */
 	size_t cap_stack;
+	struct profile_line *lines; /* owned; those of a location, translated */
+	size_t cap_lines;
 	struct attribute *attributes; /* owned; those of a resource */
 	size_t cap_attributes;
 };
@@ -42,6 +44,7 @@ static void merge_done(struct merge *merge)
 {
 	free(merge->numbers);
 	free(merge->stack);
+	free(merge->lines);
 	free(merge->attributes);
 	htable_done(&merge->known_mappings);
 }
@@ -151,6 +154,21 @@ static int translate_function(struct merge *merge, uint32_t old, uint32_t *ret_n
 	return 0;
 }
 
+static int translate_lines(struct merge *merge, const struct profile_location *location)
+{
+	const struct profile_line *old = profile_location_lines(merge->from, location);
+
+	int r = 0;
+
+	if (location->nr_lines > merge->cap_lines)
+		r = array_grow(merge->lines, merge->cap_lines, location->nr_lines, SIZE_MAX);
+	for (uint32_t i = 0; r == 0 && i < location->nr_lines; i++) {
+		merge->lines[i].line = old[i].line;
+		r = translate_function(merge, old[i].function, &merge->lines[i].function);
+	}
+	return r;
+}
+
 static int translate_location(struct merge *merge, uint32_t old, uint32_t *ret_new)
 {
 	struct profile_location location = merge->from->locations[old];
@@ -159,8 +177,9 @@ static int translate_location(struct merge *merge, uint32_t old, uint32_t *ret_n
 
 	if (!*known) {
 		if ((r = translate_mapping(merge, location.mapping, &location.mapping)) < 0 ||
-		    (r = translate_function(merge, location.function, &location.function)) < 0 ||
-		    (r = builder_add_location(merge->to, &location, ret_new)) < 0)
+		    (r = translate_lines(merge, &location)) < 0 ||
+		    (r = builder_add_named_location(merge->to, &location, merge->lines,
+						    location.nr_lines, ret_new)) < 0)
 			return r;
 		*known = *ret_new + 1;
 	}

@@ -15,6 +15,7 @@
 #include "base/pb.h"
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,19 @@ enum {
 	MAPPING_FILENAME = 5,
 	MAPPING_BUILD_ID = 6,
 	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+	MAPPING_HAS_INLINE_FRAMES = 10,
 };
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION_ID = 1 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
+enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
+enum {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+	FUNCTION_START_LINE = 5,
+};
 
 /* Before compression; pprof files are a tenth of it. */
 #define MESSAGE_MAX_BYTES ((size_t)1 << 30)
@@ -68,12 +78,20 @@ struct used {
 	uint32_t nr;
 };
 
+/* What the locations in a mapping have, all together. */
+struct detail {
+	bool has_filenames;
+	bool has_line_numbers;
+	bool has_inline_frames;
+};
+
 struct pprof {
 	const struct profile *profile; /* borrowed */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
 	struct used locations;
 	struct used functions;
 	struct used mappings;
+	struct detail *details; /* owned; by the profile's mappings */
 	struct intern strings;
 	struct strbuf clean; /* scratch for string() */
 };
@@ -105,6 +123,7 @@ static void pprof_done(struct pprof *pprof)
 	used_done(&pprof->locations);
 	used_done(&pprof->functions);
 	used_done(&pprof->mappings);
+	free(pprof->details);
 	intern_done(&pprof->strings);
 	strbuf_done(&pprof->clean);
 }
@@ -122,6 +141,9 @@ static int pprof_init(struct pprof *pprof, const struct profile *profile, struct
 	    (r = used_init(&pprof->functions, profile->nr_functions)) < 0 ||
 	    (r = used_init(&pprof->mappings, profile->nr_mappings)) < 0)
 		return r;
+	pprof->details = calloc(profile->nr_mappings, sizeof(*pprof->details));
+	if (!pprof->details)
+		return -ENOMEM;
 	return intern_init(&pprof->strings, UINT32_MAX, 0);
 }
 
@@ -240,6 +262,29 @@ static uint32_t use_mapping(struct pprof *pprof, const struct profile_location *
 	return 0;
 }
 
+static void put_line(struct pprof *pprof, const struct profile_line *line)
+{
+	size_t begin = pb_begin(pprof->out, LOCATION_LINE);
+
+	pb_uint(pprof->out, LINE_FUNCTION_ID, use(&pprof->functions, line->function));
+	pb_uint(pprof->out, LINE_LINE, line->line);
+	pb_end(pprof->out, begin);
+}
+
+static void put_lines(struct pprof *pprof, const struct profile_location *location)
+{
+	const struct profile *p = pprof->profile;
+	const struct profile_line *lines = profile_location_lines(p, location);
+	struct detail *detail = &pprof->details[location->mapping];
+
+	for (uint32_t i = 0; i < location->nr_lines; i++) {
+		put_line(pprof, &lines[i]);
+		detail->has_filenames |= p->functions[lines[i].function].filename != 0;
+		detail->has_line_numbers |= lines[i].line != 0;
+	}
+	detail->has_inline_frames |= location->nr_lines > 1;
+}
+
 static void put_location(struct pprof *pprof, uint32_t id, const struct profile_location *location)
 {
 	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);
@@ -249,9 +294,7 @@ static void put_location(struct pprof *pprof, uint32_t id, const struct profile_
 		pb_uint(pprof->out, LOCATION_MAPPING_ID, use_mapping(pprof, location));
 		pb_uint(pprof->out, LOCATION_ADDRESS, location->address);
 	}
-	size_t line = pb_begin(pprof->out, LOCATION_LINE);
-	pb_uint(pprof->out, LINE_FUNCTION_ID, use(&pprof->functions, location->function));
-	pb_end(pprof->out, line);
+	put_lines(pprof, location);
 	pb_end(pprof->out, begin);
 }
 
@@ -266,13 +309,16 @@ static void put_function(struct pprof *pprof, uint32_t id, const struct profile_
 		string(pprof, profile_string(p, function->system_name)));
 	pb_uint(pprof->out, FUNCTION_FILENAME,
 		string(pprof, profile_string(p, function->filename)));
+	pb_uint(pprof->out, FUNCTION_START_LINE, function->start_line);
 	pb_end(pprof->out, begin);
 }
 
 /* A mapping without an end of its own, such as the kernel, ends with the address space. */
-static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_mapping *mapping)
+static void put_mapping(struct pprof *pprof, uint32_t id, uint32_t element)
 {
 	const struct profile *p = pprof->profile;
+	const struct profile_mapping *mapping = &p->mappings[element];
+	const struct detail *detail = &pprof->details[element];
 	const char *filename = profile_string(p, mapping->filename);
 	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
 
@@ -282,6 +328,9 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_m
 		string(pprof, *filename ? filename : KERNEL_FILENAME));
 	pb_uint(pprof->out, MAPPING_BUILD_ID, string(pprof, profile_string(p, mapping->build_id)));
 	pb_uint(pprof->out, MAPPING_HAS_FUNCTIONS, true);
+	pb_uint(pprof->out, MAPPING_HAS_FILENAMES, detail->has_filenames);
+	pb_uint(pprof->out, MAPPING_HAS_LINE_NUMBERS, detail->has_line_numbers);
+	pb_uint(pprof->out, MAPPING_HAS_INLINE_FRAMES, detail->has_inline_frames);
 	pb_end(pprof->out, begin);
 }
 
@@ -296,7 +345,7 @@ static void put_tables(struct pprof *pprof)
 	for (uint32_t i = 0; i < pprof->functions.nr; i++)
 		put_function(pprof, i + 1, &p->functions[pprof->functions.elements[i]]);
 	for (uint32_t i = 0; i < pprof->mappings.nr; i++)
-		put_mapping(pprof, i + 1, &p->mappings[pprof->mappings.elements[i]]);
+		put_mapping(pprof, i + 1, pprof->mappings.elements[i]);
 	for (size_t i = 0; i < pprof->strings.nr_strings; i++)
 		pb_string_always(pprof->out, PROFILE_STRING_TABLE,
 				 intern_get(&pprof->strings, (uint32_t)i));

@@ -6,9 +6,9 @@
 
 const char *profile_location_name(const struct profile *profile, uint32_t location)
 {
-	uint32_t function = profile->locations[location].function;
+	const struct profile_line *line = profile->lines + profile->locations[location].first_line;
 
-	return profile_string(profile, profile->functions[function].name);
+	return profile_string(profile, profile->functions[line->function].name);
 }
 
 const char *profile_resource_get(const struct profile *profile, uint32_t resource, const char *key)
@@ -41,6 +41,7 @@ static void profile_free(struct profile *profile)
 	intern_done(&profile->strings);
 	free(profile->mappings);
 	free(profile->functions);
+	free(profile->lines);
 	free(profile->locations);
 	free(profile->stack_locations);
 	free(profile->stacks);

@@ -3,9 +3,12 @@
  *
  * Samples point into tables by index, each distinct thing stands once:
  *
- *	sample ─▶ stack ─▶ locations (leaf first) ─▶ function ─▶ name
+ *	sample ─▶ stack ─▶ locations (leaf first) ─▶ lines (innermost first) ─▶ function ─▶ name
  *	   │                    └──────▶ mapping ─▶ file name, build id
  *	   └────▶ resource ─▶ attributes: whose CPU time it was
+ *
+ * A location is a place in the code. Where a compiler inlined functions into each other, one place is in
+ * several functions at once, and in a line of the source of each.
  *
  * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack); resource 0 is
  * the host itself. Once sealed (builder.h) a profile never changes and is shared by reference count. */
@@ -19,9 +22,14 @@
 #include <stdint.h>
 
 enum frame_kind {
-	FRAME_NATIVE, /* user space */
+	FRAME_NATIVE, /* user space; those behind FRAME_STOP are, too, and more is known of them */
 	FRAME_KERNEL,
 	FRAME_STOP, /* not code: why the stack ends before its root */
+	FRAME_GO,
+	FRAME_RUST,
+	FRAME_JVM,
+	FRAME_V8JS,
+	FRAME_JIT, /* made at run time by something else */
 };
 
 /* All strings below are numbers in profile.strings.
@@ -38,14 +46,21 @@ struct profile_function {
 	uint32_t name; /* as people read it: demangled */
 	uint32_t system_name; /* as the symbol table has it */
 	uint32_t filename; /* source file; 0 when unknown */
+	uint32_t start_line; /* in it; 0 when unknown */
+};
+
+struct profile_line {
+	uint32_t function;
+	uint32_t line; /* of the function's source file; 0 when unknown */
 };
 
 struct profile_location {
-	uint32_t mapping;
-	uint32_t function; /* 0 until named; never 0 in a sealed profile */
 	uint64_t address; /* offset in the mapped file, or kernel address; of a caller: inside the
 			     call instruction, not behind it */
+	uint32_t mapping;
 	enum frame_kind kind;
+	uint32_t first_line; /* index into profile.lines */
+	uint32_t nr_lines; /* innermost first; 0 until named, never 0 in a sealed profile */
 };
 
 struct profile_stack {
@@ -83,6 +98,8 @@ struct profile {
 	size_t nr_mappings, cap_mappings;
 	struct profile_function *functions;
 	size_t nr_functions, cap_functions;
+	struct profile_line *lines;
+	size_t nr_lines, cap_lines;
 	struct profile_location *locations;
 	size_t nr_locations, cap_locations;
 	uint32_t *stack_locations;
@@ -109,7 +126,15 @@ static inline const char *profile_string(const struct profile *profile, uint32_t
 	return intern_get(&profile->strings, id);
 }
 
-/* The name of a location's function; borrowed. "" in a profile under construction that has none yet. */
+/* The lines of a location, innermost first; borrowed. */
+static inline const struct profile_line *profile_location_lines(
+	const struct profile *profile, const struct profile_location *location)
+{
+	return profile->lines + location->first_line;
+}
+
+/* The name of a location's innermost function; borrowed. "" in a profile under construction that has none
+ * yet. */
 const char *profile_location_name(const struct profile *profile, uint32_t location);
 
 /* The value of a resource's attribute, or NULL when it has no such key; borrowed. */

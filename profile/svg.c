@@ -15,8 +15,8 @@
  * than the window, for there is where one begins to read.
  *
  * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the
- * others are not either; the subtitle says how many. Colours depend on the name only: a function
- * looks the same in every picture. */
+ * others are not either; the subtitle says how many. Colours depend on the kind of code and the name only:
+ * a function looks the same in every picture, but for being lighter where it is inlined. */
 #include "profile/svg.h"
 
 #include "profile/embedded.h"
@@ -25,6 +25,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define MAX_NODES (1 << 20) /* 64 MB with the index */
 #define MAX_BOXES 10000 /* a browser still zooms at once, and the file has 2 MB */
@@ -34,6 +35,10 @@
 #define FRAMES_PX (WIDTH_PX - 2 * MARGIN_PX)
 #define HEADER_PX 112
 #define MIN_BOXES_A_PX 10 /* a box is at least 0.1 px wide */
+
+#define LEGEND_TEXT_PX 18
+#define LEGEND_CHAR_PX 7
+#define LEGEND_GAP_PX 14
 
 /* flamegraph.js has these too. */
 #define ROW_PX 18
@@ -55,14 +60,22 @@ static const struct {
 	[FLAME_NATIVE] = { "user space", { 0xf9, 0xa8, 0x6f }, { 0xfd, 0xdb, 0x7c } },
 	[FLAME_KERNEL] = { "kernel", { 0x8f, 0xb4, 0xf2 }, { 0x9b, 0xd8, 0xee } },
 	[FLAME_STOP] = { "stack ends early", { 0xc3, 0xc8, 0xd1 }, { 0xd9, 0xdc, 0xe2 } },
+	[FLAME_GO] = { "Go", { 0x6f, 0xcf, 0xc9 }, { 0xa5, 0xe3, 0xd9 } },
+	[FLAME_RUST] = { "Rust", { 0xe8, 0x8f, 0x7a }, { 0xf2, 0xb0, 0x9b } },
+	[FLAME_JVM] = { "JVM", { 0xf3, 0xa6, 0xc0 }, { 0xf7, 0xc0, 0xd2 } },
+	[FLAME_V8JS] = { "JavaScript", { 0xd8, 0xd4, 0x6a }, { 0xe9, 0xe7, 0x94 } },
+	[FLAME_JIT] = { "other JIT", { 0xd2, 0xb8, 0x9c }, { 0xe0, 0xcd, 0xb8 } },
 };
 
 struct svg {
+	const struct profile *profile; /* borrowed */
 	const struct flame_tree *tree; /* borrowed */
 	struct strbuf *out; /* borrowed */
 	uint64_t min_count; /* of a box that is drawn */
 	size_t nr_boxes;
 	uint32_t max_depth;
+	bool has_kind[FLAME_NR_KINDS]; /* in a box that is drawn */
+	bool has_inlined;
 };
 
 static size_t count_boxes(const struct flame_tree *tree, uint64_t min_count)
@@ -82,9 +95,16 @@ static void choose_boxes(struct svg *svg)
 	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MIN_BOXES_A_PX) + 1;
 	while ((svg->nr_boxes = count_boxes(tree, svg->min_count)) > MAX_BOXES)
 		svg->min_count += svg->min_count / 4 + 1;
-	for (size_t i = 0; i < tree->nr_nodes; i++)
-		if (tree->nodes[i].count >= svg->min_count && tree->nodes[i].depth > svg->max_depth)
-			svg->max_depth = tree->nodes[i].depth;
+	for (size_t i = 0; i < tree->nr_nodes; i++) {
+		const struct flame_node *node = &tree->nodes[i];
+
+		if (node->count < svg->min_count)
+			continue;
+		if (node->depth > svg->max_depth)
+			svg->max_depth = node->depth;
+		svg->has_kind[node->kind] = true;
+		svg->has_inlined |= node->is_inlined;
+	}
 }
 
 /* The next of these siblings that is drawn; 0 for none. */
@@ -139,13 +159,19 @@ static uint32_t name_position(const char *name)
 	return hash ^ hash >> 16;
 }
 
-static void put_color(struct strbuf *out, enum flame_kind kind, uint32_t position)
+static void put_color(struct strbuf *out, enum flame_kind kind, bool is_inlined, uint32_t position)
 {
 	const struct color *from = &kinds[kind].from, *to = &kinds[kind].to;
+	const int parts[] = {
+		shade(from->red, to->red, position),
+		shade(from->green, to->green, position),
+		shade(from->blue, to->blue, position),
+	};
 
-	strbuf_appendf(out, "#%02x%02x%02x", (unsigned int)shade(from->red, to->red, position),
-		       (unsigned int)shade(from->green, to->green, position),
-		       (unsigned int)shade(from->blue, to->blue, position));
+	strbuf_append_char(out, '#');
+	for (size_t i = 0; i < array_len(parts); i++)
+		strbuf_appendf(out, "%02x",
+			       (unsigned int)(is_inlined ? (parts[i] + 255) / 2 : parts[i]));
 }
 
 static void put_label(const struct svg *svg, const struct flame_node *node, unsigned int top)
@@ -160,20 +186,54 @@ static void put_label(const struct svg *svg, const struct flame_node *node, unsi
 	strbuf_append_str(svg->out, "</text>");
 }
 
+/* The last directory and the file. */
+static const char *short_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return path;
+	slash = memrchr(path, '/', (size_t)(slash - path));
+	return slash ? slash + 1 : path;
+}
+
+/* What is known besides name and count, on a second line. */
+static void put_source(const struct svg *svg, const struct flame_node *node)
+{
+	const struct profile_function *function = &svg->profile->functions[node->function];
+	const char *filename = profile_string(svg->profile, function->filename);
+
+	if (node->is_inlined)
+		strbuf_append_str(svg->out, *filename ? "\ninlined, " : "\ninlined");
+	else if (*filename)
+		strbuf_append_char(svg->out, '\n');
+	xml_append(svg->out, short_path(filename));
+	if (*filename && function->start_line)
+		strbuf_appendf(svg->out, ":%" PRIu32, function->start_line);
+}
+
+static void put_title(const struct svg *svg, const struct flame_node *node)
+{
+	strbuf_append_str(svg->out, "<title>");
+	xml_append(svg->out, node->name);
+	strbuf_append_str(svg->out, " (");
+	put_number(svg->out, node->count);
+	strbuf_appendf(svg->out, " sample%s, %.2f %%)", node->count == 1 ? "" : "s",
+		       percent(svg, node->count));
+	put_source(svg, node);
+	strbuf_append_str(svg->out, "</title>");
+}
+
 static void put_box(const struct svg *svg, const struct flame_node *node)
 {
 	unsigned int top = (svg->max_depth - node->depth) * ROW_PX;
 	struct strbuf *out = svg->out;
 
-	strbuf_append_str(out, "<g><title>");
-	xml_append(out, node->name);
-	strbuf_append_str(out, " (");
-	put_number(out, node->count);
-	strbuf_appendf(out, " sample%s, %.2f %%)</title>", node->count == 1 ? "" : "s",
-		       percent(svg, node->count));
+	strbuf_append_str(out, "<g>");
+	put_title(svg, node);
 	strbuf_appendf(out, "<rect x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"%d\" fill=\"",
 		       percent(svg, node->start), top, percent(svg, node->count), ROW_PX - 1);
-	put_color(out, node->kind, name_position(node->name));
+	put_color(out, node->kind, node->is_inlined, name_position(node->name));
 	strbuf_append_str(out, "\"/>");
 	put_label(svg, node, top);
 	strbuf_append_str(out, "</g>\n");
@@ -212,28 +272,35 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 	xml_append(svg->out, info->subtitle);
 }
 
+/* An entry of the legend; returns where the next one goes. */
+static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is_inlined,
+			       size_t x_px)
+{
+	const char *legend = is_inlined ? "inlined" : kinds[kind].legend;
+
+	strbuf_appendf(out, "<rect x=\"%zu\" width=\"12\" height=\"12\" rx=\"3\" fill=\"", x_px);
+	put_color(out, kind, is_inlined, 96);
+	strbuf_appendf(out, "\"/><text x=\"%zu\" y=\"10\">%s</text>\n", x_px + LEGEND_TEXT_PX,
+		       legend);
+	return x_px + LEGEND_TEXT_PX + strlen(legend) * LEGEND_CHAR_PX + LEGEND_GAP_PX;
+}
+
+/* The kinds of code that occur. Inlined functions are lighter whatever they are; orange stands for all. */
 static void put_legend(const struct svg *svg)
 {
-	static const struct {
-		enum flame_kind kind;
-		int x_px;
-	} entries[] = {
-		{ FLAME_PROCESS, 0 },
-		{ FLAME_NATIVE, 80 },
-		{ FLAME_KERNEL, 178 },
-		{ FLAME_STOP, 250 },
+	static const enum flame_kind order[] = {
+		FLAME_PROCESS, FLAME_NATIVE, FLAME_GO,	   FLAME_RUST, FLAME_JVM,
+		FLAME_V8JS,    FLAME_JIT,    FLAME_KERNEL, FLAME_STOP,
 	};
+	size_t x_px = 0;
 
 	strbuf_appendf(svg->out, "<g class=\"legend\" transform=\"translate(%d,%d)\">\n", MARGIN_PX,
 		       66);
-	for (size_t i = 0; i < array_len(entries); i++) {
-		strbuf_appendf(svg->out,
-			       "<rect x=\"%d\" width=\"12\" height=\"12\" rx=\"3\" fill=\"",
-			       entries[i].x_px);
-		put_color(svg->out, entries[i].kind, 96);
-		strbuf_appendf(svg->out, "\"/><text x=\"%d\" y=\"10\">%s</text>\n",
-			       entries[i].x_px + 18, kinds[entries[i].kind].legend);
-	}
+	for (size_t i = 0; i < array_len(order); i++)
+		if (svg->has_kind[order[i]])
+			x_px = put_legend_entry(svg->out, order[i], false, x_px);
+	if (svg->has_inlined)
+		put_legend_entry(svg->out, FLAME_NATIVE, true, x_px);
 	strbuf_append_str(svg->out, "</g>\n");
 }
 
@@ -281,7 +348,7 @@ static void put_svg(const struct svg *svg, const struct output_info *info)
 int svg_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
 {
 	_cleanup_(flame_tree_done) struct flame_tree tree = { 0 };
-	struct svg svg = { .tree = &tree, .out = out };
+	struct svg svg = { .profile = profile, .tree = &tree, .out = out };
 
 	int r = flame_tree_init(&tree, profile, MAX_NODES);
 	if (r < 0) {

@@ -31,15 +31,21 @@ static int add_name(struct builder *builder, const char *name, const char *syste
 	return r;
 }
 
+static int set_function(struct window *window, uint32_t location, uint32_t function)
+{
+	const struct profile_line line = { .function = function };
+	enum frame_kind kind = builder_peek(window->builder)->locations[location].kind;
+
+	return builder_set_lines(window->builder, location, kind, &line, 1);
+}
+
 static int set_name(struct window *window, uint32_t location, const char *name,
 		    const char *system_name)
 {
 	uint32_t function;
 
 	int r = add_name(window->builder, name, system_name, &function);
-	if (r == 0)
-		builder_set_function(window->builder, location, function);
-	return r;
+	return r == 0 ? set_function(window, location, function) : r;
 }
 
 /* Names in brackets are no paths: a process may have named its memory "[anon:js/code]". */
@@ -152,10 +158,11 @@ static int leave_out(struct namer *namer, struct window *window, uint32_t locati
 	if (*no_room == 0) {
 		builder_set_room(window->builder, NO_ROOM_BYTES);
 		r = add_name(window->builder, NAMING_NO_ROOM, "", no_room);
-		builder_set_room(window->builder, 0);
 	}
+	/* All but the first share its line, which takes no room. */
 	if (r == 0)
-		builder_set_function(window->builder, location, *no_room);
+		r = set_function(window, location, *no_room);
+	builder_set_room(window->builder, 0);
 	return counted(&namer->nr_unnamed, r);
 }
 
@@ -166,7 +173,7 @@ static int name_shortly(struct namer *namer, struct window *window, uint32_t loc
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
 	int r;
 
-	if (where->function != 0)
+	if (where->nr_lines != 0)
 		return 0;
 	if (where->kind == FRAME_STOP)
 		r = set_name(window, location, stop_names[where->address], "");

@@ -22,24 +22,28 @@ expect() {
 
 pprof -top
 expect '^Type: cpu$'
-expect '^Duration: 10s, Total samples = 170ms '
-expect ' 120ms 70.59% .* vfs_read$'
-expect ' 30ms 17.65% .* \[stack cut here\]$'
-expect ' 0 +0% .* 120ms 70.59%  http::serve\(int\)$'
+expect '^Duration: 10s, Total samples = 500ms '
+expect ' 120ms 24.00% .* vfs_read$'
+expect ' 30ms +6.00% .* \[stack cut here\]$'
+expect ' 0 +0% .* 120ms 24.00%  http::serve\(int\)$'
+expect ' 0 +0% .* 120ms 24.00%  http::parse\(char\*\) \(inline\)$'
+expect ' 100ms 20.00% .* json.encode \(inline\)$'
+expect ' 0 +0% .* 100ms 20.00%  main.main$'
 
 pprof -top -sample_index=samples
-expect ' 12 70.59% .* vfs_read$'
+expect ' 12 24.00% .* vfs_read$'
 
 pprof -top -tagfocus=cpu=0:0cpu
-expect ' 70ms 41.18% .* vfs_read$'
+expect ' 70ms 14.00% .* vfs_read$'
 pprof -top -tagfocus=pod=db-0
-expect ' 30ms 17.65% .* \[stack cut here\]$'
+expect ' 30ms +6.00% .* \[stack cut here\]$'
 
 pprof -comments
 expect '^a title$'
 
 pprof -raw
 expect '^Period: 10000000'
-expect '0x4a10 M=2 http::serve\(int\) http.cc'
-expect '/usr/sbin/nginx 8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0 \[FN\]$'
+expect '0x4a10 M=2 http::parse\(char\*\) /src/http/parse.hh:15(:0)? s=12'
+expect '^ +http::serve\(int\) http.cc:41(:0)? s=30'
+expect '/usr/sbin/nginx 8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0 \[FN\]\[FL\]\[LN\]\[IN\]$'
 expect '\[kernel.kallsyms\] 00112233445566778899aabbccddeeff00112233 \[FN\]$'

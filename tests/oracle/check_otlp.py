@@ -66,6 +66,7 @@ class Checker:
             for index in (function.name_strindex, function.system_name_strindex,
                           function.filename_strindex):
                 self.use("string", index, f"function[{i}]")
+            self.expect(function.start_line >= 0, "line", f"function[{i}]")
 
     def use(self, table, index, where):
         """Whether the index points into the table."""
@@ -98,6 +99,7 @@ class Checker:
             if self.use("function", line.function_index, where):
                 function = self.dictionary.function_table[line.function_index]
                 names.append(self.string(function.name_strindex, where))
+            self.expect(line.line >= 0 and line.column == 0, "line", where)
         self.expect(names and all(names), "named", where)
         self.expect(location.mapping_index or not location.address, "address",
                     f"{where}: an address outside of a mapping")
@@ -194,14 +196,20 @@ class Text:
 
     def frame(self, index):
         location = self.dictionary.location_table[index]
-        function = self.dictionary.function_table[location.lines[0].function_index]
         detail = "".join(value for _, value in map(self.attribute, location.attribute_indices))
         if location.mapping_index:
             mapping = self.dictionary.mapping_table[location.mapping_index]
             build_id = dict(map(self.attribute, mapping.attribute_indices))[BUILD_ID]
             detail += (f" @{location.address} {self.strings[mapping.filename_strindex]} "
                        f"{build_id}")
-        return f"{self.strings[function.name_strindex]}[{detail}]"
+        return f"{'<'.join(map(self.line, location.lines))}[{detail}]"
+
+    def line(self, line):
+        function = self.dictionary.function_table[line.function_index]
+        source = self.strings[function.filename_strindex]
+        return (self.strings[function.name_strindex]
+                + (f"({source}:{function.start_line})" if source else "")
+                + (f":{line.line}" if line.line else ""))
 
     def sample(self, resource, sample):
         labels = "".join(f" {key}={value}"
@@ -291,6 +299,9 @@ def mutations():
     def attribute(request):
         return resource(request).resource.attributes[0]
 
+    def outer_line(request):
+        return next(l for l in request.dictionary.location_table if len(l.lines) > 1).lines[-1]
+
     for table in ("mapping_table", "location_table", "function_table", "link_table",
                   "string_table", "attribute_table", "stack_table"):
         yield "zero", swap_zero(table)
@@ -321,6 +332,9 @@ def mutations():
     yield "attribute", lambda request: sample(request).attribute_indices.append(0)
     yield "named", clear_field(first("location_table"), "lines")
     yield "named", set_field(first("function_table"), "name_strindex", 0)
+    yield "named", clear_field(outer_line, "function_index")
+    yield "line", set_field(outer_line, "line", -1)
+    yield "line", set_field(first("function_table"), "start_line", -1)
     yield "address", lambda request: setattr(
         next(l for l in request.dictionary.location_table[1:] if not l.mapping_index), "address", 1)
     yield "build id", clear_field(first("mapping_table"), "attribute_indices")

@@ -33,25 +33,77 @@ NGINX_FILE = ("/usr/sbin/nginx", "8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0", 129
 POSTGRES_FILE = ("/usr/lib/postgresql/17/bin/postgres", "", 9437184)
 KERNEL_FILE = ("[kernel.kallsyms]", "00112233445566778899aabbccddeeff00112233", 2**64 - 1)
 
-# (mapping, address, name, system name, source file), leaf first
+API_FILE = ("/srv/api", "", 8388608)
+PARSER_FILE = ("/srv/parser", "", 4194304)
+RUNTIME_FILE = ("/usr/lib/libruntime.so", "", 2097152)
+ANON_FILE = ("[anon]", "", 2**64 - 1)
+
+# (filenames, line numbers, inlined functions) of the locations in it
+DETAIL = {
+    NGINX_FILE: (True, True, True),
+    POSTGRES_FILE: (True, False, False),
+    KERNEL_FILE: (False, False, False),
+    API_FILE: (True, True, True),
+    PARSER_FILE: (True, True, True),
+    RUNTIME_FILE: (False, False, False),
+    ANON_FILE: (True, True, False),
+}
+
+
+def named(mapping, address, name):
+    return mapping, address, [(name, name, "", 0, 0)]
+
+
+# (mapping, address, [(name, system name, source file, start line, line)] innermost first), leaf first
 SERVE = [
-    (KERNEL_FILE, 0xFFFFFFFF81A00010, "vfs_read", "vfs_read", ""),
-    (KERNEL_FILE, 0xFFFFFFFF81000040, "do_syscall_64", "do_syscall_64", ""),
-    (NGINX_FILE, 0x4A10, "http::serve(int)", "_ZN4http5serveEi", "http.cc"),
-    (NGINX_FILE, 0x1200, "main", "main", "nginx.c"),
+    named(KERNEL_FILE, 0xFFFFFFFF81A00010, "vfs_read"),
+    named(KERNEL_FILE, 0xFFFFFFFF81000040, "do_syscall_64"),
+    (NGINX_FILE, 0x4A10, [
+        ("http::parse(char*)", "_ZN4http5parseEPc", "/src/http/parse.hh", 12, 15),
+        ("http::serve(int)", "_ZN4http5serveEi", "http.cc", 30, 41),
+    ]),
+    (NGINX_FILE, 0x1200, [("main", "main", "nginx.c", 0, 0)]),
 ]
 CHECKPOINT = [
-    (None, 0, "[stack cut here]", "[stack cut here]", ""),
-    (POSTGRES_FILE, 0x1200, "main", "main", "main.c"),
+    named(None, 0, "[stack cut here]"),
+    (POSTGRES_FILE, 0x1200, [("main", "main", "main.c", 20, 0)]),
 ]
 SWAP = [
-    (KERNEL_FILE, 0xFFFFFFFF81300020, "kswapd", "kswapd", ""),
-    (KERNEL_FILE, 0xFFFFFFFF81100030, "kthread", "kthread", ""),
+    named(KERNEL_FILE, 0xFFFFFFFF81300020, "kswapd"),
+    named(KERNEL_FILE, 0xFFFFFFFF81100030, "kthread"),
 ]
+GO = [
+    (API_FILE, 0x2040, [
+        ("json.encode", "json.encode", "/go/src/encoding/json/encode.go", 90, 95),
+        ("main.reply", "main.reply", "/src/api/main.go", 60, 61),
+        ("main.render", "main.render", "/src/api/main.go", 40, 41),
+    ]),
+    (API_FILE, 0x2100, [
+        ("main.handle", "main.handle", "/src/api/main.go", 30, 44),
+        ("main.main", "main.main", "/src/api/main.go", 10, 12),
+    ]),
+]
+RUST = [
+    (PARSER_FILE, 0x3010, [
+        ("<alloc::vec::Vec<T>>::push", "push", "alloc/src/vec/mod.rs", 2000, 2010),
+        ("parser::next", "next", "src/lib.rs", 70, 78),
+        ("parser::run", "run", "src/lib.rs", 50, 55),
+    ]),
+]
+JAVA = [named(ANON_FILE, 1, "Cart.total()"), named(RUNTIME_FILE, 0x100, "JavaMain")]
+NODE = [
+    (ANON_FILE, 2, [("handler", "handler", "/srv/app.js", 3, 9)]),
+    named(RUNTIME_FILE, 0x200, "node::Start"),
+]
+PYTHON = [named(ANON_FILE, 3, "py::work"), named(RUNTIME_FILE, 0x300, "Py_RunMain")]
 
 
 def numbers(pid, tid, cpu, cgroup_id):
     return {"pid": pid, "tid": tid, "cpu": cpu, "cgroup_id": cgroup_id}
+
+
+def host_sample(frames, count, comm, pid):
+    return frames, count, {"comm": comm, "thread": comm}, numbers(pid, pid, 0, 1)
 
 
 EXPECTED = [
@@ -59,6 +111,11 @@ EXPECTED = [
     (SERVE, 5, WEB | {"comm": "nginx", "thread": "nginx"}, numbers(100, 101, 1, 4711)),
     (CHECKPOINT, 3, DB | {"comm": "postgres", "thread": "checkpointer"}, numbers(200, 202, 1, 4712)),
     (SWAP, 2, {"comm": "kswapd0", "thread": "kswapd0"}, numbers(50, 50, 0, 1)),
+    host_sample(GO, 10, "api", 60),
+    host_sample(RUST, 8, "parser", 61),
+    host_sample(JAVA, 6, "java", 62),
+    host_sample(NODE, 5, "node", 63),
+    host_sample(PYTHON, 4, "python3", 64),
 ]
 
 
@@ -106,14 +163,20 @@ class Reader:
             return None
         mapping = self.mappings[mapping_id]
         assert mapping.memory_start == 0 and mapping.file_offset == 0 and mapping.has_functions
-        return self.strings[mapping.filename], self.strings[mapping.build_id], mapping.memory_limit
+        file = (self.strings[mapping.filename], self.strings[mapping.build_id], mapping.memory_limit)
+        detail = (mapping.has_filenames, mapping.has_line_numbers, mapping.has_inline_frames)
+        assert detail == DETAIL[file], (file, detail)
+        return file
+
+    def line(self, line):
+        function = self.functions[line.function_id]
+        texts = (function.name, function.system_name, function.filename)
+        return (*(self.strings[t] for t in texts), function.start_line, line.line)
 
     def frame(self, location_id):
         location = self.locations[location_id]
-        assert len(location.line) == 1
-        function = self.functions[location.line[0].function_id]
-        texts = (function.name, function.system_name, function.filename)
-        return (self.mapping(location.mapping_id), location.address, *(self.strings[t] for t in texts))
+        return (self.mapping(location.mapping_id), location.address,
+                [self.line(line) for line in location.line])
 
     def sample(self, sample):
         texts, nums = {}, {}
@@ -162,7 +225,7 @@ def check_tables(profile, reader):
     """Everything that is there is referred to."""
     assert {i for s in profile.sample for i in s.location_id} == set(reader.locations)
     assert {l.mapping_id for l in profile.location} - {0} == set(reader.mappings)
-    assert {l.line[0].function_id for l in profile.location} == set(reader.functions)
+    assert {n.function_id for l in profile.location for n in l.line} == set(reader.functions)
     assert reader.used_strings(profile) == set(range(len(reader.strings)))
 
 

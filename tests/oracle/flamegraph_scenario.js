@@ -74,7 +74,9 @@
 	click(document.getElementById('flip'));
 	notes.flippedTop = box('all').querySelector('rect').getAttribute('y');
 
-	box('vfs_read').dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
+	notes.source = type('parse[.]hh'); /* names are searched, files are not */
+	type('');
+	box('http::parse(char*)').dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
 	notes.details = document.getElementById('details').textContent;
 
 	const desc = document.createElementNS('http://www.w3.org/2000/svg', 'desc');

@@ -8,11 +8,16 @@ SERVING = ("vfs_read[kernel] "
            "libbar.so+0x456[native] http::serve(int)[native] main[native]")
 DB = "{service.name=db}"
 DEEP = " ".join(f"f{i}[native]" for i in range(999)) + " [stack cut][]"
+ENCODE = "json.encode(/go/json/encode.go:90):95"
+MIXED = (f"{ENCODE}<main.reply(/src/web.go:60)<main.handle(/src/web.go:30):41[go] "
+         f"{ENCODE}<main.handle(/src/web.go:30):43[go] [unknown]:7<poll(poll.rs:0):8[rust] "
+         "Cart.total()[jvm] handler app.js[v8js] py::work[native]")
 
 EXPECTED = [
     "{} thread.name=kswapd0 cpu.logical_number=0: kswapd[kernel] = 2",
     "{} cpu.logical_number=127: "
     "caf\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[native] [unknown][native] = 9",
+    f"{{}} thread.name=mixed cpu.logical_number=0: {MIXED} = 10",
     f"{WEB} thread.name=web cpu.logical_number=0 flamelet.cgroup.id=4711: {SERVING} = 16",
     f"{WEB} thread.name=web cpu.logical_number=3 flamelet.cgroup.id=4711: {SERVING} = 2",
     f"{WEB} thread.name=logger\N{REPLACEMENT CHARACTER} cpu.logical_number=3 "

@@ -8,6 +8,7 @@
 #define PERIOD_NS UINT64_C(10000000)
 #define FILE_BYTES 65536
 #define NR_DEEP_FRAMES 1500
+#define MAX_LINES 8
 
 static int add_mapping(struct builder *builder, const struct otlp_frame *frame, uint32_t *ret_id)
 {
@@ -25,19 +26,46 @@ static int add_mapping(struct builder *builder, const struct otlp_frame *frame, 
 	return builder_add_mapping(builder, &mapping, ret_id);
 }
 
-static int add_frame(struct builder *builder, const struct otlp_frame *frame, uint32_t *ret_id)
+static int add_name(struct builder *builder, const struct otlp_frame *frame,
+		    struct profile_line *ret_line)
 {
-	struct profile_location location = { .address = frame->address, .kind = frame->kind };
 	struct profile_function function = { 0 };
 	int r;
 
+	ret_line->line = 0;
 	if ((r = builder_add_string(builder, frame->name, &function.name)) < 0 ||
 	    (r = builder_add_string(builder, frame->system_name ? frame->system_name : "",
-				    &function.system_name)) < 0 ||
-	    (r = builder_add_function(builder, &function, &location.function)) < 0 ||
-	    (r = add_mapping(builder, frame, &location.mapping)) < 0)
+				    &function.system_name)) < 0)
 		return r;
-	return builder_add_location(builder, &location, ret_id);
+	return builder_add_function(builder, &function, &ret_line->function);
+}
+
+static int add_line(struct builder *builder, const struct otlp_line *line,
+		    struct profile_line *ret_line)
+{
+	struct profile_function function = { .start_line = line->start_line };
+	int r;
+
+	ret_line->line = line->line;
+	if ((r = builder_add_string(builder, line->name, &function.name)) < 0 ||
+	    (r = builder_add_string(builder, line->source, &function.filename)) < 0)
+		return r;
+	function.system_name = function.name;
+	return builder_add_function(builder, &function, &ret_line->function);
+}
+
+static int add_frame(struct builder *builder, const struct otlp_frame *frame, uint32_t *ret_id)
+{
+	struct profile_location location = { .address = frame->address, .kind = frame->kind };
+	struct profile_line lines[MAX_LINES];
+	size_t nr = 0;
+
+	int r = add_mapping(builder, frame, &location.mapping);
+	if (r == 0 && !frame->lines)
+		r = add_name(builder, frame, &lines[nr++]);
+	for (; r == 0 && frame->lines && frame->lines[nr].name; nr++)
+		r = add_line(builder, &frame->lines[nr], &lines[nr]);
+	return r < 0 ? r : builder_add_named_location(builder, &location, lines, nr, ret_id);
 }
 
 static int add_stack(struct builder *builder, const struct otlp_sample *sample, uint32_t *ret_id)
@@ -80,30 +108,58 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr)
 #define BUILD_ID "8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0"
 
 static const struct otlp_frame serving[] = {
-	{ "vfs_read", "vfs_read", FRAME_KERNEL, NULL, NULL, 0xffffffff81a00010 },
-	{ "libfoo.so+0x123", NULL, FRAME_NATIVE, "/usr/lib/libfoo.so", BUILD_ID, 0x123 },
-	{ "libbar.so+0x456", NULL, FRAME_NATIVE, "/usr/lib/libbar.so", NULL, 0x456 },
-	{ "http::serve(int)", "_ZN4http5serveEi", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x4a10 },
-	{ "main", "main", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x1200 },
+	{ "vfs_read", "vfs_read", FRAME_KERNEL, NULL, NULL, 0xffffffff81a00010, NULL },
+	{ "libfoo.so+0x123", NULL, FRAME_NATIVE, "/usr/lib/libfoo.so", BUILD_ID, 0x123, NULL },
+	{ "libbar.so+0x456", NULL, FRAME_NATIVE, "/usr/lib/libbar.so", NULL, 0x456, NULL },
+	{ "http::serve(int)", "_ZN4http5serveEi", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x4a10,
+	  NULL },
+	{ "main", "main", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x1200, NULL },
 };
 /* The same functions, elsewhere in them. */
 static const struct otlp_frame serving_too[] = {
-	{ "vfs_read", "vfs_read", FRAME_KERNEL, NULL, NULL, 0xffffffff81a00020 },
-	{ "libfoo.so+0x123", NULL, FRAME_NATIVE, "/usr/lib/libfoo.so", BUILD_ID, 0x123 },
-	{ "libbar.so+0x456", NULL, FRAME_NATIVE, "/usr/lib/libbar.so", NULL, 0x456 },
-	{ "http::serve(int)", "_ZN4http5serveEi", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x4a30 },
-	{ "main", "main", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x1208 },
+	{ "vfs_read", "vfs_read", FRAME_KERNEL, NULL, NULL, 0xffffffff81a00020, NULL },
+	{ "libfoo.so+0x123", NULL, FRAME_NATIVE, "/usr/lib/libfoo.so", BUILD_ID, 0x123, NULL },
+	{ "libbar.so+0x456", NULL, FRAME_NATIVE, "/usr/lib/libbar.so", NULL, 0x456, NULL },
+	{ "http::serve(int)", "_ZN4http5serveEi", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x4a30,
+	  NULL },
+	{ "main", "main", FRAME_NATIVE, "/usr/bin/web", BUILD_ID, 0x1208, NULL },
 };
 static const struct otlp_frame stopped[] = {
-	{ "work", "work", FRAME_NATIVE, "/usr/bin/db", NULL, 0x10 },
-	{ "[no unwind data]", "[no unwind data]", FRAME_STOP, NULL, NULL, 3 },
+	{ "work", "work", FRAME_NATIVE, "/usr/bin/db", NULL, 0x10, NULL },
+	{ "[no unwind data]", "[no unwind data]", FRAME_STOP, NULL, NULL, 3, NULL },
 };
 static const struct otlp_frame foreign_bytes[] = {
-	{ "caf\xe9\xff", "caf\xe9\xff", FRAME_NATIVE, NULL, NULL, 1 },
-	{ "", NULL, FRAME_NATIVE, NULL, NULL, 2 },
+	{ "caf\xe9\xff", "caf\xe9\xff", FRAME_NATIVE, NULL, NULL, 1, NULL },
+	{ "", NULL, FRAME_NATIVE, NULL, NULL, 2, NULL },
 };
 static const struct otlp_frame swapping[] = {
-	{ "kswapd", "kswapd", FRAME_KERNEL, NULL, NULL, 0xffffffff81300020 },
+	{ "kswapd", "kswapd", FRAME_KERNEL, NULL, NULL, 0xffffffff81300020, NULL },
+};
+
+/* A name that was inlined at two lines of one function, and code that was made at run time. */
+static const struct otlp_line encode_at_41[] = {
+	{ "json.encode", "/go/json/encode.go", 90, 95 },
+	{ "main.reply", "/src/web.go", 60, 0 },
+	{ "main.handle", "/src/web.go", 30, 41 },
+	{ 0 },
+};
+static const struct otlp_line encode_at_43[] = {
+	{ "json.encode", "/go/json/encode.go", 90, 95 },
+	{ "main.handle", "/src/web.go", 30, 43 },
+	{ 0 },
+};
+static const struct otlp_line unknown_name[] = {
+	{ "", "", 0, 7 },
+	{ "poll", "poll.rs", 0, 8 },
+	{ 0 },
+};
+static const struct otlp_frame inlined[] = {
+	{ NULL, NULL, FRAME_GO, "/usr/bin/web", BUILD_ID, 0x10, encode_at_41 },
+	{ NULL, NULL, FRAME_GO, "/usr/bin/web", BUILD_ID, 0x20, encode_at_43 },
+	{ NULL, NULL, FRAME_RUST, "/usr/bin/web", BUILD_ID, 0x30, unknown_name },
+	{ "Cart.total()", "Cart.total()", FRAME_JVM, NULL, NULL, 0x40, NULL },
+	{ "handler app.js", "handler app.js", FRAME_V8JS, NULL, NULL, 0x50, NULL },
+	{ "py::work", "py::work", FRAME_JIT, NULL, NULL, 0x60, NULL },
 };
 
 static const struct attribute web[] = {
@@ -166,6 +222,11 @@ static const struct otlp_sample samples[] = {
 	  array_len(foreign_bytes),
 	  NULL,
 	  { .pid = 51, .tid = 51, .cpu = 127, .count = 9 } },
+	{ HOST,
+	  inlined,
+	  array_len(inlined),
+	  "mixed",
+	  { .pid = 52, .tid = 52, .cpu = 0, .count = 10 } },
 };
 
 /* Deeper than is sent: f0 is the leaf. */
@@ -173,7 +234,8 @@ static void fill_deep_stack(struct otlp_frame *frames, char (*names)[8])
 {
 	for (size_t i = 0; i < NR_DEEP_FRAMES; i++) {
 		snprintf(names[i], sizeof(names[i]), "f%zu", i);
-		frames[i] = (struct otlp_frame){ names[i], names[i], FRAME_NATIVE, NULL, NULL, i };
+		frames[i] = (struct otlp_frame){ names[i], names[i], FRAME_NATIVE, NULL,
+						 NULL,	   i,	     NULL };
 	}
 }
 

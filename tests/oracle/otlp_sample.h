@@ -5,6 +5,13 @@
 
 #include "profile/builder.h"
 
+struct otlp_line {
+	const char *name; /* system name, too */
+	const char *source;
+	uint32_t start_line;
+	uint32_t line;
+};
+
 struct otlp_frame {
 	const char *name;
 	const char *system_name; /* NULL: the name is a stand-in */
@@ -12,6 +19,8 @@ struct otlp_frame {
 	const char *file; /* NULL: no mapping */
 	const char *build_id; /* NULL: the file has none */
 	uint64_t address;
+	const struct otlp_line
+		*lines; /* instead of the name: innermost first, ended by an empty one; or NULL */
 };
 
 struct otlp_sample {

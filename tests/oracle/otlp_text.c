@@ -102,15 +102,34 @@ static void put_mapping(struct strbuf *out, struct pb_field dictionary, struct p
 	put_attribute_value(out, dictionary, only_index(mapping, MAPPING_ATTRIBUTE_INDICES));
 }
 
+/* A function with its source, and the line in it. */
+static void put_line(struct strbuf *out, struct pb_field dictionary, struct pb_field line)
+{
+	struct pb_field function = field_of(dictionary, DICTIONARY_FUNCTION,
+					    field_of(line, LINE_FUNCTION_INDEX, 0).value);
+	uint64_t filename = field_of(function, FUNCTION_FILENAME, 0).value;
+	uint64_t number = field_of(line, LINE_LINE, 0).value;
+
+	put_entry(out, dictionary, field_of(function, FUNCTION_NAME, 0).value);
+	if (filename) {
+		strbuf_append_char(out, '(');
+		put_entry(out, dictionary, filename);
+		strbuf_appendf(out, ":%" PRIu64 ")",
+			       field_of(function, FUNCTION_START_LINE, 0).value);
+	}
+	if (number)
+		strbuf_appendf(out, ":%" PRIu64, number);
+}
+
 static void put_frame(struct strbuf *out, struct pb_field dictionary, uint64_t index)
 {
 	struct pb_field location = field_of(dictionary, DICTIONARY_LOCATION, index);
-	struct pb_field line = field_of(location, LOCATION_LINES, 0);
-	struct pb_field function = field_of(dictionary, DICTIONARY_FUNCTION,
-					    field_of(line, LINE_FUNCTION_INDEX, 0).value);
+	struct pb_field line;
 
-	strbuf_append_char(out, ' ');
-	put_entry(out, dictionary, field_of(function, FUNCTION_NAME, 0).value);
+	for (uint64_t i = 0; (line = field_of(location, LOCATION_LINES, i)).number; i++) {
+		strbuf_append_char(out, i ? '<' : ' ');
+		put_line(out, dictionary, line);
+	}
 	strbuf_append_char(out, '[');
 	put_attribute_value(out, dictionary, only_index(location, LOCATION_ATTRIBUTE_INDICES));
 	put_mapping(out, dictionary, location);

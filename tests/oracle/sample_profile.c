@@ -3,6 +3,8 @@
 
 #include "profile/builder.h"
 
+#include <stdbool.h>
+
 #define MAX_BYTES (1 << 20)
 
 /* 2026-11-20 15:22:33 UTC, 10 s at 100 Hz */
@@ -10,7 +12,19 @@
 #define DURATION_NS 10000000000
 #define PERIOD_NS 10000000
 
-enum file { FILE_NONE, FILE_NGINX, FILE_POSTGRES, FILE_KERNEL, NR_FILES };
+#define MAX_LINES 3
+
+enum file {
+	FILE_NONE,
+	FILE_NGINX,
+	FILE_POSTGRES,
+	FILE_KERNEL,
+	FILE_API,
+	FILE_PARSER,
+	FILE_RUNTIME,
+	FILE_ANON,
+	NR_FILES
+};
 
 static const struct {
 	const char *name;
@@ -20,31 +34,85 @@ static const struct {
 	[FILE_NGINX] = { "/usr/sbin/nginx", "8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0", 1290240 },
 	[FILE_POSTGRES] = { "/usr/lib/postgresql/17/bin/postgres", "", 9437184 },
 	[FILE_KERNEL] = { "[kernel.kallsyms]", "00112233445566778899aabbccddeeff00112233", 0 },
+	[FILE_API] = { "/srv/api", "", 8388608 },
+	[FILE_PARSER] = { "/srv/parser", "", 4194304 },
+	[FILE_RUNTIME] = { "/usr/lib/libruntime.so", "", 2097152 },
+	[FILE_ANON] = { "[anon]", "", 0 },
+};
+
+struct line {
+	const char *name; /* NULL: none */
+	const char *system_name;
+	const char *source;
+	uint32_t start_line;
+	uint32_t line;
 };
 
 struct frame {
 	enum file file;
 	enum frame_kind kind;
 	uint64_t address;
-	const char *name;
-	const char *system_name;
-	const char *source;
+	struct line lines[MAX_LINES]; /* innermost first */
 };
+
+#define NAMED(name)                                                                                \
+	{                                                                                          \
+		{                                                                                  \
+			name, name, "", 0, 0                                                       \
+		}                                                                                  \
+	}
 
 /* Leaf first. */
 static const struct frame serve_read[] = {
-	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81a00010, "vfs_read", "vfs_read", "" },
-	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81000040, "do_syscall_64", "do_syscall_64", "" },
-	{ FILE_NGINX, FRAME_NATIVE, 0x4a10, "http::serve(int)", "_ZN4http5serveEi", "http.cc" },
-	{ FILE_NGINX, FRAME_NATIVE, 0x1200, "main", "main", "nginx.c" },
+	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81a00010, NAMED("vfs_read") },
+	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81000040, NAMED("do_syscall_64") },
+	{ FILE_NGINX,
+	  FRAME_NATIVE,
+	  0x4a10,
+	  { { "http::parse(char*)", "_ZN4http5parseEPc", "/src/http/parse.hh", 12, 15 },
+	    { "http::serve(int)", "_ZN4http5serveEi", "http.cc", 30, 41 } } },
+	{ FILE_NGINX, FRAME_NATIVE, 0x1200, { { "main", "main", "nginx.c", 0, 0 } } },
 };
 static const struct frame checkpoint[] = {
-	{ FILE_NONE, FRAME_STOP, 3, "[stack cut here]", "[stack cut here]", "" },
-	{ FILE_POSTGRES, FRAME_NATIVE, 0x1200, "main", "main", "main.c" },
+	{ FILE_NONE, FRAME_STOP, 3, NAMED("[stack cut here]") },
+	{ FILE_POSTGRES, FRAME_NATIVE, 0x1200, { { "main", "main", "main.c", 20, 0 } } },
 };
 static const struct frame swap[] = {
-	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81300020, "kswapd", "kswapd", "" },
-	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81100030, "kthread", "kthread", "" },
+	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81300020, NAMED("kswapd") },
+	{ FILE_KERNEL, FRAME_KERNEL, 0xffffffff81100030, NAMED("kthread") },
+};
+static const struct frame go[] = {
+	{ FILE_API,
+	  FRAME_GO,
+	  0x2040,
+	  { { "json.encode", "json.encode", "/go/src/encoding/json/encode.go", 90, 95 },
+	    { "main.reply", "main.reply", "/src/api/main.go", 60, 61 },
+	    { "main.render", "main.render", "/src/api/main.go", 40, 41 } } },
+	{ FILE_API,
+	  FRAME_GO,
+	  0x2100,
+	  { { "main.handle", "main.handle", "/src/api/main.go", 30, 44 },
+	    { "main.main", "main.main", "/src/api/main.go", 10, 12 } } },
+};
+static const struct frame rust[] = {
+	{ FILE_PARSER,
+	  FRAME_RUST,
+	  0x3010,
+	  { { "<alloc::vec::Vec<T>>::push", "push", "alloc/src/vec/mod.rs", 2000, 2010 },
+	    { "parser::next", "next", "src/lib.rs", 70, 78 },
+	    { "parser::run", "run", "src/lib.rs", 50, 55 } } },
+};
+static const struct frame java[] = {
+	{ FILE_ANON, FRAME_JVM, 1, NAMED("Cart.total()") },
+	{ FILE_RUNTIME, FRAME_NATIVE, 0x100, NAMED("JavaMain") },
+};
+static const struct frame node[] = {
+	{ FILE_ANON, FRAME_V8JS, 2, { { "handler", "handler", "/srv/app.js", 3, 9 } } },
+	{ FILE_RUNTIME, FRAME_NATIVE, 0x200, NAMED("node::Start") },
+};
+static const struct frame python[] = {
+	{ FILE_ANON, FRAME_JIT, 3, NAMED("py::work") },
+	{ FILE_RUNTIME, FRAME_NATIVE, 0x300, NAMED("Py_RunMain") },
 };
 
 static const struct attribute web[] = {
@@ -73,6 +141,15 @@ struct sample {
 	const char *thread_comm;
 	struct profile_sample numbers;
 };
+
+#define HOST_SAMPLE(frames, comm, number, times)                                                   \
+	{                                                                                          \
+		frames, array_len(frames), NULL, 0, comm, comm,                                    \
+		{                                                                                  \
+			.cgroup_id = 1, .pid = (number), .tid = (number), .cpu = 0,                \
+			.count = (times)                                                           \
+		}                                                                                  \
+	}
 
 static const struct sample samples[] = {
 	{ serve_read,
@@ -103,6 +180,11 @@ static const struct sample samples[] = {
 	  "kswapd0",
 	  "kswapd0",
 	  { .cgroup_id = 1, .pid = 50, .tid = 50, .cpu = 0, .count = 2 } },
+	HOST_SAMPLE(go, "api", 60, 10),
+	HOST_SAMPLE(rust, "parser", 61, 8),
+	HOST_SAMPLE(java, "java", 62, 6),
+	HOST_SAMPLE(node, "node", 63, 5),
+	HOST_SAMPLE(python, "python3", 64, 4),
 };
 
 static int add_file(struct builder *builder, enum file file, uint32_t *ret_id)
@@ -120,23 +202,45 @@ static int add_file(struct builder *builder, enum file file, uint32_t *ret_id)
 	return builder_add_mapping(builder, &mapping, ret_id);
 }
 
+static int add_line(struct builder *builder, const struct line *line, struct profile_line *ret_line)
+{
+	struct profile_function function = { .start_line = line->start_line };
+	int r;
+
+	ret_line->line = line->line;
+	if ((r = builder_add_string(builder, line->name, &function.name)) < 0 ||
+	    (r = builder_add_string(builder, line->system_name, &function.system_name)) < 0 ||
+	    (r = builder_add_string(builder, line->source, &function.filename)) < 0)
+		return r;
+	return builder_add_function(builder, &function, &ret_line->function);
+}
+
+static int set_lines(struct builder *builder, const struct frame *frame, uint32_t location)
+{
+	struct profile_line lines[MAX_LINES];
+	size_t nr = 0;
+	int r = 0;
+
+	for (; r == 0 && nr < MAX_LINES && frame->lines[nr].name; nr++)
+		r = add_line(builder, &frame->lines[nr], &lines[nr]);
+	return r < 0 ? r : builder_set_lines(builder, location, frame->kind, lines, nr);
+}
+
+/* As the agent does: first the place, then what it is. */
 static int add_frame(struct builder *builder, const uint32_t *mappings, const struct frame *frame,
 		     uint32_t *ret_id)
 {
-	struct profile_function function = { 0 };
-	struct profile_location location = {
+	bool is_user = frame->kind != FRAME_KERNEL && frame->kind != FRAME_STOP;
+	const struct profile_location location = {
 		.mapping = mappings[frame->file],
 		.address = frame->address,
-		.kind = frame->kind,
+		.kind = is_user ? FRAME_NATIVE : frame->kind,
 	};
-	int r;
 
-	if ((r = builder_add_string(builder, frame->name, &function.name)) < 0 ||
-	    (r = builder_add_string(builder, frame->system_name, &function.system_name)) < 0 ||
-	    (r = builder_add_string(builder, frame->source, &function.filename)) < 0 ||
-	    (r = builder_add_function(builder, &function, &location.function)) < 0)
+	int r = builder_add_location(builder, &location, ret_id);
+	if (r < 0 || builder_peek(builder)->locations[*ret_id].nr_lines > 0)
 		return r;
-	return builder_add_location(builder, &location, ret_id);
+	return set_lines(builder, frame, *ret_id);
 }
 
 static int add_sample(struct builder *builder, const uint32_t *mappings,

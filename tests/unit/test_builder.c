@@ -26,6 +26,7 @@ static void element_0_of_every_table_is_the_empty_one(void **state)
 	assert_string_equal(profile_string(p, 0), "");
 	assert_int_equal(p->nr_mappings, 1);
 	assert_int_equal(p->nr_functions, 1);
+	assert_int_equal(p->nr_lines, 1);
 	assert_int_equal(p->nr_locations, 1);
 	assert_int_equal(p->nr_stacks, 1);
 	assert_int_equal(p->nr_resources, 1);
@@ -41,25 +42,15 @@ static void element_0_of_every_table_is_the_empty_one(void **state)
 	assert_int_equal(id, 0);
 }
 
-static void a_frame_at_address_0_is_not_the_empty_location(void **state)
-{
-	(void)state;
-	_cleanup_(builder_freep) struct builder *builder = new_builder();
-	const struct profile_location at_0 = { .kind = FRAME_NATIVE };
-	uint32_t first, second;
-
-	assert_int_equal(builder_add_location(builder, &at_0, &first), 0);
-	assert_int_equal(builder_add_location(builder, &at_0, &second), 0);
-	assert_int_not_equal(first, 0);
-	assert_int_equal(second, first);
-}
-
 static void equal_elements_get_one_number(void **state)
 {
 	(void)state;
 	_cleanup_(builder_freep) struct builder *builder = new_builder();
 	const struct profile_function function = { .name = 1, .system_name = 2, .filename = 3 };
-	const struct profile_function other = { .name = 1, .system_name = 2, .filename = 4 };
+	const struct profile_function others[] = {
+		{ .name = 1, .system_name = 2, .filename = 4 },
+		{ .name = 1, .system_name = 2, .filename = 3, .start_line = 5 },
+	};
 	const uint32_t locations[] = { 3, 2, 1 };
 	uint32_t a, b, c;
 
@@ -69,9 +60,11 @@ static void equal_elements_get_one_number(void **state)
 
 	assert_int_equal(builder_add_function(builder, &function, &a), 0);
 	assert_int_equal(builder_add_function(builder, &function, &b), 0);
-	assert_int_equal(builder_add_function(builder, &other, &c), 0);
 	assert_int_equal(a, b);
-	assert_int_not_equal(a, c);
+	for (size_t i = 0; i < array_len(others); i++) {
+		assert_int_equal(builder_add_function(builder, &others[i], &c), 0);
+		assert_int_not_equal(a, c);
+	}
 
 	assert_int_equal(builder_add_stack(builder, locations, 3, &a), 0);
 	assert_int_equal(builder_add_stack(builder, locations, 3, &b), 0);
@@ -96,65 +89,6 @@ static void equal_mappings_stay_apart_until_merged(void **state)
 	builder_set_build_id(builder, b, build_id);
 	assert_int_equal(builder_peek(builder)->mappings[a].build_id, 0);
 	assert_int_equal(builder_peek(builder)->mappings[b].build_id, build_id);
-}
-
-static void a_location_is_its_mapping_address_and_kind(void **state)
-{
-	(void)state;
-	_cleanup_(builder_freep) struct builder *builder = new_builder();
-	const struct profile_location locations[] = {
-		{ .mapping = 1, .address = 16, .kind = FRAME_NATIVE },
-		{ .mapping = 2, .address = 16, .kind = FRAME_NATIVE },
-		{ .mapping = 1, .address = 17, .kind = FRAME_NATIVE },
-		{ .mapping = 1, .address = 16, .kind = FRAME_KERNEL },
-		{ .mapping = 1, .address = 16, .kind = FRAME_STOP },
-	};
-	uint32_t id;
-
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < array_len(locations); i++) {
-			assert_int_equal(builder_add_location(builder, &locations[i], &id), 0);
-			assert_int_equal(id, i + 1);
-		}
-	}
-}
-
-static void a_location_with_a_function_is_apart_from_one_with_another(void **state)
-{
-	(void)state;
-	_cleanup_(builder_freep) struct builder *builder = new_builder();
-	struct profile_location location = { .mapping = 1, .address = 16 };
-	uint32_t unnamed, named, again;
-
-	assert_int_equal(builder_add_location(builder, &location, &unnamed), 0);
-	builder_set_function(builder, unnamed, 5);
-	assert_int_equal(builder_add_location(builder, &location, &again), 0);
-	assert_int_equal(again, unnamed);
-
-	location.function = 5;
-	assert_int_equal(builder_add_location(builder, &location, &again), 0);
-	assert_int_equal(again, unnamed);
-	location.function = 6;
-	assert_int_equal(builder_add_location(builder, &location, &named), 0);
-	assert_int_not_equal(named, unnamed);
-}
-
-static void an_unnamed_location_has_an_empty_name(void **state)
-{
-	(void)state;
-	_cleanup_(builder_freep) struct builder *builder = new_builder();
-	struct profile_function function = { 0 };
-	uint32_t location, id;
-
-	assert_int_equal(builder_add_location(builder, &(struct profile_location){ .address = 1 },
-					      &location),
-			 0);
-	assert_string_equal(profile_location_name(builder_peek(builder), location), "");
-
-	assert_int_equal(builder_add_string(builder, "main", &function.name), 0);
-	assert_int_equal(builder_add_function(builder, &function, &id), 0);
-	builder_set_function(builder, location, id);
-	assert_string_equal(profile_location_name(builder_peek(builder), location), "main");
 }
 
 static void resources_leave_empty_attributes_out_and_are_equal_by_content(void **state)
@@ -264,6 +198,9 @@ static void a_budget_of_nothing_refuses_every_element(void **state)
 		-ENOSPC);
 	assert_int_equal(builder_add_location(builder, &(struct profile_location){ 0 }, &id),
 			 -ENOSPC);
+	assert_int_equal(builder_add_named_location(builder, &(struct profile_location){ 0 },
+						    &(struct profile_line){ 0 }, 1, &id),
+			 -ENOSPC);
 	assert_int_equal(builder_add_stack(builder, locations, 1, &id), -ENOSPC);
 	assert_int_equal(builder_add_sample(builder, &(struct profile_sample){ 0 }), -ENOSPC);
 }
@@ -291,6 +228,7 @@ static int add_one_of_each(struct builder *builder, uint32_t i)
 	struct profile_mapping mapping = { .limit = i };
 	struct profile_function function = { .filename = i };
 	struct profile_location location = { .address = i };
+	struct profile_line lines[2] = { { .line = i }, { .line = i + 1 } };
 	struct profile_sample sample = { .cgroup_id = i, .count = 1 };
 	char name[32];
 	int r;
@@ -299,8 +237,8 @@ static int add_one_of_each(struct builder *builder, uint32_t i)
 	const struct attribute attributes[] = { { "key", name } };
 	if ((r = builder_add_string(builder, name, &function.name)) < 0 ||
 	    (r = builder_add_mapping(builder, &mapping, &location.mapping)) < 0 ||
-	    (r = builder_add_function(builder, &function, &location.function)) < 0 ||
-	    (r = builder_add_location(builder, &location, &i)) < 0 ||
+	    (r = builder_add_function(builder, &function, &lines[0].function)) < 0 ||
+	    (r = builder_add_named_location(builder, &location, lines, 2, &i)) < 0 ||
 	    (r = builder_add_stack(builder, &i, 1, &sample.stack)) < 0 ||
 	    (r = builder_add_resource(builder, attributes, 1, &sample.resource)) < 0)
 		return r;
@@ -338,12 +276,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(element_0_of_every_table_is_the_empty_one),
-		cmocka_unit_test(a_frame_at_address_0_is_not_the_empty_location),
 		cmocka_unit_test(equal_elements_get_one_number),
 		cmocka_unit_test(equal_mappings_stay_apart_until_merged),
-		cmocka_unit_test(a_location_is_its_mapping_address_and_kind),
-		cmocka_unit_test(a_location_with_a_function_is_apart_from_one_with_another),
-		cmocka_unit_test(an_unnamed_location_has_an_empty_name),
 		cmocka_unit_test(resources_leave_empty_attributes_out_and_are_equal_by_content),
 		cmocka_unit_test(equal_samples_are_summed),
 		cmocka_unit_test(a_cgroup_s_samples_get_its_resource),

@@ -50,7 +50,9 @@ static struct exporter *start(const char *mode, uint64_t interval_ns)
 static struct profile *profile_of(uint32_t count)
 {
 	static const struct attribute web[] = { { "service.name", "web" } };
-	static const struct otlp_frame frame = { "main", "main", FRAME_NATIVE, NULL, NULL, 1 };
+	static const struct otlp_frame frame = {
+		"main", "main", FRAME_NATIVE, NULL, NULL, 1, NULL
+	};
 	const struct otlp_sample samples[] = {
 		{ web, 1, &frame, 1, "a", { .count = count } },
 		{ NULL, 0, &frame, 1, "b", { .count = count } },

@@ -24,6 +24,55 @@ static void a_line_has_the_process_the_stack_and_the_count(void **state)
 	assert_folded(lines, 1, "sh;main;run;do_syscall_64_[k] 3\n");
 }
 
+static void marks_tell_what_code_a_frame_is(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = {
+		{ "go", "main.main_[g];main.run_[g]", 1 },
+		{ "js", "node::Start;run_[j];read_[k]", 2 },
+		{ "rs", "main_[r];[too deep]", 3 },
+	};
+
+	assert_folded(lines, array_len(lines),
+		      "go;main.main_[g];main.run_[g] 1\n"
+		      "js;node::Start;run_[j];read_[k] 2\n"
+		      "rs;main_[r];[too deep] 3\n");
+}
+
+static void inlined_functions_are_frames_of_their_own(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = {
+		{ "a", "main;fill_[i];push_[i];grow", 1 },
+		{ "a", "main;fill_[i]", 2 },
+		{ "a", "main;fill", 3 },
+		{ "b", "main_[r];push_[i];entry_[k];read_[i]", 4 },
+	};
+
+	assert_folded(lines, array_len(lines),
+		      "a;main;fill 3\n"
+		      "a;main;fill_[i] 2\n"
+		      "a;main;fill_[i];push_[i];grow 1\n"
+		      "b;main_[r];push_[i];entry_[k];read_[i] 4\n");
+}
+
+/* FRAME_JIT is the only one that lines with marks can say. */
+static void all_jit_compilers_have_one_mark(void **state)
+{
+	(void)state;
+	static const enum frame_kind kinds[] = { FRAME_JVM, FRAME_V8JS, FRAME_JIT };
+	const struct stack_line line = { "java", "main_[j]", 1 };
+
+	for (size_t i = 0; i < array_len(kinds); i++) {
+		_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&line, 1);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		profile->locations[1].kind = kinds[i];
+		assert_int_equal(folded_encode(profile, &out), 0);
+		assert_string_equal(strbuf_str(&out), "java;main_[j] 1\n");
+	}
+}
+
 static void no_samples_make_no_lines(void **state)
 {
 	(void)state;
@@ -115,6 +164,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_has_the_process_the_stack_and_the_count),
+		cmocka_unit_test(marks_tell_what_code_a_frame_is),
+		cmocka_unit_test(inlined_functions_are_frames_of_their_own),
+		cmocka_unit_test(all_jit_compilers_have_one_mark),
 		cmocka_unit_test(no_samples_make_no_lines),
 		cmocka_unit_test(a_sample_without_frames_is_its_process),
 		cmocka_unit_test(lines_are_sorted_and_equal_ones_summed),

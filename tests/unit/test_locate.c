@@ -89,7 +89,7 @@ static void an_address_becomes_an_offset_in_what_is_mapped_there(void **state)
 		assert_string_equal(file_of(*state, id), cases[i].file);
 		assert_int_equal(location(*state, id)->address, cases[i].offset);
 		assert_int_equal(location(*state, id)->kind, FRAME_NATIVE);
-		assert_int_equal(location(*state, id)->function, 0);
+		assert_int_equal(location(*state, id)->nr_lines, 0);
 	}
 }
 

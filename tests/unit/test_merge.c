@@ -19,15 +19,32 @@ static struct builder *new_builder(size_t max_bytes)
 	return builder;
 }
 
-/* A location in one of three files, named by one of 20 functions. */
+static const enum frame_kind kinds[] = { FRAME_KERNEL, FRAME_NATIVE, FRAME_GO, FRAME_RUST,
+					 FRAME_JIT };
+
+/* A line of one of 20 functions. */
+static struct profile_line add_line(struct builder *builder, uint32_t i)
+{
+	struct profile_function function = { .start_line = i };
+	struct profile_line line = { .line = i + 10 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "function_%u", i % 20);
+	assert_int_equal(builder_add_string(builder, name, &function.name), 0);
+	snprintf(name, sizeof(name), "source_%u.c", i % 2);
+	assert_int_equal(builder_add_string(builder, name, &function.filename), 0);
+	assert_int_equal(builder_add_function(builder, &function, &line.function), 0);
+	return line;
+}
+
+/* A location in one of three files, with one to three lines. */
 static uint32_t add_location(struct builder *builder, uint32_t i)
 {
 	struct profile_mapping mapping = { .limit = 4096 * (i % 3) };
-	struct profile_function function = { 0 };
-	struct profile_location location = { .address = i,
-					     .kind = i % 5 ? FRAME_NATIVE : FRAME_KERNEL };
+	struct profile_location location = { .address = i, .kind = kinds[i % 5] };
+	struct profile_line lines[3];
+	uint32_t nr_lines = 1 + i % 3, id;
 	char name[32];
-	uint32_t id;
 
 	for (uint32_t m = 1; m < builder_peek(builder)->nr_mappings && !location.mapping; m++)
 		if (builder_peek(builder)->mappings[m].limit == mapping.limit)
@@ -37,10 +54,9 @@ static uint32_t add_location(struct builder *builder, uint32_t i)
 		assert_int_equal(builder_add_string(builder, name, &mapping.filename), 0);
 		assert_int_equal(builder_add_mapping(builder, &mapping, &location.mapping), 0);
 	}
-	snprintf(name, sizeof(name), "function_%u", i);
-	assert_int_equal(builder_add_string(builder, name, &function.name), 0);
-	assert_int_equal(builder_add_function(builder, &function, &location.function), 0);
-	assert_int_equal(builder_add_location(builder, &location, &id), 0);
+	for (uint32_t k = 0; k < nr_lines; k++)
+		lines[k] = add_line(builder, i + k);
+	assert_int_equal(builder_add_named_location(builder, &location, lines, nr_lines, &id), 0);
 	return id;
 }
 
@@ -82,6 +98,25 @@ static const char *pod_of(const struct profile *p, const struct profile_sample *
 	return pod ? pod : "";
 }
 
+static bool has_equal_lines(const struct profile *p, const struct profile_location *p_location,
+			    const struct profile *q, const struct profile_location *q_location)
+{
+	if (p_location->nr_lines != q_location->nr_lines)
+		return false;
+	for (uint32_t i = 0; i < p_location->nr_lines; i++) {
+		const struct profile_line *a = &profile_location_lines(p, p_location)[i];
+		const struct profile_line *b = &profile_location_lines(q, q_location)[i];
+		const struct profile_function *f = &p->functions[a->function];
+		const struct profile_function *g = &q->functions[b->function];
+
+		if (a->line != b->line || f->start_line != g->start_line ||
+		    strcmp(profile_string(p, f->name), profile_string(q, g->name)) != 0 ||
+		    strcmp(profile_string(p, f->filename), profile_string(q, g->filename)) != 0)
+			return false;
+	}
+	return true;
+}
+
 static bool has_equal_stack(const struct profile *p, uint32_t p_stack, const struct profile *q,
 			    uint32_t q_stack)
 {
@@ -97,7 +132,7 @@ static bool has_equal_stack(const struct profile *p, uint32_t p_stack, const str
 		const struct profile_location *lb = &q->locations[at_b];
 
 		if (la->address != lb->address || la->kind != lb->kind ||
-		    strcmp(profile_location_name(p, at_a), profile_location_name(q, at_b)) != 0 ||
+		    !has_equal_lines(p, la, q, lb) ||
 		    p->mappings[la->mapping].limit != q->mappings[lb->mapping].limit ||
 		    strcmp(profile_string(p, p->mappings[la->mapping].filename),
 			   profile_string(q, q->mappings[lb->mapping].filename)) != 0)
@@ -218,12 +253,14 @@ static void code_that_changed_its_name_becomes_a_second_location(void **state)
 		struct builder *window = new_builder(PLENTY_BYTES);
 		struct profile_function function = { 0 };
 		struct profile_location location = { .address = 4096 };
+		struct profile_line line = { 0 };
 		struct profile_sample sample = { .count = 1 };
 		uint32_t id;
 
 		assert_int_equal(builder_add_string(window, names[i], &function.name), 0);
-		assert_int_equal(builder_add_function(window, &function, &location.function), 0);
+		assert_int_equal(builder_add_function(window, &function, &line.function), 0);
 		assert_int_equal(builder_add_location(window, &location, &id), 0);
+		assert_int_equal(builder_set_lines(window, id, FRAME_JIT, &line, 1), 0);
 		assert_int_equal(builder_add_stack(window, &id, 1, &sample.stack), 0);
 		assert_int_equal(builder_add_sample(window, &sample), 0);
 
@@ -233,6 +270,66 @@ static void code_that_changed_its_name_becomes_a_second_location(void **state)
 	assert_int_equal(builder_peek(builder)->nr_samples, 2);
 	assert_string_equal(profile_location_name(builder_peek(builder), 1), "interpreted");
 	assert_string_equal(profile_location_name(builder_peek(builder), 2), "compiled");
+}
+
+/* A window with one sample, whose frame has these lines of the functions "a", "b" and "c". */
+static struct profile *window_of(const struct profile_line *lines, size_t nr, enum frame_kind kind)
+{
+	struct builder *window = new_builder(PLENTY_BYTES);
+	struct profile_sample sample = { .count = 1 };
+	uint32_t id;
+
+	for (const char *name = "c\0b\0a\0"; *name; name += 2) {
+		struct profile_function function = { 0 };
+
+		assert_int_equal(builder_add_string(window, name, &function.name), 0);
+		assert_int_equal(builder_add_function(window, &function, &id), 0);
+	}
+	assert_int_equal(
+		builder_add_location(window, &(struct profile_location){ .address = 64 }, &id), 0);
+	if (nr > 0)
+		assert_int_equal(builder_set_lines(window, id, kind, lines, nr), 0);
+	assert_int_equal(builder_add_stack(window, &id, 1, &sample.stack), 0);
+	assert_int_equal(builder_add_sample(window, &sample), 0);
+	return builder_seal(window);
+}
+
+static void a_place_with_other_lines_becomes_a_location_of_its_own(void **state)
+{
+	(void)state;
+	static const struct {
+		struct profile_line lines[3];
+		size_t nr;
+		enum frame_kind kind;
+		uint32_t location; /* it becomes */
+	} cases[] = {
+		{ { { 3, 5 } }, 1, FRAME_NATIVE, 1 },
+		{ { { 2, 9 }, { 3, 5 } }, 2, FRAME_NATIVE, 2 },
+		{ { { 1, 0 }, { 2, 9 }, { 3, 5 } }, 3, FRAME_NATIVE, 3 },
+		{ { { 3, 6 } }, 1, FRAME_NATIVE, 4 },
+		{ { { 3, 5 } }, 1, FRAME_GO, 5 },
+		{ { { 0 } }, 0, FRAME_NATIVE, 6 },
+		{ { { 2, 9 }, { 3, 5 } }, 2, FRAME_NATIVE, 2 },
+		{ { { 3, 5 } }, 1, FRAME_GO, 5 },
+		{ { { 0 } }, 0, FRAME_NATIVE, 6 },
+	};
+	_cleanup_(builder_freep) struct builder *builder = new_builder(PLENTY_BYTES);
+	const struct profile *p = builder_peek(builder);
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(profile_unrefp) struct profile *window = window_of(
+			cases[i].lines, cases[i].nr, cases[i].kind);
+		uint32_t location = cases[i].location;
+
+		assert_int_equal(builder_merge(builder, window, NULL), 0);
+		assert_int_equal(p->samples[location - 1].stack, location);
+		assert_int_equal(p->stack_locations[p->stacks[location].first], location);
+		assert_true(
+			has_equal_lines(window, &window->locations[1], p, &p->locations[location]));
+		assert_int_equal(p->locations[location].kind, cases[i].kind);
+	}
+	assert_int_equal(p->nr_locations, 7);
+	assert_int_equal(p->nr_samples, 6);
 }
 
 static void what_does_not_fit_is_counted_as_lost(void **state)
@@ -281,6 +378,7 @@ int main(void)
 		cmocka_unit_test(the_time_range_spans_all_parts_in_any_order),
 		cmocka_unit_test(counts_of_another_period_are_not_added),
 		cmocka_unit_test(code_that_changed_its_name_becomes_a_second_location),
+		cmocka_unit_test(a_place_with_other_lines_becomes_a_location_of_its_own),
 		cmocka_unit_test(what_does_not_fit_is_counted_as_lost),
 		cmocka_unit_test(a_failed_allocation_loses_counted_samples_only),
 	};

@@ -59,9 +59,9 @@ static const char *name_of(const struct code_fixture *fixture, uint32_t location
 static const char *system_name_of(const struct code_fixture *fixture, uint32_t location)
 {
 	const struct profile *profile = builder_peek(fixture->window->builder);
-	uint32_t function = profile->locations[location].function;
+	const struct profile_line *line = profile->lines + profile->locations[location].first_line;
 
-	return profile_string(profile, profile->functions[function].system_name);
+	return profile_string(profile, profile->functions[line->function].system_name);
 }
 
 static void code_of_a_program_has_its_functions_name(void **state)
@@ -219,7 +219,7 @@ static void an_empty_window_needs_no_names(void **state)
 /* More kernel code than there is room to name it by its address. */
 static void names_without_room_are_shortened_or_left_out(void **state)
 {
-	enum { NR_FRAMES = MAX_KERNEL_FRAMES, NR_STACKS = 1200 };
+	enum { NR_FRAMES = MAX_KERNEL_FRAMES, NR_STACKS = 1000 };
 	struct code_fixture *fixture = *state;
 	struct sample_event event = { .nr_kernel = NR_FRAMES };
 	struct namer namer = { .elfs = fixture->elfs };

@@ -11,7 +11,7 @@
 #define PLENTY_BYTES (1 << 20)
 #define NATIVE(name)                                                                               \
 	{                                                                                          \
-		name, name, FRAME_NATIVE, "/bin/x", "abcd", 1                                      \
+		name, name, FRAME_NATIVE, "/bin/x", "abcd", 1, NULL                                \
 	}
 
 static const struct otlp_frame main_only[] = { NATIVE("main") };
@@ -123,25 +123,81 @@ static void the_first_of_equal_keys_holds(void **state)
 static void only_stand_ins_for_names_keep_their_mapping(void **state)
 {
 	(void)state;
-	assert_frame((struct otlp_frame){ "main", "main", FRAME_NATIVE, "/x", "ab", 5 },
+	assert_frame((struct otlp_frame){ "main", "main", FRAME_NATIVE, "/x", "ab", 5, NULL },
 		     "main[native]");
-	assert_frame((struct otlp_frame){ "x+0x5", NULL, FRAME_NATIVE, "/x", "ab", 5 },
+	assert_frame((struct otlp_frame){ "x+0x5", NULL, FRAME_NATIVE, "/x", "ab", 5, NULL },
 		     "x+0x5[native @5 /x ab]");
-	assert_frame((struct otlp_frame){ "x+0x5", NULL, FRAME_NATIVE, "/x", NULL, 5 },
+	assert_frame((struct otlp_frame){ "x+0x5", NULL, FRAME_NATIVE, "/x", NULL, 5, NULL },
 		     "x+0x5[native]");
-	assert_frame((struct otlp_frame){ "0x5", NULL, FRAME_NATIVE, NULL, NULL, 5 },
+	assert_frame((struct otlp_frame){ "0x5", NULL, FRAME_NATIVE, NULL, NULL, 5, NULL },
 		     "0x5[native]");
-	assert_frame((struct otlp_frame){ "k", NULL, FRAME_KERNEL, "[kernel]", "ab", 5 },
+	assert_frame((struct otlp_frame){ "k", NULL, FRAME_KERNEL, "[kernel]", "ab", 5, NULL },
 		     "k[kernel]");
-	assert_frame((struct otlp_frame){ "[stop]", NULL, FRAME_STOP, NULL, NULL, 5 }, "[stop][]");
+	assert_frame((struct otlp_frame){ "[stop]", NULL, FRAME_STOP, NULL, NULL, 5, NULL },
+		     "[stop][]");
+}
+
+static void a_frame_says_what_its_code_is(void **state)
+{
+	static const struct {
+		enum frame_kind kind;
+		const char *expected;
+	} cases[] = {
+		{ FRAME_NATIVE, "f[native]" }, { FRAME_KERNEL, "f[kernel]" },
+		{ FRAME_STOP, "f[]" },	       { FRAME_GO, "f[go]" },
+		{ FRAME_RUST, "f[rust]" },     { FRAME_JVM, "f[jvm]" },
+		{ FRAME_V8JS, "f[v8js]" },     { FRAME_JIT, "f[native]" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		assert_frame((struct otlp_frame){ "f", "f", cases[i].kind, NULL, NULL, 1, NULL },
+			     cases[i].expected);
+	assert_frame((struct otlp_frame){ "x+0x5", NULL, FRAME_GO, "/x", "ab", 5, NULL },
+		     "x+0x5[go @5 /x ab]");
+}
+
+static void inlined_functions_are_lines_of_one_frame(void **state)
+{
+	static const struct otlp_line lines[] = {
+		{ "push", "vec.h", 12, 15 },
+		{ "", "", 0, 0 },
+		{ "main", "\xff.c", 0, 41 },
+		{ 0 },
+	};
+	(void)state;
+
+	assert_frame((struct otlp_frame){ NULL, NULL, FRAME_RUST, "/x", "ab", 1, lines },
+		     "push(vec.h:12):15<[unknown]<main(\xef\xbf\xbd.c:0):41[rust]");
+}
+
+static void places_of_one_source_line_become_one_sample(void **state)
+{
+	static const struct otlp_line at_5[] = { { "f", "f.c", 1, 5 }, { 0 } };
+	static const struct otlp_line at_6[] = { { "f", "f.c", 1, 6 }, { 0 } };
+	static const struct otlp_frame frames[] = {
+		{ NULL, NULL, FRAME_NATIVE, "/x", "ab", 0x10, at_5 },
+		{ NULL, NULL, FRAME_NATIVE, "/x", "ab", 0x14, at_5 },
+		{ NULL, NULL, FRAME_NATIVE, "/x", "ab", 0x18, at_6 },
+	};
+	static const struct otlp_sample samples[] = {
+		{ NULL, 0, &frames[0], 1, NULL, { .count = 1 } },
+		{ NULL, 0, &frames[1], 1, NULL, { .count = 2 } },
+		{ NULL, 0, &frames[2], 1, NULL, { .count = 4 } },
+	};
+	(void)state;
+
+	assert_text(samples, array_len(samples),
+		    "{} cpu.logical_number=0: f(f.c:1):5[native] = 3\n"
+		    "{} cpu.logical_number=0: f(f.c:1):6[native] = 4\n");
 }
 
 static void every_frame_has_a_name_of_valid_characters(void **state)
 {
 	(void)state;
-	assert_frame((struct otlp_frame){ "", NULL, FRAME_NATIVE, NULL, NULL, 0 },
+	assert_frame((struct otlp_frame){ "", NULL, FRAME_NATIVE, NULL, NULL, 0, NULL },
 		     "[unknown][native]");
-	assert_frame((struct otlp_frame){ "a\xff", "a\xff", FRAME_NATIVE, NULL, NULL, 0 },
+	assert_frame((struct otlp_frame){ "a\xff", "a\xff", FRAME_NATIVE, NULL, NULL, 0, NULL },
 		     "a\xef\xbf\xbd[native]");
 }
 
@@ -257,6 +313,9 @@ int main(void)
 		cmocka_unit_test(resources_without_samples_are_left_out),
 		cmocka_unit_test(the_first_of_equal_keys_holds),
 		cmocka_unit_test(only_stand_ins_for_names_keep_their_mapping),
+		cmocka_unit_test(a_frame_says_what_its_code_is),
+		cmocka_unit_test(inlined_functions_are_lines_of_one_frame),
+		cmocka_unit_test(places_of_one_source_line_become_one_sample),
 		cmocka_unit_test(every_frame_has_a_name_of_valid_characters),
 		cmocka_unit_test(a_sample_without_frames_has_one),
 		cmocka_unit_test(names_that_become_equal_become_one_sample),

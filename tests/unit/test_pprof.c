@@ -12,7 +12,7 @@
 #define PLENTY_BYTES (1 << 20)
 
 static const struct stack_line lines[] = {
-	{ "sh", "main;run;do_syscall_64_[k]", 3 },
+	{ "sh", "main;run;step_[i];do_syscall_64_[k]", 3 },
 	{ "caf\xc3", "main;\xff<script>", 2 },
 	{ "", "", 1 },
 };

@@ -28,17 +28,27 @@ static uint32_t add_text(struct builder *builder, const char *text)
 	return id;
 }
 
+static uint32_t add_function(struct builder *builder, const char *name)
+{
+	const struct profile_function function = { .name = add_text(builder, name) };
+	uint32_t id = 0;
+
+	assert_int_equal(builder_add_function(builder, &function, &id), 0);
+	return id;
+}
+
+/* All leaves are inlined into one function, which therefore must not count. */
 static uint32_t add_stack(struct builder *builder, const struct sample_line *line, uint64_t address)
 {
 	struct profile_location location = { .address = address, .kind = line->kind };
-	struct profile_function function = { 0 };
+	struct profile_line lines[2] = { 0 };
 	uint32_t id, stack;
 
 	if (!line->leaf)
 		return 0;
-	function.name = add_text(builder, line->leaf);
-	assert_int_equal(builder_add_function(builder, &function, &location.function), 0);
-	assert_int_equal(builder_add_location(builder, &location, &id), 0);
+	lines[0].function = add_function(builder, line->leaf);
+	lines[1].function = add_function(builder, "outermost");
+	assert_int_equal(builder_add_named_location(builder, &location, lines, 2, &id), 0);
 	assert_int_equal(builder_add_stack(builder, &id, 1, &stack), 0);
 	return stack;
 }

@@ -41,6 +41,7 @@ static void an_empty_profile_is_a_picture_of_the_root(void **state)
 	assert_int_equal(count_in(&svg, "<g><title>"), 1);
 	assert_int_equal(count_in(&svg, "all (0 samples, 100.00 %)"), 1);
 	assert_int_equal(count_in(&svg, "nan"), 0);
+	assert_int_equal(count_in(&svg, "rx=\"3\""), 0);
 }
 
 static void the_script_and_style_are_inside(void **state)
@@ -88,10 +89,12 @@ static void labels_are_cut_to_their_boxes(void **state)
 static void kinds_have_different_colours_and_names_the_same_in_every_picture(void **state)
 {
 	(void)state;
-	const struct stack_line lines[] = { { "f", "f;f_[k];[f]", 1 } };
+	const struct stack_line lines[] = {
+		{ "f", "f;f_[i];f_[g];f_[i];f_[r];f_[i];f_[j];f_[i];f_[k];[f]", 1 }
+	};
 	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
 	const char *at = strstr(svg.data, "id=\"frames\"");
-	char fills[5][8];
+	char fills[12][8];
 
 	for (size_t i = 0; i < array_len(fills); i++) {
 		at = strstr(at, "fill=\"");
@@ -104,6 +107,46 @@ static void kinds_have_different_colours_and_names_the_same_in_every_picture(voi
 
 	_cleanup_(strbuf_done) struct strbuf again = svg_of(lines, array_len(lines));
 	assert_string_equal(svg.data, again.data);
+}
+
+static void the_legend_has_what_is_drawn(void **state)
+{
+	(void)state;
+	static const struct {
+		struct stack_line lines[2];
+		const char *entries;
+	} cases[] = {
+		{ { { "a", "main", 1 }, { "a", "f", 1 } }, "process, user space, " },
+		{ { { "a", "main;f_[i]", 1 }, { "a", "f_[k]", 1 } },
+		  "process, user space, kernel, inlined, " },
+		{ { { "a", "f_[g]", 1 }, { "a", "[f]", 1 } }, "process, Go, stack ends early, " },
+		{ { { "a", "f_[r];f_[j]", 100000 }, { "a", "f_[g];f_[i]", 1 } },
+		  "process, Rust, other JIT, " },
+	};
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf svg = svg_of(cases[i].lines, 2);
+		_cleanup_(strbuf_done) struct strbuf entries = strbuf_with_max(PLENTY_BYTES);
+		const char *at = strstr(svg.data, "class=\"legend\"");
+		const char *end = strstr(at, "</g>");
+
+		while ((at = strstr(at, "y=\"10\">")) && at < end) {
+			at += strlen("y=\"10\">");
+			strbuf_append(&entries, at, strcspn(at, "<"));
+			strbuf_append_str(&entries, ", ");
+		}
+		assert_string_equal(strbuf_str(&entries), cases[i].entries);
+	}
+}
+
+static void an_inlined_function_says_so(void **state)
+{
+	(void)state;
+	const struct stack_line lines[] = { { "sh", "main;f_[i]", 1 } };
+	_cleanup_(strbuf_done) struct strbuf svg = svg_of(lines, array_len(lines));
+
+	assert_int_equal(count_in(&svg, "<title>f (1 sample, 100.00 %)\ninlined</title>"), 1);
+	assert_int_equal(count_in(&svg, "<title>main (1 sample, 100.00 %)</title>"), 1);
 }
 
 static void boxes_too_narrow_to_see_are_left_out_and_counted(void **state)
@@ -179,6 +222,8 @@ int main(void)
 		cmocka_unit_test(hostile_names_stay_text),
 		cmocka_unit_test(labels_are_cut_to_their_boxes),
 		cmocka_unit_test(kinds_have_different_colours_and_names_the_same_in_every_picture),
+		cmocka_unit_test(the_legend_has_what_is_drawn),
+		cmocka_unit_test(an_inlined_function_says_so),
 		cmocka_unit_test(boxes_too_narrow_to_see_are_left_out_and_counted),
 		cmocka_unit_test(a_huge_profile_gives_a_bounded_picture),
 		cmocka_unit_test(the_buffer_s_limit_is_kept),

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The locations of a profile under construction.
+ *
+ * A location is found by its place, so that the frames of a sample cost one lookup each; its lines come later,
+ * when the window is complete and its frames are named, or together with it when profiles are merged. They
+ * stand in one array behind those of other locations:
+ *
+ *	locations	0: -   1: 1-2             2: 2      3: 3
+ *	lines		0: -   1: push  2: main             3: poll
+ *
+ * They have no index: it would take more room than it saves. Only what the last ones end in is not added
+ * again, so that a name that many locations get one after the other ("no room for names") is there once. */
+#include "profile/builder_tables.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Compared as bytes. */
+static_assert(sizeof(struct profile_line) == 8, "gap in struct profile_line");
+
+/* The part of a location's kind that tells places apart; what else it says is known only with the name. */
+static enum frame_kind space_of(enum frame_kind kind)
+{
+	return kind == FRAME_KERNEL || kind == FRAME_STOP ? kind : FRAME_NATIVE;
+}
+
+static uint32_t hash_place(const struct profile_location *location)
+{
+	const struct {
+		uint64_t address;
+		uint32_t mapping;
+		uint32_t space;
+	} key = { location->address, location->mapping, (uint32_t)space_of(location->kind) };
+
+	return hash_bytes(&key, sizeof(key));
+}
+
+static bool is_same_place(const struct profile_location *known,
+			  const struct profile_location *wanted)
+{
+	return known->address == wanted->address && known->mapping == wanted->mapping &&
+	       space_of(known->kind) == space_of(wanted->kind);
+}
+
+static bool has_lines(const struct profile *p, const struct profile_location *location,
+		      const struct profile_line *lines, size_t nr)
+{
+	return location->nr_lines == nr &&
+	       memcmp(p->lines + location->first_line, lines, nr * sizeof(*lines)) == 0;
+}
+
+/* The location at that place, with these lines if there are any. */
+static bool find_location(const struct builder *builder, const struct profile_location *wanted,
+			  const struct profile_line *lines, size_t nr, uint32_t hash,
+			  uint32_t *ret_id)
+{
+	const struct profile *p = builder->profile;
+	struct htable_iter it = htable_lookup(&builder->locations, hash);
+
+	for (uint32_t id; htable_next(&it, &id);) {
+		const struct profile_location *known = &p->locations[id];
+
+		if (is_same_place(known, wanted) &&
+		    (nr == 0 || (known->kind == wanted->kind && has_lines(p, known, lines, nr)))) {
+			*ret_id = id;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A new location with those lines of the table that the other one says. */
+static int add_location(struct builder *builder, const struct profile_location *location,
+			uint32_t hash, uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+
+	int r = array_grow(p->locations, p->cap_locations, p->nr_locations + 1, BUILDER_MAX_ROWS);
+	if (r < 0)
+		return r;
+	r = builder_book(builder, &builder->locations, hash, p->nr_locations, sizeof(*location));
+	if (r < 0)
+		return r;
+	p->locations[p->nr_locations] = *location;
+	*ret_id = (uint32_t)p->nr_locations++;
+	return 0;
+}
+
+int builder_add_location(struct builder *builder, const struct profile_location *location,
+			 uint32_t *ret_id)
+{
+	struct profile_location added = *location;
+	uint32_t hash = hash_place(location);
+
+	if (find_location(builder, location, NULL, 0, hash, ret_id))
+		return 0;
+	added.first_line = 0;
+	added.nr_lines = 0;
+	return add_location(builder, &added, hash, ret_id);
+}
+
+/* Appends lines unless the last ones are the same. */
+static int add_lines(struct builder *builder, const struct profile_line *lines, size_t nr,
+		     uint32_t *ret_first)
+{
+	struct profile *p = builder->profile;
+	size_t bytes = nr * sizeof(*lines);
+
+	if (nr < p->nr_lines && memcmp(p->lines + p->nr_lines - nr, lines, bytes) == 0) {
+		*ret_first = (uint32_t)(p->nr_lines - nr);
+		return 0;
+	}
+
+	if (!builder_has_room(builder, bytes))
+		return -ENOSPC;
+	int r = array_grow(p->lines, p->cap_lines, p->nr_lines + nr, BUILDER_MAX_ROWS);
+	if (r < 0)
+		return r;
+	memcpy(p->lines + p->nr_lines, lines, bytes);
+	builder->nr_bytes += bytes;
+	*ret_first = (uint32_t)p->nr_lines;
+	p->nr_lines += nr;
+	return 0;
+}
+
+int builder_add_named_location(struct builder *builder, const struct profile_location *location,
+			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
+{
+	struct profile_location added = *location;
+	size_t nr_lines_before = builder->profile->nr_lines;
+	size_t nr_bytes_before = builder->nr_bytes;
+	uint32_t hash = hash_place(location);
+
+	if (find_location(builder, location, lines, nr, hash, ret_id))
+		return 0;
+	int r = add_lines(builder, lines, nr, &added.first_line);
+	if (r < 0)
+		return r;
+	added.nr_lines = (uint32_t)nr;
+	r = add_location(builder, &added, hash, ret_id);
+	if (r < 0) {
+		builder->profile->nr_lines = nr_lines_before;
+		builder->nr_bytes = nr_bytes_before;
+	}
+	return r;
+}
+
+int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
+		      const struct profile_line *lines, size_t nr)
+{
+	struct profile_location *named = &builder->profile->locations[location];
+
+	assert(nr > 0 && named->nr_lines == 0 && space_of(kind) == space_of(named->kind));
+	int r = add_lines(builder, lines, nr, &named->first_line);
+	if (r < 0)
+		return r;
+	named->nr_lines = (uint32_t)nr;
+	named->kind = kind;
+	return 0;
+}
