@@ -104,6 +104,7 @@ int file_opener_look_at(int fd, struct pinned_file *ret_pinned)
 		return -EOPNOTSUPP;
 	*ret_pinned = (struct pinned_file){
 		.fd = fd,
+		.is_directory = S_ISDIR(st.stx_mode),
 		.has_mount_id = st.stx_mask & STATX_MNT_ID,
 		.mount_id = st.stx_mnt_id,
 		.identity = {
@@ -115,6 +116,19 @@ int file_opener_look_at(int fd, struct pinned_file *ret_pinned)
 			.dev_minor = st.stx_dev_minor,
 		},
 	};
+	return 0;
+}
+
+static int look_at_regular(int fd, struct pinned_file *ret_pinned)
+{
+	struct pinned_file pinned;
+	int r = file_opener_look_at(fd, &pinned);
+
+	if (r < 0)
+		return r;
+	if (pinned.is_directory)
+		return -EOPNOTSUPP;
+	*ret_pinned = pinned;
 	return 0;
 }
 
@@ -137,7 +151,7 @@ static int pin_by_path(int proc_fd, uint32_t pid, const struct mapped_file *file
 	if (fd < 0)
 		return translate(-fd);
 
-	int r = file_opener_look_at(fd, &pinned);
+	int r = look_at_regular(fd, &pinned);
 	if (r < 0)
 		return r;
 	if (!is_same_file(&pinned.identity, file))
@@ -161,7 +175,7 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 	if (fd < 0)
 		return pin_by_path(proc_fd, pid, mapping->file, ret_pinned);
 
-	int r = file_opener_look_at(fd, ret_pinned);
+	int r = look_at_regular(fd, ret_pinned);
 	if (r == 0)
 		ret_pinned->fd = take_fd(fd);
 	return r;

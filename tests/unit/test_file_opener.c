@@ -247,6 +247,89 @@ static void a_silent_fuse_server_holds_nobody_up(void **state)
 	assert_int_equal(r, -EAGAIN);
 }
 
+static void a_descriptor_is_looked_at_whatever_it_was_opened_for(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	struct stat st;
+
+	write_file(proc, "123/root/file", "ELF");
+	assert_int_equal(fstatat(proc->fd, "123/root/file", &st, 0), 0);
+	_cleanup_close_ int path_fd = openat(proc->fd, "123/root/file", O_PATH | O_CLOEXEC);
+	_cleanup_close_ int read_fd = openat(proc->fd, "123/root/file", O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i < 2; i++) {
+		int fd = i ? read_fd : path_fd;
+
+		assert_int_equal(file_opener_look_at(fd, &pinned), 0);
+		assert_int_equal(pinned.fd, fd);
+		assert_false(pinned.is_directory);
+		assert_int_equal(pinned.identity.inode, st.st_ino);
+		assert_int_equal(pinned.identity.size, 3);
+		assert_int_equal(pinned.identity.dev_major, major(st.st_dev));
+		assert_int_equal(pinned.identity.dev_minor, minor(st.st_dev));
+		assert_int_equal(pinned.identity.mtime_ns,
+				 st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
+	}
+	assert_int_equal(file_opener_look_at(proc->fd, &pinned), 0);
+	assert_true(pinned.is_directory);
+}
+
+static void looking_refuses_what_is_neither_file_nor_directory(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned = { .fd = -1 };
+
+	assert_int_equal(mkfifoat(proc->fd, "123/root/fifo", 0600), 0);
+	assert_int_equal(symlinkat("fifo", proc->fd, "123/root/link"), 0);
+	_cleanup_close_ int fifo = openat(proc->fd, "123/root/fifo", O_PATH | O_CLOEXEC);
+	_cleanup_close_ int link = openat(proc->fd, "123/root/link",
+					  O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int device = open("/dev/null", O_PATH | O_CLOEXEC);
+	const int fds[] = { fifo, link, device, -EBADF };
+
+	for (size_t i = 0; i < array_len(fds); i++)
+		assert_int_equal(file_opener_look_at(fds[i], &pinned), -EOPNOTSUPP);
+	assert_int_equal(pinned.fd, -1);
+}
+
+static void a_root_serves_when_its_process_is_gone(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	int fd = -EBADF;
+
+	_cleanup_close_ int real_fd = openat(proc->fd, "123/root", O_PATH | O_CLOEXEC);
+	assert_int_equal(file_opener_look_at(real_fd, &pinned), 0);
+	if (!pinned.has_mount_id)
+		skip(); /* needs Linux 5.8 */
+	write_file(proc, "123/root/file", "ELF");
+	claim_type(proc, pinned.mount_id, "0:99999", "overlay");
+	assert_int_equal(file_opener_open_root(proc->fd, PID, &fd), 0);
+	_cleanup_close_ int root_fd = fd;
+	assert_int_equal(renameat(proc->fd, "123", proc->fd, "gone"), 0);
+	assert_int_equal(faccessat(root_fd, "file", F_OK, 0), 0);
+}
+
+static void a_root_that_is_not_a_local_directory_is_refused(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+	int fd = -EBADF;
+
+	_cleanup_close_ int real_fd = openat(proc->fd, "123/root", O_PATH | O_CLOEXEC);
+	assert_int_equal(file_opener_look_at(real_fd, &pinned), 0);
+	if (pinned.identity.dev_major == 0) {
+		claim_type(proc, pinned.mount_id, "0:99999", "fuse.sshfs");
+		assert_int_equal(file_opener_open_root(proc->fd, PID, &fd), -EOPNOTSUPP);
+	}
+	assert_int_equal(file_opener_open_root(proc->fd, 99, &fd), -ESRCH);
+	assert_int_equal(unlinkat(proc->fd, "123/root", AT_REMOVEDIR), 0);
+	assert_int_equal(file_opener_open_root(proc->fd, PID, &fd), -ESRCH);
+	write_file(proc, "123/root", "a file");
+	assert_int_equal(file_opener_open_root(proc->fd, PID, &fd), -ESRCH);
+	assert_int_equal(fd, -EBADF);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -259,6 +342,10 @@ int main(void)
 		TEST(symbolic_links_stay_within_the_root),
 		TEST(a_process_that_is_gone_is_not_found),
 		TEST(a_silent_fuse_server_holds_nobody_up),
+		TEST(a_descriptor_is_looked_at_whatever_it_was_opened_for),
+		TEST(looking_refuses_what_is_neither_file_nor_directory),
+		TEST(a_root_serves_when_its_process_is_gone),
+		TEST(a_root_that_is_not_a_local_directory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
