@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent has threads and may be large, so nothing is copied: until it becomes the program, the child runs in
+ * our memory, on a stack of its own, while the thread that starts it waits (as posix_spawn(3) does it, which
+ * knows neither limits nor prctl(2)). Other threads go on; whatever locks they hold may be held for ever as the
+ * child sees it. So it does system calls only. An error is told through that same memory. */
+#include "symbol/worker_process.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "base/parse.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define STACK_BYTES ((size_t)1 << 16)
+#define NICENESS 5
+#define OOM_SCORE "1000"
+#define WAIT_STEP_NS NSEC_PER_MSEC
+#define STATM_MAX_BYTES 256
+
+struct launch {
+	const char *program;
+	char *const *args;
+	char *const *envp;
+	int socket; /* the worker's end */
+	pid_t parent;
+	uint64_t max_data_bytes;
+	int error; /* negative errno of the child */
+};
+
+/* Out of the way of those that are about to be replaced. */
+static int move_up(int fd)
+{
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, WORKER_PROCESS_SOCKET_FD + 1);
+}
+
+/* Before Linux 5.9 there is no close_range(2); what this program opens is closed by execve(2) anyway. */
+static int set_descriptors(int socket_fd)
+{
+	int null_fd = move_up(open("/dev/null", O_RDWR | O_CLOEXEC));
+
+	socket_fd = move_up(socket_fd);
+	if (null_fd < 0 || socket_fd < 0)
+		return -errno;
+	if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0 ||
+	    dup2(socket_fd, WORKER_PROCESS_SOCKET_FD) < 0)
+		return -errno;
+	syscall(SYS_close_range, WORKER_PROCESS_SOCKET_FD + 1, ~0U, 0);
+	return 0;
+}
+
+/* Numbers that the C library keeps for itself are refused; those have handlers, which execve(2) removes. */
+static void set_signals(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int set_limit(__rlimit_resource_t resource, rlim_t value)
+{
+	struct rlimit limit = { .rlim_cur = value, .rlim_max = value };
+
+	return setrlimit(resource, &limit) < 0 ? -errno : 0;
+}
+
+static int set_limits(uint64_t max_data_bytes)
+{
+	struct rlimit files;
+
+	if (set_limit(RLIMIT_CORE, 0) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return -errno;
+	if (files.rlim_max > WORKER_PROCESS_MAX_FDS &&
+	    set_limit(RLIMIT_NOFILE, WORKER_PROCESS_MAX_FDS) < 0)
+		return -errno;
+	return max_data_bytes ? set_limit(RLIMIT_DATA, max_data_bytes) : 0;
+}
+
+/* Nice to have: where it is refused, the worker runs all the same. */
+static void lower_priority(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		ssize_t n = write(fd, OOM_SCORE, strlen(OOM_SCORE));
+
+		(void)n;
+		close(fd);
+	}
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
+}
+
+/* No new privileges: the program's file may carry capabilities, and execve(2) would then forget the signal. */
+static int tie_to_parent(pid_t parent)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+/* Runs in the child. */
+static int become_program(void *data)
+{
+	struct launch *launch = data;
+
+	setsid();
+	lower_priority();
+	launch->error = tie_to_parent(launch->parent);
+	if (launch->error == 0)
+		launch->error = set_descriptors(launch->socket);
+	if (launch->error == 0)
+		launch->error = set_limits(launch->max_data_bytes);
+	if (launch->error < 0)
+		return 1;
+	set_signals();
+	execve(launch->program, launch->args, launch->envp);
+	launch->error = -errno;
+	return 1;
+}
+
+/* No handler of ours may run in the child, as it would in our memory. */
+static int run_child(struct launch *launch, pid_t *ret_pid)
+{
+	_cleanup_free_ char *stack = malloc(STACK_BYTES);
+	sigset_t all;
+	sigset_t before;
+
+	if (!stack)
+		return -ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pid_t pid = clone(become_program, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			  launch);
+	int r = pid < 0 ? -errno : launch->error;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r < 0) {
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		return r;
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+int worker_process_start(const struct worker_process_opts *opts, struct worker_process *ret_worker)
+{
+	static char *const no_environment[] = { NULL };
+	const char *program = opts->program ? opts->program : "/proc/self/exe";
+	char *const args[] = { (char *)program, (char *)opts->command, NULL };
+	struct launch launch = {
+		.program = program,
+		.args = args,
+		.envp = opts->envp ? opts->envp : no_environment,
+		.parent = getpid(),
+		.max_data_bytes = WORKER_PROCESS_IS_SANITIZED ? 0 : opts->max_data_bytes,
+	};
+	int ends[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	_cleanup_close_ int ours = ends[0];
+	_cleanup_close_ int theirs = ends[1];
+
+	launch.socket = theirs;
+	int r = run_child(&launch, &pid);
+	if (r < 0)
+		return r;
+	*ret_worker = (struct worker_process){ .pid = pid, .socket = take_fd(ours) };
+	return 0;
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_usec * NSEC_PER_USEC;
+}
+
+bool worker_process_has_ended(struct worker_process *worker)
+{
+	struct rusage usage = { 0 };
+
+	if (worker->pid == 0)
+		return true;
+	if (wait4(worker->pid, &worker->status, WNOHANG, &usage) == 0)
+		return false;
+	worker->pid =
+		0; /* also when whoever started us has SIGCHLD ignored, and there is nothing to wait for */
+	worker->cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
+	return true;
+}
+
+bool worker_process_stop(struct worker_process *worker, uint64_t timeout_ns)
+{
+	const struct timespec step = clock_timespec(WAIT_STEP_NS);
+	uint64_t deadline_ns = clock_mono_ns() + timeout_ns;
+
+	cleanup_closep(&worker->socket);
+	worker->socket = -EBADF;
+	if (worker->pid > 0)
+		kill(worker->pid, SIGKILL);
+	while (!worker_process_has_ended(worker)) {
+		if (clock_mono_ns() >= deadline_ns)
+			return false;
+		nanosleep(&step, NULL);
+	}
+	return true;
+}
+
+/* Of /proc/PID/statm, the second number, in pages. */
+static uint64_t read_resident_bytes(pid_t pid)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(STATM_MAX_BYTES);
+	char path[32];
+	uint64_t nr_pages;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	if (file_read_at(AT_FDCWD, path, &text) < 0 || !text.data)
+		return 0;
+	const char *cursor = strchr(text.data, ' ');
+	if (!cursor++)
+		return 0;
+	if (parse_digits(&cursor, text.data + text.len, 10, &nr_pages) < 0)
+		return 0;
+	return nr_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+struct worker_process_usage worker_process_get_usage(const struct worker_process *worker)
+{
+	struct worker_process_usage usage = { .cpu_ns = worker->cpu_ns };
+	clockid_t clock;
+
+	if (worker->pid == 0)
+		return usage;
+	if (clock_getcpuclockid(worker->pid, &clock) == 0)
+		usage.cpu_ns = clock_read_ns(clock);
+	usage.resident_bytes = read_resident_bytes(worker->pid);
+	return usage;
+}
