@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,6 +22,17 @@
 #include <sys/wait.h>
 
 #define STACK_BYTES ((size_t)1 << 16)
+
+/* ThreadSanitizer takes every clone(2) for a fork(2), and gets confused by shared memory. */
+#if defined(__has_feature)
+#define IS_THREAD_SANITIZED __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_THREAD__)
+#define IS_THREAD_SANITIZED 1
+#else
+#define IS_THREAD_SANITIZED 0
+#endif
+#define CLONE_FLAGS (SIGCHLD | CLONE_VFORK | (IS_THREAD_SANITIZED ? 0 : CLONE_VM))
+
 #define NICENESS 5
 #define OOM_SCORE "1000"
 #define WAIT_STEP_NS NSEC_PER_MSEC
@@ -134,16 +146,12 @@ static int become_program(void *data)
 /* No handler of ours may run in the child, as it would in our memory. */
 static int run_child(struct launch *launch, pid_t *ret_pid)
 {
-	_cleanup_free_ char *stack = malloc(STACK_BYTES);
 	sigset_t all;
 	sigset_t before;
 
-	if (!stack)
-		return -ENOMEM;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	pid_t pid = clone(become_program, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD,
-			  launch);
+	pid_t pid = clone(become_program, (char *)launch + STACK_BYTES, CLONE_FLAGS, launch);
 	int r = pid < 0 ? -errno : launch->error;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r < 0) {
@@ -155,18 +163,25 @@ static int run_child(struct launch *launch, pid_t *ret_pid)
 	return 0;
 }
 
+/* The child's stack, and below it what it is to do and where it says what failed. */
+static int launch_program(const struct launch *what, pid_t *ret_pid)
+{
+	struct launch *launch = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (launch == MAP_FAILED)
+		return -errno;
+	*launch = *what;
+	int r = run_child(launch, ret_pid);
+	munmap(launch, STACK_BYTES);
+	return r;
+}
+
 int worker_process_start(const struct worker_process_opts *opts, struct worker_process *ret_worker)
 {
 	static char *const no_environment[] = { NULL };
 	const char *program = opts->program ? opts->program : "/proc/self/exe";
 	char *const args[] = { (char *)program, (char *)opts->command, NULL };
-	struct launch launch = {
-		.program = program,
-		.args = args,
-		.envp = opts->envp ? opts->envp : no_environment,
-		.parent = getpid(),
-		.max_data_bytes = WORKER_PROCESS_IS_SANITIZED ? 0 : opts->max_data_bytes,
-	};
 	int ends[2];
 	pid_t pid;
 
@@ -175,8 +190,15 @@ int worker_process_start(const struct worker_process_opts *opts, struct worker_p
 	_cleanup_close_ int ours = ends[0];
 	_cleanup_close_ int theirs = ends[1];
 
-	launch.socket = theirs;
-	int r = run_child(&launch, &pid);
+	const struct launch launch = {
+		.program = program,
+		.args = args,
+		.envp = opts->envp ? opts->envp : no_environment,
+		.socket = theirs,
+		.parent = getpid(),
+		.max_data_bytes = WORKER_PROCESS_IS_SANITIZED ? 0 : opts->max_data_bytes,
+	};
+	int r = launch_program(&launch, &pid);
 	if (r < 0)
 		return r;
 	*ret_worker = (struct worker_process){ .pid = pid, .socket = take_fd(ours) };
