@@ -4,7 +4,7 @@
 #include "symbol/debug_files.h"
 
 #include "base/cleanup.h"
-#include "base/parse.h"
+#include "symbol/build_id.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define MIN_BUILD_ID_DIGITS 4
-#define MAX_BUILD_ID_DIGITS 128
 #define PROC_PATH_BYTES 32
 
 #define IN_ROOT (RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS)
@@ -39,14 +37,6 @@ struct directory {
 	const char *path;
 	int len;
 };
-
-static bool is_build_id(const char *text)
-{
-	size_t len = strnlen(text, MAX_BUILD_ID_DIGITS + 1);
-
-	return len >= MIN_BUILD_ID_DIGITS && len <= MAX_BUILD_ID_DIGITS && len % 2 == 0 &&
-	       is_lower_hex(text, len);
-}
 
 static bool is_file_name(const char *name)
 {
@@ -125,7 +115,7 @@ static int open_by_id(const struct debug_files *files, const struct side *side,
 {
 	char path[PATH_MAX];
 
-	if (!is_build_id(build_id))
+	if (!build_id_is_valid(build_id))
 		return -ENOENT;
 
 	int n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", files->debug_dir,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The build ids that were asked for, and what became of them:
+ *
+ *	add() ──▶ waiting ──send()──▶ sent ──answer()──▶ answered: not found, not to be asked again for a while
+ *	             ▲                 │ └───answer()──▶ forgotten: found
+ *	             └────unsend()─────┘
+ *
+ * Bounded: when it is full, what was answered first is forgotten first. */
+#ifndef SYMBOL_DEBUGINFOD_ASKED_H
+#define SYMBOL_DEBUGINFOD_ASKED_H
+
+#include "base/err.h"
+#include "base/htable.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEBUGINFOD_ASKED_MAX 16384
+
+enum debuginfod_asked_state {
+	DEBUGINFOD_FORGOTTEN, /* the row is free */
+	DEBUGINFOD_WAITING,
+	DEBUGINFOD_SENT,
+	DEBUGINFOD_ANSWERED,
+	DEBUGINFOD_NR_STATES,
+};
+
+struct debuginfod_asked_row {
+	char *build_id; /* owned; NULL in a free row */
+	uint64_t cookie;
+	uint64_t until_ns; /* of an answered one: not to be asked again before */
+	enum debuginfod_asked_state state;
+	uint32_t hash;
+	uint32_t previous, next; /* in the same state */
+};
+
+/* Rows in the order in which they came to their state. */
+struct debuginfod_asked_list {
+	uint32_t first, last;
+	size_t nr;
+};
+
+struct debuginfod_asked {
+	struct debuginfod_asked_row *rows; /* owned */
+	size_t nr_rows, cap_rows;
+	size_t max_waiting;
+	struct htable by_id;
+	struct debuginfod_asked_list lists[DEBUGINFOD_NR_STATES];
+};
+
+void debuginfod_asked_init(struct debuginfod_asked *asked, size_t max_waiting);
+void debuginfod_asked_done(struct debuginfod_asked *asked);
+
+/* Errors: -EALREADY waiting, sent, or answered and not yet to be asked again; -ENOSPC max_waiting; -ENOMEM. */
+int debuginfod_asked_add(struct debuginfod_asked *asked, const char *build_id, uint64_t cookie,
+			 uint64_t now_ns) must_check;
+
+/* The build id that waits longest, which counts as sent then. Borrowed until it is answered. NULL when none waits. */
+const char *debuginfod_asked_send(struct debuginfod_asked *asked);
+
+/* All that were sent wait again, before the others. */
+void debuginfod_asked_unsend(struct debuginfod_asked *asked);
+
+/* The one that was sent first is answered: it is forgotten when `until_ns` is 0, else remembered until then. There
+ * must be one. Returns its cookie. */
+uint64_t debuginfod_asked_answer(struct debuginfod_asked *asked, uint64_t until_ns);
+
+static inline size_t debuginfod_asked_count(const struct debuginfod_asked *asked,
+					    enum debuginfod_asked_state state)
+{
+	return asked->lists[state].nr;
+}
+
+#endif
