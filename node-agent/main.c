@@ -2,8 +2,10 @@
 /* flamelet: whose CPU time it is, on a whole node, pod by pod. */
 #include "base/err.h"
 #include "cli/commands.h"
+#include "symbol/debuginfod.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The first one is what `flamelet` without a command does. */
@@ -12,6 +14,14 @@ static const struct command commands[] = {
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },
 	{ "doctor", COMMAND_DOCTOR, cmd_doctor, "what this host lacks, and what to do" },
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
+};
+
+/* What the agent starts this program as to have work done by another process; not for people to call. */
+static const struct {
+	const char *name;
+	int (*run)(void); /* returns the exit status */
+} workers[] = {
+	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
 };
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and messages would be
@@ -29,7 +39,10 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	(void)argc;
+	for (size_t i = 0; argc == 2 && i < array_len(workers); i++) {
+		if (strcmp(argv[1], workers[i].name) == 0)
+			return workers[i].run();
+	}
 	hold_standard_descriptors();
 	return commands_run(commands, array_len(commands), argv);
 }

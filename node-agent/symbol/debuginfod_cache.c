@@ -97,29 +97,26 @@ static bool is_librarys(const char *name)
 	       begins_with(name, "hdr-");
 }
 
-static int open_directory(int dir_fd, const char *name, DIR **ret_dir)
+/* NULL, and errno, when that fails. */
+static DIR *open_directory(int dir_fd, const char *name)
 {
 	_cleanup_close_ int fd = openat(dir_fd, name,
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
-	DIR *dir = fdopendir(fd);
-	if (!dir)
-		return -ENOMEM;
-	(void)take_fd(fd);
-	*ret_dir = dir;
-	return 0;
+	if (dir)
+		(void)take_fd(fd);
+	return dir;
 }
 
 /* Calls `fn` with each of a build id's files; what cannot be looked at is nobody's. */
 static void visit_files(int cache_fd, const char *build_id, file_fn *fn, void *data)
 {
-	_cleanup_closedir_ DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = open_directory(cache_fd, build_id);
 	const struct dirent *entry;
 	struct stat st;
 
-	if (open_directory(cache_fd, build_id, &dir) < 0)
+	if (!dir)
 		return;
 	for (int i = 0; i < ID_MAX_ENTRIES && (entry = readdir(dir)); i++) {
 		const char *name = entry->d_name;
@@ -182,7 +179,7 @@ static int list_id(struct listing *listing, int cache_fd, const char *name)
 		remove_id(cache_fd, name);
 	if (r < 0)
 		return r == -ENOSPC ? 0 : r;
-	snprintf(id.name, sizeof(id.name), "%s", name);
+	memcpy(id.name, name, strnlen(name, sizeof(id.name) - 1));
 	visit_files(cache_fd, name, count_file, &id);
 	listing->ids[listing->nr_ids++] = id;
 	listing->nr_bytes += id.bytes;
@@ -191,10 +188,12 @@ static int list_id(struct listing *listing, int cache_fd, const char *name)
 
 static int list_ids(struct listing *listing, int cache_fd)
 {
-	_cleanup_closedir_ DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = open_directory(cache_fd, ".");
 	const struct dirent *entry;
-	int r = open_directory(cache_fd, ".", &dir);
+	int r = 0;
 
+	if (!dir)
+		return -errno;
 	for (int i = 0; r == 0 && i < SCAN_MAX_ENTRIES && (entry = readdir(dir)); i++) {
 		if (build_id_is_valid(entry->d_name))
 			r = list_id(listing, cache_fd, entry->d_name);

@@ -343,7 +343,7 @@ static void links_are_followed_within_a_container_only(void **state)
 		"../../../../../../../../../../../../etc/passwd",
 		"/proc/self/exe",
 		"/proc/self/fd/0",
-		"../../../../host/" BY_ID,
+		"../../../../host/opt/app/program",
 		"program.debug",
 		"/opt/app",
 	};
