@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system call filter is a list of calls, translated into a classic BPF program that compares the number with
+ * each of them in turn; the first that fits decides. For a few it matters what they are asked: memory that could be executed is not to be
+ * had, and of fcntl(2) there is only what duplicates descriptors and looks at them. Arguments are compared by
+ * their lower half, as the kernel takes them as int. */
+#include "symbol/worker_sandbox.h"
+
+#include "symbol/worker_process.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "Which system calls this architecture has is not known."
+#endif
+
+#define MAX_INSNS 256
+
+/* A call, `verdict` when the bits `mask` of an argument are `value`. */
+struct rule {
+	uint32_t number;
+	uint32_t verdict;
+	uint32_t argument;
+	uint32_t mask; /* 0: whatever the arguments are */
+	uint32_t value;
+};
+
+#define ALLOW(name)                                                                                \
+	{                                                                                          \
+		.number = SYS_##name, .verdict = SECCOMP_RET_ALLOW                                 \
+	}
+#define ALLOW_IF(name, arg, bits, wanted)                                                          \
+	{                                                                                          \
+		.number = SYS_##name, .verdict = SECCOMP_RET_ALLOW, .argument = (arg),             \
+		.mask = (bits), .value = (wanted)                                                  \
+	}
+
+#define REFUSE(name)                                                                               \
+	{                                                                                          \
+		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES                        \
+	}
+
+static const struct rule rules[] = {
+	/* requests and replies */
+	ALLOW(recvmsg),
+	ALLOW(sendmsg),
+	/* the files */
+	ALLOW(pread64),
+	ALLOW(read),
+	ALLOW(lseek),
+	ALLOW(close),
+	ALLOW(fstat),
+	ALLOW_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH), /* fstat() */
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFL),
+	/* memory */
+	ALLOW_IF(mmap, 2, PROT_EXEC, 0),
+	ALLOW_IF(mprotect, 2, PROT_EXEC, 0),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(brk),
+	ALLOW(sysinfo), /* qsort() asks how much there is */
+	ALLOW(futex),
+	ALLOW(getrandom), /* malloc() and hash tables */
+	/* time and signals */
+	ALLOW(clock_gettime),
+	ALLOW(rt_sigreturn),
+	ALLOW(rt_sigprocmask),
+	ALLOW(restart_syscall),
+	/* the end, and its last words */
+	ALLOW(write),
+	ALLOW(writev),
+	ALLOW(exit),
+	ALLOW(exit_group),
+	/* by name: libdw asks for that of its file, the C library for advice */
+	REFUSE(openat),
+	REFUSE(newfstatat),
+	REFUSE(readlinkat),
+#ifdef SYS_open
+	REFUSE(open),
+	REFUSE(readlink),
+#endif
+};
+
+struct filter {
+	unsigned short nr_insns;
+	struct sock_filter insns[MAX_INSNS];
+};
+
+static void add(struct filter *filter, struct sock_filter insn)
+{
+	if (filter->nr_insns < MAX_INSNS)
+		filter->insns[filter->nr_insns++] = insn;
+}
+
+static void add_load(struct filter *filter, size_t offset)
+{
+	add(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+/* Skips instructions unless what was loaded is equal. */
+static void add_skip_unless(struct filter *filter, uint32_t value, uint8_t nr_skipped)
+{
+	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr_skipped));
+}
+
+static void add_verdict(struct filter *filter, uint32_t verdict)
+{
+	add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict));
+}
+
+/* The number is loaded before and after. */
+static void add_rule(struct filter *filter, const struct rule *rule)
+{
+	if (rule->mask == 0) {
+		add_skip_unless(filter, rule->number, 1);
+		add_verdict(filter, rule->verdict);
+		return;
+	}
+	add_skip_unless(filter, rule->number, 5);
+	add_load(filter, offsetof(struct seccomp_data, args) + rule->argument * sizeof(uint64_t));
+	add(filter, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, rule->mask));
+	add_skip_unless(filter, rule->value, 1);
+	add_verdict(filter, rule->verdict);
+	add_load(filter, offsetof(struct seccomp_data, nr));
+}
+
+/* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */
+static void build_filter(struct filter *filter)
+{
+	filter->nr_insns = 0;
+	add_load(filter, offsetof(struct seccomp_data, arch));
+	add_skip_unless(filter, OUR_ARCH, 1);
+	add_load(filter, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < array_len(rules); i++)
+		add_rule(filter, &rules[i]);
+	add_verdict(filter, SECCOMP_RET_KILL_PROCESS);
+}
+
+static int filter_calls(void)
+{
+	struct filter filter;
+	struct sock_fprog program = { .filter = filter.insns };
+
+	build_filter(&filter);
+	program.len = filter.nr_insns;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
+
+/* What programs run from here could have at most is taken too, where that is allowed: no program can be run. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	int r = 0;
+
+	for (unsigned long capability = 0; r == 0; capability++)
+		r = prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+int worker_sandbox_enter(void)
+{
+	int r = drop_capabilities();
+	if (r < 0)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls();
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes away from this process, for good, all that reading handed-out files does not need: capabilities, being
+ * looked into by others of the same user, and all system calls but some twenty. What asks for files by name fails
+ * (EACCES: libraries do so, and can do without); whatever else is not on the list kills the process. */
+#ifndef SYMBOL_WORKER_SANDBOX_H
+#define SYMBOL_WORKER_SANDBOX_H
+
+#include "base/err.h"
+
+/* For a process of one thread. Under sanitizers system calls are not filtered. Errors: what prctl(2) and capset(2)
+ * say; -EINVAL when the kernel has no seccomp filters. */
+int worker_sandbox_enter(void) must_check;
+
+#endif
