@@ -6,8 +6,8 @@
  *
  * Files of containers may be made to break or to hold up whoever reads them, and libdw was not written for
  * such. So the worker is a process of its own, `flamelet symbol-worker`: without privileges, without any file
- * but those handed to it, bounded in memory; the client kills it when an answer takes too long, and starts
- * another one.
+ * but those handed to it, bounded in memory and in what it may ask the kernel for (worker_sandbox.h); the client
+ * kills it when an answer takes too long, and starts another one.
  *
  * Both ends are the same program, so the messages are structs in host byte order. Requests and replies
  * alternate, over a SOCK_STREAM socket pair; the worker ends when the socket is closed. */
@@ -16,12 +16,13 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "symbol/worker_process.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define SYMBOL_WORKER_COMMAND "symbol-worker" /* argv[1] */
-#define SYMBOL_WORKER_SOCKET_FD 3 /* in the worker */
+#define SYMBOL_WORKER_SOCKET_FD WORKER_PROCESS_SOCKET_FD
 #define SYMBOL_REQUEST_MAX_FDS 2
 #define SYMBOL_REQUEST_MAX_ADDRESSES 4096
 
@@ -38,15 +39,17 @@ enum symbol_request_kind {
 struct symbol_request {
 	uint32_t kind;
 	uint32_t nr_addresses; /* virtual addresses; uint64_t each, behind this struct */
-	uint64_t
-		key; /* of the file: the same in each request about it, so that the worker need not open
-			 its debug information again; never 0 */
+	/* Of the file: the same in each request about it, so that the worker need not open its debug
+	 * information again; never 0. */
+	uint64_t key;
 	uint64_t max_bytes; /* of the reply */
 };
 
 struct symbol_reply {
 	int32_t error; /* 0 or negative errno; then nothing follows */
 	uint32_t nr_bytes; /* behind this struct */
+	/* 1: the worker ends now, to give its memory back; the next request is for a new one. */
+	uint32_t is_last;
 };
 
 /* What the command `flamelet symbol-worker` does: drops what it does not need, then answers until the socket
