@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "cli/commands.h"
 #include "symbol/debuginfod.h"
+#include "symbol/symbol_worker.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static const struct {
 	int (*run)(void); /* returns the exit status */
 } workers[] = {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
+	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },
 };
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and messages would be

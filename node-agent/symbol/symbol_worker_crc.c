@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/symbol_worker.h"
+
+#include "base/cleanup.h"
+
+#include <zlib.h>
+
+#define READ_BYTES ((size_t)1 << 16)
+
+static int checksum(int fd, uint32_t *ret_crc)
+{
+	_cleanup_free_ unsigned char *bytes = malloc(READ_BYTES);
+	uLong crc = crc32(0, NULL, 0);
+
+	if (!bytes)
+		return -ENOMEM;
+	for (off_t at = 0;;) {
+		ssize_t n = pread(fd, bytes, READ_BYTES, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		crc = crc32(crc, bytes, (uInt)n);
+		at += n;
+	}
+	*ret_crc = (uint32_t)crc;
+	return 0;
+}
+
+int symbol_worker_crc(const int *fds, size_t nr_fds, struct strbuf *reply)
+{
+	uint32_t crc;
+
+	if (nr_fds != 1)
+		return -EINVAL;
+	int r = checksum(fds[0], &crc);
+	if (r < 0)
+		return r;
+	strbuf_append(reply, &crc, sizeof(crc));
+	return strbuf_error(reply);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/symbol_worker.h"
+
+int symbol_worker_lines(const struct symbol_request *request, const uint64_t *addresses,
+			const int *fds, size_t nr_fds, struct strbuf *reply)
+{
+	(void)request;
+	(void)addresses;
+	(void)fds;
+	(void)nr_fds;
+	(void)reply;
+	return -EOPNOTSUPP;
+}
