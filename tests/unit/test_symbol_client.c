@@ -317,6 +317,40 @@ static void the_worker_is_confined(void **state)
 		assert_true(status_has(pid, "\nSeccomp:\t2\n"));
 }
 
+/* Sends these bytes to the program's worker and hangs up; returns how it ended. */
+static int end_worker(const void *bytes, size_t len)
+{
+	const struct worker_process_opts opts = {
+		.program = FLAMELET_PROGRAM,
+		.command = SYMBOL_WORKER_COMMAND,
+	};
+	struct worker_process worker = WORKER_PROCESS_NONE;
+	char byte;
+
+	assert_int_equal(worker_process_start(&opts, &worker), 0);
+	assert_int_equal(send(worker.socket, bytes, len, MSG_NOSIGNAL), len);
+	assert_int_equal(shutdown(worker.socket, SHUT_WR), 0);
+	while (recv(worker.socket, &byte, 1, 0) > 0)
+		;
+	waitid(P_PID, (id_t)worker.pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	assert_true(worker_process_has_ended(&worker));
+	worker_process_stop(&worker, 0);
+	return worker.status;
+}
+
+static void the_worker_ends_by_itself_when_nobody_asks_any_more(void **state)
+{
+	static const struct symbol_request request = { SYMBOL_REQUEST_CRC, .key = 1 };
+	static const struct symbol_request too_long = { .nr_addresses = UINT32_MAX };
+	const int exit_failed = 1 << 8;
+	(void)state;
+
+	assert_int_equal(end_worker(NULL, 0), 0);
+	assert_int_equal(end_worker(&request, sizeof(request)), 0);
+	assert_int_equal(end_worker(&request, sizeof(request) - 1), exit_failed);
+	assert_int_equal(end_worker(&too_long, sizeof(too_long)), exit_failed);
+}
+
 static void a_worker_that_takes_too_long_is_killed(void **state)
 {
 	static const enum behaviour behaviours[] = { NEVER_ANSWER, STOP_HALFWAY, DRIP };
@@ -503,6 +537,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(only_one_request_is_on_its_way),
 		cmocka_unit_test(no_descriptors_are_left_at_either_end),
 		cmocka_unit_test(the_worker_is_confined),
+		cmocka_unit_test(the_worker_ends_by_itself_when_nobody_asks_any_more),
 		cmocka_unit_test(a_worker_that_takes_too_long_is_killed),
 		cmocka_unit_test(a_death_is_told_and_another_worker_answers),
 		cmocka_unit_test(deaths_in_a_row_slow_down_restarts),

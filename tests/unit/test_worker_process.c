@@ -96,7 +96,6 @@ static int read_oom_score(void)
 
 static int tell_surroundings(void)
 {
-	extern char **environ;
 	struct surroundings found = {
 		.nr_fds = count_fds("/proc/self/fd"),
 		.nr_signals_ignored_or_blocked = count_unusual_signals(),
