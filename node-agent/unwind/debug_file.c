@@ -2,6 +2,7 @@
 #include "unwind/debug_file.h"
 
 #include "base/cleanup.h"
+#include "unwind/debug_link.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -52,21 +53,6 @@ int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_
 	return 0;
 }
 
-static bool parse_link(const uint8_t *link, size_t len, const char **ret_name, uint32_t *ret_crc)
-{
-	const uint8_t *end = memchr(link, '\0', len);
-	size_t crc_offset;
-
-	if (!end || end == link)
-		return false;
-	crc_offset = ((size_t)(end - link) + 4) & ~(size_t)3;
-	if (crc_offset > len || len - crc_offset < sizeof(*ret_crc))
-		return false;
-	memcpy(ret_crc, link + crc_offset, sizeof(*ret_crc));
-	*ret_name = (const char *)link;
-	return !strchr(*ret_name, '/');
-}
-
 static int check_crc(int fd, uint32_t expected)
 {
 	_cleanup_free_ uint8_t *buf = malloc(READ_BYTES);
@@ -94,7 +80,7 @@ int debug_file_open_by_link(const char *debug_dir, const uint8_t *link, size_t l
 	const char *name;
 	uint32_t crc;
 
-	if (!parse_link(link, len, &name, &crc))
+	if (!debug_link_parse(link, len, &name, &crc))
 		return -EBADMSG;
 
 	_cleanup_close_ int fd = open_below(debug_dir, name);

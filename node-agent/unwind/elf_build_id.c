@@ -14,7 +14,8 @@ struct note_range {
 	uint64_t align;
 };
 
-static void encode_hex(const unsigned char *bytes, size_t len, char *ret_hex)
+void elf_build_id_to_hex(const uint8_t *bytes, size_t len,
+			 char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1])
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -47,7 +48,7 @@ static bool search_range(struct elf_reader *reader, struct note_range range, cha
 	const char *notes = data->d_buf;
 	for (size_t pos = 0; (pos = gelf_getnote(data, pos, &note, &name, &desc)) > 0;) {
 		if (is_build_id(notes, &note, name)) {
-			encode_hex((const unsigned char *)notes + desc, note.n_descsz, ret_hex);
+			elf_build_id_to_hex((const uint8_t *)notes + desc, note.n_descsz, ret_hex);
 			return true;
 		}
 	}

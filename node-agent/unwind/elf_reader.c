@@ -2,6 +2,9 @@
 /* libelf is asked twice: first about the file header alone, which gives it in its 64-bit form whatever the
  * class; then, when both tables it names have been checked and read, about the whole image.
  *
+ * The image is read-only where nothing was read yet: the address space of a large file then does not count as
+ * the process's data (RLIMIT_DATA), and a page does from when it is read.
+ *
  * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. */
 #include "unwind/elf_reader.h"
 
@@ -13,7 +16,6 @@
 #include <sys/stat.h>
 
 #define OWN_BYTE_ORDER (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
-#define PAGE_BYTES ((size_t)4096)
 
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
 {
@@ -21,6 +23,10 @@ int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf,
 
 	if (offset > reader->size || len > reader->size - offset)
 		return -EBADMSG;
+	if (reader->fd < 0) {
+		memcpy(to, reader->image + offset, len);
+		return 0;
+	}
 	while (len > 0) {
 		ssize_t n = pread(reader->fd, to, len, (off_t)offset);
 
@@ -39,9 +45,12 @@ int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf,
 
 static int read_pages(struct elf_reader *reader, size_t first, size_t nr)
 {
-	size_t start = first * PAGE_BYTES;
+	size_t start = first * reader->page_bytes;
 	size_t left = (size_t)reader->size - start;
-	size_t len = left < nr * PAGE_BYTES ? left : nr * PAGE_BYTES;
+	size_t len = left < nr * reader->page_bytes ? left : nr * reader->page_bytes;
+
+	if (mprotect(reader->image + start, len, PROT_READ | PROT_WRITE) < 0)
+		return -errno;
 
 	int r = elf_reader_read(reader, start, reader->image + start, len);
 	if (r < 0)
@@ -55,11 +64,11 @@ static int load(struct elf_reader *reader, uint64_t offset, uint64_t len)
 {
 	if (offset > reader->size || len > reader->size - offset)
 		return -EBADMSG;
-	if (len == 0)
+	if (len == 0 || !reader->has_page)
 		return 0;
 
-	size_t end = (size_t)((offset + len - 1) / PAGE_BYTES) + 1;
-	for (size_t page = (size_t)(offset / PAGE_BYTES), nr; page < end; page += nr + 1) {
+	size_t end = (size_t)((offset + len - 1) / reader->page_bytes) + 1;
+	for (size_t page = (size_t)(offset / reader->page_bytes), nr; page < end; page += nr + 1) {
 		nr = 0;
 		while (page + nr < end && !reader->has_page[page + nr])
 			nr++;
@@ -208,14 +217,32 @@ static int read_all_headers(struct elf_reader *reader)
 
 static int reserve_image(struct elf_reader *reader)
 {
-	void *image = mmap(NULL, (size_t)reader->size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *image;
 
+	reader->has_page = calloc((size_t)(reader->size / page_bytes) + 1, sizeof(bool));
+	if (!reader->has_page)
+		return -ENOMEM;
+	image = mmap(NULL, (size_t)reader->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (image == MAP_FAILED)
 		return -errno;
 	reader->image = image;
-	reader->has_page = calloc((size_t)(reader->size / PAGE_BYTES) + 1, sizeof(bool));
-	return reader->has_page ? 0 : -ENOMEM;
+	reader->page_bytes = page_bytes;
+	return 0;
+}
+
+/* Takes a reader whose image is there. */
+static int finish_init(struct elf_reader *fresh, struct elf_reader *ret_reader)
+{
+	(void)elf_version(EV_CURRENT);
+
+	int r = read_all_headers(fresh);
+	if (r < 0) {
+		elf_reader_done(fresh);
+		return r;
+	}
+	*ret_reader = *fresh;
+	return 0;
 }
 
 int elf_reader_init(struct elf_reader *reader, int fd)
@@ -228,17 +255,20 @@ int elf_reader_init(struct elf_reader *reader, int fd)
 	fresh.size = (uint64_t)st.st_size;
 	if (!S_ISREG(st.st_mode) || fresh.size == 0 || fresh.size > ELF_MAX_FILE_BYTES)
 		return -EBADMSG;
-	(void)elf_version(EV_CURRENT);
 
 	int r = reserve_image(&fresh);
-	if (r == 0)
-		r = read_all_headers(&fresh);
 	if (r < 0) {
 		elf_reader_done(&fresh);
 		return r;
 	}
-	*reader = fresh;
-	return 0;
+	return finish_init(&fresh, reader);
+}
+
+int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len)
+{
+	struct elf_reader fresh = { .fd = -EBADF, .size = len, .image = (char *)bytes };
+
+	return len == 0 ? -EBADMSG : finish_init(&fresh, reader);
 }
 
 void elf_reader_done(struct elf_reader *reader)
@@ -246,10 +276,21 @@ void elf_reader_done(struct elf_reader *reader)
 	free(reader->sections);
 	free(reader->segments);
 	elf_end(reader->elf);
-	free(reader->has_page);
-	if (reader->image)
+	if (reader->has_page && reader->image)
 		munmap(reader->image, (size_t)reader->size);
+	free(reader->has_page);
 	*reader = (struct elf_reader){ .fd = -EBADF };
+}
+
+int elf_reader_bytes(struct elf_reader *reader, uint64_t offset, uint64_t len,
+		     const uint8_t **ret_bytes)
+{
+	int r = load(reader, offset, len);
+
+	if (r < 0)
+		return r;
+	*ret_bytes = (const uint8_t *)reader->image + offset;
+	return 0;
 }
 
 /* Not elf_getdata(): a table with half an entry at its end would be none to it. */

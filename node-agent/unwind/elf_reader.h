@@ -27,10 +27,12 @@
 #define ELF_BUILD_ID_MAX 64 /* bytes; GNU's are 20 */
 
 struct elf_reader {
-	int fd; /* borrowed */
+	int fd; /* borrowed; -EBADF: the file is in memory */
 	uint64_t size; /* of the file, when it was opened */
-	char *image; /* owned; address space of that size, zero where nothing was read */
-	bool *has_page; /* owned; which pages of the image were read */
+	char *image; /* owned; address space of that size, zero where nothing was read. Of a file in memory: its
+			bytes, borrowed */
+	bool *has_page; /* owned; which pages of the image were read; NULL: all */
+	size_t page_bytes;
 	Elf *elf; /* owned; over the image */
 	uint16_t machine; /* EM_… */
 	GElf_Shdr *sections; /* owned */
@@ -42,12 +44,19 @@ struct elf_reader {
 /* Reads the headers. Errors: -EBADMSG not a regular file, not ELF, damaged or over a limit; -ENOMEM; what
  * pread() says. */
 int elf_reader_init(struct elf_reader *reader, int fd) must_check;
+
+/* The same for a file in memory, aligned to 8 bytes, which must outlive the reader and not change. */
+int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len) must_check;
 void elf_reader_done(struct elf_reader *reader);
 
 /* Copies exactly `len` bytes of the file, past the image. Errors: -EBADMSG when the file does not have
  * them, what pread() says. */
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
 	must_check;
+
+/* A range of the file; borrowed. What lies between ranges that were asked for reads as zeros. Errors: as above, -ENOMEM. */
+int elf_reader_bytes(struct elf_reader *reader, uint64_t offset, uint64_t len,
+		     const uint8_t **ret_bytes) must_check;
 
 /* A range of the file as libelf's data of a type (ELF_T_…); borrowed. The caller bounds `len`.
  * Errors: -EBADMSG when the file does not have it, -ENOMEM, what pread() says. */
@@ -63,5 +72,9 @@ size_t elf_reader_entry_bytes(const struct elf_reader *reader, Elf_Type type);
 /* The GNU build id, from a PT_NOTE segment, else from an SHT_NOTE section, as lower-case hex; "" when
  * there is none. */
 void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
+
+/* The bytes of a build id, at most ELF_BUILD_ID_MAX, in that form. */
+void elf_build_id_to_hex(const uint8_t *bytes, size_t len,
+			 char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
 
 #endif

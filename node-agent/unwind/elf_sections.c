@@ -207,14 +207,20 @@ static int load_eh_frames(struct elf_sections *sections, struct elf_reader *read
 	return r;
 }
 
+const GElf_Shdr *elf_sections_find_gopclntab(const struct elf_section_names *names,
+					     const struct elf_reader *reader)
+{
+	const GElf_Shdr *table = elf_section_find(names, reader, ".gopclntab");
+
+	return table ? table : elf_section_find(names, reader, ".data.rel.ro.gopclntab");
+}
+
 int elf_sections_load(struct elf_sections *sections, struct elf_reader *reader,
 		      const struct elf_section_names *names)
 {
-	const GElf_Shdr *table = elf_section_find(names, reader, ".gopclntab");
+	const GElf_Shdr *table = elf_sections_find_gopclntab(names, reader);
 	int r = 0;
 
-	if (!table)
-		table = elf_section_find(names, reader, ".data.rel.ro.gopclntab");
 	if (table)
 		r = add_section(sections, reader, table, ELF_GOPCLNTAB);
 	return r < 0 ? r : load_eh_frames(sections, reader, names);

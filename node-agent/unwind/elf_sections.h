@@ -51,6 +51,10 @@ void elf_section_names_done(struct elf_section_names *names);
 const GElf_Shdr *elf_section_find(const struct elf_section_names *names,
 				  const struct elf_reader *reader, const char *name);
 
+/* Go's function table, or NULL; borrowed. */
+const GElf_Shdr *elf_sections_find_gopclntab(const struct elf_section_names *names,
+					     const struct elf_reader *reader);
+
 /* Adds .gopclntab and what is called .eh_frame or has its type; without section headers what the program header
  * PT_GNU_EH_FRAME leads to. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes,
  * -ENOMEM, what pread() says. */

@@ -143,7 +143,11 @@ static const char *find_name(const struct gopclntab_table *table, uint32_t offse
 {
 	uint64_t start = (uint64_t)table->names_offset + offset;
 
-	if (start >= table->len || !memchr(table->data + start, '\0', table->len - start))
+	if (start >= table->len)
+		return "";
+
+	size_t left = table->len - (size_t)start;
+	if (!memchr(table->data + start, '\0', left < GO_MAX_NAME_BYTES ? left : GO_MAX_NAME_BYTES))
 		return "";
 	return (const char *)table->data + start;
 }

@@ -20,6 +20,8 @@ struct gopclntab_section;
 #define GO_TOP_FRAME 1
 #define GO_WRITES_SP 2
 
+#define GO_MAX_NAME_BYTES 4096 /* with the NUL; longer ones are none */
+
 struct gopclntab_table {
 	const uint8_t *data; /* borrowed */
 	size_t len;
@@ -38,7 +40,7 @@ struct gopclntab_function {
 	uint64_t end; /* the next one's start: with padding */
 	uint32_t pcsp; /* in pctab; 0: it has none */
 	uint8_t flags; /* GO_… */
-	const char *name; /* borrowed, terminated; "" when it is damaged */
+	const char *name; /* borrowed, terminated; "" when it is damaged or too long */
 };
 
 /* Walks through a pcsp table. */
