@@ -1,79 +1,160 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Not only the names decide what functions are called, but all that leads to them: the stubs of the linkage table and
+ * the relocations of their slots, and the relocation of the address from which Go's table counts. */
 #include "symbol/elf_fingerprint.h"
 
 #include "base/hash.h"
-#include "unwind/elf_reader.h"
-#include "symbol/elf_symbol_list.h"
+#include "symbol/elf_symbol_table.h"
+#include "unwind/elf_sections.h"
 
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
 
-/* A hash over many pieces: of the hash so far and that of the piece. */
-static uint32_t chain(uint32_t hash, const void *data, size_t len)
+/* A fingerprint while it is taken. */
+struct taking {
+	struct elf_reader reader;
+	struct elf_section_names names;
+	size_t max_bytes; /* of a section */
+	struct elf_fingerprint print;
+	char chunk[CHUNK_BYTES];
+};
+
+static void taking_freep(struct taking **taking)
 {
-	return hash_u64((uint64_t)hash << 32 | hash_bytes(data, len));
+	if (!*taking)
+		return;
+	elf_section_names_done(&(*taking)->names);
+	elf_reader_done(&(*taking)->reader);
+	free(*taking);
 }
 
-static int chain_section(const struct elf_reader *reader, const GElf_Shdr *section,
-			 uint64_t max_bytes, uint32_t *hash)
+/* A hash over many pieces: of the hash so far and that of the piece. */
+static void chain(struct taking *taking, const void *data, size_t len)
 {
-	_cleanup_free_ char *chunk = malloc(CHUNK_BYTES);
+	taking->print.hash = hash_u64((uint64_t)taking->print.hash << 32 | hash_bytes(data, len));
+}
 
-	if (!chunk)
-		return -ENOMEM;
-	if (section->sh_size > max_bytes)
+static int chain_range(struct taking *taking, uint64_t offset, uint64_t len)
+{
+	if (len > taking->max_bytes)
 		return -ENOSPC;
-	for (uint64_t pos = 0; pos < section->sh_size; pos += CHUNK_BYTES) {
-		uint64_t left = section->sh_size - pos;
-		size_t len = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+	for (uint64_t pos = 0; pos < len; pos += CHUNK_BYTES) {
+		size_t now = len - pos < CHUNK_BYTES ? (size_t)(len - pos) : CHUNK_BYTES;
 
-		int r = elf_reader_read(reader, section->sh_offset + pos, chunk, len);
+		int r = elf_reader_read(&taking->reader, offset + pos, taking->chunk, now);
 		if (r < 0)
 			return r;
-		*hash = chain(*hash, chunk, len);
+		chain(taking, taking->chunk, now);
 	}
 	return 0;
 }
 
-static int chain_table(const struct elf_reader *reader, uint32_t type, size_t max_bytes,
-		       uint32_t *hash)
+static int chain_table(struct taking *taking, uint32_t type)
 {
-	const GElf_Shdr *table = elf_reader_find_section(reader, type);
+	struct elf_symbol_table table;
 
-	if (!table)
-		return 0;
-	if (table->sh_link >= reader->nr_sections)
-		return -EBADMSG;
-
-	int r = chain_section(reader, table, ELF_MAX_SYMBOLS * sizeof(GElf_Sym), hash);
+	int r = elf_symbol_table_find(&taking->reader, type, &table);
 	if (r < 0)
-		return r;
-	return chain_section(reader, &reader->sections[table->sh_link], max_bytes, hash);
+		return r == -ENOENT ? 0 : r;
+
+	/* Without section headers nothing else says where they are. */
+	chain(taking, &table, sizeof(table));
+	taking->print.symbol_bytes += table.symbols_len + table.names_len;
+	r = chain_range(taking, table.symbols_offset, table.symbols_len);
+	return r < 0 ? r : chain_range(taking, table.names_offset, table.names_len);
+}
+
+static int chain_sections(struct taking *taking)
+{
+	static const struct {
+		const char *name;
+		bool has_symbols;
+	} sections[] = {
+		{ ".gnu_debugdata", true },
+		{ ".gopclntab", true },
+		{ ".data.rel.ro.gopclntab", true },
+		{ ".go.module", false },
+		{ ".gnu_debuglink", false },
+		{ ".gnu_debugaltlink", false },
+		{ ".plt", false },
+		{ ".plt.sec", false },
+		{ ".plt.got", false },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < array_len(sections) && r == 0; i++) {
+		const GElf_Shdr *section = elf_section_find(&taking->names, &taking->reader,
+							    sections[i].name);
+
+		if (!section)
+			continue;
+		if (sections[i].has_symbols)
+			taking->print.symbol_bytes += section->sh_size;
+		r = chain_range(taking, section->sh_offset, section->sh_size);
+	}
+	return r;
+}
+
+/* Large files have many megabytes of relocations, which matter for few of them. */
+static int chain_relocations(struct taking *taking)
+{
+	const struct elf_reader *reader = &taking->reader;
+	const GElf_Shdr *plt = elf_section_find(&taking->names, reader, ".rela.plt");
+	bool needs_all = elf_section_find(&taking->names, reader, ".plt.got") ||
+			 elf_sections_find_gopclntab(&taking->names, reader);
+	int r = 0;
+
+	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
+		const GElf_Shdr *section = &reader->sections[i];
+
+		if (section == plt ||
+		    (needs_all && section->sh_type == SHT_RELA && section->sh_flags & SHF_ALLOC))
+			r = chain_range(taking, section->sh_offset, section->sh_size);
+	}
+	return r;
+}
+
+static int chain_headers(struct taking *taking)
+{
+	const struct elf_reader *reader = &taking->reader;
+
+	chain(taking, reader->segments, reader->nr_segments * sizeof(GElf_Phdr));
+	chain(taking, reader->sections, reader->nr_sections * sizeof(GElf_Shdr));
+	chain(taking, &reader->machine, sizeof(reader->machine));
+
+	int r = elf_section_names_load(&taking->names, &taking->reader);
+	if (r == 0)
+		chain(taking, taking->names.names, taking->names.len);
+	return r;
 }
 
 int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print)
 {
-	_cleanup_(elf_reader_done) struct elf_reader reader = { .fd = -EBADF };
-	struct elf_fingerprint print = { 0 };
+	_cleanup_(taking_freep) struct taking *taking = calloc(1, sizeof(*taking));
 
-	int r = elf_reader_init(&reader, fd);
+	if (!taking)
+		return -ENOMEM;
+	taking->max_bytes = max_bytes;
+	taking->reader.fd = -EBADF;
+
+	int r = elf_reader_init(&taking->reader, fd);
 	if (r < 0)
 		return r;
-	print.size = reader.size;
-	elf_reader_build_id(&reader, print.build_id);
-	print.hash = chain(0, reader.segments, reader.nr_segments * sizeof(GElf_Phdr));
-	print.hash = chain(print.hash, reader.sections, reader.nr_sections * sizeof(GElf_Shdr));
-
-	r = chain_table(&reader, SHT_SYMTAB, max_bytes, &print.hash);
-	if (r < 0)
-		return r;
-
-	r = chain_table(&reader, SHT_DYNSYM, max_bytes, &print.hash);
-	if (r < 0)
-		return r;
-	*ret_print = print;
-	return 0;
+	taking->print.size = taking->reader.size;
+	elf_reader_build_id(&taking->reader, taking->print.build_id);
+	r = chain_headers(taking);
+	if (r == 0)
+		r = chain_table(taking, SHT_SYMTAB);
+	if (r == 0)
+		r = chain_table(taking, SHT_DYNSYM);
+	if (r == 0)
+		r = chain_sections(taking);
+	if (r == 0)
+		r = chain_relocations(taking);
+	if (r == 0)
+		*ret_print = taking->print;
+	return r;
 }
 
 bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b)

@@ -3,8 +3,8 @@
  * times as much. A container's image is a file of its own for every container, so copies are the rule.
  *
  * The build id alone would not do: whoever writes a file chooses it, and could give the names in another
- * container's profile. Therefore the headers and symbol sections are hashed as well, with a seed nobody
- * outside knows. */
+ * container's profile. Therefore everything that a table is made from is hashed as well, headers, names of
+ * sections and every byte of the symbol sources, with a seed nobody outside knows. */
 #ifndef SYMBOL_ELF_FINGERPRINT_H
 #define SYMBOL_ELF_FINGERPRINT_H
 
@@ -16,11 +16,13 @@
 struct elf_fingerprint {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	uint64_t size; /* of the file */
-	uint32_t hash; /* of headers, symbols and their names */
+	uint64_t
+		symbol_bytes; /* of symbols and their names in the file: about what its table costs */
+	uint32_t hash;
 };
 
-/* `max_bytes` and errors as for elf_symbols_load(). A file without a fingerprint is not known to be a copy,
- * nothing else is wrong with it. */
+/* `max_bytes` as for elf_symbols_load() of the same file: a source that is larger has no fingerprint. Errors: as there.
+ * A file without a fingerprint is not known to be a copy, nothing else is wrong with it. */
 int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print) must_check;
 
 bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b);

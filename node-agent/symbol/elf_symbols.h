@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of one ELF file, from all it has itself: .symtab, .dynsym, .gnu_debugdata (MiniDebugInfo: an xz
- * compressed ELF file with the rest of .symtab) and Go's .gopclntab.
+ * compressed ELF file with the rest of .symtab), Go's .gopclntab, and the stubs of its procedure linkage table.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
  * the file and against limits before libelf sees it (unwind/elf_reader.h).
@@ -38,16 +38,18 @@ struct elf_symbols_info {
 	bool has_debug_info; /* .debug_info */
 	uint64_t go_start; /* code that is known to be Go's; empty when there is none */
 	uint64_t go_end;
+	uint32_t nr_bad_sources; /* damaged, or over a limit: the other ones' functions are here */
 };
 
-/* Reads symbols, program headers and the rest. A file without symbols is fine. `max_bytes` bounds the
- * table, and each of the file's tables while they are read. The fd stays the caller's.
- * Errors: -EBADMSG not an ELF file or damaged, -ENOSPC over max_bytes, -ENOMEM, what pread() says. */
+/* Reads symbols, program headers and the rest; separate debug files, too. A file without symbols is fine. `max_bytes`
+ * bounds the table, and each of the file's tables while they are read. The fd stays the caller's.
+ * Errors: -EBADMSG not an ELF file or damaged, -ENOSPC over max_bytes, -ENOMEM, what pread() says. Where only some of
+ * the sources fail, nr_bad_sources tells. */
 int elf_symbols_load(int fd, size_t max_bytes, struct elf_symbols **ret_symbols) must_check;
 void elf_symbols_free(struct elf_symbols *symbols);
 DEFINE_FREEP(struct elf_symbols, elf_symbols_free)
 
-/* Forgets the functions; segments and build id stay. */
+/* Forgets the functions and the block; segments and info stay. */
 void elf_symbols_drop_names(struct elf_symbols *symbols);
 
 /* The virtual address at which an offset of the file is loaded, by its PT_LOAD segments: the difference
@@ -57,7 +59,8 @@ int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offs
 			   uint64_t *ret_address) must_check;
 
 /* The function that holds a virtual address. Where several do, the one that starts last; of those that
- * start together, global before weak before local, then the shortest name. Errors: -ENOENT. */
+ * start together, global before weak before local, then the shortest name. Labels of assembler code, which are no
+ * functions by their type and have no size, name what is in no function. Errors: -ENOENT. */
 int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 		     struct elf_symbol *ret_symbol) must_check;
 
@@ -67,7 +70,7 @@ const char *elf_symbols_build_id(const struct elf_symbols *symbols);
 /* Borrowed. Stays when the names are dropped. */
 const struct elf_symbols_info *elf_symbols_info(const struct elf_symbols *symbols);
 
-/* The table as bytes; borrowed. */
+/* The table as bytes; borrowed. NULL when the names were dropped. */
 const void *elf_symbols_block(const struct elf_symbols *symbols, size_t *ret_len);
 
 /* A table from such bytes (malloc'ed; taken over, also on failure), which are checked: nothing in them can lead
