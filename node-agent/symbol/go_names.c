@@ -29,8 +29,10 @@ void go_names_range(const struct gopclntab_table *table, uint64_t *ret_start, ui
 /* Where the names are; in the oldest format anywhere. */
 static void find_names(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
 {
-	*ret_start = table->names_offset;
-	*ret_end = table->names_offset > 0 ? table->pctab_offset : table->len;
+	bool is_apart = table->names_offset > 0 && table->names_offset < table->pctab_offset;
+
+	*ret_start = is_apart ? table->names_offset : 0;
+	*ret_end = is_apart ? table->pctab_offset : table->len;
 }
 
 int go_names_list(const struct gopclntab_table *table, struct elf_symbol_list *list)
@@ -39,15 +41,13 @@ int go_names_list(const struct gopclntab_table *table, struct elf_symbol_list *l
 	uint64_t end;
 
 	find_names(table, &start, &end);
-	if (start > end)
-		return -EBADMSG;
 
 	const char *names = (const char *)table->data + start;
 	int r = elf_symbol_list_begin(list, names, (size_t)(end - start));
 	for (size_t i = 0; r == 0 && i < table->nr_functions; i++) {
 		struct gopclntab_function function;
 
-		if (gopclntab_table_get(table, i, &function) < 0 || function.name[0] == '\0')
+		if (gopclntab_table_get(table, i, &function) < 0)
 			continue;
 		r = elf_symbol_list_add(list, &(struct elf_found_symbol){
 						      .address = function.start,

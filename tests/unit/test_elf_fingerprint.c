@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/elf_fingerprint.h"
+
+#include "elf_maker.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define MAX_BYTES ((size_t)1 << 20)
+#define CONTENT_BYTES 100
+
+static const struct maker_symbol functions[] = { { "function", 0, 0x10 }, { 0 } };
+
+/* What may decide on a function's name. */
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t flags;
+	bool has_symbols;
+} sections[] = {
+	{ ".gnu_debugdata", SHT_PROGBITS, 0, true },
+	{ ".gopclntab", SHT_PROGBITS, SHF_ALLOC, true },
+	{ ".go.module", SHT_PROGBITS, SHF_ALLOC, false },
+	{ ".gnu_debuglink", SHT_PROGBITS, 0, false },
+	{ ".gnu_debugaltlink", SHT_PROGBITS, 0, false },
+	{ ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
+	{ ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
+	{ ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
+	{ ".rela.plt", SHT_RELA, SHF_ALLOC, false },
+	{ ".rela.dyn", SHT_RELA, SHF_ALLOC, false },
+	{ ".data", SHT_PROGBITS, SHF_ALLOC, false }, /* the only one that does not */
+};
+
+static void make_file(struct elf_maker *maker)
+{
+	static const char content[CONTENT_BYTES];
+
+	elf_maker_init(maker);
+	elf_maker_add_symbols(maker, SHT_SYMTAB, functions);
+	for (size_t i = 0; i < array_len(sections); i++)
+		elf_maker_add(
+			maker, sections[i].name,
+			(Elf64_Shdr){ .sh_type = sections[i].type, .sh_flags = sections[i].flags },
+			content, sizeof(content));
+	elf_maker_finish(maker);
+}
+
+static struct elf_fingerprint take(const struct elf_maker *maker)
+{
+	_cleanup_close_ int fd = elf_maker_write(maker->bytes.data, maker->bytes.len);
+	struct elf_fingerprint print;
+
+	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, &print), 0);
+	return print;
+}
+
+static void copies_have_one_fingerprint(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	make_file(&maker);
+	const struct elf_fingerprint first = take(&maker);
+	const struct elf_fingerprint second = take(&maker);
+	assert_true(elf_fingerprint_is_equal(&first, &second));
+}
+
+static void a_changed_byte_that_may_name_something_gives_another(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	make_file(&maker);
+	const struct elf_fingerprint first = take(&maker);
+	for (size_t i = 1; i < maker.nr_sections; i++) {
+		const Elf64_Shdr *section = &maker.sections[i];
+		const char *name = maker.names.data + section->sh_name;
+
+		if (section->sh_type == SHT_NOBITS)
+			continue;
+		maker.bytes.data[section->sh_offset + section->sh_size - 1] ^= 1;
+		const struct elf_fingerprint changed = take(&maker);
+		assert_int_equal(elf_fingerprint_is_equal(&first, &changed),
+				 strcmp(name, ".data") == 0);
+		maker.bytes.data[section->sh_offset + section->sh_size - 1] ^= 1;
+	}
+}
+
+static void a_changed_header_gives_another(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	make_file(&maker);
+	const struct elf_fingerprint first = take(&maker);
+	((Elf64_Ehdr *)maker.bytes.data)->e_machine = EM_ARM;
+	const struct elf_fingerprint machine = take(&maker);
+	assert_false(elf_fingerprint_is_equal(&first, &machine));
+
+	((Elf64_Ehdr *)maker.bytes.data)->e_machine = EM_X86_64;
+	((Elf64_Phdr *)(maker.bytes.data + sizeof(Elf64_Ehdr)))->p_vaddr++;
+	const struct elf_fingerprint segment = take(&maker);
+	assert_false(elf_fingerprint_is_equal(&first, &segment));
+}
+
+static void it_tells_how_many_bytes_of_symbols_there_are(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	make_file(&maker);
+	assert_int_equal(take(&maker).symbol_bytes,
+			 2 * sizeof(Elf64_Sym) + sizeof("\0function") + 2 * CONTENT_BYTES);
+}
+
+static void what_cannot_be_read_whole_has_none(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	struct elf_fingerprint print = { .size = 7 };
+	(void)state;
+
+	make_file(&maker);
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	assert_int_equal(elf_fingerprint_take(fd, CONTENT_BYTES - 1, &print), -ENOSPC);
+
+	for (size_t i = 2; i < maker.nr_sections; i++) {
+		struct elf_maker changed = maker;
+		Elf64_Ehdr *header = (Elf64_Ehdr *)changed.bytes.data;
+		Elf64_Shdr *section = (Elf64_Shdr *)(changed.bytes.data + header->e_shoff) + i;
+		Elf64_Shdr before = *section;
+
+		if (strcmp(maker.names.data + section->sh_name, ".data") == 0)
+			continue;
+		section->sh_offset = UINT64_MAX - 8;
+		_cleanup_close_ int bad = elf_maker_write(changed.bytes.data, changed.bytes.len);
+		assert_int_equal(elf_fingerprint_take(bad, MAX_BYTES, &print), -EBADMSG);
+		*section = before;
+	}
+	assert_int_equal(print.size, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_have_one_fingerprint),
+		cmocka_unit_test(a_changed_byte_that_may_name_something_gives_another),
+		cmocka_unit_test(a_changed_header_gives_another),
+		cmocka_unit_test(it_tells_how_many_bytes_of_symbols_there_are),
+		cmocka_unit_test(what_cannot_be_read_whole_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/elf_info.h"
+
+#include "elf_maker.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define MAX_BYTES ((size_t)1 << 20)
+#define LONGEST "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* Loads a file with one more section. */
+static struct elf_symbols_info load_with(const char *name, Elf64_Shdr header, const void *data,
+					 size_t len)
+{
+	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+
+	elf_maker_init(&maker);
+	elf_maker_add(&maker, name, header, data, len);
+	elf_maker_finish(&maker);
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
+	return *elf_symbols_info(symbols);
+}
+
+static const Elf64_Shdr plain = { .sh_type = SHT_PROGBITS };
+
+static void a_debuglink_is_a_name_and_a_checksum(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t len;
+		const char *name;
+	} cases[] = {
+		{ "a.debug\0\1\2\3\4", 12, "a.debug" },
+		{ "ab.debug\0\0\0\0\1\2\3\4", 16, "ab.debug" },
+		{ "abc\0\1\2\3\4and more", 16, "abc" },
+		{ "a.debug\0\1\2\3", 11, "" },
+		{ "a.debug\0", 8, "" },
+		{ "a.debug", 7, "" },
+		{ "\0\0\0\0\1\2\3\4", 8, "" },
+		{ "../d/x\0\0\1\2\3\4", 12, "" },
+		{ "/etc/x\0\0\1\2\3\4", 12, "" },
+		{ "..\0\0\1\2\3\4", 8, "" },
+		{ ".\0\0\0\1\2\3\4", 8, "" },
+		{ LONGEST LONGEST LONGEST LONGEST "\0\0\0\0\1\2\3\4", 264, "" }, /* 256 */
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct elf_symbols_info info = load_with(".gnu_debuglink", plain, cases[i].data,
+							 cases[i].len);
+
+		assert_string_equal(info.link_name, cases[i].name);
+		assert_int_equal(info.link_crc, cases[i].name[0] ? 0x04030201 : 0);
+		assert_int_equal(info.nr_bad_sources, 0);
+	}
+}
+
+static void an_altlink_has_a_build_id(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t len;
+		const char *id;
+	} cases[] = {
+		{ "../x\0\xde\xad\x00\xff", 9, "dead00ff" },
+		{ "\0\1", 2, "01" },
+		{ "name\0", 5, "" },
+		{ "name", 4, "" },
+		{ "n\0" LONGEST, 66, "" },
+	};
+	char longest_id[2 * 64 + 1] = "";
+	(void)state;
+
+	for (size_t i = 0; i < 2 * 64; i++)
+		longest_id[i] = i % 2 ? '1' : '6'; /* "a" */
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct elf_symbols_info info = load_with(".gnu_debugaltlink", plain, cases[i].data,
+							 cases[i].len);
+
+		assert_string_equal(info.alt_build_id, i == 4 ? longest_id : cases[i].id);
+	}
+	struct elf_symbols_info info = load_with(".gnu_debugaltlink", plain, "n\0" LONGEST "a", 67);
+	assert_string_equal(info.alt_build_id, "");
+}
+
+static void debug_information_counts_when_it_is_there(void **state)
+{
+	static const struct {
+		const char *name;
+		Elf64_Shdr header;
+		size_t len;
+		bool has_debug_info;
+	} cases[] = {
+		{ ".debug_info", { .sh_type = SHT_PROGBITS }, 8, true },
+		{ ".debug_info", { .sh_type = SHT_PROGBITS, .sh_flags = SHF_COMPRESSED }, 8, true },
+		{ ".zdebug_info", { .sh_type = SHT_PROGBITS }, 8, true },
+		{ ".debug_info", { .sh_type = SHT_PROGBITS }, 0, false },
+		{ ".debug_info", { .sh_type = SHT_NOBITS, .sh_size = 8 }, 8, false },
+		{ ".debug_info", { .sh_type = SHT_NULL }, 8, false },
+		{ ".debug_line", { .sh_type = SHT_PROGBITS }, 8, false },
+		{ ".debug_info.dwo", { .sh_type = SHT_PROGBITS }, 8, false },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct elf_symbols_info info = load_with(cases[i].name, cases[i].header, "12345678",
+							 cases[i].len);
+
+		assert_int_equal(info.has_debug_info, cases[i].has_debug_info);
+		assert_false(info.has_symtab);
+	}
+}
+
+/* Where the names of sections are is damaged. */
+static void without_section_names_symbols_are_read_and_the_loss_is_counted(void **state)
+{
+	static const struct maker_symbol functions[] = { { "function", 0, 0x10 }, { 0 } };
+	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	elf_maker_init(&maker);
+	elf_maker_add_symbols(&maker, SHT_SYMTAB, functions);
+	elf_maker_finish(&maker);
+
+	Elf64_Ehdr *header = (Elf64_Ehdr *)maker.bytes.data;
+	Elf64_Shdr *headers = (Elf64_Shdr *)(maker.bytes.data + header->e_shoff);
+	headers[header->e_shstrndx].sh_offset = UINT64_MAX;
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
+	assert_int_equal(elf_symbols_count(symbols), 1);
+	assert_int_equal(elf_symbols_info(symbols)->nr_bad_sources, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_debuglink_is_a_name_and_a_checksum),
+		cmocka_unit_test(an_altlink_has_a_build_id),
+		cmocka_unit_test(debug_information_counts_when_it_is_there),
+		cmocka_unit_test(without_section_names_symbols_are_read_and_the_loss_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
