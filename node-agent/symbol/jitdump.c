@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything is in the byte order of the machine that runs the compiler, which must be ours:
+ *
+ *	header	magic version total_size elf_mach pad pid (4 each) timestamp flags (8 each)
+ *	record	id total_size (4 each) timestamp (8), then by id
+ *	LOAD	pid tid (4 each) vma code_addr code_size code_index (8 each) name NUL code
+ *	MOVE	pid tid (4 each) vma old_code_addr new_code_addr code_size code_index (8 each)
+ *	DEBUG	code_addr nr_entry (8 each), then entries: address (8) line column (4 each) file NUL
+ *
+ * DEBUG comes before the LOAD of its code. It can be longer than a piece and is read entry by entry; all other
+ * records are done with after their first bytes, as soon as they are in the file as a whole. */
+#include "symbol/jitdump.h"
+
+#include "symbol/jit_names.h"
+
+#include <string.h>
+
+#define MAGIC UINT32_C(0x4a695444)
+#define VERSION 1
+#define MACHINE_X86_64 62
+#define MACHINE_AARCH64 183
+#define MAX_HEADER_BYTES 4096
+#define SAME_FILE "\xff" /* instead of a name: as in the entry before */
+
+enum record_id {
+	CODE_LOAD,
+	CODE_MOVE,
+	CODE_DEBUG_INFO,
+};
+
+struct header {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t total_size;
+	uint32_t elf_mach;
+	uint32_t pad;
+	uint32_t pid;
+	uint64_t timestamp;
+	uint64_t flags;
+};
+
+struct record {
+	uint32_t id;
+	uint32_t total_size;
+	uint64_t timestamp;
+};
+
+struct load {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t vma;
+	uint64_t code_addr;
+	uint64_t code_size;
+	uint64_t code_index;
+};
+
+struct move {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t vma;
+	uint64_t old_code_addr;
+	uint64_t new_code_addr;
+	uint64_t code_size;
+	uint64_t code_index;
+};
+
+struct debug {
+	uint64_t code_addr;
+	uint64_t nr_entry;
+};
+
+struct entry {
+	uint64_t address;
+	int32_t line;
+	int32_t column;
+};
+
+/* A piece of the file from the cursor on. */
+struct piece {
+	const char *data;
+	size_t len;
+	uint64_t nr_left; /* in the file */
+};
+
+/* Copies a NUL-terminated text, cut to JITDUMP_MAX_NAME_BYTES. Returns its length in the file without the NUL,
+ * or -1 when there is no end within `len` bytes. */
+static int64_t copy_text(const char *text, size_t len, char ret_copy[JITDUMP_MAX_NAME_BYTES + 1])
+{
+	size_t text_len = strnlen(text, len);
+	size_t copied = text_len < JITDUMP_MAX_NAME_BYTES ? text_len : JITDUMP_MAX_NAME_BYTES;
+
+	if (text_len == len && len <= JITDUMP_MAX_NAME_BYTES)
+		return -1;
+	memcpy(ret_copy, text, copied);
+	ret_copy[copied] = '\0';
+	return (int64_t)text_len;
+}
+
+static int64_t read_header(struct jitdump_reader *reader, const struct piece *piece)
+{
+	struct header header;
+
+	if (piece->len < sizeof(header))
+		return 0;
+	memcpy(&header, piece->data, sizeof(header));
+	if (header.magic != MAGIC || header.version != VERSION ||
+	    header.total_size < sizeof(header) || header.total_size > MAX_HEADER_BYTES ||
+	    (header.elf_mach != MACHINE_X86_64 && header.elf_mach != MACHINE_AARCH64))
+		return -EBADMSG;
+	if (header.total_size > piece->nr_left)
+		return 0;
+	reader->has_header = true;
+	return header.total_size;
+}
+
+/* What went wrong with one record does not concern the others, except a limit. */
+static int count_bad(struct jitdump_reader *reader, int error)
+{
+	if (error != -EBADMSG && error != -ENOENT)
+		return error;
+	reader->nr_bad_records++;
+	return 0;
+}
+
+/* V8 writes the addresses of lines as they will be in an ELF file made of the code: behind the ELF header. */
+#define V8_LINE_SHIFT 0x40
+
+static int read_load(struct jitdump_reader *reader, const char *body, size_t len,
+		     struct jit_functions *functions)
+{
+	char name[JITDUMP_MAX_NAME_BYTES + 1];
+	struct load load;
+
+	if (len < sizeof(load) || copy_text(body + sizeof(load), len - sizeof(load), name) < 0)
+		return -EBADMSG;
+	memcpy(&load, body, sizeof(load));
+	if (reader->has_lines && reader->lines_address != load.code_addr)
+		jit_functions_drop_lines(functions);
+	reader->has_lines = false;
+	if (load.code_size == 0)
+		return 0; /* allowed, and never sampled */
+
+	const struct jit_code code = {
+		.address = load.code_addr,
+		.nr_bytes = load.code_size,
+		.name = name,
+		.has_index = true,
+		.index = load.code_index,
+		.line_shift = jit_names_is_v8(name) ? V8_LINE_SHIFT : 0,
+	};
+	return jit_functions_add(functions, &code);
+}
+
+static int read_move(const char *body, size_t len, struct jit_functions *functions)
+{
+	struct move move;
+
+	if (len < sizeof(move))
+		return -EBADMSG;
+	memcpy(&move, body, sizeof(move));
+	return jit_functions_move(functions, move.code_index, move.new_code_addr, move.code_size);
+}
+
+/* Begins to read lines. Those of the record before, whose code never came, are forgotten. */
+static int begin_debug(struct jitdump_reader *reader, const char *body, size_t len,
+		       struct jit_functions *functions)
+{
+	struct debug debug;
+
+	jit_functions_drop_lines(functions);
+	reader->has_lines = false;
+	if (len < sizeof(debug))
+		return -EBADMSG;
+	memcpy(&debug, body, sizeof(debug));
+	reader->has_lines = true;
+	reader->lines_address = debug.code_addr;
+	reader->nr_entries = debug.nr_entry;
+	return 0;
+}
+
+/* Takes over one line; without a place in the code or the source it tells nothing. Functions without lines are
+ * better than none: a limit on lines ends nothing. */
+static int add_entry(struct jitdump_reader *reader, const struct entry *entry, const char *filename,
+		     struct jit_functions *functions)
+{
+	uint64_t offset = entry->address - reader->lines_address;
+
+	if (entry->address < reader->lines_address || offset > JIT_FUNCTION_MAX_BYTES ||
+	    entry->line <= 0)
+		return 0;
+	int r = jit_functions_add_line(functions, (uint32_t)offset, (uint32_t)entry->line,
+				       filename);
+	if (r != -ENOSPC)
+		return r;
+	reader->nr_lines_dropped++;
+	return 0;
+}
+
+/* Reads an entry of the record under way and returns its length; 0 when it is not at hand as a whole. */
+static int64_t read_entry(struct jitdump_reader *reader, const struct piece *piece,
+			  struct jit_functions *functions)
+{
+	char filename[JITDUMP_MAX_NAME_BYTES + 1];
+	uint64_t record = reader->nr_record_bytes;
+	size_t len = record < piece->len ? (size_t)record : piece->len;
+	bool is_last_piece = len == record;
+	struct entry entry;
+
+	if (len < sizeof(entry))
+		return is_last_piece ? -EBADMSG : 0;
+	int64_t name_len = copy_text(piece->data + sizeof(entry), len - sizeof(entry), filename);
+	if (name_len < 0)
+		return is_last_piece ? -EBADMSG : 0;
+	if ((size_t)name_len > JITDUMP_MAX_NAME_BYTES)
+		return -EBADMSG;
+	memcpy(&entry, piece->data, sizeof(entry));
+	bool is_same = strcmp(filename, SAME_FILE) == 0;
+	int r = add_entry(reader, &entry, is_same ? NULL : filename, functions);
+	return r < 0 ? r : (int64_t)sizeof(entry) + name_len + 1;
+}
+
+/* Reads the next entry of a DEBUG record, or passes by what is behind the last one. */
+static int64_t continue_debug(struct jitdump_reader *reader, const struct piece *piece,
+			      struct jit_functions *functions)
+{
+	int64_t n = -EBADMSG;
+
+	if (reader->nr_entries > 0)
+		n = read_entry(reader, piece, functions);
+	if (n == -EBADMSG) {
+		reader->nr_bad_records += reader->nr_entries > 0;
+		reader->nr_entries = 0;
+		n = (int64_t)reader->nr_record_bytes;
+	} else if (n > 0) {
+		reader->nr_entries--;
+	}
+	if (n > 0)
+		reader->nr_record_bytes -= (uint64_t)n;
+	return n;
+}
+
+/* Reads a record of which at least the header is at hand, or of a DEBUG record the beginning. */
+static int64_t read_record(struct jitdump_reader *reader, const struct piece *piece,
+			   struct jit_functions *functions)
+{
+	struct record record;
+	int r = 0;
+
+	if (piece->len < sizeof(record))
+		return 0;
+	memcpy(&record, piece->data, sizeof(record));
+	if (record.total_size < sizeof(record))
+		return -EBADMSG;
+	size_t len = record.total_size < piece->len ? record.total_size : piece->len;
+	bool needs_more = len < record.total_size && len < JITDUMP_MIN_PIECE_BYTES;
+	if (record.total_size > piece->nr_left || needs_more)
+		return 0;
+
+	const char *body = piece->data + sizeof(record);
+	size_t body_len = len - sizeof(record);
+	if (record.id == CODE_LOAD)
+		r = read_load(reader, body, body_len, functions);
+	else if (record.id == CODE_MOVE)
+		r = read_move(body, body_len, functions);
+	else if (record.id == CODE_DEBUG_INFO)
+		r = begin_debug(reader, body, body_len, functions);
+	if (r < 0)
+		r = count_bad(reader, r);
+	if (r < 0)
+		return r;
+	if (record.id != CODE_DEBUG_INFO || !reader->has_lines)
+		return record.total_size;
+	reader->nr_record_bytes = record.total_size - sizeof(record) - sizeof(struct debug);
+	reader->nr_bad_records += reader->nr_record_bytes == 0 && reader->nr_entries > 0;
+	return (int64_t)(sizeof(record) + sizeof(struct debug));
+}
+
+/* Makes one step; 0 when what follows is incomplete. */
+static int64_t step(struct jitdump_reader *reader, const struct piece *piece,
+		    struct jit_functions *functions)
+{
+	if (!reader->has_header)
+		return read_header(reader, piece);
+	if (reader->nr_record_bytes > 0)
+		return continue_debug(reader, piece, functions);
+	return read_record(reader, piece, functions);
+}
+
+int64_t jitdump_feed(struct jitdump_reader *reader, const char *data, size_t len, uint64_t nr_left,
+		     struct jit_functions *functions)
+{
+	uint64_t done = 0;
+
+	while (done < len) {
+		const struct piece piece = { data + done, len - done, nr_left - done };
+		int64_t n = step(reader, &piece, functions);
+
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		done += (uint64_t)n;
+	}
+	return (int64_t)done;
+}

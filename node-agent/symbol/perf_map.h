@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf map files: `START SIZE NAME`, one function a line, numbers in hex. The name goes up to the end of the
+ * line and may have blanks. */
+#ifndef SYMBOL_PERF_MAP_H
+#define SYMBOL_PERF_MAP_H
+
+#include "symbol/jit_functions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERF_MAP_MAX_LINE_BYTES 4096 /* the rest of a longer one is left out */
+
+struct perf_map_line {
+	uint64_t address;
+	uint64_t nr_bytes;
+	const char *name; /* not NUL-terminated */
+	size_t name_len;
+};
+
+/* Reads a line, without its newline; false when it is malformed. The numbers are not judged. */
+bool perf_map_parse_line(const char *line, size_t len, struct perf_map_line *ret_line);
+
+/* Where the reading of a file stands. Starts as { 0 }. */
+struct perf_map_reader {
+	bool is_in_long_line; /* skips up to its end */
+	uint64_t nr_bad_lines;
+};
+
+/* Adds the functions of the complete lines in a piece of the file, and returns how many bytes that was: what
+ * is behind belongs before the next piece. A piece of PERF_MAP_MAX_LINE_BYTES or more is never left whole.
+ * Malformed lines are counted and left out. Errors: -ENOSPC, -ENOMEM as jit_functions_add(). */
+int64_t perf_map_feed(struct perf_map_reader *reader, const char *data, size_t len,
+		      struct jit_functions *functions) must_check;
+
+#endif

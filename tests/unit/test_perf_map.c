@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/perf_map.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_BYTES ((size_t)16 << 20)
+
+static struct jit_functions *make(void)
+{
+	struct jit_functions *functions = NULL;
+
+	assert_int_equal(jit_functions_new(MAX_BYTES, &functions), 0);
+	return functions;
+}
+
+static const char *name_at(struct jit_functions *functions, uint64_t address)
+{
+	struct jit_found found;
+
+	assert_int_equal(jit_functions_settle(functions), 0);
+	return jit_functions_find(functions, address, &found) ? found.name : "";
+}
+
+static void lines_of_every_writer_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t address, nr_bytes;
+		const char *name;
+	} lines[] = {
+		{ "7ff73b7c6900 440 JS:*bar /tmp/app.js:2:16", 0x7ff73b7c6900, 0x440,
+		  "JS:*bar /tmp/app.js:2:16" },
+		{ "0x00007f0ec8eca020 0x0000000000000318 double Hot$Inner.bar(int)", 0x7f0ec8eca020,
+		  0x318, "double Hot$Inner.bar(int)" },
+		{ "0XABC 0Xd name", 0xabc, 0xd, "name" },
+		{ "FF 1 x", 0xff, 1, "x" },
+		{ "0 0 empty", 0, 0, "empty" },
+		{ "1 2  leading blank", 1, 2, " leading blank" },
+		{ "1 2 \xff\xfe bytes", 1, 2, "\xff\xfe bytes" },
+		{ "ffffffffffffffff ffffffffffffffff x", UINT64_MAX, UINT64_MAX, "x" },
+	};
+	struct perf_map_line line;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(lines); i++) {
+		assert_true(perf_map_parse_line(lines[i].text, strlen(lines[i].text), &line));
+		assert_int_equal(line.address, lines[i].address);
+		assert_int_equal(line.nr_bytes, lines[i].nr_bytes);
+		assert_int_equal(line.name_len, strlen(lines[i].name));
+		assert_memory_equal(line.name, lines[i].name, line.name_len);
+	}
+}
+
+static void malformed_lines_are_not_read(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		" ",
+		"name",
+		"1",
+		"1 ",
+		"1 2",
+		"1 2 ",
+		"1  2 name",
+		" 1 2 name",
+		"1\t2\tname",
+		"g 2 name",
+		"1 g name",
+		"-1 2 name",
+		"1 -2 name",
+		"0x 2 name",
+		"0x0x1 2 name",
+		"1, 2 name",
+		"10000000000000000 2 name",
+		"1 10000000000000000 name",
+	};
+	struct perf_map_line line;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(lines); i++)
+		assert_false(perf_map_parse_line(lines[i], strlen(lines[i]), &line));
+	assert_false(perf_map_parse_line("1 2 na\0"
+					 "me",
+					 9, &line));
+	assert_false(perf_map_parse_line("1 2 \0", 5, &line));
+}
+
+static void bad_lines_are_counted_between_good_ones(void **state)
+{
+	static const char text[] = "1000 10 first\n"
+				   "garbage\n"
+				   "\n"
+				   "2000 0 empty\n"
+				   "ffffffffffffff00 200 wraps\n"
+				   "3000 ffffffffffffffff wraps\n"
+				   "4000 10 last\n";
+	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	struct perf_map_reader reader = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_map_feed(&reader, text, sizeof(text) - 1, functions),
+			 sizeof(text) - 1);
+	assert_int_equal(reader.nr_bad_lines, 5);
+	assert_string_equal(name_at(functions, 0x100f), "first");
+	assert_string_equal(name_at(functions, 0x4000), "last");
+	assert_string_equal(name_at(functions, 0x3000), "");
+	assert_int_equal(jit_functions_count(functions), 2);
+}
+
+static void an_incomplete_line_is_left_for_later(void **state)
+{
+	static const char text[] = "1000 10 one\n2000 10 two\n3000 10 thr";
+	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	struct perf_map_reader reader = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_map_feed(&reader, text, strlen(text), functions), 24);
+	assert_string_equal(name_at(functions, 0x3000), "");
+	assert_int_equal(perf_map_feed(&reader, "3000 10 three\n", 14, functions), 14);
+	assert_string_equal(name_at(functions, 0x3000), "three");
+	assert_int_equal(perf_map_feed(&reader, "", 0, functions), 0);
+	assert_int_equal(reader.nr_bad_lines, 0);
+}
+
+/* However the file comes in pieces, the result is the same. */
+static void a_long_line_is_cut_wherever_it_comes_apart(void **state)
+{
+	enum { LONG = 3 * PERF_MAP_MAX_LINE_BYTES };
+	static char text[LONG + 64];
+	size_t head = (size_t)snprintf(text, sizeof(text), "1000 10 ");
+
+	(void)state;
+	memset(text + head, 'x', LONG);
+	memcpy(text + head + LONG, "\n2000 10 next\n", 15);
+	size_t len = head + LONG + 14;
+	for (size_t piece = PERF_MAP_MAX_LINE_BYTES; piece < len + 64; piece += 101) {
+		_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+		struct perf_map_reader reader = { 0 };
+
+		for (size_t at = 0; at < len;) {
+			size_t n = len - at < piece ? len - at : piece;
+			int64_t done = perf_map_feed(&reader, text + at, n, functions);
+
+			assert_true(done > 0);
+			at += (size_t)done;
+		}
+		assert_int_equal(strlen(name_at(functions, 0x1000)),
+				 PERF_MAP_MAX_LINE_BYTES - head);
+		assert_string_equal(name_at(functions, 0x2000), "next");
+		assert_int_equal(reader.nr_bad_lines, 0);
+	}
+}
+
+static void binary_garbage_is_one_bad_line_after_the_other(void **state)
+{
+	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	struct perf_map_reader reader = { 0 };
+	char text[20000];
+
+	(void)state;
+	srand(1);
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)rand();
+	assert_true(perf_map_feed(&reader, text, sizeof(text), functions) > 0);
+	assert_true(reader.nr_bad_lines > 10);
+	assert_int_equal(jit_functions_count(functions), 0);
+}
+
+static void a_limit_is_reported(void **state)
+{
+	_cleanup_(jit_functions_freep) struct jit_functions *functions = NULL;
+	struct perf_map_reader reader = { 0 };
+	int64_t done = 0;
+
+	(void)state;
+	assert_int_equal(jit_functions_new(100 * 1024, &functions), 0);
+	for (int i = 0; done >= 0 && i < 10000; i++) {
+		char line[64];
+		int len = snprintf(line, sizeof(line), "%x 10 function number %d\n", i * 16, i);
+
+		done = perf_map_feed(&reader, line, (size_t)len, functions);
+	}
+	assert_int_equal(done, -ENOSPC);
+	assert_string_equal(name_at(functions, 0x20), "function number 2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_every_writer_are_read),
+		cmocka_unit_test(malformed_lines_are_not_read),
+		cmocka_unit_test(bad_lines_are_counted_between_good_ones),
+		cmocka_unit_test(an_incomplete_line_is_left_for_later),
+		cmocka_unit_test(a_long_line_is_cut_wherever_it_comes_apart),
+		cmocka_unit_test(binary_garbage_is_one_bad_line_after_the_other),
+		cmocka_unit_test(a_limit_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
