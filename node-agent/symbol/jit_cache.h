@@ -25,7 +25,15 @@
 
 #define JIT_CACHE_MAX_PROCESSES 4096
 #define JIT_MAX_FILE_BYTES ((size_t)256 << 20) /* beyond it nothing is read */
+#define JIT_CACHE_MAX_OPEN 512 /* files; of those that are not sampled, half as many */
 #define JIT_REOPEN_NS (UINT64_C(5) * 1000000000) /* between two looks for a process's files */
+#define JIT_FORGET_NS (UINT64_C(10) * 1000000000) /* not sampled, and has ended */
+#define JIT_IDLE_NS (UINT64_C(600) * 1000000000) /* not sampled */
+#define JIT_RETRY_NS (UINT64_C(60) * 1000000000) /* before what was dropped is read again */
+
+/* What jit_cache_refresh() reads from a file, and in all: the rest the next time. */
+#define JIT_REFRESH_FILE_BYTES ((size_t)8 << 20)
+#define JIT_REFRESH_MAX_BYTES ((size_t)32 << 20)
 
 struct jit_cache;
 
@@ -36,10 +44,14 @@ struct jit_cache_stats {
 	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
 	uint64_t nr_bad_lines; /* or records */
 	uint64_t
-		nr_refused; /* files that are not regular, not local, not the process's own, too large */
+		nr_dropped; /* lines of sources, and the rest of files, at a limit or without memory */
+	uint64_t
+		nr_refused; /* files: not regular, not local, of another user, too large, too many */
+	uint64_t nr_without_place; /* samples of processes beyond JIT_CACHE_MAX_PROCESSES */
 };
 
-/* `proc_fd` as for process_table_new(). `max_bytes` bounds all functions and names. Errors: -ENOMEM. */
+/* `proc_fd` as for process_table_new(). `max_bytes` bounds all functions and names; those of one file get a
+ * quarter of it. Errors: -ENOMEM. */
 int jit_cache_new(int proc_fd, size_t max_bytes, struct jit_cache **ret_cache) must_check;
 void jit_cache_free(struct jit_cache *cache);
 DEFINE_FREEP(struct jit_cache, jit_cache_free)
@@ -51,12 +63,14 @@ uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number,
 			const struct mapping_list *mappings, uint64_t now_ns);
 
 /* Names an address of the process. Strings are borrowed until the next call of this function. Errors: -ENOENT not
- * known (yet); -ENOMEM. */
+ * known (yet). */
 int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
 			struct symbol_frames *ret_frames) must_check;
 
-/* To be called by the loader once a window, before its first symbolize: reads what the files of the processes in
- * use have gained, `max_bytes` a call at most, and forgets processes that were not sampled for a while. */
+/* To be called by the loader once a window, before its first symbolize: reads what the files of the processes
+ * sampled since the last call have gained, and forgets processes that were not sampled for a while. What is
+ * named in this window is kept to its end, however long ago it was sampled: a process is forgotten by the second
+ * call that finds it unused. */
 void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns);
 
 struct jit_cache_stats jit_cache_get_stats(struct jit_cache *cache);

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* First a directory that stands for /proc, then real compilers in namespaces of their own. */
+#include "symbol/jit_cache.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "proc_fixture.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define MAX_BYTES ((size_t)64 << 20)
+#define SECOND NSEC_PER_SEC
+
+struct fixture {
+	struct proc_fixture proc;
+	struct jit_cache *cache;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	proc_fixture_init(&fixture->proc, 8);
+	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, MAX_BYTES, &fixture->cache), 0);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	jit_cache_free(fixture->cache);
+	proc_fixture_done(&fixture->proc);
+	free(fixture);
+	return 0;
+}
+
+static void write_file(const struct fixture *fixture, uint32_t pid, const char *name,
+		       const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%u/%s", pid, name);
+	_cleanup_close_ int fd = openat(fixture->proc.proc_fd, path,
+					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+}
+
+static void make_dir(const struct fixture *fixture, uint32_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%u/%s", pid, name);
+	assert_int_equal(mkdirat(fixture->proc.proc_fd, path, 0700), 0);
+}
+
+/* A process whose own pid is 7, with a perf map unless it is NULL. */
+static void put_process(const struct fixture *fixture, uint32_t pid, const char *map)
+{
+	char text[96];
+	char path[64];
+
+	proc_fixture_put(&fixture->proc, pid, 0, "");
+	make_dir(fixture, pid, "root");
+	make_dir(fixture, pid, "root/tmp");
+	snprintf(path, sizeof(path), "%u/mountinfo", pid);
+	assert_int_equal(symlinkat("/proc/self/mountinfo", fixture->proc.proc_fd, path), 0);
+	snprintf(text, sizeof(text), "Uid:\t%u\t%u\t0\t0\nNSpid:\t%u\t7\n", geteuid(), geteuid(),
+		 pid);
+	write_file(fixture, pid, "status", text);
+	if (map)
+		write_file(fixture, pid, "root/tmp/perf-7.map", map);
+}
+
+static uint32_t open_at(const struct fixture *fixture, uint32_t pid, uint64_t now_ns)
+{
+	return jit_cache_open(fixture->cache, pid, 1, NULL, now_ns);
+}
+
+static const char *name_of(const struct fixture *fixture, uint32_t id, uint64_t address)
+{
+	struct symbol_frames frames;
+
+	if (jit_cache_symbolize(fixture->cache, id, address, &frames) < 0)
+		return "";
+	assert_int_equal(frames.nr_lines, 1);
+	assert_int_equal(frames.address, address);
+	return frames.lines[0].name;
+}
+
+static void a_function_is_named_once_its_file_was_read(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct symbol_frames frames;
+
+	put_process(fixture, 10, "1000 10 JS:*add /app/math.js:12:5\n2000 10 py::f:/a.py\n");
+	uint32_t id = open_at(fixture, 10, SECOND);
+	assert_int_not_equal(id, 0);
+	assert_string_equal(name_of(fixture, id, 0x1000), "");
+	jit_cache_refresh(fixture->cache, 2 * SECOND);
+	assert_int_equal(jit_cache_symbolize(fixture->cache, id, 0x100f, &frames), 0);
+	assert_string_equal(frames.lines[0].name, "*add");
+	assert_string_equal(frames.lines[0].system_name, "JS:*add /app/math.js:12:5");
+	assert_string_equal(frames.lines[0].filename, "/app/math.js");
+	assert_int_equal(frames.lines[0].line, 12);
+	assert_int_equal(frames.lines[0].start_line, 12);
+	assert_int_equal(frames.language, LANGUAGE_V8JS);
+	assert_int_equal(jit_cache_symbolize(fixture->cache, id, 0x2000, &frames), 0);
+	assert_string_equal(frames.lines[0].name, "py::f:/a.py");
+	assert_int_equal(frames.language, LANGUAGE_JIT);
+	assert_int_equal(jit_cache_symbolize(fixture->cache, id, 0x3000, &frames), -ENOENT);
+	assert_int_equal(jit_cache_symbolize(fixture->cache, id + 1, 0x1000, &frames), -ENOENT);
+	assert_int_equal(jit_cache_symbolize(fixture->cache, 0, 0x1000, &frames), -ENOENT);
+
+	struct jit_cache_stats stats = jit_cache_get_stats(fixture->cache);
+	assert_int_equal(stats.nr_processes, 1);
+	assert_int_equal(stats.nr_functions, 2);
+	assert_true(stats.nr_bytes > 0);
+	assert_int_equal(stats.nr_refused + stats.nr_bad_lines + stats.nr_dropped, 0);
+}
+
+static void a_process_without_a_file_is_looked_at_again_later(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, NULL);
+	assert_int_equal(open_at(fixture, 10, SECOND), 0);
+	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n");
+	assert_int_equal(open_at(fixture, 10, SECOND + JIT_REOPEN_NS - 1), 0);
+	uint32_t id = open_at(fixture, 10, SECOND + JIT_REOPEN_NS);
+	assert_int_not_equal(id, 0);
+	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x1000), "f");
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 0);
+}
+
+static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, "1000 10 f\n");
+	uint32_t id = open_at(fixture, 10, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND);
+	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
+	assert_int_equal(open_at(fixture, 10, 2 * SECOND), id);
+	jit_cache_refresh(fixture->cache, 2 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x2000), "g");
+
+	/* Another file of that name: renamed over it, as careful writers do. */
+	write_file(fixture, 10, "root/tmp/new", "3000 10 h\n");
+	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
+				  "10/root/tmp/perf-7.map"),
+			 0);
+	assert_int_equal(open_at(fixture, 10, 7 * SECOND), id);
+	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x3000), "h");
+	assert_string_equal(name_of(fixture, id, 0x1000), "");
+}
+
+static void a_new_program_under_the_pid_has_its_own_names(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, "1000 10 old\n");
+	uint32_t old_id = open_at(fixture, 10, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND);
+	write_file(fixture, 10, "root/tmp/new", "1000 10 new\n");
+	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
+				  "10/root/tmp/perf-7.map"),
+			 0);
+	uint32_t new_id = jit_cache_open(fixture->cache, 10, 2, NULL, SECOND);
+	assert_int_not_equal(new_id, old_id);
+	jit_cache_refresh(fixture->cache, SECOND);
+	assert_string_equal(name_of(fixture, old_id, 0x1000), "old");
+	assert_string_equal(name_of(fixture, new_id, 0x1000), "new");
+}
+
+static void a_process_that_ended_is_named_in_the_window_under_way(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, "1000 10 f\n");
+	uint32_t id = open_at(fixture, 10, SECOND);
+	proc_fixture_remove(&fixture->proc, 10);
+	jit_cache_refresh(fixture->cache, 100 * SECOND); /* a long window */
+	assert_string_equal(name_of(fixture, id, 0x1000), "f");
+	jit_cache_refresh(fixture->cache, 101 * SECOND);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 1);
+	jit_cache_refresh(fixture->cache, 102 * SECOND);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
+	assert_string_equal(name_of(fixture, id, 0x1000), "");
+	assert_int_equal(open_at(fixture, 10, 103 * SECOND), 0);
+}
+
+static void a_live_process_keeps_its_names_while_it_sleeps(void **state)
+{
+	const struct fixture *fixture = *state;
+	uint64_t now_ns = SECOND;
+
+	put_process(fixture, 10, "1000 10 f\n");
+	uint32_t id = open_at(fixture, 10, now_ns);
+	for (; now_ns < 300 * SECOND; now_ns += SECOND)
+		jit_cache_refresh(fixture->cache, now_ns);
+	assert_int_equal(open_at(fixture, 10, now_ns), id);
+	for (uint64_t end_ns = now_ns + 2 * JIT_IDLE_NS; now_ns < end_ns; now_ns += SECOND)
+		jit_cache_refresh(fixture->cache, now_ns);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
+	assert_int_equal(open_at(fixture, 10, now_ns), id + JIT_CACHE_MAX_PROCESSES);
+}
+
+static void refused_files_are_counted_once(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, NULL);
+	assert_int_equal(mkfifoat(fixture->proc.proc_fd, "10/root/tmp/perf-7.map", 0600), 0);
+	for (uint64_t now_ns = SECOND; now_ns < 100 * SECOND; now_ns += JIT_REOPEN_NS)
+		assert_int_equal(open_at(fixture, 10, now_ns), 0);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 1);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
+}
+
+static void bad_lines_are_counted(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, "junk\n1000 0 x\n2000 10 f\n");
+	uint32_t id = open_at(fixture, 10, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND);
+	assert_string_equal(name_of(fixture, id, 0x2000), "f");
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_bad_lines, 2);
+}
+
+static void put_large_map(const struct fixture *fixture, uint32_t pid, int nr, int name_len)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max((size_t)64 << 20);
+
+	for (int i = 0; i < nr; i++)
+		strbuf_appendf(&text, "%x 10 %0*d\n", i * 16, name_len, i);
+	put_process(fixture, pid, strbuf_str(&text));
+}
+
+static void the_least_recently_sampled_go_when_memory_is_short(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct jit_cache *cache = NULL;
+	uint32_t ids[12];
+
+	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, (size_t)8 << 20, &cache), 0);
+	for (uint32_t i = 0; i < array_len(ids); i++) {
+		put_large_map(fixture, 10 + i, 10000, 20);
+		ids[i] = jit_cache_open(cache, 10 + i, 1, NULL, (1 + i) * SECOND);
+		jit_cache_refresh(cache, (1 + i) * SECOND);
+		assert_true(jit_cache_get_stats(cache).nr_bytes <= (size_t)8 << 20);
+	}
+	struct symbol_frames frames;
+	assert_true(jit_cache_get_stats(cache).nr_evicted > 0);
+	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);
+	assert_int_equal(jit_cache_symbolize(cache, ids[array_len(ids) - 1], 0x10, &frames), 0);
+
+	/* Not read again at once, or two that do not fit together would throw each other out for ever. */
+	assert_int_equal(jit_cache_open(cache, 10, 1, NULL, 20 * SECOND), ids[0]);
+	jit_cache_refresh(cache, 20 * SECOND);
+	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);
+	assert_int_equal(jit_cache_open(cache, 10, 1, NULL, 80 * SECOND), ids[0]);
+	jit_cache_refresh(cache, 80 * SECOND);
+	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), 0);
+	jit_cache_free(cache);
+}
+
+static size_t count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t nr = 0;
+
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+
+static void descriptors_are_bounded(void **state)
+{
+	enum { NR = JIT_CACHE_MAX_OPEN + 20 };
+	const struct fixture *fixture = *state;
+	static uint32_t ids[NR];
+	size_t before = count_descriptors();
+
+	for (uint32_t i = 0; i < NR; i++) {
+		put_process(fixture, 10 + i, "1000 10 f\n");
+		ids[i] = open_at(fixture, 10 + i, SECOND);
+	}
+	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 20);
+	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND);
+	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN / 2);
+	for (uint32_t i = 0; i < JIT_CACHE_MAX_OPEN; i++)
+		assert_string_equal(name_of(fixture, ids[i], 0x1000), "f");
+
+	/* Those that came too late, and one whose file was closed and has grown. */
+	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
+	for (uint32_t i = 0; i < NR; i += NR - 1)
+		ids[i] = open_at(fixture, 10 + i, 7 * SECOND);
+	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	assert_string_equal(name_of(fixture, ids[0], 0x2000), "g");
+	assert_string_equal(name_of(fixture, ids[NR - 1], 0x1000), "f");
+}
+
+static void places_are_bounded_and_given_again(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	for (uint32_t pid = 1; pid <= JIT_CACHE_MAX_PROCESSES; pid++)
+		assert_int_equal(open_at(fixture, 1000 + pid, SECOND), 0);
+	put_process(fixture, 10, "1000 10 f\n");
+	assert_int_equal(open_at(fixture, 10, SECOND), 0);
+	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_without_place, 1);
+	jit_cache_refresh(fixture->cache, 20 * SECOND);
+	jit_cache_refresh(fixture->cache, 21 * SECOND);
+	uint32_t id = open_at(fixture, 10, 22 * SECOND);
+	assert_int_equal(id, JIT_CACHE_MAX_PROCESSES + 1);
+	jit_cache_refresh(fixture->cache, 22 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x1000), "f");
+	assert_int_equal(open_at(fixture, 1001, 22 * SECOND), 0);
+}
+
+static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
+{
+	const struct fixture *fixture = *state;
+	uint32_t ids[8];
+
+	/* 5 MB each. */
+	for (uint32_t i = 0; i < array_len(ids); i++) {
+		put_large_map(fixture, 10 + i, 20000, 250);
+		ids[i] = open_at(fixture, 10 + i, SECOND);
+	}
+	jit_cache_refresh(fixture->cache, SECOND);
+	assert_string_not_equal(name_of(fixture, ids[0], 19999 * 16), "");
+	assert_string_equal(name_of(fixture, ids[7], 0x10), "");
+	jit_cache_refresh(fixture->cache, SECOND);
+	assert_string_not_equal(name_of(fixture, ids[7], 19999 * 16), "");
+}
+
+struct reader {
+	const struct fixture *fixture;
+	bool is_done;
+};
+
+static void *open_all_the_time(void *data)
+{
+	struct reader *reader = data;
+
+	for (uint64_t now_ns = SECOND; !__atomic_load_n(&reader->is_done, __ATOMIC_ACQUIRE);
+	     now_ns += SECOND)
+		for (uint32_t pid = 10; pid < 20; pid++)
+			(void)jit_cache_open(reader->fixture->cache, pid, now_ns / (20 * SECOND),
+					     NULL, now_ns);
+	return NULL;
+}
+
+static void reader_and_loader_do_not_disturb_each_other(void **state)
+{
+	struct reader reader = { .fixture = *state };
+	struct symbol_frames frames;
+	unsigned int nr_named = 0;
+	pthread_t thread;
+
+	for (uint32_t pid = 10; pid < 20; pid++)
+		put_process(reader.fixture, pid, "1000 10 f\n");
+	assert_int_equal(pthread_create(&thread, NULL, open_all_the_time, &reader), 0);
+	for (uint64_t i = 0; i < 2000 || nr_named == 0; i++) {
+		jit_cache_refresh(reader.fixture->cache, i * 100 * SECOND);
+		for (uint32_t id = 1; id < 50; id++)
+			nr_named += jit_cache_symbolize(reader.fixture->cache, id, 0x1000,
+							&frames) == 0;
+		(void)jit_cache_get_stats(reader.fixture->cache);
+	}
+	__atomic_store_n(&reader.is_done, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_function_is_named_once_its_file_was_read),
+		TEST(a_process_without_a_file_is_looked_at_again_later),
+		TEST(growth_and_replacement_are_noticed_under_the_same_id),
+		TEST(a_new_program_under_the_pid_has_its_own_names),
+		TEST(a_process_that_ended_is_named_in_the_window_under_way),
+		TEST(a_live_process_keeps_its_names_while_it_sleeps),
+		TEST(refused_files_are_counted_once),
+		TEST(bad_lines_are_counted),
+		TEST(the_least_recently_sampled_go_when_memory_is_short),
+		TEST(descriptors_are_bounded),
+		TEST(places_are_bounded_and_given_again),
+		TEST(one_refresh_reads_so_much_and_the_rest_comes_later),
+		TEST(reader_and_loader_do_not_disturb_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
