@@ -20,6 +20,7 @@
 #define MACHINE_X86_64 62
 #define MACHINE_AARCH64 183
 #define MAX_HEADER_BYTES 4096
+#define MAX_PADDING_BYTES 8
 #define SAME_FILE "\xff" /* instead of a name: as in the entry before */
 
 enum record_id {
@@ -219,7 +220,18 @@ static int64_t read_entry(struct jitdump_reader *reader, const struct piece *pie
 	return r < 0 ? r : (int64_t)sizeof(entry) + name_len + 1;
 }
 
-/* Reads the next entry of a DEBUG record, or passes by what is behind the last one. */
+/* A record that is wrong in one place has no lines at all. */
+static void give_lines_up(struct jitdump_reader *reader, struct jit_functions *functions)
+{
+	reader->nr_bad_records++;
+	reader->nr_entries = 0;
+	reader->has_lines = false;
+	jit_functions_drop_lines(functions);
+}
+
+/* Reads the next entry of a DEBUG record, or passes by what is behind the last one: padding up to a multiple of
+ * 8 bytes. More than that tells of entries that were shorter than the record's writer thought: V8 of Node.js 20
+ * writes file names from memory that it has freed, with NULs in them. */
 static int64_t continue_debug(struct jitdump_reader *reader, const struct piece *piece,
 			      struct jit_functions *functions)
 {
@@ -228,14 +240,16 @@ static int64_t continue_debug(struct jitdump_reader *reader, const struct piece 
 	if (reader->nr_entries > 0)
 		n = read_entry(reader, piece, functions);
 	if (n == -EBADMSG) {
-		reader->nr_bad_records += reader->nr_entries > 0;
-		reader->nr_entries = 0;
+		if (reader->nr_entries > 0 || reader->nr_record_bytes >= MAX_PADDING_BYTES)
+			give_lines_up(reader, functions);
 		n = (int64_t)reader->nr_record_bytes;
 	} else if (n > 0) {
 		reader->nr_entries--;
 	}
 	if (n > 0)
 		reader->nr_record_bytes -= (uint64_t)n;
+	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
+		give_lines_up(reader, functions);
 	return n;
 }
 
@@ -271,7 +285,8 @@ static int64_t read_record(struct jitdump_reader *reader, const struct piece *pi
 	if (record.id != CODE_DEBUG_INFO || !reader->has_lines)
 		return record.total_size;
 	reader->nr_record_bytes = record.total_size - sizeof(record) - sizeof(struct debug);
-	reader->nr_bad_records += reader->nr_record_bytes == 0 && reader->nr_entries > 0;
+	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
+		give_lines_up(reader, functions);
 	return (int64_t)(sizeof(record) + sizeof(struct debug));
 }
 

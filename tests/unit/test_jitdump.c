@@ -217,6 +217,26 @@ static void v8s_lines_are_put_right(void **state)
 	assert_int_equal(line_at(dump, 0x1010, "a.js"), 11);
 }
 
+/* As V8 of Node.js 20 does it now and then. */
+static void lines_with_damaged_file_names_are_left_out(void **state)
+{
+	struct dump *dump = *state;
+
+	put_header(dump);
+	put_record(dump, DEBUG_INFO, 16 + 2 * (16 + 12));
+	put64(dump, 0x1000);
+	put64(dump, 2);
+	for (int i = 0; i < 2; i++) {
+		put64(dump, 0x1040);
+		put64(dump, 1);
+		strbuf_append(&dump->file, "\xc8\x09\x02\0\0\0\0\0a.js", 12);
+	}
+	put_load(dump, 0x1000, 0x20, "JS:*f /app/a.js:9:1");
+	assert_int_equal(read_all(dump), dump->file.len);
+	assert_int_equal(line_at(dump, 0x1000, ""), 0);
+	assert_int_equal(dump->reader.nr_bad_records, 1);
+}
+
 static void many_lines_come_in_pieces(void **state)
 {
 	enum { NR = 5000 };
@@ -347,9 +367,14 @@ static void bad_records_are_counted_and_passed_by(void **state)
 	put_zeros(dump, 8);
 	put64(dump, 1);
 	put_zeros(dump, 15);
+	put_record(dump, DEBUG_INFO, 16 + 16 + 5);
+	put64(dump, 0x1000);
+	put64(dump, 2);
+	put_entry(dump, 0x1000, 1, "a.js"); /* the only one */
 	put_load(dump, 0x1000, 10, "good");
 	assert_int_equal(read_all(dump), dump->file.len);
-	assert_int_equal(dump->reader.nr_bad_records, 9);
+	assert_int_equal(line_at(dump, 0x1000, ""), 0);
+	assert_int_equal(dump->reader.nr_bad_records, 10);
 	assert_string_equal(name_at(dump, 0x1000), "good");
 }
 
@@ -378,6 +403,7 @@ int main(void)
 		TEST(lines_go_to_the_code_behind_them),
 		TEST(lines_of_other_code_are_forgotten),
 		TEST(v8s_lines_are_put_right),
+		TEST(lines_with_damaged_file_names_are_left_out),
 		TEST(many_lines_come_in_pieces),
 		TEST(records_are_read_when_they_are_complete),
 		TEST(a_long_name_is_cut),
