@@ -284,37 +284,45 @@ struct range_list {
 	size_t nr_items;
 };
 
+/* Puts out what of `range` is before `over`, and cuts off what that covers. Returns how many pieces it put out. */
+static size_t pass_under(struct range *range, const struct range *over, struct range *out)
+{
+	if (range->start >= over->start) {
+		cut_before(range, end_of(over));
+		return 0;
+	}
+	*out = *range;
+	if (end_of(range) > over->start)
+		out->nr_bytes = (uint32_t)(over->start - range->start);
+	cut_before(range, over->start);
+	return 1;
+}
+
+/* Takes the next range of a list when nothing is left of the one before; false at the end. */
+static bool refill(struct range *rest, struct range_list *list)
+{
+	if (rest->nr_bytes == 0 && list->nr_items > 0) {
+		*rest = *list->items++;
+		list->nr_items--;
+	}
+	return rest->nr_bytes > 0;
+}
+
 /* Lays the ranges of `top` over those of `below`; both are sorted and free of overlaps, and so is `out`. */
 static size_t overlay(struct range_list below, struct range_list top, struct range *out)
 {
-	struct range rest = { 0 }; /* of below's current one */
-	size_t next = 0;
+	struct range rest = { 0 }; /* of the current one below */
 	size_t nr_out = 0;
 
 	for (size_t i = 0; i < top.nr_items; i++) {
 		const struct range *over = &top.items[i];
 
-		for (;;) {
-			if (rest.nr_bytes == 0 && next < below.nr_items)
-				rest = below.items[next++];
-			if (rest.nr_bytes == 0 || rest.start >= end_of(over))
-				break;
-			if (rest.start < over->start) {
-				out[nr_out] = rest;
-				if (end_of(&rest) > over->start)
-					out[nr_out].nr_bytes = (uint32_t)(over->start - rest.start);
-				nr_out++;
-			}
-			/* Else what is before the end of `over` is covered. */
-			uint64_t from = rest.start < over->start ? over->start : end_of(over);
-			cut_before(&rest, from);
-		}
+		while (refill(&rest, &below) && rest.start < end_of(over))
+			nr_out += pass_under(&rest, over, out + nr_out);
 		out[nr_out++] = *over;
 	}
-	if (rest.nr_bytes > 0)
+	for (; refill(&rest, &below); rest.nr_bytes = 0)
 		out[nr_out++] = rest;
-	while (next < below.nr_items)
-		out[nr_out++] = below.items[next++];
 	return nr_out;
 }
 

@@ -381,7 +381,7 @@ static void reader_and_loader_do_not_disturb_each_other(void **state)
 	for (uint32_t pid = 10; pid < 20; pid++)
 		put_process(reader.fixture, pid, "1000 10 f\n");
 	assert_int_equal(pthread_create(&thread, NULL, open_all_the_time, &reader), 0);
-	for (uint64_t i = 0; i < 2000 || nr_named == 0; i++) {
+	for (uint64_t i = 0; i < 500 || nr_named == 0; i++) {
 		jit_cache_refresh(reader.fixture->cache, i * 100 * SECOND);
 		for (uint32_t id = 1; id < 50; id++)
 			nr_named += jit_cache_symbolize(reader.fixture->cache, id, 0x1000,
