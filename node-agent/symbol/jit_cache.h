@@ -33,7 +33,7 @@
 
 /* What jit_cache_refresh() reads from a file, and in all: the rest the next time. */
 #define JIT_REFRESH_FILE_BYTES ((size_t)8 << 20)
-#define JIT_REFRESH_MAX_BYTES ((size_t)32 << 20)
+#define JIT_REFRESH_MAX_BYTES ((size_t)16 << 20)
 
 struct jit_cache;
 
