@@ -23,7 +23,6 @@
 #define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
-#define DEBUG_DIR "/usr/lib/debug"
 
 /* One member for each module, in the order in which data flows and stages start. */
 struct agent {
@@ -153,7 +152,7 @@ static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
 		.processes_fd = maps.processes_fd,
 		.max_bytes = agent->options->unwind_memory_max,
 		.cache_dir = agent->options->unwind_cache_dir,
-		.debug_dir = DEBUG_DIR,
+		.debug_dir = agent->options->debug_dir,
 	};
 
 	int r = unwinder_start(&opts, &agent->unwinder);

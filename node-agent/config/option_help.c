@@ -2,7 +2,7 @@
 #include "config/option_table.h"
 #include "config/options.h"
 
-#define NAME_COLUMNS 31 /* "      --kubelet-token-file FILE" */
+#define NAME_COLUMNS 34 /* "      --debuginfod-cache-max BYTES" */
 
 struct command_help {
 	enum command_id command;

@@ -21,6 +21,7 @@
 #define DNS_NAME_MAX 253
 #define CONTAINER_ID_MIN 12
 #define CONTAINER_ID_MAX 64
+#define URLS_MAX_BYTES 4000
 
 static int parse_frequency(const char *text, void *field)
 {
@@ -84,6 +85,15 @@ static int parse_log_level(const char *text, void *field)
 	return log_level_parse(text, field);
 }
 
+static int find_word(const char *const *words, size_t nr_words, const char *text)
+{
+	for (size_t i = 0; i < nr_words; i++) {
+		if (strcmp(text, words[i]) == 0)
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
 static int parse_verify(const char *text, void *field)
 {
 	static const char *const words[] = {
@@ -92,13 +102,26 @@ static int parse_verify(const char *text, void *field)
 		[HTTP_VERIFY_NONE] = "insecure",
 	};
 
-	for (size_t i = 0; i < array_len(words); i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*(enum http_verify *)field = (enum http_verify)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	int r = find_word(words, array_len(words), text);
+	if (r < 0)
+		return r;
+	*(enum http_verify *)field = (enum http_verify)r;
+	return 0;
+}
+
+static int parse_demangle(const char *text, void *field)
+{
+	static const char *const words[] = {
+		[OPTION_DEMANGLE_NONE] = "none",
+		[OPTION_DEMANGLE_SHORT] = "short",
+		[OPTION_DEMANGLE_FULL] = "full",
+	};
+
+	int r = find_word(words, array_len(words), text);
+	if (r < 0)
+		return r;
+	*(enum option_demangle *)field = (enum option_demangle)r;
+	return 0;
 }
 
 /* Reads "N" or "N-M" at *cursor. */
@@ -217,16 +240,35 @@ static int check_comm(const char *text)
 	return *text && strlen(text) <= COMM_MAX_BYTES ? 0 : -EINVAL;
 }
 
-static int check_url(const char *text)
+/* Whether a URL begins here. */
+static bool has_scheme_and_host(const char *text)
 {
 	size_t scheme_len = strncasecmp(text, "https://", 8) == 0  ? 8
 			    : strncasecmp(text, "http://", 7) == 0 ? 7
 								   : 0;
-	const char *host = text + scheme_len;
 
-	if (scheme_len == 0 || *host == '\0' || strchr("/:?#", *host))
+	return scheme_len > 0 && text[scheme_len] && !strchr("/:?# ", text[scheme_len]);
+}
+
+static int check_url(const char *text)
+{
+	return has_scheme_and_host(text) && !strchr(text, ' ') && is_printable(text) ? 0 : -EINVAL;
+}
+
+/* One or more, separated by spaces. */
+static int check_urls(const char *text)
+{
+	const char *url = text + strspn(text, " ");
+
+	if (*url == '\0' || strlen(text) > URLS_MAX_BYTES || !is_printable(text))
 		return -EINVAL;
-	return strchr(host, ' ') || !is_printable(host) ? -EINVAL : 0;
+	while (*url) {
+		if (!has_scheme_and_host(url))
+			return -EINVAL;
+		url += strcspn(url, " ");
+		url += strspn(url, " ");
+	}
+	return 0;
 }
 
 /* RFC 9110 5.1 and 5.5: a token, a colon, anything printable. */
@@ -245,8 +287,15 @@ static int check_file(const char *text)
 	return access(text, R_OK) < 0 ? -errno : 0;
 }
 
+static int check_directory(const char *text)
+{
+	return *text == '/' && is_printable(text) ? 0 : -EINVAL;
+}
+
 const struct value_type value_flag = { "yes or no", "true or false", STORE_FLAG,
 				       .parse = parse_flag };
+const struct value_type value_on_off = { "a switch", "on or off", STORE_PLAIN,
+					 .parse = parse_flag };
 const struct value_type value_frequency = { "a frequency from 1 to 10000 Hz", "99", STORE_PLAIN,
 					    .parse = parse_frequency };
 const struct value_type value_duration = { "a duration", "10s, 500ms or 2m", STORE_PLAIN,
@@ -260,6 +309,8 @@ const struct value_type value_log_level = { "a log level", "error, warn, info or
 const struct value_type value_verify = { "a way to verify a certificate",
 					 "full, ca-only or insecure", STORE_PLAIN,
 					 .parse = parse_verify };
+const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_PLAIN,
+					   .parse = parse_demangle };
 const struct value_type value_pids = { "a list of process or thread ids", "1234 or 1234,5678",
 				       STORE_NUMBERS, .parse = parse_pids };
 const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS,
@@ -277,10 +328,15 @@ const struct value_type value_comm = { "a process name as the kernel keeps it",
 const struct value_type value_url = { "an http or https URL",
 				      "http://127.0.0.1:4318 or https://HOST:PORT", STORE_STRING,
 				      .check = check_url };
+const struct value_type value_urls = { "a list of http or https URLs",
+				       "\"http://HOST:8002 https://HOST\"", STORE_STRING,
+				       .check = check_urls };
 const struct value_type value_header = { "an HTTP header", "\"Name: value\"", STORE_STRINGS, true,
 					 .check = check_header };
 const struct value_type value_file = { "a file", "the path of a file that can be read",
 				       STORE_STRING, .check = check_file };
+const struct value_type value_directory = { "a directory", "an absolute path", STORE_STRING,
+					    .check = check_directory };
 const struct value_type value_output = { "a file name", "out.svg", STORE_STRINGS,
 					 .check = check_name };
 const struct value_type value_name = { "a name", "printable characters", STORE_STRING,

@@ -21,6 +21,12 @@ enum command_id {
 	COMMAND_VERSION = 8,
 };
 
+enum option_demangle {
+	OPTION_DEMANGLE_NONE,
+	OPTION_DEMANGLE_SHORT,
+	OPTION_DEMANGLE_FULL,
+};
+
 struct string_list {
 	char **items; /* owned, as are the strings */
 	size_t nr, cap;
@@ -63,6 +69,14 @@ struct options {
 	char *otlp_ca_file;
 	uint64_t otlp_timeout_ns;
 	uint64_t export_interval_ns;
+
+	/* What functions are called. */
+	enum option_demangle demangle;
+	bool inlines; /* inlined functions and source lines, from debug information */
+	char *debug_dir; /* absolute */
+	char *debuginfod_urls; /* separated by spaces */
+	char *debuginfod_cache_dir; /* absolute */
+	uint64_t debuginfod_cache_max; /* bytes */
 
 	uint64_t symbol_memory_max; /* bytes */
 	uint64_t unwind_memory_max; /* bytes */

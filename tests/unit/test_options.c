@@ -124,6 +124,12 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(record.symbol_memory_max, 256 << 20);
 	assert_int_equal(record.unwind_memory_max, 256 << 20);
 	assert_null(record.unwind_cache_dir);
+	assert_int_equal(record.demangle, OPTION_DEMANGLE_SHORT);
+	assert_true(record.inlines);
+	assert_string_equal(record.debug_dir, "/usr/lib/debug");
+	assert_null(record.debuginfod_urls);
+	assert_string_equal(record.debuginfod_cache_dir, "/var/cache/flamelet/debuginfod");
+	assert_int_equal(record.debuginfod_cache_max, 1 << 30);
 	assert_int_equal(record.log_level, LOG_LEVEL_INFO);
 	assert_null(record.otlp_endpoint);
 	assert_int_equal(agent.frequency_hz, 19);
@@ -265,9 +271,22 @@ static const struct refusal refusals[] = {
 	  "write full, ca-only or insecure" },
 	{ COMMAND_AGENT, "--log-level loud",
 	  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
-	{ COMMAND_AGENT, "--symbol-memory 12K",
-	  "--symbol-memory: \"12K\" is not an amount of memory from 1M; "
+	{ COMMAND_AGENT, "--symbol-memory-max 12K",
+	  "--symbol-memory-max: \"12K\" is not an amount of memory from 1M; "
 	  "write 256M or 1G" },
+	{ COMMAND_RECORD, "--symbol-memory 12M",
+	  "unknown option --symbol-memory; did you mean --symbol-memory-max? "
+	  "See flamelet record --help" },
+	{ COMMAND_RECORD, "--demangle Full",
+	  "--demangle: \"Full\" is not a way to demangle; write none, short or full" },
+	{ COMMAND_RECORD,
+	  "--demangle=", "--demangle: \"\" is not a way to demangle; write none, short or full" },
+	{ COMMAND_AGENT, "--inlines", "--inlines: a value is missing; write on or off" },
+	{ COMMAND_RECORD, "--debug-dir debug",
+	  "--debug-dir: \"debug\" is not a directory; write an absolute path" },
+	{ COMMAND_DOCTOR, "--debuginfod-urls http://a",
+	  "--debuginfod-urls is an option of record, not of doctor; "
+	  "see flamelet doctor --help" },
 };
 
 static void a_bad_command_line_is_answered_with_what_to_write(void **state)
@@ -298,6 +317,31 @@ static void the_file_uses_the_names_of_the_long_options(void **state)
 	assert_int_equal(o.otlp_headers.nr, 2);
 	assert_string_equal(o.otlp_headers.items[1], "Authorization: Bearer t");
 	assert_int_equal(o.export_interval_ns, 5 * NSEC_PER_SEC);
+}
+
+static void debuginfod_urls_are_one_text(void **state)
+{
+	(void)state;
+	write_config("debuginfod-urls: http://a:8002  HTTPS://b/c\n"
+		     "debuginfod-cache-max: 64M\n"
+		     "demangle: full\n"
+		     "inlines: off\n");
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_RECORD, "-c @");
+
+	assert_string_equal(o.debuginfod_urls, "http://a:8002  HTTPS://b/c");
+	assert_int_equal(o.debuginfod_cache_max, 64 << 20);
+	assert_int_equal(o.demangle, OPTION_DEMANGLE_FULL);
+	assert_false(o.inlines);
+}
+
+static void no_server_is_asked_because_of_a_variable(void **state)
+{
+	(void)state;
+	setenv("DEBUGINFOD_URLS", "https://debuginfod.example.org", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
+	unsetenv("DEBUGINFOD_URLS");
+
+	assert_null(o.debuginfod_urls);
 }
 
 static void the_agents_file_serves_doctor_and_record_too(void **state)
@@ -537,6 +581,8 @@ int main(void)
 		CLEAN_TEST(help_needs_nothing_else_to_be_right),
 		CLEAN_TEST(a_bad_command_line_is_answered_with_what_to_write),
 		CLEAN_TEST(the_file_uses_the_names_of_the_long_options),
+		CLEAN_TEST(debuginfod_urls_are_one_text),
+		CLEAN_TEST(no_server_is_asked_because_of_a_variable),
 		CLEAN_TEST(the_agents_file_serves_doctor_and_record_too),
 		CLEAN_TEST(a_bad_file_is_answered_with_line_and_remedy),
 		CLEAN_TEST(the_command_line_beats_the_file_beats_the_environment),

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_value.h"
+
+#include "base/strbuf.h"
+#include "config/options.h"
+#include "unit.h"
+
+#include <string.h>
+
+static void lists_of_urls_are_one_or_more(void **state)
+{
+	static const char *const lists[] = {
+		"http://a",
+		"HTTPS://a:8002/b",
+		"http://a http://b",
+		"  http://a   https://b/c?d  ",
+	};
+	char *field = NULL;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(lists); i++) {
+		assert_int_equal(value_store(&value_urls, lists[i], &field), 0);
+		assert_string_equal(field, lists[i]);
+	}
+	value_clear(&value_urls, &field);
+	assert_null(field);
+}
+
+static void other_lists_of_urls_are_refused(void **state)
+{
+	static const char *const lists[] = {
+		"",
+		" ",
+		"debuginfod.example.org",
+		"http://",
+		"http:// a",
+		"http://a https://",
+		"http://a b",
+		"http://a\tb",
+		"http://a ftp://b",
+		"http://a,b \n",
+		"file:/a",
+		"http://:80",
+		"http://a /b",
+		"ima:x",
+		"http://a http://?",
+	};
+	char *field = NULL;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(lists); i++)
+		assert_int_equal(value_store(&value_urls, lists[i], &field), -EINVAL);
+	assert_null(field);
+}
+
+static void a_list_of_urls_has_a_bound(void **state)
+{
+	struct strbuf list = strbuf_with_max(10000);
+	char *field = NULL;
+	(void)state;
+
+	while (list.len < 4001)
+		strbuf_append_str(&list, "http://a.example.org ");
+	assert_int_equal(value_store(&value_urls, strbuf_str(&list), &field), -EINVAL);
+	strbuf_done(&list);
+	assert_null(field);
+}
+
+static void styles_of_names_are_three(void **state)
+{
+	static const char *const wrong[] = { "", "Full", "full ", "long", "0", "no" };
+	enum option_demangle style = OPTION_DEMANGLE_NONE;
+	(void)state;
+
+	assert_int_equal(value_store(&value_demangle, "full", &style), 0);
+	assert_int_equal(style, OPTION_DEMANGLE_FULL);
+	assert_int_equal(value_store(&value_demangle, "none", &style), 0);
+	assert_int_equal(style, OPTION_DEMANGLE_NONE);
+	assert_int_equal(value_store(&value_demangle, "short", &style), 0);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_demangle, wrong[i], &style), -EINVAL);
+	assert_int_equal(style, OPTION_DEMANGLE_SHORT);
+}
+
+static void a_switch_is_on_or_off(void **state)
+{
+	static const char *const wrong[] = { "", "maybe", "2", "on off" };
+	bool is_on = false;
+	(void)state;
+
+	assert_int_equal(value_store(&value_on_off, "on", &is_on), 0);
+	assert_true(is_on);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_on_off, wrong[i], &is_on), -EINVAL);
+	assert_true(is_on);
+	assert_int_equal(value_store(&value_on_off, "off", &is_on), 0);
+	assert_false(is_on);
+}
+
+static void directories_are_absolute(void **state)
+{
+	static const char *const wrong[] = { "",	"debug",   "./debug",
+					     "~/debug", " /debug", "/de\nbug" };
+	char *field = NULL;
+	(void)state;
+
+	assert_int_equal(value_store(&value_directory, "/usr/lib/debug", &field), 0);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_directory, wrong[i], &field), -EINVAL);
+	assert_string_equal(field, "/usr/lib/debug");
+	value_clear(&value_directory, &field);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_of_urls_are_one_or_more),
+		cmocka_unit_test(other_lists_of_urls_are_refused),
+		cmocka_unit_test(a_list_of_urls_has_a_bound),
+		cmocka_unit_test(styles_of_names_are_three),
+		cmocka_unit_test(a_switch_is_on_or_off),
+		cmocka_unit_test(directories_are_absolute),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
