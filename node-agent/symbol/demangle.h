@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names as programmers know them. What a mangled name becomes:
+ *
+ *	style	C++					Rust
+ *	NONE	_ZN3foo3BarISsE3runIiEEvT_.cold		_RINvNtC3std3mem8align_ofjE
+ *	SHORT	foo::Bar::run				std::mem::align_of
+ *	FULL	void foo::Bar<…>::run<int>(int) [clone .cold]	std::mem::align_of::<usize>
+ *
+ * C++ names are those of the Itanium ABI, Rust's are legacy ones and v0, D's see d_demangle.h. Go's names are not
+ * mangled; SHORT drops type arguments, `main.Map[go.shape.int]`. Everything else stays as it is.
+ *
+ * SHORT is without template arguments, parameters, return types, ABI tags, hashes and compiler suffixes
+ * (".cold", ".part.0"); see short_name.h. FULL is what c++filt prints for C++ and D, and rustfilt for Rust. */
 #ifndef SYMBOL_DEMANGLE_H
 #define SYMBOL_DEMANGLE_H
 
@@ -7,13 +19,17 @@
 
 #define DEMANGLE_MAX_BYTES 4096
 
-/* The name a C++ (Itanium) or Rust (legacy and v0) programmer knows, in short form: without parameters,
- * return types, hashes and compiler suffixes (".cold"). Anything else is returned as it is. Names over
- * DEMANGLE_MAX_BYTES and those that grow over it are not demangled. Never NULL except without memory; the
- * caller frees it. Uses libiberty; needs 1 MB of stack for hostile names. */
-char *demangle(const char *name);
+enum demangle_style {
+	DEMANGLE_NONE,
+	DEMANGLE_SHORT,
+	DEMANGLE_FULL,
+};
 
-/* Whether a name begins as mangled ones do. If not, demangle() would copy it. */
+/* The name in a style, malloc'ed. Names over DEMANGLE_MAX_BYTES and those that grow over it are not demangled. NULL
+ * only without memory. Uses libiberty; needs 1 MB of stack for hostile names. */
+char *demangle(const char *name, enum demangle_style style);
+
+/* Whether a name begins as mangled ones do, or may have type arguments. If not, demangle() copies it. */
 bool demangle_is_candidate(const char *name);
 
 #endif

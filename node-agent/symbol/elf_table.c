@@ -83,7 +83,7 @@ static const char *find_pretty(const struct elf_table *table, uint64_t address)
 static int add_pretty(struct elf_table *table, const struct elf_symbol *symbol,
 		      size_t max_pretty_bytes, const char **ret_name)
 {
-	_cleanup_free_ char *name = demangle(symbol->name);
+	_cleanup_free_ char *name = demangle(symbol->name, DEMANGLE_SHORT);
 
 	if (!name)
 		return -ENOMEM;

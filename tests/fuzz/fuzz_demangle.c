@@ -14,8 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!name)
 		return 0;
 
-	_cleanup_free_ char *pretty = demangle(name);
-	if (!pretty || (strlen(pretty) > DEMANGLE_MAX_BYTES && strcmp(pretty, name) != 0))
-		abort();
+	for (int style = DEMANGLE_NONE; style <= DEMANGLE_FULL; style++) {
+		_cleanup_free_ char *pretty = demangle(name, (enum demangle_style)style);
+
+		if (!pretty || (strlen(pretty) > DEMANGLE_MAX_BYTES && strcmp(pretty, name) != 0))
+			abort();
+	}
 	return 0;
 }
