@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names of functions in recordings of this machine's own programs; README.md in this directory tells how.
+
+    program_names.py path/to/flamelet
+
+Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../local"))
+
+# pylint: disable=wrong-import-position
+import debug_forms
+import disagreements
+import elf_names
+import host
+import judge
+import loads
+import recordings
+
+HZ = 1999
+WARM_UP_SECONDS = 3
+FIRST_SECONDS, SECOND_SECONDS = 3, 7
+WHOLE_SECONDS = 280
+VDSO = "[vdso]"
+
+
+def require_host():
+    if os.geteuid() != 0:
+        raise host.Skip("not root")
+    host.require("g++", "protoc", "readelf", "nm", "objcopy", "strip", "xz", "addr2line")
+    if host.cgroup_mounts()[1] is None:
+        raise host.Skip("no cgroup2 file system is mounted")
+
+
+class Names:
+    """ElfNames of each file that was sampled, read once; None for what is no ELF file or is gone."""
+
+    def __init__(self, directory, debug_dirs, group):
+        self.directory, self.debug_dirs = directory, debug_dirs
+        self.programs = {load.program.path: load.program for load in group if load.program}
+        self.tables = {}
+
+    def __call__(self, path):
+        if path not in self.tables:
+            own = self.programs.get(path)
+            twin = (own.twin, own.has_lines) if own else ()
+            try:
+                self.tables[path] = elf_names.ElfNames(self.file_of(path), self.directory,
+                                                       self.debug_dirs, *twin)
+            except host.Failure:
+                self.tables[path] = None
+        return self.tables[path]
+
+    def file_of(self, path):
+        """The vDSO is the same in all processes."""
+        if path != VDSO:
+            return path
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            start, end = next(line for line in maps if VDSO in line).split()[0].split("-")
+        with open("/proc/self/mem", "rb") as memory, open(f"{self.directory}/vdso", "wb") as copy:
+            memory.seek(int(start, 16))
+            copy.write(memory.read(int(end, 16) - int(start, 16)))
+        return copy.name
+
+
+class Test:
+    def __init__(self, binary, directory, cgroup):
+        self.binary, self.directory, self.cgroup = binary, directory, cgroup
+        self.reader = recordings.compile_proto(directory)
+        self.server = None
+        self.problems = []
+        self.compared = disagreements.Comparison()
+
+    def build(self, form):
+        """The load, or nothing where something for it is missing."""
+        directory = f"{self.directory}/{form.__name__}"
+        os.makedirs(directory)
+        try:
+            load = loads.Load(form, directory, self.cgroup)
+            if form is debug_forms.by_server:
+                self.start_server(load)
+            return [load]
+        except host.Skip as skip:
+            print(f"SKIP {form.__name__}: {skip}", flush=True)
+        except (host.Failure, subprocess.TimeoutExpired) as failure:
+            self.problems.append(f"{form.__name__}: {failure}")
+        return []
+
+    def start_server(self, load):
+        self.server = debug_forms.Server(load.directory)
+        self.server.wait_for(elf_names.Dump(load.program.path).build_id)
+
+    def options(self, group):
+        """Where debug files are, besides beside the programs, and how Flamelet is told."""
+        options, debug_dirs = [], ["/usr/lib/debug"]
+        for load in group:
+            if load.name == debug_forms.by_build_id.__name__:
+                debug_dirs = [f"{load.directory}/debug"]
+                options += ["--debug-dir", debug_dirs[0]]
+            if load.name == debug_forms.by_server.__name__:
+                options += ["--debuginfod-urls", self.server.url,
+                            "--debuginfod-cache", f"{self.directory}/cache"]
+        return options, debug_dirs
+
+    def record(self, group, options):
+        """The second of two recordings: names that take long to find may be missing in the first."""
+        path = f"{self.directory}/{group[0].name}.pb.gz"
+        with loads.running(group):
+            time.sleep(WARM_UP_SECONDS)
+            for seconds in (FIRST_SECONDS, SECOND_SECONDS):
+                recordings.make(self.binary, path, seconds, HZ, *options)
+        return recordings.read(path, self.reader)
+
+    def run_group(self, forms):
+        group = [load for form in forms for load in self.build(form)]
+        if not group:
+            return
+        options, debug_dirs = self.options(group)
+        samples = self.record(group, options)
+        names = Names(self.directory, debug_dirs, group)
+        for load in group:
+            own = [s for s in samples if s.labels.get("cgroup_id") == load.cgroup_id]
+            self.problems += judge.check(load, own, names)
+            self.compared.add(own, names)
+
+    def run(self):
+        print(judge.ROW_TITLE)
+        try:
+            for forms in loads.GROUPS:
+                self.run_group(forms)
+        finally:
+            if self.server:
+                self.server.stop()
+        return self.problems + self.compared.check()
+
+
+def give_up(*_args):
+    raise host.Failure(f"not done after {WHOLE_SECONDS} s")
+
+
+def run_test(binary, directory):
+    cgroup = f"{host.cgroup_mounts()[1]}/flamelet-{os.path.basename(directory)}"
+    os.makedirs(cgroup)
+    try:
+        test = Test(binary, directory, cgroup)
+        return test.run()
+    except (host.Failure, subprocess.TimeoutExpired) as failure:
+        return test.problems + [str(failure)]
+    finally:
+        host.kill_cgroup(cgroup)
+        host.remove_cgroup(cgroup)
+
+
+def main():
+    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.alarm(WHOLE_SECONDS)
+    try:
+        require_host()
+    except host.Skip as skip:
+        print(f"SKIP: {skip}")
+        return host.SKIP
+    with tempfile.TemporaryDirectory(prefix="symbols-") as directory:
+        os.chmod(directory, 0o755)
+        problems = run_test(os.path.abspath(sys.argv[1]), directory)
+    for problem in problems:
+        print(f"FAIL: {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
