@@ -21,7 +21,6 @@ class Program:
     twin: str = None            # the same with all symbols and debug information
     has_names: bool = True      # somewhere
     has_lines: bool = True
-    has_start_lines: bool = True
 
 
 def build_cpp(path, tweak):

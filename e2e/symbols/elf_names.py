@@ -15,6 +15,7 @@ SYMBOL = re.compile(r"\s*\d+: ([0-9a-f]+)\s+(0x[0-9a-f]+|\d+) (\w+)\s+(\w+)\s+\w
 SECTION = re.compile(r"\s*\[ *(\d+)\] (\S*)\s+\S+\s+([0-9a-f]{16}) [0-9a-f]+ ([0-9a-f]+) \w\w\s+(\w*)")
 BUILD_ID = re.compile(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)")
 TYPES = ("FUNC", "IFUNC")
+VDSO = "[vdso]"
 
 
 @dataclass(frozen=True)
@@ -122,3 +123,34 @@ class ElfNames:
                 found.append(symbol)
             i -= 1
         return found
+
+
+class Names:
+    """ElfNames of each file that was sampled, read once; None for what is no ELF file or is gone."""
+
+    def __init__(self, directory, debug_dirs, group):
+        self.directory, self.debug_dirs = directory, debug_dirs
+        self.programs = {load.program.path: load.program for load in group if load.program}
+        self.tables = {}
+
+    def __call__(self, path):
+        if path not in self.tables:
+            own = self.programs.get(path)
+            twin = (own.twin, own.has_lines) if own else ()
+            try:
+                self.tables[path] = ElfNames(self.file_of(path), self.directory, self.debug_dirs,
+                                             *twin)
+            except host.Failure:
+                self.tables[path] = None
+        return self.tables[path]
+
+    def file_of(self, path):
+        """The vDSO is the same in all processes."""
+        if path != VDSO:
+            return path
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            start, end = next(line for line in maps if VDSO in line).split()[0].split("-")
+        with open("/proc/self/mem", "rb") as memory, open(f"{self.directory}/vdso", "wb") as copy:
+            memory.seek(int(start, 16))
+            copy.write(memory.read(int(end, 16) - int(start, 16)))
+        return copy.name

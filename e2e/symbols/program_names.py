@@ -29,7 +29,6 @@ HZ = 1999
 WARM_UP_SECONDS = 3
 FIRST_SECONDS, SECOND_SECONDS = 3, 7
 WHOLE_SECONDS = 280
-VDSO = "[vdso]"
 
 
 def require_host():
@@ -38,37 +37,6 @@ def require_host():
     host.require("g++", "protoc", "readelf", "nm", "objcopy", "strip", "xz", "addr2line")
     if host.cgroup_mounts()[1] is None:
         raise host.Skip("no cgroup2 file system is mounted")
-
-
-class Names:
-    """ElfNames of each file that was sampled, read once; None for what is no ELF file or is gone."""
-
-    def __init__(self, directory, debug_dirs, group):
-        self.directory, self.debug_dirs = directory, debug_dirs
-        self.programs = {load.program.path: load.program for load in group if load.program}
-        self.tables = {}
-
-    def __call__(self, path):
-        if path not in self.tables:
-            own = self.programs.get(path)
-            twin = (own.twin, own.has_lines) if own else ()
-            try:
-                self.tables[path] = elf_names.ElfNames(self.file_of(path), self.directory,
-                                                       self.debug_dirs, *twin)
-            except host.Failure:
-                self.tables[path] = None
-        return self.tables[path]
-
-    def file_of(self, path):
-        """The vDSO is the same in all processes."""
-        if path != VDSO:
-            return path
-        with open("/proc/self/maps", encoding="utf-8") as maps:
-            start, end = next(line for line in maps if VDSO in line).split()[0].split("-")
-        with open("/proc/self/mem", "rb") as memory, open(f"{self.directory}/vdso", "wb") as copy:
-            memory.seek(int(start, 16))
-            copy.write(memory.read(int(end, 16) - int(start, 16)))
-        return copy.name
 
 
 class Test:
@@ -125,7 +93,7 @@ class Test:
             return
         options, debug_dirs = self.options(group)
         samples = self.record(group, options)
-        names = Names(self.directory, debug_dirs, group)
+        names = elf_names.Names(self.directory, debug_dirs, group)
         for load in group:
             own = [s for s in samples if s.labels.get("cgroup_id") == load.cgroup_id]
             self.problems += judge.check(load, own, names)

@@ -27,8 +27,8 @@ __attribute__((noipa)) static void drive(void) /* begin drive @drive */
 		sink = step(sink); /* @drive */
 } /* @drive */
 
-int main(void) /* begin main @main */
+int main(void)
 {
-	for (;;) /* @main */
-		drive(); /* @main */
+	for (;;)
+		drive();
 }

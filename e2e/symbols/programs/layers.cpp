@@ -37,8 +37,8 @@ __attribute__((noipa)) void drive() /* begin drive @drive */
 
 } /* namespace layers */
 
-int main() /* begin main @main */
+int main()
 {
-	for (;;) /* @main */
-		layers::drive(); /* @main */
+	for (;;)
+		layers::drive();
 }

@@ -31,8 +31,8 @@ func drive() { // begin drive @drive
 	}
 } // @drive
 
-func main() { // begin main @main
-	for { // @main
-		drive() // @main
+func main() {
+	for {
+		drive()
 	}
 }

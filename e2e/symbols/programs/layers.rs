@@ -37,9 +37,9 @@ fn drive(mut x: u64) -> u64 /* begin drive @drive */ {
     x /* @drive */
 } /* @drive */
 
-fn main() /* begin main @main */ {
+fn main() {
     let mut x = 1;
-    loop { /* @main */
-        x = drive(black_box(x)); /* @main */
+    loop {
+        x = drive(black_box(x));
     }
 }
