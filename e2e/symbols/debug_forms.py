@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds programs/layers.* in the forms in which programs are shipped: with or without symbols, and with their debug
-information in the places where it may be."""
+"""Builds programs/layers.* in the forms in which programs are shipped: with or without symbols, and with
+their debug information in the places where it may be."""
 
 from dataclasses import dataclass
 import os
@@ -54,7 +54,7 @@ def names_by_nm(path, *options, types="T"):
 
 
 def mini_debug_info(directory):
-    """As Fedora's packages have it: an xz-compressed file with those functions that .dynsym does not have."""
+    """As in Fedora's packages: an xz-compressed file with the functions that .dynsym does not have."""
     program = strip(build_cpp(f"{directory}/l_mini", 2))
     program.has_lines = False
     debug, mini, keep = (f"{directory}/{name}" for name in ("m.debug", "m.mini", "m.keep"))

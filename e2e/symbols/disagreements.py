@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the names of recorded addresses with addr2line's or, where a file has no debug information, with those of
-the symbols that hold them, as perf takes them. Each disagreement must be one of EXPLANATIONS."""
+"""Compares the names of recorded addresses with addr2line's or, where a file has no debug information, with
+those of the symbols that hold them, as perf takes them. Each disagreement must be one of EXPLANATIONS."""
 
 import collections
 import random
@@ -88,7 +88,7 @@ class Case:
 
 EXPLANATIONS = (
     (Case.is_aliased, "another one of several symbols of the same function"),
-    (Case.is_clone, "a compiler's copy of a function (.constprop, .part, .cold): with or without its suffix"),
+    (Case.is_clone, "a compiler's copy of a function (.constprop, .cold): with or without its suffix"),
     (Case.is_plain, "a plain name from the debug information, the mangled one from the symbol table"),
     (Case.is_plt, "a stub that calls another library's function: no symbol holds it"),
     (Case.is_beyond, "addr2line says the nearest symbol, though it ends before the address"),

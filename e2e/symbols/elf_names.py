@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the symbol tables of an ELF file, and of the files with its debug information, say of an address. Asked of
-binutils, so that it is an opinion independent of Flamelet's."""
+"""What the symbol tables of an ELF file, and of the files with its debug information, say of an address.
+Asked of binutils, so that it is an opinion independent of Flamelet's."""
 
 import bisect
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import re
 
 import host
 
-SYMBOL = re.compile(r"\s*\d+: ([0-9a-f]+)\s+(0x[0-9a-f]+|\d+) (\w+)\s+(\w+)\s+\w+\s+(?:\[.*\] +)?(\w+) (.+)")
+SYMBOL = re.compile(r"\s*\d+: ([0-9a-f]+)\s+(0x[0-9a-f]+|\d+) (\w+)\s+\w+\s+\w+\s+(?:\[.*\] +)?(\w+) (.+)")
 SECTION = re.compile(r"\s*\[ *(\d+)\] (\S*)\s+\S+\s+([0-9a-f]{16}) [0-9a-f]+ ([0-9a-f]+) \w\w\s+(\w*)")
 BUILD_ID = re.compile(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)")
 TYPES = ("FUNC", "IFUNC")
@@ -53,7 +53,7 @@ class Dump:
             if "E" in "".join(flags[:-1]):
                 self.segments.append((int(offset, 16), int(start, 16), int(size, 16)))
 
-    def take_symbol(self, start, size, kind, _binding, section, name):
+    def take_symbol(self, start, size, kind, section, name):
         """Labels of assembler code, without type and size, are no functions."""
         start, size = int(start, 16), int(size, 0)
         if section.isdigit() and (kind in TYPES or kind == "NOTYPE" and size > 0):
@@ -70,8 +70,8 @@ def read_mini_debug_info(path, directory):
 
 
 class ElfNames:
-    """`debug_dirs`: where separate debug files may lie. `twin`: a file with all symbols at the same addresses;
-    `has_lines`: its debug information counts, too."""
+    """`debug_dirs`: where separate debug files may lie. `twin`: a file with all symbols at the same
+    addresses; `has_lines`: its debug information counts, too."""
 
     def __init__(self, path, directory, debug_dirs=(), twin=None, has_lines=True):
         own = Dump(path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are busy for as long as they are recorded, each in a cgroup of its own, by which its samples are
-known."""
+"""Programs that are busy for as long as they are recorded, each in a cgroup of its own, which tells its
+samples."""
 
 import contextlib
 import os
@@ -64,8 +64,9 @@ def nginx(directory):
         file.write("".join(f"{i * i % 9973} bottles\n" for i in range(50000)))
     with open(f"{directory}/nginx.conf", "w", encoding="ascii") as file:
         file.write(NGINX.format(directory=directory, port=port))
-    return ["/bin/sh", "-c", 'nginx -c "$1" & while :; do curl -s --compressed -o "$2" "$3"; sleep 0.1; done',
-            "sh", f"{directory}/nginx.conf", "/dev/null", f"http://127.0.0.1:{port}/text?[1-100000]"]
+    ask = f"http://127.0.0.1:{port}/text?[1-100000]"
+    script = 'nginx -c "$1" & while :; do curl -s --compressed -o /dev/null "$2"; sleep 0.1; done'
+    return ["/bin/sh", "-c", script, "sh", f"{directory}/nginx.conf", ask]
 
 
 # Programs of other people, and forms of our own one. Groups run together: the machine may have two CPUs.
@@ -78,7 +79,17 @@ GROUPS = (
 )
 
 
+def start_in_cgroup(name, command, cgroup, log_path):
+    def enter_cgroup():
+        with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as procs:
+            procs.write("0")
+
+    return host.Process(name, command, log_path, preexec_fn=enter_cgroup)
+
+
 class Load:
+    """A program at work; `program` tells more of it when it is one of ours."""
+
     def __init__(self, form, directory, cgroup):
         """Builds what it takes, or raises host.Skip."""
         self.name, self.cgroup = form.__name__, f"{cgroup}/{form.__name__}"
@@ -90,13 +101,9 @@ class Load:
         os.makedirs(self.cgroup)
         self.cgroup_id = os.stat(self.cgroup).st_ino
 
-    def enter_cgroup(self):
-        with open(f"{self.cgroup}/cgroup.procs", "w", encoding="ascii") as procs:
-            procs.write("0")
-
     def start(self):
-        self.process = host.Process(self.name, self.command, f"{self.directory}/{self.name}.log",
-                                    preexec_fn=self.enter_cgroup)
+        self.process = start_in_cgroup(self.name, self.command, self.cgroup,
+                                       f"{self.directory}/{self.name}.log")
 
     def stop(self):
         host.kill_cgroup(self.cgroup)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Containers with process ids, mounts and /tmp of their own, each in a cgroup by which its samples are known."""
+"""Containers with process ids, mounts and /tmp of their own, each in a cgroup that tells its samples."""
 
 import os
 
