@@ -27,7 +27,7 @@ __attribute__((noipa)) void OUTER(void)
 
 int main(int argc, char **argv)
 {
-	long milliseconds = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+	long milliseconds = argc > 1 ? (long)strtoul(argv[1], NULL, 10) : 0;
 
 	while (milliseconds == 0 || clock() * 1000 / CLOCKS_PER_SEC < milliseconds)
 		OUTER();
