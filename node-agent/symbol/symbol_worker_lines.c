@@ -1,13 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opening debug information takes longer than an answer, so a few files stay open. The worker is one thread that
+ * answers one request after the other; what it keeps between them is the program's, not a caller's. */
+#include "symbol/dwarf_lines.h"
 #include "symbol/symbol_worker.h"
+
+#include <malloc.h>
+
+#define MAX_OPEN 4
+#define MAX_HEAP_BYTES ((size_t)128 << 20) /* of the worker, while more than one file is open */
+
+/* Most recently used first; those that are not in use have key 0. */
+static struct open_file {
+	uint64_t key;
+	struct dwarf_lines *lines; /* owned */
+} open_files[MAX_OPEN];
+
+static void close_file(size_t place)
+{
+	dwarf_lines_close(open_files[place].lines);
+	open_files[place] = (struct open_file){ 0 };
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void close_least_used(void)
+{
+	for (size_t place = MAX_OPEN - 1; place > 0 && heap_bytes() > MAX_HEAP_BYTES; place--)
+		close_file(place);
+}
+
+static void move_to_front(size_t place)
+{
+	struct open_file file = open_files[place];
+
+	for (; place > 0; place--)
+		open_files[place] = open_files[place - 1];
+	open_files[0] = file;
+}
+
+static int open_file(uint64_t key, const int *fds, size_t nr_fds)
+{
+	struct dwarf_lines *lines = NULL;
+	size_t place = 0;
+
+	while (place < MAX_OPEN && open_files[place].key != key)
+		place++;
+	if (place < MAX_OPEN) {
+		move_to_front(place);
+		return 0;
+	}
+
+	int r = dwarf_lines_open(fds[0], nr_fds > 1 ? fds[1] : -1, &lines);
+	if (r < 0)
+		return r;
+	close_file(MAX_OPEN - 1);
+	open_files[MAX_OPEN - 1] = (struct open_file){ .key = key, .lines = lines };
+	move_to_front(MAX_OPEN - 1);
+	return 0;
+}
 
 int symbol_worker_lines(const struct symbol_request *request, const uint64_t *addresses,
 			const int *fds, size_t nr_fds, struct strbuf *reply)
 {
-	(void)request;
-	(void)addresses;
-	(void)fds;
-	(void)nr_fds;
-	(void)reply;
-	return -EOPNOTSUPP;
+	if (request->key == 0 || nr_fds == 0)
+		return -EINVAL;
+
+	int r = open_file(request->key, fds, nr_fds);
+	if (r < 0)
+		return r;
+	close_least_used();
+
+	r = dwarf_lines_resolve(open_files[0].lines, addresses, request->nr_addresses, reply);
+	if (r == -ENOMEM)
+		close_file(0);
+	close_least_used();
+	return r;
 }

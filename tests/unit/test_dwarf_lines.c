@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks about this program itself: where() is called from inlined functions, and tells where from. */
+#include "symbol/dwarf_lines.h"
+
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "symbol/lines_block.h"
+#include "symbol/symbol_worker.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_BYTES ((size_t)1 << 20)
+#define MAX_FILE_BYTES ((size_t)256 << 20)
+#define inlined static inline __attribute__((always_inline))
+
+struct spot {
+	uint64_t address;
+	uint32_t line;
+};
+
+static int load_base(struct dl_phdr_info *info, size_t size, void *ret_base)
+{
+	(void)size;
+	*(uint64_t *)ret_base = info->dlpi_addr;
+	return 1;
+}
+
+/* The virtual address of the call of this. */
+__attribute__((noinline)) static uint64_t where(void)
+{
+	uint64_t base = 0;
+
+	dl_iterate_phdr(load_base, &base);
+	return (uintptr_t)__builtin_return_address(0) - 1 - base;
+}
+
+/* Keeps the call before it from becoming a jump. */
+inlined uint64_t as_it_is(uint64_t address)
+{
+	__asm__ volatile("" : "+r"(address));
+	return address;
+}
+
+inlined uint64_t here(void)
+{
+	return as_it_is(where());
+}
+
+inlined struct spot inner(void)
+{
+	return (struct spot){ .line = __LINE__, .address = as_it_is(where()) };
+}
+
+enum { INNER_STARTS = __LINE__ - 5 };
+
+inlined struct spot middle(void)
+{
+	struct spot spot = inner();
+
+	return spot;
+}
+
+enum { MIDDLE_CALLS = __LINE__ - 5 };
+
+__attribute__((noinline)) static struct spot outer(void)
+{
+	struct spot spot = middle();
+
+	return spot;
+}
+
+enum { OUTER_CALLS = __LINE__ - 5 };
+
+/* Deeper than an answer can be. */
+#define LEVEL(n, next)                                                                             \
+	inlined uint64_t level_##n(void)                                                           \
+	{                                                                                          \
+		return next();                                                                     \
+	}
+#define LEVELS(n, next)                                                                            \
+	LEVEL(n##0, next)                                                                          \
+	LEVEL(n##1, level_##n##0)                                                                  \
+	LEVEL(n##2, level_##n##1)                                                                  \
+	LEVEL(n##3, level_##n##2)                                                                  \
+	LEVEL(n##4, level_##n##3)                                                                  \
+	LEVEL(n##5, level_##n##4)                                                                  \
+	LEVEL(n##6, level_##n##5)                                                                  \
+	LEVEL(n##7, level_##n##6)                                                                  \
+	LEVEL(n##8, level_##n##7)                                                                  \
+	LEVEL(n##9, level_##n##8)
+LEVELS(1, here)
+LEVELS(2, level_19)
+LEVELS(3, level_29)
+LEVELS(4, level_39)
+LEVELS(5, level_49)
+LEVELS(6, level_59)
+LEVELS(7, level_69)
+
+__attribute__((noinline)) static uint64_t below_levels(void)
+{
+	return level_79();
+}
+
+static int open_self(void)
+{
+	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+static int memory_file(const void *bytes, size_t len)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, bytes, len), 0);
+	return fd;
+}
+
+static struct dwarf_lines *open_lines(void)
+{
+	_cleanup_close_ int fd = open_self();
+	struct dwarf_lines *lines = NULL;
+
+	assert_int_equal(dwarf_lines_open(fd, -1, &lines), 0);
+	return lines;
+}
+
+static void resolve(const uint64_t *addresses, size_t nr, struct strbuf *out,
+		    struct lines_block *ret_block)
+{
+	_cleanup_(dwarf_lines_closep) struct dwarf_lines *lines = open_lines();
+
+	assert_int_equal(dwarf_lines_resolve(lines, addresses, nr, out), 0);
+	assert_int_equal(lines_block_parse(out->data, out->len, (uint32_t)nr, ret_block), 0);
+}
+
+static void assert_line(const struct lines_block *block, uint32_t number, const char *name,
+			uint32_t line)
+{
+	const struct lines_block_line *found = &block->lines[number];
+
+	assert_string_equal(block->strings + found->name, name);
+	assert_string_equal(block->strings + found->filename, __FILE__);
+	assert_int_equal(found->line, line);
+	assert_int_equal(found->language, LANGUAGE_UNKNOWN);
+}
+
+static void an_address_has_the_inlined_functions_and_their_caller(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	struct spot spot = outer();
+	struct lines_block block;
+
+	resolve(&spot.address, 1, &out, &block);
+	assert_int_equal(block.ranges[0].nr, 3);
+	uint32_t first = block.ranges[0].first;
+	assert_line(&block, first, "inner", spot.line);
+	assert_line(&block, first + 1, "middle", MIDDLE_CALLS);
+	assert_line(&block, first + 2, "outer", OUTER_CALLS);
+	assert_int_equal(block.lines[first].start_line, INNER_STARTS);
+}
+
+static void answers_come_in_the_order_of_the_addresses(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	const uint64_t spot = outer().address;
+	const uint64_t addresses[] = { UINT64_MAX, spot, below_levels(), 0, spot, 1 };
+	static const uint32_t nr_lines[] = { 0, 3, SYMBOL_MAX_LINES, 0, 3, 0 };
+	struct lines_block block;
+
+	resolve(addresses, 6, &out, &block);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(block.ranges[i].nr, nr_lines[i]);
+}
+
+static void of_too_many_inlined_functions_the_outermost_is_kept(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	const uint64_t address = below_levels();
+	struct lines_block block;
+
+	resolve(&address, 1, &out, &block);
+	assert_int_equal(block.ranges[0].nr, SYMBOL_MAX_LINES);
+	const struct lines_block_line *lines = &block.lines[block.ranges[0].first];
+	assert_string_equal(block.strings + lines[0].name, "here");
+	assert_string_equal(block.strings + lines[SYMBOL_MAX_LINES - 2].name, "level_71");
+	assert_string_equal(block.strings + lines[SYMBOL_MAX_LINES - 1].name, "below_levels");
+}
+
+static void no_addresses_are_an_empty_answer(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	struct lines_block block;
+
+	resolve(NULL, 0, &out, &block);
+	assert_int_equal(block.nr_lines, 0);
+}
+
+static void an_answer_that_has_no_room_is_an_error(void **state)
+{
+	(void)state;
+	_cleanup_(dwarf_lines_closep) struct dwarf_lines *lines = open_lines();
+	const uint64_t address = outer().address;
+
+	for (size_t max = 0; max < 100; max += 9) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(max);
+
+		assert_int_equal(dwarf_lines_resolve(lines, &address, 1, &out), -ENOSPC);
+		assert_int_equal(strbuf_error(&out), -ENOSPC);
+	}
+}
+
+static void what_is_not_an_elf_file_is_refused(void **state)
+{
+	(void)state;
+	static const char *const contents[] = { "", "\x7f", "\177ELF", "!<arch>\n", "some text" };
+	struct dwarf_lines *lines = NULL;
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+		_cleanup_close_ int fd = memory_file(contents[i], strlen(contents[i]));
+
+		assert_int_equal(dwarf_lines_open(fd, -1, &lines), -EBADMSG);
+	}
+	assert_int_equal(dwarf_lines_open(-1, -1, &lines), -EBADF);
+}
+
+static void a_file_without_debug_information_is_told_apart(void **state)
+{
+	(void)state;
+	const ElfW(Ehdr) header = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+	};
+	_cleanup_close_ int fd = memory_file(&header, sizeof(header));
+	struct dwarf_lines *lines = NULL;
+
+	assert_int_equal(dwarf_lines_open(fd, -1, &lines), -ENOENT);
+}
+
+static void a_file_that_is_cut_off_does_no_harm(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(MAX_FILE_BYTES);
+	const uint64_t address = outer().address;
+
+	assert_int_equal(file_read_at(AT_FDCWD, "/proc/self/exe", &bytes), 0);
+	for (size_t eighths = 0; eighths < 8; eighths++) {
+		_cleanup_close_ int fd = memory_file(bytes.data, bytes.len / 8 * eighths);
+		_cleanup_(dwarf_lines_closep) struct dwarf_lines *lines = NULL;
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+
+		if (dwarf_lines_open(fd, -1, &lines) == 0)
+			assert_int_equal(dwarf_lines_resolve(lines, &address, 1, &out), 0);
+	}
+}
+
+static void a_supplementary_file_nothing_refers_to_is_not_used(void **state)
+{
+	(void)state;
+	_cleanup_close_ int fd = open_self();
+	_cleanup_close_ int text = memory_file("text", 4);
+	_cleanup_(dwarf_lines_closep) struct dwarf_lines *one = NULL;
+	_cleanup_(dwarf_lines_closep) struct dwarf_lines *other = NULL;
+
+	assert_int_equal(dwarf_lines_open(fd, fd, &one), 0);
+	assert_int_equal(dwarf_lines_open(fd, text, &other), 0);
+}
+
+static size_t count_descriptors(void)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc/self/fd");
+	size_t nr = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		nr++;
+	return nr;
+}
+
+static int ask_worker(uint64_t key, int fd, struct strbuf *reply)
+{
+	const struct symbol_request request = {
+		.kind = SYMBOL_REQUEST_LINES,
+		.nr_addresses = 1,
+		.key = key,
+		.max_bytes = MAX_BYTES,
+	};
+	const uint64_t address = outer().address;
+
+	strbuf_clear(reply);
+	return symbol_worker_lines(&request, &address, &fd, 1, reply);
+}
+
+static void the_worker_opens_a_file_once_and_keeps_few_open(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_close_ int fd = open_self();
+	size_t nr_descriptors = count_descriptors();
+
+	assert_int_equal(ask_worker(1, fd, &reply), 0);
+	assert_int_equal(ask_worker(1, -1, &reply), 0);
+	for (uint64_t key = 1; key <= 6; key++)
+		assert_int_equal(ask_worker(key, fd, &reply), 0);
+	assert_true(count_descriptors() <= nr_descriptors + 4);
+	assert_int_equal(ask_worker(6, -1, &reply), 0);
+	assert_int_equal(ask_worker(1, -1, &reply), -EBADF);
+}
+
+static void the_worker_forgets_the_file_that_was_not_asked_about_longest(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_close_ int fd = open_self();
+
+	for (uint64_t key = 11; key <= 14; key++)
+		assert_int_equal(ask_worker(key, fd, &reply), 0);
+	assert_int_equal(ask_worker(11, -1, &reply), 0);
+	assert_int_equal(ask_worker(15, fd, &reply), 0);
+	assert_int_equal(ask_worker(11, -1, &reply), 0);
+	assert_int_equal(ask_worker(12, -1, &reply), -EBADF);
+}
+
+static void the_worker_refuses_what_is_no_request(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
+	_cleanup_close_ int text = memory_file("text", 4);
+	_cleanup_close_ int fd = open_self();
+	const struct symbol_request request = { .kind = SYMBOL_REQUEST_LINES, .key = 21 };
+
+	assert_int_equal(ask_worker(0, fd, &reply), -EINVAL);
+	assert_int_equal(symbol_worker_lines(&request, NULL, NULL, 0, &reply), -EINVAL);
+	assert_int_equal(ask_worker(21, text, &reply), -EBADMSG);
+	assert_int_equal(ask_worker(21, fd, &reply), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_has_the_inlined_functions_and_their_caller),
+		cmocka_unit_test(answers_come_in_the_order_of_the_addresses),
+		cmocka_unit_test(of_too_many_inlined_functions_the_outermost_is_kept),
+		cmocka_unit_test(no_addresses_are_an_empty_answer),
+		cmocka_unit_test(an_answer_that_has_no_room_is_an_error),
+		cmocka_unit_test(what_is_not_an_elf_file_is_refused),
+		cmocka_unit_test(a_file_without_debug_information_is_told_apart),
+		cmocka_unit_test(a_file_that_is_cut_off_does_no_harm),
+		cmocka_unit_test(a_supplementary_file_nothing_refers_to_is_not_used),
+		cmocka_unit_test(the_worker_opens_a_file_once_and_keeps_few_open),
+		cmocka_unit_test(the_worker_forgets_the_file_that_was_not_asked_about_longest),
+		cmocka_unit_test(the_worker_refuses_what_is_no_request),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
