@@ -72,7 +72,7 @@ static void put_process(const struct fixture *fixture, uint32_t pid, const char 
 	char text[96];
 	char path[64];
 
-	proc_fixture_put(&fixture->proc, pid, 0, "");
+	make_dir(fixture, pid, "");
 	make_dir(fixture, pid, "root");
 	make_dir(fixture, pid, "root/tmp");
 	snprintf(path, sizeof(path), "%u/mountinfo", pid);
