@@ -10,6 +10,9 @@
 #define MAX_DYNAMIC_BYTES ((uint64_t)64 << 10)
 #define MAX_CHAIN 65536 /* symbols in a bucket; linkers aim at few */
 
+/* What DT_GNU_HASH begins with: numbers of buckets, of the first symbol that has one, of the words of a Bloom filter. */
+enum { GNU_HASH_BUCKETS, GNU_HASH_FIRST, GNU_HASH_BLOOM, GNU_HASH_WORDS = 4 };
+
 /* Virtual addresses, and the size of the names. */
 struct dynamic {
 	uint64_t symbols;
@@ -96,23 +99,25 @@ static int find_chain_end(struct elf_reader *reader, uint64_t chains, uint32_t f
 
 static int count_by_gnu_hash(struct elf_reader *reader, uint64_t address, uint64_t *ret_nr)
 {
-	struct {
-		uint32_t nr_buckets, first_symbol, nr_bloom, shift;
-	} header;
+	uint32_t header[GNU_HASH_WORDS] = { 0 };
 	size_t bloom_bytes = elf_reader_entry_bytes(reader, ELF_T_ADDR);
 	const uint8_t *buckets;
 	uint64_t offset;
 	uint32_t last = 0;
 
-	int r = read_words(reader, address, 4, &header.nr_buckets);
+	int r = read_words(reader, address, GNU_HASH_WORDS, header);
 	if (r < 0)
 		return r;
-	address += sizeof(header) + header.nr_bloom * bloom_bytes;
+	if (header[GNU_HASH_BUCKETS] > ELF_MAX_SYMBOLS)
+		return -ENOSPC;
+	address += sizeof(header) + header[GNU_HASH_BLOOM] * bloom_bytes;
 
-	uint64_t len = (uint64_t)header.nr_buckets * sizeof(last);
+	uint64_t len = (uint64_t)header[GNU_HASH_BUCKETS] * sizeof(last);
 	r = find_offset(reader, address, len, &offset);
-	if (r == 0)
-		r = elf_reader_bytes(reader, offset, len, &buckets);
+	if (r < 0)
+		return r;
+
+	r = elf_reader_bytes(reader, offset, len, &buckets);
 	if (r < 0)
 		return r;
 	for (uint64_t pos = 0; pos < len; pos += sizeof(last)) {
@@ -121,11 +126,11 @@ static int count_by_gnu_hash(struct elf_reader *reader, uint64_t address, uint64
 		memcpy(&bucket, buckets + pos, sizeof(bucket));
 		last = bucket > last ? bucket : last;
 	}
-	if (last < header.first_symbol) {
-		*ret_nr = header.first_symbol;
+	if (last < header[GNU_HASH_FIRST]) {
+		*ret_nr = header[GNU_HASH_FIRST];
 		return 0;
 	}
-	return find_chain_end(reader, address + len, header.first_symbol, last, ret_nr);
+	return find_chain_end(reader, address + len, header[GNU_HASH_FIRST], last, ret_nr);
 }
 
 static int count_symbols(struct elf_reader *reader, const struct dynamic *dynamic, uint64_t *ret_nr)
@@ -147,7 +152,7 @@ int elf_symbol_table_find_dynamic(struct elf_reader *reader, struct elf_symbol_t
 	const GElf_Phdr *segment = NULL;
 	struct elf_symbol_table table;
 	struct dynamic dynamic;
-	uint64_t nr_symbols;
+	uint64_t nr_symbols = 0;
 
 	for (size_t i = 0; i < reader->nr_segments && !segment; i++)
 		if (reader->segments[i].p_type == PT_DYNAMIC)

@@ -10,12 +10,15 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define MAX_TOTAL_RATIO                                                                            \
+	4 /* all sections together are at most so many times as large as one may be */
 
 /* A fingerprint while it is taken. */
 struct taking {
 	struct elf_reader reader;
 	struct elf_section_names names;
 	size_t max_bytes; /* of a section */
+	uint64_t hashed_bytes; /* of all */
 	struct elf_fingerprint print;
 	char chunk[CHUNK_BYTES];
 };
@@ -37,8 +40,9 @@ static void chain(struct taking *taking, const void *data, size_t len)
 
 static int chain_range(struct taking *taking, uint64_t offset, uint64_t len)
 {
-	if (len > taking->max_bytes)
+	if (len > taking->max_bytes || taking->hashed_bytes / MAX_TOTAL_RATIO > taking->max_bytes)
 		return -ENOSPC;
+	taking->hashed_bytes += len;
 	for (uint64_t pos = 0; pos < len; pos += CHUNK_BYTES) {
 		size_t now = len - pos < CHUNK_BYTES ? (size_t)(len - pos) : CHUNK_BYTES;
 

@@ -106,7 +106,7 @@ int elf_symbol_table_list(const struct elf_symbol_table *table, struct elf_reade
 	GElf_Sym symbol;
 	Elf_Data *data;
 
-	if (table->names_len > list->max_bytes)
+	if (table->names_len > list->max_bytes || table->symbols_len > list->max_bytes)
 		return -ENOSPC;
 
 	int r = elf_reader_bytes(reader, table->names_offset, table->names_len, &names);

@@ -8,7 +8,8 @@
 #include "base/strbuf.h"
 #include "unwind/elf_reader.h"
 
-#define MINIDEBUG_MAX_BYTES ((size_t)128 << 20) /* decompressed, whatever else is allowed */
+/* Decompressed, whatever else is allowed: a buffer of 128 MB, with the byte behind the content. */
+#define MINIDEBUG_MAX_BYTES (((size_t)128 << 20) - 1)
 #define MINIDEBUG_MAX_DECODER_BYTES ((uint64_t)66 << 20) /* enough for xz -9 */
 
 struct minidebug {

@@ -28,6 +28,7 @@ struct stubs {
 	size_t nr_items;
 	size_t cap_items;
 	struct strbuf *names;
+	size_t max_bytes; /* of a section */
 };
 
 static void stubs_done(struct stubs *stubs)
@@ -85,6 +86,9 @@ static int add_section(struct stubs *stubs, struct elf_reader *reader, const GEl
 	if (stub_bytes < MIN_STUB_BYTES || stub_bytes > MAX_STUB_BYTES)
 		stub_bytes = DEFAULT_STUB_BYTES;
 
+	if (section->sh_size > stubs->max_bytes)
+		return -ENOSPC;
+
 	int r = elf_reader_bytes(reader, section->sh_offset, section->sh_size, &bytes);
 	for (uint64_t pos = 0; r == 0 && section->sh_size - pos >= stub_bytes; pos += stub_bytes)
 		r = add_stub(stubs, bytes + pos, (size_t)stub_bytes, section->sh_addr + pos);
@@ -104,7 +108,10 @@ int symbol_source_plt(struct symbol_file *file)
 {
 	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
 	const GElf_Shdr *sections[array_len(names)];
-	_cleanup_(stubs_done) struct stubs stubs = { .names = &file->plt_names };
+	_cleanup_(stubs_done) struct stubs stubs = {
+		.names = &file->plt_names,
+		.max_bytes = file->max_bytes,
+	};
 	bool has_any = false;
 
 	for (size_t i = 0; i < array_len(names); i++) {

@@ -75,7 +75,7 @@ static int load_symbols(struct plt_slots *slots, struct elf_reader *reader, size
 	int r = elf_symbol_table_find(reader, SHT_DYNSYM, &table);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (table.names_len > max_bytes)
+	if (table.names_len > max_bytes || table.symbols_len > max_bytes)
 		return -ENOSPC;
 
 	r = elf_reader_bytes(reader, table.names_offset, table.names_len, &names);

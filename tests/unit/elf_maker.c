@@ -128,6 +128,26 @@ void elf_maker_finish(struct elf_maker *maker)
 	memcpy(maker->bytes.data + sizeof(header), &segment, sizeof(segment));
 }
 
+static void *bytes_at(const struct elf_maker *maker, size_t offset)
+{
+	return maker->bytes.data + offset;
+}
+
+Elf64_Ehdr *elf_maker_header(const struct elf_maker *maker)
+{
+	return bytes_at(maker, 0);
+}
+
+Elf64_Phdr *elf_maker_segment(const struct elf_maker *maker)
+{
+	return bytes_at(maker, sizeof(Elf64_Ehdr));
+}
+
+Elf64_Shdr *elf_maker_section(const struct elf_maker *maker, size_t number)
+{
+	return bytes_at(maker, elf_maker_header(maker)->e_shoff + number * sizeof(Elf64_Shdr));
+}
+
 int elf_maker_write(const void *bytes, size_t len)
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);

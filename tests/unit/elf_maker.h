@@ -44,6 +44,11 @@ size_t elf_maker_add_symbols(struct elf_maker *maker, uint32_t type,
 /* Writes section headers and file header: no more sections. */
 void elf_maker_finish(struct elf_maker *maker);
 
+/* Headers in the finished file, to be changed. */
+Elf64_Ehdr *elf_maker_header(const struct elf_maker *maker);
+Elf64_Phdr *elf_maker_segment(const struct elf_maker *maker);
+Elf64_Shdr *elf_maker_section(const struct elf_maker *maker, size_t number);
+
 /* A file with these bytes; the caller's. */
 int elf_maker_write(const void *bytes, size_t len);
 

@@ -42,7 +42,7 @@ static int make_file(void)
 
 static char *copy_of(const void *data, size_t len)
 {
-	char *copy = malloc(len);
+	char *copy = malloc(len + 1);
 
 	assert_non_null(copy);
 	memcpy(copy, data, len);
@@ -225,7 +225,8 @@ static void a_name_that_is_too_long_is_refused(void **state)
 
 	assert_non_null(longer);
 	memcpy(longer, bytes.data, NAMES);
-	((struct elf_block_header *)longer)->names_len = (uint32_t)(len - NAMES);
+	struct elf_block_header *header = (void *)longer;
+	header->names_len = (uint32_t)(len - NAMES);
 	elf_block_find_parts(longer, &block);
 	((struct elf_block_function *)block.functions)[1].name = 2;
 	((struct elf_block_function *)block.functions)[2].name = 4;

@@ -93,12 +93,12 @@ static void a_changed_header_gives_another(void **state)
 
 	make_file(&maker);
 	const struct elf_fingerprint first = take(&maker);
-	((Elf64_Ehdr *)maker.bytes.data)->e_machine = EM_ARM;
+	elf_maker_header(&maker)->e_machine = EM_ARM;
 	const struct elf_fingerprint machine = take(&maker);
 	assert_false(elf_fingerprint_is_equal(&first, &machine));
 
-	((Elf64_Ehdr *)maker.bytes.data)->e_machine = EM_X86_64;
-	((Elf64_Phdr *)(maker.bytes.data + sizeof(Elf64_Ehdr)))->p_vaddr++;
+	elf_maker_header(&maker)->e_machine = EM_X86_64;
+	elf_maker_segment(&maker)->p_vaddr++;
 	const struct elf_fingerprint segment = take(&maker);
 	assert_false(elf_fingerprint_is_equal(&first, &segment));
 }
@@ -113,6 +113,29 @@ static void it_tells_how_many_bytes_of_symbols_there_are(void **state)
 			 2 * sizeof(Elf64_Sym) + sizeof("\0function") + 2 * CONTENT_BYTES);
 }
 
+static void many_sections_over_the_same_bytes_have_none(void **state)
+{
+	static const char content[MAX_BYTES];
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	struct elf_fingerprint print;
+	(void)state;
+
+	elf_maker_init(&maker);
+	elf_maker_add_plain(&maker, ".plt.got", content, sizeof(content));
+	for (size_t i = 0; i < 10; i++)
+		elf_maker_add_plain(&maker, ".rela", NULL, 0);
+	elf_maker_finish(&maker);
+	for (size_t i = 3; i < 13; i++)
+		*elf_maker_section(&maker, i) = (Elf64_Shdr){
+			.sh_type = SHT_RELA,
+			.sh_flags = SHF_ALLOC,
+			.sh_offset = elf_maker_section(&maker, 2)->sh_offset,
+			.sh_size = sizeof(content),
+		};
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, &print), -ENOSPC);
+}
+
 static void what_cannot_be_read_whole_has_none(void **state)
 {
 	_cleanup_(elf_maker_done) struct elf_maker maker;
@@ -124,15 +147,13 @@ static void what_cannot_be_read_whole_has_none(void **state)
 	assert_int_equal(elf_fingerprint_take(fd, CONTENT_BYTES - 1, &print), -ENOSPC);
 
 	for (size_t i = 2; i < maker.nr_sections; i++) {
-		struct elf_maker changed = maker;
-		Elf64_Ehdr *header = (Elf64_Ehdr *)changed.bytes.data;
-		Elf64_Shdr *section = (Elf64_Shdr *)(changed.bytes.data + header->e_shoff) + i;
+		Elf64_Shdr *section = elf_maker_section(&maker, i);
 		Elf64_Shdr before = *section;
 
 		if (strcmp(maker.names.data + section->sh_name, ".data") == 0)
 			continue;
 		section->sh_offset = UINT64_MAX - 8;
-		_cleanup_close_ int bad = elf_maker_write(changed.bytes.data, changed.bytes.len);
+		_cleanup_close_ int bad = elf_maker_write(maker.bytes.data, maker.bytes.len);
 		assert_int_equal(elf_fingerprint_take(bad, MAX_BYTES, &print), -EBADMSG);
 		*section = before;
 	}
@@ -146,6 +167,7 @@ int main(void)
 		cmocka_unit_test(a_changed_byte_that_may_name_something_gives_another),
 		cmocka_unit_test(a_changed_header_gives_another),
 		cmocka_unit_test(it_tells_how_many_bytes_of_symbols_there_are),
+		cmocka_unit_test(many_sections_over_the_same_bytes_have_none),
 		cmocka_unit_test(what_cannot_be_read_whole_has_none),
 	};
 

@@ -126,9 +126,7 @@ static void without_section_names_symbols_are_read_and_the_loss_is_counted(void 
 	elf_maker_add_symbols(&maker, SHT_SYMTAB, functions);
 	elf_maker_finish(&maker);
 
-	Elf64_Ehdr *header = (Elf64_Ehdr *)maker.bytes.data;
-	Elf64_Shdr *headers = (Elf64_Shdr *)(maker.bytes.data + header->e_shoff);
-	headers[header->e_shstrndx].sh_offset = UINT64_MAX;
+	elf_maker_section(&maker, elf_maker_header(&maker)->e_shstrndx)->sh_offset = UINT64_MAX;
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
 	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
 	assert_int_equal(elf_symbols_count(symbols), 1);

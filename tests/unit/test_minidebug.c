@@ -9,7 +9,6 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define MAX_BYTES ((size_t)16 << 20)
 #define BLOCK_HEADER 12 /* of an xz file: behind its header */
@@ -172,18 +171,13 @@ static void a_bomb_is_stopped_at_the_limits(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf bomb = make_bomb(MINIDEBUG_MAX_BYTES + 1);
 	struct minidebug minidebug = { 0 };
-	struct rusage before;
-	struct rusage after;
 	(void)state;
 
 	assert_true(bomb.len < 64 << 10);
-	assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
 	assert_int_equal(open_payload(&bomb, 1000, &minidebug), -ENOSPC);
 	assert_int_equal(open_payload(&bomb, bomb.len, &minidebug), -ENOSPC);
 	assert_int_equal(open_payload(&bomb, (size_t)1 << 20, &minidebug), -ENOSPC);
 	assert_int_equal(open_payload(&bomb, SIZE_MAX, &minidebug), -ENOSPC);
-	assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
-	assert_true(after.ru_maxrss - before.ru_maxrss < 2 * (long)(MINIDEBUG_MAX_BYTES >> 10));
 	assert_false(minidebug.is_open);
 }
 

@@ -37,7 +37,8 @@ static void put_jump(uint8_t *to, uint64_t address, uint64_t slot)
 {
 	int32_t distance = (int32_t)(slot - address - 6);
 
-	memcpy(to, "\xff\x25", 2);
+	to[0] = 0xff;
+	to[1] = 0x25;
 	memcpy(to + 2, &distance, sizeof(distance));
 }
 
@@ -174,6 +175,30 @@ static void stubs_without_relocations_have_no_names(void **state)
 	assert_int_equal(count(&parts), 1);
 }
 
+/* In a sparse file. */
+static void a_huge_section_is_not_read(void **state)
+{
+	static const size_t sections[] = { 4, 5, 6, 7 }; /* .plt, .plt.sec, .plt.got, .rela.plt */
+	(void)state;
+
+	for (size_t i = 0; i < array_len(sections); i++) {
+		struct parts parts = make_parts();
+		_cleanup_close_ int fd = make_file(&parts);
+		struct elf_symbols *symbols = NULL;
+		Elf64_Ehdr header;
+		const uint64_t size = UINT64_C(1) << 34;
+
+		assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+		assert_int_equal(pwrite(fd, &size, sizeof(size),
+					(off_t)(header.e_shoff + sections[i] * sizeof(Elf64_Shdr) +
+						offsetof(Elf64_Shdr, sh_size))),
+				 sizeof(size));
+		assert_int_equal(ftruncate(fd, (off_t)1 << 35), 0);
+		assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), -ENOSPC);
+		assert_null(symbols);
+	}
+}
+
 static void slots_may_be_anywhere(void **state)
 {
 	static const uint64_t addresses[] = { 0, UINT64_MAX, UINT64_MAX - 7, 1 };
@@ -222,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_stub_has_the_name_of_what_it_calls),
 		cmocka_unit_test(absurd_sizes_of_stubs_do_no_harm),
 		cmocka_unit_test(stubs_without_relocations_have_no_names),
+		cmocka_unit_test(a_huge_section_is_not_read),
 		cmocka_unit_test(slots_may_be_anywhere),
 		cmocka_unit_test(any_changed_byte_does_no_harm),
 		cmocka_unit_test(want_of_memory_is_reported),
