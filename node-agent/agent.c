@@ -24,6 +24,12 @@
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
 
+/* The names of a second are waited for so long: a large program's take a second or two to be read. */
+#define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
+
+#define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
+#define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
+
 /* One member for each module, in the order in which data flows and stages start. */
 struct agent {
 	const struct options *options; /* borrowed */
@@ -161,15 +167,33 @@ static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
+static const enum demangle_style demangle_styles[] = {
+	[OPTION_DEMANGLE_NONE] = DEMANGLE_NONE,
+	[OPTION_DEMANGLE_SHORT] = DEMANGLE_SHORT,
+	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
+};
+
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
 	char host_name[256] = "";
 
 	(void)reterr_msg;
 	gethostname(host_name, sizeof(host_name) - 1);
+	const struct debuginfod_opts debuginfod = {
+		.urls = agent->options->debuginfod_urls,
+		.cache_dir = agent->options->debuginfod_cache_dir,
+		.max_cache_bytes = agent->options->debuginfod_cache_max,
+		.max_file_bytes = DEBUGINFOD_FILE_MAX,
+		.timeout_ns = DEBUGINFOD_TIMEOUT_NS,
+	};
 	const struct pipeline_opts opts = {
 		.proc_fd = agent->proc_fd,
 		.symbol_memory_max = agent->options->symbol_memory_max,
+		.names_wait_ns = NAMES_WAIT_NS,
+		.wants_lines = agent->options->inlines,
+		.demangle = demangle_styles[agent->options->demangle],
+		.debug_dir = agent->options->debug_dir,
+		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
 		.max_processes = MAX_PROCESSES,
 		.unwinder = agent->unwinder,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,

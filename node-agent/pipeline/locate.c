@@ -10,13 +10,14 @@
  * entered the kernel (the instruction that faulted, or the one behind its system call). So do those where a
  * signal came.
  *
- * Code without a file keeps no address, except in the vDSO: two JIT compilers' addresses have nothing to do
- * with each other. */
+ * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it made: that code
+ * has a mapping for each process, since two compilers' addresses have nothing to do with each other. */
 #include "pipeline/locate.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "bpf/shared/frames.h"
+#include "process/process_set.h"
 
 #include <string.h>
 
@@ -89,30 +90,71 @@ static int locate_unknown(struct locator *locator, uint32_t *ret_location)
 {
 	uint32_t mapping;
 
-	int r = window_add_mapping(locator->window, 0, UNKNOWN_NAME, 0, &mapping);
+	int r = window_add_mapping(locator->window, (struct window_code){ CODE_NAMELESS, 0 },
+				   UNKNOWN_NAME, 0, &mapping);
 	if (r < 0)
 		return r;
 	return add_location(locator, mapping, 0, FRAME_NATIVE, ret_location);
 }
 
-/* The window's mapping of the code. What a file needs to be asked is asked once a window. */
-static int map_code(struct locator *locator, uint32_t pid, const struct mapping *code,
-		    uint32_t *ret_mapping)
+static bool is_vdso(const struct mapped_file *file)
 {
-	uint32_t elf_id = elf_of(locator, pid, code);
-	const char *name = code_name(code->file);
+	return strcmp(file->path, VDSO_NAME) == 0;
+}
 
-	if (elf_id == 0)
-		return window_add_mapping(locator->window, 0, name, 0, ret_mapping);
-	if (window_find_elf(locator->window, elf_id, ret_mapping))
+/* Memory that a compiler may have filled: .NET's, for example, is a memfd, to have it mapped twice. */
+static bool may_be_jit(const struct mapped_file *file)
+{
+	if (file->inode != 0)
+		return strncmp(file->path, "/memfd:", strlen("/memfd:")) == 0;
+	return file->path[0] != '[' || strncmp(file->path, "[anon", strlen("[anon")) == 0 ||
+	       strcmp(file->path, "[heap]") == 0;
+}
+
+/* Who knows the names in a mapping. */
+static struct window_code code_of(struct locator *locator, const struct process *process,
+				  const struct sample_event *event, const struct mapping *mapping)
+{
+	uint32_t id = 0;
+
+	if (is_vdso(mapping->file))
+		id = elf_cache_vdso(locator->elfs);
+	else if (may_be_jit(mapping->file))
+		id = jit_cache_open(locator->jits, event->pid, process->program_ns,
+				    process->mappings, event->time_ns);
+	if (id != 0)
+		return (struct window_code){ is_vdso(mapping->file) ? CODE_ELF : CODE_JIT, id };
+	id = elf_of(locator, event->pid, mapping);
+	return (struct window_code){ id != 0 ? CODE_ELF : CODE_NAMELESS, id };
+}
+
+/* The window's mapping of the code. What a file needs to be asked is asked once a window. */
+static int map_code(struct locator *locator, uint32_t pid, const struct mapping *mapping,
+		    struct window_code code, uint32_t *ret_mapping)
+{
+	const char *name = code_name(mapping->file);
+
+	if (code.kind != CODE_ELF)
+		return window_add_mapping(locator->window, code, name, 0, ret_mapping);
+	if (window_find_code(locator->window, code, ret_mapping))
 		return 0;
 
 	/* Its names may have made room for others': then it is read again, or in a later window. */
-	if (elf_cache_wants_file(locator->elfs, elf_id) &&
-	    elf_cache_open(locator->elfs, pid, code, &elf_id) < 0)
-		elf_id = code->file->cookie;
-	return window_add_mapping(locator->window, elf_id, name,
-				  elf_cache_size(locator->elfs, elf_id), ret_mapping);
+	if (elf_cache_wants_file(locator->elfs, code.id) &&
+	    elf_cache_open(locator->elfs, pid, mapping, &code.id) < 0)
+		code.id = mapping->file->cookie;
+	return window_add_mapping(locator->window, code, name,
+				  elf_cache_size(locator->elfs, code.id), ret_mapping);
+}
+
+/* What stands for an address in all processes that map the code; JIT compilers' code has its process. */
+static uint64_t place_in(const struct mapping *mapping, struct window_code code, uint64_t address)
+{
+	if (code.kind == CODE_JIT)
+		return address;
+	if (mapping->file->inode == 0 && !is_vdso(mapping->file))
+		return 0;
+	return address - mapping->start + mapping->file_offset;
 }
 
 static int locate_user(struct locator *locator, struct process *process,
@@ -120,18 +162,17 @@ static int locate_user(struct locator *locator, struct process *process,
 {
 	uint32_t mapping;
 
-	const struct mapping *code = process_find_mapping(locator->processes, process, address,
-							  event->time_ns);
-	if (!code)
+	const struct mapping *mapped = process_find_mapping(locator->processes, process, address,
+							    event->time_ns);
+	if (!mapped)
 		return locate_unknown(locator, ret_location);
 
-	bool has_offset = code->file->inode != 0 || strcmp(code->file->path, VDSO_NAME) == 0;
-	uint64_t offset = has_offset ? address - code->start + code->file_offset : 0;
-
-	int r = map_code(locator, event->pid, code, &mapping);
+	struct window_code code = code_of(locator, process, event, mapped);
+	int r = map_code(locator, event->pid, mapped, code, &mapping);
 	if (r < 0)
 		return r;
-	return add_location(locator, mapping, offset, FRAME_NATIVE, ret_location);
+	return add_location(locator, mapping, place_in(mapped, code, address), FRAME_NATIVE,
+			    ret_location);
 }
 
 static int locate_kernel(struct locator *locator, const struct sample_event *event,
@@ -141,7 +182,8 @@ static int locate_kernel(struct locator *locator, const struct sample_event *eve
 
 	if (event->nr_kernel == 0)
 		return 0;
-	int r = window_add_mapping(locator->window, 0, KERNEL_NAME, 0, &mapping);
+	int r = window_add_mapping(locator->window, (struct window_code){ CODE_KERNEL, 0 },
+				   KERNEL_NAME, 0, &mapping);
 	for (uint32_t i = 0; i < event->nr_kernel && r == 0; i++) {
 		uint64_t address = event->frames[i] - (i > 0);
 

@@ -9,6 +9,7 @@
 #include "pipeline/window.h"
 #include "process/process_table.h"
 #include "symbol/elf_cache.h"
+#include "symbol/jit_cache.h"
 
 #include <stdint.h>
 
@@ -18,6 +19,7 @@
 struct locator {
 	struct process_table *processes; /* borrowed */
 	struct elf_cache *elfs; /* borrowed */
+	struct jit_cache *jits; /* borrowed */
 	struct window *window; /* borrowed; the one that is filled now */
 };
 

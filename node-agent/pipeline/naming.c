@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/naming.h"
 
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "bpf/shared/frames.h"
 
@@ -17,35 +18,44 @@ static const char *const stop_names[] = {
 #undef X
 };
 
-/* A name as the profile wants it: two strings and a function. */
-static int add_name(struct builder *builder, const char *name, const char *system_name,
-		    uint32_t *ret_function)
+/* Strings and a function, as the profile wants them. */
+static int add_function(struct builder *builder, const struct symbol_line *line,
+			uint32_t *ret_function)
 {
-	struct profile_function function = { 0 };
+	struct profile_function function = { .start_line = line->start_line };
 
-	int r = builder_add_string(builder, name, &function.name);
+	int r = builder_add_string(builder, line->name, &function.name);
 	if (r == 0)
-		r = builder_add_string(builder, system_name, &function.system_name);
+		r = builder_add_string(builder, line->system_name, &function.system_name);
+	if (r == 0)
+		r = builder_add_string(builder, line->filename, &function.filename);
 	if (r == 0)
 		r = builder_add_function(builder, &function, ret_function);
 	return r;
 }
 
-static int set_function(struct window *window, uint32_t location, uint32_t function)
+static int set_lines(struct window *window, uint32_t location, enum frame_kind kind,
+		     const struct symbol_frames *frames)
 {
-	const struct profile_line line = { .function = function };
-	enum frame_kind kind = builder_peek(window->builder)->locations[location].kind;
+	struct profile_line lines[SYMBOL_MAX_LINES];
 
-	return builder_set_lines(window->builder, location, kind, &line, 1);
+	for (size_t i = 0; i < frames->nr_lines; i++) {
+		lines[i].line = frames->lines[i].line;
+		int r = add_function(window->builder, &frames->lines[i], &lines[i].function);
+		if (r < 0)
+			return r;
+	}
+	return builder_set_lines(window->builder, location, kind, lines, frames->nr_lines);
 }
 
-static int set_name(struct window *window, uint32_t location, const char *name,
-		    const char *system_name)
+/* A name that is not a symbol's. */
+static int set_name(struct window *window, uint32_t location, const char *name)
 {
-	uint32_t function;
+	const struct symbol_line line = { .name = name, .system_name = "", .filename = "" };
+	const struct symbol_frames frames = { .lines = &line, .nr_lines = 1 };
 
-	int r = add_name(window->builder, name, system_name, &function);
-	return r == 0 ? set_function(window, location, function) : r;
+	return set_lines(window, location, builder_peek(window->builder)->locations[location].kind,
+			 &frames);
 }
 
 /* Names in brackets are no paths: a process may have named its memory "[anon:js/code]". */
@@ -68,7 +78,7 @@ static int set_fallback_name(struct window *window, uint32_t location, uint64_t 
 		snprintf(name, sizeof(name), "%s+0x%" PRIx64, file, address);
 	else
 		snprintf(name, sizeof(name), "%s", file);
-	return set_name(window, location, name, "");
+	return set_name(window, location, name);
 }
 
 /* Counts what was named without an error. */
@@ -79,46 +89,118 @@ static int counted(uint64_t *counter, int error)
 	return error;
 }
 
-static int name_kernel(struct namer *namer, struct window *window, uint32_t location,
-		       uint64_t address)
-{
-	const char *name = namer->kallsyms ? kallsyms_find(namer->kallsyms, address, NULL) : NULL;
+/* A resolver knows the names of one kind of code. ask() tells whether symbolize() can say all there is to say, or asks
+ * for what is missing; NULL where it always can. Errors of symbolize(): -ENOENT no name, others of its cache. */
+struct resolver {
+	bool (*ask)(struct namer *namer, uint32_t id, uint64_t address);
+	int (*symbolize)(struct namer *namer, uint32_t id, uint64_t address,
+			 struct symbol_frames *ret_frames);
+};
 
+static int symbolize_nameless(struct namer *namer, uint32_t id, uint64_t address,
+			      struct symbol_frames *ret_frames)
+{
+	(void)namer;
+	(void)id;
+	*ret_frames = (struct symbol_frames){ .address = address };
+	return -ENOENT;
+}
+
+static bool ask_elf(struct namer *namer, uint32_t id, uint64_t offset)
+{
+	return elf_cache_ask(namer->elfs, id, offset);
+}
+
+static int symbolize_elf(struct namer *namer, uint32_t id, uint64_t offset,
+			 struct symbol_frames *ret_frames)
+{
+	return elf_cache_symbolize(namer->elfs, id, offset, ret_frames);
+}
+
+/* An address in one process's memory says nothing to anybody: code without a name is "[anon]". */
+static int symbolize_jit(struct namer *namer, uint32_t id, uint64_t address,
+			 struct symbol_frames *ret_frames)
+{
+	*ret_frames = (struct symbol_frames){ 0 };
+	return jit_cache_symbolize(namer->jits, id, address, ret_frames);
+}
+
+static int symbolize_kernel(struct namer *namer, uint32_t id, uint64_t address,
+			    struct symbol_frames *ret_frames)
+{
+	static struct symbol_line line;
+
+	(void)id;
+	*ret_frames = (struct symbol_frames){ .address = address };
+	const char *name = namer->kernel ? kernel_symbols_find(namer->kernel, address,
+							       clock_mono_ns(), NULL)
+					 : NULL;
 	if (!name)
-		return counted(&namer->nr_unnamed, set_fallback_name(window, location, address));
-	return counted(&namer->nr_named, set_name(window, location, name, name));
+		return -ENOENT;
+	line = (struct symbol_line){ .name = name, .system_name = name, .filename = "" };
+	ret_frames->lines = &line;
+	ret_frames->nr_lines = 1;
+	return 0;
 }
 
-static int name_native(struct namer *namer, struct window *window, uint32_t location,
-		       uint32_t elf_id, uint64_t offset)
-{
-	struct elf_frame frame = { .address = offset };
+static const struct resolver resolvers[] = {
+	[CODE_NAMELESS] = { NULL, symbolize_nameless },
+	[CODE_ELF] = { ask_elf, symbolize_elf },
+	[CODE_JIT] = { NULL, symbolize_jit },
+	[CODE_KERNEL] = { NULL, symbolize_kernel },
+};
 
-	if (elf_id != 0 && elf_cache_symbolize(namer->elfs, elf_id, offset, &frame) == 0)
-		return counted(&namer->nr_named,
-			       set_name(window, location, frame.name, frame.system_name));
-	return counted(&namer->nr_unnamed, set_fallback_name(window, location, frame.address));
-}
+static const enum frame_kind kinds[] = {
+	[LANGUAGE_UNKNOWN] = FRAME_NATIVE, [LANGUAGE_GO] = FRAME_GO,
+	[LANGUAGE_RUST] = FRAME_RUST,	   [LANGUAGE_JVM] = FRAME_JVM,
+	[LANGUAGE_V8JS] = FRAME_V8JS,	   [LANGUAGE_JIT] = FRAME_JIT,
+};
 
-/* The ELF id of a builder's mapping. Mapping 0 is none; the window added all others, in order. */
-static uint32_t elf_of(const struct window *window, uint32_t mapping)
+static int name_code(struct namer *namer, struct window *window, uint32_t location,
+		     const struct profile_location *where)
 {
-	return mapping == 0 ? 0 : window->mappings[mapping - 1].elf_id;
+	struct window_code code = window_code_of(window, where->mapping);
+	bool is_kernel = where->kind == FRAME_KERNEL;
+	struct symbol_frames frames;
+
+	if (resolvers[code.kind].symbolize(namer, code.id, where->address, &frames) < 0)
+		return counted(&namer->nr_unnamed,
+			       set_fallback_name(window, location, frames.address));
+	return counted(&namer->nr_named,
+		       set_lines(window, location,
+				 is_kernel ? FRAME_KERNEL : kinds[frames.language], &frames));
 }
 
 static int name_location(struct namer *namer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
 
-	switch (where->kind) {
-	case FRAME_KERNEL:
-		return name_kernel(namer, window, location, where->address);
-	case FRAME_STOP:
-		return set_name(window, location, stop_names[where->address], "");
-	default:
-		return name_native(namer, window, location, elf_of(window, where->mapping),
-				   where->address);
+	if (where->kind == FRAME_STOP)
+		return set_name(window, location, stop_names[where->address]);
+	return name_code(namer, window, location, where);
+}
+
+/* How many locations could be named better after a while; what they need is asked for. */
+static size_t ask_for_names(struct namer *namer, const struct window *window)
+{
+	const struct profile *profile = builder_peek(window->builder);
+	size_t nr_asked = 0;
+
+	for (size_t i = 1; i < profile->nr_locations; i++) {
+		const struct profile_location *where = &profile->locations[i];
+		struct window_code code = window_code_of(window, where->mapping);
+
+		if (where->kind != FRAME_STOP && resolvers[code.kind].ask)
+			nr_asked += !resolvers[code.kind].ask(namer, code.id, where->address);
 	}
+	return nr_asked;
+}
+
+/* First the files are read, then the lines of addresses in them. */
+static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns)
+{
+	while (ask_for_names(namer, window) > 0 && elf_cache_wait(namer->elfs, until_ns))
+		;
 }
 
 static int set_build_id(struct namer *namer, struct window *window,
@@ -126,10 +208,10 @@ static int set_build_id(struct namer *namer, struct window *window,
 {
 	uint32_t build_id;
 
-	if (mapping->elf_id == 0)
+	if (mapping->code.kind != CODE_ELF)
 		return 0;
 	int r = builder_add_string(window->builder,
-				   elf_cache_build_id(namer->elfs, mapping->elf_id), &build_id);
+				   elf_cache_build_id(namer->elfs, mapping->code.id), &build_id);
 	if (r == 0)
 		builder_set_build_id(window->builder, mapping->mapping, build_id);
 	return r == -ENOSPC ? 0 : r;
@@ -150,52 +232,45 @@ static int name_locations(struct namer *namer, struct window *window)
 }
 
 /* Makes room for the one name that says that there was none. */
-static int leave_out(struct namer *namer, struct window *window, uint32_t location,
-		     uint32_t *no_room)
+static int leave_out(struct namer *namer, struct window *window, uint32_t location)
 {
-	int r = 0;
-
-	if (*no_room == 0) {
-		builder_set_room(window->builder, NO_ROOM_BYTES);
-		r = add_name(window->builder, NAMING_NO_ROOM, "", no_room);
-	}
-	/* All but the first share its line, which takes no room. */
-	if (r == 0)
-		r = set_function(window, location, *no_room);
+	builder_set_room(window->builder, NO_ROOM_BYTES);
+	int r = set_name(window, location, NAMING_NO_ROOM);
 	builder_set_room(window->builder, 0);
 	return counted(&namer->nr_unnamed, r);
 }
 
 /* A shorter name for a location that was left without, or the one that says so. */
-static int name_shortly(struct namer *namer, struct window *window, uint32_t location,
-			uint32_t *no_room)
+static int name_shortly(struct namer *namer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
+	bool is_jit = window_code_of(window, where->mapping).kind == CODE_JIT;
 	int r;
 
 	if (where->nr_lines != 0)
 		return 0;
 	if (where->kind == FRAME_STOP)
-		r = set_name(window, location, stop_names[where->address], "");
+		r = set_name(window, location, stop_names[where->address]);
 	else
 		r = counted(&namer->nr_unnamed,
-			    set_fallback_name(window, location, where->address));
-	return r == -ENOSPC ? leave_out(namer, window, location, no_room) : r;
+			    set_fallback_name(window, location, is_jit ? 0 : where->address));
+	return r == -ENOSPC ? leave_out(namer, window, location) : r;
 }
 
 static int name_left_over(struct namer *namer, struct window *window)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;
-	uint32_t no_room = 0;
 	int r = 0;
 
 	for (uint32_t location = 1; location < nr_locations && r == 0; location++)
-		r = name_shortly(namer, window, location, &no_room);
+		r = name_shortly(namer, window, location);
 	return r;
 }
 
-int name_window(struct namer *namer, struct window *window)
+int name_window(struct namer *namer, struct window *window, uint64_t until_ns)
 {
+	jit_cache_refresh(namer->jits, clock_mono_ns());
+	await_names(namer, window, until_ns);
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
 	int r = name_locations(namer, window);
 	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);

@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "pipeline/window.h"
 #include "symbol/elf_cache.h"
-#include "symbol/kallsyms.h"
+#include "symbol/jit_cache.h"
+#include "symbol/kernel_symbols.h"
 
 #include <stdint.h>
 
@@ -16,14 +17,16 @@
 
 struct namer {
 	struct elf_cache *elfs; /* borrowed */
-	const struct kallsyms *kallsyms; /* borrowed; NULL when they could not be read */
+	struct jit_cache *jits; /* borrowed */
+	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
 	uint64_t nr_named; /* locations that got a symbol's name */
 	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */
 };
 
-/* Names all locations and completes the mappings. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
+/* Names all locations and completes the mappings. What files must be read for is waited for up to a time
+ * (CLOCK_MONOTONIC), and later windows have it. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
  * code is named by file and offset, and beyond WINDOW_MAX_FALLBACK_BYTES of those not at all: one container's
  * names cost others their names, but never their samples. Errors: -ENOMEM; what is done stays. */
-int name_window(struct namer *namer, struct window *window) must_check;
+int name_window(struct namer *namer, struct window *window, uint64_t until_ns) must_check;
 
 #endif

@@ -9,8 +9,9 @@
 #include "pipeline/locate.h"
 #include "pipeline/naming.h"
 #include "pipeline/window.h"
-#include "symbol/kallsyms.h"
+#include "symbol/kernel_symbols.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,26 @@
 #define IDENTITY_RECHECK_NS (100 * NSEC_PER_MSEC)
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
 
-/* The loader reads files for a window for so long after the window's end; what is left over it reads when
- * it has nothing else to do, which is while it is not so late. */
-#define READ_FILES_NS (10 * NSEC_PER_SEC)
-#define READ_LEFT_OVER_NS (5 * NSEC_PER_SEC)
+/* Between windows the loader has files read; then it looks for the next window so often. */
+#define READ_SLICE_NS (100 * NSEC_PER_MSEC)
+#define READ_PAUSE_NS (10 * NSEC_PER_MSEC)
+
+/* What JIT compilers' names may take of the memory for all. */
+#define JIT_SHARE 4
 
 struct pipeline {
 	struct pipeline_opts opts;
 	struct process_table *processes; /* this and the next: the reader's */
 	struct binder binder;
-	struct elf_cache *elfs; /* shared */
+	struct elf_cache *elfs; /* this and the next: shared */
+	struct jit_cache *jits;
+	struct debuginfod *debuginfod; /* the loader's; NULL: nobody is asked */
+	int host_root_fd;
 	struct identity *identity; /* shared */
 	struct window *window; /* being filled; NULL before the first sample */
 	uint64_t next_sweep_ns; /* of the process table */
 	struct queue windows; /* reader to loader */
-	struct kallsyms *kallsyms; /* this and the next: the loader's */
+	struct kernel_symbols *kernel; /* this and the next: the loader's */
 	struct namer namer;
 	pthread_t loader;
 	bool loader_runs;
@@ -79,12 +85,12 @@ static int add_resources(struct pipeline *pipeline, struct window *window)
 static void finish_window(struct pipeline *pipeline, struct window *window)
 {
 	await_identity(pipeline, window);
-	elf_cache_set_deadline(pipeline->elfs, window->end_ns + READ_FILES_NS);
 
 	builder_set_room(window->builder, WINDOW_MAX_RESOURCE_BYTES);
 	int r = add_resources(pipeline, window);
 	if (r == 0)
-		r = name_window(&pipeline->namer, window);
+		r = name_window(&pipeline->namer, window,
+				window->end_ns + pipeline->opts.names_wait_ns);
 	if (r < 0) {
 		count_lost(pipeline, window->nr_samples);
 		log_warn_errno(r, "a second of %llu samples could not be named, dropping it",
@@ -98,11 +104,14 @@ static void finish_window(struct pipeline *pipeline, struct window *window)
 	pipeline->opts.sink(profile, pipeline->opts.sink_data);
 }
 
-static void read_left_over(struct pipeline *pipeline, const struct window *window)
+/* The next window, for which work on files is interrupted; NULL when there is none yet. */
+static struct window *next_window(struct pipeline *pipeline)
 {
-	elf_cache_set_deadline(pipeline->elfs, window->end_ns + READ_LEFT_OVER_NS);
-	while (!queue_is_closed(&pipeline->windows) && elf_cache_read_next(pipeline->elfs))
-		;
+	bool is_idle = queue_is_closed(&pipeline->windows) ||
+		       elf_cache_wait(pipeline->elfs, clock_mono_ns() + READ_SLICE_NS);
+	uint64_t wait_ns = is_idle ? NSEC_PER_SEC : READ_PAUSE_NS;
+
+	return queue_take(&pipeline->windows, clock_mono_ns() + wait_ns);
 }
 
 static void *loader_main(void *data)
@@ -110,27 +119,27 @@ static void *loader_main(void *data)
 	struct pipeline *pipeline = data;
 
 	for (;;) {
-		_cleanup_(window_freep) struct window *window = queue_take(
-			&pipeline->windows, clock_mono_ns() + NSEC_PER_SEC);
+		_cleanup_(window_freep) struct window *window = next_window(pipeline);
 
-		if (window) {
+		if (window)
 			finish_window(pipeline, window);
-			read_left_over(pipeline, window);
-		} else if (queue_is_closed(&pipeline->windows)) {
+		else if (queue_is_closed(&pipeline->windows))
 			return NULL;
-		}
 	}
 }
 
 /* Without kernel symbols kernel frames are named by address: worth a line, not a refusal. */
-static int load_kallsyms(struct pipeline *pipeline)
+static int load_kernel_symbols(struct pipeline *pipeline)
 {
-	int r = kallsyms_load(pipeline->opts.proc_fd, "kallsyms", &pipeline->kallsyms);
+	int error = 0;
+	int r = kernel_symbols_new(pipeline->opts.proc_fd, clock_mono_ns(), &error,
+				   &pipeline->kernel);
 
-	if (r < 0)
-		log_warn_errno(r, "cannot read kernel symbols (CAP_SYSLOG, kernel.kptr_restrict): "
-				  "kernel functions are shown as addresses");
-	return r == -ENOMEM ? r : 0;
+	if (r == 0 && error < 0)
+		log_warn_errno(error,
+			       "cannot read kernel symbols (CAP_SYSLOG, kernel.kptr_restrict): "
+			       "kernel functions are shown as addresses");
+	return r;
 }
 
 /* Containers that are unknown now are looked up when they are sampled, if they are still there then. */
@@ -142,12 +151,51 @@ static void take_inventory(struct pipeline *pipeline)
 		log_debug_errno(r, "cannot list all cgroups that exist");
 }
 
+/* The host's root directory, which is not ours in a pod. Where that of process 1 cannot be opened, we may still be
+ * on the host. Without any no separate debug file is found, which is no reason not to start. */
+static int open_host_root(const struct pipeline *pipeline)
+{
+	int fd = openat(pipeline->opts.proc_fd, "1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 ? fd : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_symbols(struct pipeline *pipeline)
+{
+	const struct pipeline_opts *opts = &pipeline->opts;
+	size_t jit_bytes = opts->symbol_memory_max / JIT_SHARE;
+	int r = 0;
+
+	pipeline->host_root_fd = open_host_root(pipeline);
+	if (opts->debuginfod)
+		r = debuginfod_new(opts->debuginfod, &pipeline->debuginfod);
+	if (r == 0)
+		r = jit_cache_new(opts->proc_fd, jit_bytes, &pipeline->jits);
+	if (r < 0)
+		return r;
+	const struct elf_cache_opts elfs = {
+		.proc_fd = opts->proc_fd,
+		.max_bytes = opts->symbol_memory_max - jit_bytes,
+		.worker_program = opts->program,
+		.demangle = opts->demangle,
+		.wants_lines = opts->wants_lines,
+		.debug_files = { .host_root_fd = pipeline->host_root_fd,
+				 .debug_dir = opts->debug_dir },
+		.debuginfod = pipeline->debuginfod,
+	};
+	return elf_cache_new(&elfs, &pipeline->elfs);
+}
+
 static int start_loader(struct pipeline *pipeline)
 {
 	int r = queue_init(&pipeline->windows, QUEUE_WINDOWS);
 	if (r < 0)
 		return r;
-	pipeline->namer = (struct namer){ .elfs = pipeline->elfs, .kallsyms = pipeline->kallsyms };
+	pipeline->namer = (struct namer){
+		.elfs = pipeline->elfs,
+		.jits = pipeline->jits,
+		.kernel = pipeline->kernel,
+	};
 	r = thread_start("loader", loader_main, pipeline, &pipeline->loader);
 	pipeline->loader_runs = r == 0;
 	return r;
@@ -160,15 +208,16 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (!pipeline)
 		return -ENOMEM;
 	pipeline->opts = *opts;
+	pipeline->host_root_fd = -EBADF;
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
 	if (r == 0 && opts->unwinder)
 		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->unwinder);
 	if (r == 0)
-		r = elf_cache_new(opts->proc_fd, opts->symbol_memory_max, &pipeline->elfs);
+		r = open_symbols(pipeline);
 	if (r == 0)
 		r = identity_new(&opts->identity, &pipeline->identity);
 	if (r == 0)
-		r = load_kallsyms(pipeline);
+		r = load_kernel_symbols(pipeline);
 	if (r == 0)
 		take_inventory(pipeline);
 	if (r == 0)
@@ -219,7 +268,7 @@ static int add_comms(struct builder *builder, const struct sample_event *event,
 static int add_to_window(struct pipeline *pipeline, struct window *window,
 			 const struct sample_event *event)
 {
-	struct locator locator = { pipeline->processes, pipeline->elfs, window };
+	struct locator locator = { pipeline->processes, pipeline->elfs, pipeline->jits, window };
 	struct profile_sample sample = { .cgroup_id = event->cgroup_id,
 					 .pid = event->pid,
 					 .tid = event->tid,
@@ -302,9 +351,12 @@ void pipeline_free(struct pipeline *pipeline)
 	pipeline_drain(pipeline);
 	queue_done(&pipeline->windows);
 	window_free(pipeline->window);
-	kallsyms_free(pipeline->kallsyms);
+	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
 	elf_cache_free(pipeline->elfs);
+	jit_cache_free(pipeline->jits);
+	debuginfod_free(pipeline->debuginfod);
+	cleanup_closep(&pipeline->host_root_fd);
 	process_table_free(pipeline->processes);
 	binder_done(&pipeline->binder);
 	free(pipeline);
@@ -317,12 +369,10 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples_lost = __atomic_load_n(&pipeline->nr_samples_lost, __ATOMIC_RELAXED),
 		.nr_windows = pipeline->nr_windows,
 		.nr_frames_named = __atomic_load_n(&pipeline->namer.nr_named, __ATOMIC_RELAXED),
-		.nr_kallsyms_bad_lines = pipeline->kallsyms
-						 ? kallsyms_nr_bad_lines(pipeline->kallsyms)
-						 : 0,
 		.nr_frames_unnamed = __atomic_load_n(&pipeline->namer.nr_unnamed, __ATOMIC_RELAXED),
 		.processes = process_table_get_stats(pipeline->processes),
 		.elfs = elf_cache_get_stats(pipeline->elfs),
+		.jits = jit_cache_get_stats(pipeline->jits),
 		.identity = identity_get_stats(pipeline->identity),
 	};
 }

@@ -18,6 +18,7 @@
 #include "process/process_table.h"
 #include "profile/profile.h"
 #include "symbol/elf_cache.h"
+#include "symbol/jit_cache.h"
 #include "unwind/unwinder.h"
 
 #include <stddef.h>
@@ -32,6 +33,12 @@ struct pipeline;
 struct pipeline_opts {
 	int proc_fd; /* borrowed */
 	size_t symbol_memory_max;
+	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
+	const char *program; /* borrowed; of the symbol worker, see symbol/symbol_client.h */
+	bool wants_lines; /* inlined functions and source lines */
+	enum demangle_style demangle;
+	const char *debug_dir; /* borrowed; of separate debug files, absolute */
+	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
 	size_t max_processes;
 	struct unwinder *unwinder; /* borrowed; NULL: processes are not bound */
 	uint64_t period_ns; /* CPU time a sample stands for */
@@ -47,9 +54,9 @@ struct pipeline_stats {
 	uint64_t nr_windows;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
-	uint64_t nr_kallsyms_bad_lines;
 	struct process_table_stats processes;
 	struct elf_cache_stats elfs;
+	struct jit_cache_stats jits;
 	struct identity_stats identity;
 };
 

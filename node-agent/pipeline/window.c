@@ -35,7 +35,8 @@ void window_free(struct window *window)
 
 static uint32_t mapping_hash(const struct window_mapping *key)
 {
-	return hash_u64((uint64_t)key->elf_id << 32 | key->filename);
+	return hash_u64((uint64_t)key->code.kind << 62 ^ (uint64_t)key->code.id << 30 ^
+			key->filename);
 }
 
 static int insert_mapping(struct window *window, struct window_mapping *key,
@@ -61,7 +62,8 @@ static bool find_mapping(const struct window *window, const struct window_mappin
 	for (uint32_t row; htable_next(&it, &row);) {
 		const struct window_mapping *known = &window->mappings[row];
 
-		if (known->elf_id == key->elf_id && known->filename == key->filename) {
+		if (known->code.kind == key->code.kind && known->code.id == key->code.id &&
+		    known->filename == key->filename) {
 			*ret_mapping = known->mapping;
 			return true;
 		}
@@ -69,19 +71,26 @@ static bool find_mapping(const struct window *window, const struct window_mappin
 	return false;
 }
 
-bool window_find_elf(const struct window *window, uint32_t elf_id, uint32_t *ret_mapping)
+bool window_find_code(const struct window *window, struct window_code code, uint32_t *ret_mapping)
 {
-	return find_mapping(window, &(struct window_mapping){ .elf_id = elf_id }, ret_mapping);
+	return find_mapping(window, &(struct window_mapping){ .code = code }, ret_mapping);
 }
 
-int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
-		       uint32_t *ret_mapping)
+/* The builder's mapping 0 is none; the window added all others, in order. */
+struct window_code window_code_of(const struct window *window, uint32_t mapping)
 {
-	struct window_mapping key = { .elf_id = elf_id };
+	return mapping == 0 ? (struct window_code){ CODE_NAMELESS, 0 }
+			    : window->mappings[mapping - 1].code;
+}
+
+int window_add_mapping(struct window *window, struct window_code code, const char *filename,
+		       uint64_t size, uint32_t *ret_mapping)
+{
+	struct window_mapping key = { .code = code };
 	struct profile_mapping mapping = { .limit = size };
 	int r = 0;
 
-	if (elf_id == 0)
+	if (code.id == 0)
 		r = builder_add_string(window->builder, filename, &key.filename);
 	if (r < 0)
 		return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One second of samples on its way from the reader to the loader: a profile under construction, and beside
- * it what is needed to finish it: which ELF file each mapping is, and which cgroups occur. */
+ * it what is needed to finish it: which code each mapping is, and which cgroups occur. */
 #ifndef PIPELINE_WINDOW_H
 #define PIPELINE_WINDOW_H
 
@@ -16,15 +16,28 @@
 #define WINDOW_NS UINT64_C(1000000000)
 #define WINDOW_MAX_BYTES ((size_t)32 << 20) /* of stacks and samples */
 #define WINDOW_MAX_RESOURCE_BYTES ((size_t)16 << 20)
-#define WINDOW_MAX_NAME_BYTES ((size_t)4 << 20) /* 10 thousand functions of 200 bytes take 4 MB */
+#define WINDOW_MAX_NAME_BYTES ((size_t)8 << 20) /* 10 thousand functions of 200 bytes take 4 MB */
 #define WINDOW_MAX_FALLBACK_BYTES ((size_t)4 << 20) /* of names for those without room */
 #define WINDOW_MAX_MAPPINGS 65536
 #define WINDOW_MAX_CGROUPS 65536
 
-/* What code is mapped. Files that could not be opened are told apart by name alone. */
+/* Who knows the names of code. */
+enum code_kind {
+	CODE_NAMELESS, /* nobody: files that could not be opened are told apart by file name */
+	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
+	CODE_JIT, /* the JIT cache (symbol/jit_cache.h), by its id of the process */
+	CODE_KERNEL,
+};
+
+struct window_code {
+	enum code_kind kind;
+	uint32_t id; /* 0 where the kind has none */
+};
+
+/* What code is mapped. */
 struct window_mapping {
-	uint32_t elf_id; /* 0: not an ELF file of the cache */
-	uint32_t filename; /* string; 0 in the lookup of an ELF file */
+	struct window_code code;
+	uint32_t filename; /* string; 0 in the lookup of code with an id */
 	uint32_t mapping; /* number in the builder */
 };
 
@@ -47,13 +60,16 @@ int window_new(uint64_t start_ns, struct window **ret_window) must_check;
 void window_free(struct window *window);
 DEFINE_FREEP(struct window, window_free)
 
-/* The builder's mapping of an ELF file, or (elf_id 0) of code with that name. `size` is the file's.
+/* The builder's mapping of code; without an id that of the name. `size` is the file's.
  * Errors: those of the builder; -ENOSPC over WINDOW_MAX_MAPPINGS. */
-int window_add_mapping(struct window *window, uint32_t elf_id, const char *filename, uint64_t size,
-		       uint32_t *ret_mapping) must_check;
+int window_add_mapping(struct window *window, struct window_code code, const char *filename,
+		       uint64_t size, uint32_t *ret_mapping) must_check;
 
-/* The builder's mapping of an ELF file; false when this window has none yet. */
-bool window_find_elf(const struct window *window, uint32_t elf_id, uint32_t *ret_mapping);
+/* The builder's mapping of code with an id; false when this window has none yet. */
+bool window_find_code(const struct window *window, struct window_code code, uint32_t *ret_mapping);
+
+/* What a builder's mapping is; nameless for mapping 0, which is none. */
+struct window_code window_code_of(const struct window *window, uint32_t mapping);
 
 /* Notes that samples of a cgroup are in the window; returns 1 when it is new, 0 when not.
  * Errors: -ENOSPC, -ENOMEM. */

@@ -84,7 +84,9 @@ struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t 
 		set->nr_rows++;
 	else
 		TAILQ_REMOVE(&set->unused, process, link);
-	*process = (struct process){ .pid = pid, .added_ns = now_ns, .known_ns = now_ns };
+	*process = (struct process){
+		.pid = pid, .added_ns = now_ns, .program_ns = now_ns, .known_ns = now_ns
+	};
 	TAILQ_INSERT_TAIL(&set->live, process, link);
 	set->nr_processes++;
 	return process;

@@ -123,6 +123,7 @@ static void handle_exec(struct process_table *table, const struct proc_event *ev
 		process->next_read_ns = 0;
 		process->reread_wait_ns = 0;
 		process->known_ns = event->time_ns;
+		process->program_ns = event->time_ns;
 		process->is_bound = false;
 		return;
 	}

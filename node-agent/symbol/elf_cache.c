@@ -1,88 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock covers the files, the counters and who refers to a table; it is never held while a file is read
- * or opened. Tables themselves are the loader's: it alone adds, searches, empties and frees them. A table
- * that no file has any more is freed at its next load, so that the reader frees nothing under its hands. */
-#include "symbol/elf_cache.h"
+#include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
-#include "base/intern.h"
-#include "symbol/elf_files.h"
-#include "symbol/elf_table.h"
+#include "unwind/elf_rows.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_BUILD_IDS ((size_t)4 * ELF_CACHE_MAX_FILES)
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
+#define OFFSET_BITS 36 /* ELF_MAX_FILE_BYTES; above them a place has its table's key */
 
-struct elf_cache {
-	int proc_fd; /* borrowed */
-	size_t max_bytes;
+#define DEBUGINFOD_PAUSE_NS (10 * NSEC_PER_MSEC)
 
-	pthread_mutex_t lock;
-	struct elf_files files;
-	struct intern build_ids;
-	uint64_t nr_uses; /* counts up with each use of a file */
-	struct elf_cache_stats stats;
-
-	struct elf_table *tables; /* owned list; this and the next: the loader's */
-	uint64_t deadline_ns; /* no file is read after it */
-};
-
-int elf_cache_new(int proc_fd, size_t max_bytes, struct elf_cache **ret_cache)
-{
-	struct elf_cache *cache = calloc(1, sizeof(*cache));
-
-	if (!cache)
-		return -ENOMEM;
-	if (intern_init(&cache->build_ids, MAX_BUILD_IDS, MAX_BUILD_ID_BYTES) < 0) {
-		free(cache);
-		return -ENOMEM;
-	}
-	cache->proc_fd = proc_fd;
-	cache->max_bytes = max_bytes;
-	cache->deadline_ns = UINT64_MAX;
-	pthread_mutex_init(&cache->lock, NULL);
-	*ret_cache = cache;
-	return 0;
-}
+/* The worker needs about as much for the largest tables, and some for libdw. */
+#define WORKER_MIN_BYTES ((size_t)128 << 20)
 
 void elf_cache_free(struct elf_cache *cache)
 {
 	if (!cache)
 		return;
+	elf_loader_abandon(cache);
 	for (struct elf_table *table = cache->tables; table;) {
 		struct elf_table *next = table->next;
 
 		elf_table_free(table);
 		table = next;
 	}
+	frame_cache_done(&cache->frames);
+	symbol_client_free(cache->client);
 	elf_files_done(&cache->files);
 	intern_done(&cache->build_ids);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
 }
 
-static void unlockp(pthread_mutex_t **lock)
+static void remove_waiting(struct elf_cache *cache, size_t i)
 {
-	pthread_mutex_unlock(*lock);
+	size_t nr_behind = --cache->stats.nr_waiting - i;
+
+	memmove(&cache->waiting[i], &cache->waiting[i + 1], nr_behind * sizeof(cache->waiting[0]));
 }
 
-/* Holds the cache's lock up to the end of the block. */
-#define LOCKED(cache)                                                                              \
-	_cleanup_(unlockp) pthread_mutex_t *locked_ = &(cache)->lock;                              \
-	pthread_mutex_lock(locked_)
-
-static void touch(struct elf_cache *cache, struct elf_file *file)
+static void release_victim(struct elf_cache *cache, struct elf_file *victim)
 {
-	file->last_use = ++cache->nr_uses;
+	for (size_t i = 0; i < cache->stats.nr_waiting; i++)
+		if (cache->waiting[i] == victim->id)
+			remove_waiting(cache, i--);
+	elf_file_release(victim);
+	if (victim->table)
+		victim->table->nr_refs--;
+	victim->table = NULL;
 }
 
 /* Whether a file whose names were dropped may be read once more. */
 static bool wants_reopening(const struct elf_file *file)
 {
-	return file->state == ELF_FILE_LOADED && !file->table->has_names &&
-	       clock_mono_ns() - file->table->dropped_ns >= ELF_CACHE_REOPEN_NS;
+	const struct elf_table *table = file->table;
+
+	return file->state == ELF_FILE_LOADED && (!table->has_names || table->wants_files) &&
+	       clock_mono_ns() - table->dropped_ns >= ELF_CACHE_REOPEN_NS;
+}
+
+/* The file with that identity, a new one where there is none. */
+static int take_file(struct elf_cache *cache, const struct file_identity *identity,
+		     struct elf_file **ret_file, bool *ret_is_new)
+{
+	struct elf_file *file = elf_files_find(&cache->files, identity);
+
+	*ret_is_new = !file;
+	if (!file) {
+		struct elf_file *victim = elf_files_next_victim(&cache->files);
+
+		if (victim)
+			release_victim(cache, victim);
+		int r = elf_files_add(&cache->files, identity, &file);
+		if (r < 0)
+			return r;
+	}
+	file->last_use = ++cache->nr_uses;
+	*ret_file = file;
+	return 0;
+}
+
+/* Puts an open file among those that wait, unless another thread was faster. Takes over what is open on success. */
+static int add_waiting(struct elf_cache *cache, const struct file_identity *identity,
+		       struct elf_file *opened, uint32_t *ret_id)
+{
+	struct elf_file *file;
+	bool is_new;
+	LOCKED(cache);
+
+	if (cache->stats.nr_waiting == ELF_CACHE_MAX_OPEN)
+		return -ENOSPC;
+	int r = take_file(cache, identity, &file, &is_new);
+	if (r < 0)
+		return r;
+	if (is_new || wants_reopening(file)) {
+		file->fd = take_fd(opened->fd);
+		file->root_fd = take_fd(opened->root_fd);
+		file->path = take_ptr(opened->path);
+		file->state = ELF_FILE_WAITING;
+		cache->waiting[cache->stats.nr_waiting++] = file->id;
+	}
+	*ret_id = file->id;
+	return 0;
 }
 
 /* The id of a file that is known and need not be opened; else 0, or -ENOSPC when no more may wait. */
@@ -93,56 +115,25 @@ static int find_known(struct elf_cache *cache, const struct file_identity *ident
 	struct elf_file *file = elf_files_find(&cache->files, identity);
 
 	if (file)
-		touch(cache, file);
+		file->last_use = ++cache->nr_uses;
 	*ret_id = file && !wants_reopening(file) ? file->id : 0;
 	return *ret_id == 0 && cache->stats.nr_waiting >= ELF_CACHE_MAX_OPEN ? -ENOSPC : 0;
 }
 
-static void release_victim(struct elf_cache *cache)
+/* Where debug files of the program may be, when it is gone. Without it there are the host's to look at. */
+static void open_root(struct elf_cache *cache, uint32_t pid, struct elf_file *opened)
 {
-	struct elf_file *victim = elf_files_next_victim(&cache->files);
-
-	if (!victim)
+	if (cache->opts.debug_files.host_root_fd < 0)
 		return;
-	if (victim->fd >= 0)
-		cache->stats.nr_waiting--;
-	cleanup_closep(&victim->fd);
-	victim->fd = -EBADF;
-	if (victim->table)
-		victim->table->nr_refs--;
-	victim->table = NULL;
+	int r = file_opener_open_root(cache->opts.proc_fd, pid, &opened->root_fd);
+	(void)r; /* root_fd stays -EBADF */
 }
 
-/* Puts an open file among those that wait, unless another thread was faster. Takes *fd over on success. */
-static int add_waiting(struct elf_cache *cache, const struct file_identity *identity, int *fd,
-		       uint32_t *ret_id)
+static int open_pinned(struct elf_cache *cache, uint32_t pid, const char *path,
+		       const struct pinned_file *pinned, uint32_t *ret_id)
 {
-	LOCKED(cache);
-	struct elf_file *file = elf_files_find(&cache->files, identity);
-
-	if (!file) {
-		release_victim(cache);
-
-		int r = elf_files_add(&cache->files, identity, &file);
-		if (r < 0)
-			return r;
-	}
-	touch(cache, file);
-	if (file->fd < 0 && (!file->table || wants_reopening(file)) &&
-	    (file->state == ELF_FILE_WAITING || file->state == ELF_FILE_LOADED)) {
-		file->fd = take_fd(*fd);
-		file->state = ELF_FILE_WAITING;
-		cache->stats.nr_waiting++;
-	}
-	*ret_id = file->id;
-	return 0;
-}
-
-static int open_pinned(struct elf_cache *cache, uint32_t pid, const struct pinned_file *pinned,
-		       uint32_t *ret_id)
-{
+	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
 	uint32_t known_id;
-	int fd;
 
 	int r = find_known(cache, &pinned->identity, &known_id);
 	if (r < 0)
@@ -152,12 +143,12 @@ static int open_pinned(struct elf_cache *cache, uint32_t pid, const struct pinne
 		return 0;
 	}
 
-	r = file_opener_open(cache->proc_fd, pid, pinned, &fd);
+	r = file_opener_open(cache->opts.proc_fd, pid, pinned, &opened.fd);
 	if (r < 0)
 		return r;
-	r = add_waiting(cache, &pinned->identity, &fd, ret_id);
-	cleanup_closep(&fd);
-	return r;
+	open_root(cache, pid, &opened);
+	opened.path = path ? strdup(path) : NULL;
+	return add_waiting(cache, &pinned->identity, &opened, ret_id);
 }
 
 int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
@@ -165,9 +156,9 @@ int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *
 {
 	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
 
-	int r = file_opener_pin(cache->proc_fd, pid, mapping, &pinned);
+	int r = file_opener_pin(cache->opts.proc_fd, pid, mapping, &pinned);
 	if (r == 0)
-		r = open_pinned(cache, pid, &pinned, ret_id);
+		r = open_pinned(cache, pid, mapping->file->path, &pinned, ret_id);
 	if (r < 0) {
 		LOCKED(cache);
 		cache->stats.nr_open_failures++;
@@ -175,46 +166,89 @@ int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *
 	return r;
 }
 
-static struct elf_table *find_table(struct elf_cache *cache, const struct elf_fingerprint *print)
+static void open_vdso(struct elf_cache *cache)
 {
-	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table->has_print && table->has_names &&
-		    elf_fingerprint_is_equal(&table->print, print))
-			return table;
-	return NULL;
+	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
+	struct pinned_file pinned;
+
+	if (elf_rows_open_vdso(&opened.fd) < 0 || file_opener_look_at(opened.fd, &pinned) < 0)
+		return;
+	int r = add_waiting(cache, &pinned.identity, &opened, &cache->vdso);
+	(void)r; /* vdso stays 0: its code is named by offset */
 }
 
-/* The table for an open file, of a copy or a new one. Without the lock. */
-static int load_table(struct elf_cache *cache, int fd, struct elf_table **ret_table)
+int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cache)
 {
-	struct elf_fingerprint print;
-	bool has_print = elf_fingerprint_take(fd, cache->max_bytes / 2, &print) == 0;
-	struct elf_table *table = has_print ? find_table(cache, &print) : NULL;
+	_cleanup_(elf_cache_freep) struct elf_cache *cache = calloc(1, sizeof(*cache));
+	const struct symbol_client_opts client = {
+		.program = opts->worker_program,
+		.max_bytes = opts->max_bytes + WORKER_MIN_BYTES,
+	};
 
-	if (table) {
-		*ret_table = table;
-		return 0;
-	}
-
-	int r = elf_table_new(fd, has_print ? &print : NULL, cache->max_bytes / 2, &table);
+	if (!cache)
+		return -ENOMEM;
+	cache->opts = *opts;
+	elf_loader_init(cache);
+	pthread_mutex_init(&cache->lock, NULL);
+	int r = intern_init(&cache->build_ids, MAX_BUILD_IDS, MAX_BUILD_ID_BYTES);
+	if (r == 0)
+		r = symbol_client_new(&client, &cache->client);
 	if (r < 0)
 		return r;
-	table->next = cache->tables;
-	cache->tables = table;
-	*ret_table = table;
+	open_vdso(cache);
+	*ret_cache = take_ptr(cache);
 	return 0;
+}
+
+uint32_t elf_cache_vdso(const struct elf_cache *cache)
+{
+	return cache->vdso;
+}
+
+/* The place in the list of the one that is read next: files take the longer the larger they are. */
+static size_t find_smallest(const struct elf_cache *cache)
+{
+	uint64_t smallest_size = UINT64_MAX;
+	size_t smallest = 0;
+
+	for (size_t i = 0; i < cache->stats.nr_waiting; i++) {
+		uint64_t size = elf_files_get(&cache->files, cache->waiting[i])->identity.size;
+
+		if (size < smallest_size) {
+			smallest_size = size;
+			smallest = i;
+		}
+	}
+	return smallest;
+}
+
+bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_file *ret_file)
+{
+	LOCKED(cache);
+	size_t i = oldest ? 0 : find_smallest(cache);
+
+	if (cache->stats.nr_waiting == 0)
+		return false;
+	struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
+	remove_waiting(cache, i);
+	*ret_file = *file;
+	file->fd = -EBADF;
+	file->root_fd = -EBADF;
+	file->path = NULL;
+	file->state = ELF_FILE_LOADING;
+	return true;
 }
 
 static void set_build_id(struct elf_cache *cache, struct elf_file *file)
 {
-	const char *build_id = elf_symbols_build_id(file->table->symbols);
+	const char *build_id = elf_symbols_info(file->table->symbols)->build_id;
 	uint32_t number;
 
 	if (intern_add(&cache->build_ids, build_id, &number) == 0)
 		file->build_id = intern_get(&cache->build_ids, number);
 }
 
-static void finish_loading(struct elf_cache *cache, uint32_t id, struct elf_table *table, int error)
+void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table, int error)
 {
 	LOCKED(cache);
 	struct elf_file *file = elf_files_get(&cache->files, id);
@@ -233,154 +267,150 @@ static void finish_loading(struct elf_cache *cache, uint32_t id, struct elf_tabl
 	set_build_id(cache, file);
 }
 
-/* Frees the tables of files that were replaced; counts the rest. */
-static void sweep_tables(struct elf_cache *cache)
-{
-	uint64_t nr_bytes = 0;
-	uint64_t nr_tables = 0;
-	LOCKED(cache);
-
-	for (struct elf_table **link = &cache->tables; *link;) {
-		struct elf_table *table = *link;
-
-		if (table->nr_refs == 0) {
-			*link = table->next;
-			elf_table_free(table);
-			continue;
-		}
-		nr_bytes += elf_table_bytes(table);
-		nr_tables += table->has_names;
-		link = &table->next;
-	}
-	cache->stats.nr_bytes = nr_bytes;
-	cache->stats.nr_tables = nr_tables;
-}
-
-static struct elf_table *find_least_used(struct elf_cache *cache, const struct elf_table *except)
-{
-	struct elf_table *least = NULL;
-
-	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table != except && table->has_names &&
-		    (!least || table->last_use < least->last_use))
-			least = table;
-	return least;
-}
-
-/* Drops names until the budget is kept; never those of the table in use, whose size is bounded. */
-static void evict(struct elf_cache *cache, const struct elf_table *in_use)
-{
-	while (cache->stats.nr_bytes > cache->max_bytes) {
-		struct elf_table *table = find_least_used(cache, in_use);
-
-		if (!table)
-			return;
-
-		LOCKED(cache);
-		size_t before = elf_table_bytes(table);
-		elf_table_drop_names(table, clock_mono_ns());
-		cache->stats.nr_bytes -= before - elf_table_bytes(table);
-		cache->stats.nr_tables--;
-		cache->stats.nr_evicted++;
-	}
-}
-
-static void load_file(struct elf_cache *cache, uint32_t id, int fd)
-{
-	struct elf_table *table = NULL;
-
-	int r = load_table(cache, fd, &table);
-	finish_loading(cache, id, table, r);
-	sweep_tables(cache);
-	evict(cache, table);
-}
-
-/* The table of a file; where the file is still to be read, its descriptor in *ret_fd instead. */
-static int get_table(struct elf_cache *cache, uint32_t id, int *ret_fd,
-		     struct elf_table **ret_table)
+/* What can be said of a file now. */
+static int get_file(struct elf_cache *cache, uint32_t id, enum elf_file_state *ret_state,
+		    struct elf_table **ret_table)
 {
 	LOCKED(cache);
 	struct elf_file *file = elf_files_get(&cache->files, id);
 
 	if (!file)
 		return -ENOENT;
-	touch(cache, file);
-	if (file->fd >= 0 && clock_mono_ns() < cache->deadline_ns) {
-		*ret_fd = take_fd(file->fd);
-		file->state = ELF_FILE_LOADING;
-		cache->stats.nr_waiting--;
-	}
-	*ret_table = file->table;
+	file->last_use = ++cache->nr_uses;
 	if (file->table)
 		file->table->last_use = file->last_use;
+	*ret_state = file->state;
+	*ret_table = file->table;
 	return file->state == ELF_FILE_BAD ? file->error : 0;
 }
 
-static int get_loaded_table(struct elf_cache *cache, uint32_t id, struct elf_table **ret_table)
+uint64_t elf_cache_place(const struct elf_table *table, uint64_t file_offset)
 {
-	_cleanup_close_ int fd = -EBADF;
-	int no_fd = -EBADF;
-
-	int r = get_table(cache, id, &fd, ret_table);
-	if (r < 0 || fd < 0)
-		return r;
-	load_file(cache, id, fd);
-	return get_table(cache, id, &no_fd, ret_table);
+	return table->key << OFFSET_BITS | file_offset;
 }
 
-static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
-			struct elf_frame *ret_frame)
+int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, uint64_t file_offset,
+		      bool is_final)
 {
-	size_t before = elf_table_bytes(table);
-	int r = elf_table_symbolize(table, file_offset, cache->max_bytes / 4, ret_frame);
-	size_t after = elf_table_bytes(table);
+	struct symbol_frames frames;
+	struct symbol_line line;
 
-	if (after == before)
+	int r = elf_table_find(table, file_offset, &line, &frames);
+	if (r < 0 && r != -ENOENT)
 		return r;
-	pthread_mutex_lock(&cache->lock);
-	cache->stats.nr_bytes += after - before;
-	pthread_mutex_unlock(&cache->lock);
-	evict(cache, table);
-	return r;
+	return frame_cache_add(&cache->frames, elf_cache_place(table, file_offset), is_final,
+			       &frames, cache->opts.demangle);
 }
 
-int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
-			struct elf_frame *ret_frame)
+/* Its lines are asked for once; until they come there is the name from the symbol tables. */
+static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+{
+	struct symbol_frames frames;
+	bool is_final;
+
+	if (frame_cache_find(&cache->frames, elf_cache_place(table, file_offset), &is_final,
+			     &frames))
+		return is_final || table->lines_fd < 0;
+	if (table->lines_fd < 0 || elf_table_want_lines(table, file_offset) < 0)
+		return true;
+	return elf_cache_resolve(cache, table, file_offset, false) < 0;
+}
+
+bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 {
 	struct elf_table *table = NULL;
+	enum elf_file_state state;
 
-	*ret_frame = (struct elf_frame){ .address = file_offset };
-	int r = get_loaded_table(cache, id, &table);
-	if (r < 0)
-		return r;
-	return table ? symbolize_in(cache, table, file_offset, ret_frame) : -ENOENT;
+	if (file_offset >> OFFSET_BITS != 0 || get_file(cache, id, &state, &table) < 0)
+		return true;
+	if (state != ELF_FILE_LOADED || table->is_completing || clock_mono_ns() < table->await_ns)
+		return false;
+	return !table->has_names || ask_for_lines(cache, table, file_offset);
 }
 
-void elf_cache_set_deadline(struct elf_cache *cache, uint64_t deadline_ns)
+/* Keeps the budget, also when nothing is read, and the figures that are not this module's. */
+static void tidy(struct elf_cache *cache)
 {
-	cache->deadline_ns = deadline_ns;
-}
+	struct symbol_client_stats worker = symbol_client_get_stats(cache->client);
+	struct debuginfod_stats debuginfod = { 0 };
 
-/* Any of those that wait, or 0. */
-static uint32_t find_waiting(struct elf_cache *cache)
-{
+	if (cache->opts.debuginfod)
+		debuginfod = debuginfod_get_stats(cache->opts.debuginfod);
+	elf_tables_tidy(cache, NULL);
+
 	LOCKED(cache);
-	if (cache->stats.nr_waiting == 0)
-		return 0;
-	for (size_t i = 0; i < cache->files.nr_slots; i++)
-		if (cache->files.slots[i].fd >= 0)
-			return cache->files.slots[i].id;
+	cache->stats.worker = worker;
+	cache->stats.debuginfod = debuginfod;
+}
+
+/* Nothing is left to be done here. Whether that will stay so; else a little later a debug file may be there. */
+static bool is_settled(const struct elf_cache *cache)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct timespec wake = clock_timespec(now_ns + DEBUGINFOD_PAUSE_NS);
+
+	if (now_ns >= cache->await_debuginfod_ns)
+		return true;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	return false;
+}
+
+/* Does one step of what there is to do. Returns 1 when all is done, 0 when it is not, -EAGAIN when no more can be
+ * done for now. */
+static int step(struct elf_cache *cache, uint64_t until_ns)
+{
+	void *bytes = NULL;
+	size_t len = 0;
+	int error = 0;
+
+	elf_loader_start_next(cache);
+	if (!symbol_client_is_busy(cache->client))
+		return cache->job.kind != JOB_NONE ? -EAGAIN : is_settled(cache);
+	if (symbol_client_wait(cache->client, until_ns, &error, &bytes, &len) <= 0)
+		return -EAGAIN;
+	elf_loader_take_answer(cache, error, bytes, len);
 	return 0;
 }
 
-bool elf_cache_read_next(struct elf_cache *cache)
+bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns)
 {
-	struct elf_table *table;
-	uint32_t id = clock_mono_ns() < cache->deadline_ns ? find_waiting(cache) : 0;
+	int r;
 
-	if (id != 0)
-		(void)get_loaded_table(cache, id, &table);
-	return id != 0;
+	tidy(cache);
+	do
+		r = step(cache, until_ns);
+	while (r == 0 && clock_mono_ns() < until_ns);
+	return r == 1;
+}
+
+static int symbolize_in(struct elf_cache *cache, const struct elf_table *table,
+			uint64_t file_offset, struct symbol_frames *ret_frames)
+{
+	uint64_t place = elf_cache_place(table, file_offset);
+	bool is_final;
+
+	if (!frame_cache_find(&cache->frames, place, &is_final, ret_frames)) {
+		int r = elf_cache_resolve(cache, table, file_offset, table->lines_fd < 0);
+		if (r < 0)
+			return r;
+		frame_cache_find(&cache->frames, place, &is_final, ret_frames);
+	}
+	return ret_frames->nr_lines > 0 ? 0 : -ENOENT;
+}
+
+int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
+			struct symbol_frames *ret_frames)
+{
+	struct elf_table *table = NULL;
+	enum elf_file_state state;
+
+	*ret_frames = (struct symbol_frames){ .address = file_offset };
+	int r = get_file(cache, id, &state, &table);
+	if (r < 0)
+		return r;
+	if (!table || file_offset >> OFFSET_BITS != 0)
+		return -ENOENT;
+	return symbolize_in(cache, table, file_offset, ret_frames);
 }
 
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)

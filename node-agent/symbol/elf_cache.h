@@ -2,19 +2,33 @@
 /* All ELF files seen so far, each once however many processes map it, and the names in them.
  *
  * Two threads use it. The *reader* calls elf_cache_open() while the process lives: that pins the very file
- * that is mapped, not one that happens to have its path now, and costs a few system calls. The *loader*
- * calls elf_cache_symbolize(), which reads the file at first use. In between the file is held open; at most
- * ELF_CACHE_MAX_OPEN wait so. Symbol tables are kept under `max_bytes`, none over half of it; the names of
- * the least recently used go first, and later frames get file+0xoffset until another process that maps the
- * file is opened, ELF_CACHE_REOPEN_NS later or more.
+ * that is mapped, not one that happens to have its path now, and costs a few system calls; at most
+ * ELF_CACHE_MAX_OPEN files are held open to be read. The *loader* asks for the names of addresses
+ * (elf_cache_ask()), waits a while (elf_cache_wait()) and takes what there is (elf_cache_symbolize()). Files are
+ * read by the symbol worker (symbol_worker.h), the smallest first, so nobody's file keeps the loader from the
+ * others for long.
  *
- * Copies of a file (same build id, same symbols) share one table. */
+ * A file's names come from
+ *	1. its separate debug file: by build id or debuglink, in its container or on the host, else from
+ *	   debuginfod when that is wanted;
+ *	2. its own tables (elf_symbols.h),
+ * and where there is debug information, inlined functions and source lines from that. Better names may come
+ * later, for later windows.
+ *
+ * Names are kept under `max_bytes`, no file's over half of it; those of the least recently used file go first,
+ * and later frames get file+0xoffset until another process that maps the file is opened, ELF_CACHE_REOPEN_NS
+ * later or more. Copies of a file (same build id, same symbols) share one table. */
 #ifndef SYMBOL_ELF_CACHE_H
 #define SYMBOL_ELF_CACHE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "process/process_table.h"
+#include "symbol/debug_files.h"
+#include "symbol/debuginfod.h"
+#include "symbol/demangle.h"
+#include "symbol/symbol_client.h"
+#include "symbol/symbol_frames.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,9 +36,20 @@
 
 #define ELF_CACHE_MAX_OPEN 512
 #define ELF_CACHE_MAX_FILES 65536
+#define ELF_CACHE_MAX_DEBUG_FILES 128 /* held open for their source lines */
 #define ELF_CACHE_REOPEN_NS (UINT64_C(60) * 1000000000)
 
 struct elf_cache;
+
+struct elf_cache_opts {
+	int proc_fd; /* as for process_table_new() */
+	size_t max_bytes;
+	const char *worker_program; /* see symbol_client.h */
+	enum demangle_style demangle;
+	bool wants_lines; /* inlined functions and source lines */
+	struct debug_files debug_files; /* host_root_fd -1: there are none */
+	struct debuginfod *debuginfod; /* borrowed; NULL: nothing is downloaded */
+};
 
 struct elf_cache_stats {
 	uint64_t nr_files;
@@ -32,12 +57,16 @@ struct elf_cache_stats {
 	uint64_t nr_tables; /* with names, in memory */
 	uint64_t nr_bytes;
 	uint64_t nr_evicted;
+	uint64_t nr_debug_files; /* separate ones that were found */
+	uint64_t nr_resolved; /* addresses whose source lines were asked for */
 	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
-	uint64_t nr_bad_files; /* not ELF, damaged, over a limit */
+	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
+	struct symbol_client_stats worker; /* this and the next: a little out of date */
+	struct debuginfod_stats debuginfod;
 };
 
-/* `proc_fd` as for process_table_new(). Errors: -ENOMEM. */
-int elf_cache_new(int proc_fd, size_t max_bytes, struct elf_cache **ret_cache) must_check;
+/* What `opts` borrows must outlive the cache. Errors: -ENOMEM. */
+int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cache) must_check;
 void elf_cache_free(struct elf_cache *cache);
 DEFINE_FREEP(struct elf_cache, elf_cache_free)
 
@@ -50,25 +79,22 @@ DEFINE_FREEP(struct elf_cache, elf_cache_free)
 int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
 		   uint32_t *ret_id) must_check;
 
-struct elf_frame {
-	const char *name; /* demangled */
-	const char *system_name; /* as in the file: any bytes but NUL */
-	uint64_t address; /* virtual address, as addr2line takes it */
-};
+/* The id of the kernel's vDSO, which is an ELF file; 0 where there is none. Any thread. */
+uint32_t elf_cache_vdso(const struct elf_cache *cache);
 
-/* Names an offset of a file. The strings are borrowed until the next call of this function.
- * *ret_frame is set in any case: without names after an error, and with the file offset for an address when
- * the file's segments are not known. Errors: -ENOENT no symbol there, else as elf_symbols_load(). */
+/* Whether elf_cache_symbolize() can say all there is to say of an offset of a file; else, and if waiting may help, it
+ * is asked for and the answer is false. */
+bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset);
+
+/* Works on what was asked for and on the files that wait, until it is all there (true) or the time has come. */
+bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns);
+
+/* Names an offset of a file, as well as can be said now. The strings are borrowed until the next call on the
+ * cache. *ret_frames is set in any case: without lines after an error, and with the file offset for an address
+ * when the file's segments are not known. Errors: -ENOENT no symbol there or not read yet, else as
+ * elf_symbols_load(). */
 int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
-			struct elf_frame *ret_frame) must_check;
-
-/* Until when elf_cache_symbolize() may read files that were not read yet; frames in others have no name
- * later than that. A file can take the loader a second, and a container can map hundreds. At first there is
- * no such time. */
-void elf_cache_set_deadline(struct elf_cache *cache, uint64_t deadline_ns);
-
-/* Reads one of the files that were left waiting, if the deadline allows; false when none was. */
-bool elf_cache_read_next(struct elf_cache *cache);
+			struct symbol_frames *ret_frames) must_check;
 
 /* Whether a known file was evicted some time ago and may be opened once more. Any thread. */
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id);
@@ -78,6 +104,7 @@ bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id);
 const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id);
 uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id);
 
+/* Any thread. */
 struct elf_cache_stats elf_cache_get_stats(struct elf_cache *cache);
 
 #endif

@@ -26,10 +26,20 @@ static bool is_equal(const struct file_identity *a, const struct file_identity *
 	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
+void elf_file_release(struct elf_file *file)
+{
+	cleanup_closep(&file->fd);
+	cleanup_closep(&file->root_fd);
+	free(file->path);
+	file->fd = -EBADF;
+	file->root_fd = -EBADF;
+	file->path = NULL;
+}
+
 void elf_files_done(struct elf_files *files)
 {
 	for (size_t i = 0; i < files->nr_slots; i++)
-		cleanup_closep(&files->slots[i].fd);
+		elf_file_release(&files->slots[i]);
 	free(files->slots);
 	htable_done(&files->index);
 	*files = (struct elf_files){ 0 };
@@ -105,6 +115,7 @@ int elf_files_add(struct elf_files *files, const struct file_identity *identity,
 		.id = file->id,
 		.state = ELF_FILE_WAITING,
 		.fd = -EBADF,
+		.root_fd = -EBADF,
 		.build_id = "",
 		.identity = *identity,
 	};

@@ -22,7 +22,9 @@ enum elf_file_state {
 struct elf_file {
 	uint32_t id; /* never that of another file, see below */
 	enum elf_file_state state;
-	int fd; /* while waiting */
+	int fd; /* while waiting; this and the next two: owned */
+	int root_fd; /* of the process that was sampled; may be -EBADF */
+	char *path; /* in that root; may be NULL */
 	int error;
 	struct file_identity identity;
 	const char *build_id; /* "" while unknown; borrowed from the cache */
@@ -39,7 +41,10 @@ struct elf_files {
 	struct htable index; /* by identity */
 };
 
-/* Closes what is open. */
+/* Closes and frees what a file has for as long as it waits. */
+void elf_file_release(struct elf_file *file);
+
+/* Releases all. */
 void elf_files_done(struct elf_files *files);
 
 /* Borrowed until the next elf_files_add(); NULL when unknown. */

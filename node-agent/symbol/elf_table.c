@@ -2,132 +2,133 @@
 #include "symbol/elf_table.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "symbol/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MALLOC_OVERHEAD 16
+#define RUST_HASH_DIGITS 16
 
-struct pretty_name {
-	uint64_t address; /* of the symbol */
-	char *name; /* owned */
-};
-
-int elf_table_new(int fd, const struct elf_fingerprint *print, size_t max_bytes,
+int elf_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
 		  struct elf_table **ret_table)
 {
-	_cleanup_(elf_table_freep) struct elf_table *table = calloc(1, sizeof(*table));
+	struct elf_table *table = calloc(1, sizeof(*table));
 
-	if (!table)
+	if (!table) {
+		elf_symbols_free(symbols);
 		return -ENOMEM;
-
-	int r = elf_symbols_load(fd, max_bytes, &table->symbols);
-	if (r < 0)
-		return r;
-	table->has_names = true;
-	table->has_print = print != NULL;
+	}
+	*table = (struct elf_table){
+		.key = key,
+		.symbols = symbols,
+		.lines_fd = -EBADF,
+		.alt_fd = -EBADF,
+		.has_names = true,
+		.has_print = print != NULL,
+	};
 	if (print)
 		table->print = *print;
-	*ret_table = take_ptr(table);
+	*ret_table = table;
 	return 0;
 }
 
-static void clear_pretty(struct elf_table *table)
+void elf_table_close_files(struct elf_table *table)
 {
-	for (size_t i = 0; i < table->nr_pretty; i++)
-		free(table->pretty[i].name);
-	free(table->pretty);
-	table->pretty = NULL;
-	table->nr_pretty = 0;
-	table->cap_pretty = 0;
-	table->pretty_bytes = 0;
-	htable_done(&table->pretty_index);
+	cleanup_closep(&table->lines_fd);
+	cleanup_closep(&table->alt_fd);
+	table->lines_fd = -EBADF;
+	table->alt_fd = -EBADF;
+	free(table->wanted);
+	table->wanted = NULL;
+	table->nr_wanted = 0;
+	table->cap_wanted = 0;
 }
 
 void elf_table_free(struct elf_table *table)
 {
 	if (!table)
 		return;
-	clear_pretty(table);
+	elf_table_close_files(table);
 	elf_symbols_free(table->symbols);
+	elf_symbols_free(table->debug_symbols);
 	free(table);
 }
 
 void elf_table_drop_names(struct elf_table *table, uint64_t now_ns)
 {
-	clear_pretty(table);
+	elf_table_close_files(table);
 	elf_symbols_drop_names(table->symbols);
+	elf_symbols_free(table->debug_symbols);
+	table->debug_symbols = NULL;
 	table->has_names = false;
 	table->dropped_ns = now_ns;
 }
 
 size_t elf_table_bytes(const struct elf_table *table)
 {
-	return sizeof(*table) + elf_symbols_bytes(table->symbols) + table->pretty_bytes +
-	       table->cap_pretty * sizeof(*table->pretty) +
-	       table->pretty_index.nr_slots * sizeof(struct htable_slot);
+	return sizeof(*table) + elf_symbols_bytes(table->symbols) +
+	       (table->debug_symbols ? elf_symbols_bytes(table->debug_symbols) : 0) +
+	       table->cap_wanted * sizeof(*table->wanted);
 }
 
-static const char *find_pretty(const struct elf_table *table, uint64_t address)
+static bool is_rust(const char *name)
 {
-	struct htable_iter it = htable_lookup(&table->pretty_index, hash_u64(address));
+	const char *hash = strstr(name, "17h");
 
-	for (uint32_t row; htable_next(&it, &row);)
-		if (table->pretty[row].address == address)
-			return table->pretty[row].name;
-	return NULL;
+	if (name[0] != '_' || (name[1] != 'R' && name[1] != 'Z'))
+		return false;
+	if (name[1] == 'R')
+		return true;
+	while (hash && strspn(hash + 3, "0123456789abcdef") != RUST_HASH_DIGITS)
+		hash = strstr(hash + 1, "17h");
+	return hash && hash[3 + RUST_HASH_DIGITS] == 'E';
 }
 
-static int add_pretty(struct elf_table *table, const struct elf_symbol *symbol,
-		      size_t max_pretty_bytes, const char **ret_name)
+static enum symbol_language language_at(const struct elf_table *table, uint64_t address,
+					const char *name)
 {
-	_cleanup_free_ char *name = demangle(symbol->name, DEMANGLE_SHORT);
+	const struct elf_symbols_info *info = elf_symbols_info(table->symbols);
 
-	if (!name)
-		return -ENOMEM;
-
-	size_t bytes = strlen(name) + 1 + MALLOC_OVERHEAD;
-	if (table->pretty_bytes + bytes > max_pretty_bytes)
-		clear_pretty(table);
-
-	int r = array_grow(table->pretty, table->cap_pretty, table->nr_pretty + 1, UINT32_MAX);
-	if (r < 0)
-		return r;
-	r = htable_add(&table->pretty_index, hash_u64(symbol->address), (uint32_t)table->nr_pretty);
-	if (r < 0)
-		return r;
-	*ret_name = name;
-	table->pretty_bytes += bytes;
-	table->pretty[table->nr_pretty++] = (struct pretty_name){
-		.address = symbol->address,
-		.name = take_ptr(name),
-	};
-	return 0;
+	if (address >= info->go_start && address < info->go_end)
+		return LANGUAGE_GO;
+	return is_rust(name) ? LANGUAGE_RUST : LANGUAGE_UNKNOWN;
 }
 
-int elf_table_symbolize(struct elf_table *table, uint64_t file_offset, size_t max_pretty_bytes,
-			struct elf_frame *ret_frame)
+int elf_table_find(const struct elf_table *table, uint64_t file_offset,
+		   struct symbol_line *ret_line, struct symbol_frames *ret_frames)
 {
 	struct elf_symbol symbol;
 
-	*ret_frame = (struct elf_frame){ .address = file_offset };
-	if (elf_symbols_address_of(table->symbols, file_offset, &ret_frame->address) < 0)
+	*ret_frames = (struct symbol_frames){ .address = file_offset };
+	if (elf_symbols_address_of(table->symbols, file_offset, &ret_frames->address) < 0)
 		return -ENOENT;
 
-	int r = elf_symbols_find(table->symbols, ret_frame->address, &symbol);
+	int r = -ENOENT;
+	if (table->debug_symbols)
+		r = elf_symbols_find(table->debug_symbols, ret_frames->address, &symbol);
+	if (r < 0)
+		r = elf_symbols_find(table->symbols, ret_frames->address, &symbol);
 	if (r < 0)
 		return r;
+	*ret_line = (struct symbol_line){ .system_name = symbol.name, .filename = "" };
+	ret_frames->lines = ret_line;
+	ret_frames->nr_lines = 1;
+	ret_frames->language = language_at(table, ret_frames->address, symbol.name);
+	return 0;
+}
 
-	const char *name = symbol.name;
-	if (demangle_is_candidate(name))
-		name = find_pretty(table, symbol.address);
-	if (!name)
-		r = add_pretty(table, &symbol, max_pretty_bytes, &name);
+int elf_table_want_lines(struct elf_table *table, uint64_t file_offset)
+{
+	uint64_t address;
+
+	int r = elf_symbols_address_of(table->symbols, file_offset, &address);
 	if (r < 0)
 		return r;
-	ret_frame->name = name;
-	ret_frame->system_name = symbol.name;
+	r = array_grow(table->wanted, table->cap_wanted, table->nr_wanted + 1,
+		       ELF_TABLE_MAX_WANTED);
+	if (r < 0)
+		return r;
+	table->wanted[table->nr_wanted++] = (struct wanted_address){ .offset = file_offset,
+								     .address = address };
 	return 0;
 }

@@ -1,36 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbols of one ELF file, or of several that are copies of each other, with the names demangled so
- * far. Belongs to the loader thread, except `nr_refs`, `has_names` and `dropped_ns`: elf_cache's lock. */
+/* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the
+ * loader thread, except `nr_refs`, `has_names`, `wants_files` and `dropped_ns`: elf_cache's lock. */
 #ifndef SYMBOL_ELF_TABLE_H
 #define SYMBOL_ELF_TABLE_H
 
-#include "base/htable.h"
-#include "symbol/elf_cache.h"
+#include "base/cleanup.h"
 #include "symbol/elf_fingerprint.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/symbol_frames.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct pretty_name;
+#define ELF_TABLE_MAX_WANTED 16384
+
+/* An address whose source lines were asked for. */
+struct wanted_address {
+	uint64_t offset; /* in the file */
+	uint64_t address; /* virtual */
+};
 
 struct elf_table {
 	struct elf_table *next; /* in elf_cache's list */
+	uint64_t key; /* no other table has or had it; below 1 << 28 */
 	struct elf_fingerprint print;
 	bool has_print; /* else it is like no other */
-	struct elf_symbols *symbols; /* owned */
+	struct elf_symbols *symbols; /* owned; the file's own */
+	struct elf_symbols *debug_symbols; /* owned; of the separate debug file, or NULL */
+	int lines_fd; /* owned; the file with the debug information, or -EBADF */
+	int alt_fd; /* owned; its supplementary file, or -EBADF */
 	bool has_names; /* not dropped */
-	uint64_t dropped_ns; /* when, by CLOCK_MONOTONIC */
+	bool wants_files; /* lines_fd was closed for others' sake */
+	bool is_completing; /* its debug file is being looked for or read */
+	uint64_t await_ns; /* it may come by then */
+	uint64_t dropped_ns; /* when names or files were dropped, by CLOCK_MONOTONIC */
 	uint64_t last_use;
 	unsigned int nr_refs; /* files that have it */
-	struct htable pretty_index; /* by symbol address */
-	struct pretty_name *pretty; /* owned */
-	size_t nr_pretty;
-	size_t cap_pretty;
-	size_t pretty_bytes;
+	struct wanted_address *wanted; /* owned */
+	size_t nr_wanted, cap_wanted;
 };
 
-/* Reads the file and makes a table of it; `print` is NULL or its fingerprint.
- * Errors: as elf_symbols_load(). */
-int elf_table_new(int fd, const struct elf_fingerprint *print, size_t max_bytes,
+/* Takes the symbols over, also on failure; `print` may be NULL. Errors: -ENOMEM. */
+int elf_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
 		  struct elf_table **ret_table) must_check;
 void elf_table_free(struct elf_table *table);
 DEFINE_FREEP(struct elf_table, elf_table_free)
@@ -38,11 +50,19 @@ DEFINE_FREEP(struct elf_table, elf_table_free)
 /* Forgets all names, keeps what gives virtual addresses. */
 void elf_table_drop_names(struct elf_table *table, uint64_t now_ns);
 
+/* Closes what source lines come from. */
+void elf_table_close_files(struct elf_table *table);
+
 /* Memory it holds. */
 size_t elf_table_bytes(const struct elf_table *table);
 
-/* As elf_cache_symbolize(). Demangled names are kept up to `max_pretty_bytes`, then all made anew. */
-int elf_table_symbolize(struct elf_table *table, uint64_t file_offset, size_t max_pretty_bytes,
-			struct elf_frame *ret_frame) must_check;
+/* The function at an offset, by the symbol tables alone; `ret_frames` has one line at most, in *ret_line,
+ * whose name is not set. Errors: -ENOENT. */
+int elf_table_find(const struct elf_table *table, uint64_t file_offset,
+		   struct symbol_line *ret_line, struct symbol_frames *ret_frames) must_check;
+
+/* Notes an offset whose source lines are wanted. Errors: -ENOENT outside of the file's code, -ENOSPC at
+ * ELF_TABLE_MAX_WANTED, -ENOMEM. */
+int elf_table_want_lines(struct elf_table *table, uint64_t file_offset) must_check;
 
 #endif

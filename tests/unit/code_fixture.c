@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define ELF_MAX_BYTES ((size_t)256 << 20)
+#define JIT_MAX_BYTES ((size_t)16 << 20)
 #define START_NS UINT64_C(1000000000000)
 #define PROGRAM "00000000 fe:01 100 /opt/program\n"
 
@@ -46,10 +47,18 @@ void code_fixture_init(struct code_fixture *fixture)
 	link_file(fixture, "map_files/10000000-20000000", program);
 	link_file(fixture, "map_files/60000000-60001000", "/dev/null");
 
-	assert_int_equal(elf_cache_new(fixture->proc.proc_fd, ELF_MAX_BYTES, &fixture->elfs), 0);
+	const struct elf_cache_opts opts = {
+		.proc_fd = fixture->proc.proc_fd,
+		.max_bytes = ELF_MAX_BYTES,
+		.demangle = DEMANGLE_SHORT,
+		.debug_files = { .host_root_fd = -EBADF },
+	};
+	assert_int_equal(elf_cache_new(&opts, &fixture->elfs), 0);
+	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, JIT_MAX_BYTES, &fixture->jits), 0);
 	assert_int_equal(window_new(CODE_NOW, &fixture->window), 0);
 	fixture->locator = (struct locator){ .processes = fixture->proc.table,
 					     .elfs = fixture->elfs,
+					     .jits = fixture->jits,
 					     .window = fixture->window };
 }
 
@@ -57,6 +66,7 @@ void code_fixture_done(struct code_fixture *fixture)
 {
 	window_free(fixture->window);
 	elf_cache_free(fixture->elfs);
+	jit_cache_free(fixture->jits);
 	proc_fixture_done(&fixture->proc);
 }
 

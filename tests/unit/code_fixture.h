@@ -25,7 +25,8 @@
 
 struct code_fixture {
 	struct proc_fixture proc;
-	struct elf_cache *elfs;
+	struct elf_cache *elfs; /* reads files by this program: symbol_worker_main.h */
+	struct jit_cache *jits;
 	struct window *window;
 	struct locator locator;
 };

@@ -4,8 +4,10 @@
 #include "symbol/elf_cache.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/strbuf.h"
+#include "symbol_worker_main.h"
 #include "unit.h"
 
 #include <elf.h>
@@ -26,6 +28,8 @@
 #define BUDGET ((size_t)256 << 20)
 #define FAKE_PID 7
 #define TEXT_ADDRESS 0x10000
+
+#define WAIT_NS (60 * NSEC_PER_SEC)
 
 struct fixture {
 	char dir[64];
@@ -49,6 +53,40 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
+static struct elf_cache *new_cache(int proc_fd, size_t max_bytes)
+{
+	const struct elf_cache_opts opts = {
+		.proc_fd = proc_fd,
+		.max_bytes = max_bytes,
+		.demangle = DEMANGLE_SHORT,
+		.debug_files = { .host_root_fd = -EBADF },
+	};
+	struct elf_cache *cache = NULL;
+
+	assert_int_equal(elf_cache_new(&opts, &cache), 0);
+	return cache;
+}
+
+static void read_all(struct elf_cache *cache)
+{
+	assert_true(elf_cache_wait(cache, clock_mono_ns() + WAIT_NS));
+}
+
+/* The kernel's own file is there from the beginning. */
+static unsigned int has_vdso(const struct elf_cache *cache)
+{
+	return elf_cache_vdso(cache) != 0;
+}
+
+/* Names an offset with all that can be known. */
+static int name(struct elf_cache *cache, uint32_t id, uint64_t offset,
+		struct symbol_frames *ret_frames)
+{
+	while (!elf_cache_ask(cache, id, offset))
+		read_all(cache);
+	return elf_cache_symbolize(cache, id, offset, ret_frames);
+}
+
 static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -56,7 +94,7 @@ static int setup(void **state)
 	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/test_elf_cache.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	fixture->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(elf_cache_new(fixture->proc_fd, BUDGET, &fixture->cache), 0);
+	fixture->cache = new_cache(fixture->proc_fd, BUDGET);
 	*state = fixture;
 	return 0;
 }
@@ -132,11 +170,12 @@ static struct mapping find_mapping(pid_t pid, const char *name, struct mapped_fi
 
 static bool finds_waiter(struct elf_cache *cache, uint32_t id, const struct mapping *mapping)
 {
-	struct elf_frame frame;
+	struct symbol_frames frames;
 
+	read_all(cache);
 	for (uint64_t pos = 0; pos < mapping->end - mapping->start; pos += 4)
-		if (elf_cache_symbolize(cache, id, mapping->file_offset + pos, &frame) == 0 &&
-		    strcmp(frame.name, "named_function_of_the_waiter") == 0)
+		if (elf_cache_symbolize(cache, id, mapping->file_offset + pos, &frames) == 0 &&
+		    strcmp(frames.lines[0].name, "named_function_of_the_waiter") == 0)
 			return true;
 	return false;
 }
@@ -183,7 +222,7 @@ static void a_program_replaced_while_it_runs_is_not_mistaken(void **state)
 	assert_true(finds_waiter(fixture->cache, id, &mapping));
 }
 
-static void a_file_is_not_read_after_the_deadline(void **state)
+static void nobody_waits_for_a_file_longer_than_he_wants(void **state)
 {
 	struct fixture *fixture = *state;
 	struct mapped_file file = { .path = (char *)(uintptr_t) "/proc/self/exe" };
@@ -197,17 +236,15 @@ static void a_file_is_not_read_after_the_deadline(void **state)
 		skip(); /* without the right to use map_files */
 	assert_int_equal(r, 0);
 
-	elf_cache_set_deadline(fixture->cache, 0);
-	assert_false(finds_waiter(fixture->cache, id, &mapping));
-	assert_false(elf_cache_read_next(fixture->cache));
-	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 1);
-
-	elf_cache_set_deadline(fixture->cache, UINT64_MAX);
-	assert_true(elf_cache_read_next(fixture->cache));
-	assert_false(elf_cache_read_next(fixture->cache));
-	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 0);
-	elf_cache_set_deadline(fixture->cache, 0);
+	struct symbol_frames frames;
+	assert_false(elf_cache_ask(fixture->cache, id, mapping.file_offset));
+	assert_false(elf_cache_wait(fixture->cache, 0));
+	assert_int_equal(elf_cache_symbolize(fixture->cache, id, mapping.file_offset, &frames),
+			 -ENOENT);
+	assert_int_equal(frames.nr_lines, 0);
+	assert_int_equal(frames.address, mapping.file_offset);
 	assert_true(finds_waiter(fixture->cache, id, &mapping));
+	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 0);
 }
 
 static void a_process_that_is_gone_is_an_error(void **state)
@@ -382,25 +419,25 @@ static void copies_share_one_table(void **state)
 	struct fixture *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
-	struct elf_frame frame;
+	struct symbol_frames frames;
 	uint32_t ids[4];
 	char path[96];
 
-	assert_int_equal(elf_cache_new(fake_fd, BUDGET, &cache), 0);
+	cache = new_cache(fake_fd, BUDGET);
 	for (unsigned int i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
 		write_elf(path, i / 2, 100);
 		assert_int_equal(open_as_mapped(fixture, cache, path, &ids[i]), 0);
-		assert_int_equal(elf_cache_symbolize(cache, ids[i], 0x1000, &frame), 0);
-		assert_int_equal(frame.address, TEXT_ADDRESS);
-		assert_string_equal(frame.name,
+		assert_int_equal(name(cache, ids[i], 0x1000, &frames), 0);
+		assert_int_equal(frames.address, TEXT_ADDRESS);
+		assert_string_equal(frames.lines[0].name,
 				    i < 2 ? "space::n000::f00000" : "space::n001::f00000");
 	}
 	assert_int_equal(open_as_mapped(fixture, cache, path, &ids[3]), 0);
 	assert_int_equal(ids[3], ids[2]);
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2]);
-	assert_int_equal(elf_cache_get_stats(cache).nr_files, 3);
-	assert_int_equal(elf_cache_get_stats(cache).nr_tables, 2);
+	assert_int_equal(elf_cache_get_stats(cache).nr_files, 3 + has_vdso(cache));
+	assert_int_equal(elf_cache_get_stats(cache).nr_tables, 2 + has_vdso(cache));
 }
 
 static void a_name_is_demangled_once(void **state)
@@ -408,19 +445,20 @@ static void a_name_is_demangled_once(void **state)
 	struct fixture *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
-	struct elf_frame frames[2];
+	struct symbol_frames frames;
 	char path[96];
 	uint32_t id = 0;
 
-	assert_int_equal(elf_cache_new(fake_fd, BUDGET, &cache), 0);
+	cache = new_cache(fake_fd, BUDGET);
 	snprintf(path, sizeof(path), "%s/elf", fixture->dir);
 	write_elf(path, 1, 100);
 	assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
-	assert_int_equal(elf_cache_symbolize(cache, id, 0x1015, &frames[0]), 0);
-	assert_int_equal(elf_cache_symbolize(cache, id, 0x1016, &frames[1]), 0);
-	assert_ptr_equal(frames[0].name, frames[1].name);
-	assert_int_equal(elf_cache_symbolize(cache, id, 0x1000 + 100 * 16, &frames[0]), -ENOENT);
-	assert_null(frames[0].name);
+	assert_int_equal(name(cache, id, 0x1015, &frames), 0);
+	const char *first = frames.lines[0].name;
+	assert_int_equal(name(cache, id, 0x1016, &frames), 0);
+	assert_ptr_equal(frames.lines[0].name, first);
+	assert_int_equal(name(cache, id, 0x1000 + 100 * 16, &frames), -ENOENT);
+	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(elf_cache_size(cache, id) > 0, 1);
 	assert_string_equal(elf_cache_build_id(cache, id), "");
 }
@@ -431,25 +469,26 @@ static void the_least_recently_used_names_go_first(void **state)
 	struct fixture *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
-	struct elf_frame frame;
+	struct symbol_frames frames;
 	uint32_t ids[NR_FILES];
 	char path[96];
 
-	assert_int_equal(elf_cache_new(fake_fd, (size_t)4 * TABLE_BYTES, &cache), 0);
+	cache = new_cache(fake_fd, (size_t)4 * TABLE_BYTES);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
 		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
 		write_elf(path, i, NR_FUNCTIONS);
 		assert_int_equal(open_as_mapped(fixture, cache, path, &ids[i]), 0);
-		assert_int_equal(elf_cache_symbolize(cache, ids[i], 0x1010, &frame), 0);
-		assert_int_equal(elf_cache_symbolize(cache, ids[0], 0x1010, &frame), 0);
+		assert_int_equal(name(cache, ids[i], 0x1010, &frames), 0);
+		assert_int_equal(name(cache, ids[0], 0x1010, &frames), 0);
+		read_all(cache);
 		assert_true(elf_cache_get_stats(cache).nr_bytes <= (size_t)4 * TABLE_BYTES);
 	}
 	const struct elf_cache_stats stats = elf_cache_get_stats(cache);
 	assert_in_range(stats.nr_tables, 2, 4);
-	assert_int_equal(stats.nr_evicted + stats.nr_tables, NR_FILES);
-	assert_int_equal(elf_cache_symbolize(cache, ids[1], 0x1010, &frame), -ENOENT);
-	assert_null(frame.name);
-	assert_int_equal(frame.address, TEXT_ADDRESS + 0x10);
+	assert_int_equal(stats.nr_evicted + stats.nr_tables, NR_FILES + has_vdso(cache));
+	assert_int_equal(name(cache, ids[1], 0x1020, &frames), -ENOENT);
+	assert_int_equal(frames.nr_lines, 0);
+	assert_int_equal(frames.address, TEXT_ADDRESS + 0x20);
 }
 
 static void a_file_that_is_no_elf_is_bad_once(void **state)
@@ -457,20 +496,20 @@ static void a_file_that_is_no_elf_is_bad_once(void **state)
 	struct fixture *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
-	struct elf_frame frame;
+	struct symbol_frames frames;
 	char path[96];
 	uint32_t id = 0;
 
-	assert_int_equal(elf_cache_new(fake_fd, BUDGET, &cache), 0);
+	cache = new_cache(fake_fd, BUDGET);
 	snprintf(path, sizeof(path), "%s/text", fixture->dir);
 	assert_int_equal(file_write_atomic(path, "nonsense", 8), 0);
 	assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
-	assert_int_equal(elf_cache_symbolize(cache, id, 0x1234, &frame), -EBADMSG);
-	assert_int_equal(elf_cache_symbolize(cache, id, 0x1234, &frame), -EBADMSG);
-	assert_int_equal(frame.address, 0x1234);
+	assert_int_equal(name(cache, id, 0x1234, &frames), -EBADMSG);
+	assert_int_equal(name(cache, id, 0x1234, &frames), -EBADMSG);
+	assert_int_equal(frames.address, 0x1234);
 	assert_int_equal(elf_cache_get_stats(cache).nr_bad_files, 1);
-	assert_int_equal(elf_cache_symbolize(cache, id + 1, 0x1234, &frame), -ENOENT);
-	assert_int_equal(elf_cache_symbolize(cache, 0, 0x1234, &frame), -ENOENT);
+	assert_int_equal(name(cache, id + 1, 0x1234, &frames), -ENOENT);
+	assert_int_equal(name(cache, 0, 0x1234, &frames), -ENOENT);
 }
 
 static void no_more_files_wait_than_may(void **state)
@@ -478,12 +517,13 @@ static void no_more_files_wait_than_may(void **state)
 	struct fixture *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
-	struct elf_frame frame;
+	struct symbol_frames frames;
 	uint32_t first = 0;
 	uint32_t id = 0;
 	char path[96];
 
-	assert_int_equal(elf_cache_new(fake_fd, BUDGET, &cache), 0);
+	cache = new_cache(fake_fd, BUDGET);
+	read_all(cache);
 	for (unsigned int i = 0; i <= ELF_CACHE_MAX_OPEN; i++) {
 		snprintf(path, sizeof(path), "%s/file%u", fixture->dir, i);
 		assert_int_equal(file_write_atomic(path, path, strlen(path)), 0);
@@ -492,7 +532,7 @@ static void no_more_files_wait_than_may(void **state)
 		first = first ?: id;
 	}
 	assert_int_equal(elf_cache_get_stats(cache).nr_waiting, ELF_CACHE_MAX_OPEN);
-	assert_int_equal(elf_cache_symbolize(cache, first, 0, &frame), -EBADMSG);
+	assert_int_equal(name(cache, first, 0, &frames), -EBADMSG);
 	assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
 }
 
@@ -523,11 +563,11 @@ static void files_are_opened_while_others_are_read(void **state)
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
 	struct reader reader = { .fixture = fixture };
-	struct elf_frame frame;
+	struct symbol_frames frames;
 	pthread_t thread;
 	char path[96];
 
-	assert_int_equal(elf_cache_new(fake_fd, (size_t)1 << 17, &cache), 0);
+	cache = new_cache(fake_fd, (size_t)1 << 17);
 	reader.cache = cache;
 	for (unsigned int i = 0; i < 20; i++) {
 		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
@@ -539,8 +579,10 @@ static void files_are_opened_while_others_are_read(void **state)
 
 		if (nr_ids == 0)
 			continue;
-		if (elf_cache_symbolize(cache, 1 + i % nr_ids, 0x1000 + i % 8000, &frame) == 0)
-			assert_int_equal(strncmp(frame.name, "space::n0", 9), 0);
+		if (i % 16 == 0)
+			(void)elf_cache_wait(cache, clock_mono_ns() + NSEC_PER_MSEC);
+		if (elf_cache_symbolize(cache, 1 + i % nr_ids, 0x1000 + i % 8000, &frames) == 0)
+			assert_int_equal(strncmp(frames.lines[0].name, "space::n0", 9), 0);
 		assert_non_null(elf_cache_build_id(cache, 1 + i % nr_ids));
 	}
 	pthread_join(thread, NULL);
@@ -552,7 +594,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(a_deleted_program_still_has_its_names),
 		TEST(a_program_replaced_while_it_runs_is_not_mistaken),
-		TEST(a_file_is_not_read_after_the_deadline),
+		TEST(nobody_waits_for_a_file_longer_than_he_wants),
 		TEST(a_process_that_is_gone_is_an_error),
 		TEST(a_program_on_a_containers_overlay_has_names),
 		TEST(copies_share_one_table),
@@ -565,5 +607,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "wait") == 0)
 		named_function_of_the_waiter();
+	if (is_symbol_worker(argc, argv))
+		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,10 @@ static void a_full_window_refuses_the_stack(void **state)
 	uint32_t id;
 
 	for (uint32_t n = 1; n <= WINDOW_MAX_MAPPINGS; n++)
-		assert_int_equal(window_add_mapping(fixture->window, n, "/x", 0, &id), 0);
+		assert_int_equal(window_add_mapping(fixture->window,
+						    (struct window_code){ CODE_ELF, n }, "/x", 0,
+						    &id),
+				 0);
 	id = 77;
 	assert_int_equal(locate_stack(&fixture->locator, &event, &id), -ENOSPC);
 	assert_int_equal(id, 77);

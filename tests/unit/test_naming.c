@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/naming.h"
 
+#include "base/fileio.h"
 #include "bpf/shared/frames.h"
 #include "code_fixture.h"
+#include "symbol_worker_main.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -39,6 +41,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct namer namer_of(const struct code_fixture *fixture)
+{
+	return (struct namer){ .elfs = fixture->elfs, .jits = fixture->jits };
+}
+
 /* The location of a user address, or of a kernel address. */
 static uint32_t locate(struct code_fixture *fixture, uint64_t address, bool is_kernel)
 {
@@ -59,7 +66,7 @@ static const char *name_of(const struct code_fixture *fixture, uint32_t location
 static const char *system_name_of(const struct code_fixture *fixture, uint32_t location)
 {
 	const struct profile *profile = builder_peek(fixture->window->builder);
-	const struct profile_line *line = profile->lines + profile->locations[location].first_line;
+	const struct profile_line *line = &profile->lines[profile->locations[location].first_line];
 
 	return profile_string(profile, profile->functions[line->function].system_name);
 }
@@ -68,11 +75,11 @@ static void code_of_a_program_has_its_functions_name(void **state)
 {
 	struct code_fixture *fixture = *state;
 	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	uint32_t first = locate(fixture, address, false);
 	uint32_t second = locate(fixture, address + 1, false);
 
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, first), "named_code");
 	assert_string_equal(name_of(fixture, second), "named_code");
 	assert_string_equal(system_name_of(fixture, first), "named_code");
@@ -92,12 +99,12 @@ static void code_without_a_symbol_is_named_by_file_and_address(void **state)
 		{ CODE_JIT + 0x10, "[anon:js/code]" },	   { 0x10, "[unknown]" },
 	};
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	uint32_t locations[array_len(cases)];
 
 	for (size_t i = 0; i < array_len(cases); i++)
 		locations[i] = locate(fixture, cases[i].address, false);
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		assert_string_equal(name_of(fixture, locations[i]), cases[i].name);
 		assert_string_equal(system_name_of(fixture, locations[i]), "");
@@ -108,14 +115,20 @@ static void code_without_a_symbol_is_named_by_file_and_address(void **state)
 
 static void kernel_code_has_the_kernels_names(void **state)
 {
-	_cleanup_(kallsyms_freep) struct kallsyms *kallsyms = NULL;
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *kernel = NULL;
 	struct code_fixture *fixture = *state;
 	uint32_t known = locate(fixture, KERNEL_ADDRESS, true);
 	uint32_t nowhere = locate(fixture, 0xffff800000000000, true);
+	char path[96];
+	int error = 0;
 
-	assert_int_equal(kallsyms_parse(kallsyms_text, strlen(kallsyms_text), &kallsyms), 0);
-	struct namer namer = { .elfs = fixture->elfs, .kallsyms = kallsyms };
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	snprintf(path, sizeof(path), "%s/kallsyms", fixture->proc.dir);
+	assert_int_equal(file_write_atomic(path, kallsyms_text, strlen(kallsyms_text)), 0);
+	assert_int_equal(kernel_symbols_new(fixture->proc.proc_fd, 0, &error, &kernel), 0);
+	assert_int_equal(error, 0);
+	struct namer namer = namer_of(fixture);
+	namer.kernel = kernel;
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, known), "do_the_work");
 	assert_string_equal(system_name_of(fixture, known), "do_the_work");
 	assert_string_equal(name_of(fixture, nowhere), "[kernel.kallsyms]+0xffff800000000000");
@@ -126,10 +139,10 @@ static void kernel_code_has_the_kernels_names(void **state)
 static void without_kallsyms_kernel_code_is_named_by_address(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	uint32_t id = locate(fixture, KERNEL_ADDRESS, true);
 
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, id), "[kernel.kallsyms]+0xffffffff81000010");
 }
 
@@ -150,7 +163,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 		[UNWIND_TOO_DEEP] = "[too deep]",
 	};
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	uint32_t locations[UNWIND_NR_RESULTS];
 
 	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++) {
@@ -160,7 +173,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 
 		locations[result] = code_fixture_frame(fixture, stack, 0);
 	}
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++)
 		assert_string_equal(name_of(fixture, locations[result]), names[result]);
 	assert_int_equal(namer.nr_named + namer.nr_unnamed, 0);
@@ -195,13 +208,13 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *data)
 static void mappings_of_elf_files_get_their_build_ids(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	char expected[2 * BUILD_ID_MAX_BYTES + 1] = "";
 
 	dl_iterate_phdr(find_build_id, expected);
 	locate(fixture, CODE_MISSING, false);
 	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	const struct profile *profile = builder_peek(fixture->window->builder);
 	assert_string_equal(profile_string(profile, profile->mappings[1].build_id), "");
 	assert_string_equal(profile_string(profile, profile->mappings[2].build_id), expected);
@@ -210,9 +223,9 @@ static void mappings_of_elf_files_get_their_build_ids(void **state)
 static void an_empty_window_needs_no_names(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 	assert_int_equal(builder_peek(fixture->window->builder)->nr_functions, 1);
 }
 
@@ -222,7 +235,7 @@ static void names_without_room_are_shortened_or_left_out(void **state)
 	enum { NR_FRAMES = MAX_KERNEL_FRAMES, NR_STACKS = 1000 };
 	struct code_fixture *fixture = *state;
 	struct sample_event event = { .nr_kernel = NR_FRAMES };
-	struct namer namer = { .elfs = fixture->elfs };
+	struct namer namer = namer_of(fixture);
 	size_t nr_left_out = 0;
 
 	for (uint64_t i = 0; i < NR_STACKS; i++) {
@@ -230,7 +243,7 @@ static void names_without_room_are_shortened_or_left_out(void **state)
 			event.frames[k] = KERNEL_ADDRESS + 16 * (i * NR_FRAMES + k);
 		code_fixture_locate(fixture, &event);
 	}
-	assert_int_equal(name_window(&namer, fixture->window), 0);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
 
 	const struct profile *profile = builder_peek(fixture->window->builder);
 	for (uint32_t id = 1; id < profile->nr_locations; id++) {
@@ -268,9 +281,9 @@ static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
 
 		code_fixture_init(&fixture);
 		locate_all_kinds(&fixture);
-		struct namer namer = { .elfs = fixture.elfs };
+		struct namer namer = namer_of(&fixture);
 		torture_begin(n);
-		int r = name_window(&namer, fixture.window);
+		int r = name_window(&namer, fixture.window, UINT64_MAX);
 		has_failed = torture_end();
 		assert_true(r == 0 || (r == -ENOMEM && has_failed));
 		if (r == 0)
@@ -281,7 +294,7 @@ static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
 
 #define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		NAMING_TEST(code_of_a_program_has_its_functions_name),
@@ -295,5 +308,7 @@ int main(void)
 		cmocka_unit_test(a_failed_allocation_is_an_error_or_costs_names_alone),
 	};
 
+	if (is_symbol_worker(argc, argv))
+		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "bpf/shared/frames.h"
 #include "cgroup_fixture.h"
+#include "symbol_worker_main.h"
 #include "tests/standin/kubelet_standin.h"
 
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #define MAX_PROCESSES 64
 #define MAX_PODS 100
 #define SYMBOL_MEMORY ((size_t)64 << 20)
+#define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 #define PERIOD_NS (NSEC_PER_SEC / 19)
 #define TICK_NS (100 * NSEC_PER_MSEC)
 #define HELD_PID 4000000 /* no such process */
@@ -67,6 +69,10 @@ static void start_pipeline(struct fixture *fixture, struct pod_watch *watch)
 	const struct pipeline_opts opts = {
 		.proc_fd = fixture->proc_fd,
 		.symbol_memory_max = SYMBOL_MEMORY,
+		.names_wait_ns = NAMES_WAIT_NS,
+		.wants_lines = true,
+		.demangle = DEMANGLE_SHORT,
+		.debug_dir = DEBUG_FILES_DEFAULT_DIR,
 		.max_processes = MAX_PROCESSES,
 		.period_ns = PERIOD_NS,
 		.identity = { .cgroup_fs = fixture->fs,
@@ -474,7 +480,7 @@ static void a_window_waits_for_names_but_not_for_ever(void **state)
 
 #define PIPELINE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		PIPELINE_TEST(a_sample_arrives_with_all_it_says),
@@ -492,5 +498,7 @@ int main(void)
 		PIPELINE_TEST(a_window_waits_for_names_but_not_for_ever),
 	};
 
+	if (is_symbol_worker(argc, argv))
+		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,16 @@ static struct window *new_window(void)
 	return window;
 }
 
+static struct window_code elf_code(uint32_t id)
+{
+	return (struct window_code){ id ? CODE_ELF : CODE_NAMELESS, id };
+}
+
 static uint32_t add_mapping(struct window *window, uint32_t elf_id, const char *filename)
 {
 	uint32_t mapping = 0;
 
-	assert_int_equal(window_add_mapping(window, elf_id, filename, 4096, &mapping), 0);
+	assert_int_equal(window_add_mapping(window, elf_code(elf_id), filename, 4096, &mapping), 0);
 	assert_int_not_equal(mapping, 0);
 	return mapping;
 }
@@ -68,10 +73,28 @@ static void mappings_are_numbered_in_the_order_they_were_added(void **state)
 
 	for (uint32_t n = 1; n <= NR_MANY; n++) {
 		assert_int_equal(add_mapping(window, n, "/x"), n);
-		assert_int_equal(window->mappings[n - 1].elf_id, n);
+		assert_int_equal(window_code_of(window, n).id, n);
+		assert_int_equal(window_code_of(window, n).kind, CODE_ELF);
 	}
+	assert_int_equal(window_code_of(window, 0).kind, CODE_NAMELESS);
 	assert_int_equal(add_mapping(window, NR_MANY / 2, "/x"), NR_MANY / 2);
 	assert_int_equal(window->nr_mappings, NR_MANY);
+}
+
+static void code_of_processes_and_of_files_is_told_apart(void **state)
+{
+	(void)state;
+	_cleanup_(window_freep) struct window *window = new_window();
+	const struct window_code jit = { CODE_JIT, 1 };
+	uint32_t elf = add_mapping(window, 1, "/lib/a.so");
+	uint32_t other = 0;
+
+	assert_false(window_find_code(window, jit, &other));
+	assert_int_equal(window_add_mapping(window, jit, "[anon]", 0, &other), 0);
+	assert_int_not_equal(other, elf);
+	assert_true(window_find_code(window, jit, &other));
+	assert_true(window_find_code(window, elf_code(1), &elf));
+	assert_int_not_equal(other, elf);
 }
 
 static void a_mapping_has_its_files_name_and_size(void **state)
@@ -94,8 +117,9 @@ static void mappings_over_the_limit_are_refused(void **state)
 
 	for (uint32_t n = 1; n <= WINDOW_MAX_MAPPINGS; n++)
 		add_mapping(window, n, "/x");
-	assert_int_equal(window_add_mapping(window, WINDOW_MAX_MAPPINGS + 1, "/x", 0, &mapping),
-			 -ENOSPC);
+	assert_int_equal(
+		window_add_mapping(window, elf_code(WINDOW_MAX_MAPPINGS + 1), "/x", 0, &mapping),
+		-ENOSPC);
 	assert_int_equal(mapping, 77);
 	assert_int_equal(add_mapping(window, WINDOW_MAX_MAPPINGS, "/x"), WINDOW_MAX_MAPPINGS);
 }
@@ -135,7 +159,8 @@ static int fill_window(void)
 
 	int r = window_new(START_NS, &window);
 	for (uint32_t n = 1; r == 0 && n < 40; n++) {
-		r = window_add_mapping(window, n % 2 ? n : 0, n % 2 ? "/x" : "[y]", n, &mapping);
+		r = window_add_mapping(window, elf_code(n % 2 ? n : 0), n % 2 ? "/x" : "[y]", n,
+				       &mapping);
 		if (r == 0)
 			r = window_add_cgroup(window, n) < 0 ? -ENOMEM : 0;
 	}
@@ -172,6 +197,7 @@ int main(void)
 		cmocka_unit_test(an_elf_file_has_one_mapping_whatever_its_name),
 		cmocka_unit_test(code_without_an_elf_file_is_told_apart_by_name),
 		cmocka_unit_test(mappings_are_numbered_in_the_order_they_were_added),
+		cmocka_unit_test(code_of_processes_and_of_files_is_told_apart),
 		cmocka_unit_test(a_mapping_has_its_files_name_and_size),
 		cmocka_unit_test(mappings_over_the_limit_are_refused),
 		cmocka_unit_test(a_cgroup_is_new_once),

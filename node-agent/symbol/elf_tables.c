@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of an ELF cache, and the budget they are kept to. */
+#include "symbol/elf_cache_parts.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#define MAX_KEY ((UINT64_C(1) << 28) - 1)
+
+struct elf_table *elf_tables_find_copy(struct elf_cache *cache, const struct elf_fingerprint *print)
+{
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		if (table->has_print && table->has_names &&
+		    elf_fingerprint_is_equal(&table->print, print))
+			return table;
+	return NULL;
+}
+
+struct elf_table *elf_tables_find_key(struct elf_cache *cache, uint64_t key)
+{
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		if (table->key == key)
+			return table;
+	return NULL;
+}
+
+/* The one that was used last: its window is waited for. */
+struct elf_table *elf_tables_find_wanting(struct elf_cache *cache)
+{
+	struct elf_table *best = NULL;
+
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		if (table->nr_wanted > 0 && (!best || table->last_use > best->last_use))
+			best = table;
+	return best;
+}
+
+/* After 268 million tables keys come again; what is remembered by the old ones is forgotten then. */
+void elf_tables_renew_key(struct elf_cache *cache, struct elf_table *table)
+{
+	if (cache->last_key == MAX_KEY) {
+		cache->last_key = 0;
+		frame_cache_done(&cache->frames);
+	}
+	table->key = ++cache->last_key;
+}
+
+int elf_tables_add(struct elf_cache *cache, struct elf_symbols *symbols,
+		   const struct elf_fingerprint *print, struct elf_table **ret_table)
+{
+	struct elf_table *table;
+
+	int r = elf_table_new(symbols, print, 0, &table);
+	if (r < 0)
+		return r;
+	elf_tables_renew_key(cache, table);
+	table->next = cache->tables;
+	cache->tables = table;
+	*ret_table = table;
+	return 0;
+}
+
+static bool has_files(const struct elf_table *table)
+{
+	return table->lines_fd >= 0;
+}
+
+/* What a sweep over all tables finds. */
+struct totals {
+	uint64_t nr_bytes;
+	uint64_t nr_tables;
+	size_t nr_with_files;
+};
+
+static struct totals sweep(struct elf_cache *cache)
+{
+	struct totals totals = { .nr_bytes = frame_cache_bytes(&cache->frames) };
+	LOCKED(cache);
+
+	for (struct elf_table **link = &cache->tables; *link;) {
+		struct elf_table *table = *link;
+
+		if (table->nr_refs == 0 && table != cache->job.table) {
+			*link = table->next;
+			elf_table_free(table);
+			continue;
+		}
+		totals.nr_bytes += elf_table_bytes(table);
+		totals.nr_tables += table->has_names;
+		totals.nr_with_files += has_files(table);
+		link = &table->next;
+	}
+	return totals;
+}
+
+static bool has_names(const struct elf_table *table)
+{
+	return table->has_names;
+}
+
+static struct elf_table *find_least_used(struct elf_cache *cache, const struct elf_table *except,
+					 bool (*has)(const struct elf_table *table))
+{
+	struct elf_table *least = NULL;
+
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		if (table != except && table != cache->job.table && has(table) &&
+		    (!least || table->last_use < least->last_use))
+			least = table;
+	return least;
+}
+
+static void drop_names(struct elf_cache *cache, const struct elf_table *in_use,
+		       struct totals *totals)
+{
+	while (totals->nr_bytes > cache->opts.max_bytes) {
+		struct elf_table *table = find_least_used(cache, in_use, has_names);
+
+		if (!table)
+			return;
+
+		LOCKED(cache);
+		size_t before = elf_table_bytes(table);
+		elf_table_drop_names(table, clock_mono_ns());
+		totals->nr_bytes -= before - elf_table_bytes(table);
+		totals->nr_tables--;
+		cache->stats.nr_evicted++;
+	}
+}
+
+static void close_files(struct elf_cache *cache, const struct elf_table *in_use,
+			struct totals *totals)
+{
+	for (; totals->nr_with_files > ELF_CACHE_MAX_DEBUG_FILES; totals->nr_with_files--) {
+		struct elf_table *table = find_least_used(cache, in_use, has_files);
+
+		if (!table)
+			return;
+
+		LOCKED(cache);
+		elf_table_close_files(table);
+		table->wants_files = true;
+		table->dropped_ns = clock_mono_ns();
+	}
+}
+
+void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use)
+{
+	struct totals totals = sweep(cache);
+
+	if (frame_cache_bytes(&cache->frames) > cache->opts.max_bytes / 4) {
+		totals.nr_bytes -= frame_cache_bytes(&cache->frames);
+		frame_cache_done(&cache->frames);
+	}
+	drop_names(cache, in_use, &totals);
+	close_files(cache, in_use, &totals);
+
+	LOCKED(cache);
+	cache->stats.nr_bytes = totals.nr_bytes;
+	cache->stats.nr_tables = totals.nr_tables;
+}

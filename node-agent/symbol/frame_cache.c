@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/frame_cache.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+#define MAX_ROWS ((size_t)1 << 30)
+
+struct cached_frames {
+	uint64_t place;
+	uint64_t address;
+	uint32_t first; /* of its lines */
+	uint16_t nr_lines;
+	uint8_t language;
+	bool is_final;
+};
+
+/* Strings by number. */
+struct cached_line {
+	uint32_t name;
+	uint32_t system_name;
+	uint32_t filename;
+	uint32_t line;
+	uint32_t start_line;
+};
+
+void frame_cache_done(struct frame_cache *cache)
+{
+	htable_done(&cache->index);
+	free(cache->frames);
+	free(cache->lines);
+	free(cache->pretty);
+	intern_done(&cache->strings);
+	*cache = (struct frame_cache){ 0 };
+}
+
+size_t frame_cache_bytes(const struct frame_cache *cache)
+{
+	const struct intern *strings = &cache->strings;
+
+	return (cache->index.nr_slots + strings->index.nr_slots) * sizeof(struct htable_slot) +
+	       cache->cap_frames * sizeof(*cache->frames) +
+	       cache->cap_lines * sizeof(*cache->lines) +
+	       cache->cap_pretty * sizeof(*cache->pretty) +
+	       strings->cap_strings * sizeof(*strings->strings) + strings->arena.nr_bytes;
+}
+
+static struct cached_frames *find(const struct frame_cache *cache, uint64_t place)
+{
+	struct htable_iter it = htable_lookup(&cache->index, hash_u64(place));
+
+	for (uint32_t row; htable_next(&it, &row);)
+		if (cache->frames[row].place == place)
+			return &cache->frames[row];
+	return NULL;
+}
+
+bool frame_cache_find(struct frame_cache *cache, uint64_t place, bool *ret_is_final,
+		      struct symbol_frames *ret_frames)
+{
+	const struct cached_frames *known = find(cache, place);
+
+	if (!known)
+		return false;
+	for (size_t i = 0; i < known->nr_lines; i++) {
+		const struct cached_line *line = &cache->lines[known->first + i];
+
+		cache->out[i] = (struct symbol_line){
+			.name = intern_get(&cache->strings, line->name),
+			.system_name = intern_get(&cache->strings, line->system_name),
+			.filename = intern_get(&cache->strings, line->filename),
+			.line = line->line,
+			.start_line = line->start_line,
+		};
+	}
+	*ret_is_final = known->is_final;
+	*ret_frames = (struct symbol_frames){
+		.lines = cache->out,
+		.nr_lines = known->nr_lines,
+		.language = known->language,
+		.address = known->address,
+	};
+	return true;
+}
+
+/* The demangled form of a raw name that has that number. */
+static int prettify(struct frame_cache *cache, uint32_t raw, enum demangle_style style,
+		    uint32_t *ret_pretty)
+{
+	size_t before = cache->cap_pretty;
+
+	int r = array_grow(cache->pretty, cache->cap_pretty, (size_t)raw + 1, MAX_ROWS);
+	if (r < 0)
+		return r;
+	for (size_t i = before; i < cache->cap_pretty; i++)
+		cache->pretty[i] = 0;
+	if (cache->pretty[raw] == 0) {
+		_cleanup_free_ char *name = demangle(intern_get(&cache->strings, raw), style);
+
+		r = name ? intern_add(&cache->strings, name, &cache->pretty[raw]) : -ENOMEM;
+	}
+	*ret_pretty = cache->pretty[raw];
+	return r;
+}
+
+static int add_line(struct frame_cache *cache, const struct symbol_line *line,
+		    enum demangle_style style)
+{
+	struct cached_line added = { .line = line->line, .start_line = line->start_line };
+
+	int r = array_grow(cache->lines, cache->cap_lines, cache->nr_lines + 1, MAX_ROWS);
+	if (r == 0)
+		r = intern_add(&cache->strings, line->system_name, &added.system_name);
+	if (r == 0)
+		r = intern_add(&cache->strings, line->filename, &added.filename);
+	if (r == 0)
+		r = prettify(cache, added.system_name, style, &added.name);
+	if (r == 0)
+		cache->lines[cache->nr_lines++] = added;
+	return r;
+}
+
+/* The row of a place, a new one where there is none. */
+static int take_row(struct frame_cache *cache, uint64_t place, struct cached_frames **ret_row)
+{
+	struct cached_frames *known = find(cache, place);
+
+	if (!known) {
+		int r = array_grow(cache->frames, cache->cap_frames, cache->nr_frames + 1,
+				   MAX_ROWS);
+		if (r == 0)
+			r = htable_add(&cache->index, hash_u64(place), (uint32_t)cache->nr_frames);
+		if (r < 0)
+			return r;
+		known = &cache->frames[cache->nr_frames++];
+		*known = (struct cached_frames){ .place = place };
+	}
+	*ret_row = known;
+	return 0;
+}
+
+int frame_cache_add(struct frame_cache *cache, uint64_t place, bool is_final,
+		    const struct symbol_frames *frames, enum demangle_style style)
+{
+	struct cached_frames *row;
+	uint32_t first = (uint32_t)cache->nr_lines;
+	int r = 0;
+
+	if (cache->strings.nr_strings == 0)
+		r = intern_init(&cache->strings, MAX_ROWS, 0);
+	for (size_t i = 0; i < frames->nr_lines && r == 0; i++)
+		r = add_line(cache, &frames->lines[i], style);
+	if (r == 0)
+		r = take_row(cache, place, &row);
+	if (r < 0)
+		return r;
+	*row = (struct cached_frames){
+		.place = place,
+		.address = frames->address,
+		.first = first,
+		.nr_lines = (uint16_t)frames->nr_lines,
+		.language = (uint8_t)frames->language,
+		.is_final = is_final,
+	};
+	return 0;
+}
