@@ -16,7 +16,7 @@ MAX_ADDRESSES = 10_000
 MAX_UNEXPLAINED = 0.001
 MAX_LINES = 64      # Flamelet's, at one address
 SHOWN = 20
-CLONE = re.compile(r"(?:\.(?:constprop|part|isra|cold|lto_priv|localalias|llvm)(?:\.\d+)*)+$")
+CLONE = re.compile(r"(?:\.(?:abi0|constprop|part|isra|cold|lto_priv|localalias|llvm)(?:\.\d+)*)+$")
 
 
 ADDR2LINE = ("addr2line", "-a", "-f", "-i", "-e")
@@ -88,7 +88,7 @@ class Case:
 
 EXPLANATIONS = (
     (Case.is_aliased, "another one of several symbols of the same function"),
-    (Case.is_clone, "a compiler's copy of a function (.constprop, .cold): with or without its suffix"),
+    (Case.is_clone, "a compiler's copy of a function (.constprop, .cold, Go's .abi0): with or without its suffix"),
     (Case.is_plain, "a plain name from the debug information, the mangled one from the symbol table"),
     (Case.is_plt, "a stub that calls another library's function: no symbol holds it"),
     (Case.is_beyond, "addr2line says the nearest symbol, though it ends before the address"),

@@ -111,12 +111,12 @@ def check_calls(load, samples):
 
 
 def wrong_lines(place, tags, first, program):
-    """What is wrong with the source lines of a location."""
+    """What is wrong with the source lines of a location. Line 0 is code that the compiler says is of no line."""
     for line in place.lines:
         name = short_name(line.name)
         said = f"{name} at {line.filename}:{line.line}, begins at {line.start_line}"
         if name in tags and (os.path.basename(line.filename) != os.path.basename(program.source)
-                             or line.line not in tags[name]):
+                             or line.line not in (tags[name] | {0})):
             yield said
         elif name in first and line.start_line != first[name]:
             yield said

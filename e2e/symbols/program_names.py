@@ -68,7 +68,7 @@ class Test:
 
     def options(self, group):
         """Where debug files are, besides beside the programs, and how Flamelet is told."""
-        options, debug_dirs = [], ["/usr/lib/debug"]
+        options, debug_dirs = ["--unwind-cache", f"{self.directory}/rows"], ["/usr/lib/debug"]
         for load in group:
             if load.name == debug_forms.by_build_id.__name__:
                 debug_dirs = [f"{load.directory}/debug"]
@@ -79,7 +79,8 @@ class Test:
         return options, debug_dirs
 
     def record(self, group, options):
-        """The second of two recordings: names that take long to find may be missing in the first."""
+        """The second of two recordings: names that take long to find may be missing in the first, and tables to unwind
+        by, which take seconds to make on a busy machine."""
         path = f"{self.directory}/{group[0].name}.pb.gz"
         with loads.running(group):
             time.sleep(WARM_UP_SECONDS)
