@@ -21,7 +21,8 @@ struct process {
 	uint32_t pid; /* 0: the row is unused */
 	uint64_t start_ns; /* since boot; 0: not known yet */
 	uint64_t added_ns; /* time of the event or sample that made the entry */
-	uint64_t program_ns; /* since when it is known to run its program: a later exec() changes it */
+	uint64_t
+		program_ns; /* since when it is known to run its program: a later exec() changes it */
 	uint64_t ended_ns;
 	uint64_t known_ns; /* when the mappings were right for certain */
 	uint64_t next_read_ns; /* when the maps may be read again */
