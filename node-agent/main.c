@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* The first one is what `flamelet` without a command does. */
@@ -42,8 +43,10 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	for (size_t i = 0; argc == 2 && i < array_len(workers); i++) {
-		if (strcmp(argv[1], workers[i].name) == 0)
-			return workers[i].run();
+		if (strcmp(argv[1], workers[i].name) != 0)
+			continue;
+		prctl(PR_SET_NAME, workers[i].name); /* else it is "exe" */
+		return workers[i].run();
 	}
 	hold_standard_descriptors();
 	return commands_run(commands, array_len(commands), argv);
