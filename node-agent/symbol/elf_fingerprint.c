@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Not only the names decide what functions are called, but all that leads to them: the stubs of the linkage table and
- * the relocations of their slots, and the relocation of the address from which Go's table counts. */
+ * the relocations of their slots, the relocation of the address from which Go's table counts, and debug information. */
 #include "symbol/elf_fingerprint.h"
 
 #include "base/hash.h"
@@ -119,6 +119,32 @@ static int chain_relocations(struct taking *taking)
 	return r;
 }
 
+/* ".debug_info", ".zdebug_info", ".gnu.debuglto_.debug_info" */
+static bool is_debug_section(const struct taking *taking, const GElf_Shdr *section)
+{
+	return section->sh_type != SHT_NOBITS && section->sh_name < taking->names.len &&
+	       strstr(taking->names.names + section->sh_name, "debug_");
+}
+
+static int chain_debug_sections(struct taking *taking)
+{
+	const struct elf_reader *reader = &taking->reader;
+	uint64_t left = ELF_FINGERPRINT_MAX_DEBUG_BYTES;
+	int r = 0;
+
+	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
+		const GElf_Shdr *section = &reader->sections[i];
+
+		if (!is_debug_section(taking, section))
+			continue;
+		if (section->sh_size > left)
+			return -ENOSPC;
+		left -= section->sh_size;
+		r = chain_range(taking, section->sh_offset, section->sh_size);
+	}
+	return r;
+}
+
 static int chain_headers(struct taking *taking)
 {
 	const struct elf_reader *reader = &taking->reader;
@@ -133,7 +159,8 @@ static int chain_headers(struct taking *taking)
 	return r;
 }
 
-int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print)
+int elf_fingerprint_take(int fd, size_t max_bytes, bool wants_lines,
+			 struct elf_fingerprint *ret_print)
 {
 	_cleanup_(taking_freep) struct taking *taking = calloc(1, sizeof(*taking));
 
@@ -156,6 +183,8 @@ int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_p
 		r = chain_sections(taking);
 	if (r == 0)
 		r = chain_relocations(taking);
+	if (r == 0 && wants_lines)
+		r = chain_debug_sections(taking);
 	if (r == 0)
 		*ret_print = taking->print;
 	return r;

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#define ELF_FINGERPRINT_MAX_DEBUG_BYTES ((size_t)32 << 20)
+
 struct elf_fingerprint {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	uint64_t size; /* of the file */
@@ -21,9 +23,11 @@ struct elf_fingerprint {
 	uint32_t hash;
 };
 
-/* `max_bytes` as for elf_symbols_load() of the same file: a source that is larger has no fingerprint. Errors: as there.
+/* `max_bytes` as for elf_symbols_load() of the same file: a source that is larger has no fingerprint. With `wants_lines`
+ * debug information is a source, of at most ELF_FINGERPRINT_MAX_DEBUG_BYTES: all of it is read. Errors: as there.
  * A file without a fingerprint is not known to be a copy, nothing else is wrong with it. */
-int elf_fingerprint_take(int fd, size_t max_bytes, struct elf_fingerprint *ret_print) must_check;
+int elf_fingerprint_take(int fd, size_t max_bytes, bool wants_lines,
+			 struct elf_fingerprint *ret_print) must_check;
 
 bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b);
 

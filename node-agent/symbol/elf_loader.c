@@ -254,7 +254,7 @@ static bool start_file(struct elf_cache *cache)
 		return false;
 	job->kind = JOB_TABLE;
 	job->has_print = elf_fingerprint_take(job->file.fd, cache->opts.max_bytes / 2,
-					      &job->print) == 0;
+					      cache->opts.wants_lines, &job->print) == 0;
 	struct elf_table *copy = job->has_print ? elf_tables_find_copy(cache, &job->print) : NULL;
 	if (!copy)
 		return true;

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (elf_symbols_load(fd, MAX_TABLE_BYTES, &symbols) == 0)
 		send(symbols);
-	if (elf_fingerprint_take(fd, MAX_TABLE_BYTES, &print) == 0 &&
+	if (elf_fingerprint_take(fd, MAX_TABLE_BYTES, true, &print) == 0 &&
 	    strlen(print.build_id) >= sizeof(print.build_id))
 		abort();
 	return 0;

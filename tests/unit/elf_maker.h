@@ -10,7 +10,7 @@
 #define MAKER_TEXT_ADDRESS 0x401000
 #define MAKER_TEXT_OFFSET 0x1000 /* if it was in the file: it has no content */
 #define MAKER_TEXT_BYTES 0x1000
-#define MAKER_MAX_SECTIONS 16
+#define MAKER_MAX_SECTIONS 24
 #define MAKER_MAX_BYTES ((size_t)64 << 20)
 
 struct elf_maker {

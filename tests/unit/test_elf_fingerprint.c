@@ -28,6 +28,8 @@ static const struct {
 	{ ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
 	{ ".rela.plt", SHT_RELA, SHF_ALLOC, false },
 	{ ".rela.dyn", SHT_RELA, SHF_ALLOC, false },
+	{ ".debug_str", SHT_PROGBITS, 0, false },
+	{ ".zdebug_info", SHT_PROGBITS, 0, false },
 	{ ".data", SHT_PROGBITS, SHF_ALLOC, false }, /* the only one that does not */
 };
 
@@ -50,7 +52,7 @@ static struct elf_fingerprint take(const struct elf_maker *maker)
 	_cleanup_close_ int fd = elf_maker_write(maker->bytes.data, maker->bytes.len);
 	struct elf_fingerprint print;
 
-	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, &print), 0);
+	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, true, &print), 0);
 	return print;
 }
 
@@ -133,7 +135,49 @@ static void many_sections_over_the_same_bytes_have_none(void **state)
 			.sh_size = sizeof(content),
 		};
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
-	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, &print), -ENOSPC);
+	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, false, &print), -ENOSPC);
+}
+
+static void debug_information_matters_to_those_who_read_it(void **state)
+{
+	static const char other[CONTENT_BYTES] = "other";
+	struct elf_fingerprint prints[2][2];
+	(void)state;
+
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(elf_maker_done) struct elf_maker maker;
+
+		make_file(&maker);
+		for (size_t k = 0; k < maker.nr_sections && i == 1; k++)
+			if (strcmp(maker.names.data + maker.sections[k].sh_name, ".debug_str") == 0)
+				memcpy(maker.bytes.data + maker.sections[k].sh_offset, other,
+				       sizeof(other));
+		_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+		for (size_t k = 0; k < 2; k++)
+			assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, k, &prints[i][k]), 0);
+	}
+	assert_true(elf_fingerprint_is_equal(&prints[0][0], &prints[1][0]));
+	assert_false(elf_fingerprint_is_equal(&prints[0][1], &prints[1][1]));
+}
+
+static void much_debug_information_has_none(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	_cleanup_free_ char *content = calloc(1, ELF_FINGERPRINT_MAX_DEBUG_BYTES + 1);
+	struct elf_fingerprint print;
+	(void)state;
+
+	assert_non_null(content);
+	elf_maker_init(&maker);
+	elf_maker_add_symbols(&maker, SHT_SYMTAB, functions);
+	elf_maker_add_plain(&maker, ".debug_info", content, ELF_FINGERPRINT_MAX_DEBUG_BYTES / 2);
+	elf_maker_add_plain(&maker, ".debug_str", content, ELF_FINGERPRINT_MAX_DEBUG_BYTES / 2 + 1);
+	elf_maker_finish(&maker);
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	assert_int_equal(elf_fingerprint_take(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, true, &print),
+			 -ENOSPC);
+	assert_int_equal(elf_fingerprint_take(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, false, &print),
+			 0);
 }
 
 static void what_cannot_be_read_whole_has_none(void **state)
@@ -144,7 +188,7 @@ static void what_cannot_be_read_whole_has_none(void **state)
 
 	make_file(&maker);
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
-	assert_int_equal(elf_fingerprint_take(fd, CONTENT_BYTES - 1, &print), -ENOSPC);
+	assert_int_equal(elf_fingerprint_take(fd, CONTENT_BYTES - 1, true, &print), -ENOSPC);
 
 	for (size_t i = 2; i < maker.nr_sections; i++) {
 		Elf64_Shdr *section = elf_maker_section(&maker, i);
@@ -154,7 +198,7 @@ static void what_cannot_be_read_whole_has_none(void **state)
 			continue;
 		section->sh_offset = UINT64_MAX - 8;
 		_cleanup_close_ int bad = elf_maker_write(maker.bytes.data, maker.bytes.len);
-		assert_int_equal(elf_fingerprint_take(bad, MAX_BYTES, &print), -EBADMSG);
+		assert_int_equal(elf_fingerprint_take(bad, MAX_BYTES, true, &print), -EBADMSG);
 		*section = before;
 	}
 	assert_int_equal(print.size, 7);
@@ -168,6 +212,8 @@ int main(void)
 		cmocka_unit_test(a_changed_header_gives_another),
 		cmocka_unit_test(it_tells_how_many_bytes_of_symbols_there_are),
 		cmocka_unit_test(many_sections_over_the_same_bytes_have_none),
+		cmocka_unit_test(debug_information_matters_to_those_who_read_it),
+		cmocka_unit_test(much_debug_information_has_none),
 		cmocka_unit_test(what_cannot_be_read_whole_has_none),
 	};
 
