@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FALLBACK_NAME_MAX 4200
+#define MAX_ROUNDS 4 /* of waiting for names */
 #define NO_ROOM_BYTES 256 /* for NAMING_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
@@ -196,11 +197,13 @@ static size_t ask_for_names(struct namer *namer, const struct window *window)
 	return nr_asked;
 }
 
-/* First the files are read, then the lines of addresses in them. */
+/* First the files are read, then the lines of addresses in them. Names that make room for each other could be asked for
+ * for ever. */
 static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns)
 {
-	while (ask_for_names(namer, window) > 0 && elf_cache_wait(namer->elfs, until_ns))
-		;
+	for (unsigned int round = 0; round < MAX_ROUNDS; round++)
+		if (ask_for_names(namer, window) == 0 || !elf_cache_wait(namer->elfs, until_ns))
+			return;
 }
 
 static int set_build_id(struct namer *namer, struct window *window,

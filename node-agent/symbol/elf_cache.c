@@ -11,7 +11,7 @@
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 #define OFFSET_BITS 36 /* ELF_MAX_FILE_BYTES; above them a place has its table's key */
 
-#define DEBUGINFOD_PAUSE_NS (10 * NSEC_PER_MSEC)
+#define PAUSE_NS (10 * NSEC_PER_MSEC)
 
 /* The worker needs about as much for the largest tables, and some for libdw. */
 #define WORKER_MIN_BYTES ((size_t)128 << 20)
@@ -290,7 +290,7 @@ uint64_t elf_cache_place(const struct elf_table *table, uint64_t file_offset)
 }
 
 int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, uint64_t file_offset,
-		      bool is_final)
+		      enum frames_state state)
 {
 	struct symbol_frames frames;
 	struct symbol_line line;
@@ -298,22 +298,24 @@ int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, ui
 	int r = elf_table_find(table, file_offset, &line, &frames);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return frame_cache_add(&cache->frames, elf_cache_place(table, file_offset), is_final,
-			       &frames, cache->opts.demangle);
+	return frame_cache_add(&cache->frames, elf_cache_place(table, file_offset), state, &frames,
+			       cache->opts.demangle);
 }
 
 /* Its lines are asked for once; until they come there is the name from the symbol tables. */
 static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
 {
+	enum frames_state state = FRAMES_PROVISIONAL;
 	struct symbol_frames frames;
-	bool is_final;
 
-	if (frame_cache_find(&cache->frames, elf_cache_place(table, file_offset), &is_final,
-			     &frames))
-		return is_final || table->lines_fd < 0;
-	if (table->lines_fd < 0 || elf_table_want_lines(table, file_offset) < 0)
+	if (table->lines_fd < 0)
 		return true;
-	return elf_cache_resolve(cache, table, file_offset, false) < 0;
+	frame_cache_find(&cache->frames, elf_cache_place(table, file_offset), &state, &frames);
+	if (state != FRAMES_PROVISIONAL)
+		return state == FRAMES_FINAL;
+	if (elf_table_want_lines(table, file_offset) < 0)
+		return true;
+	return elf_cache_resolve(cache, table, file_offset, FRAMES_ASKED) < 0;
 }
 
 bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
@@ -343,20 +345,8 @@ static void tidy(struct elf_cache *cache)
 	cache->stats.debuginfod = debuginfod;
 }
 
-/* Nothing is left to be done here. Whether that will stay so; else a little later a debug file may be there. */
-static bool is_settled(const struct elf_cache *cache)
-{
-	uint64_t now_ns = clock_mono_ns();
-	struct timespec wake = clock_timespec(now_ns + DEBUGINFOD_PAUSE_NS);
-
-	if (now_ns >= cache->await_debuginfod_ns)
-		return true;
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
-	return false;
-}
-
-/* Does one step of what there is to do. Returns 1 when all is done, 0 when it is not, -EAGAIN when no more can be
- * done for now. */
+/* Does one step of what there is to do. Returns 1 when all is done, 0 when it is not, -EAGAIN when the next step takes
+ * a while: for a debug file to be there, or until a new worker may be started. */
 static int step(struct elf_cache *cache, uint64_t until_ns)
 {
 	void *bytes = NULL;
@@ -364,11 +354,13 @@ static int step(struct elf_cache *cache, uint64_t until_ns)
 	int error = 0;
 
 	elf_loader_start_next(cache);
-	if (!symbol_client_is_busy(cache->client))
-		return cache->job.kind != JOB_NONE ? -EAGAIN : is_settled(cache);
-	if (symbol_client_wait(cache->client, until_ns, &error, &bytes, &len) <= 0)
-		return -EAGAIN;
-	elf_loader_take_answer(cache, error, bytes, len);
+	if (!symbol_client_is_busy(cache->client)) {
+		bool is_settled = clock_mono_ns() >= cache->await_debuginfod_ns;
+
+		return cache->job.kind == JOB_NONE && is_settled ? 1 : -EAGAIN;
+	}
+	if (symbol_client_wait(cache->client, until_ns, &error, &bytes, &len) > 0)
+		elf_loader_take_answer(cache, error, bytes, len);
 	return 0;
 }
 
@@ -377,23 +369,29 @@ bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns)
 	int r;
 
 	tidy(cache);
-	do
-		r = step(cache, until_ns);
-	while (r == 0 && clock_mono_ns() < until_ns);
-	return r == 1;
+	while ((r = step(cache, until_ns)) < 1) {
+		uint64_t now_ns = clock_mono_ns();
+		struct timespec wake = clock_timespec(now_ns + PAUSE_NS);
+
+		if (now_ns >= until_ns)
+			return false;
+		if (r == -EAGAIN)
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+	return true;
 }
 
 static int symbolize_in(struct elf_cache *cache, const struct elf_table *table,
 			uint64_t file_offset, struct symbol_frames *ret_frames)
 {
 	uint64_t place = elf_cache_place(table, file_offset);
-	bool is_final;
+	enum frames_state state;
 
-	if (!frame_cache_find(&cache->frames, place, &is_final, ret_frames)) {
-		int r = elf_cache_resolve(cache, table, file_offset, table->lines_fd < 0);
+	if (!frame_cache_find(&cache->frames, place, &state, ret_frames)) {
+		int r = elf_cache_resolve(cache, table, file_offset, FRAMES_PROVISIONAL);
 		if (r < 0)
 			return r;
-		frame_cache_find(&cache->frames, place, &is_final, ret_frames);
+		frame_cache_find(&cache->frames, place, &state, ret_frames);
 	}
 	return ret_frames->nr_lines > 0 ? 0 : -ENOENT;
 }

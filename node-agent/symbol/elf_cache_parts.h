@@ -110,7 +110,7 @@ void elf_loader_take_lines(struct elf_cache *cache, int error, const void *bytes
 
 /* elf_cache.c: finds the function of an offset by symbol tables and remembers it. Errors: as frame_cache_add(). */
 int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, uint64_t file_offset,
-		      bool is_final) must_check;
+		      enum frames_state state) must_check;
 
 /* elf_cache.c: what an offset is remembered by. */
 uint64_t elf_cache_place(const struct elf_table *table, uint64_t file_offset);

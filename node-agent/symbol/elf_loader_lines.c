@@ -53,7 +53,7 @@ static int add_lines(struct elf_cache *cache, const struct elf_table *table,
 	}
 	frames.lines = lines;
 	frames.nr_lines = range->nr;
-	return frame_cache_add(&cache->frames, elf_cache_place(table, wanted->offset), true,
+	return frame_cache_add(&cache->frames, elf_cache_place(table, wanted->offset), FRAMES_FINAL,
 			       &frames, cache->opts.demangle);
 }
 
@@ -63,9 +63,10 @@ static void take_one(struct elf_cache *cache, const struct elf_table *table,
 {
 	int r = block && block->ranges[i].nr > 0
 			? add_lines(cache, table, wanted, block, &block->ranges[i])
-			: elf_cache_resolve(cache, table, wanted->offset, true);
+			: elf_cache_resolve(cache, table, wanted->offset, FRAMES_FINAL);
 
-	(void)r; /* asked again in the next window */
+	if (r < 0)
+		frame_cache_settle(&cache->frames, elf_cache_place(table, wanted->offset));
 }
 
 /* A file that could not be read or took too long is not asked again. */

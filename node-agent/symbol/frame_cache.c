@@ -15,7 +15,7 @@ struct cached_frames {
 	uint32_t first; /* of its lines */
 	uint16_t nr_lines;
 	uint8_t language;
-	bool is_final;
+	uint8_t state;
 };
 
 /* Strings by number. */
@@ -58,7 +58,7 @@ static struct cached_frames *find(const struct frame_cache *cache, uint64_t plac
 	return NULL;
 }
 
-bool frame_cache_find(struct frame_cache *cache, uint64_t place, bool *ret_is_final,
+bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames)
 {
 	const struct cached_frames *known = find(cache, place);
@@ -76,7 +76,7 @@ bool frame_cache_find(struct frame_cache *cache, uint64_t place, bool *ret_is_fi
 			.start_line = line->start_line,
 		};
 	}
-	*ret_is_final = known->is_final;
+	*ret_state = known->state;
 	*ret_frames = (struct symbol_frames){
 		.lines = cache->out,
 		.nr_lines = known->nr_lines,
@@ -142,7 +142,7 @@ static int take_row(struct frame_cache *cache, uint64_t place, struct cached_fra
 	return 0;
 }
 
-int frame_cache_add(struct frame_cache *cache, uint64_t place, bool is_final,
+int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
 		    const struct symbol_frames *frames, enum demangle_style style)
 {
 	struct cached_frames *row;
@@ -163,7 +163,15 @@ int frame_cache_add(struct frame_cache *cache, uint64_t place, bool is_final,
 		.first = first,
 		.nr_lines = (uint16_t)frames->nr_lines,
 		.language = (uint8_t)frames->language,
-		.is_final = is_final,
+		.state = (uint8_t)state,
 	};
 	return 0;
+}
+
+void frame_cache_settle(struct frame_cache *cache, uint64_t place)
+{
+	struct cached_frames *known = find(cache, place);
+
+	if (known)
+		known->state = FRAMES_FINAL;
 }

@@ -17,6 +17,13 @@
 struct cached_frames;
 struct cached_line;
 
+/* Whether more may become known of a place. That is the caller's to know; here it is only kept. */
+enum frames_state {
+	FRAMES_PROVISIONAL,
+	FRAMES_ASKED, /* more was asked for */
+	FRAMES_FINAL,
+};
+
 struct frame_cache {
 	struct htable index; /* by place */
 	struct cached_frames *frames; /* owned */
@@ -36,14 +43,16 @@ void frame_cache_done(struct frame_cache *cache);
 /* Memory it holds. */
 size_t frame_cache_bytes(const struct frame_cache *cache);
 
-/* The frames of a place; false when they are not known. *ret_is_final tells what they were added with. The lines
- * are borrowed until the next call. */
-bool frame_cache_find(struct frame_cache *cache, uint64_t place, bool *ret_is_final,
+/* The frames of a place; false when they are not known. The lines are borrowed until the next call. */
+bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames);
 
 /* Adds frames, or replaces those of the same place; their names are given as raw ones, in `system_name`, and
  * demangled here. Errors: -ENOMEM, -ENOSPC over a billion of something. */
-int frame_cache_add(struct frame_cache *cache, uint64_t place, bool is_final,
+int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
 		    const struct symbol_frames *frames, enum demangle_style style) must_check;
+
+/* Makes what is known of a place, if anything is, the last word. */
+void frame_cache_settle(struct frame_cache *cache, uint64_t place);
 
 #endif

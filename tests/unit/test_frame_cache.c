@@ -24,10 +24,10 @@ static const struct symbol_frames inlined = {
 
 static const struct symbol_frames nameless = { .address = 0x99 };
 
-static void add(struct frame_cache *cache, uint64_t place, bool is_final,
+static void add(struct frame_cache *cache, uint64_t place, enum frames_state is,
 		const struct symbol_frames *frames)
 {
-	assert_int_equal(frame_cache_add(cache, place, is_final, frames, DEMANGLE_SHORT), 0);
+	assert_int_equal(frame_cache_add(cache, place, is, frames, DEMANGLE_SHORT), 0);
 }
 
 static void what_was_added_is_found_demangled(void **state)
@@ -35,11 +35,11 @@ static void what_was_added_is_found_demangled(void **state)
 	(void)state;
 	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
 	struct symbol_frames frames;
-	bool is_final = false;
+	enum frames_state is = FRAMES_ASKED;
 
-	add(&cache, 42, true, &inlined);
-	assert_true(frame_cache_find(&cache, 42, &is_final, &frames));
-	assert_true(is_final);
+	add(&cache, 42, FRAMES_FINAL, &inlined);
+	assert_true(frame_cache_find(&cache, 42, &is, &frames));
+	assert_int_equal(is, FRAMES_FINAL);
 	assert_int_equal(frames.nr_lines, 2);
 	assert_int_equal(frames.language, LANGUAGE_RUST);
 	assert_int_equal(frames.address, 0x1234);
@@ -56,12 +56,12 @@ static void what_was_not_added_is_not_found(void **state)
 	(void)state;
 	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
 	struct symbol_frames frames;
-	bool is_final;
+	enum frames_state is;
 
-	assert_false(frame_cache_find(&cache, 0, &is_final, &frames));
-	add(&cache, 1, true, &inlined);
-	assert_false(frame_cache_find(&cache, 0, &is_final, &frames));
-	assert_false(frame_cache_find(&cache, UINT64_MAX, &is_final, &frames));
+	assert_false(frame_cache_find(&cache, 0, &is, &frames));
+	add(&cache, 1, FRAMES_FINAL, &inlined);
+	assert_false(frame_cache_find(&cache, 0, &is, &frames));
+	assert_false(frame_cache_find(&cache, UINT64_MAX, &is, &frames));
 }
 
 static void better_frames_replace_those_of_their_place(void **state)
@@ -69,16 +69,36 @@ static void better_frames_replace_those_of_their_place(void **state)
 	(void)state;
 	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
 	struct symbol_frames frames;
-	bool is_final = true;
+	enum frames_state is = FRAMES_ASKED;
 
-	add(&cache, 1, false, &nameless);
-	assert_true(frame_cache_find(&cache, 1, &is_final, &frames));
-	assert_false(is_final);
+	add(&cache, 1, FRAMES_PROVISIONAL, &nameless);
+	assert_true(frame_cache_find(&cache, 1, &is, &frames));
+	assert_int_equal(is, FRAMES_PROVISIONAL);
 	assert_int_equal(frames.nr_lines, 0);
-	add(&cache, 1, true, &inlined);
-	assert_true(frame_cache_find(&cache, 1, &is_final, &frames));
-	assert_true(is_final);
+	add(&cache, 1, FRAMES_FINAL, &inlined);
+	assert_true(frame_cache_find(&cache, 1, &is, &frames));
+	assert_int_equal(is, FRAMES_FINAL);
 	assert_int_equal(frames.nr_lines, 2);
+}
+
+static void a_place_can_be_settled_as_it_is(void **state)
+{
+	(void)state;
+	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
+	struct symbol_frames frames;
+	enum frames_state is;
+
+	frame_cache_settle(&cache, 1);
+	add(&cache, 1, FRAMES_ASKED, &inlined);
+	add(&cache, 2, FRAMES_ASKED, &nameless);
+	frame_cache_settle(&cache, 1);
+	frame_cache_settle(&cache, 3);
+	assert_true(frame_cache_find(&cache, 1, &is, &frames));
+	assert_int_equal(is, FRAMES_FINAL);
+	assert_int_equal(frames.nr_lines, 2);
+	assert_true(frame_cache_find(&cache, 2, &is, &frames));
+	assert_int_equal(is, FRAMES_ASKED);
+	assert_false(frame_cache_find(&cache, 3, &is, &frames));
 }
 
 static void equal_names_of_many_places_stand_once(void **state)
@@ -88,18 +108,18 @@ static void equal_names_of_many_places_stand_once(void **state)
 	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
 	struct symbol_frames frames;
 	const char *first = NULL;
-	bool is_final;
+	enum frames_state is;
 
 	for (uint64_t place = 0; place < NR_PLACES; place++) {
-		add(&cache, place << 36, true, &inlined);
-		assert_true(frame_cache_find(&cache, place << 36, &is_final, &frames));
+		add(&cache, place << 36, FRAMES_FINAL, &inlined);
+		assert_true(frame_cache_find(&cache, place << 36, &is, &frames));
 		first = first ?: frames.lines[0].name;
 		assert_ptr_equal(frames.lines[0].name, first);
 	}
 	assert_true(frame_cache_bytes(&cache) < (size_t)NR_PLACES * 160);
 	frame_cache_done(&cache);
 	assert_int_equal(frame_cache_bytes(&cache), 0);
-	assert_false(frame_cache_find(&cache, 0, &is_final, &frames));
+	assert_false(frame_cache_find(&cache, 0, &is, &frames));
 }
 
 static void a_failed_allocation_leaves_what_was_there(void **state)
@@ -110,16 +130,16 @@ static void a_failed_allocation_leaves_what_was_there(void **state)
 	for (unsigned int n = 1; has_failed; n++) {
 		_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
 		struct symbol_frames frames;
-		bool is_final = true;
+		enum frames_state is = FRAMES_ASKED;
 
-		add(&cache, 1, false, &nameless);
+		add(&cache, 1, FRAMES_PROVISIONAL, &nameless);
 		torture_begin(n);
-		int r = frame_cache_add(&cache, 1, true, &inlined, DEMANGLE_SHORT);
+		int r = frame_cache_add(&cache, 1, FRAMES_FINAL, &inlined, DEMANGLE_SHORT);
 		has_failed = torture_end();
 		assert_true(r == 0 || (r == -ENOMEM && has_failed));
-		assert_true(frame_cache_find(&cache, 1, &is_final, &frames));
+		assert_true(frame_cache_find(&cache, 1, &is, &frames));
 		assert_int_equal(frames.nr_lines, r == 0 ? 2 : 0);
-		assert_int_equal(is_final, r == 0);
+		assert_int_equal(is, r == 0 ? FRAMES_FINAL : FRAMES_PROVISIONAL);
 	}
 }
 
@@ -128,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_added_is_found_demangled),
 		cmocka_unit_test(what_was_not_added_is_not_found),
+		cmocka_unit_test(a_place_can_be_settled_as_it_is),
 		cmocka_unit_test(better_frames_replace_those_of_their_place),
 		cmocka_unit_test(equal_names_of_many_places_stand_once),
 		cmocka_unit_test(a_failed_allocation_leaves_what_was_there),
