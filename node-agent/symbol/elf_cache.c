@@ -11,6 +11,7 @@
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 #define OFFSET_BITS 36 /* ELF_MAX_FILE_BYTES; above them a place has its table's key */
 
+#define MAX_FAILURES 3 /* then a file is not opened again */
 #define PAUSE_NS (10 * NSEC_PER_MSEC)
 
 /* The worker needs about as much for the largest tables, and some for libdw. */
@@ -53,13 +54,29 @@ static void release_victim(struct elf_cache *cache, struct elf_file *victim)
 	victim->table = NULL;
 }
 
-/* Whether a file whose names were dropped may be read once more. */
+/* Whether it may go better the next time: the worker was killed for want of memory, the machine was busy. */
+static bool is_passing(int error)
+{
+	return error != -EBADMSG && error != -ENOSPC;
+}
+
+/* Whether a file whose names were dropped, or could not be read, may be read once more. */
 static bool wants_reopening(const struct elf_file *file)
 {
 	const struct elf_table *table = file->table;
+	uint64_t since_ns = file->failed_ns;
 
-	return file->state == ELF_FILE_LOADED && (!table->has_names || table->wants_files) &&
-	       clock_mono_ns() - table->dropped_ns >= ELF_CACHE_REOPEN_NS;
+	if (file->nr_failures >= MAX_FAILURES)
+		return false;
+	if (file->state == ELF_FILE_LOADED) {
+		if (table->has_names && !table->wants_files)
+			return false;
+		if (table->dropped_ns > since_ns)
+			since_ns = table->dropped_ns;
+	} else if (file->state != ELF_FILE_BAD) {
+		return false;
+	}
+	return clock_mono_ns() - since_ns >= ELF_CACHE_REOPEN_NS;
 }
 
 /* The file with that identity, a new one where there is none. */
@@ -248,22 +265,34 @@ static void set_build_id(struct elf_cache *cache, struct elf_file *file)
 		file->build_id = intern_get(&cache->build_ids, number);
 }
 
+static void fail_file(struct elf_cache *cache, struct elf_file *file, int error)
+{
+	cache->stats.nr_bad_files++;
+	file->state = file->table ? ELF_FILE_LOADED : ELF_FILE_BAD;
+	file->error = error;
+	file->failed_ns = clock_mono_ns();
+	file->nr_failures = is_passing(error) ? file->nr_failures + 1 : MAX_FAILURES;
+}
+
 void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table, int error)
 {
 	LOCKED(cache);
 	struct elf_file *file = elf_files_get(&cache->files, id);
 
 	if (error < 0) {
-		cache->stats.nr_bad_files++;
-		file->state = file->table ? ELF_FILE_LOADED : ELF_FILE_BAD;
-		file->error = error;
+		fail_file(cache, file, error);
 		return;
 	}
 	if (file->table)
 		file->table->nr_refs--;
 	table->nr_refs++;
+	table->wants_files = false;
+	table->is_kept |= id == cache->vdso;
+	if (file->last_use > table->last_use)
+		table->last_use = file->last_use;
 	file->table = table;
 	file->state = ELF_FILE_LOADED;
+	file->nr_failures = 0;
 	set_build_id(cache, file);
 }
 
@@ -325,7 +354,8 @@ bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 
 	if (file_offset >> OFFSET_BITS != 0 || get_file(cache, id, &state, &table) < 0)
 		return true;
-	if (state != ELF_FILE_LOADED || table->is_completing || clock_mono_ns() < table->await_ns)
+	if (state != ELF_FILE_LOADED || table->is_completing ||
+	    elf_downloads_are_awaited_by(cache, table))
 		return false;
 	return !table->has_names || ask_for_lines(cache, table, file_offset);
 }
@@ -354,11 +384,9 @@ static int step(struct elf_cache *cache, uint64_t until_ns)
 	int error = 0;
 
 	elf_loader_start_next(cache);
-	if (!symbol_client_is_busy(cache->client)) {
-		bool is_settled = clock_mono_ns() >= cache->await_debuginfod_ns;
-
-		return cache->job.kind == JOB_NONE && is_settled ? 1 : -EAGAIN;
-	}
+	if (!symbol_client_is_busy(cache->client))
+		return cache->job.kind == JOB_NONE && !elf_downloads_are_awaited(cache) ? 1
+											: -EAGAIN;
 	if (symbol_client_wait(cache->client, until_ns, &error, &bytes, &len) > 0)
 		elf_loader_take_answer(cache, error, bytes, len);
 	return 0;
@@ -416,7 +444,13 @@ bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
 	LOCKED(cache);
 	const struct elf_file *file = elf_files_get(&cache->files, id);
 
-	return file && wants_reopening(file);
+	return !file || wants_reopening(file);
+}
+
+void elf_cache_count(struct elf_cache *cache, uint64_t *counter, uint64_t nr)
+{
+	LOCKED(cache);
+	*counter += nr;
 }
 
 const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id)

@@ -96,7 +96,8 @@ bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns);
 int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
 			struct symbol_frames *ret_frames) must_check;
 
-/* Whether a known file was evicted some time ago and may be opened once more. Any thread. */
+/* Whether a file should be opened once more: it was evicted, or could not be read, some time ago, or it was forgotten.
+ * Any thread. */
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id);
 
 /* Build id in hex, "" while unknown; file size in bytes, 0 when the id is. Any thread; the string lives as

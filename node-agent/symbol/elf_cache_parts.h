@@ -33,7 +33,16 @@ struct elf_job {
 	struct elf_table *table; /* borrowed; once there is one */
 	struct debug_file debug; /* fd -EBADF: none under examination */
 	size_t nth_debug; /* candidates so far */
+	bool is_shared; /* other files may have the table, too */
+	bool is_downloaded; /* the debug file is debuginfod's */
 	size_t nr_sent; /* JOB_LINES: of the table's wanted addresses */
+};
+
+/* What the worker may take. */
+struct elf_timeouts {
+	uint64_t table_ns;
+	uint64_t crc_ns;
+	uint64_t lines_ns;
 };
 
 struct elf_cache {
@@ -49,12 +58,16 @@ struct elf_cache {
 
 	/* From here on the loader's alone. */
 	struct symbol_client *client;
+	struct elf_timeouts timeouts;
 	struct elf_job job;
-	uint64_t nr_loads;
+	uint64_t nr_starts; /* of jobs */
+	uint64_t nr_loads; /* of files */
 	struct elf_table *tables; /* owned list */
 	uint64_t last_key;
+	uint64_t nr_wraps; /* of keys */
 	struct frame_cache frames;
-	uint64_t await_debuginfod_ns; /* a file that was asked for may come by then */
+	uint64_t await_download_ns; /* a file that was asked for may come by then */
+	uint64_t ask_again_ns; /* when debuginfod is asked for the others again */
 };
 
 static inline void elf_cache_unlockp(pthread_mutex_t **lock)
@@ -75,10 +88,12 @@ bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_fil
 void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table,
 			   int error);
 
+/* elf_cache.c: adds to one of the cache's own figures. */
+void elf_cache_count(struct elf_cache *cache, uint64_t *counter, uint64_t nr);
+
 /* elf_tables.c */
 struct elf_table *elf_tables_find_copy(struct elf_cache *cache,
 				       const struct elf_fingerprint *print);
-struct elf_table *elf_tables_find_key(struct elf_cache *cache, uint64_t key);
 struct elf_table *elf_tables_find_wanting(struct elf_cache *cache);
 int elf_tables_add(struct elf_cache *cache, struct elf_symbols *symbols,
 		   const struct elf_fingerprint *print, struct elf_table **ret_table) must_check;
@@ -87,8 +102,23 @@ int elf_tables_add(struct elf_cache *cache, struct elf_symbols *symbols,
  * kept; never those of `in_use` (may be NULL), whose size is bounded. */
 void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use);
 
-/* elf_tables.c: gives a table another key: what was remembered by the old one is out of date. */
+/* elf_tables.c: gives a table another key: what was remembered by the old one is out of date. After 268 million of them
+ * they start over. */
+#define ELF_TABLES_MAX_KEY ((UINT64_C(1) << 28) - 1)
 void elf_tables_renew_key(struct elf_cache *cache, struct elf_table *table);
+
+/* elf_tables.c: a key that no table ever had or will have. */
+uint64_t elf_tables_full_key(const struct elf_cache *cache, const struct elf_table *table);
+
+/* elf_downloads.c: asks debuginfod, if there is one, for the debug file of a table. */
+void elf_downloads_ask(struct elf_cache *cache, struct elf_table *table);
+
+/* elf_downloads.c: whether one may come at any moment, for any table or for this one. */
+bool elf_downloads_are_awaited(struct elf_cache *cache);
+bool elf_downloads_are_awaited_by(const struct elf_cache *cache, const struct elf_table *table);
+
+/* elf_downloads.c: the next debug file that has come, the caller's, and who wants it; false when there is none. */
+bool elf_downloads_next(struct elf_cache *cache, struct elf_table **ret_table, int *ret_fd);
 
 /* elf_loader.c: nothing is under way yet. */
 void elf_loader_init(struct elf_cache *cache);

@@ -25,7 +25,9 @@ struct elf_file {
 	int fd; /* while waiting; this and the next two: owned */
 	int root_fd; /* of the process that was sampled; may be -EBADF */
 	char *path; /* in that root; may be NULL */
-	int error;
+	int error; /* of the last failure to read it */
+	unsigned int nr_failures; /* in a row */
+	uint64_t failed_ns; /* when it last was, by CLOCK_MONOTONIC */
 	struct file_identity identity;
 	const char *build_id; /* "" while unknown; borrowed from the cache */
 	struct elf_table *table; /* borrowed from the cache, counted there */

@@ -6,8 +6,8 @@
  *	debug file from debuginfod ─────────────────────────▶ DEBUG_TABLE ─▶ done
  *	table with wanted addresses ─▶ LINES
  *
- * Files come before lines, so that a file whose debug information is slow to read costs others their lines for a
- * while, but not their names. */
+ * Files mostly come before lines, so that a file whose debug information is slow to read costs others their lines for
+ * a while, but not their names. */
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
@@ -18,11 +18,15 @@
 /* One file in so many is the oldest one instead of the smallest. */
 #define OLDEST_EVERY 4
 
-#define TABLE_TIMEOUT_NS (10 * NSEC_PER_SEC)
-#define CRC_TIMEOUT_NS (20 * NSEC_PER_SEC)
+/* One job in so many is something else, even if files wait: a container may always have new ones. */
+#define OTHERS_EVERY 8
 
-/* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded before. */
-#define AWAIT_DEBUGINFOD_NS (500 * NSEC_PER_MSEC)
+/* Opening a gigabyte of debug information takes seconds; then an address takes less than a millisecond. */
+static const struct elf_timeouts timeouts = {
+	.table_ns = 10 * NSEC_PER_SEC,
+	.crc_ns = 20 * NSEC_PER_SEC,
+	.lines_ns = 15 * NSEC_PER_SEC,
+};
 
 static const struct elf_job no_job = {
 	.file = { .fd = -EBADF, .root_fd = -EBADF },
@@ -31,6 +35,7 @@ static const struct elf_job no_job = {
 
 void elf_loader_init(struct elf_cache *cache)
 {
+	cache->timeouts = timeouts;
 	cache->job = no_job;
 }
 
@@ -47,13 +52,9 @@ void elf_loader_abandon(struct elf_cache *cache)
 }
 
 static int send_request(struct elf_cache *cache, enum symbol_request_kind kind, int fd,
-			uint64_t timeout_ns)
+			size_t max_bytes, uint64_t timeout_ns)
 {
-	const struct symbol_request request = {
-		.kind = kind,
-		.key = 1,
-		.max_bytes = cache->opts.max_bytes / 2,
-	};
+	const struct symbol_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
 
 	return symbol_client_send(cache->client, &request, NULL, &fd, 1, timeout_ns);
 }
@@ -72,6 +73,33 @@ static bool wants_debug_file(const struct elf_cache *cache, const struct elf_sym
 	return !info->has_symtab || (cache->opts.wants_lines && !info->has_debug_info);
 }
 
+/* The next file that may be what the query says, from *nth on. Where others have the table too, only the host's word
+ * counts. Errors: as debug_files_find(). */
+static int find_debug_file(const struct elf_cache *cache, const struct debug_file_query *query,
+			   size_t *nth, struct debug_file *ret_file)
+{
+	struct debug_file file;
+	int r = -ENOENT;
+
+	if (cache->opts.debug_files.host_root_fd < 0)
+		return r;
+	while ((r = debug_files_find(&cache->opts.debug_files, query, (*nth)++, &file)) == 0) {
+		if (file.is_hosts || !cache->job.is_shared) {
+			*ret_file = file;
+			return 0;
+		}
+		close(file.fd);
+	}
+	return r;
+}
+
+/* What a container says of a file holds for that container. */
+static void take_word(struct elf_table *table, const struct debug_file *file)
+{
+	if (!file->is_hosts)
+		table->has_print = false;
+}
+
 /* The supplementary file that several debug files of a package share. */
 static void open_alt(struct elf_cache *cache, struct elf_table *table,
 		     const struct elf_symbols_info *info)
@@ -83,10 +111,12 @@ static void open_alt(struct elf_cache *cache, struct elf_table *table,
 		.link_name = "",
 	};
 	struct debug_file alt;
+	size_t nth = 0;
 
-	if (info->alt_build_id[0] &&
-	    debug_files_find(&cache->opts.debug_files, &query, 0, &alt) == 0)
-		table->alt_fd = alt.fd;
+	if (!info->alt_build_id[0] || find_debug_file(cache, &query, &nth, &alt) < 0)
+		return;
+	table->alt_fd = alt.fd;
+	take_word(table, &alt);
 }
 
 /* Source lines will come from that file. */
@@ -101,16 +131,12 @@ static void take_lines_file(struct elf_cache *cache, const struct elf_symbols *s
 	open_alt(cache, table, info);
 }
 
-static void ask_debuginfod(struct elf_cache *cache)
+/* No debug file was found, or it takes too long: others wait to be read. */
+static void end_search(struct elf_cache *cache)
 {
-	struct elf_table *table = cache->job.table;
-	const char *build_id = elf_symbols_info(table->symbols)->build_id;
-
-	if (!cache->opts.debuginfod || !build_id[0] ||
-	    debuginfod_ask(cache->opts.debuginfod, build_id, table->key) < 0)
-		return;
-	table->await_ns = clock_mono_ns() + AWAIT_DEBUGINFOD_NS;
-	cache->await_debuginfod_ns = table->await_ns;
+	if (!cache->job.is_downloaded)
+		elf_downloads_ask(cache, cache->job.table);
+	end_job(cache);
 }
 
 /* Looks for the next file that may be the table's debug file and has the worker examine it; ends the job when there is
@@ -124,18 +150,24 @@ static void try_debug_file(struct elf_cache *cache)
 		.path = job->file.path ? job->file.path : "",
 		.build_id = info->build_id,
 		.link_name = info->link_name,
-		.program = job->file.id != 0 ? &job->file.identity : NULL,
+		.program = &job->file.identity,
 	};
 
-	cleanup_closep(&job->debug.fd);
-	job->debug.fd = -EBADF;
-	if (cache->opts.debug_files.host_root_fd < 0 ||
-	    debug_files_find(&cache->opts.debug_files, &query, job->nth_debug++, &job->debug) < 0) {
-		ask_debuginfod(cache);
-		end_job(cache);
-		return;
-	}
-	job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
+	if (find_debug_file(cache, &query, &job->nth_debug, &job->debug) < 0)
+		end_search(cache);
+	else
+		job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
+}
+
+/* The one that was examined is not it. */
+static void refuse_debug_file(struct elf_cache *cache, int error)
+{
+	cleanup_closep(&cache->job.debug.fd);
+	cache->job.debug.fd = -EBADF;
+	if (error == -ETIMEDOUT || cache->job.is_downloaded)
+		end_search(cache);
+	else
+		try_debug_file(cache);
 }
 
 /* The file's own names are there. */
@@ -145,7 +177,6 @@ static void complete(struct elf_cache *cache)
 	struct elf_table *table = job->table;
 
 	table->is_completing = true;
-	table->wants_files = false;
 	elf_tables_renew_key(cache, table);
 	take_lines_file(cache, table->symbols, &job->file.fd);
 	if (wants_debug_file(cache, elf_symbols_info(table->symbols)))
@@ -189,7 +220,7 @@ static void take_crc(struct elf_cache *cache, int error, const void *bytes, size
 	if (error == 0 && crc == info->link_crc)
 		cache->job.kind = JOB_DEBUG_TABLE;
 	else
-		try_debug_file(cache);
+		refuse_debug_file(cache, error);
 }
 
 /* A file found by its link was recognized by its checksum. */
@@ -206,15 +237,14 @@ static void take_debug_table(struct elf_cache *cache, int error, void *bytes, si
 	struct elf_table *table = job->table;
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 
-	if (error < 0 || elf_symbols_from_block(bytes, len, &symbols) < 0 ||
-	    !is_its_debug_file(job, symbols)) {
-		try_debug_file(cache);
+	if (error == 0)
+		error = elf_symbols_from_block(bytes, len, &symbols);
+	if (error < 0 || !is_its_debug_file(job, symbols)) {
+		refuse_debug_file(cache, error);
 		return;
 	}
-	cache->stats.nr_debug_files++;
-	/* What a container says of a file holds for that container. */
-	if (!job->debug.is_hosts)
-		table->has_print = false;
+	elf_cache_count(cache, &cache->stats.nr_debug_files, 1);
+	take_word(table, &job->debug);
 	take_lines_file(cache, symbols, &job->debug.fd);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = take_ptr(symbols);
@@ -259,9 +289,11 @@ static bool start_file(struct elf_cache *cache)
 	if (!copy)
 		return true;
 
+	bool wants_files = copy->wants_files;
 	elf_cache_finish_file(cache, job->file.id, copy, 0);
 	job->table = copy;
-	if (copy->wants_files)
+	job->is_shared = true;
+	if (wants_files)
 		complete(cache);
 	else
 		end_job(cache);
@@ -269,24 +301,16 @@ static bool start_file(struct elf_cache *cache)
 }
 
 /* A debug file that was downloaded. */
-static bool start_debuginfod(struct elf_cache *cache)
+static bool start_download(struct elf_cache *cache)
 {
 	struct elf_job *job = &cache->job;
-	uint64_t key;
 
-	if (!cache->opts.debuginfod ||
-	    debuginfod_next(cache->opts.debuginfod, &key, &job->debug.fd) <= 0)
+	if (!elf_downloads_next(cache, &job->table, &job->debug.fd))
 		return false;
 	job->debug.is_hosts = true;
-	job->table = elf_tables_find_key(cache, key);
-	if (!job->table || !job->table->has_names) {
-		job->table = NULL;
-		end_job(cache);
-		return true;
-	}
+	job->is_shared = true;
+	job->is_downloaded = true;
 	job->table->is_completing = true;
-	job->table->await_ns = 0;
-	job->nth_debug = SIZE_MAX; /* no others are tried */
 	job->kind = JOB_DEBUG_TABLE;
 	return true;
 }
@@ -296,21 +320,44 @@ static bool start_lines(struct elf_cache *cache)
 	cache->job.table = elf_tables_find_wanting(cache);
 	if (!cache->job.table)
 		return false;
+	cache->job.table->last_served = cache->nr_starts;
 	cache->job.kind = JOB_LINES;
 	return true;
+}
+
+static bool start_job(struct elf_cache *cache)
+{
+	bool is_others_turn = ++cache->nr_starts % OTHERS_EVERY == 0;
+
+	if (is_others_turn && (start_download(cache) || start_lines(cache)))
+		return true;
+	return start_file(cache) || start_download(cache) || start_lines(cache);
+}
+
+/* Of a table: own names and those of the debug file together have half of the budget. */
+static size_t max_table_bytes(const struct elf_cache *cache, const struct elf_table *table)
+{
+	size_t max_bytes = cache->opts.max_bytes / 2;
+	size_t own_bytes = table ? elf_symbols_bytes(table->symbols) : 0;
+
+	return own_bytes < max_bytes ? max_bytes - own_bytes : 0;
 }
 
 static int send_job(struct elf_cache *cache)
 {
 	struct elf_job *job = &cache->job;
+	size_t max_bytes = max_table_bytes(cache, job->table);
 
 	switch (job->kind) {
 	case JOB_TABLE:
-		return send_request(cache, SYMBOL_REQUEST_TABLE, job->file.fd, TABLE_TIMEOUT_NS);
+		return send_request(cache, SYMBOL_REQUEST_TABLE, job->file.fd, max_bytes,
+				    cache->timeouts.table_ns);
 	case JOB_CRC:
-		return send_request(cache, SYMBOL_REQUEST_CRC, job->debug.fd, CRC_TIMEOUT_NS);
+		return send_request(cache, SYMBOL_REQUEST_CRC, job->debug.fd, sizeof(uint32_t),
+				    cache->timeouts.crc_ns);
 	case JOB_DEBUG_TABLE:
-		return send_request(cache, SYMBOL_REQUEST_TABLE, job->debug.fd, TABLE_TIMEOUT_NS);
+		return send_request(cache, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes,
+				    cache->timeouts.table_ns);
 	case JOB_LINES:
 		return elf_loader_send_lines(cache, job->table);
 	case JOB_NONE:
@@ -323,8 +370,7 @@ static int send_job(struct elf_cache *cache)
 void elf_loader_start_next(struct elf_cache *cache)
 {
 	while (!symbol_client_is_busy(cache->client)) {
-		if (cache->job.kind == JOB_NONE && !start_file(cache) && !start_debuginfod(cache) &&
-		    !start_lines(cache))
+		if (cache->job.kind == JOB_NONE && !start_job(cache))
 			return;
 		int r = send_job(cache);
 		if (r == -EAGAIN)

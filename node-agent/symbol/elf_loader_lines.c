@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf_cache_parts.h"
 
-#include "base/clock.h"
 #include "symbol/lines_block.h"
 
 #include <string.h>
 
-/* Opening a gigabyte of debug information takes seconds; then an address takes less than a millisecond. */
-#define LINES_TIMEOUT_NS (15 * NSEC_PER_SEC)
 #define MAX_ADDRESSES 1024 /* a request: others may be waiting for their files to be read */
 
 int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
@@ -18,7 +15,7 @@ int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
 	const struct symbol_request request = {
 		.kind = SYMBOL_REQUEST_LINES,
 		.nr_addresses = (uint32_t)nr,
-		.key = table->key,
+		.key = elf_tables_full_key(cache, table),
 		.max_bytes = cache->opts.max_bytes / 4,
 	};
 
@@ -26,7 +23,7 @@ int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
 		addresses[i] = table->wanted[i].address;
 	cache->job.nr_sent = nr;
 	return symbol_client_send(cache->client, &request, addresses, fds,
-				  table->alt_fd >= 0 ? 2 : 1, LINES_TIMEOUT_NS);
+				  table->alt_fd >= 0 ? 2 : 1, cache->timeouts.lines_ns);
 }
 
 static int add_lines(struct elf_cache *cache, const struct elf_table *table,
@@ -80,7 +77,7 @@ void elf_loader_take_lines(struct elf_cache *cache, int error, const void *bytes
 		error = lines_block_parse(bytes, len, (uint32_t)nr, &block);
 	for (size_t i = 0; i < nr; i++)
 		take_one(cache, table, &table->wanted[i], error == 0 ? &block : NULL, i);
-	cache->stats.nr_resolved += nr;
+	elf_cache_count(cache, &cache->stats.nr_resolved, nr);
 	if (error < 0) {
 		elf_table_close_files(table);
 		return;

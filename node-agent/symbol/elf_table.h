@@ -23,7 +23,7 @@ struct wanted_address {
 
 struct elf_table {
 	struct elf_table *next; /* in elf_cache's list */
-	uint64_t key; /* no other table has or had it; below 1 << 28 */
+	uint64_t key; /* no other table has it; below 1 << 28 */
 	struct elf_fingerprint print;
 	bool has_print; /* else it is like no other */
 	struct elf_symbols *symbols; /* owned; the file's own */
@@ -33,9 +33,13 @@ struct elf_table {
 	bool has_names; /* not dropped */
 	bool wants_files; /* lines_fd was closed for others' sake */
 	bool is_completing; /* its debug file is being looked for or read */
+	bool wants_download; /* of its debug file */
+	bool is_kept; /* its names are never dropped */
+	unsigned int nr_asks_left; /* for that download */
 	uint64_t await_ns; /* it may come by then */
 	uint64_t dropped_ns; /* when names or files were dropped, by CLOCK_MONOTONIC */
 	uint64_t last_use;
+	uint64_t last_served; /* when lines of it were asked for */
 	unsigned int nr_refs; /* files that have it */
 	struct wanted_address *wanted; /* owned */
 	size_t nr_wanted, cap_wanted;

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define MAX_KEY ((UINT64_C(1) << 28) - 1)
-
 struct elf_table *elf_tables_find_copy(struct elf_cache *cache, const struct elf_fingerprint *print)
 {
 	for (struct elf_table *table = cache->tables; table; table = table->next)
@@ -17,33 +15,44 @@ struct elf_table *elf_tables_find_copy(struct elf_cache *cache, const struct elf
 	return NULL;
 }
 
-struct elf_table *elf_tables_find_key(struct elf_cache *cache, uint64_t key)
+/* They take turns, so that none that always wants more keeps the worker from the others; the one that was used last
+ * comes first, as its window is waited for. */
+static bool is_before(const struct elf_table *a, const struct elf_table *b)
 {
-	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table->key == key)
-			return table;
-	return NULL;
+	return a->last_served != b->last_served ? a->last_served < b->last_served
+						: a->last_use > b->last_use;
 }
 
-/* The one that was used last: its window is waited for. */
 struct elf_table *elf_tables_find_wanting(struct elf_cache *cache)
 {
 	struct elf_table *best = NULL;
 
 	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table->nr_wanted > 0 && (!best || table->last_use > best->last_use))
+		if (table->nr_wanted > 0 && (!best || is_before(table, best)))
 			best = table;
 	return best;
 }
 
-/* After 268 million tables keys come again; what is remembered by the old ones is forgotten then. */
+/* All tables get new keys, and what is remembered by the old ones is forgotten. */
+static void start_over(struct elf_cache *cache)
+{
+	frame_cache_done(&cache->frames);
+	cache->last_key = 0;
+	cache->nr_wraps++;
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		table->key = ++cache->last_key;
+}
+
 void elf_tables_renew_key(struct elf_cache *cache, struct elf_table *table)
 {
-	if (cache->last_key == MAX_KEY) {
-		cache->last_key = 0;
-		frame_cache_done(&cache->frames);
-	}
+	if (cache->last_key == ELF_TABLES_MAX_KEY)
+		start_over(cache);
 	table->key = ++cache->last_key;
+}
+
+uint64_t elf_tables_full_key(const struct elf_cache *cache, const struct elf_table *table)
+{
+	return cache->nr_wraps * (ELF_TABLES_MAX_KEY + 1) + table->key;
 }
 
 int elf_tables_add(struct elf_cache *cache, struct elf_symbols *symbols,
@@ -94,9 +103,9 @@ static struct totals sweep(struct elf_cache *cache)
 	return totals;
 }
 
-static bool has_names(const struct elf_table *table)
+static bool may_drop_names(const struct elf_table *table)
 {
-	return table->has_names;
+	return table->has_names && !table->is_kept;
 }
 
 static struct elf_table *find_least_used(struct elf_cache *cache, const struct elf_table *except,
@@ -115,7 +124,7 @@ static void drop_names(struct elf_cache *cache, const struct elf_table *in_use,
 		       struct totals *totals)
 {
 	while (totals->nr_bytes > cache->opts.max_bytes) {
-		struct elf_table *table = find_least_used(cache, in_use, has_names);
+		struct elf_table *table = find_least_used(cache, in_use, may_drop_names);
 
 		if (!table)
 			return;
