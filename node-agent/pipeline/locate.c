@@ -50,6 +50,17 @@ static int open_elf(struct locator *locator, uint32_t pid, const struct mapping 
 	return r;
 }
 
+/* A file's names may have made room for others': then it is read again, or in a later window. Its id may be another
+ * one after that. */
+static uint32_t reopen_elf(struct locator *locator, uint32_t pid, const struct mapping *mapping)
+{
+	if (locator->window->open_ns < OPEN_MAX_NS) {
+		int r = open_elf(locator, pid, mapping);
+		(void)r; /* the cookie stays */
+	}
+	return mapping->file->cookie;
+}
+
 /* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a process. */
 static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
@@ -139,10 +150,8 @@ static int map_code(struct locator *locator, uint32_t pid, const struct mapping 
 	if (window_find_code(locator->window, code, ret_mapping))
 		return 0;
 
-	/* Its names may have made room for others': then it is read again, or in a later window. */
-	if (elf_cache_wants_file(locator->elfs, code.id) &&
-	    elf_cache_open(locator->elfs, pid, mapping, &code.id) < 0)
-		code.id = mapping->file->cookie;
+	if (mapping->file->inode != 0 && elf_cache_wants_file(locator->elfs, code.id))
+		code.id = reopen_elf(locator, pid, mapping);
 	return window_add_mapping(locator->window, code, name,
 				  elf_cache_size(locator->elfs, code.id), ret_mapping);
 }
