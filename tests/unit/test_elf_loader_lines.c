@@ -6,7 +6,10 @@
 #include "torture.h"
 #include "unit.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OFFSET (FUNCTION_OFFSET + 0x10)
 
@@ -54,6 +57,66 @@ static void inlined_functions_and_lines_are_known(void **state)
 	expect_lines(fixture, id, OFFSET + 1);
 	expect_lines(fixture, id, OFFSET);
 	assert_int_equal(stats_of(fixture).nr_resolved, 2);
+}
+
+__attribute__((always_inline)) static inline unsigned int inlined_code(unsigned int value)
+{
+	return value * value + 1;
+}
+
+unsigned int code_with_inlined_code(volatile unsigned int *value);
+
+__attribute__((noinline)) unsigned int code_with_inlined_code(volatile unsigned int *value)
+{
+	*value = inlined_code(*value);
+	return *value;
+}
+
+/* Where a function of this program lies in its file. */
+static uint64_t offset_of(uint64_t address)
+{
+	char line[512];
+
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/maps", "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		uint64_t start, end, offset;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
+			    3 &&
+		    address >= start && address < end)
+			return address - start + offset;
+	}
+	fail();
+	return 0;
+}
+
+/* This program itself, as its compiler describes it. */
+static void inlined_functions_of_a_real_program_are_known(void **state)
+{
+	enum { MAX_CODE_BYTES = 256 };
+	struct elf_cache_fixture *fixture = *state;
+	uint64_t offset = offset_of((uintptr_t)code_with_inlined_code);
+	char path[FIXTURE_PATH_BYTES];
+	struct symbol_frames frames = { 0 };
+	uint32_t id = 0;
+
+	elf_cache_fixture_start(fixture);
+	path_in(fixture, IN_ONE, "program", path);
+	assert_int_equal(symlink("/proc/self/exe", path), 0);
+	assert_int_equal(open_mapped(fixture, IN_ONE, "program", &id), 0);
+	for (size_t i = 0; i < MAX_CODE_BYTES && frames.nr_lines < 2; i++)
+		(void)name_fully(fixture, id, offset + i, &frames);
+	assert_int_equal(frames.nr_lines, 2);
+	assert_string_equal(frames.lines[0].name, "inlined_code");
+	assert_string_equal(frames.lines[1].name, "code_with_inlined_code");
+	for (size_t i = 0; i < 2; i++) {
+		assert_non_null(strstr(frames.lines[i].filename, "test_elf_loader_lines.c"));
+		assert_true(frames.lines[i].start_line > 0);
+		assert_in_range(frames.lines[i].line, frames.lines[i].start_line,
+				frames.lines[i].start_line + 5);
+	}
+	assert_true(frames.lines[0].start_line < frames.lines[1].start_line);
 }
 
 static void without_the_wish_there_are_no_lines(void **state)
@@ -279,6 +342,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(inlined_functions_and_lines_are_known),
+		TEST(inlined_functions_of_a_real_program_are_known),
 		TEST(without_the_wish_there_are_no_lines),
 		TEST(a_file_without_debug_information_is_not_asked_for_lines),
 		TEST(lines_come_for_what_was_named_before_it_was_asked_for),

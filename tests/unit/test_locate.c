@@ -3,6 +3,7 @@
 
 #include "bpf/shared/frames.h"
 #include "code_fixture.h"
+#include "symbol/elf_cache_parts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -270,6 +271,40 @@ static void a_file_that_one_process_cannot_show_is_asked_of_the_next(void **stat
 	assert_int_equal(locate_one(fixture, CODE_FORKED_PID, CODE_PROGRAM_FORKED), opened);
 }
 
+static void forget(const struct code_fixture *fixture, uint32_t id)
+{
+	struct elf_file *file = elf_files_get(&fixture->elfs->files, id);
+
+	assert_non_null(file);
+	elf_file_release(file);
+	fixture->elfs->stats.nr_waiting = 0;
+	file->identity.inode++; /* is not found by it */
+	file->id += ELF_CACHE_MAX_FILES;
+}
+
+/* It has another id then; for each frame of a window that would take long. */
+static void a_forgotten_file_is_opened_again_once_a_window(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint32_t id = locate_one(fixture, CODE_PID, CODE_PROGRAM);
+	struct window_code code = window_code_of(fixture->window, location(fixture, id)->mapping);
+
+	assert_int_equal(code.kind, CODE_ELF);
+	forget(fixture, code.id);
+	code_fixture_next_window(fixture);
+	id = locate_one(fixture, CODE_PID, CODE_PROGRAM);
+	uint64_t open_ns = fixture->window->open_ns;
+	assert_true(open_ns > 0);
+	struct window_code again = window_code_of(fixture->window, location(fixture, id)->mapping);
+	assert_int_equal(again.kind, CODE_ELF);
+	assert_int_not_equal(again.id, code.id);
+	assert_true(elf_cache_size(fixture->elfs, again.id) > 0);
+	for (uint64_t i = 1; i < 10; i++)
+		locate_one(fixture, CODE_PID, CODE_PROGRAM + i);
+	assert_int_equal(fixture->window->open_ns, open_ns);
+	assert_int_equal(elf_cache_get_stats(fixture->elfs).nr_open_failures, 0);
+}
+
 static void a_full_window_refuses_the_stack(void **state)
 {
 	struct code_fixture *fixture = *state;
@@ -306,6 +341,7 @@ int main(void)
 		LOCATE_TEST(what_is_no_regular_file_is_never_opened_again),
 		LOCATE_TEST(a_file_that_is_not_there_is_tried_once_a_window),
 		LOCATE_TEST(a_file_that_one_process_cannot_show_is_asked_of_the_next),
+		LOCATE_TEST(a_forgotten_file_is_opened_again_once_a_window),
 		LOCATE_TEST(a_full_window_refuses_the_stack),
 	};
 

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code of several languages, and code that was made at run time: what kind of frame it becomes, and whose names it
+ * has. */
+#include "base/array.h"
+#include "base/fileio.h"
+#include "code_fixture.h"
+#include "elf_maker.h"
+#include "pipeline/naming.h"
+#include "symbol_worker_main.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_PID 9
+#define SECOND_PID 10
+#define START_NS UINT64_C(1000000000000)
+#define MIXED UINT64_C(0x10000000)
+#define COMPILED UINT64_C(0x30000000)
+
+static const char maps[] = "10000000-10001000 r-xp 00001000 fe:01 200 /opt/mixed\n"
+			   "30000000-30001000 r-xp 00000000 00:00 0 \n";
+
+static void write_file(const struct code_fixture *fixture, uint32_t pid, const char *name,
+		       const void *bytes, size_t len)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", fixture->proc.dir, pid, name);
+	assert_int_equal(file_write_atomic(path, bytes, len), 0);
+}
+
+static void make_directory(const struct code_fixture *fixture, uint32_t pid, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", fixture->proc.dir, pid, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void put_process(const struct code_fixture *fixture, uint32_t pid, const char *perf_map)
+{
+	char path[128];
+	char text[96];
+
+	proc_fixture_put(&fixture->proc, pid, START_NS, maps);
+	make_directory(fixture, pid, "map_files");
+	make_directory(fixture, pid, "root");
+	make_directory(fixture, pid, "root/tmp");
+	snprintf(path, sizeof(path), "%s/%u/mountinfo", fixture->proc.dir, pid);
+	assert_int_equal(symlink("/proc/self/mountinfo", path), 0);
+	snprintf(text, sizeof(text), "Uid:\t%u\t%u\t0\t0\nNSpid:\t%u\n", geteuid(), geteuid(), pid);
+	write_file(fixture, pid, "status", text, strlen(text));
+	snprintf(path, sizeof(path), "root/tmp/perf-%u.map", pid);
+	write_file(fixture, pid, path, perf_map, strlen(perf_map));
+}
+
+static int set_up(void **state)
+{
+	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+	code_fixture_init(fixture);
+	put_process(fixture, FIRST_PID, "30000000 100 JS:*add /app/math.js:12:5\n");
+	put_process(fixture, SECOND_PID, "30000000 100 py::f:/a.py\n");
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	code_fixture_done(*state);
+	test_free(*state);
+	return 0;
+}
+
+static uint32_t locate(struct code_fixture *fixture, uint32_t pid, uint64_t address)
+{
+	struct sample_event event = {
+		.time_ns = CODE_NOW, .pid = pid, .nr_user = 1, .frames = { address }
+	};
+
+	return code_fixture_frame(fixture, code_fixture_locate(fixture, &event), 0);
+}
+
+static void name_all(const struct code_fixture *fixture)
+{
+	struct namer namer = { .elfs = fixture->elfs, .jits = fixture->jits };
+
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+}
+
+static const struct profile_location *location(const struct code_fixture *fixture, uint32_t id)
+{
+	return &builder_peek(fixture->window->builder)->locations[id];
+}
+
+static const char *name_of(const struct code_fixture *fixture, uint32_t id)
+{
+	return profile_location_name(builder_peek(fixture->window->builder), id);
+}
+
+/* A program with Go's table, which begins at 0x100. */
+static void make_mixed(const struct code_fixture *fixture, const struct maker_symbol *symbols)
+{
+	static const uint64_t module[] = { [22] = MAKER_TEXT_ADDRESS }; /* runtime.text */
+	_cleanup_(strbuf_done) struct strbuf table = strbuf_with_max(1 << 20);
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	char path[128];
+	char link[128];
+
+	assert_int_equal(
+		file_read_at(AT_FDCWD, FIXTURES_DIR "/../corpus/fuzz_gopclntab/go1.20", &table), 0);
+	elf_maker_init(&maker);
+	elf_maker_add_symbols(&maker, SHT_SYMTAB, symbols);
+	elf_maker_add_plain(&maker, ".gopclntab", table.data, table.len);
+	elf_maker_add_plain(&maker, ".go.module", module, sizeof(module));
+	elf_maker_finish(&maker);
+	write_file(fixture, FIRST_PID, "root/mixed", maker.bytes.data, maker.bytes.len);
+	snprintf(path, sizeof(path), "%s/%u/root/mixed", fixture->proc.dir, FIRST_PID);
+	snprintf(link, sizeof(link), "%s/%u/map_files/10000000-10001000", fixture->proc.dir,
+		 FIRST_PID);
+	assert_int_equal(symlink(path, link), 0);
+}
+
+static void languages_have_kinds_of_their_own(void **state)
+{
+	static const struct {
+		uint64_t delta;
+		const char *system_name;
+		const char *name;
+		enum frame_kind kind;
+	} cases[] = {
+		{ 0x10, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", FRAME_RUST },
+		{ 0x20, "_RNvC7mycrate4main", "mycrate::main", FRAME_RUST },
+		{ 0x30, "_ZN5space5innerEv", "space::inner", FRAME_NATIVE },
+		{ 0x40, "_ZN5space3h17h0123456789abcdefE", NULL, FRAME_RUST },
+		{ 0x50, "_ZN5space17h0123456789abcdeEv", NULL, FRAME_NATIVE },
+		{ 0x60, "17h0123456789abcdefE", "17h0123456789abcdefE", FRAME_NATIVE },
+		{ 0x100, "main.main", "main.main", FRAME_GO },
+		{ 0x110, "_ZN3cgo4callEv", "cgo::call", FRAME_GO },
+	};
+	struct maker_symbol symbols[array_len(cases) + 1] = { 0 };
+	struct code_fixture *fixture = *state;
+	uint32_t ids[array_len(cases)];
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		symbols[i] = (struct maker_symbol){ cases[i].system_name, cases[i].delta, 0x10 };
+	make_mixed(fixture, symbols);
+	for (size_t i = 0; i < array_len(cases); i++)
+		ids[i] = locate(fixture, FIRST_PID, MIXED + cases[i].delta);
+	name_all(fixture);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		if (cases[i].name)
+			assert_string_equal(name_of(fixture, ids[i]), cases[i].name);
+		assert_int_equal(location(fixture, ids[i])->kind, cases[i].kind);
+	}
+}
+
+static void processes_have_names_of_their_own_for_an_address(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint32_t first = locate(fixture, FIRST_PID, COMPILED + 0x10);
+	uint32_t second = locate(fixture, SECOND_PID, COMPILED + 0x10);
+
+	assert_int_not_equal(first, second);
+	name_all(fixture);
+	assert_string_equal(name_of(fixture, first), "*add");
+	assert_int_equal(location(fixture, first)->kind, FRAME_V8JS);
+	assert_int_equal(location(fixture, first)->address, COMPILED + 0x10);
+	assert_string_equal(name_of(fixture, second), "py::f:/a.py");
+	assert_int_equal(location(fixture, second)->kind, FRAME_JIT);
+	assert_int_equal(location(fixture, second)->address, COMPILED + 0x10);
+}
+
+static void compiled_code_has_lines(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint32_t id = locate(fixture, FIRST_PID, COMPILED);
+
+	name_all(fixture);
+	const struct profile *profile = builder_peek(fixture->window->builder);
+	const struct profile_line *line = &profile->lines[location(fixture, id)->first_line];
+	const struct profile_function *function = &profile->functions[line->function];
+	assert_int_equal(location(fixture, id)->nr_lines, 1);
+	assert_int_equal(line->line, 12);
+	assert_string_equal(profile_string(profile, function->filename), "/app/math.js");
+	assert_string_equal(profile_string(profile, function->system_name),
+			    "JS:*add /app/math.js:12:5");
+}
+
+/* An address in memory means nothing to anybody: there is no "[anon]+0x30000200". */
+static void compiled_code_that_nobody_knows_has_the_name_of_its_memory(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint32_t id = locate(fixture, FIRST_PID, COMPILED + 0x200);
+
+	name_all(fixture);
+	assert_string_equal(name_of(fixture, id), "[anon]");
+	assert_int_equal(location(fixture, id)->kind, FRAME_NATIVE);
+}
+
+static void compiled_code_is_named_in_each_window(void **state)
+{
+	struct code_fixture *fixture = *state;
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t id = locate(fixture, FIRST_PID, COMPILED + (uint64_t)i);
+
+		name_all(fixture);
+		assert_string_equal(name_of(fixture, id), "*add");
+		code_fixture_next_window(fixture);
+	}
+}
+
+#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		NAMING_TEST(languages_have_kinds_of_their_own),
+		NAMING_TEST(processes_have_names_of_their_own_for_an_address),
+		NAMING_TEST(compiled_code_has_lines),
+		NAMING_TEST(compiled_code_that_nobody_knows_has_the_name_of_its_memory),
+		NAMING_TEST(compiled_code_is_named_in_each_window),
+	};
+
+	if (is_symbol_worker(argc, argv))
+		return symbol_worker_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
