@@ -339,6 +339,7 @@ static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint
 
 	if (table->lines_fd < 0)
 		return true;
+	table->asked_ns = clock_mono_ns();
 	frame_cache_find(&cache->frames, elf_cache_place(table, file_offset), &state, &frames);
 	if (state != FRAMES_PROVISIONAL)
 		return state == FRAMES_FINAL;

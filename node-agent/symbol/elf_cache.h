@@ -37,6 +37,8 @@
 #define ELF_CACHE_MAX_OPEN 512
 #define ELF_CACHE_MAX_FILES 65536
 #define ELF_CACHE_MAX_DEBUG_FILES 128 /* held open for their source lines */
+#define ELF_CACHE_IDLE_NS                                                                          \
+	(UINT64_C(60) * 1000000000) /* then they are closed: what is open pins its file system */
 #define ELF_CACHE_REOPEN_NS (UINT64_C(60) * 1000000000)
 
 struct elf_cache;

@@ -128,6 +128,7 @@ static void take_lines_file(struct elf_cache *cache, const struct elf_symbols *s
 	if (!cache->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
 		return;
 	table->lines_fd = take_fd(*fd);
+	table->asked_ns = clock_mono_ns();
 	open_alt(cache, table, info);
 }
 

@@ -31,13 +31,14 @@ struct elf_table {
 	int lines_fd; /* owned; the file with the debug information, or -EBADF */
 	int alt_fd; /* owned; its supplementary file, or -EBADF */
 	bool has_names; /* not dropped */
-	bool wants_files; /* lines_fd was closed for others' sake */
+	bool wants_files; /* lines_fd was closed for others' sake, or as nobody needed it */
 	bool is_completing; /* its debug file is being looked for or read */
 	bool wants_download; /* of its debug file */
 	bool is_kept; /* its names are never dropped */
 	unsigned int nr_asks_left; /* for that download */
 	uint64_t await_ns; /* it may come by then */
 	uint64_t dropped_ns; /* when names or files were dropped, by CLOCK_MONOTONIC */
+	uint64_t asked_ns; /* when lines were last asked for, by CLOCK_MONOTONIC */
 	uint64_t last_use;
 	uint64_t last_served; /* when lines of it were asked for */
 	unsigned int nr_refs; /* files that have it */

@@ -138,19 +138,38 @@ static void drop_names(struct elf_cache *cache, const struct elf_table *in_use,
 	}
 }
 
+static void close_files_of(struct elf_cache *cache, struct elf_table *table, uint64_t dropped_ns,
+			   struct totals *totals)
+{
+	LOCKED(cache);
+
+	elf_table_close_files(table);
+	table->wants_files = true;
+	table->dropped_ns = dropped_ns;
+	totals->nr_with_files--;
+}
+
+/* They may be opened again as soon as somebody needs them. */
+static void close_idle_files(struct elf_cache *cache, const struct elf_table *in_use,
+			     struct totals *totals)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	for (struct elf_table *table = cache->tables; table; table = table->next)
+		if (has_files(table) && table != in_use && table != cache->job.table &&
+		    now_ns - table->asked_ns >= ELF_CACHE_IDLE_NS)
+			close_files_of(cache, table, table->asked_ns, totals);
+}
+
 static void close_files(struct elf_cache *cache, const struct elf_table *in_use,
 			struct totals *totals)
 {
-	for (; totals->nr_with_files > ELF_CACHE_MAX_DEBUG_FILES; totals->nr_with_files--) {
+	while (totals->nr_with_files > ELF_CACHE_MAX_DEBUG_FILES) {
 		struct elf_table *table = find_least_used(cache, in_use, has_files);
 
 		if (!table)
 			return;
-
-		LOCKED(cache);
-		elf_table_close_files(table);
-		table->wants_files = true;
-		table->dropped_ns = clock_mono_ns();
+		close_files_of(cache, table, clock_mono_ns(), totals);
 	}
 }
 
@@ -163,6 +182,7 @@ void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use)
 		frame_cache_done(&cache->frames);
 	}
 	drop_names(cache, in_use, &totals);
+	close_idle_files(cache, in_use, &totals);
 	close_files(cache, in_use, &totals);
 
 	LOCKED(cache);

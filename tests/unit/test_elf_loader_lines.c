@@ -289,6 +289,33 @@ static void closed_source_files_are_opened_again(void **state)
 	assert_int_equal(stats_of(fixture).nr_tables, 1 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
+/* A file that is open keeps the file system of a container that is gone. */
+static void source_files_that_nobody_needs_are_closed(void **state)
+{
+	struct elf_cache_fixture *fixture = *state;
+	struct elf_table *table;
+	uint32_t again = 0;
+
+	elf_cache_fixture_start(fixture);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	read_all(fixture);
+	size_t nr_open = count_descriptors();
+	for (table = fixture->cache->tables; table && table->lines_fd < 0; table = table->next)
+		;
+	assert_non_null(table);
+	table->asked_ns -= ELF_CACHE_IDLE_NS;
+	expect_lines(fixture, id, OFFSET);
+	assert_false(elf_cache_wants_file(fixture->cache, id));
+
+	table->asked_ns -= ELF_CACHE_IDLE_NS;
+	read_all(fixture);
+	assert_true(count_descriptors() < nr_open);
+	assert_true(elf_cache_ask(fixture->cache, id, OFFSET + 1));
+	assert_true(elf_cache_wants_file(fixture->cache, id));
+	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &again), 0);
+	expect_lines(fixture, again, OFFSET + 1);
+}
+
 static void many_files_with_lines_keep_to_the_budget(void **state)
 {
 	enum { NR_FILES = 40, NR_OFFSETS = 200, BUDGET = 1 << 18 };
@@ -353,6 +380,7 @@ int main(int argc, char **argv)
 		TEST(lines_that_cannot_be_had_cost_no_names),
 		TEST(source_files_that_were_closed_cost_lines_alone),
 		TEST(closed_source_files_are_opened_again),
+		TEST(source_files_that_nobody_needs_are_closed),
 		TEST(many_files_with_lines_keep_to_the_budget),
 		TEST(an_address_whose_lines_found_no_memory_is_done_with),
 	};
