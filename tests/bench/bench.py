@@ -36,18 +36,22 @@ def measure_agent(flamelet, deep, depth, hz):
     try:
         time.sleep(WARM_UP_S)
         cpu, (ns, runs) = measure.cpu_seconds(agent.pid), measure.sampler_stats(agent.pid)
+        worker_cpu = measure.children_cpu_seconds(agent.pid)
         sent = loads.Sink.nr_bytes
         time.sleep(WINDOW_S)
         cpu = measure.cpu_seconds(agent.pid) - cpu
+        worker_cpu = measure.children_cpu_seconds(agent.pid) - worker_cpu
         ns_after, runs_after = measure.sampler_stats(agent.pid)
-        rss, peak = measure.memory_mb(agent.pid)
+        rss = measure.memory_mb(agent.pid)[0]
+        worker_rss = measure.children_memory_mb(agent.pid)[0]
         maps = measure.maps_mb(agent.pid)
     finally:
         loads.end(processes)
         counters = loads.stop_agent(agent)
     samples = runs_after - runs
     return {"samples": samples, "bpf_ns": (ns_after - ns) / samples, "cpu_us": cpu / samples * 1e6,
-            "share": cpu / (WINDOW_S * os.cpu_count()) * 100, "rss": rss, "peak": peak, "maps": maps,
+            "share": cpu / (WINDOW_S * os.cpu_count()) * 100, "rss": rss, "maps": maps,
+            "worker_us": worker_cpu / samples * 1e6, "worker_rss": worker_rss,
             "wire": (loads.Sink.nr_bytes - sent) / samples, "lost": counters.get("ring_full", 0),
             "complete": 100 * counters.get("unwind_complete", 0) / max(1, counters.get("sampled", 0))}
 
@@ -75,8 +79,8 @@ def measure_perf(deep, depth, hz, stacks):
 def print_load(flamelet, deep, depth, hz, stacks, has_perf):
     agent = measure_agent(flamelet, deep, depth, hz)
     line = (f"{os.path.basename(deep):10} {depth:7} {hz:5} {agent['samples']:8} {agent['complete']:10.1f} "
-            f"{agent['bpf_ns']:14.0f} {agent['cpu_us']:16.1f} {agent['share']:7.3f} {agent['rss']:7.1f} "
-            f"{agent['maps']:8.1f} {agent['wire']:14.1f}   ")
+            f"{agent['bpf_ns']:14.0f} {agent['cpu_us']:16.1f} {agent['worker_us']:9.1f} {agent['share']:7.3f} "
+            f"{agent['rss']:7.1f} {agent['worker_rss']:9.1f} {agent['maps']:8.1f} {agent['wire']:14.1f}   ")
     if has_perf:
         perf = measure_perf(deep, depth, hz, stacks)
         line += f"{stacks:5} {perf['record_us']:9.1f} {perf['script_us']:9.1f} {perf['peak']:7.1f}"
@@ -84,10 +88,11 @@ def print_load(flamelet, deep, depth, hz, stacks, has_perf):
 
 
 def print_loads(flamelet, folder, has_perf):
-    """Loads on all CPUs; deep_nofp is deep without frame pointers."""
+    """Loads on all CPUs; deep_nofp is deep without frame pointers. CPU time and its share are those of the agent and of
+    its symbol worker, whose part stands beside; memory is that of each."""
     print(f"{'load':10} {'frames':>7} {'Hz':>5} {'samples':>8} {'complete %':>10} {'BPF ns/sample':>14} "
-          f"{'agent us/sample':>16} {'CPU %':>7} {'RSS MB':>7} {'maps MB':>8} {'wire B/sample':>14}   "
-          f"baseline: perf record us/sample, perf script us/sample, record's RSS MB")
+          f"{'agent us/sample':>16} {'of worker':>9} {'CPU %':>7} {'RSS MB':>7} {'worker MB':>9} {'maps MB':>8} "
+          f"{'wire B/sample':>14}   baseline: perf record us/sample, perf script us/sample, record's RSS MB")
     for name, stacks in BUILDS:
         for depth, hz in ((5, 99), (25, 99), (100, 99), (25, 19)):
             print_load(flamelet, f"{folder}/{name}", depth, hz, stacks, has_perf)
@@ -132,7 +137,8 @@ def print_tables(folder, paths):
 
 
 def read_memory(agent):
-    return measure.memory_mb(agent.pid) + (measure.maps_mb(agent.pid),)
+    return (measure.memory_mb(agent.pid) + measure.children_memory_mb(agent.pid)
+            + (measure.maps_mb(agent.pid),))
 
 
 def print_all_loaded(flamelet, folder, paths):
@@ -148,11 +154,11 @@ def print_all_loaded(flamelet, folder, paths):
     finally:
         loads.end([load] if load else [])
         counters = loads.stop_agent(agent)
-    print(f"\nThe agent with the code of {nr_mapped} files mapped by a process that is sampled (resident, peak, "
-          "BPF maps in MB):")
-    print("  baseline, before: {:.1f}, {:.1f}, {:.1f}".format(*before))
-    print("  with all of them: {:.1f}, {:.1f}, {:.1f}".format(*after))
-    found = {key: value for key, value in counters.items() if key.startswith(("table", "unwind"))}
+    print(f"\nThe agent with the code of {nr_mapped} files mapped by a process that is sampled (resident, peak; "
+          "its worker's; BPF maps in MB):")
+    print("  baseline, before: {:.1f}, {:.1f}; {:.1f}, {:.1f}; {:.1f}".format(*before))
+    print("  with all of them: {:.1f}, {:.1f}; {:.1f}, {:.1f}; {:.1f}".format(*after))
+    found = {key: value for key, value in counters.items() if key.startswith(("table", "unwind", "elf", "symbol"))}
     print("  " + " ".join(f"{key}={value}" for key, value in found.items()), flush=True)
 
 

@@ -7,7 +7,45 @@ BPF_PROG_TYPE_PERF_EVENT = "7"  # enum bpf_prog_type
 STATS_SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
 
 
+def children(pid):
+    """Of Flamelet: the processes that read files for it."""
+    return [int(folder) for folder in os.listdir("/proc") if folder.isdigit() and parent_of(folder) == pid]
+
+
+def stat_fields(pid):
+    """From field 3 of /proc/PID/stat on."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return stat.read().rsplit(")", 1)[1].split()
+
+
+def parent_of(pid):
+    try:
+        return int(stat_fields(pid)[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def ended_children_seconds(pid):
+    cutime, cstime = stat_fields(pid)[13:15]
+    return (int(cutime) + int(cstime)) / os.sysconf("SC_CLK_TCK")
+
+
+def children_cpu_seconds(pid):
+    total = ended_children_seconds(pid)
+    for child in children(pid):
+        try:
+            total += own_cpu_seconds(child)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return total
+
+
 def cpu_seconds(pid):
+    """Of a process and of its children, living or not."""
+    return own_cpu_seconds(pid) + children_cpu_seconds(pid)
+
+
+def own_cpu_seconds(pid):
     """CPU time of all threads, to the nanosecond: clock ticks would hide a profiler that costs little."""
     total_ns = 0
     for tid in os.listdir(f"/proc/{pid}/task"):
@@ -21,6 +59,18 @@ def memory_mb(pid):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
         values = dict(line.split(":", 1) for line in status)
     return int(values["VmRSS"].split()[0]) / 1024, int(values["VmHWM"].split()[0]) / 1024
+
+
+def children_memory_mb(pid):
+    """The same, of the living children together."""
+    now = peak = 0
+    for child in children(pid):
+        try:
+            memory = memory_mb(child)
+        except (FileNotFoundError, ProcessLookupError, KeyError):
+            continue
+        now, peak = now + memory[0], peak + memory[1]
+    return now, peak
 
 
 def fdinfo(pid, fd):
