@@ -17,6 +17,8 @@ import time
 
 import loads
 import measure
+import names
+import start
 
 WARM_UP_S = 4
 WINDOW_S = 15
@@ -178,6 +180,9 @@ def main():
     print_in_context(flamelet, folder, has_perf)
     print_tables(folder, paths)
     print_all_loaded(flamelet, folder, paths)
+    names.print_resolving(flamelet, folder)
+    names.print_tables(flamelet, folder, paths)
+    start.print_first_names(flamelet)
     return 0
 
 

@@ -41,9 +41,9 @@ def start_sink():
     return f"http://127.0.0.1:{server.server_port}"
 
 
-def start_agent(flamelet, hz, endpoint):
+def start_agent(flamelet, hz, endpoint, interval="5s"):
     return subprocess.Popen(
-        [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", endpoint, "--export-interval", "5s"],
+        [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", endpoint, "--export-interval", interval],
         stderr=subprocess.PIPE, text=True)
 
 
