@@ -2,7 +2,6 @@
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
-#include "unwind/elf_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 #define OFFSET_BITS 36 /* ELF_MAX_FILE_BYTES; above them a place has its table's key */
 
-#define MAX_FAILURES 3 /* then a file is not opened again */
 #define PAUSE_NS (10 * NSEC_PER_MSEC)
 
 /* The worker needs about as much for the largest tables, and some for libdw. */
@@ -36,164 +34,6 @@ void elf_cache_free(struct elf_cache *cache)
 	free(cache);
 }
 
-static void remove_waiting(struct elf_cache *cache, size_t i)
-{
-	size_t nr_behind = --cache->stats.nr_waiting - i;
-
-	memmove(&cache->waiting[i], &cache->waiting[i + 1], nr_behind * sizeof(cache->waiting[0]));
-}
-
-static void release_victim(struct elf_cache *cache, struct elf_file *victim)
-{
-	for (size_t i = 0; i < cache->stats.nr_waiting; i++)
-		if (cache->waiting[i] == victim->id)
-			remove_waiting(cache, i--);
-	elf_file_release(victim);
-	if (victim->table)
-		victim->table->nr_refs--;
-	victim->table = NULL;
-}
-
-/* Whether it may go better the next time: the worker was killed for want of memory, the machine was busy. */
-static bool is_passing(int error)
-{
-	return error != -EBADMSG && error != -ENOSPC;
-}
-
-/* Whether a file whose names were dropped, or could not be read, may be read once more. */
-static bool wants_reopening(const struct elf_file *file)
-{
-	const struct elf_table *table = file->table;
-	uint64_t since_ns = file->failed_ns;
-
-	if (file->nr_failures >= MAX_FAILURES)
-		return false;
-	if (file->state == ELF_FILE_LOADED) {
-		if (table->has_names && !table->wants_files)
-			return false;
-		if (table->dropped_ns > since_ns)
-			since_ns = table->dropped_ns;
-	} else if (file->state != ELF_FILE_BAD) {
-		return false;
-	}
-	return clock_mono_ns() - since_ns >= ELF_CACHE_REOPEN_NS;
-}
-
-/* The file with that identity, a new one where there is none. */
-static int take_file(struct elf_cache *cache, const struct file_identity *identity,
-		     struct elf_file **ret_file, bool *ret_is_new)
-{
-	struct elf_file *file = elf_files_find(&cache->files, identity);
-
-	*ret_is_new = !file;
-	if (!file) {
-		struct elf_file *victim = elf_files_next_victim(&cache->files);
-
-		if (victim)
-			release_victim(cache, victim);
-		int r = elf_files_add(&cache->files, identity, &file);
-		if (r < 0)
-			return r;
-	}
-	file->last_use = ++cache->nr_uses;
-	*ret_file = file;
-	return 0;
-}
-
-/* Puts an open file among those that wait, unless another thread was faster. Takes over what is open on success. */
-static int add_waiting(struct elf_cache *cache, const struct file_identity *identity,
-		       struct elf_file *opened, uint32_t *ret_id)
-{
-	struct elf_file *file;
-	bool is_new;
-	LOCKED(cache);
-
-	if (cache->stats.nr_waiting == ELF_CACHE_MAX_OPEN)
-		return -ENOSPC;
-	int r = take_file(cache, identity, &file, &is_new);
-	if (r < 0)
-		return r;
-	if (is_new || wants_reopening(file)) {
-		file->fd = take_fd(opened->fd);
-		file->root_fd = take_fd(opened->root_fd);
-		file->path = take_ptr(opened->path);
-		file->state = ELF_FILE_WAITING;
-		cache->waiting[cache->stats.nr_waiting++] = file->id;
-	}
-	*ret_id = file->id;
-	return 0;
-}
-
-/* The id of a file that is known and need not be opened; else 0, or -ENOSPC when no more may wait. */
-static int find_known(struct elf_cache *cache, const struct file_identity *identity,
-		      uint32_t *ret_id)
-{
-	LOCKED(cache);
-	struct elf_file *file = elf_files_find(&cache->files, identity);
-
-	if (file)
-		file->last_use = ++cache->nr_uses;
-	*ret_id = file && !wants_reopening(file) ? file->id : 0;
-	return *ret_id == 0 && cache->stats.nr_waiting >= ELF_CACHE_MAX_OPEN ? -ENOSPC : 0;
-}
-
-/* Where debug files of the program may be, when it is gone. Without it there are the host's to look at. */
-static void open_root(struct elf_cache *cache, uint32_t pid, struct elf_file *opened)
-{
-	if (cache->opts.debug_files.host_root_fd < 0)
-		return;
-	int r = file_opener_open_root(cache->opts.proc_fd, pid, &opened->root_fd);
-	(void)r; /* root_fd stays -EBADF */
-}
-
-static int open_pinned(struct elf_cache *cache, uint32_t pid, const char *path,
-		       const struct pinned_file *pinned, uint32_t *ret_id)
-{
-	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
-	uint32_t known_id;
-
-	int r = find_known(cache, &pinned->identity, &known_id);
-	if (r < 0)
-		return r;
-	if (known_id != 0) {
-		*ret_id = known_id;
-		return 0;
-	}
-
-	r = file_opener_open(cache->opts.proc_fd, pid, pinned, &opened.fd);
-	if (r < 0)
-		return r;
-	open_root(cache, pid, &opened);
-	opened.path = path ? strdup(path) : NULL;
-	return add_waiting(cache, &pinned->identity, &opened, ret_id);
-}
-
-int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
-		   uint32_t *ret_id)
-{
-	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
-
-	int r = file_opener_pin(cache->opts.proc_fd, pid, mapping, &pinned);
-	if (r == 0)
-		r = open_pinned(cache, pid, mapping->file->path, &pinned, ret_id);
-	if (r < 0) {
-		LOCKED(cache);
-		cache->stats.nr_open_failures++;
-	}
-	return r;
-}
-
-static void open_vdso(struct elf_cache *cache)
-{
-	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
-	struct pinned_file pinned;
-
-	if (elf_rows_open_vdso(&opened.fd) < 0 || file_opener_look_at(opened.fd, &pinned) < 0)
-		return;
-	int r = add_waiting(cache, &pinned.identity, &opened, &cache->vdso);
-	(void)r; /* vdso stays 0: its code is named by offset */
-}
-
 int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cache)
 {
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = calloc(1, sizeof(*cache));
@@ -212,7 +52,7 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 		r = symbol_client_new(&client, &cache->client);
 	if (r < 0)
 		return r;
-	open_vdso(cache);
+	elf_cache_open_vdso(cache);
 	*ret_cache = take_ptr(cache);
 	return 0;
 }
@@ -220,80 +60,6 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 uint32_t elf_cache_vdso(const struct elf_cache *cache)
 {
 	return cache->vdso;
-}
-
-/* The place in the list of the one that is read next: files take the longer the larger they are. */
-static size_t find_smallest(const struct elf_cache *cache)
-{
-	uint64_t smallest_size = UINT64_MAX;
-	size_t smallest = 0;
-
-	for (size_t i = 0; i < cache->stats.nr_waiting; i++) {
-		uint64_t size = elf_files_get(&cache->files, cache->waiting[i])->identity.size;
-
-		if (size < smallest_size) {
-			smallest_size = size;
-			smallest = i;
-		}
-	}
-	return smallest;
-}
-
-bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_file *ret_file)
-{
-	LOCKED(cache);
-	size_t i = oldest ? 0 : find_smallest(cache);
-
-	if (cache->stats.nr_waiting == 0)
-		return false;
-	struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
-	remove_waiting(cache, i);
-	*ret_file = *file;
-	file->fd = -EBADF;
-	file->root_fd = -EBADF;
-	file->path = NULL;
-	file->state = ELF_FILE_LOADING;
-	return true;
-}
-
-static void set_build_id(struct elf_cache *cache, struct elf_file *file)
-{
-	const char *build_id = elf_symbols_info(file->table->symbols)->build_id;
-	uint32_t number;
-
-	if (intern_add(&cache->build_ids, build_id, &number) == 0)
-		file->build_id = intern_get(&cache->build_ids, number);
-}
-
-static void fail_file(struct elf_cache *cache, struct elf_file *file, int error)
-{
-	cache->stats.nr_bad_files++;
-	file->state = file->table ? ELF_FILE_LOADED : ELF_FILE_BAD;
-	file->error = error;
-	file->failed_ns = clock_mono_ns();
-	file->nr_failures = is_passing(error) ? file->nr_failures + 1 : MAX_FAILURES;
-}
-
-void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table, int error)
-{
-	LOCKED(cache);
-	struct elf_file *file = elf_files_get(&cache->files, id);
-
-	if (error < 0) {
-		fail_file(cache, file, error);
-		return;
-	}
-	if (file->table)
-		file->table->nr_refs--;
-	table->nr_refs++;
-	table->wants_files = false;
-	table->is_kept |= id == cache->vdso;
-	if (file->last_use > table->last_use)
-		table->last_use = file->last_use;
-	file->table = table;
-	file->state = ELF_FILE_LOADED;
-	file->nr_failures = 0;
-	set_build_id(cache, file);
 }
 
 /* What can be said of a file now. */
@@ -440,34 +206,10 @@ int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offs
 	return symbolize_in(cache, table, file_offset, ret_frames);
 }
 
-bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
-{
-	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
-
-	return !file || wants_reopening(file);
-}
-
 void elf_cache_count(struct elf_cache *cache, uint64_t *counter, uint64_t nr)
 {
 	LOCKED(cache);
 	*counter += nr;
-}
-
-const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id)
-{
-	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
-
-	return file ? file->build_id : "";
-}
-
-uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id)
-{
-	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
-
-	return file ? file->identity.size : 0;
 }
 
 struct elf_cache_stats elf_cache_get_stats(struct elf_cache *cache)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What elf_cache.c (files, the reader's side) and elf_loader.c (tables, the loader's side) share.
+/* What elf_cache_files.c (the reader's side), elf_cache.c and elf_loader.c (tables, the loader's side) share.
  *
  * The lock covers the files, the counters and who refers to a table; it is never held while a file is read or
  * opened, nor while the worker is talked to. Tables themselves are the loader's: it alone adds, searches, empties
@@ -80,11 +80,14 @@ static inline void elf_cache_unlockp(pthread_mutex_t **lock)
 	_cleanup_(elf_cache_unlockp) pthread_mutex_t *locked_ = &(cache)->lock;                    \
 	pthread_mutex_lock(locked_)
 
-/* elf_cache.c: takes the next file that is to be read out of those that wait: id, descriptors and path are the caller's
+/* elf_cache_files.c: opens the kernel's own file; without it its code is named by offset. */
+void elf_cache_open_vdso(struct elf_cache *cache);
+
+/* elf_cache_files.c: takes the next file that is to be read out of those that wait: id, descriptors and path are the caller's
  * from then on. False when none waits. */
 bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_file *ret_file);
 
-/* elf_cache.c: what came of it; `table` NULL and `error`, or the table. */
+/* elf_cache_files.c: what came of it; `table` NULL and `error`, or the table. */
 void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table,
 			   int error);
 
