@@ -26,7 +26,7 @@ import host
 NR_PROCESSES = 500
 NR_COPIES = 12          # of each program, with a build id of its own: different files to a profiler
 HZ = 99
-RECORD_S = 20
+RECORD_S = 12
 RUNS = 3
 ENOUGH = 0.99
 BUILD_ID_NOTE = b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"
