@@ -110,7 +110,7 @@ static void open_alt(struct elf_cache *cache, struct elf_table *table,
 		.build_id = info->alt_build_id,
 		.link_name = "",
 	};
-	struct debug_file alt;
+	struct debug_file alt = { .fd = -EBADF };
 	size_t nth = 0;
 
 	if (!info->alt_build_id[0] || find_debug_file(cache, &query, &nth, &alt) < 0)

@@ -142,19 +142,28 @@ static int take_row(struct frame_cache *cache, uint64_t place, struct cached_fra
 	return 0;
 }
 
-int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
-		    const struct symbol_frames *frames, enum demangle_style style)
+static int add_lines(struct frame_cache *cache, const struct symbol_frames *frames,
+		     enum demangle_style style)
 {
-	struct cached_frames *row;
-	uint32_t first = (uint32_t)cache->nr_lines;
 	int r = 0;
 
 	if (cache->strings.nr_strings == 0)
 		r = intern_init(&cache->strings, MAX_ROWS, 0);
 	for (size_t i = 0; i < frames->nr_lines && r == 0; i++)
 		r = add_line(cache, &frames->lines[i], style);
-	if (r == 0)
-		r = take_row(cache, place, &row);
+	return r;
+}
+
+int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
+		    const struct symbol_frames *frames, enum demangle_style style)
+{
+	struct cached_frames *row;
+	uint32_t first = (uint32_t)cache->nr_lines;
+
+	int r = add_lines(cache, frames, style);
+	if (r < 0)
+		return r;
+	r = take_row(cache, place, &row);
 	if (r < 0)
 		return r;
 	*row = (struct cached_frames){

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* NOLINTNEXTLINE(readability-function-size): libdwfl wants these parameters */
 static int find_no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			     const char *file_name, const char *link_name, GElf_Word link_crc,
 			     char **ret_name)

@@ -80,6 +80,7 @@ static int add_table(struct tables *tables, struct elf_symbols *symbols)
 {
 	size_t bytes = elf_symbols_bytes(symbols);
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	int r = array_grow(tables->items, tables->cap_items, tables->nr_items + 1, MAX_FILES);
 	if (r < 0)
 		return r;

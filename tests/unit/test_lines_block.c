@@ -205,7 +205,7 @@ static void equal_strings_are_written_once(void **state)
 	struct lines_block_header header;
 
 	assert_int_equal(write_two(&out), 0);
-	memcpy(&header, out.data, sizeof(header));
+	memcpy(&header, strbuf_str(&out), sizeof(header));
 	assert_int_equal(header.strings_len, sizeof("\0inner\0a.c\0outer"));
 }
 
