@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -326,6 +327,60 @@ static void source_files_that_nobody_needs_are_closed(void **state)
 	expect_lines(fixture, again, OFFSET + 1);
 }
 
+enum { NR_COMMON = 12 };
+
+/* What the reader's thread does. */
+static void *open_again_and_again(void *opaque)
+{
+	struct elf_cache_fixture *fixture = opaque;
+	struct elf_cache *cache = fixture->cache;
+	char path[32];
+	uint32_t id = 0;
+
+	for (unsigned int i = 0; i < 40 * NR_COMMON; i++) {
+		snprintf(path, sizeof(path), "bin/a%u", i % NR_COMMON);
+		if (elf_cache_wants_file(cache, i % NR_COMMON + 1) || i < NR_COMMON)
+			(void)open_mapped(fixture, i % 2 ? IN_ONE : IN_OTHER, path, &id);
+		(void)elf_cache_build_id(cache, id);
+		(void)elf_cache_size(cache, id);
+		(void)elf_cache_get_stats(cache);
+		usleep(500);
+	}
+	return NULL;
+}
+
+static void files_are_opened_while_lines_are_read(void **state)
+{
+	struct elf_cache_fixture *fixture = *state;
+	struct symbol_frames frames;
+	pthread_t thread;
+	char path[32];
+
+	for (unsigned int i = 0; i < NR_COMMON; i++) {
+		struct fixture_file file = with_lines;
+
+		file.number = i / 2;
+		snprintf(path, sizeof(path), "bin/a%u", i);
+		make_file(fixture, i % 2 ? IN_ONE : IN_OTHER, path, &file);
+	}
+	elf_cache_fixture_start(fixture);
+	assert_int_equal(pthread_create(&thread, NULL, open_again_and_again, fixture), 0);
+	for (uint64_t i = 0; i < 2000; i++) {
+		for (uint32_t id = 1; id <= NR_COMMON + 1; id++) {
+			(void)elf_cache_ask(fixture->cache, id, OFFSET + i % 1024);
+			if (elf_cache_symbolize(fixture->cache, id, OFFSET + i % 1024, &frames) ==
+			    0)
+				assert_in_range(frames.nr_lines, 1, 2);
+		}
+		(void)elf_cache_wait(fixture->cache, clock_mono_ns() + NSEC_PER_MSEC / 10);
+		for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
+			if (i % 20 == 0)
+				table->asked_ns = 0; /* its files are closed */
+	}
+	pthread_join(thread, NULL);
+	read_all(fixture);
+}
+
 static void many_files_with_lines_keep_to_the_budget(void **state)
 {
 	enum { NR_FILES = 40, NR_OFFSETS = 200, BUDGET = 1 << 18 };
@@ -391,6 +446,7 @@ int main(int argc, char **argv)
 		TEST(source_files_that_were_closed_cost_lines_alone),
 		TEST(closed_source_files_are_opened_again),
 		TEST(source_files_that_nobody_needs_are_closed),
+		TEST(files_are_opened_while_lines_are_read),
 		TEST(many_files_with_lines_keep_to_the_budget),
 		TEST(an_address_whose_lines_found_no_memory_is_done_with),
 	};
