@@ -277,23 +277,26 @@ static void a_compressed_symbol_table_names_a_program(void **state)
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported_for_others");
 }
 
-/* Nobody can open it again. */
+/* Nobody could open it again. */
 static void the_vdso_has_names_even_when_memory_is_short(void **state)
 {
+	enum { MAX_VDSO_BYTES = 16384 };
 	struct elf_cache_fixture *fixture = *state;
 	bool is_named = false;
 
-	fixture->opts.max_bytes = 4096;
 	elf_cache_fixture_start(fixture);
 	uint32_t vdso = elf_cache_vdso(fixture->cache);
 	if (vdso == 0)
 		skip(); /* none in this process */
-	read_all(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
-	(void)outer_name(fixture, id, OFFSET);
-	for (uint64_t offset = 0; offset < 8192; offset += 16)
+	read_all(fixture);
+	fixture->cache->opts.max_bytes = 1;
+	read_all(fixture);
+	assert_int_equal(stats_of(fixture).nr_evicted, 1);
+	assert_string_equal(outer_name(fixture, id, OFFSET), "");
+	for (uint64_t offset = 0; offset < MAX_VDSO_BYTES; offset += 16)
 		is_named |= strstr(outer_name(fixture, vdso, offset), "vdso") != NULL;
-	assert_int_equal(is_named, stats_of(fixture).nr_bad_files == 0);
+	assert_true(is_named);
 }
 
 /* Files of half a window's programs must not be dropped before anybody asked for their names. */
@@ -355,7 +358,7 @@ static void keys_of_tables_may_start_over(void **state)
 
 	elf_cache_fixture_start(fixture);
 	read_all(fixture);
-	fixture->cache->last_key = ELF_TABLES_MAX_KEY - 5;
+	fixture->cache->last_key = ELF_TABLES_MAX_KEY - 4; /* the kernel's file has key 2 */
 	for (unsigned int i = 0; i < array_len(ids); i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		snprintf(path, sizeof(path), "bin/a%u", i);
