@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fileio.h"
+#include "symbol/mount_list.h"
 #include "symbol/mountinfo.h"
 
 #include <fcntl.h>
@@ -16,7 +16,6 @@
 
 #define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
 #define PROC_PATH_BYTES 96
-#define INIT_PID 1
 
 /* What the failure of a system call on the way to a file means to the caller. */
 static int translate(int error)
@@ -41,26 +40,22 @@ static int translate(int error)
 	}
 }
 
-static int read_mountinfo(int proc_fd, uint32_t pid, struct strbuf *text)
-{
-	char path[PROC_PATH_BYTES];
-
-	snprintf(path, sizeof(path), "%" PRIu32 "/mountinfo", pid);
-	return file_read_at(proc_fd, path, text);
-}
-
-/* Whether the mapping's device is one of the process's mounts, and not a local one. Following the link in
- * map_files would be enough for NFS to ask its server, so this comes before. The devices in maps are not
- * always those of mounts (btrfs, overlay): unknown is not foreign. */
-static bool is_known_as_foreign(int proc_fd, uint32_t pid, const struct mapped_file *file)
+/* Refuses (-EOPNOTSUPP) when the mapping's device is one of the process's mounts, and not a local one. Following the
+ * link in map_files would be enough for NFS to ask its server, so this comes before. The devices in maps are not always
+ * those of mounts (btrfs, overlay): unknown is not foreign. Errors: also -EAGAIN. */
+static int refuse_foreign(int proc_fd, uint32_t pid, const struct mapped_file *file)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
 	struct mountinfo_line line;
 
-	if (file->dev_major != 0 || read_mountinfo(proc_fd, pid, &text) < 0)
-		return false;
-	return mountinfo_find_device(strbuf_str(&text), text.len, 0, file->dev_minor, &line) &&
-	       !mountinfo_is_local(&line);
+	if (file->dev_major != 0)
+		return 0;
+	int r = mount_list_read(proc_fd, pid, &text);
+	if (r < 0)
+		return r == -EAGAIN ? r : 0;
+	if (!mountinfo_find_device(strbuf_str(&text), text.len, 0, file->dev_minor, &line))
+		return 0;
+	return mountinfo_is_local(&line) ? 0 : -EOPNOTSUPP;
 }
 
 static int open_map_file(int proc_fd, uint32_t pid, const struct mapping *mapping)
@@ -164,8 +159,10 @@ static int pin_by_path(int proc_fd, uint32_t pid, const struct mapped_file *file
 int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		    struct pinned_file *ret_pinned)
 {
-	if (mapping->file->inode == 0 || is_known_as_foreign(proc_fd, pid, mapping->file))
-		return -EOPNOTSUPP;
+	int r = mapping->file->inode != 0 ? refuse_foreign(proc_fd, pid, mapping->file)
+					  : -EOPNOTSUPP;
+	if (r < 0)
+		return r;
 
 	_cleanup_close_ int fd = open_map_file(proc_fd, pid, mapping);
 	const char *path = mapping->file->path;
@@ -175,7 +172,7 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 	if (fd < 0)
 		return pin_by_path(proc_fd, pid, mapping->file, ret_pinned);
 
-	int r = look_at_regular(fd, ret_pinned);
+	r = look_at_regular(fd, ret_pinned);
 	if (r == 0)
 		ret_pinned->fd = take_fd(fd);
 	return r;
@@ -198,22 +195,26 @@ static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 }
 
 /* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping can be
- * older than its process's mount namespace: then it comes from the host's, as with container runtimes. */
-static bool is_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned)
+ * older than its process's mount namespace: then it comes from the host's, as with container runtimes.
+ * Errors: -EOPNOTSUPP not local, or not known to be; -EAGAIN. */
+static int check_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned)
 {
-	const uint32_t pids[] = { pid, INIT_PID };
+	const uint32_t pids[] = { pid, MOUNT_LIST_HOST_PID };
 	struct mountinfo_line line;
 
 	if (pinned->identity.dev_major != 0)
-		return true;
+		return 0;
 	for (size_t i = 0; pinned->has_mount_id && i < array_len(pids); i++) {
 		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
 
-		if (read_mountinfo(proc_fd, pids[i], &text) == 0 &&
+		int r = mount_list_read(proc_fd, pids[i], &text);
+		if (r == -EAGAIN)
+			return r;
+		if (r == 0 &&
 		    mountinfo_find_id(strbuf_str(&text), text.len, pinned->mount_id, &line))
-			return mountinfo_is_local(&line);
+			return mountinfo_is_local(&line) ? 0 : -EOPNOTSUPP;
 	}
-	return is_kernels_own_tmpfs(&pinned->identity);
+	return is_kernels_own_tmpfs(&pinned->identity) ? 0 : -EOPNOTSUPP;
 }
 
 int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd)
@@ -227,10 +228,10 @@ int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd)
 		return translate(errno);
 
 	int r = file_opener_look_at(fd, &pinned);
+	if (r == 0)
+		r = check_local(proc_fd, pid, &pinned);
 	if (r < 0)
 		return r;
-	if (!is_local(proc_fd, pid, &pinned))
-		return -EOPNOTSUPP;
 	*ret_fd = take_fd(fd);
 	return 0;
 }
@@ -239,8 +240,9 @@ int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned
 {
 	char path[PROC_PATH_BYTES];
 
-	if (!is_local(proc_fd, pid, pinned))
-		return -EOPNOTSUPP;
+	int r = check_local(proc_fd, pid, pinned);
+	if (r < 0)
+		return r;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", pinned->fd);
 
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

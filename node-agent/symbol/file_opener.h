@@ -36,7 +36,7 @@ struct pinned_file {
 
 /* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path if that is
  * still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not a regular local file, -EPERM,
- * -EAGAIN its path is not in the kernel's cache, -ENOSPC out of descriptors. */
+ * -EAGAIN its path is not in the kernel's cache, or its mounts are slow to list (mount_list.h), -ENOSPC out of descriptors. */
 int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		    struct pinned_file *ret_pinned) must_check;
 void file_opener_unpin(struct pinned_file *pinned);
@@ -46,10 +46,10 @@ void file_opener_unpin(struct pinned_file *pinned);
 int file_opener_look_at(int fd, struct pinned_file *ret_pinned) must_check;
 
 /* The root directory of a process (O_PATH), in which files can be looked up even when the process is gone.
- * Errors: -EOPNOTSUPP not on a local file system, -ESRCH, -EPERM, -ENOSPC. */
+ * Errors: -EOPNOTSUPP not on a local file system, -EAGAIN, -ESRCH, -EPERM, -ENOSPC. */
 int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd) must_check;
 
-/* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system, -EPERM,
+/* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system, -EAGAIN, -EPERM,
  * -ENOSPC out of descriptors or memory, else what open() says. */
 int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)
 	must_check;
