@@ -193,7 +193,7 @@ static int receive(const struct debuginfod *debuginfod, struct debuginfod_reply 
 		.msg_iov = &bytes,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control.space),
+		.msg_controllen = CMSG_LEN(sizeof(int)), /* CMSG_SPACE() has room for two */
 	};
 	ssize_t n = recvmsg(debuginfod->worker.socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 

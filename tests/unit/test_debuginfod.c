@@ -3,13 +3,17 @@
 
 #include "base/clock.h"
 #include "debuginfod_fixture.h"
+#include "symbol/debuginfod_protocol.h"
+#include "symbol/worker_process.h"
 #include "unit.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #define NEVER_LONGER_NS (500 * NSEC_PER_MSEC) /* for a call that does not wait, on a busy machine */
@@ -310,6 +314,61 @@ static void another_program_is_not_believed(void **state)
 	}
 }
 
+/* Answers requests with an error each, and with two descriptors. */
+static int be_hostile_worker(void)
+{
+	static const int fds[] = { STDIN_FILENO, STDIN_FILENO };
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(fds))];
+	} control = { 0 };
+	struct debuginfod_reply reply = { .error = -ENOENT };
+	struct debuginfod_request request;
+	struct iovec bytes = { &reply, sizeof(reply) };
+	struct msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control.space),
+	};
+
+	control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(fds)),
+					   .cmsg_level = SOL_SOCKET,
+					   .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.header), fds, sizeof(fds));
+	while (recv(WORKER_PROCESS_SOCKET_FD, &request, sizeof(request), MSG_WAITALL) > 0)
+		if (sendmsg(WORKER_PROCESS_SOCKET_FD, &message, MSG_NOSIGNAL) < 0)
+			return 1;
+	return 0;
+}
+
+static size_t count_descriptors(void)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc/self/fd");
+	size_t nr = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		nr++;
+	return nr;
+}
+
+static void descriptors_that_nobody_asked_for_are_not_kept(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->opts.program = NULL; /* this one */
+	start(fixture);
+	ask(fixture, ID(STANDIN_FOUND, "01"), 1);
+	expect_nothing(fixture);
+	size_t nr = count_descriptors();
+	ask(fixture, ID(STANDIN_FOUND, "02"), 2);
+	ask(fixture, ID(STANDIN_FOUND, "03"), 3);
+	expect_nothing(fixture);
+	assert_int_equal(stats_of(fixture).nr_missing, 3);
+	assert_int_equal(count_descriptors(), nr);
+}
+
 static void the_worker_has_no_privileges(void **state)
 {
 	struct fixture *fixture = *state;
@@ -385,8 +444,10 @@ static void what_is_no_build_id_is_refused(void **state)
 	assert_int_equal(stats_of(fixture).nr_asked, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], DEBUGINFOD_WORKER_COMMAND) == 0)
+		return be_hostile_worker();
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, debuginfod_fixture_setup, debuginfod_fixture_teardown)
 	const struct CMUnitTest tests[] = {
@@ -405,6 +466,7 @@ int main(void)
 		TEST(a_worker_without_work_is_ended),
 		TEST(without_a_worker_it_fails),
 		TEST(another_program_is_not_believed),
+		TEST(descriptors_that_nobody_asked_for_are_not_kept),
 		TEST(the_worker_has_no_privileges),
 		TEST(a_directory_of_somebody_elses_is_not_used),
 		TEST(only_so_many_wait),
