@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 /* After a worker died, or could not be started, a new one is not started before so long; doubled up to the
- * maximum while they die without having answered anything. One that was killed at its deadline is replaced at once:
- * that took its time. */
+ * maximum while they die without having answered anything. The maximum is small, as whoever has files that workers die
+ * of delays the names of all others by it. One that was killed at its deadline is replaced at once: that took its
+ * time. */
 #define SYMBOL_CLIENT_RESTART_NS UINT64_C(100000000)
-#define SYMBOL_CLIENT_MAX_RESTART_NS UINT64_C(60000000000)
+#define SYMBOL_CLIENT_MAX_RESTART_NS UINT64_C(500000000)
 
 struct symbol_client;
 

@@ -424,6 +424,16 @@ static void deaths_in_a_row_slow_down_restarts(void **state)
 	assert_true(delay_ns < 8 * first_ns);
 }
 
+static void many_deaths_do_not_delay_others_for_long(void **state)
+{
+	_cleanup_(symbol_client_freep) struct symbol_client *client = new_client(NULL);
+	(void)state;
+
+	for (size_t i = 0; i < 4; i++)
+		assert_true(measure_delay_ns(client) < 3 * SYMBOL_CLIENT_MAX_RESTART_NS);
+	assert_int_equal(tell_hostile(client, BEHAVE, 100, WAIT_NS), 0);
+}
+
 static void a_program_that_cannot_be_started_is_not_tried_all_the_time(void **state)
 {
 	const struct symbol_request request = { .key = 1, .max_bytes = 100 };
@@ -541,6 +551,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_worker_that_takes_too_long_is_killed),
 		cmocka_unit_test(a_death_is_told_and_another_worker_answers),
 		cmocka_unit_test(deaths_in_a_row_slow_down_restarts),
+		cmocka_unit_test(many_deaths_do_not_delay_others_for_long),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_not_tried_all_the_time),
 		cmocka_unit_test(a_death_between_requests_is_noticed),
 		cmocka_unit_test(a_second_answer_is_not_taken_for_the_next_ones),
