@@ -9,17 +9,16 @@
 #include "symbol/debuginfod_cache.h"
 #include "symbol/debuginfod_protocol.h"
 #include "symbol/worker_process.h"
+#include "symbol/worker_sandbox.h"
 
 #include <elfutils/debuginfod.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #define WORKER_SOCKET_FD WORKER_PROCESS_SOCKET_FD
 
@@ -29,15 +28,6 @@ struct download {
 	uint64_t max_bytes;
 	int error; /* why it was given up */
 };
-
-/* Files are made and read here as the user that we are, and nothing else is done. */
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
-}
 
 /* Called by the library once a second or more often. Returns what is not 0 to give up. */
 static int check_progress(debuginfod_client *client, long nr_done, long nr_all)
@@ -180,7 +170,8 @@ int debuginfod_worker_main(void)
 {
 	_cleanup_(debuginfod_cache_close) struct debuginfod_cache cache = DEBUGINFOD_CACHE_NONE;
 	struct debuginfod_request request;
-	int r = drop_capabilities();
+	/* Files are made and read here as the user that we are, and nothing else is done. */
+	int r = worker_sandbox_drop_privileges();
 
 	while (r == 0) {
 		r = receive_request(&request);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The system call filter is a list of calls, translated into a classic BPF program that compares the number with
- * each of them in turn; the first that fits decides. For a few it matters what they are asked: memory that could be executed is not to be
- * had, and of fcntl(2) there is only what duplicates descriptors and looks at them. Arguments are compared by
- * their lower half, as the kernel takes them as int. */
+ * each of them in turn; the first that fits decides. For a few it matters what they are asked: memory that could be
+ * executed or shared is not to be had, nothing but standard error is written to, and of fcntl(2) there is only what
+ * duplicates descriptors and looks at them. Arguments are compared by their lower half: the kernel takes them as int,
+ * or has no flags in the upper one. */
 #include "symbol/worker_sandbox.h"
 
 #include "symbol/worker_process.h"
@@ -47,6 +48,12 @@ struct rule {
 		.mask = (bits), .value = (wanted)                                                  \
 	}
 
+#define REFUSE_IF(name, arg, bits, wanted)                                                         \
+	{                                                                                          \
+		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES, .argument = (arg),    \
+		.mask = (bits), .value = (wanted)                                                  \
+	}
+
 #define REFUSE(name)                                                                               \
 	{                                                                                          \
 		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES                        \
@@ -66,7 +73,8 @@ static const struct rule rules[] = {
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFL),
-	/* memory */
+	/* memory; shared one would not count (RLIMIT_DATA) */
+	REFUSE_IF(mmap, 3, MAP_SHARED, MAP_SHARED),
 	ALLOW_IF(mmap, 2, PROT_EXEC, 0),
 	ALLOW_IF(mprotect, 2, PROT_EXEC, 0),
 	ALLOW(munmap),
@@ -82,8 +90,8 @@ static const struct rule rules[] = {
 	ALLOW(rt_sigprocmask),
 	ALLOW(restart_syscall),
 	/* the end, and its last words */
-	ALLOW(write),
-	ALLOW(writev),
+	ALLOW_IF(write, 0, UINT32_MAX, STDERR_FILENO),
+	ALLOW_IF(writev, 0, UINT32_MAX, STDERR_FILENO),
 	ALLOW(exit),
 	ALLOW(exit_group),
 	/* by name: libdw asks for that of its file, the C library for advice */
@@ -161,8 +169,8 @@ static int filter_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* What programs run from here could have at most is taken too, where that is allowed: no program can be run. */
-static int drop_capabilities(void)
+/* What programs run from here could have at most is taken too, where that is allowed. */
+int worker_sandbox_drop_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -171,15 +179,16 @@ static int drop_capabilities(void)
 	for (unsigned long capability = 0; r == 0; capability++)
 		r = prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+	if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
 }
 
 int worker_sandbox_enter(void)
 {
-	int r = drop_capabilities();
+	int r = worker_sandbox_drop_privileges();
 	if (r < 0)
 		return r;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return -errno;
 	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls();
 }

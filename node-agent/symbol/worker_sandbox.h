@@ -7,7 +7,11 @@
 
 #include "base/err.h"
 
-/* For a process of one thread. Under sanitizers system calls are not filtered. Errors: what prctl(2) and capset(2)
+/* The first part of it, which leaves all system calls: no capabilities, and nobody of the same user looks into this
+ * process. Errors: what prctl(2) and capset(2) say. */
+int worker_sandbox_drop_privileges(void) must_check;
+
+/* All of it. For a process of one thread. Under sanitizers system calls are not filtered. Errors: what prctl(2) and capset(2)
  * say; -EINVAL when the kernel has no seccomp filters. */
 int worker_sandbox_enter(void) must_check;
 

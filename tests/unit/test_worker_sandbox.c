@@ -213,6 +213,27 @@ static int use_old_calls(void)
 #endif
 }
 
+static int share_memory(void)
+{
+	void *shared = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return shared == MAP_FAILED && errno == EACCES ? 0 : 1;
+}
+
+static int write_to_standard_error(void)
+{
+	return write(STDERR_FILENO, "", 0) == 0 ? 0 : 1;
+}
+
+static void memory_that_does_not_count_is_refused(void **state)
+{
+	(void)state;
+	if (WORKER_PROCESS_IS_SANITIZED)
+		skip();
+	assert_int_equal(run_inside(share_memory), 0);
+	assert_int_equal(run_inside(write_to_standard_error), 0);
+}
+
 static void files_are_not_had_by_name(void **state)
 {
 	(void)state;
@@ -263,6 +284,11 @@ static int make_executable(void)
 	return mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
+static int write_elsewhere(void)
+{
+	return (int)write(STDOUT_FILENO, "", 0);
+}
+
 static int own_file(void)
 {
 	return fcntl(own_fd, F_SETOWN, 1);
@@ -287,10 +313,10 @@ static int call_as_x32(void)
 static void whatever_else_is_asked_for_kills(void **state)
 {
 	static int (*const bodies[])(void) = {
-		make_socket,	 make_process,	 run_program,	  signal_somebody,
-		open_by_openat2, map_executable, make_executable, own_file,
+		make_socket,	make_process,	 run_program, signal_somebody, open_by_openat2,
+		map_executable, make_executable, own_file,    write_elsewhere,
 #ifdef __x86_64__
-		call_as_32_bit,	 call_as_x32,
+		call_as_32_bit, call_as_x32,
 #endif
 	};
 	(void)state;
@@ -357,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_reading_files_needs_works),
 		cmocka_unit_test(libdw_works),
+		cmocka_unit_test(memory_that_does_not_count_is_refused),
 		cmocka_unit_test(files_are_not_had_by_name),
 		cmocka_unit_test(whatever_else_is_asked_for_kills),
 		cmocka_unit_test(it_has_no_privileges),
