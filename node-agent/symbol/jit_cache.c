@@ -383,33 +383,6 @@ static void read_process(struct jit_cache *cache, struct jit_process *process,
 	collect_counts(cache, process);
 }
 
-/* Reads for those that were sampled, and what was left of others, one after the other: who did not come up for
- * want of budget is the first next time. */
-static void read_listed(struct jit_cache *cache, uint64_t now_ns)
-{
-	struct jit_budget budget = {
-		.max_functions_bytes = cache->max_bytes / 4,
-		.file_bytes = JIT_REFRESH_FILE_BYTES,
-		.nr_bytes_left = JIT_REFRESH_MAX_BYTES,
-		.buffer = cache->buffer,
-	};
-	size_t first = cache->nr_listed > 0 ? cache->next_listed % cache->nr_listed : 0;
-
-	for (size_t i = 0; i < cache->nr_listed; i++) {
-		size_t place = (first + i) % cache->nr_listed;
-		struct jit_process *process = cache->listed[place];
-
-		if ((!process->was_used && !process->has_more) ||
-		    now_ns < process->blocked_until_ns)
-			continue;
-		if (budget.nr_bytes_left > 0) {
-			read_process(cache, process, &budget);
-			cache->next_listed = place + 1;
-		}
-		process->has_more = process->has_more || budget.nr_bytes_left == 0;
-	}
-}
-
 static struct jit_process *find_least_used(const struct jit_cache *cache)
 {
 	struct jit_process *least = NULL;
@@ -444,11 +417,50 @@ static uint64_t evict(struct jit_cache *cache, uint64_t nr_bytes, uint64_t now_n
 	return nr_bytes;
 }
 
+static uint64_t count_bytes(const struct jit_cache *cache)
+{
+	uint64_t nr_bytes = 0;
+
+	for (size_t i = 0; i < cache->nr_listed; i++)
+		nr_bytes += cache->listed[i]->nr_bytes;
+	return nr_bytes;
+}
+
+/* Reads for those that were sampled, and what was left of others, one after the other: who did not come up for
+ * want of budget is the first next time. A few bytes of a file can take a hundred of memory, so the limit is looked at
+ * after each of them. */
+static void read_listed(struct jit_cache *cache, uint64_t now_ns)
+{
+	struct jit_budget budget = {
+		.max_functions_bytes = cache->max_bytes / 4,
+		.file_bytes = JIT_REFRESH_FILE_BYTES,
+		.nr_bytes_left = JIT_REFRESH_MAX_BYTES,
+		.buffer = cache->buffer,
+	};
+	size_t first = cache->nr_listed > 0 ? cache->next_listed % cache->nr_listed : 0;
+	uint64_t nr_bytes = count_bytes(cache);
+
+	for (size_t i = 0; i < cache->nr_listed; i++) {
+		size_t place = (first + i) % cache->nr_listed;
+		struct jit_process *process = cache->listed[place];
+
+		if ((!process->was_used && !process->has_more) ||
+		    now_ns < process->blocked_until_ns)
+			continue;
+		if (budget.nr_bytes_left > 0) {
+			nr_bytes -= process->nr_bytes;
+			read_process(cache, process, &budget);
+			nr_bytes = evict(cache, nr_bytes + process->nr_bytes, now_ns);
+			cache->next_listed = place + 1;
+		}
+		process->has_more = process->has_more || budget.nr_bytes_left == 0;
+	}
+}
+
 void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns)
 {
 	struct jit_process *over = begin_refresh(cache, now_ns);
 	uint64_t nr_functions = 0;
-	uint64_t nr_bytes = 0;
 
 	while (over) {
 		struct jit_process *process = over;
@@ -458,13 +470,10 @@ void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns)
 	}
 	read_listed(cache, now_ns);
 	for (size_t i = 0; i < cache->nr_listed; i++)
-		nr_bytes += cache->listed[i]->nr_bytes;
-	nr_bytes = evict(cache, nr_bytes, now_ns);
-	for (size_t i = 0; i < cache->nr_listed; i++)
 		nr_functions += cache->listed[i]->nr_functions;
 
 	LOCKED(cache);
-	cache->stats.nr_bytes = nr_bytes;
+	cache->stats.nr_bytes = count_bytes(cache);
 	cache->stats.nr_functions = nr_functions;
 }
 

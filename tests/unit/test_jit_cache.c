@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "proc_fixture.h"
+#include "symbol/worker_process.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -280,6 +282,42 @@ static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 	jit_cache_free(cache);
 }
 
+#define NR_GREEDY 64
+#define GREEDY_LINES 100000
+
+static size_t peak_bytes(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return (size_t)usage.ru_maxrss << 10;
+}
+
+/* Short lines take twenty times their length in memory. */
+static void many_large_files_do_not_take_more_memory_at_once(void **state)
+{
+	const struct fixture *fixture = *state;
+	const size_t max_bytes = (size_t)8 << 20;
+	struct jit_cache *cache = NULL;
+	_cleanup_(strbuf_done) struct strbuf map = strbuf_with_max((size_t)8 << 20);
+
+	for (unsigned int i = 0; i < GREEDY_LINES; i++)
+		strbuf_appendf(&map, "%x0 8 f\n", i + 1);
+	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, max_bytes, &cache), 0);
+	for (uint32_t pid = 10; pid < 10 + NR_GREEDY; pid++) {
+		put_process(fixture, pid, strbuf_str(&map));
+		assert_int_not_equal(jit_cache_open(cache, pid, 1, NULL, SECOND), 0);
+	}
+	size_t before = peak_bytes();
+	for (unsigned int i = 0; i < 8; i++)
+		jit_cache_refresh(cache, SECOND);
+	if (!WORKER_PROCESS_IS_SANITIZED)
+		assert_true(peak_bytes() - before < 4 * max_bytes);
+	assert_true(jit_cache_get_stats(cache).nr_bytes <= max_bytes);
+	assert_true(jit_cache_get_stats(cache).nr_evicted > 0);
+	jit_cache_free(cache);
+}
+
 static size_t count_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -408,6 +446,7 @@ int main(void)
 		TEST(refused_files_are_counted_once),
 		TEST(bad_lines_are_counted),
 		TEST(the_least_recently_sampled_go_when_memory_is_short),
+		TEST(many_large_files_do_not_take_more_memory_at_once),
 		TEST(descriptors_are_bounded),
 		TEST(places_are_bounded_and_given_again),
 		TEST(one_refresh_reads_so_much_and_the_rest_comes_later),
