@@ -120,12 +120,6 @@ static bool begin_look(struct jit_cache *cache, uint64_t number, uint64_t now_ns
 	return true;
 }
 
-/* A file that grows is the same one. */
-static bool is_same_inode(const struct file_identity *a, const struct file_identity *b)
-{
-	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
-}
-
 static int look_for(struct jit_cache *cache, struct look *look, const struct jit_owner *owner,
 		    enum jit_source_kind kind)
 {
@@ -140,7 +134,8 @@ static int look_for(struct jit_cache *cache, struct look *look, const struct jit
 	if (r < 0)
 		return r;
 	file->identity = pinned.identity;
-	if (look->is_open[kind] && is_same_inode(&look->identities[kind], &pinned.identity))
+	if (look->is_open[kind] &&
+	    jit_source_is_same_file(&look->identities[kind], &pinned.identity))
 		return 0;
 	return file_opener_open(cache->proc_fd, look->pid, &pinned, &file->fd);
 }

@@ -52,7 +52,7 @@ static void start_anew(struct jit_source *source)
 	rewind_file(source);
 }
 
-static bool is_same_inode(const struct file_identity *a, const struct file_identity *b)
+bool jit_source_is_same_file(const struct file_identity *a, const struct file_identity *b)
 {
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
@@ -61,7 +61,7 @@ void jit_source_set_file(struct jit_source *source, int fd, const struct file_id
 {
 	jit_source_close(source);
 	source->fd = fd;
-	if (!is_same_inode(&source->identity, identity))
+	if (!jit_source_is_same_file(&source->identity, identity))
 		start_anew(source);
 	source->identity = *identity;
 	source->has_more = true;

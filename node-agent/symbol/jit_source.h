@@ -54,6 +54,9 @@ struct jit_budget {
 
 #define JIT_BUDGET_BUFFER_BYTES ((size_t)64 << 10)
 
+/* A file that grows stays the same one. */
+bool jit_source_is_same_file(const struct file_identity *a, const struct file_identity *b);
+
 void jit_source_init(struct jit_source *source, enum jit_source_kind kind);
 void jit_source_done(struct jit_source *source);
 
