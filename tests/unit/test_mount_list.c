@@ -46,7 +46,7 @@ static pid_t start_process(int nr_mounts)
 	pid_t pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		byte = nest_mounts(nr_mounts) == 0;
+		byte = (char)(nest_mounts(nr_mounts) == 0);
 		if (write(ready[1], &byte, 1) == 1)
 			pause();
 		_exit(0);
