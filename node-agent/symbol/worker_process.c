@@ -153,12 +153,11 @@ static int run_child(struct launch *launch, pid_t *ret_pid)
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pid_t pid = clone(become_program, (char *)launch + STACK_BYTES, CLONE_FLAGS, launch);
 	int r = pid < 0 ? -errno : launch->error;
+	if (r < 0 && pid > 0)
+		waitpid(pid, NULL, 0); /* no signal interrupts it */
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r < 0) {
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
+	if (r < 0)
 		return r;
-	}
 	*ret_pid = pid;
 	return 0;
 }
