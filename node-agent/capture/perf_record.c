@@ -134,6 +134,10 @@ static int parse_body(uint32_t type, const struct body *body, struct perf_record
 		return parse_exit(body, record);
 	case PERF_RECORD_MMAP2:
 		return parse_mmap2(body, record);
+	case PERF_RECORD_KSYMBOL:
+		record->has_event = true;
+		record->event.kind = PROC_KERNEL_CODE;
+		return 0;
 	case PERF_RECORD_LOST:
 		return parse_lost(body, record);
 	default:

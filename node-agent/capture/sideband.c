@@ -51,6 +51,7 @@ static struct perf_event_attr make_attr(size_t ring_bytes)
 		.comm_exec = 1,
 		.task = 1,
 		.sample_id_all = 1,
+		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,

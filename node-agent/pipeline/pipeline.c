@@ -317,6 +317,8 @@ void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
 {
+	if (event->kind == PROC_KERNEL_CODE)
+		kernel_symbols_outdate(pipeline->kernel, event->time_ns);
 	process_table_handle(pipeline->processes, event);
 	if (pipeline->opts.unwinder)
 		binder_see_event(&pipeline->binder, event);

@@ -10,6 +10,7 @@ enum proc_event_kind {
 	PROC_EXEC, /* all mappings are gone; those of the new program follow */
 	PROC_MMAP, /* a new executable mapping */
 	PROC_EXIT, /* the process has ended, or its first thread before the others */
+	PROC_KERNEL_CODE, /* no process: a BPF program or the like came or went in the kernel */
 };
 
 struct proc_event {

@@ -203,6 +203,8 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 	case PROC_EXIT:
 		handle_exit(table, event);
 		break;
+	case PROC_KERNEL_CODE:
+		break;
 	}
 }
 

@@ -187,7 +187,16 @@ static bool may_be_go(const char *name)
 
 bool demangle_is_candidate(const char *name)
 {
-	return is_mangled(name) || may_be_go(name);
+	return is_mangled(name) || may_be_go(name) || strchr(name, '@');
+}
+
+/* The version that the linker put behind the name of a library's function: "dlopen@GLIBC_2.2.5", "read@@GLIBC_2.2.5".
+ * What comes from a stub is "read@plt". */
+static size_t length_without_version(const char *name, size_t len)
+{
+	const char *at = strchr(name, '@');
+
+	return !at || at == name || strcmp(at, "@plt") == 0 ? len : (size_t)(at - name);
 }
 
 char *demangle(const char *name, enum demangle_style style)
@@ -196,7 +205,10 @@ char *demangle(const char *name, enum demangle_style style)
 
 	if (style == DEMANGLE_NONE || len > DEMANGLE_MAX_BYTES)
 		return strdup(name);
-	if (is_mangled(name))
-		return demangle_mangled(name, len, style);
-	return style == DEMANGLE_SHORT && may_be_go(name) ? shorten_go(name, len) : strdup(name);
+	if (style == DEMANGLE_SHORT && may_be_go(name))
+		return shorten_go(name, len);
+	_cleanup_free_ char *bare = strndup(name, length_without_version(name, len));
+	if (!bare || !is_mangled(name))
+		return take_ptr(bare);
+	return demangle_mangled(bare, strlen(bare), style);
 }

@@ -10,7 +10,7 @@
  * mangled; SHORT drops type arguments, `main.Map[go.shape.int]`. Everything else stays as it is.
  *
  * SHORT is without template arguments, parameters, return types, ABI tags, hashes and compiler suffixes
- * (".cold", ".part.0"); see short_name.h. FULL is what c++filt prints for C++ and D, and rustfilt for Rust. */
+ * (".cold", ".part.0"); see short_name.h. Neither SHORT nor FULL has symbol versions ("@@GLIBC_2.34"). FULL is what c++filt prints for C++ and D, and rustfilt for Rust. */
 #ifndef SYMBOL_DEMANGLE_H
 #define SYMBOL_DEMANGLE_H
 
@@ -29,7 +29,7 @@ enum demangle_style {
  * only without memory. Uses libiberty; needs 1 MB of stack for hostile names. */
 char *demangle(const char *name, enum demangle_style style);
 
-/* Whether a name begins as mangled ones do, or may have type arguments. If not, demangle() copies it. */
+/* Whether a name begins as mangled ones do, or may have type arguments or a version. If not, demangle() copies it. */
 bool demangle_is_candidate(const char *name);
 
 #endif

@@ -427,7 +427,7 @@ static uint64_t count_bytes(const struct jit_cache *cache)
 static void read_listed(struct jit_cache *cache, uint64_t now_ns)
 {
 	struct jit_budget budget = {
-		.max_functions_bytes = cache->max_bytes / 4,
+		.max_functions_bytes = cache->max_bytes / 2,
 		.file_bytes = JIT_REFRESH_FILE_BYTES,
 		.nr_bytes_left = JIT_REFRESH_MAX_BYTES,
 		.buffer = cache->buffer,

@@ -12,6 +12,7 @@ struct kernel_symbols {
 	struct kallsyms *list; /* owned; NULL until it could be read */
 	uint64_t read_at_ns; /* the last attempt */
 	uint64_t wait_ns; /* from then until the next one */
+	uint64_t changed_ns; /* atomic; when the kernel's code is known to have changed last */
 	uint64_t nr_readings;
 	uint64_t nr_failures;
 };
@@ -66,6 +67,21 @@ static const char *find(const struct kernel_symbols *symbols, uint64_t address,
 	return symbols->list ? kallsyms_find(symbols->list, address, ret_module) : NULL;
 }
 
+void kernel_symbols_outdate(struct kernel_symbols *symbols, uint64_t time_ns)
+{
+	__atomic_store_n(&symbols->changed_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+static bool may_read_again(const struct kernel_symbols *symbols, uint64_t now_ns)
+{
+	uint64_t changed_ns = __atomic_load_n(&symbols->changed_ns, __ATOMIC_RELAXED);
+	uint64_t wait_ns = symbols->wait_ns;
+
+	if (changed_ns > symbols->read_at_ns && wait_ns > KERNEL_SYMBOLS_CHANGED_WAIT_NS)
+		wait_ns = KERNEL_SYMBOLS_CHANGED_WAIT_NS;
+	return now_ns - symbols->read_at_ns >= wait_ns;
+}
+
 /* Reads the file again because of an address that is called `name` (NULL: nothing) now. */
 static void read_again(struct kernel_symbols *symbols, uint64_t address, const char *name,
 		       uint64_t now_ns)
@@ -92,7 +108,7 @@ const char *kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address
 	const char *name = find(symbols, address, &module);
 	bool is_doubtful = !name || module[0] != '\0';
 
-	if (is_doubtful && now_ns - symbols->read_at_ns >= symbols->wait_ns) {
+	if (is_doubtful && may_read_again(symbols, now_ns)) {
 		read_again(symbols, address, name, now_ns);
 		name = find(symbols, address, &module);
 	}

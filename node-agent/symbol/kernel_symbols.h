@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #define KERNEL_SYMBOLS_MIN_WAIT_NS (UINT64_C(10) * 1000000000)
+#define KERNEL_SYMBOLS_CHANGED_WAIT_NS (UINT64_C(1) * 1000000000)
 #define KERNEL_SYMBOLS_MAX_WAIT_NS (UINT64_C(600) * 1000000000)
 
 struct kernel_symbols;
@@ -38,6 +39,10 @@ int kernel_symbols_new(int proc_fd, uint64_t now_ns, int *ret_error,
 		       struct kernel_symbols **ret_symbols) must_check;
 void kernel_symbols_free(struct kernel_symbols *symbols);
 DEFINE_FREEP(struct kernel_symbols, kernel_symbols_free)
+
+/* The kernel's code changed at that time (CLOCK_MONOTONIC, as all times here): the next address in a module or BPF
+ * program, or in none, makes the file be read again after KERNEL_SYMBOLS_CHANGED_WAIT_NS. Any thread. */
+void kernel_symbols_outdate(struct kernel_symbols *symbols, uint64_t time_ns);
 
 /* The function an address is in, or NULL; see kallsyms_find(). `now_ns` never goes back. May read the file again,
  * which ends the life of all texts returned before. */

@@ -28,6 +28,11 @@ static void short_cplus_names_have_no_parameters_or_arguments(void **state)
 {
 	static const struct name_case cases[] = {
 		{ "_ZN3foo3barEiRKSs", "foo::bar" },
+		{ "_ZN3foo3barEiRKSs@@FOO_1.0", "foo::bar" },
+		{ "dlopen@GLIBC_2.2.5", "dlopen" },
+		{ "read@@GLIBC_2.2.5", "read" },
+		{ "read@plt", "read@plt" },
+		{ "@odd", "@odd" },
 		{ "_ZNK3foo3barIiEEvT_", "foo::bar" },
 		{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back" },
 		{ "_ZN1AIiEC2Ev", "A::A" },

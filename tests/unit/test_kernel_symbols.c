@@ -147,6 +147,26 @@ static void readings_in_vain_become_rare(void **state)
 	assert_string_equal(name_at(fixture, NOWHERE, 3640), "changed");
 }
 
+/* However long readings were in vain. */
+static void a_change_that_was_told_is_read_soon(void **state)
+{
+	struct fixture *fixture = *state;
+
+	write_list(fixture, CORE OLD_PROGRAM);
+	start(fixture, 0);
+	for (uint64_t second = 0; second < 1000; second++)
+		name_at(fixture, PROGRAM, second);
+	write_list(fixture, CORE OLD_PROGRAM NEW_PROGRAM);
+	assert_string_equal(name_at(fixture, PROGRAM, 1000), "bpf_prog_0_old");
+	kernel_symbols_outdate(fixture->symbols, 1000 * SECOND);
+	assert_string_equal(name_at(fixture, PROGRAM, 1001), "bpf_prog_1_new");
+	uint64_t nr = nr_readings(fixture);
+	assert_string_equal(name_at(fixture, PROGRAM, 1003), "bpf_prog_1_new");
+	kernel_symbols_outdate(fixture->symbols, 1000 * SECOND);
+	assert_string_equal(name_at(fixture, PROGRAM, 1004), "bpf_prog_1_new");
+	assert_int_equal(nr_readings(fixture), nr);
+}
+
 static void a_list_that_cannot_be_read_is_tried_again(void **state)
 {
 	struct fixture *fixture = *state;
@@ -254,6 +274,7 @@ int main(void)
 		FIXTURE_TEST(programs_that_went_lose_their_names),
 		FIXTURE_TEST(the_kernels_own_functions_cause_no_reading),
 		FIXTURE_TEST(readings_in_vain_become_rare),
+		FIXTURE_TEST(a_change_that_was_told_is_read_soon),
 		FIXTURE_TEST(a_list_that_cannot_be_read_is_tried_again),
 		FIXTURE_TEST(a_reading_that_fails_leaves_the_old_list),
 		cmocka_unit_test(a_real_bpf_program_loaded_later_is_named),

@@ -195,6 +195,21 @@ static void losses_are_told(void **state)
 	assert_false(parse(&in).has_event);
 }
 
+static void a_change_of_the_kernels_code_is_told(void **state)
+{
+	struct perf_bytes in = perf_bytes_begin(PERF_RECORD_KSYMBOL, 0);
+	(void)state;
+
+	perf_bytes_u64(&in, UINT64_C(0xffffffffc0001000));
+	perf_bytes_u64(&in, 64);
+	perf_bytes_text(&in, "bpf_prog_1_new");
+	perf_bytes_end(&in, TIME_NS);
+	assert_true(parse(&in).has_event);
+	assert_int_equal(parse(&in).event.kind, PROC_KERNEL_CODE);
+	assert_int_equal(parse(&in).event.time_ns, TIME_NS);
+	assert_int_equal(parse(&in).event.pid, 0);
+}
+
 static void unknown_kinds_are_of_no_interest(void **state)
 {
 	(void)state;
@@ -259,6 +274,7 @@ int main(void)
 		cmocka_unit_test(executable_mappings_are_told_and_checked),
 		cmocka_unit_test(a_path_ends_before_the_time),
 		cmocka_unit_test(losses_are_told),
+		cmocka_unit_test(a_change_of_the_kernels_code_is_told),
 		cmocka_unit_test(unknown_kinds_are_of_no_interest),
 		cmocka_unit_test(records_that_are_cut_short_are_refused),
 		cmocka_unit_test(a_size_that_is_not_the_length_is_refused),
