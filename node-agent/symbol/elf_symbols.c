@@ -119,11 +119,6 @@ int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 	return -ENOENT;
 }
 
-const char *elf_symbols_build_id(const struct elf_symbols *symbols)
-{
-	return symbols->info.build_id;
-}
-
 const struct elf_symbols_info *elf_symbols_info(const struct elf_symbols *symbols)
 {
 	return &symbols->info;

@@ -64,9 +64,6 @@ int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offs
 int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 		     struct elf_symbol *ret_symbol) must_check;
 
-/* The GNU build id in lower-case hex, "" when there is none; borrowed. */
-const char *elf_symbols_build_id(const struct elf_symbols *symbols);
-
 /* Borrowed. Stays when the names are dropped. */
 const struct elf_symbols_info *elf_symbols_info(const struct elf_symbols *symbols);
 

@@ -97,8 +97,11 @@ static int prettify(struct frame_cache *cache, uint32_t raw, enum demangle_style
 		return r;
 	for (size_t i = before; i < cache->cap_pretty; i++)
 		cache->pretty[i] = 0;
-	if (cache->pretty[raw] == 0) {
-		_cleanup_free_ char *name = demangle(intern_get(&cache->strings, raw), style);
+	const char *text = intern_get(&cache->strings, raw);
+	if (!demangle_is_candidate(text)) {
+		cache->pretty[raw] = raw;
+	} else if (cache->pretty[raw] == 0) {
+		_cleanup_free_ char *name = demangle(text, style);
 
 		r = name ? intern_add(&cache->strings, name, &cache->pretty[raw]) : -ENOMEM;
 	}

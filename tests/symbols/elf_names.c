@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "elf_names: error %d\n", -r);
 		return 1;
 	}
-	printf("%s\n", elf_symbols_build_id(symbols));
+	printf("%s\n", elf_symbols_info(symbols)->build_id);
 	while (scanf("%" SCNx64, &address) == 1)
 		printf("%s\n",
 		       elf_symbols_find(symbols, address, &symbol) == 0 ? symbol.name : "-");

@@ -233,7 +233,7 @@ static void the_build_id_is_hexadecimal(void **state)
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = load_image(&image);
 	(void)state;
 
-	assert_string_equal(elf_symbols_build_id(symbols), "deadbeef000102ff");
+	assert_string_equal(elf_symbols_info(symbols)->build_id, "deadbeef000102ff");
 }
 
 static void dropping_the_names_keeps_the_rest(void **state)
@@ -247,7 +247,7 @@ static void dropping_the_names_keeps_the_rest(void **state)
 	elf_symbols_drop_names(symbols);
 	assert_int_equal(elf_symbols_find(symbols, TEXT_ADDRESS, &found), -ENOENT);
 	assert_int_equal(elf_symbols_address_of(symbols, TEXT_OFFSET, &address), 0);
-	assert_string_equal(elf_symbols_build_id(symbols), "deadbeef000102ff");
+	assert_string_equal(elf_symbols_info(symbols)->build_id, "deadbeef000102ff");
 }
 
 static void a_file_without_sections_has_segments_and_build_id(void **state)
@@ -261,7 +261,7 @@ static void a_file_without_sections_has_segments_and_build_id(void **state)
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = load_image(&image);
 	assert_int_equal(elf_symbols_count(symbols), 0);
 	assert_int_equal(elf_symbols_address_of(symbols, TEXT_OFFSET, &address), 0);
-	assert_string_equal(elf_symbols_build_id(symbols), "deadbeef000102ff");
+	assert_string_equal(elf_symbols_info(symbols)->build_id, "deadbeef000102ff");
 }
 
 static void a_table_over_the_budget_is_refused(void **state)
