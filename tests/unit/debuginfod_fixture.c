@@ -2,22 +2,14 @@
 #include "debuginfod_fixture.h"
 
 #include "base/clock.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #define STEP_NS (5 * NSEC_PER_MSEC)
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 int debuginfod_fixture_setup(void **state)
 {
@@ -45,7 +37,7 @@ int debuginfod_fixture_teardown(void **state)
 
 	debuginfod_free(fixture->debuginfod);
 	debuginfod_standin_stop(&fixture->standin);
-	nftw(fixture->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture->dir);
 	free(fixture);
 	return 0;
 }

@@ -4,22 +4,14 @@
 #include "base/clock.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "remove_tree.h"
 #include "unit.h"
 
 #define WAIT_NS (60 * NSEC_PER_SEC)
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 struct elf_cache *cache_dir_new_cache(int proc_fd, size_t max_bytes)
 {
@@ -58,7 +50,7 @@ int cache_dir_teardown(void **state)
 
 	elf_cache_free(fixture->cache);
 	close(fixture->proc_fd);
-	nftw(fixture->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture->dir);
 	free(fixture);
 	return 0;
 }

@@ -5,11 +5,11 @@
 #include "base/fileio.h"
 #include "symbol/lines_writer.h"
 #include "symbol/symbol_channel.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +33,6 @@ struct fates {
 };
 
 static const char fates_magic[8] = "fates";
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static void make_process(const struct elf_cache_fixture *fixture, enum fixture_root root)
 {
@@ -94,7 +86,7 @@ int elf_cache_fixture_tear_down(void **state)
 	elf_cache_free(fixture->cache);
 	close(fixture->proc_fd);
 	close(fixture->host_fd);
-	nftw(fixture->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture->dir);
 	test_free(fixture);
 	return 0;
 }

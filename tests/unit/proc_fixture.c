@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,19 +18,6 @@ void proc_fixture_init(struct proc_fixture *fixture, size_t max_processes)
 	fixture->proc_fd = open(fixture->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fixture->proc_fd >= 0);
 	assert_int_equal(process_table_new(fixture->proc_fd, max_processes, &fixture->table), 0);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 void proc_fixture_done(struct proc_fixture *fixture)

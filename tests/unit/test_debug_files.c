@@ -5,10 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -49,14 +49,6 @@ static const char *const directories[] = {
 	"usr/lib/debug/opt",
 	"usr/lib/debug/opt/app",
 };
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static int make_root(const struct roots *roots, const char *name)
 {
@@ -118,7 +110,7 @@ static int teardown(void **state)
 	close(roots->container);
 	close(roots->host);
 	close(roots->fd);
-	nftw(roots->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(roots->path);
 	free(roots);
 	return 0;
 }

@@ -3,10 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +21,6 @@ struct directory {
 	char cache_path[96];
 	int fd;
 };
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static int setup(void **state)
 {
@@ -48,7 +40,7 @@ static int teardown(void **state)
 	struct directory *directory = *state;
 
 	close(directory->fd);
-	nftw(directory->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(directory->path);
 	free(directory);
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include "symbol/elf_cache_parts.h"
 #include "torture.h"
 #include "unit.h"
+#include "xz_bytes.h"
 
 #include <fcntl.h>
-#include <lzma.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -239,21 +239,6 @@ static void a_supplementary_file_of_a_container_holds_for_that_container(void **
 	assert_int_equal(stats_of(fixture).nr_tables, 2 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
-static struct strbuf compress(const void *data, size_t len)
-{
-	size_t max = lzma_stream_buffer_bound(len);
-	struct strbuf out = strbuf_with_max(max);
-	size_t pos = 0;
-
-	uint8_t *to = (uint8_t *)strbuf_extend(&out, max);
-	assert_non_null(to);
-	assert_int_equal(
-		lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, data, len, to, &pos, max),
-		LZMA_OK);
-	strbuf_shrink(&out, pos);
-	return out;
-}
-
 static void a_compressed_symbol_table_names_a_program(void **state)
 {
 	struct elf_cache_fixture *fixture = *state;
@@ -266,7 +251,7 @@ static void a_compressed_symbol_table_names_a_program(void **state)
 		  &(struct fixture_file){ .function = "_ZN4mini5debugEv" });
 	path_in(fixture, IN_ONE, "inner", path);
 	assert_int_equal(file_read_at(AT_FDCWD, path, &inner), 0);
-	_cleanup_(strbuf_done) struct strbuf extra = compress(inner.data, inner.len);
+	_cleanup_(strbuf_done) struct strbuf extra = xz_compress(inner.data, inner.len);
 	program.extra = extra.data;
 	program.extra_len = extra.len;
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &program);

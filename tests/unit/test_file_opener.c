@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "base/strbuf.h"
+#include "remove_tree.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,14 +23,6 @@ struct fake_proc {
 	char path[64];
 	int fd;
 };
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static int setup(void **state)
 {
@@ -51,7 +43,7 @@ static int teardown(void **state)
 	struct fake_proc *proc = *state;
 
 	close(proc->fd);
-	nftw(proc->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(proc->path);
 	free(proc);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "symbol/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
+#include "xz_bytes.h"
 
 #include <lzma.h>
 #include <stdlib.h>
@@ -19,22 +20,6 @@ static const struct maker_symbol internal[] = {
 	{ "internal", 0x20, 0x10 },
 	{ 0 },
 };
-
-/* Compresses as xz(1) does. */
-static struct strbuf compress(const void *data, size_t len)
-{
-	size_t max = lzma_stream_buffer_bound(len);
-	struct strbuf out = strbuf_with_max(max);
-	size_t pos = 0;
-
-	uint8_t *to = (uint8_t *)strbuf_extend(&out, max);
-	assert_non_null(to);
-	assert_int_equal(
-		lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, data, len, to, &pos, max),
-		LZMA_OK);
-	strbuf_shrink(&out, pos);
-	return out;
-}
 
 /* A file with one symbol in .dynsym and a payload in .gnu_debugdata. */
 static int make_file(const void *payload, size_t len, bool has_symtab)
@@ -59,7 +44,7 @@ static struct strbuf make_inner(const struct strbuf *nested)
 	if (nested)
 		elf_maker_add_plain(&maker, ".gnu_debugdata", nested->data, nested->len);
 	elf_maker_finish(&maker);
-	return compress(maker.bytes.data, maker.bytes.len);
+	return xz_compress(maker.bytes.data, maker.bytes.len);
 }
 
 static void expect(int fd, size_t count, uint32_t nr_bad)
@@ -95,7 +80,7 @@ static void it_is_not_read_when_there_is_a_whole_table(void **state)
 
 static void another_one_within_is_ignored(void **state)
 {
-	_cleanup_(strbuf_done) struct strbuf bomb = compress("rubbish", 7);
+	_cleanup_(strbuf_done) struct strbuf bomb = xz_compress("rubbish", 7);
 	_cleanup_(strbuf_done) struct strbuf inner = make_inner(&bomb);
 	_cleanup_close_ int fd = make_file(inner.data, inner.len, false);
 	(void)state;
@@ -136,7 +121,7 @@ static void what_is_no_program_inside_is_refused(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(lens); i++) {
-		_cleanup_(strbuf_done) struct strbuf inner = compress(text, lens[i]);
+		_cleanup_(strbuf_done) struct strbuf inner = xz_compress(text, lens[i]);
 		_cleanup_close_ int fd = make_file(inner.data, inner.len, false);
 
 		expect(fd, 1, 1);
@@ -148,7 +133,7 @@ static struct strbuf make_bomb(size_t len)
 	char *zeros = calloc(1, len);
 
 	assert_non_null(zeros);
-	struct strbuf bomb = compress(zeros, len);
+	struct strbuf bomb = xz_compress(zeros, len);
 	free(zeros);
 	return bomb;
 }

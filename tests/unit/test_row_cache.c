@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "torture.h"
+#include "remove_tree.h"
 #include "unit.h"
 #include "unwind/row_cache.h"
 #include "unwind/row_packer.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -26,14 +26,6 @@ struct fixture {
 	char path[80]; /* of the cache's directory */
 	struct row_cache *cache; /* owned */
 };
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static void reopen(struct fixture *fixture, uint64_t max_bytes)
 {
@@ -61,7 +53,7 @@ static int teardown(void **state)
 
 	row_cache_close(fixture->cache);
 	umount2(fixture->path, MNT_DETACH); /* of the test that mounts something there */
-	nftw(fixture->root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture->root);
 	free(fixture);
 	return 0;
 }

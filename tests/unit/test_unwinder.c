@@ -10,13 +10,13 @@
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "remove_tree.h"
 #include "unit.h"
 
 #define PID 4711
@@ -48,20 +48,12 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
 	unwinder_stop(fixture->unwinder);
-	nftw(fixture->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture->dir);
 	close(fixture->processes_fd);
 	close(fixture->tables_fd);
 	close(fixture->arena_fd);
