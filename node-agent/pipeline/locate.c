@@ -128,14 +128,13 @@ static struct window_code code_of(struct locator *locator, const struct process 
 {
 	uint32_t id = 0;
 
-	if (is_vdso(mapping->file))
-		id = elf_cache_vdso(locator->elfs);
-	else if (may_be_jit(mapping->file))
+	if (may_be_jit(mapping->file))
 		id = jit_cache_open(locator->jits, event->pid, process->program_ns,
 				    process->mappings, event->time_ns);
 	if (id != 0)
-		return (struct window_code){ is_vdso(mapping->file) ? CODE_ELF : CODE_JIT, id };
-	id = elf_of(locator, event->pid, mapping);
+		return (struct window_code){ CODE_JIT, id };
+	id = is_vdso(mapping->file) ? elf_cache_vdso(locator->elfs)
+				    : elf_of(locator, event->pid, mapping);
 	return (struct window_code){ id != 0 ? CODE_ELF : CODE_NAMELESS, id };
 }
 

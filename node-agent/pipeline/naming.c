@@ -129,8 +129,6 @@ static int symbolize_jit(struct namer *namer, uint32_t id, uint64_t address,
 static int symbolize_kernel(struct namer *namer, uint32_t id, uint64_t address,
 			    struct symbol_frames *ret_frames)
 {
-	static struct symbol_line line;
-
 	(void)id;
 	*ret_frames = (struct symbol_frames){ .address = address };
 	const char *name = namer->kernel ? kernel_symbols_find(namer->kernel, address,
@@ -138,8 +136,9 @@ static int symbolize_kernel(struct namer *namer, uint32_t id, uint64_t address,
 					 : NULL;
 	if (!name)
 		return -ENOENT;
-	line = (struct symbol_line){ .name = name, .system_name = name, .filename = "" };
-	ret_frames->lines = &line;
+	namer->kernel_line =
+		(struct symbol_line){ .name = name, .system_name = name, .filename = "" };
+	ret_frames->lines = &namer->kernel_line;
 	ret_frames->nr_lines = 1;
 	return 0;
 }

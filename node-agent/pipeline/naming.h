@@ -19,6 +19,7 @@ struct namer {
 	struct elf_cache *elfs; /* borrowed */
 	struct jit_cache *jits; /* borrowed */
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
+	struct symbol_line kernel_line; /* the last answer about the kernel */
 	uint64_t nr_named; /* locations that got a symbol's name */
 	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */
 };
