@@ -307,8 +307,8 @@ static void another_program_is_not_believed(void **state)
 		ask(fixture, ID(STANDIN_FOUND, "01"), 1);
 		expect_nothing(fixture);
 		assert_int_equal(stats_of(fixture).nr_failures, 1);
-		/* Further ones may have died before anything was sent to them. */
-		assert_true(stats_of(fixture).nr_deaths >= 1);
+		/* The first may have died before anything was sent to it. */
+		assert_in_range(stats_of(fixture).nr_deaths, 1, 2);
 		debuginfod_free(fixture->debuginfod);
 		fixture->debuginfod = NULL;
 	}
