@@ -20,6 +20,7 @@ struct http_client;
 enum http_verify {
 	HTTP_VERIFY_FULL, /* chain and host name */
 	HTTP_VERIFY_CA_ONLY, /* chain, any name */
+	HTTP_VERIFY_PINNED, /* one key, whatever the chain and name */
 	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
 };
 

@@ -120,7 +120,7 @@ static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 
 static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 {
-	if (agent->options->pod && agent->watch)
+	if (agent->options->pods.nr > 0 && agent->watch)
 		pod_watch_wait_first(agent->watch, clock_mono_ns() + FIRST_PODS_WAIT_NS);
 	return target_resolve(agent->options, agent->cgroup_fs, agent->pods, &agent->target,
 			      reterr_msg);

@@ -81,15 +81,13 @@ static int find_cgroups(const struct cgroup_fs *fs, struct cgroup_search *search
 	return r;
 }
 
-static int resolve_pod(const struct options *options, const struct cgroup_fs *fs,
-		       struct pod_index *pods, struct target *target, struct strbuf *reterr_msg)
+static int resolve_pod(const char *pod, const struct cgroup_fs *fs, struct pod_index *pods,
+		       struct target *target, struct strbuf *reterr_msg)
 {
 	char uid[POD_UID_MAX + 1];
-	const char *slash = strchr(options->pod, '/');
-	_cleanup_free_ char *namespace = slash ? strndup(options->pod,
-							 (size_t)(slash - options->pod))
-					       : NULL;
-	const char *name = slash ? slash + 1 : options->pod;
+	const char *slash = strchr(pod, '/');
+	_cleanup_free_ char *namespace = slash ? strndup(pod, (size_t)(slash - pod)) : NULL;
+	const char *name = slash ? slash + 1 : pod;
 
 	if (slash && !namespace)
 		return -ENOMEM;
@@ -101,12 +99,12 @@ static int resolve_pod(const struct options *options, const struct cgroup_fs *fs
 		strbuf_appendf(reterr_msg,
 			       "pod %s: the kubelet does not list it; names need "
 			       "--kubelet-url",
-			       options->pod);
+			       pod);
 	if (r < 0)
 		return r;
 
 	struct cgroup_search search = { .target = target, .pod_uid = uid };
-	return find_cgroups(fs, &search, "pod", options->pod, reterr_msg);
+	return find_cgroups(fs, &search, "pod", pod, reterr_msg);
 }
 
 static int resolve_cgroup(const struct cgroup_fs *fs, const char *path, struct target *target,
@@ -132,11 +130,13 @@ static int resolve_cgroups(const struct options *options, const struct cgroup_fs
 {
 	int r = 0;
 
-	if (options->pod)
-		r = resolve_pod(options, fs, pods, target, reterr_msg);
-	if (r == 0 && options->container) {
-		struct cgroup_search search = { .target = target, .container = options->container };
-		r = find_cgroups(fs, &search, "container", options->container, reterr_msg);
+	for (size_t i = 0; i < options->pods.nr && r == 0; i++)
+		r = resolve_pod(options->pods.items[i], fs, pods, target, reterr_msg);
+	for (size_t i = 0; i < options->containers.nr && r == 0; i++) {
+		const char *id = options->containers.items[i];
+		struct cgroup_search search = { .target = target, .container = id };
+
+		r = find_cgroups(fs, &search, "container", id, reterr_msg);
 	}
 	for (size_t i = 0; i < options->cgroups.nr && r == 0; i++)
 		r = resolve_cgroup(fs, options->cgroups.items[i], target, reterr_msg);

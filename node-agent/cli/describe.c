@@ -43,8 +43,10 @@ void describe_target(const struct options *options, struct strbuf *out)
 	size_t start = out->len;
 
 	append_names(out, start, "command", options->command.items, options->command.nr > 0);
-	append_names(out, start, "pod", &options->pod, options->pod != NULL);
-	append_names(out, start, "container", &options->container, options->container != NULL);
+	append_names(out, start, "namespace", options->namespaces.items, options->namespaces.nr);
+	append_names(out, start, "pod", options->pods.items, options->pods.nr);
+	append_names(out, start, "container", options->containers.items, options->containers.nr);
+	append_names(out, start, "selector", options->selectors.items, options->selectors.nr);
 	append_names(out, start, "cgroup", options->cgroups.items, options->cgroups.nr);
 	append_names(out, start, "process", options->comms.items, options->comms.nr);
 	append_numbers(out, start, "pid", &options->pids);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OPTION_ROWS_MAX 64 /* at least as many as the table has */
+#define OPTION_ROWS_MAX 96 /* at least as many as the table has */
 
 /* How an environment variable spells the value. */
 enum env_format {

@@ -5,23 +5,18 @@
 #include "base/http_client.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "config/option_check.h"
 #include "config/option_list.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #define FREQUENCY_MAX_HZ 10000
 #define DURATION_MAX_NS (366 * 24 * 3600 * NSEC_PER_SEC)
 #define MEMORY_MIN_BYTES (UINT64_C(1) << 20)
 #define PID_MAX_LIMIT (1u << 22) /* the kernel's, on 64-bit machines */
 #define CPU_MAX (LIST_ITEMS_MAX - 1)
-#define COMM_MAX_BYTES 15
-#define DNS_NAME_MAX 253
-#define CONTAINER_ID_MIN 12
-#define CONTAINER_ID_MAX 64
-#define URLS_MAX_BYTES 4000
+#define WORD_MAX_BYTES 512 /* of those that commas separate */
 
 static int parse_frequency(const char *text, void *field)
 {
@@ -99,6 +94,7 @@ static int parse_verify(const char *text, void *field)
 	static const char *const words[] = {
 		[HTTP_VERIFY_FULL] = "full",
 		[HTTP_VERIFY_CA_ONLY] = "ca-only",
+		[HTTP_VERIFY_PINNED] = "pinned",
 		[HTTP_VERIFY_NONE] = "insecure",
 	};
 
@@ -196,102 +192,6 @@ static int parse_pids(const char *text, void *field)
 	}
 }
 
-static bool is_printable(const char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			return false;
-	}
-	return true;
-}
-
-static int check_name(const char *text)
-{
-	return *text && is_printable(text) ? 0 : -EINVAL;
-}
-
-static bool is_dns_name(const char *text, size_t len)
-{
-	return len > 0 && len <= DNS_NAME_MAX &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-") >= len;
-}
-
-static int check_pod(const char *text)
-{
-	const char *slash = strchr(text, '/');
-	const char *name = slash ? slash + 1 : text;
-
-	if (slash && !is_dns_name(text, (size_t)(slash - text)))
-		return -EINVAL;
-	return is_dns_name(name, strlen(name)) ? 0 : -EINVAL;
-}
-
-static int check_container(const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len < CONTAINER_ID_MIN || len > CONTAINER_ID_MAX || !is_lower_hex(text, len))
-		return -EINVAL;
-	return 0;
-}
-
-static int check_comm(const char *text)
-{
-	return *text && strlen(text) <= COMM_MAX_BYTES ? 0 : -EINVAL;
-}
-
-/* Whether a URL begins here. */
-static bool has_scheme_and_host(const char *text)
-{
-	size_t scheme_len = strncasecmp(text, "https://", 8) == 0  ? 8
-			    : strncasecmp(text, "http://", 7) == 0 ? 7
-								   : 0;
-
-	return scheme_len > 0 && text[scheme_len] && !strchr("/:?# ", text[scheme_len]);
-}
-
-static int check_url(const char *text)
-{
-	return has_scheme_and_host(text) && !strchr(text, ' ') && is_printable(text) ? 0 : -EINVAL;
-}
-
-/* One or more, separated by spaces. */
-static int check_urls(const char *text)
-{
-	const char *url = text + strspn(text, " ");
-
-	if (*url == '\0' || strlen(text) > URLS_MAX_BYTES || !is_printable(text))
-		return -EINVAL;
-	while (*url) {
-		if (!has_scheme_and_host(url))
-			return -EINVAL;
-		url += strcspn(url, " ");
-		url += strspn(url, " ");
-	}
-	return 0;
-}
-
-/* RFC 9110 5.1 and 5.5: a token, a colon, anything printable. */
-static int check_header(const char *text)
-{
-	size_t name_len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "0123456789!#$%&'*+-.^_`|~");
-
-	return name_len > 0 && text[name_len] == ':' && is_printable(text) ? 0 : -EINVAL;
-}
-
-static int check_file(const char *text)
-{
-	if (*text == '\0')
-		return -EINVAL;
-	return access(text, R_OK) < 0 ? -errno : 0;
-}
-
-static int check_directory(const char *text)
-{
-	return *text == '/' && is_printable(text) ? 0 : -EINVAL;
-}
-
 const struct value_type value_flag = { "yes or no", "true or false", STORE_FLAG,
 				       .parse = parse_flag };
 const struct value_type value_on_off = { "a switch", "on or off", STORE_PLAIN,
@@ -307,7 +207,7 @@ const struct value_type value_memory = { "an amount of memory from 1M", "256M or
 const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
 					    STORE_PLAIN, .parse = parse_log_level };
 const struct value_type value_verify = { "a way to verify a certificate",
-					 "full, ca-only or insecure", STORE_PLAIN,
+					 "full, ca-only, pinned or insecure", STORE_PLAIN,
 					 .parse = parse_verify };
 const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_PLAIN,
 					   .parse = parse_demangle };
@@ -315,11 +215,22 @@ const struct value_type value_pids = { "a list of process or thread ids", "1234 
 				       STORE_NUMBERS, .parse = parse_pids };
 const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS,
 				       .parse = parse_cpus };
-const struct value_type value_pod = { "a pod's name", "NAME or NAMESPACE/NAME", STORE_STRING,
+const struct value_type value_namespace = { "the name of a namespace", "NAME or NAME,NAME",
+					    STORE_WORDS, .check = check_namespace };
+const struct value_type value_pod = { "a pod's name", "NAME or NAMESPACE/NAME", STORE_WORDS,
 				      .check = check_pod };
-const struct value_type value_container = { "a container ID",
-					    "12 to 64 digits of it, in lower-case hex",
-					    STORE_STRING, .check = check_container };
+const struct value_type value_container = { "a container's name or ID",
+					    "its name, or 12 to 64 digits of its ID", STORE_WORDS,
+					    .check = check_container };
+const struct value_type value_selector = { "a label selector", "\"app=web,tier in (a,b),!canary\"",
+					   STORE_STRINGS, .check = check_selector };
+const struct value_type value_label_key = { "the key of a label or annotation",
+					    "team, example.com/team or example.com/*", STORE_WORDS,
+					    .check = check_label_key };
+const struct value_type value_listen = { "a loopback address or a Unix socket",
+					 "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or "
+					 "unix:/PATH",
+					 STORE_STRING, .check = check_listen };
 const struct value_type value_cgroup = { "a cgroup's path", "/kubepods.slice/… or /system.slice/…",
 					 STORE_STRINGS, .check = check_name };
 const struct value_type value_comm = { "a process name as the kernel keeps it",
@@ -353,10 +264,32 @@ static int store_string(const char *text, char **field)
 	return 0;
 }
 
+/* A comma cannot be part of such a value; an empty one is as wrong as any other. */
+static int store_words(const struct value_type *type, const char *text, struct string_list *list)
+{
+	for (;; text++) {
+		char word[WORD_MAX_BYTES];
+		size_t len = strcspn(text, ",");
+
+		if (len >= sizeof(word))
+			return -EINVAL;
+		memcpy(word, text, len);
+		word[len] = '\0';
+		int r = type->check(word);
+		if (r == 0)
+			r = string_list_add(list, word);
+		text += len;
+		if (r < 0 || *text == '\0')
+			return r;
+	}
+}
+
 int value_store(const struct value_type *type, const char *text, void *field)
 {
-	int r = type->check ? type->check(text) : type->parse(text, field);
+	if (type->storage == STORE_WORDS)
+		return store_words(type, text, field);
 
+	int r = type->check ? type->check(text) : type->parse(text, field);
 	if (r < 0)
 		return r;
 	if (type->storage == STORE_STRING)
@@ -368,7 +301,8 @@ int value_store(const struct value_type *type, const char *text, void *field)
 
 bool value_is_list(const struct value_type *type)
 {
-	return type->storage == STORE_STRINGS || type->storage == STORE_NUMBERS;
+	return type->storage == STORE_STRINGS || type->storage == STORE_WORDS ||
+	       type->storage == STORE_NUMBERS;
 }
 
 void value_clear(const struct value_type *type, void *field)
@@ -376,7 +310,7 @@ void value_clear(const struct value_type *type, void *field)
 	if (type->storage == STORE_STRING) {
 		free(*(char **)field);
 		*(char **)field = NULL;
-	} else if (type->storage == STORE_STRINGS) {
+	} else if (type->storage == STORE_STRINGS || type->storage == STORE_WORDS) {
 		string_list_done(field);
 	} else if (type->storage == STORE_NUMBERS) {
 		number_list_done(field);

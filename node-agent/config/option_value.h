@@ -12,6 +12,7 @@ enum value_storage {
 	STORE_FLAG, /* bool: an option without argument */
 	STORE_STRING, /* char * */
 	STORE_STRINGS, /* struct string_list */
+	STORE_WORDS, /* the same; commas separate several values */
 	STORE_NUMBERS, /* struct number_list; parse() adds to it */
 };
 
@@ -26,8 +27,9 @@ struct value_type {
 
 extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
 	value_on_off, value_memory, value_log_level, value_verify, value_demangle, value_pids,
-	value_cpus, value_pod, value_container, value_cgroup, value_comm, value_url, value_urls,
-	value_header, value_file, value_directory, value_output, value_name;
+	value_cpus, value_namespace, value_pod, value_container, value_selector, value_cgroup,
+	value_comm, value_url, value_urls, value_header, value_file, value_directory, value_output,
+	value_name, value_label_key, value_listen;
 
 /* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
  * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */

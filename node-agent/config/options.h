@@ -47,9 +47,14 @@ struct options {
 	struct number_list pids;
 	struct number_list tids;
 	struct number_list cpus;
-	char *pod; /* "NAME" or "NAMESPACE/NAME" */
-	char *container; /* ID or the first 12 or more digits of it */
+	struct string_list namespaces;
+	struct string_list pods; /* "NAME" or "NAMESPACE/NAME" */
+	struct string_list containers; /* name, or ID or the first 12 or more digits of it */
+	struct string_list selectors; /* of labels; not checked here */
 	struct string_list cgroups;
+	struct string_list excluded_namespaces;
+	struct string_list excluded_containers;
+	struct string_list excluded_selectors;
 	struct string_list comms;
 	bool include_idle;
 	struct string_list command; /* program and arguments behind "--" */
@@ -61,6 +66,10 @@ struct options {
 	enum http_verify kubelet_verify;
 	char *node_name;
 	char *cgroup_root;
+	char *pod_logs; /* absolute: where the kubelet writes containers' logs */
+	struct string_list
+		pod_labels; /* keys that become attributes; "*" at the end stands for any end */
+	struct string_list pod_annotations; /* the same */
 
 	/* Where profiles are sent. */
 	char *otlp_endpoint;
@@ -69,6 +78,7 @@ struct options {
 	char *otlp_ca_file;
 	uint64_t otlp_timeout_ns;
 	uint64_t export_interval_ns;
+	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 
 	/* What functions are called. */
 	enum option_demangle demangle;

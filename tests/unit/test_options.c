@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ARGS_MAX 16
+#define ARGS_MAX 24
 
 /* A directory of the test's own, with a configuration file in it when the test wants one. */
 static char temp_dir[] = "/tmp/flamelet-options-XXXXXX";
@@ -175,11 +175,55 @@ static void a_command_stands_behind_two_dashes(void **state)
 	(void)state;
 
 	assert_int_equal(o.duration_ns, 0);
-	assert_string_equal(o.pod, "shop/cart");
+	assert_int_equal(o.pods.nr, 1);
+	assert_string_equal(o.pods.items[0], "shop/cart");
 	assert_string_equal(o.comms.items[0], "nginx");
 	assert_int_equal(o.command.nr, 3);
 	assert_string_equal(o.command.items[0], "make");
 	assert_string_equal(o.command.items[2], "--pod");
+}
+
+static void lists_may_be_repeated_or_have_commas(void **state)
+{
+	_cleanup_(options_done) struct options o = load_ok(
+		COMMAND_AGENT, "--namespace a,b --namespace=c --pod x/y,z --container web,db "
+			       "--selector app=a,b --selector !c --exclude-selector=d "
+			       "--pod-label team,a/* --pod-annotation * --cgroup /a,b");
+	(void)state;
+
+	assert_int_equal(o.namespaces.nr, 3);
+	assert_string_equal(o.namespaces.items[1], "b");
+	assert_string_equal(o.namespaces.items[2], "c");
+	assert_int_equal(o.pods.nr, 2);
+	assert_int_equal(o.containers.nr, 2);
+	assert_int_equal(o.selectors.nr, 2);
+	assert_string_equal(o.selectors.items[0], "app=a,b");
+	assert_int_equal(o.excluded_selectors.nr, 1);
+	assert_int_equal(o.pod_labels.nr, 2);
+	assert_string_equal(o.pod_labels.items[1], "a/*");
+	assert_int_equal(o.pod_annotations.nr, 1);
+	assert_int_equal(o.cgroups.nr, 1);
+	assert_string_equal(o.pod_logs, "/var/log");
+	assert_null(o.listen);
+}
+
+static void lists_of_the_file_are_lists_of_yaml(void **state)
+{
+	(void)state;
+	write_config("namespace: [a, \"b,c\"]\n"
+		     "selector: app in (x, y)\n"
+		     "exclude-container:\n  - sidecar\n"
+		     "pod-label: [\"app.kubernetes.io/*\"]\n"
+		     "kubelet-verify: pinned\n"
+		     "listen: unix:/run/flamelet.sock\n");
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "-c @");
+
+	assert_int_equal(o.namespaces.nr, 3);
+	assert_string_equal(o.selectors.items[0], "app in (x, y)");
+	assert_string_equal(o.excluded_containers.items[0], "sidecar");
+	assert_string_equal(o.pod_labels.items[0], "app.kubernetes.io/*");
+	assert_int_equal(o.kubelet_verify, HTTP_VERIFY_PINNED);
+	assert_string_equal(o.listen, "unix:/run/flamelet.sock");
 }
 
 static void help_needs_nothing_else_to_be_right(void **state)
@@ -225,9 +269,25 @@ static const struct refusal refusals[] = {
 	  "--pod: \"a/b/c\" is not a pod's name; write NAME or NAMESPACE/NAME" },
 	{ COMMAND_RECORD, "--pod /b",
 	  "--pod: \"/b\" is not a pod's name; write NAME or NAMESPACE/NAME" },
-	{ COMMAND_RECORD, "--container 0123456789a",
-	  "--container: \"0123456789a\" is not a container ID; "
-	  "write 12 to 64 digits of it, in lower-case hex" },
+	{ COMMAND_RECORD, "--container Main",
+	  "--container: \"Main\" is not a container's name or ID; "
+	  "write its name, or 12 to 64 digits of its ID" },
+	{ COMMAND_AGENT, "--namespace a,,b",
+	  "--namespace: \"a,,b\" is not the name of a namespace; write NAME or NAME,NAME" },
+	{ COMMAND_AGENT, "--exclude-namespace a.b",
+	  "--exclude-namespace: \"a.b\" is not the name of a namespace; write NAME or NAME,NAME" },
+	{ COMMAND_AGENT, "--selector=",
+	  "--selector: \"\" is not a label selector; write \"app=web,tier in (a,b),!canary\"" },
+	{ COMMAND_AGENT, "--pod-label *a",
+	  "--pod-label: \"*a\" is not the key of a label or annotation; "
+	  "write team, example.com/team or example.com/*" },
+	{ COMMAND_AGENT, "--pod-logs log",
+	  "--pod-logs: \"log\" is not a directory; write an absolute path" },
+	{ COMMAND_AGENT, "--listen :9090",
+	  "--listen: \":9090\" is not a loopback address or a Unix socket; "
+	  "write 127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH" },
+	{ COMMAND_RECORD, "--listen localhost:1",
+	  "--listen is an option of agent, not of record; see flamelet record --help" },
 	{ COMMAND_RECORD, "--comm 0123456789abcdef",
 	  "--comm: \"0123456789abcdef\" is not a process name as the kernel keeps it; "
 	  "write its first 15 bytes, as ps -o comm shows them" },
@@ -268,7 +328,7 @@ static const struct refusal refusals[] = {
 	  "write the path of a file that can be read" },
 	{ COMMAND_AGENT, "--kubelet-verify no",
 	  "--kubelet-verify: \"no\" is not a way to verify a certificate; "
-	  "write full, ca-only or insecure" },
+	  "write full, ca-only, pinned or insecure" },
 	{ COMMAND_AGENT, "--log-level loud",
 	  "--log-level: \"loud\" is not a log level; write error, warn, info or debug" },
 	{ COMMAND_AGENT, "--symbol-memory-max 12K",
@@ -578,6 +638,8 @@ int main(void)
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_command_stands_behind_two_dashes),
+		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
+		CLEAN_TEST(lists_of_the_file_are_lists_of_yaml),
 		CLEAN_TEST(help_needs_nothing_else_to_be_right),
 		CLEAN_TEST(a_bad_command_line_is_answered_with_what_to_write),
 		CLEAN_TEST(the_file_uses_the_names_of_the_long_options),

@@ -33,6 +33,7 @@ struct fixture {
 	struct cgroup_fixture cgroups;
 	struct pod_index *pods;
 	struct options options;
+	char *pod, *container; /* what options has of each */
 	struct target target;
 	struct strbuf message;
 };
@@ -75,6 +76,18 @@ static struct fixture *fixture_with_pods(void **state)
 	cgroup_fixture_make(&fixture->cgroups, DIR_A "/init.scope/deeper");
 	cgroup_fixture_make(&fixture->cgroups, DIR_B);
 	return fixture;
+}
+
+static void set_pod(struct fixture *fixture, const char *pod)
+{
+	fixture->pod = (char *)pod;
+	fixture->options.pods = (struct string_list){ &fixture->pod, 1, 1 };
+}
+
+static void set_container(struct fixture *fixture, const char *container)
+{
+	fixture->container = (char *)container;
+	fixture->options.containers = (struct string_list){ &fixture->container, 1, 1 };
 }
 
 static int resolve(struct fixture *fixture)
@@ -135,7 +148,7 @@ static void a_pod_is_its_own_cgroup(void **state)
 {
 	struct fixture *fixture = fixture_with_pods(state);
 
-	fixture->options.pod = (char *)"web";
+	set_pod(fixture, "web");
 	assert_int_equal(resolve(fixture), 0);
 	assert_cgroup(fixture, POD_DIR);
 }
@@ -144,7 +157,7 @@ static void a_pod_may_have_its_namespace_before_it(void **state)
 {
 	struct fixture *fixture = fixture_with_pods(state);
 
-	fixture->options.pod = (char *)"shop/db";
+	set_pod(fixture, "shop/db");
 	assert_int_equal(resolve(fixture), 0);
 	assert_cgroup(fixture, OTHER_DIR);
 }
@@ -169,7 +182,7 @@ static void a_pod_that_cannot_be_told_is_refused_with_the_reason(void **state)
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		strbuf_clear(&fixture->message);
-		fixture->options.pod = (char *)cases[i].pod;
+		set_pod(fixture, cases[i].pod);
 		assert_refused(fixture, cases[i].error, cases[i].message);
 	}
 }
@@ -181,7 +194,7 @@ static void a_container_is_told_by_the_beginning_of_its_id(void **state)
 	for (size_t i = 0; i < array_len(ids); i++) {
 		struct fixture *fixture = fixture_with_pods(state);
 
-		fixture->options.container = (char *)ids[i];
+		set_container(fixture, ids[i]);
 		assert_int_equal(resolve(fixture), 0);
 		assert_cgroup(fixture, DIR_A); /* and not what is below it */
 		target_done(&fixture->target);
@@ -193,7 +206,7 @@ static void a_beginning_of_two_ids_is_both_containers(void **state)
 	static const char *const paths[] = { DIR_A, DIR_B };
 	struct fixture *fixture = fixture_with_pods(state);
 
-	fixture->options.container = (char *)"9a4e161f157";
+	set_container(fixture, "9a4e161f157");
 	assert_int_equal(resolve(fixture), 0);
 	assert_cgroups(fixture, paths, array_len(paths));
 }
@@ -202,11 +215,11 @@ static void a_container_that_is_not_there_is_refused(void **state)
 {
 	struct fixture *fixture = fixture_with_pods(state);
 
-	fixture->options.container = (char *)"000000000000";
+	set_container(fixture, "000000000000");
 	assert_refused(fixture, -ENOENT,
 		       "container 000000000000: no such container runs on this node");
 	strbuf_clear(&fixture->message);
-	fixture->options.container = (char *)ID_A "0";
+	set_container(fixture, ID_A "0");
 	assert_int_equal(resolve(fixture), -ENOENT);
 }
 
@@ -265,8 +278,8 @@ static void targets_of_all_kinds_add_up(void **state)
 	struct fixture *fixture = fixture_with_pods(state);
 	char *items[] = { (char *)"/kubepods" };
 
-	fixture->options.pod = (char *)"shop/db";
-	fixture->options.container = (char *)ID_A_12;
+	set_pod(fixture, "shop/db");
+	set_container(fixture, ID_A_12);
 	fixture->options.cgroups = (struct string_list){ items, 1, 1 };
 	assert_int_equal(resolve(fixture), 0);
 	assert_cgroups(fixture, paths, array_len(paths));

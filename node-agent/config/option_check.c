@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_check.h"
+
+#include "base/parse.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define COMM_MAX_BYTES 15
+#define DNS_NAME_MAX 253
+#define DNS_LABEL_MAX 63
+#define LABEL_KEY_MAX (DNS_NAME_MAX + 1 + DNS_LABEL_MAX)
+#define CONTAINER_ID_LEN 64
+#define URLS_MAX_BYTES 4000
+#define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
+
+static bool is_printable(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+int check_name(const char *text)
+{
+	return *text && is_printable(text) ? 0 : -EINVAL;
+}
+
+static bool is_dns_name(const char *text, size_t len)
+{
+	return len > 0 && len <= DNS_NAME_MAX &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-") >= len;
+}
+
+static bool is_dns_label(const char *text)
+{
+	return is_dns_name(text, strlen(text)) && strlen(text) <= DNS_LABEL_MAX &&
+	       !strchr(text, '.');
+}
+
+int check_namespace(const char *text)
+{
+	return is_dns_label(text) ? 0 : -EINVAL;
+}
+
+int check_pod(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	const char *name = slash ? slash + 1 : text;
+
+	if (slash && (slash - text > DNS_LABEL_MAX || !is_dns_name(text, (size_t)(slash - text))))
+		return -EINVAL;
+	return is_dns_name(name, strlen(name)) ? 0 : -EINVAL;
+}
+
+/* An ID's beginning looks like a name; all of it is one digit too long for that. */
+int check_container(const char *text)
+{
+	return is_dns_label(text) || is_lower_hex(text, CONTAINER_ID_LEN) ? 0 : -EINVAL;
+}
+
+int check_selector(const char *text)
+{
+	return text[strspn(text, " ")] && is_printable(text) ? 0 : -EINVAL;
+}
+
+int check_label_key(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789-_./");
+
+	if (text[len] == '*')
+		len++;
+	return len > 0 && len <= LABEL_KEY_MAX && text[len] == '\0' ? 0 : -EINVAL;
+}
+
+/* "HOST:PORT" with a host that only this machine reaches. */
+static int check_loopback(const char *host, size_t host_len, const char *port)
+{
+	struct in_addr address;
+	char name[INET_ADDRSTRLEN];
+	uint32_t number;
+
+	if (parse_u32(port, &number) < 0 || number < 1 || number > UINT16_MAX ||
+	    host_len >= sizeof(name))
+		return -EINVAL;
+	memcpy(name, host, host_len);
+	name[host_len] = '\0';
+	if (strcmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0)
+		return 0;
+	if (inet_pton(AF_INET, name, &address) != 1)
+		return -EINVAL;
+	return ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET ? 0 : -EINVAL;
+}
+
+int check_listen(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	if (strncmp(text, "unix:", 5) == 0)
+		return text[5] == '/' && text[6] && strlen(text + 5) < SOCKET_PATH_BYTES &&
+				       is_printable(text)
+			       ? 0
+			       : -EINVAL;
+	return colon ? check_loopback(text, (size_t)(colon - text), colon + 1) : -EINVAL;
+}
+
+int check_comm(const char *text)
+{
+	return *text && strlen(text) <= COMM_MAX_BYTES ? 0 : -EINVAL;
+}
+
+/* Whether a URL begins here. */
+static bool has_scheme_and_host(const char *text)
+{
+	size_t scheme_len = strncasecmp(text, "https://", 8) == 0  ? 8
+			    : strncasecmp(text, "http://", 7) == 0 ? 7
+								   : 0;
+
+	return scheme_len > 0 && text[scheme_len] && !strchr("/:?# ", text[scheme_len]);
+}
+
+int check_url(const char *text)
+{
+	return has_scheme_and_host(text) && !strchr(text, ' ') && is_printable(text) ? 0 : -EINVAL;
+}
+
+/* One or more, separated by spaces. */
+int check_urls(const char *text)
+{
+	const char *url = text + strspn(text, " ");
+
+	if (*url == '\0' || strlen(text) > URLS_MAX_BYTES || !is_printable(text))
+		return -EINVAL;
+	while (*url) {
+		if (!has_scheme_and_host(url))
+			return -EINVAL;
+		url += strcspn(url, " ");
+		url += strspn(url, " ");
+	}
+	return 0;
+}
+
+/* RFC 9110 5.1 and 5.5: a token, a colon, anything printable. */
+int check_header(const char *text)
+{
+	size_t name_len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789!#$%&'*+-.^_`|~");
+
+	return name_len > 0 && text[name_len] == ':' && is_printable(text) ? 0 : -EINVAL;
+}
+
+int check_file(const char *text)
+{
+	if (*text == '\0')
+		return -EINVAL;
+	return access(text, R_OK) < 0 ? -errno : 0;
+}
+
+int check_directory(const char *text)
+{
+	return *text == '/' && is_printable(text) ? 0 : -EINVAL;
+}

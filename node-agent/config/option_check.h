@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a text is a value of a kind that is kept as text. What is wrong with it says the value_type that it is
+ * the check of. All return -EINVAL when it is not. */
+#ifndef CONFIG_OPTION_CHECK_H
+#define CONFIG_OPTION_CHECK_H
+
+#include "base/err.h"
+
+int check_name(const char *text) must_check;
+int check_namespace(const char *text) must_check;
+int check_pod(const char *text) must_check;
+int check_container(const char *text) must_check;
+int check_selector(const char *text) must_check;
+int check_label_key(const char *text) must_check;
+int check_listen(const char *text) must_check;
+int check_comm(const char *text) must_check;
+int check_url(const char *text) must_check;
+int check_urls(const char *text) must_check;
+int check_header(const char *text) must_check;
+int check_directory(const char *text) must_check;
+
+/* Errors: also what access(2) says. */
+int check_file(const char *text) must_check;
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_check.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#define X10 "xxxxxxxxxx"
+#define HEX60 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab"
+
+/* A NULL ends each list. */
+struct check_case {
+	int (*check)(const char *text);
+	const char *right[12];
+	const char *wrong[24];
+};
+
+static const struct check_case cases[] = {
+	{ check_namespace,
+	  { "a", "kube-system", "0", X10 X10 X10 X10 X10 X10 "xxx" },
+	  { "", "A", "a.b", "a/b", "a b", "a,b", "a*", "\xc3\xa9",
+	    X10 X10 X10 X10 X10 X10 "xxxx" } },
+	{ check_pod,
+	  { "web", "web.1", "shop/web", "shop/web.example.com-1" },
+	  { "", "/", "/web", "shop/", "a/b/c", "Shop/web", "shop/Web", "a b", "shop//web" } },
+	{ check_container,
+	  { "web", "0123456789ab", "a-b", HEX60 "0123" },
+	  { "", "Web", "a.b", "a/b", "web ", HEX60 "01234", HEX60 "01xy", "POD" } },
+	{ check_selector,
+	  { "app", "a=b", " a in (b, c) ", "!a" },
+	  { "", " ", "   ", "a\n", "a\tb", "\x7f" } },
+	{ check_label_key,
+	  { "team", "example.com/team", "app.kubernetes.io/*", "*", "a*", "A_b.c-d" },
+	  { "", "**", "*a", "a*b", "a b", "a,b", "a=b", "a\n", "\xc3\xa9" } },
+	{ check_listen,
+	  { "127.0.0.1:9090", "127.1.2.3:1", "[::1]:65535", "localhost:80", "unix:/run/f.sock",
+	    "unix:/a:1" },
+	  { "",
+	    ":",
+	    ":80",
+	    "9090",
+	    "127.0.0.1",
+	    "127.0.0.1:",
+	    "127.0.0.1:0",
+	    "127.0.0.1:65536",
+	    "127.0.0.1:+1",
+	    "0.0.0.0:80",
+	    "10.0.0.1:80",
+	    "128.0.0.1:80",
+	    "127.1:80",
+	    "::1:80",
+	    "[::]:80",
+	    "[::1]80",
+	    "localhost.example.com:80",
+	    "unix:",
+	    "unix:/",
+	    "unix:run/f.sock",
+	    "unix:/" X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10,
+	    "http://127.0.0.1:80",
+	    "unix:/a\nb" } },
+	{ check_comm, { "nginx", "a b", "012345678901234" }, { "", "0123456789012345" } },
+	{ check_header,
+	  { "A: b", "a:", "x-y:z" },
+	  { "", ":", "a", ": b", "a b: c", "a: b\r\nc: d", "\xc3\xa9: a" } },
+};
+
+static void what_is_right_is_taken(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		for (const char *const *text = cases[i].right; *text; text++)
+			assert_int_equal(cases[i].check(*text), 0);
+	}
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		for (const char *const *text = cases[i].wrong; *text; text++)
+			assert_int_equal(cases[i].check(*text), -EINVAL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_right_is_taken),
+		cmocka_unit_test(what_is_wrong_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
