@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any path has a name that can be shown, and a runtime that is known. */
+#include "k8s/cgroup_service.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	_cleanup_free_ char *path = strndup((const char *)data, len);
+	struct cgroup_owner owner;
+	struct cgroup_service service;
+
+	if (!path)
+		return 0;
+	cgroup_path_parse(path, &owner);
+	cgroup_service_parse(path, &owner, &service);
+	if (!service.name[0] || !service.runtime || !utf8_is_valid(service.name))
+		abort();
+	for (const char *c = service.name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			abort();
+	return 0;
+}
