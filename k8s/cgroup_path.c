@@ -23,81 +23,13 @@
  * can attribute, and static pods whose manifest sets a UID of another shape. */
 #include "k8s/cgroup_path.h"
 
-#include "base/err.h"
+#include "k8s/span.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #define PATH_MAX_BYTES 4096
 #define HASH_UID_LEN 32 /* of static pods; also the hex part of an ECS container */
 #define ECS_DIGITS_MAX 20
-
-/* A piece of the path; not NUL-terminated. */
-struct span {
-	const char *text;
-	size_t len;
-};
-
-/* Cuts the text before the next separator off `rest`; false when nothing is left. */
-static bool next_part(struct span *rest, char separator, struct span *ret_part)
-{
-	if (!rest->text)
-		return false;
-
-	const char *end = memchr(rest->text, separator, rest->len);
-	if (!end) {
-		*ret_part = *rest;
-		*rest = (struct span){ 0 };
-		return true;
-	}
-	*ret_part = (struct span){ rest->text, (size_t)(end - rest->text) };
-	rest->len -= ret_part->len + 1;
-	rest->text = end + 1;
-	return true;
-}
-
-static struct span without_suffix(struct span span, const char *suffix)
-{
-	size_t len = strlen(suffix);
-
-	if (span.len >= len && memcmp(span.text + span.len - len, suffix, len) == 0)
-		span.len -= len;
-	return span;
-}
-
-/* The last `len` bytes; `len` must not exceed what is there. */
-static struct span tail(struct span span, size_t len)
-{
-	return (struct span){ span.text + span.len - len, len };
-}
-
-static bool is_hex(struct span span)
-{
-	for (size_t i = 0; i < span.len; i++) {
-		char c = span.text[i];
-
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-			return false;
-	}
-	return true;
-}
-
-/* Whether all of it is 8-4-4-4-12 hex digits with "-", or all with "_", between them. */
-static bool is_uuid(struct span span)
-{
-	static const size_t group_lens[] = { 8, 4, 4, 4, 12 };
-	char separator = span.text[group_lens[0]];
-	struct span group;
-
-	if (separator != '-' && separator != '_')
-		return false;
-	for (size_t i = 0; i < array_len(group_lens); i++)
-		if (!next_part(&span, separator, &group) || group.len != group_lens[i] ||
-		    !is_hex(group))
-			return false;
-	return !span.text;
-}
 
 /* Whether the name ends in "pod" and a UID of `uid_len` bytes, with nothing or a "-" before it. */
 static bool ends_in_pod_uid(struct span name, size_t uid_len)
@@ -108,26 +40,26 @@ static bool ends_in_pod_uid(struct span name, size_t uid_len)
 	if (name.len < marker_len + uid_len)
 		return false;
 
-	struct span uid = tail(name, uid_len);
+	struct span uid = span_tail(name, uid_len);
 	size_t marker_pos = name.len - uid_len - marker_len;
 	if (memcmp(name.text + marker_pos, marker, marker_len) != 0)
 		return false;
 	if (marker_pos > 0 && name.text[marker_pos - 1] != '-')
 		return false;
-	return uid_len == POD_UID_MAX ? is_uuid(uid) : is_hex(uid);
+	return uid_len == POD_UID_MAX ? span_is_uuid(uid) : span_is_hex(uid);
 }
 
 /* Enters a pod when the name is that of a pod's directory. */
 static bool read_pod(struct span name, struct cgroup_owner *owner)
 {
-	name = without_suffix(name, ".slice");
+	name = span_without_suffix(name, ".slice");
 
 	size_t uid_len = ends_in_pod_uid(name, POD_UID_MAX) ? POD_UID_MAX : HASH_UID_LEN;
 	if (!ends_in_pod_uid(name, uid_len))
 		return false;
 
 	*owner = (struct cgroup_owner){ .kind = CGROUP_POD };
-	memcpy(owner->pod_uid, tail(name, uid_len).text, uid_len);
+	memcpy(owner->pod_uid, span_tail(name, uid_len).text, uid_len);
 	for (char *c = owner->pod_uid; *c; c++)
 		if (*c == '_')
 			*c = '-';
@@ -139,14 +71,11 @@ static bool is_ecs_container(struct span name)
 {
 	struct span hash;
 
-	if (!next_part(&name, '-', &hash) || hash.len != HASH_UID_LEN || !is_hex(hash))
+	if (!span_next(&name, '-', &hash) || hash.len != HASH_UID_LEN || !span_is_hex(hash))
 		return false;
 	if (!name.text || name.len == 0 || name.len > ECS_DIGITS_MAX)
 		return false;
-	for (size_t i = 0; i < name.len; i++)
-		if (name.text[i] < '0' || name.text[i] > '9')
-			return false;
-	return true;
+	return span_has_only(name, "0123456789");
 }
 
 /* The container ID in the name of a container's directory, or an empty span. */
@@ -154,15 +83,16 @@ static struct span find_container_id(struct span name)
 {
 	if (is_ecs_container(name))
 		return name;
-	name = without_suffix(name, ".scope");
-	if (name.len < CONTAINER_ID_LEN || !is_hex(tail(name, CONTAINER_ID_LEN)))
+	name = span_without_suffix(name, ".scope");
+	if (name.len < CONTAINER_ID_LEN || !span_is_hex(span_tail(name, CONTAINER_ID_LEN)))
 		return (struct span){ 0 };
 	if (name.len == CONTAINER_ID_LEN)
 		return name;
 
 	/* "cri-containerd-", "crio-", "docker-", "libpod-", or ":" after a systemd name. */
 	char before = name.text[name.len - CONTAINER_ID_LEN - 1];
-	return before == '-' || before == ':' ? tail(name, CONTAINER_ID_LEN) : (struct span){ 0 };
+	return before == '-' || before == ':' ? span_tail(name, CONTAINER_ID_LEN)
+					      : (struct span){ 0 };
 }
 
 /* conmon watches a container from a scope of its own: "crio-conmon-<ID>.scope". */
@@ -192,7 +122,7 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 	struct span rest = name;
 	struct span first;
 
-	if (!owner->pod_uid[0] && next_part(&rest, ':', &first) && read_pod(first, owner) &&
+	if (!owner->pod_uid[0] && span_next(&rest, ':', &first) && read_pod(first, owner) &&
 	    !rest.text)
 		return false;
 
@@ -206,12 +136,38 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner)
 {
-	struct span rest = { path, strnlen(path, PATH_MAX_BYTES) };
+	struct span rest = span_of(path, PATH_MAX_BYTES);
 	struct span name;
 
 	*ret_owner = (struct cgroup_owner){ .kind = CGROUP_HOST };
-	rest = without_suffix(rest, " (deleted)");
-	while (next_part(&rest, '/', &name))
+	rest = span_without_suffix(rest, " (deleted)");
+	while (span_next(&rest, '/', &name))
 		if (read_name(name, ret_owner))
 			return;
+}
+
+static bool is_pods_root_name(struct span name)
+{
+	return span_is(name, "kubepods") || span_is(name, "kubepods.slice") ||
+	       span_ends_with(name, "-kubepods.slice");
+}
+
+bool cgroup_path_is_pods_root(const char *path)
+{
+	struct span rest = span_of(path, PATH_MAX_BYTES);
+	struct cgroup_owner owner;
+	struct span name;
+	bool is_root = false;
+
+	cgroup_path_parse(path, &owner);
+	if (owner.kind != CGROUP_HOST)
+		return false;
+	while (span_next(&rest, '/', &name)) {
+		if (name.len == 0)
+			continue;
+		if (is_root)
+			return false;
+		is_root = is_pods_root_name(name);
+	}
+	return is_root;
 }

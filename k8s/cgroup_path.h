@@ -3,6 +3,8 @@
 #ifndef K8S_CGROUP_PATH_H
 #define K8S_CGROUP_PATH_H
 
+#include <stdbool.h>
+
 #define POD_UID_MAX 36 /* 8-4-4-4-12, or 32 hex digits for a static pod */
 #define CONTAINER_ID_LEN 64
 
@@ -25,5 +27,10 @@ struct cgroup_owner {
 /* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know
  * is CGROUP_HOST. */
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner);
+
+/* Whether it is the topmost directory below which a kubelet makes its pods: "/kubepods",
+ * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot. What lies below one, in a pod or in
+ * a container is none. */
+bool cgroup_path_is_pods_root(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any path gives an owner whose parts fit its kind. */
+/* Any path gives an owner whose parts fit its kind, and a root of pods is nobody's. */
 #include "k8s/cgroup_path.h"
 
 #include <stddef.h>
@@ -17,6 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!path)
 		return 0;
 	cgroup_path_parse(path, &owner);
+	if (cgroup_path_is_pods_root(path) && owner.kind != CGROUP_HOST)
+		abort();
 	free(path);
 
 	int has_pod = owner.kind >= CGROUP_POD;

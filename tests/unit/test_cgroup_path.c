@@ -45,6 +45,16 @@ static const struct path_case known_layouts[] = {
 	{ BURSTABLE UID_UNDERSCORED ".slice/crio-" ID ".scope/container", CGROUP_CONTAINER, UID,
 	  ID },
 	{ BURSTABLE UID_UNDERSCORED ".slice/crio-conmon-" ID ".scope", CGROUP_RUNTIME, UID, "" },
+	{ BURSTABLE UID_UNDERSCORED ".slice/crio-" ID ".scope/system.slice/web.service",
+	  CGROUP_CONTAINER, UID, ID },
+	{ "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/crio-" ID ".scope/container",
+	  CGROUP_CONTAINER, UID, ID },
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" STATIC_UID
+	  ".slice/crio-" ID ".scope/container",
+	  CGROUP_CONTAINER, STATIC_UID, ID },
+	{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" STATIC_UID
+	  ".slice/crio-conmon-" ID ".scope",
+	  CGROUP_RUNTIME, STATIC_UID, "" },
 	{ BURSTABLE UID_UNDERSCORED ".slice", CGROUP_POD, UID, "" },
 	{ "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
 	  "kubelet-kubepods-besteffort-pod" UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope",
@@ -83,10 +93,26 @@ static const struct path_case known_layouts[] = {
 	{ "/system.slice/docker-" ID_2 ".scope/kubelet/kubepods/besteffort/pod" UID "/" ID,
 	  CGROUP_CONTAINER, UID, ID },
 	{ "/docker/" ID_2 "/kubelet/kubepods/besteffort/pod" UID, CGROUP_POD, UID, "" },
+	{ "/system.slice/docker-" ID_2 ".scope/kubelet.slice/kubelet-kubepods.slice/"
+	  "kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod" UID_UNDERSCORED
+	  ".slice/cri-containerd-" ID ".scope",
+	  CGROUP_CONTAINER, UID, ID },
+	{ "/system.slice/docker-" ID_2 ".scope/kubelet.slice/kubelet-kubepods.slice/"
+	  "kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod" STATIC_UID
+	  ".slice/cri-containerd-" ID ".scope",
+	  CGROUP_CONTAINER, STATIC_UID, ID },
+	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID_2
+	  ".scope/container/kubelet.slice/kubelet-kubepods.slice/"
+	  "kubelet-kubepods-pod" UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope",
+	  CGROUP_CONTAINER, UID, ID },
+	{ "/docker/" ID_2 "/kubepods/burstable/pod" UID "/" ID, CGROUP_CONTAINER, UID, ID },
 	{ "/docker/" ID_2 "/system.slice/containerd.service", CGROUP_CONTAINER_NO_POD, "", ID_2 },
 	{ "/kubepods/burstable/pod" UID "/" ID "/docker/" ID_2, CGROUP_CONTAINER, UID, ID },
 	{ "/kubepods/burstable/pod" UID "/" ID "/kubepods/pod" UID_2 "/" ID_2, CGROUP_CONTAINER,
 	  UID, ID },
+	{ BURSTABLE UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope/system.slice/docker-" ID_2
+				    ".scope",
+	  CGROUP_CONTAINER, UID, ID },
 	{ "/kubepods/burstable/pod" UID "/" ID "/init.scope", CGROUP_CONTAINER, UID, ID },
 	{ "/kubepods/burstable/pod" UID "/" ID "/system.slice/nginx.service", CGROUP_CONTAINER, UID,
 	  ID },
@@ -102,6 +128,11 @@ static const struct path_case known_layouts[] = {
 	{ "/machine.slice/machine-libpod_pod_" ID_2 ".slice/libpod-" ID ".scope",
 	  CGROUP_CONTAINER_NO_POD, "", ID },
 	{ "/libpod_parent/libpod-" ID, CGROUP_CONTAINER_NO_POD, "", ID },
+	{ "/system.slice/ecstasks-cb8b2ec6a05b4b1dbf58ee5ab4a1d9b0.slice/docker-" ID ".scope",
+	  CGROUP_CONTAINER_NO_POD, "", ID },
+	{ "/system.slice/nerdctl-" ID ".scope", CGROUP_CONTAINER_NO_POD, "", ID },
+	{ "/default/" ID, CGROUP_CONTAINER_NO_POD, "", ID },
+	{ "/system.slice/web.service/libpod-payload-" ID, CGROUP_CONTAINER_NO_POD, "", ID },
 	{ "/ecs/cb8b2ec6a05b4b1dbf58ee5ab4a1d9b0/" ID, CGROUP_CONTAINER_NO_POD, "", ID },
 	{ "/ecs/cb8b2ec6a05b4b1dbf58ee5ab4a1d9b0/" ECS_ID, CGROUP_CONTAINER_NO_POD, "", ECS_ID },
 
@@ -218,11 +249,57 @@ static void what_lies_behind_the_longest_path_is_not_read(void **state)
 	assert_int_equal(owner.kind, CGROUP_HOST);
 }
 
+static void only_the_topmost_directory_of_the_pods_is_their_root(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_root;
+	} cases[] = {
+		{ "/kubepods", true },
+		{ "/kubepods/", true },
+		{ "/kubepods.slice", true },
+		{ "/kubelet/kubepods", true },
+		{ "/kubelet.slice/kubelet-kubepods.slice", true },
+		{ "/k8se2e/kubepods", true },
+		{ "/k8se2e.slice/k8se2e-kubepods.slice", true },
+		{ "/a/b/kubepods", true },
+		{ "kubepods", true },
+		{ "/../../kubepods", true },
+
+		{ "", false },
+		{ "/", false },
+		{ "/kubelet", false },
+		{ "/kubelet.slice", false },
+		{ "/kubepods/burstable", false },
+		{ "/kubepods/kubepods", false },
+		{ "/kubepods.slice/kubepods-burstable.slice", false },
+		{ "/kubepods.slice/kubepods-kubepods.slice", false },
+		{ "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice", false },
+		{ "/kubepods/pod" UID, false },
+		{ "/kubepods/pod" UID "/" ID, false },
+		{ "/kubepods/pod" UID "/" ID "/kubepods", false },
+		{ "/kubepods/pod" UID "/" ID "/kubepods.slice", false },
+		{ "/docker/" ID "/kubepods", false },
+		{ "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice", false },
+		{ "/kubepods-burstable.slice", false },
+		{ "/kubepods.service", false },
+		{ "/xkubepods", false },
+		{ "/xkubepods.slice", false },
+		{ "/kubepods (deleted)", false },
+		{ "/Kubepods", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++)
+		if (cgroup_path_is_pods_root(cases[i].path) != cases[i].is_root)
+			fail_msg("%s", cases[i].path);
+}
+
 /* A node's tree as `find -type d` printed it: 11 pods, each with containers and a sandbox. */
 static void every_directory_of_a_recorded_node_is_told_apart(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(1 << 16);
-	size_t nr_of_kind[CGROUP_RUNTIME + 1] = { 0 };
+	size_t nr_of_kind[CGROUP_RUNTIME + 1] = { 0 }, nr_roots = 0;
 
 	(void)state;
 	assert_int_equal(file_read_at(AT_FDCWD, FIXTURES_DIR "/kubelet/cgroups-1.36.txt", &text),
@@ -233,7 +310,9 @@ static void every_directory_of_a_recorded_node_is_told_apart(void **state)
 		*end = '\0';
 		cgroup_path_parse(line, &owner);
 		nr_of_kind[owner.kind]++;
+		nr_roots += cgroup_path_is_pods_root(line);
 	}
+	assert_int_equal(nr_roots, 1);
 	assert_int_equal(nr_of_kind[CGROUP_HOST], 4);
 	assert_int_equal(nr_of_kind[CGROUP_POD], 11);
 	assert_int_equal(nr_of_kind[CGROUP_CONTAINER], 21);
@@ -247,6 +326,7 @@ int main(void)
 		cmocka_unit_test(every_known_layout_is_read),
 		cmocka_unit_test(odd_paths_are_read_as_far_as_they_make_sense),
 		cmocka_unit_test(what_lies_behind_the_longest_path_is_not_read),
+		cmocka_unit_test(only_the_topmost_directory_of_the_pods_is_their_root),
 		cmocka_unit_test(every_directory_of_a_recorded_node_is_told_apart),
 	};
 
