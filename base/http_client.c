@@ -3,19 +3,41 @@
  *
  * Everything that could make a request go somewhere else than the caller said, or take longer than it
  * said, is set explicitly and never left to a default: redirects, protocols, proxies, .netrc, signals,
- * timeouts, TLS version. What stays between two requests is the connection. */
+ * timeouts, TLS version. What stays between two requests is the connection.
+ *
+ * A pinned certificate is compared when the connection is made and before the request is sent: libcurl
+ * calls check_pin() between the two. It shows the certificate with a handshake only, so there each request
+ * has a connection of its own, and no TLS session is resumed. */
 #include "base/http_client.h"
 
 #include "base/clock.h"
+#include "base/fileio.h"
+#include "base/pem.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define PIN_FILE_MAX_BYTES ((size_t)1 << 20)
 
 struct http_client {
 	CURL *curl; /* owned */
 	struct curl_slist *resolve; /* owned; libcurl reads it with every request */
+	char *pin_file; /* owned; NULL: none, and check_pin() is not called */
+	const char *refusal; /* of the server's certificate; NULL: none */
 	char error[CURL_ERROR_SIZE];
+};
+
+/* One answer as it comes in. */
+struct transfer {
+	CURL *curl;
+	const struct http_sink *sink; /* NULL: all goes to `body` */
+	struct strbuf *body;
+	size_t nr_sunk_bytes;
+	bool is_cut; /* the beginning was enough */
+	int error; /* of whoever took the body; libcurl only says that it was not taken */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -36,12 +58,92 @@ static long timeout_ms(uint64_t ns)
 	return ms > INT32_MAX ? INT32_MAX : (long)ms;
 }
 
-static size_t take_body(char *data, size_t one, size_t len, void *ctx)
+static unsigned int read_status(CURL *curl)
 {
-	struct strbuf *body = ctx;
+	long status = 0;
 
-	strbuf_append(body, data, one * len);
-	return strbuf_error(body) < 0 ? 0 : one * len;
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	return (unsigned int)status;
+}
+
+static int sink_piece(struct transfer *transfer, const char *bytes, size_t len)
+{
+	const struct http_sink *sink = transfer->sink;
+
+	if (len > sink->max_bytes - transfer->nr_sunk_bytes)
+		return -ENOSPC;
+	transfer->nr_sunk_bytes += len;
+	return sink->take(sink->data, bytes, len);
+}
+
+static int buffer_piece(struct transfer *transfer, const char *bytes, size_t len)
+{
+	struct strbuf *body = transfer->body;
+
+	transfer->is_cut = transfer->sink && len > body->max - body->len;
+	strbuf_append(body, bytes, transfer->is_cut ? body->max - body->len : len);
+	return strbuf_error(body);
+}
+
+/* Anything but `one * len` ends the transfer. */
+static size_t take_body(char *bytes, size_t one, size_t len, void *data)
+{
+	struct transfer *transfer = data;
+
+	if (transfer->sink && read_status(transfer->curl) == 200)
+		transfer->error = sink_piece(transfer, bytes, one * len);
+	else
+		transfer->error = buffer_piece(transfer, bytes, one * len);
+	return transfer->error < 0 || transfer->is_cut ? 0 : one * len;
+}
+
+/* The digits of the certificate that the server itself showed. */
+static int read_shown_certificate(CURL *curl, struct strbuf *digits)
+{
+	const struct curl_certinfo *shown = NULL;
+
+	curl_easy_getinfo(curl, CURLINFO_CERTINFO, &shown);
+	if (!shown || shown->num_of_certs < 1)
+		return -EBADMSG;
+	for (const struct curl_slist *field = shown->certinfo[0]; field; field = field->next)
+		if (strncmp(field->data, "Cert:", strlen("Cert:")) == 0)
+			return pem_first_certificate(field->data, digits);
+	return -EBADMSG;
+}
+
+static int read_pinned_certificate(const char *path, struct strbuf *digits)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PIN_FILE_MAX_BYTES);
+	int r = file_read_at(AT_FDCWD, path, &text);
+
+	return r < 0 ? r : pem_first_certificate(strbuf_str(&text), digits);
+}
+
+/* Why the server is not the pinned one; NULL when it is. */
+static const char *find_refusal(const struct http_client *client)
+{
+	_cleanup_(strbuf_done) struct strbuf pinned = strbuf_with_max(PIN_FILE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf shown = strbuf_with_max(PIN_FILE_MAX_BYTES);
+
+	if (read_pinned_certificate(client->pin_file, &pinned) < 0)
+		return "the file to compare it with cannot be read or holds no certificate";
+	if (read_shown_certificate(client->curl, &shown) < 0)
+		return "the server shows none";
+	if (strcmp(strbuf_str(&pinned), strbuf_str(&shown)) != 0)
+		return "it is not the one pinned";
+	return NULL;
+}
+
+static int check_pin(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port)
+{
+	struct http_client *client = data;
+
+	(void)remote_ip;
+	(void)local_ip;
+	(void)remote_port;
+	(void)local_port;
+	client->refusal = find_refusal(client);
+	return client->refusal ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static int set_limits(CURL *curl, const struct http_client_opts *opts)
@@ -62,15 +164,32 @@ static int set_limits(CURL *curl, const struct http_client_opts *opts)
 
 static int set_tls(CURL *curl, const struct http_client_opts *opts)
 {
+	bool has_chain = opts->verify == HTTP_VERIFY_FULL || opts->verify == HTTP_VERIFY_CA_ONLY;
 	unsigned int failed = 0;
 
 	failed |= curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER,
-				   opts->verify == HTTP_VERIFY_NONE ? 0L : 1L);
+	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, has_chain ? 1L : 0L);
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST,
 				   opts->verify == HTTP_VERIFY_FULL ? 2L : 0L);
-	if (opts->ca_file)
+	if (opts->ca_file && has_chain)
 		failed |= curl_easy_setopt(curl, CURLOPT_CAINFO, opts->ca_file);
+	return failed ? -ENOMEM : 0;
+}
+
+static int set_pin(struct http_client *client, const struct http_client_opts *opts)
+{
+	CURL *curl = client->curl;
+	unsigned int failed = 0;
+
+	client->pin_file = strdup(opts->ca_file ? opts->ca_file : "");
+	if (!client->pin_file)
+		return -ENOMEM;
+	failed |= curl_easy_setopt(curl, CURLOPT_CERTINFO, 1L);
+	failed |= curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, check_pin);
+	failed |= curl_easy_setopt(curl, CURLOPT_PREREQDATA, client);
+	failed |= curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+	failed |= curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	failed |= curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -81,7 +200,7 @@ static int set_transfer(struct http_client *client)
 
 	failed |= curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->error);
 	failed |= curl_easy_setopt(curl, CURLOPT_USERAGENT, "flamelet/" FLAMELET_VERSION);
-	failed |= curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	failed |= curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	failed |= curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
 	failed |= curl_easy_setopt(curl, CURLOPT_RESOLVE, client->resolve);
 	return failed ? -ENOMEM : 0;
@@ -108,6 +227,8 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 	r = set_limits(client->curl, opts);
 	if (r == 0)
 		r = set_tls(client->curl, opts);
+	if (r == 0 && opts->verify == HTTP_VERIFY_PINNED)
+		r = set_pin(client, opts);
 	if (r == 0)
 		r = set_transfer(client);
 	if (r < 0)
@@ -122,6 +243,7 @@ void http_client_free(struct http_client *client)
 		return;
 	curl_easy_cleanup(client->curl);
 	curl_slist_free_all(client->resolve);
+	free(client->pin_file);
 	free(client);
 }
 
@@ -155,13 +277,13 @@ static int make_headers(const struct http_request *request, struct curl_slist **
 }
 
 static int set_request(CURL *curl, const struct http_request *request, struct curl_slist *headers,
-		       struct strbuf *body)
+		       struct transfer *transfer)
 {
 	unsigned int failed = 0;
 
 	failed |= curl_easy_setopt(curl, CURLOPT_URL, request->url);
 	failed |= curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	failed |= curl_easy_setopt(curl, CURLOPT_WRITEDATA, body);
+	failed |= curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
 	if (request->body) {
 		failed |= curl_easy_setopt(curl, CURLOPT_POST, 1L);
 		failed |= curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
@@ -198,7 +320,7 @@ static int connect_error(CURL *curl)
 	}
 }
 
-static int map_error(CURL *curl, CURLcode code, const struct strbuf *body)
+static int map_error(CURL *curl, CURLcode code)
 {
 	switch (code) {
 	case CURLE_OK:
@@ -214,8 +336,6 @@ static int map_error(CURL *curl, CURLcode code, const struct strbuf *body)
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
 		return -EKEYREJECTED;
-	case CURLE_WRITE_ERROR:
-		return strbuf_error(body) < 0 ? strbuf_error(body) : -EPROTO;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
 	default:
@@ -226,38 +346,59 @@ static int map_error(CURL *curl, CURLcode code, const struct strbuf *body)
 static struct http_response read_response(CURL *curl)
 {
 	curl_off_t retry_after_s = 0;
-	long status = 0;
+	long version = 0;
 
-	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &version);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after_s);
 	return (struct http_response){
-		.status = (unsigned int)status,
+		.status = read_status(curl),
+		.version = version == CURL_HTTP_VERSION_2_0 ? 2 : 1,
 		.retry_after_s = retry_after_s > 0 ? (uint64_t)retry_after_s : 0,
 	};
+}
+
+/* The outcome of a transfer, and for a failure the words. */
+static int judge(struct http_client *client, CURLcode code, const struct transfer *transfer)
+{
+	int r = 0;
+
+	if (client->refusal)
+		r = -EKEYREJECTED;
+	else if (transfer->error < 0)
+		r = transfer->error;
+	else if (!transfer->is_cut)
+		r = map_error(client->curl, code);
+
+	if (client->refusal || (r < 0 && !client->error[0]))
+		snprintf(client->error, sizeof(client->error), "%s",
+			 client->refusal ? client->refusal : curl_easy_strerror(code));
+	return r;
 }
 
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response)
 {
 	_cleanup_(slist_freep) struct curl_slist *headers = NULL;
+	struct transfer transfer = {
+		.curl = client->curl,
+		.sink = request->sink,
+		.body = body,
+	};
 	int r;
 
 	client->error[0] = '\0';
+	client->refusal = NULL;
 	r = make_headers(request, &headers);
 	if (r == 0)
-		r = set_request(client->curl, request, headers, body);
+		r = set_request(client->curl, request, headers, &transfer);
 	if (r < 0)
 		return r;
 
 	CURLcode code = curl_easy_perform(client->curl);
-	r = map_error(client->curl, code, body);
+	r = judge(client, code, &transfer);
 	forget_request(client->curl);
-	if (r < 0) {
-		if (!client->error[0])
-			snprintf(client->error, sizeof(client->error), "%s",
-				 curl_easy_strerror(code));
+	if (r < 0)
 		return r;
-	}
 	*ret_response = read_response(client->curl);
 	return 0;
 }

@@ -22,10 +22,11 @@ enum http_verify {
 	HTTP_VERIFY_CA_ONLY, /* chain, any name */
 	HTTP_VERIFY_PINNED, /* one key, whatever the chain and name */
 	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
+	HTTP_VERIFY_PINNED, /* it is the first certificate of ca_file, whatever its names and dates */
 };
 
 struct http_client_opts {
-	const char *ca_file; /* NULL: the system's certificates */
+	const char *ca_file; /* NULL: the system's certificates; PINNED reads it for each request */
 	enum http_verify verify;
 	const char *resolve; /* "name:port:address": dial the address, verify the name; NULL: DNS */
 	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
@@ -39,23 +40,35 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 void http_client_free(struct http_client *client);
 DEFINE_FREEP(struct http_client, http_client_free)
 
+/* Takes the body of an answer with status 200 as it comes in, in pieces of any size. */
+struct http_sink {
+	int (*take)(void *data, const void *bytes, size_t len); /* its error ends the transfer */
+	void *data;
+	size_t max_bytes; /* of the body */
+};
+
 struct http_request {
 	const char *url;
 	const char *const *headers; /* "Name: value", nr_headers of them */
 	size_t nr_headers;
 	const void *body; /* NULL: GET, else POST */
 	size_t body_len;
+	const struct http_sink *sink; /* NULL: all bodies go to the buffer */
 };
 
 struct http_response {
 	unsigned int status; /* HTTP status */
+	unsigned int version; /* of HTTP: 1 or 2 */
 	uint64_t retry_after_s; /* 0: none given */
 };
 
-/* Performs the request; the response body is appended to `body`, whose limit bounds it.
+/* Performs the request; the response body is appended to `body`, whose limit bounds it. With a sink,
+ * `body` only takes what comes with another status than 200, and where that is longer than the buffer
+ * may be its beginning is all that is read.
  * Any HTTP status is a success here. On failure http_client_error() tells more.
- * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate),
- * -ENOSPC (body over the limit), -EPROTO (anything else), -ENOMEM. */
+ * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, before
+ * anything of the request was sent), -ENOSPC (body over the limit), -EPROTO (anything else), -ENOMEM, and
+ * those of the sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
 

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that answers as its path says: the far side of the tests of HTTP clients and exporters.
 
-    http_server.py DIR
+    http_server.py DIR [http2]
 
 Writes DIR/cert.pem (for flamelet.test and localhost; no TLS without openssl), prints "PORT TLS_PORT" and
-serves until its standard input is closed, so that it never outlives the test that started it.
+serves until its standard input is closed, so that it never outlives the test that started it. With
+"http2" an nginx in front of it does TLS, and speaks HTTP/2; without nginx there is no TLS then.
 
     /status/N            status N
     /retry-after/N/S     status N with Retry-After: S
     /body/N              N bytes
     /slow/S              an answer after S seconds
     /drip/N              N bytes, ten a second
+    /refusal/N           status 403 with N bytes
+    /headers/N           N headers of 1000 bytes
+    /too-long            more bytes than Content-Length says
+    /too-short           fewer bytes than Content-Length says
     /redirect            302 to /status/200
     /hang-up             no answer at all
     /echo                the request as JSON
@@ -25,6 +30,7 @@ import gzip
 import http.server
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -35,6 +41,20 @@ HOST = "127.0.0.1"
 PROTOBUF = "application/x-protobuf"
 OTLP_PATH = "/v1development/profiles"
 SLOW_S = 1.5
+NGINX_CONFIG = """
+daemon off; master_process off; pid {dir}/nginx.pid; error_log /dev/null;
+events {{ }}
+http {{
+    access_log off; client_body_temp_path {dir}/nginx-body; proxy_temp_path {dir}/nginx-proxy;
+    fastcgi_temp_path {dir}/nginx-proxy; uwsgi_temp_path {dir}/nginx-proxy;
+    scgi_temp_path {dir}/nginx-proxy; proxy_buffering off; proxy_http_version 1.1;
+    server {{
+        listen {host}:{port} ssl http2;
+        ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem;
+        location / {{ proxy_pass http://{host}:{plain_port}; }}
+    }}
+}}
+"""
 OTLP_REPLIES = {
     "ok": bytes([0x0A, 0x00]),
     "empty": b"",
@@ -79,6 +99,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b".")
             self.wfile.flush()
             time.sleep(0.1)
+
+    def mislead(self, claimed, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(claimed))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
 
     def hang_up(self):
         self.close_connection = True
@@ -128,6 +155,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200)
         if name == "drip":
             return self.drip(int(args[0]))
+        if name == "refusal":
+            return self.answer(403, b"x" * int(args[0]))
+        if name == "headers":
+            return self.answer(200, **{f"X-{i}": "x" * 1000 for i in range(int(args[0]))})
+        if name == "too-long":
+            return self.mislead(4, b"longer")
+        if name == "too-short":
+            return self.mislead(8, b"short")
         if name == "redirect":
             return self.answer(302, Location="/status/200")
         if name == "hang-up":
@@ -185,9 +220,44 @@ def serve_tls(directory):
     return serve(context)
 
 
+def wait_until_it_listens(port, process):
+    while process.poll() is None:
+        try:
+            socket.create_connection((HOST, port)).close()
+            return port
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    return 0
+
+
+def start_nginx(directory, plain_port):
+    """The process, and the port it serves HTTP/2 at; none and 0 where there is no nginx or openssl."""
+    with socket.create_server((HOST, 0)) as probe:
+        port = probe.getsockname()[1]
+    config = os.path.join(directory, "nginx.conf")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(NGINX_CONFIG.format(dir=directory, host=HOST, port=port, plain_port=plain_port))
+    try:
+        make_certificate(directory)
+        nginx = subprocess.Popen(["nginx", "-p", directory, "-c", config],
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None, 0
+    return nginx, wait_until_it_listens(port, nginx)
+
+
 def main():
-    print(serve(), serve_tls(sys.argv[1]), flush=True)
+    directory, nginx = sys.argv[1], None
+    port = serve()
+    if sys.argv[2:] == ["http2"]:
+        nginx, tls_port = start_nginx(directory, port)
+    else:
+        tls_port = serve_tls(directory)
+    print(port, tls_port, flush=True)
     sys.stdin.read()
+    if nginx:
+        nginx.terminate()
+        nginx.wait()
 
 
 main()

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static int spawn_server(struct standin *standin, int stdin_fd, int stdout_fd)
+static int spawn_server(struct standin *standin, char *mode, int stdin_fd, int stdout_fd)
 {
 	char python[] = "python3", script[] = STANDIN_SCRIPT;
-	char *argv[] = { python, script, standin->dir, NULL };
+	char *argv[] = { python, script, standin->dir, mode, NULL };
 	posix_spawn_file_actions_t actions;
 
 	posix_spawn_file_actions_init(&actions);
@@ -31,7 +31,7 @@ static int read_ports(struct standin *standin, int fd)
 	return fscanf(out, "%u %u", &standin->port, &standin->tls_port) == 2 ? 0 : -EOPNOTSUPP;
 }
 
-int standin_start(struct standin *standin)
+static int start(struct standin *standin, char *mode)
 {
 	int to[2], from[2];
 
@@ -47,7 +47,7 @@ int standin_start(struct standin *standin)
 		return -errno;
 	_cleanup_close_ int stdout_fd = from[1];
 
-	int r = spawn_server(standin, stdin_fd, stdout_fd);
+	int r = spawn_server(standin, mode, stdin_fd, stdout_fd);
 	close(take_fd(stdout_fd));
 	if (r < 0) {
 		close(from[0]);
@@ -56,9 +56,22 @@ int standin_start(struct standin *standin)
 	return read_ports(standin, from[0]);
 }
 
+int standin_start(struct standin *standin)
+{
+	return start(standin, NULL);
+}
+
+int standin_start_http2(struct standin *standin)
+{
+	char mode[] = "http2";
+
+	return start(standin, mode);
+}
+
 void standin_stop(struct standin *standin)
 {
-	static const char *const files[] = { "cert.pem", "key.pem" };
+	static const char *const files[] = { "cert.pem",  "key.pem",	"nginx.conf",
+					     "nginx.pid", "nginx-body", "nginx-proxy" };
 	char path[96];
 
 	if (standin->stdin_fd >= 0)
@@ -67,7 +80,7 @@ void standin_stop(struct standin *standin)
 		waitpid(standin->pid, NULL, 0);
 	for (size_t i = 0; i < array_len(files); i++) {
 		snprintf(path, sizeof(path), "%s/%s", standin->dir, files[i]);
-		unlink(path);
+		remove(path);
 	}
 	rmdir(standin->dir);
 }

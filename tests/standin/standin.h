@@ -20,6 +20,9 @@ struct standin {
  * calls say. */
 int standin_start(struct standin *standin) must_check;
 
+/* The same, but at tls_port an nginx that speaks HTTP/2 passes all requests on; 0 without nginx. */
+int standin_start_http2(struct standin *standin) must_check;
+
 void standin_stop(struct standin *standin);
 
 #endif

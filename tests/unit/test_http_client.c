@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/fileio.h"
 #include "base/http_client.h"
 #include "tests/standin/standin.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #define BODY_MAX_BYTES 4096
@@ -95,6 +97,95 @@ static void a_body_is_bounded_by_its_buffer(void **state)
 				 cases[i].result);
 		assert_true(body.len <= BODY_MAX_BYTES);
 	}
+}
+
+/* A sink that counts, and refuses what comes after `refuse_after` bytes. */
+struct taken {
+	size_t len;
+	size_t refuse_after;
+};
+
+static int take(void *data, const void *bytes, size_t len)
+{
+	struct taken *taken = data;
+
+	(void)bytes;
+	taken->len += len;
+	return taken->len > taken->refuse_after ? -EXDEV : 0;
+}
+
+static int sink_path(const char *path, size_t max_bytes, struct taken *taken, struct strbuf *body,
+		     struct http_response *ret_response)
+{
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	const struct http_sink sink = { take, taken, max_bytes };
+	char url[64];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, path);
+	const struct http_request request = { .url = url, .sink = &sink };
+	assert_int_equal(http_client_new(&quick, &client), 0);
+	return http_perform(client, &request, body, ret_response);
+}
+
+static void a_sink_takes_the_body_of_a_200_only(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t max_bytes, refuse_after;
+		int result;
+		size_t nr_taken, nr_buffered;
+	} cases[] = {
+		{ "/body/0", 10, 10, 0, 0, 0 },
+		{ "/body/10", 10, 10, 0, 10, 0 },
+		{ "/body/999999", 999999, SIZE_MAX, 0, 999999, 0 },
+		{ "/body/11", 10, 11, -ENOSPC, 0, 0 },
+		{ "/body/11", 11, 10, -EXDEV, 11, 0 },
+		{ "/status/404", 10, 10, 0, 0, strlen("as asked") },
+		{ "/refusal/64", 10, 10, 0, 0, 64 },
+		{ "/refusal/65", 10, 10, 0, 0, 64 },
+		{ "/refusal/99999999", 10, 10, 0, 0, 64 },
+		{ "/too-long", 10, 10, 0, 4, 0 },
+		{ "/too-short", 10, 10, -EPROTO, 5, 0 },
+		{ "/headers/90", 10, 10, 0, 0, 0 },
+		{ "/headers/999", 10, 10, -EPROTO, 0, 0 },
+		{ "/hang-up", 10, 10, -EPROTO, 0, 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(64);
+		struct taken taken = { .refuse_after = cases[i].refuse_after };
+		struct http_response response = { .status = 1 };
+
+		int r = sink_path(cases[i].path, cases[i].max_bytes, &taken, &body, &response);
+		if (r != cases[i].result || taken.len != cases[i].nr_taken ||
+		    body.len != cases[i].nr_buffered)
+			fail_msg("%s: %d, %zu taken, %zu buffered", cases[i].path, r, taken.len,
+				 body.len);
+		assert_int_equal(response.status == 1, r < 0);
+	}
+}
+
+static void a_client_goes_on_after_it_cut_an_answer(void **state)
+{
+	static const char *const paths[] = { "/refusal/9999", "/body/3", "/body/11", "/body/5" };
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	struct taken taken = { .refuse_after = SIZE_MAX };
+	const struct http_sink sink = { take, &taken, 10 };
+	struct http_response response;
+	char url[64];
+	(void)state;
+
+	assert_int_equal(http_client_new(&quick, &client), 0);
+	for (size_t i = 0; i < array_len(paths); i++) {
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(64);
+		const struct http_request request = { .url = url, .sink = &sink };
+
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, paths[i]);
+		assert_int_equal(http_perform(client, &request, &body, &response),
+				 i == 2 ? -ENOSPC : 0);
+	}
+	assert_int_equal(taken.len, 8);
 }
 
 static void a_slow_server_is_left_in_time(void **state)
@@ -253,11 +344,115 @@ static void a_missing_certificate_file_is_no_certificate(void **state)
 	assert_int_equal(get(&opts, url, &body, &response), -EKEYREJECTED);
 }
 
+static void write_pin(const char *path, const char *before, const char *text, size_t len)
+{
+	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(BODY_MAX_BYTES);
+
+	strbuf_append_str(&file, before);
+	strbuf_append(&file, text, len);
+	assert_int_equal(strbuf_error(&file), 0);
+	assert_int_equal(file_write_atomic(path, file.data, file.len), 0);
+}
+
+/* The name is wrong, and no CA is known: only the file counts, as it is at each request. */
+static void a_pinned_certificate_is_all_that_counts(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf cert = strbuf_with_max(BODY_MAX_BYTES);
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	struct http_client_opts opts = quick;
+	char pin[96], url[64];
+	(void)state;
+
+	if (server.tls_port == 0)
+		skip();
+	assert_int_equal(file_read_at(AT_FDCWD, server.ca_file, &cert), 0);
+	snprintf(pin, sizeof(pin), "%s/pin.pem", server.dir);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u/status/200", server.tls_port);
+	opts.verify = HTTP_VERIFY_PINNED;
+	opts.ca_file = pin;
+	assert_int_equal(http_client_new(&opts, &client), 0);
+
+	const struct {
+		const char *before;
+		size_t len;
+		int result;
+	} cases[] = {
+		{ "", cert.len, 0 },
+		{ "", 0, -EKEYREJECTED },
+		{ "", cert.len / 2, -EKEYREJECTED },
+		{ "# kubelet.crt\r\n\r\n", cert.len, 0 },
+		{ "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", cert.len,
+		  -EKEYREJECTED },
+		{ "", cert.len, 0 },
+	};
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_request request = { .url = url };
+		struct http_response response;
+
+		write_pin(pin, cases[i].before, cert.data, cases[i].len);
+		assert_int_equal(http_perform(client, &request, &body, &response), cases[i].result);
+		assert_int_equal(http_client_error(client)[0] == '\0', cases[i].result == 0);
+	}
+	unlink(pin);
+}
+
+static void what_shows_no_certificate_is_not_the_pinned_server(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	struct http_client_opts opts = quick;
+	struct http_response response;
+	(void)state;
+
+	opts.verify = HTTP_VERIFY_PINNED;
+	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
+	opts.ca_file = server.ca_file;
+	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
+	opts.ca_file = "/nonexistent/pin.pem";
+	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
+}
+
+static void http2_is_spoken_where_the_server_does(void **state)
+{
+	static const enum http_verify modes[] = { HTTP_VERIFY_FULL, HTTP_VERIFY_PINNED };
+	struct standin front;
+	(void)state;
+
+	assert_int_equal(standin_start_http2(&front), 0);
+	for (size_t i = 0; front.tls_port != 0 && i < array_len(modes); i++) {
+		_cleanup_(http_client_freep) struct http_client *client = NULL;
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(64);
+		struct taken taken = { .refuse_after = SIZE_MAX };
+		const struct http_sink sink = { take, &taken, 2000000 };
+		struct http_client_opts opts = quick;
+		struct http_response response;
+		char url[64];
+
+		snprintf(url, sizeof(url), "https://localhost:%u/body/1999999", front.tls_port);
+		opts.ca_file = front.ca_file;
+		opts.verify = modes[i];
+		const struct http_request request = { .url = url, .sink = &sink };
+		assert_int_equal(http_client_new(&opts, &client), 0);
+		for (int round = 0; round < 2; round++) {
+			assert_int_equal(http_perform(client, &request, &body, &response), 0);
+			assert_int_equal(response.version, 2);
+		}
+		assert_int_equal(taken.len, 2 * 1999999);
+	}
+	standin_stop(&front);
+	if (front.tls_port == 0) {
+		print_message("SKIP: no nginx or no openssl here\n");
+		skip();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_status_is_an_answer),
 		cmocka_unit_test(a_body_is_bounded_by_its_buffer),
+		cmocka_unit_test(a_sink_takes_the_body_of_a_200_only),
+		cmocka_unit_test(a_client_goes_on_after_it_cut_an_answer),
 		cmocka_unit_test(a_slow_server_is_left_in_time),
 		cmocka_unit_test(what_is_no_answer_is_an_error),
 		cmocka_unit_test(a_post_carries_headers_and_body),
@@ -265,6 +460,9 @@ int main(void)
 		cmocka_unit_test(a_proxy_is_used_only_when_allowed),
 		cmocka_unit_test(certificates_are_verified_as_asked),
 		cmocka_unit_test(a_missing_certificate_file_is_no_certificate),
+		cmocka_unit_test(a_pinned_certificate_is_all_that_counts),
+		cmocka_unit_test(what_shows_no_certificate_is_not_the_pinned_server),
+		cmocka_unit_test(http2_is_spoken_where_the_server_does),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, stop_server);
