@@ -1,40 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows cJSON.
+/* The only file that knows cJSON. json_items.h gives it one pod's text at a time.
  *
- * A tree takes 6 to 7 times its text, and hostile text ("[0,0,0,…") much more, so cJSON allocates
- * from an arena with a limit, which also frees the tree in one go. cJSON's allocator is
- * process-wide; which arena it takes from is a thread's own matter, set while it parses.
+ * A tree takes 6 to 7 times its text, and hostile text ("[0,0,0,…") much more, so cJSON takes its nodes from
+ * one block of memory, one behind the other, and the next pod's tree takes the same block. When it is too small
+ * a larger one is made and the pod read again, up to TREE_MAX_BYTES. cJSON's allocator is process-wide; which
+ * block it takes from is a thread's own matter, set while it parses.
  *
- * All that is read from the tree may be missing or of another type: find() answers NULL on NULL,
- * and text() answers "" for what is no string. */
+ * All that is read from the tree may be missing or of another type: find() answers NULL on NULL, and text()
+ * answers "" for what is no string. What is kept is copied into the list's arena; the first copy that fails is
+ * remembered by the reader, so that only its callers need to ask. */
 #include "k8s/pod_list.h"
 
+#include "base/array.h"
+#include "base/utf8.h"
+#include "k8s/attribute_keys.h"
+#include "k8s/image_name.h"
+#include "k8s/json_items.h"
 #include "k8s/workload.h"
 
 #include <cjson/cJSON.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONTAINER_ID_HEX 64
+#define TREE_FIRST_BYTES ((size_t)256 << 10)
+#define TREE_MAX_BYTES (8 * POD_ITEM_MAX_BYTES)
 
 /* Where the nodes of one tree live. */
-struct json_memory {
-	struct arena arena;
+struct tree_memory {
+	unsigned char *block; /* owned */
+	size_t cap;
+	size_t used;
 	bool is_full;
 };
 
+struct pod_list_reader {
+	struct pod_list_opts opts;
+	struct json_items items;
+	struct tree_memory tree;
+	struct pod_list *list; /* owned; its pods come last */
+	struct pod *pods; /* owned; list->nr_pods of them so far */
+	size_t cap_pods;
+	int error; /* of the first copy that failed */
+};
+
 static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
-static _Thread_local struct json_memory *present_memory; /* borrowed, while parse_tree() runs */
+static _Thread_local struct tree_memory *present_memory; /* borrowed, while parse_once() runs */
 
 static void *allocate_node(size_t len)
 {
-	void *node = arena_alloc(&present_memory->arena, len);
+	struct tree_memory *memory = present_memory;
+	size_t start = (memory->used + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
 
-	present_memory->is_full |= !node;
-	return node;
+	if (start > memory->cap || len > memory->cap - start) {
+		memory->is_full = true;
+		return NULL;
+	}
+	memory->used = start + len;
+	return memory->block + start;
 }
 
 static void keep_node(void *node)
@@ -49,31 +74,48 @@ static void set_hooks(void)
 	cJSON_InitHooks(&hooks);
 }
 
-static bool is_blank(const char *text, const char *end)
+/* Makes an empty block, larger than the present one. Errors: -ENOSPC, -ENOMEM. */
+static int grow_memory(struct tree_memory *memory)
 {
-	while (text < end && strchr(" \t\r\n", *text) && *text)
-		text++;
-	return text == end;
+	size_t cap = memory->cap ? memory->cap * 2 : TREE_FIRST_BYTES;
+
+	if (cap > TREE_MAX_BYTES)
+		return -ENOSPC;
+	free(memory->block);
+	*memory = (struct tree_memory){ .block = malloc(cap) };
+	if (!memory->block)
+		return -ENOMEM;
+	memory->cap = cap;
+	return 0;
 }
 
-static void json_memory_done(struct json_memory *memory)
-{
-	arena_done(&memory->arena);
-}
-
-/* Parses the whole body into a tree that lives in `memory`. */
-static int parse_tree(const char *body, size_t len, struct json_memory *memory, cJSON **ret_root)
+static const cJSON *parse_once(struct tree_memory *memory, const char *text, size_t len)
 {
 	const char *end = NULL;
 
-	pthread_once(&hooks_once, set_hooks);
+	memory->used = 0;
+	memory->is_full = false;
 	present_memory = memory;
-	cJSON *root = cJSON_ParseWithLengthOpts(body, len, &end, false);
+	const cJSON *root = cJSON_ParseWithLengthOpts(text, len, &end, false);
 	present_memory = NULL;
+	return root && end == text + len ? root : NULL;
+}
 
-	if (memory->is_full)
-		return -ENOSPC;
-	if (!root || !is_blank(end, body + len))
+/* Parses the text of an item. The tree is valid until the next one.
+ * Errors: -EBADMSG, -ENOMEM, -ENOSPC when it is too large. */
+static int parse_tree(struct tree_memory *memory, const char *text, size_t len,
+		      const cJSON **ret_root)
+{
+	const cJSON *root = parse_once(memory, text, len);
+
+	while (memory->is_full) {
+		int r = grow_memory(memory);
+
+		if (r < 0)
+			return r;
+		root = parse_once(memory, text, len);
+	}
+	if (!root)
 		return -EBADMSG;
 	*ret_root = root;
 	return 0;
@@ -91,45 +133,124 @@ static const char *text(const cJSON *object, const char *name)
 	return value ? value : "";
 }
 
-/* Length of the UTF-8 sequence at `bytes`, or 0 when it is none. Overlong forms, surrogates and
- * what lies above U+10FFFF are none (RFC 3629, section 4). */
-static size_t sequence_len(const unsigned char *bytes, size_t len)
+static void *keep_array(struct pod_list_reader *reader, size_t nr, size_t elem_bytes)
 {
-	unsigned char first = bytes[0];
-	size_t need = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	struct arena *arena = &reader->list->arena;
+	void *array = arena_alloc(arena, nr * elem_bytes);
 
-	if (need == 1)
-		return 1;
-	if (first < 0xc2 || first > 0xf4 || need > len)
-		return 0;
-	for (size_t i = 1; i < need; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	if ((first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] > 0x9f))
-		return 0;
-	if ((first == 0xf0 && bytes[1] < 0x90) || (first == 0xf4 && bytes[1] > 0x8f))
-		return 0;
-	return need;
+	if (!array && reader->error == 0)
+		reader->error = arena->is_full ? -ENOSPC : -ENOMEM;
+	return array;
 }
 
-/* Copies the longest beginning that is valid UTF-8 and fits a name. NULL when the arena is full. */
-static const char *keep_text(struct arena *arena, const char *value, size_t len)
+/* Copies the longest beginning of a piece of a C string that is valid UTF-8 and has at most `max` bytes. */
+static const char *keep_piece(struct pod_list_reader *reader, const char *value, size_t len,
+			      size_t max)
 {
-	size_t keep = 0;
+	struct arena *arena = &reader->list->arena;
+	size_t kept = 0;
 
-	while (keep < len) {
-		size_t step = sequence_len((const unsigned char *)value + keep, len - keep);
-
-		if (step == 0 || keep + step > POD_NAME_MAX)
+	for (size_t step; kept < len; kept += step) {
+		step = utf8_char_len(value + kept);
+		if (step == 0 || step > len - kept || kept + step > max)
 			break;
-		keep += step;
 	}
-	return arena_strndup(arena, value, keep);
+
+	const char *copy = arena_strndup(arena, value, kept);
+	if (!copy && reader->error == 0)
+		reader->error = arena->is_full ? -ENOSPC : -ENOMEM;
+	return copy ? copy : "";
 }
 
-static const char *keep_string(struct arena *arena, const char *value)
+static const char *keep_name(struct pod_list_reader *reader, const char *name)
 {
-	return keep_text(arena, value, strlen(value));
+	return keep_piece(reader, name, strlen(name), POD_NAME_MAX);
+}
+
+static struct pod_attribute keep_attribute(struct pod_list_reader *reader, const char *key,
+					   const char *value)
+{
+	return (struct pod_attribute){
+		.key = keep_piece(reader, key, strlen(key), POD_KEY_MAX),
+		.value = keep_piece(reader, value, strlen(value), POD_VALUE_MAX),
+	};
+}
+
+static void read_labels(struct pod_list_reader *reader, const cJSON *metadata, struct pod *pod)
+{
+	const cJSON *labels = find(metadata, "labels");
+	size_t nr = (size_t)cJSON_GetArraySize(labels);
+	const cJSON *label;
+
+	if (nr > POD_LABELS_MAX) {
+		reader->list->nr_left_out += nr - POD_LABELS_MAX;
+		nr = POD_LABELS_MAX;
+	}
+	pod->labels = keep_array(reader, nr, sizeof(*pod->labels));
+	if (!pod->labels)
+		return;
+	cJSON_ArrayForEach(label, labels)
+	{
+		if (pod->nr_labels == nr)
+			return;
+		if (label->string && cJSON_IsString(label))
+			pod->labels[pod->nr_labels++] = keep_attribute(reader, label->string,
+								       label->valuestring);
+	}
+}
+
+static void add_attribute(struct pod_list_reader *reader, const char *prefix, const char *key,
+			  const char *value, struct pod *pod)
+{
+	char name[POD_KEY_MAX + 1];
+
+	if (pod->nr_attributes == POD_ATTRIBUTES_MAX) {
+		reader->list->nr_left_out++;
+		return;
+	}
+	snprintf(name, sizeof(name), "%s%s", prefix, key);
+	pod->attributes[pod->nr_attributes++] = keep_attribute(reader, name, value);
+}
+
+/* What the labels and annotations of `metadata` give, into pod->attributes. */
+static void add_attributes(struct pod_list_reader *reader, const cJSON *metadata, struct pod *pod)
+{
+	const struct pod_list_opts *opts = &reader->opts;
+	const cJSON *entry;
+
+	cJSON_ArrayForEach(entry, find(metadata, "labels"))
+	{
+		if (entry->string && cJSON_IsString(entry) &&
+		    attribute_key_is_listed(opts->label_keys, opts->nr_label_keys, entry->string))
+			add_attribute(reader, "k8s.pod.label.", entry->string, entry->valuestring,
+				      pod);
+	}
+	cJSON_ArrayForEach(entry, find(metadata, "annotations"))
+	{
+		if (!entry->string || !cJSON_IsString(entry))
+			continue;
+
+		const char *key = attribute_key_of_annotation(entry->string);
+		if (key)
+			add_attribute(reader, "", key, entry->valuestring, pod);
+		if (attribute_key_is_listed(opts->annotation_keys, opts->nr_annotation_keys,
+					    entry->string))
+			add_attribute(reader, "k8s.pod.annotation.", entry->string,
+				      entry->valuestring, pod);
+	}
+}
+
+static void read_attributes(struct pod_list_reader *reader, const cJSON *metadata, struct pod *pod)
+{
+	struct pod_attribute attributes[POD_ATTRIBUTES_MAX];
+	size_t bytes;
+
+	pod->attributes = attributes;
+	add_attributes(reader, metadata, pod);
+	bytes = pod->nr_attributes * sizeof(*attributes);
+	pod->attributes = keep_array(reader, 1, bytes);
+	if (pod->attributes)
+		memcpy(pod->attributes, attributes, bytes);
 }
 
 /* The hex digits of "containerd://<64 hex>", or NULL for any other text. */
@@ -144,78 +265,125 @@ static const char *bare_id(const char *id)
 											     : NULL;
 }
 
-static const char *const status_lists[] = {
-	"containerStatuses",
-	"initContainerStatuses",
-	"ephemeralContainerStatuses",
+static const struct container_kind {
+	const char *statuses;
+	const char *specs;
+} container_kinds[] = {
+	{ "containerStatuses", "containers" },
+	{ "initContainerStatuses", "initContainers" },
+	{ "ephemeralContainerStatuses", "ephemeralContainers" },
 };
-static const char *const spec_lists[] = { "containers", "initContainers", "ephemeralContainers" };
 
-/* Elements of the lists named, all together. */
-static size_t count_elements(const cJSON *object, const char *const names[], size_t nr_names)
+/* The image that the spec asks for. */
+static const char *find_spec_image(const cJSON *specs, const char *name)
 {
-	size_t nr_elements = 0;
+	const cJSON *spec;
+	size_t nr = 0;
 
-	for (size_t i = 0; i < nr_names; i++)
-		nr_elements += (size_t)cJSON_GetArraySize(find(object, names[i]));
-	return nr_elements;
+	cJSON_ArrayForEach(spec, specs)
+	{
+		if (strcmp(text(spec, "name"), name) == 0)
+			return text(spec, "image");
+		if (++nr == POD_CONTAINERS_MAX)
+			break;
+	}
+	return "";
 }
 
-/* Adds the container under an ID. Returns 1, or 0 when that is no ID. */
-static int add_container(struct arena *arena, const cJSON *status, const char *id, struct pod *pod)
+static const char *find_image(const cJSON *status, const cJSON *specs)
 {
-	const char *hex = bare_id(id);
+	const char *image = text(status, "image");
 
-	if (!hex)
+	if (image[0] && !image_name_is_id(image))
+		return image;
+	image = find_spec_image(specs, text(status, "name"));
+	return image_name_is_id(image) ? "" : image;
+}
+
+static uint32_t read_count(const cJSON *object, const char *name)
+{
+	const cJSON *number = find(object, name);
+
+	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0))
 		return 0;
-
-	struct pod_container container = {
-		.name = keep_string(arena, text(status, "name")),
-		.id = keep_string(arena, hex),
-		.image = keep_string(arena, text(status, "image")),
-	};
-	if (!container.name || !container.id || !container.image)
-		return -ENOSPC;
-	pod->containers[pod->nr_containers++] = container;
-	return 1;
+	return number->valuedouble < UINT32_MAX ? (uint32_t)number->valuedouble : UINT32_MAX;
 }
 
-/* Adds a status's container. Returns 1, or 0 when it has no ID at present. */
-static int read_status(struct arena *arena, const cJSON *status, struct pod *pod)
+static void add_container(struct pod_list_reader *reader, const struct pod_container *container,
+			  const char *hex, struct pod *pod)
+{
+	struct pod_container *added = &pod->containers[pod->nr_containers++];
+
+	*added = *container;
+	added->id = keep_name(reader, hex);
+}
+
+/* Adds a status's containers: the present one and the one before. Returns whether it has the first. */
+static bool read_status(struct pod_list_reader *reader, const cJSON *status, const cJSON *specs,
+			struct pod *pod)
 {
 	const cJSON *last = find(find(status, "lastState"), "terminated");
+	const char *id = bare_id(text(status, "containerID"));
+	const char *last_id = bare_id(text(last, "containerID"));
+	struct image_name image = image_name_split(find_image(status, specs));
 
-	int has_id = add_container(arena, status, text(status, "containerID"), pod);
-	if (has_id < 0)
-		return has_id;
+	/* One that waits to be restarted is its own last one. */
+	if (id && last_id && strcmp(id, last_id) == 0)
+		last_id = NULL;
+	if (!id && !last_id)
+		return false;
 
-	int r = add_container(arena, status, text(last, "containerID"), pod);
-	return r < 0 ? r : has_id;
+	struct pod_container container = {
+		.name = keep_name(reader, text(status, "name")),
+		.image_name = keep_piece(reader, image.name, image.name_len, POD_NAME_MAX),
+		.image_tag = keep_piece(reader, image.tag, image.tag_len, POD_NAME_MAX),
+		.restart_count = read_count(status, "restartCount"),
+	};
+	if (id)
+		add_container(reader, &container, id, pod);
+	container.restart_count -= container.restart_count > 0;
+	if (last_id)
+		add_container(reader, &container, last_id, pod);
+	return id;
 }
 
-static int read_containers(struct arena *arena, const cJSON *item, struct pod *pod)
+/* Reads statuses until the pod has all it may have. Returns how many of them have their ID. */
+static size_t read_statuses(struct pod_list_reader *reader, const cJSON *statuses,
+			    const cJSON *specs, struct pod *pod)
 {
-	const cJSON *status = find(item, "status");
-	const cJSON *element;
-	size_t nr_statuses = count_elements(status, status_lists, array_len(status_lists));
+	const cJSON *status;
 	size_t nr_with_id = 0;
 
-	pod->containers = arena_alloc(arena, nr_statuses * 2 * sizeof(*pod->containers));
-	if (!pod->containers)
-		return -ENOSPC;
-	for (size_t i = 0; i < array_len(status_lists); i++) {
-		cJSON_ArrayForEach(element, find(status, status_lists[i]))
-		{
-			int r = read_status(arena, element, pod);
-			if (r < 0)
-				return r;
-			nr_with_id += (size_t)r;
-		}
+	cJSON_ArrayForEach(status, statuses)
+	{
+		if (pod->nr_containers + 2 > POD_CONTAINERS_MAX)
+			reader->list->nr_left_out++;
+		else
+			nr_with_id += read_status(reader, status, specs, pod);
 	}
-	pod->has_all_ids = nr_with_id > 0 &&
-			   nr_with_id >= count_elements(find(item, "spec"), spec_lists,
-							array_len(spec_lists));
-	return 0;
+	return nr_with_id;
+}
+
+static void read_containers(struct pod_list_reader *reader, const cJSON *item, struct pod *pod)
+{
+	const cJSON *status = find(item, "status");
+	const cJSON *spec = find(item, "spec");
+	size_t nr_statuses = 0, nr_specs = 0, nr_with_id = 0;
+
+	for (size_t i = 0; i < array_len(container_kinds); i++) {
+		nr_statuses += (size_t)cJSON_GetArraySize(
+			find(status, container_kinds[i].statuses));
+		nr_specs += (size_t)cJSON_GetArraySize(find(spec, container_kinds[i].specs));
+	}
+
+	size_t cap = nr_statuses < POD_CONTAINERS_MAX / 2 ? nr_statuses * 2 : POD_CONTAINERS_MAX;
+	pod->containers = keep_array(reader, cap, sizeof(*pod->containers));
+	if (!pod->containers)
+		return;
+	for (size_t i = 0; i < array_len(container_kinds); i++)
+		nr_with_id += read_statuses(reader, find(status, container_kinds[i].statuses),
+					    find(spec, container_kinds[i].specs), pod);
+	pod->has_all_ids = nr_with_id > 0 && nr_with_id >= nr_specs;
 }
 
 /* The ownerReference that says controller: true, or NULL. */
@@ -231,7 +399,12 @@ static const cJSON *find_controller(const cJSON *metadata)
 	return NULL;
 }
 
-static int read_workload(struct arena *arena, const cJSON *metadata, struct pod *pod)
+static const char *keep_workload_text(struct pod_list_reader *reader, struct workload_text text)
+{
+	return keep_piece(reader, text.text, text.len, POD_NAME_MAX);
+}
+
+static void read_workload(struct pod_list_reader *reader, const cJSON *metadata, struct pod *pod)
 {
 	const cJSON *labels = find(metadata, "labels");
 	const cJSON *annotations = find(metadata, "annotations");
@@ -242,6 +415,7 @@ static int read_workload(struct arena *arena, const cJSON *metadata, struct pod 
 		.owner_kind = text(owner, "kind"),
 		.owner_name = text(owner, "name"),
 		.pod_template_hash = text(labels, "pod-template-hash"),
+		.deployment_config = text(labels, "deploymentconfig"),
 		.app_instance = text(labels, "app.kubernetes.io/instance"),
 		.app_name = text(labels, "app.kubernetes.io/name"),
 		.service_name = text(annotations, "resource.opentelemetry.io/service.name"),
@@ -250,97 +424,134 @@ static int read_workload(struct arena *arena, const cJSON *metadata, struct pod 
 	};
 	struct workload workload = workload_of(&source);
 
-	pod->workload_kind = keep_string(arena, workload.kind);
-	pod->workload_name = keep_text(arena, workload.name.text, workload.name.len);
-	pod->service_name = keep_text(arena, workload.service_name.text, workload.service_name.len);
-	pod->service_namespace = keep_text(arena, workload.service_namespace.text,
-					   workload.service_namespace.len);
-	return pod->workload_kind && pod->workload_name && pod->service_name &&
-			       pod->service_namespace
-		       ? 0
-		       : -ENOSPC;
+	pod->workload_kind = keep_name(reader, workload.kind);
+	pod->workload_name = keep_workload_text(reader, workload.name);
+	pod->service_name = keep_workload_text(reader, workload.service_name);
+	pod->service_namespace = keep_workload_text(reader, workload.service_namespace);
 }
 
-/* Reads one item. Errors: -EBADMSG when it cannot be identified, -ENOSPC. */
-static int read_pod(struct arena *arena, const cJSON *item, struct pod *ret_pod)
+/* Reads one item; false when it cannot be identified. */
+static bool read_pod(struct pod_list_reader *reader, const cJSON *item, struct pod *ret_pod)
 {
 	const cJSON *metadata = find(item, "metadata");
 	struct pod pod = {
-		.name = keep_string(arena, text(metadata, "name")),
-		.namespace = keep_string(arena, text(metadata, "namespace")),
-		.uid = keep_string(arena, text(metadata, "uid")),
-		.node = keep_string(arena, text(find(item, "spec"), "nodeName")),
+		.source = POD_FROM_KUBELET,
+		.name = keep_name(reader, text(metadata, "name")),
+		.namespace = keep_name(reader, text(metadata, "namespace")),
+		.uid = keep_name(reader, text(metadata, "uid")),
+		.node = keep_name(reader, text(find(item, "spec"), "nodeName")),
+		.start_time = keep_name(reader, text(find(item, "status"), "startTime")),
 	};
 
-	if (!pod.name || !pod.namespace || !pod.uid || !pod.node)
-		return -ENOSPC;
 	if (!pod.name[0] || !pod.namespace[0] || !pod.uid[0])
-		return -EBADMSG;
+		return false;
+	pod.is_opted_out = strcmp(text(find(metadata, "annotations"), "flamelet.dev/profile"),
+				  "false") == 0;
+	read_workload(reader, metadata, &pod);
+	read_labels(reader, metadata, &pod);
+	read_attributes(reader, metadata, &pod);
+	read_containers(reader, item, &pod);
+	*ret_pod = pod;
+	return true;
+}
 
-	int r = read_workload(arena, metadata, &pod);
+static int take_item(const char *json, size_t len, void *data)
+{
+	struct pod_list_reader *reader = data;
+	struct pod_list *list = reader->list;
+	const cJSON *item;
+
+	int r = parse_tree(&reader->tree, json, len, &item);
+	if (r == -ENOSPC) {
+		list->nr_skipped++;
+		return 0;
+	}
 	if (r == 0)
-		r = read_containers(arena, item, &pod);
+		r = array_grow(reader->pods, reader->cap_pods, list->nr_pods + 1,
+			       reader->opts.max_bytes / sizeof(*reader->pods));
 	if (r < 0)
 		return r;
-	*ret_pod = pod;
+	if (read_pod(reader, item, &reader->pods[list->nr_pods]))
+		list->nr_pods++;
+	else
+		list->nr_skipped++;
+	return reader->error;
+}
+
+int pod_list_reader_new(const struct pod_list_opts *opts, struct pod_list_reader **ret_reader)
+{
+	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = calloc(1,
+										 sizeof(*reader));
+
+	if (!reader)
+		return -ENOMEM;
+	const struct json_items_opts items_opts = {
+		.item_max_bytes = POD_ITEM_MAX_BYTES,
+		.take = take_item,
+		.data = reader,
+	};
+	pthread_once(&hooks_once, set_hooks);
+	json_items_init(&reader->items, &items_opts);
+	reader->opts = *opts;
+	reader->list = calloc(1, sizeof(*reader->list));
+	if (!reader->list)
+		return -ENOMEM;
+	reader->list->arena.max_bytes = opts->max_bytes;
+	*ret_reader = take_ptr(reader);
 	return 0;
 }
 
-static int read_items(struct pod_list *list, const cJSON *items)
+void pod_list_reader_free(struct pod_list_reader *reader)
 {
-	size_t nr_items = (size_t)cJSON_GetArraySize(items);
-	const cJSON *item;
+	if (!reader)
+		return;
+	json_items_done(&reader->items);
+	free(reader->tree.block);
+	free(reader->pods);
+	pod_list_free(reader->list);
+	free(reader);
+}
 
-	list->pods = arena_alloc(&list->arena, nr_items * sizeof(*list->pods));
-	if (!list->pods)
-		return -ENOSPC;
-	cJSON_ArrayForEach(item, items)
-	{
-		int r = read_pod(&list->arena, item, &list->pods[list->nr_pods]);
-
-		if (r == -EBADMSG)
-			list->nr_skipped++;
-		else if (r < 0)
-			return r;
-		else
-			list->nr_pods++;
-	}
-	return 0;
+int pod_list_reader_feed(struct pod_list_reader *reader, const void *bytes, size_t len)
+{
+	return json_items_feed(&reader->items, bytes, len);
 }
 
 /* The kubelet says PodList; `kubectl get pods -o json` says List. */
-static bool is_pod_list(const cJSON *root)
+static bool is_pod_list(const char *kind)
 {
-	const char *kind = text(root, "kind");
-	const cJSON *items = find(root, "items");
-
-	if (strcmp(kind, "PodList") != 0 && strcmp(kind, "List") != 0)
-		return false;
-	return cJSON_IsArray(items) || cJSON_IsNull(items);
+	return strcmp(kind, "PodList") == 0 || strcmp(kind, "List") == 0;
 }
 
-int pod_list_parse(const char *body, size_t len, size_t max_bytes, struct pod_list **ret_list)
+int pod_list_reader_finish(struct pod_list_reader *reader, struct pod_list **ret_list)
 {
-	_cleanup_(json_memory_done) struct json_memory tree = {
-		.arena.max_bytes = PODS_TREE_MAX_BYTES,
-	};
-	_cleanup_(pod_list_freep) struct pod_list *list = calloc(1, sizeof(*list));
-	cJSON *root;
+	struct pod_list *list = reader->list;
+	size_t bytes = list->nr_pods * sizeof(*list->pods);
 
-	if (!list)
-		return -ENOMEM;
-	list->arena.max_bytes = max_bytes;
-
-	int r = parse_tree(body, len, &tree, &root);
+	int r = json_items_finish(&reader->items);
 	if (r < 0)
 		return r;
-	if (!is_pod_list(root))
+	if (!is_pod_list(reader->items.kind.text))
 		return -EBADMSG;
-	r = read_items(list, find(root, "items"));
-	if (r < 0)
-		return r;
-	*ret_list = take_ptr(list);
+	list->pods = keep_array(reader, 1, bytes);
+	if (!list->pods)
+		return reader->error;
+	if (bytes)
+		memcpy(list->pods, reader->pods, bytes);
+	list->nr_skipped += reader->items.nr_oversized;
+	*ret_list = take_ptr(reader->list);
 	return 0;
+}
+
+int pod_list_parse(const char *body, size_t len, const struct pod_list_opts *opts,
+		   struct pod_list **ret_list)
+{
+	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
+
+	int r = pod_list_reader_new(opts, &reader);
+	if (r == 0)
+		r = pod_list_reader_feed(reader, body, len);
+	return r < 0 ? r : pod_list_reader_finish(reader, ret_list);
 }
 
 void pod_list_free(struct pod_list *list)

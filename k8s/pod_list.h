@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kubelet's /pods body (a v1.PodList) as a plain table. Only what identity needs is kept: the
  * body's pod specs hold environment variables, which may be secrets, and are forgotten with the
- * JSON tree. */
+ * JSON of their pod.
+ *
+ * The body of a large node is 50 MB and more, and its JSON tree seven times that. So it is read as it
+ * comes in, in pieces of any size, and only one pod of it is in memory at a time. */
 #ifndef K8S_POD_LIST_H
 #define K8S_POD_LIST_H
 
@@ -11,45 +14,102 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define POD_NAME_MAX 253 /* DNS subdomain, the longest of the names below */
-#define PODS_TREE_MAX_BYTES                                                                        \
-	((size_t)256 << 20) /* the tree of a usual body takes 7 times its text */
+#define POD_KEY_MAX 336 /* "k8s.pod.annotation." and the longest key of an annotation */
+#define POD_VALUE_MAX 256 /* of a label or an attribute */
+#define POD_LABELS_MAX 64 /* kept of a pod */
+#define POD_ATTRIBUTES_MAX 32 /* kept of a pod */
+#define POD_CONTAINERS_MAX 1024 /* kept of a pod */
+#define POD_ITEM_MAX_BYTES ((size_t)4 << 20) /* JSON of one pod; etcd takes 1.5 MB */
+
+struct pod_attribute {
+	const char *key;
+	const char *value;
+};
 
 /* A container may stand in a pod twice: with its current and with its last terminated ID. */
 struct pod_container {
 	const char *name;
 	const char *id; /* 64 hex digits without "containerd://" */
-	const char *image; /* "" when unknown */
+	const char *
+		image_name; /* "docker.io/library/nginx", without tag and digest; "" when unknown */
+	const char *image_tag; /* "1.27"; "" when there is none */
+	uint32_t restart_count; /* of this ID: one less for the last terminated one */
+};
+
+enum pod_source {
+	POD_FROM_KUBELET,
+	POD_FROM_LOGS, /* the names of log directories: no labels, no owner, no images */
 };
 
 struct pod {
+	enum pod_source source;
 	const char *name;
 	const char *namespace;
 	const char *uid;
 	const char *node; /* "" when unknown */
+	const char *start_time; /* RFC 3339, as status.startTime has it; "" when unknown */
 	const char *workload_kind; /* "Deployment", "StatefulSet", …, "" for a bare pod */
 	const char *workload_name;
 	const char *service_name; /* by the semconv order; at last the pod's name */
 	const char *service_namespace; /* annotation, else namespace */
+	struct pod_attribute *labels; /* all of them, for selectors; key order of the body */
+	size_t nr_labels;
+	/* What becomes resource attributes as it stands: "k8s.pod.label.KEY" and "k8s.pod.annotation.KEY" of
+	 * the allow-lists, and the annotations resource.opentelemetry.io/KEY as KEY where they may
+	 * (attribute_keys.h). */
+	struct pod_attribute *attributes;
+	size_t nr_attributes;
+	bool is_opted_out; /* annotation flamelet.dev/profile: "false" */
 	struct pod_container *containers;
 	size_t nr_containers;
 	bool has_all_ids; /* each container of the spec has its ID in the status */
 };
 
-/* All strings are valid UTF-8, never NULL, cut to POD_NAME_MAX bytes, and live in the arena. */
+/* All strings are valid UTF-8, never NULL, cut to POD_NAME_MAX bytes (keys POD_KEY_MAX, values POD_VALUE_MAX),
+ * and live in the arena, as all arrays do. */
 struct pod_list {
 	struct arena arena;
 	struct pod *pods;
 	size_t nr_pods;
-	size_t nr_skipped; /* items without uid, name or namespace, or not an object */
+	/* Items without uid, name or namespace, not an object, or over POD_ITEM_MAX_BYTES. */
+	size_t nr_skipped;
+	size_t nr_left_out; /* labels, attributes and containers over a pod's limits */
 };
 
-/* Parses a body. `items: null` and `items: []` give an empty list.
- * Errors: -EBADMSG when it is not JSON or not a PodList; -ENOSPC over max_bytes of kept data, or
- * when the JSON tree needs more than PODS_TREE_MAX_BYTES; -ENOMEM. */
-int pod_list_parse(const char *body, size_t len, size_t max_bytes, struct pod_list **ret_list)
+/* Keys of labels and annotations that become attributes; a trailing "*" stands for any end. Borrowed, and
+ * must outlive the reader. */
+struct pod_list_opts {
+	size_t max_bytes; /* of what is kept */
+	const char *const *label_keys;
+	size_t nr_label_keys;
+	const char *const *annotation_keys;
+	size_t nr_annotation_keys;
+};
+
+struct pod_list_reader;
+
+/* Errors: -ENOMEM. */
+int pod_list_reader_new(const struct pod_list_opts *opts, struct pod_list_reader **ret_reader)
 	must_check;
+void pod_list_reader_free(struct pod_list_reader *reader);
+DEFINE_FREEP(struct pod_list_reader, pod_list_reader_free)
+
+/* The next piece of a body. Errors: -EBADMSG when it is no JSON or no list, -ENOSPC over max_bytes of kept
+ * data, -ENOMEM; then all that follows fails alike. */
+int pod_list_reader_feed(struct pod_list_reader *reader, const void *bytes, size_t len) must_check;
+
+/* The list, when the body is at its end. `items: null` and `items: []` give an empty one. The reader can only be
+ * freed then. Errors: also -EBADMSG for a body that is not whole, or whose kind is neither PodList nor List, as
+ * kubectl has it. */
+int pod_list_reader_finish(struct pod_list_reader *reader, struct pod_list **ret_list) must_check;
+
+/* All of it at once, for a body that is there as a whole. */
+int pod_list_parse(const char *body, size_t len, const struct pod_list_opts *opts,
+		   struct pod_list **ret_list) must_check;
+
 void pod_list_free(struct pod_list *list);
 DEFINE_FREEP(struct pod_list, pod_list_free)
 

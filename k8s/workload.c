@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod names its direct controller only. Two controllers are themselves controlled, and both are
+/* A pod names its direct controller only. Three controllers are themselves controlled, and all are
  * told by the names they give, so that no question to the API server is needed:
  *
  *	ReplicaSet "web-5b5cc55988", label pod-template-hash=5b5cc55988: Deployment "web"
  *	Job "tick-29920538", the digits being the minute of its schedule: CronJob "tick"
+ *	ReplicationController "shop-3", label deploymentconfig=shop: DeploymentConfig "shop" (OpenShift)
  *
  * The mirror pod of a static pod is owned by its Node, which is no workload.
  *
@@ -61,6 +62,18 @@ static struct workload_text cronjob_name(const struct workload_source *source)
 	return (struct workload_text){ job.text, len - 1 };
 }
 
+/* The label's, when the controller is named after it, or an empty text. */
+static struct workload_text deployment_config_name(const struct workload_source *source)
+{
+	struct workload_text config = whole(source->deployment_config);
+	const char *controller = source->owner_name;
+
+	if (config.len == 0 || strncmp(controller, config.text, config.len) != 0 ||
+	    controller[config.len] != '-')
+		return whole(NULL);
+	return config;
+}
+
 static void find_controller(const struct workload_source *source, struct workload *workload)
 {
 	const char *kind = source->owner_kind;
@@ -76,6 +89,9 @@ static void find_controller(const struct workload_source *source, struct workloa
 	} else if (strcmp(kind, "Job") == 0) {
 		workload->kind = "CronJob";
 		workload->name = cronjob_name(source);
+	} else if (strcmp(kind, "ReplicationController") == 0) {
+		workload->kind = "DeploymentConfig";
+		workload->name = deployment_config_name(source);
 	}
 	if (workload->name.len == 0) {
 		workload->kind = kind;

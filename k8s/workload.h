@@ -13,6 +13,7 @@ struct workload_source {
 	const char *owner_kind; /* of the ownerReference with controller: true */
 	const char *owner_name;
 	const char *pod_template_hash; /* label pod-template-hash */
+	const char *deployment_config; /* label deploymentconfig */
 	const char *app_instance; /* label app.kubernetes.io/instance */
 	const char *app_name; /* label app.kubernetes.io/name */
 	const char *service_name; /* annotation resource.opentelemetry.io/service.name */

@@ -17,9 +17,10 @@
 
 static void add_pods(const struct strbuf *body, const char *url, struct doctor_report *report)
 {
+	const struct pod_list_opts opts = { .max_bytes = POD_LIST_MAX_BYTES };
 	_cleanup_(pod_list_freep) struct pod_list *pods = NULL;
 
-	int r = pod_list_parse(strbuf_str(body), body->len, POD_LIST_MAX_BYTES, &pods);
+	int r = pod_list_parse(strbuf_str(body), body->len, &opts, &pods);
 	if (r < 0)
 		doctor_report_add(report, FINDING_FAIL, "kubelet",
 				  "see that --kubelet-url is the kubelet's, port 10250",

@@ -176,16 +176,68 @@ static bool get_known(struct identity *identity, uint64_t cgroup_id,
 	return known;
 }
 
+/* What is known of a container, copied out of the pod index; unknown parts are "". */
+struct pod_identity {
+	bool is_final;
+	char namespace[POD_NAME_MAX + 1];
+	char pod[POD_NAME_MAX + 1];
+	char pod_uid[POD_NAME_MAX + 1];
+	char container[POD_NAME_MAX + 1]; /* SANDBOX_NAME for the sandbox */
+	char container_id[CONTAINER_ID_LEN + 1];
+	char image[POD_NAME_MAX + 1];
+	char node[POD_NAME_MAX + 1];
+	char workload_kind[POD_NAME_MAX + 1];
+	char workload_name[POD_NAME_MAX + 1];
+	char service_name[POD_NAME_MAX + 1];
+	char service_namespace[POD_NAME_MAX + 1];
+};
+
+#define PUT(field, text) snprintf((field), sizeof(field), "%s", (text))
+
+static void copy_match(const struct pod_match *match, void *data)
+{
+	struct pod_identity *identity = data;
+	const struct pod *pod = match->pod;
+
+	identity->is_final = match->is_final;
+	if (!pod)
+		return;
+	PUT(identity->namespace, pod->namespace);
+	PUT(identity->pod, pod->name);
+	PUT(identity->pod_uid, pod->uid);
+	PUT(identity->node, pod->node);
+	PUT(identity->workload_kind, pod->workload_kind);
+	PUT(identity->workload_name, pod->workload_name);
+	PUT(identity->service_name, pod->service_name);
+	PUT(identity->service_namespace, pod->service_namespace);
+	if (match->container) {
+		PUT(identity->container, match->container->name);
+		PUT(identity->image, match->container->image_name);
+	} else if (match->is_sandbox) {
+		PUT(identity->container, SANDBOX_NAME);
+	}
+}
+
+static struct pod_identity find_pod(struct identity *identity, const struct known_cgroup *cgroup)
+{
+	struct pod_identity pod = { 0 };
+
+	PUT(pod.pod_uid, cgroup->owner.pod_uid);
+	PUT(pod.container_id, cgroup->owner.container_id);
+	pod_index_find(identity->opts.pods, &cgroup->owner, cgroup->first_seen_ns, copy_match,
+		       &pod);
+	return pod;
+}
+
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id)
 {
 	struct known_cgroup cgroup;
-	struct pod_identity pod;
 
 	if (!identity->opts.watch || !get_known(identity, cgroup_id, &cgroup))
 		return true;
 	if (cgroup.owner.kind == CGROUP_HOST || cgroup.owner.kind == CGROUP_CONTAINER_NO_POD)
 		return true;
-	if (pod_index_find(identity->opts.pods, &cgroup.owner, cgroup.first_seen_ns, &pod))
+	if (find_pod(identity, &cgroup).is_final)
 		return true;
 	pod_watch_poke(identity->opts.watch);
 	return false;
@@ -269,13 +321,13 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 			  uint32_t *ret_resource)
 {
 	struct known_cgroup cgroup;
-	struct pod_identity pod;
 
 	if (!get_known(identity, cgroup_id, &cgroup))
 		return add_host(identity, true, builder, ret_resource);
 	if (cgroup.owner.kind == CGROUP_HOST)
 		return add_host(identity, false, builder, ret_resource);
-	pod_index_find(identity->opts.pods, &cgroup.owner, cgroup.first_seen_ns, &pod);
+
+	struct pod_identity pod = find_pod(identity, &cgroup);
 	if (cgroup.owner.pod_uid[0] && !pod.pod[0])
 		count_unnamed(identity);
 	return add_pod(identity, &pod, builder, ret_resource);

@@ -27,18 +27,21 @@ static void check_pod(const struct pod *pod)
 	check_text(pod->workload_name);
 	check_text(pod->service_namespace);
 	check_text(pod->service_name);
+	check_text(pod->start_time);
 	for (size_t i = 0; i < pod->nr_containers; i++) {
 		check_text(pod->containers[i].name);
 		check_text(pod->containers[i].id);
-		check_text(pod->containers[i].image);
+		check_text(pod->containers[i].image_name);
+		check_text(pod->containers[i].image_tag);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	static const struct pod_list_opts opts = { .max_bytes = LIST_MAX_BYTES };
 	_cleanup_(pod_list_freep) struct pod_list *list = NULL;
 
-	if (pod_list_parse((const char *)data, len, LIST_MAX_BYTES, &list) < 0)
+	if (pod_list_parse((const char *)data, len, &opts, &list) < 0)
 		return 0;
 	for (size_t i = 0; i < list->nr_pods; i++)
 		check_pod(&list->pods[i]);

@@ -99,10 +99,11 @@ static void remove_cgroup(const struct fixture *fixture, const char *path)
 static void list_pods(const struct fixture *fixture, uint64_t now_ns)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
+	const struct pod_list_opts list_opts = { .max_bytes = MAX_BYTES };
 	struct pod_list *list = NULL;
 
 	assert_int_equal(file_read_at(AT_FDCWD, PODS_FILE, &body), 0);
-	assert_int_equal(pod_list_parse(body.data, body.len, MAX_BYTES, &list), 0);
+	assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list), 0);
 	assert_int_equal(pod_index_update(fixture->pods, list, now_ns), 0);
 }
 
@@ -135,7 +136,7 @@ static void a_container_has_all_attributes_of_its_pod(void **state)
 		{ "k8s.pod.uid", POD_UID },
 		{ "k8s.container.name", "spin" },
 		{ "container.id", CONTAINER_ID },
-		{ "container.image.name", "local.test/bb:1" },
+		{ "container.image.name", "local.test/bb" },
 		{ "k8s.deployment.name", "web" },
 		{ "k8s.node.name", "node-1" },
 		{ "host.name", "host-1" },

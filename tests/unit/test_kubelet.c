@@ -145,11 +145,12 @@ static void null_items_and_garbage_are_the_parsers_matter(void **state)
 	skip_without_server();
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
+		const struct pod_list_opts list_opts = { .max_bytes = 1 << 20 };
 		_cleanup_(pod_list_freep) struct pod_list *list = NULL;
 
 		set_fault(cases[i].fault);
 		assert_int_equal(get(&opts, "", &body), 0);
-		assert_int_equal(pod_list_parse(body.data, body.len, 1 << 20, &list),
+		assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list),
 				 cases[i].result);
 	}
 	set_fault("none");

@@ -37,13 +37,15 @@ static struct pod_index *new_index(size_t max_pods)
 	return index;
 }
 
+static const struct pod_list_opts list_opts = { .max_bytes = MAX_BYTES };
+
 static int update(struct pod_index *index, const char *items, uint64_t now_ns)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
 	struct pod_list *list = NULL;
 
 	strbuf_appendf(&body, "{\"kind\":\"PodList\",\"items\":[%s]}", items);
-	assert_int_equal(pod_list_parse(body.data, body.len, MAX_BYTES, &list), 0);
+	assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list), 0);
 	return pod_index_update(index, list, now_ns);
 }
 
@@ -56,64 +58,96 @@ static struct cgroup_owner container_of_pod(const char *uid, const char *id)
 	return owner;
 }
 
+/* What pod_index_find() says, as texts. */
+struct found {
+	char pod[POD_NAME_MAX + 1];
+	char uid[POD_NAME_MAX + 1];
+	char container[POD_NAME_MAX + 1];
+	bool is_final;
+};
+
+static void copy_match(const struct pod_match *match, void *data)
+{
+	struct found *found = data;
+
+	*found = (struct found){ .is_final = match->is_final };
+	if (match->pod) {
+		snprintf(found->pod, sizeof(found->pod), "%s", match->pod->name);
+		snprintf(found->uid, sizeof(found->uid), "%s", match->pod->uid);
+	}
+	if (match->container)
+		snprintf(found->container, sizeof(found->container), "%s", match->container->name);
+	else if (match->is_sandbox)
+		snprintf(found->container, sizeof(found->container), SANDBOX_NAME);
+}
+
+static struct found find_at(struct pod_index *index, const struct cgroup_owner *owner,
+			    uint64_t seen_ns)
+{
+	struct found found;
+
+	pod_index_find(index, owner, seen_ns, copy_match, &found);
+	return found;
+}
+
 /* Looks a container up, as seen at T0, and compares what is found of it. */
 static void assert_found(struct pod_index *index, const char *uid, const char *id, bool is_final,
 			 const char *pod, const char *container)
 {
 	struct cgroup_owner owner = container_of_pod(uid, id);
-	struct pod_identity identity;
+	struct found found = find_at(index, &owner, T0);
 
-	assert_int_equal(pod_index_find(index, &owner, T0, &identity), is_final);
-	assert_string_equal(identity.pod, pod);
-	assert_string_equal(identity.container, container);
-	assert_string_equal(identity.container_id, id);
+	assert_int_equal(found.is_final, is_final);
+	assert_string_equal(found.pod, pod);
+	assert_string_equal(found.container, container);
+}
+
+static void check_all_fields(const struct pod_match *match, void *data)
+{
+	(void)data;
+	assert_string_equal(match->pod->namespace, "x");
+	assert_string_equal(match->pod->name, "a");
+	assert_string_equal(match->pod->uid, UID_A);
+	assert_string_equal(match->pod->node, "n");
+	assert_string_equal(match->pod->workload_kind, "");
+	assert_string_equal(match->pod->service_name, "a");
+	assert_string_equal(match->pod->service_namespace, "x");
+	assert_string_equal(match->container->name, "main");
+	assert_string_equal(match->container->id, ID_1);
+	assert_string_equal(match->container->image_name, "i");
+	assert_string_equal(match->container->image_tag, "1");
+	assert_true(match->is_final);
+	assert_false(match->is_sandbox);
+	assert_int_equal(match->seen_ns, T0);
 }
 
 static void a_known_container_has_all_its_names(void **state)
 {
 	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
 	struct cgroup_owner owner = container_of_pod(UID_A, ID_1);
-	struct pod_identity identity;
 	(void)state;
 
 	assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0), 0);
-	assert_true(pod_index_find(index, &owner, T0, &identity));
-	assert_string_equal(identity.namespace, "x");
-	assert_string_equal(identity.pod, "a");
-	assert_string_equal(identity.pod_uid, UID_A);
-	assert_string_equal(identity.container, "main");
-	assert_string_equal(identity.container_id, ID_1);
-	assert_string_equal(identity.image, "i:1");
-	assert_string_equal(identity.node, "n");
-	assert_string_equal(identity.workload_kind, "");
-	assert_string_equal(identity.service_name, "a");
-	assert_string_equal(identity.service_namespace, "x");
+	pod_index_find(index, &owner, T0, check_all_fields, NULL);
 }
 
-static void what_is_unknown_keeps_the_ids_of_its_path(void **state)
+static void what_is_unknown_is_not_final(void **state)
 {
 	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
-	struct cgroup_owner owner = container_of_pod(UID_A, ID_1);
-	struct pod_identity identity;
 	(void)state;
 
-	assert_false(pod_index_find(index, &owner, T0, &identity));
-	assert_string_equal(identity.pod_uid, UID_A);
-	assert_string_equal(identity.container_id, ID_1);
-	assert_string_equal(identity.pod, "");
-	assert_string_equal(identity.service_name, "");
+	assert_found(index, UID_A, ID_1, false, "", "");
 }
 
 static void the_host_is_final_and_nobody(void **state)
 {
 	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
 	struct cgroup_owner owner = { .kind = CGROUP_HOST };
-	struct pod_identity identity;
+	struct found found = find_at(index, &owner, T0);
 	(void)state;
 
-	assert_true(pod_index_find(index, &owner, T0, &identity));
-	assert_string_equal(identity.pod_uid, "");
-	assert_string_equal(identity.container_id, "");
+	assert_true(found.is_final);
+	assert_string_equal(found.pod, "");
 }
 
 static void a_pods_own_and_runtime_cgroups_are_the_pod(void **state)
@@ -124,14 +158,15 @@ static void a_pods_own_and_runtime_cgroups_are_the_pod(void **state)
 	for (size_t i = 0; i < array_len(kinds); i++) {
 		_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
 		struct cgroup_owner owner = container_of_pod(UID_A, "");
-		struct pod_identity identity;
 
 		owner.kind = kinds[i];
-		assert_false(pod_index_find(index, &owner, T0, &identity));
+		assert_false(find_at(index, &owner, T0).is_final);
 		assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0), 0);
-		assert_true(pod_index_find(index, &owner, T0, &identity));
-		assert_string_equal(identity.pod, "a");
-		assert_string_equal(identity.container, "");
+
+		struct found found = find_at(index, &owner, T0);
+		assert_true(found.is_final);
+		assert_string_equal(found.pod, "a");
+		assert_string_equal(found.container, "");
 	}
 }
 
@@ -139,19 +174,21 @@ static void a_container_is_found_under_another_uid_or_none(void **state)
 {
 	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
 	struct cgroup_owner no_pod = container_of_pod("", ID_1);
-	struct pod_identity identity;
 	(void)state;
 
 	assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0), 0);
 	assert_found(index, "fd38b59a72cca1ae5023bfe6af2d1fae", ID_1, true, "a", "main");
 
 	no_pod.kind = CGROUP_CONTAINER_NO_POD;
-	assert_true(pod_index_find(index, &no_pod, T0, &identity));
-	assert_string_equal(identity.pod_uid, UID_A);
-	assert_string_equal(identity.container, "main");
+
+	struct found found = find_at(index, &no_pod, T0);
+	assert_true(found.is_final);
+	assert_string_equal(found.uid, UID_A);
+	assert_string_equal(found.container, "main");
 	no_pod.container_id[0] = 'e';
-	assert_false(pod_index_find(index, &no_pod, T0, &identity));
-	assert_string_equal(identity.pod_uid, "");
+	found = find_at(index, &no_pod, T0);
+	assert_true(found.is_final);
+	assert_string_equal(found.uid, "");
 }
 
 static void a_container_without_its_id_yet_is_its_pod_and_not_final(void **state)
@@ -184,9 +221,11 @@ static void deleted_pods_are_found_until_they_expire(void **state)
 	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
 	(void)state;
 
-	assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0), 0);
+	/* They count from when they were missed: the kubelet may not have answered for an hour. */
+	assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0 - 4 * TOMBSTONE_NS), 0);
+	assert_int_equal(update(index, "", T0), 0);
+	assert_int_equal(pod_index_get_stats(index).nr_live, 0);
 	assert_int_equal(update(index, "", T0 + TOMBSTONE_NS), 0);
-	assert_int_equal(pod_index_nr_live(index), 0);
 	assert_found(index, UID_A, ID_1, true, "a", "main");
 	assert_int_equal(update(index, "", T0 + TOMBSTONE_NS + 1), 0);
 	assert_found(index, UID_A, ID_1, false, "", "");
@@ -201,7 +240,7 @@ static void an_empty_answer_after_a_kubelet_restart_harms_nothing(void **state)
 	assert_int_equal(update(index, "", T0 + 30 * NSEC_PER_SEC), 0);
 	assert_found(index, UID_A, ID_1, true, "a", "main");
 	assert_int_equal(update(index, POD(UID_A, CRI(ID_1)), T0 + 31 * NSEC_PER_SEC), 0);
-	assert_int_equal(pod_index_nr_live(index), 1);
+	assert_int_equal(pod_index_get_stats(index).nr_live, 1);
 	assert_found(index, UID_A, ID_1, true, "a", "main");
 }
 
@@ -216,7 +255,8 @@ static void former_containers_of_a_live_pod_are_found_until_they_expire(void **s
 	assert_found(index, UID_A, ID_1, true, "a", "main");
 	assert_found(index, UID_A, ID_2, true, "a", "main");
 	assert_found(index, UID_A, ID_3, true, "a", "main");
-	assert_int_equal(update(index, POD(UID_A, CRI(ID_3)), T0 + TOMBSTONE_NS + 1), 0);
+	assert_int_equal(update(index, POD(UID_A, CRI(ID_3)), T0 + NSEC_PER_SEC + TOMBSTONE_NS + 1),
+			 0);
 	assert_found(index, UID_A, ID_2, true, "a", "main");
 	assert_found(index, UID_A, ID_1, true, "a", SANDBOX_NAME);
 }
@@ -256,7 +296,7 @@ static void live_pods_beyond_the_limit_are_refused(void **state)
 										    CRI(ID_2)),
 				T0),
 			 -ENOSPC);
-	assert_int_equal(pod_index_nr_live(index), 1);
+	assert_int_equal(pod_index_get_stats(index).nr_live, 1);
 	assert_found(index, UID_A, ID_1, true, "a", "main");
 	assert_found(index, UID_B, ID_2, false, "", "");
 }
@@ -290,7 +330,7 @@ static void load_fixture(struct pod_index *index, const char *path, uint64_t now
 	struct pod_list *list = NULL;
 
 	assert_int_equal(file_read_at(AT_FDCWD, path, &body), 0);
-	assert_int_equal(pod_list_parse(body.data, body.len, MAX_BYTES, &list), 0);
+	assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list), 0);
 	assert_int_equal(pod_index_update(index, list, now_ns), 0);
 }
 
@@ -307,18 +347,17 @@ static void every_cgroup_of_a_recorded_node_is_attributed(void **state)
 			 0);
 	for (char *line = paths.data, *end; (end = strchr(line, '\n')); line = end + 1) {
 		struct cgroup_owner owner;
-		struct pod_identity identity;
 
 		*end = '\0';
 		cgroup_path_parse(line, &owner);
-		bool is_final = pod_index_find(index, &owner, 0, &identity);
+		struct found found = find_at(index, &owner, 0);
 		if (owner.kind != CGROUP_HOST)
-			assert_string_not_equal(identity.pod, "");
+			assert_string_not_equal(found.pod, "");
 		if (owner.kind != CGROUP_CONTAINER)
 			continue;
-		nr_open += !is_final;
-		nr_sandboxes += strcmp(identity.container, SANDBOX_NAME) == 0;
-		nr_named += identity.container[0] && strcmp(identity.container, SANDBOX_NAME) != 0;
+		nr_open += !found.is_final;
+		nr_sandboxes += strcmp(found.container, SANDBOX_NAME) == 0;
+		nr_named += found.container[0] && strcmp(found.container, SANDBOX_NAME) != 0;
 	}
 	assert_int_equal(nr_named, 10);
 	assert_int_equal(nr_sandboxes, 9);
@@ -349,7 +388,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_known_container_has_all_its_names),
-		cmocka_unit_test(what_is_unknown_keeps_the_ids_of_its_path),
+		cmocka_unit_test(what_is_unknown_is_not_final),
 		cmocka_unit_test(the_host_is_final_and_nobody),
 		cmocka_unit_test(a_pods_own_and_runtime_cgroups_are_the_pod),
 		cmocka_unit_test(a_container_is_found_under_another_uid_or_none),

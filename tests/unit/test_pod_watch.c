@@ -121,7 +121,7 @@ static void the_first_request_is_made_at_once(void **state)
 	assert_int_equal(stats.nr_skipped, 0);
 	assert_int_equal(stats.nr_overflows, 0);
 	assert_in_range(stats.last_success_ns, 1, clock_mono_ns());
-	assert_int_equal(pod_index_nr_live(fixture.index), NR_PODS);
+	assert_int_equal(pod_index_get_stats(fixture.index).nr_live, NR_PODS);
 }
 
 static void pokes_are_coalesced_to_one_request_a_second(void **state)
@@ -149,12 +149,12 @@ static void failures_keep_the_index_and_end_by_themselves(void **state)
 	set_fault("500");
 	pod_watch_poke(fixture.watch);
 	struct pod_watch_stats failed = wait_for(fixture.watch, nr_failures, 1);
-	assert_int_equal(pod_index_nr_live(fixture.index), NR_PODS);
+	assert_int_equal(pod_index_get_stats(fixture.index).nr_live, NR_PODS);
 	set_fault("none");
 	struct pod_watch_stats recovered = wait_for(fixture.watch, nr_refreshes,
 						    failed.nr_refreshes + 1);
 	assert_true(recovered.last_success_ns > failed.last_success_ns);
-	assert_int_equal(pod_index_nr_live(fixture.index), NR_PODS);
+	assert_int_equal(pod_index_get_stats(fixture.index).nr_live, NR_PODS);
 }
 
 static void pokes_do_not_shorten_the_pause_after_a_failure(void **state)
@@ -167,7 +167,7 @@ static void pokes_do_not_shorten_the_pause_after_a_failure(void **state)
 	pod_watch_poke(fixture.watch);
 	wait_for(fixture.watch, nr_failures, 3);
 	assert_true(clock_mono_ns() - start_ns >= 1800 * NSEC_PER_MSEC);
-	assert_int_equal(pod_index_nr_live(fixture.index), 0);
+	assert_int_equal(pod_index_get_stats(fixture.index).nr_live, 0);
 }
 
 static void pods_beyond_the_index_are_counted(void **state)
@@ -179,7 +179,7 @@ static void pods_beyond_the_index_are_counted(void **state)
 	struct pod_watch_stats stats = pod_watch_get_stats(fixture.watch);
 	assert_int_equal(stats.nr_refreshes, 1);
 	assert_int_equal(stats.nr_overflows, 1);
-	assert_int_equal(pod_index_nr_live(fixture.index), 5);
+	assert_int_equal(pod_index_get_stats(fixture.index).nr_live, 5);
 }
 
 static void waiting_and_stopping_end_while_the_kubelet_hangs(void **state)

@@ -44,11 +44,12 @@ static int set_up(void **state)
 		"shop", "web", POD_UID) "," POD("shop", "db", OTHER_UID) "," POD("test", "db",
 										 ABSENT_UID) "]}";
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+	const struct pod_list_opts list_opts = { .max_bytes = MAX_BYTES };
 	struct pod_list *list = NULL;
 
 	cgroup_fixture_init(&fixture->cgroups);
 	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
-	assert_int_equal(pod_list_parse(body, strlen(body), MAX_BYTES, &list), 0);
+	assert_int_equal(pod_list_parse(body, strlen(body), &list_opts, &list), 0);
 	assert_int_equal(pod_index_update(fixture->pods, list, clock_mono_ns()), 0);
 	fixture->message = strbuf_with_max(MAX_BYTES);
 	*state = fixture;
