@@ -7,6 +7,7 @@
 #include "cli/privileges.h"
 #include "counters.h"
 #include "otlp/exporter.h"
+#include "reload.h"
 #include "signals.h"
 
 #include <stdio.h>
@@ -44,12 +45,13 @@ static int start_exporter(const struct options *options, struct exporter **ret_e
 	return exporter_start(&opts, ret_exporter);
 }
 
-static void run(struct agent *agent, struct exporter *exporter)
+static void run(struct agent *agent, struct exporter *exporter, struct reload *reload)
 {
 	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
 
 	while (!signals_stop_requested()) {
 		agent_poll(agent, UINT64_MAX);
+		(void)reload_poll(reload, clock_mono_ns());
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
@@ -61,6 +63,7 @@ int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
+	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
 	if (!options->otlp_endpoint) {
@@ -69,7 +72,11 @@ int cmd_agent(const struct options *options)
 		return STATUS_USAGE;
 	}
 	signals_setup();
+	if (options->config_file)
+		signals_reload_on_hang_up();
 	int r = privileges_check(&message);
+	if (r == 0)
+		r = reload_new(&options->input, options, &reload);
 	if (r == 0)
 		r = start_exporter(options, &exporter);
 	if (r == 0)
@@ -85,7 +92,7 @@ int cmd_agent(const struct options *options)
 		 options->otlp_endpoint,
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 
-	run(agent, exporter);
+	run(agent, exporter, reload);
 	agent_stop(agent);
 	exporter_drain(exporter);
 	log_counters(agent, exporter, "stopped");

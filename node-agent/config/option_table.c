@@ -17,7 +17,9 @@
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .commands = (commands_),                     \
-		.field = offsetof(struct options, field_), .type = &value_##kind_, __VA_ARGS__     \
+		.field = offsetof(struct options, field_),                                         \
+		.field_bytes = sizeof(((struct options *)0)->field_), .type = &value_##kind_,      \
+		__VA_ARGS__                                                                        \
 	}
 
 /* In the order of the help. A default that depends on the command has a row for each. */
@@ -36,21 +38,23 @@ const struct option option_table[] = {
 	OPTION("cpu", 'C', PROFILERS, cpus, cpus, .metavar = "CPUS",
 	       .help = "only these CPUs: 0-3,8", .is_usual = true),
 	OPTION("namespace", 0, PROFILERS, namespaces, namespace, .metavar = "NS,..",
-	       .help = "only pods of these namespaces", .is_usual = true),
+	       .help = "only pods of these namespaces", .is_usual = true, .is_reloadable = true),
 	OPTION("pod", 0, PROFILERS, pods, pod, .metavar = "[NS/]NAME,..", .help = "only these pods",
-	       .is_usual = true),
+	       .is_usual = true, .is_reloadable = true),
 	OPTION("container", 0, PROFILERS, containers, container, .metavar = "NAME|ID,..",
-	       .help = "only these containers", .is_usual = true),
+	       .help = "only these containers", .is_usual = true, .is_reloadable = true),
 	OPTION("selector", 0, PROFILERS, selectors, selector, .metavar = "LABELS",
-	       .help = "only pods with labels: app=web,!canary", .is_usual = true),
+	       .help = "only pods with labels: app=web,!canary", .is_usual = true,
+	       .is_reloadable = true),
 	OPTION("cgroup", 0, PROFILERS, cgroups, cgroup, .metavar = "PATH",
-	       .help = "only below this cgroup; repeat for more", .is_usual = true),
+	       .help = "only below this cgroup; repeat for more", .is_usual = true,
+	       .is_reloadable = true),
 	OPTION("exclude-namespace", 0, PROFILERS, excluded_namespaces, namespace,
-	       .metavar = "NS,..", .help = "no pods of these namespaces"),
+	       .metavar = "NS,..", .help = "no pods of these namespaces", .is_reloadable = true),
 	OPTION("exclude-container", 0, PROFILERS, excluded_containers, container,
-	       .metavar = "NAME|ID,..", .help = "not these containers"),
+	       .metavar = "NAME|ID,..", .help = "not these containers", .is_reloadable = true),
 	OPTION("exclude-selector", 0, PROFILERS, excluded_selectors, selector, .metavar = "LABELS",
-	       .help = "no pods with such labels; repeat for more"),
+	       .help = "no pods with such labels; repeat for more", .is_reloadable = true),
 	OPTION("comm", 0, PROFILERS, comms, comm, .metavar = "NAME",
 	       .help = "only processes of that name; repeat for more", .is_usual = true),
 	OPTION("idle", 'I', PROFILERS, include_idle, flag, .help = "idle CPUs as well"),
@@ -88,9 +92,10 @@ const struct option option_table[] = {
 	OPTION("pod-logs", 0, PROFILERS, pod_logs, directory, .fallback = "/var/log",
 	       .metavar = "DIR", .help = "names pods while the kubelet does not answer"),
 	OPTION("pod-label", 0, PROFILERS, pod_labels, label_key, .metavar = "KEY,..",
-	       .help = "labels that become attributes: team, app.kubernetes.io/*"),
+	       .help = "labels that become attributes: team, app.kubernetes.io/*",
+	       .is_reloadable = true),
 	OPTION("pod-annotation", 0, PROFILERS, pod_annotations, label_key, .metavar = "KEY,..",
-	       .help = "annotations that become attributes"),
+	       .help = "annotations that become attributes", .is_reloadable = true),
 	OPTION("demangle", 0, PROFILERS, demangle, demangle, .fallback = "short", .metavar = "HOW",
 	       .help = "none, short, or full: with arguments and parameters"),
 	OPTION("inlines", 0, PROFILERS, inlines, on_off, .fallback = "on", .metavar = "on|off",

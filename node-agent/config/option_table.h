@@ -24,12 +24,14 @@ struct option {
 	char letter; /* -l, or 0 */
 	unsigned int commands; /* mask of enum command_id */
 	size_t field; /* offset in struct options */
+	size_t field_bytes;
 	const struct value_type *type;
 	const char *fallback; /* the default, as text; NULL: none */
 	const char *metavar; /* in the help */
 	const char *help;
 	bool is_usual; /* in --help, else only in --help-all */
 	bool not_in_file; /* makes no sense as a key */
+	bool is_reloadable; /* a change takes effect while the agent runs */
 	const char *env[2]; /* variables, the first one that is set counts */
 	enum env_format env_format;
 };

@@ -305,6 +305,43 @@ bool value_is_list(const struct value_type *type)
 	       type->storage == STORE_NUMBERS;
 }
 
+static bool texts_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool strings_equal(const struct string_list *a, const struct string_list *b)
+{
+	size_t i = 0;
+
+	while (i < a->nr && i < b->nr && strcmp(a->items[i], b->items[i]) == 0)
+		i++;
+	return i == a->nr && i == b->nr;
+}
+
+static bool numbers_equal(const struct number_list *a, const struct number_list *b)
+{
+	return a->nr == b->nr &&
+	       (a->nr == 0 || memcmp(a->items, b->items, a->nr * sizeof(*a->items)) == 0);
+}
+
+bool value_equals(const struct value_type *type, const void *a, const void *b, size_t bytes)
+{
+	switch (type->storage) {
+	case STORE_STRING:
+		return texts_equal(*(char *const *)a, *(char *const *)b);
+	case STORE_STRINGS:
+	case STORE_WORDS:
+		return strings_equal(a, b);
+	case STORE_NUMBERS:
+		return numbers_equal(a, b);
+	case STORE_PLAIN:
+	case STORE_FLAG:
+		break;
+	}
+	return memcmp(a, b, bytes) == 0;
+}
+
 void value_clear(const struct value_type *type, void *field)
 {
 	if (type->storage == STORE_STRING) {

@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum value_storage {
 	STORE_PLAIN, /* a number or enum; parse() fills it in */
@@ -37,6 +38,9 @@ int value_store(const struct value_type *type, const char *text, void *field) mu
 
 /* Whether the field holds any number of values. */
 bool value_is_list(const struct value_type *type);
+
+/* Whether two fields of that size hold the same; lists in the same order. */
+bool value_equals(const struct value_type *type, const void *a, const void *b, size_t bytes);
 
 /* Frees what the field owns. */
 void value_clear(const struct value_type *type, void *field);

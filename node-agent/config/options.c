@@ -380,7 +380,7 @@ int options_load(const struct options_input *input, struct options *ret_options,
 	static int (*const steps[])(struct loader *) = { read_command_line, read_file,
 							 read_environment, read_cluster,
 							 read_defaults };
-	_cleanup_(options_done) struct options options = { 0 };
+	_cleanup_(options_done) struct options options = { .input = *input };
 	struct loader loader = { .input = input, .options = &options, .message = message };
 
 	for (size_t i = 0; i < array_len(steps); i++) {
@@ -393,6 +393,23 @@ int options_load(const struct options_input *input, struct options *ret_options,
 	*ret_options = options;
 	options = (struct options){ 0 };
 	return 0;
+}
+
+void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
+		  struct strbuf *names)
+{
+	size_t start = names->len;
+
+	for (size_t i = 0; i < nr_option_rows; i++) {
+		const struct option *option = &option_table[i];
+
+		if (!(option->commands & after->input.command) ||
+		    option->is_reloadable != is_reloadable ||
+		    value_equals(option->type, (const char *)before + option->field,
+				 (const char *)after + option->field, option->field_bytes))
+			continue;
+		strbuf_appendf(names, "%s--%s", names->len > start ? ", " : "", option->name);
+	}
 }
 
 void options_done(struct options *options)

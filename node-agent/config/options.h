@@ -37,8 +37,21 @@ struct number_list {
 	size_t nr, cap;
 };
 
+/* Where options come from. */
+struct options_input {
+	enum command_id command;
+	char *const *args; /* behind the command's name */
+	size_t nr_args;
+	/* Mounted into each pod: ca.crt and token. NULL: where Kubernetes puts it. */
+	const char *service_account_dir;
+	/* Whether a file of that name can be written; NULL: any. */
+	bool (*is_output)(const char *path);
+	const char *output_extensions; /* for the message when it cannot */
+};
+
 /* Strings are owned; NULL: not given and no default. */
 struct options {
+	struct options_input input; /* what they were loaded from; its texts are borrowed */
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	struct string_list outputs;
@@ -99,24 +112,17 @@ struct options {
 	bool help_all;
 };
 
-/* Where options come from. */
-struct options_input {
-	enum command_id command;
-	char *const *args; /* behind the command's name */
-	size_t nr_args;
-	/* Mounted into each pod: ca.crt and token. NULL: where Kubernetes puts it. */
-	const char *service_account_dir;
-	/* Whether a file of that name can be written; NULL: any. */
-	bool (*is_output)(const char *path);
-	const char *output_extensions; /* for the message when it cannot */
-};
-
 /* Reads all sources. When --help or --help-all was given only these two fields count.
  * On failure `message` is one line that says what is wrong, where, and what to write instead.
  * Errors: -EINVAL for anything the user must correct, -ENOMEM. */
 int options_load(const struct options_input *input, struct options *ret_options,
 		 struct strbuf *message) must_check;
 void options_done(struct options *options);
+
+/* Appends the names of the command's options that two loads of it disagree about, as "--idle, --pod": either those
+ * that a running agent can change, or the others. */
+void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
+		  struct strbuf *names);
 
 /* Appends the help of a command: its usual options, or all of them. */
 void options_help(enum command_id command, bool all, struct strbuf *out);

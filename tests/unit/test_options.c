@@ -575,6 +575,40 @@ static void outside_a_cluster_there_is_no_kubelet(void **state)
 	assert_null(o.kubelet_url);
 }
 
+static void two_loads_differ_by_name(void **state)
+{
+	static const char first[] = "--namespace a,b --cpu 1,2 --node-name n --listen localhost:1";
+	static const struct {
+		const char *words;
+		const char *reloadable, *fixed;
+	} cases[] = {
+		{ first, "", "" },
+		{ "--namespace=a --namespace=b -C 1-2 --node-name n --listen localhost:1", "", "" },
+		{ "--namespace b,a --cpu 1,2 --node-name n --listen localhost:1", "--namespace",
+		  "" },
+		{ "--namespace a --cpu 1 --node-name m --listen localhost:1", "--namespace",
+		  "--cpu, --node-name" },
+		{ "--namespace a,b,c --cpu 1,3 --idle --log-level warn --listen localhost:1",
+		  "--namespace", "--cpu, --idle, --node-name, --log-level" },
+		{ "--pod c --pod-label d", "--namespace, --pod, --pod-label",
+		  "--cpu, --listen, --node-name" },
+	};
+	_cleanup_(options_done) struct options before = load_ok(COMMAND_AGENT, first);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(options_done) struct options after = load_ok(COMMAND_AGENT,
+								       cases[i].words);
+		_cleanup_(strbuf_done) struct strbuf reloadable = strbuf_with_max(1000);
+		_cleanup_(strbuf_done) struct strbuf fixed = strbuf_with_max(1000);
+
+		options_diff(&before, &after, true, &reloadable);
+		options_diff(&before, &after, false, &fixed);
+		assert_string_equal(strbuf_str(&reloadable), cases[i].reloadable);
+		assert_string_equal(strbuf_str(&fixed), cases[i].fixed);
+	}
+}
+
 static size_t count_lines(const char *text)
 {
 	size_t nr = 0;
@@ -652,6 +686,7 @@ int main(void)
 		CLEAN_TEST(a_bad_variable_is_named_but_its_secrets_are_not),
 		CLEAN_TEST(in_a_pod_the_kubelet_is_at_the_hosts_address),
 		CLEAN_TEST(outside_a_cluster_there_is_no_kubelet),
+		CLEAN_TEST(two_loads_differ_by_name),
 		CLEAN_TEST(help_fits_a_small_terminal),
 		CLEAN_TEST(all_options_are_in_the_long_help),
 		CLEAN_TEST(no_command_takes_a_name_or_letter_twice),

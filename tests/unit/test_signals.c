@@ -62,6 +62,29 @@ static void a_hang_up_that_is_ignored_stays_so(void **state)
 	signal(SIGHUP, SIG_DFL);
 }
 
+static void hang_up_twice(int signal_number)
+{
+	signals_reload_on_hang_up();
+	if (signals_take_reload())
+		_exit(1);
+	raise(signal_number);
+	raise(signal_number);
+	if (!signals_take_reload() || signals_take_reload() || signals_stop_requested())
+		_exit(2);
+	raise(signal_number);
+	if (!signals_take_reload())
+		_exit(3);
+}
+
+static void a_hang_up_may_ask_for_a_reload(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(hang_up_twice, SIGHUP), 0);
+	signal(SIGHUP, SIG_IGN);
+	assert_int_equal(status_of(hang_up_twice, SIGHUP), 0);
+	signal(SIGHUP, SIG_DFL);
+}
+
 static void the_second_signal_ends_the_process(void **state)
 {
 	(void)state;
@@ -80,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_signal_asks_for_the_end),
 		cmocka_unit_test(a_hang_up_that_is_ignored_stays_so),
+		cmocka_unit_test(a_hang_up_may_ask_for_a_reload),
 		cmocka_unit_test(the_second_signal_ends_the_process),
 		cmocka_unit_test(a_closed_pipe_is_no_reason_to_end),
 	};
