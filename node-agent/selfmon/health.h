@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is the agent alive, is it ready? A function of what its reader thread told and of the time; no lock, no clock.
+ *
+ * Alive means that restarting would not help: the reader's heart beats, and what it hands to the loader comes out
+ * again. Ready means that samples are taken and carry their pods' names. */
+#ifndef SELFMON_HEALTH_H
+#define SELFMON_HEALTH_H
+
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HEALTH_START_MAX_NS (60 * NSEC_PER_SEC) /* from start to first beat */
+#define HEALTH_BEAT_MAX_NS (10 * NSEC_PER_SEC)
+#define HEALTH_LOADER_MAX_NS (60 * NSEC_PER_SEC) /* a window may take 13 s */
+
+struct health {
+	uint64_t start_ns;
+	uint64_t beat_ns; /* of the last one; 0: none yet */
+	bool is_stopping;
+	const char *missing; /* static; see struct health_beat */
+	uint64_t nr_finished; /* as of the last beat */
+	uint64_t finished_ns; /* when it last changed, or had no reason to */
+	uint64_t nr_windows_then;
+};
+
+struct health_beat {
+	uint64_t time_ns; /* CLOCK_MONOTONIC, as all times here */
+	uint64_t nr_windows; /* that were handed to the loader */
+	uint64_t nr_finished; /* changes whenever the loader is through with one */
+	const char *missing; /* a static sentence: why it is not ready; NULL: it is */
+};
+
+void health_init(struct health *health, uint64_t now_ns);
+void health_beat(struct health *health, const struct health_beat *beat);
+
+/* From now on no beats are expected. */
+void health_stopping(struct health *health);
+
+/* What is wrong, a static sentence; NULL: nothing is. */
+const char *health_problem(const struct health *health, uint64_t now_ns);
+
+/* Why it is not ready, a static sentence; NULL: it is. */
+const char *health_unready(const struct health *health, uint64_t now_ns);
+
+#endif

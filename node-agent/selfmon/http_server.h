@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its own ("http"). GET
+ * and HEAD; one request a connection. It serves this machine only (listen_address.h).
+ *
+ * Nobody holds it up: a connection lives for HTTP_SERVER_REQUEST_NS at most, whatever its client does or does not, and
+ * while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for HTTP_SERVER_CROWDED_NS. */
+#ifndef SELFMON_HTTP_SERVER_H
+#define SELFMON_HTTP_SERVER_H
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+
+#define HTTP_SERVER_MAX_CONNECTIONS 8
+#define HTTP_SERVER_REQUEST_NS (5 * NSEC_PER_SEC)
+#define HTTP_SERVER_CROWDED_NS (100 * NSEC_PER_MSEC)
+#define HTTP_SERVER_REQUEST_MAX_BYTES 16384 /* line and headers */
+#define HTTP_SERVER_BODY_MAX_BYTES ((size_t)1 << 20)
+
+struct http_server;
+
+struct http_page {
+	const char *path; /* "/metrics"; a query is ignored */
+	const char *content_type;
+	/* Appends the body and returns the status; in the server's thread. */
+	unsigned int (*make)(struct strbuf *body, void *data);
+};
+
+struct http_server_opts {
+	const char *listen; /* see listen_address_parse() */
+	const struct http_page *pages; /* borrowed, as is `data`: they outlive the server */
+	size_t nr_pages;
+	void *data;
+};
+
+/* On failure `reterr_msg` says what is wrong with the address. Errors: those of listen_address_parse() and
+ * listen_socket_open(), -ENOMEM, -EAGAIN. */
+int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr_msg,
+		      struct http_server **ret_server) must_check;
+
+/* NULL is fine. */
+void http_server_stop(struct http_server *server);
+DEFINE_FREEP(struct http_server, http_server_stop)
+
+/* Where it listens; 0 for a Unix socket. */
+unsigned int http_server_port(const struct http_server *server);
+
+#endif

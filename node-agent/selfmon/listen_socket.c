@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "selfmon/listen_socket.h"
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#define BACKLOG 128
+
+static int new_socket(const struct listen_address *address)
+{
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd >= 0 ? fd : -errno;
+}
+
+/* Whether the path is a socket that nobody listens to any more. Errors: -EADDRINUSE, -EEXIST. */
+static int check_stale(const struct listen_address *address)
+{
+	_cleanup_close_ int fd = new_socket(address);
+	struct stat status;
+
+	if (fd < 0)
+		return fd;
+	if (lstat(address->local.sun_path, &status) < 0)
+		return -errno;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
+	if (connect(fd, &address->any, address->len) < 0 && errno == ECONNREFUSED)
+		return 0;
+	return -EADDRINUSE;
+}
+
+/* bind() gives the file the mode that the socket has, so that at no time others can connect. */
+static int bind_path(struct listen_socket *socket)
+{
+	const struct listen_address *address = &socket->address;
+	const char *path = address->local.sun_path;
+	struct stat status;
+
+	if (fchmod(socket->fd, 0600) < 0)
+		return -errno;
+	if (bind(socket->fd, &address->any, address->len) < 0) {
+		int r = errno == EADDRINUSE ? check_stale(address) : -errno;
+
+		if (r < 0)
+			return r;
+		if (unlink(path) < 0 || bind(socket->fd, &address->any, address->len) < 0)
+			return -errno;
+	}
+	if (lstat(path, &status) < 0)
+		return -errno;
+	socket->device = status.st_dev;
+	socket->inode = status.st_ino;
+	return 0;
+}
+
+static int bind_port(struct listen_socket *socket)
+{
+	struct listen_address *address = &socket->address;
+	int yes = 1;
+
+	if (setsockopt(socket->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
+	    bind(socket->fd, &address->any, address->len) < 0 ||
+	    getsockname(socket->fd, &address->any, &address->len) < 0)
+		return -errno;
+	return 0;
+}
+
+static bool is_local(const struct listen_socket *socket)
+{
+	return socket->address.any.sa_family == AF_UNIX;
+}
+
+int listen_socket_open(const struct listen_address *address, struct listen_socket *ret_socket)
+{
+	_cleanup_(listen_socket_close) struct listen_socket listener = LISTEN_SOCKET_NONE;
+
+	listener.address = *address;
+	listener.fd = new_socket(address);
+	if (listener.fd < 0)
+		return listener.fd;
+	int r = is_local(&listener) ? bind_path(&listener) : bind_port(&listener);
+	if (r < 0)
+		return r;
+	if (listen(listener.fd, BACKLOG) < 0)
+		return -errno;
+	*ret_socket = listener;
+	listener = LISTEN_SOCKET_NONE;
+	return 0;
+}
+
+/* Not the file of somebody else who listens there by now. */
+static void remove_file(const struct listen_socket *socket)
+{
+	const char *path = socket->address.local.sun_path;
+	struct stat status;
+
+	if (lstat(path, &status) == 0 && status.st_dev == socket->device &&
+	    status.st_ino == socket->inode)
+		unlink(path);
+}
+
+void listen_socket_close(struct listen_socket *socket)
+{
+	if (socket->fd < 0)
+		return;
+	if (is_local(socket) && socket->inode != 0)
+		remove_file(socket);
+	close(socket->fd);
+	*socket = LISTEN_SOCKET_NONE;
+}
+
+unsigned int listen_socket_port(const struct listen_socket *socket)
+{
+	switch (socket->address.any.sa_family) {
+	case AF_INET:
+		return ntohs(socket->address.v4.sin_port);
+	case AF_INET6:
+		return ntohs(socket->address.v6.sin6_port);
+	default:
+		return 0;
+	}
+}

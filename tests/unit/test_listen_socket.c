@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "selfmon/listen_socket.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+static char directory[] = "/tmp/flamelet-listen-XXXXXX";
+static char path[64];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/socket", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+static struct listen_address address_of(const char *text)
+{
+	struct listen_address address;
+
+	assert_int_equal(listen_address_parse(text, &address), 0);
+	return address;
+}
+
+static struct listen_address address_of_path(void)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "unix:%s", path);
+	return address_of(text);
+}
+
+static bool is_there(void)
+{
+	return access(path, F_OK) == 0;
+}
+
+static bool accepts(const struct listen_address *address)
+{
+	_cleanup_close_ int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return connect(fd, &address->any, address->len) == 0;
+}
+
+/* Leaves a file behind, as a process that was killed does. */
+static void leave_stale_socket(const struct listen_address *address)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, &address->any, address->len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+}
+
+static void a_socket_is_its_owners_alone_and_goes_when_it_is_closed(void **state)
+{
+	const struct listen_address address = address_of_path();
+	struct listen_socket listener;
+	struct stat status;
+	mode_t before = umask(0);
+	(void)state;
+
+	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	umask(before);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(listen_socket_port(&listener), 0);
+	assert_true(accepts(&address));
+	listen_socket_close(&listener);
+	assert_false(is_there());
+	listen_socket_close(&listener);
+}
+
+static void the_socket_of_a_dead_process_is_replaced(void **state)
+{
+	const struct listen_address address = address_of_path();
+	struct listen_socket listener;
+	(void)state;
+
+	leave_stale_socket(&address);
+	assert_true(is_there());
+	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	assert_true(accepts(&address));
+	listen_socket_close(&listener);
+	assert_false(is_there());
+}
+
+static void the_socket_of_a_living_process_is_left_alone(void **state)
+{
+	const struct listen_address address = address_of_path();
+	struct listen_socket first, second;
+	(void)state;
+
+	assert_int_equal(listen_socket_open(&address, &first), 0);
+	assert_int_equal(listen_socket_open(&address, &second), -EADDRINUSE);
+	assert_true(accepts(&address));
+	listen_socket_close(&first);
+}
+
+static void anything_else_than_a_socket_is_left_alone(void **state)
+{
+	const struct listen_address address = address_of_path();
+	struct listen_socket listener;
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	(void)state;
+
+	assert_true(fd >= 0);
+	assert_int_equal(listen_socket_open(&address, &listener), -EEXIST);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/nowhere", path), 0);
+	assert_int_equal(listen_socket_open(&address, &listener), -EEXIST);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_successors_socket_is_not_removed(void **state)
+{
+	const struct listen_address address = address_of_path();
+	struct listen_socket first, second;
+	(void)state;
+
+	assert_int_equal(listen_socket_open(&address, &first), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(listen_socket_open(&address, &second), 0);
+	listen_socket_close(&first);
+	assert_true(accepts(&address));
+	listen_socket_close(&second);
+	assert_false(is_there());
+}
+
+static void its_directory_must_exist(void **state)
+{
+	const struct listen_address address = address_of("unix:/nowhere/at/all");
+	struct listen_socket listener;
+	(void)state;
+
+	assert_int_equal(listen_socket_open(&address, &listener), -ENOENT);
+}
+
+static void a_free_port_is_given_and_is_taken_then(void **state)
+{
+	static const char *const texts[] = { "127.0.0.1:0", "[::1]:0" };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(texts); i++) {
+		const struct listen_address any = address_of(texts[i]);
+		struct listen_socket first, second;
+
+		int r = listen_socket_open(&any, &first);
+		if (r == -EADDRNOTAVAIL || r == -EAFNOSUPPORT)
+			continue; /* no IPv6 here */
+		assert_int_equal(r, 0);
+		assert_int_not_equal(listen_socket_port(&first), 0);
+		assert_true(accepts(&first.address));
+		assert_int_equal(listen_socket_open(&first.address, &second), -EADDRINUSE);
+		listen_socket_close(&first);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_socket_is_its_owners_alone_and_goes_when_it_is_closed),
+		cmocka_unit_test(the_socket_of_a_dead_process_is_replaced),
+		cmocka_unit_test(the_socket_of_a_living_process_is_left_alone),
+		cmocka_unit_test(anything_else_than_a_socket_is_left_alone),
+		cmocka_unit_test(a_successors_socket_is_not_removed),
+		cmocka_unit_test(its_directory_must_exist),
+		cmocka_unit_test(a_free_port_is_given_and_is_taken_then),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
