@@ -7,32 +7,21 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "base/parse.h"
+#include "k8s/kubelet_endpoint.h"
+#include "k8s/kubelet_refusal.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define DEFAULT_PORT 10250
 #define DEFAULT_TIMEOUT_NS (10 * NSEC_PER_SEC)
 #define CONNECT_TIMEOUT_NS (3 * NSEC_PER_SEC)
-#define HOST_MAX 253
 #define TOKEN_MAX_BYTES ((size_t)64 << 10)
-#define ERROR_MAX 768
-#define SAYING_MAX 256 /* how much of a refusal's text is repeated */
-
-/* Where the kubelet is, taken from the URL. */
-struct endpoint {
-	bool is_https;
-	bool is_address; /* IPv4 or IPv6, not a name */
-	bool is_ipv6;
-	bool is_loopback;
-	char host[HOST_MAX + 1]; /* without brackets */
-	uint32_t port;
-};
+#define ERROR_MAX 1024
+#define REFUSAL_MAX_BYTES ((size_t)1024) /* read of an answer that is no pod list */
+#define SAYING_MAX 256 /* how much of it is repeated */
 
 struct kubelet {
 	struct http_client *client; /* owned */
@@ -40,105 +29,21 @@ struct kubelet {
 	char *pods_url; /* owned */
 	char *token_file; /* owned; NULL: none */
 	bool may_send_token;
+	bool is_insecure;
+	enum http_verify verify;
 	uint64_t timeout_ns;
+	struct kubelet_stats stats;
 	char error[ERROR_MAX];
 };
 
-static bool skip_prefix(const char **text, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	if (strncmp(*text, prefix, len) != 0)
-		return false;
-	*text += len;
-	return true;
-}
-
-static bool is_host_name(const char *name)
-{
-	size_t len = strspn(name,
-			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
-
-	return len > 0 && len <= HOST_MAX && !name[len];
-}
-
-/* Fills in what kind of host it is. Errors: -EINVAL when it is none. */
-static int classify_host(struct endpoint *endpoint, bool is_bracketed)
-{
-	struct in_addr v4;
-	struct in6_addr v6;
-
-	if (is_bracketed) {
-		if (inet_pton(AF_INET6, endpoint->host, &v6) != 1)
-			return -EINVAL;
-		endpoint->is_ipv6 = true;
-		endpoint->is_address = true;
-		endpoint->is_loopback = IN6_IS_ADDR_LOOPBACK(&v6);
-	} else if (inet_pton(AF_INET, endpoint->host, &v4) == 1) {
-		endpoint->is_address = true;
-		endpoint->is_loopback = ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
-	} else {
-		endpoint->is_loopback = strcmp(endpoint->host, "localhost") == 0;
-		return is_host_name(endpoint->host) ? 0 : -EINVAL;
-	}
-	return 0;
-}
-
-/* Reads "[:PORT]" and at most one "/". */
-static int parse_port(const char *rest, uint32_t *ret_port)
-{
-	char digits[8] = "";
-	uint32_t port = DEFAULT_PORT;
-
-	if (*rest == ':') {
-		size_t len = strcspn(++rest, "/");
-
-		if (len >= sizeof(digits))
-			return -EINVAL;
-		memcpy(digits, rest, len);
-		rest += len;
-		if (parse_u32(digits, &port) < 0 || port == 0 || port > UINT16_MAX)
-			return -EINVAL;
-	}
-	if (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0)
-		return -EINVAL;
-	*ret_port = port;
-	return 0;
-}
-
-static int parse_url(const char *url, struct endpoint *ret_endpoint)
-{
-	struct endpoint endpoint = { .is_https = skip_prefix(&url, "https://") };
-
-	if (!endpoint.is_https && !skip_prefix(&url, "http://"))
-		return -EINVAL;
-
-	bool is_bracketed = skip_prefix(&url, "[");
-	size_t len = strcspn(url, is_bracketed ? "]" : ":/");
-	if (len == 0 || len > HOST_MAX)
-		return -EINVAL;
-	memcpy(endpoint.host, url, len);
-	url += len;
-	if (is_bracketed && !skip_prefix(&url, "]"))
-		return -EINVAL;
-
-	int r = classify_host(&endpoint, is_bracketed);
-	if (r == 0)
-		r = parse_port(url, &endpoint.port);
-	if (r < 0)
-		return r;
-	*ret_endpoint = endpoint;
-	return 0;
-}
-
 /* The certificate is asked for the node's name where the URL has only an address. */
-static bool uses_node_name(const struct kubelet_opts *opts, const struct endpoint *endpoint)
+static bool uses_node_name(const struct kubelet_opts *opts, const struct kubelet_endpoint *endpoint)
 {
 	return opts->node_name && endpoint->is_https && endpoint->is_address;
 }
 
 static int make_pods_url(struct kubelet *kubelet, const struct kubelet_opts *opts,
-			 const struct endpoint *endpoint)
+			 const struct kubelet_endpoint *endpoint)
 {
 	bool is_named = uses_node_name(opts, endpoint);
 	bool is_bracketed = endpoint->is_ipv6 && !is_named;
@@ -155,9 +60,9 @@ static int make_pods_url(struct kubelet *kubelet, const struct kubelet_opts *opt
 }
 
 static int make_client(struct kubelet *kubelet, const struct kubelet_opts *opts,
-		       const struct endpoint *endpoint)
+		       const struct kubelet_endpoint *endpoint)
 {
-	char resolve[2 * HOST_MAX + 32];
+	char resolve[2 * KUBELET_HOST_MAX + 32];
 	struct http_client_opts client_opts = {
 		.ca_file = opts->ca_file,
 		.verify = opts->verify,
@@ -175,10 +80,12 @@ static int make_client(struct kubelet *kubelet, const struct kubelet_opts *opts,
 }
 
 static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
-		     const struct endpoint *endpoint)
+		     const struct kubelet_endpoint *endpoint)
 {
 	kubelet->timeout_ns = opts->timeout_ns ? opts->timeout_ns : DEFAULT_TIMEOUT_NS;
 	kubelet->may_send_token = endpoint->is_https || endpoint->is_loopback;
+	kubelet->verify = opts->verify;
+	kubelet->is_insecure = !endpoint->is_https || opts->verify == HTTP_VERIFY_NONE;
 	kubelet->url = strdup(opts->url);
 	if (!kubelet->url)
 		return -ENOMEM;
@@ -193,12 +100,12 @@ static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
 int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet)
 {
 	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
-	struct endpoint endpoint;
+	struct kubelet_endpoint endpoint;
 
-	int r = parse_url(opts->url, &endpoint);
+	int r = kubelet_endpoint_parse(opts->url, &endpoint);
 	if (r < 0)
 		return r;
-	if (opts->node_name && !is_host_name(opts->node_name))
+	if (opts->node_name && !kubelet_is_host_name(opts->node_name))
 		return -EINVAL;
 
 	kubelet = calloc(1, sizeof(*kubelet));
@@ -226,7 +133,8 @@ void kubelet_free(struct kubelet *kubelet)
 	free(kubelet);
 }
 
-/* Keeps a sentence for kubelet_error() and returns `error`. */
+/* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end up on
+ * terminals: what is not printable ASCII is not repeated. */
 static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char *format, ...)
 {
 	va_list args;
@@ -234,6 +142,9 @@ static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char
 	va_start(args, format);
 	vsnprintf(kubelet->error, sizeof(kubelet->error), format, args);
 	va_end(args);
+	for (char *c = kubelet->error; *c; c++)
+		if (!isascii(*c) || !isprint(*c))
+			*c = '?';
 	return error;
 }
 
@@ -267,20 +178,29 @@ static int read_token(struct kubelet *kubelet, struct strbuf *header)
 	return strbuf_error(header);
 }
 
+static int explain_certificate(struct kubelet *kubelet, const char *reason)
+{
+	if (kubelet->verify == HTTP_VERIFY_PINNED)
+		return fail(kubelet, -EKEYREJECTED,
+			    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must "
+			    "be the file the kubelet serves, usually "
+			    "/var/lib/kubelet/pki/kubelet.crt",
+			    reason);
+	return fail(kubelet, -EKEYREJECTED,
+		    "cannot verify the kubelet's certificate (%s): --kubelet-ca-file must name "
+		    "the CA that signed it, and the node's name or the host of --kubelet-url "
+		    "must stand in it",
+		    reason);
+}
+
+/* Why there was no answer, or not a whole one. */
 static int explain_failure(struct kubelet *kubelet, int error)
 {
 	const char *reason = http_client_error(kubelet->client);
 
-	if (!reason[0])
-		reason = strerror(-error);
 	switch (error) {
 	case -EKEYREJECTED:
-		return fail(
-			kubelet, error,
-			"cannot verify the kubelet's certificate (%s): --kubelet-ca-file must name "
-			"the CA that signed it, and the node's name or the host of --kubelet-url "
-			"must stand in it",
-			reason);
+		return explain_certificate(kubelet, reason);
 	case -ECONNREFUSED:
 	case -EHOSTUNREACH:
 		return fail(kubelet, error,
@@ -300,6 +220,22 @@ static int explain_failure(struct kubelet *kubelet, int error)
 	}
 }
 
+/* Why an answer was not read as a pod list. */
+static int explain_list(struct kubelet *kubelet, int error)
+{
+	switch (error) {
+	case -EBADMSG:
+		return fail(kubelet, error,
+			    "the kubelet's answer is no pod list: --kubelet-url must be the "
+			    "kubelet's, usually port 10250");
+	case -ENOSPC:
+		return fail(kubelet, error, "the kubelet's pod list names more than fits");
+	default:
+		return fail(kubelet, error, "cannot read the kubelet's pod list: %s",
+			    strerror(-error));
+	}
+}
+
 static int explain_unauthorized(struct kubelet *kubelet)
 {
 	if (!kubelet->token_file)
@@ -315,58 +251,94 @@ static int explain_unauthorized(struct kubelet *kubelet)
 		    kubelet->token_file);
 }
 
-/* Reads a refusal out of the status; `text` is what came with it. */
-static int explain_status(struct kubelet *kubelet, unsigned int status, const char *text)
+static int explain_forbidden(struct kubelet *kubelet, const char *text)
 {
-	int text_len = (int)strcspn(text, "\r\n");
+	_cleanup_(strbuf_done) struct strbuf sentence = strbuf_with_max(ERROR_MAX);
 
-	if (text_len > SAYING_MAX)
-		text_len = SAYING_MAX;
-	switch (status) {
+	kubelet_refusal_explain(text, &sentence);
+	return fail(kubelet, -EPERM, "%s", strbuf_str(&sentence));
+}
+
+/* Reads a refusal out of the status; `text` is the beginning of what came with it. */
+static int explain_status(struct kubelet *kubelet, const char *text)
+{
+	int len = (int)strcspn(text, "\r\n");
+
+	switch (kubelet->stats.status) {
 	case 401:
 		return explain_unauthorized(kubelet);
 	case 403:
-		return fail(kubelet, -EPERM,
-			    "the kubelet forbids it (403): a ClusterRole of the service account "
-			    "must allow the verb get on the resource nodes/pods (Kubernetes 1.33 "
-			    "and later) or nodes/proxy (before); it says: %.*s",
-			    text_len, text);
+		return explain_forbidden(kubelet, text);
 	default:
-		return fail(kubelet, -EBADMSG, "the kubelet answers with status %u: %.*s", status,
-			    text_len, text);
+		return fail(kubelet, -EBADMSG, "the kubelet answers with status %u: %.*s",
+			    kubelet->stats.status, len < SAYING_MAX ? len : SAYING_MAX, text);
 	}
 }
 
-static int request_pods(struct kubelet *kubelet, struct strbuf *body)
+/* A pod list on its way in. */
+struct incoming {
+	struct kubelet *kubelet;
+	struct pod_list_reader *reader;
+	int error; /* of the reader */
+};
+
+static int feed_reader(void *data, const void *bytes, size_t len)
+{
+	struct incoming *incoming = data;
+
+	incoming->kubelet->stats.nr_bytes += len;
+	incoming->error = pod_list_reader_feed(incoming->reader, bytes, len);
+	return incoming->error;
+}
+
+static int request_pods(struct kubelet *kubelet, struct pod_list_reader *reader)
 {
 	_cleanup_(strbuf_done) struct strbuf token = strbuf_with_max(TOKEN_MAX_BYTES + 32);
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
+	struct incoming incoming = { .kubelet = kubelet, .reader = reader };
 	struct http_response response;
 
-	kubelet->error[0] = '\0';
 	int r = read_token(kubelet, &token);
 	if (r < 0)
 		return r;
 
 	const char *headers[] = { strbuf_str(&token) };
-	struct http_request request = {
+	const struct http_sink sink = { feed_reader, &incoming, KUBELET_BODY_MAX_BYTES };
+	const struct http_request request = {
 		.url = kubelet->pods_url,
 		.headers = headers,
 		.nr_headers = token.len > 0,
+		.sink = &sink,
 	};
-	r = http_perform(kubelet->client, &request, body, &response);
+	r = http_perform(kubelet->client, &request, &refusal, &response);
+	if (incoming.error < 0)
+		return explain_list(kubelet, incoming.error);
 	if (r < 0)
 		return explain_failure(kubelet, r);
-	return response.status == 200 ? 0
-				      : explain_status(kubelet, response.status, strbuf_str(body));
+	kubelet->stats.status = response.status;
+	kubelet->stats.http_version = response.version;
+	return response.status == 200 ? 0 : explain_status(kubelet, strbuf_str(&refusal));
 }
 
-int kubelet_get_pods(struct kubelet *kubelet, struct strbuf *body)
+int kubelet_get_pods(struct kubelet *kubelet, const struct pod_list_opts *opts,
+		     struct pod_list **ret_list)
 {
-	int r = request_pods(kubelet, body);
+	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
+	struct pod_list *list = NULL;
 
+	kubelet->error[0] = '\0';
+	kubelet->stats = (struct kubelet_stats){ 0 };
+	int r = pod_list_reader_new(opts, &reader);
 	if (r < 0)
-		strbuf_clear(body);
-	return r;
+		return explain_list(kubelet, r);
+	r = request_pods(kubelet, reader);
+	if (r < 0)
+		return r;
+	r = pod_list_reader_finish(reader, &list);
+	if (r < 0)
+		return explain_list(kubelet, r);
+	*ret_list = list;
+	return 0;
 }
 
 const char *kubelet_error(const struct kubelet *kubelet)
@@ -377,4 +349,14 @@ const char *kubelet_error(const struct kubelet *kubelet)
 const char *kubelet_url(const struct kubelet *kubelet)
 {
 	return kubelet->url;
+}
+
+struct kubelet_stats kubelet_get_stats(const struct kubelet *kubelet)
+{
+	return kubelet->stats;
+}
+
+bool kubelet_is_insecure(const struct kubelet *kubelet)
+{
+	return kubelet->is_insecure;
 }

@@ -7,19 +7,20 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/http_client.h"
-#include "base/strbuf.h"
+#include "k8s/pod_list.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define KUBELET_BODY_MAX_BYTES ((size_t)32 << 20) /* 100 pods are 1.1 MB */
+#define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; nothing of it is kept */
 
 struct kubelet_opts {
 	const char
 		*url; /* "https://10.0.0.1:10250", "https://[fd00::1]:10250"; no path; port 10250 */
 	const char
 		*node_name; /* the name to verify where the URL has an address; NULL: the address */
-	const char *ca_file; /* NULL: the system's */
+	const char *ca_file; /* NULL: the system's; the kubelet's own for HTTP_VERIFY_PINNED */
 	const char *token_file; /* read again for each request: tokens rotate; NULL: none */
 	enum http_verify verify;
 	uint64_t timeout_ns; /* of a whole request; 0: 10 s */
@@ -32,15 +33,29 @@ int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet) m
 void kubelet_free(struct kubelet *kubelet);
 DEFINE_FREEP(struct kubelet, kubelet_free)
 
-/* Reads the /pods body into `body`, an empty buffer, which is empty again after a failure. Then
- * kubelet_error() is a sentence with the remedy.
- * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status
- * and for a token file that holds no token; what reading the token file says. The token is never
- * sent over plain http, except to loopback. */
-int kubelet_get_pods(struct kubelet *kubelet, struct strbuf *body) must_check;
+/* Asks for the pods of the node, and reads them while they come in. On failure kubelet_error() is a
+ * sentence with the remedy; nothing of a pod list is ever in it.
+ * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status, for
+ * what is no pod list and for a token file that holds no token; -ENOSPC for a body over
+ * KUBELET_BODY_MAX_BYTES or pods over `opts->max_bytes`; what reading the token file says. The token is
+ * never sent over plain http, except to loopback. */
+int kubelet_get_pods(struct kubelet *kubelet, const struct pod_list_opts *opts,
+		     struct pod_list **ret_list) must_check;
 
 /* About the last request; borrowed until the next one. */
 const char *kubelet_error(const struct kubelet *kubelet);
+
+/* About the last request. */
+struct kubelet_stats {
+	unsigned int status; /* of the answer; 0: none came, or it was not whole */
+	unsigned int http_version; /* 1 or 2; 0 with status 0 */
+	size_t nr_bytes; /* of the pod list, as far as it was read */
+};
+struct kubelet_stats kubelet_get_stats(const struct kubelet *kubelet);
+
+/* Whether anybody could answer in the kubelet's place, and be shown the token: no certificate is
+ * verified. */
+bool kubelet_is_insecure(const struct kubelet *kubelet);
 
 const char *kubelet_url(const struct kubelet *kubelet);
 

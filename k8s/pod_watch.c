@@ -48,18 +48,13 @@ struct refresh {
 
 static struct refresh refresh_index(struct pod_watch *watch)
 {
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
-	const struct pod_list_opts list_opts = { .max_bytes = LIST_MAX_BYTES };
+	const struct pod_list_opts opts = { .max_bytes = LIST_MAX_BYTES };
 	struct pod_list *list = NULL;
 	uint64_t asked_ns = clock_mono_ns();
 
-	int r = kubelet_get_pods(watch->kubelet, &body);
+	int r = kubelet_get_pods(watch->kubelet, &opts, &list);
 	if (r < 0)
 		return (struct refresh){ r, kubelet_error(watch->kubelet), false, 0 };
-	r = pod_list_parse(strbuf_str(&body), body.len, &list_opts, &list);
-	if (r < 0)
-		return (struct refresh){ r, "the kubelet's answer is no pod list that can be read",
-					 false, 0 };
 
 	size_t nr_skipped = list->nr_skipped;
 	r = pod_index_update(watch->index, list, asked_ns);

@@ -15,26 +15,12 @@
 #define URL_MAX_BYTES 4096
 #define BODY_MAX_BYTES 65536
 
-static void add_pods(const struct strbuf *body, const char *url, struct doctor_report *report)
-{
-	const struct pod_list_opts opts = { .max_bytes = POD_LIST_MAX_BYTES };
-	_cleanup_(pod_list_freep) struct pod_list *pods = NULL;
-
-	int r = pod_list_parse(strbuf_str(body), body->len, &opts, &pods);
-	if (r < 0)
-		doctor_report_add(report, FINDING_FAIL, "kubelet",
-				  "see that --kubelet-url is the kubelet's, port 10250",
-				  "%s answers, but with no list of pods", url);
-	else
-		doctor_report_add(report, FINDING_OK, "kubelet", NULL, "%s knows %zu pods", url,
-				  pods->nr_pods);
-}
-
 void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
+	_cleanup_(pod_list_freep) struct pod_list *pods = NULL;
 	const struct options *options = host->options;
+	const struct pod_list_opts list_opts = { .max_bytes = POD_LIST_MAX_BYTES };
 	const struct kubelet_opts opts = {
 		.url = options->kubelet_url,
 		.node_name = options->node_name,
@@ -55,12 +41,13 @@ void check_kubelet(const struct doctor_host *host, struct doctor_report *report)
 				  options->kubelet_url, strerror(-r));
 		return;
 	}
-	r = kubelet_get_pods(kubelet, &body);
+	r = kubelet_get_pods(kubelet, &list_opts, &pods);
 	if (r < 0)
 		doctor_report_add(report, FINDING_FAIL, "kubelet", NULL, "%s: %s",
 				  options->kubelet_url, kubelet_error(kubelet));
 	else
-		add_pods(&body, options->kubelet_url, report);
+		doctor_report_add(report, FINDING_OK, "kubelet", NULL, "%s knows %zu pods",
+				  options->kubelet_url, pods->nr_pods);
 }
 
 static void add_silence(const char *url, const char *reason, struct doctor_report *report)

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "tests/unit/remove_tree.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -79,19 +80,11 @@ int kubelet_standin_start(struct kubelet_standin *standin, const char *listen,
 
 void kubelet_standin_stop(struct kubelet_standin *standin)
 {
-	static const char *const files[] = { "ca.crt",	"ca.key",      "token",	      "fault",
-					     "address", "serving.crt", "serving.key", "requests" };
-	char path[PATH_BYTES];
-
 	if (standin->pid > 0) {
 		kill(standin->pid, SIGTERM);
 		waitpid(standin->pid, NULL, 0);
 	}
-	for (size_t i = 0; i < array_len(files); i++) {
-		file_path(standin, files[i], path);
-		unlink(path);
-	}
-	rmdir(standin->dir);
+	remove_tree(standin->dir);
 }
 
 int kubelet_standin_write(const struct kubelet_standin *standin, const char *name, const char *text)
@@ -102,16 +95,26 @@ int kubelet_standin_write(const struct kubelet_standin *standin, const char *nam
 	return file_write_atomic(path, text, strlen(text));
 }
 
-size_t kubelet_standin_nr_requests(const struct kubelet_standin *standin)
+static size_t count_lines(const struct kubelet_standin *standin, const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf lines = strbuf_with_max(FILE_MAX_BYTES);
 	char path[PATH_BYTES];
 	size_t nr_lines = 0;
 
-	file_path(standin, "requests", path);
+	file_path(standin, name, path);
 	if (file_read_at(AT_FDCWD, path, &lines) < 0)
 		return 0;
 	for (size_t i = 0; i < lines.len; i++)
 		nr_lines += lines.data[i] == '\n';
 	return nr_lines;
+}
+
+size_t kubelet_standin_nr_requests(const struct kubelet_standin *standin)
+{
+	return count_lines(standin, "requests");
+}
+
+size_t kubelet_standin_nr_received(const struct kubelet_standin *standin)
+{
+	return count_lines(standin, "received");
 }

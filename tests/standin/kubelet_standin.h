@@ -24,11 +24,14 @@ int kubelet_standin_start(struct kubelet_standin *standin, const char *listen,
 
 void kubelet_standin_stop(struct kubelet_standin *standin);
 
-/* Writes one of its files: "fault", "token". */
+/* Writes one of its files: "fault", "token", "accept", "certificate". */
 int kubelet_standin_write(const struct kubelet_standin *standin, const char *name, const char *text)
 	must_check;
 
 /* Requests answered so far. */
 size_t kubelet_standin_nr_requests(const struct kubelet_standin *standin);
+
+/* Requests whose headers came, with a token or without one. */
+size_t kubelet_standin_nr_received(const struct kubelet_standin *standin);
 
 #endif

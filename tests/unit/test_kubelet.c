@@ -6,13 +6,16 @@
 #include "k8s/pod_list.h"
 #include "tests/standin/kubelet_standin.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"
 
 #define PODS_FILE FIXTURES_DIR "/kubelet/big.json"
+#define NR_PODS 102
 #define TIMEOUT_NS (NSEC_PER_SEC)
 #define LONG_TIMEOUT_NS (20 * NSEC_PER_SEC)
 
@@ -59,101 +62,138 @@ static void set_fault(const char *fault)
 	assert_int_equal(kubelet_standin_write(&server, "fault", fault), 0);
 }
 
-/* One request; a failure must leave the body empty and come with a sentence that has `words` in
- * it. */
-static int get(const struct kubelet_opts *opts, const char *words, struct strbuf *body)
+static const struct pod_list_opts list_opts = { .max_bytes = 1 << 20 };
+
+/* The sentence is one line of a log and of a terminal. */
+static void assert_sentence(const char *sentence, const char *words)
+{
+	for (const char *c = sentence; *c; c++)
+		assert_true(isascii(*c) && isprint(*c));
+	if (!strstr(sentence, words))
+		fail_msg("\"%s\" does not speak of \"%s\"", sentence, words);
+}
+
+static int get_with(struct kubelet *kubelet, const char *words, size_t nr_pods)
+{
+	_cleanup_(pod_list_freep) struct pod_list *list = NULL;
+
+	int r = kubelet_get_pods(kubelet, &list_opts, &list);
+	if (r == 0) {
+		assert_string_equal(kubelet_error(kubelet), "");
+		assert_int_equal(list->nr_pods, nr_pods);
+	} else {
+		assert_null(list);
+		assert_sentence(kubelet_error(kubelet), words);
+	}
+	return r;
+}
+
+/* One request, of which all pods or a failure is expected. */
+static void assert_get(const struct kubelet_opts *opts, int result, const char *words)
 {
 	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
 
 	assert_int_equal(kubelet_new(opts, &kubelet), 0);
-	int r = kubelet_get_pods(kubelet, body);
-	if (r == 0) {
-		assert_string_equal(kubelet_error(kubelet), "");
-		return 0;
-	}
-	assert_int_equal(body->len, 0);
-	if (!strstr(kubelet_error(kubelet), words))
-		fail_msg("\"%s\" does not speak of \"%s\"", kubelet_error(kubelet), words);
-	return r;
+	assert_int_equal(get_with(kubelet, words, NR_PODS), result);
 }
 
-static void assert_get(const struct kubelet_opts *opts, int result, const char *words)
+static void all_pods_arrive(void **state)
 {
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
-
-	assert_int_equal(get(opts, words, &body), result);
-}
-
-static void the_body_arrives_as_it_was_sent(void **state)
-{
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
-	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
 	struct kubelet_opts opts = good_opts();
+	struct stat file;
 	(void)state;
 
 	skip_without_server();
 	set_fault("none");
-	assert_int_equal(get(&opts, "", &body), 0);
-	assert_int_equal(file_read_at(AT_FDCWD, PODS_FILE, &file), 0);
-	assert_int_equal(body.len, file.len);
-	assert_memory_equal(body.data, file.data, file.len);
+	assert_int_equal(stat(PODS_FILE, &file), 0);
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(kubelet_get_stats(kubelet).status, 0);
+	assert_int_equal(get_with(kubelet, "", NR_PODS), 0);
+	struct kubelet_stats stats = kubelet_get_stats(kubelet);
+	assert_int_equal(stats.status, 200);
+	assert_int_equal(stats.http_version, 1);
+	assert_int_equal(stats.nr_bytes, file.st_size);
 }
-
-struct fault_case {
-	const char *fault;
-	int result;
-	const char *words;
-	uint64_t timeout_ns;
-};
 
 static void every_fault_has_its_error_and_remedy(void **state)
 {
-	static const struct fault_case cases[] = {
-		{ "401", -EACCES, "must hold a token of a service account", LONG_TIMEOUT_NS },
-		{ "403", -EPERM, "get on the resource nodes/pods (Kubernetes 1.33",
-		  LONG_TIMEOUT_NS },
-		{ "403", -EPERM, "Forbidden (user=system:serviceaccount:prof:agent",
-		  LONG_TIMEOUT_NS },
-		{ "500", -EBADMSG, "status 500: Internal Error", LONG_TIMEOUT_NS },
-		{ "hang", -ETIMEDOUT, "within 1.0 s", TIMEOUT_NS },
-		{ "truncate", -EPROTO, "cannot be read", LONG_TIMEOUT_NS },
-		{ "huge", -ENOSPC, "longer than 32 MB", LONG_TIMEOUT_NS },
-		{ "slow-chunks", 0, "", LONG_TIMEOUT_NS },
-		{ "none", 0, "", LONG_TIMEOUT_NS },
+	static const struct {
+		const char *fault;
+		int result;
+		unsigned int status;
+		const char *words;
+	} cases[] = {
+		{ "401", -EACCES, 401, "must hold a token of a service account" },
+		{ "403", -EPERM, 403,
+		  "add to a ClusterRole bound to system:serviceaccount:prof:agent: - apiGroups: "
+		  "[\"\"] resources: [\"nodes/pods\"] verbs: [\"get\"]" },
+		{ "403-old", -EPERM, 403,
+		  "prof:agent: - apiGroups: [\"\"] resources: [\"nodes/proxy\"]" },
+		{ "403-odd", -EPERM, 403, "bound to the agent's service account: - apiGroups" },
+		{ "500", -EBADMSG, 500, "status 500: Internal Error" },
+		{ "redirect", -EBADMSG, 302, "status 302" },
+		{ "hang", -ETIMEDOUT, 0, "within 1.0 s" },
+		{ "hang-middle", -ETIMEDOUT, 0, "within 1.0 s" },
+		{ "drip", -ETIMEDOUT, 0, "within 1.0 s" },
+		{ "truncate", -EPROTO, 0, "cannot be read" },
+		{ "too-short", -EPROTO, 0, "cannot be read" },
+		{ "too-long", -EBADMSG, 200, "no pod list" },
+		{ "headers", -EPROTO, 0, "cannot be read" },
+		{ "garbage", -EBADMSG, 0, "no pod list" },
+		{ "html", -EBADMSG, 0, "no pod list" },
+		{ "gzip", -EBADMSG, 0, "no pod list" },
+		{ "huge", -ENOSPC, 0, "longer than 64 MB" },
+		{ "endless", -ENOSPC, 0, "longer than 64 MB" },
+		{ "null-items", 0, 200, "" },
 	};
 	(void)state;
 
 	skip_without_server();
 	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
 		struct kubelet_opts opts = good_opts();
+		uint64_t start_ns = clock_mono_ns();
 
-		opts.timeout_ns = cases[i].timeout_ns;
+		if (cases[i].result == -ETIMEDOUT)
+			opts.timeout_ns = TIMEOUT_NS;
 		set_fault(cases[i].fault);
-		assert_get(&opts, cases[i].result, cases[i].words);
+		assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+		int r = get_with(kubelet, cases[i].words, 0);
+		struct kubelet_stats stats = kubelet_get_stats(kubelet);
+		if (r != cases[i].result || stats.status != cases[i].status)
+			fail_msg("%s: %d, status %u: %s", cases[i].fault, r, stats.status,
+				 kubelet_error(kubelet));
+		assert_true(stats.nr_bytes <= KUBELET_BODY_MAX_BYTES);
+		assert_true(clock_mono_ns() - start_ns < LONG_TIMEOUT_NS);
 	}
+	set_fault("none");
 }
 
-static void null_items_and_garbage_are_the_parsers_matter(void **state)
+static void a_slow_kubelet_is_waited_for(void **state)
 {
-	static const struct fault_case cases[] = {
-		{ .fault = "null-items", .result = 0 },
-		{ .fault = "garbage", .result = -EBADMSG },
-	};
 	struct kubelet_opts opts = good_opts();
 	(void)state;
 
 	skip_without_server();
-	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
-		const struct pod_list_opts list_opts = { .max_bytes = 1 << 20 };
-		_cleanup_(pod_list_freep) struct pod_list *list = NULL;
-
-		set_fault(cases[i].fault);
-		assert_int_equal(get(&opts, "", &body), 0);
-		assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list),
-				 cases[i].result);
-	}
+	set_fault("slow-chunks");
+	assert_get(&opts, 0, "");
 	set_fault("none");
+}
+
+static void pods_over_the_limit_are_refused(void **state)
+{
+	static const struct pod_list_opts small = { .max_bytes = 1000 };
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+	struct kubelet_opts opts = good_opts();
+	struct pod_list *list = NULL;
+	(void)state;
+
+	skip_without_server();
+	set_fault("none");
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(kubelet_get_pods(kubelet, &small, &list), -ENOSPC);
+	assert_sentence(kubelet_error(kubelet), "more than fits");
 }
 
 static void one_object_goes_on_after_each_fault(void **state)
@@ -166,12 +206,9 @@ static void one_object_goes_on_after_each_fault(void **state)
 	skip_without_server();
 	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
 	for (size_t i = 0; i < array_len(faults); i++) {
-		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
-
 		set_fault(faults[i]);
-		int r = kubelet_get_pods(kubelet, &body);
+		int r = get_with(kubelet, "", NR_PODS);
 		assert_int_equal(r == 0, strcmp(faults[i], "none") == 0);
-		assert_int_equal(kubelet_error(kubelet)[0] == '\0', r == 0);
 	}
 }
 
@@ -219,13 +256,30 @@ static void a_rotated_token_is_read_again(void **state)
 	set_fault("none");
 	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
 	for (int i = 0; i < 3; i++) {
-		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(KUBELET_BODY_MAX_BYTES);
 		char token[32];
 
 		snprintf(token, sizeof(token), "%stoken-%d\n", i % 2 ? " \n" : "", i);
 		assert_int_equal(kubelet_standin_write(&server, "token", token), 0);
-		assert_int_equal(kubelet_get_pods(kubelet, &body), 0);
+		assert_int_equal(get_with(kubelet, "", NR_PODS), 0);
 	}
+}
+
+static void a_revoked_token_is_refused_until_the_new_one_is_there(void **state)
+{
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+	struct kubelet_opts opts = good_opts();
+	(void)state;
+
+	skip_without_server();
+	set_fault("none");
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(get_with(kubelet, "", NR_PODS), 0);
+	assert_int_equal(kubelet_standin_write(&server, "accept", "newer"), 0);
+	assert_int_equal(get_with(kubelet, "401", 0), -EACCES);
+	assert_int_equal(get_with(kubelet, "401", 0), -EACCES);
+	assert_int_equal(kubelet_standin_write(&server, "token", "newer"), 0);
+	assert_int_equal(get_with(kubelet, "", NR_PODS), 0);
+	assert_int_equal(kubelet_standin_write(&server, "accept", ""), 0);
 }
 
 /* A token file of our own: the stand-in goes by its. */
@@ -265,6 +319,120 @@ static void a_token_that_cannot_be_one_is_not_sent(void **state)
 	assert_token("wrong", 5, -EACCES, "401");
 	opts.token_file = NULL;
 	assert_get(&opts, -EACCES, "--kubelet-token-file");
+}
+
+static void set_certificate(const char *word)
+{
+	assert_int_equal(kubelet_standin_write(&server, "certificate", word), 0);
+}
+
+/* Writes the file "pin" of certificates the stand-in made, one after the other. */
+static void write_pin(const char *first, const char *second)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(65536);
+	const char *const names[] = { first, second };
+	char path[128];
+
+	for (size_t i = 0; i < array_len(names) && names[i]; i++) {
+		snprintf(path, sizeof(path), "%s/%s.crt", server.dir, names[i]);
+		assert_int_equal(file_read_at(AT_FDCWD, path, &text), 0);
+	}
+	assert_int_equal(kubelet_standin_write(&server, "pin", strbuf_str(&text)), 0);
+}
+
+/* One object goes through all of it, as an agent does while its kubelet's certificate changes. A server that
+ * is refused must not have seen the token, nor anything else of the request. */
+static void only_the_pinned_certificate_is_shown_the_token(void **state)
+{
+	static const struct {
+		const char *shown;
+		const char *pinned, *pinned_behind;
+		int result;
+	} cases[] = {
+		{ "serving", "serving", NULL, 0 },
+		{ "serving", "ca", NULL, -EKEYREJECTED },
+		{ "serving", "ca", "serving", -EKEYREJECTED },
+		{ "serving", "serving", "ca", 0 },
+		{ "renewed", "serving", "ca", -EKEYREJECTED },
+		{ "renewed", "renewed", NULL, 0 },
+		{ "expired", "renewed", NULL, -EKEYREJECTED },
+		{ "expired", "expired", NULL, 0 },
+		{ "impostor", "serving", NULL, -EKEYREJECTED },
+		{ "impostor", "impostor", NULL, 0 },
+		{ "self-signed", "impostor", NULL, -EKEYREJECTED },
+		{ "self-signed", "self-signed", NULL, 0 },
+		{ "serving", "serving", NULL, 0 },
+	};
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+	struct kubelet_opts opts = good_opts();
+	char pin[128];
+	(void)state;
+
+	skip_without_server();
+	set_fault("none");
+	snprintf(pin, sizeof(pin), "%s/pin", server.dir);
+	opts.ca_file = pin;
+	opts.verify = HTTP_VERIFY_PINNED;
+	opts.node_name = "another-node";
+	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+	assert_int_equal(get_with(kubelet, "cannot be read", 0), -EKEYREJECTED);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		size_t nr_received = kubelet_standin_nr_received(&server);
+
+		set_certificate(cases[i].shown);
+		write_pin(cases[i].pinned, cases[i].pinned_behind);
+		if (get_with(kubelet, "kubelet.crt", NR_PODS) != cases[i].result)
+			fail_msg("%zu: %s", i, kubelet_error(kubelet));
+		assert_int_equal(kubelet_standin_nr_received(&server),
+				 nr_received + (cases[i].result == 0));
+	}
+}
+
+static void a_server_that_fails_verification_is_not_shown_the_token(void **state)
+{
+	static const char *const words[] = { "expired", "self-signed", "impostor" };
+	struct kubelet_opts opts = good_opts();
+	(void)state;
+
+	skip_without_server();
+	set_fault("none");
+	size_t nr_received = kubelet_standin_nr_received(&server);
+	for (size_t i = 0; i < array_len(words); i++) {
+		set_certificate(words[i]);
+		opts.verify = HTTP_VERIFY_FULL;
+		assert_get(&opts, -EKEYREJECTED, "--kubelet-ca-file");
+		opts.verify = HTTP_VERIFY_CA_ONLY;
+		assert_get(&opts, -EKEYREJECTED, "--kubelet-ca-file");
+	}
+	assert_int_equal(kubelet_standin_nr_received(&server), nr_received);
+	set_certificate("renewed");
+	opts.verify = HTTP_VERIFY_FULL;
+	assert_get(&opts, 0, "");
+	set_certificate("serving");
+}
+
+static void what_verifies_nothing_is_insecure(void **state)
+{
+	static const struct {
+		const char *url;
+		enum http_verify verify;
+		bool is_insecure;
+	} cases[] = {
+		{ "https://10.0.0.1", HTTP_VERIFY_FULL, false },
+		{ "https://10.0.0.1", HTTP_VERIFY_CA_ONLY, false },
+		{ "https://10.0.0.1", HTTP_VERIFY_PINNED, false },
+		{ "https://10.0.0.1", HTTP_VERIFY_NONE, true },
+		{ "http://10.0.0.1", HTTP_VERIFY_FULL, true },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+		struct kubelet_opts opts = { .url = cases[i].url, .verify = cases[i].verify };
+
+		assert_int_equal(kubelet_new(&opts, &kubelet), 0);
+		assert_int_equal(kubelet_is_insecure(kubelet), cases[i].is_insecure);
+	}
 }
 
 static void an_absent_kubelet_is_refused(void **state)
@@ -366,14 +534,19 @@ static void node_names_that_are_no_host_names_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_body_arrives_as_it_was_sent),
+		cmocka_unit_test(all_pods_arrive),
 		cmocka_unit_test(every_fault_has_its_error_and_remedy),
-		cmocka_unit_test(null_items_and_garbage_are_the_parsers_matter),
+		cmocka_unit_test(a_slow_kubelet_is_waited_for),
+		cmocka_unit_test(pods_over_the_limit_are_refused),
 		cmocka_unit_test(one_object_goes_on_after_each_fault),
 		cmocka_unit_test(the_certificate_is_verified),
 		cmocka_unit_test(less_is_verified_when_asked_for),
 		cmocka_unit_test(a_rotated_token_is_read_again),
+		cmocka_unit_test(a_revoked_token_is_refused_until_the_new_one_is_there),
 		cmocka_unit_test(a_token_that_cannot_be_one_is_not_sent),
+		cmocka_unit_test(only_the_pinned_certificate_is_shown_the_token),
+		cmocka_unit_test(a_server_that_fails_verification_is_not_shown_the_token),
+		cmocka_unit_test(what_verifies_nothing_is_insecure),
 		cmocka_unit_test(an_absent_kubelet_is_refused),
 		cmocka_unit_test(an_ipv6_address_works_with_a_node_name),
 		cmocka_unit_test(urls_are_checked),

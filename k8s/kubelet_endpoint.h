@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef K8S_KUBELET_ENDPOINT_H
+#define K8S_KUBELET_ENDPOINT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KUBELET_HOST_MAX 253
+
+/* Where the kubelet is, taken from the URL. */
+struct kubelet_endpoint {
+	bool is_https;
+	bool is_address; /* IPv4 or IPv6, not a name */
+	bool is_ipv6;
+	bool is_loopback;
+	char host[KUBELET_HOST_MAX + 1]; /* without brackets */
+	uint32_t port;
+};
+
+/* Reads "https://HOST[:PORT][/]", http:// too; an IPv6 address stands in brackets, the port is 10250 unless
+ * given. Errors: -EINVAL. */
+int kubelet_endpoint_parse(const char *url, struct kubelet_endpoint *ret_endpoint) must_check;
+
+bool kubelet_is_host_name(const char *name);
+
+#endif
