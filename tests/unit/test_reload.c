@@ -40,7 +40,7 @@ static int set_up(void **state)
 		return -1;
 	snprintf(fixture->path, sizeof(fixture->path), "%s/f.yaml", fixture->dir);
 	fixture->log_fd = memfd_create("log", MFD_CLOEXEC);
-	fixture->stderr_fd = dup(STDERR_FILENO);
+	fixture->stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 	dup2(fixture->log_fd, STDERR_FILENO);
 	*state = fixture;
 	return 0;
