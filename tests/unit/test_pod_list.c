@@ -2,10 +2,14 @@
 #include "k8s/pod_list.h"
 
 #include "base/fileio.h"
+#include "k8s/pod_copy.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 
+#include "pod_bodies.h"
+#include "torture.h"
 #include "unit.h"
 
 #define BODY_MAX_BYTES ((size_t)2 << 20)
@@ -387,6 +391,136 @@ static void a_list_over_its_budget_is_refused(void **state)
 	assert_null(list);
 }
 
+/* Reads a recorded body in pieces of `step` bytes. */
+static struct pod_list *read_in_pieces(const struct strbuf *body, size_t step)
+{
+	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
+	struct pod_list *list = NULL;
+
+	assert_int_equal(pod_list_reader_new(&list_opts, &reader), 0);
+	for (size_t at = 0; at < body->len; at += step) {
+		size_t len = body->len - at < step ? body->len - at : step;
+
+		assert_int_equal(pod_list_reader_feed(reader, body->data + at, len), 0);
+	}
+	assert_int_equal(pod_list_reader_finish(reader, &list), 0);
+	return list;
+}
+
+static void a_body_may_come_in_pieces_of_any_size(void **state)
+{
+	static const size_t steps[] = { 1, 2, 1000, 16384 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	(void)state;
+
+	assert_int_equal(file_read_at(AT_FDCWD, FIXTURES_DIR "/kubelet/pods-1.36.json", &body), 0);
+	_cleanup_(pod_list_freep) struct pod_list *whole = read_in_pieces(&body, body.len);
+	for (size_t i = 0; i < array_len(steps); i++) {
+		_cleanup_(pod_list_freep) struct pod_list *list = read_in_pieces(&body, steps[i]);
+
+		assert_int_equal(list->nr_pods, whole->nr_pods);
+		for (size_t j = 0; j < list->nr_pods; j++) {
+			assert_true(pod_is_equal(&list->pods[j], &whole->pods[j]));
+			assert_int_equal(list->pods[j].nr_containers, whole->pods[j].nr_containers);
+		}
+	}
+}
+
+static void after_an_error_all_that_follows_fails_alike(void **state)
+{
+	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
+	struct pod_list *list = NULL;
+	(void)state;
+
+	assert_int_equal(pod_list_reader_new(&list_opts, &reader), 0);
+	assert_int_equal(pod_list_reader_feed(reader, "[", 1), -EBADMSG);
+	assert_int_equal(pod_list_reader_feed(reader, "{\"items\":[],\"kind\":\"List\"}", 26),
+			 -EBADMSG);
+	assert_int_equal(pod_list_reader_finish(reader, &list), -EBADMSG);
+	assert_null(list);
+}
+
+static void a_pod_over_its_limit_is_skipped_and_the_others_are_listed(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(2 * POD_ITEM_MAX_BYTES);
+	_cleanup_(pod_list_freep) struct pod_list *list = NULL;
+	(void)state;
+
+	strbuf_append_str(&body, "{\"kind\":\"PodList\",\"items\":[{" METADATA "},{" METADATA
+				 ",\"spec\":\"");
+	memset(strbuf_extend(&body, POD_ITEM_MAX_BYTES), 'x', POD_ITEM_MAX_BYTES);
+	strbuf_append_str(&body, "\"},{" METADATA "}]}");
+	assert_int_equal(strbuf_error(&body), 0);
+	assert_int_equal(pod_list_parse(body.data, body.len, &list_opts, &list), 0);
+	assert_int_equal(list->nr_pods, 2);
+	assert_int_equal(list->nr_skipped, 1);
+}
+
+#define NR_MANY 5000
+#define MANY_MAX_BYTES ((size_t)8 << 20)
+#define HEAP_MAX_BYTES (MANY_MAX_BYTES + ((size_t)3 << 20))
+
+/* A reader, and the most heap that was in use while it read. */
+struct measured {
+	struct pod_list_reader *reader;
+	size_t before;
+	size_t peak;
+};
+
+static size_t heap_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void feed_measured(const char *bytes, size_t len, void *data)
+{
+	struct measured *measured = data;
+
+	assert_int_equal(pod_list_reader_feed(measured->reader, bytes, len), 0);
+	size_t in_use = heap_in_use() - measured->before;
+	if (in_use > measured->peak)
+		measured->peak = in_use;
+}
+
+/* About fifty megabytes, whose JSON tree would be seven times as large. */
+static void the_memory_for_a_large_list_is_that_of_what_is_kept(void **state)
+{
+	static const struct pod_list_opts opts = { .max_bytes = MANY_MAX_BYTES };
+	_cleanup_(pod_list_freep) struct pod_list *list = NULL;
+	struct measured measured = { .before = heap_in_use() };
+	(void)state;
+
+	assert_int_equal(pod_list_reader_new(&opts, &measured.reader), 0);
+	size_t len = pod_bodies_make(NR_MANY, feed_measured, &measured);
+	assert_true(len > (size_t)45 << 20);
+	assert_int_equal(pod_list_reader_finish(measured.reader, &list), 0);
+	pod_list_reader_free(measured.reader);
+	assert_int_equal(list->nr_pods, NR_MANY);
+	assert_int_equal(list->nr_skipped, 0);
+	assert_true(list->arena.nr_bytes < MANY_MAX_BYTES);
+	assert_true(measured.peak < HEAP_MAX_BYTES);
+}
+
+static void reading_fails_cleanly_for_want_of_memory(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	bool has_failed = true;
+	(void)state;
+
+	assert_int_equal(file_read_at(AT_FDCWD, FIXTURES_DIR "/kubelet/pods-1.36.json", &body), 0);
+	for (unsigned int n = 1; has_failed; n++) {
+		_cleanup_(pod_list_freep) struct pod_list *list = NULL;
+
+		torture_begin(n);
+		int r = pod_list_parse(body.data, body.len, &list_opts, &list);
+		has_failed = torture_end();
+		assert_int_equal(r, has_failed ? -ENOMEM : 0);
+		assert_int_equal(list != NULL, r == 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +538,11 @@ int main(void)
 		cmocka_unit_test(names_are_cut_at_the_limit_or_where_utf8_ends),
 		cmocka_unit_test(nesting_beyond_reason_is_refused),
 		cmocka_unit_test(a_list_over_its_budget_is_refused),
+		cmocka_unit_test(a_body_may_come_in_pieces_of_any_size),
+		cmocka_unit_test(after_an_error_all_that_follows_fails_alike),
+		cmocka_unit_test(a_pod_over_its_limit_is_skipped_and_the_others_are_listed),
+		cmocka_unit_test(the_memory_for_a_large_list_is_that_of_what_is_kept),
+		cmocka_unit_test(reading_fails_cleanly_for_want_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void assert_text(struct workload_text text, const char *expected)
 struct controller_case {
 	const char *owner_kind;
 	const char *owner_name;
-	const char *hash;
+	const char *hash; /* and label deploymentconfig */
 	const char *kind;
 	const char *name;
 };
@@ -35,7 +35,15 @@ static void the_workload_is_told_from_the_controller(void **state)
 		{ "ReplicationController", "old", NULL, "ReplicationController", "old" },
 		{ "Rollout", "web-5b5cc55988", "5b5cc55988", "Rollout", "web-5b5cc55988" },
 
+		{ "ReplicationController", "shop-3", "shop", "DeploymentConfig", "shop" },
+		{ "ReplicationController", "a-b-3", "a-b", "DeploymentConfig", "a-b" },
+
 		/* names that only look like it */
+		{ "ReplicationController", "shop-3", "", "ReplicationController", "shop-3" },
+		{ "ReplicationController", "shop-3", "web", "ReplicationController", "shop-3" },
+		{ "ReplicationController", "shop", "shop", "ReplicationController", "shop" },
+		{ "ReplicationController", "shop3", "shop", "ReplicationController", "shop3" },
+		{ "StatefulSet", "shop-3", "shop", "StatefulSet", "shop-3" },
 		{ "ReplicaSet", "web-5b5cc55988", NULL, "ReplicaSet", "web-5b5cc55988" },
 		{ "ReplicaSet", "web-5b5cc55988", "", "ReplicaSet", "web-5b5cc55988" },
 		{ "ReplicaSet", "web-5b5cc55988", "b5cc55988", "ReplicaSet", "web-5b5cc55988" },
@@ -66,6 +74,7 @@ static void the_workload_is_told_from_the_controller(void **state)
 			.owner_kind = cases[i].owner_kind,
 			.owner_name = cases[i].owner_name,
 			.pod_template_hash = cases[i].hash,
+			.deployment_config = cases[i].hash,
 		};
 		struct workload workload = workload_of(&source);
 
