@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list behind counters.h, one row a number. To count something more, add a row. */
+#ifndef COUNTER_LIST_H
+#define COUNTER_LIST_H
+
+#include "selfmon/metric_text.h"
+
+#include <stddef.h>
+
+enum counter_unit {
+	COUNTER_PLAIN, /* things, bytes */
+	COUNTER_NS, /* a length of time, or a Unix time */
+	COUNTER_MONO_NS, /* a time of CLOCK_MONOTONIC, shown as Unix time; 0: never */
+};
+
+/* Rows of a family stand together. */
+struct counter {
+	const char *name; /* in the log; NULL: not there */
+	size_t offset; /* of a uint64_t in struct counters */
+	const char
+		*family; /* for Prometheus; NULL: this and the next three are as in the row above */
+	const char *help;
+	const char *label; /* NULL: none */
+	enum metric_type type;
+	const char *label_value;
+	enum counter_unit unit;
+};
+
+extern const struct counter counter_list[];
+extern const size_t counter_list_len;
+
+#endif

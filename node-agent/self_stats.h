@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this process takes, as /proc tells it. */
+#ifndef SELF_STATS_H
+#define SELF_STATS_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct self_stats {
+	uint64_t cpu_ns;
+	uint64_t resident_bytes;
+	uint64_t nr_open_fds;
+	uint64_t max_fds;
+	uint64_t start_ns; /* Unix time */
+};
+
+/* All but `start_ns`. What cannot be read is 0. */
+struct self_stats self_stats_read(void);
+
+/* Computed from clocks that drift: read it once. Errors: those of proc_stat_read(). */
+int self_stats_start_ns(uint64_t *ret_start_ns) must_check;
+
+#endif
