@@ -6,8 +6,8 @@
 #include "cli/commands.h"
 #include "cli/privileges.h"
 #include "counters.h"
+#include "monitor.h"
 #include "otlp/exporter.h"
-#include "reload.h"
 #include "signals.h"
 
 #include <stdio.h>
@@ -20,12 +20,19 @@ static void push_profile(struct profile *profile, void *data)
 	exporter_push(data, profile);
 }
 
-static void log_counters(struct agent *agent, struct exporter *exporter, const char *when)
+static struct counters get_counters(struct agent *agent, struct exporter *exporter)
 {
-	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
 	struct counters counters = { .exporter = exporter_get_stats(exporter) };
 
 	agent_get_stats(agent, &counters.agent);
+	return counters;
+}
+
+static void log_counters(struct agent *agent, struct exporter *exporter, const char *when)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
+	struct counters counters = get_counters(agent, exporter);
+
 	counters_format(&counters, &text);
 	log_info("%s: %s", when, strbuf_str(&text));
 }
@@ -45,13 +52,37 @@ static int start_exporter(const struct options *options, struct exporter **ret_e
 	return exporter_start(&opts, ret_exporter);
 }
 
-static void run(struct agent *agent, struct exporter *exporter, struct reload *reload)
+static int start_monitor(const struct options *options, struct strbuf *reterr_msg,
+			 struct monitor **ret_monitor)
+{
+	const struct monitor_opts opts = { .listen = options->listen,
+					   .has_kubelet = options->kubelet_url };
+
+	if (!options->listen)
+		return 0;
+	int r = monitor_start(&opts, reterr_msg, ret_monitor);
+	if (r == 0)
+		log_info("health and metrics at %s", options->listen);
+	return r;
+}
+
+static void publish(struct monitor *monitor, struct agent *agent, struct exporter *exporter)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!monitor_is_due(monitor, now_ns))
+		return;
+	struct counters counters = get_counters(agent, exporter);
+	monitor_publish(monitor, &counters, now_ns);
+}
+
+static void run(struct agent *agent, struct exporter *exporter, struct monitor *monitor)
 {
 	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
 
 	while (!signals_stop_requested()) {
 		agent_poll(agent, UINT64_MAX);
-		(void)reload_poll(reload, clock_mono_ns());
+		publish(monitor, agent, exporter);
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
@@ -62,8 +93,8 @@ static void run(struct agent *agent, struct exporter *exporter, struct reload *r
 int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(monitor_stopp) struct monitor *monitor = NULL;
 	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
-	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
 	if (!options->otlp_endpoint) {
@@ -72,11 +103,9 @@ int cmd_agent(const struct options *options)
 		return STATUS_USAGE;
 	}
 	signals_setup();
-	if (options->config_file)
-		signals_reload_on_hang_up();
 	int r = privileges_check(&message);
 	if (r == 0)
-		r = reload_new(&options->input, options, &reload);
+		r = start_monitor(options, &message, &monitor);
 	if (r == 0)
 		r = start_exporter(options, &exporter);
 	if (r == 0)
@@ -92,7 +121,8 @@ int cmd_agent(const struct options *options)
 		 options->otlp_endpoint,
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 
-	run(agent, exporter, reload);
+	run(agent, exporter, monitor);
+	monitor_stopping(monitor);
 	agent_stop(agent);
 	exporter_drain(exporter);
 	log_counters(agent, exporter, "stopped");

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "monitor.h"
+
+#include "base/clock.h"
+#include "selfmon/health.h"
+#include "selfmon/http_server.h"
+#include "selfmon/metric_text.h"
+
+#include <pthread.h>
+
+#define PUBLISH_INTERVAL_NS NSEC_PER_SEC
+#define TEXT_TYPE "text/plain; charset=utf-8"
+
+struct monitor {
+	struct monitor_opts opts; /* only `has_kubelet` outlives the start */
+	struct http_server *server;
+	uint64_t start_ns; /* of the process, Unix time */
+	uint64_t next_ns; /* the reader's */
+
+	pthread_mutex_t lock;
+	/* guarded by lock */
+	struct health health;
+	struct counters counters;
+};
+
+static unsigned int make_index(struct strbuf *body, void *data)
+{
+	(void)data;
+	strbuf_append_str(body, "Flamelet " FLAMELET_VERSION "\n"
+				"/healthz  is the agent alive?\n"
+				"/readyz   does it take samples, with the names of pods?\n"
+				"/metrics  what it counts, for Prometheus\n");
+	return 200;
+}
+
+/* "ok", or what is wrong. */
+static unsigned int make_verdict(struct strbuf *body, const char *problem)
+{
+	strbuf_appendf(body, "%s\n", problem ? problem : "ok");
+	return problem ? 503 : 200;
+}
+
+static struct health get_health(struct monitor *monitor)
+{
+	pthread_mutex_lock(&monitor->lock);
+	struct health health = monitor->health;
+	pthread_mutex_unlock(&monitor->lock);
+	return health;
+}
+
+static unsigned int make_healthz(struct strbuf *body, void *data)
+{
+	struct health health = get_health(data);
+
+	return make_verdict(body, health_problem(&health, clock_mono_ns()));
+}
+
+static unsigned int make_readyz(struct strbuf *body, void *data)
+{
+	struct health health = get_health(data);
+
+	return make_verdict(body, health_unready(&health, clock_mono_ns()));
+}
+
+static unsigned int make_metrics(struct strbuf *body, void *data)
+{
+	struct monitor *monitor = data;
+
+	pthread_mutex_lock(&monitor->lock);
+	struct counters counters = monitor->counters;
+	pthread_mutex_unlock(&monitor->lock);
+
+	counters.self = self_stats_read();
+	counters.self.start_ns = monitor->start_ns;
+	counters_expose(&counters, body);
+	return 200;
+}
+
+static const struct http_page pages[] = {
+	{ "/", TEXT_TYPE, make_index },
+	{ "/healthz", TEXT_TYPE, make_healthz },
+	{ "/readyz", TEXT_TYPE, make_readyz },
+	{ "/metrics", METRIC_TEXT_TYPE, make_metrics },
+};
+
+int monitor_start(const struct monitor_opts *opts, struct strbuf *reterr_msg,
+		  struct monitor **ret_monitor)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = calloc(1, sizeof(*monitor));
+
+	if (!monitor)
+		return -ENOMEM;
+	monitor->opts = *opts;
+	pthread_mutex_init(&monitor->lock, NULL);
+	health_init(&monitor->health, clock_mono_ns());
+	if (self_stats_start_ns(&monitor->start_ns) < 0)
+		monitor->start_ns = clock_real_ns();
+
+	const struct http_server_opts server = { .listen = opts->listen,
+						 .pages = pages,
+						 .nr_pages = array_len(pages),
+						 .data = monitor };
+	int r = http_server_start(&server, reterr_msg, &monitor->server);
+	if (r == 0)
+		*ret_monitor = take_ptr(monitor);
+	return r;
+}
+
+void monitor_stop(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	http_server_stop(monitor->server);
+	pthread_mutex_destroy(&monitor->lock);
+	free(monitor);
+}
+
+bool monitor_is_due(const struct monitor *monitor, uint64_t now_ns)
+{
+	return monitor && now_ns >= monitor->next_ns;
+}
+
+/* Why pods have no names yet; NULL: they have. */
+static const char *kubelet_problem(const struct monitor *monitor,
+				   const struct pod_watch_stats *stats)
+{
+	if (!monitor->opts.has_kubelet || stats->nr_refreshes > 0)
+		return NULL;
+	return stats->nr_failures > 0
+		       ? "the kubelet has given no list of pods yet: the log says why"
+		       : "the kubelet has not answered yet";
+}
+
+void monitor_publish(struct monitor *monitor, const struct counters *counters, uint64_t now_ns)
+{
+	const struct health_beat beat = {
+		.time_ns = now_ns,
+		.nr_windows = counters->agent.pipeline.nr_windows,
+		.nr_finished = counters->exporter.nr_samples_pushed,
+		.missing = kubelet_problem(monitor, &counters->agent.pods),
+	};
+
+	monitor->next_ns = now_ns + PUBLISH_INTERVAL_NS;
+	pthread_mutex_lock(&monitor->lock);
+	monitor->counters = *counters;
+	health_beat(&monitor->health, &beat);
+	pthread_mutex_unlock(&monitor->lock);
+}
+
+void monitor_stopping(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	pthread_mutex_lock(&monitor->lock);
+	health_stopping(&monitor->health);
+	pthread_mutex_unlock(&monitor->lock);
+}
+
+unsigned int monitor_port(const struct monitor *monitor)
+{
+	return http_server_port(monitor->server);
+}

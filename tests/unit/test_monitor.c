@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "monitor.h"
+
+#include "base/clock.h"
+#include "base/http_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define BODY_MAX_BYTES ((size_t)1 << 20)
+
+static struct strbuf body;
+
+/* The status; what it says is in `body`. */
+static unsigned int get(const struct monitor *monitor, const char *path)
+{
+	const struct http_client_opts opts = { .connect_timeout_ns = 2 * NSEC_PER_SEC,
+					       .total_timeout_ns = 5 * NSEC_PER_SEC };
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	struct http_response response;
+	char url[64];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", monitor_port(monitor), path);
+	const struct http_request request = { .url = url };
+	strbuf_done(&body);
+	assert_int_equal(http_client_new(&opts, &client), 0);
+	assert_int_equal(http_perform(client, &request, &body, &response), 0);
+	return response.status;
+}
+
+static void assert_says(const struct monitor *monitor, const char *path, unsigned int status,
+			const char *text)
+{
+	assert_int_equal(get(monitor, path), status);
+	assert_non_null(strstr(strbuf_str(&body), text));
+}
+
+static struct monitor *start(bool has_kubelet)
+{
+	const struct monitor_opts opts = { .listen = "127.0.0.1:0", .has_kubelet = has_kubelet };
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
+	struct monitor *monitor;
+
+	assert_int_equal(monitor_start(&opts, &message, &monitor), 0);
+	return monitor;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	body = strbuf_with_max(BODY_MAX_BYTES);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	strbuf_done(&body);
+	return 0;
+}
+
+static void it_is_alive_but_not_ready_while_it_starts(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
+	(void)state;
+
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	assert_says(monitor, "/readyz", 503, "starting\n");
+	assert_says(monitor, "/metrics", 200, "\nflamelet_samples_total 0\n");
+	assert_says(monitor, "/", 200, "/healthz");
+	assert_says(monitor, "/other", 404, "");
+}
+
+static void it_is_ready_when_it_samples_and_not_any_more_when_it_stops(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
+	struct counters counters = { .agent.pipeline.nr_samples = 7 };
+	(void)state;
+
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	assert_says(monitor, "/readyz", 200, "ok\n");
+	assert_says(monitor, "/metrics", 200, "\nflamelet_samples_total 7\n");
+	assert_null(strstr(strbuf_str(&body), "\nprocess_open_fds 0\n"));
+	monitor_stopping(monitor);
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	assert_says(monitor, "/readyz", 503, "stopping\n");
+}
+
+static void it_waits_for_the_kubelets_first_answer(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(true);
+	struct counters counters = { 0 };
+	(void)state;
+
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	assert_says(monitor, "/readyz", 503, "the kubelet has not answered yet\n");
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	counters.agent.pods.nr_failures = 1;
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	assert_says(monitor, "/readyz", 503, "the kubelet has given no list of pods yet");
+	counters.agent.pods.nr_refreshes = 1;
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	assert_says(monitor, "/readyz", 200, "ok\n");
+}
+
+static void a_reader_that_hangs_is_not_alive(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
+	struct counters counters = { 0 };
+	(void)state;
+
+	monitor_publish(monitor, &counters, clock_mono_ns() - 11 * NSEC_PER_SEC);
+	assert_says(monitor, "/healthz", 503, "the reader");
+	assert_says(monitor, "/readyz", 503, "the reader");
+}
+
+static void counters_are_due_once_a_second(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
+	struct counters counters = { 0 };
+	(void)state;
+
+	assert_false(monitor_is_due(NULL, 1));
+	assert_true(monitor_is_due(monitor, 1));
+	monitor_publish(monitor, &counters, 1);
+	assert_false(monitor_is_due(monitor, NSEC_PER_SEC));
+	assert_true(monitor_is_due(monitor, NSEC_PER_SEC + 1));
+}
+
+static void an_address_that_is_taken_is_refused(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *first = start(false);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
+	struct monitor *second;
+	char listen[32];
+	(void)state;
+
+	snprintf(listen, sizeof(listen), "127.0.0.1:%u", monitor_port(first));
+	const struct monitor_opts opts = { .listen = listen };
+	assert_int_equal(monitor_start(&opts, &message, &second), -EADDRINUSE);
+	assert_non_null(strstr(strbuf_str(&message), listen));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_alive_but_not_ready_while_it_starts),
+		cmocka_unit_test(it_is_ready_when_it_samples_and_not_any_more_when_it_stops),
+		cmocka_unit_test(it_waits_for_the_kubelets_first_answer),
+		cmocka_unit_test(a_reader_that_hangs_is_not_alive),
+		cmocka_unit_test(counters_are_due_once_a_second),
+		cmocka_unit_test(an_address_that_is_taken_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
