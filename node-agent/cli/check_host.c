@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at what the process may do and see: capabilities, processes, cgroups. */
+/* The doctor's look at what the process may do and see: capabilities, other limits, processes. */
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "cli/doctor.h"
+#include "cli/doctor_files.h"
 #include "cli/privileges.h"
-#include "k8s/cgroup_fs.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #define REMEDY_MAX_BYTES 128
+#define VALUE_MAX_BYTES 256
+#define OPEN_FILES_WANTED 65536
 
 static void add_missing(const struct capability *capability, struct doctor_report *report)
 {
@@ -66,19 +69,84 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 				  "not the host's: functions of processes have no names");
 }
 
-void check_cgroups(const struct doctor_host *host, struct doctor_report *report)
+/* Appends "NAME VALUE" of a line of /proc/self/status, with words for the numbers that are known. */
+static void append_status(const struct doctor_host *host, const char *key,
+			  const char *const words[static 3], struct strbuf *out)
 {
-	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
+	uint32_t number;
 
-	int r = cgroup_fs_open(host->options->cgroup_root, &fs);
-	if (r == 0)
-		doctor_report_add(report, FINDING_OK, "cgroups", NULL, "%s, at %s",
-				  cgroup_mode_name(cgroup_fs_mode(fs)), cgroup_fs_root(fs));
+	if (doctor_read_line(host->proc_dir, "self/status", key, &value) < 0 ||
+	    parse_u32(strbuf_str(&value), &number) < 0 || number > 2)
+		return;
+	strbuf_appendf(out, "%s%s", out->len > 0 ? ", " : "", words[number]);
+}
+
+/* AppArmor's default profiles for containers deny reading the memory and maps of other profiles'
+ * processes, whatever the capabilities. */
+static bool append_apparmor(const struct doctor_host *host, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf profile = strbuf_with_max(VALUE_MAX_BYTES);
+
+	if (doctor_read_line(host->proc_dir, "self/attr/apparmor/current", "", &profile) < 0 ||
+	    profile.len == 0)
+		return false;
+	strbuf_appendf(out, "%sAppArmor %s", out->len > 0 ? ", " : "", strbuf_str(&profile));
+	return strstr(strbuf_str(&profile), "(enforce)") != NULL;
+}
+
+void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const char *const seccomp[] = { "no seccomp", "strict seccomp", "a seccomp filter" };
+	static const char *const privileges[] = { "may gain privileges", "no new privileges", "" };
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4 * VALUE_MAX_BYTES);
+
+	append_status(host, "Seccomp:", seccomp, &text);
+	append_status(host, "NoNewPrivs:", privileges, &text);
+	if (append_apparmor(host, &text))
+		doctor_report_add(report, FINDING_WARN, "sandbox",
+				  "in a pod, securityContext.appArmorProfile.type: Unconfined",
+				  "%s: functions of other processes may have no names",
+				  strbuf_str(&text));
 	else
-		doctor_report_add(report, FINDING_FAIL, "cgroups",
-				  "mount the host's /sys/fs/cgroup and name it with --cgroup-root",
-				  "%s: %s: samples cannot be attributed to pods",
-				  host->options->cgroup_root ? host->options->cgroup_root
-							     : "no hierarchy found",
-				  strerror(-r));
+		doctor_report_add(report, FINDING_OK, "sandbox", NULL, "%s",
+				  text.len > 0 ? strbuf_str(&text) : "not known");
+}
+
+/* The hard limit, to which the agent raises the soft one; UINT64_MAX for none. */
+static int read_open_files_limit(const struct doctor_host *host, uint64_t *ret_limit)
+{
+	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
+
+	int r = doctor_read_line(host->proc_dir, "self/limits", "Max open files", &value);
+	if (r < 0)
+		return r;
+
+	const char *soft_end = strbuf_str(&value) + strcspn(strbuf_str(&value), " ");
+	const char *hard = soft_end + strspn(soft_end, " ");
+	if (strncmp(hard, "unlimited", strlen("unlimited")) == 0) {
+		*ret_limit = UINT64_MAX;
+		return 0;
+	}
+	return parse_digits(&hard, strbuf_str(&value) + value.len, 10, ret_limit);
+}
+
+void check_open_files(const struct doctor_host *host, struct doctor_report *report)
+{
+	uint64_t limit;
+
+	int r = read_open_files_limit(host, &limit);
+	if (r < 0)
+		doctor_report_add(report, FINDING_WARN, "open files", "mount /proc",
+				  "%s/self/limits: %s", host->proc_dir, strerror(-r));
+	else if (limit < OPEN_FILES_WANTED)
+		doctor_report_add(
+			report, FINDING_WARN, "open files",
+			"raise the hard limit: LimitNOFILE=65536 of the service or of the "
+			"container runtime's",
+			"at most %" PRIu64 ": on a machine of many programs, some have no names",
+			limit);
+	else
+		doctor_report_add(report, FINDING_OK, "open files", NULL, "%s",
+				  limit == UINT64_MAX ? "no limit" : "enough");
 }

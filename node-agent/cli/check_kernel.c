@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's look at the kernel: what it is, and whether it lets us do what sampling does. */
 #include "base/cleanup.h"
-#include "base/fileio.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
+#include "cli/doctor_files.h"
 
 #include <bpf/bpf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -20,25 +19,13 @@
 #define PROBE_PERIOD_NS 1000000000
 #define PARANOID_MAX 2 /* what upstream kernels know; Debian and Ubuntu add 3 and 4 */
 
-/* Reads the beginning of a file, as much as `buf` may hold. */
-static int read_head(const char *dir, const char *name, struct strbuf *buf)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >= sizeof(path))
-		return -ENAMETOOLONG;
-
-	int r = file_read_at(AT_FDCWD, path, buf);
-	return r == -ENOSPC && buf->len > 0 ? 0 : r;
-}
-
 /* The value of a file with one number; -1 when it cannot be read. */
 static int read_sysctl(const struct doctor_host *host, const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SMALL_FILE_BYTES);
 	uint64_t value;
 
-	if (read_head(host->proc_dir, name, &text) < 0)
+	if (doctor_read_head(host->proc_dir, name, &text) < 0)
 		return -1;
 
 	const char *digits = strbuf_str(&text);
@@ -132,8 +119,8 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 		doctor_report_add(
 			report, FINDING_FAIL, "perf events",
 			paranoid > PARANOID_MAX
-				? "run as root, or: sysctl kernel.perf_event_paranoid=2 "
-				  "and add the capability PERFMON"
+				? "on the node: sysctl kernel.perf_event_paranoid=2; or run "
+				  "as root; in a pod, SYS_ADMIN in capabilities.add"
 				: "run as root, or add the capability PERFMON; in a "
 				  "container, allow perf_event_open in its seccomp profile",
 			"not permitted, perf_event_paranoid is %d", paranoid);
@@ -159,7 +146,7 @@ void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(KALLSYMS_PROBE_BYTES);
 	int restrict_level = read_sysctl(host, "sys/kernel/kptr_restrict");
 
-	int r = read_head(host->proc_dir, "kallsyms", &text);
+	int r = doctor_read_head(host->proc_dir, "kallsyms", &text);
 	if (r == 0 && has_addresses(strbuf_str(&text)))
 		doctor_report_add(report, FINDING_OK, "kernel symbols", NULL,
 				  "/proc/kallsyms has addresses");
@@ -175,4 +162,55 @@ void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *
 				  "boot a kernel with CONFIG_KALLSYMS=y",
 				  "/proc/kallsyms: %s: kernel functions have no names",
 				  strerror(-r));
+}
+
+/* Loads a program that does nothing and attaches it for a moment. It is attached as the agent's are, by a
+ * descriptor: no tracefs is needed. */
+static int try_tracepoint(const char *name)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	_cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "flamelet_probe",
+					       "GPL", program, array_len(program), NULL);
+
+	if (fd < 0)
+		return fd;
+	_cleanup_close_ int link_fd = bpf_raw_tracepoint_open(name, fd);
+	return link_fd < 0 ? link_fd : 0;
+}
+
+void check_tracepoints(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const struct {
+		const char *name;
+		const char *loss;
+	} tracepoints[] = {
+		{ "sched_process_fork", "code of new processes is known late" },
+		{ "sched_process_exec", "code of new programs is known late" },
+		{ "sched_process_exit", "pids that are used again are mistaken" },
+		{ "cgroup_mkdir", "containers that live for moments have no names" },
+		{ "cgroup_rmdir", "cgroups that are gone are forgotten late" },
+	};
+	bool is_complete = true;
+
+	(void)host;
+	for (size_t i = 0; i < array_len(tracepoints); i++) {
+		int r = try_tracepoint(tracepoints[i].name);
+		if (r == 0)
+			continue;
+		is_complete = false;
+		doctor_report_add(
+			report, FINDING_FAIL, "tracepoints",
+			r == -EPERM ? "run as root, or add the capabilities BPF and PERFMON"
+				    : "boot a kernel with CONFIG_TRACEPOINTS=y and "
+				      "CONFIG_CGROUPS=y",
+			"%s: %s: %s", tracepoints[i].name, strerror(-r), tracepoints[i].loss);
+		if (r == -EPERM)
+			break;
+	}
+	if (is_complete)
+		doctor_report_add(report, FINDING_OK, "tracepoints", NULL,
+				  "processes and cgroups can be followed");
 }

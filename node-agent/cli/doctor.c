@@ -12,8 +12,14 @@
 #define OUTPUT_MAX_BYTES ((size_t)1 << 20)
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
-	check_kernel,	      check_btf,	   check_capabilities, check_bpf,     check_perf,
-	check_kernel_symbols, check_pid_namespace, check_cgroups,      check_kubelet, check_otlp,
+	check_kernel,	     check_btf,
+	check_capabilities,  check_sandbox,
+	check_open_files,    check_memory,
+	check_bpf,	     check_perf,
+	check_tracepoints,   check_kernel_symbols,
+	check_pid_namespace, check_cgroups,
+	check_node_name,     check_pod_logs,
+	check_kubelet,	     check_otlp,
 };
 
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report)

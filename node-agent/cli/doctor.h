@@ -22,12 +22,19 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report);
 void check_btf(const struct doctor_host *host, struct doctor_report *report);
 void check_bpf(const struct doctor_host *host, struct doctor_report *report);
 void check_perf(const struct doctor_host *host, struct doctor_report *report);
+void check_tracepoints(const struct doctor_host *host, struct doctor_report *report);
 void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report);
+void check_sandbox(const struct doctor_host *host, struct doctor_report *report);
+void check_open_files(const struct doctor_host *host, struct doctor_report *report);
 void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report);
+
+void check_memory(const struct doctor_host *host, struct doctor_report *report);
 void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
 
+void check_node_name(const struct doctor_host *host, struct doctor_report *report);
+void check_pod_logs(const struct doctor_host *host, struct doctor_report *report);
 void check_kubelet(const struct doctor_host *host, struct doctor_report *report);
 void check_otlp(const struct doctor_host *host, struct doctor_report *report);
 
