@@ -1,33 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After each request the thread sleeps until the next one is due:
+/* The thread goes in rounds, and sleeps between them until the next one is due:
  *
- *	it succeeded	30 s ± 10 %, as a cluster's agents must not ask in step; 1 s once poked
- *	it failed	1 s, doubled with each further failure up to 30 s; a poke changes nothing
+ *	the kubelet answered	30 s ± 10 %, as a cluster's agents must not ask in step; once poked at
+ *				once, as far as the pace allows
+ *	it did not		1 s, doubled with each further failure up to 30 s; once poked there is a
+ *				round without a request, at the pace of pokes
+ *	other keys were set	at once
  *
- * Both count from the end of the request, so a slow kubelet is not asked again at once. Any number
- * of pokes before a request are answered by it. */
+ * A round looks at the log directories when the kubelet did not answer last, before it is asked: it may take
+ * its time not to answer once more. The pauses count from the end of a round, so a slow kubelet is not asked
+ * again at once. Any number of pokes before a round are answered by it.
+ *
+ * The pace of pokes is a token bucket, kept as the time at which it would be full again: each poke
+ * that is answered moves it by POKE_NS, and it may be POD_WATCH_BURST of them ahead. */
 #include "k8s/pod_watch.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/thread.h"
+#include "k8s/pod_keys.h"
 #include "k8s/pod_list.h"
+#include "k8s/pod_logs.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define INTERVAL_NS (30 * NSEC_PER_SEC)
 #define JITTER_NS (3 * NSEC_PER_SEC)
-#define MIN_INTERVAL_NS NSEC_PER_SEC
-#define LIST_MAX_BYTES ((size_t)16 << 20) /* 1 KB a pod is usual */
+#define MIN_RETRY_NS NSEC_PER_SEC
+#define POKE_NS NSEC_PER_SEC
+#define LIST_MAX_BYTES ((size_t)32 << 20) /* of names and labels; 1 KB a pod is usual */
 
 struct pod_watch {
-	struct kubelet *kubelet; /* owned; the thread's */
+	struct kubelet *kubelet; /* owned; NULL: none */
 	struct pod_index *index; /* borrowed */
-	int last_error; /* the thread's; of the last request */
-	uint64_t retry_ns; /* the thread's; pause after the next failure */
+	char *logs_dir; /* owned; NULL: not looked at */
 	pthread_t thread;
+
+	/* the thread's */
+	struct pod_keys *keys; /* owned */
+	struct pod_watch_stats stats;
+	bool is_answering; /* the last request succeeded */
+	int last_error; /* of the last request */
+	int last_logs_error; /* of the last look at the log directories */
+	uint64_t retry_ns; /* pause after the next failure */
+	uint64_t due_ns; /* of the next round when nobody pokes */
+	uint64_t paced_ns; /* when the pokes so far are paid for */
+	uint64_t ended_ns; /* end of the last round */
+	uint64_t empty_since_ns; /* lists have been empty since then; 0: they are not */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -35,7 +55,8 @@ struct pod_watch {
 	bool is_stopping;
 	bool is_poked;
 	bool has_tried;
-	struct pod_watch_stats stats;
+	struct pod_keys *next_keys; /* owned; for the next round; NULL: as they are */
+	struct pod_watch_stats shown; /* as of the last round's end */
 };
 
 /* What one request brought. */
@@ -43,23 +64,47 @@ struct refresh {
 	int error; /* -ENOSPC from the index: some pods have no names, the others do */
 	const char *reason; /* of the error */
 	bool has_list; /* the index was updated */
-	size_t nr_skipped;
 };
+
+/* Whether an empty list is the truth, not what a kubelet that just started says. */
+static bool is_believed(struct pod_watch *watch, uint64_t asked_ns)
+{
+	if (pod_index_get_stats(watch->index).nr_live == 0)
+		return true;
+	if (watch->empty_since_ns == 0)
+		watch->empty_since_ns = asked_ns;
+	return asked_ns - watch->empty_since_ns >= EMPTY_BELIEVED_NS;
+}
+
+/* Consumes the list. */
+static struct refresh update_index(struct pod_watch *watch, struct pod_list *list,
+				   uint64_t asked_ns)
+{
+	if (list->nr_pods == 0 && !is_believed(watch, asked_ns)) {
+		pod_list_free(list);
+		watch->stats.nr_empty++;
+		return (struct refresh){ -EAGAIN, "it lists no pods, as for a moment after a start",
+					 false };
+	}
+	watch->empty_since_ns = 0;
+	watch->stats.nr_skipped += list->nr_skipped;
+
+	int r = pod_index_update(watch->index, list, asked_ns);
+	if (r == -ENOSPC)
+		return (struct refresh){ r, "it lists more pods than fit, some stay without names",
+					 true };
+	return (struct refresh){ r, "there is no memory for them", r == 0 };
+}
 
 static struct refresh refresh_index(struct pod_watch *watch)
 {
-	const struct pod_list_opts opts = { .max_bytes = LIST_MAX_BYTES };
 	struct pod_list *list = NULL;
 	uint64_t asked_ns = clock_mono_ns();
 
-	int r = kubelet_get_pods(watch->kubelet, &opts, &list);
+	int r = kubelet_get_pods(watch->kubelet, &watch->keys->opts, &list);
 	if (r < 0)
-		return (struct refresh){ r, kubelet_error(watch->kubelet), false, 0 };
-
-	size_t nr_skipped = list->nr_skipped;
-	r = pod_index_update(watch->index, list, asked_ns);
-	return (struct refresh){ r, "the node has more pods than fit, some stay without names",
-				 r == 0 || r == -ENOSPC, nr_skipped };
+		return (struct refresh){ r, kubelet_error(watch->kubelet), false };
+	return update_index(watch, list, asked_ns);
 }
 
 /* One line when a failure begins or becomes another one, and one when it ends. */
@@ -78,16 +123,21 @@ static void log_change(struct pod_watch *watch, const struct refresh *refresh)
 	watch->last_error = refresh->error;
 }
 
-static void count(struct pod_watch_stats *stats, const struct refresh *refresh)
+static void count(struct pod_watch_stats *stats, const struct refresh *refresh,
+		  const struct kubelet_stats *answer)
 {
-	stats->nr_skipped += refresh->nr_skipped;
-	if (!refresh->has_list) {
-		stats->nr_failures++;
+	stats->nr_body_bytes = answer->nr_bytes;
+	if (refresh->has_list) {
+		stats->nr_refreshes++;
+		stats->nr_overflows += refresh->error < 0;
+		stats->last_success_ns = clock_mono_ns();
 		return;
 	}
-	stats->nr_refreshes++;
-	stats->nr_overflows += refresh->error < 0;
-	stats->last_success_ns = clock_mono_ns();
+	stats->nr_failures++;
+	stats->nr_unauthorized += answer->status == 401;
+	stats->nr_forbidden += answer->status == 403;
+	stats->nr_timeouts += refresh->error == -ETIMEDOUT;
+	stats->nr_untrusted += refresh->error == -EKEYREJECTED;
 }
 
 /* A time within JITTER_NS of INTERVAL_NS. The hash is seeded: no two agents draw alike. */
@@ -105,50 +155,126 @@ static uint64_t next_retry_ns(struct pod_watch *watch)
 	return retry_ns;
 }
 
-/* Sleeps until `due_ns`, or `poked_ns` once poked, or until the end. Called with the lock held. */
-static void sleep_until(struct pod_watch *watch, uint64_t poked_ns, uint64_t due_ns)
+static void ask_kubelet(struct pod_watch *watch)
 {
-	while (!watch->is_stopping) {
-		uint64_t until_ns = watch->is_poked ? poked_ns : due_ns;
-		struct timespec until = clock_timespec(until_ns);
+	uint64_t start_ns = clock_mono_ns();
 
-		if (clock_mono_ns() >= until_ns)
-			break;
-		pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
-	}
-	watch->is_poked = false;
-}
-
-static void sleep_after(struct pod_watch *watch, const struct refresh *refresh)
-{
+	struct refresh refresh = refresh_index(watch);
+	struct kubelet_stats answer = kubelet_get_stats(watch->kubelet);
 	uint64_t now_ns = clock_mono_ns();
 
-	if (refresh->has_list) {
-		watch->retry_ns = MIN_INTERVAL_NS;
-		sleep_until(watch, now_ns + MIN_INTERVAL_NS, now_ns + draw_interval_ns(now_ns));
+	log_change(watch, &refresh);
+	count(&watch->stats, &refresh, &answer);
+	watch->stats.refresh_ns = now_ns - start_ns;
+	watch->is_answering = refresh.has_list;
+	if (refresh.has_list) {
+		watch->retry_ns = MIN_RETRY_NS;
+		watch->due_ns = now_ns + draw_interval_ns(now_ns);
 	} else {
-		uint64_t retry_ns = now_ns + next_retry_ns(watch);
-
-		sleep_until(watch, retry_ns, retry_ns);
+		watch->due_ns = now_ns + next_retry_ns(watch);
 	}
+}
+
+/* Names what only the log directories tell. Where there are none there is nothing to say about it. */
+static void read_logs(struct pod_watch *watch)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct pod_list *list = NULL;
+
+	if (!watch->logs_dir)
+		return;
+	watch->stats.nr_log_reads++;
+	int r = pod_logs_list(watch->logs_dir, LIST_MAX_BYTES, &list);
+	if (r == 0)
+		r = pod_index_complete(watch->index, list, now_ns);
+	if (r < 0 && r != -ENOENT && r != watch->last_logs_error)
+		log_warn_errno(r, "cannot take all names of pods from %s, going on without",
+			       watch->logs_dir);
+	watch->last_logs_error = r;
+}
+
+static void do_round(struct pod_watch *watch, bool is_due)
+{
+	bool was_answering = watch->is_answering;
+
+	if (!was_answering)
+		read_logs(watch);
+	if (is_due && watch->kubelet)
+		ask_kubelet(watch);
+	else if (is_due)
+		watch->due_ns = clock_mono_ns() + INTERVAL_NS;
+	if (was_answering && !watch->is_answering)
+		read_logs(watch);
+}
+
+static uint64_t max_ns(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* When the next round is due. Called with the lock held. */
+static uint64_t next_round_ns(const struct pod_watch *watch)
+{
+	uint64_t ahead_ns = (POD_WATCH_BURST - 1) * POKE_NS;
+	uint64_t paced_ns = max_ns(watch->paced_ns, ahead_ns) - ahead_ns;
+	uint64_t poked_ns = max_ns(paced_ns, watch->ended_ns + POD_WATCH_GAP_NS);
+
+	if (watch->next_keys)
+		return 0;
+	return watch->is_poked && poked_ns < watch->due_ns ? poked_ns : watch->due_ns;
+}
+
+/* Sleeps until the next round or the end. Called with the lock held. */
+static void wait_for_round(struct pod_watch *watch)
+{
+	while (!watch->is_stopping && clock_mono_ns() < next_round_ns(watch)) {
+		struct timespec until = clock_timespec(next_round_ns(watch));
+
+		pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+	}
+}
+
+/* Takes what was asked for since the last round. Returns whether a request is due, not only a look at the log
+ * directories. Called with the lock held. */
+static bool begin_round(struct pod_watch *watch)
+{
+	uint64_t now_ns = clock_mono_ns();
+	bool is_due = now_ns >= watch->due_ns || watch->next_keys ||
+		      (watch->is_poked && watch->is_answering);
+
+	if (watch->is_poked)
+		watch->paced_ns = max_ns(watch->paced_ns, now_ns) + POKE_NS;
+	watch->is_poked = false;
+	if (watch->next_keys) {
+		pod_keys_free(watch->keys);
+		watch->keys = take_ptr(watch->next_keys);
+	}
+	return is_due;
+}
+
+/* Called with the lock held. */
+static void end_round(struct pod_watch *watch)
+{
+	watch->stats.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	watch->shown = watch->stats;
+	watch->ended_ns = clock_mono_ns();
+	watch->has_tried = true;
+	pthread_cond_broadcast(&watch->changed);
 }
 
 static void *run_watch(void *data)
 {
 	struct pod_watch *watch = data;
 
-	pthread_setname_np(pthread_self(), "pods");
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->is_stopping) {
-		pthread_mutex_unlock(&watch->lock);
-		struct refresh refresh = refresh_index(watch);
-		log_change(watch, &refresh);
+		bool is_due = begin_round(watch);
 
+		pthread_mutex_unlock(&watch->lock);
+		do_round(watch, is_due);
 		pthread_mutex_lock(&watch->lock);
-		count(&watch->stats, &refresh);
-		watch->has_tried = true;
-		pthread_cond_broadcast(&watch->changed);
-		sleep_after(watch, &refresh);
+		end_round(watch);
+		wait_for_round(watch);
 	}
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
@@ -167,28 +293,64 @@ static void init_lock(struct pod_watch *watch)
 
 static void free_watch(struct pod_watch *watch)
 {
+	if (!watch)
+		return;
 	pthread_cond_destroy(&watch->changed);
 	pthread_mutex_destroy(&watch->lock);
+	pod_keys_free(watch->next_keys);
+	pod_keys_free(watch->keys);
+	free(watch->logs_dir);
 	free(watch);
 }
+DEFINE_FREEP(struct pod_watch, free_watch)
 
-int pod_watch_start(struct kubelet *kubelet, struct pod_index *index, struct pod_watch **ret_watch)
+static int copy_keys(const struct pod_watch_opts *opts, struct pod_keys **ret_keys)
 {
-	struct pod_watch *watch = calloc(1, sizeof(*watch));
+	const struct pod_list_opts list_opts = {
+		.max_bytes = LIST_MAX_BYTES,
+		.label_keys = opts->label_keys,
+		.nr_label_keys = opts->nr_label_keys,
+		.annotation_keys = opts->annotation_keys,
+		.nr_annotation_keys = opts->nr_annotation_keys,
+	};
+
+	return pod_keys_new(&list_opts, ret_keys);
+}
+
+static int copy_opts(struct pod_watch *watch, const struct pod_watch_opts *opts)
+{
+	watch->index = opts->index;
+	if (opts->logs_dir) {
+		watch->logs_dir = strdup(opts->logs_dir);
+		if (!watch->logs_dir)
+			return -ENOMEM;
+	}
+	return copy_keys(opts, &watch->keys);
+}
+
+int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_watch)
+{
+	_cleanup_(free_watchp) struct pod_watch *watch = calloc(1, sizeof(*watch));
 
 	if (!watch)
 		return -ENOMEM;
-	watch->kubelet = kubelet;
-	watch->index = index;
-	watch->retry_ns = MIN_INTERVAL_NS;
 	init_lock(watch);
-
-	int r = -pthread_create(&watch->thread, NULL, run_watch, watch);
-	if (r < 0) {
-		free_watch(watch);
+	watch->retry_ns = MIN_RETRY_NS;
+	int r = copy_opts(watch, opts);
+	if (r < 0)
 		return r;
-	}
-	*ret_watch = watch;
+
+	watch->kubelet = opts->kubelet;
+	watch->stats.is_insecure = opts->kubelet && kubelet_is_insecure(opts->kubelet);
+	watch->shown = watch->stats;
+	if (watch->stats.is_insecure)
+		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
+			 "and is shown the token",
+			 kubelet_url(opts->kubelet));
+	r = thread_start("pods", run_watch, watch, &watch->thread);
+	if (r < 0)
+		return r;
+	*ret_watch = take_ptr(watch);
 	return 0;
 }
 
@@ -215,6 +377,21 @@ void pod_watch_poke(struct pod_watch *watch)
 	pthread_mutex_unlock(&watch->lock);
 }
 
+int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *keys)
+{
+	struct pod_keys *copy = NULL;
+
+	int r = copy_keys(keys, &copy);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&watch->lock);
+	pod_keys_free(watch->next_keys);
+	watch->next_keys = copy;
+	pthread_cond_broadcast(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+	return 0;
+}
+
 void pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns)
 {
 	struct timespec deadline = clock_timespec(deadline_ns);
@@ -228,7 +405,14 @@ void pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns)
 struct pod_watch_stats pod_watch_get_stats(struct pod_watch *watch)
 {
 	pthread_mutex_lock(&watch->lock);
-	struct pod_watch_stats stats = watch->stats;
+	struct pod_watch_stats stats = watch->shown;
 	pthread_mutex_unlock(&watch->lock);
 	return stats;
+}
+
+bool pod_watch_is_stale(struct pod_watch *watch)
+{
+	uint64_t success_ns = pod_watch_get_stats(watch).last_success_ns;
+
+	return success_ns == 0 || clock_mono_ns() - success_ns > POD_WATCH_STALE_NS;
 }

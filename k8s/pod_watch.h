@@ -1,31 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and soon after
- * an unknown cgroup was seen, but never more often than once a second. A kubelet that is absent,
- * slow or wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s. */
+/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and at once after
+ * an unknown cgroup was seen: in bursts of POD_WATCH_BURST requests, one a second in the long run. Those of a burst
+ * are POD_WATCH_GAP_NS apart: a container's ID is in the list up to 1.4 s later than its cgroup is there. A
+ * kubelet that is absent, slow or wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s.
+ *
+ * While it does not answer, and before it first did, unknown cgroups are named by what the kubelet wrote on disk
+ * (k8s/pod_logs.h).
+ *
+ * A kubelet that just started answers for a second that it has no pods at all. An empty list is not believed
+ * while the index has live pods, until it was repeated for EMPTY_BELIEVED_NS. */
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_index.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#define POD_WATCH_BURST 5
+#define POD_WATCH_GAP_NS (200 * NSEC_PER_MSEC)
+#define EMPTY_BELIEVED_NS (30 * NSEC_PER_SEC)
+/* No answer for so long: names are those of a snapshot. */
+#define POD_WATCH_STALE_NS (90 * NSEC_PER_SEC)
 
 struct pod_watch;
 
-struct pod_watch_stats {
-	uint64_t nr_refreshes; /* that succeeded */
-	uint64_t nr_failures;
-	uint64_t nr_skipped; /* items of pod lists that could not be identified */
-	uint64_t nr_overflows; /* refreshes with more pods than the index holds */
-	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
+struct pod_watch_opts {
+	struct kubelet *kubelet; /* taken over; NULL: none, only logs */
+	struct pod_index *index; /* borrowed, outlives the watch */
+	const char *logs_dir; /* copied; "/var/log"; NULL: not looked at */
+	/* Keys of labels and annotations that become attributes; see pod_list.h. Copied. */
+	const char *const *label_keys;
+	size_t nr_label_keys;
+	const char *const *annotation_keys;
+	size_t nr_annotation_keys;
 };
 
-/* Starts the thread; the first request is made at once. Takes over `kubelet`; `index` is borrowed
- * and outlives the watch. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the caller's. */
-int pod_watch_start(struct kubelet *kubelet, struct pod_index *index, struct pod_watch **ret_watch)
-	must_check;
+struct pod_watch_stats {
+	uint64_t nr_refreshes; /* that succeeded */
+	uint64_t nr_failures; /* of any kind; some of them, by kind: */
+	uint64_t nr_unauthorized; /* 401 */
+	uint64_t nr_forbidden; /* 403 */
+	uint64_t nr_timeouts;
+	uint64_t nr_untrusted; /* certificate */
+	uint64_t nr_empty; /* empty lists that were not believed */
+	uint64_t nr_skipped; /* items of pod lists that could not be identified */
+	uint64_t nr_overflows; /* refreshes with more pods than the index holds */
+	uint64_t nr_log_reads; /* looks at the log directories */
+	uint64_t nr_body_bytes; /* of the last answer */
+	uint64_t refresh_ns; /* time of the last refresh, request included */
+	uint64_t cpu_ns; /* of the thread */
+	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
+	bool is_insecure; /* the certificate is not verified */
+};
+
+/* Starts the thread; the first request is made at once. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the
+ * caller's. */
+int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_watch) must_check;
 
 /* Ends the thread, at the latest when the request under way times out. NULL is fine. */
 void pod_watch_stop(struct pod_watch *watch);
@@ -33,6 +68,12 @@ DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 
 /* Asks for a refresh: something was seen that the index does not know. Cheap, thread-safe. */
 void pod_watch_poke(struct pod_watch *watch);
+
+/* Whether the kubelet has not answered for POD_WATCH_STALE_NS, or never; true without a kubelet. Thread-safe. */
+bool pod_watch_is_stale(struct pod_watch *watch);
+
+/* Other keys, from the next refresh on, which comes at once. Errors: -ENOMEM, and nothing changes. */
+int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *keys) must_check;
 
 /* Waits for the end of the first request, successful or not, or until `deadline_ns`
  * (CLOCK_MONOTONIC). */

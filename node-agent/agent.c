@@ -112,7 +112,8 @@ static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 			       options->kubelet_url);
 		return r;
 	}
-	r = pod_watch_start(kubelet, agent->pods, &agent->watch);
+	const struct pod_watch_opts watch_opts = { .kubelet = kubelet, .index = agent->pods };
+	r = pod_watch_start(&watch_opts, &agent->watch);
 	if (r == 0)
 		take_ptr(kubelet);
 	return r;

@@ -431,7 +431,8 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 	struct pod_watch *watch = NULL;
 
 	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
-	assert_int_equal(pod_watch_start(kubelet, fixture->pods, &watch), 0);
+	const struct pod_watch_opts watch_opts = { .kubelet = kubelet, .index = fixture->pods };
+	assert_int_equal(pod_watch_start(&watch_opts, &watch), 0);
 	pod_watch_wait_first(watch, clock_mono_ns() + 20 * NSEC_PER_SEC);
 	return watch;
 }
