@@ -129,7 +129,7 @@ static int parse_selectors(const struct text_list *rules, const char *what,
 
 	if (rules->nr == 0)
 		return 0;
-	list->items = calloc(rules->nr, sizeof(*list->items));
+	list->items = calloc(rules->nr, sizeof(struct label_selector *));
 	if (!list->items)
 		return -ENOMEM;
 	for (; list->nr < rules->nr; list->nr++) {
