@@ -192,9 +192,10 @@ static bool is_connection(struct span instance)
 	       span_has_only(instance, "0123456789abcdef.:_");
 }
 
-static bool is_app(struct span unit)
+/* A desktop's; elsewhere "app-" is just how a service is called. */
+static bool is_app(struct span unit, bool is_users)
 {
-	return span_starts_with(unit, "app-") || span_starts_with(unit, "dbus-:");
+	return (is_users && span_starts_with(unit, "app-")) || span_starts_with(unit, "dbus-:");
 }
 
 /* "app[-LAUNCHER]-ID-RANDOM" of a scope, "app[-LAUNCHER]-ID[@RANDOM]" or "dbus-:NUMBER-ID@RANDOM" of a
@@ -228,13 +229,13 @@ static void append_service(struct name *name, struct span unit)
 }
 
 /* A service's or scope's name without what is different at each start. */
-static void append_unit(struct name *name, struct span unit)
+static void append_unit(struct name *name, struct span unit, bool is_users)
 {
 	bool is_scope = span_ends_with(unit, ".scope");
 	struct span bare = span_without_suffix(unit, is_scope ? ".scope" : ".service");
 	struct span id = app_id(span_without_prefix(bare, "app-"), is_scope);
 
-	if (is_app(bare) && id.len > 0)
+	if (is_app(bare, is_users) && id.len > 0)
 		append_unescaped(name, id);
 	else if (is_scope && ends_in_uuid(bare))
 		append_unescaped(name, span_head(bare, bare.len - UUID_LEN - 1));
@@ -269,21 +270,6 @@ static bool read_user(struct span dir, struct name *user)
 		append_unescaped(user, is_slice ? slice : manager);
 	}
 	return true;
-}
-
-/* Names one directory, if it has a name; `below` is the path behind it. Returns whether it has. */
-static bool name_directory(struct span dir, struct span below, struct name *name,
-			   const char **ret_runtime)
-{
-	for (size_t i = 0; i < array_len(rules); i++) {
-		if (rule_applies(&rules[i], dir) && name_by_rule(&rules[i], dir, below, name)) {
-			*ret_runtime = rules[i].runtime;
-			return true;
-		}
-	}
-	if (is_unit(dir))
-		append_unit(name, dir);
-	return name->len > 0;
 }
 
 /* The runtime whose word stands before the ID: "docker-ID", "/docker/ID", "…:cri-containerd:ID". */
@@ -346,6 +332,21 @@ struct findings {
 	const char *runtime;
 };
 
+/* Names one directory, if it has a name; `below` is the path behind it. Returns whether it has. */
+static bool name_directory(struct span dir, struct span below, struct findings *findings)
+{
+	for (size_t i = 0; i < array_len(rules); i++) {
+		if (rule_applies(&rules[i], dir) &&
+		    name_by_rule(&rules[i], dir, below, &findings->thing)) {
+			findings->runtime = rules[i].runtime;
+			return true;
+		}
+	}
+	if (is_unit(dir))
+		append_unit(&findings->thing, dir, findings->user.len > 0);
+	return findings->thing.len > 0;
+}
+
 static void read_directories(struct span path, struct findings *findings)
 {
 	struct span dir;
@@ -353,7 +354,7 @@ static void read_directories(struct span path, struct findings *findings)
 	while (span_next(&path, '/', &dir)) {
 		if (dir.len == 0 || read_user(dir, &findings->user))
 			continue;
-		if (name_directory(dir, path, &findings->thing, &findings->runtime))
+		if (name_directory(dir, path, findings))
 			return;
 	}
 }
