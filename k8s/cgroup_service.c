@@ -117,7 +117,9 @@ static char escaped_byte(struct span text)
 		return '\0';
 
 	int high = hex_value(text.text[2]), low = hex_value(text.text[3]);
-	return high < 0 || low < 0 ? '\0' : (char)(high << 4 | low);
+	if (high < 0 || low < 0)
+		return '\0';
+	return (char)(high << 4 | low);
 }
 
 /* Appends without systemd's escapes. */

@@ -60,6 +60,8 @@ static int64_t find_pod(const struct findings *findings, const struct pod_log_di
 					      hash_name(dir->namespace, dir->pod));
 	int64_t found = -1;
 
+	if (findings->nr_pods == 0)
+		return -1;
 	for (uint32_t row; htable_next(&it, &row);) {
 		const struct pod *pod = &findings->pods[row];
 
@@ -211,7 +213,7 @@ static int read_directory(struct findings *findings, const char *dir, const char
 	const struct dirent *entry;
 
 	int r = open_directory(dir, name, &opened);
-	if (r < 0)
+	if (!opened)
 		return r;
 	while ((errno = 0, entry = readdir(opened))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)

@@ -76,7 +76,7 @@ struct span span_tail(struct span span, size_t len)
 bool span_has_only(struct span span, const char *characters)
 {
 	for (size_t i = 0; i < span.len; i++)
-		if (!memchr(characters, span.text[i], strlen(characters)))
+		if (!span.text[i] || !strchr(characters, span.text[i]))
 			return false;
 	return true;
 }

@@ -21,7 +21,7 @@
 #define PATH_BYTES 1024
 
 /* /var/log, empty before each test. */
-static char log_dir[] = "/tmp/flamelet-pod-logs-XXXXXX";
+static char log_dir[64];
 
 static const char *in_log(const char *name)
 {
@@ -49,7 +49,7 @@ static void make_file(const char *name)
 static int make_tree(void **state)
 {
 	(void)state;
-	memcpy(log_dir + strlen(log_dir) - 6, "XXXXXX", 6);
+	snprintf(log_dir, sizeof(log_dir), "/tmp/flamelet-pod-logs-XXXXXX");
 	if (!mkdtemp(log_dir) || mkdir(in_log("pods"), 0755) < 0)
 		return -1;
 	return mkdir(in_log("containers"), 0755);
