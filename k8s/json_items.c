@@ -84,10 +84,12 @@ static int end_item(struct json_items *items, struct piece *piece)
 	items->is_in_item = false;
 
 	int r = strbuf_error(&items->item);
-	if (r == 0)
+	if (r == -ENOSPC) {
+		items->nr_oversized++;
+		r = 0;
+	} else if (r == 0) {
 		r = items->opts.take(strbuf_str(&items->item), items->item.len, items->opts.data);
-	else if (r == -ENOSPC)
-		items->nr_oversized++, r = 0;
+	}
 	strbuf_clear(&items->item);
 	return r;
 }
@@ -127,6 +129,13 @@ static void begin_token(struct json_items *items, enum lexeme lexeme)
 	items->lexeme = lexeme;
 }
 
+static void begin_string(struct json_items *items, struct piece *piece, bool is_key)
+{
+	items->is_key = is_key;
+	begin_token(items, LEXEME_STRING);
+	piece->at++;
+}
+
 /* "items" of the outermost object is an array or null, and there is one of them. */
 static int begin_items(struct json_items *items, char first)
 {
@@ -151,16 +160,14 @@ static int begin_value(struct json_items *items, struct piece *piece)
 		piece->item_from = piece->at;
 	}
 	if (first == '"') {
-		items->is_key = false;
-		begin_token(items, LEXEME_STRING);
-	} else if (first == '{' || first == '[') {
-		piece->at++;
-		return open_bracket(items, first == '{' ? '}' : ']');
-	} else {
-		begin_token(items, LEXEME_LITERAL);
+		begin_string(items, piece, false);
 		return 0;
 	}
-	piece->at++;
+	if (first == '{' || first == '[') {
+		piece->at++;
+		return open_bracket(items, first == '{' ? '}' : ']');
+	}
+	begin_token(items, LEXEME_LITERAL);
 	return 0;
 }
 
@@ -168,9 +175,7 @@ static int begin_key(struct json_items *items, struct piece *piece)
 {
 	if (*piece->at != '"')
 		return -EBADMSG;
-	items->is_key = true;
-	begin_token(items, LEXEME_STRING);
-	piece->at++;
+	begin_string(items, piece, true);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ static const size_t container_texts[] = {
 
 static const char **text_at(const void *object, size_t offset)
 {
-	return (const char **)((char *)object + offset);
+	return (const char **)(void *)((char *)object + offset);
 }
 
 static int copy_text(struct arena *arena, const char **text)

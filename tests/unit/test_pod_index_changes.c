@@ -368,7 +368,7 @@ static void many_pods_take_little_memory(void **state)
 
 	assert_int_equal(pod_index_update(index, make_many(NR_MANY), T0), 0);
 	size_t live_bytes = pod_index_get_stats(index).nr_bytes;
-	assert_true(live_bytes < (size_t)8 << 20);
+	assert_true(live_bytes < (size_t)4 << 20);
 	assert_int_equal(update(index, "", T0 + SECOND), 0);
 	assert_int_equal(pod_index_get_stats(index).nr_pods, NR_MANY);
 	assert_true(pod_index_get_stats(index).nr_bytes <= live_bytes + ((size_t)1 << 20));

@@ -457,7 +457,7 @@ static void a_pod_over_its_limit_is_skipped_and_the_others_are_listed(void **sta
 }
 
 #define NR_MANY 5000
-#define MANY_MAX_BYTES ((size_t)8 << 20)
+#define MANY_MAX_BYTES ((size_t)4 << 20)
 #define HEAP_MAX_BYTES (MANY_MAX_BYTES + ((size_t)3 << 20))
 
 /* A reader, and the most heap that was in use while it read. */
