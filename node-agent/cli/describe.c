@@ -54,4 +54,10 @@ void describe_target(const struct options *options, struct strbuf *out)
 	append_numbers(out, start, "CPU", &options->cpus);
 	if (out->len == start)
 		strbuf_append_str(out, "whole machine");
+	append_names(out, start, "without namespace", options->excluded_namespaces.items,
+		     options->excluded_namespaces.nr);
+	append_names(out, start, "without container", options->excluded_containers.items,
+		     options->excluded_containers.nr);
+	append_names(out, start, "without selector", options->excluded_selectors.items,
+		     options->excluded_selectors.nr);
 }

@@ -51,7 +51,6 @@ struct options_input {
 
 /* Strings are owned; NULL: not given and no default. */
 struct options {
-	struct options_input input; /* what they were loaded from; its texts are borrowed */
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	struct string_list outputs;
@@ -110,6 +109,8 @@ struct options {
 	char *config_file;
 	bool help;
 	bool help_all;
+
+	struct options_input input; /* what they were loaded from; its texts are borrowed */
 };
 
 /* Reads all sources. When --help or --help-all was given only these two fields count.

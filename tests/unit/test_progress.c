@@ -174,9 +174,12 @@ static void the_target_is_described_in_words(void **state)
 {
 	uint32_t pids[] = { 1, 2, 3, 4, 5 };
 	char *comms[] = { (char[]){ "a\nb" }, (char[]){ "c" } };
+	char *pods[] = { (char[]){ "shop/cart" } };
+	char *namespaces[] = { (char[]){ "kube-system" } };
 	const struct options everything = { 0 };
+	const struct options most = { .excluded_namespaces = { namespaces, 1, 1 } };
 	const struct options some = {
-		.pod = (char[]){ "shop/cart" },
+		.pods = { pods, 1, 1 },
 		.comms = { comms, 2, 2 },
 		.pids = { pids, 5, 5 },
 	};
@@ -185,6 +188,9 @@ static void the_target_is_described_in_words(void **state)
 
 	describe_target(&everything, &out);
 	assert_string_equal(strbuf_str(&out), "whole machine");
+	strbuf_clear(&out);
+	describe_target(&most, &out);
+	assert_string_equal(strbuf_str(&out), "whole machine, without namespace kube-system");
 	strbuf_clear(&out);
 	describe_target(&some, &out);
 	assert_string_equal(strbuf_str(&out), "pod shop/cart, process a?b c, pid 1 2 3 4 …");
