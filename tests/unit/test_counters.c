@@ -123,38 +123,48 @@ struct sample {
 	char value[32];
 };
 
-/* Reads what a scraper would and checks its form: each family has its head, once, before its samples. */
-static size_t read_samples(char *text, struct sample *samples, size_t max)
+static struct sample samples[NR_VALUES + 1];
+static char families[MAX_FAMILIES][96];
+
+/* A family's name, which no other has, from its HELP line. */
+static void read_head(const char *line, size_t nr_families)
 {
-	char families[MAX_FAMILIES][96];
-	char type[16];
+	assert_true(nr_families < MAX_FAMILIES);
+	assert_int_equal(sscanf(line, "# HELP %95s %*s", families[nr_families]), 1);
+	for (size_t i = 0; i < nr_families; i++)
+		assert_string_not_equal(families[i], families[nr_families]);
+}
+
+static void check_type(const char *line, const char *family)
+{
+	char name[96], type[16];
+
+	assert_int_equal(sscanf(line, "# TYPE %95s %15s", name, type), 2);
+	assert_string_equal(name, family);
+	bool is_total = strcmp(name + strlen(name) - strlen("_total"), "_total") == 0;
+	assert_string_equal(type, is_total ? "counter" : "gauge");
+}
+
+static void read_sample(const char *line, const char *family, size_t nr)
+{
+	assert_true(nr < array_len(samples));
+	assert_int_equal(sscanf(line, "%127s %31s", samples[nr].series, samples[nr].value), 2);
+	assert_int_equal(strncmp(line, family, strlen(family)), 0);
+	assert_non_null(strchr("{ ", line[strlen(family)]));
+}
+
+/* Reads what a scraper would into `samples`: each family has its head, once, before its samples. */
+static size_t read_samples(char *text)
+{
 	size_t nr_families = 0, nr = 0;
 
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;) {
-		if (strncmp(line, "# HELP ", 7) == 0) {
-			assert_true(nr_families < MAX_FAMILIES);
-			assert_int_equal(sscanf(line, "# HELP %95s %*s", families[nr_families]), 1);
-			for (size_t i = 0; i < nr_families; i++)
-				assert_string_not_equal(families[i], families[nr_families]);
-			nr_families++;
-		} else if (*line == '#') {
-			char family[96];
-
-			assert_int_equal(sscanf(line, "# TYPE %95s %15s", family, type), 2);
-			assert_string_equal(family, families[nr_families - 1]);
-			bool is_total = strcmp(family + strlen(family) - 6, "_total") == 0;
-			assert_string_equal(type, is_total ? "counter" : "gauge");
-		} else {
-			const char *family = families[nr_families - 1];
-
-			assert_true(nr < max);
-			assert_int_equal(
-				sscanf(line, "%127s %31s", samples[nr].series, samples[nr].value),
-				2);
-			assert_int_equal(strncmp(line, family, strlen(family)), 0);
-			assert_non_null(strchr("{ ", line[strlen(family)]));
-			nr++;
-		}
+		if (strncmp(line, "# HELP ", 7) == 0)
+			read_head(line, nr_families++);
+		else if (*line == '#')
+			check_type(line, families[nr_families - 1]);
+		else
+			read_sample(line, families[nr_families - 1], nr++);
 	}
 	return nr;
 }
@@ -162,7 +172,6 @@ static size_t read_samples(char *text, struct sample *samples, size_t max)
 static void every_number_is_exposed_once_in_a_family_with_its_head(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(METRICS_MAX_BYTES);
-	struct sample samples[NR_VALUES + 1];
 	union numbers numbers;
 	(void)state;
 
@@ -171,7 +180,7 @@ static void every_number_is_exposed_once_in_a_family_with_its_head(void **state)
 	counters_expose(&numbers.counters, &text);
 	assert_int_equal(strbuf_error(&text), 0);
 
-	size_t nr = read_samples(text.data, samples, array_len(samples));
+	size_t nr = read_samples(text.data);
 	assert_int_equal(nr, NR_VALUES + 1); /* and the build */
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < i; k++)
