@@ -20,7 +20,6 @@ struct http_client;
 enum http_verify {
 	HTTP_VERIFY_FULL, /* chain and host name */
 	HTTP_VERIFY_CA_ONLY, /* chain, any name */
-	HTTP_VERIFY_PINNED, /* one key, whatever the chain and name */
 	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
 	HTTP_VERIFY_PINNED, /* it is the first certificate of ca_file, whatever its names and dates */
 };

@@ -16,30 +16,55 @@ static __always_inline bool comm_is_wanted(const struct sample_event *event)
 	       bpf_map_lookup_elem(&filter_comms, event->process_comm);
 }
 
-static __always_inline bool cgroup_is_wanted(struct task_struct *task)
+/* The verdict of the nearest cgroup above the task's that has one. */
+static __always_inline __u32 inherited_verdict(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup(task);
 
 	for (int i = 0; i < CGROUP_MAX_DEPTH && cgroup; i++) {
-		__u64 id = BPF_CORE_READ(cgroup, kn, id);
+		__u32 *verdict;
+		__u64 id;
 
-		if (bpf_map_lookup_elem(&filter_cgroups, &id))
-			return true;
 		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
+		id = BPF_CORE_READ(cgroup, kn, id);
+		verdict = bpf_map_lookup_elem(&cgroup_verdicts, &id);
+		if (verdict)
+			return *verdict;
 	}
-	return false;
+	return cgroup_default;
 }
 
-static __always_inline bool sample_is_wanted(struct task_struct *task,
-					     const struct sample_event *event)
+/* Pods and containers have a verdict of their own: one look says what most samples are. */
+static __always_inline __u32 task_verdict(struct task_struct *task)
+{
+	__u64 id = task_cgroup_id(task);
+	__u32 *verdict = bpf_map_lookup_elem(&cgroup_verdicts, &id);
+
+	return verdict ? *verdict : inherited_verdict(task);
+}
+
+/* Counts the sample when it is not wanted. */
+static __always_inline bool cgroup_is_wanted(struct task_struct *task)
+{
+	__u32 verdict;
+
+	if (cgroup_default == CGROUP_UNFILTERED)
+		return true;
+	verdict = task_verdict(task);
+	if (verdict == CGROUP_EXCLUDED)
+		stat_add(STAT_EXCLUDED);
+	else if (verdict == CGROUP_UNDECIDED)
+		stat_add(STAT_UNDECIDED);
+	return verdict == CGROUP_WANTED;
+}
+
+static __always_inline bool sample_is_wanted(const struct sample_event *event)
 {
 	if (filter_by_pid && !bpf_map_lookup_elem(&filter_pids, &event->pid))
 		return false;
 	if (filter_by_tid && !bpf_map_lookup_elem(&filter_tids, &event->tid))
 		return false;
 	if (filter_by_comm && !comm_is_wanted(event))
-		return false;
-	if (filter_by_cgroup && !cgroup_is_wanted(task))
 		return false;
 	return true;
 }

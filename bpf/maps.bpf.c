@@ -7,10 +7,13 @@
 
 const volatile bool include_idle = false;
 const volatile bool cgroup_is_v1 = false;
+const volatile bool cgroup_is_cpu = false;
+const volatile __u32 cgroup_hierarchy = 0;
 const volatile bool filter_by_pid = false;
 const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;
-const volatile bool filter_by_cgroup = false;
 const volatile bool pass_to_perf = false;
+
+volatile __u32 cgroup_default = CGROUP_UNFILTERED;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

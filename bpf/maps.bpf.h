@@ -4,6 +4,7 @@
 #define BPF_MAPS_BPF_H
 
 #include "bpf/kernel.bpf.h"
+#include "bpf/shared/cgroups.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
@@ -76,13 +77,27 @@ MAP struct {
 	__type(value, __u8);
 } filter_comms SEC(".maps");
 
+/* Which cgroups are sampled, by id: enum cgroup_verdict. Written by the agent, also while the programs run. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILTER_MAX_ENTRIES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, MAX_CGROUP_VERDICTS);
 	__type(key, __u64);
-	__type(value, __u8);
-} filter_cgroups SEC(".maps");
+	__type(value, __u32);
+} cgroup_verdicts SEC(".maps");
+
+/* Cgroups that came and went, for the agent, which polls. Room for 240 of the longest. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} cgroup_events SEC(".maps");
+
+/* One event under construction for each CPU: a path is larger than the BPF stack. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cgroup_event);
+} cgroup_scratch SEC(".maps");
 
 /* For unwinding; see shared/cfi.h. Of `processes` the least recently sampled go first, so that nobody's sleeping
  * forks keep others out; it is preallocated: before Linux 6.1 perf_event programs may use no other hash. The other two are filled by the agent through mmap(2). */

@@ -5,13 +5,21 @@
 #define BPF_OPTS_BPF_H
 
 #include <stdbool.h>
+
+#include <linux/types.h>
+
 extern const volatile bool include_idle; /* send samples of idle CPUs too */
-extern const volatile bool cgroup_is_v1; /* no v2 hierarchy: identify by the memory controller's */
+extern const volatile bool cgroup_is_v1; /* identify by a v1 hierarchy: the memory controller's … */
+extern const volatile bool
+	cgroup_is_cpu; /* … or the cpu controller's, where that one is not mounted */
+extern const volatile __u32 cgroup_hierarchy; /* number of that hierarchy; 0: v2 */
 extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */
-extern const volatile bool filter_by_cgroup; /* only tasks in or below a cgroup in filter_cgroups */
 extern const volatile bool
 	pass_to_perf; /* the event of a wanted sample writes its own record too */
+
+/* Written while the programs run. */
+extern volatile __u32 cgroup_default; /* enum cgroup_verdict: of cgroups without one */
 
 #endif

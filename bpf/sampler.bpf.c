@@ -3,11 +3,11 @@
  *
  * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that CPU, with
  * the registers of whatever was interrupted.
- * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h).
+ * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_*, cgroup_verdicts (maps.bpf.h).
  * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
  *
- * Order matters for cost: an idle CPU leaves after one comparison, a task outside the target before any
- * stack is read. */
+ * Order matters for cost: an idle CPU leaves after one comparison, a task of an excluded cgroup after one look into a
+ * map, any other outside the target before any stack is read. */
 #include "bpf/compat.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -114,6 +114,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		stat_add(STAT_IDLE);
 		return 0;
 	}
+	if (!cgroup_is_wanted(task))
+		return 0;
 	scratch = bpf_map_lookup_elem(&scratch_of_cpu, &zero);
 	if (!scratch) {
 		stat_add(STAT_NO_SCRATCH);
@@ -121,7 +123,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	}
 	event = &scratch->event;
 	read_task(task, event);
-	if (!sample_is_wanted(task, event)) {
+	if (!sample_is_wanted(event)) {
 		stat_add(STAT_FILTERED);
 		return 0;
 	}

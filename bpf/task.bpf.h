@@ -6,8 +6,8 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/opts.bpf.h"
 
-/* The cgroup that identifies the task: its place in the v2 hierarchy, or, on hosts without one, that of
- * the memory controller (cpu where the kernel has no memory controller). */
+/* The cgroup that identifies the task: its place in the v2 hierarchy, or, on hosts where that tells nothing, in the
+ * memory or cpu controller's. */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
@@ -16,10 +16,10 @@ static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 
 	if (!cgroup_is_v1)
 		return BPF_CORE_READ(set, dfl_cgrp);
-	if (bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
-		subsys = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	else
+	if (cgroup_is_cpu || !bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
 		subsys = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+	else
+		subsys = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
 	if (bpf_core_read(&css, sizeof(css), &set->subsys[subsys]) < 0)
 		return NULL;
 	return BPF_CORE_READ(css, cgroup);

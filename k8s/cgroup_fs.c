@@ -4,15 +4,19 @@
  * ids would tell nothing. */
 #include "k8s/cgroup_fs.h"
 
+#include "base/fileio.h"
 #include "k8s/cgroup_mounts.h"
 #include "k8s/cgroup_path.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#define CONTROLLERS_MAX_BYTES 65536
 #define HANDLE_TYPE_KERNFS 0xfe /* FILEID_KERNFS of the kernel's exportfs.h */
 
 struct cgroup_fs {
@@ -179,6 +183,32 @@ const char *cgroup_mode_name(enum cgroup_mode mode)
 const char *cgroup_fs_controller(const struct cgroup_fs *fs)
 {
 	return fs->controller;
+}
+
+/* Of a controller, in the words of /proc/cgroups: "memory\t9\t120\t1". */
+static uint32_t find_hierarchy(const char *controllers, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *line = controllers; line; line = strchr(line, '\n')) {
+		uint32_t hierarchy;
+
+		line += *line == '\n';
+		if (strncmp(line, name, len) == 0 && line[len] == '\t' &&
+		    sscanf(line + len, "%" SCNu32, &hierarchy) == 1)
+			return hierarchy;
+	}
+	return 0;
+}
+
+uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs)
+{
+	_cleanup_(strbuf_done) struct strbuf controllers = strbuf_with_max(CONTROLLERS_MAX_BYTES);
+
+	if (fs->mode != CGROUP_MODE_LEGACY ||
+	    file_read_at(AT_FDCWD, "/proc/cgroups", &controllers) < 0)
+		return 0;
+	return find_hierarchy(strbuf_str(&controllers), fs->controller);
 }
 
 const char *cgroup_fs_root(const struct cgroup_fs *fs)

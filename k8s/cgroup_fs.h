@@ -39,6 +39,9 @@ const char *cgroup_mode_name(enum cgroup_mode mode);
  * legacy. */
 const char *cgroup_fs_controller(const struct cgroup_fs *fs);
 
+/* The kernel's number of the hierarchy that carries the ids, as in /proc/PID/cgroup: 0 for v2. */
+uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs);
+
 /* Mount point of the hierarchy that carries the ids; borrowed. */
 const char *cgroup_fs_root(const struct cgroup_fs *fs);
 

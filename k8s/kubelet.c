@@ -247,7 +247,7 @@ static int explain_unauthorized(struct kubelet *kubelet)
 			    "--kubelet-url must begin with https://");
 	return fail(kubelet, -EACCES,
 		    "the kubelet does not accept the token (401): %s must hold a token of a "
-		    "service account of this cluster",
+		    "service account of this cluster; or the kubelet cannot ask the API server",
 		    kubelet->token_file);
 }
 

@@ -165,6 +165,7 @@ static void ask_kubelet(struct pod_watch *watch)
 
 	log_change(watch, &refresh);
 	count(&watch->stats, &refresh, &answer);
+	watch->stats.nr_insecure += kubelet_is_insecure(watch->kubelet);
 	watch->stats.refresh_ns = now_ns - start_ns;
 	watch->is_answering = refresh.has_list;
 	if (refresh.has_list) {
@@ -341,9 +342,7 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 		return r;
 
 	watch->kubelet = opts->kubelet;
-	watch->stats.is_insecure = opts->kubelet && kubelet_is_insecure(opts->kubelet);
-	watch->shown = watch->stats;
-	if (watch->stats.is_insecure)
+	if (opts->kubelet && kubelet_is_insecure(opts->kubelet))
 		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
 			 "and is shown the token",
 			 kubelet_url(opts->kubelet));

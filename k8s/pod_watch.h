@@ -55,7 +55,7 @@ struct pod_watch_stats {
 	uint64_t refresh_ns; /* time of the last refresh, request included */
 	uint64_t cpu_ns; /* of the thread */
 	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
-	bool is_insecure; /* the certificate is not verified */
+	uint64_t nr_insecure; /* requests to a server whose certificate is not verified */
 };
 
 /* Starts the thread; the first request is made at once. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the

@@ -315,13 +315,12 @@ static enum answer is_below(const struct text_list *cgroups, const char *path)
 	return ANSWER_NO;
 }
 
+/* Without a rule of the user's nothing is waited for. */
 static enum answer is_opted_out(const struct subject *subject)
 {
 	const struct pod *pod = subject->match->pod;
 
-	if (!pod)
-		return without_pod(subject);
-	return pod->is_opted_out ? ANSWER_YES : ANSWER_NO;
+	return pod && pod->is_opted_out ? ANSWER_YES : ANSWER_NO;
 }
 
 static enum answer either(enum answer a, enum answer b)

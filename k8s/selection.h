@@ -7,9 +7,10 @@
  * pods, what is in no pod is excluded: the host's own processes too. Containers without a pod (docker's) have an ID but
  * no name; the sandbox of a pod is none of its containers.
  *
- * A pod that is not known yet, or known by its log directory only where a rule asks for labels, is undecided; so is a
- * container without a name where a rule asks for one. What the rest of the rules excludes is excluded all the same.
- * When a match is final, nothing is waited for: what is not known then is not there. */
+ * Where a rule asks for what is not known yet, a cgroup is undecided: the pod, its labels while it is known by its log
+ * directory only, the name of its container. What the rest of the rules excludes is excluded all the same. When a match is
+ * final, nothing is waited for: what is not known then is not there. The annotation is no rule: a pod that is not known is
+ * not taken for opted out. */
 #ifndef K8S_SELECTION_H
 #define K8S_SELECTION_H
 

@@ -39,8 +39,9 @@ struct agent {
 	int proc_fd;
 	struct cgroup_fs *cgroup_fs;
 	struct pod_index *pods;
-	struct pod_watch *watch; /* NULL without a kubelet */
+	struct pod_watch *watch;
 	struct target target;
+	struct selection *selection;
 	struct sideband *sideband;
 	struct capture *capture;
 	struct unwinder *unwinder;
@@ -90,30 +91,51 @@ static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
-static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
+static int make_kubelet(const struct agent *agent, struct strbuf *reterr_msg,
+			struct kubelet **ret_kubelet)
 {
 	const struct options *options = agent->options;
-	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
 
-	int r = pod_index_new(MAX_PODS, &agent->pods);
-	if (r < 0 || !options->kubelet_url)
-		return r;
-
+	if (!options->kubelet_url)
+		return 0;
 	const struct kubelet_opts opts = { .url = options->kubelet_url,
 					   .node_name = options->node_name,
 					   .ca_file = options->kubelet_ca_file,
 					   .token_file = options->kubelet_token_file,
 					   .verify = options->kubelet_verify };
-	r = kubelet_new(&opts, &kubelet);
-	if (r < 0) {
+	int r = kubelet_new(&opts, ret_kubelet);
+	if (r < 0)
 		strbuf_appendf(reterr_msg,
 			       "--kubelet-url %s is not a URL like "
 			       "https://10.0.0.1:10250",
 			       options->kubelet_url);
+	return r;
+}
+
+static struct pod_watch_opts watch_opts(const struct options *options)
+{
+	return (struct pod_watch_opts){
+		.logs_dir = options->pod_logs,
+		.label_keys = (const char *const *)options->pod_labels.items,
+		.nr_label_keys = options->pod_labels.nr,
+		.annotation_keys = (const char *const *)options->pod_annotations.items,
+		.nr_annotation_keys = options->pod_annotations.nr,
+	};
+}
+
+static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct pod_watch_opts opts = watch_opts(agent->options);
+	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
+
+	int r = pod_index_new(MAX_PODS, &agent->pods);
+	if (r == 0)
+		r = make_kubelet(agent, reterr_msg, &kubelet);
+	if (r < 0)
 		return r;
-	}
-	const struct pod_watch_opts watch_opts = { .kubelet = kubelet, .index = agent->pods };
-	r = pod_watch_start(&watch_opts, &agent->watch);
+	opts.kubelet = kubelet;
+	opts.index = agent->pods;
+	r = pod_watch_start(&opts, &agent->watch);
 	if (r == 0)
 		take_ptr(kubelet);
 	return r;
@@ -121,10 +143,13 @@ static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 
 static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 {
-	if (agent->options->pods.nr > 0 && agent->watch)
+	int r = target_resolve(agent->options, &agent->target, reterr_msg);
+
+	if (r == 0)
+		r = target_select(agent->options, agent->cgroup_fs, reterr_msg, &agent->selection);
+	if (r == 0 && selection_has_inclusions(agent->selection))
 		pod_watch_wait_first(agent->watch, clock_mono_ns() + FIRST_PODS_WAIT_NS);
-	return target_resolve(agent->options, agent->cgroup_fs, agent->pods, &agent->target,
-			      reterr_msg);
+	return r;
 }
 
 static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
@@ -144,6 +169,8 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.frequency_hz = agent->options->frequency_hz,
 		.poll_interval_ns = AGENT_POLL_NS,
 		.cgroup_is_v1 = cgroup_fs_mode(agent->cgroup_fs) == CGROUP_MODE_LEGACY,
+		.cgroup_is_cpu = strcmp(cgroup_fs_controller(agent->cgroup_fs), "cpu") == 0,
+		.cgroup_hierarchy = cgroup_fs_hierarchy(agent->cgroup_fs),
 	};
 
 	target_apply(&agent->target, agent->options, &opts);
@@ -197,6 +224,8 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
 		.max_processes = MAX_PROCESSES,
 		.unwinder = agent->unwinder,
+		.capture = agent->capture,
+		.selection = agent->selection,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
@@ -231,7 +260,7 @@ static void stop_sideband(struct agent *agent)
 
 static void stop_target(struct agent *agent)
 {
-	target_done(&agent->target);
+	selection_free(agent->selection);
 }
 
 static void stop_pods(struct agent *agent)
@@ -343,6 +372,39 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
+int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct pipeline_stats stats = pipeline_get_stats(agent->pipeline);
+
+	int r = target_check_cgroups(agent->options, agent->cgroup_fs, reterr_msg);
+	if (r < 0)
+		return r;
+	if (!selection_has_inclusions(agent->selection) || stats.filter.nr_wanted > 0)
+		return 0;
+	strbuf_append_str(reterr_msg,
+			  "no pod, container or cgroup on this node is what was asked for");
+	if (!agent->options->kubelet_url)
+		strbuf_append_str(reterr_msg, "; names of pods need --kubelet-url");
+	return -ENOENT;
+}
+
+int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
+{
+	const struct pod_watch_opts keys = watch_opts(options);
+	_cleanup_(selection_freep) struct selection *selection = NULL;
+
+	int r = target_select(options, agent->cgroup_fs, reterr_msg, &selection);
+	if (r == 0)
+		r = pod_watch_set_keys(agent->watch, &keys);
+	if (r < 0)
+		return r;
+	pipeline_select(agent->pipeline, selection);
+	struct selection *old = agent->selection;
+	agent->selection = selection;
+	selection = old;
+	return 0;
+}
+
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
 	return capture_nr_cpus(agent->capture);
@@ -388,10 +450,18 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_sample(agent->pipeline, sample);
 }
 
+static void on_cgroup(const struct cgroup_event *event, void *data)
+{
+	const struct agent *agent = data;
+
+	pipeline_follow_cgroup(agent->pipeline, event);
+}
+
 static void handle_pending(struct agent *agent)
 {
 	uint64_t now = clock_mono_ns();
 
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
 	capture_poll(agent->capture, on_sample, agent);
 	apply_events(agent, now);
 	pipeline_tick(agent->pipeline, now);
@@ -432,6 +502,7 @@ void agent_warm_up(struct agent *agent)
 void agent_stop(struct agent *agent)
 {
 	capture_stop(agent->capture);
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
 	capture_poll(agent->capture, on_sample, agent);
 	pipeline_drain(agent->pipeline);
 }
@@ -448,7 +519,6 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
 	ret_stats->unwinder = unwinder_get_stats(agent->unwinder);
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
-	ret_stats->pods = (struct pod_watch_stats){ 0 };
-	if (agent->watch)
-		ret_stats->pods = pod_watch_get_stats(agent->watch);
+	ret_stats->pods = pod_watch_get_stats(agent->watch);
+	ret_stats->index = pod_index_get_stats(agent->pods);
 }

@@ -27,6 +27,7 @@ struct agent_stats {
 	struct unwinder_stats unwinder;
 	struct pipeline_stats pipeline;
 	struct pod_watch_stats pods;
+	struct pod_index_stats index;
 };
 
 /* Takes each finished profile, on the loader's thread; the reference stays the agent's. */
@@ -41,6 +42,15 @@ DEFINE_FREEP(struct agent, agent_free)
 
 /* Starts sampling. Errors: those of capture_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
+
+/* Whether anything that the options ask for is on this node, when they ask for pods or cgroups. Errors: -ENOENT, and
+ * `reterr_msg` says so. */
+int agent_require_target(struct agent *agent, struct strbuf *reterr_msg) must_check;
+
+/* Another selection and other keys of labels, from now on; of `options` nothing else is looked at. On failure all stays as it
+ * is. Errors: those of target_select(), -ENOMEM. */
+int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
+	must_check;
 
 /* Samples into the void until the busy processes can be unwound: the first samples of a short recording
  * would have no stacks. Takes half a second at most. */

@@ -8,6 +8,7 @@
 #include "counters.h"
 #include "monitor.h"
 #include "otlp/exporter.h"
+#include "reload.h"
 #include "signals.h"
 
 #include <stdio.h>
@@ -20,18 +21,27 @@ static void push_profile(struct profile *profile, void *data)
 	exporter_push(data, profile);
 }
 
-static struct counters get_counters(struct agent *agent, struct exporter *exporter)
-{
-	struct counters counters = { .exporter = exporter_get_stats(exporter) };
+/* What runs beside each other until the end; all borrowed. */
+struct parts {
+	struct agent *agent;
+	struct exporter *exporter;
+	struct reload *reload;
+	struct monitor *monitor; /* NULL: nobody is told */
+};
 
-	agent_get_stats(agent, &counters.agent);
+static struct counters get_counters(const struct parts *parts)
+{
+	struct counters counters = { .exporter = exporter_get_stats(parts->exporter),
+				     .reload = reload_get_stats(parts->reload) };
+
+	agent_get_stats(parts->agent, &counters.agent);
 	return counters;
 }
 
-static void log_counters(struct agent *agent, struct exporter *exporter, const char *when)
+static void log_counters(const struct parts *parts, const char *when)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
-	struct counters counters = get_counters(agent, exporter);
+	struct counters counters = get_counters(parts);
 
 	counters_format(&counters, &text);
 	log_info("%s: %s", when, strbuf_str(&text));
@@ -52,6 +62,18 @@ static int start_exporter(const struct options *options, struct exporter **ret_e
 	return exporter_start(&opts, ret_exporter);
 }
 
+/* The configuration was valid, so only a lack of memory keeps the old selection. */
+static void select_anew(struct agent *agent, const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	int r = agent_select(agent, options, &message);
+	if (r < 0)
+		log_warn_errno(r, "keeping the old selection: %s", strbuf_str(&message));
+	else
+		log_info("the selection has changed");
+}
+
 static int start_monitor(const struct options *options, struct strbuf *reterr_msg,
 			 struct monitor **ret_monitor)
 {
@@ -66,27 +88,31 @@ static int start_monitor(const struct options *options, struct strbuf *reterr_ms
 	return r;
 }
 
-static void publish(struct monitor *monitor, struct agent *agent, struct exporter *exporter)
+static void publish(const struct parts *parts)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	if (!monitor_is_due(monitor, now_ns))
+	if (!monitor_is_due(parts->monitor, now_ns))
 		return;
-	struct counters counters = get_counters(agent, exporter);
-	monitor_publish(monitor, &counters, now_ns);
+	struct counters counters = get_counters(parts);
+	monitor_publish(parts->monitor, &counters, now_ns);
 }
 
-static void run(struct agent *agent, struct exporter *exporter, struct monitor *monitor)
+static void run(const struct parts *parts)
 {
 	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
 
 	while (!signals_stop_requested()) {
-		agent_poll(agent, UINT64_MAX);
-		publish(monitor, agent, exporter);
+		agent_poll(parts->agent, UINT64_MAX);
+		const struct options *options = reload_poll(parts->reload, clock_mono_ns());
+
+		if (options)
+			select_anew(parts->agent, options);
+		publish(parts);
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
-		log_counters(agent, exporter, "counters");
+		log_counters(parts, "counters");
 	}
 }
 
@@ -95,6 +121,7 @@ int cmd_agent(const struct options *options)
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(monitor_stopp) struct monitor *monitor = NULL;
 	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
+	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
 	if (!options->otlp_endpoint) {
@@ -103,7 +130,11 @@ int cmd_agent(const struct options *options)
 		return STATUS_USAGE;
 	}
 	signals_setup();
+	if (options->config_file)
+		signals_reload_on_hang_up();
 	int r = privileges_check(&message);
+	if (r == 0)
+		r = reload_new(&options->input, options, &reload);
 	if (r == 0)
 		r = start_monitor(options, &message, &monitor);
 	if (r == 0)
@@ -121,10 +152,11 @@ int cmd_agent(const struct options *options)
 		 options->otlp_endpoint,
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 
-	run(agent, exporter, monitor);
+	const struct parts parts = { agent, exporter, reload, monitor };
+	run(&parts);
 	monitor_stopping(monitor);
 	agent_stop(agent);
 	exporter_drain(exporter);
-	log_counters(agent, exporter, "stopped");
+	log_counters(&parts, "stopped");
 	return STATUS_OK;
 }

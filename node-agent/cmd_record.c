@@ -177,6 +177,8 @@ static int sample(struct recording *recording, struct agent *agent, struct strbu
 
 	int r = start_command(recording, agent, message);
 	if (r == 0)
+		r = agent_require_target(agent, message);
+	if (r == 0)
 		r = agent_start(agent, message);
 	if (r < 0)
 		return r;

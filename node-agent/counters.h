@@ -6,12 +6,14 @@
 
 #include "agent.h"
 #include "otlp/exporter.h"
+#include "reload.h"
 #include "self_stats.h"
 
 /* Nothing but uint64_t, however deep. */
 struct counters {
 	struct agent_stats agent;
 	struct exporter_stats exporter;
+	struct reload_stats reload;
 	struct self_stats self;
 };
 

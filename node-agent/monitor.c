@@ -126,6 +126,12 @@ static const char *kubelet_problem(const struct monitor *monitor,
 {
 	if (!monitor->opts.has_kubelet || stats->nr_refreshes > 0)
 		return NULL;
+	if (stats->nr_forbidden > 0)
+		return "the kubelet forbids it (403): the log has the RBAC rule that is missing";
+	if (stats->nr_unauthorized > 0)
+		return "the kubelet does not accept the token (401)";
+	if (stats->nr_untrusted > 0)
+		return "the kubelet's certificate cannot be verified: see --kubelet-verify";
 	return stats->nr_failures > 0
 		       ? "the kubelet has given no list of pods yet: the log says why"
 		       : "the kubelet has not answered yet";
@@ -136,7 +142,7 @@ void monitor_publish(struct monitor *monitor, const struct counters *counters, u
 	const struct health_beat beat = {
 		.time_ns = now_ns,
 		.nr_windows = counters->agent.pipeline.nr_windows,
-		.nr_finished = counters->exporter.nr_samples_pushed,
+		.nr_finished = counters->agent.pipeline.nr_windows_finished,
 		.missing = kubelet_problem(monitor, &counters->agent.pods),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked to profile, in the kernel's terms: --pod, --container and --cgroup become cgroup ids,
- * the rest is passed on. */
+/* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods and cgroups as a
+ * selection. */
 #ifndef TARGET_H
 #define TARGET_H
 
@@ -9,27 +9,27 @@
 #include "capture/capture.h"
 #include "config/options.h"
 #include "k8s/cgroup_fs.h"
-#include "k8s/pod_index.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "k8s/selection.h"
 
 struct target {
 	struct cpu_set_bits cpus;
-	uint64_t *cgroup_ids; /* owned */
-	size_t nr_cgroup_ids, cap_cgroup_ids;
 };
 
-void target_done(struct target *target);
-
-/* Resolves names to what exists now. On failure `reterr_msg` says which name, and why.
- * Errors: -ENOENT no such pod, container, cgroup or process; -ENOTUNIQ several; -EINVAL. */
-int target_resolve(const struct options *options, const struct cgroup_fs *cgroup_fs,
-		   struct pod_index *pods, struct target *ret_target, struct strbuf *reterr_msg)
-	must_check;
+/* Checks that what is named exists now. On failure `reterr_msg` says which name, and why.
+ * Errors: -ENOENT no such process or thread. */
+int target_resolve(const struct options *options, struct target *ret_target,
+		   struct strbuf *reterr_msg) must_check;
 
 /* Fills in the target fields of capture options; they borrow from both. */
 void target_apply(const struct target *target, const struct options *options,
 		  struct capture_opts *capture);
+
+/* Checks that the cgroups that are named exist now. Errors: -ENOENT, and what stat() says, with `reterr_msg`. */
+int target_check_cgroups(const struct options *options, const struct cgroup_fs *fs,
+			 struct strbuf *reterr_msg) must_check;
+
+/* The options' rules for pods and cgroups. Errors: those of selection_new(). */
+int target_select(const struct options *options, const struct cgroup_fs *fs,
+		  struct strbuf *reterr_msg, struct selection **ret_selection) must_check;
 
 #endif

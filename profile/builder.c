@@ -363,13 +363,34 @@ void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t bu
 	builder->profile->mappings[mapping].build_id = build_id;
 }
 
-void builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource)
+uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource)
 {
 	struct profile *p = builder->profile;
+	uint64_t nr_set = 0;
 
-	for (size_t i = 0; i < p->nr_samples; i++)
+	for (size_t i = 0; i < p->nr_samples; i++) {
+		if (p->samples[i].cgroup_id != cgroup_id)
+			continue;
+		p->samples[i].resource = resource;
+		nr_set += p->samples[i].count;
+	}
+	return nr_set;
+}
+
+uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
+{
+	struct profile *p = builder->profile;
+	uint64_t nr_removed = 0;
+	size_t nr_kept = 0;
+
+	for (size_t i = 0; i < p->nr_samples; i++) {
 		if (p->samples[i].cgroup_id == cgroup_id)
-			p->samples[i].resource = resource;
+			nr_removed += p->samples[i].count;
+		else
+			p->samples[nr_kept++] = p->samples[i];
+	}
+	p->nr_samples = nr_kept;
+	return nr_removed;
 }
 
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,

@@ -81,9 +81,12 @@ int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kin
 /* Completes a mapping whose file was read after it was added. */
 void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id);
 
-/* Gives all samples taken in a cgroup their resource. Must come after the last
- * builder_add_sample(). */
-void builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
+/* Gives all samples taken in a cgroup their resource; returns how often the timer fired for them. Must come after
+ * the last builder_add_sample(). */
+uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
+
+/* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and must come as above. */
+uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
 /* Adds all samples of a sealed profile; its time range joins the builder's. Must come before the
  * builder's first builder_set_resource(). On error part of it may be in already; *ret_lost (may

@@ -68,7 +68,8 @@ static const struct {
 } attribute_labels[] = {
 	{ "k8s.namespace.name", "namespace" }, { "k8s.pod.name", "pod" },
 	{ "k8s.container.name", "container" }, { "container.id", "container_id" },
-	{ "k8s.pod.uid", "pod_uid" },
+	{ "k8s.pod.uid", "pod_uid" },	       { "service.name", "service" },
+	{ "flamelet.identity", "identity" },
 };
 
 /* A table's elements in the order of their first use. */

@@ -10,9 +10,13 @@
 	X(SENT, sampled, "samples handed to the agent")                                            \
 	X(IDLE, idle, "samples of an idle CPU, not wanted")                                        \
 	X(FILTERED, filtered, "samples outside the target")                                        \
+	X(EXCLUDED, excluded, "samples of cgroups that the selection excludes, not taken")         \
+	X(UNDECIDED, undecided, "samples of cgroups not known well enough to select, not taken")   \
 	X(RING_FULL, ring_full, "samples lost: ring buffer full")                                  \
 	X(NO_SCRATCH, no_scratch, "samples lost: no per-CPU memory")                               \
-	X(KERNEL_STACK_FAILED, kernel_stack_failed, "samples sent without their kernel stack")
+	X(KERNEL_STACK_FAILED, kernel_stack_failed, "samples sent without their kernel stack")     \
+	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
+	  "births and deaths of cgroups lost: ring buffer full")
 
 enum bpf_stat {
 #define X(NAME, name, help) STAT_##NAME,

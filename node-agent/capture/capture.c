@@ -19,13 +19,19 @@
 #define RING_MIN_BYTES (UINT64_C(1) << 19)
 #define RING_MAX_BYTES (UINT64_C(1) << 26)
 
+#define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
+
 #define NR_PROCESS_PROGS 3
+#define NR_CGROUP_PROGS 2
 
 struct capture {
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
+	struct ring_buffer *cgroup_ring; /* owned */
 	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
 	struct bpf_link *process_links[NR_PROCESS_PROGS]; /* owned */
+	struct bpf_link
+		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
 	struct cpu_timers *timers; /* owned */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
@@ -33,6 +39,10 @@ struct capture {
 	uint64_t nr_polled; /* records handed out by this call */
 	uint64_t bytes_left; /* that this call may still take out of the ring */
 	uint64_t nr_bad_records;
+	void (*handle_cgroup)(const struct cgroup_event *event, void *data); /* as above */
+	void *handle_cgroup_data;
+	uint32_t nr_cgroups_left; /* that this call may still take out of the ring */
+	uint64_t nr_cgroups;
 };
 
 static uint32_t ring_bytes(const struct capture_opts *opts)
@@ -57,9 +67,6 @@ static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *op
 		r = bpf_map__set_max_entries(skel->maps.filter_tids, (uint32_t)opts->nr_tids + 1);
 	if (r == 0)
 		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
-	if (r == 0)
-		r = bpf_map__set_max_entries(skel->maps.filter_cgroups,
-					     (uint32_t)opts->nr_cgroup_ids + 1);
 	return r;
 }
 
@@ -67,10 +74,11 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 {
 	skel->rodata->include_idle = opts->include_idle;
 	skel->rodata->cgroup_is_v1 = opts->cgroup_is_v1;
+	skel->rodata->cgroup_is_cpu = opts->cgroup_is_cpu;
+	skel->rodata->cgroup_hierarchy = opts->cgroup_hierarchy;
 	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
 	skel->rodata->filter_by_tid = opts->nr_tids > 0;
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
-	skel->rodata->filter_by_cgroup = opts->nr_cgroup_ids > 0;
 	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
 }
 
@@ -112,10 +120,6 @@ static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opt
 	if (r < 0)
 		return r;
 	r = add_targets(skel->maps.filter_tids, opts->tids, opts->nr_tids, sizeof(uint32_t));
-	if (r < 0)
-		return r;
-	r = add_targets(skel->maps.filter_cgroups, opts->cgroup_ids, opts->nr_cgroup_ids,
-			sizeof(uint64_t));
 	if (r < 0)
 		return r;
 	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
@@ -206,6 +210,39 @@ static int open_wake_fd(struct capture *capture)
 	return 0;
 }
 
+static int on_cgroup(void *data, void *record, size_t len)
+{
+	struct capture *capture = data;
+	const struct cgroup_event *event = record;
+	size_t header = offsetof(struct cgroup_event, path);
+
+	if (len <= header || event->path_bytes == 0 || event->path_bytes > len - header ||
+	    event->path[event->path_bytes - 1] != '\0') {
+		capture->nr_bad_records++;
+		return 0;
+	}
+	capture->nr_cgroups++;
+	capture->handle_cgroup(event, capture->handle_cgroup_data);
+	return --capture->nr_cgroups_left > 0 ? 0 : -EAGAIN;
+}
+
+/* A kernel that does not have these tracepoints costs names of short-lived containers, no more. */
+static int attach_cgroup_progs(struct capture *capture)
+{
+	const struct bpf_program *progs[NR_CGROUP_PROGS] = {
+		capture->skel->progs.cgroup_born,
+		capture->skel->progs.cgroup_died,
+	};
+
+	capture->cgroup_ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.cgroup_events),
+						on_cgroup, capture, NULL);
+	if (!capture->cgroup_ring)
+		return -errno;
+	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
+		capture->cgroup_links[i] = bpf_program__attach(progs[i]);
+	return 0;
+}
+
 static int attach_process_progs(struct capture *capture)
 {
 	const struct bpf_program *progs[NR_PROCESS_PROGS] = {
@@ -231,6 +268,8 @@ static int attach(struct capture *capture, const struct capture_opts *opts)
 	int r = open_wake_fd(capture);
 	if (r == 0)
 		r = attach_process_progs(capture);
+	if (r == 0)
+		r = attach_cgroup_progs(capture);
 	if (r < 0)
 		return r;
 	if (opts->follow_forks) {
@@ -269,8 +308,11 @@ void capture_close(struct capture *capture)
 	cpu_timers_free(capture->timers);
 	for (size_t i = 0; i < NR_PROCESS_PROGS; i++)
 		bpf_link__destroy(capture->process_links[i]);
+	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
+		bpf_link__destroy(capture->cgroup_links[i]);
 	bpf_link__destroy(capture->follow_link);
 	cleanup_closep(&capture->wake_fd);
+	ring_buffer__free(capture->cgroup_ring);
 	ring_buffer__free(capture->ring);
 	flamelet_bpf__destroy(capture->skel);
 	free(capture);
@@ -295,6 +337,34 @@ uint64_t capture_poll(struct capture *capture,
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	(void)ring_buffer__consume(capture->ring);
 	return capture->nr_polled;
+}
+
+void capture_poll_cgroups(struct capture *capture,
+			  void (*handle)(const struct cgroup_event *event, void *data), void *data)
+{
+	capture->handle_cgroup = handle;
+	capture->handle_cgroup_data = data;
+	capture->nr_cgroups_left = CGROUPS_PER_POLL;
+	(void)ring_buffer__consume(capture->cgroup_ring);
+}
+
+int capture_set_cgroup(struct capture *capture, uint64_t id, enum cgroup_verdict verdict)
+{
+	const uint32_t value = verdict;
+
+	int r = bpf_map_update_elem(bpf_map__fd(capture->skel->maps.cgroup_verdicts), &id, &value,
+				    BPF_ANY);
+	return r == -E2BIG ? -ENOSPC : r;
+}
+
+void capture_forget_cgroup(struct capture *capture, uint64_t id)
+{
+	(void)bpf_map_delete_elem(bpf_map__fd(capture->skel->maps.cgroup_verdicts), &id);
+}
+
+void capture_set_cgroup_default(struct capture *capture, enum cgroup_verdict verdict)
+{
+	capture->skel->bss->cgroup_default = verdict;
 }
 
 struct capture_maps capture_get_maps(const struct capture *capture)
@@ -348,7 +418,11 @@ void capture_get_stats(const struct capture *capture, struct capture_stats *ret_
 	struct bpf_prog_info info = { 0 };
 	uint32_t info_bytes = sizeof(info);
 
-	*ret_stats = (struct capture_stats){ .nr_bad_records = capture->nr_bad_records };
+	*ret_stats = (struct capture_stats){
+		.nr_bad_records = capture->nr_bad_records,
+		.nr_cgroups = capture->nr_cgroups,
+		.follows_cgroups = capture->cgroup_links[0] && capture->cgroup_links[1],
+	};
 	sum_bpf_stats(capture, ret_stats->bpf);
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
 				   &info_bytes) == 0) {

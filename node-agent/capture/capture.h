@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "bpf/shared/cgroups.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
 #include "capture/cpu_list.h"
@@ -29,10 +30,10 @@ struct capture_opts {
 	size_t nr_tids;
 	const char *const *comms;
 	size_t nr_comms;
-	const uint64_t *cgroup_ids; /* these and everything below them */
-	size_t nr_cgroup_ids;
 	bool include_idle;
 	bool cgroup_is_v1; /* see enum cgroup_mode: CGROUP_MODE_LEGACY */
+	bool cgroup_is_cpu; /* then: the cpu controller's hierarchy, not the memory controller's */
+	uint32_t cgroup_hierarchy; /* its number, see cgroup_fs_hierarchy() */
 	bool follow_forks; /* children of `pids` are wanted too */
 };
 
@@ -46,6 +47,8 @@ struct capture_maps {
 struct capture_stats {
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
+	uint64_t nr_cgroups; /* births and deaths that were handed out */
+	uint64_t follows_cgroups; /* 1: the kernel tells of them */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
 };
@@ -70,6 +73,18 @@ void capture_stop(struct capture *capture);
  * records. */
 uint64_t capture_poll(struct capture *capture,
 		      void (*handle)(const struct sample_event *event, void *data), void *data);
+
+/* Calls `handle` for each cgroup that came or went since the last call, up to a full buffer of them; the path has its NUL. The
+ * record is valid during the call. */
+void capture_poll_cgroups(struct capture *capture,
+			  void (*handle)(const struct cgroup_event *event, void *data), void *data);
+
+/* Which cgroups are sampled, from now on: the verdict of one and what is below it, and of all that have none; at first
+ * everything is. Errors: -ENOSPC over MAX_CGROUP_VERDICTS, and what bpf() says. */
+int capture_set_cgroup(struct capture *capture, uint64_t id, enum cgroup_verdict verdict)
+	must_check;
+void capture_forget_cgroup(struct capture *capture, uint64_t id);
+void capture_set_cgroup_default(struct capture *capture, enum cgroup_verdict verdict);
 
 struct capture_maps capture_get_maps(const struct capture *capture);
 

@@ -23,7 +23,7 @@
 #define DEFAULT_COLUMNS 100
 #define CONTAINER_ID_SHOWN 12
 
-/* Whose CPU time a sample is: the pod's, else as much as is known of it, else the host process's. */
+/* Whose CPU time a sample is: the pod's, else as much as is known of it, else the host process's and its service's. */
 static void append_owner(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out)
 {
@@ -31,15 +31,19 @@ static void append_owner(const struct profile *profile, const struct profile_sam
 	const char *ns = profile_resource_get(profile, sample->resource, "k8s.namespace.name");
 	const char *uid = profile_resource_get(profile, sample->resource, "k8s.pod.uid");
 	const char *container = profile_resource_get(profile, sample->resource, "container.id");
+	const char *service = profile_resource_get(profile, sample->resource, "service.name");
 
 	if (pod)
 		strbuf_appendf(out, "%s/%s", ns ? ns : "", pod);
 	else if (uid)
 		strbuf_appendf(out, "pod %s", uid);
+	else if (container && service)
+		strbuf_append_str(out, service);
 	else if (container)
 		strbuf_appendf(out, "container %.*s", CONTAINER_ID_SHOWN, container);
 	else
-		strbuf_appendf(out, "%s (host)", profile_string(profile, sample->process_comm));
+		strbuf_appendf(out, "%s (%s)", profile_string(profile, sample->process_comm),
+			       service ? service : "host");
 }
 
 /* The function that ran when the sample was taken. */

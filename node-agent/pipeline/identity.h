@@ -2,10 +2,9 @@
 /* Whose CPU time it was: from the cgroup id of a sample to pod, container and the resource attributes that
  * say so.
  *
- * identity_learn_all() remembers the containers that are there at the start. Later ones are noted as they are
- * sampled: the reader calls identity_see() with the first sample of a cgroup, while the cgroup still exists,
- * and its path is kept; a container may be gone a moment later. The loader asks identity_is_final() and
- * identity_add_resource() when the window is finished: by then the kubelet has told the names. */
+ * The reader tells what it knows of cgroups while they exist: those that are there at the start, each one at its birth
+ * with its path, and its first sample. The loader asks identity_is_final() and identity_add_resource() when a window is
+ * finished: by then the kubelet has told the names. Thread-safe. */
 #ifndef PIPELINE_IDENTITY_H
 #define PIPELINE_IDENTITY_H
 
@@ -14,27 +13,46 @@
 #include "k8s/cgroup_fs.h"
 #include "k8s/pod_index.h"
 #include "k8s/pod_watch.h"
+#include "pipeline/cgroup_table.h"
 #include "profile/builder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IDENTITY_MAX_CGROUPS 65536
+/* How well it is known who a sample's cgroup is, the attribute flamelet.identity of its resource: X(NAME, word, help) */
+#define IDENTITY_STATES(X)                                                                         \
+	X(KUBELET, "kubelet", "named by the kubelet")                                              \
+	X(SNAPSHOT, "snapshot", "named by the last answer of a kubelet that is silent now")        \
+	X(LOGS, "logs", "named by the kubelet's log directories: no labels, no owner")             \
+	X(PARTIAL, "partial", "the pod is known, which of its containers was not told in time")    \
+	X(PATH, "path", "known by the cgroup's path alone: UID and container ID")                  \
+	X(HOST, "host", "no pod's, named by the cgroup's path")                                    \
+	X(UNKNOWN, "unknown", "the cgroup was gone before anything was known of it")
+
+enum identity_state {
+#define X(NAME, word, help) IDENTITY_##NAME,
+	IDENTITY_STATES(X)
+#undef X
+		IDENTITY_NR_STATES,
+};
 
 struct identity;
 
 struct identity_opts {
 	const struct cgroup_fs *cgroup_fs; /* borrowed */
 	struct pod_index *pods; /* borrowed */
-	struct pod_watch *watch; /* borrowed; NULL without a kubelet */
+	struct pod_watch *watch; /* borrowed; NULL: nobody tells of pods */
 	const char *node_name; /* copied; NULL: unknown */
 	const char *host_name; /* copied */
 };
 
 struct identity_stats {
 	uint64_t nr_cgroups; /* known now */
-	uint64_t nr_unknown; /* gone before they could be looked up, or over IDENTITY_MAX_CGROUPS */
-	uint64_t nr_unnamed; /* resources of pods that left without their name */
+	uint64_t nr_births; /* told by the kernel */
+	uint64_t nr_late; /* sampled before anything was known of them, and looked up then */
+	uint64_t nr_missed; /* gone before they could be looked up, or over CGROUP_TABLE_MAX */
+	uint64_t nr_samples[IDENTITY_NR_STATES];
+	uint64_t nr_opted_out; /* samples dropped as their pod does not want to be profiled */
 };
 
 /* Errors: -ENOMEM. */
@@ -42,20 +60,34 @@ int identity_new(const struct identity_opts *opts, struct identity **ret_identit
 void identity_free(struct identity *identity);
 DEFINE_FREEP(struct identity, identity_free)
 
-/* Remembers the cgroups of all pods and containers that exist now, at most IDENTITY_MAX_CGROUPS in all.
- * Nobody is asked for their names before they are sampled. Errors: -ENOSPC and -ENOMEM, where some are known;
- * those of cgroup_fs_walk(). */
+/* Remembers the cgroups that exist now, at most CGROUP_TABLE_MAX. Nobody is asked for their names before they are
+ * sampled. Errors: -ENOSPC and -ENOMEM, where some are known; those of cgroup_fs_walk(). */
 int identity_learn_all(struct identity *identity) must_check;
 
-/* A sample of this cgroup was taken. Thread-safe, cheap when it is known already. */
+/* A cgroup came or went. */
+void identity_follow(struct identity *identity, const struct cgroup_event *event);
+
+/* A sample of this cgroup was taken. Cheap when it is known already. */
 void identity_see(struct identity *identity, uint64_t cgroup_id);
 
 /* Whether waiting cannot add to what is known of the cgroup. Asks for a refresh of the pods otherwise. */
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id);
 
-/* Adds what is known as a resource. Errors: those of builder_add_resource(). */
-int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder,
-			  uint32_t *ret_resource) must_check;
+/* Gives all samples that the builder has of the cgroup the resource that says what is known; or takes them out when
+ * the pod is opted out (k8s/pod_list.h). Errors: those of builder_add_resource(). */
+int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder)
+	must_check;
+
+/* Calls `visit` with each cgroup that is known, which may change its verdict only. Pods are looked up meanwhile with
+ * pod_index_find(), nothing else. */
+void identity_visit(struct identity *identity,
+		    void (*visit)(struct known_cgroup *cgroup, void *data), void *data);
+
+/* Grows with each cgroup that comes to be known, or to be dead. */
+uint64_t identity_generation(struct identity *identity);
+
+/* Forgets cgroups that ended a while ago. */
+void identity_tidy(struct identity *identity, uint64_t now_ns);
 
 struct identity_stats identity_get_stats(struct identity *identity);
 

@@ -35,6 +35,7 @@ struct pipeline {
 	struct debuginfod *debuginfod; /* the loader's; NULL: nobody is asked */
 	int host_root_fd;
 	struct identity *identity; /* shared */
+	struct cgroup_filter filter; /* the reader's */
 	struct window *window; /* being filled; NULL before the first sample */
 	uint64_t next_sweep_ns; /* of the process table */
 	struct queue windows; /* reader to loader */
@@ -45,6 +46,7 @@ struct pipeline {
 	uint64_t nr_samples;
 	uint64_t nr_samples_lost; /* atomic */
 	uint64_t nr_windows;
+	uint64_t nr_windows_finished; /* atomic */
 };
 
 static void count_lost(struct pipeline *pipeline, uint64_t nr)
@@ -70,16 +72,11 @@ static void await_identity(struct pipeline *pipeline, const struct window *windo
 
 static int add_resources(struct pipeline *pipeline, struct window *window)
 {
-	for (size_t i = 0; i < window->nr_cgroups; i++) {
-		uint32_t resource;
+	int r = 0;
 
-		int r = identity_add_resource(pipeline->identity, window->cgroups[i],
-					      window->builder, &resource);
-		if (r < 0)
-			return r;
-		builder_set_resource(window->builder, window->cgroups[i], resource);
-	}
-	return 0;
+	for (size_t i = 0; i < window->nr_cgroups && r == 0; i++)
+		r = identity_add_resource(pipeline->identity, window->cgroups[i], window->builder);
+	return r;
 }
 
 static void finish_window(struct pipeline *pipeline, struct window *window)
@@ -121,10 +118,12 @@ static void *loader_main(void *data)
 	for (;;) {
 		_cleanup_(window_freep) struct window *window = next_window(pipeline);
 
-		if (window)
+		if (window) {
 			finish_window(pipeline, window);
-		else if (queue_is_closed(&pipeline->windows))
+			__atomic_add_fetch(&pipeline->nr_windows_finished, 1, __ATOMIC_RELAXED);
+		} else if (queue_is_closed(&pipeline->windows)) {
 			return NULL;
+		}
 	}
 }
 
@@ -220,6 +219,11 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = load_kernel_symbols(pipeline);
 	if (r == 0)
 		take_inventory(pipeline);
+	if (r == 0 && opts->capture) {
+		cgroup_filter_init(&pipeline->filter, opts->capture, pipeline->identity,
+				   opts->identity.pods, opts->selection);
+		cgroup_filter_update(&pipeline->filter);
+	}
 	if (r == 0)
 		r = start_loader(pipeline);
 	if (r == 0)
@@ -324,16 +328,30 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 		binder_see_event(&pipeline->binder, event);
 }
 
+void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event)
+{
+	identity_follow(pipeline->identity, event);
+}
+
+void pipeline_select(struct pipeline *pipeline, const struct selection *selection)
+{
+	cgroup_filter_select(&pipeline->filter, selection);
+	cgroup_filter_update(&pipeline->filter);
+}
+
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	if (pipeline->opts.unwinder)
 		binder_flush(&pipeline->binder, now_ns);
+	if (pipeline->opts.capture)
+		cgroup_filter_update(&pipeline->filter);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
 	if (now_ns < pipeline->next_sweep_ns)
 		return;
 	pipeline->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
 	process_table_sweep(pipeline->processes, now_ns);
+	identity_tidy(pipeline->identity, now_ns);
 }
 
 void pipeline_drain(struct pipeline *pipeline)
@@ -370,11 +388,14 @@ struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 		.nr_samples = pipeline->nr_samples,
 		.nr_samples_lost = __atomic_load_n(&pipeline->nr_samples_lost, __ATOMIC_RELAXED),
 		.nr_windows = pipeline->nr_windows,
+		.nr_windows_finished = __atomic_load_n(&pipeline->nr_windows_finished,
+						       __ATOMIC_RELAXED),
 		.nr_frames_named = __atomic_load_n(&pipeline->namer.nr_named, __ATOMIC_RELAXED),
 		.nr_frames_unnamed = __atomic_load_n(&pipeline->namer.nr_unnamed, __ATOMIC_RELAXED),
 		.processes = process_table_get_stats(pipeline->processes),
 		.elfs = elf_cache_get_stats(pipeline->elfs),
 		.jits = jit_cache_get_stats(pipeline->jits),
 		.identity = identity_get_stats(pipeline->identity),
+		.filter = pipeline->filter.stats,
 	};
 }

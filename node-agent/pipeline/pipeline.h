@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "bpf/shared/events.h"
+#include "pipeline/cgroup_filter.h"
 #include "pipeline/identity.h"
 #include "process/proc_event.h"
 #include "process/process_table.h"
@@ -41,6 +42,8 @@ struct pipeline_opts {
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
 	size_t max_processes;
 	struct unwinder *unwinder; /* borrowed; NULL: processes are not bound */
+	struct capture *capture; /* borrowed; is told which cgroups are wanted; NULL: all are */
+	const struct selection *selection; /* borrowed, with a capture, until pipeline_select() */
 	uint64_t period_ns; /* CPU time a sample stands for */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the loader's thread; the reference stays the pipeline's. */
@@ -51,13 +54,15 @@ struct pipeline_opts {
 struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
-	uint64_t nr_windows;
+	uint64_t nr_windows; /* handed to the loader */
+	uint64_t nr_windows_finished; /* by the loader, in whatever way */
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
 	struct process_table_stats processes;
 	struct elf_cache_stats elfs;
 	struct jit_cache_stats jits;
 	struct identity_stats identity;
+	struct cgroup_filter_stats filter;
 };
 
 /* Reads kallsyms and starts the loader. Errors: -ENOMEM, -EAGAIN. */
@@ -70,6 +75,10 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
 /* A sample that only shows which processes are busy: it is in no profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
+void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
+
+/* Another selection, from now on; borrowed until the next one or the end. */
+void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
 /* Finishes what was handed in; the last profiles reach the sink before it returns. Stats stay valid. */

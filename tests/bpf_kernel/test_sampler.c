@@ -2,7 +2,6 @@
 /* The sampler in the running kernel, on children that burn CPU time in known functions. */
 #include "base/clock.h"
 #include "capture/capture.h"
-#include "k8s/cgroup_fs.h"
 
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,7 +23,6 @@
 #define WAIT_NS (100 * NSEC_PER_MSEC)
 #define LATE_NS (5 * NSEC_PER_SEC) /* on a busy machine */
 #define IO_BYTES ((size_t)64 << 20)
-#define V1_MEMORY "/sys/fs/cgroup/memory"
 
 /* What a run saw. */
 struct seen {
@@ -388,71 +385,6 @@ static void only_the_asked_for_cpu_is_sampled(void **state)
 	assert_in_range(seen.nr_idle + seen.nr_others, 1, FREQUENCY_HZ * 6 / 10);
 }
 
-/* A cgroup directory with a child directory that a process is in. */
-static pid_t start_in_cgroup(const char *dir, char *child_dir, size_t len)
-{
-	char procs[512], text[32];
-
-	mkdir(dir, 0755);
-	snprintf(child_dir, len, "%s/inner", dir);
-	mkdir(child_dir, 0755);
-	pid_t pid = start_child(spin_for_test, "boxed");
-	snprintf(procs, sizeof(procs), "%s/cgroup.procs", child_dir);
-	int fd = open(procs, O_WRONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	int n = snprintf(text, sizeof(text), "%d", pid);
-	assert_int_equal(write(fd, text, (size_t)n), n);
-	close(fd);
-	return pid;
-}
-
-static uint64_t inode_of(const char *path)
-{
-	struct stat st;
-
-	assert_int_equal(stat(path, &st), 0);
-	return st.st_ino;
-}
-
-static void check_cgroup_filter(const char *root, bool is_v1)
-{
-	char dir[256], inner[300];
-	struct capture_stats stats;
-
-	snprintf(dir, sizeof(dir), "%s/flamelet-test-%d", root, getpid());
-	pid_t pid = start_in_cgroup(dir, inner, sizeof(inner));
-	const uint64_t ids[] = { inode_of(dir) };
-	uint64_t inner_id = inode_of(inner);
-	struct seen seen = run((struct capture_opts){ .cgroup_ids = ids,
-						      .nr_cgroup_ids = 1,
-						      .cgroup_is_v1 = is_v1 },
-			       pid, &stats);
-
-	end_child(pid);
-	rmdir(inner);
-	rmdir(dir);
-	assert_true(seen.nr_wanted > 20);
-	assert_int_equal(seen.nr_others, 0);
-	assert_int_equal(seen.last.cgroup_id, inner_id);
-}
-
-static void a_cgroup_filter_takes_in_what_is_below(void **state)
-{
-	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
-
-	(void)state;
-	assert_int_equal(cgroup_fs_open(NULL, &fs), 0);
-	check_cgroup_filter(cgroup_fs_root(fs), cgroup_fs_mode(fs) == CGROUP_MODE_LEGACY);
-}
-
-static void v1_hosts_identify_by_the_memory_controller(void **state)
-{
-	(void)state;
-	if (access(V1_MEMORY "/cgroup.procs", W_OK) < 0)
-		skip();
-	check_cgroup_filter(V1_MEMORY, true);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,8 +401,6 @@ int main(void)
 		cmocka_unit_test(pid_and_comm_filters_narrow_each_other),
 		cmocka_unit_test(idle_cpus_are_sampled_only_on_request),
 		cmocka_unit_test(only_the_asked_for_cpu_is_sampled),
-		cmocka_unit_test(a_cgroup_filter_takes_in_what_is_below),
-		cmocka_unit_test(v1_hosts_identify_by_the_memory_controller),
 	};
 
 	if (geteuid() != 0) {

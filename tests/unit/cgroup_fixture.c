@@ -8,14 +8,19 @@
 
 #include "unit.h"
 
-#define PATH_BYTES 1024
+#define PATH_BYTES 2048
 
 void cgroup_fixture_init(struct cgroup_fixture *fixture)
+{
+	cgroup_fixture_init_at(fixture, NULL);
+}
+
+void cgroup_fixture_init_at(struct cgroup_fixture *fixture, const char *root)
 {
 	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
 
 	*fixture = (struct cgroup_fixture){ 0 };
-	if (cgroup_fs_open(NULL, &fs) < 0)
+	if (cgroup_fs_open(root, &fs) < 0)
 		return;
 	snprintf(fixture->root, sizeof(fixture->root), "%s/flamelet-test-%d", cgroup_fs_root(fs),
 		 getpid());

@@ -14,6 +14,9 @@ struct cgroup_fixture {
 };
 
 void cgroup_fixture_init(struct cgroup_fixture *fixture);
+
+/* In the hierarchy mounted at `root`, see cgroup_fs_open(). */
+void cgroup_fixture_init_at(struct cgroup_fixture *fixture, const char *root);
 void cgroup_fixture_done(struct cgroup_fixture *fixture);
 
 /* Skips the test when there is none. */

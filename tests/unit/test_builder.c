@@ -146,9 +146,28 @@ static void a_cgroup_s_samples_get_its_resource(void **state)
 
 		assert_int_equal(builder_add_sample(builder, &sample), 0);
 	}
-	builder_set_resource(builder, 1, 5);
+	assert_int_equal(builder_set_resource(builder, 1, 5), 5);
+	assert_int_equal(builder_set_resource(builder, 2, 6), 0);
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(builder_peek(builder)->samples[i].resource, i % 2 ? 5 : 0);
+}
+
+static void a_cgroup_s_samples_are_taken_out(void **state)
+{
+	(void)state;
+	_cleanup_(builder_freep) struct builder *builder = new_builder();
+
+	for (uint32_t i = 0; i < 10; i++) {
+		struct profile_sample sample = { .cgroup_id = i % 3, .tid = i, .count = 2 };
+
+		assert_int_equal(builder_add_sample(builder, &sample), 0);
+	}
+	assert_int_equal(builder_remove_cgroup(builder, 0), 8);
+	assert_int_equal(builder_remove_cgroup(builder, 0), 0);
+	assert_int_equal(builder_peek(builder)->nr_samples, 6);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(builder_peek(builder)->samples[i].tid, i + i / 2 + 1);
+	assert_int_equal(profile_total(builder_peek(builder)), 12);
 }
 
 static void a_full_builder_refuses_new_elements_and_takes_known_ones(void **state)
@@ -281,6 +300,7 @@ int main(void)
 		cmocka_unit_test(resources_leave_empty_attributes_out_and_are_equal_by_content),
 		cmocka_unit_test(equal_samples_are_summed),
 		cmocka_unit_test(a_cgroup_s_samples_get_its_resource),
+		cmocka_unit_test(a_cgroup_s_samples_are_taken_out),
 		cmocka_unit_test(a_full_builder_refuses_new_elements_and_takes_known_ones),
 		cmocka_unit_test(a_budget_of_nothing_refuses_every_element),
 		cmocka_unit_test(a_sealed_profile_lives_until_its_last_reference),

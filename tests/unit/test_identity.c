@@ -28,13 +28,13 @@
 #define STRANGER_UID "00000000-2778-49ae-92ed-f9f23d29979f"
 #define STRANGER_DIR "/kubepods/pod" STRANGER_UID "/" STRANGER_ID
 #define DOCKER_DIR "/docker/" STRANGER_ID
-#define HOST_DIR "/system.slice"
+#define HOST_DIR "/system.slice/ssh.service"
 
 struct fixture {
 	struct cgroup_fixture cgroups;
 	struct pod_index *pods;
 	struct identity *identity; /* without a kubelet to ask */
-	struct builder *builder;
+	struct builder *builder; /* of the last resource */
 };
 
 static struct identity *new_identity(const struct fixture *fixture, struct pod_watch *watch)
@@ -59,7 +59,6 @@ static int set_up(void **state)
 	if (!fixture->cgroups.fs)
 		return 0;
 	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
-	assert_int_equal(builder_new(MAX_BYTES, &fixture->builder), 0);
 	fixture->identity = new_identity(fixture, NULL);
 	return 0;
 }
@@ -98,8 +97,8 @@ static void remove_cgroup(const struct fixture *fixture, const char *path)
 /* The kubelet's answer arrives. */
 static void list_pods(const struct fixture *fixture, uint64_t now_ns)
 {
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
 	const struct pod_list_opts list_opts = { .max_bytes = MAX_BYTES };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
 	struct pod_list *list = NULL;
 
 	assert_int_equal(file_read_at(AT_FDCWD, PODS_FILE, &body), 0);
@@ -107,15 +106,34 @@ static void list_pods(const struct fixture *fixture, uint64_t now_ns)
 	assert_int_equal(pod_index_update(fixture->pods, list, now_ns), 0);
 }
 
+/* A window with three samples of the cgroup gets its resources; returns that of the samples. */
+static uint32_t resource_of(struct fixture *fixture, uint64_t cgroup_id)
+{
+	const struct profile_sample sample = { .cgroup_id = cgroup_id, .count = 3 };
+
+	builder_free(fixture->builder);
+	assert_int_equal(builder_new(MAX_BYTES, &fixture->builder), 0);
+	assert_int_equal(builder_add_sample(fixture->builder, &sample), 0);
+	assert_int_equal(identity_add_resource(fixture->identity, cgroup_id, fixture->builder), 0);
+	assert_int_equal(builder_peek(fixture->builder)->nr_samples, 1);
+	return builder_peek(fixture->builder)->samples[0].resource;
+}
+
+/* NULL when the resource of the cgroup does not have it. */
+static const char *attribute_of(struct fixture *fixture, uint64_t cgroup_id, const char *key)
+{
+	uint32_t resource = resource_of(fixture, cgroup_id);
+
+	return profile_resource_get(builder_peek(fixture->builder), resource, key);
+}
+
 /* The resource has these attributes and no others. */
 static void assert_resource(struct fixture *fixture, uint64_t cgroup_id,
 			    const struct attribute *expected, size_t nr)
 {
-	uint32_t id;
-
-	assert_int_equal(identity_add_resource(fixture->identity, cgroup_id, fixture->builder, &id),
-			 0);
+	uint32_t id = resource_of(fixture, cgroup_id);
 	const struct profile *profile = builder_peek(fixture->builder);
+
 	for (size_t i = 0; i < nr; i++) {
 		const char *value = profile_resource_get(profile, id, expected[i].key);
 
@@ -123,6 +141,13 @@ static void assert_resource(struct fixture *fixture, uint64_t cgroup_id,
 		assert_string_equal(value, expected[i].value);
 	}
 	assert_int_equal(profile->resources[id].nr, nr);
+}
+
+static void expect_states(const struct fixture *fixture, enum identity_state state, uint64_t nr)
+{
+	struct identity_stats stats = identity_get_stats(fixture->identity);
+
+	assert_int_equal(stats.nr_samples[state], nr);
 }
 
 static void a_container_has_all_attributes_of_its_pod(void **state)
@@ -136,10 +161,14 @@ static void a_container_has_all_attributes_of_its_pod(void **state)
 		{ "k8s.pod.uid", POD_UID },
 		{ "k8s.container.name", "spin" },
 		{ "container.id", CONTAINER_ID },
+		{ "k8s.container.restart_count", "0" },
 		{ "container.image.name", "local.test/bb" },
+		{ "container.image.tags", "1" },
 		{ "k8s.deployment.name", "web" },
+		{ "k8s.pod.start_time", "2026-11-21T03:37:48Z" },
 		{ "k8s.node.name", "node-1" },
 		{ "host.name", "host-1" },
+		{ "flamelet.identity", "kubelet" },
 	};
 	struct fixture *fixture = fixture_or_skip(state);
 	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
@@ -148,7 +177,7 @@ static void a_container_has_all_attributes_of_its_pod(void **state)
 	list_pods(fixture, clock_mono_ns());
 	assert_true(identity_is_final(fixture->identity, id));
 	assert_resource(fixture, id, expected, array_len(expected));
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 0);
+	expect_states(fixture, IDENTITY_KUBELET, 3);
 	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
 }
 
@@ -168,14 +197,9 @@ static void workloads_have_the_attribute_of_their_kind(void **state)
 	list_pods(fixture, clock_mono_ns());
 	for (size_t i = 0; i < array_len(cases); i++) {
 		uint64_t id = make_cgroup(fixture, cases[i].dir);
-		uint32_t resource;
 
 		identity_see(fixture->identity, id);
-		assert_int_equal(
-			identity_add_resource(fixture->identity, id, fixture->builder, &resource),
-			0);
-		const char *name = profile_resource_get(builder_peek(fixture->builder), resource,
-							cases[i].key);
+		const char *name = attribute_of(fixture, id, cases[i].key);
 		assert_non_null(name);
 		assert_string_equal(name, cases[i].name);
 	}
@@ -184,19 +208,21 @@ static void workloads_have_the_attribute_of_their_kind(void **state)
 static void the_host_is_named_as_such(void **state)
 {
 	static const struct attribute expected[] = {
-		{ "service.name", "host" },
-		{ "k8s.node.name", "node-1" },
-		{ "host.name", "host-1" },
+		{ "service.name", "ssh.service" }, { "process.linux.cgroup", HOST_DIR },
+		{ "k8s.node.name", "node-1" },	   { "host.name", "host-1" },
+		{ "flamelet.identity", "host" },
 	};
 	struct fixture *fixture = fixture_or_skip(state);
-	const uint64_t ids[] = { make_cgroup(fixture, "/"), make_cgroup(fixture, HOST_DIR) };
+	uint64_t root_id = make_cgroup(fixture, "/");
+	uint64_t id = make_cgroup(fixture, HOST_DIR);
 
-	for (size_t i = 0; i < array_len(ids); i++) {
-		identity_see(fixture->identity, ids[i]);
-		assert_true(identity_is_final(fixture->identity, ids[i]));
-		assert_resource(fixture, ids[i], expected, array_len(expected));
-	}
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+	identity_see(fixture->identity, id);
+	identity_see(fixture->identity, root_id);
+	assert_true(identity_is_final(fixture->identity, id));
+	assert_resource(fixture, id, expected, array_len(expected));
+	assert_string_equal(attribute_of(fixture, root_id, "service.name"), "host");
+	expect_states(fixture, IDENTITY_HOST, 6);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 0);
 }
 
 static void a_cgroup_that_was_gone_is_not_said_to_be_the_host(void **state)
@@ -213,17 +239,17 @@ static void a_cgroup_that_was_gone_is_not_said_to_be_the_host(void **state)
 	identity_see(fixture->identity, id);
 	assert_true(identity_is_final(fixture->identity, id));
 	assert_resource(fixture, id, expected, array_len(expected));
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 1);
+	expect_states(fixture, IDENTITY_UNKNOWN, 3);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 1);
 	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 0);
 }
 
 static void without_a_kubelet_a_container_has_its_ids(void **state)
 {
 	static const struct attribute expected[] = {
-		{ "k8s.pod.uid", POD_UID },
-		{ "container.id", CONTAINER_ID },
-		{ "k8s.node.name", "node-1" },
-		{ "host.name", "host-1" },
+		{ "k8s.pod.uid", POD_UID },	 { "container.id", CONTAINER_ID },
+		{ "k8s.node.name", "node-1" },	 { "host.name", "host-1" },
+		{ "flamelet.identity", "path" },
 	};
 	struct fixture *fixture = fixture_or_skip(state);
 	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
@@ -231,15 +257,19 @@ static void without_a_kubelet_a_container_has_its_ids(void **state)
 	identity_see(fixture->identity, id);
 	assert_true(identity_is_final(fixture->identity, id)); /* nobody to wait for */
 	assert_resource(fixture, id, expected, array_len(expected));
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 1);
+	expect_states(fixture, IDENTITY_PATH, 3);
 }
 
 static void a_container_outside_pods_has_its_id(void **state)
 {
 	static const struct attribute expected[] = {
+		{ "service.name", "docker-0000161f1570" },
 		{ "container.id", STRANGER_ID },
+		{ "container.runtime.name", "docker" },
+		{ "process.linux.cgroup", DOCKER_DIR },
 		{ "k8s.node.name", "node-1" },
 		{ "host.name", "host-1" },
+		{ "flamelet.identity", "host" },
 	};
 	struct fixture *fixture = fixture_or_skip(state);
 	uint64_t id = make_cgroup(fixture, DOCKER_DIR);
@@ -247,19 +277,16 @@ static void a_container_outside_pods_has_its_id(void **state)
 	list_pods(fixture, clock_mono_ns());
 	identity_see(fixture->identity, id);
 	assert_resource(fixture, id, expected, array_len(expected));
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unnamed, 0);
 }
 
 static void a_pods_own_cgroup_has_no_container(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 	uint64_t id = make_cgroup(fixture, POD_DIR);
-	uint32_t resource;
 
 	list_pods(fixture, clock_mono_ns());
 	identity_see(fixture->identity, id);
-	assert_int_equal(identity_add_resource(fixture->identity, id, fixture->builder, &resource),
-			 0);
+	uint32_t resource = resource_of(fixture, id);
 	const struct profile *profile = builder_peek(fixture->builder);
 	assert_string_equal(profile_resource_get(profile, resource, "k8s.pod.name"),
 			    "web-5b5cc55988-mjsx8");
@@ -270,12 +297,7 @@ static void a_pods_own_cgroup_has_no_container(void **state)
 
 static const char *container_name(struct fixture *fixture, uint64_t cgroup_id)
 {
-	uint32_t resource;
-
-	assert_int_equal(
-		identity_add_resource(fixture->identity, cgroup_id, fixture->builder, &resource),
-		0);
-	return profile_resource_get(builder_peek(fixture->builder), resource, "k8s.container.name");
+	return attribute_of(fixture, cgroup_id, "k8s.container.name");
 }
 
 static void a_container_that_is_gone_keeps_the_name_it_was_seen_with(void **state)
@@ -288,7 +310,7 @@ static void a_container_that_is_gone_keeps_the_name_it_was_seen_with(void **stat
 	identity_see(fixture->identity, id);
 	list_pods(fixture, clock_mono_ns());
 	assert_string_equal(container_name(fixture, id), "spin");
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 0);
 }
 
 static void the_inventory_knows_containers_that_are_gone_when_they_are_sampled(void **state)
@@ -301,10 +323,10 @@ static void the_inventory_knows_containers_that_are_gone_when_they_are_sampled(v
 	identity_see(fixture->identity, id);
 	list_pods(fixture, clock_mono_ns());
 	assert_string_equal(container_name(fixture, id), "spin");
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 0);
 }
 
-static void the_inventory_holds_pods_and_containers_once(void **state)
+static void the_inventory_holds_all_cgroups_once(void **state)
 {
 	static const char *const dirs[] = { CONTAINER_DIR, STRANGER_DIR, DOCKER_DIR, HOST_DIR };
 	struct fixture *fixture = fixture_or_skip(state);
@@ -313,8 +335,8 @@ static void the_inventory_holds_pods_and_containers_once(void **state)
 		make_cgroup(fixture, dirs[i]);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(identity_learn_all(fixture->identity), 0);
-		/* Two pods, their containers and that of docker. */
-		assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 5);
+		/* The root; kubepods, burstable, two pods, their containers; two of docker, two of systemd. */
+		assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 11);
 	}
 }
 
@@ -325,9 +347,10 @@ static void an_inventory_that_cannot_be_taken_leaves_what_is_known(void **state)
 
 	identity_see(fixture->identity, id);
 	remove_cgroup(fixture, HOST_DIR);
+	remove_cgroup(fixture, "/system.slice");
 	assert_int_equal(rmdir(fixture->cgroups.root), 0);
 	assert_true(identity_learn_all(fixture->identity) <= 0);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
+	assert_string_equal(attribute_of(fixture, id, "service.name"), "ssh.service");
 }
 
 /* The sandbox is told by a pod list that is some seconds younger than the first sight of its cgroup. */
@@ -342,6 +365,98 @@ static void the_sandbox_of_an_inventory_is_still_told_by_exclusion(void **state)
 	assert_null(container_name(fixture, id));
 	list_pods(fixture, clock_mono_ns() + SANDBOX_AFTER_NS);
 	assert_string_equal(container_name(fixture, id), SANDBOX_NAME);
+}
+
+static struct cgroup_event event_of(enum cgroup_event_kind kind, uint64_t id, const char *path)
+{
+	struct cgroup_event event = { .time_ns = clock_mono_ns(), .id = id, .kind = kind };
+
+	event.path_bytes = (uint32_t)strlen(path) + 1;
+	memcpy(event.path, path, event.path_bytes);
+	return event;
+}
+
+/* It never exists for us. */
+static void a_container_that_was_born_and_died_unseen_keeps_its_name(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	const struct cgroup_event born = event_of(CGROUP_BORN, 7, CONTAINER_DIR);
+	const struct cgroup_event died = event_of(CGROUP_DIED, 7, CONTAINER_DIR);
+
+	identity_follow(fixture->identity, &born);
+	identity_follow(fixture->identity, &died);
+	identity_see(fixture->identity, 7);
+	list_pods(fixture, clock_mono_ns());
+	assert_string_equal(container_name(fixture, 7), "spin");
+	assert_int_equal(identity_get_stats(fixture->identity).nr_births, 1);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_late, 0);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 0);
+}
+
+static void the_death_of_a_stranger_is_nothing(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	const struct cgroup_event died = event_of(CGROUP_DIED, 7, CONTAINER_DIR);
+
+	identity_follow(fixture->identity, &died);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 0);
+}
+
+static void what_runs_below_a_container_is_the_containers(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, CONTAINER_DIR "/container/init.scope");
+
+	identity_see(fixture->identity, id);
+	list_pods(fixture, clock_mono_ns());
+	assert_string_equal(container_name(fixture, id), "spin");
+}
+
+/* The pod is known, one of its containers is not (yet). */
+static void a_container_without_a_name_has_its_pods(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, POD_DIR "/" STRANGER_ID);
+
+	list_pods(fixture, clock_mono_ns());
+	identity_see(fixture->identity, id);
+	assert_string_equal(attribute_of(fixture, id, "k8s.pod.name"), "web-5b5cc55988-mjsx8");
+	assert_string_equal(attribute_of(fixture, id, "container.id"), STRANGER_ID);
+	assert_string_equal(attribute_of(fixture, id, "flamelet.identity"), "partial");
+	assert_null(container_name(fixture, id));
+	expect_states(fixture, IDENTITY_PARTIAL, 12);
+}
+
+static void update_with(const struct fixture *fixture, const char *body)
+{
+	const struct pod_list_opts list_opts = { .max_bytes = MAX_BYTES };
+	struct pod_list *list = NULL;
+
+	assert_int_equal(pod_list_parse(body, strlen(body), &list_opts, &list), 0);
+	assert_int_equal(pod_index_update(fixture->pods, list, clock_mono_ns()), 0);
+}
+
+#define POD_WITH(annotations)                                                                      \
+	"{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\"," \
+	"\"uid\":\"" POD_UID "\",\"annotations\":{" annotations "}}}]}"
+
+static void samples_of_a_pod_that_is_opted_out_are_dropped(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+	uint64_t id = make_cgroup(fixture, POD_DIR);
+	const struct profile_sample samples[] = { { .cgroup_id = id, .count = 3 },
+						  { .cgroup_id = id, .pid = 1, .count = 4 },
+						  { .cgroup_id = 1, .count = 5 } };
+
+	update_with(fixture, POD_WITH("\"flamelet.dev/profile\":\"false\""));
+	identity_see(fixture->identity, id);
+	assert_int_equal(builder_new(MAX_BYTES, &fixture->builder), 0);
+	for (size_t i = 0; i < array_len(samples); i++)
+		assert_int_equal(builder_add_sample(fixture->builder, &samples[i]), 0);
+	assert_int_equal(identity_add_resource(fixture->identity, id, fixture->builder), 0);
+	assert_int_equal(builder_peek(fixture->builder)->nr_samples, 1);
+	assert_int_equal(builder_peek(fixture->builder)->samples[0].cgroup_id, 1);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_opted_out, 7);
 }
 
 static void *see_for_a_while(void *data)
@@ -365,16 +480,12 @@ static void reader_and_loader_use_it_at_once(void **state)
 
 	assert_int_equal(pthread_create(&reader, NULL, see_for_a_while, fixture), 0);
 	for (int i = 0; i < 2000; i++) {
-		uint32_t resource;
-
 		(void)identity_is_final(fixture->identity, id);
-		assert_int_equal(
-			identity_add_resource(fixture->identity, id, fixture->builder, &resource),
-			0);
+		(void)resource_of(fixture, id);
 		assert_true(identity_get_stats(fixture->identity).nr_cgroups <= 1);
 	}
 	assert_int_equal(pthread_join(reader, NULL), 0);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_unknown, 2000);
+	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 2000);
 }
 
 static void wait_for_requests(const struct kubelet_standin *server, size_t nr)
@@ -393,17 +504,17 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 					   .node_name = "node-1",
 					   .ca_file = server->ca_file,
 					   .token_file = server->token_file };
-	struct kubelet *kubelet = NULL;
+	struct pod_watch_opts watch_opts = { .index = fixture->pods };
 	struct pod_watch *watch = NULL;
 
-	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
-	const struct pod_watch_opts watch_opts = { .kubelet = kubelet, .index = fixture->pods };
+	assert_int_equal(kubelet_new(&opts, &watch_opts.kubelet), 0);
 	assert_int_equal(pod_watch_start(&watch_opts, &watch), 0);
 	pod_watch_wait_first(watch, clock_mono_ns() + WAIT_NS);
 	return watch;
 }
 
-static void an_unknown_container_is_asked_for_when_it_is_sampled_and_not_before(void **state)
+static void an_unknown_container_is_asked_for_at_its_birth_or_first_sample_and_not_before(
+	void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 	struct kubelet_standin server;
@@ -422,6 +533,10 @@ static void an_unknown_container_is_asked_for_when_it_is_sampled_and_not_before(
 	identity_see(identity, id);
 	wait_for_requests(&server, 2);
 	assert_false(identity_is_final(identity, id));
+
+	const struct cgroup_event born = event_of(CGROUP_BORN, 7, STRANGER_DIR "/..");
+	identity_follow(identity, &born);
+	wait_for_requests(&server, 3);
 
 	identity_free(identity);
 	pod_watch_stop(watch);
@@ -442,11 +557,17 @@ int main(void)
 		IDENTITY_TEST(a_pods_own_cgroup_has_no_container),
 		IDENTITY_TEST(a_container_that_is_gone_keeps_the_name_it_was_seen_with),
 		IDENTITY_TEST(the_inventory_knows_containers_that_are_gone_when_they_are_sampled),
-		IDENTITY_TEST(the_inventory_holds_pods_and_containers_once),
+		IDENTITY_TEST(the_inventory_holds_all_cgroups_once),
 		IDENTITY_TEST(an_inventory_that_cannot_be_taken_leaves_what_is_known),
 		IDENTITY_TEST(the_sandbox_of_an_inventory_is_still_told_by_exclusion),
+		IDENTITY_TEST(a_container_that_was_born_and_died_unseen_keeps_its_name),
+		IDENTITY_TEST(the_death_of_a_stranger_is_nothing),
+		IDENTITY_TEST(what_runs_below_a_container_is_the_containers),
+		IDENTITY_TEST(a_container_without_a_name_has_its_pods),
+		IDENTITY_TEST(samples_of_a_pod_that_is_opted_out_are_dropped),
 		IDENTITY_TEST(reader_and_loader_use_it_at_once),
-		IDENTITY_TEST(an_unknown_container_is_asked_for_when_it_is_sampled_and_not_before),
+		IDENTITY_TEST(
+			an_unknown_container_is_asked_for_at_its_birth_or_first_sample_and_not_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -313,7 +313,7 @@ static void a_drain_delivers_all_that_was_handed_in(void **state)
 	assert_int_equal(stats.nr_frames_named, 50);
 	assert_int_equal(stats.nr_frames_unnamed, 50);
 	assert_int_equal(stats.processes.nr_processes, 1);
-	assert_int_equal(stats.identity.nr_unknown, geteuid() == 0 ? 0 : 50);
+	assert_int_equal(stats.identity.nr_missed, geteuid() == 0 ? 0 : 50);
 }
 
 static void what_a_slow_sink_costs_is_counted(void **state)
@@ -417,7 +417,8 @@ static void a_cgroup_nobody_knows_is_said_to_be_unknown(void **state)
 								 "flamelet.identity"),
 					    "unknown");
 	}
-	assert_true(pipeline_get_stats(fixture->pipeline).identity.nr_unknown >= 1);
+	assert_true(pipeline_get_stats(fixture->pipeline).identity.nr_samples[IDENTITY_UNKNOWN] >=
+		    1);
 }
 
 static struct pod_watch *watch_server(const struct fixture *fixture,
@@ -427,11 +428,10 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 					   .node_name = "node-1",
 					   .ca_file = server->ca_file,
 					   .token_file = server->token_file };
-	struct kubelet *kubelet = NULL;
+	struct pod_watch_opts watch_opts = { .index = fixture->pods };
 	struct pod_watch *watch = NULL;
 
-	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
-	const struct pod_watch_opts watch_opts = { .kubelet = kubelet, .index = fixture->pods };
+	assert_int_equal(kubelet_new(&opts, &watch_opts.kubelet), 0);
 	assert_int_equal(pod_watch_start(&watch_opts, &watch), 0);
 	pod_watch_wait_first(watch, clock_mono_ns() + 20 * NSEC_PER_SEC);
 	return watch;
@@ -455,7 +455,8 @@ static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
 	uint32_t resource = profile->samples[0].resource;
 	assert_string_equal(profile_resource_get(profile, resource, "k8s.pod.uid"), STRANGER_UID);
 	assert_null(profile_resource_get(profile, resource, "k8s.pod.name"));
-	assert_int_equal(pipeline_get_stats(fixture->pipeline).identity.nr_unnamed, 1);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).identity.nr_samples[IDENTITY_PATH],
+			 1);
 }
 
 static void a_window_waits_for_names_but_not_for_ever(void **state)

@@ -160,7 +160,7 @@ struct verdict_case {
 	}
 
 static const struct verdict_case cases[] = {
-	{ RULES(IN(NAMESPACES, NULL)), "++++++++++-?+" },
+	{ RULES(IN(NAMESPACES, NULL)), "++++++++++-++" },
 
 	{ RULES(IN(NAMESPACES, "shop")), "--++++++++-?-" },
 	{ RULES(IN(NAMESPACES, "sho")), "-----------?-" },
@@ -177,8 +177,8 @@ static const struct verdict_case cases[] = {
 
 	{ RULES(IN(CONTAINERS, "web")), "--++---?-+-?-" },
 	{ RULES(IN(CONTAINERS, "we")), "-------?---?-" },
-	{ RULES(IN(CONTAINERS, ID_12)), "--++--++++-?+" },
-	{ RULES(IN(CONTAINERS, ID)), "--++--++++-?+" },
+	{ RULES(IN(CONTAINERS, ID_12)), "--++--++++-++" },
+	{ RULES(IN(CONTAINERS, ID)), "--++--++++-++" },
 	{ RULES(IN(CONTAINERS, "9a4e161f157")), "-------?---?-" },
 	{ RULES(IN(CONTAINERS, ID "0")), "-------?---?-" },
 	{ RULES(IN(CONTAINERS, DOCKER_ID)), "-+-----?---?-" },
@@ -197,8 +197,8 @@ static const struct verdict_case cases[] = {
 	{ RULES(IN(NO_SELECTORS, "app", "x")), "++-------?-?+" },
 	{ RULES(IN(NO_SELECTORS, "x")), "+++++++++?-?+" },
 
-	{ RULES(IN(CGROUPS, "/")), "++++++++++-?+" },
-	{ RULES(IN(CGROUPS, "/kubepods")), "---+++++++-?+" },
+	{ RULES(IN(CGROUPS, "/")), "++++++++++-++" },
+	{ RULES(IN(CGROUPS, "/kubepods")), "---+++++++-++" },
 	{ RULES(IN(CGROUPS, "kubepods//podA//")), "---+++++++---" },
 	{ RULES(IN(CGROUPS, "/kubepods/pod")), "-------------" },
 	{ RULES(IN(CGROUPS, "/system.slice/", "/docker")), "+++----------" },

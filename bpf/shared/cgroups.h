@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The contract between kernel and agent about cgroups: the agent says which are sampled, the kernel says which
+ * come and go. */
+#ifndef BPF_SHARED_CGROUPS_H
+#define BPF_SHARED_CGROUPS_H
+
+#include <linux/types.h>
+
+#define CGROUP_PATH_MAX                                                                            \
+	1024 /* what the kernel's tracepoints have of a path: TRACE_CGROUP_PATH_LEN */
+#define MAX_CGROUP_VERDICTS 16384
+
+/* Whether a cgroup is sampled. One without a verdict follows the nearest one above it that has one, and at last the
+ * agent's default. */
+enum cgroup_verdict {
+	CGROUP_UNFILTERED, /* as a default only: everything is sampled, verdicts do not count */
+	CGROUP_WANTED,
+	CGROUP_EXCLUDED,
+	CGROUP_UNDECIDED, /* not sampled, as it may be excluded */
+};
+
+enum cgroup_event_kind {
+	CGROUP_BORN,
+	CGROUP_DIED,
+};
+
+/* Of the hierarchy that samples are identified by; cut behind the path. */
+struct cgroup_event {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 id; /* as in struct sample_event */
+	__u32 kind; /* enum cgroup_event_kind */
+	__u32 path_bytes; /* with the NUL; CGROUP_PATH_MAX: it may be cut */
+	char path[CGROUP_PATH_MAX]; /* below the hierarchy's root */
+};
+
+_Static_assert(sizeof(struct cgroup_event) == 24 + CGROUP_PATH_MAX, "no hidden padding");
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/cgroup_filter.h"
+
+void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
+			struct identity *identity, struct pod_index *pods,
+			const struct selection *selection)
+{
+	*filter = (struct cgroup_filter){
+		.capture = capture,
+		.identity = identity,
+		.pods = pods,
+		.selection = selection,
+		.is_outdated = true,
+	};
+}
+
+void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *selection)
+{
+	filter->selection = selection;
+	filter->is_outdated = true;
+}
+
+static enum cgroup_verdict to_verdict(enum selection_verdict verdict)
+{
+	static const enum cgroup_verdict verdicts[] = {
+		[SELECTION_WANTED] = CGROUP_WANTED,
+		[SELECTION_EXCLUDED] = CGROUP_EXCLUDED,
+		[SELECTION_UNDECIDED] = CGROUP_UNDECIDED,
+	};
+
+	return verdicts[verdict];
+}
+
+/* One cgroup under judgement. */
+struct judgement {
+	const struct selection *selection;
+	const struct known_cgroup *cgroup;
+	enum cgroup_verdict verdict;
+};
+
+static void judge_match(const struct pod_match *match, void *data)
+{
+	struct judgement *judgement = data;
+	const struct known_cgroup *cgroup = judgement->cgroup;
+	const char *path = cgroup->path ? cgroup->path : "";
+
+	judgement->verdict = to_verdict(
+		selection_decide(judgement->selection, path, &cgroup->owner, match));
+}
+
+static enum cgroup_verdict verdict_of(const struct cgroup_filter *filter,
+				      const struct known_cgroup *cgroup)
+{
+	struct judgement judgement = { filter->selection, cgroup, CGROUP_UNFILTERED };
+
+	pod_index_find(filter->pods, &cgroup->owner, cgroup->first_seen_ns, judge_match,
+		       &judgement);
+	return judgement.verdict;
+}
+
+/* Of what has no verdict and nothing above it that has one. */
+static enum cgroup_verdict default_verdict(const struct cgroup_filter *filter)
+{
+	return selection_has_inclusions(filter->selection) ? CGROUP_EXCLUDED : CGROUP_WANTED;
+}
+
+/* The verdict that the kernel must have; CGROUP_UNFILTERED: none, what is above decides. */
+static enum cgroup_verdict needed_verdict(const struct cgroup_filter *filter,
+					  const struct known_cgroup *cgroup)
+{
+	bool is_host = cgroup->owner.kind == CGROUP_HOST;
+	bool is_empty = selection_is_empty(filter->selection);
+
+	if (cgroup->is_dead)
+		return CGROUP_UNFILTERED;
+	enum cgroup_verdict verdict = verdict_of(filter, cgroup);
+	if (is_empty)
+		return verdict == CGROUP_EXCLUDED ? verdict : CGROUP_UNFILTERED;
+	if (is_host && cgroup->path && cgroup_path_is_pods_root(cgroup->path) &&
+	    verdict == default_verdict(filter))
+		return CGROUP_UNDECIDED;
+	return is_host && verdict == default_verdict(filter) ? CGROUP_UNFILTERED : verdict;
+}
+
+static void count(struct cgroup_filter_stats *stats, enum cgroup_verdict verdict)
+{
+	stats->nr_wanted += verdict == CGROUP_WANTED;
+	stats->nr_excluded += verdict == CGROUP_EXCLUDED;
+	stats->nr_undecided += verdict == CGROUP_UNDECIDED;
+}
+
+static void update_one(struct known_cgroup *cgroup, void *data)
+{
+	struct cgroup_filter *filter = data;
+	enum cgroup_verdict verdict = needed_verdict(filter, cgroup);
+
+	count(&filter->stats, verdict);
+	if (verdict == cgroup->verdict)
+		return;
+	if (verdict == CGROUP_UNFILTERED)
+		capture_forget_cgroup(filter->capture, cgroup->id);
+	else if (capture_set_cgroup(filter->capture, cgroup->id, verdict) < 0)
+		filter->stats.nr_refused++;
+	cgroup->verdict = verdict;
+}
+
+/* Verdicts first: with inclusions gone, the default would let everything through that is excluded now. */
+void cgroup_filter_update(struct cgroup_filter *filter)
+{
+	uint64_t pods_generation = pod_index_generation(filter->pods);
+	uint64_t cgroups_generation = identity_generation(filter->identity);
+
+	if (!filter->is_outdated && pods_generation == filter->pods_generation &&
+	    cgroups_generation == filter->cgroups_generation)
+		return;
+	filter->stats = (struct cgroup_filter_stats){ .nr_refused = filter->stats.nr_refused };
+	identity_visit(filter->identity, update_one, filter);
+
+	bool is_unfiltered = selection_is_empty(filter->selection) &&
+			     filter->stats.nr_excluded == 0;
+	capture_set_cgroup_default(filter->capture,
+				   is_unfiltered ? CGROUP_UNFILTERED : default_verdict(filter));
+	filter->is_outdated = false;
+	filter->pods_generation = pods_generation;
+	filter->cgroups_generation = cgroups_generation;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the kernel's verdicts about cgroups (bpf/shared/cgroups.h) in step with the user's selection: what is excluded is
+ * dropped by BPF before anything of it is read. Belongs to the reader's thread.
+ *
+ * Pods and containers have a verdict each. What the kubelet has not told yet is undecided where there are rules: the
+ * directory that all pods are below says so for those the agent has not seen yet. Without rules everything is sampled but
+ * pods that are opted out. */
+#ifndef PIPELINE_CGROUP_FILTER_H
+#define PIPELINE_CGROUP_FILTER_H
+
+#include "capture/capture.h"
+#include "k8s/pod_index.h"
+#include "k8s/selection.h"
+#include "pipeline/identity.h"
+
+#include <stdint.h>
+
+struct cgroup_filter_stats {
+	uint64_t nr_wanted; /* pods and containers, of those with a verdict */
+	uint64_t nr_excluded;
+	uint64_t nr_undecided;
+	uint64_t nr_refused; /* verdicts over MAX_CGROUP_VERDICTS: what is above decides */
+};
+
+struct cgroup_filter {
+	struct capture *capture; /* borrowed, as all others */
+	struct identity *identity;
+	struct pod_index *pods;
+	const struct selection *selection;
+	uint64_t pods_generation; /* as the verdicts are */
+	uint64_t cgroups_generation;
+	bool is_outdated; /* the selection is another one */
+	struct cgroup_filter_stats stats;
+};
+
+/* `selection` is borrowed until the next one or the end. */
+void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
+			struct identity *identity, struct pod_index *pods,
+			const struct selection *selection);
+void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *selection);
+
+/* Brings the verdicts up to date with pods, cgroups and selection; quick when nothing is new. */
+void cgroup_filter_update(struct cgroup_filter *filter);
+
+#endif

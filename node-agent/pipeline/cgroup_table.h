@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cgroups that are known, by id. What is told at a cgroup's birth, or found while it exists, is kept for a while
+ * after its end: the last samples of a container are named when it is gone. Not thread-safe. */
+#ifndef PIPELINE_CGROUP_TABLE_H
+#define PIPELINE_CGROUP_TABLE_H
+
+#include "base/htable.h"
+#include "bpf/shared/cgroups.h"
+#include "k8s/cgroup_path.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CGROUP_TABLE_MAX 65536
+#define CGROUP_TABLE_MAX_PATH_BYTES ((size_t)8 << 20) /* of all paths; those beyond are without */
+#define CGROUP_FORGET_AFTER_NS (UINT64_C(15) * 60 * 1000000000)
+
+struct known_cgroup {
+	uint64_t id;
+	uint64_t first_seen_ns; /* CLOCK_MONOTONIC: birth, where it was told */
+	uint64_t last_seen_ns; /* sampled, or existing */
+	char *path; /* owned; below the hierarchy's root; NULL when there was no room */
+	struct cgroup_owner owner;
+	bool is_sampled; /* not only born, or found by the inventory */
+	bool is_dead;
+	enum cgroup_verdict verdict; /* as the kernel has it; CGROUP_UNFILTERED: it has none */
+};
+
+struct cgroup_table {
+	struct known_cgroup *cgroups; /* owned; not in any order */
+	size_t nr_cgroups, cap_cgroups;
+	size_t path_bytes;
+	struct htable index; /* by id */
+};
+
+void cgroup_table_done(struct cgroup_table *table);
+
+/* Borrowed until the next add; NULL when it is not known. */
+struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, uint64_t id);
+
+/* Adds a cgroup that is not known. When the table is full, those that were not seen for CGROUP_FORGET_AFTER_NS go, and at need
+ * all that are dead. NULL when there is no room or no memory. */
+struct known_cgroup *cgroup_table_add(struct cgroup_table *table, uint64_t id, const char *path,
+				      uint64_t now_ns);
+
+/* Forgets what is dead and was not seen for CGROUP_FORGET_AFTER_NS. */
+void cgroup_table_tidy(struct cgroup_table *table, uint64_t now_ns);
+
+#endif

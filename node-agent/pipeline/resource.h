@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a cgroup as a resource of OpenTelemetry's semantic conventions. */
+#ifndef PIPELINE_RESOURCE_H
+#define PIPELINE_RESOURCE_H
+
+#include "base/err.h"
+#include "k8s/pod_index.h"
+#include "pipeline/identity.h"
+#include "profile/builder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All borrowed for the call. */
+struct resource_source {
+	const struct known_cgroup *cgroup; /* NULL: nothing is known of it */
+	struct pod_index *pods;
+	const char *node_name; /* "": unknown */
+	const char *host_name;
+	bool is_stale; /* the kubelet is silent: names are those of its last answer */
+};
+
+struct resource_result {
+	enum identity_state state;
+	bool is_opted_out; /* no resource was added */
+	uint32_t resource;
+};
+
+/* Adds the resource. Errors: those of builder_add_resource(). */
+int resource_add(const struct resource_source *source, struct builder *builder,
+		 struct resource_result *ret_result) must_check;
+
+/* "kubelet", "path", …: the attribute's value. */
+const char *identity_state_name(enum identity_state state);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the user's rules and the kubelet's list to what the kernel samples: a child burns CPU time in a container's cgroup. */
+#include "cgroup_scene.h"
+#include "pipeline/cgroup_filter.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define MAX_BYTES 65536
+#define MAX_PODS 10
+#define POD_UID "43ef20e3-2778-49ae-92ed-f9f23d29979f"
+#define CONTAINER_ID "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
+#define POD_DIR "/kubepods/burstable/pod" POD_UID
+#define CONTAINER_DIR POD_DIR "/" CONTAINER_ID
+#define OTHER_DIR "/kubepods/pod00000000-2778-49ae-92ed-f9f23d29979f/" CONTAINER_ID
+
+#define POD(labels, annotations)                                                                   \
+	"{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\"," \
+	"\"uid\":\"" POD_UID "\",\"labels\":{" labels "},\"annotations\":{" annotations "}},"      \
+	"\"spec\":{\"containers\":[{\"name\":\"main\"}]},\"status\":{\"containerStatuses\":["      \
+	"{\"name\":\"main\",\"containerID\":\"containerd://" CONTAINER_ID "\"}]}}]}"
+
+struct scene {
+	struct cgroup_scene base;
+	struct pod_index *pods;
+	struct identity *identity;
+	struct selection *selection;
+	struct cgroup_filter filter;
+};
+
+static struct selection *make_selection(const struct selection_rules *rules)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MAX_BYTES);
+	struct selection *selection = NULL;
+
+	assert_int_equal(selection_new(rules, &message, &selection), 0);
+	return selection;
+}
+
+static void open_scene(struct scene *scene)
+{
+	assert_int_equal(pod_index_new(MAX_PODS, &scene->pods), 0);
+	const struct identity_opts opts = { .cgroup_fs = scene->base.cgroups.fs,
+					    .pods = scene->pods,
+					    .host_name = "host-1" };
+	assert_int_equal(identity_new(&opts, &scene->identity), 0);
+	assert_int_equal(identity_learn_all(scene->identity), 0);
+	scene->selection = make_selection(&(struct selection_rules){ 0 });
+	cgroup_filter_init(&scene->filter, scene->base.capture, scene->identity, scene->pods,
+			   scene->selection);
+}
+
+static int set_up(void **state)
+{
+	static struct scene scene;
+
+	scene = (struct scene){ 0 };
+	cgroup_scene_start(&scene.base, NULL, CONTAINER_DIR);
+	open_scene(&scene);
+	*state = &scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	cgroup_scene_stop(&scene->base);
+	identity_free(scene->identity);
+	pod_index_free(scene->pods);
+	selection_free(scene->selection);
+	return 0;
+}
+
+static void list_pods(const struct scene *scene, const char *body)
+{
+	const struct pod_list_opts opts = { .max_bytes = MAX_BYTES };
+	struct pod_list *list = NULL;
+
+	assert_int_equal(pod_list_parse(body, strlen(body), &opts, &list), 0);
+	assert_int_equal(pod_index_update(scene->pods, list, clock_mono_ns()), 0);
+}
+
+static void select_by(struct scene *scene, const struct selection_rules *rules)
+{
+	struct selection *selection = make_selection(rules);
+
+	cgroup_filter_select(&scene->filter, selection);
+	selection_free(scene->selection);
+	scene->selection = selection;
+}
+
+static void update_and_run(struct scene *scene)
+{
+	cgroup_filter_update(&scene->filter);
+	cgroup_scene_run(&scene->base);
+}
+
+static void expect_sampled(struct scene *scene)
+{
+	update_and_run(scene);
+	assert_true(scene->base.nr_samples > 20);
+}
+
+static void expect_excluded(struct scene *scene)
+{
+	update_and_run(scene);
+	assert_int_equal(scene->base.nr_samples, 0);
+	assert_true(scene->base.stats.bpf[STAT_EXCLUDED] > 20);
+}
+
+static void expect_undecided(struct scene *scene)
+{
+	update_and_run(scene);
+	assert_int_equal(scene->base.nr_samples, 0);
+	assert_true(scene->base.stats.bpf[STAT_UNDECIDED] > 20);
+}
+
+static void without_rules_unknown_pods_are_sampled(void **state)
+{
+	expect_sampled(*state);
+}
+
+static void a_pod_that_opts_out_is_excluded_without_rules_and_may_come_back(void **state)
+{
+	struct scene *scene = *state;
+
+	list_pods(scene, POD("", "\"flamelet.dev/profile\":\"false\""));
+	expect_excluded(scene);
+	assert_int_equal(scene->filter.stats.nr_excluded, 2); /* and its container */
+	list_pods(scene, POD("", ""));
+	expect_sampled(scene);
+	assert_int_equal(scene->base.stats.bpf[STAT_EXCLUDED], 0);
+}
+
+static void with_rules_an_unknown_pod_is_undecided_until_it_is_known(void **state)
+{
+	static const char *const namespaces[] = { "kube-system" };
+	const struct selection_rules rules = { .excluded_namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+
+	select_by(scene, &rules);
+	expect_undecided(scene);
+	list_pods(scene, POD("", ""));
+	expect_sampled(scene);
+}
+
+/* The agent has not even seen it: what all pods are below says so. */
+static void with_rules_a_new_pod_is_undecided_from_its_birth(void **state)
+{
+	static const char *const namespaces[] = { "kube-system" };
+	const struct selection_rules rules = { .excluded_namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+
+	select_by(scene, &rules);
+	cgroup_filter_update(&scene->filter);
+	cgroup_scene_move(&scene->base, OTHER_DIR);
+	expect_undecided(scene);
+}
+
+static void a_namespace_is_excluded_and_a_change_of_rules_counts_at_once(void **state)
+{
+	static const char *const namespaces[] = { "shop" };
+	const struct selection_rules exclusion = { .excluded_namespaces = { namespaces, 1 } };
+	const struct selection_rules inclusion = { .namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+
+	list_pods(scene, POD("", ""));
+	select_by(scene, &exclusion);
+	expect_excluded(scene);
+	select_by(scene, &inclusion);
+	expect_sampled(scene);
+	assert_int_equal(scene->base.nr_others, 0);
+	assert_true(scene->base.stats.bpf[STAT_EXCLUDED] > 0);
+	select_by(scene, &(struct selection_rules){ 0 });
+	expect_sampled(scene);
+	assert_int_equal(scene->base.stats.bpf[STAT_EXCLUDED], 0);
+}
+
+static void labels_that_change_change_the_verdict(void **state)
+{
+	static const char *const selectors[] = { "app=web" };
+	const struct selection_rules rules = { .selectors = { selectors, 1 } };
+	struct scene *scene = *state;
+
+	select_by(scene, &rules);
+	list_pods(scene, POD("\"app\":\"db\"", ""));
+	expect_excluded(scene);
+	list_pods(scene, POD("\"app\":\"web\"", ""));
+	expect_sampled(scene);
+}
+
+static void a_container_is_excluded_by_its_name(void **state)
+{
+	static const char *const containers[] = { "main" };
+	const struct selection_rules rules = { .excluded_containers = { containers, 1 } };
+	struct scene *scene = *state;
+
+	list_pods(scene, POD("", ""));
+	select_by(scene, &rules);
+	expect_excluded(scene);
+	cgroup_scene_move(&scene->base, CONTAINER_DIR "/container/deeper");
+	expect_excluded(scene);
+}
+
+static void a_cgroup_is_included_by_its_path_with_all_below(void **state)
+{
+	static const char *const paths[] = { "/kubepods/burstable" };
+	const struct selection_rules rules = { .cgroups = { paths, 1 } };
+	struct scene *scene = *state;
+
+	select_by(scene, &rules);
+	expect_sampled(scene);
+	assert_int_equal(scene->base.nr_others, 0);
+}
+
+/* What is dead needs no verdict: there is room for others. */
+static void the_dead_give_their_verdicts_back(void **state)
+{
+	static const char *const namespaces[] = { "shop" };
+	const struct selection_rules rules = { .excluded_namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+	struct cgroup_event event = { .kind = CGROUP_BORN, .path = CONTAINER_DIR };
+
+	list_pods(scene, POD("", ""));
+	select_by(scene, &rules);
+	for (uint64_t i = 0; i < 3 * MAX_CGROUP_VERDICTS; i += 1000) {
+		for (event.id = i << 20; event.id < (i + 1000) << 20; event.id += 1 << 20) {
+			event.kind = CGROUP_BORN;
+			identity_follow(scene->identity, &event);
+		}
+		cgroup_filter_update(&scene->filter);
+		for (event.id = i << 20; event.id < (i + 1000) << 20; event.id += 1 << 20) {
+			event.kind = CGROUP_DIED;
+			identity_follow(scene->identity, &event);
+		}
+		cgroup_filter_update(&scene->filter);
+	}
+	assert_int_equal(scene->filter.stats.nr_refused, 0);
+	expect_excluded(scene);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_rules_unknown_pods_are_sampled),
+		TEST(a_pod_that_opts_out_is_excluded_without_rules_and_may_come_back),
+		TEST(with_rules_an_unknown_pod_is_undecided_until_it_is_known),
+		TEST(with_rules_a_new_pod_is_undecided_from_its_birth),
+		TEST(a_namespace_is_excluded_and_a_change_of_rules_counts_at_once),
+		TEST(labels_that_change_change_the_verdict),
+		TEST(a_container_is_excluded_by_its_name),
+		TEST(a_cgroup_is_included_by_its_path_with_all_below),
+		TEST(the_dead_give_their_verdicts_back),
+	};
+
+	if (geteuid() != 0) {
+		fputs("SKIP: loading BPF programs needs root\n", stderr);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
