@@ -11,7 +11,7 @@
 #define MAX_FILE_BYTES ((uint64_t)1 << 20)
 #define MAX_CACHE_BYTES ((uint64_t)64 << 20)
 #define TIMEOUT_NS (UINT64_C(1) * 1000000000)
-#define PATIENCE_NS (UINT64_C(30) * 1000000000)
+#define PATIENCE_NS (UINT64_C(60) * 1000000000)
 
 /* Those of the same kind must differ. */
 #define ID(kind, digits) kind "000000000000000000000000000000000000" digits
