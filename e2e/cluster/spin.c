@@ -222,13 +222,14 @@ static long long clock_ns(clockid_t clock)
 }
 
 /* Takes its share of each period; ends with the last period that begins before the end. */
-static void spin(long percent, double seconds)
+static void spin(unsigned long percent, double seconds)
 {
 	long long end = clock_ns(CLOCK_MONOTONIC) + (long long)(seconds * 1e9);
-	struct timespec rest = { 0, PERIOD_NS / 100 * (100 - percent) };
+	long long work_ns = PERIOD_NS / 100 * (long long)percent;
+	struct timespec rest = { 0, PERIOD_NS - work_ns };
 
 	while (seconds < 0 || clock_ns(CLOCK_MONOTONIC) < end) {
-		long long stop = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + PERIOD_NS / 100 * percent;
+		long long stop = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + work_ns;
 
 		while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < stop)
 			PLACEHOLDER();
@@ -258,7 +259,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (strcmp(argv[1], "name") == 0)
 		return 0;
-	spin(strtol(argv[1], NULL, 10), argc > 2 ? strtod(argv[2], NULL) : -1);
+	spin(strtoul(argv[1], NULL, 10), argc > 2 ? strtod(argv[2], NULL) : -1);
 	printf("cpu_us=%lld\n", clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000);
-	return argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
+	return argc > 3 ? (int)strtoul(argv[3], NULL, 10) : 0;
 }
