@@ -153,16 +153,24 @@ def build(version=VERSION):
     if is_built(directory, version):
         return directory
     require_go(version)
-    parent = os.path.dirname(directory)
-    os.makedirs(parent, exist_ok=True)
+    os.makedirs(os.path.dirname(directory), exist_ok=True)
     with open(f"{directory}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_built(directory, version):
-            with tempfile.TemporaryDirectory(prefix="unfinished-", dir=parent) as unfinished:
-                fill(version, f"{unfinished}/new")
-                shutil.rmtree(directory, ignore_errors=True)
-                os.rename(f"{unfinished}/new", directory)
+            build_anew(version, directory)
     return directory
+
+
+def build_anew(version, directory):
+    """What an earlier build left that was killed goes as well."""
+    unfinished = f"{directory}.unfinished"
+    for path in (unfinished, directory):
+        shutil.rmtree(path, ignore_errors=True)
+    try:
+        fill(version, unfinished)
+        os.rename(unfinished, directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def main():

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The agent beside a real Kubernetes: every sample in its pod. README.md in this directory tells more.
+
+    run.py path/to/flamelet [--kubernetes VERSION] [--keep]
+
+Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import build
+import compare
+import manifests
+import node as nodes
+import settings
+import sink as sinks
+import truth as truths
+
+# pylint: disable=wrong-import-order
+import host
+
+FREQUENCY_HZ = 99
+EXPORT_SECONDS = 2
+# The first run builds Kubernetes, which has its own limits.
+RUN_SECONDS = 420
+DEBUG_TARGET = "multi"
+
+
+def write_token(node, account):
+    path = f"{node.directory}/token-{account}"
+    with open(path, "w", encoding="ascii") as file:
+        file.write(node.token(account))
+    return path
+
+
+class Scene:
+    """A node, an agent beside it, and where its profiles go."""
+
+    def __init__(self, node, binary):
+        self.node, self.binary = node, binary
+        self.sink = sinks.Sink(node)
+        self.truth = truths.Truth(node)
+        self.agent = None
+
+    def start(self):
+        self.sink.start()
+        self.truth.start()
+        self.agent = self.start_agent("agent", settings.READER, self.sink.endpoint)
+        host.wait_until("the agent's first profile arrives", self.sink.samples, 30)
+
+    def start_agent(self, name, account, endpoint):
+        token = write_token(self.node, account)
+        command = [self.binary, "agent", "--otlp-endpoint", endpoint, "--frequency",
+                   str(FREQUENCY_HZ), "--export-interval", f"{EXPORT_SECONDS}s"]
+        return self.node.start_in_node(name, command + self.node.agent_options(token))
+
+
+def run_workloads(scene):
+    """All kinds of pods, and a debug container in one of them."""
+    node, namespace = scene.node, manifests.NAMESPACE
+    node.add_static_pod("static", manifests.static_pod())
+    node.apply(manifests.scenario())
+    for resource in ("deployment/web", "daemonset/ds", "statefulset/db"):
+        node.wait_for_rollout(resource, namespace)
+    node.wait_for(f"pod/{DEBUG_TARGET}", namespace)
+    add_debug_container(node)
+    node.wait_for("job/once", namespace, "condition=Complete")
+    node.wait_for("pod/blink", namespace, "jsonpath={.status.phase}=Succeeded")
+    node.wait_for(f"pod/static-{node.node_name}", "kube-system")
+
+
+def add_debug_container(node):
+    container = manifests.container("debugger", 8)
+    variables = {"POD_NAMESPACE": manifests.NAMESPACE, "POD_NAME": DEBUG_TARGET,
+                 "CONTAINER_NAME": "debugger"}
+    node.kubectl("--namespace", manifests.NAMESPACE, "debug", DEBUG_TARGET, "--target=main",
+                 f"--container={container['name']}", f"--image={container['image']}",
+                 *(f"--env={name}={value}" for name, value in variables.items()),
+                 "--", *container["command"])
+
+
+def restart_kubelet(scene):
+    """Names stay while it is away and while it does not yet know its pods again."""
+    node = scene.node
+    node.stop_kubelet()
+    time.sleep(2 * EXPORT_SECONDS)
+    node.start_kubelet()
+    node.apply(manifests.late_pod())
+    node.wait_for("pod/late", manifests.NAMESPACE)
+    time.sleep(2 * EXPORT_SECONDS)
+
+
+def wait_for_schedule(scene):
+    """The CronJob's first Job has run."""
+    jobs = "jsonpath={.status.lastSuccessfulTime}"
+    scene.node.wait_for("cronjob/tick", manifests.NAMESPACE, jobs)
+
+
+def test_attribution(scene):
+    begin = time.monotonic()
+    run_workloads(scene)
+    print(f"all workloads ran after {time.monotonic() - begin:.1f} s", flush=True)
+    restart_kubelet(scene)
+    wait_for_schedule(scene)
+    time.sleep(2 * EXPORT_SECONDS)
+    containers = scene.truth.containers()
+    status = scene.agent.finish(20, signal.SIGTERM)
+    scene.sink.stop()
+    comparison = compare.Comparison(containers)
+    comparison.add(scene.sink.samples())
+    comparison.print_table()
+    return comparison.result() + ([] if status == 0 else [f"the agent's exit status is {status}"])
+
+
+def test_forbidden(scene):
+    """An agent that may not ask says which rule it lacks."""
+    scene.sink = sinks.Sink(scene.node, 4319)
+    scene.sink.start()
+    agent = scene.start_agent("forbidden", settings.NOBODY, scene.sink.endpoint)
+    is_told = host.wait_until("an answer of the kubelet in the agent's log",
+                              lambda: [line for line in agent.log().splitlines() if "403" in line],
+                              30)
+    print(f"forbidden: {is_told[0]}", flush=True)
+    agent.finish(20, signal.SIGTERM)
+    return [] if "nodes/pods" in is_told[0] else ["the log line does not name the rule nodes/pods"]
+
+
+def run_tests(args):
+    begin = time.monotonic()
+    with nodes.Node(args.kubernetes, args.keep) as node:
+        print(f"ready after {time.monotonic() - begin:.1f} s: {node.node_name}, Kubernetes "
+              f"{args.kubernetes}", flush=True)
+        scene = Scene(node, os.path.abspath(args.binary))
+        scene.start()
+        problems = test_attribution(scene) + test_forbidden(scene)
+        if problems:
+            node.show_logs()
+        end = time.monotonic()
+    print(f"taken down in {time.monotonic() - end:.1f} s", flush=True)
+    return problems + leftovers(node)
+
+
+def leftovers(node):
+    """Looked for once more, by what the kernel shows."""
+    found = [mount + node.cgroup_root for mount in host.all_cgroup_mounts()]
+    found = [path for path in found + [node.directory] if os.path.exists(path)]
+    if node.directory in host.read_text("/proc/self/mountinfo"):
+        found.append("mounts of " + node.directory)
+    return [f"left behind: {what}" for what in found]
+
+
+def give_up(*_args):
+    raise host.Failure(f"not done after {RUN_SECONDS} s")
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binary", help="the flamelet program to test")
+    parser.add_argument("--kubernetes", default=build.VERSION, choices=build.versions())
+    parser.add_argument("--keep", action="store_true", help="leave the logs")
+    return parser.parse_args()
+
+
+def main():
+    args = parse_args()
+    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    host.adopt_orphans()
+    begin = time.monotonic()
+    try:
+        nodes.require_host()
+        build.build(args.kubernetes)
+        signal.alarm(RUN_SECONDS)
+        problems = run_tests(args)
+    except host.Skip as skip:
+        print(f"SKIP: {skip}")
+        return host.SKIP
+    except (host.Failure, subprocess.TimeoutExpired) as failure:
+        problems = [str(failure)]
+    for problem in problems:
+        print(f"FAIL: {problem}")
+    print(f"{'FAILED' if problems else 'ok'} in {time.monotonic() - begin:.1f} s")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
