@@ -43,6 +43,7 @@ class Scene:
 
     def __init__(self, node, binary):
         self.node, self.binary = node, binary
+        self.namespace = manifests.namespace_of(node)
         self.sink = sinks.Sink(node)
         self.truth = truths.Truth(node)
         self.agent = None
@@ -62,23 +63,25 @@ class Scene:
 
 def run_workloads(scene):
     """All kinds of pods, and a debug container in one of them."""
-    node, namespace = scene.node, manifests.NAMESPACE
+    node, namespace = scene.node, scene.namespace
     node.add_static_pod("static", manifests.static_pod())
-    node.apply(manifests.scenario())
+    node.apply(manifests.scenario(namespace))
     for resource in ("deployment/web", "daemonset/ds", "statefulset/db"):
         node.wait_for_rollout(resource, namespace)
     node.wait_for(f"pod/{DEBUG_TARGET}", namespace)
-    add_debug_container(node)
+    add_debug_container(node, namespace)
+    node.wait_for(f"pod/{DEBUG_TARGET}", namespace,
+                  "jsonpath={.status.ephemeralContainerStatuses[0].state.running.startedAt}")
     node.wait_for("job/once", namespace, "condition=Complete")
     node.wait_for("pod/blink", namespace, "jsonpath={.status.phase}=Succeeded")
     node.wait_for(f"pod/static-{node.node_name}", "kube-system")
 
 
-def add_debug_container(node):
+def add_debug_container(node, namespace):
     container = manifests.container("debugger", 8)
-    variables = {"POD_NAMESPACE": manifests.NAMESPACE, "POD_NAME": DEBUG_TARGET,
+    variables = {"POD_NAMESPACE": namespace, "POD_NAME": DEBUG_TARGET,
                  "CONTAINER_NAME": "debugger"}
-    node.kubectl("--namespace", manifests.NAMESPACE, "debug", DEBUG_TARGET, "--target=main",
+    node.kubectl("--namespace", namespace, "debug", DEBUG_TARGET, "--target=main",
                  f"--container={container['name']}", f"--image={container['image']}",
                  *(f"--env={name}={value}" for name, value in variables.items()),
                  "--", *container["command"])
@@ -87,18 +90,19 @@ def add_debug_container(node):
 def restart_kubelet(scene):
     """Names stay while it is away and while it does not yet know its pods again."""
     node = scene.node
+    time.sleep(2 * EXPORT_SECONDS)
     node.stop_kubelet()
     time.sleep(2 * EXPORT_SECONDS)
     node.start_kubelet()
-    node.apply(manifests.late_pod())
-    node.wait_for("pod/late", manifests.NAMESPACE)
+    node.apply(manifests.late_pod(scene.namespace))
+    node.wait_for("pod/late", scene.namespace)
     time.sleep(2 * EXPORT_SECONDS)
 
 
 def wait_for_schedule(scene):
     """The CronJob's first Job has run."""
     jobs = "jsonpath={.status.lastSuccessfulTime}"
-    scene.node.wait_for("cronjob/tick", manifests.NAMESPACE, jobs)
+    scene.node.wait_for("cronjob/tick", scene.namespace, jobs)
 
 
 def test_attribution(scene):
