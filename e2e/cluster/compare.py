@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import spin
 
-
 # So many samples may lack a name, if they say so: those of a container that the kubelet had not yet told
 # of when it went away.
 UNNAMED_SHARE = 0.001
@@ -41,30 +40,37 @@ def gaps_in(resource, expected):
     return gaps + [f"no {EXCUSE}, which says why"] if gaps and EXCUSE not in resource else gaps
 
 
+def is_excused(fault):
+    """As long as few samples have it."""
+    return fault.startswith("no ") and EXCUSE not in fault
+
+
 class Comparison:
     """`containers` is truth.Truth.containers()."""
 
     def __init__(self, containers):
         self.containers = containers
         self.tallies = {}
-        self.runs_of_thread, self.digests = {}, set()
+        self.runs_of_thread, self.runs_of_digest = {}, {}
         self.problems = []
         for container in containers.values():
             self.tallies.setdefault(container.place(), Tally()).runs += 1
-            thread = spin.thread_name(container.digest())
-            self.runs_of_thread.setdefault(thread, []).append(container)
-            self.digests.add(container.digest())
+            digest = container.digest()
+            self.runs_of_digest.setdefault(digest, []).append(container)
+            self.runs_of_thread.setdefault(spin.thread_name(digest), []).append(container)
 
     def candidates(self, sample):
-        """The runs that the sample can be of: one by its function's name; by its thread's name alone, as
-        long as its stack is not known, any run of that container; None when it is not of ours."""
+        """The runs that the sample can be of: one by its function's name; any run of the container by
+        its thread's name alone, as long as the stack is not known, and where containers have a private
+        cgroup namespace, in which they do not see their IDs; None when it is not of ours."""
         identity = spin.identity_of(sample.frames)
         if identity is None:
             return self.runs_of_thread.get(sample.attributes.get("thread.name"))
-        if identity.digest not in self.digests:
-            return None
+        runs = self.runs_of_digest.get(identity.digest)
+        if not runs or identity.container_id == spin.UNKNOWN_ID:
+            return runs
         run = self.containers.get((identity.uid, identity.container_id))
-        if run is None or run.digest() != identity.digest:
+        if run not in runs:
             self.problems.append(f"Kubernetes knows of no container {identity}")
             return None
         return [run]
@@ -96,5 +102,5 @@ class Comparison:
                 problems.append(f"{place}: no samples at all")
             problems += [f"{place}: {fault} ({count} samples)"
                          for fault, count in tally.faults.items()
-                         if not has_names or not fault.startswith("no k8s.")]
+                         if not (has_names and is_excused(fault))]
         return problems

@@ -26,6 +26,8 @@ import host
 
 FREQUENCY_HZ = 99
 EXPORT_SECONDS = 2
+# A container's ID is in its pod's status by then.
+STATUS_SECONDS = 4
 # The first run builds Kubernetes, which has its own limits.
 RUN_SECONDS = 420
 DEBUG_TARGET = "multi"
@@ -112,10 +114,10 @@ def test_attribution(scene):
     restart_kubelet(scene)
     wait_for_schedule(scene)
     time.sleep(2 * EXPORT_SECONDS)
-    containers = scene.truth.containers()
     status = scene.agent.finish(20, signal.SIGTERM)
     scene.sink.stop()
-    comparison = compare.Comparison(containers)
+    time.sleep(STATUS_SECONDS)
+    comparison = compare.Comparison(scene.truth.containers())
     comparison.add(scene.sink.samples())
     comparison.print_table()
     return comparison.result() + ([] if status == 0 else [f"the agent's exit status is {status}"])

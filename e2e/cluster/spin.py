@@ -19,6 +19,7 @@ COMPILE = ("gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-fno-omit-frame-pointer
 PAUSE = ("/bin/busybox", "sleep", "1000000000")
 
 NAME = re.compile(r"spin_([0-9a-f]{16})_([0-9a-f]{32})_([0-9a-f]{16})")
+UNKNOWN_ID = 16 * "0"
 FNV_OFFSET, FNV_PRIME, FNV_MASK = 0xcbf29ce484222325, 0x100000001b3, 2**64 - 1
 
 
