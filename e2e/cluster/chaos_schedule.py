@@ -2,8 +2,10 @@
 """What happens during the chaos run, and when: a table made from a seed, and nothing else.
 
 A group is what belongs together: a pod, two pods of the same name, a namespace with its pods. Groups
-begin evenly spread over the run, in random order; while the kubelet is down few do, since all of them
-would begin when it is back, and while the API server is down only static pods can."""
+begin at random times. First the API server goes away and comes back, soon after it the kubelet: a kubelet
+may take a minute to look at an API server again, but does so at once when it starts. From the
+begin of the one to the end of the other, new pods do not start but for static ones and a few that are
+created on purpose, to begin all together when the kubelet is back."""
 
 from dataclasses import dataclass, field
 import json
@@ -12,13 +14,13 @@ import random
 import chaos_pods as pods
 
 KUBELET_DOWN, KUBELET_UP = 0.30, 0.50
-API_DOWN, API_DOWN_SECONDS = 0.60, 45
+API_DOWN_SECONDS, API_DOWN_MOST = 45, 0.1
+API_UP_SECONDS = 10
 AGENT_RESTART = 0.75
 # The last group begins so long before the end, which it needs to come, to work, and to go.
 LAST_SECONDS = 40
 CREATED_WHILE_DOWN = 0.25
 NAMESPACES = ("shop", "bank")
-CRON = "cron"
 
 
 @dataclass
@@ -65,7 +67,7 @@ class Group:
         return self.rng.randint(10, 20)
 
     def life(self):
-        return self.rng.uniform(5, 20)
+        return self.rng.uniform(7, 20)
 
     def brief(self, name):
         """A container that lives for less than a second."""
@@ -164,44 +166,57 @@ def add_deploy(group):
     """Two replicas, replaced by two others."""
     namespace = group.namespace()
     template = pods.template({"app": group.name}, [group.lasting("app")], restart="Always")
+    life = group.life()
     group.create(0, pods.deployment(namespace, group.name, template, replicas=2))
-    group.add(group.life(), "restart", namespace=namespace, name=group.name)
-    group.delete(12 + group.life(), "deployment", namespace, group.name)
+    group.add(life, "restart", namespace=namespace, name=group.name)
+    group.delete(life + 12, "deployment", namespace, group.name)
 
 
-# For each kind: how many groups in ten minutes, containers and those under a second in each.
+@dataclass
+class Kind:
+    """`number`: groups in ten minutes; `containers`, of them `brief`: in each; `seconds`: how long a
+    group needs the kubelet and the API server."""
+    add: object
+    number: int
+    containers: int
+    brief: int
+    seconds: int
+
+
 KINDS = {
-    "brief": (add_brief, 26, 1, 1),
-    "steady": (add_steady, 20, 1, 0),
-    "forced": (add_forced, 12, 1, 0),
-    "crash": (add_crash, 5, 2, 2),
-    "init": (add_init, 10, 4, 2),
-    "debug": (add_debug, 7, 2, 1),
-    "static": (add_static, 8, 1, 0),
-    "job": (add_job, 5, 3, 3),
-    "twin": (add_twin, 8, 2, 0),
-    "reborn": (add_reborn, 8, 2, 0),
-    "doomed": (add_doomed, 4, 3, 0),
-    "deploy": (add_deploy, 5, 4, 0),
+    "brief": Kind(add_brief, 28, 1, 1, 5),
+    "steady": Kind(add_steady, 20, 1, 0, 5),
+    "forced": Kind(add_forced, 12, 1, 0, 5),
+    "crash": Kind(add_crash, 6, 2, 2, 15),
+    "init": Kind(add_init, 10, 4, 2, 14),
+    "debug": Kind(add_debug, 7, 2, 1, 10),
+    "static": Kind(add_static, 8, 1, 0, 5),
+    "job": Kind(add_job, 5, 3, 3, 10),
+    "twin": Kind(add_twin, 8, 2, 0, 5),
+    "reborn": Kind(add_reborn, 8, 2, 0, 25),
+    "doomed": Kind(add_doomed, 4, 3, 0, 8),
+    "deploy": Kind(add_deploy, 5, 4, 0, 25),
 }
-CREATED_ANYWHERE = ("brief", "steady", "forced", "static")
+CREATED_WITHOUT_KUBELET = ("brief", "steady", "forced", "static")
+CREATED_WITHOUT_API = ("static-000", "static-001")
 
 
 @dataclass
 class Schedule:
     seconds: float
-    events: list
-    nr_containers: int
-    nr_brief: int
-    kubelet_down: tuple
     api_down: tuple
+    kubelet_down: tuple
     agent_restart: float
-
-    def is_kubelet_down(self, at):
-        return self.kubelet_down[0] <= at < self.kubelet_down[1]
+    events: list = field(default_factory=list)
+    nr_containers: int = 0
+    nr_brief: int = 0
 
     def is_api_down(self, at):
         return self.api_down[0] <= at < self.api_down[1]
+
+    def is_blind(self, begin, end):
+        """New pods do not start, or not for long."""
+        return begin < self.kubelet_down[1] and end > self.api_down[0]
 
     def print(self):
         for event in self.events:
@@ -210,34 +225,38 @@ class Schedule:
 
 
 def group_names(minutes):
-    for kind, (_, number, _, _) in KINDS.items():
-        for index in range(max(1, round(number * minutes / 10))):
-            yield f"{kind}-{index:03}"
+    for name, kind in KINDS.items():
+        for index in range(max(1, round(kind.number * minutes / 10))):
+            yield f"{name}-{index:03}"
 
 
 def kind_of(group_name):
     return group_name.split("-", maxsplit=1)[0]
 
 
-def draw_begin(schedule, kind, rng):
-    """A time at which a group of that kind can begin."""
+def draw_begin(schedule, group_name, rng):
+    if group_name in CREATED_WITHOUT_API:
+        return rng.uniform(schedule.api_down[0] + 1, schedule.api_down[1] - 5)
+    kind = kind_of(group_name)
     while True:
         at = rng.uniform(2, schedule.seconds - LAST_SECONDS)
-        if schedule.is_api_down(at) and kind != "static":
-            continue
-        if schedule.is_kubelet_down(at):
-            if kind not in CREATED_ANYWHERE or rng.random() > CREATED_WHILE_DOWN:
-                continue
-        return at
+        if not schedule.is_blind(at, at + KINDS[kind].seconds):
+            return at
+        is_possible = kind in CREATED_WITHOUT_KUBELET and at > schedule.api_down[1]
+        if is_possible and rng.random() < CREATED_WHILE_DOWN:
+            return at
 
 
-def put_group(schedule, name, begin, rng):
-    """What needs the API server waits until it is there; so does all that comes later in the group."""
-    group, later = Group(name, rng), schedule.api_down[1] + rng.uniform(2, 8)
-    KINDS[kind_of(name)][0](group)
-    earliest = begin
-    for event in group.events:
-        event.at = max(earliest, min(begin + event.at, schedule.seconds))
+def put_group(schedule, name, rng):
+    """What needs the API server waits until it is there, and what is to happen to a pod until it can have
+    begun; so does all that comes later in the group."""
+    group, begin = Group(name, rng), draw_begin(schedule, name, rng)
+    KINDS[kind_of(name)].add(group)
+    earliest, later = begin, schedule.api_down[1] + rng.uniform(2, 8)
+    is_blind = schedule.api_down[1] < begin < schedule.kubelet_down[1]
+    for number, event in enumerate(group.events):
+        from_begin = schedule.kubelet_down[1] if is_blind and number else begin
+        event.at = max(earliest, min(from_begin + event.at, schedule.seconds))
         if schedule.is_api_down(event.at) and event.action not in ("place", "remove"):
             event.at = later
         earliest = event.at
@@ -245,25 +264,18 @@ def put_group(schedule, name, begin, rng):
 
 
 def put_groups(schedule, minutes, rng):
-    names = list(group_names(minutes))
-    for name in names:
-        kind = kind_of(name)
-        # Two of the static pods begin while nothing else can.
-        if name in ("static-000", "static-001"):
-            begin = rng.uniform(schedule.api_down[0] + 1, schedule.api_down[1] - 5)
-        else:
-            begin = draw_begin(schedule, kind, rng)
-        put_group(schedule, name, begin, rng)
-        schedule.nr_containers += KINDS[kind][2]
-        schedule.nr_brief += KINDS[kind][3]
+    for name in group_names(minutes):
+        put_group(schedule, name, rng)
+        schedule.nr_containers += KINDS[kind_of(name)].containers
+        schedule.nr_brief += KINDS[kind_of(name)].brief
 
 
 def put_cron(schedule, rng):
-    """Once a minute, but not in the first one, and not while a part is missing."""
-    group = Group(CRON, rng)
-    template = pods.template({"app": CRON}, [group.brief("task")])
-    group.create(1, pods.cron_job(NAMESPACES[0], CRON, template))
-    group.delete(schedule.seconds - 10, "cronjob", NAMESPACES[0], CRON)
+    """Once a minute, as far as what that needs is there."""
+    group = Group("cron", rng)
+    template = pods.template({"app": group.name}, [group.brief("task")])
+    group.create(1, pods.cron_job(NAMESPACES[0], group.name, template))
+    group.delete(schedule.seconds - 10, "cronjob", NAMESPACES[0], group.name)
     schedule.events += group.events
 
 
@@ -278,9 +290,10 @@ def make_schedule(seed, minutes, agent_restart=AGENT_RESTART):
     """The same for the same arguments. `agent_restart` is a share of the run."""
     rng = random.Random(seed)
     seconds = minutes * 60
-    api_up = API_DOWN * seconds + min(API_DOWN_SECONDS, 0.1 * seconds)
-    schedule = Schedule(seconds, [], 0, 0, (KUBELET_DOWN * seconds, KUBELET_UP * seconds),
-                        (API_DOWN * seconds, api_up), agent_restart * seconds)
+    api_up = KUBELET_DOWN * seconds - API_UP_SECONDS
+    api_down = api_up - min(API_DOWN_SECONDS, API_DOWN_MOST * seconds)
+    schedule = Schedule(seconds, (api_down, api_up), (KUBELET_DOWN * seconds, KUBELET_UP * seconds),
+                        agent_restart * seconds)
     put_groups(schedule, minutes, rng)
     put_cron(schedule, rng)
     put_faults(schedule)
