@@ -112,10 +112,10 @@ class Arrivals:
                                                sample.frames, sample.count)
 
 
-def make_namespaces(node):
-    for name in chaos_schedule.NAMESPACES:
+def make_namespaces(node, names):
+    for name in names:
         node.kubectl("create", "namespace", name)
-    for name in chaos_schedule.NAMESPACES:
+    for name in names:
         host.wait_until("service accounts exist",
                         lambda name=name: node.exists("serviceaccount/default", name), 60, 0.2)
 
@@ -142,7 +142,7 @@ class Scene:
         for part in (self.arrivals, self.watch, self.logs, self.agent):
             part.start()
         host.wait_until("the agent's first profile arrives", lambda: self.arrivals.sizes, 30)
-        make_namespaces(self.node)
+        make_namespaces(self.node, schedule.namespaces)
         player = chaos_player.Player(self.node, self.agent, self.watch, schedule)
         player.play()
         wait_for_the_end(self.node)
@@ -184,11 +184,17 @@ def report(finding, gaps):
     sys.stdout.flush()
 
 
-def run_chaos(args, schedule):
+def make_schedule(args, node_name):
+    """The samples of another node on this machine must not be taken for this one's."""
+    namespaces = tuple(f"{name}-{node_name}" for name in ("shop", "bank"))
+    return chaos_schedule.make_schedule(args.seed, args.minutes, namespaces, args.agent_restart)
+
+
+def run_chaos(args):
     with nodes.Node(args.kubernetes, args.keep) as node:
         print(f"seed {args.seed}, {node.node_name}, Kubernetes {args.kubernetes}", flush=True)
         scene = Scene(node, os.path.abspath(args.binary))
-        problems = scene.run(schedule)
+        problems = scene.run(make_schedule(args, node.node_name))
         problems += scene.judge(int(CONTAINERS_A_MINUTE * args.minutes))
         if problems:
             for process in scene.agent.processes:
@@ -216,9 +222,8 @@ def parse_args():
 
 def main():
     args = parse_args()
-    schedule = chaos_schedule.make_schedule(args.seed, args.minutes, args.agent_restart)
     if args.print_schedule:
-        schedule.print()
+        make_schedule(args, "node").print()
         return 0
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -226,8 +231,8 @@ def main():
     try:
         nodes.require_host()
         build.build(args.kubernetes)
-        signal.alarm(int(schedule.seconds) + EXTRA_SECONDS)
-        problems = run_chaos(args, schedule)
+        signal.alarm(int(60 * args.minutes) + EXTRA_SECONDS)
+        problems = run_chaos(args)
     except host.Skip as skip:
         print(f"SKIP: {skip}")
         return host.SKIP

@@ -87,6 +87,8 @@ class Truth:
         """Those that the sample may be of: one if its stack has the name, else those whose thread has.
         None: it is of none of the node's containers; empty: of none that is known, but it should be."""
         identity = spin.identity_of(sample.frames)
+        if identity and identity.container_id == spin.UNKNOWN_ID:
+            return self.by_digest.get(identity.digest[:10])
         if identity:
             run = self.by_identity.get(identity)
             return [run] if run else [] if identity.uid in self.uids else None

@@ -90,7 +90,7 @@ class Player:
     def debug(self, namespace, pod, container, command):
         variables = {"POD_NAMESPACE": namespace, "POD_NAME": pod, "CONTAINER_NAME": container}
         self.node.kubectl("--namespace", namespace, "debug", pod, f"--container={container}",
-                          f"--image={spin.IMAGE}", "--image-pull-policy=Never",
+                          f"--image={spin.IMAGE}",
                           *(f"--env={name}={value}" for name, value in variables.items()),
                           "--", *command)
 

@@ -12,6 +12,7 @@ import json
 import random
 
 import chaos_pods as pods
+import manifests
 
 KUBELET_DOWN, KUBELET_UP = 0.30, 0.50
 API_DOWN_SECONDS, API_DOWN_MOST = 45, 0.1
@@ -20,7 +21,6 @@ AGENT_RESTART = 0.75
 # The last group begins so long before the end, which it needs to come, to work, and to go.
 LAST_SECONDS = 40
 CREATED_WHILE_DOWN = 0.25
-NAMESPACES = ("shop", "bank")
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Event:
 class Group:
     """Collects the events of a group; times are relative to its begin."""
 
-    def __init__(self, name, rng):
-        self.name, self.rng = name, rng
+    def __init__(self, name, namespaces, rng):
+        self.name, self.namespaces, self.rng = name, namespaces, rng
         self.events = []
 
     def add(self, at, action, **arguments):
@@ -61,7 +61,7 @@ class Group:
                  is_waiting=is_waiting)
 
     def namespace(self):
-        return self.rng.choice(NAMESPACES)
+        return self.rng.choice(self.namespaces)
 
     def percent(self):
         return self.rng.randint(10, 20)
@@ -70,8 +70,8 @@ class Group:
         return self.rng.uniform(7, 20)
 
     def brief(self, name):
-        """A container that lives for less than a second."""
-        return pods.container(name, self.rng.randint(40, 90), self.rng.uniform(0.25, 0.6))
+        """A container that lives for less than a second, even if the machine has other work to do."""
+        return pods.container(name, self.rng.randint(30, 70), self.rng.uniform(0.2, 0.5))
 
     def lasting(self, name):
         return pods.container(name, self.percent())
@@ -101,7 +101,7 @@ def add_forced(group):
 def add_crash(group):
     """Fails and is started again, 10 and 30 seconds later."""
     namespace = group.namespace()
-    container = pods.container("app", 60, group.rng.uniform(0.3, 0.6), 1)
+    container = pods.container("app", 50, group.rng.uniform(0.2, 0.5), 1)
     group.create(0, pods.pod(namespace, group.name, [container], restart="Always"))
     group.delete(LAST_SECONDS - 5, "pod", namespace, group.name)
 
@@ -130,17 +130,16 @@ def add_static(group):
 
 def add_job(group):
     namespace = group.namespace()
-    template = pods.template({"job": group.name}, [group.brief("task")])
-    group.create(0, pods.job(namespace, group.name, template, completions=3, parallelism=2))
+    group.create(0, pods.job(namespace, group.name, [group.brief("task")], 3, 2))
     group.delete(20, "job", namespace, group.name)
 
 
 def add_twin(group):
     """The same names in two namespaces at the same time."""
-    for namespace in NAMESPACES:
+    for namespace in group.namespaces:
         group.create(0, pods.pod(namespace, group.name, [group.lasting("app")]))
     life = group.life()
-    for namespace in NAMESPACES:
+    for namespace in group.namespaces:
         group.delete(life, "pod", namespace, group.name)
 
 
@@ -155,19 +154,18 @@ def add_reborn(group):
 
 def add_doomed(group):
     """A namespace that is deleted with all that runs in it."""
-    group.create(0, pods.namespace(group.name))
+    namespace = f"{group.namespaces[0]}-{group.name}"
+    group.create(0, manifests.make_namespace(namespace))
     for number in range(3):
-        name = f"doomed-{group.name.rsplit('-', maxsplit=1)[-1]}-{number}"
-        group.create(1, pods.pod(group.name, name, [group.lasting("app")]))
-    group.add(4 + group.life(), "delete-namespace", name=group.name)
+        group.create(1, pods.pod(namespace, f"doomed-{number}", [group.lasting("app")]))
+    group.add(4 + group.life(), "delete-namespace", name=namespace)
 
 
 def add_deploy(group):
     """Two replicas, replaced by two others."""
     namespace = group.namespace()
-    template = pods.template({"app": group.name}, [group.lasting("app")], restart="Always")
     life = group.life()
-    group.create(0, pods.deployment(namespace, group.name, template, replicas=2))
+    group.create(0, pods.deployment(namespace, group.name, [group.lasting("app")], 2))
     group.add(life, "restart", namespace=namespace, name=group.name)
     group.delete(life + 12, "deployment", namespace, group.name)
 
@@ -203,6 +201,7 @@ CREATED_WITHOUT_API = ("static-000", "static-001")
 
 @dataclass
 class Schedule:
+    namespaces: tuple
     seconds: float
     api_down: tuple
     kubelet_down: tuple
@@ -250,7 +249,7 @@ def draw_begin(schedule, group_name, rng):
 def put_group(schedule, name, rng):
     """What needs the API server waits until it is there, and what is to happen to a pod until it can have
     begun; so does all that comes later in the group."""
-    group, begin = Group(name, rng), draw_begin(schedule, name, rng)
+    group, begin = Group(name, schedule.namespaces, rng), draw_begin(schedule, name, rng)
     KINDS[kind_of(name)].add(group)
     earliest, later = begin, schedule.api_down[1] + rng.uniform(2, 8)
     is_blind = schedule.api_down[1] < begin < schedule.kubelet_down[1]
@@ -272,10 +271,9 @@ def put_groups(schedule, minutes, rng):
 
 def put_cron(schedule, rng):
     """Once a minute, as far as what that needs is there."""
-    group = Group("cron", rng)
-    template = pods.template({"app": group.name}, [group.brief("task")])
-    group.create(1, pods.cron_job(NAMESPACES[0], group.name, template))
-    group.delete(schedule.seconds - 10, "cronjob", NAMESPACES[0], group.name)
+    group, namespace = Group("cron", schedule.namespaces, rng), schedule.namespaces[0]
+    group.create(1, pods.cron_job(namespace, group.name, [group.brief("task")]))
+    group.delete(schedule.seconds - 10, "cronjob", namespace, group.name)
     schedule.events += group.events
 
 
@@ -286,14 +284,15 @@ def put_faults(schedule):
     schedule.events += [Event(at, "fault", action) for at, action in faults]
 
 
-def make_schedule(seed, minutes, agent_restart=AGENT_RESTART):
-    """The same for the same arguments. `agent_restart` is a share of the run."""
+def make_schedule(seed, minutes, namespaces, agent_restart=AGENT_RESTART):
+    """The same for the same arguments. `namespaces`: two, nowhere else on the machine;
+    `agent_restart` is a share of the run."""
     rng = random.Random(seed)
     seconds = minutes * 60
     api_up = KUBELET_DOWN * seconds - API_UP_SECONDS
     api_down = api_up - min(API_DOWN_SECONDS, API_DOWN_MOST * seconds)
-    schedule = Schedule(seconds, (api_down, api_up), (KUBELET_DOWN * seconds, KUBELET_UP * seconds),
-                        agent_restart * seconds)
+    schedule = Schedule(namespaces, seconds, (api_down, api_up),
+                        (KUBELET_DOWN * seconds, KUBELET_UP * seconds), agent_restart * seconds)
     put_groups(schedule, minutes, rng)
     put_cron(schedule, rng)
     put_faults(schedule)

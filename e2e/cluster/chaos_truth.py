@@ -3,6 +3,7 @@
 ended, and the CPU time they took, all of it from their own logs; and, where a log went before it
 could be opened, what Kubernetes' watch told. Where both speak they must agree."""
 
+import contextlib
 import datetime
 import os
 import re
@@ -39,24 +40,29 @@ class Log:
         self.container = os.path.basename(os.path.dirname(path))
         self.file = open(path, encoding="utf-8", errors="replace")
 
-    def read_run(self):
-        """None when it does not even say its name."""
+    def read_run(self, container_id):
+        """None when it does not even say its name. In a private cgroup namespace it knows nothing of its
+        uid and ID: `container_id`, what the name of the log's link says, takes its place."""
         run = None
         with self.file:
             lines = list(filter(None, map(LOG_LINE.match, self.file)))
         for seconds, fraction, said in (line.groups() for line in lines):
             at, name = unix_time(seconds, fraction), spin.NAME.fullmatch(said)
             if name:
-                run = chaos_judge.Run(kind_of(self.pod, self.container), self.namespace, self.pod,
-                                      self.container, name[2], name[3], begun=at)
-                self.must_agree(run, name[1])
+                run = self.make_run(spin.Identity(*name.groups()), container_id)
+                run.begun = at
             elif run and said.startswith("cpu_us="):
                 run.ended, run.cpu_s = at, int(said.removeprefix("cpu_us=")) / 1e6
         return run
 
-    def must_agree(self, run, digest):
-        if digest != run.digest() or run.uid != uid_of(self.uid):
-            raise host.Failure(f"{run.place()} calls itself {digest} {run.uid}")
+    def make_run(self, own, container_id):
+        run = chaos_judge.Run(kind_of(self.pod, self.container), self.namespace, self.pod,
+                              self.container, uid_of(self.uid), container_id)
+        if own.container_id != spin.UNKNOWN_ID:
+            run.uid, run.container_id = own.uid, own.container_id
+        if own.digest != run.digest() or run.uid != uid_of(self.uid):
+            raise host.Failure(f"{run.place()} calls itself {own}")
+        return run
 
 
 class Logs:
@@ -64,8 +70,8 @@ class Logs:
 
     def __init__(self, node):
         self.directory = f"{node.directory}/var/log/pods"
-        self.logs = {}
-        self.uids = set()
+        self.links = f"{node.directory}/var/log/containers"
+        self.logs, self.ids, self.uids = {}, {}, set()
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.follow, daemon=True)
 
@@ -83,20 +89,30 @@ class Logs:
                 path = f"{self.directory}/{directory}/{container}"
                 for name in list_directory(path):
                     self.open(directory, f"{path}/{name}")
+        for name in list_directory(self.links):
+            self.note_link(name)
+
+    def note_link(self, name):
+        """<pod>_<namespace>_<container>-<ID>.log leads to the log."""
+        with contextlib.suppress(FileNotFoundError):
+            log = "/".join(os.readlink(f"{self.links}/{name}").split("/")[-3:])
+            self.ids[log] = name.removesuffix(".log")[-64:][:16]
 
     def open(self, directory, path):
         """By inode: a restarted container's log has another one, and may get an old one's name."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             key = (path, os.stat(path).st_ino)
             if key not in self.logs:
                 self.logs[key] = Log(directory, path)
-        except FileNotFoundError:
-            pass
 
     def runs(self):
         self.is_stopping.set()
         self.thread.join()
-        return list(filter(None, (log.read_run() for log in self.logs.values())))
+        runs = [log.read_run(self.id_of(path)) for (path, _), log in self.logs.items()]
+        return [run for run in runs if run and run.container_id]
+
+    def id_of(self, path):
+        return self.ids.get(os.path.relpath(path, self.directory))
 
 
 def list_directory(path):
