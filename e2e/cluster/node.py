@@ -228,7 +228,7 @@ class Node:
                 file.write(text)
 
     def start_control_plane(self):
-        """Meanwhile the image is made: the API server takes the longest of all."""
+        """containerd comes up at the side: the API server takes the longest of all."""
         self.start_in_node("containerd", ["containerd", "--config",
                                           f"{self.directory}/containerd.toml"])
         self.start_program("etcd", settings.etcd(self.directory))
