@@ -142,12 +142,16 @@ class Row:
         return sum(self.counts.values())
 
 
+def add_count(counts, key, count):
+    counts[key] = counts.get(key, 0) + count
+
+
 class Finding:
     def __init__(self, truth):
         self.truth = truth
         self.rows = {id(run): Row(run) for run in truth.runs}
         self.examples = {}
-        self.states = {}
+        self.states, self.lacking = {}, {}
         self.nr_unexplained = self.nr_others = self.nr_others_in_pods = self.nr_contradicted = 0
 
     def add(self, sample):
@@ -167,8 +171,9 @@ class Finding:
         row.counts[verdict] += sample.count
         if verdict == RIGHT and (row.first_right is None or sample.at < row.first_right):
             row.first_right = sample.at
-        state = sample.resource.get(STATE, "(none)")
-        self.states[state] = self.states.get(state, 0) + sample.count
+        add_count(self.states, sample.resource.get(STATE, "(none)"), sample.count)
+        for key in (key for key in NAMES.values() if not sample.resource.get(key)):
+            add_count(self.lacking, key, sample.count)
         if verdict != RIGHT:
             self.note(verdict, run, sample)
 
@@ -247,10 +252,11 @@ def check_chaos(truth, nr_containers):
 
 
 def table(finding, gaps, hz):
-    """Lines: a row for each kind, and the sum."""
+    """Lines: a row for each kind, and the sum. Those that were killed are "untold": they could not say what
+    CPU time they took, so no samples are expected of them."""
     kinds = sorted({run.kind for run in finding.truth.runs})
     rows = list(finding.rows.values())
-    lines = [f"{'kind':<10}{'runs':>6}{'< 1 s':>6}{'CPU s':>8}{'expected':>10}{'samples':>9}"
+    lines = [f"{'kind':<10}{'runs':>6}{'< 1 s':>6}{'untold':>7}{'CPU s':>8}{'expected':>9}{'samples':>8}"
              + "".join(f"{verdict:>10}" for verdict in VERDICTS)]
     for kind in kinds:
         lines.append(table_line(kind, [row for row in rows if row.run.kind == kind], gaps, hz))
@@ -260,8 +266,9 @@ def table(finding, gaps, hz):
 def table_line(title, rows, gaps, hz):
     runs = [row.run for row in rows]
     cpu_s = sum(run.cpu_s or 0 for run in runs)
-    return (f"{title:<10}{len(runs):>6}{sum(run.is_brief() for run in runs):>6}{cpu_s:>8.1f}"
-            f"{expected_samples(runs, gaps, hz):>10.0f}{sum(row.total() for row in rows):>9}"
+    return (f"{title:<10}{len(runs):>6}{sum(run.is_brief() for run in runs):>6}"
+            f"{sum(run.cpu_s is None for run in runs):>7}{cpu_s:>8.1f}"
+            f"{expected_samples(runs, gaps, hz):>9.0f}{sum(row.total() for row in rows):>8}"
             + "".join(f"{sum(row.counts[verdict] for row in rows):>10}" for verdict in VERDICTS))
 
 

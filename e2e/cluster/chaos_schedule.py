@@ -71,7 +71,7 @@ class Group:
 
     def brief(self, name):
         """A container that lives for less than a second, even if the machine has other work to do."""
-        return pods.container(name, self.rng.randint(30, 70), self.rng.uniform(0.2, 0.5))
+        return pods.container(name, self.rng.randint(40, 80), self.rng.uniform(0.15, 0.4))
 
     def lasting(self, name):
         return pods.container(name, self.percent())
@@ -101,7 +101,7 @@ def add_forced(group):
 def add_crash(group):
     """Fails and is started again, 10 and 30 seconds later."""
     namespace = group.namespace()
-    container = pods.container("app", 50, group.rng.uniform(0.2, 0.5), 1)
+    container = pods.container("app", 60, group.rng.uniform(0.15, 0.4), 1)
     group.create(0, pods.pod(namespace, group.name, [container], restart="Always"))
     group.delete(LAST_SECONDS - 5, "pod", namespace, group.name)
 
