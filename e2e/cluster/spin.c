@@ -17,7 +17,7 @@
  *	spin name				says what it is called, and ends
  *
  * SPIN_DIRECTORY is where the copy is made, "/" without it. The last line on standard output is
- * "cpu_us=N": what it took, also when it ends by SIGTERM.
+ * "cpu_us=N": what it took under its name, also when it ends by SIGTERM.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -247,6 +247,7 @@ static void end_soon(int number)
 int main(int argc, char **argv)
 {
 	char name[NAME_LEN + 1];
+	long long begin_ns;
 
 	if (argc < 2 || argc > 4) {
 		fputs("usage: spin name | PERCENT [SECONDS [STATUS]]\n", stderr);
@@ -260,8 +261,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (strcmp(argv[1], "name") == 0)
 		return 0;
+	begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	spin(strtoul(argv[1], NULL, 10), argc > 2 ? strtod(argv[2], NULL) : -1);
-	printf("cpu_us=%lld\n", clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000);
+	printf("cpu_us=%lld\n", (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns) / 1000);
 	if (end_signal)
 		return 128 + end_signal;
 	return argc > 3 ? (int)strtoul(argv[3], NULL, 10) : 0;
