@@ -141,7 +141,8 @@ class Node:
     def agent_options(self, token_file):
         """What tells `flamelet agent` where the kubelet is."""
         return ["--node-name", self.node_name, "--kubelet-url", self.kubelet_url,
-                "--kubelet-ca-file", self.ca_file, "--kubelet-token-file", token_file]
+                "--kubelet-ca-file", self.ca_file, "--kubelet-token-file", token_file,
+                "--pod-logs", f"{self.directory}/var/log"]
 
     def add_static_pod(self, name, text):
         """Puts a manifest where the kubelet finds it without the API server."""
