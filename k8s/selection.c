@@ -287,13 +287,15 @@ static bool has_id(const char *id, const char *rule)
 	return len >= CONTAINER_ID_MIN && strncmp(id, rule, len) == 0;
 }
 
-/* A container of a pod may get its name later; a sandbox and containers of no pod never do. */
+/* A container of a pod may get its name later; a sandbox and containers of no pod never do. A pod's own directory
+ * speaks for the containers in it that the agent has not seen yet, whatever their names will be. */
 static enum answer is_one_of_containers(const struct text_list *containers,
 					const struct subject *subject)
 {
 	const struct pod_container *container = subject->match->container;
-	bool may_be_named = subject->owner->kind == CGROUP_CONTAINER && !container &&
-			    !subject->match->is_sandbox && !subject->match->is_final;
+	bool may_be_named = subject->owner->kind == CGROUP_POD ||
+			    (subject->owner->kind == CGROUP_CONTAINER && !container &&
+			     !subject->match->is_sandbox && !subject->match->is_final);
 
 	for (size_t i = 0; i < containers->nr; i++) {
 		if (has_id(subject->owner->container_id, containers->items[i]) ||
