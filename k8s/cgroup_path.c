@@ -137,13 +137,17 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner)
 {
 	struct span rest = span_of(path, PATH_MAX_BYTES);
+	bool is_settled = false;
 	struct span name;
 
 	*ret_owner = (struct cgroup_owner){ .kind = CGROUP_HOST };
 	rest = span_without_suffix(rest, " (deleted)");
-	while (span_next(&rest, '/', &name))
-		if (read_name(name, ret_owner))
-			return;
+	while (!(is_settled && ret_owner->is_nested) && span_next(&rest, '/', &name)) {
+		if (name.len == 0)
+			continue;
+		ret_owner->is_nested = ret_owner->container_id[0] != '\0';
+		is_settled = is_settled || read_name(name, ret_owner);
+	}
 }
 
 static bool is_pods_root_name(struct span name)
@@ -160,7 +164,7 @@ bool cgroup_path_is_pods_root(const char *path)
 	bool is_root = false;
 
 	cgroup_path_parse(path, &owner);
-	if (owner.kind != CGROUP_HOST)
+	if (owner.pod_uid[0])
 		return false;
 	while (span_next(&rest, '/', &name)) {
 		if (name.len == 0)

@@ -22,6 +22,7 @@ struct cgroup_owner {
 	/* 64 lower-case hex digits; on ECS 32 hex digits, a dash and digits; "" when in no
 	 * container */
 	char container_id[CONTAINER_ID_LEN + 1];
+	bool is_nested; /* below its container's own directory: made from inside it, as a rule */
 };
 
 /* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know
@@ -29,8 +30,8 @@ struct cgroup_owner {
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner);
 
 /* Whether it is the topmost directory below which a kubelet makes its pods: "/kubepods",
- * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot. What lies below one, in a pod or in
- * a container is none. */
+ * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot, "/docker/ID/kubepods" of a node that
+ * runs in a container. What lies below one or in a pod is none. */
 bool cgroup_path_is_pods_root(const char *path);
 
 #endif

@@ -54,7 +54,7 @@ int pod_index_update(struct pod_index *index, struct pod_list *list, uint64_t no
 int pod_index_complete(struct pod_index *index, struct pod_list *list, uint64_t now_ns) must_check;
 
 /* Calls `use` with what is known of an owner, under the index's lock: it must be quick and not call the index.
- * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC). A container is looked up by
+ * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC); UINT64_MAX: it is no sandbox. A container is looked up by
  * its ID, whatever pod the path says; when it is not known its pod is, by UID. Live pods go before
  * tombstones. What is no pod's is final. */
 void pod_index_find(struct pod_index *index, const struct cgroup_owner *owner, uint64_t seen_ns,

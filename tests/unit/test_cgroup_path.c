@@ -265,6 +265,8 @@ static void only_the_topmost_directory_of_the_pods_is_their_root(void **state)
 		{ "/a/b/kubepods", true },
 		{ "kubepods", true },
 		{ "/../../kubepods", true },
+		{ "/docker/" ID "/kubepods", true }, /* a node in a container: kind, minikube */
+		{ "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice", true },
 
 		{ "", false },
 		{ "/", false },
@@ -279,8 +281,6 @@ static void only_the_topmost_directory_of_the_pods_is_their_root(void **state)
 		{ "/kubepods/pod" UID "/" ID, false },
 		{ "/kubepods/pod" UID "/" ID "/kubepods", false },
 		{ "/kubepods/pod" UID "/" ID "/kubepods.slice", false },
-		{ "/docker/" ID "/kubepods", false },
-		{ "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice", false },
 		{ "/kubepods-burstable.slice", false },
 		{ "/kubepods.service", false },
 		{ "/xkubepods", false },
@@ -293,6 +293,38 @@ static void only_the_topmost_directory_of_the_pods_is_their_root(void **state)
 	for (size_t i = 0; i < array_len(cases); i++)
 		if (cgroup_path_is_pods_root(cases[i].path) != cases[i].is_root)
 			fail_msg("%s", cases[i].path);
+}
+
+static void what_lies_below_a_container_is_nested(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_nested;
+	} cases[] = {
+		{ "/kubepods/pod" UID "/" ID, false },
+		{ "/kubepods/pod" UID "/" ID "/", false },
+		{ "/kubepods/pod" UID "/" ID "/x", true },
+		{ "/kubepods/pod" UID "/" ID "/x/y", true },
+		{ "/kubepods/pod" UID "/" ID "/" ID_2, true },
+		{ "/kubepods/pod" UID "/" ID "/pod" UID_2 "/" ID_2, true },
+		{ "/kubepods/pod" UID, false },
+		{ "/kubepods/pod" UID "/helper/x", false },
+		{ "/docker/" ID, false },
+		{ "/docker/" ID "/init.scope", true },
+		{ "/docker/" ID "/kubepods/pod" UID, false },
+		{ "/docker/" ID "/kubepods/pod" UID "/" ID_2, false },
+		{ "/docker/" ID "/kubepods/pod" UID "/" ID_2 "/x", true },
+		{ "/system.slice/ssh.service", false },
+		{ "/", false },
+	};
+	struct cgroup_owner owner;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		cgroup_path_parse(cases[i].path, &owner);
+		if (owner.is_nested != cases[i].is_nested)
+			fail_msg("%s", cases[i].path);
+	}
 }
 
 /* A node's tree as `find -type d` printed it: 11 pods, each with containers and a sandbox. */
@@ -327,6 +359,7 @@ int main(void)
 		cmocka_unit_test(odd_paths_are_read_as_far_as_they_make_sense),
 		cmocka_unit_test(what_lies_behind_the_longest_path_is_not_read),
 		cmocka_unit_test(only_the_topmost_directory_of_the_pods_is_their_root),
+		cmocka_unit_test(what_lies_below_a_container_is_nested),
 		cmocka_unit_test(every_directory_of_a_recorded_node_is_told_apart),
 	};
 
