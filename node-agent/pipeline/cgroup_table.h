@@ -24,6 +24,8 @@ struct known_cgroup {
 	struct cgroup_owner owner;
 	bool is_sampled; /* not only born, or found by the inventory */
 	bool is_dead;
+	bool has_elder; /* an older container of its pod was there beside it: it is not the pod's sandbox */
+	bool is_judged; /* `verdict` is that of the present pods and rules */
 	enum cgroup_verdict verdict; /* as the kernel has it; CGROUP_UNFILTERED: it has none */
 };
 
@@ -32,6 +34,8 @@ struct cgroup_table {
 	size_t nr_cgroups, cap_cgroups;
 	size_t path_bytes;
 	struct htable index; /* by id */
+	struct htable by_pod; /* containers' own directories, by the pod's UID */
+	uint64_t next_forget_ns; /* a full table is not searched for room before */
 };
 
 void cgroup_table_done(struct cgroup_table *table);
@@ -39,12 +43,16 @@ void cgroup_table_done(struct cgroup_table *table);
 /* Borrowed until the next add; NULL when it is not known. */
 struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, uint64_t id);
 
-/* Adds a cgroup that is not known. When the table is full, those that were not seen for CGROUP_FORGET_AFTER_NS go, and at need
- * all that are dead. NULL when there is no room or no memory. */
+/* Adds a cgroup that is not known. In a full table room is made once a second: those go that can be looked up again when they
+ * are sampled, and all that are dead. NULL when there is no room or no memory. */
 struct known_cgroup *cgroup_table_add(struct cgroup_table *table, uint64_t id, const char *path,
 				      uint64_t now_ns);
 
 /* Forgets what is dead and was not seen for CGROUP_FORGET_AFTER_NS. */
 void cgroup_table_tidy(struct cgroup_table *table, uint64_t now_ns);
+
+/* The time that pod_index_find() wants: UINT64_MAX for what cannot be its pod's sandbox. A pod's sandbox is older than its
+ * containers, so one that came later is never taken for it, however late the kubelet lists it. */
+uint64_t cgroup_table_seen_ns(const struct known_cgroup *cgroup);
 
 #endif

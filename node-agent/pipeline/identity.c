@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PATH_MAX_BYTES 8192
+#define CHECKS_PER_TIDY 64
 
 struct identity {
 	struct identity_opts opts; /* strings owned */
@@ -16,6 +17,7 @@ struct identity {
 		lock; /* of all below; the pod index's and the watch's are taken inside it */
 	struct cgroup_table table;
 	uint64_t generation;
+	uint64_t nr_checks; /* of whether a cgroup still lives */
 	struct identity_stats stats;
 };
 
@@ -82,7 +84,7 @@ static bool is_final(struct identity *identity, const struct known_cgroup *cgrou
 	bool answer = true;
 
 	if (cgroup->owner.kind != CGROUP_HOST && cgroup->owner.kind != CGROUP_CONTAINER_NO_POD)
-		pod_index_find(identity->opts.pods, &cgroup->owner, cgroup->first_seen_ns,
+		pod_index_find(identity->opts.pods, &cgroup->owner, cgroup_table_seen_ns(cgroup),
 			       keep_match, &answer);
 	return answer;
 }
@@ -109,6 +111,13 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 		pod_watch_poke(identity->opts.watch);
 }
 
+static void bury(struct identity *identity, struct known_cgroup *cgroup)
+{
+	cgroup->is_dead = true;
+	cgroup->is_judged = false;
+	identity->generation++;
+}
+
 static bool is_of_pod(const struct known_cgroup *cgroup)
 {
 	return cgroup->owner.pod_uid[0] != '\0';
@@ -122,12 +131,13 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
 	pthread_mutex_lock(&identity->lock);
 	struct known_cgroup *cgroup = cgroup_table_find(&identity->table, event->id);
 	if (event->kind == CGROUP_DIED && cgroup) {
-		cgroup->is_dead = true;
 		cgroup->last_seen_ns = event->time_ns;
-		identity->generation++;
+		bury(identity, cgroup);
 	} else if (event->kind == CGROUP_BORN && !cgroup) {
 		identity->stats.nr_births++;
-		cgroup = add(identity, event->id, event->path, event->time_ns);
+		/* What is cut says nothing of its end: it is looked up when it is sampled. */
+		if (event->path_bytes < CGROUP_PATH_MAX)
+			cgroup = add(identity, event->id, event->path, event->time_ns);
 		must_ask = cgroup && is_of_pod(cgroup) && identity->opts.watch &&
 			   !is_final(identity, cgroup);
 	}
@@ -218,9 +228,28 @@ uint64_t identity_generation(struct identity *identity)
 	return generation;
 }
 
+/* A few at a time of those that seem to have lived for long: deaths that were lost. */
+static void check_living(struct identity *identity, uint64_t now_ns)
+{
+	const struct cgroup_table *table = &identity->table;
+
+	for (size_t i = 0; i < CHECKS_PER_TIDY && i < table->nr_cgroups; i++) {
+		struct known_cgroup *cgroup =
+			&table->cgroups[identity->nr_checks++ % table->nr_cgroups];
+		_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX_BYTES);
+
+		if (cgroup->is_dead || cgroup->last_seen_ns + CGROUP_FORGET_AFTER_NS >= now_ns)
+			continue;
+		cgroup->last_seen_ns = now_ns;
+		if (cgroup_fs_path(identity->opts.cgroup_fs, cgroup->id, &path) == -ESTALE)
+			bury(identity, cgroup);
+	}
+}
+
 void identity_tidy(struct identity *identity, uint64_t now_ns)
 {
 	pthread_mutex_lock(&identity->lock);
+	check_living(identity, now_ns);
 	cgroup_table_tidy(&identity->table, now_ns);
 	pthread_mutex_unlock(&identity->lock);
 }

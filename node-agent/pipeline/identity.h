@@ -78,7 +78,7 @@ bool identity_is_final(struct identity *identity, uint64_t cgroup_id);
 int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder)
 	must_check;
 
-/* Calls `visit` with each cgroup that is known, which may change its verdict only. Pods are looked up meanwhile with
+/* Calls `visit` with each cgroup that is known, which may change its verdict and is_judged only. Pods are looked up meanwhile with
  * pod_index_find(), nothing else. */
 void identity_visit(struct identity *identity,
 		    void (*visit)(struct known_cgroup *cgroup, void *data), void *data);
@@ -86,7 +86,7 @@ void identity_visit(struct identity *identity,
 /* Grows with each cgroup that comes to be known, or to be dead. */
 uint64_t identity_generation(struct identity *identity);
 
-/* Forgets cgroups that ended a while ago. */
+/* Forgets cgroups that ended a while ago, and looks at some of the others: not each end is told. */
 void identity_tidy(struct identity *identity, uint64_t now_ns);
 
 struct identity_stats identity_get_stats(struct identity *identity);

@@ -190,7 +190,7 @@ int resource_add(const struct resource_source *source, struct builder *builder,
 	if (!cgroup)
 		finish(&making, &(struct attribute_list){ .nr = 0 }, IDENTITY_UNKNOWN);
 	else
-		pod_index_find(source->pods, &cgroup->owner, cgroup->first_seen_ns, add_match,
-			       &making);
+		pod_index_find(source->pods, &cgroup->owner, cgroup_table_seen_ns(cgroup),
+			       add_match, &making);
 	return making.error;
 }

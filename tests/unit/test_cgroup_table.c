@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cgroup_table.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,11 @@
 
 #define NOW UINT64_C(5000000000000)
 #define ID "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
+#define ID_2 "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b7"
+#define ID_3 "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b8"
+#define ID_4 "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b9"
 #define POD "/kubepods/pod43ef20e3-2778-49ae-92ed-f9f23d29979f"
+#define OTHER_POD "/kubepods/pod00000000-2778-49ae-92ed-f9f23d29979f"
 
 static void fill(struct cgroup_table *table, size_t nr, bool is_dead)
 {
@@ -72,28 +78,94 @@ static void what_lives_is_never_forgotten(void **state)
 	cgroup_table_done(&table);
 }
 
-static void a_full_table_gives_up_its_dead(void **state)
+static void a_full_table_gives_up_its_dead_and_what_can_be_looked_up_again(void **state)
 {
 	struct cgroup_table table = { 0 };
+	struct known_cgroup *cgroup;
 
 	(void)state;
-	fill(&table, CGROUP_TABLE_MAX / 2, true);
+	assert_non_null(cgroup_table_add(&table, 1, "/kubepods", NOW));
+	assert_non_null(cgroup_table_add(&table, 2, POD, NOW));
+	assert_non_null(cgroup_table_add(&table, 3, POD "/" ID, NOW));
+	cgroup_table_add(&table, 4, POD "/" ID "/child", NOW)->is_sampled = true;
+	cgroup_table_add(&table, 5, "/sampled", NOW)->is_sampled = true;
+	cgroup = cgroup_table_add(&table, 6, "/gone", NOW);
+	cgroup->is_dead = true;
+	cgroup->verdict = CGROUP_EXCLUDED; /* the kernel still has it */
+	assert_non_null(cgroup_table_add(&table, 7, POD "/" ID "/idle", NOW));
+	cgroup = cgroup_table_add(&table, 8, "/dead", NOW);
+	cgroup->is_dead = cgroup->is_sampled = true;
 	fill(&table, CGROUP_TABLE_MAX, false);
+
 	assert_non_null(cgroup_table_add(&table, CGROUP_TABLE_MAX + 1, "/new", NOW + 1));
-	assert_int_equal(table.nr_cgroups, CGROUP_TABLE_MAX / 2 + 1);
-	assert_null(cgroup_table_find(&table, 1));
-	assert_non_null(cgroup_table_find(&table, CGROUP_TABLE_MAX));
+	assert_int_equal(table.nr_cgroups, 7);
+	for (uint64_t id = 1; id <= 6; id++)
+		assert_int_equal(cgroup_table_find(&table, id)->id, id);
+	assert_null(cgroup_table_find(&table, 7));
+	assert_null(cgroup_table_find(&table, 8));
+	assert_non_null(cgroup_table_find(&table, CGROUP_TABLE_MAX + 1));
 	cgroup_table_done(&table);
 }
 
-static void a_table_full_of_living_ones_takes_no_more(void **state)
+/* Going through all of it for each of ten thousand births in a second would take longer than the second. */
+static void room_is_made_once_a_second(void **state)
 {
 	struct cgroup_table table = { 0 };
 
 	(void)state;
 	fill(&table, CGROUP_TABLE_MAX, false);
+	for (size_t i = 0; i < table.nr_cgroups; i++)
+		table.cgroups[i].is_sampled = true;
 	assert_null(cgroup_table_add(&table, CGROUP_TABLE_MAX + 1, "/new", NOW + 1));
 	assert_int_equal(table.nr_cgroups, CGROUP_TABLE_MAX);
+	cgroup_table_find(&table, 1)->is_dead = true;
+	assert_null(cgroup_table_add(&table, CGROUP_TABLE_MAX + 1, "/new", NOW + NSEC_PER_SEC));
+	assert_non_null(
+		cgroup_table_add(&table, CGROUP_TABLE_MAX + 1, "/new", NOW + NSEC_PER_SEC + 1));
+	assert_int_equal(table.nr_cgroups, CGROUP_TABLE_MAX);
+	cgroup_table_done(&table);
+}
+
+static void the_oldest_container_of_a_pod_may_be_its_sandbox(void **state)
+{
+	struct cgroup_table table = { 0 };
+
+	(void)state;
+	/* As the inventory finds them: in no order. */
+	assert_non_null(cgroup_table_add(&table, 20, POD "/" ID_2, NOW));
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 20)), NOW);
+	assert_non_null(cgroup_table_add(&table, 10, POD "/" ID, NOW + 1));
+	assert_non_null(cgroup_table_add(&table, 30, POD "/" ID_3, NOW + 2));
+	assert_non_null(cgroup_table_add(&table, 40, POD "/" ID "/child", NOW + 3));
+	assert_non_null(cgroup_table_add(&table, 50, POD "/" ID_2 "/child", NOW + 4));
+	assert_non_null(cgroup_table_add(&table, 60, OTHER_POD "/" ID_4, NOW + 5));
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 10)), NOW + 1);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 20)), UINT64_MAX);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 30)), UINT64_MAX);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 40)), NOW + 3);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 50)), UINT64_MAX);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 60)), NOW + 5);
+
+	/* A sandbox that is made anew comes when all others are gone. */
+	for (uint64_t id = 10; id <= 30; id += 10)
+		cgroup_table_find(&table, id)->is_dead = true;
+	assert_non_null(cgroup_table_add(&table, 70, POD "/" ID_4, NOW + 6));
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 70)), NOW + 6);
+	cgroup_table_done(&table);
+}
+
+static void of_very_many_containers_the_last_are_no_sandbox(void **state)
+{
+	struct cgroup_table table = { 0 };
+	char path[sizeof(POD "/" ID)];
+
+	(void)state;
+	for (uint64_t id = 1; id <= 1000; id++) {
+		snprintf(path, sizeof(path), POD "/%064llx", (unsigned long long)id);
+		cgroup_table_add(&table, id, path, NOW)->is_dead = true;
+	}
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 100)), NOW);
+	assert_int_equal(cgroup_table_seen_ns(cgroup_table_find(&table, 1000)), UINT64_MAX);
 	cgroup_table_done(&table);
 }
 
@@ -126,8 +198,10 @@ int main(void)
 		cmocka_unit_test(a_cgroup_is_found_by_its_id),
 		cmocka_unit_test(what_is_dead_for_long_is_forgotten),
 		cmocka_unit_test(what_lives_is_never_forgotten),
-		cmocka_unit_test(a_full_table_gives_up_its_dead),
-		cmocka_unit_test(a_table_full_of_living_ones_takes_no_more),
+		cmocka_unit_test(a_full_table_gives_up_its_dead_and_what_can_be_looked_up_again),
+		cmocka_unit_test(room_is_made_once_a_second),
+		cmocka_unit_test(the_oldest_container_of_a_pod_may_be_its_sandbox),
+		cmocka_unit_test(of_very_many_containers_the_last_are_no_sandbox),
 		cmocka_unit_test(paths_have_a_bound_of_their_own),
 	};
 
