@@ -16,7 +16,8 @@ static __always_inline bool comm_is_wanted(const struct sample_event *event)
 	       bpf_map_lookup_elem(&filter_comms, event->process_comm);
 }
 
-/* The verdict of the nearest cgroup above the task's that has one. */
+/* The verdict of the nearest cgroup above the task's that has one. Nobody nests out of an exclusion: what lies deeper than
+ * is looked is undecided. */
 static __always_inline __u32 inherited_verdict(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup(task);
@@ -31,7 +32,7 @@ static __always_inline __u32 inherited_verdict(struct task_struct *task)
 		if (verdict)
 			return *verdict;
 	}
-	return cgroup_default;
+	return cgroup ? CGROUP_UNDECIDED : cgroup_default;
 }
 
 /* Pods and containers have a verdict of their own: one look says what most samples are. */

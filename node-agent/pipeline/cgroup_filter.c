@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cgroup_filter.h"
 
+#define NESTED_VERDICTS_MAX (MAX_CGROUP_VERDICTS / 2)
+
 void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
 			struct identity *identity, struct pod_index *pods,
 			const struct selection *selection)
@@ -53,7 +55,7 @@ static enum cgroup_verdict verdict_of(const struct cgroup_filter *filter,
 {
 	struct judgement judgement = { filter->selection, cgroup, CGROUP_UNFILTERED };
 
-	pod_index_find(filter->pods, &cgroup->owner, cgroup->first_seen_ns, judge_match,
+	pod_index_find(filter->pods, &cgroup->owner, cgroup_table_seen_ns(cgroup), judge_match,
 		       &judgement);
 	return judgement.verdict;
 }
@@ -68,18 +70,17 @@ static enum cgroup_verdict default_verdict(const struct cgroup_filter *filter)
 static enum cgroup_verdict needed_verdict(const struct cgroup_filter *filter,
 					  const struct known_cgroup *cgroup)
 {
-	bool is_host = cgroup->owner.kind == CGROUP_HOST;
-	bool is_empty = selection_is_empty(filter->selection);
-
 	if (cgroup->is_dead)
 		return CGROUP_UNFILTERED;
+
 	enum cgroup_verdict verdict = verdict_of(filter, cgroup);
-	if (is_empty)
+	if (selection_is_empty(filter->selection))
 		return verdict == CGROUP_EXCLUDED ? verdict : CGROUP_UNFILTERED;
-	if (is_host && cgroup->path && cgroup_path_is_pods_root(cgroup->path) &&
-	    verdict == default_verdict(filter))
+	if (cgroup->owner.pod_uid[0] || verdict != default_verdict(filter))
+		return verdict;
+	if (cgroup->path && cgroup_path_is_pods_root(cgroup->path))
 		return CGROUP_UNDECIDED;
-	return is_host && verdict == default_verdict(filter) ? CGROUP_UNFILTERED : verdict;
+	return cgroup->owner.kind == CGROUP_HOST ? CGROUP_UNFILTERED : verdict;
 }
 
 static void count(struct cgroup_filter_stats *stats, enum cgroup_verdict verdict)
@@ -89,19 +90,40 @@ static void count(struct cgroup_filter_stats *stats, enum cgroup_verdict verdict
 	stats->nr_undecided += verdict == CGROUP_UNDECIDED;
 }
 
+/* Whoever may make cgroups can make many: what is nested in a container follows it when half of the room is taken. */
+static bool must_follow(const struct cgroup_filter *filter, const struct known_cgroup *cgroup)
+{
+	const struct cgroup_filter_stats *stats = &filter->stats;
+
+	return cgroup->owner.is_nested &&
+	       stats->nr_wanted + stats->nr_excluded + stats->nr_undecided >= NESTED_VERDICTS_MAX;
+}
+
+static void judge(struct cgroup_filter *filter, struct known_cgroup *cgroup)
+{
+	enum cgroup_verdict verdict = needed_verdict(filter, cgroup);
+
+	if (must_follow(filter, cgroup))
+		verdict = CGROUP_UNFILTERED;
+	cgroup->is_judged = true;
+	if (verdict == cgroup->verdict)
+		return;
+	if (verdict == CGROUP_UNFILTERED) {
+		capture_forget_cgroup(filter->capture, cgroup->id);
+	} else if (capture_set_cgroup(filter->capture, cgroup->id, verdict) < 0) {
+		filter->stats.nr_refused++;
+		return;
+	}
+	cgroup->verdict = verdict;
+}
+
 static void update_one(struct known_cgroup *cgroup, void *data)
 {
 	struct cgroup_filter *filter = data;
-	enum cgroup_verdict verdict = needed_verdict(filter, cgroup);
 
-	count(&filter->stats, verdict);
-	if (verdict == cgroup->verdict)
-		return;
-	if (verdict == CGROUP_UNFILTERED)
-		capture_forget_cgroup(filter->capture, cgroup->id);
-	else if (capture_set_cgroup(filter->capture, cgroup->id, verdict) < 0)
-		filter->stats.nr_refused++;
-	cgroup->verdict = verdict;
+	if (filter->is_outdated || !cgroup->is_judged)
+		judge(filter, cgroup);
+	count(&filter->stats, cgroup->verdict);
 }
 
 /* Verdicts first: with inclusions gone, the default would let everything through that is excluded now. */
@@ -110,8 +132,8 @@ void cgroup_filter_update(struct cgroup_filter *filter)
 	uint64_t pods_generation = pod_index_generation(filter->pods);
 	uint64_t cgroups_generation = identity_generation(filter->identity);
 
-	if (!filter->is_outdated && pods_generation == filter->pods_generation &&
-	    cgroups_generation == filter->cgroups_generation)
+	filter->is_outdated |= pods_generation != filter->pods_generation;
+	if (!filter->is_outdated && cgroups_generation == filter->cgroups_generation)
 		return;
 	filter->stats = (struct cgroup_filter_stats){ .nr_refused = filter->stats.nr_refused };
 	identity_visit(filter->identity, update_one, filter);

@@ -19,7 +19,8 @@ struct cgroup_filter_stats {
 	uint64_t nr_wanted; /* pods and containers, of those with a verdict */
 	uint64_t nr_excluded;
 	uint64_t nr_undecided;
-	uint64_t nr_refused; /* verdicts over MAX_CGROUP_VERDICTS: what is above decides */
+	uint64_t
+		nr_refused; /* verdicts over MAX_CGROUP_VERDICTS: what is above decides, until they are tried again */
 };
 
 struct cgroup_filter {
@@ -29,7 +30,7 @@ struct cgroup_filter {
 	const struct selection *selection;
 	uint64_t pods_generation; /* as the verdicts are */
 	uint64_t cgroups_generation;
-	bool is_outdated; /* the selection is another one */
+	bool is_outdated; /* selection or pods are others: each cgroup is judged again, not only new ones */
 	struct cgroup_filter_stats stats;
 };
 

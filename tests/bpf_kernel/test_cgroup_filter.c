@@ -16,6 +16,7 @@
 #define CONTAINER_ID "9a4e161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
 #define POD_DIR "/kubepods/burstable/pod" POD_UID
 #define CONTAINER_DIR POD_DIR "/" CONTAINER_ID
+#define OTHER_ID "0000161f157008fcd435bc367b459d2cdd4af67bb71c4041411e75d9901d51b6"
 #define OTHER_DIR "/kubepods/pod00000000-2778-49ae-92ed-f9f23d29979f/" CONTAINER_ID
 
 #define POD(labels, annotations)                                                                   \
@@ -207,6 +208,82 @@ static void a_container_is_excluded_by_its_name(void **state)
 	expect_excluded(scene);
 }
 
+/* Whether it is the excluded one is not known before the agent has seen it. */
+static void a_container_not_seen_yet_is_undecided_where_containers_are_excluded(void **state)
+{
+	static const char *const containers[] = { "proxy" };
+	const struct selection_rules rules = { .excluded_containers = { containers, 1 } };
+	struct scene *scene = *state;
+
+	list_pods(scene, POD("", ""));
+	select_by(scene, &rules);
+	expect_sampled(scene);
+	cgroup_scene_move(&scene->base, POD_DIR "/" OTHER_ID);
+	expect_undecided(scene);
+}
+
+static void with_rules_a_new_pod_of_a_node_in_a_container_is_undecided(void **state)
+{
+	static const char *const namespaces[] = { "kube-system" };
+	const struct selection_rules rules = { .excluded_namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+
+	cgroup_scene_move(&scene->base, "/docker/" OTHER_ID "/kubepods");
+	assert_int_equal(identity_learn_all(scene->identity), 0);
+	select_by(scene, &rules);
+	cgroup_scene_move(&scene->base, "/docker/" OTHER_ID OTHER_DIR);
+	expect_undecided(scene);
+}
+
+static void nobody_nests_out_of_an_exclusion(void **state)
+{
+	static const char *const namespaces[] = { "shop" };
+	const struct selection_rules rules = { .excluded_namespaces = { namespaces, 1 } };
+	struct scene *scene = *state;
+
+	list_pods(scene, POD("", ""));
+	select_by(scene, &rules);
+	cgroup_scene_move(&scene->base, CONTAINER_DIR "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/"
+						      "v/w/x/y/z");
+	expect_undecided(scene);
+}
+
+static void a_verdict_that_found_no_room_is_tried_again(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t id = UINT64_C(1) << 60;
+
+	while (capture_set_cgroup(scene->base.capture, id, CGROUP_WANTED) == 0)
+		id++;
+	list_pods(scene, POD("", "\"flamelet.dev/profile\":\"false\""));
+	cgroup_filter_update(&scene->filter);
+	assert_int_equal(scene->filter.stats.nr_excluded, 0);
+	assert_int_equal(scene->filter.stats.nr_refused, 2);
+	while (id-- > UINT64_C(1) << 60)
+		capture_forget_cgroup(scene->base.capture, id);
+	select_by(scene, &(struct selection_rules){ 0 });
+	expect_excluded(scene);
+}
+
+/* Its own verdict is enough: others need theirs. */
+static void a_container_that_makes_many_cgroups_leaves_room_for_verdicts(void **state)
+{
+	struct scene *scene = *state;
+	struct cgroup_event event = { .kind = CGROUP_BORN, .path_bytes = 100 };
+
+	list_pods(scene, POD("", "\"flamelet.dev/profile\":\"false\""));
+	for (uint64_t i = 1; i <= 2 * MAX_CGROUP_VERDICTS; i++) {
+		event.id = i << 40;
+		snprintf(event.path, sizeof(event.path), CONTAINER_DIR "/%llu",
+			 (unsigned long long)i);
+		identity_follow(scene->identity, &event);
+	}
+	cgroup_filter_update(&scene->filter);
+	assert_int_equal(scene->filter.stats.nr_refused, 0);
+	assert_true(scene->filter.stats.nr_excluded <= MAX_CGROUP_VERDICTS / 2 + 2);
+	expect_excluded(scene);
+}
+
 static void a_cgroup_is_included_by_its_path_with_all_below(void **state)
 {
 	static const char *const paths[] = { "/kubepods/burstable" };
@@ -256,6 +333,11 @@ int main(void)
 		TEST(a_namespace_is_excluded_and_a_change_of_rules_counts_at_once),
 		TEST(labels_that_change_change_the_verdict),
 		TEST(a_container_is_excluded_by_its_name),
+		TEST(a_container_not_seen_yet_is_undecided_where_containers_are_excluded),
+		TEST(with_rules_a_new_pod_of_a_node_in_a_container_is_undecided),
+		TEST(nobody_nests_out_of_an_exclusion),
+		TEST(a_verdict_that_found_no_room_is_tried_again),
+		TEST(a_container_that_makes_many_cgroups_leaves_room_for_verdicts),
 		TEST(a_cgroup_is_included_by_its_path_with_all_below),
 		TEST(the_dead_give_their_verdicts_back),
 	};
