@@ -52,11 +52,11 @@ MAP struct {
 } stats SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it keeps this
- * size. An entry's value means nothing. */
+ * size. An entry's value means nothing. They are preallocated: before Linux 6.1 perf_event programs may use no other
+ * hash. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILTER_MAX_ENTRIES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u8);
 } filter_pids SEC(".maps");
@@ -64,7 +64,6 @@ MAP struct {
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILTER_MAX_ENTRIES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, __u8);
 } filter_tids SEC(".maps");
@@ -72,7 +71,6 @@ MAP struct {
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILTER_MAX_ENTRIES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct comm_key);
 	__type(value, __u8);
 } filter_comms SEC(".maps");
@@ -100,7 +98,7 @@ MAP struct {
 } cgroup_scratch SEC(".maps");
 
 /* For unwinding; see shared/cfi.h. Of `processes` the least recently sampled go first, so that nobody's sleeping
- * forks keep others out; it is preallocated: before Linux 6.1 perf_event programs may use no other hash. The other two are filled by the agent through mmap(2). */
+ * forks keep others out; it is preallocated, as all hashes here. The other two are filled by the agent through mmap(2). */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MAX_BOUND_PROCESSES);
