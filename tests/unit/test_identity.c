@@ -393,62 +393,6 @@ static void a_container_that_was_born_and_died_unseen_keeps_its_name(void **stat
 	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 0);
 }
 
-static void be_born(const struct fixture *fixture, uint64_t id, const char *path)
-{
-	const struct cgroup_event born = event_of(CGROUP_BORN, id, path);
-
-	identity_follow(fixture->identity, &born);
-}
-
-/* A kubelet under load lists a restarted container when it has run for long. */
-static void a_container_that_is_listed_late_is_not_taken_for_the_sandbox(void **state)
-{
-	struct fixture *fixture = fixture_or_skip(state);
-
-	be_born(fixture, 100, SANDBOX_DIR);
-	be_born(fixture, 200, CONTAINER_DIR);
-	be_born(fixture, 300, POD_DIR "/" STRANGER_ID);
-	list_pods(fixture, clock_mono_ns() + 60 * NSEC_PER_SEC);
-	assert_null(container_name(fixture, 300));
-	assert_string_equal(attribute_of(fixture, 300, "flamelet.identity"), "partial");
-	assert_string_equal(container_name(fixture, 200), "spin");
-	assert_string_equal(container_name(fixture, 100), SANDBOX_NAME);
-}
-
-static void a_death_that_was_lost_is_noticed(void **state)
-{
-	struct fixture *fixture = fixture_or_skip(state);
-	uint64_t gone_id = make_cgroup(fixture, CONTAINER_DIR);
-	uint64_t id = make_cgroup(fixture, POD_DIR);
-	uint64_t now_ns = clock_mono_ns();
-
-	identity_see(fixture->identity, gone_id);
-	identity_see(fixture->identity, id);
-	remove_cgroup(fixture, CONTAINER_DIR);
-	for (uint64_t i = 1; i <= 3; i++)
-		identity_tidy(fixture->identity, now_ns + i * 2 * CGROUP_FORGET_AFTER_NS);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
-	identity_see(fixture->identity, id);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_late, 2);
-}
-
-/* Where it ends is not known, and that is what counts. */
-static void a_path_that_is_cut_is_looked_up(void **state)
-{
-	struct fixture *fixture = fixture_or_skip(state);
-	char path[CGROUP_PATH_MAX];
-
-	memset(path, 'p', sizeof(path));
-	path[0] = '/';
-	path[sizeof(path) - 1] = '\0';
-	be_born(fixture, 100, path);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_births, 1);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 0);
-	path[sizeof(path) - 2] = '\0';
-	be_born(fixture, 100, path);
-	assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 1);
-}
-
 static void the_death_of_a_stranger_is_nothing(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
@@ -617,9 +561,6 @@ int main(void)
 		IDENTITY_TEST(an_inventory_that_cannot_be_taken_leaves_what_is_known),
 		IDENTITY_TEST(the_sandbox_of_an_inventory_is_still_told_by_exclusion),
 		IDENTITY_TEST(a_container_that_was_born_and_died_unseen_keeps_its_name),
-		IDENTITY_TEST(a_container_that_is_listed_late_is_not_taken_for_the_sandbox),
-		IDENTITY_TEST(a_death_that_was_lost_is_noticed),
-		IDENTITY_TEST(a_path_that_is_cut_is_looked_up),
 		IDENTITY_TEST(the_death_of_a_stranger_is_nothing),
 		IDENTITY_TEST(what_runs_below_a_container_is_the_containers),
 		IDENTITY_TEST(a_container_without_a_name_has_its_pods),
