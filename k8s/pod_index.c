@@ -152,41 +152,6 @@ uint64_t pod_index_generation(struct pod_index *index)
 	return generation;
 }
 
-static int find_live_by_name(const struct pod_table *table, const char *namespace, const char *name,
-			     const struct pod **ret_pod)
-{
-	const struct pod *found = NULL;
-
-	for (size_t i = 0; i < table->nr_live_pods; i++) {
-		const struct pod *pod = table->pods[i].pod;
-
-		if (strcmp(pod->name, name) != 0 || strlen(pod->uid) > POD_UID_MAX)
-			continue;
-		if (namespace && strcmp(pod->namespace, namespace) != 0)
-			continue;
-		if (found)
-			return -ENOTUNIQ;
-		found = pod;
-	}
-	if (!found)
-		return -ENOENT;
-	*ret_pod = found;
-	return 0;
-}
-
-int pod_index_find_uid(struct pod_index *index, const char *namespace, const char *name,
-		       char ret_uid[static POD_UID_MAX + 1])
-{
-	const struct pod *pod;
-
-	pthread_mutex_lock(&index->lock);
-	int r = find_live_by_name(&index->table, namespace, name, &pod);
-	if (r == 0)
-		memcpy(ret_uid, pod->uid, strlen(pod->uid) + 1);
-	pthread_mutex_unlock(&index->lock);
-	return r;
-}
-
 struct pod_index_stats pod_index_get_stats(struct pod_index *index)
 {
 	pthread_mutex_lock(&index->lock);

@@ -7,7 +7,8 @@
  * is told by exclusion: every container of the pod has its ID, and this ID is still none of them in
  * a list that is SANDBOX_AFTER_NS younger than the cgroup. Earlier it may be that of a container
  * just started, which the kubelet shows up to 1.4 s late: until then the match says that
- * more may come. */
+ * more may come. A kubelet under load is later than that: whoever knows that a container is not the pod's oldest
+ * says so. */
 #ifndef K8S_POD_INDEX_H
 #define K8S_POD_INDEX_H
 
@@ -54,7 +55,7 @@ int pod_index_update(struct pod_index *index, struct pod_list *list, uint64_t no
 int pod_index_complete(struct pod_index *index, struct pod_list *list, uint64_t now_ns) must_check;
 
 /* Calls `use` with what is known of an owner, under the index's lock: it must be quick and not call the index.
- * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC); UINT64_MAX: it is no sandbox. A container is looked up by
+ * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC); UINT64_MAX: it is no sandbox, as the pod has an older container. A container is looked up by
  * its ID, whatever pod the path says; when it is not known its pod is, by UID. Live pods go before
  * tombstones. What is no pod's is final. */
 void pod_index_find(struct pod_index *index, const struct cgroup_owner *owner, uint64_t seen_ns,
@@ -71,10 +72,5 @@ struct pod_index_stats {
 	size_t nr_bytes; /* the memory they take */
 };
 struct pod_index_stats pod_index_get_stats(struct pod_index *index);
-
-/* The UID of the live pod "name" in `namespace` (NULL: any), for --pod.
- * Errors: -ENOENT, -ENOTUNIQ when several namespaces have it. */
-int pod_index_find_uid(struct pod_index *index, const char *namespace, const char *name,
-		       char ret_uid[static POD_UID_MAX + 1]) must_check;
 
 #endif

@@ -301,29 +301,6 @@ static void live_pods_beyond_the_limit_are_refused(void **state)
 	assert_found(index, UID_B, ID_2, false, "", "");
 }
 
-static void a_pod_is_found_by_name(void **state)
-{
-	_cleanup_(pod_index_freep) struct pod_index *index = new_index(10);
-	char uid[POD_UID_MAX + 1] = "";
-	(void)state;
-
-	assert_int_equal(update(index,
-				POD_NAMED("x", "a", UID_A, "") "," POD_NAMED(
-					"y", "a", UID_B, "") "," POD_NAMED("x", "b", "uid-b", ""),
-				T0),
-			 0);
-	assert_int_equal(pod_index_find_uid(index, NULL, "a", uid), -ENOTUNIQ);
-	assert_int_equal(pod_index_find_uid(index, "z", "a", uid), -ENOENT);
-	assert_int_equal(pod_index_find_uid(index, NULL, "c", uid), -ENOENT);
-	assert_string_equal(uid, "");
-	assert_int_equal(pod_index_find_uid(index, "y", "a", uid), 0);
-	assert_string_equal(uid, UID_B);
-	assert_int_equal(pod_index_find_uid(index, NULL, "b", uid), 0);
-	assert_string_equal(uid, "uid-b");
-	assert_int_equal(update(index, "", T0 + 1), 0);
-	assert_int_equal(pod_index_find_uid(index, NULL, "b", uid), -ENOENT);
-}
-
 static void load_fixture(struct pod_index *index, const char *path, uint64_t now_ns)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(MAX_BYTES);
@@ -400,7 +377,6 @@ int main(void)
 		cmocka_unit_test(live_pods_go_before_tombstones),
 		cmocka_unit_test(the_oldest_tombstones_make_room),
 		cmocka_unit_test(live_pods_beyond_the_limit_are_refused),
-		cmocka_unit_test(a_pod_is_found_by_name),
 		cmocka_unit_test(every_cgroup_of_a_recorded_node_is_attributed),
 		cmocka_unit_test(lookups_and_updates_may_run_at_the_same_time),
 	};
