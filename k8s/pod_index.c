@@ -9,9 +9,11 @@
 #include <string.h>
 
 struct pod_index {
+	pthread_mutex_t update_lock; /* of who changes the table; `lock` is taken inside it */
 	pthread_mutex_t lock;
-	/* guarded by lock */
+	/* changed with both held, so either is enough to read it */
 	struct pod_table table;
+	/* guarded by lock */
 	uint64_t generation;
 	bool is_undecided; /* an answer was given that a list like the last one can change */
 };
@@ -22,6 +24,7 @@ int pod_index_new(size_t max_pods, struct pod_index **ret_index)
 
 	if (!index)
 		return -ENOMEM;
+	pthread_mutex_init(&index->update_lock, NULL);
 	pthread_mutex_init(&index->lock, NULL);
 	index->table.max_pods = max_pods;
 	*ret_index = index;
@@ -34,10 +37,12 @@ void pod_index_free(struct pod_index *index)
 		return;
 	pod_table_done(&index->table);
 	pthread_mutex_destroy(&index->lock);
+	pthread_mutex_destroy(&index->update_lock);
 	free(index);
 }
 
-/* Puts what `make` makes of the list in the place of the present table. Called with the lock held. */
+/* Puts what `make` makes of the list in the place of the present table. It is made without the lock: who looks for a pod does not
+ * wait for a list of thousands. */
 static int replace_table(struct pod_index *index, struct pod_list *list, uint64_t now_ns,
 			 int (*make)(const struct pod_table *old, struct pod_list *list,
 				     uint64_t now_ns, struct pod_table *table))
@@ -49,32 +54,37 @@ static int replace_table(struct pod_index *index, struct pod_list *list, uint64_
 		pod_table_done(&next);
 		return r;
 	}
-	pod_table_done(&index->table);
+	pthread_mutex_lock(&index->lock);
+	struct pod_table old = index->table;
 	index->table = next;
 	index->generation++;
 	index->is_undecided = false;
+	pthread_mutex_unlock(&index->lock);
+	pod_table_done(&old);
 	return r;
 }
 
-/* A list that changes nothing but when its pods were seen. Called with the lock held. */
+/* A list that changes nothing but when its pods were seen. */
 static void mark_seen(struct pod_index *index, uint64_t now_ns)
 {
+	pthread_mutex_lock(&index->lock);
 	for (size_t i = 0; i < index->table.nr_live_pods; i++)
 		index->table.pods[i].seen_ns = now_ns;
 	index->generation += index->is_undecided;
 	index->is_undecided = false;
+	pthread_mutex_unlock(&index->lock);
 }
 
 int pod_index_update(struct pod_index *index, struct pod_list *list, uint64_t now_ns)
 {
 	int r = 0;
 
-	pthread_mutex_lock(&index->lock);
+	pthread_mutex_lock(&index->update_lock);
 	if (pod_table_is_like(&index->table, list, now_ns))
 		mark_seen(index, now_ns);
 	else
 		r = replace_table(index, list, now_ns, pod_table_replace);
-	pthread_mutex_unlock(&index->lock);
+	pthread_mutex_unlock(&index->update_lock);
 	pod_list_free(list);
 	return r;
 }
@@ -83,10 +93,10 @@ int pod_index_complete(struct pod_index *index, struct pod_list *list, uint64_t 
 {
 	int r = 0;
 
-	pthread_mutex_lock(&index->lock);
+	pthread_mutex_lock(&index->update_lock);
 	if (!pod_table_has_all(&index->table, list))
 		r = replace_table(index, list, now_ns, pod_table_complete);
-	pthread_mutex_unlock(&index->lock);
+	pthread_mutex_unlock(&index->update_lock);
 	pod_list_free(list);
 	return r;
 }
