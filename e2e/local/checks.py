@@ -5,9 +5,6 @@ what is wrong, empty when nothing is."""
 import math
 import os
 
-# What only a container's resource may carry.
-CONTAINER_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.container.name",
-                  "container.id")
 TOLERANCE = 0.10
 TOTAL_TOLERANCE = 0.05
 
@@ -39,11 +36,8 @@ def allowed_error(expected):
 
 def resource_faults(sample, resource):
     """How the sample's resource differs from the one it must have."""
-    faults = [f"{key} is {sample.resource.get(key)!r}, not {value!r}"
-              for key, value in resource.items() if sample.resource.get(key) != value]
-    if not resource:
-        faults += [f"{key} on a host process" for key in CONTAINER_KEYS if key in sample.resource]
-    return faults
+    return [f"{key} is {sample.resource.get(key)!r}, not {value!r}"
+            for key, value in resource.items() if sample.resource.get(key) != value]
 
 
 def attribute_faults(sample, workload):
@@ -111,12 +105,12 @@ def check_names(samples):
     return [f"{nameless} samples have a location without a name"] if nameless else []
 
 
-def check_attribution(samples, workloads, node_name, hz):
-    """The whole truth table; prints it and returns what is wrong."""
+def check_attribution(samples, workloads, truth, hz):
+    """The whole truth table, `truth` by hot function; prints it and returns what is wrong."""
     problems = check_names(samples) + check_all_counts(samples, workloads, hz)
     print(f"{'hot function':<16} {'where':<42} {'expected':>8} {'found':>6} {'misattributed':>13}")
     for workload in workloads:
-        own, resource = samples_of(samples, workload), workload.resource(node_name)
+        own, resource = samples_of(samples, workload), truth[workload.hot]
         wrong = total(sample for sample in own if resource_faults(sample, resource))
         print(f"{workload.hot:<16} {place(workload):<42} {expected_count(workload, hz):>8.0f} "
               f"{total(own):>6} {wrong:>13}")
@@ -128,15 +122,5 @@ def check_attribution(samples, workloads, node_name, hz):
 
 def place(workload):
     if not workload.pod:
-        return "host"
+        return workload.says["service.name"]
     return f"{workload.pod.namespace}/{workload.pod.name}/{workload.container}"
-
-
-def check_path_only(samples, workload, node_name):
-    """Without the kubelet a sample carries what the cgroup path tells, and claims no more."""
-    known = {key: value for key, value in workload.resource(node_name).items()
-             if key in ("k8s.pod.uid", "container.id", "k8s.node.name")}
-    claimed = {f"{workload.hot}: {key} came from nowhere"
-               for sample in samples_of(samples, workload)
-               for key in ("k8s.pod.name", "k8s.namespace.name") if key in sample.resource}
-    return check_samples(samples, workload, known) + sorted(claimed)

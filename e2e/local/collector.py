@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The receiving end: a real OpenTelemetry Collector, or receiver.py where it cannot be built."""
 
+import bisect
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import host
 import profiles
@@ -28,6 +31,31 @@ def find_collector():
     return done.stdout.split()[-1]
 
 
+class ArrivalLog:
+    """Notes when a file grew, by looking at it often."""
+
+    def __init__(self, path):
+        self.path, self.growths = path, []      # (time since the epoch, size)
+        self.is_stopping = threading.Event()
+        self.thread = threading.Thread(target=self.follow, daemon=True)
+        self.thread.start()
+
+    def follow(self):
+        while not self.is_stopping.wait(0.05):
+            size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+            if size > (self.growths[-1][1] if self.growths else 0):
+                self.growths.append((time.time(), size))
+
+    def time_of(self, offset):
+        """When the byte before this offset was there."""
+        index = bisect.bisect_left(self.growths, offset, key=lambda growth: growth[1])
+        return self.growths[index][0]
+
+    def stop(self):
+        self.is_stopping.set()
+        self.thread.join()
+
+
 class Collector:
     """One receiver on one port. It can go down and come back, with a new output file each time."""
 
@@ -38,6 +66,7 @@ class Collector:
         self.port = host.free_port()
         self.outputs = []
         self.process = None
+        self.arrival_log = None
 
     def endpoint(self):
         return f"http://127.0.0.1:{self.port}"
@@ -51,6 +80,7 @@ class Collector:
                            COLLECTOR_FILE=output)
         self.process = host.Process("collector", self.command(output), f"{self.directory}/log",
                                     env=environment)
+        self.arrival_log = ArrivalLog(output)
         host.wait_until("the collector listens", self.is_listening, 20)
 
     def command(self, output):
@@ -67,6 +97,24 @@ class Collector:
         """Those received since the last start; only after stop() the last ones are surely there."""
         return profiles.read_samples(host.read_text(self.outputs[-1]))
 
+    def arrivals(self):
+        """When profiles arrived, by the time at which they end, in seconds and nanoseconds since the epoch."""
+        arrived, offset = {}, 0
+        for line in host.read_text(self.outputs[-1]).splitlines(keepends=True):
+            offset += len(line.encode())
+            if line.endswith("\n"):
+                arrived.update((sample.end_ns, self.arrival_log.time_of(offset))
+                               for sample in profiles.read_samples(line))
+        return arrived
+
+    def finish_output(self):
+        """All samples since the last start; what comes now goes into another file."""
+        self.stop()
+        samples = self.samples()
+        self.start()
+        return samples
+
     def stop(self):
         if self.process:
             self.process.finish()
+            self.arrival_log.stop()

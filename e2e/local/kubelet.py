@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kubelet's side: a /pods body made from a recorded one, kept up to date as containers come and
-go with a real kubelet's delay, and the stand-in that serves it over TLS."""
+"""The kubelet's side: a /pods body made from recorded ones, kept up to date as containers come and
+go with a real kubelet's delay, the names it gives to logs, and the stand-in that serves over TLS."""
 
+import contextlib
 import copy
 import json
 import os
@@ -12,13 +13,15 @@ import time
 import host
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RECORDED = os.path.join(REPOSITORY, "tests/fixtures/kubelet/pods-1.35.json")
+FIXTURES = os.path.join(REPOSITORY, "tests/fixtures/kubelet")
+RECORDINGS = {"1.20": "pods.json", "1.35": "pods-1.35.json", "1.36": "pods-1.36.json"}
 STAND_IN = os.path.join(REPOSITORY, "tests/standin/kubelet.py")
 
 # A real kubelet looks at its runtime once a second and reports what it saw then.
 STATUS_DELAY_S = 1.0
 STATUS_LISTS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 SOME_TIME = "2026-01-01T00:00:00Z"
+ANY_NODE = "any-node"
 
 
 def ended_state(container_id):
@@ -49,15 +52,23 @@ def add_run(status, run, now):
         status.update(ready=True, started=True)
 
 
-class PodList:
-    """The body of /pods, rewritten every quarter of a second by a thread."""
+def read_templates():
+    """{(version, pod's name): recorded pod}"""
+    templates = {}
+    for version, name in RECORDINGS.items():
+        with open(os.path.join(FIXTURES, name), encoding="utf-8") as recorded:
+            for item in json.load(recorded)["items"]:
+                templates[version, item["metadata"]["name"]] = item
+    return templates
 
-    def __init__(self, path, node_name):
-        self.path, self.node_name = path, node_name
+
+class PodList:
+    """The bodies of /pods, one a node, rewritten every quarter of a second by a thread."""
+
+    def __init__(self):
         self.workloads = []
-        with open(RECORDED, encoding="utf-8") as recorded:
-            items = json.load(recorded)["items"]
-        self.templates = {item["metadata"]["name"]: item for item in items}
+        self.paths = {}     # of bodies, by node
+        self.templates = read_templates()
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.keep_publishing, daemon=True)
 
@@ -71,6 +82,10 @@ class PodList:
         if self.thread.is_alive():
             self.thread.join()
 
+    def add_node(self, node_name, path):
+        self.paths = {**self.paths, node_name: path}
+        self.publish()
+
     def keep_publishing(self):
         while not self.is_stopping.wait(0.25):
             self.publish()
@@ -79,17 +94,26 @@ class PodList:
         pods = {id(workload.pod): workload.pod for workload in self.workloads}
         body = {"kind": "PodList", "apiVersion": "v1", "metadata": {},
                 "items": [self.item(pod) for pod in pods.values() if pod.is_listed]}
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump(body, file)
-        os.rename(self.path + ".new", self.path)
+        text = json.dumps(body)
+        for node_name, path in self.paths.items():
+            replace_file(path, text.replace(ANY_NODE, node_name))
+
+    def start_time(self, pod):
+        return self.templates[pod.recording, pod.template]["status"]["startTime"]
+
+    def resource(self, workload, node_name):
+        """The attributes that the samples of a workload must carry."""
+        return workload.resource(node_name, workload.pod and self.start_time(workload.pod))
 
     def item(self, pod):
-        item = copy.deepcopy(self.templates[pod.template])
+        item = copy.deepcopy(self.templates[pod.recording, pod.template])
         metadata = item["metadata"]
         metadata.update(name=pod.name, namespace=pod.namespace, uid=pod.uid)
+        metadata["labels"] = {**metadata.get("labels", {}), **pod.labels}
+        metadata["annotations"].update(pod.annotations)
         if "kubernetes.io/config.hash" in metadata["annotations"]:
             metadata["annotations"]["kubernetes.io/config.hash"] = pod.uid
-        item["spec"]["nodeName"] = self.node_name
+        item["spec"]["nodeName"] = ANY_NODE
         now = time.monotonic()
         for key in STATUS_LISTS:
             recorded = item["status"].get(key, [])
@@ -104,32 +128,57 @@ class PodList:
         return status
 
 
+def replace_file(path, text):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def write_log_names(directory, workload):
+    """What a kubelet makes below /var/log when a container starts."""
+    pod = workload.pod
+    logs = f"{directory}/pods/{pod.namespace}_{pod.name}_{pod.uid}/{workload.container}"
+    os.makedirs(logs, exist_ok=True)
+    os.makedirs(f"{directory}/containers", exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.symlink(f"{logs}/{workload.restarts}.log",
+                   f"{directory}/containers/{pod.name}_{pod.namespace}_{workload.container}-"
+                   f"{workload.container_id}.log")
+
+
 class Kubelet:
     """The stand-in as a process; faults are switched while it runs."""
 
-    def __init__(self, directory, node_name, pods_path):
-        self.directory = directory
+    def __init__(self, directory, node_name):
+        self.directory, self.node_name = directory, node_name
         os.makedirs(directory)
-        self.command = [sys.executable, STAND_IN, "--node-name", node_name, "--pods", pods_path,
-                        "--dir", directory]
+        self.pods_path = f"{directory}/pods.json"
         self.process = None
 
-    def start(self):
-        self.process = host.Process("kubelet", self.command, f"{self.directory}/log")
-        host.wait_until("the kubelet stand-in serves", self.address)
+    def start(self, address="127.0.0.1:0"):
+        command = [sys.executable, STAND_IN, "--node-name", self.node_name, "--pods", self.pods_path,
+                   "--dir", self.directory, "--listen", address]
+        self.process = host.Process("kubelet", command, f"{self.directory}/log")
+        host.wait_until("the kubelet stand-in serves", self.address, 60)
+
+    def restart(self):
+        """With new certificates, at the same address."""
+        address = self.address()
+        self.stop()
+        os.unlink(f"{self.directory}/address")
+        self.start(address)
 
     def address(self):
         return host.read_text(f"{self.directory}/address").strip()
 
-    def agent_options(self):
-        return ["--kubelet-url", f"https://{self.address()}",
-                "--kubelet-ca-file", f"{self.directory}/ca.crt",
+    def agent_options(self, verify="full", ca_file="ca.crt"):
+        return ["--node-name", self.node_name, "--kubelet-url", f"https://{self.address()}",
+                "--kubelet-verify", verify, "--kubelet-ca-file", f"{self.directory}/{ca_file}",
                 "--kubelet-token-file", f"{self.directory}/token"]
 
-    def set_fault(self, word):
-        with open(f"{self.directory}/fault.new", "w", encoding="ascii") as file:
-            file.write(word)
-        os.rename(f"{self.directory}/fault.new", f"{self.directory}/fault")
+    def write(self, name, text):
+        """Changes what the stand-in reads again for each request: fault, certificate, accept, token."""
+        replace_file(f"{self.directory}/{name}", text)
 
     def requests(self):
         """One string a request so far: path and what was answered."""

@@ -12,6 +12,8 @@ class Sample:
     attributes: dict
     frames: list        # names of functions, leaf first; "" for a location without a name
     count: int
+    start_ns: int       # of the request's profile, since the epoch
+    end_ns: int
 
 
 def value_of(value, strings):
@@ -53,12 +55,15 @@ class Dictionary:
 
 
 def read_profile(profile, resource, dictionary):
+    start_ns = int(profile.get("timeUnixNano", 0))
+    end_ns = start_ns + int(profile.get("durationNano", 0))
     for sample in profile.get("samples", []):
         attributes = dict(dictionary.attributes[index]
                           for index in sample.get("attributeIndices", []))
         values = [int(value) for value in sample.get("values", [])]
         count = sum(values) if values else len(sample.get("timestampsUnixNano", []))
-        yield Sample(resource, attributes, dictionary.stacks[sample.get("stackIndex", 0)], count)
+        yield Sample(resource, attributes, dictionary.stacks[sample.get("stackIndex", 0)], count,
+                     start_ns, end_ns)
 
 
 def read_message(message):

@@ -16,34 +16,31 @@ import host
 import kubelet
 import workloads as tables
 
-NODE_NAME = "e2e-node"
+FREQUENCY_HZ = 99
 SPIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spin.c")
 # Static: the image holds nothing else. Frame pointers: the plainest way to unwind.
 COMPILE = ["gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-fno-omit-frame-pointer", "-fno-inline",
            "-static"]
-DELETED_AFTER_S = 4.0
 
 
 class Scene:
     """Used as a context: at its end all is taken down, the last part first, whatever fails."""
 
-    def __init__(self, binary, frequency_hz, is_kept):
-        self.binary, self.frequency_hz = binary, frequency_hz
-        self.is_kept = is_kept
+    def __init__(self, binary, is_kept):
+        self.binary, self.is_kept = binary, is_kept
         self.tag = os.urandom(3).hex()
         self.workloads = []
-        self.agents = []
+        self.agents, self.kubelets = [], []
         self.stack = contextlib.ExitStack()
         self.directory = tempfile.mkdtemp(prefix="flamelet-e2e-")
+        self.logs_directory = f"{self.directory}/var-log"
         self.stack.callback(self.remove_directory)
         self.stack.callback(host.reap_orphans)
         self.shared_cgroups = host.SharedCgroups()
         self.stack.callback(self.remove_cgroups)
         self.collector = self.add(collector.Collector(f"{self.directory}/collector"))
         self.containerd = self.add(containers.Containerd(f"{self.directory}/containerd"))
-        pods_path = f"{self.directory}/pods.json"
-        self.kubelet = self.add(kubelet.Kubelet(f"{self.directory}/kubelet", NODE_NAME, pods_path))
-        self.pod_list = self.add(kubelet.PodList(pods_path, NODE_NAME))
+        self.pod_list = self.add(kubelet.PodList())
 
     def __enter__(self):
         return self
@@ -63,7 +60,14 @@ class Scene:
         self.containerd.start_daemon()
         self.containerd.import_programs(programs)
         self.pod_list.start(self.workloads)
-        self.kubelet.start()
+
+    def add_node(self, node_name):
+        """A kubelet that tells of all pods as its own, with names and certificates of this node."""
+        node = self.add(kubelet.Kubelet(f"{self.directory}/{node_name}", node_name))
+        self.kubelets.append(node)
+        self.pod_list.add_node(node_name, node.pods_path)
+        node.start()
+        return node
 
     def compile_programs(self):
         os.makedirs(f"{self.directory}/bin")
@@ -73,16 +77,32 @@ class Scene:
             list(pool.map(compile_program, programs.values()))
         return programs
 
-    def start_agent(self, *options):
+    def write_log_names(self, workload):
+        kubelet.write_log_names(self.logs_directory, workload)
+
+    def launch_agent(self, node, *options):
         command = [self.binary, "agent", "--otlp-endpoint", self.collector.endpoint(),
-                   "--frequency", str(self.frequency_hz), "--node-name", NODE_NAME,
-                   *self.kubelet.agent_options(), *options]
-        log_path = f"{self.directory}/agent-{len(self.agents)}.log"
-        agent = self.add(host.Process("agent", command, log_path))
+                   "--frequency", str(FREQUENCY_HZ), *options]
+        if "--kubelet-url" not in options:
+            command += node.agent_options()
+        if "--pod-logs" not in options:
+            command += ["--pod-logs", f"{self.directory}/no-logs"]
+        log_path = f"{self.directory}/agent-{node.node_name}-{len(self.agents)}.log"
+        agent = self.add(host.Process(f"agent {node.node_name}", command, log_path))
         self.agents.append(agent)
-        seen = len(self.collector.samples())
-        host.wait_until("the agent's first profile arrives",
-                        lambda: self.must_live(agent) and len(self.collector.samples()) > seen, 20)
+        return agent
+
+    def wait_for_profile(self, agent, node):
+        host.wait_until(f"the first profile of the agent on {node.node_name} arrives",
+                        lambda: self.must_live(agent) and self.has_profile(node), 60)
+
+    def has_profile(self, node):
+        return any(sample.resource.get("k8s.node.name") == node.node_name
+                   for sample in self.collector.samples())
+
+    def start_agent(self, node, *options):
+        agent = self.launch_agent(node, *options)
+        self.wait_for_profile(agent, node)
         return agent
 
     @staticmethod
@@ -92,17 +112,17 @@ class Scene:
         return True
 
     def start(self, workload):
-        if workload.pod:
+        if workload.has_runtime():
             self.containerd.start(workload.container_id, workload.cgroup,
                                   workload.command(f"/bin/{workload.hot}"))
         else:
-            self.start_on_host(workload)
+            self.start_process(workload)
         workload.started = time.monotonic()
         workload.cgroup_id = os.stat(host.cgroup_mounts()[1] + workload.cgroup).st_ino
 
-    def start_on_host(self, workload):
+    def start_process(self, workload):
         cgroup = host.cgroup_mounts()[1] + workload.cgroup
-        os.makedirs(cgroup)
+        os.makedirs(cgroup, exist_ok=True)
 
         def enter_cgroup():
             with open(cgroup + "/cgroup.procs", "w", encoding="ascii") as procs:
@@ -113,12 +133,13 @@ class Scene:
                               preexec_fn=enter_cgroup))
 
     def output_path(self, workload):
-        if workload.pod:
+        if workload.has_runtime():
             return self.containerd.output_path(workload.container_id)
         return f"{self.directory}/{workload.hot}.out"
 
     def wake(self, workload):
         self.containerd.signal(workload.container_id, "SIGUSR1")
+        workload.woken = True
 
     def look_at(self, workload):
         """Notes the end of the work; a container that ends is removed at once, as by a kubelet."""
@@ -128,33 +149,32 @@ class Scene:
         if not match:
             return
         workload.cpu_us = int(match.group(1))
-        if workload.is_exiting and workload.pod:
+        if workload.is_exiting and workload.has_runtime():
             self.containerd.ctr("tasks", "delete", "--force", workload.container_id)
             workload.ended = time.monotonic()
 
-    def run_one(self, workload):
-        """Runs one short container to its end."""
-        self.start(workload)
-        host.wait_until(f"{workload.hot} ends", lambda: self.look_at(workload) or workload.cpu_us)
-
-    def play(self, workloads, seconds=60):
+    def play(self, workloads, seconds=90):
         """Runs the table: wakes who is there, starts each when it is due, until all are done."""
         begin = time.monotonic()
-        for workload in workloads:
-            if workload.at is None:
-                self.wake(workload)
         host.wait_until("the containers' work is done",
                         lambda: self.step(workloads, time.monotonic() - begin), seconds)
 
     def step(self, workloads, elapsed):
         for workload in workloads:
-            is_due = workload.started is None and elapsed >= workload.at
-            if is_due and not self.has_unfinished_run(workload, workloads):
+            if workload.at is None:
+                if not workload.woken and elapsed >= workload.wakes_at:
+                    self.wake(workload)
+            elif (workload.started is None and elapsed >= workload.at
+                  and not self.has_unfinished_run(workload, workloads)):
                 self.start(workload)
             self.look_at(workload)
-            if workload.label == "tick" and workload.ended:
-                workload.pod.is_listed = time.monotonic() < workload.ended + DELETED_AFTER_S
+            self.delete_pod(workload)
         return all(workload.cpu_us for workload in workloads)
+
+    @staticmethod
+    def delete_pod(workload):
+        if workload.ended and workload.pod.deleted_after_s is not None:
+            workload.pod.is_listed = time.monotonic() < workload.ended + workload.pod.deleted_after_s
 
     @staticmethod
     def has_unfinished_run(workload, workloads):
@@ -169,7 +189,7 @@ class Scene:
 
     def remove_cgroups(self):
         own = {workload.pod.cgroup() if workload.pod else workload.cgroup
-               for workload in self.workloads}
+               for workload in self.workloads if workload.started}
         for directory in (mount + path for mount in host.all_cgroup_mounts()
                           for path in own):
             host.kill_cgroup(directory)
@@ -178,7 +198,8 @@ class Scene:
 
     def show_logs(self):
         """The ends of all logs, for whoever has to find out what went wrong."""
-        parts = [self.containerd.daemon, self.kubelet.process, self.collector.process]
+        parts = [self.containerd.daemon, self.collector.process]
+        parts += [node.process for node in self.kubelets]
         for process in filter(None, parts + self.agents):
             print(f"--- {process.name}\n{process.log()[-3000:]}")
 
@@ -191,3 +212,9 @@ def end_agent(agent):
     """SIGTERM must end the agent by itself, with everything sent."""
     status = agent.finish(10, signal.SIGTERM)
     return [] if status == 0 else [f"the agent's exit status is {status}, not 0"]
+
+
+def counters(agent):
+    """What the agent counted, by its last word."""
+    return {name: int(value)
+            for name, value in re.findall(r"(\w+)=(\d+)", agent.log().split("stopped: ")[-1])}

@@ -1,24 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs: the pods, their containers and what each is expected to be called. This table is the
-ground truth; everything the profiles say is compared with it."""
+"""Who runs: the pods, their containers and what each is expected to be called. The tables are the
+ground truth; everything the profiles say is compared with them."""
 
 from dataclasses import dataclass, field
 import secrets
 import uuid
 
+# A container that is none of the pod's own: its samples are those of the sandbox.
+SANDBOX = "POD"
+# The image in the recorded bodies, as attributes have it.
+IMAGES = {"1.20": "registry.local/bb", "1.35": "local.test/bb", "1.36": "local.test/bb"}
+IMAGE_TAG = "1"
+# A container's directory below its pod's. The last two are made without a runtime: processes are put there.
+LAYOUTS = {
+    "cgroupfs": "{id}",
+    "systemd": "cri-containerd-{id}.scope",
+    "crio": "crio-{id}",
+    "crun": "crio-{id}.scope/container",
+    "conmon": "crio-conmon-{id}.scope",
+}
+NO_RUNTIME = ("crun", "conmon")
+# What says which container it is: without a value where that is not known.
+CONTAINER_KEYS = ("k8s.container.name", "service.instance.id", "k8s.container.restart_count",
+                  "container.image.name", "container.image.tags")
+POD_KEYS = ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "k8s.pod.start_time")
+
 
 @dataclass
 class Pod:
-    """A pod made after a recorded one, `template` in `template_namespace`; its containers bear the
-    template's names. `style` is the kubelet's cgroup driver; `is_listed`: /pods has it now."""
+    """A pod made after a recorded one, `template` of the kubelet `recording`; its containers bear the
+    template's names. `style` is the kubelet's cgroup driver; `is_listed`: /pods has it now, and
+    `deleted_after_s`: until so long after its container ended. `owner` is what the agent says of it."""
     template: str
     namespace: str
     name: str
     service: str
     qos: str = ""
     style: str = "cgroupfs"
+    owner: dict = field(default_factory=dict)
+    recording: str = "1.35"
+    labels: dict = field(default_factory=dict)
+    annotations: dict = field(default_factory=dict)
     uid: str = field(default_factory=lambda: str(uuid.uuid4()))
     is_listed: bool = True
+    deleted_after_s: float | None = None
 
     def cgroup(self):
         if self.style == "cgroupfs":
@@ -30,52 +55,85 @@ class Pod:
             slices.append(prefix + ".slice")
         return "/".join(slices + [f"{prefix}-pod{self.uid.replace('-', '_')}.slice"])
 
+    def resource(self, start_time):
+        return {
+            "k8s.namespace.name": self.namespace, "k8s.pod.name": self.name,
+            "k8s.pod.uid": self.uid, "k8s.pod.start_time": start_time,
+            "service.name": self.service, "service.namespace": self.namespace, **self.owner}
+
 
 @dataclass
 class Workload:
     """One run of one container, or of a host process when it has no pod.
 
     `label` begins the name of its hot function and of its program. It starts at `at` seconds;
-    None: it is already there, idle, when the agent starts. Times are of time.monotonic()."""
+    None: it is already there, idle, when the agent starts, and begins at `wakes_at`. `says` is what
+    a host process is called. Times are of time.monotonic()."""
     label: str
     pod: Pod | None
     container: str
     cpu_ms: int
     percent: int
     at: float | None = 0.0
+    wakes_at: float = 0.0
     is_exiting: bool = False
+    layout: str = ""
+    restarts: int = 0
+    cgroup: str = ""
+    says: dict = field(default_factory=dict)
     hot: str = ""
     container_id: str = field(default_factory=lambda: secrets.token_hex(32))
-    cgroup: str = ""
     cgroup_id: int = 0
     started: float | None = None
+    woken: bool = False
     ended: float | None = None
     cpu_us: int = 0
 
     def __post_init__(self):
-        if self.pod and self.pod.style == "cgroupfs":
-            self.cgroup = f"{self.pod.cgroup()}/{self.container_id}"
-        elif self.pod:
-            self.cgroup = f"{self.pod.cgroup()}/cri-containerd-{self.container_id}.scope"
+        if self.pod:
+            self.layout = self.layout or self.pod.style
+            self.cgroup = f"{self.pod.cgroup()}/{LAYOUTS[self.layout].format(id=self.container_id)}"
+
+    def has_runtime(self):
+        return self.pod is not None and self.layout not in NO_RUNTIME
 
     def command(self, program):
         """The arguments of spin.c."""
         return [program, "wait" if self.at is None else "now", str(self.cpu_ms),
                 str(self.percent), "exit" if self.is_exiting else "stay"]
 
-    def resource(self, node_name):
-        """The resource attributes its samples must carry; a host process must have none of them."""
+    def resource(self, node_name, start_time):
+        """The attributes its samples must carry; None: they must not have it."""
         if not self.pod:
-            return {}
-        return {
-            "k8s.namespace.name": self.pod.namespace,
-            "k8s.pod.name": self.pod.name,
-            "k8s.pod.uid": self.pod.uid,
-            "k8s.container.name": self.container,
-            "container.id": self.container_id,
-            "k8s.node.name": node_name,
-            "service.name": self.pod.service,
-        }
+            absent = dict.fromkeys(POD_KEYS + CONTAINER_KEYS)
+            return {**absent, "flamelet.identity": "host", "process.linux.cgroup": self.cgroup,
+                    "k8s.node.name": node_name, **self.says}
+        return {**self.pod.resource(start_time), **self.container_resource(),
+                "k8s.node.name": node_name, "flamelet.identity": "kubelet"}
+
+    def container_resource(self):
+        pod = self.pod
+        if self.layout == "conmon":
+            return {"container.id": None, **dict.fromkeys(CONTAINER_KEYS)}
+        found = {"container.id": self.container_id, "k8s.container.name": self.container,
+                 "service.instance.id": f"{pod.namespace}.{pod.name}.{self.container}"}
+        if self.container == SANDBOX:
+            return {**dict.fromkeys(CONTAINER_KEYS), **found}
+        return {**found, "k8s.container.restart_count": str(self.restarts),
+                "container.image.name": IMAGES[pod.recording], "container.image.tags": IMAGE_TAG}
+
+    def path_resource(self, node_name):
+        """What its cgroup's path alone tells."""
+        absent = dict.fromkeys(POD_KEYS + CONTAINER_KEYS)
+        return {**absent, "k8s.pod.uid": self.pod.uid, "container.id": self.container_id,
+                "k8s.node.name": node_name, "flamelet.identity": "path"}
+
+    def logs_resource(self, node_name):
+        """What the kubelet's log directories tell."""
+        names = {key: value for key, value in self.resource(node_name, None).items()
+                 if key in ("k8s.namespace.name", "k8s.pod.name", "k8s.pod.uid", "container.id",
+                            "k8s.container.name", "k8s.node.name", "service.instance.id")}
+        return {**dict.fromkeys(CONTAINER_KEYS), **names, "flamelet.identity": "logs"}
 
 
 def name_programs(workloads, tag):
@@ -83,44 +141,7 @@ def name_programs(workloads, tag):
     for workload in workloads:
         workload.hot = f"{workload.label}_{tag}"
         assert len(workload.hot) <= 15, workload.hot
-        if not workload.pod:
-            workload.cgroup = f"/flamelet-e2e-{tag}"
+        workload.cgroup = workload.cgroup.replace("TAG", tag)
+        workload.says = {key: value and value.replace("TAG", tag)
+                         for key, value in workload.says.items()}
     return workloads
-
-
-def attribution_workloads():
-    """About 10 s of work: every layout of names, identifiers and lifetimes that has gone wrong."""
-    replica = "web-d7c696699-x7k2p"
-    web = Pod("web-d7c696699-dk5fr", "shop", replica, "web-svc", "burstable")
-    # The same names in another namespace, no QoS level in the path.
-    bank = Pod("web-d7c696699-dk5fr", "bank", replica, "web-svc", "", "systemd")
-    db = Pod("db-0", "shop", "db-0", "db", "burstable", "systemd")
-    # Init, sidecar, main and debug container in one pod.
-    multi = Pod("multi", "shop", "multi", "multi", "besteffort")
-    # The kubelet gives pods from files an identifier without dashes.
-    static = Pod("static-node-1", "kube-system", "static-e2e", "static-e2e", "burstable",
-                 uid=secrets.token_hex(16))
-    # A CronJob's pod; it runs half a second and is deleted soon after.
-    tick = Pod("tick-29920447-rnfkg", "batch", "tick-29920447-q8w4z", "tick", "besteffort",
-               "systemd")
-    crash = Pod("crash", "shop", "crash", "crash", "besteffort")
-    return [
-        Workload("shopweb", web, "spin", 2000, 20, at=None),
-        Workload("shopdb", db, "db", 2000, 20, at=None),
-        Workload("static", static, "static", 1500, 15, at=None),
-        Workload("hostproc", None, "", 1500, 15),
-        Workload("bankweb", bank, "spin", 2000, 20),
-        Workload("init", multi, "init", 400, 100, at=0.5, is_exiting=True),
-        Workload("crash1", crash, "crash", 600, 50, at=1.0, is_exiting=True),
-        Workload("tick", tick, "tick", 500, 100, at=1.5, is_exiting=True),
-        Workload("sidecar", multi, "sidecar", 1200, 15, at=2.0),
-        Workload("main", multi, "main", 1200, 15, at=2.0),
-        Workload("crash2", crash, "crash", 1200, 15, at=3.0),
-        Workload("debug", multi, "dbg", 1000, 15, at=3.5),
-    ]
-
-
-def single_workload(label):
-    """A short container in a pod of its own, which no earlier answer of the kubelet has named."""
-    pod = Pod("crash", "shop", "once-" + label, "once-" + label, "burstable", is_listed=False)
-    return Workload(label, pod, "crash", 400, 100, is_exiting=True)
