@@ -47,9 +47,9 @@ class ArrivalLog:
                 self.growths.append((time.time(), size))
 
     def time_of(self, offset):
-        """When the byte before this offset was there."""
+        """When the byte before this offset was there; now, where it was not seen yet."""
         index = bisect.bisect_left(self.growths, offset, key=lambda growth: growth[1])
-        return self.growths[index][0]
+        return self.growths[index][0] if index < len(self.growths) else time.time()
 
     def stop(self):
         self.is_stopping.set()

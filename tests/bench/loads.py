@@ -41,10 +41,10 @@ def start_sink():
     return f"http://127.0.0.1:{server.server_port}"
 
 
-def start_agent(flamelet, hz, endpoint, interval="5s"):
+def start_agent(flamelet, hz, endpoint, interval="5s", options=()):
     return subprocess.Popen(
-        [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", endpoint, "--export-interval", interval],
-        stderr=subprocess.PIPE, text=True)
+        [flamelet, "agent", "--frequency", str(hz), "--otlp-endpoint", endpoint, "--export-interval", interval,
+         *options], stderr=subprocess.PIPE, text=True)
 
 
 def stop_agent(agent):

@@ -54,16 +54,43 @@ class Sink:
         return sink
 
 
-def make_reader():
-    """A function from a sink's requests to windows in the order of time; None where tools are missing."""
+def load_request_class():
+    """None where tools are missing."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             subprocess.run(["protoc", f"-I{PROTO}", f"--python_out={folder}", "otlp_profiles.proto"], check=True)
             sys.path.insert(0, folder)
-            request_class = importlib.import_module("otlp_profiles_pb2").ExportProfilesServiceRequest
+            return importlib.import_module("otlp_profiles_pb2").ExportProfilesServiceRequest
         except (OSError, ImportError):
             return None
-    return lambda requests: read_windows(requests, request_class)
+
+
+def make_reader():
+    """A function from a sink's requests to windows in the order of time; None where tools are missing."""
+    request_class = load_request_class()
+    return request_class and (lambda requests: read_windows(requests, request_class))
+
+
+def make_resource_reader():
+    """A function from a sink's requests to (end of the profile, arrival, attributes) of the resources in them."""
+    request_class = load_request_class()
+    return request_class and (lambda requests: read_resources(requests, request_class))
+
+
+def parse(request_class, body, is_packed):
+    return request_class.FromString(gzip.decompress(body) if is_packed else body)
+
+
+def read_resources(requests, request_class):
+    for arrived, body, is_packed in requests:
+        request = parse(request_class, body, is_packed)
+        text = request.dictionary.string_table
+        for part in request.resource_profiles:
+            profile = part.scope_profiles[0].profiles[0]
+            end = (profile.time_unix_nano + profile.duration_nano) / 1e9
+            yield end, arrived, {row.key or text[row.key_strindex]:
+                                 row.value.string_value or text[row.value.string_value_strindex]
+                                 for row in part.resource.attributes}
 
 
 def attributes_of(tables, location):
@@ -95,7 +122,7 @@ def add_profile(profile, tables, places, window):
 def read_windows(requests, request_class):
     windows = {}
     for arrived, body, is_packed in requests:
-        request = request_class.FromString(gzip.decompress(body) if is_packed else body)
+        request = parse(request_class, body, is_packed)
         tables = request.dictionary
         places = [location_key(tables, location) for location in tables.location_table]
         for resource in request.resource_profiles:
