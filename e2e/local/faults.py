@@ -66,7 +66,7 @@ def make_cases():
         Case("revoked", "kubelet", (("accept", "another"),)),
         Case("restarted", "kubelet", (("fault", "null-items 5"),)),
         Case("absent", "logs", is_stopped=True),
-        Case("impostor", "path", (("certificate", "self-signed"),), is_restarted=True),
+        Case("self-signed", "path", (("certificate", "self-signed"),), is_restarted=True),
         Case("pinned", "kubelet", verify="pinned", ca_file="pinned.crt"),
         Case("repinned", "logs", (("certificate", "renewed"),), is_restarted=True, verify="pinned",
              ca_file="pinned.crt"),

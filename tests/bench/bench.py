@@ -18,6 +18,7 @@ import time
 import loads
 import measure
 import names
+import pods
 import start
 
 WARM_UP_S = 4
@@ -177,12 +178,16 @@ def main():
     paths = list(loads.find_elf_files())
     with measure.BpfStats():
         print_loads(flamelet, folder, has_perf)
+        pods.print_excluded(flamelet, folder)
     print_in_context(flamelet, folder, has_perf)
     print_tables(folder, paths)
     print_all_loaded(flamelet, folder, paths)
     names.print_resolving(flamelet, folder)
     names.print_tables(flamelet, folder, paths)
     start.print_first_names(flamelet)
+    pods.print_refreshes(flamelet, folder)
+    pods.print_idle(flamelet)
+    pods.print_first(flamelet, folder)
     return 0
 
 
