@@ -40,14 +40,17 @@ NR_CONTAINERS = 24
 
 
 def make_items(nr_pods):
-    """Pods of recorded size, each with names and identifiers of its own."""
+    """Pods of recorded size, each with names and identifiers of its own, all of whose containers run."""
     with open(RECORDED, encoding="utf-8") as recorded:
-        templates = [json.dumps(item) for item in json.load(recorded)["items"]]
+        items = json.load(recorded)["items"]
+    texts = [json.dumps(item) for item in items if len(item["spec"]["containers"]) == CONTAINERS_A_POD]
     for number in range(nr_pods):
-        item = json.loads(templates[number % len(templates)])
+        item = json.loads(texts[number % len(texts)])
         item["metadata"].update(name=f"bench-{number}", uid=str(uuid.uuid4()))
-        for status in item["status"].get("containerStatuses", []):
-            status["containerID"] = "containerd://" + secrets.token_hex(32)
+        item["status"]["containerStatuses"] = [
+            {"name": container["name"], "image": container["image"], "imageID": "", "ready": True, "restartCount": 0,
+             "state": {"running": {"startedAt": kubelet.SOME_TIME}},
+             "containerID": "containerd://" + secrets.token_hex(32)} for container in item["spec"]["containers"]]
         yield item
 
 
@@ -60,7 +63,7 @@ def write_body(path, items):
 def container_cgroups(items):
     for item in items:
         pod = f"/kubepods/burstable/pod{item['metadata']['uid']}"
-        for status in item["status"].get("containerStatuses", [])[:CONTAINERS_A_POD]:
+        for status in item["status"]["containerStatuses"]:
             yield f"{pod}/{status['containerID'].rpartition('/')[2]}"
 
 
