@@ -29,7 +29,8 @@ NODE = "bench-node"
 HZ = 999
 DEPTH = 25
 WARM_UP_S = 5
-WINDOW_S = 10
+WINDOW_S = 5
+RUNS = 3
 URGENT_NICE = -15
 NR_REFRESHES = 5
 NOBODY = "/fl-bench-empty"
@@ -140,25 +141,30 @@ def bpf_ns(flamelet, deep, cgroup, *options):
     return (ns_after - ns) / (runs_after - runs)
 
 
+def measure_excluded(flamelet, deep, standin, container, unit):
+    """One run of each, by what is measured."""
+    included = standin.agent_options()
+    excluded = [*included, "--cgroup", NOBODY]
+    return {
+        "included, a container": bpf_ns(flamelet, deep, container, *included),
+        "excluded, a container": bpf_ns(flamelet, deep, container, *excluded),
+        "excluded, a host process": bpf_ns(flamelet, deep, unit, *excluded),
+        "baseline, an empty program": empty_program.measure_ns(HZ, WINDOW_S),
+    }
+
+
 def print_excluded(flamelet, folder):
-    """Where all is excluded no other process of the machine counts."""
-    deep = f"{folder}/deep"
+    """Where all is excluded no other process of the machine counts for more."""
     items = list(make_items(1))
-    container = next(container_cgroups(items))
-    unit = "/system.slice/fl-bench.service"
+    container, unit = next(container_cgroups(items)), "/system.slice/fl-bench.service"
     with Cgroups() as cgroups, node(items) as (standin, _):
         for path in (container, unit, NOBODY):
             cgroups.make(path)
-        only_nobody = [*standin.agent_options(), "--cgroup", NOBODY]
-        found = {
-            "included, a container": bpf_ns(flamelet, deep, container, *standin.agent_options()),
-            "excluded, a container": bpf_ns(flamelet, deep, container, *only_nobody),
-            "excluded, a host process": bpf_ns(flamelet, deep, unit, *only_nobody),
-            "baseline, an empty program": empty_program.measure_ns(HZ, WINDOW_S),
-        }
-    print(f"\nBPF time of a sample at {HZ} Hz, {DEPTH} frames on all CPUs, ns:")
-    for name, ns in found.items():
-        print(f"  {name:28} {ns:8.0f}", flush=True)
+        runs = [measure_excluded(flamelet, f"{folder}/deep", standin, container, unit) for _ in range(RUNS)]
+    print(f"\nBPF time of a sample at {HZ} Hz, {DEPTH} frames on all CPUs, ns; median and extremes of {RUNS} runs:")
+    for name in runs[0]:
+        found = sorted(run[name] for run in runs)
+        print(f"  {name:28} {found[len(found) // 2]:8.0f} ({found[0]:.0f}-{found[-1]:.0f})", flush=True)
 
 
 def thread_seconds(pid, name):
