@@ -38,9 +38,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        is_ours = (self.path == PATH
-                   and self.headers.get("Content-Type") == "application/x-protobuf")
-        self.answer(self.store(body) if is_ours else 404)
+        if self.path != PATH:
+            self.answer(404)
+        elif self.headers.get("Content-Type") != "application/x-protobuf":
+            self.answer(415)
+        else:
+            self.answer(self.store(body))
 
     def store(self, body):
         try:
