@@ -88,7 +88,7 @@ class Truth:
         """All runs: {(uid without dashes, first 16 digits of the container's ID): Container}."""
         controllers, found = self.controllers(), {}
         for item in self.pods():
-            pod = pod_resource(item, controllers, self.node.node_name)
+            pod = pod_resource(item, controllers)
             uid = pod["k8s.pod.uid"].replace("-", "")
             for status in (status for key in STATUSES for status in item["status"].get(key, [])):
                 for container_id in container_ids(status):
@@ -97,13 +97,13 @@ class Truth:
         return found
 
 
-def pod_resource(item, controllers, node_name):
+def pod_resource(item, controllers):
     """What the resources of all its containers have in common. A static pod's uid is not what the API
     server calls its image of it, but the hash of its file, which the kubelet and cgroups go by."""
     metadata = item["metadata"]
     resource = {"k8s.namespace.name": metadata["namespace"], "k8s.pod.name": metadata["name"],
                 "k8s.pod.uid": metadata.get("annotations", {}).get(MANIFEST_HASH, metadata["uid"]),
-                "k8s.node.name": node_name}
+                "k8s.node.name": item["spec"].get("nodeName")}
     controller = controller_of(item)
     if controller:
         key = (metadata["namespace"], *controller)
