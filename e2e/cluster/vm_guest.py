@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second node: a virtual machine with Debian's kernel, without hardware support, that joins a
+node.Node's cluster. Unlike that node it has no cgroup hierarchy but version 2, so its containers have
+cgroup namespaces of their own; and it samples nobody's processes but its own.
+
+The virtual machine runs in the first node's namespaces and ends with them. Its network is qemu's: the
+first node's loopback addresses are GATEWAY there, and its kubelet's port is there at ADDRESS."""
+
+import json
+import os
+import shutil
+
+import host
+import node as nodes
+import settings
+import vm_initramfs
+import vm_kernel
+
+ADDRESS, GATEWAY, NETWORK = "10.0.2.15", "10.0.2.2", "10.0.2.0/24"
+MEMORY_MB, CPUS = 3072, 2
+KUBELET_PORT = 10250
+# With Debian's own setting, 3, CAP_PERFMON is not enough; docs/kubernetes.md tells what to do.
+PARANOID = 2
+READY_SECONDS = 400
+KERNEL_OPTIONS = "console=ttyS0 panic=-1 quiet loglevel=3 cgroup_no_v1=all"
+
+
+class Guest:
+    """What a test needs of it: node_name, log(), start() with what is imported into its containerd."""
+
+    def __init__(self, node):
+        self.node = node
+        self.kernel = vm_kernel.fetch()
+        self.node_name = f"{node.node_name}-vm"
+        self.directory = f"{node.directory}/guest"
+        self.logs = f"{node.directory}/logs/guest"
+
+    def start(self, images):
+        """Returns when the node is ready."""
+        for path in (self.directory, f"{self.directory}/cni", self.logs):
+            os.makedirs(path)
+        login = self.make_certificates()
+        self.write_configurations(login, images)
+        vm_initramfs.write(self.path("initramfs"), f"{nodes.HERE}/vm_init.sh",
+                           self.node.tool("busybox"), f"{self.kernel}/modules")
+        self.make_reachable()
+        self.node.start_in_node("guest", self.command())
+        host.wait_until("the guest exists", lambda: self.node.program_lives("guest") and
+                        self.node.exists(f"node/{self.node_name}", "default"), READY_SECONDS, 1)
+        self.node.wait_for(f"node/{self.node_name}", "default", seconds=READY_SECONDS)
+
+    def path(self, name):
+        return f"{self.directory}/{name}"
+
+    def make_certificates(self):
+        subject = f"/O=system:nodes/CN=system:node:{self.node_name}"
+        self.node.pki.make_server("guest-server", subject,
+                                  (f"DNS:{self.node_name}", f"IP:{ADDRESS}"))
+        return self.node.pki.make_login("guest", subject, settings.SERVER)
+
+    def write_configurations(self, login, images):
+        variables = {"ADDRESS": ADDRESS, "GATEWAY": GATEWAY, "PARANOID": PARANOID,
+                     "RUNTIME": settings.RUNTIME, "IMAGES": " ".join(images), "LOGIN": login,
+                     "KUBELET": self.node.tool("kubelet"), "NODE_NAME": self.node_name}
+        pki = self.node.pki
+        kubelet = {**settings.kubelet(pki, "/"), "address": ADDRESS, "failCgroupV1": True,
+                   "tlsCertFile": pki.path("guest-server.crt"),
+                   "tlsPrivateKeyFile": pki.path("guest-server.key")}
+        files = {"containerd.toml": settings.containerd(self.directory, f"{self.node.kubernetes}/cni"),
+                 "cni/pods.conf": json.dumps(settings.POD_NETWORK),
+                 "kubelet.json": json.dumps(kubelet),
+                 "variables": "".join(f"{name}='{value}'\n" for name, value in variables.items())}
+        for name, text in files.items():
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        shutil.copy(f"{nodes.HERE}/vm_node.sh", self.path("node.sh"))
+
+    def make_reachable(self):
+        """The API server reaches the guest's kubelet at the guest's address; not from it, as the guest
+        takes what comes from its own address for a mistake."""
+        self.node.run_in_node(["ip", "address", "add", f"{ADDRESS}/32", "dev", "lo"])
+        self.node.run_in_node(["ip", "route", "replace", "local", ADDRESS, "dev", "lo", "table",
+                               "local", "src", settings.NODE_IP])
+
+    def command(self):
+        network = f"user,id=net,net={NETWORK},hostfwd=tcp:{ADDRESS}:{KUBELET_PORT}-" \
+                  f"{ADDRESS}:{KUBELET_PORT}"
+        return ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",
+                "-machine", "q35", "-m", str(MEMORY_MB), "-smp", str(CPUS), "-nodefaults",
+                "-no-reboot", "-display", "none", "-serial", "stdio", "-kernel", f"{self.kernel}/vmlinuz",
+                "-initrd", self.path("initramfs"), "-append",
+                f"{KERNEL_OPTIONS} directory={self.node.directory}",
+                "-netdev", network, "-device", "virtio-net-pci,netdev=net,romfile=",
+                "-virtfs", "local,path=/,mount_tag=machine,security_model=none,readonly=on,"
+                           "multidevs=remap",
+                "-virtfs", f"local,path={self.logs},mount_tag=logs,security_model=none"]
+
+    def log(self, name):
+        return host.read_text(f"{self.logs}/{name}.log")
