@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "unit.h"
 
 #define FREQUENCY_HZ 500
-#define RUN_NS (NSEC_PER_SEC / 2)
+#define RUN_NS (NSEC_PER_SEC / 5) /* of the child's CPU time: 100 samples */
+#define STEP_NS (20 * NSEC_PER_MSEC)
+#define PATIENCE_NS (20 * NSEC_PER_SEC)
 
 uint64_t cgroup_scene_move(struct cgroup_scene *scene, const char *path)
 {
@@ -46,7 +49,7 @@ static void open_capture(struct cgroup_scene *scene)
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
 	const struct capture_opts opts = {
 		.frequency_hz = FREQUENCY_HZ,
-		.poll_interval_ns = RUN_NS,
+		.poll_interval_ns = NSEC_PER_SEC,
 		.cgroup_is_v1 = cgroup_fs_mode(scene->cgroups.fs) == CGROUP_MODE_LEGACY,
 		.cgroup_hierarchy = cgroup_fs_hierarchy(scene->cgroups.fs),
 	};
@@ -87,9 +90,29 @@ static void on_sample(const struct sample_event *event, void *data)
 	scene->cgroup_id = event->cgroup_id;
 }
 
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
+}
+
+/* A busy machine leaves the child little of its time. */
+static void wait_for_child(pid_t pid)
+{
+	const struct timespec step = clock_timespec(STEP_NS);
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+	uint64_t until_ns = cpu_ns(pid) + RUN_NS;
+
+	while (cpu_ns(pid) < until_ns && clock_mono_ns() < deadline_ns)
+		nanosleep(&step, NULL);
+}
+
 void cgroup_scene_run(struct cgroup_scene *scene)
 {
-	const struct timespec duration = clock_timespec(RUN_NS);
 	struct cpu_set_bits restarted;
 	struct capture_stats before;
 
@@ -97,7 +120,7 @@ void cgroup_scene_run(struct cgroup_scene *scene)
 	scene->nr_samples = 0;
 	scene->nr_others = 0;
 	assert_int_equal(capture_follow_cpus(scene->capture, &restarted), 0);
-	nanosleep(&duration, NULL);
+	wait_for_child(scene->child);
 	capture_stop(scene->capture);
 	capture_poll(scene->capture, on_sample, scene);
 	capture_get_stats(scene->capture, &scene->stats);

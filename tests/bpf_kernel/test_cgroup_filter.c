@@ -305,13 +305,13 @@ static void the_dead_give_their_verdicts_back(void **state)
 
 	list_pods(scene, POD("", ""));
 	select_by(scene, &rules);
-	for (uint64_t i = 0; i < 3 * MAX_CGROUP_VERDICTS; i += 1000) {
-		for (event.id = i << 20; event.id < (i + 1000) << 20; event.id += 1 << 20) {
+	for (uint64_t i = 0; i < MAX_CGROUP_VERDICTS + 4000; i += 4000) {
+		for (event.id = i << 20; event.id < (i + 4000) << 20; event.id += 1 << 20) {
 			event.kind = CGROUP_BORN;
 			identity_follow(scene->identity, &event);
 		}
 		cgroup_filter_update(&scene->filter);
-		for (event.id = i << 20; event.id < (i + 1000) << 20; event.id += 1 << 20) {
+		for (event.id = i << 20; event.id < (i + 4000) << 20; event.id += 1 << 20) {
 			event.kind = CGROUP_DIED;
 			identity_follow(scene->identity, &event);
 		}
