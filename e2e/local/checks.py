@@ -11,7 +11,7 @@ TOTAL_TOLERANCE = 0.05
 # How the first stacks of a process end, until its code is known, and those in execve(2) and exit(2).
 NOT_WHOLE = ("[process not known yet]", "[unwind table not loaded yet]", "[stack unreadable]")
 MANY_SAMPLES = 100
-WHOLE_SHARE = 0.9
+WHOLE_SHARE = 0.8
 
 
 def samples_of(samples, workload):

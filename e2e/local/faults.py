@@ -16,7 +16,7 @@ from workloads import Pod, Workload
 
 # A window waits three seconds for names, a request for the next second's; the rest is a busy machine's. A kubelet's
 # answer would be waited for ten seconds.
-LATEST_S = 8.0
+LATEST_S = 9.0
 STALE_S = 90
 FAULT_S = STALE_S + 12
 ROTATION_S = 20

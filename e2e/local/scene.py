@@ -209,9 +209,10 @@ def compile_program(path):
 
 
 def end_agent(agent):
-    """SIGTERM must end the agent by itself, with everything sent."""
-    status = agent.finish(10, signal.SIGTERM)
-    return [] if status == 0 else [f"the agent's exit status is {status}, not 0"]
+    """SIGTERM must end the agent by itself, with everything sent. A request to a kubelet that hangs takes ten
+    seconds."""
+    status = agent.finish(20, signal.SIGTERM)
+    return [] if status == 0 else [f"the exit status of {agent.name} is {status}, not 0"]
 
 
 def counters(agent):
