@@ -16,32 +16,40 @@ static __always_inline bool comm_is_wanted(const struct sample_event *event)
 	       bpf_map_lookup_elem(&filter_comms, event->process_comm);
 }
 
-/* The verdict of the nearest cgroup above the task's that has one. Nobody nests out of an exclusion: what lies deeper than
- * is looked is undecided. */
-static __always_inline __u32 inherited_verdict(struct task_struct *task)
+/* The verdict of a cgroup's own; CGROUP_UNFILTERED when it has none. */
+static __always_inline __u32 own_verdict(__u64 id)
+{
+	__u32 first = cgroup_first_slot(id);
+
+	for (__u32 i = 0; i < CGROUP_MAX_PROBES; i++) {
+		__u64 slot = cgroup_slots[(first + i) & (CGROUP_SLOTS - 1)];
+
+		if (slot >> 2 == id)
+			return slot & 3;
+		if (slot == 0)
+			break;
+	}
+	return CGROUP_UNFILTERED;
+}
+
+/* That of the nearest cgroup that has one, from the task's up. Pods and containers have their own: one look says what most
+ * samples are. Nobody nests out of an exclusion: what lies deeper than is looked is undecided. */
+static __always_inline __u32 task_verdict(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup(task);
 
-	for (int i = 0; i < CGROUP_MAX_DEPTH && cgroup; i++) {
-		__u32 *verdict;
-		__u64 id;
+	for (int i = 0; i < CGROUP_MAX_DEPTH; i++) {
+		__u32 verdict = own_verdict(cgroup->kn->id);
+		struct cgroup_subsys_state *parent;
 
-		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
-		id = BPF_CORE_READ(cgroup, kn, id);
-		verdict = bpf_map_lookup_elem(&cgroup_verdicts, &id);
-		if (verdict)
-			return *verdict;
+		if (verdict != CGROUP_UNFILTERED)
+			return verdict;
+		parent = cgroup->self.parent;
+		if (!parent)
+			return cgroup_default;
+		cgroup = parent->cgroup;
 	}
-	return cgroup ? CGROUP_UNDECIDED : cgroup_default;
-}
-
-/* Pods and containers have a verdict of their own: one look says what most samples are. */
-static __always_inline __u32 task_verdict(struct task_struct *task)
-{
-	__u64 id = task_cgroup_id(task);
-	__u32 *verdict = bpf_map_lookup_elem(&cgroup_verdicts, &id);
-
-	return verdict ? *verdict : inherited_verdict(task);
+	return CGROUP_UNDECIDED;
 }
 
 /* Counts the sample when it is not wanted. */

@@ -15,5 +15,6 @@ const volatile bool filter_by_comm = false;
 const volatile bool pass_to_perf = false;
 
 volatile __u32 cgroup_default = CGROUP_UNFILTERED;
+volatile __u64 cgroup_slots[CGROUP_SLOTS] = { 0 };
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -75,14 +75,6 @@ MAP struct {
 	__type(value, __u8);
 } filter_comms SEC(".maps");
 
-/* Which cgroups are sampled, by id: enum cgroup_verdict. Written by the agent, also while the programs run. */
-MAP struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_CGROUP_VERDICTS);
-	__type(key, __u64);
-	__type(value, __u32);
-} cgroup_verdicts SEC(".maps");
-
 /* Cgroups that came and went, for the agent, which polls. Room for 240 of the longest. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

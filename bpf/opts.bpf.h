@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "bpf/shared/cgroups.h"
+
 #include <linux/types.h>
 
 extern const volatile bool include_idle; /* send samples of idle CPUs too */
@@ -21,5 +23,6 @@ extern const volatile bool
 
 /* Written while the programs run. */
 extern volatile __u32 cgroup_default; /* enum cgroup_verdict: of cgroups without one */
+extern volatile __u64 cgroup_slots[CGROUP_SLOTS]; /* bpf/shared/cgroups.h */
 
 #endif

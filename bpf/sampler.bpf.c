@@ -3,7 +3,7 @@
  *
  * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that CPU, with
  * the registers of whatever was interrupted.
- * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_*, cgroup_verdicts (maps.bpf.h).
+ * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h); cgroup_slots.
  * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
  *
  * Order matters for cost: an idle CPU leaves after one comparison, a task of an excluded cgroup after one look into a
@@ -110,7 +110,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	__u32 zero = 0;
 	__u32 result;
 
-	if (!include_idle && (__u32)bpf_get_current_pid_tgid() == 0) {
+	if (!include_idle && task->pid == 0) {
 		stat_add(STAT_IDLE);
 		return 0;
 	}

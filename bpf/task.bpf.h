@@ -10,26 +10,22 @@
  * memory or cpu controller's. */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
-	struct css_set *set = BPF_CORE_READ(task, cgroups);
-	struct cgroup_subsys_state *css;
+	struct css_set *set = task->cgroups;
 	__u32 subsys;
 
 	if (!cgroup_is_v1)
-		return BPF_CORE_READ(set, dfl_cgrp);
+		return set->dfl_cgrp;
 	if (cgroup_is_cpu || !bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
 		subsys = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
 	else
 		subsys = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	if (bpf_core_read(&css, sizeof(css), &set->subsys[subsys]) < 0)
-		return NULL;
-	return BPF_CORE_READ(css, cgroup);
+	return ((struct cgroup_subsys_state **)set->subsys)[subsys]->cgroup;
 }
 
 /* The number user space knows it by: the inode of its directory. */
 static __always_inline __u64 task_cgroup_id(struct task_struct *task)
 {
-	return cgroup_is_v1 ? BPF_CORE_READ(task_cgroup(task), kn, id)
-			    : bpf_get_current_cgroup_id();
+	return task_cgroup(task)->kn->id;
 }
 
 #endif

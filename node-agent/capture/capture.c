@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "capture/cpu_timers.h"
+#include "capture/verdict_slots.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -33,6 +34,7 @@ struct capture {
 	struct bpf_link
 		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
 	struct cpu_timers *timers; /* owned */
+	struct verdict_slots verdicts; /* in the skeleton's memory */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
 	void *handle_data;
@@ -163,6 +165,8 @@ static int load(struct capture *capture, const struct capture_opts *opts, struct
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
 		return explain_load(r, reterr_msg);
+	/* The kernel's type of 64 bits is another one than ours. */
+	capture->verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
 
 	r = set_targets(capture->skel, opts);
 	if (r == -ENOSPC)
@@ -350,16 +354,12 @@ void capture_poll_cgroups(struct capture *capture,
 
 int capture_set_cgroup(struct capture *capture, uint64_t id, enum cgroup_verdict verdict)
 {
-	const uint32_t value = verdict;
-
-	int r = bpf_map_update_elem(bpf_map__fd(capture->skel->maps.cgroup_verdicts), &id, &value,
-				    BPF_ANY);
-	return r == -E2BIG ? -ENOSPC : r;
+	return verdict_slots_set(&capture->verdicts, id, verdict);
 }
 
 void capture_forget_cgroup(struct capture *capture, uint64_t id)
 {
-	(void)bpf_map_delete_elem(bpf_map__fd(capture->skel->maps.cgroup_verdicts), &id);
+	verdict_slots_forget(&capture->verdicts, id);
 }
 
 void capture_set_cgroup_default(struct capture *capture, enum cgroup_verdict verdict)

@@ -80,7 +80,7 @@ void capture_poll_cgroups(struct capture *capture,
 			  void (*handle)(const struct cgroup_event *event, void *data), void *data);
 
 /* Which cgroups are sampled, from now on: the verdict of one and what is below it, and of all that have none; at first
- * everything is. Errors: -ENOSPC over MAX_CGROUP_VERDICTS, and what bpf() says. */
+ * everything is. Errors: those of verdict_slots_set(). */
 int capture_set_cgroup(struct capture *capture, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
 void capture_forget_cgroup(struct capture *capture, uint64_t id);
