@@ -75,18 +75,26 @@ def fill(directory):
             shutil.copy(path, f"{directory}/modules/{number:02}-{os.path.basename(path)}")
 
 
+def fill_anew(directory):
+    """What an earlier try left that was killed goes as well."""
+    unfinished = f"{directory}.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        fill(unfinished)
+        os.rename(unfinished, directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
 def fetch():
     """Returns the directory, filled now if need be."""
     if platform.machine() != "x86_64":
         raise host.Skip("the guest's kernel is for x86_64")
     host.require("qemu-system-x86_64", "apt-get", "apt-cache", "dpkg")
     directory = cache_directory()
-    unfinished = f"{directory}.unfinished"
     os.makedirs(os.path.dirname(directory), exist_ok=True)
     with open(f"{directory}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.isdir(directory):
-            shutil.rmtree(unfinished, ignore_errors=True)
-            fill(unfinished)
-            os.rename(unfinished, directory)
+            fill_anew(directory)
     return directory
