@@ -99,10 +99,8 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 	if (!cgroup)
 		cgroup = look_up(identity, cgroup_id, now_ns);
 	if (cgroup) {
-		/* Whose it is may be asked for early. */
-		must_ask = !cgroup->is_sampled && identity->opts.watch &&
-			   !is_final(identity, cgroup);
-		cgroup->is_sampled = true;
+		/* Asked for now, it is known when the loader comes to the window, which may be late. */
+		must_ask = identity->opts.watch && !is_final(identity, cgroup);
 		cgroup->last_seen_ns = now_ns;
 	}
 	pthread_mutex_unlock(&identity->lock);

@@ -67,7 +67,8 @@ int identity_learn_all(struct identity *identity) must_check;
 /* A cgroup came or went. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event);
 
-/* A sample of this cgroup was taken. Cheap when it is known already. */
+/* The first sample of this cgroup in a window was taken. Cheap when it is known already; asks for a refresh of the
+ * pods otherwise. */
 void identity_see(struct identity *identity, uint64_t cgroup_id);
 
 /* Whether waiting cannot add to what is known of the cgroup. Asks for a refresh of the pods otherwise. */

@@ -513,8 +513,7 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 	return watch;
 }
 
-static void an_unknown_container_is_asked_for_at_its_birth_or_first_sample_and_not_before(
-	void **state)
+static void an_unknown_container_is_asked_for_at_its_birth_and_while_it_is_sampled(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 	struct kubelet_standin server;
@@ -532,11 +531,13 @@ static void an_unknown_container_is_asked_for_at_its_birth_or_first_sample_and_n
 	assert_int_equal(kubelet_standin_nr_requests(&server), 1);
 	identity_see(identity, id);
 	wait_for_requests(&server, 2);
-	assert_false(identity_is_final(identity, id));
+	identity_see(identity, id);
+	wait_for_requests(&server, 3);
 
 	const struct cgroup_event born = event_of(CGROUP_BORN, 7, STRANGER_DIR "/..");
 	identity_follow(identity, &born);
-	wait_for_requests(&server, 3);
+	wait_for_requests(&server, 4);
+	assert_false(identity_is_final(identity, id));
 
 	identity_free(identity);
 	pod_watch_stop(watch);
@@ -567,7 +568,7 @@ int main(void)
 		IDENTITY_TEST(samples_of_a_pod_that_is_opted_out_are_dropped),
 		IDENTITY_TEST(reader_and_loader_use_it_at_once),
 		IDENTITY_TEST(
-			an_unknown_container_is_asked_for_at_its_birth_or_first_sample_and_not_before),
+			an_unknown_container_is_asked_for_at_its_birth_and_while_it_is_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
