@@ -36,9 +36,10 @@ ROLLOUT_SECONDS = 300
 # After so long the kubelet has told all containers' IDs, and what was sampled before that was sent.
 SETTLE_SECONDS = 20
 SAMPLING_SECONDS = 30
+# So many of the samples from before then may lack this.
+EXCUSED, EXCUSED_SHARE = "no k8s.container.name", 0.03
 # The first run builds Kubernetes, which has its own limits.
 RUN_SECONDS = 1200
-EXCUSED = "no k8s.container.name"
 METRIC = re.compile(r"^(flamelet_cgroup\w+) (\d+)", re.MULTILINE)
 
 
@@ -127,15 +128,16 @@ def spinning_containers(truth):
 
 
 def test_beginnings(scene, samples):
-    """An emulated kubelet needs longer to tell a container's ID than samples wait for it: they may lack
-    its name, all else must be right."""
+    """An emulated kubelet may need longer to tell a container's ID than samples wait for it."""
     comparison = compare.Comparison(spinning_containers(scene.truth))
     comparison.add(samples)
     comparison.print_table()
+    is_excused = comparison.total("unnamed") <= EXCUSED_SHARE * comparison.total("samples")
     problems = list(comparison.problems)
     for place, tally in comparison.tallies.items():
         faults = list(tally.faults) if tally.samples else ["no samples at all"]
-        problems += [f"{place}: {fault}" for fault in faults if fault != EXCUSED]
+        problems += [f"{place}: {fault} (of {tally.samples} samples, {tally.unnamed} unnamed)"
+                     for fault in faults if not (is_excused and fault == EXCUSED)]
     return problems
 
 
