@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define TOMBSTONE_NS (UINT64_C(15) * 60 * NSEC_PER_SEC)
-#define SANDBOX_AFTER_NS (5 * NSEC_PER_SEC)
+#define SANDBOX_AFTER_NS (10 * NSEC_PER_SEC) /* a busy kubelet lists containers late */
 #define SANDBOX_NAME "POD" /* what Kubernetes itself calls the sandbox */
 
 /* Who a cgroup belongs to, as far as it is known. Borrowed from the index during the call. */

@@ -16,7 +16,8 @@ struct verdict_slots {
 
 /* Sets or changes the verdict of a cgroup. Errors: -ENOSPC over MAX_CGROUP_VERDICTS, or when all places of the id are
  * taken. */
-int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verdict verdict) must_check;
+int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verdict verdict)
+	must_check;
 
 /* Nothing happens when it has none. */
 void verdict_slots_forget(struct verdict_slots *slots, uint64_t id);

@@ -22,6 +22,7 @@ struct known_cgroup {
 	uint64_t last_seen_ns; /* sampled, or existing */
 	char *path; /* owned; below the hierarchy's root; NULL when there was no room */
 	struct cgroup_owner owner;
+	bool is_sampled; /* not only born, or found by the inventory */
 	bool is_dead;
 	bool has_elder; /* an older container of its pod was there beside it: it is not the pod's sandbox */
 	bool is_judged; /* `verdict` is that of the present pods and rules */

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define PATH_MAX_BYTES 8192
+#define ASK_FOR_NS                                                                                 \
+	(60 * NSEC_PER_SEC) /* pods that nobody knows by then come with a regular list, or never */
 #define CHECKS_PER_TIDY 64
 
 struct identity {
@@ -79,11 +81,13 @@ static void keep_match(const struct pod_match *match, void *data)
 	*(bool *)data = match->is_final;
 }
 
+/* Whether there is nothing to ask or wait for. */
 static bool is_final(struct identity *identity, const struct known_cgroup *cgroup)
 {
 	bool answer = true;
 
-	if (cgroup->owner.kind != CGROUP_HOST && cgroup->owner.kind != CGROUP_CONTAINER_NO_POD)
+	if (cgroup->owner.kind != CGROUP_HOST && cgroup->owner.kind != CGROUP_CONTAINER_NO_POD &&
+	    clock_mono_ns() < cgroup->first_seen_ns + ASK_FOR_NS)
 		pod_index_find(identity->opts.pods, &cgroup->owner, cgroup_table_seen_ns(cgroup),
 			       keep_match, &answer);
 	return answer;
@@ -101,6 +105,7 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 	if (cgroup) {
 		/* Asked for now, it is known when the loader comes to the window, which may be late. */
 		must_ask = identity->opts.watch && !is_final(identity, cgroup);
+		cgroup->is_sampled = true;
 		cgroup->last_seen_ns = now_ns;
 	}
 	pthread_mutex_unlock(&identity->lock);
