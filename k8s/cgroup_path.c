@@ -122,8 +122,8 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 	struct span rest = name;
 	struct span first;
 
-	if (!owner->pod_uid[0] && span_next(&rest, ':', &first) && read_pod(first, owner) &&
-	    !rest.text)
+	if (!owner->pod_uid[0] && !owner->is_users && span_next(&rest, ':', &first) &&
+	    read_pod(first, owner) && !rest.text)
 		return false;
 
 	struct span id = find_container_id(name);
@@ -134,8 +134,15 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 	return id.text && owner->kind == CGROUP_RUNTIME;
 }
 
+/* systemd's "user-1000.slice" at the top of the hierarchy, in "user.slice". */
+static bool is_user_slice(struct span name, bool is_in_users)
+{
+	return is_in_users && span_starts_with(name, "user-") && span_ends_with(name, ".slice");
+}
+
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner)
 {
+	bool is_in_users = false;
 	struct span rest = span_of(path, PATH_MAX_BYTES);
 	bool is_settled = false;
 	struct span name;
@@ -146,6 +153,8 @@ void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner)
 		if (name.len == 0)
 			continue;
 		ret_owner->is_nested = ret_owner->container_id[0] != '\0';
+		ret_owner->is_users |= is_user_slice(name, is_in_users);
+		is_in_users = span_is(name, "user.slice");
 		is_settled = is_settled || read_name(name, ret_owner);
 	}
 }

@@ -23,6 +23,7 @@ struct cgroup_owner {
 	 * container */
 	char container_id[CONTAINER_ID_LEN + 1];
 	bool is_nested; /* below its container's own directory: made from inside it, as a rule */
+	bool is_users; /* in the subtree of a user of the machine, who may name cgroups as he likes: never a pod's */
 };
 
 /* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know

@@ -124,7 +124,7 @@ static struct pod_match match_owner(const struct pod_table *table, const struct 
 									 owner->container_id);
 	struct pod_match match = { .is_final = true };
 
-	if (owner->kind == CGROUP_HOST)
+	if (owner->kind == CGROUP_HOST || owner->is_users)
 		return match;
 	if (container) {
 		match = match_pod(&table->pods[container->pod_row]);

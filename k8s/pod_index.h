@@ -57,7 +57,7 @@ int pod_index_complete(struct pod_index *index, struct pod_list *list, uint64_t 
 /* Calls `use` with what is known of an owner, under the index's lock: it must be quick and not call the index.
  * `seen_ns` is when the caller first saw the cgroup (CLOCK_MONOTONIC); UINT64_MAX: it is no sandbox, as the pod has an older container. A container is looked up by
  * its ID, whatever pod the path says; when it is not known its pod is, by UID. Live pods go before
- * tombstones. What is no pod's is final. */
+ * tombstones. What is no pod's is final, and what a user of the machine made is no pod's. */
 void pod_index_find(struct pod_index *index, const struct cgroup_owner *owner, uint64_t seen_ns,
 		    void (*use)(const struct pod_match *match, void *data), void *data);
 

@@ -104,7 +104,7 @@ static const struct path_case known_layouts[] = {
 	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID_2
 	  ".scope/container/kubelet.slice/kubelet-kubepods.slice/"
 	  "kubelet-kubepods-pod" UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope",
-	  CGROUP_CONTAINER, UID, ID },
+	  CGROUP_CONTAINER_NO_POD, "", ID_2 }, /* a user's own kind */
 	{ "/docker/" ID_2 "/kubepods/burstable/pod" UID "/" ID, CGROUP_CONTAINER, UID, ID },
 	{ "/docker/" ID_2 "/system.slice/containerd.service", CGROUP_CONTAINER_NO_POD, "", ID_2 },
 	{ "/kubepods/burstable/pod" UID "/" ID "/docker/" ID_2, CGROUP_CONTAINER, UID, ID },
@@ -140,6 +140,13 @@ static const struct path_case known_layouts[] = {
 	{ "/", CGROUP_HOST, "", "" },
 	{ "/init.scope", CGROUP_HOST, "", "" },
 	{ "/system.slice/kubelet.service", CGROUP_HOST, "", "" },
+	/* A user of the machine may call his cgroups what he likes. */
+	{ "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "/" ID,
+	  CGROUP_CONTAINER_NO_POD, "", ID },
+	{ "/user.slice/user-1000.slice/user@1000.service/kubepods.slice/kubepods-pod" UID ".slice",
+	  CGROUP_HOST, "", "" },
+	/* It takes more than a name that looks like a user's. */
+	{ "/user-1000.slice/kubepods/pod" UID "/" ID, CGROUP_CONTAINER, UID, ID },
 	{ "/user.slice/user-0.slice/session-1.scope", CGROUP_HOST, "", "" },
 	{ "/kubepods.slice/kubepods-burstable.slice", CGROUP_HOST, "", "" },
 	{ "/machine.slice/libpod-conmon-" ID ".scope", CGROUP_HOST, "", "" },

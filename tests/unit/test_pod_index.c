@@ -185,6 +185,14 @@ static void a_container_is_found_under_another_uid_or_none(void **state)
 	assert_true(found.is_final);
 	assert_string_equal(found.uid, UID_A);
 	assert_string_equal(found.container, "main");
+
+	/* A user of the machine has made a cgroup with a container's ID for a name. */
+	no_pod.is_users = true;
+	found = find_at(index, &no_pod, T0);
+	assert_true(found.is_final);
+	assert_string_equal(found.uid, "");
+	no_pod.is_users = false;
+
 	no_pod.container_id[0] = 'e';
 	found = find_at(index, &no_pod, T0);
 	assert_true(found.is_final);
