@@ -9,20 +9,18 @@ with and without grace and with their namespaces; the kubelet is away for a fift
 for a while, the agent is restarted. What each sample's resource says is compared with what its container
 says of itself. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
-import argparse
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 
-import build
 import chaos_judge
 import chaos_player
 import chaos_schedule
 import chaos_truth
+import conduct
 import node as nodes
 import settings
 import sink as sinks
@@ -208,21 +206,14 @@ def run_chaos(args):
         return problems
 
 
-def give_up(*_args):
-    raise host.Failure("not done in time")
-
-
 def parse_args():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("binary", help="the flamelet program to test")
+    parser = conduct.make_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--agent-restart", type=float, default=chaos_schedule.AGENT_RESTART,
                         metavar="SHARE", help="of the run that is over when the agent restarts "
                         f"({chaos_schedule.AGENT_RESTART}; 0.4: while the kubelet is down)")
     parser.add_argument("--print-schedule", action="store_true", help="and do nothing else")
-    parser.add_argument("--kubernetes", default=build.VERSION, choices=build.versions())
-    parser.add_argument("--keep", action="store_true", help="leave the logs")
     return parser.parse_args()
 
 
@@ -231,23 +222,7 @@ def main():
     if args.print_schedule:
         make_schedule(args, "node").print()
         return 0
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    host.adopt_orphans()
-    try:
-        nodes.require_host()
-        build.build(args.kubernetes)
-        signal.alarm(int(60 * args.minutes) + EXTRA_SECONDS)
-        problems = run_chaos(args)
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except (host.Failure, subprocess.TimeoutExpired) as failure:
-        problems = [str(failure)]
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    print("FAILED" if problems else "ok")
-    return 1 if problems else 0
+    return conduct.conduct(args, run_chaos, int(60 * args.minutes) + EXTRA_SECONDS)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,15 @@ about. A name is compared with what Kubernetes says, and nothing here knows what
 from dataclasses import dataclass
 import os
 import re
+import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../local"))
+
+# pylint: disable=wrong-import-position
 import host
 import image
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "spin.c")
 IMAGE = "flamelet.test/e2e:1"
 # Frame pointers: the plainest way to unwind. Static: the image holds nothing else but busybox.

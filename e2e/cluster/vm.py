@@ -7,17 +7,15 @@ Debian's kernel, beside e2e/cluster's node and in its cluster. README.md in this
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
-import argparse
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 
-import build
 import compare
+import conduct
 import node as nodes
 import settings
 import sink as sinks
@@ -184,40 +182,5 @@ def run_tests(args):
     return problems
 
 
-def give_up(*_args):
-    raise host.Failure(f"not done after {RUN_SECONDS} s")
-
-
-def parse_args():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("binary", help="the flamelet program to test")
-    parser.add_argument("--kubernetes", default=build.VERSION, choices=build.versions())
-    parser.add_argument("--keep", action="store_true", help="leave the logs")
-    return parser.parse_args()
-
-
-def main():
-    args = parse_args()
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    host.adopt_orphans()
-    begin = time.monotonic()
-    try:
-        nodes.require_host()
-        vm_kernel.fetch()
-        build.build(args.kubernetes)
-        signal.alarm(RUN_SECONDS)
-        problems = run_tests(args)
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except (host.Failure, subprocess.TimeoutExpired) as failure:
-        problems = [str(failure)]
-    for problem in problems:
-        print(f"FAIL: {problem}")
-    print(f"{'FAILED' if problems else 'ok'} in {time.monotonic() - begin:.1f} s")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(conduct.conduct(conduct.make_parser(__doc__).parse_args(), run_tests, RUN_SECONDS, vm_kernel.fetch))
