@@ -52,6 +52,25 @@ static int read_text(const char *text, size_t len, size_t step, struct taken *ta
 	return last;
 }
 
+static void expect_items(const char *text, size_t step, const char *items)
+{
+	struct taken taken = { .text = strbuf_with_max(TAKEN_MAX_BYTES) };
+
+	if (read_text(text, strlen(text), step, &taken) < 0)
+		fail_msg("refused %s", text);
+	assert_string_equal(strbuf_str(&taken.text), items);
+	strbuf_done(&taken.text);
+}
+
+static void expect_refused(const char *text, size_t step)
+{
+	struct taken taken = { .text = strbuf_with_max(TAKEN_MAX_BYTES) };
+
+	if (read_text(text, strlen(text), step, &taken) != -EBADMSG)
+		fail_msg("accepted %s", text);
+	strbuf_done(&taken.text);
+}
+
 static void items_are_taken_as_they_are_written_in_pieces_of_any_size(void **state)
 {
 	static const struct {
@@ -78,18 +97,9 @@ static void items_are_taken_as_they_are_written_in_pieces_of_any_size(void **sta
 	};
 	(void)state;
 
-	for (size_t i = 0; i < array_len(cases); i++) {
-		size_t len = strlen(cases[i].text);
-
-		for (size_t step = 1; step <= len; step++) {
-			struct taken taken = { .text = strbuf_with_max(TAKEN_MAX_BYTES) };
-
-			if (read_text(cases[i].text, len, step, &taken) < 0)
-				fail_msg("refused %s", cases[i].text);
-			assert_string_equal(strbuf_str(&taken.text), cases[i].items);
-			strbuf_done(&taken.text);
-		}
-	}
+	for (size_t i = 0; i < array_len(cases); i++)
+		for (size_t step = 1; step <= strlen(cases[i].text); step++)
+			expect_items(cases[i].text, step, cases[i].items);
 }
 
 static const char *const no_lists[] = {
@@ -153,13 +163,8 @@ static void what_is_no_list_is_refused(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(no_lists); i++) {
-		for (size_t step = 1; step <= 100; step += 99) {
-			struct taken taken = { .text = strbuf_with_max(TAKEN_MAX_BYTES) };
-
-			if (read_text(no_lists[i], strlen(no_lists[i]), step, &taken) != -EBADMSG)
-				fail_msg("accepted %s", no_lists[i]);
-			strbuf_done(&taken.text);
-		}
+		expect_refused(no_lists[i], 1);
+		expect_refused(no_lists[i], 100);
 	}
 }
 
