@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cgroup_filter.h"
 
+#include "base/clock.h"
+
+#define ASK_FOR_NS (60 * NSEC_PER_SEC)
 #define NESTED_VERDICTS_MAX (MAX_CGROUP_VERDICTS / 2)
 
 void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
@@ -83,11 +86,16 @@ static enum cgroup_verdict needed_verdict(const struct cgroup_filter *filter,
 	return cgroup->owner.kind == CGROUP_HOST ? CGROUP_UNFILTERED : verdict;
 }
 
-static void count(struct cgroup_filter_stats *stats, enum cgroup_verdict verdict)
+static void count(struct cgroup_filter *filter, const struct known_cgroup *cgroup)
 {
-	stats->nr_wanted += verdict == CGROUP_WANTED;
-	stats->nr_excluded += verdict == CGROUP_EXCLUDED;
-	stats->nr_undecided += verdict == CGROUP_UNDECIDED;
+	bool is_container = cgroup->owner.kind == CGROUP_CONTAINER && !cgroup->owner.is_nested;
+
+	filter->stats.nr_wanted += cgroup->verdict == CGROUP_WANTED;
+	filter->stats.nr_excluded += cgroup->verdict == CGROUP_EXCLUDED;
+	filter->stats.nr_undecided += cgroup->verdict == CGROUP_UNDECIDED;
+	if (cgroup->verdict == CGROUP_UNDECIDED && is_container &&
+	    cgroup->first_seen_ns > filter->undecided_ns)
+		filter->undecided_ns = cgroup->first_seen_ns;
 }
 
 /* Whoever may make cgroups can make many: what is nested in a container follows it when half of the room is taken. */
@@ -123,7 +131,7 @@ static void update_one(struct known_cgroup *cgroup, void *data)
 
 	if (filter->is_outdated || !cgroup->is_judged)
 		judge(filter, cgroup);
-	count(&filter->stats, cgroup->verdict);
+	count(filter, cgroup);
 }
 
 /* Verdicts first: with inclusions gone, the default would let everything through that is excluded now. */
@@ -136,6 +144,7 @@ void cgroup_filter_update(struct cgroup_filter *filter)
 	if (!filter->is_outdated && cgroups_generation == filter->cgroups_generation)
 		return;
 	filter->stats = (struct cgroup_filter_stats){ .nr_refused = filter->stats.nr_refused };
+	filter->undecided_ns = 0;
 	identity_visit(filter->identity, update_one, filter);
 
 	bool is_unfiltered = selection_is_empty(filter->selection) &&
@@ -145,4 +154,9 @@ void cgroup_filter_update(struct cgroup_filter *filter)
 	filter->is_outdated = false;
 	filter->pods_generation = pods_generation;
 	filter->cgroups_generation = cgroups_generation;
+}
+
+bool cgroup_filter_is_waiting(const struct cgroup_filter *filter, uint64_t now_ns)
+{
+	return filter->undecided_ns > 0 && now_ns < filter->undecided_ns + ASK_FOR_NS;
 }

@@ -31,6 +31,7 @@ struct cgroup_filter {
 	uint64_t pods_generation; /* as the verdicts are */
 	uint64_t cgroups_generation;
 	bool is_outdated; /* selection or pods are others: each cgroup is judged again, not only new ones */
+	uint64_t undecided_ns; /* birth of the youngest container that is undecided; 0: none is */
 	struct cgroup_filter_stats stats;
 };
 
@@ -42,5 +43,8 @@ void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *
 
 /* Brings the verdicts up to date with pods, cgroups and selection; quick when nothing is new. */
 void cgroup_filter_update(struct cgroup_filter *filter);
+
+/* Whether a container that was born lately is undecided: it has no samples that would make anybody ask for its name. */
+bool cgroup_filter_is_waiting(const struct cgroup_filter *filter, uint64_t now_ns);
 
 #endif

@@ -339,12 +339,21 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 	cgroup_filter_update(&pipeline->filter);
 }
 
+static void update_filter(struct pipeline *pipeline, uint64_t now_ns)
+{
+	struct pod_watch *watch = pipeline->opts.identity.watch;
+
+	cgroup_filter_update(&pipeline->filter);
+	if (watch && cgroup_filter_is_waiting(&pipeline->filter, now_ns))
+		pod_watch_poke(watch);
+}
+
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	if (pipeline->opts.unwinder)
 		binder_flush(&pipeline->binder, now_ns);
 	if (pipeline->opts.capture)
-		cgroup_filter_update(&pipeline->filter);
+		update_filter(pipeline, now_ns);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
 	if (now_ns < pipeline->next_sweep_ns)

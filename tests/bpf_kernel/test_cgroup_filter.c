@@ -283,6 +283,25 @@ static void a_container_that_makes_many_cgroups_leaves_room_for_verdicts(void **
 	expect_excluded(scene);
 }
 
+/* It has no samples, so nobody else would ask who it is. */
+static void an_undecided_container_is_asked_for_while_it_is_young(void **state)
+{
+	static const char *const containers[] = { "main" };
+	const struct selection_rules rules = { .containers = { containers, 1 } };
+	struct scene *scene = *state;
+	uint64_t now_ns = clock_mono_ns();
+
+	cgroup_filter_update(&scene->filter);
+	assert_false(cgroup_filter_is_waiting(&scene->filter, now_ns));
+	select_by(scene, &rules);
+	cgroup_filter_update(&scene->filter);
+	assert_true(cgroup_filter_is_waiting(&scene->filter, now_ns));
+	assert_false(cgroup_filter_is_waiting(&scene->filter, now_ns + 61 * NSEC_PER_SEC));
+	list_pods(scene, POD("", ""));
+	cgroup_filter_update(&scene->filter);
+	assert_false(cgroup_filter_is_waiting(&scene->filter, now_ns));
+}
+
 static void a_cgroup_is_included_by_its_path_with_all_below(void **state)
 {
 	static const char *const paths[] = { "/kubepods/burstable" };
@@ -337,6 +356,7 @@ int main(void)
 		TEST(nobody_nests_out_of_an_exclusion),
 		TEST(a_verdict_that_found_no_room_is_tried_again),
 		TEST(a_container_that_makes_many_cgroups_leaves_room_for_verdicts),
+		TEST(an_undecided_container_is_asked_for_while_it_is_young),
 		TEST(a_cgroup_is_included_by_its_path_with_all_below),
 		TEST(the_dead_give_their_verdicts_back),
 	};
