@@ -92,12 +92,25 @@ static int check_selection(const struct options *options, struct strbuf *message
 	return selection_new(&rules, message, &selection);
 }
 
+/* A file without a word is one that somebody is about to write: taken as it is, it would end all exclusions. */
+static int check_file(const struct reload *reload, struct strbuf *message)
+{
+	struct file_state now = look_at(reload->start->config_file);
+
+	if (now.ino == 0 || now.size > 0)
+		return 0;
+	strbuf_appendf(message, "%s is empty", reload->start->config_file);
+	return -EINVAL;
+}
+
 static int load(struct reload *reload, struct options *ret_options)
 {
 	_cleanup_(options_done) struct options options = { 0 };
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
-	int r = options_load(reload->input, &options, &message);
+	int r = check_file(reload, &message);
+	if (r == 0)
+		r = options_load(reload->input, &options, &message);
 	if (r == 0)
 		r = check_selection(&options, &message);
 	if (r < 0) {

@@ -195,6 +195,7 @@ static void a_wrong_file_is_refused_once_and_the_old_options_stay(void **state)
 		{ "cgroup: /a/../b\n", "cgroup '/a/../b'" },
 		{ "namespac: b\n", "did you mean namespace?" },
 		{ "namespace: [b\n", "f.yaml:2:" },
+		{ "", "f.yaml is empty" },
 	};
 	struct fixture *fixture = *state;
 	uint64_t second = 1;
