@@ -383,8 +383,11 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 		return 0;
 	strbuf_append_str(reterr_msg,
 			  "no pod, container or cgroup on this node is what was asked for");
+	if (stats.filter.nr_excluded > 0)
+		strbuf_append_str(reterr_msg, ", or its pod is excluded (annotation "
+					      "flamelet.dev/profile: \"false\")");
 	if (!agent->options->kubelet_url)
-		strbuf_append_str(reterr_msg, "; names of pods need --kubelet-url");
+		strbuf_append_str(reterr_msg, "; names and labels of pods need --kubelet-url");
 	return -ENOENT;
 }
 

@@ -62,6 +62,15 @@ static int start_exporter(const struct options *options, struct exporter **ret_e
 	return exporter_start(&opts, ret_exporter);
 }
 
+/* A selection of nothing is what a typing error looks like; but what it is for may come later. */
+static void warn_of_nothing(struct agent *agent)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	if (agent_require_target(agent, &message) < 0)
+		log_warn("nothing is profiled now: %s", strbuf_str(&message));
+}
+
 /* The configuration was valid, so only a lack of memory keeps the old selection. */
 static void select_anew(struct agent *agent, const struct options *options)
 {
@@ -72,6 +81,7 @@ static void select_anew(struct agent *agent, const struct options *options)
 		log_warn_errno(r, "keeping the old selection: %s", strbuf_str(&message));
 	else
 		log_info("the selection has changed");
+	warn_of_nothing(agent);
 }
 
 static int start_monitor(const struct options *options, struct strbuf *reterr_msg,
@@ -151,6 +161,7 @@ int cmd_agent(const struct options *options)
 	log_info("sampling at %u Hz, sending to %s every %llu s", options->frequency_hz,
 		 options->otlp_endpoint,
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
+	warn_of_nothing(agent);
 
 	const struct parts parts = { agent, exporter, reload, monitor };
 	run(&parts);
