@@ -61,6 +61,8 @@ enum {
 #define MESSAGE_MAX_BYTES ((size_t)1 << 30)
 
 #define KERNEL_FILENAME "[kernel.kallsyms]"
+#define POD_LABEL "k8s.pod.label."
+#define POD_ANNOTATION "k8s.pod.annotation."
 
 static const struct {
 	const char *attribute;
@@ -218,6 +220,22 @@ static void put_number_label(struct pprof *pprof, const char *key, uint64_t numb
 	pb_end(pprof->out, begin);
 }
 
+/* What the user chose of a pod's labels and annotations, under their own names. */
+static void put_pod_labels(struct pprof *pprof, uint32_t resource)
+{
+	const struct profile *p = pprof->profile;
+	const struct profile_resource *attributes = &p->resources[resource];
+
+	for (size_t i = 0; i < attributes->nr; i++) {
+		const struct profile_attribute *attribute = &p->attributes[attributes->first + i];
+		const char *key = profile_string(p, attribute->key);
+
+		if (strncmp(key, POD_LABEL, strlen(POD_LABEL)) == 0 ||
+		    strncmp(key, POD_ANNOTATION, strlen(POD_ANNOTATION)) == 0)
+			put_text_label(pprof, key, profile_string(p, attribute->value));
+	}
+}
+
 static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 {
 	const struct profile *p = pprof->profile;
@@ -226,6 +244,7 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 		put_text_label(
 			pprof, attribute_labels[i].label,
 			profile_resource_get(p, sample->resource, attribute_labels[i].attribute));
+	put_pod_labels(pprof, sample->resource);
 	put_text_label(pprof, "comm", profile_string(p, sample->process_comm));
 	put_text_label(pprof, "thread", profile_string(p, sample->thread_comm));
 	put_number_label(pprof, "pid", sample->pid);

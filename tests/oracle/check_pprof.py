@@ -16,6 +16,9 @@ PERIOD_NS = 10_000_000
 NS_A_SECOND = 1_000_000_000
 
 WEB = {
+    "service": "web",
+    "identity": "kubelet",
+    "k8s.pod.label.team": "till",
     "namespace": "shop",
     "pod": "web-0",
     "pod_uid": "6f2c1b1e-1111-4222-8333-944445555666",
@@ -23,6 +26,7 @@ WEB = {
     "container_id": "1f2e3d4c5b6a79880102030405060708090a0b0c0d0e0f101112131415161718",
 }
 DB = {
+    "service": "db",
     "namespace": "shop",
     "pod": "db-0",
     "pod_uid": "0a1b2c3d-1111-4222-8333-944445555666",

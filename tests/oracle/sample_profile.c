@@ -122,6 +122,8 @@ static const struct attribute web[] = {
 	{ "k8s.pod.uid", "6f2c1b1e-1111-4222-8333-944445555666" },
 	{ "k8s.container.name", "nginx" },
 	{ "container.id", "1f2e3d4c5b6a79880102030405060708090a0b0c0d0e0f101112131415161718" },
+	{ "k8s.pod.label.team", "till" },
+	{ "flamelet.identity", "kubelet" },
 };
 static const struct attribute db[] = {
 	{ "service.name", "db" },
