@@ -182,7 +182,7 @@ int worker_process_start(const struct worker_process_opts *opts, struct worker_p
 	const char *program = opts->program ? opts->program : "/proc/self/exe";
 	char *const args[] = { (char *)program, (char *)opts->command, NULL };
 	int ends[2];
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
