@@ -24,6 +24,8 @@ struct making {
 	struct builder *builder;
 	struct resource_result *result;
 	int error;
+	char instance[3 * (POD_NAME_MAX + 1)]; /* values of attributes */
+	char restarts[12];
 };
 
 const char *identity_state_name(enum identity_state state)
@@ -120,16 +122,16 @@ static void add_container(struct making *making, struct attribute_list *list,
 	const struct pod *pod = match->pod;
 	const struct pod_container *container = match->container;
 	const char *name = container ? container->name : match->is_sandbox ? SANDBOX_NAME : "";
-	char instance[3 * (POD_NAME_MAX + 1)] = "";
-	char restarts[12] = "";
 
 	if (pod && name[0]) /* the conventions' "namespace.pod.container" */
-		snprintf(instance, sizeof(instance), "%s.%s.%s", pod->namespace, pod->name, name);
+		snprintf(making->instance, sizeof(making->instance), "%s.%s.%s", pod->namespace,
+			 pod->name, name);
 	if (container && pod && pod->source == POD_FROM_KUBELET)
-		snprintf(restarts, sizeof(restarts), "%" PRIu32, container->restart_count);
-	put(list, "service.instance.id", instance);
+		snprintf(making->restarts, sizeof(making->restarts), "%" PRIu32,
+			 container->restart_count);
+	put(list, "service.instance.id", making->instance);
 	put(list, "k8s.container.name", name);
-	put(list, "k8s.container.restart_count", restarts);
+	put(list, "k8s.container.restart_count", making->restarts);
 	if (container) {
 		put(list, "container.image.name", container->image_name);
 		put(list, "container.image.tags", container->image_tag);
@@ -184,7 +186,7 @@ int resource_add(const struct resource_source *source, struct builder *builder,
 		 struct resource_result *ret_result)
 {
 	const struct known_cgroup *cgroup = source->cgroup;
-	struct making making = { source, builder, ret_result, 0 };
+	struct making making = { .source = source, .builder = builder, .result = ret_result };
 
 	*ret_result = (struct resource_result){ 0 };
 	if (!cgroup)
