@@ -115,8 +115,7 @@ static void log_change(struct pod_watch *watch, const struct refresh *refresh)
 	if (refresh->error == watch->last_error)
 		return;
 	if (refresh->error < 0)
-		log_warn_errno(refresh->error, "no fresh pod names from %s, retrying: %s", url,
-			       refresh->reason);
+		log_warn("no fresh pod names from %s, retrying: %s", url, refresh->reason);
 	else
 		log_info("pod names from %s are fresh again: %zu pods", url,
 			 pod_index_get_stats(watch->index).nr_live);
