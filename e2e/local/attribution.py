@@ -27,10 +27,10 @@ def pods_from_recordings():
                  {"k8s.daemonset.name": "ds"}, recording="1.36")
     crio = Pod("strange", "new", "strange-e2e", "strange-e2e", "besteffort", recording="1.36")
     return [
+        # Told by exclusion, when it is ten seconds old, and as the oldest of its pod.
+        Workload("pause", db, SANDBOX, 400, 40, at=None, wakes_at=12.5),
         Workload("shopweb", web, "spin", 2000, 20, at=None),
         Workload("shopdb", db, "db", 2000, 20, at=None),
-        # Told by exclusion, when it is five seconds old.
-        Workload("pause", db, SANDBOX, 400, 40, at=None, wakes_at=7.0),
         Workload("static", static, "static", 1500, 15, at=None),
         Workload("bankweb", bank, "spin", 2000, 20),
         Workload("old", old, "side", 800, 15, at=0.5),
