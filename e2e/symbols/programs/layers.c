@@ -15,14 +15,14 @@ __attribute__((always_inline)) static inline unsigned long twist(unsigned long x
 }
 
 __attribute__((noipa)) static unsigned long step(unsigned long x) /* begin step @step */
-{
+{ /* @step */
 	for (int i = 0; i < 64; i++) /* @step */
 		x += twist(x); /* @step */
 	return x; /* @step */
 } /* @step */
 
 __attribute__((noipa)) static void drive(void) /* begin drive @drive */
-{
+{ /* @drive */
 	for (int i = 0; i < 64; i++) /* @drive */
 		sink = step(sink); /* @drive */
 } /* @drive */

@@ -23,14 +23,14 @@ template <class T> __attribute__((always_inline)) inline T twist(T x) /* begin t
 }
 
 __attribute__((noipa)) unsigned long step(unsigned long x) /* begin step @step */
-{
+{ /* @step */
 	for (int i = 0; i < 64; i++) /* @step */
 		x += twist(x); /* @step */
 	return x; /* @step */
 } /* @step */
 
 __attribute__((noipa)) void drive() /* begin drive @drive */
-{
+{ /* @drive */
 	for (int i = 0; i < 64; i++) /* @drive */
 		sink = step(sink); /* @drive */
 } /* @drive */
