@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cgroup_filter.h"
 
-#include "base/clock.h"
-
-#define ASK_FOR_NS (60 * NSEC_PER_SEC)
 #define NESTED_VERDICTS_MAX (MAX_CGROUP_VERDICTS / 2)
 
 void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
@@ -158,5 +155,5 @@ void cgroup_filter_update(struct cgroup_filter *filter)
 
 bool cgroup_filter_is_waiting(const struct cgroup_filter *filter, uint64_t now_ns)
 {
-	return filter->undecided_ns > 0 && now_ns < filter->undecided_ns + ASK_FOR_NS;
+	return filter->undecided_ns > 0 && now_ns < filter->undecided_ns + CGROUP_ASK_FOR_NS;
 }

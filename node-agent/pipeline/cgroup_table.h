@@ -16,6 +16,10 @@
 #define CGROUP_TABLE_MAX_PATH_BYTES ((size_t)8 << 20) /* of all paths; those beyond are without */
 #define CGROUP_FORGET_AFTER_NS (UINT64_C(15) * 60 * 1000000000)
 
+/* The kubelet is asked for a cgroup's names so long after its birth: those that nobody knows by then come with a regular list,
+ * or never. */
+#define CGROUP_ASK_FOR_NS (UINT64_C(60) * 1000000000)
+
 struct known_cgroup {
 	uint64_t id;
 	uint64_t first_seen_ns; /* CLOCK_MONOTONIC: birth, where it was told */

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define PATH_MAX_BYTES 8192
-#define ASK_FOR_NS                                                                                 \
-	(60 * NSEC_PER_SEC) /* pods that nobody knows by then come with a regular list, or never */
 #define CHECKS_PER_TIDY 64
 
 struct identity {
@@ -87,7 +85,7 @@ static bool is_final(struct identity *identity, const struct known_cgroup *cgrou
 	bool answer = true;
 
 	if (cgroup->owner.kind != CGROUP_HOST && cgroup->owner.kind != CGROUP_CONTAINER_NO_POD &&
-	    clock_mono_ns() < cgroup->first_seen_ns + ASK_FOR_NS)
+	    clock_mono_ns() < cgroup->first_seen_ns + CGROUP_ASK_FOR_NS)
 		pod_index_find(identity->opts.pods, &cgroup->owner, cgroup_table_seen_ns(cgroup),
 			       keep_match, &answer);
 	return answer;
