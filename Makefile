@@ -32,7 +32,7 @@ demo: ## install what the build needs, build, and profile this machine for ten s
 	@echo
 	@echo "Open the picture in a browser: $(CURDIR)/flamelet-demo.svg"
 
-test: deps ## build with warnings as errors and run all tests but those on a Kubernetes but those on a real Kubernetes
+test: deps ## build with warnings as errors and run all tests but those on a real Kubernetes
 	$(call build,dev,build-dev)
 	@: >$(ORACLE_TABLE)
 	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \

@@ -23,6 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MIN_ROOT, GOAL_ROOT = 98, 99
 MIN_AGREE, GOAL_AGREE = 99, 99.5
 MIN_STACKS = 50
+ATTEMPTS = 3  # at a program that hardly ran
 SECONDS = 1
 FREQUENCY_HZ = 997
 TIMEOUT_S = 60
@@ -146,7 +147,7 @@ class Row:
     def text(self):
         numbers = self.numbers
         part = numbers["end_of_stack"] + numbers["oracle_failed"]
-        mark = "FAIL" if self.problem() else "ok" if self.root >= GOAL_ROOT and self.agree >= GOAL_AGREE else "low"
+        mark = f"FAIL ({self.problem()})" if self.problem() else "ok" if self.root >= GOAL_ROOT and self.agree >= GOAL_AGREE else "low"
         notes = "; ".join(note for note in self.notes() if note)
         return (
             f"{self.name:16} {self.stacks:7} {self.root:7.2f} {numbers['frames']:8} {self.agree:7.2f}"
@@ -185,6 +186,16 @@ def run(oracle, command, options, shown):
     return parse(done.stdout), ""
 
 
+def run_until_busy(oracle, name, command, options, shown):
+    """(row, what went wrong)"""
+    for _ in range(ATTEMPTS):
+        numbers, problem = run(oracle, command, options, shown)
+        row = numbers and Row(name, numbers)
+        if row and row.stacks >= MIN_STACKS:
+            break
+    return row, problem
+
+
 def main():
     oracle, directory, names = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
     if os.geteuid() != 0:
@@ -201,8 +212,7 @@ def main():
             if not shutil.which(command[0]):
                 table.add(f"{name:16} SKIP: there is no {pathlib.Path(command[0]).name}")
                 continue
-            numbers, problem = run(oracle, command, options, bool(names))
-            row = numbers and Row(name, numbers)
+            row, problem = run_until_busy(oracle, name, command, options, bool(names))
             table.add(row.text() if row else f"{name:16} FAIL: {problem}")
             if not row or row.problem():
                 failed.append(name)

@@ -16,9 +16,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WAIT_NS (10 * NSEC_PER_SEC)
-#define POLL_NS (20 * NSEC_PER_MSEC)
+#define WAIT_NS (20 * NSEC_PER_SEC)
+#define POLL_NS (500 * NSEC_PER_MSEC)
+#define BUSY_TICKS 10
+#define MAX_PARTS 16
 #define MAX_COMMAND_LINE_BYTES 65536
+#define MAX_STAT_BYTES 4096
+
+/* A process of the group that was asked for. */
+struct part {
+	pid_t pid;
+	uint64_t ticks;
+};
+
+struct parts {
+	struct part of[MAX_PARTS];
+	size_t nr;
+};
 
 static void run(char *const *command)
 {
@@ -45,30 +59,79 @@ static bool command_line_has(const char *pid, const char *part)
 	return line.len > 0 && memmem(line.data, line.len, part, strlen(part));
 }
 
-static pid_t find_part(pid_t group, const char *part)
+/* CPU time of its threads in user mode, in clock ticks; 0: cannot be told. */
+static uint64_t user_ticks(const char *pid)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_STAT_BYTES);
+	unsigned long ticks = 0;
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	if (file_read_at(AT_FDCWD, path, &text) < 0)
+		return 0;
+	const char *behind_name = strrchr(strbuf_str(&text), ')');
+	if (!behind_name ||
+	    sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu", &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+static struct parts find_parts(pid_t group, const char *part)
 {
 	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	struct parts parts = { 0 };
 	const struct dirent *entry;
 	uint64_t pid;
 
-	while (proc && (entry = readdir(proc))) {
+	while (proc && parts.nr < MAX_PARTS && (entry = readdir(proc))) {
 		if (parse_u64(entry->d_name, &pid) < 0 || getpgid((pid_t)pid) != group)
 			continue;
 		if (command_line_has(entry->d_name, part))
-			return (pid_t)pid;
+			parts.of[parts.nr++] = (struct part){
+				.pid = (pid_t)pid,
+				.ticks = user_ticks(entry->d_name),
+			};
 	}
-	return -ESRCH;
+	return parts;
+}
+
+static uint64_t ticks_of(const struct parts *parts, pid_t pid)
+{
+	for (size_t i = 0; i < parts->nr; i++)
+		if (parts->of[i].pid == pid)
+			return parts->of[i].ticks;
+	return 0;
+}
+
+/* Who did the most between the two, if that is any work; else -ESRCH. */
+static pid_t find_busiest(const struct parts *before, const struct parts *now)
+{
+	uint64_t most = BUSY_TICKS;
+	pid_t busiest = -ESRCH;
+
+	for (size_t i = 0; i < now->nr; i++) {
+		uint64_t ticks = now->of[i].ticks - ticks_of(before, now->of[i].pid);
+
+		if (ticks >= most) {
+			most = ticks;
+			busiest = now->of[i].pid;
+		}
+	}
+	return busiest;
 }
 
 static pid_t wait_for_part(pid_t group, const char *part)
 {
 	const struct timespec pause = clock_timespec(POLL_NS);
 	uint64_t deadline_ns = clock_mono_ns() + WAIT_NS;
+	struct parts before, now = { 0 };
 	pid_t pid;
 
 	do {
 		nanosleep(&pause, NULL);
-		pid = find_part(group, part);
+		before = now;
+		now = find_parts(group, part);
+		pid = before.nr > 0 ? find_busiest(&before, &now) : -ESRCH;
 	} while (pid < 0 && clock_mono_ns() < deadline_ns);
 	return pid;
 }

@@ -16,8 +16,9 @@ struct subject {
 	uint64_t start_ns;
 };
 
-/* Looks at the command itself, or (`part` is not NULL) at a process of its group that has this text in its
- * command line, once there is one. Errors: -ESRCH none within ten seconds, what fork(2) says. */
+/* Looks at the command itself, or (`part` is not NULL) at the busiest process of its group that has this text
+ * in its command line: a browser has more renderers than the one with the page. Errors: -ESRCH none within
+ * 20 seconds, what fork(2) says. */
 int subject_start(char *const *command, const char *part, struct subject *ret_subject) must_check;
 
 /* Whether it still runs. */
