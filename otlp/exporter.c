@@ -154,9 +154,9 @@ static void flush(struct exporter *exporter)
 
 static bool has_other_period(const struct builder *builder, const struct profile *profile)
 {
-	uint64_t period_ns = builder_peek(builder)->period_ns;
+	uint64_t period = builder_peek(builder)->period;
 
-	return period_ns != 0 && period_ns != profile->period_ns;
+	return period != 0 && period != profile->period;
 }
 
 /* Whether both together may be more than a request takes: then all of it would be refused. */

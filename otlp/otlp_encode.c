@@ -246,7 +246,7 @@ static void put_profile(struct encoder *encoder, const struct point_list *list)
 	pb_fixed64(out, PROFILE_TIME_UNIX_NANO, encoder->profile->time_unix_ns);
 	pb_uint(out, PROFILE_DURATION_NANO, encoder->profile->duration_ns);
 	put_value_type(out, PROFILE_PERIOD_TYPE, encoder->period_type);
-	pb_int(out, PROFILE_PERIOD, (int64_t)encoder->profile->period_ns);
+	pb_int(out, PROFILE_PERIOD, (int64_t)encoder->profile->period);
 	put_profile_id(out);
 	pb_end(out, begin);
 }

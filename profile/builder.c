@@ -29,8 +29,12 @@
 /* An index slot has 8 bytes and just after doubling the index is 3/8 full. */
 #define INDEX_BYTES 22
 
+/* What tells samples apart: all fields before the count. */
+#define SAMPLE_KEY_BYTES                                                                           \
+	(offsetof(struct profile_sample, cpu) + sizeof(((struct profile_sample *)0)->cpu))
+
 /* These are hashed and compared as bytes, so they must have no gaps. */
-static_assert(offsetof(struct profile_sample, count) == 36, "gap in struct profile_sample");
+static_assert(SAMPLE_KEY_BYTES == 36, "gap in struct profile_sample");
 static_assert(sizeof(struct profile_function) == 16, "gap in struct profile_function");
 static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
 
@@ -337,12 +341,11 @@ int builder_add_resource(struct builder *builder, const struct attribute *attrib
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample)
 {
 	struct profile *p = builder->profile;
-	const size_t key_bytes = offsetof(struct profile_sample, count);
-	uint32_t hash = hash_bytes(sample, key_bytes);
+	uint32_t hash = hash_bytes(sample, SAMPLE_KEY_BYTES);
 
 	struct htable_iter it = htable_lookup(&builder->samples, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
-		if (memcmp(&p->samples[i], sample, key_bytes) == 0) {
+		if (memcmp(&p->samples[i], sample, SAMPLE_KEY_BYTES) == 0) {
 			p->samples[i].count += sample->count;
 			return 0;
 		}
@@ -394,11 +397,11 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
 }
 
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
-		      uint64_t period_ns)
+		      uint64_t period)
 {
 	builder->profile->time_unix_ns = time_unix_ns;
 	builder->profile->duration_ns = duration_ns;
-	builder->profile->period_ns = period_ns;
+	builder->profile->period = period;
 }
 
 struct profile *builder_seal(struct builder *builder)

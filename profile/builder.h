@@ -97,7 +97,7 @@ int builder_merge(struct builder *builder, const struct profile *profile, uint64
 
 /* Sets the time range and period. builder_merge() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
-		      uint64_t period_ns);
+		      uint64_t period);
 
 /* Consumes the builder and returns the finished profile with one reference. */
 struct profile *builder_seal(struct builder *builder);

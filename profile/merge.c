@@ -280,22 +280,22 @@ static void join_times(struct builder *builder, const struct profile *from)
 	uint64_t start = from->time_unix_ns;
 	uint64_t end = start + from->duration_ns;
 
-	if (to->period_ns) {
+	if (to->period) {
 		uint64_t to_end = to->time_unix_ns + to->duration_ns;
 
 		start = to->time_unix_ns < start ? to->time_unix_ns : start;
 		end = to_end > end ? to_end : end;
 	}
-	builder_set_time(builder, start, end - start, from->period_ns);
+	builder_set_time(builder, start, end - start, from->period);
 }
 
 static int merge_whole(struct builder *builder, const struct profile *profile, uint64_t *lost)
 {
 	_cleanup_(merge_done) struct merge merge;
-	uint64_t period_ns = builder_peek(builder)->period_ns;
+	uint64_t period = builder_peek(builder)->period;
 
 	int r = merge_init(&merge, builder, profile);
-	if (r == 0 && period_ns && period_ns != profile->period_ns)
+	if (r == 0 && period && period != profile->period)
 		r = -EINVAL;
 	if (r < 0) {
 		*lost = profile_total(profile);

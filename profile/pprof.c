@@ -187,7 +187,7 @@ static void put_header(struct pprof *pprof, const struct output_info *info)
 	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
 	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	pb_uint(pprof->out, PROFILE_PERIOD, p->period_ns);
+	pb_uint(pprof->out, PROFILE_PERIOD, p->period);
 	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "cpu"));
 	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);
 	pb_uint(pprof->out, PROFILE_DURATION_NANOS, p->duration_ns);
@@ -266,7 +266,7 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 
 	size_t values = pb_begin(pprof->out, SAMPLE_VALUE);
 	pb_varint(pprof->out, sample->count);
-	pb_varint(pprof->out, sample->count * p->period_ns);
+	pb_varint(pprof->out, sample->count * p->period);
 	pb_end(pprof->out, values);
 
 	put_labels(pprof, sample);

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/intern.h"
+#include "profile/profile_type.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -89,7 +90,7 @@ struct profile_sample {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t count; /* times the timer fired */
+	uint64_t count; /* times the timer fired; of other types than CPU: the value */
 };
 
 struct profile {
@@ -115,7 +116,9 @@ struct profile {
 
 	uint64_t time_unix_ns; /* start */
 	uint64_t duration_ns;
-	uint64_t period_ns; /* CPU time a count stands for: 1e9 / Hz */
+	uint64_t
+		period; /* CPU: nanoseconds that a count stands for, 1e9 / Hz; else in its type's unit */
+	enum profile_type type;
 	size_t nr_bytes; /* what it takes in memory, indexes of its builder included */
 	unsigned int nr_refs; /* atomic */
 };

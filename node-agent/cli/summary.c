@@ -149,7 +149,7 @@ static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
 static void append_totals(const struct summary *summary, struct strbuf *out)
 {
 	uint64_t total = profile_total(summary->profile);
-	double cpu_s = (double)total * (double)summary->profile->period_ns / (double)NSEC_PER_SEC;
+	double cpu_s = (double)total * (double)summary->profile->period / (double)NSEC_PER_SEC;
 
 	text_append_count(out, total);
 	strbuf_appendf(out, " samples: %.1f s of CPU time in %.1f s on %" PRIu32 " CPUs, lost ",

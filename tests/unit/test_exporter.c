@@ -209,7 +209,7 @@ static void another_rate_begins_another_request(void **state)
 	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
 	(void)state;
 
-	faster->period_ns /= 10;
+	faster->period /= 10;
 	push(exporter, 1);
 	exporter_push(exporter, faster);
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;

@@ -198,12 +198,12 @@ static void merging_the_same_profile_twice_doubles_the_counts_only(void **state)
 	assert_int_equal(profile_total(builder_peek(builder)), 2 * profile_total(part));
 }
 
-static struct profile *profile_of_time(uint64_t start_ns, uint64_t duration_ns, uint64_t period_ns)
+static struct profile *profile_of_time(uint64_t start_ns, uint64_t duration_ns, uint64_t period)
 {
 	struct builder *builder = new_builder(PLENTY_BYTES);
 
 	assert_int_equal(builder_add_sample(builder, &(struct profile_sample){ .count = 5 }), 0);
-	builder_set_time(builder, start_ns, duration_ns, period_ns);
+	builder_set_time(builder, start_ns, duration_ns, period);
 	return builder_seal(builder);
 }
 
@@ -225,7 +225,7 @@ static void the_time_range_spans_all_parts_in_any_order(void **state)
 		assert_int_equal(builder_merge(builder, second, NULL), 0);
 		assert_int_equal(builder_peek(builder)->time_unix_ns, 1000);
 		assert_int_equal(builder_peek(builder)->duration_ns, 2500);
-		assert_int_equal(builder_peek(builder)->period_ns, PERIOD_NS);
+		assert_int_equal(builder_peek(builder)->period, PERIOD_NS);
 	}
 }
 

@@ -240,7 +240,7 @@ static void a_profile_covers_one_second_of_wall_time(void **state)
 	pipeline_drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, 1);
 	assert_int_equal(fixture->profiles[0]->duration_ns, NSEC_PER_SEC);
-	assert_int_equal(fixture->profiles[0]->period_ns, PERIOD_NS);
+	assert_int_equal(fixture->profiles[0]->period, PERIOD_NS);
 	assert_true(fixture->profiles[0]->time_unix_ns + CLOCK_TOLERANCE_NS > expected_ns);
 	assert_true(fixture->profiles[0]->time_unix_ns < expected_ns + CLOCK_TOLERANCE_NS);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In OTLP a period type also tells Pyroscope the family, so that of memory is "memory" here and not "space" as in
+ * Go's own profiles. off_cpu is the exception: there it must have none. */
+#include "profile/profile_type.h"
+
+#include <string.h>
+
+static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
+	[PROFILE_CPU] = { "process_cpu", "samples", "count", "cpu", "nanoseconds" },
+	[PROFILE_WALL] = { "wall", "wall", "nanoseconds", "wall", "nanoseconds" },
+	[PROFILE_OFF_CPU] = { "off_cpu", "off_cpu", "nanoseconds", "", "" },
+	[PROFILE_ALLOC_OBJECTS] = { "memory", "alloc_objects", "count", "memory", "bytes" },
+	[PROFILE_ALLOC_SPACE] = { "memory", "alloc_space", "bytes", "memory", "bytes" },
+	[PROFILE_INUSE_OBJECTS] = { "memory", "inuse_objects", "count", "memory", "bytes" },
+	[PROFILE_INUSE_SPACE] = { "memory", "inuse_space", "bytes", "memory", "bytes" },
+	[PROFILE_LOCK_CONTENTIONS] = { "mutex", "contentions", "count", "mutex", "count" },
+	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count" },
+};
+
+const struct profile_type_names *profile_type_names(enum profile_type type)
+{
+	return &names_of[type];
+}
+
+enum profile_type profile_type_find(const char *sample_type, const char *sample_unit)
+{
+	for (enum profile_type type = 0; type < PROFILE_NR_TYPES; type++)
+		if (strcmp(names_of[type].sample_type, sample_type) == 0 &&
+		    strcmp(names_of[type].sample_unit, sample_unit) == 0)
+			return type;
+	return PROFILE_NR_TYPES;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the samples of a profile count, and what pprof, OpenTelemetry and Pyroscope call it.
+ *
+ * A sample type says what one value is, a period type what made the sampler take a sample: a CPU profile counts
+ * samples, one every so many nanoseconds of CPU time. */
+#ifndef PROFILE_PROFILE_TYPE_H
+#define PROFILE_PROFILE_TYPE_H
+
+#include <stddef.h>
+
+enum profile_type {
+	PROFILE_CPU, /* values count samples; each stands for a period of CPU time */
+	PROFILE_WALL,
+	PROFILE_OFF_CPU,
+	PROFILE_ALLOC_OBJECTS,
+	PROFILE_ALLOC_SPACE,
+	PROFILE_INUSE_OBJECTS,
+	PROFILE_INUSE_SPACE,
+	PROFILE_LOCK_CONTENTIONS,
+	PROFILE_LOCK_DELAY,
+	PROFILE_NR_TYPES,
+};
+
+struct profile_type_names {
+	const char *
+		family; /* how Pyroscope groups them: "process_cpu", "memory"; its label __name__ */
+	const char *sample_type, *sample_unit;
+	const char *period_type, *period_unit; /* "": it has no period */
+};
+
+/* Static. */
+const struct profile_type_names *profile_type_names(enum profile_type type);
+
+/* The type that has these names of samples ("alloc_space", "bytes"), or PROFILE_NR_TYPES. */
+enum profile_type profile_type_find(const char *sample_type, const char *sample_unit);
+
+#endif
