@@ -50,7 +50,7 @@ void strbuf_shrink(struct strbuf *buf, size_t len);
 /* The content as a C string; "" when empty. Borrowed, valid until the next append. */
 const char *strbuf_str(const struct strbuf *buf);
 
-/* 0, -ENOSPC when the limit was hit, or -ENOMEM. */
+/* 0, -ENOSPC when the limit was hit, -ENOMEM, or what else a function that appends says. */
 int strbuf_error(const struct strbuf *buf) must_check;
 
 #endif

@@ -112,6 +112,107 @@ static void an_earlier_failure_is_kept(void **state)
 	assert_int_equal(out.len, 0);
 }
 
+static void packed_data_are_told_by_their_first_bytes(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+
+	gzip_append(&packed, "hello", 5);
+	assert_true(gzip_is(packed.data, packed.len));
+	assert_true(gzip_is(packed.data, 2));
+	assert_false(gzip_is(packed.data, 1));
+	assert_false(gzip_is("hello", 5));
+	assert_false(gzip_is("", 0));
+}
+
+static void unpacking_gives_what_was_packed_whatever_is_in_front(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 65535, 65536, 65537, 1000000 };
+	static unsigned char data[1000000];
+	(void)state;
+
+	for (size_t i = 0; i < 2 * array_len(lengths); i++) {
+		_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+		size_t len = lengths[i / 2];
+
+		fill(data, len, i % 2);
+		gzip_append(&packed, data, len);
+		strbuf_append_str(&out, "head");
+		gunzip_append(&out, packed.data, packed.len);
+		assert_int_equal(strbuf_error(&out), 0);
+		assert_int_equal(out.len, 4 + len);
+		assert_memory_equal(out.data, "head", 4);
+		if (len > 0)
+			assert_memory_equal(out.data + 4, data, len);
+	}
+}
+
+static void members_behind_each_other_are_one_text(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+
+	gzip_append(&packed, "one ", 4);
+	gzip_append(&packed, "", 0);
+	gzip_append(&packed, "text", 4);
+	gunzip_append(&out, packed.data, packed.len);
+	assert_int_equal(strbuf_error(&out), 0);
+	assert_string_equal(strbuf_str(&out), "one text");
+}
+
+static void what_is_cut_or_changed_or_goes_on_is_malformed(void **state)
+{
+	(void)state;
+	_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+
+	gzip_append(&packed, "hello, hello, hello", 19);
+	for (size_t len = 0; len < packed.len; len++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+
+		strbuf_append_str(&out, "head");
+		gunzip_append(&out, packed.data, len);
+		assert_int_equal(strbuf_error(&out), -EBADMSG);
+		assert_string_equal(strbuf_str(&out), "head");
+	}
+	for (size_t at = packed.len - 8; at < packed.len; at++) { /* check sum and length */
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+
+		packed.data[at] ^= 1;
+		gunzip_append(&out, packed.data, packed.len);
+		assert_int_equal(strbuf_error(&out), -EBADMSG);
+		packed.data[at] ^= 1;
+	}
+	strbuf_append_str(&packed, "tail");
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	gunzip_append(&out, packed.data, packed.len);
+	assert_int_equal(strbuf_error(&out), -EBADMSG);
+	assert_int_equal(out.len, 0);
+}
+
+static void the_limit_holds_to_the_byte(void **state)
+{
+	static const size_t lengths[] = { 1, 19, 65535, 65536, 65537, 1000000 };
+	static unsigned char data[1000000];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(lengths); i++) {
+		_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(MAX_BYTES);
+		_cleanup_(strbuf_done) struct strbuf exact = strbuf_with_max(lengths[i]);
+		_cleanup_(strbuf_done) struct strbuf less = strbuf_with_max(lengths[i] - 1);
+
+		fill(data, lengths[i], false);
+		gzip_append(&packed, data, lengths[i]);
+		gunzip_append(&exact, packed.data, packed.len);
+		assert_int_equal(strbuf_error(&exact), 0);
+		assert_int_equal(exact.len, lengths[i]);
+		gunzip_append(&less, packed.data, packed.len);
+		assert_int_equal(strbuf_error(&less), -ENOSPC);
+		assert_int_equal(less.len, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +222,11 @@ int main(void)
 		cmocka_unit_test(a_limit_below_the_worst_case_is_an_error),
 		cmocka_unit_test(input_over_two_gigabytes_is_refused),
 		cmocka_unit_test(an_earlier_failure_is_kept),
+		cmocka_unit_test(packed_data_are_told_by_their_first_bytes),
+		cmocka_unit_test(unpacking_gives_what_was_packed_whatever_is_in_front),
+		cmocka_unit_test(members_behind_each_other_are_one_text),
+		cmocka_unit_test(what_is_cut_or_changed_or_goes_on_is_malformed),
+		cmocka_unit_test(the_limit_holds_to_the_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
