@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp/response.h"
 
+#include "base/pb_reader.h"
 #include "otlp/otlp_fields.h"
-#include "otlp/pb_reader.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/oracle/otlp_text.h"
 
+#include "base/pb_reader.h"
 #include "otlp/dictionary.h"
 #include "otlp/otlp_fields.h"
-#include "otlp/pb_reader.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads protobuf fields one after the other; for the few small messages that servers answer with. */
-#ifndef OTLP_PB_READER_H
-#define OTLP_PB_READER_H
+/* Reads the fields of a protobuf message one after the other. The bytes may be anybody's. */
+#ifndef BASE_PB_READER_H
+#define BASE_PB_READER_H
 
 #include "base/err.h"
 

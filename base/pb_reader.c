@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/pb_reader.h"
+#include "base/pb_reader.h"
 
 #define VARINT_MAX_BITS 64
 #define FIELD_NUMBER_MAX 0x1fffffff
