@@ -399,9 +399,16 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id)
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period)
 {
+	builder->has_time = true;
 	builder->profile->time_unix_ns = time_unix_ns;
 	builder->profile->duration_ns = duration_ns;
 	builder->profile->period = period;
+}
+
+void builder_set_type(struct builder *builder, enum profile_type type)
+{
+	builder->profile->type = type;
+	builder->has_type = true;
 }
 
 struct profile *builder_seal(struct builder *builder)

@@ -88,16 +88,18 @@ uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint3
 /* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and must come as above. */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
-/* Adds all samples of a sealed profile; its time range joins the builder's. Must come before the
- * builder's first builder_set_resource(). On error part of it may be in already; *ret_lost (may
- * be NULL; always set) is the count that is not. Errors: -EINVAL when both have a period and
- * they differ. */
+/* Adds all samples of a sealed profile; its time range joins the builder's, and an empty builder gets its type and
+ * period. Must come before the builder's first builder_set_resource(). On error part of it may be in already; *ret_lost (may
+ * be NULL; always set) is the count that is not. Errors: -EINVAL when the builder has another type or period. */
 int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 	must_check;
 
 /* Sets the time range and period. builder_merge() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);
+
+/* What the samples count; PROFILE_CPU unless it is set. builder_merge() does it by itself. */
+void builder_set_type(struct builder *builder, enum profile_type type);
 
 /* Consumes the builder and returns the finished profile with one reference. */
 struct profile *builder_seal(struct builder *builder);

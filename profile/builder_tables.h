@@ -20,6 +20,8 @@ struct builder {
 	struct htable stacks;
 	struct htable resources;
 	struct htable samples;
+	bool has_type; /* builder_set_type() was called */
+	bool has_time; /* builder_set_time() was called */
 };
 
 bool builder_has_room(const struct builder *builder, size_t bytes);

@@ -10,10 +10,9 @@
  * looked up in the builder once, however many samples lead to it, and one that no sample leads
  * to not at all. When the builder is full, samples made of known elements still get in and the
  * others are counted as lost. */
-#include "profile/builder.h"
-
 #include "base/array.h"
 #include "base/hash.h"
+#include "profile/builder_tables.h"
 
 #include <assert.h>
 #include <string.h>
@@ -274,13 +273,23 @@ static int merge_samples(struct merge *merge, uint64_t *lost)
 	return first_error;
 }
 
+/* Whether counts of the profile mean what the builder's do. */
+static bool is_alike(const struct builder *builder, const struct profile *from)
+{
+	const struct profile *to = builder->profile;
+
+	if ((builder->has_type || to->nr_samples > 0) && to->type != from->type)
+		return false;
+	return to->period == 0 || to->period == from->period;
+}
+
 static void join_times(struct builder *builder, const struct profile *from)
 {
-	const struct profile *to = builder_peek(builder);
+	const struct profile *to = builder->profile;
 	uint64_t start = from->time_unix_ns;
 	uint64_t end = start + from->duration_ns;
 
-	if (to->period) {
+	if (builder->has_time) {
 		uint64_t to_end = to->time_unix_ns + to->duration_ns;
 
 		start = to->time_unix_ns < start ? to->time_unix_ns : start;
@@ -292,15 +301,15 @@ static void join_times(struct builder *builder, const struct profile *from)
 static int merge_whole(struct builder *builder, const struct profile *profile, uint64_t *lost)
 {
 	_cleanup_(merge_done) struct merge merge;
-	uint64_t period = builder_peek(builder)->period;
 
 	int r = merge_init(&merge, builder, profile);
-	if (r == 0 && period && period != profile->period)
+	if (r == 0 && !is_alike(builder, profile))
 		r = -EINVAL;
 	if (r < 0) {
 		*lost = profile_total(profile);
 		return r;
 	}
+	builder_set_type(builder, profile->type);
 	join_times(builder, profile);
 	return merge_samples(&merge, lost);
 }

@@ -6,15 +6,18 @@
 #include <string.h>
 
 static const struct profile_type_names names_of[PROFILE_NR_TYPES] = {
-	[PROFILE_CPU] = { "process_cpu", "samples", "count", "cpu", "nanoseconds" },
-	[PROFILE_WALL] = { "wall", "wall", "nanoseconds", "wall", "nanoseconds" },
-	[PROFILE_OFF_CPU] = { "off_cpu", "off_cpu", "nanoseconds", "", "" },
-	[PROFILE_ALLOC_OBJECTS] = { "memory", "alloc_objects", "count", "memory", "bytes" },
-	[PROFILE_ALLOC_SPACE] = { "memory", "alloc_space", "bytes", "memory", "bytes" },
-	[PROFILE_INUSE_OBJECTS] = { "memory", "inuse_objects", "count", "memory", "bytes" },
-	[PROFILE_INUSE_SPACE] = { "memory", "inuse_space", "bytes", "memory", "bytes" },
-	[PROFILE_LOCK_CONTENTIONS] = { "mutex", "contentions", "count", "mutex", "count" },
-	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count" },
+	[PROFILE_CPU] = { "process_cpu", "samples", "count", "cpu", "nanoseconds", "samples" },
+	[PROFILE_WALL] = { "wall", "wall", "nanoseconds", "wall", "nanoseconds", "nanoseconds" },
+	[PROFILE_OFF_CPU] = { "off_cpu", "off_cpu", "nanoseconds", "", "", "nanoseconds" },
+	[PROFILE_ALLOC_OBJECTS] = { "memory", "alloc_objects", "count", "memory", "bytes",
+				    "objects" },
+	[PROFILE_ALLOC_SPACE] = { "memory", "alloc_space", "bytes", "memory", "bytes", "bytes" },
+	[PROFILE_INUSE_OBJECTS] = { "memory", "inuse_objects", "count", "memory", "bytes",
+				    "objects" },
+	[PROFILE_INUSE_SPACE] = { "memory", "inuse_space", "bytes", "memory", "bytes", "bytes" },
+	[PROFILE_LOCK_CONTENTIONS] = { "mutex", "contentions", "count", "mutex", "count",
+				       "contentions" },
+	[PROFILE_LOCK_DELAY] = { "mutex", "delay", "nanoseconds", "mutex", "count", "nanoseconds" },
 };
 
 const struct profile_type_names *profile_type_names(enum profile_type type)

@@ -26,6 +26,7 @@ struct profile_type_names {
 		family; /* how Pyroscope groups them: "process_cpu", "memory"; its label __name__ */
 	const char *sample_type, *sample_unit;
 	const char *period_type, *period_unit; /* "": it has no period */
+	const char *values; /* in words, for people: "samples", "bytes" */
 };
 
 /* Static. */

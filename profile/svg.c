@@ -212,14 +212,23 @@ static void put_source(const struct svg *svg, const struct flame_node *node)
 		strbuf_appendf(svg->out, ":%" PRIu32, function->start_line);
 }
 
+/* What is counted: " samples", or " sample" when it is one. */
+static void put_values_word(const struct svg *svg, uint64_t count)
+{
+	const char *word = profile_type_names(svg->profile->type)->values;
+
+	strbuf_append_char(svg->out, ' ');
+	strbuf_append(svg->out, word, strlen(word) - (count == 1));
+}
+
 static void put_title(const struct svg *svg, const struct flame_node *node)
 {
 	strbuf_append_str(svg->out, "<title>");
 	xml_append(svg->out, node->name);
 	strbuf_append_str(svg->out, " (");
 	put_number(svg->out, node->count);
-	strbuf_appendf(svg->out, " sample%s, %.2f %%)", node->count == 1 ? "" : "s",
-		       percent(svg, node->count));
+	put_values_word(svg, node->count);
+	strbuf_appendf(svg->out, ", %.2f %%)", percent(svg, node->count));
 	put_source(svg, node);
 	strbuf_append_str(svg->out, "</title>");
 }
@@ -259,13 +268,15 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
 
 	put_number(svg->out, tree->nodes[0].count);
-	strbuf_append_str(svg->out, " samples");
+	put_values_word(svg, 0);
 	if (nr_left_out > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7 boxes too narrow to draw: ");
 		put_number(svg->out, nr_left_out);
 	}
 	if (tree->nr_cut > 0) {
-		strbuf_append_str(svg->out, " \xc2\xb7 samples with their stack cut short: ");
+		strbuf_append_str(svg->out, " \xc2\xb7");
+		put_values_word(svg, 0);
+		strbuf_append_str(svg->out, " with their stack cut short: ");
 		put_number(svg->out, tree->nr_cut);
 	}
 	strbuf_append_str(svg->out, *info->subtitle ? " \xc2\xb7 " : "");

@@ -148,12 +148,16 @@ static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
 
 static void append_totals(const struct summary *summary, struct strbuf *out)
 {
-	uint64_t total = profile_total(summary->profile);
-	double cpu_s = (double)total * (double)summary->profile->period / (double)NSEC_PER_SEC;
+	const struct profile *profile = summary->profile;
+	uint64_t total = profile_total(profile);
 
 	text_append_count(out, total);
-	strbuf_appendf(out, " samples: %.1f s of CPU time in %.1f s on %" PRIu32 " CPUs, lost ",
-		       cpu_s, (double)summary->elapsed_ns / (double)NSEC_PER_SEC, summary->nr_cpus);
+	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
+	if (profile->type == PROFILE_CPU)
+		strbuf_appendf(out, ": %.1f s of CPU time",
+			       (double)total * (double)profile->period / (double)NSEC_PER_SEC);
+	strbuf_appendf(out, " in %.1f s on %" PRIu32 " CPUs, lost ",
+		       (double)summary->elapsed_ns / (double)NSEC_PER_SEC, summary->nr_cpus);
 	text_append_count(out, summary->nr_lost);
 	if (summary->nr_lost > 0)
 		strbuf_appendf(out, " (%.1f %%)",
@@ -205,7 +209,9 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 		nr_left -= append_copy_hint(summary, &tail) ? 2 : 1;
 
 	append_totals(summary, out);
-	int r = append_ranking(summary, "CPU time of", append_owner, TOP_MAX, out);
+	int r = append_ranking(summary,
+			       summary->profile->type == PROFILE_CPU ? "CPU time of" : "owned by",
+			       append_owner, TOP_MAX, out);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;

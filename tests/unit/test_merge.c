@@ -243,6 +243,68 @@ static void counts_of_another_period_are_not_added(void **state)
 	assert_int_equal(profile_total(builder_peek(builder)), 5);
 }
 
+/* A profile of a type without a period, or with one. */
+static struct profile *profile_of_type(enum profile_type type, uint64_t start_ns, uint64_t period)
+{
+	struct builder *builder = new_builder(PLENTY_BYTES);
+
+	assert_int_equal(builder_add_sample(builder, &(struct profile_sample){ .count = 5 }), 0);
+	builder_set_time(builder, start_ns, 500, period);
+	builder_set_type(builder, type);
+	return builder_seal(builder);
+}
+
+static void an_empty_builder_gets_the_type_of_what_is_merged(void **state)
+{
+	(void)state;
+	_cleanup_(builder_freep) struct builder *builder = new_builder(PLENTY_BYTES);
+	_cleanup_(profile_unrefp) struct profile *space = profile_of_type(PROFILE_INUSE_SPACE, 1000,
+									  512);
+
+	assert_int_equal(builder_peek(builder)->type, PROFILE_CPU);
+	assert_int_equal(builder_merge(builder, space, NULL), 0);
+	assert_int_equal(builder_merge(builder, space, NULL), 0);
+	assert_int_equal(builder_peek(builder)->type, PROFILE_INUSE_SPACE);
+	assert_int_equal(profile_total(builder_peek(builder)), 10);
+}
+
+static void values_of_another_type_are_not_added(void **state)
+{
+	(void)state;
+	_cleanup_(profile_unrefp) struct profile *cpu = profile_of_type(PROFILE_CPU, 0, PERIOD_NS);
+	_cleanup_(profile_unrefp) struct profile *wall = profile_of_type(PROFILE_WALL, 0,
+									 PERIOD_NS);
+	_cleanup_(builder_freep) struct builder *merged = new_builder(PLENTY_BYTES);
+	_cleanup_(builder_freep) struct builder *sampled = new_builder(PLENTY_BYTES);
+	_cleanup_(builder_freep) struct builder *declared = new_builder(PLENTY_BYTES);
+	uint64_t lost = 0;
+
+	assert_int_equal(builder_merge(merged, cpu, NULL), 0);
+	assert_int_equal(builder_merge(merged, wall, &lost), -EINVAL);
+	assert_int_equal(lost, 5);
+	assert_int_equal(profile_total(builder_peek(merged)), 5);
+
+	assert_int_equal(builder_add_sample(sampled, &(struct profile_sample){ .count = 1 }), 0);
+	assert_int_equal(builder_merge(sampled, wall, NULL), -EINVAL);
+
+	builder_set_type(declared, PROFILE_WALL);
+	assert_int_equal(builder_merge(declared, cpu, NULL), -EINVAL);
+	assert_int_equal(builder_merge(declared, wall, NULL), 0);
+}
+
+static void times_span_parts_that_have_no_period(void **state)
+{
+	(void)state;
+	_cleanup_(builder_freep) struct builder *builder = new_builder(PLENTY_BYTES);
+	_cleanup_(profile_unrefp) struct profile *late = profile_of_type(PROFILE_OFF_CPU, 3000, 0);
+	_cleanup_(profile_unrefp) struct profile *early = profile_of_type(PROFILE_OFF_CPU, 1000, 0);
+
+	assert_int_equal(builder_merge(builder, early, NULL), 0);
+	assert_int_equal(builder_merge(builder, late, NULL), 0);
+	assert_int_equal(builder_peek(builder)->time_unix_ns, 1000);
+	assert_int_equal(builder_peek(builder)->duration_ns, 2500);
+}
+
 static void code_that_changed_its_name_becomes_a_second_location(void **state)
 {
 	(void)state;
@@ -377,6 +439,9 @@ int main(void)
 		cmocka_unit_test(merging_the_same_profile_twice_doubles_the_counts_only),
 		cmocka_unit_test(the_time_range_spans_all_parts_in_any_order),
 		cmocka_unit_test(counts_of_another_period_are_not_added),
+		cmocka_unit_test(an_empty_builder_gets_the_type_of_what_is_merged),
+		cmocka_unit_test(values_of_another_type_are_not_added),
+		cmocka_unit_test(times_span_parts_that_have_no_period),
 		cmocka_unit_test(code_that_changed_its_name_becomes_a_second_location),
 		cmocka_unit_test(a_place_with_other_lines_becomes_a_location_of_its_own),
 		cmocka_unit_test(what_does_not_fit_is_counted_as_lost),

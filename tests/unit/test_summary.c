@@ -118,6 +118,23 @@ static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **s
 				 "stacks cut short  2.0 %  mostly [no frame pointer]\n");
 }
 
+static void other_values_are_not_called_cpu_time(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ NULL, NULL, NULL, NULL, "x", "malloc", FRAME_NATIVE, 4096 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	struct summary summary = {
+		.profile = profile, .elapsed_ns = 10 * NSEC_PER_SEC, .nr_cpus = 2, .columns = 100
+	};
+	(void)state;
+
+	profile->type = PROFILE_INUSE_SPACE;
+	expect_summary(&summary, "4,096 bytes in 10.0 s on 2 CPUs, lost 0\n"
+				 "owned by        100.0 %  x (host)\n"
+				 "functions, self 100.0 %  malloc\n");
+}
+
 static void the_summary_tells_whose_time_it_was_and_where(void **state)
 {
 	static const struct sample_line lines[] = {
@@ -319,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on),
+		cmocka_unit_test(other_values_are_not_called_cpu_time),
 		cmocka_unit_test(the_summary_tells_whose_time_it_was_and_where),
 		cmocka_unit_test(an_empty_profile_is_summed_up_too),
 		cmocka_unit_test(twelve_lines_are_the_most),

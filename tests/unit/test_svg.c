@@ -44,6 +44,22 @@ static void an_empty_profile_is_a_picture_of_the_root(void **state)
 	assert_int_equal(count_in(&svg, "rx=\"3\""), 0);
 }
 
+static void values_are_called_what_they_are(void **state)
+{
+	(void)state;
+	static const struct stack_line lines[] = { { "sh", "main;malloc", 4096 },
+						   { "sh", "main;free", 1 } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf svg = strbuf_with_max(PLENTY_BYTES);
+
+	profile->type = PROFILE_INUSE_SPACE;
+	assert_int_equal(svg_encode(profile, &info, &svg), 0);
+	assert_int_equal(count_in(&svg, "malloc (4,096 bytes, 99.98 %)"), 1);
+	assert_int_equal(count_in(&svg, "free (1 byte, 0.02 %)"), 1);
+	assert_int_equal(count_in(&svg, "4,097 bytes"), 4); /* subtitle, root, process, main */
+}
+
 static void the_script_and_style_are_inside(void **state)
 {
 	(void)state;
@@ -218,6 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_profile_is_a_picture_of_the_root),
+		cmocka_unit_test(values_are_called_what_they_are),
 		cmocka_unit_test(the_script_and_style_are_inside),
 		cmocka_unit_test(hostile_names_stay_text),
 		cmocka_unit_test(labels_are_cut_to_their_boxes),
