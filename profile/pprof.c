@@ -14,65 +14,18 @@
 #include "base/gzip.h"
 #include "base/pb.h"
 #include "base/utf8.h"
+#include "profile/pprof_fields.h"
+#include "profile/pprof_labels.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Field numbers of profile.proto. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-};
-enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
-enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
-enum {
-	MAPPING_ID = 1,
-	MAPPING_MEMORY_LIMIT = 3,
-	MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8,
-	MAPPING_HAS_LINE_NUMBERS = 9,
-	MAPPING_HAS_INLINE_FRAMES = 10,
-};
-enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
-enum {
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
-	FUNCTION_START_LINE = 5,
-};
-
 /* Before compression; pprof files are a tenth of it. */
 #define MESSAGE_MAX_BYTES ((size_t)1 << 30)
 
-#define KERNEL_FILENAME "[kernel.kallsyms]"
 #define POD_LABEL "k8s.pod.label."
 #define POD_ANNOTATION "k8s.pod.annotation."
-
-static const struct {
-	const char *attribute;
-	const char *label;
-} attribute_labels[] = {
-	{ "k8s.namespace.name", "namespace" }, { "k8s.pod.name", "pod" },
-	{ "k8s.container.name", "container" }, { "container.id", "container_id" },
-	{ "k8s.pod.uid", "pod_uid" },	       { "service.name", "service" },
-	{ "flamelet.identity", "identity" },
-};
 
 /* A table's elements in the order of their first use. */
 struct used {
@@ -90,6 +43,7 @@ struct detail {
 
 struct pprof {
 	const struct profile *profile; /* borrowed */
+	const struct pprof_part *part; /* borrowed */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
 	struct used locations;
 	struct used functions;
@@ -131,12 +85,14 @@ static void pprof_done(struct pprof *pprof)
 	strbuf_done(&pprof->clean);
 }
 
-static int pprof_init(struct pprof *pprof, const struct profile *profile, struct strbuf *out)
+static int pprof_init(struct pprof *pprof, const struct profile *profile,
+		      const struct pprof_part *part, struct strbuf *out)
 {
 	int r;
 
 	*pprof = (struct pprof){
 		.profile = profile,
+		.part = part,
 		.out = out,
 		.clean = strbuf_with_max(out->max),
 	};
@@ -180,15 +136,23 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 	pb_end(pprof->out, begin);
 }
 
+/* A CPU profile has its CPU time as a second value, which is what pprof shows. */
 static void put_header(struct pprof *pprof, const struct output_info *info)
 {
 	const struct profile *p = pprof->profile;
+	const struct profile_type_names *names = profile_type_names(p->type);
+	const char *shown = names->sample_type;
 
-	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_value_type(pprof, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-	put_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	pb_uint(pprof->out, PROFILE_PERIOD, p->period);
-	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "cpu"));
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE, names->sample_type, names->sample_unit);
+	if (p->type == PROFILE_CPU) {
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, names->period_type, names->period_unit);
+		shown = names->period_type;
+	}
+	if (*names->period_type) {
+		put_value_type(pprof, PROFILE_PERIOD_TYPE, names->period_type, names->period_unit);
+		pb_uint(pprof->out, PROFILE_PERIOD, p->period);
+	}
+	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, shown));
 	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);
 	pb_uint(pprof->out, PROFILE_DURATION_NANOS, p->duration_ns);
 	if (info) {
@@ -208,15 +172,21 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 	pb_end(pprof->out, begin);
 }
 
+static void put_text(struct pprof *pprof, enum pprof_label label, uint32_t text)
+{
+	put_text_label(pprof, pprof_label_name(label), profile_string(pprof->profile, text));
+}
+
 /* The unit is the one that pprof assumes for lack of one. Without it, readers take a label with
  * the number 0, such as the first CPU, for no label. */
-static void put_number_label(struct pprof *pprof, const char *key, uint64_t number)
+static void put_number(struct pprof *pprof, enum pprof_label label, uint64_t number)
 {
 	size_t begin = pb_begin(pprof->out, SAMPLE_LABEL);
+	uint32_t name = string(pprof, pprof_label_name(label));
 
-	pb_uint(pprof->out, LABEL_KEY, string(pprof, key));
+	pb_uint(pprof->out, LABEL_KEY, name);
 	pb_uint(pprof->out, LABEL_NUM, number);
-	pb_uint(pprof->out, LABEL_NUM_UNIT, string(pprof, key));
+	pb_uint(pprof->out, LABEL_NUM_UNIT, name);
 	pb_end(pprof->out, begin);
 }
 
@@ -238,19 +208,17 @@ static void put_pod_labels(struct pprof *pprof, uint32_t resource)
 
 static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 {
-	const struct profile *p = pprof->profile;
-
-	for (size_t i = 0; i < array_len(attribute_labels); i++)
-		put_text_label(
-			pprof, attribute_labels[i].label,
-			profile_resource_get(p, sample->resource, attribute_labels[i].attribute));
+	for (size_t i = 0; i < PPROF_NR_SHORT_NAMES; i++)
+		put_text_label(pprof, pprof_short_names[i].label,
+			       profile_resource_get(pprof->profile, sample->resource,
+						    pprof_short_names[i].attribute));
 	put_pod_labels(pprof, sample->resource);
-	put_text_label(pprof, "comm", profile_string(p, sample->process_comm));
-	put_text_label(pprof, "thread", profile_string(p, sample->thread_comm));
-	put_number_label(pprof, "pid", sample->pid);
-	put_number_label(pprof, "tid", sample->tid);
-	put_number_label(pprof, "cpu", sample->cpu);
-	put_number_label(pprof, "cgroup_id", sample->cgroup_id);
+	put_text(pprof, PPROF_LABEL_COMM, sample->process_comm);
+	put_text(pprof, PPROF_LABEL_THREAD, sample->thread_comm);
+	put_number(pprof, PPROF_LABEL_PID, sample->pid);
+	put_number(pprof, PPROF_LABEL_TID, sample->tid);
+	put_number(pprof, PPROF_LABEL_CPU, sample->cpu);
+	put_number(pprof, PPROF_LABEL_CGROUP_ID, sample->cgroup_id);
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
@@ -266,10 +234,12 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 
 	size_t values = pb_begin(pprof->out, SAMPLE_VALUE);
 	pb_varint(pprof->out, sample->count);
-	pb_varint(pprof->out, sample->count * p->period);
+	if (p->type == PROFILE_CPU)
+		pb_varint(pprof->out, sample->count * p->period);
 	pb_end(pprof->out, values);
 
-	put_labels(pprof, sample);
+	if (!pprof->part->is_bare)
+		put_labels(pprof, sample);
 	pb_end(pprof->out, begin);
 }
 
@@ -291,11 +261,11 @@ static void put_line(struct pprof *pprof, const struct profile_line *line)
 	pb_end(pprof->out, begin);
 }
 
-static void put_lines(struct pprof *pprof, const struct profile_location *location)
+static void put_lines(struct pprof *pprof, const struct profile_location *location,
+		      struct detail *detail)
 {
 	const struct profile *p = pprof->profile;
 	const struct profile_line *lines = profile_location_lines(p, location);
-	struct detail *detail = &pprof->details[location->mapping];
 
 	for (uint32_t i = 0; i < location->nr_lines; i++) {
 		put_line(pprof, &lines[i]);
@@ -308,13 +278,14 @@ static void put_lines(struct pprof *pprof, const struct profile_location *locati
 static void put_location(struct pprof *pprof, uint32_t id, const struct profile_location *location)
 {
 	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);
+	bool is_code = location->kind != FRAME_STOP;
+	uint32_t mapping = is_code ? use_mapping(pprof, location) : 0;
+	struct detail of_none = { 0 };
 
 	pb_uint(pprof->out, LOCATION_ID, id);
-	if (location->kind != FRAME_STOP) {
-		pb_uint(pprof->out, LOCATION_MAPPING_ID, use_mapping(pprof, location));
-		pb_uint(pprof->out, LOCATION_ADDRESS, location->address);
-	}
-	put_lines(pprof, location);
+	pb_uint(pprof->out, LOCATION_MAPPING_ID, mapping);
+	pb_uint(pprof->out, LOCATION_ADDRESS, is_code ? location->address : 0);
+	put_lines(pprof, location, mapping ? &pprof->details[location->mapping] : &of_none);
 	pb_end(pprof->out, begin);
 }
 
@@ -345,7 +316,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id, uint32_t element)
 	pb_uint(pprof->out, MAPPING_ID, id);
 	pb_uint(pprof->out, MAPPING_MEMORY_LIMIT, mapping->limit ? mapping->limit : UINT64_MAX);
 	pb_uint(pprof->out, MAPPING_FILENAME,
-		string(pprof, *filename ? filename : KERNEL_FILENAME));
+		string(pprof, *filename ? filename : PPROF_KERNEL_FILENAME));
 	pb_uint(pprof->out, MAPPING_BUILD_ID, string(pprof, profile_string(p, mapping->build_id)));
 	pb_uint(pprof->out, MAPPING_HAS_FUNCTIONS, true);
 	pb_uint(pprof->out, MAPPING_HAS_FILENAMES, detail->has_filenames);
@@ -354,12 +325,49 @@ static void put_mapping(struct pprof *pprof, uint32_t id, uint32_t element)
 	pb_end(pprof->out, begin);
 }
 
+static size_t nr_samples(const struct pprof *pprof)
+{
+	return pprof->part->samples ? pprof->part->nr_samples : pprof->profile->nr_samples;
+}
+
+/* The i-th sample of the part. */
+static const struct profile_sample *sample_at(const struct pprof *pprof, size_t i)
+{
+	return &pprof->profile->samples[pprof->part->samples ? pprof->part->samples[i] : i];
+}
+
+/* Without their labels, samples that have the same stack are one. */
+static void put_bare_samples(struct pprof *pprof)
+{
+	size_t nr_stacks = pprof->profile->nr_stacks;
+	_cleanup_free_ uint64_t *counts = calloc(nr_stacks, sizeof(*counts));
+	_cleanup_(used_done) struct used stacks = { 0 };
+
+	int r = used_init(&stacks, nr_stacks);
+	if (r < 0 || !counts) {
+		keep_error(pprof, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < nr_samples(pprof); i++) {
+		const struct profile_sample *sample = sample_at(pprof, i);
+
+		counts[use(&stacks, sample->stack) - 1] += sample->count;
+	}
+	for (uint32_t i = 0; i < stacks.nr; i++)
+		put_sample(pprof, &(struct profile_sample){ .stack = stacks.elements[i],
+							    .count = counts[i] });
+}
+
+static void put_samples(struct pprof *pprof)
+{
+	for (size_t i = 0; i < nr_samples(pprof); i++)
+		put_sample(pprof, sample_at(pprof, i));
+}
+
 static void put_tables(struct pprof *pprof)
 {
 	const struct profile *p = pprof->profile;
 
-	for (size_t i = 0; i < p->nr_samples; i++)
-		put_sample(pprof, &p->samples[i]);
 	for (uint32_t i = 0; i < pprof->locations.nr; i++)
 		put_location(pprof, i + 1, &p->locations[pprof->locations.elements[i]]);
 	for (uint32_t i = 0; i < pprof->functions.nr; i++)
@@ -371,17 +379,33 @@ static void put_tables(struct pprof *pprof)
 				 intern_get(&pprof->strings, (uint32_t)i));
 }
 
-int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+static int encode(const struct profile *profile, const struct pprof_part *part,
+		  const struct output_info *info, struct strbuf *out)
 {
 	_cleanup_(pprof_done) struct pprof pprof;
 
-	int r = pprof_init(&pprof, profile, out);
+	int r = pprof_init(&pprof, profile, part, out);
 	keep_error(&pprof, r);
 	if (r < 0)
 		return r;
 	put_header(&pprof, info);
+	if (part->is_bare)
+		put_bare_samples(&pprof);
+	else
+		put_samples(&pprof);
 	put_tables(&pprof);
 	return strbuf_error(out);
+}
+
+int pprof_encode_part(const struct profile *profile, const struct pprof_part *part,
+		      struct strbuf *out)
+{
+	return encode(profile, part, NULL, out);
+}
+
+int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+{
+	return encode(profile, &(struct pprof_part){ 0 }, info, out);
 }
 
 int pprof_encode_gzip(const struct profile *profile, const struct output_info *info,

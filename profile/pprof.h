@@ -8,12 +8,27 @@
 #include "profile/output.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is written of a profile, for other purposes than files. */
+struct pprof_part {
+	const uint32_t *samples; /* borrowed: numbers of the profile's samples; NULL: all */
+	size_t nr_samples;
+	bool is_bare; /* no labels (Pyroscope makes a series of each set); samples that are then equal are one */
+};
+
 /* Appends the message, not compressed. What `info` says becomes the profile's comments; it may
  * be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
 int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
 	must_check;
 
-/* The same as it is stored in files: gzip'ed. */
+/* The same of a part, without comments. */
+int pprof_encode_part(const struct profile *profile, const struct pprof_part *part,
+		      struct strbuf *out) must_check;
+
+/* The whole as it is stored in files: gzip'ed. */
 int pprof_encode_gzip(const struct profile *profile, const struct output_info *info,
 		      struct strbuf *out) must_check;
 

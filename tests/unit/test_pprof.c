@@ -3,6 +3,9 @@
  * code. */
 #include "profile/pprof.h"
 
+#include "base/pb_reader.h"
+#include "profile/pprof_fields.h"
+
 #include "stacks.h"
 #include "torture.h"
 #include "unit.h"
@@ -94,7 +97,115 @@ static void every_failed_allocation_is_reported(void **state)
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
 		assert_int_equal(strbuf_error(&out), r);
 		if (!has_failed)
+			break;
+	}
+	for (unsigned int n = 1;; n++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		torture_begin(n);
+		int r = pprof_encode_part(profile, &(struct pprof_part){ .is_bare = true }, &out);
+		bool has_failed = torture_end();
+		assert_int_equal(r, has_failed ? -ENOMEM : 0);
+		if (!has_failed)
 			return;
+	}
+}
+
+/* How often a field is in a message. */
+static size_t count_fields(const void *data, size_t len, uint32_t number)
+{
+	struct pb_reader reader = pb_reader_of(data, len);
+	struct pb_field field;
+	size_t nr = 0;
+
+	while (pb_reader_next(&reader, &field) > 0)
+		nr += field.number == number;
+	return nr;
+}
+
+static void each_type_names_its_values_and_period(void **state)
+{
+	(void)state;
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+
+	for (enum profile_type type = 0; type < PROFILE_NR_TYPES; type++) {
+		const struct profile_type_names *names = profile_type_names(type);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+		const char *const texts[] = { names->sample_type, names->sample_unit,
+					      names->period_type, names->period_unit };
+		size_t nr_values = type == PROFILE_CPU ? 2 : 1;
+		bool has_period = *names->period_type;
+
+		profile->type = type;
+		assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+		for (size_t i = 0; i < array_len(texts); i++)
+			assert_non_null(memmem(out.data, out.len, texts[i], strlen(texts[i])));
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE_TYPE), nr_values);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_PERIOD_TYPE), has_period);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_PERIOD), has_period);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_DEFAULT_SAMPLE_TYPE), 1);
+	}
+}
+
+static void a_part_of_all_samples_is_the_whole(void **state)
+{
+	(void)state;
+	static const uint32_t all[] = { 0, 1, 2 };
+	static const struct pprof_part parts[] = { { 0 }, { .samples = all, .nr_samples = 3 } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf whole = strbuf_with_max(PLENTY_BYTES);
+
+	assert_int_equal(pprof_encode(profile, NULL, &whole), 0);
+	for (size_t i = 0; i < array_len(parts); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		assert_int_equal(pprof_encode_part(profile, &parts[i], &out), 0);
+		assert_int_equal(out.len, whole.len);
+		assert_memory_equal(out.data, whole.data, whole.len);
+	}
+}
+
+static void a_part_has_what_its_samples_lead_to(void **state)
+{
+	(void)state;
+	static const uint32_t second[] = { 1 };
+	static const struct pprof_part part = { .samples = second, .nr_samples = 1 };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+	assert_int_equal(pprof_encode_part(profile, &part, &out), 0);
+	assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE), 1);
+	assert_int_equal(count_fields(out.data, out.len, PROFILE_LOCATION), 2);
+	assert_non_null(memmem(out.data, out.len, "<script>", 8));
+	assert_null(memmem(out.data, out.len, "do_syscall_64", 13));
+}
+
+static void bare_samples_of_one_stack_are_one(void **state)
+{
+	(void)state;
+	static const uint32_t some[] = { 2, 0, 1, 3 };
+	static const struct pprof_part parts[] = { { .is_bare = true },
+						   { some, array_len(some), true } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
+									      array_len(lines));
+
+	/* Another thread with the stack of the first. */
+	profile->samples = reallocarray(profile->samples, 4, sizeof(*profile->samples));
+	profile->samples[3] = profile->samples[0];
+	profile->samples[3].tid = 99;
+	profile->nr_samples = 4;
+	for (size_t i = 0; i < array_len(parts); i++) {
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		assert_int_equal(pprof_encode_part(profile, &parts[i], &out), 0);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE), 3);
+		assert_null(memmem(out.data, out.len, "comm", 4));
+		assert_null(memmem(out.data, out.len, "tid", 3));
+		/* 3 + 3 samples, and 60 ms of CPU time. */
+		assert_non_null(memmem(out.data, out.len, "\x06\x80\x8e\xce\x1c", 5));
 	}
 }
 
@@ -105,6 +216,10 @@ int main(void)
 		cmocka_unit_test(strings_become_valid_utf_8),
 		cmocka_unit_test(an_empty_profile_is_a_valid_message),
 		cmocka_unit_test(the_buffer_s_limit_is_kept),
+		cmocka_unit_test(each_type_names_its_values_and_period),
+		cmocka_unit_test(a_part_of_all_samples_is_the_whole),
+		cmocka_unit_test(a_part_has_what_its_samples_lead_to),
+		cmocka_unit_test(bare_samples_of_one_stack_are_one),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 
