@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes the pprof of make_profile with Google's protobuf library and compares all of it.
+"""Decodes the pprof of make_profile with Google's protobuf library and compares all of it; then what
+pprof_driver makes of it, and of files that Flamelet recorded, by reading and writing them.
 
-usage: check_pprof.py MAKE_PROFILE PROTO WORK_DIR
+usage: check_pprof.py MAKE_PROFILE PPROF_DRIVER PROTO WORK_DIR [FILE.pb.gz]...
 """
 import gzip
 import importlib
@@ -210,7 +211,7 @@ class Reader:
         return used
 
 
-def check_header(profile, reader):
+def check_header(profile, reader, comments):
     assert reader.strings[0] == ""
     assert len(set(reader.strings)) == len(reader.strings), "a string stands twice"
     assert [reader.value_type(t) for t in profile.sample_type] == [
@@ -222,7 +223,7 @@ def check_header(profile, reader):
     assert profile.period == PERIOD_NS
     assert profile.time_nanos == 1795188153 * NS_A_SECOND
     assert profile.duration_nanos == 10 * NS_A_SECOND
-    assert [reader.strings[c] for c in profile.comment] == ["a title", "a subtitle"]
+    assert [reader.strings[c] for c in profile.comment] == comments
 
 
 def check_tables(profile, reader):
@@ -233,18 +234,64 @@ def check_tables(profile, reader):
     assert reader.used_strings(profile) == set(range(len(reader.strings)))
 
 
-def main(make_profile, proto, work_dir):
-    schema = compile_proto(proto, work_dir)
-    data = subprocess.run([make_profile, "pprof"], stdout=subprocess.PIPE, check=True).stdout
-    message = gzip.decompress(data)
+def decode(schema, message):
     check_raw(message)
-
     profile = schema.Profile()
     profile.ParseFromString(message)
+    return profile
+
+
+def check_profile(profile, comments):
     reader = Reader(profile)
-    check_header(profile, reader)
+    check_header(profile, reader, comments)
     check_tables(profile, reader)
     assert [reader.sample(s) for s in profile.sample] == EXPECTED
+
+
+def rewrite(driver, path):
+    return subprocess.run([driver, path], stdout=subprocess.PIPE, check=True).stdout
+
+
+def resolve(reader, message):
+    """A message as plain data, numbers into the string table replaced by the strings."""
+    texts = {"type", "unit", "key", "str", "num_unit", "filename", "build_id", "name", "system_name",
+             "default_sample_type"}
+    plain = {}
+    for field, value in message.ListFields():
+        many = value if field.label == field.LABEL_REPEATED else [value]
+        if field.message_type:
+            plain[field.name] = [resolve(reader, element) for element in many]
+        elif field.name in texts:
+            plain[field.name] = [reader.strings[element] for element in many]
+        else:
+            plain[field.name] = list(many)
+    return plain
+
+
+def check_same(before, after):
+    """All that is in one is in the other, in the same order, but for comments."""
+    plain = []
+    for profile in (before, after):
+        resolved = resolve(Reader(profile), profile)
+        resolved.pop("comment", None)
+        resolved.pop("string_table")
+        plain.append(resolved)
+    assert plain[0] == plain[1]
+
+
+def main(make_profile, driver, proto, work_dir, *recordings):
+    schema = compile_proto(proto, work_dir)
+    made = f"{work_dir}/made.pb.gz"
+    with open(made, "wb") as out:
+        subprocess.run([make_profile, "pprof"], stdout=out, check=True)
+    for path in (made, *recordings):
+        with gzip.open(path) as file:
+            before = decode(schema, file.read())
+        after = decode(schema, rewrite(driver, path))
+        check_same(before, after)
+        if path == made:
+            check_profile(before, ["a title", "a subtitle"])
+            check_profile(after, [])
 
 
 main(*sys.argv[1:])

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which profiles are in a pprof message, and how values become their counts.
+ *
+ * A CPU profile counts samples. A message that has both samples and CPU time is read by its samples, whatever the time
+ * is; one that has CPU time only, by the times that the period fits into it. Where no period is told, it is the mean
+ * CPU time of a sample, else one nanosecond. */
+#ifndef PROFILE_PPROF_PLAN_H
+#define PROFILE_PPROF_PLAN_H
+
+#include "profile/pprof_message.h"
+#include "profile/profile_type.h"
+
+#include <stdbool.h>
+
+struct pprof_plan {
+	bool is_there; /* the message has such a profile */
+	size_t column; /* of the values */
+	uint64_t unit; /* a value of so much counts as one */
+	uint64_t period; /* of the profile */
+};
+
+struct pprof_plans {
+	struct pprof_plan of[PROFILE_NR_TYPES];
+	size_t nr_unknown; /* sample types that belong to none of them */
+};
+
+/* `sample` is scratch. Errors: -ENOENT when it has no profile that is known; -EBADMSG. */
+int pprof_plan(const struct pprof_message *message, struct pprof_sample *sample,
+	       struct pprof_plans *ret_plans) must_check;
+
+/* What a sample counts; 0 when it does not belong to the profile. What is worth less than half a period counts as one. */
+uint64_t pprof_count(const struct pprof_plan *plan, const struct pprof_sample *sample);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads pprof files, ours and others': https://github.com/google/pprof/tree/main/proto
+ *
+ * What pprof.h writes comes back: stacks, names, files with their build ids, and whose time it was. What a file of
+ * others has besides is read as far as a profile can hold it:
+ *
+ *	sample types		a profile each, of those in profile_type.h; pprof_plan.h tells how
+ *	mappings		become whole files (profile.h), addresses offsets in them
+ *	locations without lines	are named after file and address, because backends drop those without a name
+ *	kinds of frames		kernel by the mapping; languages by the end of the source file's name
+ *	text labels		attributes of the resource under their own key, those of a request left out
+ *	numeric labels		pid, tid, cpu, cgroup_id; others are left out
+ *	stacks			up to 2048 frames; deeper ones are cut at the root and say so */
+#ifndef PROFILE_PPROF_READER_H
+#define PROFILE_PPROF_READER_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+
+/* A profile may take so many times the bytes that a file may unpack to. */
+#define PPROF_ROOM_FACTOR 4
+
+struct pprof_profiles {
+	struct profile
+		*of[PROFILE_NR_TYPES]; /* owned references; NULL: the file has none of that type */
+	size_t nr_types_unknown; /* sample types that were left out */
+	size_t nr_values_negative; /* left out too; differences of two profiles have them */
+};
+
+void pprof_profiles_done(struct pprof_profiles *profiles);
+
+/* `bytes` are the message as it is or gzip'ed. On failure `message` becomes one line that says why. Errors: -EBADMSG,
+ * -EFBIG when it unpacks to more than `max_bytes`, or a profile of it takes more than PPROF_ROOM_FACTOR times as much;
+ * -ENOENT when it has no sample type that is known; -ENOMEM. */
+int pprof_read(const void *bytes, size_t len, size_t max_bytes, struct pprof_profiles *ret_profiles,
+	       struct strbuf *message) must_check;
+
+#endif
