@@ -24,9 +24,6 @@
 /* Before compression; pprof files are a tenth of it. */
 #define MESSAGE_MAX_BYTES ((size_t)1 << 30)
 
-#define POD_LABEL "k8s.pod.label."
-#define POD_ANNOTATION "k8s.pod.annotation."
-
 /* A table's elements in the order of their first use. */
 struct used {
 	uint32_t *ids; /* of each element of the table; 0: not used so far */
@@ -190,8 +187,8 @@ static void put_number(struct pprof *pprof, enum pprof_label label, uint64_t num
 	pb_end(pprof->out, begin);
 }
 
-/* What the user chose of a pod's labels and annotations, under their own names. */
-static void put_pod_labels(struct pprof *pprof, uint32_t resource)
+/* Attributes without a short name, under their own. */
+static void put_other_attributes(struct pprof *pprof, uint32_t resource)
 {
 	const struct profile *p = pprof->profile;
 	const struct profile_resource *attributes = &p->resources[resource];
@@ -200,8 +197,7 @@ static void put_pod_labels(struct pprof *pprof, uint32_t resource)
 		const struct profile_attribute *attribute = &p->attributes[attributes->first + i];
 		const char *key = profile_string(p, attribute->key);
 
-		if (strncmp(key, POD_LABEL, strlen(POD_LABEL)) == 0 ||
-		    strncmp(key, POD_ANNOTATION, strlen(POD_ANNOTATION)) == 0)
+		if (!pprof_has_short_name(key))
 			put_text_label(pprof, key, profile_string(p, attribute->value));
 	}
 }
@@ -212,7 +208,7 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 		put_text_label(pprof, pprof_short_names[i].label,
 			       profile_resource_get(pprof->profile, sample->resource,
 						    pprof_short_names[i].attribute));
-	put_pod_labels(pprof, sample->resource);
+	put_other_attributes(pprof, sample->resource);
 	put_text(pprof, PPROF_LABEL_COMM, sample->process_comm);
 	put_text(pprof, PPROF_LABEL_THREAD, sample->thread_comm);
 	put_number(pprof, PPROF_LABEL_PID, sample->pid);

@@ -213,6 +213,35 @@ static void stacks_and_kinds_come_back(void **state)
 		FRAME_STOP);
 }
 
+static void all_attributes_come_back(void **state)
+{
+	(void)state;
+	static const struct attribute attributes[] = {
+		{ "k8s.namespace.name", "shop" },    { "k8s.deployment.name", "cart" },
+		{ "k8s.pod.label.team", "till" },    { "service.name", "web" },
+		{ "container.image.name", "nginx" },
+	};
+	struct profile_sample sample = { .count = 1 };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+	struct builder *builder = NULL;
+
+	assert_int_equal(builder_new(PLENTY_BYTES, &builder), 0);
+	assert_int_equal(
+		builder_add_resource(builder, attributes, array_len(attributes), &sample.resource),
+		0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(builder);
+	assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+	_cleanup_(pprof_profiles_done) struct pprof_profiles read = read_all(out.data, out.len);
+	const struct profile *p = read.of[PROFILE_CPU];
+
+	assert_int_equal(p->resources[p->samples[0].resource].nr, array_len(attributes));
+	for (size_t i = 0; i < array_len(attributes); i++)
+		assert_string_equal(
+			profile_resource_get(p, p->samples[0].resource, attributes[i].key),
+			attributes[i].value);
+}
+
 static struct pprof_profiles read_fixture(const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(PLENTY_BYTES);
@@ -374,6 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_written_again_after_reading),
 		cmocka_unit_test(stacks_and_kinds_come_back),
+		cmocka_unit_test(all_attributes_come_back),
 		cmocka_unit_test(go_s_profiles_have_the_values_that_pprof_shows),
 		cmocka_unit_test(go_s_frames_lie_in_a_whole_file),
 		cmocka_unit_test(every_failed_allocation_is_told),
