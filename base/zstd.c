@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/zstd.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#define LEVEL 3
+
+/* What a call returned: it fails for want of memory, or because the bytes are not right. */
+static int error_of(size_t result)
+{
+	if (!ZSTD_isError(result))
+		return 0;
+	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
+}
+
+/* Room for the worst case is taken first, so that one call compresses all, and given back after it. */
+void zstd_append(struct strbuf *out, const void *data, size_t len)
+{
+	size_t bound = ZSTD_compressBound(len), start = out->len, result;
+	char *to = ZSTD_isError(bound) ? NULL : strbuf_extend(out, bound);
+
+	if (!to) {
+		out->error = out->error < 0 ? out->error : -ENOSPC;
+		return;
+	}
+	result = ZSTD_compress(to, bound, data, len, LEVEL);
+	if (ZSTD_isError(result)) {
+		strbuf_shrink(out, start);
+		out->error = -ENOMEM;
+		return;
+	}
+	strbuf_shrink(out, start + result);
+}
+
+/* The frame's own word on its length is asked for before room is made for it. */
+int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_len)
+{
+	size_t start = out->len, result;
+	char *to;
+	int r;
+
+	if (ZSTD_getFrameContentSize(data, len) != plain_len)
+		return -EBADMSG;
+	to = strbuf_extend(out, plain_len);
+	if (!to)
+		return strbuf_error(out);
+	result = ZSTD_decompress(to, plain_len, data, len);
+	r = error_of(result);
+	if (r == 0 && result != plain_len)
+		r = -EBADMSG;
+	if (r < 0)
+		strbuf_shrink(out, start);
+	if (r == -ENOMEM)
+		out->error = r;
+	return r;
+}
