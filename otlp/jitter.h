@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random times, so that agents which fail together do not come back together. Not for secrets. */
+#ifndef OTLP_JITTER_H
+#define OTLP_JITTER_H
+
+#include <stdint.h>
+
+struct jitter {
+	uint64_t state; /* any seed; equal seeds give equal times */
+};
+
+/* A number from `low` to `high`, both included; low <= high. */
+uint64_t jitter_between(struct jitter *jitter, uint64_t low, uint64_t high);
+
+/* From half of `mean` to one and a half of it. */
+static inline uint64_t jitter_around(struct jitter *jitter, uint64_t mean)
+{
+	return jitter_between(jitter, mean - mean / 2, mean + mean / 2);
+}
+
+#endif
