@@ -53,16 +53,15 @@ static int take_entry(struct spool_dir_list *list, int dir_fd, const char *name)
 	return 0;
 }
 
-static int open_listing(int dir_fd, DIR **ret_dir)
+/* NULL: see errno. */
+static DIR *open_listing(int dir_fd)
 {
 	_cleanup_close_ int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!dir)
-		return -errno;
-	(void)take_fd(fd);
-	*ret_dir = dir;
-	return 0;
+	if (dir)
+		(void)take_fd(fd);
+	return dir;
 }
 
 static int compare_seqs(const void *a, const void *b)
@@ -75,13 +74,13 @@ static int compare_seqs(const void *a, const void *b)
 int spool_dir_list(int dir_fd, struct spool_dir_list *ret_list)
 {
 	_cleanup_(spool_dir_list_done) struct spool_dir_list list = { 0 };
-	_cleanup_closedir_ DIR *dir = NULL;
-	int r = open_listing(dir_fd, &dir);
+	_cleanup_closedir_ DIR *dir = open_listing(dir_fd);
 
-	if (r < 0)
-		return r;
+	if (!dir)
+		return -errno;
 	for (const struct dirent *entry; (entry = readdir(dir));) {
-		r = take_entry(&list, dir_fd, entry->d_name);
+		int r = take_entry(&list, dir_fd, entry->d_name);
+
 		if (r < 0)
 			return r;
 	}

@@ -235,7 +235,7 @@ int spool_file_read_body(int dir_fd, uint64_t seq, struct strbuf *body)
 	_cleanup_free_ char *packed = NULL;
 	struct file_head head;
 	uint64_t hash[2];
-	bool is_whole;
+	bool is_whole = false;
 	int r;
 
 	_cleanup_close_ int fd = open_file(dir_fd, seq, &head, &is_whole);
