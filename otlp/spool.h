@@ -40,8 +40,8 @@ struct spool_item {
 	uint64_t mark;
 };
 
-/* The first four are gauges, the others only grow. Appended + restored = popped + evicted + damaged + waiting, of requests
- * as of samples; damaged files that do not tell their samples any more count none on either side. */
+/* The first four are gauges, the others only grow. Samples appended + restored = popped + evicted + damaged + waiting; a
+ * file that does not tell its samples any more counts none on either side. */
 struct spool_stats {
 	uint64_t nr_requests, nr_samples; /* waiting now */
 	uint64_t nr_disk_bytes, nr_memory_bytes; /* as files */

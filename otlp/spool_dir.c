@@ -6,19 +6,32 @@
 #include "otlp/spool_file.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+/* A directory is not safe before the one that it is in is synced; where that may not be read there is no way. */
+static void sync_parent(int dir_fd)
+{
+	_cleanup_close_ int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		fsync(fd);
+}
+
 int spool_dir_open(const char *path, int *ret_fd)
 {
 	_cleanup_close_ int fd = -EBADF;
+	bool is_new = mkdir(path, 0700) == 0;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (!is_new && errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	if (is_new)
+		sync_parent(fd);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	/* A queue that nothing can be removed from would deliver the same again at each start. */
