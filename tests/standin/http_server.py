@@ -4,9 +4,12 @@
 
     http_server.py DIR [http2]
 
-Writes DIR/cert.pem (for flamelet.test and localhost; no TLS without openssl), prints "PORT TLS_PORT" and
-serves until its standard input is closed, so that it never outlives the test that started it. With
-"http2" an nginx in front of it does TLS, and speaks HTTP/2; without nginx there is no TLS then.
+Writes DIR/cert.pem and DIR/key.pem (for flamelet.test and localhost; no TLS without openssl), prints
+"PORT TLS_PORT MTLS_PORT" and serves until its standard input is closed, so that it never outlives the test
+that started it. At MTLS_PORT clients must show a certificate: that same one. With "http2" an nginx in
+front of it speaks HTTP/2 at PORT, and with TLS at TLS_PORT; without nginx both are 0.
+
+A request with a header X-Answer is answered as that says, whatever its path, see told_answer.py.
 
     /status/N            status N
     /retry-after/N/S     status N with Retry-After: S
@@ -15,6 +18,7 @@ serves until its standard input is closed, so that it never outlives the test th
     /drip/N              N bytes, ten a second
     /refusal/N           status 403 with N bytes
     /headers/N           N headers of 1000 bytes
+    /trailers/N          N trailers of 1000 bytes, the last called X-Last, and a header of that name
     /too-long            more bytes than Content-Length says
     /too-short           fewer bytes than Content-Length says
     /redirect            302 to /status/200
@@ -37,6 +41,8 @@ import sys
 import threading
 import time
 
+import told_answer
+
 HOST = "127.0.0.1"
 PROTOBUF = "application/x-protobuf"
 OTLP_PATH = "/v1development/profiles"
@@ -49,6 +55,7 @@ http {{
     fastcgi_temp_path {dir}/nginx-proxy; uwsgi_temp_path {dir}/nginx-proxy;
     scgi_temp_path {dir}/nginx-proxy; proxy_buffering off; proxy_http_version 1.1;
     server {{
+        listen {host}:{h2c_port} http2;
         listen {host}:{port} ssl http2;
         ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem;
         location / {{ proxy_pass http://{host}:{plain_port}; }}
@@ -107,6 +114,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
         self.close_connection = True
 
+    def trail(self, nr_trailers):
+        self.send_response(200)
+        self.send_header("X-Last", "header")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"2\r\nok\r\n0\r\n")
+        for i in range(nr_trailers):
+            self.wfile.write(f"X-{i}: {'x' * 1000}\r\n".encode())
+        self.wfile.write(b"X-Last: trailer\r\n\r\n")
+
     def hang_up(self):
         self.close_connection = True
 
@@ -139,8 +156,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(SLOW_S)
         return self.answer(200, OTLP_REPLIES[mode], Content_Type=PROTOBUF)
 
+    def answer_as_told(self, body):
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        told = told_answer.parse(self.headers["X-Answer"], dict(self.headers.items()), body)
+        return self.answer(told.status, told.body, **dict(told.headers))
+
     def route(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if "X-Answer" in self.headers:
+            return self.answer_as_told(body)
         if self.path.startswith("/otlp/") and self.path.endswith(OTLP_PATH):
             return self.otlp(self.path[len("/otlp/"):-len(OTLP_PATH)], body)
         name, *args = self.path.strip("/").split("/")
@@ -159,6 +184,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(403, b"x" * int(args[0]))
         if name == "headers":
             return self.answer(200, **{f"X-{i}": "x" * 1000 for i in range(int(args[0]))})
+        if name == "trailers":
+            return self.trail(int(args[0]))
         if name == "too-long":
             return self.mislead(4, b"longer")
         if name == "too-short":
@@ -211,13 +238,18 @@ def serve(context=None):
 
 
 def serve_tls(directory):
+    """The ports without and with a certificate of the client; 0 where there is no openssl."""
     try:
         cert, key = make_certificate(directory)
     except (OSError, subprocess.CalledProcessError):
-        return 0
+        return 0, 0
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
-    return serve(context)
+    mutual = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    mutual.load_cert_chain(cert, key)
+    mutual.load_verify_locations(cert)
+    mutual.verify_mode = ssl.CERT_REQUIRED
+    return serve(context), serve(mutual)
 
 
 def wait_until_it_listens(port, process):
@@ -230,34 +262,41 @@ def wait_until_it_listens(port, process):
     return 0
 
 
+def free_ports():
+    with socket.create_server((HOST, 0)) as one, socket.create_server((HOST, 0)) as other:
+        return one.getsockname()[1], other.getsockname()[1]
+
+
 def start_nginx(directory, plain_port):
-    """The process, and the port it serves HTTP/2 at; none and 0 where there is no nginx or openssl."""
-    with socket.create_server((HOST, 0)) as probe:
-        port = probe.getsockname()[1]
+    """The process, and the ports it serves HTTP/2 at; none and 0 where there is no nginx or openssl."""
+    h2c_port, port = free_ports()
     config = os.path.join(directory, "nginx.conf")
     with open(config, "w", encoding="utf-8") as file:
-        file.write(NGINX_CONFIG.format(dir=directory, host=HOST, port=port, plain_port=plain_port))
+        file.write(NGINX_CONFIG.format(dir=directory, host=HOST, port=port, h2c_port=h2c_port,
+                                       plain_port=plain_port))
     try:
         make_certificate(directory)
         nginx = subprocess.Popen(["nginx", "-p", directory, "-c", config],
                                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
-        return None, 0
-    return nginx, wait_until_it_listens(port, nginx)
+        return None, 0, 0
+    return nginx, wait_until_it_listens(h2c_port, nginx), wait_until_it_listens(port, nginx)
 
 
 def main():
     directory, nginx = sys.argv[1], None
     port = serve()
     if sys.argv[2:] == ["http2"]:
-        nginx, tls_port = start_nginx(directory, port)
+        nginx, port, tls_port = start_nginx(directory, port)
+        mtls_port = 0
     else:
-        tls_port = serve_tls(directory)
-    print(port, tls_port, flush=True)
+        tls_port, mtls_port = serve_tls(directory)
+    print(port, tls_port, mtls_port, flush=True)
     sys.stdin.read()
     if nginx:
         nginx.terminate()
         nginx.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()

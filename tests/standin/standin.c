@@ -8,16 +8,21 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static int spawn_server(struct standin *standin, char *mode, int stdin_fd, int stdout_fd)
+struct server {
+	char *python, *script;
+	char *mode; /* NULL: none */
+};
+
+static int spawn_server(struct standin *standin, const struct server *server, int stdin_fd,
+			int stdout_fd)
 {
-	char python[] = "python3", script[] = STANDIN_SCRIPT;
-	char *argv[] = { python, script, standin->dir, mode, NULL };
+	char *argv[] = { server->python, server->script, standin->dir, server->mode, NULL };
 	posix_spawn_file_actions_t actions;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, stdin_fd, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
-	int r = -posix_spawnp(&standin->pid, python, &actions, NULL, argv, environ);
+	int r = -posix_spawnp(&standin->pid, server->python, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return r;
 }
@@ -28,10 +33,12 @@ static int read_ports(struct standin *standin, int fd)
 
 	if (!out)
 		return -errno;
-	return fscanf(out, "%u %u", &standin->port, &standin->tls_port) == 2 ? 0 : -EOPNOTSUPP;
+	if (fscanf(out, "%u %u %u", &standin->port, &standin->tls_port, &standin->mtls_port) != 3)
+		return -EOPNOTSUPP;
+	return 0;
 }
 
-static int start(struct standin *standin, char *mode)
+static int start(struct standin *standin, const struct server *server)
 {
 	int to[2], from[2];
 
@@ -39,6 +46,7 @@ static int start(struct standin *standin, char *mode)
 	if (!mkdtemp(standin->dir))
 		return -errno;
 	snprintf(standin->ca_file, sizeof(standin->ca_file), "%s/cert.pem", standin->dir);
+	snprintf(standin->key_file, sizeof(standin->key_file), "%s/key.pem", standin->dir);
 	if (pipe2(to, O_CLOEXEC) < 0)
 		return -errno;
 	_cleanup_close_ int stdin_fd = to[0];
@@ -47,7 +55,7 @@ static int start(struct standin *standin, char *mode)
 		return -errno;
 	_cleanup_close_ int stdout_fd = from[1];
 
-	int r = spawn_server(standin, mode, stdin_fd, stdout_fd);
+	int r = spawn_server(standin, server, stdin_fd, stdout_fd);
 	close(take_fd(stdout_fd));
 	if (r < 0) {
 		close(from[0]);
@@ -58,14 +66,24 @@ static int start(struct standin *standin, char *mode)
 
 int standin_start(struct standin *standin)
 {
-	return start(standin, NULL);
+	char python[] = "python3", script[] = STANDIN_DIR "/http_server.py";
+
+	return start(standin, &(struct server){ python, script, NULL });
 }
 
 int standin_start_http2(struct standin *standin)
 {
-	char mode[] = "http2";
+	char python[] = "python3", script[] = STANDIN_DIR "/http_server.py", mode[] = "http2";
 
-	return start(standin, mode);
+	return start(standin, &(struct server){ python, script, mode });
+}
+
+/* The system's Python is the one that Debian's packages are for. */
+int standin_start_grpc(struct standin *standin)
+{
+	char python[] = "/usr/bin/python3", script[] = STANDIN_DIR "/grpc_server.py";
+
+	return start(standin, &(struct server){ python, script, NULL });
 }
 
 void standin_stop(struct standin *standin)
