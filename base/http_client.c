@@ -21,11 +21,14 @@
 #include <string.h>
 
 #define PIN_FILE_MAX_BYTES ((size_t)1 << 20)
+#define HEADERS_MAX_BYTES ((size_t)512 << 10) /* of an answer, with its trailers */
+#define CA_CACHE_S 60L /* how long a CA file that was replaced may still count */
 
 struct http_client {
 	CURL *curl; /* owned */
 	struct curl_slist *resolve; /* owned; libcurl reads it with every request */
 	char *pin_file; /* owned; NULL: none, and check_pin() is not called */
+	bool needs_http2;
 	const char *refusal; /* of the server's certificate; NULL: none */
 	char error[CURL_ERROR_SIZE];
 };
@@ -36,6 +39,7 @@ struct transfer {
 	const struct http_sink *sink; /* NULL: all goes to `body` */
 	struct strbuf *body;
 	size_t nr_sunk_bytes;
+	size_t nr_header_bytes;
 	bool is_cut; /* the beginning was enough */
 	int error; /* of whoever took the body; libcurl only says that it was not taken */
 };
@@ -95,6 +99,19 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *data)
 	else
 		transfer->error = buffer_piece(transfer, bytes, one * len);
 	return transfer->error < 0 || transfer->is_cut ? 0 : one * len;
+}
+
+/* libcurl keeps headers and trailers by itself, but not all of its releases know an end. */
+static size_t count_header(char *bytes, size_t one, size_t len, void *data)
+{
+	struct transfer *transfer = data;
+
+	(void)bytes;
+	transfer->nr_header_bytes += one * len;
+	if (transfer->nr_header_bytes <= HEADERS_MAX_BYTES)
+		return one * len;
+	transfer->error = -EPROTO;
+	return 0;
 }
 
 /* The digits of the certificate that the server itself showed. */
@@ -159,6 +176,8 @@ static int set_limits(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms(opts->total_timeout_ns));
 	if (!opts->use_proxy_env)
 		failed |= curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	if (opts->needs_http2)
+		failed |= curl_easy_setopt(curl, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -171,8 +190,13 @@ static int set_tls(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, has_chain ? 1L : 0L);
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST,
 				   opts->verify == HTTP_VERIFY_FULL ? 2L : 0L);
+	failed |= curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
 	if (opts->ca_file && has_chain)
 		failed |= curl_easy_setopt(curl, CURLOPT_CAINFO, opts->ca_file);
+	if (opts->cert_file)
+		failed |= curl_easy_setopt(curl, CURLOPT_SSLCERT, opts->cert_file);
+	if (opts->key_file)
+		failed |= curl_easy_setopt(curl, CURLOPT_SSLKEY, opts->key_file);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -187,8 +211,6 @@ static int set_pin(struct http_client *client, const struct http_client_opts *op
 	failed |= curl_easy_setopt(curl, CURLOPT_CERTINFO, 1L);
 	failed |= curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, check_pin);
 	failed |= curl_easy_setopt(curl, CURLOPT_PREREQDATA, client);
-	failed |= curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-	failed |= curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	return failed ? -ENOMEM : 0;
 }
@@ -200,7 +222,7 @@ static int set_transfer(struct http_client *client)
 
 	failed |= curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->error);
 	failed |= curl_easy_setopt(curl, CURLOPT_USERAGENT, "flamelet/" FLAMELET_VERSION);
-	failed |= curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	failed |= curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, count_header);
 	failed |= curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
 	failed |= curl_easy_setopt(curl, CURLOPT_RESOLVE, client->resolve);
 	return failed ? -ENOMEM : 0;
@@ -215,6 +237,7 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 	client = calloc(1, sizeof(*client));
 	if (!client || curl_ready != CURLE_OK)
 		return -ENOMEM;
+	client->needs_http2 = opts->needs_http2;
 	client->curl = curl_easy_init();
 	if (!client->curl)
 		return -ENOMEM;
@@ -276,6 +299,22 @@ static int make_headers(const struct http_request *request, struct curl_slist **
 	return 0;
 }
 
+/* With TLS, client and server agree on the version. Without it, HTTP/2 is spoken because it is needed;
+ * libcurl before 8.0 cannot do that twice on one connection. */
+static int set_connection(const struct http_client *client, const char *url)
+{
+	bool is_unasked = client->needs_http2 && strncasecmp(url, "http:", strlen("http:")) == 0;
+	bool is_single = client->pin_file ||
+			 (is_unasked && curl_version_info(CURLVERSION_NOW)->version_num < 0x080000);
+	long version = is_unasked ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS;
+	unsigned int failed = 0;
+
+	failed |= curl_easy_setopt(client->curl, CURLOPT_HTTP_VERSION, version);
+	failed |= curl_easy_setopt(client->curl, CURLOPT_FRESH_CONNECT, is_single ? 1L : 0L);
+	failed |= curl_easy_setopt(client->curl, CURLOPT_FORBID_REUSE, is_single ? 1L : 0L);
+	return failed ? -ENOMEM : 0;
+}
+
 static int set_request(CURL *curl, const struct http_request *request, struct curl_slist *headers,
 		       struct transfer *transfer)
 {
@@ -284,6 +323,7 @@ static int set_request(CURL *curl, const struct http_request *request, struct cu
 	failed |= curl_easy_setopt(curl, CURLOPT_URL, request->url);
 	failed |= curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	failed |= curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
+	failed |= curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
 	if (request->body) {
 		failed |= curl_easy_setopt(curl, CURLOPT_POST, 1L);
 		failed |= curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
@@ -300,6 +340,7 @@ static void forget_request(CURL *curl)
 {
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, NULL);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, NULL);
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, NULL);
 }
 
@@ -334,6 +375,7 @@ static int map_error(CURL *curl, CURLcode code)
 		return -EHOSTUNREACH;
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_ISSUER_ERROR:
 		return -EKEYREJECTED;
 	case CURLE_OUT_OF_MEMORY:
@@ -357,22 +399,37 @@ static struct http_response read_response(CURL *curl)
 	};
 }
 
-/* The outcome of a transfer, and for a failure the words. */
-static int judge(struct http_client *client, CURLcode code, const struct transfer *transfer)
+static int find_error(const struct http_client *client, CURLcode code,
+		      const struct transfer *transfer)
 {
-	int r = 0;
+	if (client->refusal)
+		return -EKEYREJECTED;
+	if (transfer->error < 0)
+		return transfer->error;
+	if (!transfer->is_cut && code != CURLE_OK)
+		return map_error(client->curl, code);
+	return client->needs_http2 && read_response(client->curl).version != 2 ? -EPROTONOSUPPORT
+									       : 0;
+}
+
+/* A server that knows HTTP/1 only hangs up when it is spoken to in HTTP/2, or says what libcurl cannot read:
+ * the words must not leave the reader alone with "Empty reply from server". */
+static void find_words(struct http_client *client, int error, CURLcode code,
+		       const struct transfer *transfer)
+{
+	size_t len;
 
 	if (client->refusal)
-		r = -EKEYREJECTED;
-	else if (transfer->error < 0)
-		r = transfer->error;
-	else if (!transfer->is_cut)
-		r = map_error(client->curl, code);
+		snprintf(client->error, sizeof(client->error), "%s", client->refusal);
+	else if (error == -EPROTONOSUPPORT)
+		snprintf(client->error, sizeof(client->error), "the server does not speak HTTP/2");
+	else if (!client->error[0])
+		snprintf(client->error, sizeof(client->error), "%s", curl_easy_strerror(code));
 
-	if (client->refusal || (r < 0 && !client->error[0]))
-		snprintf(client->error, sizeof(client->error), "%s",
-			 client->refusal ? client->refusal : curl_easy_strerror(code));
-	return r;
+	len = strlen(client->error);
+	if (client->needs_http2 && error == -EPROTO && transfer->nr_header_bytes == 0)
+		snprintf(client->error + len, sizeof(client->error) - len,
+			 " (is this a server that speaks HTTP/2?)");
 }
 
 int http_perform(struct http_client *client, const struct http_request *request,
@@ -390,17 +447,33 @@ int http_perform(struct http_client *client, const struct http_request *request,
 	client->refusal = NULL;
 	r = make_headers(request, &headers);
 	if (r == 0)
+		r = set_connection(client, request->url);
+	if (r == 0)
 		r = set_request(client->curl, request, headers, &transfer);
 	if (r < 0)
 		return r;
 
 	CURLcode code = curl_easy_perform(client->curl);
-	r = judge(client, code, &transfer);
 	forget_request(client->curl);
-	if (r < 0)
+	r = find_error(client, code, &transfer);
+	if (r < 0) {
+		find_words(client, r, code, &transfer);
 		return r;
+	}
 	*ret_response = read_response(client->curl);
 	return 0;
+}
+
+const char *http_client_header(const struct http_client *client, const char *name)
+{
+	const unsigned int kinds = CURLH_HEADER | CURLH_TRAILER;
+	struct curl_header *header = NULL;
+
+	if (curl_easy_header(client->curl, name, 0, kinds, -1, &header) != CURLHE_OK ||
+	    curl_easy_header(client->curl, name, header->amount - 1, kinds, -1, &header) !=
+		    CURLHE_OK)
+		return NULL;
+	return header->value;
 }
 
 const char *http_client_error(const struct http_client *client)

@@ -26,7 +26,10 @@ enum http_verify {
 
 struct http_client_opts {
 	const char *ca_file; /* NULL: the system's certificates; PINNED reads it for each request */
+	const char *cert_file,
+		*key_file; /* what we show, PEM; NULL: nothing. Read for each connection */
 	enum http_verify verify;
+	bool needs_http2; /* without TLS it is spoken unasked; a proxy is tunnelled through */
 	const char *resolve; /* "name:port:address": dial the address, verify the name; NULL: DNS */
 	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
 	uint64_t connect_timeout_ns;
@@ -58,18 +61,23 @@ struct http_request {
 struct http_response {
 	unsigned int status; /* HTTP status */
 	unsigned int version; /* of HTTP: 1 or 2 */
-	uint64_t retry_after_s; /* 0: none given */
+	uint64_t retry_after_s; /* 0: none given, or a time that is over */
 };
 
 /* Performs the request; the response body is appended to `body`, whose limit bounds it. With a sink,
  * `body` only takes what comes with another status than 200, and where that is longer than the buffer
  * may be its beginning is all that is read.
  * Any HTTP status is a success here. On failure http_client_error() tells more.
- * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, before
- * anything of the request was sent), -ENOSPC (body over the limit), -EPROTO (anything else), -ENOMEM, and
- * those of the sink. */
+ * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, the
+ * server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
+ * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and those of the
+ * sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
+
+/* A trailer of the last answer, or a header where no trailer is called so; the last of several. Upper and
+ * lower case are the same. NULL: none; borrowed until the next request. */
+const char *http_client_header(const struct http_client *client, const char *name);
 
 /* libcurl's words for the last failure; borrowed until the next request. */
 const char *http_client_error(const struct http_client *client);

@@ -148,6 +148,8 @@ static void a_sink_takes_the_body_of_a_200_only(void **state)
 		{ "/too-short", 10, 10, -EPROTO, 5, 0 },
 		{ "/headers/90", 10, 10, 0, 0, 0 },
 		{ "/headers/999", 10, 10, -EPROTO, 0, 0 },
+		{ "/trailers/99", 10, 10, 0, 2, 0 },
+		{ "/trailers/9999", 10, 10, -EPROTO, 2, 0 },
 		{ "/hang-up", 10, 10, -EPROTO, 0, 0 },
 	};
 	(void)state;
@@ -412,6 +414,115 @@ static void what_shows_no_certificate_is_not_the_pinned_server(void **state)
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
 }
 
+static void headers_and_trailers_can_be_asked_for(void **state)
+{
+	static const struct {
+		const char *path;
+		const char *name;
+		const char *value; /* NULL: none */
+	} cases[] = {
+		{ "/retry-after/200/7", "retry-after", "7" },
+		{ "/trailers/0", "x-last", "trailer" },
+		{ "/trailers/3", "X-LAST", "trailer" },
+		{ "/headers/3", "X-Last", NULL },
+		{ "/headers/3", "X", NULL },
+		{ "/headers/3", "", NULL },
+		{ "/hang-up", "X-Last", NULL },
+	};
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(64);
+	struct http_response response;
+	char url[64];
+	(void)state;
+
+	assert_int_equal(http_client_new(&quick, &client), 0);
+	assert_null(http_client_header(client, "x-last"));
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_request request = { .url = url };
+
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
+		int r = http_perform(client, &request, &body, &response);
+		const char *value = http_client_header(client, cases[i].name);
+		assert_true(r == 0 || !cases[i].value);
+		assert_int_equal(value == NULL, cases[i].value == NULL);
+		if (value)
+			assert_string_equal(value, cases[i].value);
+	}
+}
+
+static void a_client_may_have_to_show_a_certificate(void **state)
+{
+	const struct {
+		const char *cert, *key;
+		int result;
+	} cases[] = {
+		{ server.ca_file, server.key_file, 0 },
+		{ NULL, NULL, -EPROTO },
+		{ "/nonexistent/cert.pem", server.key_file, -EKEYREJECTED },
+		{ server.ca_file, "/nonexistent/key.pem", -EKEYREJECTED },
+		{ server.ca_file, server.ca_file, -EKEYREJECTED },
+	};
+	char url[64];
+	(void)state;
+
+	if (server.mtls_port == 0)
+		skip();
+	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.mtls_port);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+		struct http_client_opts opts = quick;
+		struct http_response response;
+
+		opts.ca_file = server.ca_file;
+		opts.cert_file = cases[i].cert;
+		opts.key_file = cases[i].key;
+		assert_int_equal(get(&opts, url, &body, &response), cases[i].result);
+	}
+}
+
+static void http2_is_not_done_without_where_it_is_needed(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	struct http_client_opts opts = quick;
+	struct http_response response;
+	char url[64];
+	(void)state;
+
+	opts.needs_http2 = true;
+	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EPROTO);
+	if (server.tls_port == 0)
+		skip();
+	opts.ca_file = server.ca_file;
+	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.tls_port);
+	assert_int_equal(get(&opts, url, &body, &response), -EPROTONOSUPPORT);
+}
+
+static void http2_is_spoken_without_tls_where_it_is_needed(void **state)
+{
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	struct http_client_opts opts = quick;
+	struct http_response response;
+	struct standin front;
+	char url[64];
+	(void)state;
+
+	assert_int_equal(standin_start_http2(&front), 0);
+	opts.needs_http2 = true;
+	snprintf(url, sizeof(url), "http://localhost:%u/body/9", front.port);
+	const struct http_request request = { .url = url };
+	assert_int_equal(http_client_new(&opts, &client), 0);
+	for (int round = 0; front.port != 0 && round < 3; round++) {
+		strbuf_clear(&body);
+		assert_int_equal(http_perform(client, &request, &body, &response), 0);
+		assert_int_equal(response.version, 2);
+		assert_int_equal(body.len, 9);
+	}
+	standin_stop(&front);
+	if (front.port == 0)
+		skip();
+}
+
 static void http2_is_spoken_where_the_server_does(void **state)
 {
 	static const enum http_verify modes[] = { HTTP_VERIFY_FULL, HTTP_VERIFY_PINNED };
@@ -462,6 +573,10 @@ int main(void)
 		cmocka_unit_test(a_missing_certificate_file_is_no_certificate),
 		cmocka_unit_test(a_pinned_certificate_is_all_that_counts),
 		cmocka_unit_test(what_shows_no_certificate_is_not_the_pinned_server),
+		cmocka_unit_test(headers_and_trailers_can_be_asked_for),
+		cmocka_unit_test(a_client_may_have_to_show_a_certificate),
+		cmocka_unit_test(http2_is_not_done_without_where_it_is_needed),
+		cmocka_unit_test(http2_is_spoken_without_tls_where_it_is_needed),
 		cmocka_unit_test(http2_is_spoken_where_the_server_does),
 	};
 
