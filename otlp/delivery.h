@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of one request. */
+#ifndef OTLP_DELIVERY_H
+#define OTLP_DELIVERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DELIVERY_MESSAGE_BYTES 256
+#define DELIVERY_WAIT_MAX_S UINT64_C(3600) /* a receiver that wishes more is asked again sooner */
+
+enum delivery_verdict {
+	DELIVERY_DONE, /* taken; what partial success rejected is lost */
+	DELIVERY_RETRY, /* the specification calls it retryable, or nothing came back */
+	DELIVERY_TOO_LARGE, /* refused for its size: HTTP 413, gRPC RESOURCE_EXHAUSTED without RetryInfo; not to be
+			     * repeated */
+	DELIVERY_REFUSED, /* anything else: not to be repeated */
+};
+
+struct delivery {
+	enum delivery_verdict verdict;
+	bool was_answered; /* by the receiver, or by something before it */
+	uint64_t retry_after_ns; /* the receiver's wish (Retry-After, RetryInfo); 0: none */
+	uint64_t nr_rejected_profiles; /* partial success */
+	size_t nr_bytes; /* body as sent, compressed */
+	char message
+		[DELIVERY_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
+};
+
+/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of them, with '?'
+ * for what is not printable, cut to fit. */
+void delivery_say(struct delivery *delivery, const char *what, const void *text, size_t len);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/delivery.h"
+
+#include "base/err.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define BYTES(literal) literal, sizeof(literal) - 1
+
+static void a_message_is_one_printable_line(void **state)
+{
+	static const struct {
+		const char *what;
+		const char *text;
+		size_t len;
+		const char *message;
+	} cases[] = {
+		{ "", BYTES(""), "" },
+		{ "HTTP status 503", BYTES(""), "HTTP status 503" },
+		{ "HTTP status 503", BYTES(" \r\n\t "), "HTTP status 503" },
+		{ "HTTP status 503", BYTES("busy"), "HTTP status 503: busy" },
+		{ "", BYTES("too deep"), "too deep" },
+		{ "", BYTES("\n\n first \r\nsecond"), "first " },
+		{ "", BYTES("занят 忙"), "занят 忙" },
+		{ "", BYTES("a\tb\x1b[2Jc\x7f"), "a?b?[2Jc?" },
+		{ "",
+		  BYTES("a\xc2\x9b"
+			"2Jb\xc2\xa0"),
+		  "a?2Jb\xc2\xa0" },
+		{ "", BYTES("a\xff\xc3z\xe2\x82"), "a??z??" },
+		{ "", BYTES("ends\0here"), "ends" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct delivery delivery;
+
+		delivery_say(&delivery, cases[i].what, cases[i].text, cases[i].len);
+		assert_string_equal(delivery.message, cases[i].message);
+	}
+}
+
+static void a_long_message_is_cut_between_characters(void **state)
+{
+	char text[4096];
+	struct delivery delivery;
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = i % 2 == 0 ? '\xc3' : '\xa4';
+	delivery_say(&delivery, "", text, sizeof(text));
+	assert_int_equal(strlen(delivery.message), 254);
+	delivery_say(&delivery, "x", text, sizeof(text));
+	assert_int_equal(strlen(delivery.message), 255);
+
+	memset(text, 'x', sizeof(text));
+	delivery_say(&delivery, "", text, sizeof(text));
+	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 1);
+}
+
+static void nothing_said_is_no_message(void **state)
+{
+	struct delivery delivery;
+	(void)state;
+
+	delivery_say(&delivery, "", NULL, 0);
+	assert_string_equal(delivery.message, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_is_one_printable_line),
+		cmocka_unit_test(a_long_message_is_cut_between_characters),
+		cmocka_unit_test(nothing_said_is_no_message),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
