@@ -17,7 +17,7 @@
 #include "base/queue.h"
 #include "base/thread.h"
 #include "otlp/otlp_encode.h"
-#include "otlp/transport_http.h"
+#include "otlp/transport.h"
 #include "profile/builder.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ struct exporter {
 	uint64_t interval_ns;
 
 	/* The thread's own. */
-	struct transport_http *transport; /* owned */
+	struct transport *transport; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
 	struct strbuf request;
 	uint64_t next_log_ns;
@@ -108,32 +108,32 @@ static uint64_t rejected_samples(const struct profile *profile, uint64_t nr_reje
 }
 
 static void take_answer(struct exporter *exporter, const struct profile *profile,
-			const struct response *response)
+			const struct delivery *delivery)
 {
-	uint64_t nr_rejected = response->nr_rejected_profiles
-				       ? rejected_samples(profile, response->nr_rejected_profiles)
+	uint64_t nr_rejected = delivery->nr_rejected_profiles
+				       ? rejected_samples(profile, delivery->nr_rejected_profiles)
 				       : 0;
 
 	count(&exporter->stats.nr_samples_sent, profile_total(profile) - nr_rejected);
-	if (nr_rejected > 0 || response->message[0])
+	if (nr_rejected > 0 || delivery->message[0])
 		fail(exporter, nr_rejected,
-		     response->message[0] ? response->message : "rejected by the receiver");
+		     delivery->message[0] ? delivery->message : "rejected by the receiver");
 }
 
 static void send_profile(struct exporter *exporter, const struct profile *profile)
 {
-	struct response response;
-	size_t nr_bytes;
+	struct delivery delivery;
 
-	int r = transport_http_send(exporter->transport, &exporter->request, &response, &nr_bytes);
+	transport_send(exporter->transport, exporter->request.data, exporter->request.len,
+		       &delivery);
 	count(&exporter->stats.nr_requests, 1);
-	count(&exporter->stats.nr_bytes_sent, nr_bytes);
-	if (r < 0) {
+	count(&exporter->stats.nr_bytes_sent, delivery.nr_bytes);
+	if (delivery.verdict != DELIVERY_DONE) {
 		count(&exporter->stats.nr_request_failures, 1);
-		fail(exporter, profile_total(profile), transport_http_error(exporter->transport));
+		fail(exporter, profile_total(profile), delivery.message);
 		return;
 	}
-	take_answer(exporter, profile, &response);
+	take_answer(exporter, profile, &delivery);
 }
 
 /* Encodes and sends what has been merged. */
@@ -222,7 +222,7 @@ static void exporter_free(struct exporter *exporter)
 	if (!exporter)
 		return;
 	queue_done(&exporter->queue);
-	transport_http_free(exporter->transport);
+	transport_free(exporter->transport);
 	builder_free(exporter->builder);
 	strbuf_done(&exporter->request);
 	free(exporter);
@@ -232,12 +232,14 @@ DEFINE_FREEP(struct exporter, exporter_free)
 int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter)
 {
 	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
-	const struct transport_http_opts transport_opts = {
+	const struct transport_opts transport_opts = {
+		.protocol = TRANSPORT_OTLP_HTTP,
 		.endpoint = opts->endpoint,
 		.endpoint_is_full = opts->endpoint_is_full,
 		.headers = opts->headers,
 		.nr_headers = opts->nr_headers,
 		.ca_file = opts->ca_file,
+		.compress = true,
 		.timeout_ns = opts->timeout_ns,
 	};
 
@@ -247,7 +249,7 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	exporter->request = strbuf_with_max(REQUEST_MAX_BYTES);
 	int r = queue_init(&exporter->queue, QUEUE_MAX_PROFILES);
 	if (r == 0)
-		r = transport_http_new(&transport_opts, &exporter->transport);
+		r = transport_new(&transport_opts, &exporter->transport);
 	if (r == 0)
 		r = thread_start("exporter", run, exporter, &exporter->thread);
 	if (r < 0)

@@ -16,7 +16,7 @@
 struct exporter;
 
 struct exporter_opts {
-	const char *endpoint; /* see transport_http_url() */
+	const char *endpoint; /* see transport_url() */
 	bool endpoint_is_full;
 	const char *const *headers; /* "Name: value" */
 	size_t nr_headers;

@@ -17,7 +17,14 @@ enum partial_success_field {
 	PARTIAL_SUCCESS_ERROR_MESSAGE = 2,
 };
 
-enum rpc_status_field { RPC_STATUS_CODE = 1, RPC_STATUS_MESSAGE = 2 };
+/* google/rpc/status.proto, google/protobuf/any.proto, google/rpc/error_details.proto, google/protobuf/duration.proto */
+enum rpc_status_field { RPC_STATUS_CODE = 1, RPC_STATUS_MESSAGE = 2, RPC_STATUS_DETAILS = 3 };
+
+enum any_field { ANY_TYPE_URL = 1, ANY_VALUE = 2 };
+
+enum retry_info_field { RETRY_INFO_DELAY = 1 };
+
+enum duration_field { DURATION_SECONDS = 1, DURATION_NANOS = 2 };
 
 enum resource_profiles_field {
 	RESOURCE_PROFILES_RESOURCE = 1,

@@ -5,17 +5,19 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESPONSE_MESSAGE_BYTES 256
-
 struct response {
 	uint64_t nr_rejected_profiles;
-	char message[RESPONSE_MESSAGE_BYTES]; /* the server's words, cut to fit; "": none */
+	const unsigned char *message; /* the server's words, any bytes; borrowed from the body */
+	size_t message_len;
+	bool has_retry_info; /* google.rpc.RetryInfo: the request may be repeated … */
+	uint64_t retry_delay_ns; /* … after so long; 0: it does not say, or nonsense */
 };
 
-/* The body of a 2xx; an empty one is full success. Errors: -EBADMSG. */
+/* The body of a success; an empty one is full success. Errors: -EBADMSG. */
 int response_parse_success(const void *body, size_t len, struct response *ret_response) must_check;
 
 /* The body of an error. Errors: -EBADMSG. */

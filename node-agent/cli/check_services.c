@@ -6,7 +6,7 @@
 #include "cli/doctor.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_list.h"
-#include "otlp/transport_http.h"
+#include "otlp/transport_url.h"
 
 #include <string.h>
 
@@ -87,7 +87,8 @@ void check_otlp(const struct doctor_host *host, struct doctor_report *report)
 				  "not configured (--otlp-endpoint)");
 		return;
 	}
-	if (transport_http_url(options->otlp_endpoint, options->otlp_endpoint_is_full, &url) < 0) {
+	if (transport_url(TRANSPORT_OTLP_HTTP, options->otlp_endpoint,
+			  options->otlp_endpoint_is_full, &url) < 0) {
 		doctor_report_add(report, FINDING_FAIL, "OTLP endpoint",
 				  "write it like http://collector:4318", "%s is not a URL",
 				  options->otlp_endpoint);

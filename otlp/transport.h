@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push.
+ *
+ * Retrying is the caller's business: a transport sends once (twice at most where a token was renewed, see
+ * token_file). Belongs to one thread. */
+#ifndef OTLP_TRANSPORT_H
+#define OTLP_TRANSPORT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/http_client.h"
+#include "otlp/delivery.h"
+#include "otlp/transport_url.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct transport_opts {
+	enum transport_protocol protocol;
+	const char *endpoint; /* URL, see transport_url() */
+	bool endpoint_is_full;
+	const char *const *
+		headers; /* "Name: value"; metadata with gRPC. They win over ours of the same name, but
+				     * those that say what the body is cannot be set. */
+	size_t nr_headers;
+	const char *tenant; /* X-Scope-OrgID; NULL: none */
+	const char *
+		token_file; /* bearer token, read for each request; NULL: none. Where the receiver says that it
+				 * does not know us and the file holds another token by then, the request is sent
+				 * again. */
+	const char *ca_file; /* NULL: the system's */
+	const char *client_cert_file,
+		*client_key_file; /* mTLS; NULL: none. Read for each connection. */
+	enum http_verify verify;
+	bool compress; /* gzip */
+	uint64_t timeout_ns; /* whole request */
+};
+
+struct transport;
+
+/* Copies what it needs of `opts`. Errors: -EINVAL for the endpoint, a header or the tenant, -ENOMEM. */
+int transport_new(const struct transport_opts *opts, struct transport **ret_transport) must_check;
+void transport_free(struct transport *transport);
+DEFINE_FREEP(struct transport, transport_free)
+
+/* Sends an encoded, not compressed, request. Local failures (no memory, no token file) are DELIVERY_RETRY, too. */
+void transport_send(struct transport *transport, const void *body, size_t len,
+		    struct delivery *ret_delivery);
+
+#endif

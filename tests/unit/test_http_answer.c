@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/http_answer.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROTOBUF "application/x-protobuf"
+#define BYTES(literal) literal, sizeof(literal) - 1
+
+static void only_four_statuses_are_worth_a_second_try(void **state)
+{
+	static const unsigned int retried[] = { 429, 502, 503, 504 };
+	(void)state;
+
+	for (unsigned int status = 100; status < 1000; status++) {
+		const struct http_answer answer = { .status = status };
+		enum delivery_verdict expected = status / 100 == 2 ? DELIVERY_DONE
+						 : status == 413   ? DELIVERY_TOO_LARGE
+								   : DELIVERY_REFUSED;
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		for (size_t i = 0; i < array_len(retried); i++)
+			if (status == retried[i])
+				expected = DELIVERY_RETRY;
+		http_answer_judge(&answer, &delivery);
+		assert_int_equal(delivery.verdict, expected);
+		assert_true(delivery.was_answered);
+	}
+}
+
+static void a_wait_is_for_who_may_come_again(void **state)
+{
+	static const struct {
+		unsigned int status;
+		uint64_t retry_after_s, wait_s;
+	} cases[] = {
+		{ 503, 7, 7 }, { 429, 3600, 3600 }, { 429, 3601, 3600 }, { 503, UINT64_MAX, 3600 },
+		{ 503, 0, 0 }, { 400, 7, 0 },	    { 413, 7, 0 },	 { 200, 7, 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_answer answer = {
+			.status = cases[i].status,
+			.retry_after_s = cases[i].retry_after_s,
+		};
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		http_answer_judge(&answer, &delivery);
+		assert_int_equal(delivery.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
+	}
+}
+
+static void a_refusal_is_told_in_the_receivers_words(void **state)
+{
+	static const struct {
+		const char *content_type;
+		const char *body;
+		size_t len;
+		const char *words; /* behind the status */
+	} cases[] = {
+		{ PROTOBUF,
+		  BYTES("\x08\x03\x12\x03"
+			"bad"),
+		  ": bad" },
+		{ NULL,
+		  BYTES("\x08\x03\x12\x03"
+			"bad"),
+		  ": bad" },
+		{ PROTOBUF, BYTES("\x08\x03"), "" },
+		{ PROTOBUF, BYTES("\x12\x7f"), "" },
+		{ PROTOBUF, BYTES(""), "" },
+		{ "text/plain; charset=utf-8", BYTES("no such tenant\nstack"), ": no such tenant" },
+		{ NULL, BYTES("no such tenant"), ": no such tenant" },
+		{ NULL, BYTES(""), "" },
+		{ "text/html", BYTES("<html>nginx</html>"), "" },
+		{ "text/plain", BYTES("<html>nginx</html>"), "" },
+		{ NULL, BYTES("<!doctype html>"), "" },
+		{ "image/png", BYTES("PNG"), "" },
+		{ "application/json",
+		  BYTES("{\"code\":\"invalid_argument\",\"message\":\"label \\u00e4 too long\"}"),
+		  ": label ä too long" },
+		{ NULL, BYTES("{\"message\":\"bad\"}"), ": bad" },
+		{ "application/json", BYTES("{\"code\":\"internal\"}"), "" },
+		{ "application/json", BYTES("{\"message\":7}"), "" },
+		{ "application/json", BYTES("{\"details\":{\"message\":\"inner\"}}"), "" },
+		{ "application/json", BYTES("[\"message\"]"), "" },
+		{ "application/json", BYTES("\"message\""), "" },
+		{ "application/json", BYTES("{\"message\":\"cut"), "" },
+		{ "application/json", BYTES("{\"message\":\"\\ud800\"}"), "" },
+		{ "application/json", BYTES(""), "" },
+		{ "application/json", BYTES("{\"message\":\"a\\u001bb\\nc\"}"), ": a?b" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_answer answer = {
+			.status = 400,
+			.content_type = cases[i].content_type,
+			.body = cases[i].body,
+			.len = cases[i].len,
+		};
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		char message[64];
+
+		snprintf(message, sizeof(message), "HTTP status 400%s", cases[i].words);
+		http_answer_judge(&answer, &delivery);
+		assert_string_equal(delivery.message, message);
+	}
+}
+
+static void nested_json_is_no_danger(void **state)
+{
+	static char body[64 << 10];
+	const struct http_answer answer = {
+		.status = 400,
+		.content_type = "application/json",
+		.body = body,
+		.len = sizeof(body),
+	};
+	struct delivery delivery = { .verdict = DELIVERY_RETRY };
+	(void)state;
+
+	memset(body, '[', sizeof(body));
+	http_answer_judge(&answer, &delivery);
+	assert_string_equal(delivery.message, "HTTP status 400");
+}
+
+#define NOT_OTLP "the answer says success, but is not OTLP's"
+
+static void a_success_may_be_partial(void **state)
+{
+	static const struct {
+		const char *body;
+		size_t len;
+		uint64_t nr_rejected;
+		const char *message;
+	} cases[] = {
+		{ BYTES(""), 0, "" },
+		{ BYTES("\x0a\x00"), 0, "" },
+		{ BYTES("\x0a\x06\x12\x04mild"), 0, "mild" },
+		{ BYTES("\x0a\x08\x08\x02\x12\x04"
+			"deep"),
+		  2, "deep" },
+		{ BYTES("\x0a\x02\x08\x02"), 2, "" },
+		{ BYTES("\x0a\x02\x08"), 0, NOT_OTLP },
+		{ BYTES("<html>welcome</html>"), 0, NOT_OTLP },
+		{ BYTES("{}"), 0, NOT_OTLP },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_answer answer = {
+			.status = 200,
+			.body = cases[i].body,
+			.len = cases[i].len,
+		};
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		http_answer_judge_otlp(&answer, &delivery);
+		assert_int_equal(delivery.verdict, DELIVERY_DONE);
+		assert_int_equal(delivery.nr_rejected_profiles, cases[i].nr_rejected);
+		assert_string_equal(delivery.message, cases[i].message);
+	}
+}
+
+static void partial_success_is_otlps_alone(void **state)
+{
+	const struct http_answer push = { .status = 200, .body = "\x0a\x02\x08\x02", .len = 4 };
+	const struct http_answer refusal = { .status = 503, .body = "\x0a\x02\x08\x02", .len = 4 };
+	struct delivery delivery = { .verdict = DELIVERY_RETRY };
+	(void)state;
+
+	http_answer_judge(&push, &delivery);
+	assert_int_equal(delivery.nr_rejected_profiles, 0);
+	http_answer_judge_otlp(&refusal, &delivery);
+	assert_int_equal(delivery.nr_rejected_profiles, 0);
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_four_statuses_are_worth_a_second_try),
+		cmocka_unit_test(a_wait_is_for_who_may_come_again),
+		cmocka_unit_test(a_refusal_is_told_in_the_receivers_words),
+		cmocka_unit_test(nested_json_is_no_danger),
+		cmocka_unit_test(a_success_may_be_partial),
+		cmocka_unit_test(partial_success_is_otlps_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/transport.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "tests/standin/standin.h"
+#include "transport_fixture.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static struct standin server;
+static char token_file[] = "/tmp/flamelet-token-XXXXXX";
+
+static int start_server(void **state)
+{
+	int fd = mkostemp(token_file, O_CLOEXEC);
+	(void)state;
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return standin_start(&server);
+}
+
+static int stop_server(void **state)
+{
+	(void)state;
+	standin_stop(&server);
+	return unlink(token_file);
+}
+
+static void assert_delivery(const struct delivery *delivery, enum delivery_verdict verdict,
+			    const char *message)
+{
+	if (delivery->verdict != verdict || strcmp(delivery->message, message) != 0)
+		fail_msg("verdict %d: \"%s\", not %d: \"%s\"", delivery->verdict, delivery->message,
+			 verdict, message);
+}
+
+static void what_cannot_be_sent_is_refused_at_once(void **state)
+{
+	static const char *const bad[] = {
+		"no colon", "X: a\r\nY: b", "", "Content-Type: text/plain", "grpc-status: 0",
+	};
+	struct transport *transport = NULL;
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, 4318);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(bad); i++) {
+		opts.headers = &bad[i];
+		opts.nr_headers = 1;
+		assert_int_equal(transport_new(&opts, &transport), -EINVAL);
+	}
+	opts.nr_headers = 0;
+	opts.tenant = "blue\ngreen";
+	assert_int_equal(transport_new(&opts, &transport), -EINVAL);
+	opts.tenant = NULL;
+	opts.endpoint = "collector:4318";
+	assert_int_equal(transport_new(&opts, &transport), -EINVAL);
+	assert_null(transport);
+}
+
+static void answers_are_told_apart(void **state)
+{
+	static const struct {
+		const char *told;
+		enum delivery_verdict verdict;
+		uint64_t nr_rejected, wait_s;
+		const char *message;
+	} cases[] = {
+		{ "200", DELIVERY_DONE, 0, 0, "" },
+		{ "200?hex=0a00&Content-Type=application/x-protobuf", DELIVERY_DONE, 0, 0, "" },
+		{ "200?hex=0a0612046d696c64", DELIVERY_DONE, 0, 0, "mild" },
+		{ "200?hex=0a080802120464656570", DELIVERY_DONE, 2, 0, "deep" },
+		{ "200?body=<html>", DELIVERY_DONE, 0, 0,
+		  "the answer says success, but is not OTLP's" },
+		{ "400?hex=08031203626164&Content-Type=application/x-protobuf", DELIVERY_REFUSED, 0,
+		  0, "HTTP status 400: bad" },
+		{ "401", DELIVERY_REFUSED, 0, 0, "HTTP status 401" },
+		{ "413", DELIVERY_TOO_LARGE, 0, 0, "HTTP status 413" },
+		{ "429?Retry-After=7", DELIVERY_RETRY, 0, 7, "HTTP status 429" },
+		{ "503?Retry-After=99999&body=busy", DELIVERY_RETRY, 0, 3600,
+		  "HTTP status 503: busy" },
+		{ "502?body=<html>&Content-Type=text/html", DELIVERY_RETRY, 0, 0,
+		  "HTTP status 502" },
+		{ "504", DELIVERY_RETRY, 0, 0, "HTTP status 504" },
+		{ "500?Retry-After=7", DELIVERY_REFUSED, 0, 0, "HTTP status 500" },
+		{ "302?Location=/status/200", DELIVERY_REFUSED, 0, 0, "HTTP status 302" },
+		{ "307?Location=/status/200", DELIVERY_REFUSED, 0, 0, "HTTP status 307" },
+	};
+	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct delivery delivery = send_told(&opts, cases[i].told);
+
+		assert_delivery(&delivery, cases[i].verdict, cases[i].message);
+		assert_true(delivery.was_answered);
+		assert_int_equal(delivery.nr_rejected_profiles, cases[i].nr_rejected);
+		assert_int_equal(delivery.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
+		assert_int_equal(delivery.nr_bytes, strlen(DUMMY_BODY));
+	}
+}
+
+/* What the receiver's Retry-After makes the wait. */
+static uint64_t wait_s_of(const char *retry_after)
+{
+	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	char told[96];
+
+	snprintf(told, sizeof(told), "503?Retry-After=%s", retry_after);
+	struct delivery delivery = send_told(&opts, told);
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	return delivery.retry_after_ns / NSEC_PER_SEC;
+}
+
+static void retry_after_may_be_a_date(void **state)
+{
+	static const struct {
+		long offset_s;
+		uint64_t min_s, max_s;
+	} cases[] = {
+		{ 100, 90, 100 },
+		{ 3500, 3490, 3500 },
+		{ 100000, 3600, 3600 },
+		{ -100, 0, 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		time_t then = time(NULL) + cases[i].offset_s;
+		char date[64];
+		struct tm tm;
+
+		strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&then, &tm));
+		uint64_t wait_s = wait_s_of(date);
+		assert_true(wait_s >= cases[i].min_s && wait_s <= cases[i].max_s);
+	}
+}
+
+static void an_absurd_retry_after_does_no_harm(void **state)
+{
+	static const struct {
+		const char *value;
+		uint64_t wait_s;
+	} cases[] = {
+		{ "Fri, 31 Dec 9999 23:59:59 GMT", 3600 },
+		{ "3601", 3600 },
+		{ "9223372036854775807", 3600 },
+		{ "99999999999999999999999999", 0 },
+		{ "Thu, 01 Jan 1970 00:00:00 GMT", 0 },
+		{ "Sunday, 06-Nov-94 08:49:37 GMT", 0 },
+		{ "Sun Nov  6 08:49:37 1994", 0 },
+		{ "-5", 0 },
+		{ "0", 0 },
+		{ "soon", 0 },
+		{ "", 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		assert_int_equal(wait_s_of(cases[i].value), cases[i].wait_s);
+}
+
+static void what_brings_no_answer_is_tried_again(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	char hang_up[64], tls[64];
+	(void)state;
+
+	snprintf(hang_up, sizeof(hang_up), "http://127.0.0.1:%u/hang-up", server.port);
+	snprintf(tls, sizeof(tls), "https://localhost:%u", server.tls_port);
+	const char *const endpoints[] = {
+		"http://127.0.0.1:1",
+		"http://nobody.invalid",
+		hang_up,
+		tls,
+	};
+	opts.endpoint_is_full = true;
+	for (size_t i = 0; i < array_len(endpoints); i++) {
+		opts.endpoint = endpoints[i];
+		struct delivery delivery = send_told(&opts, NULL);
+		assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+		assert_false(delivery.was_answered);
+		assert_string_not_equal(delivery.message, "");
+	}
+}
+
+static void a_slow_receiver_is_left_in_time(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	opts.timeout_ns = 300 * NSEC_PER_MSEC;
+	struct delivery delivery = send_told(&opts, "200?sleep=2");
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	assert_false(delivery.was_answered);
+}
+
+static void a_long_answer_is_cut(void **state)
+{
+	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	struct delivery delivery = send_told(&opts, "503?body=busy%0A&repeat=1000000");
+	assert_delivery(&delivery, DELIVERY_RETRY, "HTTP status 503: busy");
+	delivery = send_told(&opts, "200?body=<&repeat=200000");
+	assert_delivery(&delivery, DELIVERY_DONE, "the answer says success, but is not OTLP's");
+	delivery = send_told(&opts, "200?body=<&repeat=9999999");
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+}
+
+struct echo_case {
+	enum transport_protocol protocol;
+	bool compress;
+	const char *seen;
+};
+
+static void a_request_is_what_its_protocol_says(void **state)
+{
+	static const char told[] = "400?Content-Type=text/plain&echo=content-type,content-encoding,"
+				   "accept-encoding,te,connect-protocol-version,body";
+	static const struct echo_case cases[] = {
+		{ TRANSPORT_OTLP_HTTP, true,
+		  "content-type=application/x-protobuf; content-encoding=gzip; accept-encoding=; "
+		  "te=; connect-protocol-version=; body=" DUMMY_BODY },
+		{ TRANSPORT_OTLP_HTTP, false,
+		  "content-type=application/x-protobuf; content-encoding=; accept-encoding=; "
+		  "te=; connect-protocol-version=; body=" DUMMY_BODY },
+		{ TRANSPORT_PYROSCOPE, true,
+		  "content-type=application/proto; content-encoding=gzip; accept-encoding=; "
+		  "te=; connect-protocol-version=1; body=" DUMMY_BODY },
+		{ TRANSPORT_PYROSCOPE, false,
+		  "content-type=application/proto; content-encoding=; accept-encoding=; "
+		  "te=; connect-protocol-version=1; body=" DUMMY_BODY },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct transport_opts opts = local_opts(cases[i].protocol, server.port);
+
+		opts.compress = cases[i].compress;
+		struct delivery delivery = send_told(&opts, told);
+		assert_int_equal(strncmp(delivery.message, "HTTP status 400: ", 17), 0);
+		assert_string_equal(delivery.message + 17, cases[i].seen);
+	}
+}
+
+static void the_users_headers_win(void **state)
+{
+	static const char *const headers[] = { "x-scope-orgid: theirs", "User-Agent: mine",
+					       "X-Empty:" };
+	static const char told[] =
+		"400?Content-Type=text/plain&echo=x-scope-orgid,user-agent,x-empty,authorization";
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	struct delivery delivery;
+	(void)state;
+
+	opts.tenant = "ours";
+	delivery = send_told(&opts, told);
+	assert_string_equal(
+		delivery.message,
+		"HTTP status 400: x-scope-orgid=ours; user-agent=flamelet/" FLAMELET_VERSION
+		"; x-empty=; authorization=");
+	opts.headers = headers;
+	opts.nr_headers = array_len(headers);
+	delivery = send_told(&opts, told);
+	assert_string_equal(delivery.message, "HTTP status 400: x-scope-orgid=theirs; "
+					      "user-agent=mine; x-empty=; authorization=");
+}
+
+static void an_empty_body_is_sent_too(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	for (int compress = 0; compress < 2; compress++) {
+		opts.compress = compress;
+		struct delivery delivery = send_bytes(
+			&opts, "400?Content-Type=text/plain&echo=body-bytes", NULL, 0);
+		assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: body-bytes=0");
+	}
+}
+
+static void pyroscope_refuses_in_json(void **state)
+{
+	static const struct {
+		const char *told;
+		enum delivery_verdict verdict;
+		const char *message;
+	} cases[] = {
+		{ "200?hex=0a02&Content-Type=application/proto", DELIVERY_DONE, "" },
+		{ "400?body={\"code\":\"invalid_argument\",\"message\":\"too many labels\"}"
+		  "&Content-Type=application/json",
+		  DELIVERY_REFUSED, "HTTP status 400: too many labels" },
+		{ "429?body={\"code\":\"resource_exhausted\",\"message\":\"push rate limit\"}"
+		  "&Content-Type=application/json",
+		  DELIVERY_RETRY, "HTTP status 429: push rate limit" },
+		{ "503?body={\"code\":\"unavailable\"}&Content-Type=application/json",
+		  DELIVERY_RETRY, "HTTP status 503" },
+		{ "404?body=404 page not found%0A&Content-Type=text/plain", DELIVERY_REFUSED,
+		  "HTTP status 404: 404 page not found" },
+	};
+	const struct transport_opts opts = local_opts(TRANSPORT_PYROSCOPE, server.port);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct delivery delivery = send_told(&opts, cases[i].told);
+
+		assert_delivery(&delivery, cases[i].verdict, cases[i].message);
+		assert_int_equal(delivery.nr_rejected_profiles, 0);
+	}
+}
+
+static void write_token(const char *token)
+{
+	assert_int_equal(file_write_atomic(token_file, token, strlen(token)), 0);
+}
+
+static void a_token_is_read_for_each_request(void **state)
+{
+	static const char *const tokens[] = { "first\n", "second" };
+	static const char *const headers[] = {
+		"X-Answer: 400?Content-Type=text/plain&echo=authorization"
+	};
+	_cleanup_(transport_freep) struct transport *transport = NULL;
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	struct delivery delivery;
+	(void)state;
+
+	opts.token_file = token_file;
+	opts.headers = headers;
+	opts.nr_headers = 1;
+	assert_int_equal(transport_new(&opts, &transport), 0);
+	for (size_t i = 0; i < array_len(tokens); i++) {
+		write_token(tokens[i]);
+		transport_send(transport, "x", 1, &delivery);
+		assert_delivery(&delivery, DELIVERY_REFUSED,
+				i == 0 ? "HTTP status 400: authorization=Bearer first"
+				       : "HTTP status 400: authorization=Bearer second");
+	}
+	write_token("not one token");
+	transport_send(transport, "x", 1, &delivery);
+	assert_delivery(&delivery, DELIVERY_RETRY, "cannot read the token file: Bad message");
+	assert_false(delivery.was_answered);
+}
+
+static void a_renewed_token_is_tried_once(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	char told[128];
+	(void)state;
+
+	opts.token_file = token_file;
+	write_token("old");
+	snprintf(told, sizeof(told), "200?token=new&renew=%s", token_file);
+	struct delivery delivery = send_told(&opts, told);
+	assert_delivery(&delivery, DELIVERY_DONE, "");
+
+	write_token("old");
+	snprintf(told, sizeof(told), "200?token=new&renew=/dev/null");
+	delivery = send_told(&opts, told);
+	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+}
+
+static void the_users_authorization_leaves_no_need_of_a_file(void **state)
+{
+	static const char *const headers[] = { "authorization: Basic eDp5" };
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	opts.token_file = "/nonexistent/token";
+	opts.headers = headers;
+	opts.nr_headers = 1;
+	struct delivery delivery = send_told(&opts,
+					     "400?Content-Type=text/plain&echo=authorization");
+	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: authorization=Basic eDp5");
+	delivery = send_told(&opts, "401");
+	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+}
+
+static void certificates_go_both_ways(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	char tls[64], mtls[64];
+	(void)state;
+
+	if (server.tls_port == 0)
+		skip();
+	snprintf(tls, sizeof(tls), "https://localhost:%u", server.tls_port);
+	snprintf(mtls, sizeof(mtls), "https://localhost:%u", server.mtls_port);
+	const struct {
+		const char *endpoint, *ca, *cert, *key;
+		enum http_verify verify;
+		enum delivery_verdict verdict;
+	} cases[] = {
+		{ tls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_DONE },
+		{ tls, NULL, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_RETRY },
+		{ tls, NULL, NULL, NULL, HTTP_VERIFY_NONE, DELIVERY_DONE },
+		{ mtls, server.ca_file, server.ca_file, server.key_file, HTTP_VERIFY_FULL,
+		  DELIVERY_DONE },
+		{ mtls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_RETRY },
+		{ mtls, server.ca_file, "/nonexistent/cert", server.key_file, HTTP_VERIFY_FULL,
+		  DELIVERY_RETRY },
+	};
+	for (size_t i = 0; i < array_len(cases); i++) {
+		opts.endpoint = cases[i].endpoint;
+		opts.ca_file = cases[i].ca;
+		opts.client_cert_file = cases[i].cert;
+		opts.client_key_file = cases[i].key;
+		opts.verify = cases[i].verify;
+		struct delivery delivery = send_told(&opts, "200");
+		if (delivery.verdict != cases[i].verdict)
+			fail_msg("case %zu: %s", i, delivery.message);
+		assert_int_equal(delivery.was_answered, delivery.verdict == DELIVERY_DONE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cannot_be_sent_is_refused_at_once),
+		cmocka_unit_test(answers_are_told_apart),
+		cmocka_unit_test(retry_after_may_be_a_date),
+		cmocka_unit_test(an_absurd_retry_after_does_no_harm),
+		cmocka_unit_test(what_brings_no_answer_is_tried_again),
+		cmocka_unit_test(a_slow_receiver_is_left_in_time),
+		cmocka_unit_test(a_long_answer_is_cut),
+		cmocka_unit_test(a_request_is_what_its_protocol_says),
+		cmocka_unit_test(the_users_headers_win),
+		cmocka_unit_test(an_empty_body_is_sent_too),
+		cmocka_unit_test(pyroscope_refuses_in_json),
+		cmocka_unit_test(a_token_is_read_for_each_request),
+		cmocka_unit_test(a_renewed_token_is_tried_once),
+		cmocka_unit_test(the_users_authorization_leaves_no_need_of_a_file),
+		cmocka_unit_test(certificates_go_both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, start_server, stop_server);
+}
