@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer by gRPC: grpc-status, grpc-message, grpc-status-details-bin and grpc-encoding, each ended by a
+ * NUL and missing when empty, then the body. */
+#include "otlp/grpc_answer.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* Takes a string off the input; NULL when it is empty or has no end. */
+static const char *take_text(const uint8_t **data, size_t *len)
+{
+	const uint8_t *start = *data;
+	const uint8_t *end = *len > 0 ? memchr(start, '\0', *len) : NULL;
+
+	if (!end)
+		return NULL;
+	*len -= (size_t)(end + 1 - start);
+	*data = end + 1;
+	return end > start ? (const char *)start : NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct grpc_answer answer = { .http.status = 200 };
+	struct delivery delivery = { .was_answered = false };
+
+	answer.status = take_text(&data, &len);
+	answer.message = take_text(&data, &len);
+	answer.details = take_text(&data, &len);
+	answer.encoding = take_text(&data, &len);
+	answer.http.body = data;
+	answer.http.len = len;
+	grpc_answer_judge(&answer, &delivery);
+
+	if (!memchr(delivery.message, '\0', sizeof(delivery.message)) ||
+	    !utf8_is_valid(delivery.message) || strpbrk(delivery.message, "\r\n\x1b"))
+		abort();
+	if (delivery.retry_after_ns > DELIVERY_WAIT_MAX_S * NSEC_PER_SEC)
+		abort();
+	return 0;
+}
