@@ -8,7 +8,7 @@
 
 #define GZIP_WINDOW_BITS (15 + 16) /* 16: gzip header instead of zlib's */
 #define MEMORY_LEVEL 8
-#define LEVEL 6
+#define LEVEL 4 /* of OTLP requests 3 % longer than by 6, zlib's own choice, in 60 % of its time */
 #define UNPACK_STEP_BYTES ((size_t)64 << 10)
 
 /* Room for the worst case is taken first, so that one call compresses all, and given back after it. */
