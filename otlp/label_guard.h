@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which values of which attributes have left within an hour, and whether one more may.
+ *
+ * A set is one attribute of one resource. It has a number of places, and a value keeps its place for an hour
+ * after it was last seen. */
+#ifndef OTLP_LABEL_GUARD_H
+#define OTLP_LABEL_GUARD_H
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LABEL_GUARD_MEMORY_NS (UINT64_C(3600) * NSEC_PER_SEC)
+
+/* Of all sets together: 16 MB of values. What would be more is not admitted. */
+#define LABEL_GUARD_MAX_SETS ((size_t)3 * 16384)
+#define LABEL_GUARD_MAX_VALUES ((size_t)1 << 20)
+
+struct label_set_key {
+	uint64_t resource[2]; /* hash of its content */
+	uint64_t attribute;
+};
+
+struct label_guard;
+
+/* `max_values` is what one set holds. Errors: -ENOMEM. */
+int label_guard_new(uint32_t max_values, struct label_guard **ret_guard) must_check;
+void label_guard_free(struct label_guard *guard);
+DEFINE_FREEP(struct label_guard, label_guard_free)
+
+/* Forgets what was not seen for an hour. */
+void label_guard_expire(struct label_guard *guard, uint64_t now_ns);
+
+/* Whether the value has a place; then it is seen now. */
+bool label_guard_touch(struct label_guard *guard, const struct label_set_key *key, uint64_t value,
+		       uint64_t now_ns);
+
+/* Gives a value that has none a place: 1, or 0 when all are taken. Errors: -ENOMEM. */
+int label_guard_add(struct label_guard *guard, const struct label_set_key *key, uint64_t value,
+		    uint64_t now_ns) must_check;
+
+#endif

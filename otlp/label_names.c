@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/label_names.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+#define PYROSCOPE_SERVICE "service_name"
+
+/* The first one that matches holds. */
+static const struct {
+	const char *pattern;
+	enum label_rank rank;
+} ranks[] = {
+	{ "service.name", LABEL_RANK_IDENTITY },
+	{ "k8s.namespace.name", LABEL_RANK_IDENTITY },
+	{ "k8s.pod.name", LABEL_RANK_IDENTITY },
+	{ "k8s.container.name", LABEL_RANK_IDENTITY },
+	{ "k8s.node.name", LABEL_RANK_IDENTITY },
+	{ "namespace", LABEL_RANK_IDENTITY },
+	{ "pod", LABEL_RANK_IDENTITY },
+	{ "container", LABEL_RANK_IDENTITY },
+	{ "node", LABEL_RANK_IDENTITY },
+	{ "workload", LABEL_RANK_WORKLOAD },
+	{ "k8s.pod.label.*", LABEL_RANK_POD_LABEL },
+	{ "k8s.pod.annotation.*", LABEL_RANK_POD_ANNOTATION },
+	{ "k8s.pod.uid", LABEL_RANK_ID },
+	{ "k8s.pod.start_time", LABEL_RANK_DETAIL },
+	{ "k8s.container.restart_count", LABEL_RANK_DETAIL },
+	{ "k8s.*", LABEL_RANK_WORKLOAD },
+	{ "container.id", LABEL_RANK_ID },
+	{ "container.*", LABEL_RANK_DETAIL },
+	{ "host.name", LABEL_RANK_ID },
+	{ "flamelet.identity", LABEL_RANK_ID },
+	{ "service.instance.id", LABEL_RANK_DETAIL },
+	{ "process.linux.cgroup", LABEL_RANK_DETAIL },
+};
+
+bool label_key_matches(const char *pattern, const char *key)
+{
+	size_t len = strlen(pattern);
+
+	if (len > 0 && pattern[len - 1] == '*')
+		return strncmp(pattern, key, len - 1) == 0;
+	return strcmp(pattern, key) == 0;
+}
+
+enum label_rank label_rank_of(const char *key)
+{
+	for (size_t i = 0; i < array_len(ranks); i++)
+		if (label_key_matches(ranks[i].pattern, key))
+			return ranks[i].rank;
+	return LABEL_RANK_CHOSEN;
+}
+
+static char fold(enum label_preset preset, char c)
+{
+	return preset == LABELS_PYROSCOPE && c == '.' ? '_' : c;
+}
+
+bool label_names_clash(enum label_preset preset, const char *a, const char *b)
+{
+	while (*a && fold(preset, *a) == fold(preset, *b)) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+/* The conventions' own name becomes Pyroscope's in its older releases, which know that. */
+bool label_name_is_reserved(enum label_preset preset, const char *name)
+{
+	return preset == LABELS_PYROSCOPE && strcmp(name, "service.name") != 0 &&
+	       label_names_clash(preset, name, PYROSCOPE_SERVICE);
+}
+
+/* Copies what fits of whole characters. */
+static size_t copy_utf8(const char *text, char *clean, size_t max)
+{
+	size_t nr = 0;
+
+	while (*text) {
+		size_t len = utf8_char_len(text);
+		const char *from = len ? text : UTF8_REPLACEMENT;
+		size_t nr_bytes = len ? len : strlen(UTF8_REPLACEMENT);
+
+		if (nr + nr_bytes > max)
+			break;
+		memcpy(clean + nr, from, nr_bytes);
+		nr += nr_bytes;
+		text += len ? len : 1;
+	}
+	return nr;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+	       c == '.';
+}
+
+static bool is_underscore(char c)
+{
+	return c == '_' || c == '.';
+}
+
+/* Two underscores in front become one; a dot counts as such, because older releases make it one. */
+static size_t copy_name(const char *text, char *clean, size_t max)
+{
+	size_t nr = 0;
+
+	if (is_digit(text[0]))
+		clean[nr++] = '_';
+	while (*text && nr < max) {
+		size_t len = utf8_char_len(text);
+		char c = is_name_char(*text) ? *text : '_';
+
+		if (nr == 1 && is_underscore(clean[0]) && is_underscore(c))
+			nr = 0;
+		clean[nr++] = c;
+		text += len ? len : 1;
+	}
+	return nr;
+}
+
+void label_name_clean(enum label_preset preset, const char *name,
+		      char clean[static LABEL_NAME_MAX + 1])
+{
+	size_t nr = preset == LABELS_PYROSCOPE ? copy_name(name, clean, LABEL_NAME_MAX)
+					       : copy_utf8(name, clean, LABEL_NAME_MAX);
+
+	clean[nr] = '\0';
+}
+
+void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1])
+{
+	clean[copy_utf8(value, clean, LABEL_VALUE_MAX)] = '\0';
+}

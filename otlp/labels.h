@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which attributes leave with a profile: those of its resources, and those of its samples.
+ *
+ * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the user's own
+ * attributes where it has none of that key. A sample leaves with its thread's name, its CPU and its cgroup, as far as
+ * they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to LABEL_NAME_MAX and LABEL_VALUE_MAX.
+ *
+ * Presets. LABELS_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and all
+ * sample attributes. LABELS_PYROSCOPE is for Pyroscope and Grafana, where each distinct set of attributes, those of the
+ * samples included, is a series:
+ *
+ *	short names	namespace, pod, container, workload and node, which people filter by, stand beside k8s.pod.name and its
+ *			kind. They say who the pod is: no annotation of that name takes their place.
+ *	samples		have no attributes unless asked for.
+ *	left out	what would begin a new series of the same thing, or repeats what is there:
+ *			k8s.pod.start_time and k8s.pod.uid (a named pod; its name changes with it but in stateful sets),
+ *			k8s.container.restart_count and container.id (a named container: new with each restart),
+ *			service.instance.id (is namespace, pod and container in one), flamelet.identity of a named container (differs
+ *			while the kubelet does not answer), host.name (says what the node's name says), container.runtime.name,
+ *			process.linux.cgroup (its service has a name; sessions would be a series each).
+ *	names		every release takes them: other characters than A-Z a-z 0-9 _ . become "_", a digit in front gets one, and what
+ *			releases before 2.0 make equal by turning "." into "_" gets a number behind. "service_name" and names
+ *			beginning with two underscores are Pyroscope's own and are changed.
+ *
+ * The limit. Over `max_labels` attributes, those of samples counted, the least important ones stay behind, in this order:
+ * redundant ones and details of the image, IDs, pod annotations, pod labels, the user's own, the workload; never who
+ * it is: namespace, pod, container, node, service.name.
+ *
+ * The guard. Of each attribute of the samples of one resource, known by its content and not by a number, at most `max_values`
+ * values leave within an hour. One that did is free to leave again. When all places are taken, a new one has to wait until one
+ * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a thread
+ * name becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. */
+#ifndef OTLP_LABELS_H
+#define OTLP_LABELS_H
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "profile/builder.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LABEL_NAME_MAX 1024
+#define LABEL_VALUE_MAX 2048
+#define LABEL_OTHER_TEXT "[other]"
+
+/* The guard's values by preset. */
+#define LABELS_STANDARD_MAX_VALUES 200
+#define LABELS_PYROSCOPE_MAX_VALUES 20
+
+enum label_preset { LABELS_STANDARD, LABELS_PYROSCOPE };
+
+enum sample_attribute { /* mask */
+			SAMPLE_THREAD_NAME = 1, /* thread.name */
+			SAMPLE_CPU = 2, /* cpu.logical_number */
+			SAMPLE_CGROUP = 4, /* flamelet.cgroup.id */
+};
+#define SAMPLE_ATTRIBUTES_DEFAULT ((unsigned int)-1) /* the preset's */
+
+struct label_opts {
+	enum label_preset preset;
+	unsigned int sample_attributes; /* mask, or SAMPLE_ATTRIBUTES_DEFAULT */
+	const char *const *
+		excluded; /* keys of attributes that do not leave, those of samples and short names as well;
+				      * "*" at the end stands for any end */
+	size_t nr_excluded;
+	const struct attribute *extra; /* of each resource that has no such key */
+	size_t nr_extra;
+	uint32_t max_values; /* 0: the preset's */
+	uint32_t max_labels; /* 0: any number */
+};
+
+/* Of a sample: what is left of the profile's. */
+struct sample_labels {
+	uint64_t cgroup_id; /* 0: none */
+	uint32_t thread_name; /* string of the profile; 0: none; LABEL_OTHER: collapsed */
+	uint32_t cpu; /* LABEL_NONE: none */
+};
+#define LABEL_NONE UINT32_MAX
+#define LABEL_OTHER UINT32_MAX
+
+/* Of a resource. */
+struct resource_labels {
+	const struct attribute *items; /* most important first */
+	size_t nr;
+	uint32_t
+		group; /* the profile's first resource with the same ones: all of a group leave as one */
+};
+
+/* Texts are borrowed from the profile, the maker and `memory`. */
+struct labels {
+	struct resource_labels *resources; /* owned; by the profile's resources */
+	struct sample_labels *samples; /* owned; by the profile's samples */
+	struct arena memory;
+};
+void labels_done(struct labels *labels);
+
+/* Both only grow. */
+struct label_maker_stats {
+	uint64_t nr_samples_collapsed; /* sum of counts */
+	uint64_t nr_attributes_dropped; /* of resources, over max_labels; again in each profile */
+};
+
+/* Remembers which values have left. Belongs to one thread, but for its stats. */
+struct label_maker;
+
+/* Copies what it needs. Errors: -ENOMEM. */
+int label_maker_new(const struct label_opts *opts, struct label_maker **ret_maker) must_check;
+void label_maker_free(struct label_maker *maker);
+DEFINE_FREEP(struct label_maker, label_maker_free)
+
+/* `now_ns` is CLOCK_MONOTONIC. Errors: -ENOMEM. */
+int label_maker_make(struct label_maker *maker, const struct profile *profile, uint64_t now_ns,
+		     struct labels *ret_labels) must_check;
+
+/* From any thread. */
+struct label_maker_stats label_maker_get_stats(const struct label_maker *maker);
+
+#endif
