@@ -16,7 +16,8 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
-#include "otlp/otlp_encode.h"
+#include "otlp/encode.h"
+#include "otlp/labels.h"
 #include "otlp/transport.h"
 #include "profile/builder.h"
 
@@ -40,6 +41,7 @@ struct exporter {
 
 	/* The thread's own. */
 	struct transport *transport; /* owned */
+	struct label_maker *labels; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
 	struct strbuf request;
 	uint64_t next_log_ns;
@@ -136,6 +138,28 @@ static void send_profile(struct exporter *exporter, const struct profile *profil
 	take_answer(exporter, profile, &delivery);
 }
 
+static int encode(struct exporter *exporter, const struct profile *profile)
+{
+	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_free_ uint32_t *samples = calloc(profile->nr_samples + 1, sizeof(*samples));
+	struct encode_result result;
+
+	if (!samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->nr_samples; i++)
+		samples[i] = i;
+	int r = label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels);
+	if (r < 0)
+		return r;
+	const struct encode_job job = {
+		.profile = profile,
+		.labels = &labels,
+		.samples = samples,
+		.nr_samples = profile->nr_samples,
+	};
+	return otlp_encode(&job, &exporter->request, &result);
+}
+
 /* Encodes and sends what has been merged. */
 static void flush(struct exporter *exporter)
 {
@@ -145,7 +169,7 @@ static void flush(struct exporter *exporter)
 		return;
 	profile = builder_seal(take_ptr(exporter->builder));
 	strbuf_clear(&exporter->request);
-	int r = otlp_encode(profile, &exporter->request);
+	int r = encode(exporter, profile);
 	if (r < 0)
 		fail(exporter, profile_total(profile), describe(r));
 	else if (exporter->request.len > 0)
@@ -223,6 +247,7 @@ static void exporter_free(struct exporter *exporter)
 		return;
 	queue_done(&exporter->queue);
 	transport_free(exporter->transport);
+	label_maker_free(exporter->labels);
 	builder_free(exporter->builder);
 	strbuf_done(&exporter->request);
 	free(exporter);
@@ -250,6 +275,10 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	int r = queue_init(&exporter->queue, QUEUE_MAX_PROFILES);
 	if (r == 0)
 		r = transport_new(&transport_opts, &exporter->transport);
+	if (r == 0)
+		r = label_maker_new(
+			&(struct label_opts){ .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+			&exporter->labels);
 	if (r == 0)
 		r = thread_start("exporter", run, exporter, &exporter->thread);
 	if (r < 0)

@@ -1,51 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects what will be sent, then writes it in one pass.
+/* Profile by profile into one buffer; the dictionary that they all fill goes last.
  *
- * A point is a sample as it leaves. Processes and threads differ in it only by thread name, so several
- * samples often make one point and their counts are added. The points of one resource form a list, in the
- * order of their first sample, and become one ResourceProfiles:
+ * A point is a sample as it leaves. Processes and threads differ in it only by the attributes that are left to them, so
+ * several samples often make one point and their values are added. The points of a profile are collected, then
+ * written, before those of the next:
  *
- *	samples ──▶ points ──▶ resource 0: ● ─▶ ●
- *	                       resource 1: (nothing, left out)
- *	                       resource 2: ● ─▶ ● ─▶ ●
+ *	samples of group 0 ─▶ points ─▶ ResourceProfiles ┐
+ *	samples of group 2 ─▶ points ─▶ ResourceProfiles ├▶ out
+ *	                         └─▶ translator ─▶ ProfilesDictionary ┘
  *
  * Resource attributes are written in place and not by number into the string table: Pyroscope does not
  * resolve the numbers and would lose all labels.
  *
- * Values are counts, one a sample without time stamps, and the period tells what a count is worth. This is
- * the form that Pyroscope turns into its own CPU profile type. */
-#include "otlp/otlp_encode.h"
+ * A sample has one value without time stamps. Those of CPU profiles are counts, and the period tells what a count is
+ * worth: the form that Pyroscope turns into its own CPU profile type. */
+#include "otlp/encode.h"
 
 #include "base/array.h"
+#include "base/gzip.h"
 #include "base/hash.h"
+#include "base/htable.h"
 #include "base/pb.h"
+#include "otlp/converted_size.h"
 #include "otlp/otlp_fields.h"
 #include "otlp/packed.h"
+#include "otlp/sample_groups.h"
 #include "otlp/translator.h"
-#include "base/utf8.h"
+#include "profile/pprof.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #define PROFILE_ID_BYTES 16
 #define SCHEMA_URL "https://opentelemetry.io/schemas/1.44.0"
+#define PPROF_MAX_BYTES ((size_t)64 << 20) /* before compression */
 
 struct point_key {
-	uint32_t resource;
+	uint32_t group;
 	uint32_t stack;
 	uint32_t attributes[TRANSLATOR_NR_ATTRIBUTES]; /* unused ones are 0 */
 };
 
+static_assert(sizeof(struct point_key) == 20, "gap in struct point_key");
+
 struct point {
 	struct point_key key;
+	uint32_t profile_stack; /* one of those that became the key's */
 	uint64_t value;
-	uint32_t next_plus_1; /* of the same resource */
-};
-
-struct point_list {
-	uint32_t first_plus_1;
-	uint32_t last;
 };
 
 struct value_type {
@@ -54,25 +57,31 @@ struct value_type {
 };
 
 struct encoder {
-	const struct profile *profile; /* borrowed */
-	struct strbuf *out; /* borrowed */
+	const struct encode_job *job; /* borrowed */
+	struct strbuf *out; /* borrowed; keeps the first error of all */
+	struct sample_groups groups;
 	struct translator translator;
+	struct converted_size size;
 	struct value_type sample_type;
 	struct value_type period_type;
+	uint64_t period;
 	struct point *points; /* owned */
 	size_t nr_points, cap_points;
 	struct htable point_index;
-	struct point_list *resources; /* owned; points by the profile's resources */
-	struct strbuf message; /* scratch */
+	struct strbuf pprof; /* scratch: a message, and compressed */
+	struct strbuf payload;
+	uint64_t nr_counts;
 };
 
 static void encoder_done(struct encoder *encoder)
 {
+	sample_groups_done(&encoder->groups);
 	translator_done(&encoder->translator);
+	converted_size_done(&encoder->size);
 	free(encoder->points);
 	htable_done(&encoder->point_index);
-	free(encoder->resources);
-	strbuf_done(&encoder->message);
+	strbuf_done(&encoder->pprof);
+	strbuf_done(&encoder->payload);
 }
 
 static struct value_type add_value_type(struct encoder *encoder, const char *type, const char *unit)
@@ -83,113 +92,94 @@ static struct value_type add_value_type(struct encoder *encoder, const char *typ
 	};
 }
 
-static int encoder_init(struct encoder *encoder, const struct profile *profile, struct strbuf *out)
+/* A type without a period has neither a type of it nor a value. */
+static void choose_types(struct encoder *encoder)
 {
-	encoder->profile = profile;
-	encoder->out = out;
-	encoder->message = strbuf_with_max(out->max);
-	encoder->resources = calloc(profile->nr_resources, sizeof(*encoder->resources));
-	if (!encoder->resources)
-		return -ENOMEM;
+	const struct profile *profile = encoder->job->profile;
+	const struct profile_type_names *names = profile_type_names(profile->type);
 
-	int r = translator_init(&encoder->translator, profile, out->max);
+	encoder->sample_type = add_value_type(encoder, names->sample_type, names->sample_unit);
+	encoder->period_type = add_value_type(encoder, names->period_type, names->period_unit);
+	encoder->period = names->period_type[0] ? profile->period : 0;
+}
+
+static int encoder_init(struct encoder *encoder)
+{
+	encoder->pprof = strbuf_with_max(PPROF_MAX_BYTES);
+	encoder->payload = strbuf_with_max(2 * PPROF_MAX_BYTES);
+	int r = sample_groups_of(encoder->job, &encoder->groups);
 	if (r < 0)
 		return r;
-	encoder->sample_type = add_value_type(encoder, "samples", "count");
-	encoder->period_type = add_value_type(encoder, "cpu", "nanoseconds");
-	return 0;
+	r = translator_init(&encoder->translator, encoder->job->profile, encoder->out->max);
+	if (r < 0)
+		return r;
+	choose_types(encoder);
+	return converted_size_init(&encoder->size, &encoder->translator);
 }
 
-static void link_point(struct encoder *encoder, uint32_t point)
+static int add_point(struct encoder *encoder, const struct point *point)
 {
-	struct point_list *list = &encoder->resources[encoder->points[point].key.resource];
-
-	if (list->first_plus_1)
-		encoder->points[list->last].next_plus_1 = point + 1;
-	else
-		list->first_plus_1 = point + 1;
-	list->last = point;
-}
-
-static int add_point(struct encoder *encoder, const struct point_key *key, uint64_t value)
-{
-	uint32_t hash = hash_bytes(key, sizeof(*key));
+	uint32_t hash = hash_bytes(&point->key, sizeof(point->key));
 
 	struct htable_iter it = htable_lookup(&encoder->point_index, hash);
 	for (uint32_t i; htable_next(&it, &i);) {
-		if (memcmp(&encoder->points[i].key, key, sizeof(*key)) == 0) {
-			encoder->points[i].value += value;
+		if (memcmp(&encoder->points[i].key, &point->key, sizeof(point->key)) == 0) {
+			encoder->points[i].value += point->value;
 			return 0;
 		}
 	}
 
 	int r = array_grow(encoder->points, encoder->cap_points, encoder->nr_points + 1,
 			   UINT32_MAX - 1);
-	if (r < 0)
-		return r;
-	r = htable_add(&encoder->point_index, hash, (uint32_t)encoder->nr_points);
-	if (r < 0)
-		return r;
-	encoder->points[encoder->nr_points] = (struct point){ .key = *key, .value = value };
-	link_point(encoder, (uint32_t)encoder->nr_points++);
-	return 0;
+	if (r == 0)
+		r = htable_add(&encoder->point_index, hash, (uint32_t)encoder->nr_points);
+	if (r == 0)
+		encoder->points[encoder->nr_points++] = *point;
+	return r;
 }
 
-static int collect_points(struct encoder *encoder)
+static int collect_points(struct encoder *encoder, const struct sample_group *group)
 {
 	struct translator *translator = &encoder->translator;
 
-	for (size_t i = 0; i < encoder->profile->nr_samples; i++) {
-		const struct profile_sample *sample = &encoder->profile->samples[i];
-		struct point_key key = { .resource = sample->resource };
+	for (size_t i = 0; i < group->nr_samples; i++) {
+		uint32_t number = group->samples[i];
+		const struct profile_sample *sample = &encoder->job->profile->samples[number];
+		struct point point = {
+			.key.group = group->resource,
+			.profile_stack = sample->stack,
+			.value = sample->count,
+		};
 
-		if (sample->count == 0)
-			continue;
-		key.stack = translator_add_stack(translator, sample->stack);
-		translator_add_attributes(translator, sample, key.attributes);
-
-		int r = add_point(encoder, &key, sample->count);
+		point.key.stack = translator_add_stack(translator, sample->stack);
+		translator_add_attributes(translator, &encoder->job->labels->samples[number],
+					  point.key.attributes);
+		int r = add_point(encoder, &point);
 		if (r < 0)
 			return r;
+		encoder->nr_counts += sample->count;
 	}
 	return dictionary_error(&translator->dictionary);
 }
 
-static void put_text(struct strbuf *out, uint32_t field, const char *text)
+static void put_attribute(struct strbuf *out, const struct attribute *attribute)
 {
-	size_t begin = pb_begin(out, field);
+	size_t value_len = packed_field_len(strlen(attribute->value));
 
-	utf8_append(out, text);
-	pb_end(out, begin);
+	packed_begin(out, RESOURCE_ATTRIBUTES,
+		     packed_field_len(strlen(attribute->key)) + packed_field_len(value_len));
+	pb_string(out, KEY_VALUE_KEY, attribute->key);
+	packed_begin(out, KEY_VALUE_VALUE, value_len);
+	pb_string(out, ANY_VALUE_STRING, attribute->value);
 }
 
-static void put_attribute(struct encoder *encoder, const struct profile_attribute *attribute)
+static void put_resource(struct strbuf *out, const struct resource_labels *labels)
 {
-	struct strbuf *out = encoder->out;
-	size_t begin = pb_begin(out, RESOURCE_ATTRIBUTES);
+	size_t begin = pb_begin(out, RESOURCE_PROFILES_RESOURCE);
 
-	put_text(out, KEY_VALUE_KEY, profile_string(encoder->profile, attribute->key));
-	size_t value = pb_begin(out, KEY_VALUE_VALUE);
-	put_text(out, ANY_VALUE_STRING, profile_string(encoder->profile, attribute->value));
-	pb_end(out, value);
+	for (size_t i = 0; i < labels->nr; i++)
+		put_attribute(out, &labels->items[i]);
 	pb_end(out, begin);
-}
-
-/* Keys must be unique; the first one holds. */
-static void put_resource(struct encoder *encoder, const struct profile_resource *resource)
-{
-	const struct profile_attribute *attributes = encoder->profile->attributes + resource->first;
-	size_t begin = pb_begin(encoder->out, RESOURCE_PROFILES_RESOURCE);
-
-	for (size_t i = 0; i < resource->nr; i++) {
-		size_t first = 0;
-
-		while (attributes[first].key != attributes[i].key)
-			first++;
-		if (first == i)
-			put_attribute(encoder, &attributes[i]);
-	}
-	pb_end(encoder->out, begin);
 }
 
 static void put_scope(struct strbuf *out)
@@ -203,27 +193,42 @@ static void put_scope(struct strbuf *out)
 
 static void put_value_type(struct strbuf *out, uint32_t field, struct value_type value_type)
 {
-	size_t begin = pb_begin(out, field);
-
+	packed_begin(out, field,
+		     packed_uint_len(value_type.type) + packed_uint_len(value_type.unit));
 	pb_uint(out, VALUE_TYPE_TYPE, value_type.type);
 	pb_uint(out, VALUE_TYPE_UNIT, value_type.unit);
-	pb_end(out, begin);
+}
+
+static size_t count_attributes(const struct point *point)
+{
+	size_t nr = 0;
+
+	while (nr < TRANSLATOR_NR_ATTRIBUTES && point->key.attributes[nr])
+		nr++;
+	return nr;
 }
 
 static void put_point(struct encoder *encoder, const struct point *point)
 {
-	struct strbuf *message = &encoder->message;
-	size_t nr_attributes = 0;
+	struct strbuf *out = encoder->out;
+	const uint32_t *attributes = point->key.attributes;
+	size_t nr = count_attributes(point);
+	size_t len = packed_uint_len(point->key.stack) +
+		     packed_field_len(packed_varint_len(point->value));
 
-	while (nr_attributes < TRANSLATOR_NR_ATTRIBUTES && point->key.attributes[nr_attributes])
-		nr_attributes++;
-	strbuf_clear(message);
-	pb_uint(message, SAMPLE_STACK_INDEX, point->key.stack);
-	packed_append(message, SAMPLE_ATTRIBUTE_INDICES, point->key.attributes, nr_attributes);
-	packed_append_one(message, SAMPLE_VALUES, point->value);
-	if (strbuf_error(message) < 0)
-		encoder->out->error = strbuf_error(message);
-	pb_bytes(encoder->out, PROFILE_SAMPLES, message->data, message->len);
+	if (nr > 0)
+		len += packed_field_len(packed_values_len(attributes, nr));
+	packed_begin(out, PROFILE_SAMPLES, len);
+	pb_uint(out, SAMPLE_STACK_INDEX, point->key.stack);
+	packed_append(out, SAMPLE_ATTRIBUTE_INDICES, attributes, nr);
+	packed_append_one(out, SAMPLE_VALUES, point->value);
+	converted_size_add(&encoder->size,
+			   &(struct converted_sample){
+				   .stack = point->profile_stack,
+				   .attributes = attributes,
+				   .nr_attributes = nr,
+				   .value = point->value * (encoder->period ? encoder->period : 1),
+			   });
 }
 
 /* An id is there to recognise a profile that arrives twice; without randomness there is none. */
@@ -235,59 +240,107 @@ static void put_profile_id(struct strbuf *out)
 		pb_bytes(out, PROFILE_PROFILE_ID, id, sizeof(id));
 }
 
-static void put_profile(struct encoder *encoder, const struct point_list *list)
+static void keep_error(struct strbuf *out, int r)
 {
+	if (r < 0 && out->error == 0)
+		out->error = r;
+}
+
+static void put_payload(struct encoder *encoder, const struct sample_group *group)
+{
+	struct strbuf *out = encoder->out;
+	const struct pprof_part part = {
+		.samples = group->samples,
+		.nr_samples = group->nr_samples,
+	};
+
+	strbuf_clear(&encoder->pprof);
+	strbuf_clear(&encoder->payload);
+	int r = pprof_encode_part(encoder->job->profile, &part, &encoder->pprof);
+	if (r == 0) {
+		gzip_append(&encoder->payload, encoder->pprof.data, encoder->pprof.len);
+		r = strbuf_error(&encoder->payload);
+	}
+	keep_error(out, r);
+	pb_string(out, PROFILE_ORIGINAL_PAYLOAD_FORMAT, "pprof");
+	pb_bytes(out, PROFILE_ORIGINAL_PAYLOAD, encoder->payload.data, encoder->payload.len);
+}
+
+static void put_profile(struct encoder *encoder, const struct sample_group *group,
+			size_t first_point)
+{
+	const struct profile *profile = encoder->job->profile;
 	struct strbuf *out = encoder->out;
 	size_t begin = pb_begin(out, SCOPE_PROFILES_PROFILES);
 
 	put_value_type(out, PROFILE_SAMPLE_TYPE, encoder->sample_type);
-	for (uint32_t next = list->first_plus_1; next; next = encoder->points[next - 1].next_plus_1)
-		put_point(encoder, &encoder->points[next - 1]);
-	pb_fixed64(out, PROFILE_TIME_UNIX_NANO, encoder->profile->time_unix_ns);
-	pb_uint(out, PROFILE_DURATION_NANO, encoder->profile->duration_ns);
-	put_value_type(out, PROFILE_PERIOD_TYPE, encoder->period_type);
-	pb_int(out, PROFILE_PERIOD, (int64_t)encoder->profile->period);
+	for (size_t i = first_point; i < encoder->nr_points; i++)
+		put_point(encoder, &encoder->points[i]);
+	pb_fixed64(out, PROFILE_TIME_UNIX_NANO, profile->time_unix_ns);
+	pb_uint(out, PROFILE_DURATION_NANO, profile->duration_ns);
+	if (encoder->period_type.type)
+		put_value_type(out, PROFILE_PERIOD_TYPE, encoder->period_type);
+	pb_uint(out, PROFILE_PERIOD, encoder->period);
 	put_profile_id(out);
+	if (encoder->job->with_pprof)
+		put_payload(encoder, group);
 	pb_end(out, begin);
 }
 
-static void put_resource_profiles(struct encoder *encoder, size_t resource)
+static void put_resource_profiles(struct encoder *encoder, const struct sample_group *group,
+				  size_t first_point)
 {
 	struct strbuf *out = encoder->out;
 	size_t begin = pb_begin(out, EXPORT_REQUEST_RESOURCE_PROFILES);
 
-	put_resource(encoder, &encoder->profile->resources[resource]);
+	put_resource(out, &encoder->job->labels->resources[group->resource]);
 	size_t scope = pb_begin(out, RESOURCE_PROFILES_SCOPE_PROFILES);
 	put_scope(out);
-	put_profile(encoder, &encoder->resources[resource]);
+	put_profile(encoder, group, first_point);
 	pb_end(out, scope);
 	pb_string(out, RESOURCE_PROFILES_SCHEMA_URL, SCHEMA_URL);
 	pb_end(out, begin);
 }
 
-static void put_request(struct encoder *encoder)
+static int put_group(struct encoder *encoder, const struct sample_group *group)
 {
-	for (size_t i = 0; i < encoder->profile->nr_resources; i++)
-		if (encoder->resources[i].first_plus_1)
-			put_resource_profiles(encoder, i);
+	size_t first_point = encoder->nr_points;
 
+	int r = collect_points(encoder, group);
+	if (r == 0)
+		r = converted_size_begin(&encoder->size,
+					 &encoder->job->labels->resources[group->resource]);
+	if (r < 0)
+		return r;
+	put_resource_profiles(encoder, group, first_point);
+	return strbuf_error(encoder->out);
+}
+
+static void put_dictionary(struct encoder *encoder)
+{
 	size_t begin = pb_begin(encoder->out, EXPORT_REQUEST_DICTIONARY);
+
 	dictionary_encode(&encoder->translator.dictionary, encoder->out);
 	pb_end(encoder->out, begin);
 }
 
-int otlp_encode(const struct profile *profile, struct strbuf *out)
+int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)
 {
-	_cleanup_(encoder_done) struct encoder encoder = { 0 };
+	_cleanup_(encoder_done) struct encoder encoder = { .job = job, .out = out };
 
-	int r = encoder_init(&encoder, profile, out);
-	if (r == 0)
-		r = collect_points(&encoder);
-	if (r < 0) {
-		out->error = r;
-		return r;
-	}
-	if (encoder.nr_points > 0)
-		put_request(&encoder);
-	return strbuf_error(out);
+	int r = encoder_init(&encoder);
+	for (size_t i = 0; r == 0 && i < encoder.groups.nr_groups; i++)
+		r = put_group(&encoder, &encoder.groups.groups[i]);
+	if (r == 0 && encoder.groups.nr_groups > 0)
+		put_dictionary(&encoder);
+	keep_error(out, r);
+	if (strbuf_error(out) < 0)
+		return strbuf_error(out);
+	*ret_result = (struct encode_result){
+		.nr_counts = encoder.nr_counts,
+		.nr_profiles = encoder.groups.nr_groups,
+		.nr_samples = encoder.nr_points,
+		.cost_bytes = encoder.size.bytes,
+	};
+	return 0;
 }

@@ -5,19 +5,19 @@
 
 #define WIRE_LEN 2 /* protobuf's wire type of messages and packed fields */
 
-static size_t varint_len(uint64_t value)
-{
-	size_t len = 1;
-
-	while (value >>= 7)
-		len++;
-	return len;
-}
-
-static void begin(struct strbuf *out, uint32_t field, size_t len)
+void packed_begin(struct strbuf *out, uint32_t field, size_t len)
 {
 	pb_varint(out, (uint64_t)field << 3 | WIRE_LEN);
 	pb_varint(out, len);
+}
+
+size_t packed_values_len(const uint32_t *values, size_t nr)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		len += packed_varint_len(values[i]);
+	return len;
 }
 
 static char *put_varint(char *to, uint32_t value)
@@ -30,13 +30,11 @@ static char *put_varint(char *to, uint32_t value)
 
 void packed_append(struct strbuf *out, uint32_t field, const uint32_t *values, size_t nr)
 {
-	size_t len = 0;
+	size_t len = packed_values_len(values, nr);
 
 	if (nr == 0)
 		return;
-	for (size_t i = 0; i < nr; i++)
-		len += varint_len(values[i]);
-	begin(out, field, len);
+	packed_begin(out, field, len);
 
 	char *to = strbuf_extend(out, len);
 	for (size_t i = 0; to && i < nr; i++)
@@ -45,6 +43,6 @@ void packed_append(struct strbuf *out, uint32_t field, const uint32_t *values, s
 
 void packed_append_one(struct strbuf *out, uint32_t field, uint64_t value)
 {
-	begin(out, field, varint_len(value));
+	packed_begin(out, field, packed_varint_len(value));
 	pb_varint(out, value);
 }

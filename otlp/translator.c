@@ -45,7 +45,7 @@ int translator_init(struct translator *translator, const struct profile *profile
 	translator->dictionary = (struct dictionary){ 0 };
 	translator->message = strbuf_with_max(max_bytes);
 	translator->numbers = calloc(2 * nr_strings + profile->nr_mappings + profile->nr_functions +
-					     profile->nr_locations + profile->nr_stacks,
+					     2 * profile->nr_locations + profile->nr_stacks,
 				     sizeof(*translator->numbers));
 	if (!translator->numbers)
 		return -ENOMEM;
@@ -54,7 +54,8 @@ int translator_init(struct translator *translator, const struct profile *profile
 	translator->mappings = translator->thread_names + nr_strings;
 	translator->functions = translator->mappings + profile->nr_mappings;
 	translator->locations = translator->functions + profile->nr_functions;
-	translator->stacks = translator->locations + profile->nr_locations;
+	translator->location_mappings = translator->locations + profile->nr_locations;
+	translator->stacks = translator->location_mappings + profile->nr_locations;
 	return dictionary_init(&translator->dictionary, max_bytes);
 }
 
@@ -108,40 +109,64 @@ static uint32_t add_text_attribute(struct translator *translator, const char *ke
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
-static uint32_t add_number_attribute(struct translator *translator, const char *key, int64_t value)
+static uint32_t add_number_attribute(struct translator *translator, const char *key, uint64_t value)
 {
 	uint32_t key_index = translator_add_text(translator, key);
 	struct strbuf *message = begin_message(translator);
 
 	pb_uint(message, KEY_VALUE_AND_UNIT_KEY, key_index);
-	size_t any = pb_begin(message, KEY_VALUE_AND_UNIT_VALUE);
-	pb_int_always(message, ANY_VALUE_INT, value);
-	pb_end(message, any);
+	packed_begin(message, KEY_VALUE_AND_UNIT_VALUE, 1 + packed_varint_len(value));
+	pb_int_always(message, ANY_VALUE_INT, (int64_t)value);
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
+/* LABEL_OTHER is no string; what stands for all collapsed names is remembered as "", which no thread has. */
 static uint32_t add_thread_name(struct translator *translator, uint32_t name)
 {
-	uint32_t *known = &translator->thread_names[name];
+	bool is_other = name == LABEL_OTHER;
+	uint32_t *known = &translator->thread_names[is_other ? 0 : name];
 
 	if (!*known)
 		*known = add_text_attribute(translator, "thread.name",
-					    profile_string(translator->profile, name)) +
+					    is_other ? LABEL_OTHER_TEXT
+						     : profile_string(translator->profile, name)) +
 			 1;
 	return *known - 1;
 }
 
-size_t translator_add_attributes(struct translator *translator, const struct profile_sample *sample,
+static uint32_t add_cpu(struct translator *translator, uint32_t cpu)
+{
+	uint32_t attribute = cpu < TRANSLATOR_NR_CPUS ? translator->cpus[cpu] : 0;
+
+	if (attribute)
+		return attribute;
+	attribute = add_number_attribute(translator, "cpu.logical_number", cpu);
+	if (cpu < TRANSLATOR_NR_CPUS)
+		translator->cpus[cpu] = attribute;
+	return attribute;
+}
+
+static uint32_t add_cgroup(struct translator *translator, uint64_t cgroup_id)
+{
+	if (translator->last_cgroup != cgroup_id) {
+		translator->last_cgroup_attribute = add_number_attribute(
+			translator, "flamelet.cgroup.id", cgroup_id);
+		translator->last_cgroup = cgroup_id;
+	}
+	return translator->last_cgroup_attribute;
+}
+
+size_t translator_add_attributes(struct translator *translator, const struct sample_labels *labels,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES])
 {
 	size_t nr = 0;
 
-	if (sample->thread_comm)
-		attributes[nr++] = add_thread_name(translator, sample->thread_comm);
-	attributes[nr++] = add_number_attribute(translator, "cpu.logical_number", sample->cpu);
-	if (sample->cgroup_id)
-		attributes[nr++] = add_number_attribute(translator, "flamelet.cgroup.id",
-							(int64_t)sample->cgroup_id);
+	if (labels->thread_name)
+		attributes[nr++] = add_thread_name(translator, labels->thread_name);
+	if (labels->cpu != LABEL_NONE)
+		attributes[nr++] = add_cpu(translator, labels->cpu);
+	if (labels->cgroup_id)
+		attributes[nr++] = add_cgroup(translator, labels->cgroup_id);
 	return nr;
 }
 
@@ -217,11 +242,9 @@ static bool keeps_mapping(const struct profile *profile, const struct profile_lo
 
 static void put_line(struct strbuf *message, uint32_t function, uint32_t number)
 {
-	size_t line = pb_begin(message, LOCATION_LINES);
-
+	packed_begin(message, LOCATION_LINES, packed_uint_len(function) + packed_uint_len(number));
 	pb_uint(message, LINE_FUNCTION_INDEX, function);
 	pb_uint(message, LINE_LINE, number);
-	pb_end(message, line);
 }
 
 static uint32_t add_frame_type(struct translator *translator, enum frame_kind kind)
@@ -237,15 +260,16 @@ static uint32_t add_frame_type(struct translator *translator, enum frame_kind ki
 	return add_text_attribute(translator, "profile.frame.type", names[kind]);
 }
 
-static uint32_t build_location(struct translator *translator,
-			       const struct profile_location *location)
+static uint32_t build_location(struct translator *translator, uint32_t old)
 {
+	const struct profile_location *location = &translator->profile->locations[old];
 	const struct profile_line *lines = profile_location_lines(translator->profile, location);
 	bool has_mapping = keeps_mapping(translator->profile, location);
 	uint32_t mapping = has_mapping ? add_mapping(translator, location->mapping) : 0;
 	uint32_t frame_type = add_frame_type(translator, location->kind);
 	for (uint32_t i = 0; i < location->nr_lines; i++)
 		add_function(translator, lines[i].function);
+	translator->location_mappings[old] = mapping;
 	struct strbuf *message = begin_message(translator);
 
 	pb_uint(message, LOCATION_MAPPING_INDEX, mapping);
@@ -262,7 +286,7 @@ static uint32_t add_location(struct translator *translator, uint32_t old)
 	uint32_t *known = &translator->locations[old];
 
 	if (!*known)
-		*known = build_location(translator, &translator->profile->locations[old]) + 1;
+		*known = build_location(translator, old) + 1;
 	return *known - 1;
 }
 

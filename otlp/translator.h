@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "otlp/dictionary.h"
+#include "otlp/labels.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
@@ -13,18 +14,23 @@
 
 #define TRANSLATOR_STACK_MAX_FRAMES 1000
 #define TRANSLATOR_NR_ATTRIBUTES 3 /* thread name, CPU, cgroup */
+#define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
 
 struct translator {
 	const struct profile *profile; /* borrowed */
 	struct dictionary dictionary;
 	struct strbuf message; /* scratch: the element being built */
-	uint32_t *numbers; /* owned; the memory of the following, each by old number */
+	uint32_t *numbers; /* owned; the memory of the following, new numbers + 1 by old number */
 	uint32_t *strings;
 	uint32_t *thread_names; /* attributes, by string */
 	uint32_t *mappings;
 	uint32_t *functions;
 	uint32_t *locations;
 	uint32_t *stacks;
+	uint32_t *location_mappings; /* without the 1; 0: it leaves without one */
+	uint32_t cpus[TRANSLATOR_NR_CPUS]; /* attributes */
+	uint64_t last_cgroup; /* its attribute: samples come by resource */
+	uint32_t last_cgroup_attribute;
 	uint32_t frames[TRANSLATOR_STACK_MAX_FRAMES]; /* scratch: the stack being built */
 };
 
@@ -38,8 +44,8 @@ uint32_t translator_add_text(struct translator *translator, const char *text);
 
 uint32_t translator_add_stack(struct translator *translator, uint32_t stack);
 
-/* Fills in the numbers of the sample's attributes and returns how many there are. */
-size_t translator_add_attributes(struct translator *translator, const struct profile_sample *sample,
+/* Fills in the numbers of a sample's attributes and returns how many there are. */
+size_t translator_add_attributes(struct translator *translator, const struct sample_labels *labels,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES]);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "otlp/exporter.h"
-#include "otlp/otlp_encode.h"
 #include "tests/oracle/otlp_sample.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ static int write_body(const struct profile *profile)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
 
-	int r = otlp_encode(profile, &body);
+	int r = otlp_encode_profile(profile, &body);
 	return r < 0 ? r : fd_write_all(STDOUT_FILENO, body.data, body.len);
 }
 

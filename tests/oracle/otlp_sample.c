@@ -105,6 +105,41 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr)
 	return builder_seal(take_ptr(builder));
 }
 
+int otlp_job_init(struct otlp_job *job, const struct profile *profile,
+		  const struct label_opts *opts)
+{
+	*job = (struct otlp_job){
+		.job = { .profile = profile, .nr_samples = profile->nr_samples },
+		.samples = calloc(profile->nr_samples + 1, sizeof(*job->samples)),
+	};
+	if (!job->samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->nr_samples; i++)
+		job->samples[i] = i;
+	int r = label_maker_new(opts, &job->maker);
+	if (r == 0)
+		r = label_maker_make(job->maker, profile, 0, &job->labels);
+	job->job.labels = &job->labels;
+	job->job.samples = job->samples;
+	return r;
+}
+
+void otlp_job_done(struct otlp_job *job)
+{
+	labels_done(&job->labels);
+	label_maker_free(job->maker);
+	free(job->samples);
+}
+
+int otlp_encode_profile(const struct profile *profile, struct strbuf *out)
+{
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	struct encode_result result;
+
+	int r = otlp_job_init(&job, profile, OTLP_STANDARD);
+	return r < 0 ? r : otlp_encode(&job.job, out, &result);
+}
+
 #define BUILD_ID "8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0"
 
 static const struct otlp_frame serving[] = {

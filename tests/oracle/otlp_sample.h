@@ -3,6 +3,7 @@
 #ifndef TESTS_ORACLE_OTLP_SAMPLE_H
 #define TESTS_ORACLE_OTLP_SAMPLE_H
 
+#include "otlp/encode.h"
 #include "profile/builder.h"
 
 struct otlp_line {
@@ -35,6 +36,25 @@ struct otlp_sample {
 /* The samples as a profile of 10 s at 100 Hz that began at OTLP_SAMPLE_TIME; NULL for want of memory. */
 #define OTLP_SAMPLE_TIME_NS UINT64_C(1795188153000000000)
 struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr);
+
+/* A job for all samples of a profile, with the labels of a new maker. */
+struct otlp_job {
+	struct encode_job job;
+	struct label_maker *maker;
+	struct labels labels;
+	uint32_t *samples;
+};
+int otlp_job_init(struct otlp_job *job, const struct profile *profile,
+		  const struct label_opts *opts) must_check;
+void otlp_job_done(struct otlp_job *job);
+
+#define OTLP_STANDARD (&(struct label_opts){ .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
+#define OTLP_PYROSCOPE                                                                             \
+	(&(struct label_opts){ .preset = LABELS_PYROSCOPE,                                         \
+			       .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
+
+/* All of it as OTLP, with the standard preset. */
+int otlp_encode_profile(const struct profile *profile, struct strbuf *out) must_check;
 
 /* One of everything an encoder can meet. What must become of it is written down in check_otlp.py. */
 struct profile *otlp_sample_profile(void);

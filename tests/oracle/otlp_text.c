@@ -204,3 +204,50 @@ int otlp_text(const struct strbuf *body, struct strbuf *out)
 	}
 	return strbuf_error(out);
 }
+
+static struct pb_field first_profile(const struct strbuf *body)
+{
+	const struct pb_field request = {
+		.data = (const unsigned char *)body->data,
+		.len = body->len,
+	};
+	struct pb_field of_resource = field_of(request, EXPORT_REQUEST_RESOURCE_PROFILES, 0);
+	struct pb_field scope = field_of(of_resource, RESOURCE_PROFILES_SCOPE_PROFILES, 0);
+
+	return field_of(scope, SCOPE_PROFILES_PROFILES, 0);
+}
+
+static void put_value_type(struct strbuf *out, struct pb_field dictionary, struct pb_field type)
+{
+	if (!type.number) {
+		strbuf_append_char(out, '-');
+		return;
+	}
+	put_entry(out, dictionary, field_of(type, VALUE_TYPE_TYPE, 0).value);
+	strbuf_append_char(out, '/');
+	put_entry(out, dictionary, field_of(type, VALUE_TYPE_UNIT, 0).value);
+}
+
+int otlp_text_types(const struct strbuf *body, struct strbuf *out)
+{
+	const struct pb_field request = {
+		.data = (const unsigned char *)body->data,
+		.len = body->len,
+	};
+	struct pb_field dictionary = field_of(request, EXPORT_REQUEST_DICTIONARY, 0);
+	struct pb_field profile = first_profile(body);
+
+	put_value_type(out, dictionary, field_of(profile, PROFILE_SAMPLE_TYPE, 0));
+	strbuf_append_char(out, ' ');
+	put_value_type(out, dictionary, field_of(profile, PROFILE_PERIOD_TYPE, 0));
+	strbuf_appendf(out, " %" PRIu64, field_of(profile, PROFILE_PERIOD, 0).value);
+	return strbuf_error(out);
+}
+
+const void *otlp_text_payload(const struct strbuf *body, size_t *ret_len)
+{
+	struct pb_field payload = field_of(first_profile(body), PROFILE_ORIGINAL_PAYLOAD, 0);
+
+	*ret_len = payload.len;
+	return payload.data;
+}

@@ -14,4 +14,10 @@
 /* Errors: -EBADMSG when the body is not what we write. */
 int otlp_text(const struct strbuf *body, struct strbuf *out) must_check;
 
+/* What the first profile says of its values: "samples/count cpu/nanoseconds 10000000", "-" for no period type. */
+int otlp_text_types(const struct strbuf *body, struct strbuf *out) must_check;
+
+/* The first profile's original payload; borrowed from the body. */
+const void *otlp_text_payload(const struct strbuf *body, size_t *ret_len);
+
 #endif

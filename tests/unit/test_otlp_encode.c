@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/otlp_encode.h"
+#include "otlp/encode.h"
 
+#include "base/gzip.h"
+#include "profile/pprof.h"
 #include "tests/oracle/otlp_sample.h"
 #include "tests/oracle/otlp_text.h"
 #include "torture.h"
@@ -23,7 +25,7 @@ static void assert_text(const struct otlp_sample *samples, size_t nr, const char
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
 
 	assert_non_null(profile);
-	assert_int_equal(otlp_encode(profile, &body), 0);
+	assert_int_equal(otlp_encode_profile(profile, &body), 0);
 	assert_int_equal(otlp_text(&body, &text), 0);
 	assert_string_equal(strbuf_str(&text), expected);
 }
@@ -59,7 +61,7 @@ static void what_is_in_out_already_stays(void **state)
 	(void)state;
 
 	strbuf_append_str(&body, "before");
-	assert_int_equal(otlp_encode(profile, &body), 0);
+	assert_int_equal(otlp_encode_profile(profile, &body), 0);
 	assert_memory_equal(body.data, "before\x0a", 7);
 }
 
@@ -258,12 +260,215 @@ static void deep_stacks_are_cut_at_the_root(void **state)
 		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
 		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(otlp_encode(profile, &body), 0);
+		assert_int_equal(otlp_encode_profile(profile, &body), 0);
 		assert_int_equal(otlp_text(&body, &text), 0);
 		assert_int_equal(count_frames(strbuf_str(&text)), cases[i].nr_left);
 		assert_non_null(strstr(strbuf_str(&text), ": f0[native] f1[native]"));
 		assert_int_equal(strstr(strbuf_str(&text), " [stack cut][] = 1") != NULL,
 				 cases[i].is_cut);
+	}
+}
+
+static const struct attribute restarted[2][3] = {
+	{ { "k8s.pod.name", "a" }, { "k8s.container.name", "c" }, { "container.id", "1" } },
+	{ { "k8s.pod.name", "a" }, { "k8s.container.name", "c" }, { "container.id", "2" } },
+};
+static const struct otlp_frame other_only[] = { NATIVE("other") };
+static const struct otlp_sample mixed[] = {
+	{ restarted[0], 3, main_only, 1, "t", { .cpu = 1, .count = 1 } },
+	{ NULL, 0, other_only, 1, "u", { .cpu = 2, .count = 2 } },
+	{ restarted[1], 3, main_only, 1, "u", { .cpu = 3, .count = 4 } },
+	{ restarted[1], 3, other_only, 1, "t", { .cpu = 4, .count = 8 } },
+};
+
+static void resources_that_leave_alike_are_one_profile(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(mixed,
+									    array_len(mixed));
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
+	struct encode_result result;
+	(void)state;
+
+	assert_int_equal(otlp_job_init(&job, profile, OTLP_PYROSCOPE), 0);
+	assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
+	assert_int_equal(otlp_text(&body, &text), 0);
+	assert_string_equal(strbuf_str(&text),
+			    "{}: other[native] = 2\n"
+			    "{pod=a container=c k8s.pod.name=a k8s.container.name=c}: "
+			    "main[native] = 5\n"
+			    "{pod=a container=c k8s.pod.name=a k8s.container.name=c}: "
+			    "other[native] = 8\n");
+	assert_int_equal(result.nr_counts, 15);
+	assert_int_equal(result.nr_profiles, 2);
+	assert_int_equal(result.nr_samples, 3);
+}
+
+static void a_part_has_its_samples_and_nothing_of_others(void **state)
+{
+	static const uint32_t part[] = { 2, 0 };
+	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(mixed,
+									    array_len(mixed));
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
+	struct encode_result result;
+	(void)state;
+
+	assert_int_equal(otlp_job_init(&job, profile, OTLP_STANDARD), 0);
+	job.job.samples = part;
+	job.job.nr_samples = array_len(part);
+	assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
+	assert_int_equal(otlp_text(&body, &text), 0);
+	assert_string_equal(strbuf_str(&text),
+			    "{k8s.pod.name=a k8s.container.name=c container.id=1} thread.name=t "
+			    "cpu.logical_number=1: main[native] = 1\n"
+			    "{k8s.pod.name=a k8s.container.name=c container.id=2} thread.name=u "
+			    "cpu.logical_number=3: main[native] = 4\n");
+	assert_null(memmem(body.data, body.len, "other", strlen("other")));
+	assert_int_equal(result.nr_counts, 5);
+}
+
+static void collapsed_threads_are_one(void **state)
+{
+	static const struct label_opts opts = {
+		.sample_attributes = SAMPLE_THREAD_NAME,
+		.max_values = 1,
+	};
+	static const struct otlp_sample samples[] = {
+		{ NULL, 0, main_only, 1, "a", { .count = 1 } },
+		{ NULL, 0, main_only, 1, "b", { .count = 9 } },
+		{ NULL, 0, main_only, 1, "c", { .count = 2 } },
+		{ NULL, 0, main_only, 1, NULL, { .count = 4 } },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(samples,
+									    array_len(samples));
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
+	struct encode_result result;
+	(void)state;
+
+	assert_int_equal(otlp_job_init(&job, profile, &opts), 0);
+	assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
+	assert_int_equal(otlp_text(&body, &text), 0);
+	assert_string_equal(strbuf_str(&text), "{} thread.name=[other]: main[native] = 3\n"
+					       "{} thread.name=b: main[native] = 9\n"
+					       "{}: main[native] = 4\n");
+}
+
+static void types_are_named_as_pyroscope_wants_them(void **state)
+{
+	static const struct {
+		enum profile_type type;
+		const char *expected;
+	} cases[] = {
+		{ PROFILE_CPU, "samples/count cpu/nanoseconds 10000000" },
+		{ PROFILE_WALL, "wall/nanoseconds wall/nanoseconds 10000000" },
+		{ PROFILE_OFF_CPU, "off_cpu/nanoseconds - 0" },
+		{ PROFILE_INUSE_SPACE, "inuse_space/bytes memory/bytes 10000000" },
+		{ PROFILE_LOCK_DELAY, "delay/nanoseconds mutex/count 10000000" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(mixed, 1);
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
+
+		profile->type = cases[i].type;
+		assert_int_equal(otlp_encode_profile(profile, &body), 0);
+		assert_int_equal(otlp_text_types(&body, &text), 0);
+		assert_string_equal(strbuf_str(&text), cases[i].expected);
+	}
+}
+
+static void the_payload_is_the_pprof_of_the_same_samples(void **state)
+{
+	static const uint32_t of_first_group[] = { 1 };
+	const struct pprof_part part = { .samples = of_first_group, .nr_samples = 1 };
+	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(mixed,
+									    array_len(mixed));
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf pprof = strbuf_with_max(PLENTY_BYTES);
+	_cleanup_(strbuf_done) struct strbuf expected = strbuf_with_max(PLENTY_BYTES);
+	struct encode_result result;
+	size_t len;
+	(void)state;
+
+	assert_int_equal(otlp_job_init(&job, profile, OTLP_PYROSCOPE), 0);
+	job.job.with_pprof = true;
+	assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
+	const void *payload = otlp_text_payload(&body, &len);
+
+	assert_int_equal(pprof_encode_part(profile, &part, &pprof), 0);
+	gzip_append(&expected, pprof.data, pprof.len);
+	assert_int_equal(strbuf_error(&expected), 0);
+	assert_int_equal(len, expected.len);
+	assert_memory_equal(payload, expected.data, len);
+}
+
+/* 2000 samples of 30 frames in so many files, as it was measured (converted_size.h). */
+#define NR_MEASURED 2000
+#define NR_MEASURED_FRAMES 30
+#define NR_MEASURED_PLACES 300
+
+static struct profile *measured_profile(size_t nr_files)
+{
+	static char names[NR_MEASURED_PLACES][24];
+	static char files[NR_MEASURED_PLACES][24];
+	static struct otlp_frame frames[NR_MEASURED][NR_MEASURED_FRAMES];
+	static struct otlp_sample samples[NR_MEASURED];
+
+	for (size_t i = 0; i < NR_MEASURED_PLACES; i++) {
+		snprintf(names[i], sizeof(names[i]), "lib%zu.so+0x%zx", nr_files ? i % nr_files : 0,
+			 i);
+		snprintf(files[i], sizeof(files[i]), "/usr/lib/lib%zu.so",
+			 nr_files ? i % nr_files : 0);
+	}
+	for (size_t i = 0; i < NR_MEASURED; i++) {
+		for (size_t j = 0; j < NR_MEASURED_FRAMES; j++) {
+			size_t place = (i / NR_MEASURED_PLACES * 7 + i + j) % NR_MEASURED_PLACES;
+
+			if (j == 0)
+				place = i * 11 % NR_MEASURED_PLACES;
+			frames[i][j] = (struct otlp_frame){ names[place],
+							    NULL,
+							    FRAME_NATIVE,
+							    nr_files ? files[place] : NULL,
+							    nr_files ? files[place] : NULL,
+							    place,
+							    NULL };
+		}
+		samples[i] = (struct otlp_sample){ NULL,      0,
+						   frames[i], NR_MEASURED_FRAMES,
+						   NULL,      { .count = 1 + i } };
+	}
+	return otlp_profile_of(samples, NR_MEASURED);
+}
+
+static void the_cost_is_what_was_measured(void **state)
+{
+	static const struct {
+		size_t nr_files;
+		size_t measured_bytes;
+	} cases[] = { { 0, 146000 }, { 1, 166000 }, { 10, 490000 }, { 100, 1218000 } };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(profile_unrefp) struct profile *profile = measured_profile(
+			cases[i].nr_files);
+		_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+		struct encode_result result;
+
+		assert_non_null(profile);
+		assert_int_equal(otlp_job_init(&job, profile, OTLP_PYROSCOPE), 0);
+		assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
+		assert_in_range(result.cost_bytes, cases[i].measured_bytes * 9 / 10,
+				cases[i].measured_bytes * 5 / 4);
 	}
 }
 
@@ -273,11 +478,11 @@ static void every_limit_is_kept(void **state)
 	_cleanup_(strbuf_done) struct strbuf whole = strbuf_with_max(PLENTY_BYTES);
 	(void)state;
 
-	assert_int_equal(otlp_encode(profile, &whole), 0);
+	assert_int_equal(otlp_encode_profile(profile, &whole), 0);
 	for (size_t max = 0; max < whole.len; max += 1 + max / 8) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(max);
 
-		assert_int_equal(otlp_encode(profile, &out), -ENOSPC);
+		assert_int_equal(otlp_encode_profile(profile, &out), -ENOSPC);
 		assert_int_equal(strbuf_error(&out), -ENOSPC);
 		assert_true(out.len <= max);
 	}
@@ -286,15 +491,19 @@ static void every_limit_is_kept(void **state)
 static void every_failing_allocation_is_reported(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_sample_profile();
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
 	unsigned int nr_failed = 0;
 	bool did_fail;
 	(void)state;
 
+	assert_int_equal(otlp_job_init(&job, profile, OTLP_STANDARD), 0);
+	job.job.with_pprof = true;
 	do {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+		struct encode_result result;
 
 		torture_begin(nr_failed + 1);
-		int r = otlp_encode(profile, &out);
+		int r = otlp_encode(&job.job, &out, &result);
 		did_fail = torture_end();
 		assert_int_equal(r, did_fail ? -ENOMEM : 0);
 		assert_int_equal(strbuf_error(&out), r);
@@ -320,6 +529,12 @@ int main(void)
 		cmocka_unit_test(a_sample_without_frames_has_one),
 		cmocka_unit_test(names_that_become_equal_become_one_sample),
 		cmocka_unit_test(deep_stacks_are_cut_at_the_root),
+		cmocka_unit_test(resources_that_leave_alike_are_one_profile),
+		cmocka_unit_test(a_part_has_its_samples_and_nothing_of_others),
+		cmocka_unit_test(collapsed_threads_are_one),
+		cmocka_unit_test(types_are_named_as_pyroscope_wants_them),
+		cmocka_unit_test(the_payload_is_the_pprof_of_the_same_samples),
+		cmocka_unit_test(the_cost_is_what_was_measured),
 		cmocka_unit_test(every_limit_is_kept),
 		cmocka_unit_test(every_failing_allocation_is_reported),
 	};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/converted_size.h"
+
+#include "base/array.h"
+#include "otlp/packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The dictionary's locations that are not of the profile: the empty one and remarks about stacks. */
+#define NR_OWN_LOCATIONS 3
+
+/* A field with an index into one of a profile's tables. */
+#define INDEX_BYTES 4
+
+/* Tag and length of a message: of one in the tables, of a sample. */
+#define HEAD_BYTES 2
+#define SAMPLE_HEAD_BYTES 4
+
+/* Its id, and flags that are fields when set: always that it has functions, seldom that all have lines. */
+#define MAPPING_BYTES (HEAD_BYTES + INDEX_BYTES + 2 * 2)
+/* The end of the file, its name and its build id; then only the first flag. */
+#define MAPPED_FILE_BYTES 9
+
+#define FUNCTION_BYTES (HEAD_BYTES + 4 * INDEX_BYTES)
+#define LABEL_BYTES (HEAD_BYTES + 2 * INDEX_BYTES)
+
+/* Types, times, period, and the strings of these. */
+#define PROFILE_BYTES 128
+/* Those that Pyroscope adds to a series. */
+#define SERIES_LABELS_BYTES 128
+
+int converted_size_init(struct converted_size *size, const struct translator *translator)
+{
+	const struct profile *profile = translator->profile;
+	size_t nr_locations = profile->nr_locations + NR_OWN_LOCATIONS;
+
+	*size = (struct converted_size){ .translator = translator };
+	size->marks = calloc(2 * profile->nr_stacks + 2 * nr_locations + profile->nr_functions +
+				     profile->strings.nr_strings + profile->nr_mappings + 1,
+			     sizeof(*size->marks));
+	if (!size->marks)
+		return -ENOMEM;
+	size->stacks = size->marks;
+	size->stack_bytes = size->stacks + profile->nr_stacks;
+	size->locations = size->stack_bytes + profile->nr_stacks;
+	size->location_ids = size->locations + nr_locations;
+	size->functions = size->location_ids + nr_locations;
+	size->strings = size->functions + profile->nr_functions;
+	size->mappings = size->strings + profile->strings.nr_strings;
+	return 0;
+}
+
+void converted_size_done(struct converted_size *size)
+{
+	free(size->marks);
+	free(size->attributes);
+}
+
+static size_t text_bytes(const char *text)
+{
+	return packed_field_len(strlen(text));
+}
+
+static int mark_attributes(struct converted_size *size)
+{
+	size_t nr = size->translator->dictionary.tables[DICTIONARY_ATTRIBUTE].nr_rows;
+	size_t nr_before = size->cap_attributes;
+
+	int r = array_grow(size->attributes, size->cap_attributes, nr, UINT32_MAX);
+	if (r == 0)
+		memset(size->attributes + nr_before, 0,
+		       (size->cap_attributes - nr_before) * sizeof(*size->attributes));
+	return r;
+}
+
+int converted_size_begin(struct converted_size *size, const struct resource_labels *labels)
+{
+	int r = mark_attributes(size);
+	if (r < 0)
+		return r;
+	size->profile++;
+	size->nr_locations = 0;
+	size->bytes += PROFILE_BYTES + SERIES_LABELS_BYTES;
+	for (size_t i = 0; i < labels->nr; i++)
+		size->bytes += HEAD_BYTES + text_bytes(labels->items[i].key) +
+			       text_bytes(labels->items[i].value);
+	return 0;
+}
+
+/* Whether it is the first time in this profile. */
+static bool mark(const struct converted_size *size, uint32_t *marked)
+{
+	if (*marked == size->profile)
+		return false;
+	*marked = size->profile;
+	return true;
+}
+
+static size_t string_bytes(struct converted_size *size, uint32_t string)
+{
+	return mark(size, &size->strings[string])
+		       ? text_bytes(profile_string(size->translator->profile, string))
+		       : 0;
+}
+
+static size_t function_bytes(struct converted_size *size, uint32_t number)
+{
+	const struct profile_function *function = &size->translator->profile->functions[number];
+
+	if (!mark(size, &size->functions[number]))
+		return 0;
+	return FUNCTION_BYTES + packed_uint_len(function->start_line) +
+	       string_bytes(size, function->name) + string_bytes(size, function->system_name) +
+	       string_bytes(size, function->filename);
+}
+
+static size_t location_bytes(struct converted_size *size, uint32_t number)
+{
+	const struct profile *profile = size->translator->profile;
+	const struct profile_location *location = &profile->locations[number];
+	const struct profile_line *lines = profile_location_lines(profile, location);
+	size_t bytes = HEAD_BYTES + 2 * INDEX_BYTES;
+
+	for (uint32_t i = 0; i < location->nr_lines; i++)
+		bytes += HEAD_BYTES + INDEX_BYTES + packed_uint_len(lines[i].line) +
+			 function_bytes(size, lines[i].function);
+	if (size->translator->location_mappings[number])
+		bytes += packed_uint_len(location->address) +
+			 string_bytes(size, profile->mappings[location->mapping].filename) +
+			 string_bytes(size, profile->mappings[location->mapping].build_id);
+	return bytes;
+}
+
+/* What each sample with it takes: the location's id, and a mapping unless one before it in the stack had the same. */
+static size_t frame_bytes(struct converted_size *size, uint32_t number)
+{
+	uint32_t location = size->translator->locations[number] - 1;
+	uint32_t mapping = size->translator->location_mappings[number];
+	size_t bytes = 0;
+
+	if (mark(size, &size->locations[location])) {
+		size->location_ids[location] = ++size->nr_locations;
+		size->bytes += location_bytes(size, number);
+	}
+	if (size->mappings[mapping] != size->walk) {
+		size->mappings[mapping] = size->walk;
+		bytes = MAPPING_BYTES + (mapping ? MAPPED_FILE_BYTES : 0);
+	}
+	return bytes + packed_varint_len(size->location_ids[location]);
+}
+
+static uint32_t walk_stack(struct converted_size *size, uint32_t number)
+{
+	const struct profile *profile = size->translator->profile;
+	const struct profile_stack *stack = &profile->stacks[number];
+	size_t nr = stack->nr > TRANSLATOR_STACK_MAX_FRAMES ? TRANSLATOR_STACK_MAX_FRAMES
+							    : stack->nr;
+	size_t bytes = INDEX_BYTES; /* tag and length */
+
+	size->walk++;
+	for (size_t i = 0; i < nr; i++)
+		if (size->translator->locations[profile->stack_locations[stack->first + i]])
+			bytes += frame_bytes(size, profile->stack_locations[stack->first + i]);
+	return (uint32_t)bytes;
+}
+
+static size_t label_bytes(struct converted_size *size, uint32_t attribute)
+{
+	const struct dictionary *dictionary = &size->translator->dictionary;
+
+	if (!mark(size, &size->attributes[attribute]))
+		return LABEL_BYTES;
+	return LABEL_BYTES + dictionary->tables[DICTIONARY_ATTRIBUTE].rows[attribute].len;
+}
+
+void converted_size_add(struct converted_size *size, const struct converted_sample *sample)
+{
+	if (mark(size, &size->stacks[sample->stack]))
+		size->stack_bytes[sample->stack] = walk_stack(size, sample->stack);
+	size->bytes += SAMPLE_HEAD_BYTES + size->stack_bytes[sample->stack] + 2 +
+		       packed_varint_len(sample->value);
+	for (size_t i = 0; i < sample->nr_attributes; i++)
+		size->bytes += label_bytes(size, sample->attributes[i]);
+}
