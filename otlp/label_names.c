@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PYROSCOPE_SERVICE "service_name"
@@ -135,6 +136,21 @@ void label_name_clean(enum label_preset preset, const char *name,
 					       : copy_utf8(name, clean, LABEL_NAME_MAX);
 
 	clean[nr] = '\0';
+}
+
+void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
+			    bool (*is_taken)(const char *name, const void *data), const void *data)
+{
+	size_t len = strlen(name);
+	char number[24];
+
+	for (size_t n = 2; is_taken(name, data); n++) {
+		int nr = snprintf(number, sizeof(number), "_%zu", n);
+
+		while (len > LABEL_NAME_MAX - (size_t)nr || (name[len] & 0xc0) == 0x80)
+			len--; /* not inside a character */
+		memcpy(name + len, number, (size_t)nr + 1);
+	}
 }
 
 void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1])

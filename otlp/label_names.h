@@ -33,7 +33,11 @@ bool label_name_is_reserved(enum label_preset preset, const char *name);
 void label_name_clean(enum label_preset preset, const char *name,
 		      char clean[static LABEL_NAME_MAX + 1]);
 
-/* The same of a value. */
+/* Changes a clean name until it is not taken, by a number behind it. */
+void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
+			    bool (*is_taken)(const char *name, const void *data), const void *data);
+
+/* Fills in the value as it may leave. */
 void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1]);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "otlp/label_names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Our own resources have at most 60; files of others may have any number. */
@@ -173,28 +172,21 @@ static void cut(struct draft *draft)
 	}
 }
 
-static bool is_taken(const struct draft *draft, size_t nr_clean, const char *name)
+/* The names before the one that is being cleaned. */
+struct taken {
+	const struct draft *draft;
+	size_t nr;
+};
+
+static bool is_taken(const char *name, const void *data)
 {
-	for (size_t i = 0; i < nr_clean; i++)
-		if (label_names_clash(draft->rules->preset, draft->items[i].attribute.key, name))
+	const struct taken *taken = data;
+	enum label_preset preset = taken->draft->rules->preset;
+
+	for (size_t i = 0; i < taken->nr; i++)
+		if (label_names_clash(preset, taken->draft->items[i].attribute.key, name))
 			return true;
-	return label_name_is_reserved(draft->rules->preset, name);
-}
-
-/* Makes the name differ from those before it, by a number behind it. */
-static void make_unique(const struct draft *draft, size_t nr_clean, char *name)
-{
-	size_t len = strlen(name);
-	char number[16];
-
-	for (size_t n = 2; is_taken(draft, nr_clean, name); n++) {
-		int nr = snprintf(number, sizeof(number), "_%zu", n);
-		size_t max = LABEL_NAME_MAX - (size_t)nr;
-
-		while (len > max || (name[len] & 0xc0) == 0x80) /* not inside a character */
-			len--;
-		memcpy(name + len, number, (size_t)nr + 1);
-	}
+	return label_name_is_reserved(preset, name);
 }
 
 /* `text` itself when that is clean. */
@@ -210,9 +202,10 @@ static int clean(struct draft *draft, struct arena *memory)
 
 	for (size_t i = 0; i < draft->nr; i++) {
 		struct attribute *attribute = &draft->items[i].attribute;
+		const struct taken taken = { draft, i };
 
 		label_name_clean(draft->rules->preset, attribute->key, name);
-		make_unique(draft, i, name);
+		label_name_make_unique(name, is_taken, &taken);
 		label_value_clean(attribute->value, value);
 		attribute->key = keep(memory, attribute->key, name);
 		attribute->value = keep(memory, attribute->value, value);
