@@ -10,25 +10,26 @@
 /* The dictionary's locations that are not of the profile: the empty one and remarks about stacks. */
 #define NR_OWN_LOCATIONS 3
 
-/* A field with an index into one of a profile's tables. */
-#define INDEX_BYTES 4
+/* A field with an index into one of a profile's tables of up to 16383 elements, and one with the number of a
+ * mapping, of which there are many more. */
+#define INDEX_BYTES 3
+#define MAPPING_INDEX_BYTES 4
 
-/* Tag and length of a message: of one in the tables, of a sample. */
+/* Tag and length: of a message in the tables, of a sample. */
 #define HEAD_BYTES 2
-#define SAMPLE_HEAD_BYTES 4
+#define SAMPLE_HEAD_BYTES 3
 
 /* Its id, and flags that are fields when set: always that it has functions, seldom that all have lines. */
-#define MAPPING_BYTES (HEAD_BYTES + INDEX_BYTES + 2 * 2)
+#define MAPPING_BYTES (HEAD_BYTES + MAPPING_INDEX_BYTES + 2 * 2)
 /* The end of the file, its name and its build id; then only the first flag. */
 #define MAPPED_FILE_BYTES 9
 
-#define FUNCTION_BYTES (HEAD_BYTES + 4 * INDEX_BYTES)
 #define LABEL_BYTES (HEAD_BYTES + 2 * INDEX_BYTES)
 
 /* Types, times, period, and the strings of these. */
-#define PROFILE_BYTES 128
+#define PROFILE_BYTES 96
 /* Those that Pyroscope adds to a series. */
-#define SERIES_LABELS_BYTES 128
+#define SERIES_LABELS_BYTES 96
 
 int converted_size_init(struct converted_size *size, const struct translator *translator)
 {
@@ -110,9 +111,13 @@ static size_t function_bytes(struct converted_size *size, uint32_t number)
 
 	if (!mark(size, &size->functions[number]))
 		return 0;
-	return FUNCTION_BYTES + packed_uint_len(function->start_line) +
-	       string_bytes(size, function->name) + string_bytes(size, function->system_name) +
-	       string_bytes(size, function->filename);
+	size_t bytes = HEAD_BYTES + 2 * INDEX_BYTES + packed_uint_len(function->start_line) +
+		       string_bytes(size, function->name);
+	if (function->system_name && function->system_name != function->name)
+		bytes += INDEX_BYTES + string_bytes(size, function->system_name);
+	if (function->filename)
+		bytes += INDEX_BYTES + string_bytes(size, function->filename);
+	return bytes;
 }
 
 static size_t location_bytes(struct converted_size *size, uint32_t number)
@@ -120,7 +125,7 @@ static size_t location_bytes(struct converted_size *size, uint32_t number)
 	const struct profile *profile = size->translator->profile;
 	const struct profile_location *location = &profile->locations[number];
 	const struct profile_line *lines = profile_location_lines(profile, location);
-	size_t bytes = HEAD_BYTES + 2 * INDEX_BYTES;
+	size_t bytes = HEAD_BYTES + INDEX_BYTES + MAPPING_INDEX_BYTES;
 
 	for (uint32_t i = 0; i < location->nr_lines; i++)
 		bytes += HEAD_BYTES + INDEX_BYTES + packed_uint_len(lines[i].line) +
@@ -156,7 +161,7 @@ static uint32_t walk_stack(struct converted_size *size, uint32_t number)
 	const struct profile_stack *stack = &profile->stacks[number];
 	size_t nr = stack->nr > TRANSLATOR_STACK_MAX_FRAMES ? TRANSLATOR_STACK_MAX_FRAMES
 							    : stack->nr;
-	size_t bytes = INDEX_BYTES; /* tag and length */
+	size_t bytes = SAMPLE_HEAD_BYTES; /* of the field with the ids */
 
 	size->walk++;
 	for (size_t i = 0; i < nr; i++)

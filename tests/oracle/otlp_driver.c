@@ -2,16 +2,20 @@
 /* Gives the sample profile to the checks written in other languages.
  *
  *	otlp_driver encode			the request's body on standard output
+ *	otlp_driver sample|load standard|pyroscope
+ *						the body made of the sample profile, or of that of a busy node, with the
+ *						labels of a preset; what it costs on standard error
  *	otlp_driver export ENDPOINT		through the exporter, to a real receiver
  */
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "otlp/exporter.h"
+#include "tests/oracle/otlp_load.h"
 #include "tests/oracle/otlp_sample.h"
 
 #include <string.h>
 
-#define BODY_MAX_BYTES (1 << 20)
+#define BODY_MAX_BYTES (16 << 20)
 
 static int write_body(const struct profile *profile)
 {
@@ -19,6 +23,22 @@ static int write_body(const struct profile *profile)
 
 	int r = otlp_encode_profile(profile, &body);
 	return r < 0 ? r : fd_write_all(STDOUT_FILENO, body.data, body.len);
+}
+
+static int write_with_cost(const struct profile *profile, const char *preset)
+{
+	bool is_pyroscope = strcmp(preset, "pyroscope") == 0;
+	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	struct encode_result result;
+
+	int r = otlp_job_init(&job, profile, is_pyroscope ? OTLP_PYROSCOPE : OTLP_STANDARD);
+	if (r == 0)
+		r = otlp_encode(&job.job, &body, &result);
+	if (r < 0)
+		return r;
+	fprintf(stderr, "%zu\n", result.cost_bytes);
+	return fd_write_all(STDOUT_FILENO, body.data, body.len);
 }
 
 static int export_to(const char *endpoint, struct profile *profile)
@@ -45,13 +65,17 @@ static int export_to(const char *endpoint, struct profile *profile)
 
 int main(int argc, char **argv)
 {
-	_cleanup_(profile_unrefp) struct profile *profile = otlp_sample_profile();
+	bool is_load = argc == 3 && strcmp(argv[1], "load") == 0;
+	_cleanup_(profile_unrefp) struct profile *profile = is_load ? otlp_load_profile()
+								    : otlp_sample_profile();
 	int r = -EINVAL;
 
 	if (!profile)
 		return 1;
 	if (argc == 2 && strcmp(argv[1], "encode") == 0)
 		r = write_body(profile);
+	else if (is_load || (argc == 3 && strcmp(argv[1], "sample") == 0))
+		r = write_with_cost(profile, argv[2]);
 	else if (argc == 3 && strcmp(argv[1], "export") == 0)
 		r = export_to(argv[2], profile);
 	if (r < 0)
