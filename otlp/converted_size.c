@@ -37,16 +37,15 @@ int converted_size_init(struct converted_size *size, const struct translator *tr
 	size_t nr_locations = profile->nr_locations + NR_OWN_LOCATIONS;
 
 	*size = (struct converted_size){ .translator = translator };
-	size->marks = calloc(2 * profile->nr_stacks + 2 * nr_locations + profile->nr_functions +
-				     profile->strings.nr_strings + profile->nr_mappings + 1,
+	size->marked = calloc(profile->nr_stacks + nr_locations, sizeof(*size->marked));
+	size->marks = calloc(profile->nr_functions + profile->strings.nr_strings +
+				     profile->nr_mappings + 1,
 			     sizeof(*size->marks));
-	if (!size->marks)
+	if (!size->marked || !size->marks)
 		return -ENOMEM;
-	size->stacks = size->marks;
-	size->stack_bytes = size->stacks + profile->nr_stacks;
-	size->locations = size->stack_bytes + profile->nr_stacks;
-	size->location_ids = size->locations + nr_locations;
-	size->functions = size->location_ids + nr_locations;
+	size->stacks = size->marked;
+	size->locations = size->stacks + profile->nr_stacks;
+	size->functions = size->marks;
 	size->strings = size->functions + profile->nr_functions;
 	size->mappings = size->strings + profile->strings.nr_strings;
 	return 0;
@@ -54,6 +53,7 @@ int converted_size_init(struct converted_size *size, const struct translator *tr
 
 void converted_size_done(struct converted_size *size)
 {
+	free(size->marked);
 	free(size->marks);
 	free(size->attributes);
 }
@@ -140,33 +140,34 @@ static size_t location_bytes(struct converted_size *size, uint32_t number)
 /* What each sample with it takes: the location's id, and a mapping unless one before it in the stack had the same. */
 static size_t frame_bytes(struct converted_size *size, uint32_t number)
 {
-	uint32_t location = size->translator->locations[number] - 1;
+	struct converted_mark *location = &size->locations[size->translator->locations[number] - 1];
 	uint32_t mapping = size->translator->location_mappings[number];
 	size_t bytes = 0;
 
-	if (mark(size, &size->locations[location])) {
-		size->location_ids[location] = ++size->nr_locations;
+	if (mark(size, &location->profile)) {
+		location->number = ++size->nr_locations;
 		size->bytes += location_bytes(size, number);
 	}
 	if (size->mappings[mapping] != size->walk) {
 		size->mappings[mapping] = size->walk;
 		bytes = MAPPING_BYTES + (mapping ? MAPPED_FILE_BYTES : 0);
 	}
-	return bytes + packed_varint_len(size->location_ids[location]);
+	return bytes + packed_varint_len(location->number);
 }
 
 static uint32_t walk_stack(struct converted_size *size, uint32_t number)
 {
 	const struct profile *profile = size->translator->profile;
 	const struct profile_stack *stack = &profile->stacks[number];
+	const uint32_t *locations = profile->stack_locations + stack->first;
 	size_t nr = stack->nr > TRANSLATOR_STACK_MAX_FRAMES ? TRANSLATOR_STACK_MAX_FRAMES
 							    : stack->nr;
 	size_t bytes = SAMPLE_HEAD_BYTES; /* of the field with the ids */
 
 	size->walk++;
 	for (size_t i = 0; i < nr; i++)
-		if (size->translator->locations[profile->stack_locations[stack->first + i]])
-			bytes += frame_bytes(size, profile->stack_locations[stack->first + i]);
+		if (size->translator->locations[locations[i]]) /* not behind the cut */
+			bytes += frame_bytes(size, locations[i]);
 	return (uint32_t)bytes;
 }
 
@@ -181,10 +182,11 @@ static size_t label_bytes(struct converted_size *size, uint32_t attribute)
 
 void converted_size_add(struct converted_size *size, const struct converted_sample *sample)
 {
-	if (mark(size, &size->stacks[sample->stack]))
-		size->stack_bytes[sample->stack] = walk_stack(size, sample->stack);
-	size->bytes += SAMPLE_HEAD_BYTES + size->stack_bytes[sample->stack] + 2 +
-		       packed_varint_len(sample->value);
+	struct converted_mark *stack = &size->stacks[sample->stack];
+
+	if (mark(size, &stack->profile))
+		stack->number = walk_stack(size, sample->stack);
+	size->bytes += SAMPLE_HEAD_BYTES + stack->number + 2 + packed_varint_len(sample->value);
 	for (size_t i = 0; i < sample->nr_attributes; i++)
 		size->bytes += label_bytes(size, sample->attributes[i]);
 }

@@ -19,16 +19,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct converted_mark {
+	uint32_t profile;
+	uint32_t number; /* in that profile */
+};
+
 struct converted_size {
 	const struct translator *translator; /* borrowed */
 	size_t bytes; /* of all profiles */
 
 	/* Marks: the number of the profile, or of the walk over a stack, in which an element was last met. */
+	struct converted_mark *marked; /* owned; the memory of the following two */
+	struct converted_mark *stacks; /* by the profile's stacks; bytes of each sample with it */
+	struct converted_mark *locations; /* by the dictionary's locations; ids */
 	uint32_t *marks; /* owned; the memory of the following */
-	uint32_t *stacks; /* by the profile's stacks */
-	uint32_t *stack_bytes; /* of each sample, in the profile that the mark says */
-	uint32_t *locations; /* by the dictionary's locations */
-	uint32_t *location_ids; /* in the profile that the mark says */
 	uint32_t *functions; /* by the profile's functions */
 	uint32_t *strings; /* by the profile's strings */
 	uint32_t *mappings; /* by the dictionary's mappings: walks */

@@ -249,15 +249,16 @@ static void put_line(struct strbuf *message, uint32_t function, uint32_t number)
 
 static uint32_t add_frame_type(struct translator *translator, enum frame_kind kind)
 {
-	static const char *const names[] = {
+	static const char *const names[TRANSLATOR_NR_KINDS] = {
 		[FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel", [FRAME_GO] = "go",
 		[FRAME_RUST] = "rust",	   [FRAME_JVM] = "jvm",	      [FRAME_V8JS] = "v8js",
 		[FRAME_JIT] = "native", /* the conventions have nothing closer */
 	};
+	uint32_t *known = &translator->frame_types[kind];
 
-	if (kind == FRAME_STOP)
-		return 0;
-	return add_text_attribute(translator, "profile.frame.type", names[kind]);
+	if (names[kind] && !*known)
+		*known = add_text_attribute(translator, "profile.frame.type", names[kind]);
+	return *known;
 }
 
 static uint32_t build_location(struct translator *translator, uint32_t old)

@@ -14,6 +14,7 @@
 
 #define TRANSLATOR_STACK_MAX_FRAMES 1000
 #define TRANSLATOR_NR_ATTRIBUTES 3 /* thread name, CPU, cgroup */
+#define TRANSLATOR_NR_KINDS (FRAME_JIT + 1)
 #define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
 
 struct translator {
@@ -28,7 +29,8 @@ struct translator {
 	uint32_t *locations;
 	uint32_t *stacks;
 	uint32_t *location_mappings; /* without the 1; 0: it leaves without one */
-	uint32_t cpus[TRANSLATOR_NR_CPUS]; /* attributes */
+	uint32_t frame_types[TRANSLATOR_NR_KINDS]; /* attributes by kind; 0: not so far, or none */
+	uint32_t cpus[TRANSLATOR_NR_CPUS]; /* attributes by CPU; 0: not so far */
 	uint64_t last_cgroup; /* its attribute: samples come by resource */
 	uint32_t last_cgroup_attribute;
 	uint32_t frames[TRANSLATOR_STACK_MAX_FRAMES]; /* scratch: the stack being built */

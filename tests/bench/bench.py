@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import encoding
 import loads
 import measure
 import names
@@ -184,6 +185,7 @@ def main():
     print_all_loaded(flamelet, folder, paths)
     names.print_resolving(flamelet, folder)
     names.print_tables(flamelet, folder, paths)
+    encoding.print_encoding(folder)
     start.print_first_names(flamelet)
     pods.print_refreshes(flamelet, folder)
     pods.print_idle(flamelet)
