@@ -54,14 +54,20 @@ enum label_rank label_rank_of(const char *key)
 	return LABEL_RANK_CHOSEN;
 }
 
-static char fold(enum label_preset preset, char c)
+/* A dot counts as one, because releases before 2.0 make it one. */
+static bool is_underscore(char c)
 {
-	return preset == LABELS_PYROSCOPE && c == '.' ? '_' : c;
+	return c == '_' || c == '.';
+}
+
+static bool is_same(enum label_preset preset, char a, char b)
+{
+	return a == b || (preset == LABELS_PYROSCOPE && is_underscore(a) && is_underscore(b));
 }
 
 bool label_names_clash(enum label_preset preset, const char *a, const char *b)
 {
-	while (*a && fold(preset, *a) == fold(preset, *b)) {
+	while (*a && is_same(preset, *a, *b)) {
 		a++;
 		b++;
 	}
@@ -105,12 +111,7 @@ static bool is_name_char(char c)
 	       c == '.';
 }
 
-static bool is_underscore(char c)
-{
-	return c == '_' || c == '.';
-}
-
-/* Two underscores in front become one; a dot counts as such, because older releases make it one. */
+/* Two underscores in front become one. */
 static size_t copy_name(const char *text, char *clean, size_t max)
 {
 	size_t nr = 0;
@@ -119,11 +120,14 @@ static size_t copy_name(const char *text, char *clean, size_t max)
 		clean[nr++] = '_';
 	while (*text && nr < max) {
 		size_t len = utf8_char_len(text);
-		char c = is_name_char(*text) ? *text : '_';
 
-		if (nr == 1 && is_underscore(clean[0]) && is_underscore(c))
+		if (nr == 1 && is_underscore(clean[0]) &&
+		    (is_underscore(*text) || !is_name_char(*text)))
 			nr = 0;
-		clean[nr++] = c;
+		clean[nr] = '_';
+		if (is_name_char(*text))
+			clean[nr] = *text;
+		nr++;
 		text += len ? len : 1;
 	}
 	return nr;

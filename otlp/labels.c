@@ -92,12 +92,12 @@ static int copy_rules(struct label_maker *maker, const struct label_opts *opts)
 	return 0;
 }
 
-static void choose_sample_attributes(struct label_maker *maker, const struct label_opts *opts)
+/* Returns how many there are. */
+static size_t choose_sample_attributes(struct label_maker *maker, unsigned int wanted)
 {
-	unsigned int wanted = opts->sample_attributes;
 	size_t nr = 0;
 
-	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT && opts->preset == LABELS_PYROSCOPE)
+	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT && maker->rules.preset == LABELS_PYROSCOPE)
 		wanted = 0;
 	for (size_t i = 0; i < array_len(sample_keys); i++) {
 		if (!(wanted & sample_keys[i].attribute) ||
@@ -106,25 +106,35 @@ static void choose_sample_attributes(struct label_maker *maker, const struct lab
 		maker->sample_attributes |= sample_keys[i].attribute;
 		nr++;
 	}
-	if (opts->max_labels == 0)
-		maker->rules.max_labels = SIZE_MAX;
-	else if (opts->max_labels > nr)
-		maker->rules.max_labels = opts->max_labels - nr;
+	return nr;
+}
+
+/* What the caller leaves to the preset. */
+static struct label_opts complete(struct label_opts opts)
+{
+	bool is_pyroscope = opts.preset == LABELS_PYROSCOPE;
+
+	if (opts.max_values == 0)
+		opts.max_values = is_pyroscope ? LABELS_PYROSCOPE_MAX_VALUES
+					       : LABELS_STANDARD_MAX_VALUES;
+	if (opts.max_labels == 0)
+		opts.max_labels = is_pyroscope ? LABELS_PYROSCOPE_MAX_LABELS : UINT32_MAX;
+	return opts;
 }
 
 int label_maker_new(const struct label_opts *opts, struct label_maker **ret_maker)
 {
 	_cleanup_(label_maker_freep) struct label_maker *maker = calloc(1, sizeof(*maker));
-	uint32_t max_values = opts->preset == LABELS_PYROSCOPE ? LABELS_PYROSCOPE_MAX_VALUES
-							       : LABELS_STANDARD_MAX_VALUES;
+	const struct label_opts chosen = complete(*opts);
 
 	if (!maker)
 		return -ENOMEM;
-	int r = copy_rules(maker, opts);
+	int r = copy_rules(maker, &chosen);
 	if (r < 0)
 		return r;
-	choose_sample_attributes(maker, opts);
-	r = label_guard_new(opts->max_values ? opts->max_values : max_values, &maker->guard);
+	size_t nr = choose_sample_attributes(maker, chosen.sample_attributes);
+	maker->rules.max_labels = chosen.max_labels > nr ? chosen.max_labels - nr : 0;
+	r = label_guard_new(chosen.max_values, &maker->guard);
 	if (r < 0)
 		return r;
 	*ret_maker = take_ptr(maker);

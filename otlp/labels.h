@@ -46,9 +46,10 @@
 #define LABEL_VALUE_MAX 2048
 #define LABEL_OTHER_TEXT "[other]"
 
-/* The guard's values by preset. */
+/* By preset: the guard's values, and the limit, which LABELS_STANDARD has none of. Pyroscope takes 30 with its own. */
 #define LABELS_STANDARD_MAX_VALUES 200
 #define LABELS_PYROSCOPE_MAX_VALUES 20
+#define LABELS_PYROSCOPE_MAX_LABELS 25
 
 enum label_preset { LABELS_STANDARD, LABELS_PYROSCOPE };
 
@@ -69,7 +70,7 @@ struct label_opts {
 	const struct attribute *extra; /* of each resource that has no such key */
 	size_t nr_extra;
 	uint32_t max_values; /* 0: the preset's */
-	uint32_t max_labels; /* 0: any number */
+	uint32_t max_labels; /* 0: the preset's */
 };
 
 /* Of a sample: what is left of the profile's. */

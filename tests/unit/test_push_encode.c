@@ -151,7 +151,7 @@ static void a_series_has_the_bare_pprof_of_its_samples(void **state)
 
 static void an_id_is_a_uuid(void **state)
 {
-	static const char form[] = "xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx";
+	static const unsigned char form[] = "xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx";
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_all();
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
 	struct encode_result result;
@@ -161,7 +161,7 @@ static void an_id_is_a_uuid(void **state)
 	struct pb_field id = field_of(field_of(series_of(&body, 0), 2, 0), 2, 0);
 	struct pb_field other = field_of(field_of(series_of(&body, 1), 2, 0), 2, 0);
 
-	assert_int_equal(id.len, strlen(form));
+	assert_int_equal(id.len, sizeof(form) - 1);
 	for (size_t i = 0; i < id.len; i++)
 		assert_true(form[i] == 'x' ? isxdigit(id.data[i]) : id.data[i] == form[i]);
 	assert_memory_not_equal(id.data, other.data, id.len);
