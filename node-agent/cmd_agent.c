@@ -50,13 +50,13 @@ static void log_counters(const struct parts *parts, const char *when)
 static int start_exporter(const struct options *options, struct exporter **ret_exporter)
 {
 	const struct exporter_opts opts = {
-		.endpoint = options->otlp_endpoint,
-		.endpoint_is_full = options->otlp_endpoint_is_full,
-		.headers = (const char *const *)options->otlp_headers.items,
-		.nr_headers = options->otlp_headers.nr,
-		.ca_file = options->otlp_ca_file,
+		.endpoint = options->export.endpoint,
+		.endpoint_is_full = options->export.endpoint_is_full,
+		.headers = (const char *const *)options->export.headers.items,
+		.nr_headers = options->export.headers.nr,
+		.ca_file = options->export.ca_file,
 		.interval_ns = options->export_interval_ns,
-		.timeout_ns = options->otlp_timeout_ns,
+		.timeout_ns = options->export.timeout_ns,
 	};
 
 	return exporter_start(&opts, ret_exporter);
@@ -134,7 +134,7 @@ int cmd_agent(const struct options *options)
 	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
-	if (!options->otlp_endpoint) {
+	if (!options->export.endpoint) {
 		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
 		      stderr);
 		return STATUS_USAGE;
@@ -159,7 +159,7 @@ int cmd_agent(const struct options *options)
 		return STATUS_FAILED;
 	}
 	log_info("sampling at %u Hz, sending to %s every %llu s", options->frequency_hz,
-		 options->otlp_endpoint,
+		 options->export.endpoint,
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 	warn_of_nothing(agent);
 

@@ -82,29 +82,29 @@ void check_otlp(const struct doctor_host *host, struct doctor_report *report)
 	const struct options *options = host->options;
 	struct http_response response;
 
-	if (!options->otlp_endpoint) {
+	if (!options->export.endpoint) {
 		doctor_report_add(report, FINDING_OK, "OTLP endpoint", NULL,
 				  "not configured (--otlp-endpoint)");
 		return;
 	}
-	if (transport_url(TRANSPORT_OTLP_HTTP, options->otlp_endpoint,
-			  options->otlp_endpoint_is_full, &url) < 0) {
+	if (transport_url(TRANSPORT_OTLP_HTTP, options->export.endpoint,
+			  options->export.endpoint_is_full, &url) < 0) {
 		doctor_report_add(report, FINDING_FAIL, "OTLP endpoint",
 				  "write it like http://collector:4318", "%s is not a URL",
-				  options->otlp_endpoint);
+				  options->export.endpoint);
 		return;
 	}
 
 	const struct http_client_opts opts = {
-		.ca_file = options->otlp_ca_file,
+		.ca_file = options->export.ca_file,
 		.use_proxy_env = true,
 		.connect_timeout_ns = CONNECT_TIMEOUT_NS,
-		.total_timeout_ns = options->otlp_timeout_ns,
+		.total_timeout_ns = options->export.timeout_ns,
 	};
 	const struct http_request request = {
 		.url = strbuf_str(&url),
-		.headers = (const char *const *)options->otlp_headers.items,
-		.nr_headers = options->otlp_headers.nr,
+		.headers = (const char *const *)options->export.headers.items,
+		.nr_headers = options->export.headers.nr,
 		.body = "",
 	};
 	int r = http_client_new(&opts, &client);

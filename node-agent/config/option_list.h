@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two kinds of lists in struct options, both bounded. */
+/* The two kinds of lists in options, both bounded. */
 #ifndef CONFIG_OPTION_LIST_H
 #define CONFIG_OPTION_LIST_H
 
 #include "base/err.h"
-#include "config/options.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 #define LIST_ITEMS_MAX 8192 /* as many as a kernel has CPUs */
+
+struct string_list {
+	char **items; /* owned, as are the strings */
+	size_t nr, cap;
+};
+
+struct number_list {
+	uint32_t *items; /* owned, no number twice */
+	size_t nr, cap;
+};
 
 /* Adds a copy. Errors: -ENOSPC, -ENOMEM. */
 int string_list_add(struct string_list *list, const char *text) must_check;

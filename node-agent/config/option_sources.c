@@ -92,8 +92,8 @@ int loader_read_environment(struct loader *loader)
 		if (r < 0)
 			return r;
 		/* OpenTelemetry's signal-specific variable is the whole URL. */
-		if (option->field == offsetof(struct options, otlp_endpoint))
-			options->otlp_endpoint_is_full = variable == option->env[0];
+		if (option->field == offsetof(struct options, export.endpoint))
+			options->export.endpoint_is_full = variable == option->env[0];
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "config/option_check.h"
 #include "config/option_list.h"
+#include "config/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,8 @@
 #include "base/http_client.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "config/export_options.h"
+#include "config/option_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,16 +27,6 @@ enum option_demangle {
 	OPTION_DEMANGLE_NONE,
 	OPTION_DEMANGLE_SHORT,
 	OPTION_DEMANGLE_FULL,
-};
-
-struct string_list {
-	char **items; /* owned, as are the strings */
-	size_t nr, cap;
-};
-
-struct number_list {
-	uint32_t *items; /* owned, no number twice */
-	size_t nr, cap;
 };
 
 /* Where options come from. */
@@ -84,11 +76,7 @@ struct options {
 	struct string_list pod_annotations; /* the same */
 
 	/* Where profiles are sent. */
-	char *otlp_endpoint;
-	bool otlp_endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
-	struct string_list otlp_headers; /* "Name: value" */
-	char *otlp_ca_file;
-	uint64_t otlp_timeout_ns;
+	struct export_options export;
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 

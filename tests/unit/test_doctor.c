@@ -305,9 +305,9 @@ static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
 	struct standin server;
 	char url[PATH_BYTES];
 	struct options options = {
-		.otlp_endpoint = url,
-		.otlp_endpoint_is_full = true,
-		.otlp_timeout_ns = 5 * NSEC_PER_SEC,
+		.export.endpoint = url,
+		.export.endpoint_is_full = true,
+		.export.timeout_ns = 5 * NSEC_PER_SEC,
 	};
 	(void)state;
 

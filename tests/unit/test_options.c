@@ -29,10 +29,10 @@ static void defaults_depend_on_the_command(void **state)
 	assert_string_equal(record.debuginfod_cache_dir, "/var/cache/flamelet/debuginfod");
 	assert_int_equal(record.debuginfod_cache_max, 1 << 30);
 	assert_int_equal(record.log_level, LOG_LEVEL_INFO);
-	assert_null(record.otlp_endpoint);
+	assert_null(record.export.endpoint);
 	assert_int_equal(agent.frequency_hz, 19);
 	assert_int_equal(agent.duration_ns, 0);
-	assert_int_equal(agent.otlp_timeout_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(agent.export.timeout_ns, 10 * NSEC_PER_SEC);
 	assert_int_equal(agent.export_interval_ns, 15 * NSEC_PER_SEC);
 }
 
