@@ -61,6 +61,8 @@ static int run_command(const struct command *command, char *const *args)
 	if (options.help || options.help_all)
 		return print_help(command->id, options.help_all);
 	log_set_level(options.log_level);
+	if (options.warnings.len > 0)
+		log_warn("%s", options.warnings.data);
 	return command->run(&options);
 }
 

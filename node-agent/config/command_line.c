@@ -87,25 +87,14 @@ static int read_short_options(struct loader *loader, struct cursor *cursor)
 	return 0;
 }
 
-/* What stands behind "--": a program to run and profile. */
-static int read_command(struct loader *loader, const struct cursor *cursor)
+static int add_word(struct loader *loader, struct string_list *list, const char *word)
 {
-	if (loader->input->command != COMMAND_RECORD) {
-		strbuf_appendf(loader->message, "--: only record runs a command");
-		return -EINVAL;
-	}
-	if (cursor->pos + 1 == cursor->nr) {
-		strbuf_appendf(loader->message, "--: a command is missing; write -- make -j4");
-		return -EINVAL;
-	}
-	for (size_t i = cursor->pos + 1; i < cursor->nr; i++) {
-		int r = string_list_add(&loader->options->command, cursor->args[i]);
-		if (r == -ENOSPC)
-			strbuf_appendf(loader->message, "--: too many arguments");
-		if (r < 0)
-			return r == -ENOSPC ? -EINVAL : r;
-	}
-	return 0;
+	int r = string_list_add(list, word);
+
+	if (r != -ENOSPC)
+		return r;
+	strbuf_appendf(loader->message, "too many arguments");
+	return -EINVAL;
 }
 
 static int refuse_word(struct loader *loader, const char *word)
@@ -119,6 +108,37 @@ static int refuse_word(struct loader *loader, const char *word)
 	return -EINVAL;
 }
 
+/* What is no option. */
+static int read_word(struct loader *loader, const char *word)
+{
+	if (loader->input->command == COMMAND_EXPORT)
+		return add_word(loader, &loader->options->files, word);
+	return refuse_word(loader, word);
+}
+
+/* What stands behind "--": a program to run and profile, or files that look like options. */
+static int read_words(struct loader *loader, const struct cursor *cursor)
+{
+	bool is_export = loader->input->command == COMMAND_EXPORT;
+
+	if (loader->input->command != COMMAND_RECORD && !is_export) {
+		strbuf_appendf(loader->message, "--: only record runs a command");
+		return -EINVAL;
+	}
+	if (cursor->pos + 1 == cursor->nr && !is_export) {
+		strbuf_appendf(loader->message, "--: a command is missing; write -- make -j4");
+		return -EINVAL;
+	}
+	struct options *options = loader->options;
+	for (size_t i = cursor->pos + 1; i < cursor->nr; i++) {
+		int r = add_word(loader, is_export ? &options->files : &options->command,
+				 cursor->args[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int loader_read_command_line(struct loader *loader)
 {
 	struct cursor cursor = { loader->input->args, loader->input->nr_args, 0 };
@@ -128,13 +148,13 @@ int loader_read_command_line(struct loader *loader)
 		int r;
 
 		if (strcmp(arg, "--") == 0)
-			return read_command(loader, &cursor);
+			return read_words(loader, &cursor);
 		if (strncmp(arg, "--", 2) == 0)
 			r = read_long_option(loader, &cursor);
 		else if (arg[0] == '-' && arg[1])
 			r = read_short_options(loader, &cursor);
 		else
-			r = refuse_word(loader, arg);
+			r = read_word(loader, arg);
 		if (r < 0)
 			return r;
 	}

@@ -9,17 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_MAX_BYTES 8192
+#define PAIR_MAX_BYTES 8192
+
+const char *env_first_set(const char *const *names, size_t nr_names)
+{
+	for (size_t i = 0; i < nr_names; i++) {
+		const char *value = names[i] ? getenv(names[i]) : NULL;
+
+		if (value && *value)
+			return names[i];
+	}
+	return NULL;
+}
 
 const char *env_variable_of(const struct option *option)
 {
-	for (size_t i = 0; i < array_len(option->env); i++) {
-		const char *value = option->env[i] ? getenv(option->env[i]) : NULL;
-
-		if (value && *value)
-			return option->env[i];
-	}
-	return NULL;
+	return env_first_set(option->env, array_len(option->env));
 }
 
 /* Appends `len` bytes of text with %XX resolved. */
@@ -51,10 +56,10 @@ static void trim(const char **text, size_t *len)
 		(*len)--;
 }
 
-/* "name=value" becomes "name: value". */
-static int add_header(const char *text, size_t len, struct string_list *values)
+/* "name=value" becomes the two of them with `joint` between. */
+static int add_pair(const char *text, size_t len, const char *joint, struct string_list *values)
 {
-	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(HEADER_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf pair = strbuf_with_max(PAIR_MAX_BYTES);
 	const char *equals = memchr(text, '=', len);
 
 	if (!equals)
@@ -64,15 +69,17 @@ static int add_header(const char *text, size_t len, struct string_list *values)
 	size_t name_len = (size_t)(equals - text), value_len = len - name_len - 1;
 	trim(&text, &name_len);
 	trim(&value, &value_len);
-	int r = append_decoded(&header, text, name_len);
+	int r = append_decoded(&pair, text, name_len);
 	if (r < 0)
 		return r;
-	strbuf_append_str(&header, ": ");
-	r = append_decoded(&header, value, value_len);
-	return r < 0 ? r : string_list_add(values, strbuf_str(&header));
+	if (strchr(strbuf_str(&pair), *joint))
+		return -EINVAL; /* the name would end there */
+	strbuf_append_str(&pair, joint);
+	r = append_decoded(&pair, value, value_len);
+	return r < 0 ? r : string_list_add(values, strbuf_str(&pair));
 }
 
-static int add_headers(const char *text, struct string_list *values)
+static int add_pairs(const char *text, const char *joint, struct string_list *values)
 {
 	for (;; text++) {
 		const char *item = text;
@@ -80,10 +87,32 @@ static int add_headers(const char *text, struct string_list *values)
 
 		text += len;
 		trim(&item, &len);
-		int r = len > 0 ? add_header(item, len, values) : 0;
+		int r = len > 0 ? add_pair(item, len, joint, values) : 0;
 		if (r < 0 || *text == '\0')
 			return r;
 	}
+}
+
+static int add_service_name(const char *text, struct string_list *values)
+{
+	_cleanup_(strbuf_done) struct strbuf attribute = strbuf_with_max(PAIR_MAX_BYTES);
+
+	strbuf_appendf(&attribute, "service.name=%s", text);
+	int r = strbuf_error(&attribute);
+	return r < 0 ? r : string_list_add(values, strbuf_str(&attribute));
+}
+
+static int add_word(const char *text, struct string_list *values)
+{
+	_cleanup_free_ char *word = strdup(text);
+
+	if (!word)
+		return -ENOMEM;
+	for (char *c = word; *c; c++) {
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c - 'A' + 'a');
+	}
+	return string_list_add(values, word);
 }
 
 static int add_milliseconds(const char *text, struct string_list *values)
@@ -102,8 +131,14 @@ static int add_milliseconds(const char *text, struct string_list *values)
 int env_translate(enum env_format format, const char *text, struct string_list *values)
 {
 	switch (format) {
+	case ENV_WORD:
+		return add_word(text, values);
 	case ENV_HEADERS:
-		return add_headers(text, values);
+		return add_pairs(text, ": ", values);
+	case ENV_ATTRIBUTES:
+		return add_pairs(text, "=", values);
+	case ENV_SERVICE_NAME:
+		return add_service_name(text, values);
 	case ENV_MILLISECONDS:
 		return add_milliseconds(text, values);
 	case ENV_TEXT:

@@ -2,6 +2,8 @@
 #include "config/option_check.h"
 
 #include "base/parse.h"
+#include "base/utf8.h"
+#include "config/endpoint.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,6 +19,7 @@
 #define LABEL_KEY_MAX (DNS_NAME_MAX + 1 + DNS_LABEL_MAX)
 #define CONTAINER_ID_LEN 64
 #define URLS_MAX_BYTES 4000
+#define TENANT_MAX_BYTES 150 /* Grafana's */
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 
 static bool is_printable(const char *text)
@@ -167,4 +170,39 @@ int check_file(const char *text)
 int check_directory(const char *text)
 {
 	return *text == '/' && is_printable(text) ? 0 : -EINVAL;
+}
+
+int check_endpoint(const char *text)
+{
+	struct endpoint endpoint;
+
+	return endpoint_parse(text, &endpoint);
+}
+
+/* What a header's value can be, and no blank that nobody sees. */
+int check_tenant(const char *text)
+{
+	size_t len = 0;
+
+	while (text[len] > ' ' && text[len] < 0x7f)
+		len++;
+	return len > 0 && len <= TENANT_MAX_BYTES && text[len] == '\0' ? 0 : -EINVAL;
+}
+
+int check_attribute(const char *text)
+{
+	size_t key_len = strcspn(text, "=");
+
+	return key_len > 0 && text[key_len] == '=' && utf8_is_valid(text) && is_printable(text)
+		       ? 0
+		       : -EINVAL;
+}
+
+int find_word(const char *const *words, size_t nr_words, const char *text)
+{
+	for (size_t i = 0; i < nr_words; i++) {
+		if (strcmp(text, words[i]) == 0)
+			return (int)i;
+	}
+	return -EINVAL;
 }

@@ -6,6 +6,8 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
+
 int check_name(const char *text) must_check;
 int check_namespace(const char *text) must_check;
 int check_pod(const char *text) must_check;
@@ -18,8 +20,14 @@ int check_url(const char *text) must_check;
 int check_urls(const char *text) must_check;
 int check_header(const char *text) must_check;
 int check_directory(const char *text) must_check;
+int check_endpoint(const char *text) must_check;
+int check_tenant(const char *text) must_check;
+int check_attribute(const char *text) must_check; /* "key=value" */
 
 /* Errors: also what access(2) says. */
 int check_file(const char *text) must_check;
+
+/* Which one of the words the text is. Errors: -EINVAL for none. */
+int find_word(const char *const *words, size_t nr_words, const char *text) must_check;
 
 #endif

@@ -31,6 +31,12 @@ static const struct command_help command_helps[] = {
 	  "  flamelet doctor\n"
 	  "  flamelet doctor -c /etc/flamelet.yaml      kubelet and endpoint as well\n"
 	  "  flamelet doctor --json | jq .ok\n" },
+	{ COMMAND_EXPORT,
+	  "flamelet export FILE... [OPTION]...   send recorded pprof files\n"
+	  "\n"
+	  "  flamelet export cpu.pb.gz --otlp-endpoint http://127.0.0.1:4318\n"
+	  "  flamelet export a.pb.gz b.pb.gz --otlp-endpoint grpc://otel:4317 --at now\n"
+	  "  flamelet export *.gz --exporter pyroscope --otlp-endpoint http://pyro:4040\n" },
 	{ COMMAND_VERSION, "flamelet version   the version and what it was built for\n" },
 };
 

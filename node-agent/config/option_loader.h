@@ -27,6 +27,7 @@ struct loader {
 	struct options *options;
 	enum source owners[OPTION_ROWS_MAX]; /* of the table's rows */
 	struct strbuf *message;
+	struct strbuf *warnings;
 };
 
 /* Sets an option from text unless a stronger source has; `where` is the option or line as the user knows it, for the
@@ -38,10 +39,39 @@ int loader_set(struct loader *loader, const struct option *option, enum source s
 int loader_explain(struct loader *loader, const struct option *option, const char *where,
 		   const char *text, int error) must_check;
 
+/* Adds to what is told of a load that succeeds. */
+void loader_warn(struct loader *loader, const char *format, ...) printf_like(2, 3);
+
+/* Who set the option of that name. */
+enum source loader_source_of(const struct loader *loader, const char *name);
+
 /* The sources. Errors as above. */
 int loader_read_command_line(struct loader *loader) must_check;
 int loader_read_file(struct loader *loader) must_check;
 int loader_read_environment(struct loader *loader) must_check;
 int loader_read_cluster(struct loader *loader) must_check;
+int loader_read_defaults(struct loader *loader) must_check;
+
+/* Adds what OpenTelemetry's variables say of resources. Errors: -ENOMEM. */
+int loader_read_attributes(struct loader *loader) must_check;
+
+/* No key twice. Errors as above. */
+int loader_check_attributes(struct loader *loader) must_check;
+
+/* Whether OpenTelemetry's variables say that gRPC to HOST:PORT has no TLS. */
+bool loader_wants_plain(struct loader *loader);
+
+/* Reads a file that may have a command's options, or only those of a destination. Errors as above. */
+int loader_read_entries(struct loader *loader, const char *path, bool is_destination) must_check;
+
+/* Completes options->export once all sources are read. Messages have `prefix` before an option's name; `is_plain` says
+ * that gRPC to HOST:PORT has no TLS. Errors as above. */
+int loader_check_export(struct loader *loader, const char *prefix, bool is_plain) must_check;
+
+/* Fills options->others. Errors as above. */
+int loader_read_destinations(struct loader *loader) must_check;
+
+bool export_options_equal(const struct export_options *a, const struct export_options *b);
+void export_options_done(struct export_options *export);
 
 #endif

@@ -8,59 +8,68 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 #define KUBELET_PORT 10250
 
-static int refuse_key(struct loader *loader, const char *where, bool is_known)
+/* Refuses a key that is an option, but not here. */
+static int refuse_place(struct loader *loader, const char *where, bool is_destination)
 {
-	enum command_id command = loader->input->command;
-
-	if (is_known)
-		strbuf_appendf(loader->message, "%s is not for flamelet %s; remove the line", where,
-			       command_name(command));
+	if (is_destination)
+		strbuf_appendf(loader->message, "%s is no option of a destination; remove the line",
+			       where);
 	else
-		strbuf_appendf(loader->message, "%s is not an option", where);
+		strbuf_appendf(loader->message, "%s is not for flamelet %s; remove the line", where,
+			       command_name(loader->input->command));
 	return -EINVAL;
 }
 
-static int read_entry(struct loader *loader, const struct config_entry *entry)
+static int refuse_key(struct loader *loader, const char *where, const char *key)
 {
-	enum command_id command = loader->input->command;
+	strbuf_appendf(loader->message, "%s is not an option; did you mean %s?", where,
+		       option_nearest(key, loader->input->command, true));
+	return -EINVAL;
+}
+
+static int read_entry(struct loader *loader, const char *path, const struct config_entry *entry,
+		      bool is_destination)
+{
 	size_t len = strlen(entry->key);
-	const struct option *option = option_find(entry->key, len, command);
+	const struct option *option = option_find(entry->key, len, loader->input->command);
 	_cleanup_(strbuf_done) struct strbuf where = strbuf_with_max(OPTION_TEXT_MAX_BYTES);
 
-	strbuf_appendf(&where, "%s:%zu: %s", loader->options->config_file, entry->line, entry->key);
-	if (option && !option->not_in_file)
+	strbuf_appendf(&where, "%s:%zu: %s", path, entry->line, entry->key);
+	if (option && !option->not_in_file && (!is_destination || option_is_of_destination(option)))
 		return loader_set(loader, option, SOURCE_FILE, strbuf_str(&where), entry->value);
-	if (option_find(entry->key, len, COMMAND_AGENT) && !option)
-		return 0; /* the file is the agent's: doctor and record take their part of it */
+	if (!option && option_find(entry->key, len, COMMAND_AGENT))
+		return 0; /* the file is the agent's: other commands take their part of it */
 	if (option || option_find(entry->key, len, ~0u))
-		return refuse_key(loader, strbuf_str(&where), true);
-	refuse_key(loader, strbuf_str(&where), false);
-	strbuf_appendf(loader->message, "; did you mean %s?",
-		       option_nearest(entry->key, command, true));
-	return -EINVAL;
+		return refuse_place(loader, strbuf_str(&where), is_destination);
+	return refuse_key(loader, strbuf_str(&where), entry->key);
 }
 
-int loader_read_file(struct loader *loader)
+int loader_read_entries(struct loader *loader, const char *path, bool is_destination)
 {
 	_cleanup_(config_file_done) struct config_file file = { 0 };
 
-	if (!loader->options->config_file)
-		return 0;
-
-	int r = config_file_load(loader->options->config_file, &file, loader->message);
+	int r = config_file_load(path, &file, loader->message);
 	if (r < 0)
 		return r == -ENOMEM ? r : -EINVAL;
 	for (size_t i = 0; i < file.nr_entries; i++) {
-		r = read_entry(loader, &file.entries[i]);
+		r = read_entry(loader, path, &file.entries[i], is_destination);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+int loader_read_file(struct loader *loader)
+{
+	const char *path = loader->options->config_file;
+
+	return path ? loader_read_entries(loader, path, false) : 0;
 }
 
 static int read_variable(struct loader *loader, const struct option *option, const char *variable)
@@ -96,6 +105,22 @@ int loader_read_environment(struct loader *loader)
 			options->export.endpoint_is_full = variable == option->env[0];
 	}
 	return 0;
+}
+
+bool loader_wants_plain(struct loader *loader)
+{
+	static const char *const variables[] = { "OTEL_EXPORTER_OTLP_PROFILES_INSECURE",
+						 "OTEL_EXPORTER_OTLP_INSECURE" };
+	const char *variable = env_first_set(variables, array_len(variables));
+	const char *text = variable ? getenv(variable) : NULL;
+
+	if (!text)
+		return false;
+	if (strcasecmp(text, "true") == 0)
+		return true;
+	if (strcasecmp(text, "false") != 0)
+		loader_warn(loader, "%s is taken as false: write true or false", variable);
+	return false;
 }
 
 static int set_in_cluster(struct loader *loader, const char *name, const char *text)

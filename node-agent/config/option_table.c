@@ -9,9 +9,12 @@
 #define RECORD COMMAND_RECORD
 #define AGENT COMMAND_AGENT
 #define PROFILERS (COMMAND_RECORD | COMMAND_AGENT)
-#define SENDERS (COMMAND_AGENT | COMMAND_DOCTOR)
+#define EXPORT COMMAND_EXPORT
+#define EXPORTERS (COMMAND_AGENT | COMMAND_EXPORT)
+#define SENDERS (COMMAND_AGENT | COMMAND_EXPORT | COMMAND_DOCTOR)
 #define WORKERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_DOCTOR)
-#define ALL (WORKERS | COMMAND_VERSION)
+#define CONFIGURED (WORKERS | COMMAND_EXPORT)
+#define ALL (CONFIGURED | COMMAND_VERSION)
 
 /* A row of the table: option, field of struct options and kind of value, then what is not empty. */
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
@@ -21,6 +24,9 @@
 		.field_bytes = sizeof(((struct options *)0)->field_), .type = &value_##kind_,      \
 		__VA_ARGS__                                                                        \
 	}
+
+/* OpenTelemetry's variables: the one for profiles, and the one for everything. */
+#define OTLP_ENV(name) .env = { "OTEL_EXPORTER_OTLP_PROFILES_" name, "OTEL_EXPORTER_OTLP_" name }
 
 /* In the order of the help. A default that depends on the command has a row for each. */
 const struct option option_table[] = {
@@ -58,21 +64,60 @@ const struct option option_table[] = {
 	OPTION("comm", 0, PROFILERS, comms, comm, .metavar = "NAME",
 	       .help = "only processes of that name; repeat for more", .is_usual = true),
 	OPTION("idle", 'I', PROFILERS, include_idle, flag, .help = "idle CPUs as well"),
-	OPTION("otlp-endpoint", 0, SENDERS, export.endpoint, url, .metavar = "URL",
-	       .help = "where profiles are sent", .is_usual = true,
-	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT" }),
+	OPTION("at", 0, EXPORT, at_now, export_time, .fallback = "recorded", .metavar = "WHEN",
+	       .help = "time they get: recorded or now", .is_usual = true, .not_in_file = true),
+	OPTION("wait", 0, EXPORT, wait_ns, duration_or_zero, .fallback = "1m", .metavar = "TIME",
+	       .help = "how long delivery is tried", .is_usual = true, .not_in_file = true),
+	OPTION("otlp-endpoint", 0, SENDERS, export.endpoint, endpoint, .metavar = "URL",
+	       .help = "where to: http(s):// or grpc(s)://", .is_usual = true,
+	       OTLP_ENV("ENDPOINT")),
+	OPTION("exporter", 0, SENDERS, export.exporter, exporter, .fallback = "otlp",
+	       .metavar = "otlp|pyroscope", .help = "OTLP, or Pyroscope's own push",
+	       .is_usual = true),
+	OPTION("otlp-protocol", 0, SENDERS, export.protocol, protocol, .fallback = "http/protobuf",
+	       .metavar = "HOW", .help = "http/protobuf or grpc", OTLP_ENV("PROTOCOL"),
+	       .env_format = ENV_WORD),
+	OPTION("otlp-compression", 0, EXPORTERS, export.compress, compression, .fallback = "gzip",
+	       .metavar = "HOW", .help = "gzip or none", OTLP_ENV("COMPRESSION"),
+	       .env_format = ENV_WORD),
 	OPTION("otlp-header", 0, SENDERS, export.headers, header, .metavar = "HEADER",
-	       .help = "\"Name: value\" sent along; repeat for more",
-	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS" },
+	       .help = "\"Name: value\" sent along; repeat for more", OTLP_ENV("HEADERS"),
 	       .env_format = ENV_HEADERS),
+	OPTION("otlp-tenant", 0, SENDERS, export.tenant, tenant, .metavar = "ID",
+	       .help = "sent as X-Scope-OrgID"),
+	OPTION("otlp-token-file", 0, SENDERS, export.token_file, file, .metavar = "FILE",
+	       .help = "bearer token; may be renewed"),
 	OPTION("otlp-ca-file", 0, SENDERS, export.ca_file, file, .metavar = "FILE",
-	       .help = "certificates the endpoint is verified with",
-	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_CERTIFICATE",
-			"OTEL_EXPORTER_OTLP_CERTIFICATE" }),
+	       .help = "certificates the endpoint is verified with", OTLP_ENV("CERTIFICATE")),
+	OPTION("otlp-client-cert", 0, SENDERS, export.client_cert_file, file, .metavar = "FILE",
+	       .help = "certificate shown to the endpoint", OTLP_ENV("CLIENT_CERTIFICATE")),
+	OPTION("otlp-client-key", 0, SENDERS, export.client_key_file, file, .metavar = "FILE",
+	       .help = "its private key", OTLP_ENV("CLIENT_KEY")),
+	OPTION("otlp-verify", 0, SENDERS, export.verify, receiver_verify, .fallback = "full",
+	       .metavar = "HOW", .help = "full, ca-only or insecure"),
 	OPTION("otlp-timeout", 0, SENDERS, export.timeout_ns, duration, .fallback = "10s",
-	       .metavar = "TIME", .help = "for one request",
-	       .env = { "OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT" },
+	       .metavar = "TIME", .help = "for one request", OTLP_ENV("TIMEOUT"),
 	       .env_format = ENV_MILLISECONDS),
+	OPTION("otlp-preset", 0, EXPORTERS, export.preset, preset, .metavar = "NAME",
+	       .help = "standard or pyroscope (by the exporter)"),
+	OPTION("exclude-attribute", 0, EXPORTERS, export.excluded_attributes, attribute_key,
+	       .metavar = "KEY,..", .help = "attributes that do not leave"),
+	OPTION("sample-attributes", 0, EXPORTERS, export.sample_attributes, sample_attributes,
+	       .fallback = "preset", .metavar = "KEY,..", .help = "on samples: keys, all or none"),
+	OPTION("attribute-values-max", 0, EXPORTERS, export.attribute_values_max, value_limit,
+	       .metavar = "N", .help = "of one sample attribute; the rest are one"),
+	OPTION("resource-attribute", 0, EXPORTERS, resource_attributes, attribute,
+	       .metavar = "KEY=VAL", .help = "in each profile; repeat for more"),
+	OPTION("otlp-original-payload", 0, EXPORTERS, export.original_payload, payload,
+	       .fallback = "none", .metavar = "HOW", .help = "pprof: inside each profile"),
+	OPTION("otlp-request-max", 0, EXPORTERS, export.request_max, request_bytes,
+	       .fallback = "3584K", .metavar = "BYTES", .help = "larger requests are split"),
+	OPTION("destination", 0, SENDERS, destinations, destination, .metavar = "FILE",
+	       .help = "YAML of one more endpoint; repeat for more"),
+	OPTION("queue-dir", 0, SENDERS, queue_dir, directory, .metavar = "DIR",
+	       .help = "where profiles wait for an endpoint", .is_usual = true),
+	OPTION("queue-max", 0, SENDERS, queue_max, memory, .fallback = "256M", .metavar = "BYTES",
+	       .help = "bound for that directory"),
 	OPTION("export-interval", 0, AGENT, export_interval_ns, duration, .fallback = "15s",
 	       .metavar = "TIME", .help = "from one request to the next", .is_usual = true),
 	OPTION("listen", 0, AGENT, listen, listen, .metavar = "ADDRESS",
@@ -115,14 +160,14 @@ const struct option option_table[] = {
 	       .metavar = "BYTES", .help = "bound for unwind tables in the kernel"),
 	OPTION("unwind-cache", 0, PROFILERS, unwind_cache_dir, name, .metavar = "DIR",
 	       .help = "where unwind tables are kept from one start to the next"),
-	OPTION("log-level", 0, PROFILERS, log_level, log_level, .fallback = "info",
+	OPTION("log-level", 0, PROFILERS | EXPORT, log_level, log_level, .fallback = "info",
 	       .metavar = "LEVEL", .help = "error, warn, info or debug"),
-	OPTION("config", 'c', WORKERS, config_file, file, .metavar = "FILE",
+	OPTION("config", 'c', CONFIGURED, config_file, file, .metavar = "FILE",
 	       .help = "YAML file of these options", .is_usual = true, .not_in_file = true),
 	OPTION("quiet", 'q', RECORD, quiet, flag, .help = "no progress, no summary",
 	       .is_usual = true),
-	OPTION("json", 0, COMMAND_DOCTOR, json, flag, .help = "one JSON object for scripts",
-	       .is_usual = true, .not_in_file = true),
+	OPTION("json", 0, COMMAND_DOCTOR | EXPORT, json, flag,
+	       .help = "one JSON object for scripts", .is_usual = true, .not_in_file = true),
 	OPTION("help", 'h', ALL, help, flag, .help = "the usual options", .not_in_file = true),
 	OPTION("help-all", 0, ALL, help_all, flag, .help = "every option", .is_usual = true,
 	       .not_in_file = true),
@@ -180,7 +225,7 @@ const char *option_nearest(const char *word, unsigned int commands, bool in_file
 
 const char *command_name(unsigned int commands)
 {
-	static const char *const names[] = { "record", "agent", "doctor", "version" };
+	static const char *const names[] = { "record", "agent", "doctor", "version", "export" };
 
 	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
 }

@@ -15,8 +15,11 @@
 /* How an environment variable spells the value. */
 enum env_format {
 	ENV_TEXT, /* as on the command line */
+	ENV_WORD, /* the same, in letters of either case */
 	ENV_MILLISECONDS, /* a bare number */
 	ENV_HEADERS, /* "name=value,name=value", percent-encoded */
+	ENV_ATTRIBUTES, /* the same, of attributes */
+	ENV_SERVICE_NAME, /* the value of the attribute service.name */
 };
 
 struct option {
@@ -35,6 +38,14 @@ struct option {
 	const char *env[2]; /* variables, the first one that is set counts */
 	enum env_format env_format;
 };
+
+/* Whether the option is one of struct export_options, which each destination has. */
+static inline bool option_is_of_destination(const struct option *option)
+{
+	size_t start = offsetof(struct options, export);
+
+	return option->field >= start && option->field < start + sizeof(struct export_options);
+}
 
 extern const struct option option_table[];
 extern const size_t nr_option_rows;

@@ -81,15 +81,6 @@ static int parse_log_level(const char *text, void *field)
 	return log_level_parse(text, field);
 }
 
-static int find_word(const char *const *words, size_t nr_words, const char *text)
-{
-	for (size_t i = 0; i < nr_words; i++) {
-		if (strcmp(text, words[i]) == 0)
-			return (int)i;
-	}
-	return -EINVAL;
-}
-
 static int parse_verify(const char *text, void *field)
 {
 	static const char *const words[] = {
@@ -265,8 +256,17 @@ static int store_string(const char *text, char **field)
 	return 0;
 }
 
+static int store_word(const struct value_type *type, const char *word, void *field)
+{
+	if (type->storage == STORE_MASK)
+		return type->parse(word, field);
+
+	int r = type->check(word);
+	return r < 0 ? r : string_list_add(field, word);
+}
+
 /* A comma cannot be part of such a value; an empty one is as wrong as any other. */
-static int store_words(const struct value_type *type, const char *text, struct string_list *list)
+static int store_words(const struct value_type *type, const char *text, void *field)
 {
 	for (;; text++) {
 		char word[WORD_MAX_BYTES];
@@ -276,9 +276,7 @@ static int store_words(const struct value_type *type, const char *text, struct s
 			return -EINVAL;
 		memcpy(word, text, len);
 		word[len] = '\0';
-		int r = type->check(word);
-		if (r == 0)
-			r = string_list_add(list, word);
+		int r = store_word(type, word, field);
 		text += len;
 		if (r < 0 || *text == '\0')
 			return r;
@@ -287,7 +285,7 @@ static int store_words(const struct value_type *type, const char *text, struct s
 
 int value_store(const struct value_type *type, const char *text, void *field)
 {
-	if (type->storage == STORE_WORDS)
+	if (type->storage == STORE_WORDS || type->storage == STORE_MASK)
 		return store_words(type, text, field);
 
 	int r = type->check ? type->check(text) : type->parse(text, field);
@@ -303,7 +301,7 @@ int value_store(const struct value_type *type, const char *text, void *field)
 bool value_is_list(const struct value_type *type)
 {
 	return type->storage == STORE_STRINGS || type->storage == STORE_WORDS ||
-	       type->storage == STORE_NUMBERS;
+	       type->storage == STORE_NUMBERS || type->storage == STORE_MASK;
 }
 
 static bool texts_equal(const char *a, const char *b)
@@ -338,6 +336,7 @@ bool value_equals(const struct value_type *type, const void *a, const void *b, s
 		return numbers_equal(a, b);
 	case STORE_PLAIN:
 	case STORE_FLAG:
+	case STORE_MASK:
 		break;
 	}
 	return memcmp(a, b, bytes) == 0;

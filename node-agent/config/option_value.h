@@ -15,6 +15,7 @@ enum value_storage {
 	STORE_STRINGS, /* struct string_list */
 	STORE_WORDS, /* the same; commas separate several values */
 	STORE_NUMBERS, /* struct number_list; parse() adds to it */
+	STORE_MASK, /* unsigned int; commas separate words, of which parse() adds one */
 };
 
 struct value_type {
@@ -31,6 +32,12 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_cpus, value_namespace, value_pod, value_container, value_selector, value_cgroup,
 	value_comm, value_url, value_urls, value_header, value_file, value_directory, value_output,
 	value_name, value_label_key, value_listen;
+
+/* Those of sending, in export_value.c. */
+extern const struct value_type value_endpoint, value_exporter, value_protocol, value_compression,
+	value_tenant, value_receiver_verify, value_preset, value_attribute, value_attribute_key,
+	value_sample_attributes, value_value_limit, value_payload, value_request_bytes,
+	value_destination, value_export_time;
 
 /* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
  * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */

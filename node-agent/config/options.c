@@ -5,6 +5,9 @@
 #include "config/option_list.h"
 #include "config/option_loader.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void *field_of(struct options *options, const struct option *option)
@@ -65,7 +68,25 @@ int loader_set(struct loader *loader, const struct option *option, enum source s
 	return option->type == &value_output ? check_output(loader, where, text) : 0;
 }
 
-static int read_defaults(struct loader *loader)
+void loader_warn(struct loader *loader, const char *format, ...)
+{
+	char text[OPTION_TEXT_MAX_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	strbuf_appendf(loader->warnings, "%s%s", loader->warnings->len > 0 ? "; " : "", text);
+}
+
+enum source loader_source_of(const struct loader *loader, const char *name)
+{
+	const struct option *option = option_find(name, strlen(name), loader->input->command);
+
+	return option ? loader->owners[option - option_table] : SOURCE_NONE;
+}
+
+int loader_read_defaults(struct loader *loader)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		const struct option *option = &option_table[i];
@@ -82,14 +103,42 @@ static int read_defaults(struct loader *loader)
 	return 0;
 }
 
+/* What takes more than one option to tell. */
+static int check_all(struct loader *loader)
+{
+	if (loader->input->command == COMMAND_EXPORT && loader->options->files.nr == 0) {
+		strbuf_append_str(loader->message,
+				  "a file is missing; write flamelet export FILE.pb.gz");
+		return -EINVAL;
+	}
+	int r = loader_check_attributes(loader);
+	if (r == 0)
+		r = loader_check_export(loader, "--", loader_wants_plain(loader));
+	return r < 0 ? r : loader_read_destinations(loader);
+}
+
 int options_load(const struct options_input *input, struct options *ret_options,
 		 struct strbuf *message)
 {
-	static int (*const steps[])(struct loader *) = { loader_read_command_line, loader_read_file,
-							 loader_read_environment,
-							 loader_read_cluster, read_defaults };
-	_cleanup_(options_done) struct options options = { .input = *input };
-	struct loader loader = { .input = input, .options = &options, .message = message };
+	static int (*const steps[])(struct loader *) = {
+		loader_read_command_line,
+		loader_read_file,
+		loader_read_environment,
+		loader_read_attributes,
+		loader_read_cluster,
+		loader_read_defaults,
+		check_all,
+	};
+	_cleanup_(options_done) struct options options = {
+		.input = *input,
+		.warnings = strbuf_with_max(OPTION_TEXT_MAX_BYTES),
+	};
+	struct loader loader = {
+		.input = input,
+		.options = &options,
+		.message = message,
+		.warnings = &options.warnings,
+	};
 
 	for (size_t i = 0; i < array_len(steps); i++) {
 		int r = steps[i](&loader);
@@ -103,6 +152,24 @@ int options_load(const struct options_input *input, struct options *ret_options,
 	return 0;
 }
 
+static bool others_equal(const struct options *before, const struct options *after)
+{
+	for (size_t i = 0; i < before->nr_others && i < after->nr_others; i++) {
+		if (!export_options_equal(&before->others[i], &after->others[i]))
+			return false;
+	}
+	return before->nr_others == after->nr_others;
+}
+
+static bool option_equals(const struct option *option, const struct options *before,
+			  const struct options *after)
+{
+	if (option->field == offsetof(struct options, destinations) && !others_equal(before, after))
+		return false;
+	return value_equals(option->type, (const char *)before + option->field,
+			    (const char *)after + option->field, option->field_bytes);
+}
+
 void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
 		  struct strbuf *names)
 {
@@ -112,9 +179,7 @@ void options_diff(const struct options *before, const struct options *after, boo
 		const struct option *option = &option_table[i];
 
 		if (!(option->commands & after->input.command) ||
-		    option->is_reloadable != is_reloadable ||
-		    value_equals(option->type, (const char *)before + option->field,
-				 (const char *)after + option->field, option->field_bytes))
+		    option->is_reloadable != is_reloadable || option_equals(option, before, after))
 			continue;
 		strbuf_appendf(names, "%s--%s", names->len > start ? ", " : "", option->name);
 	}
@@ -124,5 +189,12 @@ void options_done(struct options *options)
 {
 	for (size_t i = 0; i < nr_option_rows; i++)
 		value_clear(option_table[i].type, field_of(options, &option_table[i]));
+	for (size_t i = 0; i < options->nr_others; i++)
+		export_options_done(&options->others[i]);
+	free(options->others);
+	options->others = NULL;
+	options->nr_others = 0;
 	string_list_done(&options->command);
+	string_list_done(&options->files);
+	strbuf_done(&options->warnings);
 }

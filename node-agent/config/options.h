@@ -21,6 +21,7 @@ enum command_id {
 	COMMAND_AGENT = 2,
 	COMMAND_DOCTOR = 4,
 	COMMAND_VERSION = 8,
+	COMMAND_EXPORT = 16,
 };
 
 enum option_demangle {
@@ -63,6 +64,11 @@ struct options {
 	bool include_idle;
 	struct string_list command; /* program and arguments behind "--" */
 
+	/* Recorded profiles that `export` sends. */
+	struct string_list files;
+	bool at_now; /* as if they were recorded now */
+	uint64_t wait_ns; /* how long it tries */
+
 	/* Whose CPU time it is. */
 	char *kubelet_url;
 	char *kubelet_ca_file;
@@ -76,7 +82,13 @@ struct options {
 	struct string_list pod_annotations; /* the same */
 
 	/* Where profiles are sent. */
-	struct export_options export;
+	struct export_options export; /* the main destination */
+	struct string_list destinations; /* files of more of them */
+	struct export_options *others; /* owned; what the files say */
+	size_t nr_others;
+	struct string_list resource_attributes; /* "key=value", no key twice */
+	char *queue_dir; /* absolute; NULL: profiles wait in memory */
+	uint64_t queue_max; /* bytes */
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 
@@ -98,6 +110,7 @@ struct options {
 	bool help;
 	bool help_all;
 
+	struct strbuf warnings; /* what was passed over, in one line; empty: nothing */
 	struct options_input input; /* what they were loaded from; its texts are borrowed */
 };
 

@@ -12,7 +12,7 @@
 struct check_case {
 	int (*check)(const char *text);
 	const char *right[12];
-	const char *wrong[24];
+	const char *wrong[26];
 };
 
 static const struct check_case cases[] = {
@@ -62,6 +62,41 @@ static const struct check_case cases[] = {
 	{ check_header,
 	  { "A: b", "a:", "x-y:z" },
 	  { "", ":", "a", ": b", "a b: c", "a: b\r\nc: d", "\xc3\xa9: a" } },
+	{ check_endpoint,
+	  { "http://a", "HTTPS://a/b?c", "http://a:", "http://[::1]:4318/x", "grpc://a:4317",
+	    "GRPCS://[::1]:1/", "a:4317", "127.0.0.1:65535", "[fd00::1]:1", "http://u:p@a",
+	    "https://[::1]" },
+	  { "",
+	    "a",
+	    "a:",
+	    "a:0",
+	    "a:65536",
+	    "a:4317/b",
+	    "a:+1",
+	    ":4317",
+	    "http://",
+	    "http://:1",
+	    "http:///b",
+	    "http://a b",
+	    "http://a:x",
+	    "http://a:65536",
+	    "ftp://a:1",
+	    "grpc://a",
+	    "grpcs://a:1/b",
+	    "grpc://a:1?b",
+	    "[::1]",
+	    "[::1:1",
+	    "[]:1",
+	    "http://a\n",
+	    "http://u@",
+	    "//a:1" } },
+	{ check_tenant,
+	  { "one", "a|b", "1", X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 },
+	  { "", " ", "a b", "a\n", "a\x7f", "\xc3\xa9", "a\r\nb: c",
+	    X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10 "x" } },
+	{ check_attribute,
+	  { "a=b", "a=", "a.b/c=d=e", "service.name=web 1", "k=\xc3\xa9" },
+	  { "", "a", "=", "=b", "a=b\n", "a=\xff", "\xc3=a", "a=\x01" } },
 };
 
 static void what_is_right_is_taken(void **state)

@@ -187,8 +187,8 @@ static void a_bad_variable_is_named_but_its_secrets_are_not(void **state)
 {
 	static const struct env_refusal cases[] = {
 		{ "OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317",
-		  "OTEL_EXPORTER_OTLP_ENDPOINT: \"collector:4317\" is not an http or https URL; "
-		  "write http://127.0.0.1:4318 or https://HOST:PORT" },
+		  "OTEL_EXPORTER_OTLP_ENDPOINT: \"collector:4317\" has no scheme; "
+		  "write http://collector:4317 or grpc://collector:4317" },
 		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "10s",
 		  "OTEL_EXPORTER_OTLP_TIMEOUT: write milliseconds" },
 		{ "OTEL_EXPORTER_OTLP_TIMEOUT", "0",

@@ -105,6 +105,25 @@ static void lists_may_be_repeated_or_have_commas(void **state)
 	assert_null(o.listen);
 }
 
+static void files_to_send_are_words(void **state)
+{
+	_cleanup_(options_done) struct options o = load_ok(
+		COMMAND_EXPORT, "a.gz --at now b.gz --json --wait 0 -- --c.gz -");
+	_cleanup_(options_done) struct options usual = load_ok(COMMAND_EXPORT, "a.gz");
+	(void)state;
+
+	assert_int_equal(o.files.nr, 4);
+	assert_string_equal(o.files.items[1], "b.gz");
+	assert_string_equal(o.files.items[2], "--c.gz");
+	assert_string_equal(o.files.items[3], "-");
+	assert_true(o.at_now);
+	assert_true(o.json);
+	assert_int_equal(o.wait_ns, 0);
+	assert_false(usual.at_now);
+	assert_int_equal(usual.wait_ns, 60 * NSEC_PER_SEC);
+	assert_int_equal(usual.log_level, LOG_LEVEL_INFO);
+}
+
 static void help_needs_nothing_else_to_be_right(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
@@ -187,17 +206,18 @@ static const struct refusal refusals[] = {
 	{ COMMAND_AGENT, "now", "unexpected \"now\"; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--", "--: a command is missing; write -- make -j4" },
 	{ COMMAND_AGENT, "-- make", "--: only record runs a command" },
+	{ COMMAND_EXPORT, "--at now", "a file is missing; write flamelet export FILE.pb.gz" },
+	{ COMMAND_EXPORT, "--", "a file is missing; write flamelet export FILE.pb.gz" },
+	{ COMMAND_EXPORT, "a.gz --at then",
+	  "--at: \"then\" is not a time of profiles; write recorded or now" },
+	{ COMMAND_EXPORT, "a.gz --wait long",
+	  "--wait: \"long\" is not a duration; write 10s, 500ms or 2m" },
+	{ COMMAND_EXPORT, "a.gz --frequency 9",
+	  "--frequency is an option of record, not of export; see flamelet export --help" },
+	{ COMMAND_AGENT, "--wait 1m",
+	  "--wait is an option of export, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "-q --quiet=perhaps",
 	  "--quiet: \"perhaps\" is not yes or no; write true or false" },
-	{ COMMAND_AGENT, "--otlp-endpoint localhost:4318",
-	  "--otlp-endpoint: \"localhost:4318\" is not an http or https URL; "
-	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
-	{ COMMAND_AGENT, "--otlp-endpoint ftp://a",
-	  "--otlp-endpoint: \"ftp://a\" is not an http or https URL; "
-	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
-	{ COMMAND_AGENT, "--otlp-endpoint http://",
-	  "--otlp-endpoint: \"http://\" is not an http or https URL; "
-	  "write http://127.0.0.1:4318 or https://HOST:PORT" },
 	{ COMMAND_AGENT, "--otlp-header s3cret",
 	  "--otlp-header: the value is not an HTTP header; write \"Name: value\"" },
 	{ COMMAND_AGENT, "--export-interval 0",
@@ -281,7 +301,7 @@ static size_t count_lines(const char *text)
 static void help_fits_a_small_terminal(void **state)
 {
 	static const enum command_id commands[] = { COMMAND_RECORD, COMMAND_AGENT, COMMAND_DOCTOR,
-						    COMMAND_VERSION };
+						    COMMAND_VERSION, COMMAND_EXPORT };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(commands); i++) {
@@ -302,6 +322,7 @@ static void all_options_are_in_the_long_help(void **state)
 	options_help(COMMAND_RECORD, true, &help);
 	options_help(COMMAND_AGENT, true, &help);
 	options_help(COMMAND_DOCTOR, true, &help);
+	options_help(COMMAND_EXPORT, true, &help);
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		assert_non_null(strstr(strbuf_str(&help), option_table[i].name));
 		assert_in_range(strlen(option_table[i].help), 5, 60);
@@ -333,6 +354,7 @@ int main(void)
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
 		CLEAN_TEST(a_command_stands_behind_two_dashes),
 		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
+		CLEAN_TEST(files_to_send_are_words),
 		CLEAN_TEST(help_needs_nothing_else_to_be_right),
 		CLEAN_TEST(a_bad_command_line_is_answered_with_what_to_write),
 		CLEAN_TEST(two_loads_differ_by_name),

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "config/options.h"
+#include "options_fixture.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void a_file_is_one_more_destination(void **state)
+{
+	(void)state;
+	write_config("otlp-endpoint: grpc://b:4317\n"
+		     "otlp-header: [\"A: b\", \"C: d\"]\n"
+		     "exclude-attribute: [host.*]\n"
+		     "sample-attributes: [thread.name, cpu.logical_number]\n"
+		     "otlp-timeout: 3s\n");
+	setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=s3cret", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", 1);
+	setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none", 1);
+	_cleanup_(options_done) struct options o = load_ok(
+		COMMAND_AGENT, "--otlp-endpoint http://a --destination @ --destination @");
+	_cleanup_(options_done) struct options doctor = load_ok(COMMAND_DOCTOR, "--destination @");
+
+	assert_string_equal(o.export.endpoint, "http://a");
+	assert_string_equal(o.export.headers.items[0], "authorization: s3cret");
+	assert_false(o.export.compress);
+	assert_int_equal(o.nr_others, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct export_options *other = &o.others[i];
+
+		assert_string_equal(other->endpoint, "http://b:4317");
+		assert_int_equal(other->protocol, OPTION_PROTOCOL_GRPC);
+		assert_int_equal(other->headers.nr, 2);
+		assert_string_equal(other->headers.items[0], "A: b");
+		assert_true(other->compress);
+		assert_int_equal(other->excluded_attributes.nr, 1);
+		assert_int_equal(other->sample_attributes, 3);
+		assert_int_equal(other->timeout_ns, 3 * NSEC_PER_SEC);
+		assert_int_equal(other->request_max, 3670016);
+	}
+	assert_int_equal(doctor.nr_others, 1);
+	assert_null(doctor.export.endpoint);
+}
+
+static void no_variable_takes_away_a_destinations_tls(void **state)
+{
+	(void)state;
+	write_config("otlp-endpoint: b:4317\notlp-protocol: grpc\n");
+	setenv("OTEL_EXPORTER_OTLP_INSECURE", "true", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "--destination @");
+
+	assert_string_equal(o.others[0].endpoint, "https://b:4317");
+}
+
+static void destinations_stand_in_the_file_of_options(void **state)
+{
+	char path[128], text[256];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/destination.yaml", temp_dir);
+	snprintf(text, sizeof(text), "otlp-endpoint: http://a\ndestination: [%s]\n", path);
+	assert_int_equal(file_write_atomic(path, "otlp-endpoint: http://b\n", 24), 0);
+	write_config(text);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_EXPORT, "a.gz -c @");
+	_cleanup_(options_done) struct options same = load_ok(COMMAND_EXPORT, "a.gz -c @");
+	assert_int_equal(file_write_atomic(path, "otlp-endpoint: http://c\n", 24), 0);
+	_cleanup_(options_done) struct options changed = load_ok(COMMAND_EXPORT, "a.gz -c @");
+	_cleanup_(strbuf_done) struct strbuf names = strbuf_with_max(1000);
+	unlink(path);
+
+	assert_int_equal(o.nr_others, 1);
+	assert_string_equal(o.others[0].endpoint, "http://b");
+	options_diff(&o, &same, false, &names);
+	assert_string_equal(strbuf_str(&names), "");
+	options_diff(&o, &changed, false, &names);
+	assert_string_equal(strbuf_str(&names), "--destination");
+}
+
+struct file_refusal {
+	const char *text;
+	const char *message; /* behind the file's name */
+};
+
+static void a_bad_destination_is_answered_with_line_and_remedy(void **state)
+{
+	static const struct file_refusal cases[] = {
+		{ "", ": otlp-endpoint is missing; add it" },
+		{ "otlp-timeout: 3s\n", ": otlp-endpoint is missing; add it" },
+		{ "otlp-endpoint: [http://a, http://b]\n",
+		  ":1: otlp-endpoint: takes one value, not a list" },
+		{ "otlp-endpoint: http://a\nfrequency: 19\n",
+		  ":2: frequency is no option of a destination; remove the line" },
+		{ "otlp-endpoint: http://a\nqueue-dir: /q\n",
+		  ":2: queue-dir is no option of a destination; remove the line" },
+		{ "otlp-endpoint: http://a\ndestination: x\n",
+		  ":2: destination is no option of a destination; remove the line" },
+		{ "resource-attribute: a=b\n",
+		  ":1: resource-attribute is no option of a destination; remove the line" },
+		{ "otlp-endpont: http://a\n",
+		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
+		{ "otlp-endpoint: ftp://a\n",
+		  ":1: otlp-endpoint: \"ftp://a\" is not an endpoint; write http://HOST:4318, "
+		  "https://HOST/PATH, grpc://HOST:4317 or grpcs://HOST:4317" },
+		{ "otlp-endpoint: a:1\n", ": otlp-endpoint: \"a:1\" has no scheme; "
+					  "write http://a:1 or grpc://a:1" },
+		{ "otlp-endpoint: http://a\notlp-client-key: /etc/hosts\n",
+		  ": otlp-client-key: its certificate is missing: otlp-client-cert" },
+		{ "otlp-endpoint: http://a\notlp-header: s3cret\n",
+		  ":2: otlp-header: the value is not an HTTP header; write \"Name: value\"" },
+		{ "- otlp-endpoint\n",
+		  ":1: not a list of options; write lines like \"frequency: 19\"" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		char expected[512];
+
+		write_config(cases[i].text);
+		snprintf(expected, sizeof(expected), "%s%s", config_path, cases[i].message);
+		expect_refused(COMMAND_AGENT, "--destination @", expected);
+	}
+}
+
+static void there_is_an_end_to_destinations(void **state)
+{
+	(void)state;
+	write_config("otlp-endpoint: http://a\n");
+	expect_refused(COMMAND_AGENT,
+		       "--destination @ --destination @ --destination @ --destination @ "
+		       "--destination @ --destination @ --destination @ --destination @ "
+		       "--destination @",
+		       "--destination: 9 are too many; at most 8");
+}
+
+int main(void)
+{
+#define CLEAN_TEST(name) cmocka_unit_test_setup(name, start_clean)
+	const struct CMUnitTest tests[] = {
+		CLEAN_TEST(a_file_is_one_more_destination),
+		CLEAN_TEST(no_variable_takes_away_a_destinations_tls),
+		CLEAN_TEST(destinations_stand_in_the_file_of_options),
+		CLEAN_TEST(a_bad_destination_is_answered_with_line_and_remedy),
+		CLEAN_TEST(there_is_an_end_to_destinations),
+	};
+
+	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);
+}

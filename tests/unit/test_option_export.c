@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of sending, to the main destination. */
+#include "config/options.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "options_fixture.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENDPOINT_HINT                                                                              \
+	" is not an endpoint; write http://HOST:4318, https://HOST/PATH, grpc://HOST:4317 or "     \
+	"grpcs://HOST:4317"
+
+static void there_are_defaults_for_all_but_the_endpoint(void **state)
+{
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
+	const struct export_options *export = &o.export;
+	(void)state;
+
+	assert_null(export->endpoint);
+	assert_int_equal(export->exporter, OPTION_EXPORTER_OTLP);
+	assert_int_equal(export->protocol, OPTION_PROTOCOL_HTTP);
+	assert_true(export->compress);
+	assert_int_equal(export->verify, HTTP_VERIFY_FULL);
+	assert_int_equal(export->timeout_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(export->preset, OPTION_PRESET_STANDARD);
+	assert_int_equal(export->sample_attributes, OPTION_SAMPLE_ATTRIBUTES_PRESET);
+	assert_int_equal(export->attribute_values_max, 0);
+	assert_false(export->original_payload);
+	assert_int_equal(export->request_max, 3670016);
+	assert_int_equal(o.nr_others, 0);
+	assert_null(o.queue_dir);
+	assert_int_equal(o.queue_max, 256 << 20);
+}
+
+static void everything_can_be_said(void **state)
+{
+	static const char words[] =
+		"--otlp-compression none --otlp-tenant one --otlp-token-file /etc/hostname "
+		"--otlp-client-cert /etc/hostname --otlp-client-key /etc/hosts "
+		"--otlp-verify ca-only --otlp-preset pyroscope --exclude-attribute host.*,url "
+		"--attribute-values-max 50 --otlp-original-payload pprof";
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, words);
+	_cleanup_(options_done) struct options more = load_ok(
+		COMMAND_EXPORT, "a.gz --otlp-request-max 64K --queue-dir /q --queue-max 1M "
+				"--resource-attribute a=b=c --resource-attribute d=");
+	const struct export_options *export = &o.export;
+	(void)state;
+
+	assert_false(export->compress);
+	assert_string_equal(export->tenant, "one");
+	assert_string_equal(export->token_file, "/etc/hostname");
+	assert_string_equal(export->client_cert_file, "/etc/hostname");
+	assert_string_equal(export->client_key_file, "/etc/hosts");
+	assert_int_equal(export->verify, HTTP_VERIFY_CA_ONLY);
+	assert_int_equal(export->preset, OPTION_PRESET_PYROSCOPE);
+	assert_int_equal(export->excluded_attributes.nr, 2);
+	assert_int_equal(export->attribute_values_max, 50);
+	assert_true(export->original_payload);
+	assert_int_equal(more.export.request_max, 65536);
+	assert_string_equal(more.queue_dir, "/q");
+	assert_int_equal(more.queue_max, 1 << 20);
+	assert_int_equal(more.resource_attributes.nr, 2);
+	assert_string_equal(more.resource_attributes.items[0], "a=b=c");
+}
+
+static void attributes_of_samples_add_up(void **state)
+{
+	static const struct {
+		const char *words;
+		unsigned int mask;
+	} cases[] = {
+		{ "none", 0 },
+		{ "all", 7 },
+		{ "preset", OPTION_SAMPLE_ATTRIBUTES_PRESET },
+		{ "thread.name", 1 },
+		{ "cpu.logical_number", 2 },
+		{ "thread.name,flamelet.cgroup.id", 5 },
+		{ "thread.name --sample-attributes cpu.logical_number", 3 },
+	};
+	char words[128];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		snprintf(words, sizeof(words), "--sample-attributes %s", cases[i].words);
+		_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, words);
+
+		assert_int_equal(o.export.sample_attributes, cases[i].mask);
+	}
+}
+
+struct url_case {
+	const char *words;
+	const char *insecure; /* the variable; NULL: not set */
+	const char *url;
+	enum option_protocol protocol;
+};
+
+static void the_exporter_gets_a_url(void **state)
+{
+	static const struct url_case cases[] = {
+		{ "http://a", NULL, "http://a", OPTION_PROTOCOL_HTTP },
+		{ "HTTPS://a/b?c", "true", "HTTPS://a/b?c", OPTION_PROTOCOL_HTTP },
+		{ "grpc://a:4317", NULL, "http://a:4317", OPTION_PROTOCOL_GRPC },
+		{ "grpcs://[::1]:4317/", "true", "https://[::1]:4317", OPTION_PROTOCOL_GRPC },
+		{ "GRPC://a:1 --otlp-protocol grpc", NULL, "http://a:1", OPTION_PROTOCOL_GRPC },
+		{ "http://a:1/ --otlp-protocol grpc", "false", "http://a:1", OPTION_PROTOCOL_GRPC },
+		{ "https://a --otlp-protocol grpc", "true", "https://a", OPTION_PROTOCOL_GRPC },
+		{ "a:4317 --otlp-protocol grpc", NULL, "https://a:4317", OPTION_PROTOCOL_GRPC },
+		{ "a:4317 --otlp-protocol grpc", "", "https://a:4317", OPTION_PROTOCOL_GRPC },
+		{ "a:4317 --otlp-protocol grpc", "TRUE", "http://a:4317", OPTION_PROTOCOL_GRPC },
+		{ "a:4317 --otlp-protocol grpc", "False", "https://a:4317", OPTION_PROTOCOL_GRPC },
+	};
+	char words[128];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		start_clean(state);
+		if (cases[i].insecure)
+			setenv("OTEL_EXPORTER_OTLP_INSECURE", cases[i].insecure, 1);
+		snprintf(words, sizeof(words), "--otlp-endpoint %s", cases[i].words);
+		_cleanup_(options_done) struct options o = load_ok(COMMAND_DOCTOR, words);
+
+		assert_string_equal(o.export.endpoint, cases[i].url);
+		assert_int_equal(o.export.protocol, cases[i].protocol);
+		assert_int_equal(o.warnings.len, 0);
+	}
+}
+
+static void the_preset_follows_the_exporter(void **state)
+{
+	static const char pyroscope[] = "--exporter pyroscope --otlp-endpoint http://p:4040";
+	static const char standard[] = "--exporter pyroscope --otlp-preset standard";
+	(void)state;
+
+	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://other/p", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, pyroscope);
+	_cleanup_(options_done) struct options other = load_ok(COMMAND_AGENT, standard);
+
+	assert_int_equal(o.export.preset, OPTION_PRESET_PYROSCOPE);
+	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_HTTP);
+	assert_string_equal(o.export.endpoint, "http://p:4040");
+	assert_int_equal(other.export.preset, OPTION_PRESET_STANDARD);
+	assert_string_equal(other.export.endpoint, "http://other/p");
+	assert_false(other.export.endpoint_is_full);
+}
+
+static void a_scheme_outdoes_a_variable(void **state)
+{
+	(void)state;
+	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
+							   "--otlp-endpoint grpcs://a:1");
+
+	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_GRPC);
+}
+
+static void the_variable_for_profiles_outdoes_the_one_for_all(void **state)
+{
+	(void)state;
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_PROTOCOL", "GRPC", 1);
+	setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION", "None", 1);
+	setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/nonexistent", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_CLIENT_CERTIFICATE", "/etc/hostname", 1);
+	setenv("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/etc/hosts", 1);
+	setenv("OTEL_EXPORTER_OTLP_INSECURE", "false", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_INSECURE", "true", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
+
+	assert_string_equal(o.export.endpoint, "http://collector:4317");
+	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_GRPC);
+	assert_false(o.export.compress);
+	assert_string_equal(o.export.client_cert_file, "/etc/hostname");
+	assert_string_equal(o.export.client_key_file, "/etc/hosts");
+}
+
+static void grpc_has_no_path_of_the_endpoint(void **state)
+{
+	(void)state;
+	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "https://a:1/v1/x?y", 1);
+	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", 1);
+	setenv("OTEL_EXPORTER_OTLP_INSECURE", "1", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
+
+	assert_string_equal(o.export.endpoint, "https://a:1");
+	assert_false(o.export.endpoint_is_full);
+	assert_string_equal(strbuf_str(&o.warnings),
+			    "OTEL_EXPORTER_OTLP_INSECURE is taken as false: write true or false; "
+			    "gRPC has no path: /v1/x?y of the endpoint is left out");
+}
+
+struct attributes_case {
+	const char *attributes, *service; /* variables; NULL: not set */
+	const char *expected; /* "key=value;…" */
+	const char *warning; /* how it begins */
+};
+
+static void attributes_of_variables_come_after_the_users(void **state)
+{
+	static const struct attributes_case cases[] = {
+		{ NULL, NULL, "a=1;", "" },
+		{ "b=2,c= d ", NULL, "a=1;b=2;c=d;", "" },
+		{ "a=2,b=3,b=4,", NULL, "a=1;b=3;", "" },
+		{ "b=x%2Cy%3dz,%62%2e=%C3%A9", NULL, "a=1;b=x,y=z;b.=\xc3\xa9;", "" },
+		{ "service.name=x,b=2", "y z%20", "a=1;service.name=y z%20;b=2;", "" },
+		{ "", "", "a=1;", "" },
+		{ "b=2,c", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored: write key=" },
+		{ "b=2,c=%zz", "s", "a=1;service.name=s;", "OTEL_RESOURCE_ATTRIBUTES is" },
+		{ "b=2,c=%ff", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
+		{ "b=2,a=%0a", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
+		{ "b=2,=3", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
+		{ "b=2,c%3Dd=3", NULL, "a=1;", "OTEL_RESOURCE_ATTRIBUTES is ignored" },
+		{ "b=2", "\xff", "a=1;b=2;", "OTEL_SERVICE_NAME is ignored: write a name" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(1000);
+
+		start_clean(state);
+		if (cases[i].attributes)
+			setenv("OTEL_RESOURCE_ATTRIBUTES", cases[i].attributes, 1);
+		if (cases[i].service)
+			setenv("OTEL_SERVICE_NAME", cases[i].service, 1);
+		_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
+								   "--resource-attribute a=1");
+
+		for (size_t a = 0; a < o.resource_attributes.nr; a++)
+			strbuf_appendf(&text, "%s;", o.resource_attributes.items[a]);
+		assert_string_equal(strbuf_str(&text), cases[i].expected);
+		assert_memory_equal(strbuf_str(&o.warnings), cases[i].warning,
+				    strlen(cases[i].warning) + (*cases[i].warning == '\0'));
+	}
+}
+
+static void record_takes_no_part_in_it(void **state)
+{
+	(void)state;
+	setenv("OTEL_RESOURCE_ATTRIBUTES", "wrong", 1);
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "wrong", 1);
+	_cleanup_(options_done) struct options o = load_ok(COMMAND_RECORD, "");
+
+	assert_null(o.export.endpoint);
+	assert_int_equal(o.warnings.len, 0);
+}
+
+struct refusal {
+	const char *words;
+	const char *message;
+};
+
+static const struct refusal refusals[] = {
+	{ "--otlp-endpoint localhost:4318",
+	  "--otlp-endpoint: \"localhost:4318\" has no scheme; write http://localhost:4318 "
+	  "or grpc://localhost:4318" },
+	{ "--otlp-endpoint localhost", "--otlp-endpoint: \"localhost\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint ftp://a", "--otlp-endpoint: \"ftp://a\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint http://", "--otlp-endpoint: \"http://\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint grpc://a", "--otlp-endpoint: \"grpc://a\"" ENDPOINT_HINT },
+	{ "--otlp-endpoint grpc://a:1 --otlp-protocol http/protobuf",
+	  "--otlp-endpoint: grpc:// contradicts the otlp-protocol http/protobuf; "
+	  "remove one" },
+	{ "--otlp-endpoint http://u:s3cret@a",
+	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header or "
+	  "otlp-token-file" },
+	{ "--otlp-endpoint u:s3cret@a:1 --otlp-protocol grpc",
+	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header or "
+	  "otlp-token-file" },
+	{ "--exporter pyroscope --otlp-endpoint grpc://a:1",
+	  "--otlp-endpoint: the exporter pyroscope uses HTTP; write http:// or https://" },
+	{ "--exporter pyroscope --otlp-protocol grpc",
+	  "--otlp-protocol: the exporter pyroscope uses HTTP; remove it" },
+	{ "--exporter pyroscope --otlp-original-payload pprof",
+	  "--otlp-original-payload: pprof is all that the exporter pyroscope sends; "
+	  "remove it" },
+	{ "--exporter zipkin",
+	  "--exporter: \"zipkin\" is not an exporter; write otlp or pyroscope" },
+	{ "--otlp-protocol http/json",
+	  "--otlp-protocol: \"http/json\" is not a protocol that profiles are sent by; "
+	  "write http/protobuf or grpc" },
+	{ "--otlp-compression zstd",
+	  "--otlp-compression: \"zstd\" is not a compression of requests; "
+	  "write gzip or none" },
+	{ "--otlp-verify pinned",
+	  "--otlp-verify: \"pinned\" is not a way to verify an endpoint's certificate; "
+	  "write full, ca-only or insecure" },
+	{ "--otlp-preset grafana", "--otlp-preset: \"grafana\" is not a preset of attributes; "
+				   "write standard or pyroscope" },
+	{ "--otlp-original-payload yes",
+	  "--otlp-original-payload: \"yes\" is not a payload; write none or pprof" },
+	{ "--otlp-client-cert /etc/hostname",
+	  "--otlp-client-cert: its key is missing: otlp-client-key" },
+	{ "--otlp-client-key /etc/hostname",
+	  "--otlp-client-key: its certificate is missing: otlp-client-cert" },
+	{ "--otlp-header authorization:s3cret --otlp-token-file /etc/hostname",
+	  "--otlp-token-file: otlp-header has an Authorization, too; remove one" },
+	{ "--otlp-header x-scope-orgid:1 --otlp-tenant 2",
+	  "--otlp-tenant: otlp-header has an X-Scope-OrgID, too; remove one" },
+	{ "--otlp-tenant=", "--otlp-tenant: \"\" is not a tenant's ID; "
+			    "write up to 150 printable characters without blanks" },
+	{ "--sample-attributes thread",
+	  "--sample-attributes: \"thread\" is not an attribute of samples; write "
+	  "thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset" },
+	{ "--sample-attributes thread.name,",
+	  "--sample-attributes: \"thread.name,\" is not an attribute of samples; write "
+	  "thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset" },
+	{ "--attribute-values-max 0",
+	  "--attribute-values-max: \"0\" is not a number of values from 1 to 1000000; "
+	  "write 1000" },
+	{ "--attribute-values-max 1000001",
+	  "--attribute-values-max: \"1000001\" is not a number of values from 1 to "
+	  "1000000; write 1000" },
+	{ "--exclude-attribute *x", "--exclude-attribute: \"*x\" is not the key of an attribute; "
+				    "write process.pid or k8s.pod.label.*" },
+	{ "--resource-attribute team",
+	  "--resource-attribute: \"team\" is not an attribute; write KEY=VALUE" },
+	{ "--resource-attribute a=1 --resource-attribute b=1 --resource-attribute a=2",
+	  "--resource-attribute: a is given twice" },
+	{ "--otlp-request-max 63K", "--otlp-request-max: \"63K\" is not a size from 64K to 64M; "
+				    "write 3584K or 16M" },
+	{ "--otlp-request-max 65M", "--otlp-request-max: \"65M\" is not a size from 64K to 64M; "
+				    "write 3584K or 16M" },
+	{ "--queue-dir q", "--queue-dir: \"q\" is not a directory; write an absolute path" },
+	{ "--queue-max 1K",
+	  "--queue-max: \"1K\" is not an amount of memory from 1M; write 256M or 1G" },
+	{ "--destination /nonexistent",
+	  "--destination: cannot read \"/nonexistent\": No such file or directory; "
+	  "write the path of a file that can be read" },
+};
+
+static void contradictions_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(refusals); i++)
+		expect_refused(COMMAND_AGENT, refusals[i].words, refusals[i].message);
+}
+
+static void variables_are_refused_by_their_names(void **state)
+{
+	static const struct {
+		const char *name, *value, *message;
+	} cases[] = {
+		{ "OTEL_EXPORTER_OTLP_PROTOCOL", "http/json",
+		  "OTEL_EXPORTER_OTLP_PROTOCOL: \"http/json\" is not a protocol that profiles are "
+		  "sent by; write http/protobuf or grpc" },
+		{ "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION", "ZSTD",
+		  "OTEL_EXPORTER_OTLP_PROFILES_COMPRESSION: \"zstd\" is not a compression of "
+		  "requests; write gzip or none" },
+		{ "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/etc/hostname",
+		  "OTEL_EXPORTER_OTLP_CLIENT_KEY: its certificate is missing: otlp-client-cert" },
+		{ "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://u:s3cret@a",
+		  "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT: a password in the URL would be logged; "
+		  "use otlp-header or otlp-token-file" },
+		{ "OTEL_EXPORTER_OTLP_CERTIFICATE", "/nonexistent",
+		  "OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read \"/nonexistent\": No such file or "
+		  "directory; write the path of a file that can be read" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		setenv(cases[i].name, cases[i].value, 1);
+		expect_refused(COMMAND_AGENT, "", cases[i].message);
+		unsetenv(cases[i].name);
+	}
+}
+
+int main(void)
+{
+#define CLEAN_TEST(name) cmocka_unit_test_setup(name, start_clean)
+	const struct CMUnitTest tests[] = {
+		CLEAN_TEST(there_are_defaults_for_all_but_the_endpoint),
+		CLEAN_TEST(everything_can_be_said),
+		CLEAN_TEST(attributes_of_samples_add_up),
+		CLEAN_TEST(the_exporter_gets_a_url),
+		CLEAN_TEST(the_preset_follows_the_exporter),
+		CLEAN_TEST(a_scheme_outdoes_a_variable),
+		CLEAN_TEST(the_variable_for_profiles_outdoes_the_one_for_all),
+		CLEAN_TEST(grpc_has_no_path_of_the_endpoint),
+		CLEAN_TEST(attributes_of_variables_come_after_the_users),
+		CLEAN_TEST(record_takes_no_part_in_it),
+		CLEAN_TEST(contradictions_are_refused),
+		CLEAN_TEST(variables_are_refused_by_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);
+}
