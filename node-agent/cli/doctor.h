@@ -36,6 +36,7 @@ void check_cgroups(const struct doctor_host *host, struct doctor_report *report)
 void check_node_name(const struct doctor_host *host, struct doctor_report *report);
 void check_pod_logs(const struct doctor_host *host, struct doctor_report *report);
 void check_kubelet(const struct doctor_host *host, struct doctor_report *report);
-void check_otlp(const struct doctor_host *host, struct doctor_report *report);
+void check_endpoints(const struct doctor_host *host, struct doctor_report *report);
+void check_queue(const struct doctor_host *host, struct doctor_report *report);
 
 #endif

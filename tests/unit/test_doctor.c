@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fileio.h"
 #include "cli/doctor.h"
 #include "cli/json.h"
@@ -280,50 +279,25 @@ static void log_directories_are_needed_where_there_is_a_kubelet(void **state)
 	host.options = &nothing_configured;
 }
 
-static void services_that_are_not_configured_are_fine(void **state)
+static void no_kubelet_is_fine(void **state)
 {
 	(void)state;
 	expect_finding(check_kubelet, FINDING_OK, "not configured", "");
-	expect_finding(check_otlp, FINDING_OK, "not configured", "");
 }
 
-static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
+static void a_kubelet_that_is_no_kubelet_or_away_fails(void **state)
 {
-	static const struct {
-		const char *path;
-		enum finding_level level;
-		const char *detail;
-		const char *remedy;
-	} cases[] = {
-		{ "/status/200", FINDING_OK, "answers (200)", "" },
-		{ "/status/400", FINDING_OK, "answers (400)", "" },
-		{ "/status/503", FINDING_OK, "answers (503)", "" },
-		{ "/status/404", FINDING_FAIL, "answers 404", "service.profilesSupport" },
-		{ "/status/401", FINDING_FAIL, "answers 401", "otlp-header" },
-		{ "/status/403", FINDING_FAIL, "answers 403", "otlp-header" },
-	};
 	struct standin server;
 	char url[PATH_BYTES];
-	struct options options = {
-		.export.endpoint = url,
-		.export.endpoint_is_full = true,
-		.export.timeout_ns = 5 * NSEC_PER_SEC,
-	};
+	struct options options = { .kubelet_url = url };
 	(void)state;
 
 	if (standin_start(&server) < 0)
 		skip(); /* no Python */
 	host.options = &options;
-	for (size_t i = 0; i < array_len(cases); i++) {
-		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
-		expect_finding(check_otlp, cases[i].level, cases[i].detail, cases[i].remedy);
-	}
-
-	options.kubelet_url = url;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
 	expect_finding(check_kubelet, FINDING_FAIL, url, "");
 	standin_stop(&server);
-	expect_finding(check_otlp, FINDING_FAIL, url, "that it runs");
 	expect_finding(check_kubelet, FINDING_FAIL, url, "");
 	host.options = &nothing_configured;
 }
@@ -434,8 +408,8 @@ int main(void)
 		cmocka_unit_test(few_open_files_are_a_warning),
 		cmocka_unit_test(a_nodes_name_is_needed_where_there_is_a_kubelet),
 		cmocka_unit_test(log_directories_are_needed_where_there_is_a_kubelet),
-		cmocka_unit_test(services_that_are_not_configured_are_fine),
-		cmocka_unit_test(an_endpoint_is_there_when_it_answers_anything_but_404),
+		cmocka_unit_test(no_kubelet_is_fine),
+		cmocka_unit_test(a_kubelet_that_is_no_kubelet_or_away_fails),
 		cmocka_unit_test(a_kubelet_is_there_when_it_lists_pods),
 		cmocka_unit_test(the_report_is_text_for_people),
 		cmocka_unit_test(the_report_is_json_for_scripts),

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The doctor's findings about where profiles go and wait. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "cli/doctor.h"
+#include "remove_tree.h"
+#include "tests/standin/standin.h"
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH_BYTES 256
+
+static char temp_dir[] = "/tmp/flamelet-doctor-XXXXXX";
+static char url[PATH_BYTES];
+static struct options options;
+static const struct doctor_host host = { "/proc", "/sys", "6.1.0", &options };
+
+static int make_temp_dir(void **state)
+{
+	(void)state;
+	unsetenv("http_proxy"); /* it would answer for a name that there is not */
+	return mkdtemp(temp_dir) ? 0 : -1;
+}
+
+static int remove_temp_dir(void **state)
+{
+	(void)state;
+	remove_tree(temp_dir);
+	return 0;
+}
+
+static int start_empty(void **state)
+{
+	(void)state;
+	options = (struct options){ .export.timeout_ns = 5 * NSEC_PER_SEC };
+	return 0;
+}
+
+typedef void (*check_fn)(const struct doctor_host *host, struct doctor_report *report);
+
+/* Of the finding of that name; `detail` and `remedy` are what it contains. */
+static void expect_finding(check_fn check, enum finding_level level, const char *name,
+			   const char *detail, const char *remedy)
+{
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	size_t i = 0;
+
+	check(&host, &report);
+	assert_int_equal(report.error, 0);
+	while (i < report.nr_findings && strcmp(report.findings[i].name, name) != 0)
+		i++;
+	assert_true(i < report.nr_findings);
+	assert_int_equal(report.findings[i].level, level);
+	assert_non_null(strstr(report.findings[i].detail, detail));
+	assert_non_null(strstr(report.findings[i].remedy, remedy));
+	assert_true(level != FINDING_OK || report.findings[i].remedy[0] == '\0');
+}
+
+static void expect_endpoint(enum finding_level level, const char *detail, const char *remedy)
+{
+	expect_finding(check_endpoints, level, "endpoint", detail, remedy);
+}
+
+static void what_is_not_configured_is_fine(void **state)
+{
+	(void)state;
+	expect_endpoint(FINDING_OK, "not configured", "");
+	expect_finding(check_queue, FINDING_OK, "queue", "in memory", "");
+}
+
+static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
+{
+	static const struct {
+		const char *path;
+		enum finding_level level;
+		const char *detail;
+		const char *remedy;
+	} cases[] = {
+		{ "/status/200", FINDING_OK, "answers (200)", "" },
+		{ "/status/400", FINDING_OK, "answers (400)", "" },
+		{ "/status/503", FINDING_OK, "answers (503)", "" },
+		{ "/status/404", FINDING_FAIL, "answers 404", "service.profilesSupport" },
+		{ "/status/401", FINDING_FAIL, "answers 401", "otlp-token-file" },
+		{ "/status/403", FINDING_FAIL, "answers 403", "otlp-header" },
+		{ "/otlp/ok/v1development/profiles", FINDING_OK, "answers (200)", "" },
+		{ "/hang-up", FINDING_FAIL, "/hang-up", "usually 4318" },
+	};
+	struct standin server;
+	(void)state;
+
+	if (standin_start(&server) < 0)
+		skip(); /* no Python */
+	options.export.endpoint = url;
+	options.export.endpoint_is_full = true;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
+		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
+	}
+	standin_stop(&server);
+	expect_endpoint(FINDING_FAIL, url, "that it runs");
+}
+
+static void the_kinds_of_receivers_are_told_apart(void **state)
+{
+	struct standin server;
+	(void)state;
+
+	if (standin_start(&server) < 0)
+		skip(); /* no Python */
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", server.port);
+	options.export.endpoint = url;
+	expect_endpoint(FINDING_FAIL, "/v1development/profiles answers 404", "profilesSupport");
+	options.export.exporter = OPTION_EXPORTER_PYROSCOPE;
+	expect_endpoint(FINDING_FAIL, "/push.v1.PusherService/Push answers 404", "Pyroscope");
+	options.export.exporter = OPTION_EXPORTER_OTLP;
+	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	expect_endpoint(FINDING_FAIL, "speaks HTTP/1", "usually 4317");
+	standin_stop(&server);
+	expect_endpoint(FINDING_FAIL, url, "usually 4317");
+	options.export.exporter = OPTION_EXPORTER_PYROSCOPE;
+	expect_endpoint(FINDING_FAIL, url, "usually 4040");
+}
+
+/* Greets one client as HTTP/2 does, and hangs up. */
+static pid_t serve_http2_greeting(int listener)
+{
+	static const unsigned char empty_settings[] = { 0, 0, 0, 4, 0, 0, 0, 0, 0 };
+	char request[4096];
+
+	pid_t pid = fork();
+	if (pid != 0)
+		return pid;
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0 || write(fd, empty_settings, sizeof(empty_settings)) < 0 ||
+	    read(fd, request, sizeof(request)) < 0)
+		_exit(1);
+	close(fd);
+	_exit(0);
+}
+
+static void a_grpc_server_is_there_when_it_takes_connections(void **state)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	(void)state;
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
+	options.export.endpoint = url;
+
+	static const struct {
+		enum option_protocol protocol;
+		enum finding_level level;
+		const char *detail, *remedy;
+	} cases[] = {
+		{ OPTION_PROTOCOL_GRPC, FINDING_OK, "takes connections", "" },
+		{ OPTION_PROTOCOL_HTTP, FINDING_FAIL, "http://127.0.0.1", "usually 4318" },
+	};
+	for (size_t i = 0; i < array_len(cases); i++) {
+		pid_t pid = serve_http2_greeting(fd);
+
+		assert_true(pid > 0);
+		options.export.protocol = cases[i].protocol;
+		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
+static void a_certificate_is_verified_as_the_options_say(void **state)
+{
+	struct standin server;
+	(void)state;
+
+	if (standin_start(&server) < 0)
+		skip(); /* no Python */
+	if (server.tls_port == 0) {
+		standin_stop(&server);
+		skip(); /* no openssl */
+	}
+	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.tls_port);
+	options.export.endpoint = url;
+	options.export.endpoint_is_full = true;
+	expect_endpoint(FINDING_FAIL, "certificate", "--otlp-ca-file");
+	options.export.ca_file = server.ca_file;
+	expect_endpoint(FINDING_OK, "answers (200)", "");
+	options.export.ca_file = NULL;
+	options.export.verify = HTTP_VERIFY_NONE;
+	expect_endpoint(FINDING_OK, "answers (200)", "");
+	standin_stop(&server);
+}
+
+static void a_token_is_one_word(void **state)
+{
+	static const char *const wrong[] = { "", "\n", " \t\r\n", "one two", "a\nb\n" };
+	char path[PATH_BYTES];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/token", temp_dir);
+	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
+	options.export.token_file = path;
+	expect_finding(check_endpoints, FINDING_FAIL, "token", "No such file", "--otlp-token-file");
+	for (size_t i = 0; i < array_len(wrong); i++) {
+		assert_int_equal(file_write_atomic(path, wrong[i], strlen(wrong[i])), 0);
+		expect_finding(check_endpoints, FINDING_FAIL, "token", "no token",
+			       "--otlp-token-file");
+	}
+	assert_int_equal(file_write_atomic(path, " s3cret\r\n", 9), 0);
+
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	check_endpoints(&host, &report);
+	assert_int_equal(report.nr_findings, 1);
+	assert_string_equal(report.findings[0].name, "endpoint");
+	assert_null(strstr(report.findings[0].detail, "s3cret"));
+}
+
+static void each_destination_is_looked_at(void **state)
+{
+	struct export_options others[] = {
+		{ .endpoint = (char[]){ "http://127.0.0.1:1" }, .timeout_ns = NSEC_PER_SEC },
+		{ .endpoint = (char[]){ "nonsense" }, .timeout_ns = NSEC_PER_SEC },
+	};
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	(void)state;
+
+	options.export.endpoint = (char[]){ "http://localhost.invalid:1" };
+	options.others = others;
+	options.nr_others = array_len(others);
+	check_endpoints(&host, &report);
+	assert_int_equal(report.nr_findings, 3);
+	assert_non_null(strstr(report.findings[0].remedy, "that the name is right"));
+	assert_non_null(strstr(report.findings[1].remedy, "that it runs"));
+	assert_non_null(strstr(report.findings[2].detail, "not a URL"));
+}
+
+static void a_queue_needs_a_directory_with_room(void **state)
+{
+	static const struct {
+		const char *path; /* behind temp_dir, unless it begins with "/" */
+		uint64_t max;
+		enum finding_level level;
+		const char *detail, *remedy;
+	} cases[] = {
+		{ "", 1, FINDING_OK, "can be written", "" },
+		{ "new", 1, FINDING_OK, "can be written", "" },
+		{ "", UINT64_MAX, FINDING_WARN, "MB free", "--queue-max" },
+		{ "no/such", 1, FINDING_FAIL, "No such file", "--queue-dir" },
+		{ "file/q", 1, FINDING_FAIL, "Not a directory", "--queue-dir" },
+		{ "/proc/sys/queue", 1, FINDING_FAIL, "/proc/sys: ", "--queue-dir" },
+	};
+	char path[PATH_BYTES];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/file", temp_dir);
+	assert_int_equal(file_write_atomic(path, "", 0), 0);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const char *name = cases[i].path;
+
+		snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : temp_dir,
+			 *name == '/' ? "" : "/", name);
+		options.queue_dir = path;
+		options.queue_max = cases[i].max;
+		expect_finding(check_queue, cases[i].level, "queue", cases[i].detail,
+			       cases[i].remedy);
+	}
+}
+
+int main(void)
+{
+#define EMPTY_TEST(name) cmocka_unit_test_setup(name, start_empty)
+	const struct CMUnitTest tests[] = {
+		EMPTY_TEST(what_is_not_configured_is_fine),
+		EMPTY_TEST(an_endpoint_is_there_when_it_answers_anything_but_404),
+		EMPTY_TEST(the_kinds_of_receivers_are_told_apart),
+		EMPTY_TEST(a_grpc_server_is_there_when_it_takes_connections),
+		EMPTY_TEST(a_certificate_is_verified_as_the_options_say),
+		EMPTY_TEST(a_token_is_one_word),
+		EMPTY_TEST(each_destination_is_looked_at),
+		EMPTY_TEST(a_queue_needs_a_directory_with_room),
+	};
+
+	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);
+}
