@@ -48,3 +48,12 @@ function(flamelet_fuzz_target name)
 	endif()
 	target_link_libraries(${name} PRIVATE ${T_MODULES})
 endfunction()
+
+# flamelet_logs_requests(test …): tests that export, to receivers that keep what they are sent
+# (tests/conformance/request_log.py). After the last of them conformance/all_requests checks it. To be called in the
+# directory of the tests, after their other properties are set.
+set(FLAMELET_OTLP_LOG ${CMAKE_BINARY_DIR}/otlp-requests)
+function(flamelet_logs_requests)
+	set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT FLAMELET_OTLP_LOG=${FLAMELET_OTLP_LOG})
+	set_property(TEST ${ARGN} APPEND PROPERTY FIXTURES_REQUIRED otlp_requests)
+endfunction()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for the OpenTelemetry Collector where Go is missing: an OTLP/HTTP receiver for profiles
-that decodes with the official protobuf runtime and appends each message as one line of JSON.
+that decodes with the official protobuf runtime and appends each message as one line of JSON. It keeps
+the bodies for the conformance checker, too (tests/conformance).
 
     receiver.py PORT PROTO_FILE OUTPUT"""
 
@@ -14,6 +15,10 @@ import sys
 import tempfile
 
 from google.protobuf import json_format
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../tests/conformance"))
+import request_log  # noqa: E402  pylint: disable=wrong-import-position
 
 REQUEST = "ExportProfilesServiceRequest"
 PATH = "/v1development/profiles"
@@ -33,6 +38,7 @@ def load_request_class(proto_path):
 class Handler(http.server.BaseHTTPRequestHandler):
     request_class = None
     output = None
+    request_log = None
 
     def do_POST(self):  # pylint: disable=invalid-name
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -46,6 +52,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(self.store(body))
 
     def store(self, body):
+        self.request_log.add(body)
         try:
             request = self.request_class.FromString(body)
         except Exception:  # pylint: disable=broad-except
@@ -68,6 +75,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def main():
     port, proto_path, output_path = sys.argv[1:]
     Handler.request_class = load_request_class(proto_path)
+    Handler.request_log = request_log.RequestLog("receiver")
     with open(output_path, "a", encoding="utf-8") as Handler.output:
         http.server.HTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
 

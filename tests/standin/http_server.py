@@ -28,7 +28,8 @@ A request with a header X-Answer is answered as that says, whatever its path, se
     /otlp/MODE/v1development/profiles
                          an OTLP receiver: MODE is ok, empty, junk, warning, half or partial (one or
                          two profiles rejected), strict (body and tenant come back as the warning),
-                         slow, hang-up, or a status to refuse with
+                         slow, hang-up, or a status to refuse with. Tests that export profiles have
+                         these bodies checked afterwards (tests/conformance/request_log.py).
 """
 import gzip
 import http.server
@@ -42,6 +43,10 @@ import threading
 import time
 
 import told_answer
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../conformance"))
+import request_log  # noqa: E402
 
 HOST = "127.0.0.1"
 PROTOBUF = "application/x-protobuf"
@@ -86,6 +91,7 @@ def warning(text):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     last_body = b""
+    request_log = None
 
     def log_message(self, *args):
         pass
@@ -143,6 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         Handler.last_body = body
+        self.request_log.add(body)
         if mode == "strict":
             seen = body + b" " + self.headers.get("X-Scope-OrgID", "nobody").encode()
             return self.answer(200, warning(seen), Content_Type=PROTOBUF)
@@ -285,6 +292,7 @@ def start_nginx(directory, plain_port):
 
 def main():
     directory, nginx = sys.argv[1], None
+    Handler.request_log = request_log.RequestLog("http_server")
     port = serve()
     if sys.argv[2:] == ["http2"]:
         nginx, port, tls_port = start_nginx(directory, port)
