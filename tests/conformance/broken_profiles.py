@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies with something wrong in their resources, scopes, profiles, samples or in the pprof that rides along."""
-from broken_case import (FAR, PROFILE, SCOPE, appends, case, clears, of_resource, of_scope, row, sample,
-                         sets)
+from broken_case import (FAR, PROFILE, SCOPE, appends, case, clears, of_resource, of_scope, sample, sets)
 from good_body import (DURATION_NS, PERIOD_NS, TIME_NS, add_attribute, add_payload, first_profile,
                        good_body, good_pprof, text)
 

@@ -32,7 +32,8 @@ def skip_without_receivers(directory):
 
 def check_all(paths):
     """Lines about all violations. The directory keeps the bodies, so that one can look."""
-    schema.otlp(), schema.pprof()       # once, before there are several processes
+    for load in (schema.otlp, schema.pprof):
+        load()                          # once, before there are several processes
     with multiprocessing.Pool() as pool:
         return sum(pool.imap(lines_about, paths, chunksize=8), [])
 

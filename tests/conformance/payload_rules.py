@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of original_payload: pprof that rides along must tell the same as the profile around it."""
 import collections
-import gzip
 import zlib
 
-import schema
+from pprof_file import PprofFile, element
 
 FORMATS = {"jfr", "pprof", "linux_perf"}
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 def check(profile, path, dictionary):
@@ -32,7 +30,7 @@ def check_pprof(profile, path, dictionary):
     except LookupError:
         return                          # an index out of range, which has its own rule
     try:
-        pprof = Pprof(profile.original_payload)
+        pprof = PprofFile(profile.original_payload)
         theirs = pprof.stacks(type_and_unit)
     except (ValueError, LookupError, OSError, EOFError, zlib.error) as error:
         report.add("payload-decodes", path, f"{type(error).__name__}: {error}")
@@ -56,12 +54,6 @@ def compare(ours, theirs, path, report):
                    f"{';'.join(stack)} {theirs[stack]} times instead of {ours[stack]}")
 
 
-def element(rows, index):
-    if not 0 <= index < len(rows):
-        raise LookupError(f"{index} is out of 0..{len(rows) - 1}")
-    return rows[index]
-
-
 def sample_type(profile, dictionary):
     strings = dictionary.tables["string_table"]
     return (element(strings, profile.sample_type.type_strindex),
@@ -79,32 +71,3 @@ def stacks(profile, dictionary):
                 names.append(element(tables["string_table"], function.name_strindex))
         counts[tuple(names)] += sum(sample.values)
     return counts
-
-
-class Pprof:
-    """The other form of the same, decoded with the official runtime, too."""
-
-    def __init__(self, payload):
-        if payload[:2] != GZIP_MAGIC:
-            raise ValueError("not compressed with gzip")
-        decode_error = schema.decode_error()
-        try:
-            self.message = schema.pprof().Profile.FromString(gzip.decompress(payload))
-        except decode_error as error:
-            raise ValueError(error) from error
-        self.strings = self.message.string_table
-        self.locations = {location.id: location for location in self.message.location}
-        self.functions = {function.id: function for function in self.message.function}
-
-    def stacks(self, type_and_unit):
-        types = [(element(self.strings, one.type), element(self.strings, one.unit))
-                 for one in self.message.sample_type]
-        column, counts = types.index(type_and_unit), collections.Counter()
-        for sample in self.message.sample:
-            names = [self.name(line) for index in sample.location_id
-                     for line in self.locations[index].line]
-            counts[tuple(names)] += element(sample.value, column)
-        return counts
-
-    def name(self, line):
-        return element(self.strings, self.functions[line.function_id].name)
