@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The OpenTelemetry Collector with just what a test of our export needs: the OTLP receiver and the
-// file exporter. Profiles are switched on, which in this release takes a feature gate. Of itself it tells
-// warnings only, on stderr.
+// The OpenTelemetry Collector with just what a test of our export needs: the OTLP receiver, the file
+// exporter, and the OTLP exporter, for it to fail when nobody listens. Profiles are switched on, which in
+// this release takes a feature gate. Of itself it tells warnings only, on stderr.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/otlpexporter"
 	"go.opentelemetry.io/collector/featuregate"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
@@ -44,7 +45,8 @@ func factories() (otelcol.Factories, error) {
 		return f, err
 	}
 	f.Telemetry = telemetry.NewFactory(noConfig, telemetry.WithCreateLogger(warnings))
-	f.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](fileexporter.NewFactory())
+	f.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](
+		fileexporter.NewFactory(), otlpexporter.NewFactory())
 	return f, err
 }
 

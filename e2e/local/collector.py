@@ -12,6 +12,10 @@ import host
 import profiles
 
 LOCAL = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(LOCAL, "../../tests/conformance"))
+import collector_output  # noqa: E402  pylint: disable=wrong-import-position
+import request_log  # noqa: E402  pylint: disable=wrong-import-position
+
 COLLECTOR = os.path.join(os.path.dirname(LOCAL), "collector")
 BUILD = os.path.join(COLLECTOR, "build.sh")
 PROTO = os.path.join(LOCAL, "../../tests/proto/otlp_profiles.proto")
@@ -115,6 +119,14 @@ class Collector:
         return samples
 
     def stop(self):
-        if self.process:
+        if self.process and not self.arrival_log.is_stopping.is_set():
             self.process.finish()
             self.arrival_log.stop()
+            self.log_requests()
+
+    def log_requests(self):
+        """For the conformance checker; receiver.py does so itself."""
+        log = request_log.RequestLog("collector") if self.program else None
+        if log and log.directory:
+            for request in collector_output.requests_of_json(host.read_text(self.outputs[-1])):
+                log.add(request.SerializeToString())
