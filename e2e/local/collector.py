@@ -13,7 +13,6 @@ import profiles
 
 LOCAL = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(LOCAL, "../../tests/conformance"))
-import collector_output  # noqa: E402  pylint: disable=wrong-import-position
 import request_log  # noqa: E402  pylint: disable=wrong-import-position
 
 COLLECTOR = os.path.join(os.path.dirname(LOCAL), "collector")
@@ -122,11 +121,5 @@ class Collector:
         if self.process and not self.arrival_log.is_stopping.is_set():
             self.process.finish()
             self.arrival_log.stop()
-            self.log_requests()
-
-    def log_requests(self):
-        """For the conformance checker; receiver.py does so itself."""
-        log = request_log.RequestLog("collector") if self.program else None
-        if log and log.directory:
-            for request in collector_output.requests_of_json(host.read_text(self.outputs[-1])):
-                log.add(request.SerializeToString())
+            if self.program:    # receiver.py does so itself
+                request_log.RequestLog("collector").add_collector_output(self.outputs[-1])

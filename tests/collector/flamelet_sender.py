@@ -23,8 +23,9 @@ ATTRIBUTE_OF = {
 
 
 def has_export(binary):
-    done = subprocess.run([binary, "--help"], stdout=subprocess.PIPE, text=True, check=False)
-    return "flamelet export" in done.stdout
+    done = subprocess.run([binary, "help", "export"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False)
+    return done.returncode == 0
 
 
 def send(binary, collector, protocol, path, *options):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests how requests are kept (request_log.py), and what check_requests.py makes of what it finds."""
+import json
 import os
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def check_bounds(directory):
     log = request_log.RequestLog("small", max_files=3, max_bytes=100)
     for length in (60, 60, 30, 10, 1):
         log.add(b"x" * length)
-    sizes = sorted(map(os.path.getsize, request_log.bodies(directory)))
+    sizes = sorted(map(os.path.getsize, request_log.files(directory)))
     assert sizes == [10, 30, 60], sizes
     assert request_log.nr_overflowed(directory) == 2
 
@@ -44,7 +45,7 @@ def check_threads(directory):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(request_log.bodies(directory)) == 80
+    assert len(request_log.files(directory)) == 80
 
 
 def check_verdicts(directory):
@@ -66,6 +67,32 @@ def check_overflow(directory):
     expect(directory, 1, "1 requests are not checked")
 
 
+def check_collector(directory):
+    """A Collector writes attributes of resources as indices. It is still writing the last line."""
+    from google.protobuf import json_format
+
+    request = good_body.good_body()
+    pair = request.resource_profiles[0].resource.attributes[0]
+    request.dictionary.string_table.extend([pair.key, pair.value.string_value])
+    nr_strings = len(request.dictionary.string_table)
+    pair.ClearField("key")
+    pair.key_strindex, pair.value.string_value_strindex = nr_strings - 2, nr_strings - 1
+    request.dictionary.attribute_table[0].value.SetInParent()
+    tree = json_format.MessageToDict(request)
+    profile = tree["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]
+    profile["profileId"] = good_body.PROFILE_ID.hex()
+    link = tree["dictionary"]["linkTable"][1]
+    link["traceId"], link["spanId"] = good_body.TRACE_ID.hex(), good_body.SPAN_ID.hex()
+    output = os.path.join(directory, "output")
+    with open(output, "w", encoding="utf-8") as file:
+        file.write(2 * (json.dumps(tree) + "\n") + "{")
+    log = request_log.RequestLog("collector")
+    log.add_collector_output(output)
+    log.add_collector_output(output + ".missing")
+    good = good_body.good_body().SerializeToString()
+    expect(directory, 0, f"2 requests in {directory}, {2 * len(good)} bytes, 0 violations")
+
+
 def check_nothing_without_the_variable():
     os.environ.pop(request_log.VARIABLE)
     request_log.RequestLog("none").add(b"x")
@@ -73,7 +100,8 @@ def check_nothing_without_the_variable():
 
 def main():
     schema.skip_unless_available()
-    for check in (check_bounds, check_threads, check_verdicts, check_overflow):
+    for check in (check_bounds, check_threads, check_verdicts, check_overflow,
+                  check_collector):
         with tempfile.TemporaryDirectory() as directory:
             os.environ[request_log.VARIABLE] = directory
             check(directory)

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import sys
 
+import collector_output
 import otlp_check
 import request_log
 import schema
@@ -18,40 +19,50 @@ import schema
 LINES_MAX = 200
 
 
-def lines_about(path):
-    name = os.path.basename(path)
-    return [f"{name}: {line}"
-            for line in otlp_check.report_lines(otlp_check.check(otlp_check.read(path)))]
+def bodies(path):
+    if path.endswith(request_log.SUFFIX):
+        return [otlp_check.read(path)]
+    requests = collector_output.requests_of_json(otlp_check.read(path).decode())
+    return [request.SerializeToString() for request in requests]
+
+
+def judge(path):
+    """(number of requests, their bytes, lines about what is wrong with them)"""
+    found, lines = bodies(path), []
+    for i, body in enumerate(found):
+        name = os.path.basename(path) + (f" request {i}" if len(found) > 1 else "")
+        lines += [f"{name}: {line}" for line in otlp_check.report_lines(otlp_check.check(body))]
+    return len(found), sum(map(len, found)), lines
 
 
 def skip_without_receivers(directory):
-    if not os.path.isdir(directory) or not request_log.nr_receivers(directory):
+    if not os.path.isdir(directory) or not os.listdir(directory):
         print("SKIP: no test that exports has run")
         sys.exit(schema.SKIP)
 
 
-def check_all(paths):
-    """Lines about all violations. The directory keeps the bodies, so that one can look."""
+def judge_all(paths):
+    """The same of all files. The directory keeps them, so that one can look."""
     for load in (schema.otlp, schema.pprof):
         load()                          # once, before there are several processes
     with multiprocessing.Pool() as pool:
-        return sum(pool.imap(lines_about, paths, chunksize=8), [])
+        verdicts = list(pool.imap(judge, paths, chunksize=8))
+    return (sum(verdict[0] for verdict in verdicts), sum(verdict[1] for verdict in verdicts),
+            [line for verdict in verdicts for line in verdict[2]])
 
 
 def main():
     directory = sys.argv[1]
     skip_without_receivers(directory)
     schema.skip_unless_available()
-    paths = request_log.bodies(directory)
-    lines = check_all(paths)
-    if not paths:
+    nr_requests, nr_bytes, lines = judge_all(request_log.files(directory))
+    if not nr_requests:
         lines.append(f"{request_log.nr_receivers(directory)} receivers ran and got no request")
     nr_overflowed = request_log.nr_overflowed(directory)
     if nr_overflowed:
         lines.append(f"{nr_overflowed} requests are not checked: raise the limits of request_log.py")
     print("\n".join(lines[:LINES_MAX]))
-    print(f"{len(paths)} requests in {directory}, {sum(map(os.path.getsize, paths))} bytes, "
-          f"{len(lines)} violations")
+    print(f"{nr_requests} requests in {directory}, {nr_bytes} bytes, {len(lines)} violations")
     sys.exit(1 if lines else 0)
 
 

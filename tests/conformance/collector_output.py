@@ -5,10 +5,9 @@ The Collector does not write what it got byte for byte: keys and values of resou
 the string table, with new strings at its end, and attribute 0 gets an empty value. Both is undone here, so
 that what is left can be compared with what was sent, and checked.
 """
+import base64
 import json
 import struct
-
-from google.protobuf import json_format
 
 import schema
 
@@ -17,6 +16,8 @@ LENGTH = struct.Struct(">I")
 
 def requests_of_json(text):
     """One JSON object a line; a last line without an end is left out."""
+    from google.protobuf import json_format
+
     for line in text.splitlines(keepends=True):
         if line.endswith("\n"):
             request = schema.otlp().ExportProfilesServiceRequest()
@@ -41,14 +42,8 @@ def with_base64_ids(tree):
     if not isinstance(tree, dict):
         return tree
     ids = {"profileId", "traceId", "spanId"}
-    return {key: json_format.MessageToDict(bytes_value(value)) if key in ids
+    return {key: base64.b64encode(bytes.fromhex(value)).decode() if key in ids
             else with_base64_ids(value) for key, value in tree.items()}
-
-
-def bytes_value(digits):
-    from google.protobuf import wrappers_pb2
-
-    return wrappers_pb2.BytesValue(value=bytes.fromhex(digits))
 
 
 def undo(request):
