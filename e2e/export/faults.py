@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`flamelet export` against receivers, networks and disks that fail, each in one way: whatever happens, what was
+sent, what is queued and what was dropped for a reason make up what there was.
+
+    faults.py path/to/flamelet [--only WORDS] [--jobs N]
+
+Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "../local"))
+
+# pylint: disable=wrong-import-position
+import answer_cases
+from certificates import Certificates
+from exports import Export
+import host
+import queue_cases
+from recordings import Recordings
+
+# Most of the time everybody waits.
+JOBS = 8
+
+
+class Context:
+    """What a case works with: its own directory and queue, and what all share."""
+
+    def __init__(self, shared, number):
+        self.binary, self.recordings, self.certificates = shared
+        self.directory = os.path.join(self.recordings.directory, str(number))
+        self.queue_directory = os.path.join(self.directory, "queue")
+        self.queue = ("--queue-dir", self.queue_directory)
+        os.mkdir(self.directory)
+
+    def export(self, names, receiver, *options):
+        """Starts to send recordings."""
+        return Export(self.binary, [self.recordings.path(name) for name in names], receiver,
+                      *options)
+
+
+def run_case(shared, number, case):
+    name, run = case
+    begin = time.monotonic()
+    try:
+        faults = run(Context(shared, number))
+    except host.Failure as failure:
+        faults = [str(failure)]
+    verdict = "FAIL" if faults else "ok"
+    print(f"{verdict:<4} {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+    return [f"{name}: {fault}" for fault in faults]
+
+
+def run_cases(binary, directory, options):
+    shared = (binary, Recordings(binary, directory), Certificates(f"{directory}/certificates"))
+    cases = [case for case in answer_cases.CASES + queue_cases.CASES if options.only in case[0]]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda item: run_case(shared, *item), enumerate(cases)))
+    print(f"{len(cases)} cases")
+    return [fault for faults in results for fault in faults]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--only", default="", metavar="WORDS", help="cases with these in their name")
+    parser.add_argument("--jobs", type=int, default=JOBS)
+    options = parser.parse_args()
+    try:
+        if os.geteuid() != 0:
+            raise host.Skip("needs root")
+        host.require("openssl", "protoc")
+        with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
+            try:
+                faults = run_cases(os.path.abspath(options.binary), directory, options)
+            finally:
+                host.unmount_below(directory)
+    except host.Skip as skip:
+        print(f"SKIP: {skip}")
+        return host.SKIP
+    except host.Failure as failure:
+        faults = [str(failure)]
+    for fault in faults:
+        print(f"FAIL: {fault}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What waits for a receiver survives: its absence, a bad certificate, kill -9, a damaged file; and what does
+not fit is counted."""
+
+import os
+import time
+
+import host
+from exports import check_all_in, check_message, check_receiver, check_sum
+from fault_server import Answer, Receiver, TRANSPORTS, Tls
+
+OTLP = ("http", "grpc")
+SHORT = ("--wait", "3s")
+SPLIT = ("--otlp-request-max", "64K")
+TINY_DISK = "64k"
+SMALL_QUEUE = "64K"
+
+
+def queue_files(directory):
+    """What waits, oldest first."""
+    paths = [os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names]
+    return sorted(path for path in paths
+                  if os.path.getsize(path) > 0 and not path.endswith((".lock", ".tmp")))
+
+
+def refused(context, transport):
+    """First nobody is there, then somebody."""
+    nr = context.recordings.nr_samples("large")
+    with Receiver(transport) as receiver:
+        receiver.start()
+        first = context.export(["large"], receiver, *context.queue, *SPLIT, *SHORT).finish()
+        faults = check_all_in(first, "queued", nr)
+        faults += check_message(first, str(receiver.gate.port))
+        receiver.gate.open()
+        second = context.export(["small"], receiver, *context.queue).finish()
+        faults += check_all_in(second, "sent", context.recordings.nr_samples("small"))
+        if second["restored"] != nr:
+            faults.append(f"{nr} samples were queued: {second}")
+        return faults + check_receiver([second], receiver)
+
+
+def comes_back(context, transport):
+    """Somebody is there before the wait is over."""
+    with Receiver(transport) as receiver:
+        receiver.start()
+        export = context.export(["small"], receiver)
+        time.sleep(3)
+        receiver.gate.open()
+        report = export.finish()
+        return (check_all_in(report, "sent", context.recordings.nr_samples("small"))
+                + check_receiver([report], receiver))
+
+
+def without_directory(context, transport):
+    """What waits in memory alone is lost at the end, and counted."""
+    with Receiver(transport) as receiver:
+        receiver.start()
+        report = context.export(["small"], receiver, *SHORT).finish()
+        return check_all_in(report, "shutdown", context.recordings.nr_samples("small"))
+
+
+def bad_certificate(context, transport, server, ca, options=()):
+    """Nothing is sent to whom we do not trust, or who does not trust us; all of it once that is put right."""
+    certificates = context.certificates
+    nr = context.recordings.nr_samples("small")
+    client_ca = certificates.certificate("ca") if options else None
+    ca_option = ("--otlp-ca-file", certificates.certificate(ca))
+    with Receiver(transport) as receiver:
+        receiver.open(Tls(certificates.certificate(server), certificates.key(server), client_ca))
+        first = context.export(["small"], receiver, *context.queue, *SHORT, *ca_option).finish()
+        faults = check_all_in(first, "queued", nr) + check_message(first, str(receiver.gate.port))
+        if receiver.requests:
+            faults.append(f"{len(receiver.requests)} requests came all the same")
+        receiver.stop()
+        receiver.start(Tls(certificates.certificate("server"), certificates.key("server"), client_ca))
+        second = context.export(["pods"], receiver, *context.queue, "--otlp-ca-file",
+                                certificates.certificate("ca"), *options).finish()
+        faults += check_all_in(second, "sent", context.recordings.nr_samples("pods"))
+        if second["restored"] != nr:
+            faults.append(f"{nr} samples were queued: {second}")
+        return faults + check_receiver([second], receiver)
+
+
+def wrong_authority(context, transport):
+    return bad_certificate(context, transport, "server", "other-ca")
+
+
+def expired(context, transport):
+    return bad_certificate(context, transport, "expired", "ca")
+
+
+def wrong_host(context, transport):
+    return bad_certificate(context, transport, "elsewhere", "ca")
+
+
+def no_client_certificate(context, transport):
+    certificates = context.certificates
+    return bad_certificate(context, transport, "server", "ca", (
+        "--otlp-client-cert", certificates.certificate("client"),
+        "--otlp-client-key", certificates.key("client")))
+
+
+def disk_full(context, transport):
+    disk = f"{context.directory}/disk"
+    os.mkdir(disk)
+    host.run("mount", "-t", "tmpfs", "-o", f"size={TINY_DISK}", "flamelet-e2e", disk)
+    queue = ("--queue-dir", f"{disk}/queue")
+    with Receiver(transport) as receiver:
+        receiver.start()
+        first = context.export(["large"], receiver, *queue, *SPLIT, *SHORT).finish()
+        faults = check_sum(first) + check_message(first, "No space left")
+        if first["queued"] == 0 or set(first.dropped()) != {"shutdown"} or first.status != 1:
+            faults.append(f"not one part is queued, the other lost at the end: {first}")
+        receiver.gate.open()
+        second = context.export(["small"], receiver, *queue).finish()
+        faults += check_all_in(second, "sent", context.recordings.nr_samples("small"))
+        if second["restored"] != first["queued"]:
+            faults.append(f"{first['queued']} samples were queued: {second}")
+        return faults + check_receiver([second], receiver)
+
+
+def queue_bound(context, transport):
+    """The oldest goes first."""
+    with Receiver(transport) as receiver:
+        receiver.start()
+        report = context.export(["large"], receiver, *context.queue, *SPLIT, *SHORT, "--queue-max",
+                                SMALL_QUEUE).finish()
+        faults = check_sum(report)
+        if report["queued"] == 0 or set(report.dropped()) != {"evicted"}:
+            faults.append(f"not one part is queued, the other evicted: {report}")
+        return faults
+
+
+def damaged(context, transport):
+    """A file whose content is not what was written is dropped, with what it held; the others are sent."""
+    with Receiver(transport) as receiver:
+        receiver.start()
+        first = context.export(["large"], receiver, *context.queue, *SPLIT, *SHORT).finish()
+        path = queue_files(context.queue_directory)[1]
+        with open(path, "r+b") as file:
+            file.seek(-100, os.SEEK_END)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+        receiver.gate.open()
+        second = context.export(["small"], receiver, *context.queue).finish()
+        faults = check_sum(second) + check_receiver([second], receiver)
+        if not 0 < second["dropped"]["damaged"] < first["queued"] or second.status != 1:
+            faults.append(f"not a part of {first['queued']} samples is damaged: {second}")
+        return faults + check_message(second, "damaged")
+
+
+def kill_while_down(context, transport):
+    nr = context.recordings.nr_samples("large")
+    with Receiver(transport) as receiver:
+        receiver.start()
+        export = context.export(["large"], receiver, *context.queue, *SPLIT)
+        host.wait_until("the queue is on disk", lambda: queue_files(context.queue_directory), 30)
+        time.sleep(2)
+        export.kill()
+        receiver.gate.open()
+        report = context.export(["small"], receiver, *context.queue).finish()
+        faults = check_all_in(report, "sent", context.recordings.nr_samples("small"))
+        if report["restored"] != nr:
+            faults.append(f"{nr} samples were queued: {report}")
+        return faults + check_receiver([report], receiver)
+
+
+def kill_while_sending(context, transport):
+    """Only the request whose answer nobody read comes twice. What had not been queued yet may be lost."""
+    large, pods, small = (context.recordings.nr_samples(name) for name in ("large", "pods", "small"))
+    with Receiver(transport) as receiver:
+        receiver.start()
+        context.export(["large"], receiver, *context.queue, *SPLIT, *SHORT).finish()
+        receiver.script.extend([Answer(delay_s=0.3)] * 100)
+        receiver.gate.open()
+        export = context.export(["pods"], receiver, *context.queue)
+        host.wait_until("some requests", lambda: len(receiver.requests) >= 2, 30)
+        export.kill()
+        receiver.script.clear()
+        report = context.export(["small"], receiver, *context.queue).finish()
+        faults = check_all_in(report, "sent", small)
+        nr_taken, nr_repeated = receiver.nr_samples()
+        if not large + small <= nr_taken - nr_repeated <= large + pods + small:
+            faults.append(f"{nr_taken} samples taken, {nr_repeated} of them twice: {report}")
+        if len(receiver.repeated()) > 1:
+            faults.append(f"{len(receiver.repeated())} requests came twice")
+        return faults
+
+
+def one_of_two_down(context, transport):
+    with Receiver(transport) as there, Receiver("http") as absent:
+        there.open()
+        absent.start()
+        destination = f"{context.directory}/destination.yaml"
+        with open(destination, "w", encoding="ascii") as file:
+            file.write(f"otlp-endpoint: {absent.endpoint()}\n")
+        report = context.export(["large"], there, *context.queue, *SHORT, "--destination",
+                                destination).finish()
+        nr = context.recordings.nr_samples("large")
+        faults = check_sum(report) + check_receiver([report], there)
+        if (report["pushed"], report["sent"], report["queued"]) != (2 * nr, nr, nr):
+            faults.append(f"not {nr} samples sent to one, queued for the other: {report}")
+        return faults + check_message(report, str(absent.gate.port))
+
+
+CASES = [
+    (f"{name}, {transport}", lambda context, run=run, transport=transport: run(context, transport))
+    for name, run, transports in (
+        ("refused, later taken", refused, TRANSPORTS),
+        ("comes back", comes_back, TRANSPORTS),
+        ("no directory", without_directory, ("http",)),
+        ("wrong authority", wrong_authority, TRANSPORTS),
+        ("expired certificate", expired, OTLP),
+        ("wrong host name", wrong_host, OTLP),
+        ("no client certificate", no_client_certificate, TRANSPORTS),
+        ("disk full", disk_full, ("http",)),
+        ("queue bound", queue_bound, ("http",)),
+        ("damaged file", damaged, ("http",)),
+        ("killed while nobody is there", kill_while_down, TRANSPORTS),
+        ("killed while sending", kill_while_sending, TRANSPORTS),
+        ("one of two destinations down", one_of_two_down, TRANSPORTS))
+    for transport in transports
+]

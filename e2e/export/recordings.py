@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent: a profile that `flamelet record` took of a busy program, and what is made of it."""
+
+import contextlib
+import gzip
+import os
+import secrets
+import subprocess
+import sys
+
+import host
+import messages
+
+NR_FUNCTIONS = 1500
+NR_PODS = 4
+
+
+@contextlib.contextmanager
+def busy_program():
+    """A process that takes all of a CPU; its pid."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as program:
+        try:
+            yield program.pid
+        finally:
+            program.kill()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def index_of(profile, text):
+    """Of a string, which the profile then has."""
+    if text not in profile.string_table:
+        profile.string_table.append(text)
+    return list(profile.string_table).index(text)
+
+
+def add_function(profile, number):
+    """Returns the location of a function whose name cannot be compressed."""
+    profile.string_table.append(secrets.token_hex(32))
+    first_id = 1_000_000 + number
+    profile.function.add(id=first_id, name=len(profile.string_table) - 1)
+    profile.location.add(id=first_id).line.add(function_id=first_id)
+    return first_id
+
+
+def add_sample(profile):
+    sample = profile.sample.add()
+    sample.CopyFrom(profile.sample[0])
+    sample.value[:] = [1, profile.period]
+    return sample
+
+
+def make_large(profile):
+    """Many different stacks, each once."""
+    for number in range(NR_FUNCTIONS):
+        add_sample(profile).location_id.insert(0, add_function(profile, number))
+
+
+def make_pods(profile):
+    """Samples of several resources."""
+    key = index_of(profile, "k8s.pod.name")
+    for number in range(NR_PODS - 1):
+        label = add_sample(profile).label.add(key=key)
+        label.str = index_of(profile, f"web-{number}")
+
+
+class Recordings:
+    """Files by name, and how many samples they hold."""
+
+    def __init__(self, binary, directory):
+        self.directory = directory
+        with busy_program() as pid:
+            host.run(binary, "record", "-p", str(pid), "-d", "2s", "-o", self.path("small"))
+        for name, change in (("large", make_large), ("pods", make_pods)):
+            profile = messages.read_pprof(read(self.path("small")))
+            change(profile)
+            with open(self.path(name), "wb") as file:
+                file.write(gzip.compress(profile.SerializeToString()))
+
+    def path(self, name):
+        return os.path.join(self.directory, name + ".pb.gz")
+
+    def nr_samples(self, name):
+        return messages.count_pprof(read(self.path(name)))
