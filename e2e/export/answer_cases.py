@@ -2,6 +2,7 @@
 """The table of answers: what a receiver says to a request, and what must become of its samples."""
 
 from dataclasses import dataclass
+import functools
 import os
 
 from exports import check_all_in, check_message, check_receiver, check_sum, check_waits
@@ -87,7 +88,7 @@ ROWS = (
 )
 
 
-def run_row(context, row, transport):
+def run_row(row, context, transport):
     with Receiver(transport) as receiver:
         receiver.script.extend(row.answers)
         if row.cut_bytes:
@@ -166,17 +167,11 @@ def poison(context, transport):
         return faults
 
 
+# Name, what runs it, transports. The longest first.
 CASES = [
-    *((f"{name}, {transport}",
-       lambda context, run=run, transport=transport: run(context, transport))
-      for name, run, transports in (
-          # The longest first.
-          ("poison", poison, TRANSPORTS),
-          ("backoff grows", backoff_grows, TRANSPORTS),
-          ("token renewed", renewed_token, TRANSPORTS),
-          ("partial success, some rejected", some_rejected, OTLP))
-      for transport in transports),
-    *((f"{row.name}, {transport}",
-       lambda context, row=row, transport=transport: run_row(context, row, transport))
-      for row in ROWS for transport in row.transports),
+    ("poison", poison, TRANSPORTS),
+    ("backoff grows", backoff_grows, TRANSPORTS),
+    ("token renewed", renewed_token, TRANSPORTS),
+    ("partial success, some rejected", some_rejected, OTLP),
+    *((row.name, functools.partial(run_row, row), row.transports) for row in ROWS),
 ]

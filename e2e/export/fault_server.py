@@ -179,10 +179,13 @@ class Receiver:
 
 
 def log_body(body):
+    """Whole or not at all."""
     if directory := os.environ.get("FLAMELET_OTLP_LOG"):
-        with tempfile.NamedTemporaryFile(dir=directory, prefix="export-", suffix=".otlp",
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=directory, prefix="export-", suffix=".part",
                                          delete=False) as file:
             file.write(body)
+        os.rename(file.name, file.name.removesuffix(".part") + ".otlp")
 
 
 class HttpServer:

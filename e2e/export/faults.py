@@ -46,10 +46,10 @@ class Context:
 
 
 def run_case(shared, number, case):
-    name, run = case
+    name, run, transport = case
     begin = time.monotonic()
     try:
-        faults = run(Context(shared, number))
+        faults = run(Context(shared, number), transport)
     except host.Failure as failure:
         faults = [str(failure)]
     verdict = "FAIL" if faults else "ok"
@@ -57,9 +57,17 @@ def run_case(shared, number, case):
     return [f"{name}: {fault}" for fault in faults]
 
 
+def find_cases(words):
+    """Each with each of its transports."""
+    cases = [(f"{name}, {transport}", run, transport)
+             for name, run, transports in answer_cases.CASES + queue_cases.CASES
+             for transport in transports]
+    return [case for case in cases if words in case[0]]
+
+
 def run_cases(binary, directory, options):
     shared = (binary, Recordings(binary, directory), Certificates(f"{directory}/certificates"))
-    cases = [case for case in answer_cases.CASES + queue_cases.CASES if options.only in case[0]]
+    cases = find_cases(options.only)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda item: run_case(shared, *item), enumerate(cases)))
     print(f"{len(cases)} cases")

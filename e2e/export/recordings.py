@@ -11,7 +11,9 @@ import sys
 import host
 import messages
 
-NR_FUNCTIONS = 1500
+NR_FUNCTIONS = 2000
+NR_HUGE_FUNCTIONS = 15000
+NAME_BYTES = 96     # random ones; a third more as text
 NR_PODS = 4
 
 
@@ -39,7 +41,7 @@ def index_of(profile, text):
 
 def add_function(profile, number):
     """Returns the location of a function whose name cannot be compressed."""
-    profile.string_table.append(secrets.token_hex(32))
+    profile.string_table.append(secrets.token_urlsafe(NAME_BYTES))
     first_id = 1_000_000 + number
     profile.function.add(id=first_id, name=len(profile.string_table) - 1)
     profile.location.add(id=first_id).line.add(function_id=first_id)
@@ -53,10 +55,14 @@ def add_sample(profile):
     return sample
 
 
-def make_large(profile):
-    """Many different stacks, each once."""
-    for number in range(NR_FUNCTIONS):
+def make_large(profile, nr_functions=NR_FUNCTIONS):
+    """Many different stacks, each once: some requests of the smallest size, or more than a small queue holds."""
+    for number in range(nr_functions):
         add_sample(profile).location_id.insert(0, add_function(profile, number))
+
+
+def make_huge(profile):
+    make_large(profile, NR_HUGE_FUNCTIONS)
 
 
 def make_pods(profile):
@@ -67,6 +73,9 @@ def make_pods(profile):
         label.str = index_of(profile, f"web-{number}")
 
 
+CHANGES = {"large": make_large, "huge": make_huge, "pods": make_pods}
+
+
 class Recordings:
     """Files by name, and how many samples they hold."""
 
@@ -74,14 +83,15 @@ class Recordings:
         self.directory = directory
         with busy_program() as pid:
             host.run(binary, "record", "-p", str(pid), "-d", "2s", "-o", self.path("small"))
-        for name, change in (("large", make_large), ("pods", make_pods)):
+        for name, change in CHANGES.items():
             profile = messages.read_pprof(read(self.path("small")))
             change(profile)
             with open(self.path(name), "wb") as file:
                 file.write(gzip.compress(profile.SerializeToString()))
+        self.counts = {name: messages.count_pprof(read(self.path(name))) for name in ("small", *CHANGES)}
 
     def path(self, name):
         return os.path.join(self.directory, name + ".pb.gz")
 
     def nr_samples(self, name):
-        return messages.count_pprof(read(self.path(name)))
+        return self.counts[name]
