@@ -85,6 +85,7 @@ ROWS = (
     Row("partial success, all rejected", OTLP, (Answer(nr_rejected=1, message=SAYS),), "partial",
         says=SAYS),
     Row("partial success, a warning", OTLP, (Answer(message=SAYS),), says=SAYS),
+    Row("success from something else", HTTP, (Answer(page=b"<html>Welcome</html>"),), says="OTLP"),
 )
 
 
@@ -157,7 +158,7 @@ def poison(context, transport):
         receiver.poison_answer = answers(429, "UNAVAILABLE")
         receiver.open()
         report = context.export(["large"], receiver, "--otlp-request-max", "64K", "--wait",
-                                "30s").finish()
+                                "80s").finish()
         faults = check_sum(report) + check_receiver([report], receiver)
         nr_poison = next(request.nr_samples for request in receiver.requests
                          if request.digest == receiver.poison)

@@ -49,6 +49,7 @@ class Answer:
     retry_after_s: float = None     # Retry-After, RetryInfo
     is_date: bool = False           # Retry-After says when, not how long
     nr_rejected: int = 0            # profiles, by partial success
+    page: bytes = b""               # HTTP: in place of OTLP's answer
     delay_s: float = 0
     is_reset: bool = False          # the connection is reset in place of an answer …
     is_lost: bool = False           # … after the request was taken
@@ -274,6 +275,8 @@ def retry_after(answer):
 
 
 def otlp_body(answer):
+    if answer.page:
+        return answer.page
     if answer.http == 200:
         return messages.partial_success(answer.nr_rejected, answer.message)
     return messages.rpc_status(grpc_code(answer).value[0], answer.message)

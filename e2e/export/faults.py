@@ -52,6 +52,8 @@ def run_case(shared, number, case):
         faults = run(Context(shared, number), transport)
     except host.Failure as failure:
         faults = [str(failure)]
+    except Exception as error:  # pylint: disable=broad-except
+        faults = [repr(error)]
     verdict = "FAIL" if faults else "ok"
     print(f"{verdict:<4} {name} ({time.monotonic() - begin:.1f} s)", flush=True)
     return [f"{name}: {fault}" for fault in faults]

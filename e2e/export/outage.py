@@ -39,11 +39,6 @@ GROWTH_MB = 16
 WINDOW_S = 10
 WINDOW_REQUESTS = 2.5 * WINDOW_S
 SPIN = "while True: pass"
-SENT = 'samples_total{result="sent"}'
-QUEUED = "queue_samples"
-WAITING = "queue_requests"
-REASONS = ("rejected", "partial", "too_large", "evicted", "damaged", "window", "encode", "gave_up",
-           "shutdown")
 
 
 class Agent:
@@ -61,6 +56,9 @@ class Agent:
 
     def value(self, series):
         return int(metrics.value(self.metrics(), "flamelet_export_" + series))
+
+    def nr_waiting(self):
+        return self.value("queue_requests")
 
     def resident_mb(self):
         return metrics.value(self.metrics(), "process_resident_memory_bytes") / 2**20
@@ -86,13 +84,14 @@ def load(directory):
         process.stop()
 
 
-def check_sums(agent_name, counters):
-    """The counters of the agent's last line, by what samples come from and what becomes of them."""
-    came = counters["export_samples_pushed"] + counters["export_samples_restored"]
-    went = sum(counters[f"export_samples_{place}"] for place in ("sent", "queued", *REASONS))
-    print(f"{agent_name}: {came} samples came, {went} are accounted for, "
-          f"{counters['export_samples_restored']} of them were on disk")
-    return [] if came == went else [f"{agent_name}: {came} samples came, {went} went: {counters}"]
+def check_sum(counters):
+    """Of the agent's last line."""
+    came = counters["export_pushed"] + counters["export_restored"]
+    went = sum(value for name, value in counters.items()
+               if name in ("export_sent", "export_queue_samples")
+               or name.startswith("export_dropped_"))
+    print(f"{came} samples came, {counters['export_restored']} of them from disk; {went} went")
+    return [] if came == went else [f"{came} samples came, {went} went: {counters}"]
 
 
 def check_memory(agent, seconds):
@@ -128,7 +127,7 @@ def run(binary, directory, seconds):
             time.sleep(UP_S)
             receiver.gate.shut()
             faults = check_memory(first, seconds)
-            sent, queued = first.value(SENT), first.value(QUEUED)
+            sent, queued = first.value("samples_sent_total"), first.value("queue_samples")
             time.sleep(SETTLE_S)
         finally:
             first.process.finish(first=signal.SIGKILL)
@@ -142,19 +141,18 @@ def run_again(binary, directory, receiver, before):
     try:
         host.wait_until("the agent listens", lambda: os.path.exists(second.socket), 30)
         time.sleep(UP_S)
-        nr_waiting = second.value(WAITING)
+        nr_waiting = second.nr_waiting()
         receiver.gate.open()
-        host.wait_until("the queue is empty", lambda: second.value(WAITING) == 0,
+        host.wait_until("the queue is empty", lambda: second.nr_waiting() == 0,
                         60 + 3 * nr_waiting, 0.5)
         counters = second.final()
     finally:
         second.process.finish(first=signal.SIGKILL)
-    faults = check_sums("second agent", counters) + check_drain(receiver.requests[nr_before:],
-                                                                nr_waiting)
-    if counters["export_samples_restored"] < queued:
+    faults = check_sum(counters) + check_drain(receiver.requests[nr_before:], nr_waiting)
+    if counters["export_restored"] < queued:
         faults.append(f"{queued} samples were queued, {counters} were found")
     nr_taken, nr_repeated = receiver.nr_samples()
-    nr_sent = sent + counters["export_samples_sent"]
+    nr_sent = sent + counters["export_sent"]
     print(f"receiver: {nr_taken} samples, {nr_repeated} of them twice; sent: {nr_sent}")
     # What was under way when the receiver went may have been taken without an answer.
     if nr_taken - nr_repeated != nr_sent:

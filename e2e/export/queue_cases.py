@@ -18,9 +18,8 @@ SMALL_QUEUE = "1M"
 
 def queue_files(directory):
     """What waits, oldest first."""
-    paths = [os.path.join(parent, name) for parent, _, names in os.walk(directory) for name in names]
-    return sorted(path for path in paths
-                  if os.path.getsize(path) > 0 and not path.endswith((".lock", ".tmp")))
+    return sorted(os.path.join(parent, name) for parent, _, names in os.walk(directory)
+                  for name in names if name.endswith(".spool"))
 
 
 def refused(context, transport):
