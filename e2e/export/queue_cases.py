@@ -130,17 +130,23 @@ def queue_bound(context, transport):
         return faults
 
 
+def damage(path):
+    """One bit of it."""
+    with open(path, "r+b") as file:
+        file.seek(-100, os.SEEK_END)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 1]))
+
+
 def damaged(context, transport):
-    """A file whose content is not what was written is dropped, with what it held; the others are sent."""
+    """Files whose content is not what was written are dropped, with what they held; the others are sent."""
     with Receiver(transport) as receiver:
         receiver.start()
         first = context.export(["large"], receiver, *context.queue, *SPLIT, *SHORT).finish()
-        path = queue_files(context.queue_directory)[1]
-        with open(path, "r+b") as file:
-            file.seek(-100, os.SEEK_END)
-            byte = file.read(1)[0]
-            file.seek(-1, os.SEEK_CUR)
-            file.write(bytes([byte ^ 1]))
+        short, wrong, *_ = queue_files(context.queue_directory)
+        os.truncate(short, os.path.getsize(short) // 2)
+        damage(wrong)
         receiver.gate.open()
         second = context.export(["small"], receiver, *context.queue).finish()
         faults = check_sum(second) + check_receiver([second], receiver)
