@@ -52,9 +52,6 @@ class Export:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=environment)
 
-    def is_alive(self):
-        return self.process.poll() is None
-
     def kill(self):
         self.process.kill()
         self.process.communicate()

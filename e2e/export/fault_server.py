@@ -69,7 +69,6 @@ UNAUTHENTICATED = Answer(401, "UNAUTHENTICATED", "the token is not known")
 class Request:
     began: float        # the request's head had come; with gRPC, all of it
     nr_samples: int
-    nr_profiles: int
     digest: str         # of the body: the same for the same request sent again
     answer: Answer = None
     answered: float = 0
@@ -165,7 +164,7 @@ class Receiver:
         count = messages.count_push if self.transport == "push" else messages.count_otlp
         if self.transport != "push":
             log_body(body)
-        return Request(began, *count(body), hashlib.sha256(body).hexdigest())
+        return Request(began, count(body), hashlib.sha256(body).hexdigest())
 
     def decide(self, request, token):
         if self.token is not None and token != self.token:

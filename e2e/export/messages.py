@@ -32,19 +32,19 @@ otlp, pprof, messages = load()
 
 def count_values(values, unit, period):
     """Values that are no counts are multiples of the period."""
-    return sum(values) if unit == "count" else sum(values) // period
+    total = sum(values)
+    return total if unit == "count" else total // period
 
 
 def count_otlp(body):
-    """(samples, profiles) of a request."""
+    """Samples of a request."""
     request = otlp.ExportProfilesServiceRequest.FromString(body)
     strings = request.dictionary.string_table
     profiles = [profile for resource in request.resource_profiles
                 for scope in resource.scope_profiles for profile in scope.profiles]
-    counts = [count_values((value for sample in profile.samples for value in sample.values),
-                           strings[profile.sample_type.unit_strindex], profile.period)
-              for profile in profiles]
-    return sum(counts), len(profiles)
+    return sum(count_values((value for sample in profile.samples for value in sample.values),
+                            strings[profile.sample_type.unit_strindex], profile.period)
+               for profile in profiles)
 
 
 def read_pprof(data):
@@ -58,11 +58,10 @@ def count_pprof(data):
 
 
 def count_push(body):
-    """(samples, profiles) of a request to Pyroscope's own interface."""
+    """Samples of a request to Pyroscope's own interface."""
     request = messages.PushRequest.FromString(body)
-    counts = [count_pprof(sample.raw_profile)
-              for series in request.series for sample in series.samples]
-    return sum(counts), len(counts)
+    return sum(count_pprof(sample.raw_profile)
+               for series in request.series for sample in series.samples)
 
 
 def partial_success(nr_rejected, message):

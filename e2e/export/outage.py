@@ -5,8 +5,7 @@
     outage.py path/to/flamelet [--seconds N]
 
 The receiver is there, then it is not for N seconds (60), during which the agent is killed and started again; then it
-is back. A request every two seconds stands for one every quarter of a minute: 60 seconds are as many requests as
-8 minutes, an hour of them takes 450.
+is back. A request every two seconds stands for one every quarter of a minute: 480 seconds make as many as an hour.
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
