@@ -18,11 +18,10 @@ BURST_BYTES = 2 << 20
 MAX_BODY_BYTES = 256 << 20  # HTTP, unpacked
 MAX_MESSAGE_BYTES = 100 << 20   # gRPC
 
-# Measured: what the pprof of a converted profile has besides texts.
-BYTES_PER_FRAME = 2
+# Measured: what the pprof of a converted profile has besides texts and the numbers of locations.
 BYTES_PER_SAMPLE = 10
 BYTES_PER_ENTRY = 12        # location or function
-BYTES_PER_MAPPING = 18      # once a sample and mapping: they are not made one
+BYTES_PER_MAPPING = 18      # for each sample again
 
 ADDED_LABELS = {"__delta__": "false", "__otel__": "true"}
 CPU = ("samples", "count", "cpu", "nanoseconds")
@@ -59,11 +58,12 @@ class Series:
     name: str
     labels: list
     time_ns: int
-    sample_type: str = ""
-    nr_bytes: int = 0
-    count: int = 0          # sum of the samples' values, as they were sent
+    sample_type: str
+    nr_bytes: int = 0       # of its samples
+    count: int = 0          # sum of their values, as they were sent
     samples: set = field(default_factory=set)
     label_sets: set = field(default_factory=set)
+    locations: dict = field(default_factory=dict)   # size by number
 
 
 class Bucket:
@@ -95,6 +95,10 @@ def label_value(value):
     return ""
 
 
+def varint_size(number):
+    return max(1, (number.bit_length() + 6) // 7)
+
+
 class Converter:
     """Of the profiles of one request."""
 
@@ -124,14 +128,15 @@ class Converter:
         return size
 
     def stack(self, index):
-        """(locations by size, number of mappings)"""
+        """(size of each location, size of a sample)"""
         if index not in self.stacks:
             if not 0 <= index < len(self.dictionary.stack_table):
                 raise not_converted(f"invalid stack index: {index}")
-            mappings = set()
-            locations = {location: self.location_size(location, mappings)
-                         for location in self.dictionary.stack_table[index].location_indices}
-            self.stacks[index] = locations, len(mappings)
+            mappings, frames = set(), self.dictionary.stack_table[index].location_indices
+            locations = {location: self.location_size(location, mappings) for location in frames}
+            size = (BYTES_PER_SAMPLE + BYTES_PER_MAPPING * len(mappings)
+                    + sum(varint_size(location) for location in frames))
+            self.stacks[index] = locations, size
         return self.stacks[index]
 
     def attributes(self, sample):
@@ -173,29 +178,23 @@ class Converter:
         if not all_attributes or None in all_attributes:
             return []
         name, sample_type = self.name_of(profile)
-        found, locations = {}, {}
+        found = {}
         for sample, attributes in zip(profile.samples, all_attributes):
+            series = found.setdefault(attributes.pop("service.name", ""),
+                                      Series(name, labels, profile.time_unix_nano, sample_type))
             value = self.value_of(sample, name)
-            stack, nr_mappings = self.stack(sample.stack_index)
-            service = attributes.pop("service.name", "")
-            series = found.setdefault(service, Series(name, labels + [service], profile.time_unix_nano,
-                                                      sample_type))
-            if value <= 0:
-                continue
-            series.count += value
-            series.samples.add((sample.stack_index, tuple(sorted(attributes.items()))))
-            series.label_sets.add(frozenset(attributes))
-            known = locations.setdefault(service, {})
-            known.update(stack)
-            series.nr_bytes += (BYTES_PER_SAMPLE + BYTES_PER_FRAME * len(stack)
-                                + BYTES_PER_MAPPING * nr_mappings)
-        for service, known in locations.items():
-            found[service].nr_bytes += sum(known.values())
+            locations, size = self.stack(sample.stack_index)
+            if value > 0:
+                series.count += value
+                series.nr_bytes += size
+                series.locations.update(locations)
+                series.samples.add((sample.stack_index, frozenset(attributes.items())))
+                series.label_sets.add(frozenset(attributes))
         return list(found.values())
 
 
 def resource_labels(resource, scope):
-    """[(name, value)], the first of a name, as they are stored; None ends them: room for service_name."""
+    """[(name, value)]: the first of each name, and none without a value."""
     labels = dict(ADDED_LABELS)
     for attribute in list(resource.attributes) + list(scope.attributes):
         if attribute.key not in ("", "__name__") and attribute.key not in labels:
@@ -205,7 +204,7 @@ def resource_labels(resource, scope):
 
 def check_labels(series):
     """The limit of names counts those of a sample with it."""
-    names = [name for name, _value in series.labels[:-1]] + ["__name__", "service_name"]
+    names = [name for name, _value in series.labels] + ["__name__", "service_name"]
     if not series.name:
         raise not_valid("invalid labels with error: invalid metric name")
     for attributes in series.label_sets or {frozenset()}:
@@ -213,7 +212,7 @@ def check_labels(series):
             raise not_valid(f"profile series has {len(set(names) | attributes)} label names; limit {MAX_LABELS}")
     if len(names) != len(set(names)):
         raise not_valid("profile has duplicate label name: 'service_name'")
-    for name, value in series.labels[:-1]:
+    for name, value in series.labels:
         if len(name.encode()) > MAX_NAME_BYTES:
             raise not_valid("profile has label name too long")
         if len(value.encode()) > MAX_VALUE_BYTES:
@@ -257,7 +256,7 @@ def judge(body, now_s, bucket):
         for series in convert_request(parse(body)):
             try:
                 check(series, now_s)
-                bucket.take(series.nr_bytes, now_s)
+                bucket.take(series.nr_bytes + sum(series.locations.values()), now_s)
                 stored += series.count
             except Refused as refused:
                 verdict = refused.verdict
