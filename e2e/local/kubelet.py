@@ -70,6 +70,7 @@ class PodList:
         self.paths = {}     # of bodies, by node
         self.templates = read_templates()
         self.is_stopping = threading.Event()
+        self.lock = threading.Lock()
         self.thread = threading.Thread(target=self.keep_publishing, daemon=True)
 
     def start(self, workloads):
@@ -95,8 +96,9 @@ class PodList:
         body = {"kind": "PodList", "apiVersion": "v1", "metadata": {},
                 "items": [self.item(pod) for pod in pods.values() if pod.is_listed]}
         text = json.dumps(body)
-        for node_name, path in self.paths.items():
-            replace_file(path, text.replace(ANY_NODE, node_name))
+        with self.lock:
+            for node_name, path in self.paths.items():
+                replace_file(path, text.replace(ANY_NODE, node_name))
 
     def start_time(self, pod):
         return self.templates[pod.recording, pod.template]["status"]["startTime"]
