@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboards are well-formed, all metrics in them are documented, and a real Prometheus that scrapes a real agent has data for
-every query of the dashboard of agents. (run.py asks Pyroscope those of the other one.)
+"""The dashboards are well-formed, all metrics in them are documented, and a real Prometheus that
+scrapes a real agent has data for every query of the dashboard of agents. run.py asks Pyroscope those
+of the other one.
 
     check_dashboards.py path/to/flamelet
 
-Prometheus is the one in PATH, or Debian's package, unpacked into the cache and not installed. Exit status 0: all is right; 1: something is
-wrong, listed last; 77: no Prometheus, or not root."""
+Prometheus is the one in PATH, or Debian's package, unpacked into the cache: installed, it would be a
+daemon that listens. Exit status 0: all is right; 1: something is wrong, listed last; 77: no
+Prometheus, or not root."""
 
 import json
 import os
@@ -71,7 +73,8 @@ class Prometheus:
         with open(f"{directory}/prometheus.yml", "w", encoding="ascii") as config:
             config.write(CONFIG.format(port=agent_port))
         self.process = host.Process("prometheus", [
-            program, f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/tsdb",
+            program, f"--config.file={directory}/prometheus.yml",
+            f"--storage.tsdb.path={directory}/tsdb",
             f"--web.listen-address=127.0.0.1:{self.port}"], f"{directory}/prometheus.log")
 
     def get(self, path, **parameters):
@@ -117,9 +120,10 @@ def check_variables(prometheus, dashboard):
     """label_values(metric, label) is a request for the label's values."""
     faults = []
     for variable in dashboards.query_variables(dashboard):
-        series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"]).groups()
+        query = variable["query"]["query"]
+        series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", query).groups()
         if not prometheus.get(f"label/{label}/values", **{"match[]": fill_in(series)}):
-            faults.append(f"variable {variable['name']}: nothing for {variable['query']['query']}")
+            faults.append(f"variable {variable['name']}: nothing for {query}")
     return faults
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `flamelet export` makes of Pyroscope's answers, which the stand-in gives; and that the stand-in gives them.
+"""What `flamelet export` makes of Pyroscope's answers, which the stand-in gives; and that it gives them.
 
     check_standin.py path/to/flamelet
 
@@ -81,8 +81,8 @@ def check_http():
 
 @dataclass
 class Run:
-    """One replay of `file` to one stand-in. `results` are the counters that must be all samples; `is_once`: in
-    one request."""
+    """One replay of `file` to one stand-in. `results` are the counters that must be all samples;
+    `is_once`: in one request."""
     name: str
     file: str
     results: tuple
@@ -92,15 +92,16 @@ class Run:
     is_once: bool = False
 
 
+PRESET = ("--otlp-preset", "pyroscope")
 # Refused for good: at once, and no second time.
 REFUSED = {"results": ("dropped.rejected",), "is_once": True}
 RUNS = [
     Run("taken", "plain", ("sent",), is_once=True),
     *(Run(name, "plain", standin={"verdict": name}, **REFUSED) for name in (
-        "26 resource attributes + service.name", "label-value 2049", "2 h old", "no-values", "bad-stack",
-        "no-dictionary", "junk-body", "invalid utf-8")),
+        "26 resource attributes + service.name", "label-value 2049", "2 h old", "no-values",
+        "bad-stack", "no-dictionary", "junk-body", "invalid utf-8")),
     Run("no more labels leave than are taken", "labels", ("sent",)),
-    Run("nor with the preset", "labels", ("sent",), options=("--otlp-preset", "pyroscope")),
+    Run("nor with the preset", "labels", ("sent",), options=PRESET),
     Run("by the rules, too old", "old", options=("--at", "recorded"), **REFUSED),
     Run("old, sent as if new", "old", ("sent",), options=("--at", "now")),
     Run("429 is tried again, and kept", "plain", ("queued",), standin={"burst": 1},
@@ -108,8 +109,8 @@ RUNS = [
     Run("gRPC has no word for later", "plain", ("dropped.too_large",), standin={"burst": 1},
         options=("--wait", "3s"), protocols=("grpc",)),
     Run("413", "plain", ("dropped.too_large",), standin={"max_body": 100}, protocols=("http",)),
-    Run("more samples than one profile may have", "many", ("sent",), options=("--otlp-preset", "pyroscope")),
-    Run("samples × mappings", "mappings", ("sent",), options=("--otlp-preset", "pyroscope")),
+    Run("more samples than one profile may have", "many", ("sent",), options=PRESET),
+    Run("samples × mappings", "mappings", ("sent",), options=PRESET),
 ]
 
 
@@ -120,7 +121,7 @@ def write_files(directory):
     plain.add(7, ["leaf", "main"], LABELS)
     plain.add(3, ["other", "main"], LABELS)
     labels = recording.Recording()
-    labels.add(5, ["leaf", "main"], 
+    labels.add(5, ["leaf", "main"],
                {**LABELS, "long": "v" * 3000, **{f"l{i}": "v" for i in range(limits.MAX_LABELS)}})
     old = recording.Recording(now - OLD_S)
     old.add(4, ["leaf", "main"], LABELS)
@@ -139,8 +140,8 @@ def write_files(directory):
 def export(binary, path, standin, protocol, *options):
     """(exit status, what it counted)"""
     name = {"http": "http/protobuf", "grpc": "grpc"}[protocol]
-    command = [binary, "export", path, "--otlp-endpoint", standin.url(protocol), "--otlp-protocol", name,
-               "--json", *options]
+    command = [binary, "export", path, "--otlp-endpoint", standin.url(protocol),
+               "--otlp-protocol", name, "--json", *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=RUN_SECONDS, check=False)
     try:
@@ -186,7 +187,7 @@ def check_return(binary, file, directory):
     path, total = file
     with standins.Standin(burst=1) as standin:
         export(binary, path, standin, "http", "--queue-dir", directory, "--wait", "2s")
-    with standins.Standin() as standin:
+        standin.bucket = limits.Bucket()
         status, counts = export(binary, path, standin, "http", "--queue-dir", directory)
         faults = check_counts(counts, {"sent": 2 * total})
         if (status, counts.get("restored"), standin.stored()) != (0, total, 2 * total):

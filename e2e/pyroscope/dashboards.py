@@ -47,7 +47,7 @@ def check_form(dashboard):
     if used - known - {"__rate_interval"}:
         faults.append(f"{name}: no variables {used - known}")
     for panel in dashboard["panels"]:
-        if panel["type"] != "row" and not (panel["title"] and panel["description"] and panel["targets"]):
+        if panel["type"] != "row" and not all(panel[key] for key in ("title", "description", "targets")):
             faults.append(f"{name}: panel {panel['id']} lacks something")
         refs = [target["refId"] for target in panel.get("targets", [])]
         if len(refs) != len(set(refs)):
@@ -96,7 +96,7 @@ def has_data(pyroscope, target, values):
 
 
 def check_profiles(pyroscope, chosen):
-    """All queries of the dashboard of nodes, with everything chosen, and with one value of each variable."""
+    """All queries of the dashboard of nodes: with one value of each variable chosen, and with all."""
     dashboard = load(NODE)
     faults = check_variables(pyroscope, dashboard, chosen)
     faults += [f"{panel['title']}: nothing for {values}" for panel, target in targets(dashboard)

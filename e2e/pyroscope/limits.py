@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Pyroscope 2 makes of a request with profiles: each Profile is converted to a pprof, on its own; if one cannot be, all are
-refused. What was converted is checked against the limits of a tenant, and each that is within them is stored, whatever
-becomes of the others. The limits are the defaults of 2.2."""
+"""What Pyroscope 2 makes of a request with profiles: each Profile is converted to a pprof, on its own;
+if one cannot be, all are refused. What was converted is checked against the limits of a tenant, and
+each that is within them is stored, whatever becomes of the others. The limits are the defaults of 2.2."""
 
 from dataclasses import dataclass, field
 
@@ -113,7 +113,7 @@ class Converter:
     @staticmethod
     def entry(what, table, index):
         if not 0 <= index < len(table):
-            raise not_converted(f"could not access {what} at index {index}: index {index} out of bounds")
+            raise not_converted(f"could not access {what} at index {index}: out of bounds")
         return table[index]
 
     def location_size(self, index, mappings):
@@ -140,7 +140,7 @@ class Converter:
         return self.stacks[index]
 
     def attributes(self, sample):
-        """None where there is no such attribute: Pyroscope then drops the whole profile without a word."""
+        """None where there is no such attribute: Pyroscope drops the whole profile without a word."""
         table = self.dictionary.attribute_table
         if any(not 0 <= index < len(table) for index in sample.attribute_indices):
             return None
@@ -208,8 +208,9 @@ def check_labels(series):
     if not series.name:
         raise not_valid("invalid labels with error: invalid metric name")
     for attributes in series.label_sets or {frozenset()}:
-        if len(set(names) | attributes) > MAX_LABELS:
-            raise not_valid(f"profile series has {len(set(names) | attributes)} label names; limit {MAX_LABELS}")
+        nr_names = len(set(names) | attributes)
+        if nr_names > MAX_LABELS:
+            raise not_valid(f"profile series has {nr_names} label names; limit {MAX_LABELS}")
     if len(names) != len(set(names)):
         raise not_valid("profile has duplicate label name: 'service_name'")
     for name, value in series.labels:

@@ -11,7 +11,7 @@ CODE_BASE = 0x400000
 
 
 class Recording:
-    """A CPU profile: samples of so many counts, with texts as labels, which become a resource's attributes."""
+    """A CPU profile: samples with counts, and with labels, which become attributes of a resource."""
 
     def __init__(self, time_s=None):
         self.profile = schema.pprof.Profile()
@@ -45,8 +45,9 @@ class Recording:
 
     def add_mappings(self, nr_mappings):
         for number in range(1, nr_mappings + 1):
-            self.profile.mapping.add(id=number, memory_start=CODE_BASE, memory_limit=CODE_BASE << 4,
-                                     filename=self.string(f"/usr/lib/lib{number}.so"), has_functions=True)
+            self.profile.mapping.add(
+                id=number, memory_start=CODE_BASE, memory_limit=CODE_BASE << 4,
+                filename=self.string(f"/usr/lib/lib{number}.so"), has_functions=True)
 
     def add(self, count, frames, labels, mapping_ids=None):
         """`frames`: names of functions, leaf first; `mapping_ids`: one a frame."""

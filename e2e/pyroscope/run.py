@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of real containers in a real Pyroscope, by each way there is, asked for through its own API: what belongs to a pod is found
-under the pod, nothing else is, and not one sample is missing. Every query of the dashboards in grafana/ is asked, too.
+"""Profiles of real containers in a real Pyroscope, by each way there is, asked for through its own API:
+what belongs to a pod is found under the pod, nothing else is, and not one sample is missing. Every
+query of grafana/flamelet-node.json is asked, too.
 
     PYROSCOPE=/path/to/pyroscope run.py path/to/flamelet [--keep]
     PYROSCOPE_URL=http://127.0.0.1:4040 run.py path/to/flamelet
@@ -22,7 +23,7 @@ sys.path.insert(0, os.path.join(HERE, "../local"))
 import dashboards
 import host
 import recording
-import run as local
+import run as local     # e2e/local's
 import scene as scenes
 import server
 from workloads import Pod, Workload
@@ -98,24 +99,25 @@ def check_labels(pyroscope, node, table):
     return [] if found == wanted else [f"{node}: labels {found}, not {wanted}"]
 
 
-def selections(node, table):
-    """[(selector, workloads that it chooses)]"""
+def selections(way, node, table):
+    """[(selector, workloads that it chooses)]. The push names have no dots, for servers that take none."""
+    pod_name = "k8s_pod_name" if way == "push" else "k8s__pod__name"
     pods = [(labels, [workload]) for workload in table for labels in (
         {"namespace": workload.pod.namespace, "pod": workload.pod.name},
-        {"k8s__pod__name": workload.pod.name})]
-    namespaces = [({"namespace": name}, [workload for workload in table if workload.pod.namespace == name])
-                  for name in ("shop", "bank")]
-    containers = [({"container": name}, [workload for workload in table if workload.container == name])
-                  for name in ("spin", "blink")]
-    services = [({"service_name": "web-svc", "namespace": "bank"}, [table[2]]), ({}, table), ({"pod": ""}, [])]
-    return [(server.selector(node=node, **labels), chosen)
-            for labels, chosen in pods + namespaces + containers + services]
+        {pod_name: workload.pod.name})]
+    shopweb, blink, bankweb = table
+    others = [({"namespace": "shop"}, [shopweb, blink]), ({"namespace": "bank"}, [bankweb]),
+              ({"container": "spin"}, [shopweb, bankweb]), ({"container": "blink"}, [blink]),
+              ({"service_name": "web-svc", "namespace": "bank"}, [bankweb]),
+              ({"workload": "web"}, [shopweb, bankweb]),
+              ({}, table), ({"pod": ""}, [])]
+    return [(server.selector(node=node, **labels), chosen) for labels, chosen in pods + others]
 
 
-def check_selections(pyroscope, node, table):
+def check_selections(pyroscope, way, node, table):
     """What is chosen has its hot functions and no other's."""
     problems = []
-    for selector, chosen in selections(node, table):
+    for selector, chosen in selections(way, node, table):
         total, names = pyroscope.flame_graph(selector)
         found = [workload for workload in table if workload.hot in names]
         if found != chosen or total == 0:
@@ -128,7 +130,7 @@ def check_way(stage, way, table):
     pyroscope = stage.pyroscope
     node, counted, problems = run_agent(stage, way)
     problems += (check_total(pyroscope, node, counted) + check_labels(pyroscope, node, table)
-                 + check_selections(pyroscope, node, table))
+                 + check_selections(pyroscope, way, node, table))
     print(f"{way}: {counted.get('export_sent')} samples, {len(problems)} problems", flush=True)
     return problems
 
@@ -145,9 +147,9 @@ def record(stage):
 def check_replay(stage, way, path, total):
     """A label of its own tells what the replay brought."""
     name = f"replayed-{way}-{stage.tag}"
-    output = host.run(stage.binary, "export", path, "--otlp-endpoint", stage.pyroscope.endpoint(), "--at", "now",
-                      "--json", "--resource-attribute", f"replay={name}", *WAYS[way], seconds=90,
-                      stderr=None)
+    output = host.run(stage.binary, "export", path, "--otlp-endpoint", stage.pyroscope.endpoint(),
+                      "--at", "now", "--json", "--resource-attribute", f"replay={name}", *WAYS[way],
+                      seconds=90, stderr=None)
     problems = wait_for_total(stage.pyroscope, server.selector(replay=name), total * PERIOD_NS)
     if json.loads(output)["sent"] != total:
         problems.append(f"{way}: {total} samples are in the file: {output}")

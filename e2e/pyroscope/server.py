@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Pyroscope: the program that PYROSCOPE names, started here, or the one that PYROSCOPE_URL tells of. And its API for queries."""
+"""A real Pyroscope: the program that PYROSCOPE names, started here, or the one that PYROSCOPE_URL tells
+of. And its API for queries."""
 
 import contextlib
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for Pyroscope's OTLP receiver, over HTTP and gRPC: a body that a real one has answered once gets that answer, others
-what its limits say (limits.py). It stores nothing.
+"""Stands in for Pyroscope's OTLP receiver, over HTTP and gRPC: a body that a real one has answered once
+gets that answer, others what its limits say (limits.py). It stores nothing.
 
     standin.py [--verdict NAME] [--burst BYTES] [--max-body BYTES]
 
-prints "HTTP_PORT GRPC_PORT" and serves until its standard input is closed. A real one has one port for both. With
-FLAMELET_OTLP_LOG=DIR in the environment, each body that it takes goes into a file there."""
+prints "HTTP_PORT GRPC_PORT" and serves until its standard input is closed. A real one has one port for
+both. With FLAMELET_OTLP_LOG=DIR in the environment, each body that it takes goes into a file there."""
 
 import argparse
 import base64
