@@ -65,6 +65,7 @@ def read_cases():
 def log_body(body):
     directory = os.environ.get("FLAMELET_OTLP_LOG")
     if directory:
+        os.makedirs(directory, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=directory, prefix="pyroscope-", suffix=".otlp",
                                          delete=False) as file:
             file.write(body)
