@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in the last frame. */
+#define ENCODE_STACK_MAX_FRAMES 1000
+
 struct encode_job { /* all borrowed */
 	const struct profile *profile;
 	const struct labels *labels;

@@ -149,6 +149,7 @@ static int put_sample(struct push *push, const struct sample_group *group)
 	const struct pprof_part part = {
 		.samples = group->samples,
 		.nr_samples = group->nr_samples,
+		.max_frames = ENCODE_STACK_MAX_FRAMES,
 		.is_bare = true,
 	};
 

@@ -310,8 +310,8 @@ static size_t fill_frames(struct translator *translator, const struct profile_st
 		translator->frames[0] = add_remark(translator, NAME_OF_NO_STACK);
 		return 1;
 	}
-	if (nr > TRANSLATOR_STACK_MAX_FRAMES) {
-		nr = TRANSLATOR_STACK_MAX_FRAMES - 1;
+	if (nr > ENCODE_STACK_MAX_FRAMES) {
+		nr = ENCODE_STACK_MAX_FRAMES - 1;
 		translator->frames[nr] = add_remark(translator, NAME_OF_CUT_STACK);
 	}
 	for (size_t i = 0; i < nr; i++)

@@ -6,13 +6,12 @@
 
 #include "base/err.h"
 #include "otlp/dictionary.h"
-#include "otlp/labels.h"
+#include "otlp/encode.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRANSLATOR_STACK_MAX_FRAMES 1000
 #define TRANSLATOR_NR_ATTRIBUTES 3 /* thread name, CPU, cgroup */
 #define TRANSLATOR_NR_KINDS (FRAME_JIT + 1)
 #define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
@@ -33,7 +32,7 @@ struct translator {
 	uint32_t cpus[TRANSLATOR_NR_CPUS]; /* attributes by CPU; 0: not so far */
 	uint64_t last_cgroup; /* its attribute: samples come by resource */
 	uint32_t last_cgroup_attribute;
-	uint32_t frames[TRANSLATOR_STACK_MAX_FRAMES]; /* scratch: the stack being built */
+	uint32_t frames[ENCODE_STACK_MAX_FRAMES]; /* scratch: the stack being built */
 };
 
 /* As dictionary_init(); done is needed after a failure, too. */

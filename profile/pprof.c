@@ -217,16 +217,28 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 	put_number(pprof, PPROF_LABEL_CGROUP_ID, sample->cgroup_id);
 }
 
+/* The mark of a cut is location 0, which no stack has. */
+static void put_frames(struct pprof *pprof, const struct profile_stack *stack)
+{
+	const uint32_t *frames = pprof->profile->stack_locations + stack->first;
+	size_t max = pprof->part->max_frames;
+	bool is_cut = max > 0 && stack->nr > max;
+	size_t nr = is_cut ? max - 1 : stack->nr;
+	size_t begin = pb_begin(pprof->out, SAMPLE_LOCATION_ID);
+
+	for (size_t i = 0; i < nr; i++)
+		pb_varint(pprof->out, use(&pprof->locations, frames[i]));
+	if (is_cut)
+		pb_varint(pprof->out, use(&pprof->locations, 0));
+	pb_end(pprof->out, begin);
+}
+
 static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 {
 	const struct profile *p = pprof->profile;
-	const struct profile_stack *stack = &p->stacks[sample->stack];
 	size_t begin = pb_begin(pprof->out, PROFILE_SAMPLE);
 
-	size_t locations = pb_begin(pprof->out, SAMPLE_LOCATION_ID);
-	for (size_t i = 0; i < stack->nr; i++)
-		pb_varint(pprof->out, use(&pprof->locations, p->stack_locations[stack->first + i]));
-	pb_end(pprof->out, locations);
+	put_frames(pprof, &p->stacks[sample->stack]);
 
 	size_t values = pb_begin(pprof->out, SAMPLE_VALUE);
 	pb_varint(pprof->out, sample->count);
@@ -360,12 +372,35 @@ static void put_samples(struct pprof *pprof)
 		put_sample(pprof, sample_at(pprof, i));
 }
 
+/* Where stacks were cut; its function comes behind all others. */
+static void put_cut_mark(struct pprof *pprof)
+{
+	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);
+
+	pb_uint(pprof->out, LOCATION_ID, pprof->locations.ids[0]);
+	size_t line = pb_begin(pprof->out, LOCATION_LINE);
+	pb_uint(pprof->out, LINE_FUNCTION_ID, pprof->functions.nr + 1);
+	pb_end(pprof->out, line);
+	pb_end(pprof->out, begin);
+
+	begin = pb_begin(pprof->out, PROFILE_FUNCTION);
+	pb_uint(pprof->out, FUNCTION_ID, pprof->functions.nr + 1);
+	pb_uint(pprof->out, FUNCTION_NAME, string(pprof, PPROF_NAME_OF_CUT_STACK));
+	pb_end(pprof->out, begin);
+}
+
 static void put_tables(struct pprof *pprof)
 {
 	const struct profile *p = pprof->profile;
 
-	for (uint32_t i = 0; i < pprof->locations.nr; i++)
-		put_location(pprof, i + 1, &p->locations[pprof->locations.elements[i]]);
+	for (uint32_t i = 0; i < pprof->locations.nr; i++) {
+		uint32_t element = pprof->locations.elements[i];
+
+		if (element != 0)
+			put_location(pprof, i + 1, &p->locations[element]);
+	}
+	if (pprof->locations.ids[0] != 0)
+		put_cut_mark(pprof);
 	for (uint32_t i = 0; i < pprof->functions.nr; i++)
 		put_function(pprof, i + 1, &p->functions[pprof->functions.elements[i]]);
 	for (uint32_t i = 0; i < pprof->mappings.nr; i++)

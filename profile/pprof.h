@@ -16,6 +16,7 @@
 struct pprof_part {
 	const uint32_t *samples; /* borrowed: numbers of the profile's samples; NULL: all */
 	size_t nr_samples;
+	size_t max_frames; /* of a stack; deeper ones are cut at the root and say so. 0: any number */
 	bool is_bare; /* no labels (Pyroscope makes a series of each set); samples that are then equal are one */
 };
 

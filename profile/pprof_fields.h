@@ -42,6 +42,7 @@ enum {
 	FUNCTION_START_LINE = 5,
 };
 
+#define PPROF_NAME_OF_CUT_STACK "[stack cut]"
 #define PPROF_KERNEL_FILENAME "[kernel.kallsyms]"
 
 #endif

@@ -3,6 +3,7 @@
 #include "profile/pprof_reader.h"
 
 #include "base/gzip.h"
+#include "profile/pprof_fields.h"
 #include "profile/pprof_labels.h"
 #include "profile/pprof_plan.h"
 #include "profile/pprof_translator.h"
@@ -14,7 +15,6 @@
 /* What is written of a sample, its numbers included, can be read again. */
 #define MAX_ATTRIBUTES (PPROF_MAX_LABELS - PPROF_LABEL_REQUEST)
 
-#define NAME_OF_CUT_STACK "[stack cut]"
 
 struct reading {
 	struct strbuf unpacked;
@@ -76,7 +76,7 @@ static int add_stack(struct reading *reading, struct pprof_translator *translato
 			return r;
 	}
 	if (nr < reading->sample.nr_locations) {
-		int r = pprof_translator_add_remark(translator, NAME_OF_CUT_STACK,
+		int r = pprof_translator_add_remark(translator, PPROF_NAME_OF_CUT_STACK,
 						    &reading->stack[nr++]);
 		if (r < 0)
 			return r;

@@ -188,7 +188,7 @@ static void bare_samples_of_one_stack_are_one(void **state)
 	(void)state;
 	static const uint32_t some[] = { 2, 0, 1, 3 };
 	static const struct pprof_part parts[] = { { .is_bare = true },
-						   { some, array_len(some), true } };
+						   { some, array_len(some), 0, true } };
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
 									      array_len(lines));
 
@@ -209,6 +209,32 @@ static void bare_samples_of_one_stack_are_one(void **state)
 	}
 }
 
+static void deep_stacks_are_cut_at_the_root_and_say_so(void **state)
+{
+	(void)state;
+	static const struct stack_line deep = { "p", "the_root;b;c;d;the_leaf", 1 };
+	static const struct {
+		size_t max_frames, nr_locations;
+		bool has_root;
+	} cases[] = { { 0, 5, true }, { 5, 5, true }, { 4, 4, false }, { 1, 1, false } };
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&deep, 1);
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct pprof_part part = { .max_frames = cases[i].max_frames };
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		assert_int_equal(pprof_encode_part(profile, &part, &out), 0);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_LOCATION),
+				 cases[i].nr_locations);
+		assert_int_equal(count_fields(out.data, out.len, PROFILE_FUNCTION),
+				 cases[i].nr_locations);
+		assert_int_equal(memmem(out.data, out.len, "the_root", 8) != NULL,
+				 cases[i].has_root);
+		assert_int_equal(memmem(out.data, out.len, "[stack cut]", 11) != NULL,
+				 !cases[i].has_root);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_part_of_all_samples_is_the_whole),
 		cmocka_unit_test(a_part_has_what_its_samples_lead_to),
 		cmocka_unit_test(bare_samples_of_one_stack_are_one),
+		cmocka_unit_test(deep_stacks_are_cut_at_the_root_and_say_so),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 
