@@ -6,32 +6,33 @@
 #include "cli/commands.h"
 #include "cli/privileges.h"
 #include "counters.h"
+#include "exporters.h"
 #include "monitor.h"
-#include "otlp/exporter.h"
 #include "reload.h"
 #include "signals.h"
 
 #include <stdio.h>
 
 #define MESSAGE_MAX_BYTES 4096
+#define DRAIN_NS (5 * NSEC_PER_SEC) /* then what is left is kept, or lost */
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
 static void push_profile(struct profile *profile, void *data)
 {
-	exporter_push(data, profile);
+	exporters_push(data, profile);
 }
 
 /* What runs beside each other until the end; all borrowed. */
 struct parts {
 	struct agent *agent;
-	struct exporter *exporter;
+	struct exporters *exporters;
 	struct reload *reload;
 	struct monitor *monitor; /* NULL: nobody is told */
 };
 
 static struct counters get_counters(const struct parts *parts)
 {
-	struct counters counters = { .exporter = exporter_get_stats(parts->exporter),
+	struct counters counters = { .exporter = exporters_get_stats(parts->exporters),
 				     .reload = reload_get_stats(parts->reload) };
 
 	agent_get_stats(parts->agent, &counters.agent);
@@ -45,21 +46,6 @@ static void log_counters(const struct parts *parts, const char *when)
 
 	counters_format(&counters, &text);
 	log_info("%s: %s", when, strbuf_str(&text));
-}
-
-static int start_exporter(const struct options *options, struct exporter **ret_exporter)
-{
-	const struct exporter_opts opts = {
-		.endpoint = options->export.endpoint,
-		.endpoint_is_full = options->export.endpoint_is_full,
-		.headers = (const char *const *)options->export.headers.items,
-		.nr_headers = options->export.headers.nr,
-		.ca_file = options->export.ca_file,
-		.interval_ns = options->export_interval_ns,
-		.timeout_ns = options->export.timeout_ns,
-	};
-
-	return exporter_start(&opts, ret_exporter);
 }
 
 /* A selection of nothing is what a typing error looks like; but what it is for may come later. */
@@ -84,11 +70,12 @@ static void select_anew(struct agent *agent, const struct options *options)
 	warn_of_nothing(agent);
 }
 
-static int start_monitor(const struct options *options, struct strbuf *reterr_msg,
-			 struct monitor **ret_monitor)
+static int start_monitor(const struct options *options, struct exporters *exporters,
+			 struct strbuf *reterr_msg, struct monitor **ret_monitor)
 {
 	const struct monitor_opts opts = { .listen = options->listen,
-					   .has_kubelet = options->kubelet_url };
+					   .has_kubelet = options->kubelet_url,
+					   .exporters = exporters };
 
 	if (!options->listen)
 		return 0;
@@ -106,6 +93,11 @@ static void publish(const struct parts *parts)
 		return;
 	struct counters counters = get_counters(parts);
 	monitor_publish(parts->monitor, &counters, now_ns);
+}
+
+static const char *first_endpoint(const struct options *options)
+{
+	return options->export.endpoint ? options->export.endpoint : options->others[0].endpoint;
 }
 
 static void run(const struct parts *parts)
@@ -129,12 +121,12 @@ static void run(const struct parts *parts)
 int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
 	_cleanup_(monitor_stopp) struct monitor *monitor = NULL;
-	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
-	if (!options->export.endpoint) {
+	if (!options->export.endpoint && options->nr_others == 0) {
 		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
 		      stderr);
 		return STATUS_USAGE;
@@ -146,11 +138,11 @@ int cmd_agent(const struct options *options)
 	if (r == 0)
 		r = reload_new(&options->input, options, &reload);
 	if (r == 0)
-		r = start_monitor(options, &message, &monitor);
+		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
 	if (r == 0)
-		r = start_exporter(options, &exporter);
+		r = start_monitor(options, exporters, &message, &monitor);
 	if (r == 0)
-		r = agent_new(options, push_profile, exporter, &message, &agent);
+		r = agent_new(options, push_profile, exporters, &message, &agent);
 	if (r == 0)
 		r = agent_start(agent, &message);
 	if (r < 0) {
@@ -158,16 +150,16 @@ int cmd_agent(const struct options *options)
 				message.len > 0 ? message.data : "the agent cannot start");
 		return STATUS_FAILED;
 	}
-	log_info("sampling at %u Hz, sending to %s every %llu s", options->frequency_hz,
-		 options->export.endpoint,
+	log_info("sampling at %u Hz, sending to %s%s every %llu s", options->frequency_hz,
+		 first_endpoint(options), exporters_nr(exporters) > 1 ? " and others" : "",
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 	warn_of_nothing(agent);
 
-	const struct parts parts = { agent, exporter, reload, monitor };
+	const struct parts parts = { agent, exporters, reload, monitor };
 	run(&parts);
 	monitor_stopping(monitor);
 	agent_stop(agent);
-	exporter_drain(exporter);
+	exporters_finish(exporters, clock_mono_ns() + DRAIN_NS);
 	log_counters(&parts, "stopped");
 	return STATUS_OK;
 }

@@ -48,6 +48,14 @@
 	  BY("identity", word),                                                                    \
 	  AT(agent.pipeline.identity.nr_samples) + sizeof(uint64_t) * IDENTITY_##NAME },
 
+#define OF_DROP(NAME, word, help_)                                                                 \
+	{ .name = "export_samples_dropped_" word,                                                  \
+	  .family = "flamelet_export_samples_dropped_total",                                       \
+	  .help = "Samples that no receiver will have, by reason.",                                \
+	  .type = METRIC_COUNTER,                                                                  \
+	  BY("reason", word),                                                                      \
+	  AT(exporter.nr_samples_dropped) + sizeof(uint64_t) * EXPORT_DROP_##NAME },
+
 const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
 	COUNTER("sampled", "kernel_samples_total",
@@ -334,19 +342,41 @@ const struct counter counter_list[] = {
 
 	/* What leaves the node. */
 	COUNTER("export_samples_pushed", "export_samples_pushed_total",
-		"Samples that were handed to the exporter.", AT(exporter.nr_samples_pushed)),
-	COUNTER("export_samples_sent", "export_samples_total",
-		"Samples by what became of them in the exporter.", BY("result", "sent"),
-		AT(exporter.nr_samples_sent)),
-	MORE("export_samples_failed", "failed", AT(exporter.nr_samples_failed)),
-	MORE("export_samples_dropped", "dropped", AT(exporter.nr_samples_dropped)),
-	COUNTER("export_requests", "export_requests_total", "Requests to the endpoint.",
+		"Samples that were handed to the exporter, once for each receiver.",
+		AT(exporter.nr_samples_pushed)),
+	COUNTER("export_samples_restored", "export_samples_restored_total",
+		"Samples that were found in the queue at the start.",
+		AT(exporter.nr_samples_restored)),
+	COUNTER("export_samples_sent", "export_samples_sent_total",
+		"Samples that a receiver has taken.", AT(exporter.nr_samples_sent)),
+	EXPORT_DROPS(OF_DROP) COUNTER("export_samples_collapsed", "export_samples_collapsed_total",
+				      "Samples with an attribute that had too many values.",
+				      AT(exporter.nr_samples_collapsed)),
+	COUNTER("export_attributes_dropped", "export_attributes_dropped_total",
+		"Attributes of resources that were too many.", AT(exporter.nr_attributes_dropped)),
+	GAUGE("export_queue_samples", "export_queue_samples", "Samples that wait for a receiver.",
+	      AT(exporter.nr_queue_samples)),
+	GAUGE("export_queue_requests", "export_queue_requests",
+	      "Requests that wait for a receiver.", AT(exporter.nr_queue_requests)),
+	GAUGE("export_queue_disk_bytes", "export_queue_bytes",
+	      "Size of these requests, compressed.", BY("where", "disk"),
+	      AT(exporter.nr_queue_disk_bytes)),
+	MORE("export_queue_memory_bytes", "memory", AT(exporter.nr_queue_memory_bytes)),
+	COUNTER("export_queue_write_failures", "export_queue_write_failures_total",
+		"Requests that could not be written to the queue's directory.",
+		AT(exporter.nr_queue_write_failures)),
+	COUNTER("export_queue_files_damaged", "export_queue_files_damaged_total",
+		"Files of the queue that were not whole.", AT(exporter.nr_queue_files_damaged)),
+	COUNTER("export_requests", "export_requests_total", "Requests to receivers.",
 		AT(exporter.nr_requests)),
 	COUNTER("export_request_failures", "export_request_failures_total",
 		"Requests that failed or were refused.", AT(exporter.nr_request_failures)),
+	COUNTER("export_retries", "export_retries_total",
+		"Requests that were made again, as they had failed before.",
+		AT(exporter.nr_retries)),
 	COUNTER("export_bytes", "export_bytes_total", "Compressed bodies that were sent.",
 		AT(exporter.nr_bytes_sent)),
-	COUNTER("export_cpu_ns", "export_cpu_seconds_total", "CPU time of the exporter thread.",
+	COUNTER("export_cpu_ns", "export_cpu_seconds_total", "CPU time of the exporter threads.",
 		IN_NS, AT(exporter.cpu_ns)),
 
 	/* The agent itself, without its workers. */

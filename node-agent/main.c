@@ -14,6 +14,7 @@
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine into files" },
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },
+	{ "export", COMMAND_EXPORT, cmd_export, "send recorded pprof files to an OTLP endpoint" },
 	{ "doctor", COMMAND_DOCTOR, cmd_doctor, "what this host lacks, and what to do" },
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
 };

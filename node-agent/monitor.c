@@ -12,7 +12,7 @@
 #define TEXT_TYPE "text/plain; charset=utf-8"
 
 struct monitor {
-	struct monitor_opts opts; /* only `has_kubelet` outlives the start */
+	struct monitor_opts opts; /* `listen` does not outlive the start */
 	struct http_server *server;
 	uint64_t start_ns; /* of the process, Unix time */
 	uint64_t next_ns; /* the reader's */
@@ -73,6 +73,8 @@ static unsigned int make_metrics(struct strbuf *body, void *data)
 	counters.self = self_stats_read();
 	counters.self.start_ns = monitor->start_ns;
 	counters_expose(&counters, body);
+	if (monitor->opts.exporters)
+		exporters_expose(monitor->opts.exporters, body);
 	return 200;
 }
 

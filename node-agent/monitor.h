@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "counters.h"
+#include "exporters.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct monitor;
 struct monitor_opts {
 	const char *listen; /* see selfmon/listen_address.h */
 	bool has_kubelet; /* not ready before it has answered */
+	struct exporters *exporters; /* borrowed: where profiles go; NULL: nowhere */
 };
 
 /* From now on it answers, "starting" at first. On failure `reterr_msg` says why. Errors: those of

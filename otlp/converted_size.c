@@ -160,8 +160,7 @@ static uint32_t walk_stack(struct converted_size *size, uint32_t number)
 	const struct profile *profile = size->translator->profile;
 	const struct profile_stack *stack = &profile->stacks[number];
 	const uint32_t *locations = profile->stack_locations + stack->first;
-	size_t nr = stack->nr > ENCODE_STACK_MAX_FRAMES ? ENCODE_STACK_MAX_FRAMES
-							    : stack->nr;
+	size_t nr = stack->nr > ENCODE_STACK_MAX_FRAMES ? ENCODE_STACK_MAX_FRAMES : stack->nr;
 	size_t bytes = SAMPLE_HEAD_BYTES; /* of the field with the ids */
 
 	size->walk++;

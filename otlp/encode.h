@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of a profile as the body of a request.
  *
- * Labels say which resources leave as one. The samples of such a group, in whatever order they come, make one profile in
- * the request; the groups go in the order of their numbers. */
+ * Labels say which resources leave as one. The samples of such a group, in whatever order they come, make one
+ * profile in the request; the groups go in the order of their numbers. */
 #ifndef OTLP_ENCODE_H
 #define OTLP_ENCODE_H
 
@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in the last frame. */
+/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in the last
+ * frame. */
 #define ENCODE_STACK_MAX_FRAMES 1000
 
 struct encode_job { /* all borrowed */

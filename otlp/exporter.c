@@ -1,166 +1,184 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread, one queue, one builder.
+/* One thread, two queues.
  *
- *	exporter_push() ─▶ queue ─▶ merge into the builder ─┬─▶ encode ─▶ send     every interval
- *	      │ full                   │ full               └─ and when the period changes
- *	      ▼                        ▼                       or a request gets too large
- *	   dropped                  dropped                               │ refused, unreachable
- *	                                                                  ▼
- *	                                                               failed
+ *	exporter_push() ─▶ windows ─▶ merge ─▶ labels ─▶ parts ─▶ courier ─▶ receiver
+ *	      │ full                 every interval, and when type      │
+ *	      ▼                      or period change, or much          ▼
+ *	   dropped                   has come together               directory
  *
- * Nothing is sent twice. A refusal would be repeated; a receiver that fails half-way may have stored part
- * of the request and would count it double; and the next interval brings a fresh picture anyway. */
+ * The thread does one thing at a time. Windows are taken between any two requests, so that a slow receiver makes the
+ * courier's queue grow and not this one. */
 #include "otlp/exporter.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
+#include "otlp/courier.h"
 #include "otlp/encode.h"
-#include "otlp/labels.h"
-#include "otlp/transport.h"
+#include "otlp/parts.h"
 #include "profile/builder.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define QUEUE_MAX_PROFILES 64
-#define MERGE_MAX_BYTES (32u << 20)
-#define REQUEST_MAX_BYTES (16u << 20) /* receivers take 20 MiB */
-#define REQUEST_AIM_BYTES (12u << 20) /* in memory; a profile takes less on the wire */
-#define LOG_INTERVAL_NS (60 * NSEC_PER_SEC)
+#define MERGE_MAX_BYTES ((size_t)64 << 20)
+#define MERGE_AIM_BYTES                                                                            \
+	((size_t)24 << 20) /* in memory; more goes out before the interval is over */
+#define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of requests that wait */
+#define PART_MAX_SAMPLES 16000
+#define PART_MAX_PROFILES 20
+#define PART_MAX_COST_BYTES ((size_t)1536 << 10)
+#define PUSH_RETRY_NS (10 * NSEC_PER_MSEC)
 
 struct exporter {
-	struct queue queue; /* of referenced profiles */
-	struct exporter_stats stats; /* atomic */
+	struct queue windows; /* of referenced profiles */
 	pthread_t thread;
 	bool is_running;
-	uint64_t interval_ns;
+	uint64_t drain_deadline_ns; /* valid once the queue is closed */
 
 	/* The thread's own. */
-	struct transport *transport; /* owned */
+	uint64_t interval_ns;
+	struct part_limits limits;
+	parts_encode encode;
+	bool with_pprof;
 	struct label_maker *labels; /* owned */
+	struct courier *courier; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
-	struct strbuf request;
-	uint64_t next_log_ns;
-	uint64_t nr_samples_unlogged; /* lost since the last line */
+	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not at the courier */
+
+	uint64_t nr_pushed, nr_refused; /* atomic: samples, and those for which there was no room */
+	pthread_mutex_t lock; /* of what follows */
+	struct exporter_stats stats; /* the thread's, after its last step */
 };
 
-static void count(uint64_t *counter, uint64_t nr)
+static const char *const drop_names[] = {
+#define X(NAME, word, help) [EXPORT_DROP_##NAME] = word,
+	EXPORT_DROPS(X)
+#undef X
+};
+
+const char *export_drop_name(enum export_drop drop)
 {
-	__atomic_add_fetch(counter, nr, __ATOMIC_RELAXED);
+	return drop_names[drop];
 }
 
-/* Says at most once a minute what was lost since the last time. */
-static void report_loss(struct exporter *exporter, uint64_t nr_samples, const char *reason)
+uint64_t exporter_stats_dropped(const struct exporter_stats *stats)
 {
-	uint64_t now_ns = clock_mono_ns();
-
-	exporter->nr_samples_unlogged += nr_samples;
-	if (now_ns < exporter->next_log_ns)
-		return;
-	log_warn("otlp export: %s; %" PRIu64 " samples lost, going on", reason,
-		 exporter->nr_samples_unlogged);
-	exporter->nr_samples_unlogged = 0;
-	exporter->next_log_ns = now_ns + LOG_INTERVAL_NS;
-}
-
-static const char *describe(int error)
-{
-	return error == -ENOSPC ? "more than fits in a request" : strerror(-error);
-}
-
-static void drop(struct exporter *exporter, uint64_t nr_samples, const char *reason)
-{
-	count(&exporter->stats.nr_samples_dropped, nr_samples);
-	report_loss(exporter, nr_samples, reason);
-}
-
-static void fail(struct exporter *exporter, uint64_t nr_samples, const char *reason)
-{
-	count(&exporter->stats.nr_samples_failed, nr_samples);
-	report_loss(exporter, nr_samples, reason);
-}
-
-static uint64_t count_profiles(const struct profile *profile)
-{
-	_cleanup_free_ bool *has_samples = calloc(profile->nr_resources, sizeof(*has_samples));
 	uint64_t nr = 0;
 
-	if (!has_samples)
-		return 1;
-	for (size_t i = 0; i < profile->nr_samples; i++)
-		has_samples[profile->samples[i].resource] = true;
-	for (size_t i = 0; i < profile->nr_resources; i++)
-		nr += has_samples[i];
+	for (size_t i = 0; i < EXPORT_NR_DROPS; i++)
+		nr += stats->nr_samples_dropped[i];
 	return nr;
 }
 
-/* The answer counts profiles and does not tell which: each stands for an equal share of the samples. */
-static uint64_t rejected_samples(const struct profile *profile, uint64_t nr_rejected_profiles)
+static struct exporter_stats collect_stats(struct exporter *exporter)
 {
-	uint64_t total = profile_total(profile);
-	uint64_t nr_profiles = count_profiles(profile);
+	const struct courier_stats courier = courier_get_stats(exporter->courier);
+	const struct spool_stats spool = courier_get_spool_stats(exporter->courier);
+	const struct label_maker_stats labels = label_maker_get_stats(exporter->labels);
+	struct exporter_stats stats = {
+		.nr_samples_restored = spool.nr_samples_restored,
+		.nr_samples_sent = courier.nr_samples_sent,
+		.nr_samples_dropped = {
+			[EXPORT_DROP_REJECTED] = courier.nr_samples_rejected,
+			[EXPORT_DROP_PARTIAL] = courier.nr_samples_partial,
+			[EXPORT_DROP_TOO_LARGE] = courier.nr_samples_too_large,
+			[EXPORT_DROP_GAVE_UP] = courier.nr_samples_gave_up,
+			[EXPORT_DROP_EVICTED] = spool.nr_samples_evicted,
+			[EXPORT_DROP_DAMAGED] = spool.nr_samples_damaged,
+			[EXPORT_DROP_SHUTDOWN] = courier.nr_samples_shutdown,
+		},
+		.nr_samples_collapsed = labels.nr_samples_collapsed,
+		.nr_attributes_dropped = labels.nr_attributes_dropped,
+		.nr_queue_samples = spool.nr_samples,
+		.nr_queue_requests = spool.nr_requests,
+		.nr_queue_disk_bytes = spool.nr_disk_bytes,
+		.nr_queue_memory_bytes = spool.nr_memory_bytes,
+		.nr_queue_write_failures = spool.nr_write_failures,
+		.nr_queue_files_damaged = spool.nr_files_damaged,
+		.nr_requests = courier.nr_requests,
+		.nr_request_failures = courier.nr_request_failures,
+		.nr_retries = courier.nr_retries,
+		.nr_bytes_sent = courier.nr_bytes,
+		.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID),
+	};
 
-	if (nr_rejected_profiles >= nr_profiles)
-		return total;
-	return (total * nr_rejected_profiles + nr_profiles - 1) / nr_profiles;
+	for (size_t i = 0; i < EXPORT_NR_DROPS; i++)
+		stats.nr_samples_dropped[i] += exporter->nr_lost[i];
+	return stats;
 }
 
-static void take_answer(struct exporter *exporter, const struct profile *profile,
-			const struct delivery *delivery)
+static void publish(struct exporter *exporter)
 {
-	uint64_t nr_rejected = delivery->nr_rejected_profiles
-				       ? rejected_samples(profile, delivery->nr_rejected_profiles)
-				       : 0;
+	struct exporter_stats stats = collect_stats(exporter);
 
-	count(&exporter->stats.nr_samples_sent, profile_total(profile) - nr_rejected);
-	if (nr_rejected > 0 || delivery->message[0])
-		fail(exporter, nr_rejected,
-		     delivery->message[0] ? delivery->message : "rejected by the receiver");
+	pthread_mutex_lock(&exporter->lock);
+	exporter->stats = stats;
+	pthread_mutex_unlock(&exporter->lock);
 }
 
-static void send_profile(struct exporter *exporter, const struct profile *profile)
+static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_samples)
 {
-	struct delivery delivery;
+	exporter->nr_lost[why] += nr_samples;
+	if (nr_samples > 0)
+		log_warn("export: %" PRIu64 " samples lost (%s), going on", nr_samples,
+			 drop_names[why]);
+}
 
-	transport_send(exporter->transport, exporter->request.data, exporter->request.len,
-		       &delivery);
-	count(&exporter->stats.nr_requests, 1);
-	count(&exporter->stats.nr_bytes_sent, delivery.nr_bytes);
-	if (delivery.verdict != DELIVERY_DONE) {
-		count(&exporter->stats.nr_request_failures, 1);
-		fail(exporter, profile_total(profile), delivery.message);
-		return;
+/* Makes requests of all parts and hands them to the courier; returns how many samples went with them. */
+static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
+{
+	struct encode_result part;
+	uint64_t nr_shipped = 0;
+
+	while (parts_next(parts, &part) > 0) {
+		const struct spool_item item = {
+			.nr_samples = part.nr_counts,
+			.time_unix_ns = parts->job.profile->time_unix_ns,
+			.nr_profiles = (uint32_t)part.nr_profiles,
+			.cost_bytes = (uint32_t)part.cost_bytes,
+		};
+
+		courier_take(exporter->courier, &item, parts->body.data, parts->body.len);
+		nr_shipped += part.nr_counts;
 	}
-	take_answer(exporter, profile, &delivery);
+	return nr_shipped;
 }
 
-static int encode(struct exporter *exporter, const struct profile *profile)
+static int ship_labelled(struct exporter *exporter, const struct encode_job *job,
+			 uint64_t *nr_shipped)
+{
+	_cleanup_(parts_done) struct parts parts = { 0 };
+	struct part_limits limits = exporter->limits;
+
+	limits.max_bytes = courier_limit(exporter->courier, limits.max_bytes);
+	int r = parts_init(&parts, job, &limits, exporter->encode);
+	if (r == 0)
+		*nr_shipped = ship_parts(exporter, &parts);
+	return r;
+}
+
+static void ship(struct exporter *exporter, const struct profile *profile)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
-	_cleanup_free_ uint32_t *samples = calloc(profile->nr_samples + 1, sizeof(*samples));
-	struct encode_result result;
+	uint64_t nr_shipped = 0;
 
-	if (!samples)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_samples; i++)
-		samples[i] = i;
 	int r = label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels);
-	if (r < 0)
-		return r;
 	const struct encode_job job = {
 		.profile = profile,
 		.labels = &labels,
-		.samples = samples,
-		.nr_samples = profile->nr_samples,
+		.with_pprof = exporter->with_pprof,
 	};
-	return otlp_encode(&job, &exporter->request, &result);
+	if (r == 0)
+		r = ship_labelled(exporter, &job, &nr_shipped);
+	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
 }
 
-/* Encodes and sends what has been merged. */
+/* Sends what has been merged. */
 static void flush(struct exporter *exporter)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
@@ -168,25 +186,17 @@ static void flush(struct exporter *exporter)
 	if (!exporter->builder)
 		return;
 	profile = builder_seal(take_ptr(exporter->builder));
-	strbuf_clear(&exporter->request);
-	int r = encode(exporter, profile);
-	if (r < 0)
-		fail(exporter, profile_total(profile), describe(r));
-	else if (exporter->request.len > 0)
-		send_profile(exporter, profile);
+	ship(exporter, profile);
 }
 
-static bool has_other_period(const struct builder *builder, const struct profile *profile)
+/* Whether the two cannot be one profile, or should not be. */
+static bool must_part(const struct builder *builder, const struct profile *profile)
 {
-	uint64_t period = builder_peek(builder)->period;
+	const struct profile *merged = builder_peek(builder);
 
-	return period != 0 && period != profile->period;
-}
-
-/* Whether both together may be more than a request takes: then all of it would be refused. */
-static bool is_too_much(const struct builder *builder, const struct profile *profile)
-{
-	return builder_bytes(builder) + profile->nr_bytes > REQUEST_AIM_BYTES;
+	return (merged->period &&
+		(merged->period != profile->period || merged->type != profile->type)) ||
+	       builder_bytes(builder) + profile->nr_bytes > MERGE_AIM_BYTES;
 }
 
 static void merge(struct exporter *exporter, const struct profile *profile)
@@ -194,50 +204,85 @@ static void merge(struct exporter *exporter, const struct profile *profile)
 	uint64_t nr_lost = 0;
 	int r = 0;
 
-	if (exporter->builder && (has_other_period(exporter->builder, profile) ||
-				  is_too_much(exporter->builder, profile)))
+	if (exporter->builder && must_part(exporter->builder, profile))
 		flush(exporter);
 	if (!exporter->builder)
 		r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
-	if (r < 0) {
-		drop(exporter, profile_total(profile), describe(r));
-		return;
-	}
-
-	r = builder_merge(exporter->builder, profile, &nr_lost);
-	if (r < 0)
-		drop(exporter, nr_lost, describe(r));
+	if (r == 0)
+		r = builder_merge(exporter->builder, profile, &nr_lost);
+	else
+		nr_lost = profile_total(profile);
+	lose(exporter, EXPORT_DROP_WINDOW, r < 0 ? nr_lost : 0);
 }
 
-static void note_cpu_time(struct exporter *exporter)
+static void take_window(struct exporter *exporter, const struct profile *profile)
 {
-	__atomic_store_n(&exporter->stats.cpu_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID),
-			 __ATOMIC_RELAXED);
+	if (exporter->interval_ns > 0)
+		merge(exporter, profile);
+	else
+		ship(exporter, profile);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t next_flush_ns(const struct exporter *exporter)
+{
+	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
+}
+
+/* Until there are no more windows. */
+static void work(struct exporter *exporter)
+{
+	uint64_t flush_ns = next_flush_ns(exporter);
+	bool is_last = false;
+
+	for (;;) {
+		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
+		_cleanup_(profile_unrefp) struct profile *profile = queue_take(&exporter->windows,
+									       wake_ns);
+
+		if (profile)
+			take_window(exporter, profile);
+		else if (is_last)
+			break;
+		/* What is pushed before the queue is closed is still taken. */
+		is_last = queue_is_closed(&exporter->windows);
+		if (clock_mono_ns() >= flush_ns) {
+			flush(exporter);
+			flush_ns = next_flush_ns(exporter);
+		}
+		if (clock_mono_ns() >= courier_next_ns(exporter->courier))
+			courier_deliver(exporter->courier);
+		publish(exporter);
+	}
+	flush(exporter);
+}
+
+/* Delivers until nothing is left, or the time is over. */
+static void drain(struct exporter *exporter)
+{
+	uint64_t next_ns;
+
+	while ((next_ns = courier_next_ns(exporter->courier)) < exporter->drain_deadline_ns) {
+		struct timespec wake = clock_timespec(next_ns);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+		courier_deliver(exporter->courier);
+		publish(exporter);
+	}
+	courier_close_down(exporter->courier);
 }
 
 static void *run(void *ctx)
 {
 	struct exporter *exporter = ctx;
-	uint64_t deadline_ns = clock_mono_ns() + exporter->interval_ns;
 
-	for (;;) {
-		/* Asked first: what is pushed before the queue is closed is still taken. */
-		bool is_last = queue_is_closed(&exporter->queue);
-		_cleanup_(profile_unrefp) struct profile *profile = queue_take(&exporter->queue,
-									       deadline_ns);
-
-		if (profile)
-			merge(exporter, profile);
-		else if (is_last)
-			break;
-		if (!is_last && clock_mono_ns() >= deadline_ns) {
-			flush(exporter);
-			deadline_ns = clock_mono_ns() + exporter->interval_ns;
-		}
-		note_cpu_time(exporter);
-	}
-	flush(exporter);
-	note_cpu_time(exporter);
+	work(exporter);
+	drain(exporter);
+	publish(exporter);
 	return NULL;
 }
 
@@ -245,42 +290,62 @@ static void exporter_free(struct exporter *exporter)
 {
 	if (!exporter)
 		return;
-	queue_done(&exporter->queue);
-	transport_free(exporter->transport);
+	queue_done(&exporter->windows);
+	courier_free(exporter->courier);
 	label_maker_free(exporter->labels);
 	builder_free(exporter->builder);
-	strbuf_done(&exporter->request);
+	pthread_mutex_destroy(&exporter->lock);
 	free(exporter);
 }
 DEFINE_FREEP(struct exporter, exporter_free)
 
+static int start_courier(struct exporter *exporter, const struct exporter_opts *opts)
+{
+	const struct courier_opts courier = {
+		.transport = opts->transport,
+		.spool = {
+			.dir = opts->queue_dir,
+			.max_bytes = opts->queue_dir ? opts->max_queue_bytes : MEMORY_MAX_BYTES,
+			.max_memory_bytes = MEMORY_MAX_BYTES,
+			.format = opts->transport.protocol == TRANSPORT_PYROSCOPE,
+		},
+	};
+
+	return courier_new(&courier, &exporter->courier);
+}
+
+static int init(struct exporter *exporter, const struct exporter_opts *opts)
+{
+	pthread_mutex_init(&exporter->lock, NULL);
+	exporter->interval_ns = opts->interval_ns;
+	exporter->with_pprof = opts->with_pprof;
+	exporter->encode = opts->transport.protocol == TRANSPORT_PYROSCOPE ? push_encode
+									   : otlp_encode;
+	exporter->limits = (struct part_limits){
+		.max_bytes = opts->max_request_bytes,
+		.max_cost_bytes = PART_MAX_COST_BYTES,
+		.max_samples = PART_MAX_SAMPLES,
+		.max_profiles = PART_MAX_PROFILES,
+	};
+	int r = queue_init(&exporter->windows, QUEUE_MAX_PROFILES);
+	if (r == 0)
+		r = label_maker_new(&opts->labels, &exporter->labels);
+	if (r == 0)
+		r = start_courier(exporter, opts);
+	return r;
+}
+
 int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter)
 {
 	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
-	const struct transport_opts transport_opts = {
-		.protocol = TRANSPORT_OTLP_HTTP,
-		.endpoint = opts->endpoint,
-		.endpoint_is_full = opts->endpoint_is_full,
-		.headers = opts->headers,
-		.nr_headers = opts->nr_headers,
-		.ca_file = opts->ca_file,
-		.compress = true,
-		.timeout_ns = opts->timeout_ns,
-	};
 
 	if (!exporter)
 		return -ENOMEM;
-	exporter->interval_ns = opts->interval_ns;
-	exporter->request = strbuf_with_max(REQUEST_MAX_BYTES);
-	int r = queue_init(&exporter->queue, QUEUE_MAX_PROFILES);
-	if (r == 0)
-		r = transport_new(&transport_opts, &exporter->transport);
-	if (r == 0)
-		r = label_maker_new(
-			&(struct label_opts){ .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
-			&exporter->labels);
-	if (r == 0)
-		r = thread_start("exporter", run, exporter, &exporter->thread);
+	int r = init(exporter, opts);
+	if (r < 0)
+		return r;
+	publish(exporter);
+	r = thread_start("exporter", run, exporter, &exporter->thread);
 	if (r < 0)
 		return r;
 	exporter->is_running = true;
@@ -288,23 +353,55 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	return 0;
 }
 
+static void count(uint64_t *counter, uint64_t nr)
+{
+	__atomic_add_fetch(counter, nr, __ATOMIC_RELAXED);
+}
+
+/* A reference of the queue's own. */
+static int try_push(struct exporter *exporter, struct profile *profile)
+{
+	int r = queue_push(&exporter->windows, profile_ref(profile));
+
+	if (r < 0)
+		profile_unref(profile);
+	return r;
+}
+
 void exporter_push(struct exporter *exporter, struct profile *profile)
 {
 	uint64_t nr_samples = profile_total(profile);
 
-	count(&exporter->stats.nr_samples_pushed, nr_samples);
-	if (queue_push(&exporter->queue, profile_ref(profile)) < 0) {
-		profile_unref(profile);
-		count(&exporter->stats.nr_samples_dropped, nr_samples);
-	}
+	count(&exporter->nr_pushed, nr_samples);
+	if (try_push(exporter, profile) < 0)
+		count(&exporter->nr_refused, nr_samples);
 }
 
-void exporter_drain(struct exporter *exporter)
+void exporter_push_wait(struct exporter *exporter, struct profile *profile)
 {
-	if (!exporter->is_running)
+	const struct timespec pause = clock_timespec(PUSH_RETRY_NS);
+	uint64_t nr_samples = profile_total(profile);
+	int r;
+
+	count(&exporter->nr_pushed, nr_samples);
+	while ((r = try_push(exporter, profile)) == -ENOSPC)
+		nanosleep(&pause, NULL);
+	if (r < 0)
+		count(&exporter->nr_refused, nr_samples);
+}
+
+void exporter_close(struct exporter *exporter, uint64_t deadline_ns)
+{
+	if (queue_is_closed(&exporter->windows))
 		return;
-	queue_close(&exporter->queue);
-	pthread_join(exporter->thread, NULL);
+	exporter->drain_deadline_ns = deadline_ns;
+	queue_close(&exporter->windows);
+}
+
+void exporter_join(struct exporter *exporter)
+{
+	if (exporter->is_running)
+		pthread_join(exporter->thread, NULL);
 	exporter->is_running = false;
 }
 
@@ -312,23 +409,20 @@ void exporter_stop(struct exporter *exporter)
 {
 	if (!exporter)
 		return;
-	exporter_drain(exporter);
+	exporter_close(exporter, 0);
+	exporter_join(exporter);
 	exporter_free(exporter);
 }
 
 struct exporter_stats exporter_get_stats(struct exporter *exporter)
 {
-	const struct exporter_stats *stats = &exporter->stats;
+	pthread_mutex_lock(&exporter->lock);
+	struct exporter_stats stats = exporter->stats;
+	pthread_mutex_unlock(&exporter->lock);
 
-	return (struct exporter_stats){
-		.nr_samples_pushed = __atomic_load_n(&stats->nr_samples_pushed, __ATOMIC_RELAXED),
-		.nr_samples_sent = __atomic_load_n(&stats->nr_samples_sent, __ATOMIC_RELAXED),
-		.nr_samples_failed = __atomic_load_n(&stats->nr_samples_failed, __ATOMIC_RELAXED),
-		.nr_samples_dropped = __atomic_load_n(&stats->nr_samples_dropped, __ATOMIC_RELAXED),
-		.nr_requests = __atomic_load_n(&stats->nr_requests, __ATOMIC_RELAXED),
-		.nr_request_failures = __atomic_load_n(&stats->nr_request_failures,
-						       __ATOMIC_RELAXED),
-		.nr_bytes_sent = __atomic_load_n(&stats->nr_bytes_sent, __ATOMIC_RELAXED),
-		.cpu_ns = __atomic_load_n(&stats->cpu_ns, __ATOMIC_RELAXED),
-	};
+	/* Read last: what was sent was pushed before. */
+	stats.nr_samples_pushed = __atomic_load_n(&exporter->nr_pushed, __ATOMIC_RELAXED);
+	stats.nr_samples_dropped[EXPORT_DROP_WINDOW] += __atomic_load_n(&exporter->nr_refused,
+									__ATOMIC_RELAXED);
+	return stats;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends profiles to an OTLP/HTTP endpoint from a thread of its own ("exporter"): windows are merged and
- * one request goes out each interval. An endpoint that is down costs the samples of the interval, a
- * counter and a log line; it never holds up anything. */
+/* Sends profiles to one receiver, from a thread of its own ("exporter"): windows are merged, cut into requests every
+ * interval, and delivered when the receiver is there to take them. An exporter never holds up who pushes; each sample
+ * is accounted for:
+ *
+ *	pushed + restored = sent + queued + dropped (by reason), and what is being merged */
 #ifndef OTLP_EXPORTER_H
 #define OTLP_EXPORTER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "otlp/labels.h"
+#include "otlp/transport.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -16,41 +20,84 @@
 struct exporter;
 
 struct exporter_opts {
-	const char *endpoint; /* see transport_url() */
-	bool endpoint_is_full;
-	const char *const *headers; /* "Name: value" */
-	size_t nr_headers;
-	const char *ca_file; /* NULL: the system's */
-	uint64_t interval_ns;
-	uint64_t timeout_ns; /* whole request */
+	struct transport_opts transport;
+	struct label_opts labels;
+	bool with_pprof; /* OTLP: pprof rides along as original_payload */
+	size_t max_request_bytes; /* encoded, before compression */
+	uint64_t interval_ns; /* 0: each profile leaves by itself, as it is */
+	const char *
+		queue_dir; /* this receiver's own, where what waits is kept; made in a directory that is there. NULL: memory */
+	uint64_t max_queue_bytes; /* in that directory */
 };
 
-/* All monotonic. sent + failed + dropped + what waits = pushed. */
+/* Why samples were dropped: X(NAME, word, help) */
+#define EXPORT_DROPS(X)                                                                            \
+	X(REJECTED, "rejected", "the receiver refused the request")                                \
+	X(PARTIAL, "partial", "the receiver took the request and rejected profiles of it")         \
+	X(TOO_LARGE, "too_large", "the receiver refused the request for its size")                 \
+	X(GAVE_UP, "gave_up", "the request failed again and again while others were taken")        \
+	X(EVICTED, "evicted", "the queue was full; the oldest go first")                           \
+	X(DAMAGED, "damaged", "a file of the queue was damaged")                                   \
+	X(WINDOW, "window", "too much at once, or the exporter did not get to run")                \
+	X(ENCODE, "encode", "no memory, or one sample is larger than a request")                   \
+	X(SHUTDOWN, "shutdown", "still waiting at the end, without a directory to wait in")
+
+enum export_drop {
+#define X(NAME, word, help) EXPORT_DROP_##NAME,
+	EXPORT_DROPS(X)
+#undef X
+		EXPORT_NR_DROPS,
+};
+
+/* Samples are sums of counts. The nr_queue_ ones are what waits now; all others only grow. */
 struct exporter_stats {
 	uint64_t nr_samples_pushed;
-	uint64_t nr_samples_sent; /* in requests answered with 2xx, less what the answer rejected */
-	uint64_t nr_samples_failed; /* refused or not delivered */
-	uint64_t nr_samples_dropped; /* queue or merge limit */
+	uint64_t nr_samples_restored; /* found in the queue's directory at the start */
+	uint64_t nr_samples_sent;
+	uint64_t nr_samples_dropped[EXPORT_NR_DROPS];
+	uint64_t nr_samples_collapsed; /* whose attributes the guard has shortened (labels.h) */
+	uint64_t nr_attributes_dropped; /* over the limit of attributes */
+	uint64_t nr_queue_samples;
+	uint64_t nr_queue_requests;
+	uint64_t nr_queue_disk_bytes;
+	uint64_t nr_queue_memory_bytes;
+	uint64_t nr_queue_write_failures;
+	uint64_t nr_queue_files_damaged; /* some do not tell their samples any more */
 	uint64_t nr_requests;
-	uint64_t nr_request_failures;
+	uint64_t nr_request_failures; /* failed or refused */
+	uint64_t nr_retries;
 	uint64_t nr_bytes_sent; /* compressed bodies */
 	uint64_t cpu_ns; /* CPU time of the exporter thread */
 };
 
-/* Copies what it needs of `opts`. Errors: -EINVAL bad URL, -ENOMEM, -EAGAIN. */
+/* "rejected", …: for metrics and summaries. */
+const char *export_drop_name(enum export_drop drop);
+
+/* Sum over all reasons. */
+uint64_t exporter_stats_dropped(const struct exporter_stats *stats);
+
+/* Copies what it needs of `opts`. Errors: -EINVAL bad URL or header, -EBUSY another process has the queue's
+ * directory, what making it says, -ENOMEM, -EAGAIN. */
 int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter) must_check;
 
 /* Hands over a reference of its own to the profile; never blocks. */
 void exporter_push(struct exporter *exporter, struct profile *profile);
 
-/* Sends what is left, once, and ends the thread. What is pushed from now on is dropped. */
-void exporter_drain(struct exporter *exporter);
+/* The same, but waits while there is no room. */
+void exporter_push_wait(struct exporter *exporter, struct profile *profile);
 
-/* Drains and frees. NULL is fine. */
+/* No more pushes: what comes from now on is dropped. Delivers what is left until `deadline_ns` (monotonic clock);
+ * what is not delivered by then stays in the queue's directory. Returns at once. */
+void exporter_close(struct exporter *exporter, uint64_t deadline_ns);
+
+/* Waits for the end that exporter_close() has asked for; a request that is under way is waited for. */
+void exporter_join(struct exporter *exporter);
+
+/* Closes with no time left, joins and frees. NULL is fine. */
 void exporter_stop(struct exporter *exporter);
 DEFINE_FREEP(struct exporter, exporter_stop)
 
-/* Final after exporter_drain(). */
+/* Final after exporter_join(). */
 struct exporter_stats exporter_get_stats(struct exporter *exporter);
 
 #endif

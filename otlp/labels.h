@@ -47,7 +47,7 @@
 #define LABEL_OTHER_TEXT "[other]"
 
 /* By preset: the guard's values, and the limit, which LABELS_STANDARD has none of. Pyroscope takes 30 with its own. */
-#define LABELS_STANDARD_MAX_VALUES 200
+#define LABELS_STANDARD_MAX_VALUES 1024
 #define LABELS_PYROSCOPE_MAX_VALUES 20
 #define LABELS_PYROSCOPE_MAX_LABELS 25
 

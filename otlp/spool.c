@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of entries in the order of their numbers. An entry holds its compressed body, or none: then the body is in the
- * file of its number. Bodies are read from files when they are asked for and not kept, so an outage costs the
- * memory of the entries, and of bodies no more than max_memory_bytes.
+/* A list of entries in the order of their numbers. An entry holds its compressed body, or none: then the body is
+ * in the file of its number. Bodies are read from files when they are asked for and not kept, so an outage costs
+ * the memory of the entries, and of bodies no more than max_memory_bytes.
  *
- * Numbers begin at the time of the start, in nanoseconds, and above all that are in the directory, so that none is used
- * twice even when the queue was empty at the restart or the clock went back.
+ * Numbers begin at the time of the start, in nanoseconds, and above all that are in the directory, so that none is
+ * used twice even when the queue was empty at the restart or the clock went back.
  *
  * Statistics are written by the owner alone and read by anybody, each on its own: relaxed atomics. */
 #include "otlp/spool.h"
@@ -306,6 +306,23 @@ void spool_drop_damaged(struct spool *spool)
 		return;
 	count_damaged(spool, entry->file.item.nr_samples);
 	drop(spool, entry);
+}
+
+uint64_t spool_drop_unsaved(struct spool *spool)
+{
+	struct entry *entry = TAILQ_FIRST(&spool->entries);
+	uint64_t nr_samples = 0;
+
+	while (entry) {
+		struct entry *next = TAILQ_NEXT(entry, link);
+
+		if (entry->packed) {
+			nr_samples += entry->file.item.nr_samples;
+			drop(spool, entry);
+		}
+		entry = next;
+	}
+	return nr_samples;
 }
 
 void spool_rotate(struct spool *spool)

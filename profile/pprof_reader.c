@@ -15,7 +15,6 @@
 /* What is written of a sample, its numbers included, can be read again. */
 #define MAX_ATTRIBUTES (PPROF_MAX_LABELS - PPROF_LABEL_REQUEST)
 
-
 struct reading {
 	struct strbuf unpacked;
 	struct pprof_message message;

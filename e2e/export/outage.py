@@ -85,11 +85,11 @@ def load(directory):
 
 def check_sum(counters):
     """Of the agent's last line."""
-    came = counters["export_pushed"] + counters["export_restored"]
+    came = counters["export_samples_pushed"] + counters["export_samples_restored"]
     went = sum(value for name, value in counters.items()
-               if name in ("export_sent", "export_queue_samples")
-               or name.startswith("export_dropped_"))
-    print(f"{came} samples came, {counters['export_restored']} of them from disk; {went} went")
+               if name in ("export_samples_sent", "export_queue_samples")
+               or name.startswith("export_samples_dropped_"))
+    print(f"{came} samples came, {counters['export_samples_restored']} of them from disk; {went} went")
     return [] if came == went else [f"{came} samples came, {went} went: {counters}"]
 
 
@@ -148,10 +148,10 @@ def run_again(binary, directory, receiver, before):
     finally:
         second.process.finish(first=signal.SIGKILL)
     faults = check_sum(counters) + check_drain(receiver.requests[nr_before:], nr_waiting)
-    if counters["export_restored"] < queued:
+    if counters["export_samples_restored"] < queued:
         faults.append(f"{queued} samples were queued, {counters} were found")
     nr_taken, nr_repeated = receiver.nr_samples()
-    nr_sent = sent + counters["export_sent"]
+    nr_sent = sent + counters["export_samples_sent"]
     print(f"receiver: {nr_taken} samples, {nr_repeated} of them twice; sent: {nr_sent}")
     # What was under way when the receiver went may have been taken without an answer.
     if nr_taken - nr_repeated != nr_sent:

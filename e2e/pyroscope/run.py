@@ -66,7 +66,7 @@ def run_agent(stage, way):
     time.sleep(SAMPLING_SECONDS)
     problems = scenes.end_agent(agent)
     counted = scenes.counters(agent)
-    if not counted.get("export_sent") or counted["export_sent"] != counted.get("export_pushed"):
+    if not counted.get("export_samples_sent") or counted["export_samples_sent"] != counted.get("export_samples_pushed"):
         problems.append(f"{way}: the agent lost samples: {counted}")
     return node.node_name, counted, problems
 
@@ -82,7 +82,7 @@ def wait_for_total(pyroscope, selector, wanted):
 
 def check_total(pyroscope, node, counted):
     """To the sample; and each belongs to one pod, or to the host."""
-    wanted = counted.get("export_sent", 0) * PERIOD_NS
+    wanted = counted.get("export_samples_sent", 0) * PERIOD_NS
     selector = server.selector(node=node)
     problems = wait_for_total(pyroscope, selector, wanted)
     series = pyroscope.series(selector, ["namespace", "pod", "container"])
@@ -131,7 +131,7 @@ def check_way(stage, way, table):
     node, counted, problems = run_agent(stage, way)
     problems += (check_total(pyroscope, node, counted) + check_labels(pyroscope, node, table)
                  + check_selections(pyroscope, way, node, table))
-    print(f"{way}: {counted.get('export_sent')} samples, {len(problems)} problems", flush=True)
+    print(f"{way}: {counted.get('export_samples_sent')} samples, {len(problems)} problems", flush=True)
     return problems
 
 

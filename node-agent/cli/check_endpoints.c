@@ -28,12 +28,12 @@ struct receiver {
 };
 
 static const struct receiver otlp_http = {
-	NULL, "Content-Type: application/x-protobuf", "OTLP's over HTTP, usually 4318",
+	NULL, "Content-Type: application/x-protobuf", "the port for OTLP over HTTP, usually 4318",
 	"enable profiles there (OpenTelemetry Collector: "
 	"--feature-gates=service.profilesSupport), or correct the URL"
 };
 static const struct receiver otlp_grpc = { "/", "Content-Type: application/grpc",
-					   "OTLP's over gRPC, usually 4317",
+					   "the port for OTLP over gRPC, usually 4317",
 					   "see that it is a gRPC server" };
 static const struct receiver pyroscope = { "/push.v1.PusherService/Push",
 					   "Content-Type: application/proto",

@@ -47,9 +47,12 @@ static int export_to(const char *endpoint, struct profile *profile)
 	uint64_t deadline_ns = clock_mono_ns() + 20 * NSEC_PER_SEC;
 	struct exporter_stats stats = { 0 };
 	const struct exporter_opts opts = {
-		.endpoint = endpoint,
+		.transport = { .endpoint = endpoint,
+			       .compress = true,
+			       .timeout_ns = 10 * NSEC_PER_SEC },
+		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+		.max_request_bytes = BODY_MAX_BYTES,
 		.interval_ns = 50 * NSEC_PER_MSEC,
-		.timeout_ns = 10 * NSEC_PER_SEC,
 	};
 
 	int r = exporter_start(&opts, &exporter);

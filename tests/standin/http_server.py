@@ -28,8 +28,10 @@ A request with a header X-Answer is answered as that says, whatever its path, se
     /otlp/MODE/v1development/profiles
                          an OTLP receiver: MODE is ok, empty, junk, warning, half or partial (one or
                          two profiles rejected), strict (body and tenant come back as the warning),
-                         slow, hang-up, or a status to refuse with. Tests that export profiles have
-                         these bodies checked afterwards (tests/conformance/request_log.py).
+                         slow, hang-up, switch (503 from /down on, until /up), or a status to
+                         refuse with. Tests that export profiles have these bodies checked
+                         afterwards (tests/conformance/request_log.py).
+    /down, /up           what OTLP's switch does
 """
 import gzip
 import http.server
@@ -91,6 +93,7 @@ def warning(text):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     last_body = b""
+    is_down = False
     request_log = None
 
     def log_message(self, *args):
@@ -155,6 +158,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, warning(seen), Content_Type=PROTOBUF)
         if mode == "hang-up":
             return self.hang_up()
+        if mode == "switch":
+            mode = "503" if Handler.is_down else "ok"
         if mode.isdigit():
             return self.answer(int(mode), rpc_status(3, "status " + mode), Content_Type=PROTOBUF)
         if mode == "warning":
@@ -203,6 +208,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.hang_up()
         if name == "echo":
             return self.echo(body)
+        if name in ("down", "up"):
+            Handler.is_down = name == "down"
+            return self.answer(200)
         if name == "last":
             return self.answer(200, Handler.last_body)
         return self.answer(404)

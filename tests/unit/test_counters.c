@@ -194,8 +194,8 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 		"\nflamelet_samples_dropped_total{reason=\"ring_full\"} 1\n",
 		"\nflamelet_samples_dropped_total{reason=\"window\"} 2\n",
 		"\nflamelet_stack_stops_total{reason=\"too_deep\"} 3\n",
-		"\nflamelet_export_samples_total{result=\"dropped\"} 4\n",
-		"\nflamelet_export_samples_total{result=\"sent\"} 0\n",
+		"\nflamelet_export_samples_dropped_total{reason=\"rejected\"} 4\n",
+		"\nflamelet_export_samples_sent_total 0\n",
 		"\nflamelet_symbol_worker_cpu_seconds_total 1.500000000\n",
 		"\nflamelet_kubelet_last_success_timestamp_seconds 0.000000000\n",
 		"\nflamelet_build_info{version=\"" FLAMELET_VERSION "\"} 1\n",
@@ -208,7 +208,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 	counters.agent.capture.bpf[STAT_RING_FULL] = 1;
 	counters.agent.pipeline.nr_samples_lost = 2;
 	counters.agent.capture.bpf[STAT_UNWIND_FIRST + UNWIND_TOO_DEEP] = 3;
-	counters.exporter.nr_samples_dropped = 4;
+	counters.exporter.nr_samples_dropped[EXPORT_DROP_REJECTED] = 4;
 	counters.agent.pipeline.elfs.worker.cpu_ns = 1500 * NSEC_PER_MSEC;
 	counters.self.start_ns = 7 * NSEC_PER_SEC;
 	counters_expose(&counters, &text);

@@ -6,9 +6,11 @@
 #include "base/log.h"
 #include "tests/oracle/otlp_sample.h"
 #include "tests/oracle/otlp_text.h"
+#include "remove_tree.h"
 #include "tests/standin/standin.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PLENTY_BYTES (1 << 20)
@@ -16,34 +18,44 @@
 #define PATIENCE_NS (20 * NSEC_PER_SEC)
 
 static struct standin server;
+static char dir[] = "/tmp/flamelet-exporter-XXXXXX";
 
 static int start_server(void **state)
 {
 	(void)state;
 	log_set_level(LOG_LEVEL_ERROR);
-	return standin_start(&server);
+	return mkdtemp(dir) ? standin_start(&server) : -1;
 }
 
 static int stop_server(void **state)
 {
 	(void)state;
 	standin_stop(&server);
+	remove_tree(dir);
 	return 0;
 }
 
-static struct exporter *start(const char *mode, uint64_t interval_ns)
+static struct exporter *start_with(const char *mode, uint64_t interval_ns, const char *queue_dir)
 {
 	struct exporter *exporter = NULL;
 	char endpoint[80];
 
 	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%u/otlp/%s", server.port, mode);
 	const struct exporter_opts opts = {
-		.endpoint = endpoint,
+		.transport = { .endpoint = endpoint, .timeout_ns = NSEC_PER_SEC, .compress = true },
+		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT, .max_labels = 25 },
+		.max_request_bytes = PLENTY_BYTES,
 		.interval_ns = interval_ns,
-		.timeout_ns = NSEC_PER_SEC,
+		.queue_dir = queue_dir,
+		.max_queue_bytes = PLENTY_BYTES,
 	};
 	assert_int_equal(exporter_start(&opts, &exporter), 0);
 	return exporter;
+}
+
+static struct exporter *start(const char *mode, uint64_t interval_ns)
+{
+	return start_with(mode, interval_ns, NULL);
 }
 
 /* A profile with `count` samples in each of two resources. */
@@ -70,9 +82,32 @@ static void push(struct exporter *exporter, uint32_t count)
 	exporter_push(exporter, profile);
 }
 
+static void get(const char *path, struct strbuf *body)
+{
+	const struct http_client_opts opts = {
+		.connect_timeout_ns = NSEC_PER_SEC,
+		.total_timeout_ns = NSEC_PER_SEC,
+	};
+	_cleanup_(http_client_freep) struct http_client *client = NULL;
+	struct http_response response;
+	char url[64];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s", server.port, path);
+	const struct http_request request = { .url = url };
+	assert_int_equal(http_client_new(&opts, &client), 0);
+	assert_int_equal(http_perform(client, &request, body, &response), 0);
+}
+
+static void tell_server(const char *what)
+{
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+
+	get(what, &body);
+}
+
 static uint64_t nr_settled(const struct exporter_stats *stats)
 {
-	return stats->nr_samples_sent + stats->nr_samples_failed + stats->nr_samples_dropped;
+	return stats->nr_samples_sent + exporter_stats_dropped(stats);
 }
 
 /* Waits until all that was pushed has been accounted for, once, under one heading or another. */
@@ -83,27 +118,53 @@ static struct exporter_stats settle(struct exporter *exporter)
 
 	do {
 		stats = exporter_get_stats(exporter);
-		assert_true(nr_settled(&stats) <= stats.nr_samples_pushed);
+		assert_true(nr_settled(&stats) <=
+			    stats.nr_samples_pushed + stats.nr_samples_restored);
 		assert_true(clock_mono_ns() < deadline_ns);
 		usleep(2000);
-	} while (nr_settled(&stats) < stats.nr_samples_pushed);
+	} while (nr_settled(&stats) < stats.nr_samples_pushed + stats.nr_samples_restored);
 	return stats;
+}
+
+/* Until a request has failed. */
+static void await_failure(struct exporter *exporter)
+{
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+
+	while (exporter_get_stats(exporter).nr_request_failures == 0) {
+		assert_true(clock_mono_ns() < deadline_ns);
+		usleep(2000);
+	}
+}
+
+/* The exporter's last words. */
+static struct exporter_stats end(struct exporter *exporter, uint64_t patience_ns)
+{
+	exporter_close(exporter, clock_mono_ns() + patience_ns);
+	exporter_join(exporter);
+	return exporter_get_stats(exporter);
 }
 
 struct outcome {
 	const char *mode;
 	uint64_t nr_sent;
-	uint64_t nr_failed;
-	uint64_t nr_request_failures;
+	uint64_t nr_dropped;
+	enum export_drop why;
+	uint64_t nr_failures;
 };
 
 static void every_sample_is_accounted_for(void **state)
 {
 	static const struct outcome outcomes[] = {
-		{ "ok", 20, 0, 0 },	 { "empty", 20, 0, 0 },	  { "junk", 20, 0, 0 },
-		{ "warning", 20, 0, 0 }, { "partial", 0, 20, 0 }, { "half", 10, 10, 0 },
-		{ "400", 0, 20, 1 },	 { "503", 0, 20, 1 },	  { "404", 0, 20, 1 },
-		{ "slow", 0, 20, 1 },	 { "hang-up", 0, 20, 1 },
+		{ "ok", 20, 0, 0, 0 },
+		{ "empty", 20, 0, 0, 0 },
+		{ "junk", 20, 0, 0, 0 },
+		{ "warning", 20, 0, 0, 0 },
+		{ "partial", 0, 20, EXPORT_DROP_PARTIAL, 0 },
+		{ "half", 10, 10, EXPORT_DROP_PARTIAL, 0 },
+		{ "400", 0, 20, EXPORT_DROP_REJECTED, 1 },
+		{ "404", 0, 20, EXPORT_DROP_REJECTED, 1 },
+		{ "413", 0, 20, EXPORT_DROP_TOO_LARGE, 1 },
 	};
 	(void)state;
 
@@ -115,41 +176,92 @@ static void every_sample_is_accounted_for(void **state)
 		struct exporter_stats stats = settle(exporter);
 		assert_int_equal(stats.nr_samples_pushed, 20);
 		assert_int_equal(stats.nr_samples_sent, outcomes[i].nr_sent);
-		assert_int_equal(stats.nr_samples_failed, outcomes[i].nr_failed);
-		assert_int_equal(stats.nr_request_failures, outcomes[i].nr_request_failures);
+		assert_int_equal(stats.nr_samples_dropped[outcomes[i].why], outcomes[i].nr_dropped);
+		assert_int_equal(stats.nr_request_failures, outcomes[i].nr_failures);
 		assert_int_equal(stats.nr_requests, 1);
 		assert_true(stats.nr_bytes_sent > 0);
 	}
 }
 
-static void a_receiver_that_is_down_costs_the_samples(void **state)
+static void what_may_be_retried_waits_until_the_end(void **state)
 {
-	const struct exporter_opts opts = {
-		.endpoint = "http://127.0.0.1:1",
-		.interval_ns = 10 * NSEC_PER_MSEC,
-		.timeout_ns = NSEC_PER_SEC,
-	};
-	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
+	static const char *const modes[] = { "429", "502", "503", "504", "slow", "hang-up" };
 	(void)state;
 
-	assert_int_equal(exporter_start(&opts, &exporter), 0);
-	for (uint32_t i = 0; i < NR_PROFILES; i++) {
-		push(exporter, 1);
-		settle(exporter);
+	for (size_t i = 0; i < array_len(modes); i++) {
+		_cleanup_(exporter_stopp) struct exporter *exporter = start(modes[i],
+									    5 * NSEC_PER_MSEC);
+
+		push(exporter, 10);
+		await_failure(exporter);
+		struct exporter_stats stats = exporter_get_stats(exporter);
+		assert_int_equal(stats.nr_queue_samples, 20);
+		assert_int_equal(exporter_stats_dropped(&stats), 0);
+		stats = end(exporter, 0);
+		assert_int_equal(stats.nr_queue_samples, 0);
+		assert_int_equal(stats.nr_samples_dropped[EXPORT_DROP_SHUTDOWN], 20);
 	}
-	struct exporter_stats stats = exporter_get_stats(exporter);
-	assert_int_equal(stats.nr_samples_failed, 2 * NR_PROFILES);
-	assert_int_equal(stats.nr_request_failures, stats.nr_requests);
-	assert_true(stats.cpu_ns > 0);
 }
 
-static void a_full_queue_drops_and_never_blocks(void **state)
+static void what_waits_is_delivered_when_the_receiver_is_back(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start("switch", 5 * NSEC_PER_MSEC);
+	(void)state;
+
+	tell_server("down");
+	push(exporter, 10);
+	await_failure(exporter);
+	tell_server("up");
+	struct exporter_stats stats = settle(exporter);
+	assert_int_equal(stats.nr_samples_sent, 20);
+	assert_int_equal(stats.nr_retries, stats.nr_request_failures);
+}
+
+static void what_waits_outlives_the_exporter(void **state)
+{
+	struct exporter *exporter = start_with("switch", 5 * NSEC_PER_MSEC, dir);
+	(void)state;
+
+	tell_server("down");
+	push(exporter, 10);
+	await_failure(exporter);
+	struct exporter_stats stats = end(exporter, 0);
+	assert_int_equal(stats.nr_queue_samples, 20);
+	assert_true(stats.nr_queue_disk_bytes > 0);
+	exporter_stop(exporter);
+
+	tell_server("up");
+	exporter = start_with("switch", 5 * NSEC_PER_MSEC, dir);
+	stats = settle(exporter);
+	assert_int_equal(stats.nr_samples_restored, 20);
+	assert_int_equal(stats.nr_samples_sent, 20);
+	assert_int_equal(stats.nr_queue_disk_bytes, 0);
+	exporter_stop(exporter);
+}
+
+static void two_do_not_share_a_queue(void **state)
+{
+	const struct exporter_opts opts = {
+		.transport = { .endpoint = "http://127.0.0.1:1", .timeout_ns = NSEC_PER_SEC },
+		.max_request_bytes = PLENTY_BYTES,
+		.queue_dir = dir,
+		.max_queue_bytes = PLENTY_BYTES,
+	};
+	_cleanup_(exporter_stopp) struct exporter *first = NULL;
+	struct exporter *second = NULL;
+	(void)state;
+
+	assert_int_equal(exporter_start(&opts, &first), 0);
+	assert_int_equal(exporter_start(&opts, &second), -EBUSY);
+}
+
+static void pushing_never_blocks(void **state)
 {
 	_cleanup_(exporter_stopp) struct exporter *exporter = start("slow", NSEC_PER_MSEC);
 	(void)state;
 
 	push(exporter, 1);
-	while (exporter_get_stats(exporter).cpu_ns == 0)
+	while (exporter_get_stats(exporter).nr_queue_samples == 0)
 		usleep(1000);
 	usleep(100000);
 
@@ -159,24 +271,10 @@ static void a_full_queue_drops_and_never_blocks(void **state)
 		push(exporter, 1);
 	assert_true(clock_mono_ns() - start_ns < NSEC_PER_SEC / 2);
 	struct exporter_stats stats = exporter_get_stats(exporter);
-	assert_true(stats.nr_samples_dropped > 0);
-	assert_int_equal(settle(exporter).nr_samples_pushed, 202);
-}
-
-static void fetch_last_body(struct strbuf *body)
-{
-	const struct http_client_opts opts = {
-		.connect_timeout_ns = NSEC_PER_SEC,
-		.total_timeout_ns = NSEC_PER_SEC,
-	};
-	_cleanup_(http_client_freep) struct http_client *client = NULL;
-	struct http_response response;
-	char url[64];
-
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u/last", server.port);
-	const struct http_request request = { .url = url };
-	assert_int_equal(http_client_new(&opts, &client), 0);
-	assert_int_equal(http_perform(client, &request, body, &response), 0);
+	assert_true(stats.nr_samples_dropped[EXPORT_DROP_WINDOW] > 0);
+	stats = end(exporter, 0);
+	assert_int_equal(stats.nr_samples_pushed, 202);
+	assert_int_equal(nr_settled(&stats), 202);
 }
 
 static void assert_last_text(const char *expected)
@@ -184,7 +282,7 @@ static void assert_last_text(const char *expected)
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
 
-	fetch_last_body(&body);
+	get("last", &body);
 	assert_int_equal(otlp_text(&body, &text), 0);
 	assert_string_equal(strbuf_str(&text), expected);
 }
@@ -197,6 +295,7 @@ static void windows_are_merged_and_the_rest_is_sent_at_the_end(void **state)
 	for (uint32_t i = 0; i < NR_PROFILES; i++)
 		push(exporter, 1 + i);
 	assert_int_equal(exporter_get_stats(exporter).nr_requests, 0);
+	assert_int_equal(end(exporter, PATIENCE_NS).nr_samples_sent, 30);
 	exporter_stop(exporter);
 	assert_last_text(
 		"{} thread.name=b cpu.logical_number=0: main[native] = 15\n"
@@ -215,6 +314,7 @@ static void another_rate_begins_another_request(void **state)
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
 	while (exporter_get_stats(exporter).nr_samples_sent < 2)
 		assert_true(clock_mono_ns() < deadline_ns);
+	end(exporter, PATIENCE_NS);
 	exporter_stop(exporter);
 	assert_last_text(
 		"{} thread.name=b cpu.logical_number=0: main[native] = 7\n"
@@ -227,12 +327,13 @@ static void a_large_profile_has_a_request_of_its_own(void **state)
 	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
 	(void)state;
 
-	large->nr_bytes = (size_t)12 << 20;
+	large->nr_bytes = (size_t)24 << 20;
 	push(exporter, 1);
 	exporter_push(exporter, large);
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
 	while (exporter_get_stats(exporter).nr_samples_sent < 2)
 		assert_true(clock_mono_ns() < deadline_ns);
+	end(exporter, PATIENCE_NS);
 	exporter_stop(exporter);
 	assert_last_text(
 		"{} thread.name=b cpu.logical_number=0: main[native] = 7\n"
@@ -252,7 +353,8 @@ static void nothing_pushed_is_nothing_sent(void **state)
 
 static void a_bad_endpoint_does_not_start(void **state)
 {
-	const struct exporter_opts opts = { .endpoint = "collector:4318", .interval_ns = 1 };
+	const struct exporter_opts opts = { .transport = { .endpoint = "collector:4318" },
+					    .interval_ns = 1 };
 	struct exporter *exporter = NULL;
 	(void)state;
 
@@ -265,8 +367,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_is_accounted_for),
-		cmocka_unit_test(a_receiver_that_is_down_costs_the_samples),
-		cmocka_unit_test(a_full_queue_drops_and_never_blocks),
+		cmocka_unit_test(what_may_be_retried_waits_until_the_end),
+		cmocka_unit_test(what_waits_is_delivered_when_the_receiver_is_back),
+		cmocka_unit_test(what_waits_outlives_the_exporter),
+		cmocka_unit_test(two_do_not_share_a_queue),
+		cmocka_unit_test(pushing_never_blocks),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* With a transport of our own, which answers as it is told and writes down what it was given. */
+#include "otlp/courier.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "remove_tree.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SENT 200
+
+static struct delivery next_answer; /* to all but */
+static char poison; /* a body that begins so: it is always answered with a retry */
+static char sent[MAX_SENT + 1]; /* the first byte of each body that was sent */
+
+static int fake;
+
+int transport_new(const struct transport_opts *opts, struct transport **ret_transport)
+{
+	(void)opts;
+	*ret_transport = (struct transport *)(void *)&fake;
+	return 0;
+}
+
+void transport_free(struct transport *transport)
+{
+	(void)transport;
+}
+
+void transport_send(struct transport *transport, const void *body, size_t len,
+		    struct delivery *ret_delivery)
+{
+	char first = *(const char *)body;
+	(void)transport;
+
+	assert_true(strlen(sent) < MAX_SENT);
+	sent[strlen(sent)] = first;
+	*ret_delivery = next_answer;
+	ret_delivery->nr_bytes = len;
+	if (first == poison)
+		*ret_delivery = (struct delivery){ .verdict = DELIVERY_RETRY,
+						   .was_answered = true };
+}
+
+static char dir[] = "/tmp/flamelet-courier-XXXXXX";
+
+static struct courier *open_courier(const char *spool_dir)
+{
+	const struct courier_opts opts = {
+		.transport = { .endpoint = "http://receiver" },
+		.spool = { .dir = spool_dir, .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
+	};
+	struct courier *courier = NULL;
+
+	memset(sent, 0, sizeof(sent));
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	poison = '\0';
+	assert_int_equal(courier_new(&opts, &courier), 0);
+	return courier;
+}
+
+/* Each letter is a request of ten samples in five profiles. */
+static void take(struct courier *courier, const char *letters)
+{
+	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
+
+	for (; *letters; letters++)
+		courier_take(courier, &item, letters, 1);
+}
+
+static void deliver(struct courier *courier, size_t times)
+{
+	while (times-- > 0)
+		courier_deliver(courier);
+}
+
+static void requests_are_delivered_in_order(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	assert_true(courier_next_ns(courier) == UINT64_MAX);
+	take(courier, "abc");
+	assert_true(courier_next_ns(courier) <= clock_mono_ns());
+	deliver(courier, 4);
+	assert_string_equal(sent, "abc");
+	assert_true(courier_next_ns(courier) == UINT64_MAX);
+
+	struct courier_stats stats = courier_get_stats(courier);
+	assert_int_equal(stats.nr_samples_sent, 30);
+	assert_int_equal(stats.nr_requests, 3);
+	assert_int_equal(stats.nr_bytes, 3);
+	assert_int_equal(stats.nr_request_failures, 0);
+	assert_int_equal(stats.nr_retries, 0);
+}
+
+static void what_may_be_retried_stays_first(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "ab");
+	next_answer.verdict = DELIVERY_RETRY;
+	courier_deliver(courier);
+	uint64_t first_wait_ns = courier_next_ns(courier) - clock_mono_ns();
+	assert_in_range(first_wait_ns, 1, 3 * NSEC_PER_SEC);
+	deliver(courier, 3);
+	assert_true(courier_next_ns(courier) - clock_mono_ns() > 3 * NSEC_PER_SEC);
+	next_answer.verdict = DELIVERY_DONE;
+	deliver(courier, 2);
+	assert_string_equal(sent, "aaaaab");
+
+	struct courier_stats stats = courier_get_stats(courier);
+	assert_int_equal(stats.nr_samples_sent, 20);
+	assert_int_equal(stats.nr_request_failures, 4);
+	assert_int_equal(stats.nr_retries, 4);
+}
+
+static void the_receivers_wish_is_waited_for(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "a");
+	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY,
+					 .was_answered = true,
+					 .retry_after_ns = 100 * NSEC_PER_SEC };
+	courier_deliver(courier);
+	assert_in_range(courier_next_ns(courier) - clock_mono_ns(), 99 * NSEC_PER_SEC,
+			120 * NSEC_PER_SEC);
+}
+
+static void what_may_not_be_retried_is_counted_and_gone(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "abc");
+	next_answer.verdict = DELIVERY_REFUSED;
+	courier_deliver(courier);
+	next_answer.verdict = DELIVERY_TOO_LARGE;
+	courier_deliver(courier);
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE, .nr_rejected_profiles = 2 };
+	courier_deliver(courier);
+
+	struct courier_stats stats = courier_get_stats(courier);
+	assert_int_equal(stats.nr_samples_rejected, 10);
+	assert_int_equal(stats.nr_samples_too_large, 10);
+	assert_int_equal(stats.nr_samples_partial, 4);
+	assert_int_equal(stats.nr_samples_sent, 6);
+	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 0);
+}
+
+static void a_receiver_may_reject_more_profiles_than_it_got(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "a");
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE,
+					 .nr_rejected_profiles = UINT64_MAX };
+	courier_deliver(courier);
+	assert_int_equal(courier_get_stats(courier).nr_samples_partial, 10);
+	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 0);
+}
+
+static void a_refusal_for_size_makes_requests_smaller(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	assert_int_equal(courier_limit(courier, 4 << 20), 4 << 20);
+	next_answer.verdict = DELIVERY_TOO_LARGE;
+	for (size_t expected = 2 << 20; expected >= 256 << 10; expected /= 2) {
+		take(courier, "a");
+		courier_deliver(courier);
+		assert_int_equal(courier_limit(courier, 4 << 20), expected);
+	}
+	take(courier, "aaaaaaaaaaaa");
+	deliver(courier, 12);
+	assert_int_equal(courier_limit(courier, 4 << 20), 256 << 10);
+	assert_int_equal(courier_limit(courier, 100 << 10), 100 << 10);
+}
+
+static void a_poisoned_request_does_not_hold_up_the_others(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "abcd");
+	poison = 'a';
+	deliver(courier, 13);
+	assert_string_equal(sent, "aaaaabcdaaaaa");
+
+	struct courier_stats stats = courier_get_stats(courier);
+	assert_int_equal(stats.nr_samples_sent, 30);
+	assert_int_equal(stats.nr_samples_gave_up, 10);
+	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 0);
+}
+
+static void a_receiver_that_takes_nothing_makes_nothing_be_given_up(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	(void)state;
+
+	take(courier, "abc");
+	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY, .was_answered = true };
+	deliver(courier, 100);
+	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 3);
+	assert_int_equal(courier_get_stats(courier).nr_samples_gave_up, 0);
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	deliver(courier, 3);
+	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 30);
+}
+
+static void what_waits_is_on_disk_once_a_delivery_has_failed(void **state)
+{
+	struct courier *courier = open_courier(dir);
+	(void)state;
+
+	take(courier, "ab");
+	assert_int_equal(courier_get_spool_stats(courier).nr_disk_bytes, 0);
+	next_answer.verdict = DELIVERY_RETRY;
+	courier_deliver(courier);
+	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
+	take(courier, "c");
+	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
+	courier_close_down(courier);
+	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 0);
+	courier_free(courier);
+
+	courier = open_courier(dir);
+	assert_int_equal(courier_get_spool_stats(courier).nr_samples_restored, 30);
+	deliver(courier, 3);
+	assert_string_equal(sent, "abc");
+	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 30);
+	courier_free(courier);
+}
+
+static void the_end_saves_what_waits_or_counts_it(void **state)
+{
+	struct courier *courier = open_courier(dir);
+	(void)state;
+
+	take(courier, "ab");
+	courier_close_down(courier);
+	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 0);
+	assert_int_equal(courier_get_spool_stats(courier).nr_samples, 20);
+	courier_free(courier);
+
+	courier = open_courier(NULL);
+	take(courier, "ab");
+	courier_close_down(courier);
+	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 20);
+	assert_int_equal(courier_get_spool_stats(courier).nr_samples, 0);
+	courier_free(courier);
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	log_set_level(LOG_LEVEL_ERROR);
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	remove_tree(dir);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_are_delivered_in_order),
+		cmocka_unit_test(what_may_be_retried_stays_first),
+		cmocka_unit_test(the_receivers_wish_is_waited_for),
+		cmocka_unit_test(what_may_not_be_retried_is_counted_and_gone),
+		cmocka_unit_test(a_receiver_may_reject_more_profiles_than_it_got),
+		cmocka_unit_test(a_refusal_for_size_makes_requests_smaller),
+		cmocka_unit_test(a_poisoned_request_does_not_hold_up_the_others),
+		cmocka_unit_test(a_receiver_that_takes_nothing_makes_nothing_be_given_up),
+		cmocka_unit_test(what_waits_is_on_disk_once_a_delivery_has_failed),
+		cmocka_unit_test(the_end_saves_what_waits_or_counts_it),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporters.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "profile/builder.h"
+#include "remove_tree.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX_BYTES 8192
+
+static char dir[] = "/tmp/flamelet-exporters-XXXXXX";
+
+/* Nobody listens there. */
+static const struct export_options nowhere = {
+	.endpoint = (char[]){ "http://127.0.0.1:1/otlp?key=secret" },
+	.timeout_ns = NSEC_PER_SEC,
+	.request_max = 1 << 20,
+	.sample_attributes = OPTION_SAMPLE_ATTRIBUTES_PRESET,
+};
+
+static struct exporters *start(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
+	struct exporters *exporters = NULL;
+
+	assert_int_equal(exporters_start(options, 0, &message, &exporters), 0);
+	return exporters;
+}
+
+static void push(struct exporters *exporters, uint64_t count)
+{
+	struct builder *builder = NULL;
+	struct profile_sample sample = { .count = count };
+
+	assert_int_equal(builder_new(1 << 20, &builder), 0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+	builder_set_time(builder, 1, NSEC_PER_SEC, 1);
+	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(builder);
+	exporters_push(exporters, profile);
+}
+
+static void a_sample_counts_once_for_each_receiver(void **state)
+{
+	struct export_options others[] = { nowhere, nowhere };
+	const struct options options = { .export = nowhere, .others = others, .nr_others = 2 };
+	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+	(void)state;
+
+	push(exporters, 7);
+	exporters_finish(exporters, 0);
+	struct exporter_stats stats = exporters_get_stats(exporters);
+	assert_int_equal(exporters_nr(exporters), 3);
+	assert_int_equal(stats.nr_samples_pushed, 21);
+	assert_int_equal(stats.nr_samples_dropped[EXPORT_DROP_SHUTDOWN], 21);
+}
+
+static void several_receivers_are_told_apart(void **state)
+{
+	static const char *const lines[] = {
+		"\nflamelet_export_destination_samples_dropped_total{destination=\"127.0.0.1:1\"} "
+		"7\n",
+		"\nflamelet_export_destination_samples_dropped_total{destination=\"127.0.0.1:1-2\"}"
+		" 7\n",
+		"\nflamelet_export_destination_queue_samples{destination=\"127.0.0.1:1-2\"} 0\n",
+		"# TYPE flamelet_export_destination_queue_samples gauge\n",
+	};
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
+	struct export_options other = nowhere;
+	const struct options options = { .export = nowhere, .others = &other, .nr_others = 1 };
+	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+	(void)state;
+
+	push(exporters, 7);
+	exporters_finish(exporters, 0);
+	exporters_expose(exporters, &text);
+	for (size_t i = 0; i < array_len(lines); i++)
+		assert_non_null(strstr(strbuf_str(&text), lines[i]));
+	assert_null(strstr(strbuf_str(&text), "secret"));
+}
+
+static void one_receiver_is_told_by_the_sums(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
+	const struct options options = { .export = nowhere };
+	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+	(void)state;
+
+	exporters_expose(exporters, &text);
+	assert_string_equal(strbuf_str(&text), "");
+}
+
+static size_t nr_entries(const char *path)
+{
+	_cleanup_closedir_ DIR *entries = opendir(path);
+	const struct dirent *entry;
+	size_t nr = 0;
+
+	assert_non_null(entries);
+	while ((entry = readdir(entries)))
+		nr += entry->d_name[0] != '.';
+	return nr;
+}
+
+/* The same ones at the next start, or nothing would be found again. */
+static void each_receiver_has_a_queue_of_its_own(void **state)
+{
+	struct export_options others[] = { nowhere, nowhere };
+	const struct options options = { .export = nowhere,
+					 .others = others,
+					 .nr_others = 2,
+					 .queue_dir = dir,
+					 .queue_max = 1 << 20 };
+	(void)state;
+
+	others[1].tenant = (char[]){ "a" };
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+
+		assert_int_equal(exporters_get_stats(exporters).nr_samples_restored, i * 21);
+		push(exporters, 7);
+		exporters_finish(exporters, 0);
+		assert_int_equal(nr_entries(dir), 3);
+	}
+}
+
+static void a_queue_that_cannot_be_made_is_named(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
+	const struct options options = { .export = nowhere,
+					 .queue_dir = (char[]){ "/dev/null/queue" } };
+	struct exporters *exporters = NULL;
+	(void)state;
+
+	assert_int_equal(exporters_start(&options, 0, &message, &exporters), -ENOTDIR);
+	assert_string_equal(strbuf_str(&message), "--queue-dir /dev/null/queue: Not a directory");
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	log_set_level(LOG_LEVEL_ERROR);
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	remove_tree(dir);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_counts_once_for_each_receiver),
+		cmocka_unit_test(several_receivers_are_told_apart),
+		cmocka_unit_test(one_receiver_is_told_by_the_sums),
+		cmocka_unit_test(each_receiver_has_a_queue_of_its_own),
+		cmocka_unit_test(a_queue_that_cannot_be_made_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
