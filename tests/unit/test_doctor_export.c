@@ -8,16 +8,10 @@
 #include "tests/standin/standin.h"
 #include "unit.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define PATH_BYTES 256
 
@@ -125,61 +119,67 @@ static void the_kinds_of_receivers_are_told_apart(void **state)
 	expect_endpoint(FINDING_FAIL, "/push.v1.PusherService/Push answers 404", "Pyroscope");
 	options.export.exporter = OPTION_EXPORTER_OTLP;
 	options.export.protocol = OPTION_PROTOCOL_GRPC;
-	expect_endpoint(FINDING_FAIL, "speaks HTTP/1", "usually 4317");
+	expect_endpoint(FINDING_FAIL, "HTTP/2", "its gRPC port, usually 4317");
 	standin_stop(&server);
 	expect_endpoint(FINDING_FAIL, url, "usually 4317");
 	options.export.exporter = OPTION_EXPORTER_PYROSCOPE;
 	expect_endpoint(FINDING_FAIL, url, "usually 4040");
 }
 
-/* Greets one client as HTTP/2 does, and hangs up. */
-static pid_t serve_http2_greeting(int listener)
+static void a_grpc_server_is_asked_in_its_own_language(void **state)
 {
-	static const unsigned char empty_settings[] = { 0, 0, 0, 4, 0, 0, 0, 0, 0 };
-	char request[4096];
-
-	pid_t pid = fork();
-	if (pid != 0)
-		return pid;
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0 || write(fd, empty_settings, sizeof(empty_settings)) < 0 ||
-	    read(fd, request, sizeof(request)) < 0)
-		_exit(1);
-	close(fd);
-	_exit(0);
-}
-
-static void a_grpc_server_is_there_when_it_takes_connections(void **state)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	(void)state;
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-	assert_int_equal(listen(fd, 1), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
-	options.export.endpoint = url;
-
 	static const struct {
-		enum option_protocol protocol;
+		const char *told; /* tests/standin/told_answer.py */
 		enum finding_level level;
 		const char *detail, *remedy;
 	} cases[] = {
-		{ OPTION_PROTOCOL_GRPC, FINDING_OK, "takes connections", "" },
-		{ OPTION_PROTOCOL_HTTP, FINDING_FAIL, "http://127.0.0.1", "usually 4318" },
+		{ "X-Answer: 0", FINDING_OK, "ProfilesService/Export answers (gRPC status 0)", "" },
+		{ "X-Answer: 3?echo=body-bytes", FINDING_OK, "answers (gRPC status 3)", "" },
+		{ "X-Answer: 14", FINDING_OK, "answers (gRPC status 14)", "" },
+		{ "X-Answer: 12", FINDING_FAIL, "takes no profiles", "service.profilesSupport" },
+		{ "X-Answer: 7", FINDING_FAIL, "answers gRPC status 7", "otlp-header" },
+		{ "X-Answer: 16", FINDING_FAIL, "answers gRPC status 16", "otlp-token-file" },
 	};
-	for (size_t i = 0; i < array_len(cases); i++) {
-		pid_t pid = serve_http2_greeting(fd);
+	struct standin server;
+	(void)state;
 
-		assert_true(pid > 0);
-		options.export.protocol = cases[i].protocol;
+	if (standin_start_grpc(&server) < 0)
+		skip(); /* no Python's grpc */
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
+	options.export.endpoint = url;
+	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(string_list_done) struct string_list headers = { 0 };
+
+		assert_int_equal(string_list_add(&headers, cases[i].told), 0);
+		options.export.headers = headers;
 		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
 	}
+	options.export.headers = (struct string_list){ 0 };
+	options.export.protocol = OPTION_PROTOCOL_HTTP;
+	expect_endpoint(FINDING_FAIL, url, "usually 4318");
+	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	standin_stop(&server);
+	expect_endpoint(FINDING_FAIL, url, "that it runs");
+}
+
+static void a_grpc_server_wants_our_certificate(void **state)
+{
+	struct standin server;
+	(void)state;
+
+	if (standin_start_grpc(&server) < 0)
+		skip(); /* no Python's grpc */
+	snprintf(url, sizeof(url), "https://localhost:%u", server.mtls_port);
+	options.export.endpoint = url;
+	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	expect_endpoint(FINDING_FAIL, "certificate", "--otlp-ca-file");
+	options.export.ca_file = server.ca_file;
+	expect_endpoint(FINDING_FAIL, url, "");
+	options.export.client_cert_file = server.ca_file;
+	options.export.client_key_file = server.key_file;
+	expect_endpoint(FINDING_OK, "answers (gRPC status 0)", "");
+	standin_stop(&server);
 }
 
 static void a_certificate_is_verified_as_the_options_say(void **state)
@@ -202,6 +202,9 @@ static void a_certificate_is_verified_as_the_options_say(void **state)
 	options.export.ca_file = NULL;
 	options.export.verify = HTTP_VERIFY_NONE;
 	expect_endpoint(FINDING_OK, "answers (200)", "");
+	snprintf(url, sizeof(url), "https://localhost:%u", server.tls_port);
+	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	expect_endpoint(FINDING_FAIL, "does not speak HTTP/2", "its gRPC port, usually 4317");
 	standin_stop(&server);
 }
 
@@ -245,7 +248,7 @@ static void each_destination_is_looked_at(void **state)
 	assert_int_equal(report.nr_findings, 3);
 	assert_non_null(strstr(report.findings[0].remedy, "that the name is right"));
 	assert_non_null(strstr(report.findings[1].remedy, "that it runs"));
-	assert_non_null(strstr(report.findings[2].detail, "not a URL"));
+	assert_non_null(strstr(report.findings[2].detail, "not its URL"));
 }
 
 static void a_queue_needs_a_directory_with_room(void **state)
@@ -287,7 +290,8 @@ int main(void)
 		EMPTY_TEST(what_is_not_configured_is_fine),
 		EMPTY_TEST(an_endpoint_is_there_when_it_answers_anything_but_404),
 		EMPTY_TEST(the_kinds_of_receivers_are_told_apart),
-		EMPTY_TEST(a_grpc_server_is_there_when_it_takes_connections),
+		EMPTY_TEST(a_grpc_server_is_asked_in_its_own_language),
+		EMPTY_TEST(a_grpc_server_wants_our_certificate),
 		EMPTY_TEST(a_certificate_is_verified_as_the_options_say),
 		EMPTY_TEST(a_token_is_one_word),
 		EMPTY_TEST(each_destination_is_looked_at),
