@@ -5,10 +5,8 @@
 
 Each request is answered with the next Answer of the script, and with OK when none is left. A request that
 is taken counts with all of its samples; a test compares that with what the sender says it sent. All requests
-are noted with their times, in seconds of the monotonic clock.
-
-With FLAMELET_OTLP_LOG=DIR in the environment the body of every OTLP request goes into a file of its own
-there, whatever the answer is."""
+are noted with their times, in seconds of the monotonic clock. Those of OTLP are kept for tests/conformance, whatever
+the answer is."""
 
 import collections
 import concurrent.futures
@@ -21,6 +19,7 @@ import json
 import os
 import socketserver
 import ssl
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +31,9 @@ import grpc
 
 from gate import Gate
 import messages
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/conformance"))
+import request_log
 
 HTTP_PATHS = {"http": "/v1development/profiles", "push": "/push.v1.PusherService/Push"}
 CONTENT_TYPES = {"http": "application/x-protobuf", "push": "application/proto"}
@@ -96,6 +98,7 @@ class Receiver:
         self.poison = None              # a digest, or True for the first one that comes …
         self.poison_answer = None       # … that gets this answer for ever
         self.requests = []
+        self.log = request_log.RequestLog("export") if transport != "push" else None
         self.lock = threading.Lock()
         self.is_stopping = threading.Event()
 
@@ -162,8 +165,8 @@ class Receiver:
 
     def read(self, body, began):
         count = messages.count_push if self.transport == "push" else messages.count_otlp
-        if self.transport != "push":
-            log_body(body)
+        if self.log:
+            self.log.add(body)
         return Request(began, count(body), hashlib.sha256(body).hexdigest())
 
     def decide(self, request, token):
@@ -176,16 +179,6 @@ class Receiver:
         if self.poison == request.digest:
             return self.poison_answer
         return self.script.popleft() if self.script else OK
-
-
-def log_body(body):
-    """Whole or not at all."""
-    if directory := os.environ.get("FLAMELET_OTLP_LOG"):
-        os.makedirs(directory, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix="export-", suffix=".part",
-                                         delete=False) as file:
-            file.write(body)
-        os.rename(file.name, file.name.removesuffix(".part") + ".otlp")
 
 
 class HttpServer:

@@ -16,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "../local"))
+sys.path.append(os.path.join(HERE, "../../tests/standin"))
 
 # pylint: disable=wrong-import-position
 import answer_cases

@@ -6,8 +6,7 @@ gets that answer, others what its limits say (limits.py). It stores nothing.
     standin.py [--verdict NAME] [--burst BYTES] [--max-body BYTES]
 
 prints "HTTP_PORT GRPC_PORT" and serves until its standard input is closed. A real one has one port for
-both. With FLAMELET_OTLP_LOG=DIR in the environment, each body that it takes goes into a file there, but
-for the recorded ones, which nobody sends in earnest."""
+both. What comes is kept for tests/conformance, but for the recorded bodies, which nobody sends in earnest."""
 
 import argparse
 import base64
@@ -19,7 +18,6 @@ import http.server
 import json
 import os
 import sys
-import tempfile
 import threading
 import time
 import zlib
@@ -29,6 +27,9 @@ import grpc
 import limits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "../../tests/conformance"))
+import request_log  # noqa: E402  pylint: disable=wrong-import-position
+
 RECORDED = os.path.join(HERE, "../../tests/fixtures/pyroscope/verdicts.json")
 HOST = "127.0.0.1"
 HTTP_PATH = "/v1development/profiles"
@@ -62,15 +63,6 @@ def read_cases():
                    for text in ("http_text", "grpc_text"))) for entry in entries]
 
 
-def log_body(body):
-    directory = os.environ.get("FLAMELET_OTLP_LOG")
-    if directory:
-        os.makedirs(directory, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix="pyroscope-", suffix=".otlp",
-                                         delete=False) as file:
-            file.write(body)
-
-
 class Standin:
     """Used as a context. `verdict`: the name of the recorded case whose answer everything gets."""
 
@@ -81,6 +73,7 @@ class Standin:
         self.bucket = limits.Bucket(burst)
         self.max_body = max_body
         self.requests = []
+        self.log = request_log.RequestLog("pyroscope")
         self.lock = threading.Lock()
         self.http = HttpServer((HOST, 0), HttpHandler)
         self.http.standin = self
@@ -118,8 +111,8 @@ class Standin:
             else:
                 verdict = judged
             self.requests.append(Request(protocol, verdict, len(body), stored))
-        if verdict.http == 200 and not recorded:
-            log_body(body)
+        if not recorded:
+            self.log.add(body)
         return verdict
 
     def refuse(self, protocol, status, text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real OpenTelemetry Collector, and what it wrote down."""
+"""A real OpenTelemetry Collector, and what it wrote down. conformance/ checks that, too."""
 import contextlib
 import os
 import socket
@@ -8,8 +8,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../conformance"))
+sys.path[1:1] = [os.path.join(HERE, "../conformance"), os.path.join(HERE, "../standin")]
 import collector_output  # noqa: E402  pylint: disable=wrong-import-position
+import request_log  # noqa: E402  pylint: disable=wrong-import-position
 
 DIRECTORY = os.path.join(HERE, "../../e2e/collector")
 HOST = "127.0.0.1"
@@ -25,10 +26,9 @@ def build():
     return done.stdout.strip()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+def free_ports():
+    with socket.create_server((HOST, 0)) as one, socket.create_server((HOST, 0)) as other:
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 def is_listening(port):
@@ -40,13 +40,13 @@ def is_listening(port):
 class Collector:
     """To be used with "with". `parts` are names of files beside config.yaml that come after it."""
 
-    def __init__(self, program, directory, parts=("both",), certificates=""):
+    def __init__(self, program, directory, parts=("both",), certificates="", ports=None):
         self.program, self.certificates = program, certificates
         self.output = os.path.join(directory, "profiles.json")
         self.log = os.path.join(directory, "log")
         self.configs = [f"{DIRECTORY}/{part}.yaml" for part in ("config", *parts)]
         self.is_tls = "tls" in parts
-        self.http_port, self.grpc_port = free_port(), free_port()
+        self.http_port, self.grpc_port = ports or free_ports()
         self.process = None
 
     def environment(self):
@@ -73,6 +73,9 @@ class Collector:
         """It has written everything then."""
         self.process.terminate()
         self.process.wait()
+        log = request_log.RequestLog("collector")
+        for request in self.received():
+            log.add(request.SerializeToString())
 
     def port(self, protocol):
         return self.grpc_port if protocol == "grpc" else self.http_port
@@ -94,6 +97,8 @@ class Collector:
 
     def received(self):
         """The requests, to be asked for after stop(). Both of its files must say the same."""
+        if not os.path.exists(self.output):
+            return []
         with open(self.output, encoding="utf-8") as file:
             of_json = list(collector_output.requests_of_json(file.read()))
         if len(self.configs) > 1:

@@ -22,12 +22,6 @@ ATTRIBUTE_OF = {
 }
 
 
-def has_export(binary):
-    done = subprocess.run([binary, "help", "export"], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, check=False)
-    return done.returncode == 0
-
-
 def send(binary, collector, protocol, path, *options):
     """(exit status, the JSON object that tells what became of the samples)."""
     command = [binary, "export", path, "--json", "--otlp-endpoint", collector.endpoint(protocol),

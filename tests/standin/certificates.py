@@ -2,12 +2,16 @@
 """Certificates that can be had for the asking: good ones, and each kind of bad one."""
 
 import os
-
-import host
+import subprocess
 
 KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 HERE = "IP:127.0.0.1,DNS:localhost"
 ELSEWHERE = "DNS:elsewhere.test"
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, stdin=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
 
 
 class Certificates:
@@ -17,8 +21,8 @@ class Certificates:
         self.directory = directory
         os.makedirs(directory, mode=0o700)
         for name in ("ca", "other-ca"):
-            host.run("openssl", "req", "-x509", *KEY, "-days", "2", "-subj", f"/CN={name}",
-                     "-keyout", self.key(name), "-out", self.certificate(name))
+            openssl("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN={name}",
+                    "-keyout", self.key(name), "-out", self.certificate(name))
         self.sign("server", "serverAuth", HERE)
         self.sign("expired", "serverAuth", HERE, days=-1)
         self.sign("elsewhere", "serverAuth", ELSEWHERE)
@@ -35,8 +39,8 @@ class Certificates:
         with open(base + ".ext", "w", encoding="ascii") as file:
             file.write(f"subjectAltName={names}\nbasicConstraints=critical,CA:FALSE\n"
                        f"extendedKeyUsage={usage}\n")
-        host.run("openssl", "req", "-new", *KEY, "-subj", f"/CN={name}", "-keyout", self.key(name),
-                 "-out", base + ".csr")
-        host.run("openssl", "x509", "-req", "-in", base + ".csr", "-CA", self.certificate("ca"),
-                 "-CAkey", self.key("ca"), "-CAcreateserial", "-days", str(days),
-                 "-extfile", base + ".ext", "-out", self.certificate(name))
+        openssl("req", "-new", *KEY, "-subj", f"/CN={name}", "-keyout", self.key(name),
+                "-out", base + ".csr")
+        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.certificate("ca"),
+                "-CAkey", self.key("ca"), "-CAcreateserial", "-days", str(days),
+                "-extfile", base + ".ext", "-out", self.certificate(name))
