@@ -3,19 +3,19 @@
 """Makes of our requests what Pyroscope makes of them, with Google's protobuf library, and holds the estimate of
 otlp/converted_size.h against the size.
 
-    check_converted_size.py DRIVER PROTO_DIR
+    check_converted_size.py DRIVER
 
 What is known of the conversion (Pyroscope 2.2): a profile gets tables of its own, elements in the order of their
 first use; a sample gets a mapping for each of the dictionary's mappings that its stack leads to, number 0 included, without
 joining equal ones; values of CPU profiles are multiplied by the period; sample attributes become labels of text.
 """
-import importlib
 import os
 import subprocess
 import sys
-import tempfile
 
-SKIP = 77
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance"))
+import schema  # noqa: E402  pylint: disable=wrong-import-position
+
 BUILD_ID = "process.executable.build_id.gnu"
 AT_LEAST, AT_MOST = 0.95, 1.25
 
@@ -27,10 +27,10 @@ def text_of(value):
 class Converter:
     """One profile of a request."""
 
-    def __init__(self, pprof, request, source):
+    def __init__(self, request, source):
         self.dictionary = request.dictionary
         self.source = source
-        self.out = pprof.Profile()
+        self.out = schema.pprof().Profile()
         self.numbers = {"string": {}, "location": {}, "function": {}}
         self.mappings = {}
         self.string("")
@@ -110,39 +110,25 @@ class Converter:
         return self.out.ByteSize()
 
 
-def converted_size(pprof, request):
-    return sum(Converter(pprof, request, profile).convert()
+def converted_size(request):
+    return sum(Converter(request, profile).convert()
                for of_resource in request.resource_profiles
                for of_scope in of_resource.scope_profiles for profile in of_scope.profiles)
 
 
-def check(driver, request_class, pprof, args):
+def check(driver, args):
     made = subprocess.run([driver, *args], check=True, capture_output=True)
     estimate = int(made.stderr)
-    size = converted_size(pprof, request_class.FromString(made.stdout))
+    size = converted_size(schema.otlp().ExportProfilesServiceRequest.FromString(made.stdout))
     assert AT_LEAST <= estimate / size <= AT_MOST, (
         f"{' '.join(args)}: {estimate} bytes expected, {size} made of {len(made.stdout)}")
 
 
-def load_schemas(proto_dir):
-    with tempfile.TemporaryDirectory() as directory:
-        subprocess.run(["protoc", f"-I{proto_dir}", f"--python_out={directory}",
-                        "otlp_profiles.proto", "profile.proto"], check=True)
-        sys.path.insert(0, directory)
-        return (importlib.import_module("otlp_profiles_pb2").ExportProfilesServiceRequest,
-                importlib.import_module("profile_pb2"))
-
-
 def main():
-    driver, proto_dir = sys.argv[1:]
-    try:
-        request_class, pprof = load_schemas(os.path.abspath(proto_dir))
-    except (ImportError, OSError) as error:
-        print(f"SKIP: {error}")
-        sys.exit(SKIP)
+    schema.skip_unless_available()
     for profile in ("sample", "load"):
         for preset in ("standard", "pyroscope"):
-            check(driver, request_class, pprof, (profile, preset))
+            check(sys.argv[1], (profile, preset))
 
 
 if __name__ == "__main__":

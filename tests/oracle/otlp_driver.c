@@ -5,11 +5,8 @@
  *	otlp_driver sample|load standard|pyroscope
  *						the body made of the sample profile, or of that of a busy node, with the
  *						labels of a preset; what it costs on standard error
- *	otlp_driver export ENDPOINT		through the exporter, to a real receiver
  */
-#include "base/clock.h"
 #include "base/fileio.h"
-#include "otlp/exporter.h"
 #include "tests/oracle/otlp_load.h"
 #include "tests/oracle/otlp_sample.h"
 
@@ -41,31 +38,6 @@ static int write_with_cost(const struct profile *profile, const char *preset)
 	return fd_write_all(STDOUT_FILENO, body.data, body.len);
 }
 
-static int export_to(const char *endpoint, struct profile *profile)
-{
-	_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
-	uint64_t deadline_ns = clock_mono_ns() + 20 * NSEC_PER_SEC;
-	struct exporter_stats stats = { 0 };
-	const struct exporter_opts opts = {
-		.transport = { .endpoint = endpoint,
-			       .compress = true,
-			       .timeout_ns = 10 * NSEC_PER_SEC },
-		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
-		.max_request_bytes = BODY_MAX_BYTES,
-		.interval_ns = 50 * NSEC_PER_MSEC,
-	};
-
-	int r = exporter_start(&opts, &exporter);
-	if (r < 0)
-		return r;
-	exporter_push(exporter, profile);
-	while (stats.nr_requests == 0 && clock_mono_ns() < deadline_ns) {
-		usleep(10000);
-		stats = exporter_get_stats(exporter);
-	}
-	return stats.nr_samples_sent == stats.nr_samples_pushed ? 0 : -EIO;
-}
-
 int main(int argc, char **argv)
 {
 	bool is_load = argc == 3 && strcmp(argv[1], "load") == 0;
@@ -79,8 +51,6 @@ int main(int argc, char **argv)
 		r = write_body(profile);
 	else if (is_load || (argc == 3 && strcmp(argv[1], "sample") == 0))
 		r = write_with_cost(profile, argv[2]);
-	else if (argc == 3 && strcmp(argv[1], "export") == 0)
-		r = export_to(argv[2], profile);
 	if (r < 0)
 		fprintf(stderr, "otlp_driver: %s\n", strerror(-r));
 	return r < 0;
