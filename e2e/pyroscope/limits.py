@@ -4,8 +4,11 @@ if one cannot be, all are refused. What was converted is checked against the lim
 each that is within them is stored, whatever becomes of the others. The limits are the defaults of 2.2."""
 
 from dataclasses import dataclass, field
+import os
+import sys
 
-import schema
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/conformance"))
+import schema  # noqa: E402  pylint: disable=wrong-import-position
 
 MAX_SAMPLES = 16000
 MAX_LABELS = 30             # of a series, those that Pyroscope adds included
@@ -244,8 +247,9 @@ def convert_request(request):
 
 
 def parse(body):
+    request_class = schema.otlp().ExportProfilesServiceRequest
     try:
-        return schema.otlp.ExportProfilesServiceRequest.FromString(body)
+        return request_class.FromString(body)
     except Exception as error:
         raise Refused(400, "INTERNAL", "Failed to parse protobuf request") from error
 

@@ -2,9 +2,12 @@
 """pprof files to be replayed, made here or read."""
 
 import gzip
+import os
+import sys
 import time
 
-import schema
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/conformance"))
+import schema  # noqa: E402  pylint: disable=wrong-import-position
 
 PERIOD_NS = 10_000_000
 CODE_BASE = 0x400000
@@ -14,7 +17,7 @@ class Recording:
     """A CPU profile: samples with counts, and with labels, which become attributes of a resource."""
 
     def __init__(self, time_s=None):
-        self.profile = schema.pprof.Profile()
+        self.profile = schema.pprof().Profile()
         self.strings, self.functions, self.total = {}, {}, 0
         self.string("")
         for kind in (("samples", "count"), ("cpu", "nanoseconds")):
@@ -67,4 +70,4 @@ class Recording:
 
 def read(path):
     with open(path, "rb") as file:
-        return schema.pprof.Profile.FromString(gzip.decompress(file.read()))
+        return schema.pprof().Profile.FromString(gzip.decompress(file.read()))

@@ -27,7 +27,7 @@ static int write_with_cost(const struct profile *profile, const char *preset)
 	bool is_pyroscope = strcmp(preset, "pyroscope") == 0;
 	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
-	struct encode_result result;
+	struct encode_result result = { .cost_bytes = 0 };
 
 	int r = otlp_job_init(&job, profile, is_pyroscope ? OTLP_PYROSCOPE : OTLP_STANDARD);
 	if (r == 0)

@@ -56,7 +56,7 @@ void otlp_job_done(struct otlp_job *job);
 /* All of it as OTLP, with the standard preset. */
 int otlp_encode_profile(const struct profile *profile, struct strbuf *out) must_check;
 
-/* One of everything an encoder can meet. What must become of it is written down in check_otlp.py. */
+/* One of everything an encoder can meet. What must become of it is written down in otlp_expected.py. */
 struct profile *otlp_sample_profile(void);
 
 #endif
