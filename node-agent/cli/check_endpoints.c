@@ -23,6 +23,8 @@
 	"enable profiles there (OpenTelemetry Collector: "                                         \
 	"--feature-gates=service.profilesSupport)"
 
+#define OUR_CERTIFICATE "; if it wants a certificate of ours, name it with --otlp-client-cert"
+
 /* What kinds of receivers differ in. */
 struct receiver {
 	const char *content_type;
@@ -92,26 +94,35 @@ static void add_failure(const char *url, const char *remedy, const char *reason,
 	doctor_report_add(report, FINDING_FAIL, "endpoint", remedy, "%s: %s", url, reason);
 }
 
+/* With TLS 1.3 a server that misses our certificate ends a connection that was made already. */
+static bool may_miss_certificate(const struct export_options *export, int error)
+{
+	return error == -EPROTO && !export->client_cert_file &&
+	       strncasecmp(export->endpoint, "https:", strlen("https:")) == 0;
+}
+
 static void add_silence(const struct export_options *export, int error, const char *reason,
 			struct doctor_report *report)
 {
 	enum transport_protocol protocol = protocol_of(export);
+	bool is_other_language = error == -EPROTO || error == -EPROTONOSUPPORT;
 	char remedy[REMEDY_MAX_BYTES];
 
 	if (error == -EKEYREJECTED)
-		snprintf(
-			remedy, sizeof(remedy),
-			"name its CA with --otlp-ca-file, and our certificate, where it wants one, "
-			"with --otlp-client-cert; see --otlp-verify");
+		snprintf(remedy, sizeof(remedy),
+			 "name its CA with --otlp-ca-file; see --otlp-verify");
 	else if (error == -EHOSTUNREACH || error == -ETIMEDOUT)
 		snprintf(remedy, sizeof(remedy),
 			 "see that the name is right and that network policies let us through");
-	else if (protocol == TRANSPORT_OTLP_GRPC && (error == -EPROTO || error == -EPROTONOSUPPORT))
-		snprintf(remedy, sizeof(remedy),
-			 "name its gRPC port, usually 4317, or set otlp-protocol to http/protobuf");
+	else if (protocol == TRANSPORT_OTLP_GRPC && is_other_language)
+		snprintf(
+			remedy, sizeof(remedy),
+			"name its gRPC port, usually 4317, or set otlp-protocol to http/protobuf%s",
+			may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
 	else
-		snprintf(remedy, sizeof(remedy), "see that it runs, and that the port is %s",
-			 receivers[protocol].port);
+		snprintf(remedy, sizeof(remedy), "see that it runs, and that the port is %s%s",
+			 receivers[protocol].port,
+			 may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
 	add_failure(export->endpoint, remedy, reason, report);
 }
 

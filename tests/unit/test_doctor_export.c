@@ -175,7 +175,7 @@ static void a_grpc_server_wants_our_certificate(void **state)
 	options.export.protocol = OPTION_PROTOCOL_GRPC;
 	expect_endpoint(FINDING_FAIL, "certificate", "--otlp-ca-file");
 	options.export.ca_file = server.ca_file;
-	expect_endpoint(FINDING_FAIL, url, "");
+	expect_endpoint(FINDING_FAIL, url, "--otlp-client-cert");
 	options.export.client_cert_file = server.ca_file;
 	options.export.client_key_file = server.key_file;
 	expect_endpoint(FINDING_OK, "answers (gRPC status 0)", "");
