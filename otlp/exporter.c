@@ -6,8 +6,8 @@
  *	      ▼                      or period change, or much          ▼
  *	   dropped                   has come together               directory
  *
- * The thread does one thing at a time. Windows are taken between any two requests, so that a slow receiver makes the
- * courier's queue grow and not this one. */
+ * The thread does one thing at a time. All windows that came meanwhile are taken between any two requests, so that a
+ * slow receiver makes the courier's queue grow and not this one. */
 #include "otlp/exporter.h"
 
 #include "base/clock.h"
@@ -233,6 +233,23 @@ static uint64_t next_flush_ns(const struct exporter *exporter)
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
 }
 
+/* All windows that are there, the first of which is waited for; returns whether there was one. A delivery may take as long
+ * as many windows: one of them between two would not be enough. */
+static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
+{
+	size_t nr = 0;
+
+	for (; nr < QUEUE_MAX_PROFILES; nr++) {
+		_cleanup_(profile_unrefp) struct profile *profile = queue_take(
+			&exporter->windows, nr == 0 ? wake_ns : 0);
+
+		if (!profile)
+			break;
+		take_window(exporter, profile);
+	}
+	return nr > 0;
+}
+
 /* Until there are no more windows. */
 static void work(struct exporter *exporter)
 {
@@ -241,12 +258,8 @@ static void work(struct exporter *exporter)
 
 	for (;;) {
 		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
-		_cleanup_(profile_unrefp) struct profile *profile = queue_take(&exporter->windows,
-									       wake_ns);
 
-		if (profile)
-			take_window(exporter, profile);
-		else if (is_last)
+		if (!take_windows(exporter, wake_ns) && is_last)
 			break;
 		/* What is pushed before the queue is closed is still taken. */
 		is_last = queue_is_closed(&exporter->windows);

@@ -277,6 +277,43 @@ static void pushing_never_blocks(void **state)
 	assert_int_equal(nr_settled(&stats), 202);
 }
 
+/* The receiver answers all requests after a while. */
+static struct exporter *start_slow(const char *answer)
+{
+	const char *const headers[] = { answer };
+	struct exporter *exporter = NULL;
+	char endpoint[80];
+
+	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%u", server.port);
+	const struct exporter_opts opts = {
+		.transport = { .endpoint = endpoint,
+			       .headers = headers,
+			       .nr_headers = array_len(headers),
+			       .timeout_ns = 10 * NSEC_PER_SEC },
+		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+		.max_request_bytes = PLENTY_BYTES,
+	};
+	assert_int_equal(exporter_start(&opts, &exporter), 0);
+	return exporter;
+}
+
+static void a_slow_receiver_holds_up_no_windows(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.3");
+	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
+	struct exporter_stats stats;
+	(void)state;
+
+	for (uint32_t i = 0; i < 20; i++)
+		push(exporter, 1);
+	do {
+		assert_true(clock_mono_ns() < deadline_ns);
+		usleep(2000);
+		stats = exporter_get_stats(exporter);
+	} while (stats.nr_requests < 2);
+	assert_int_equal(stats.nr_samples_sent + stats.nr_queue_samples, 40);
+}
+
 static void assert_last_text(const char *expected)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
@@ -372,6 +409,7 @@ int main(void)
 		cmocka_unit_test(what_waits_outlives_the_exporter),
 		cmocka_unit_test(two_do_not_share_a_queue),
 		cmocka_unit_test(pushing_never_blocks),
+		cmocka_unit_test(a_slow_receiver_holds_up_no_windows),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
