@@ -228,6 +228,11 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint64_t next_flush_ns(const struct exporter *exporter)
 {
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
@@ -250,7 +255,7 @@ static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 	return nr > 0;
 }
 
-/* Until there are no more windows. */
+/* Until there are no more windows. What then waits is for drain(), which knows the deadline. */
 static void work(struct exporter *exporter)
 {
 	uint64_t flush_ns = next_flush_ns(exporter);
@@ -267,7 +272,7 @@ static void work(struct exporter *exporter)
 			flush(exporter);
 			flush_ns = next_flush_ns(exporter);
 		}
-		if (clock_mono_ns() >= courier_next_ns(exporter->courier))
+		if (!is_last && clock_mono_ns() >= courier_next_ns(exporter->courier))
 			courier_deliver(exporter->courier);
 		publish(exporter);
 	}
@@ -277,11 +282,13 @@ static void work(struct exporter *exporter)
 /* Delivers until nothing is left, or the time is over. */
 static void drain(struct exporter *exporter)
 {
-	uint64_t next_ns;
+	for (;;) {
+		/* What may be sent at once is due since long ago: that is not before the deadline. */
+		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());
 
-	while ((next_ns = courier_next_ns(exporter->courier)) < exporter->drain_deadline_ns) {
+		if (next_ns >= exporter->drain_deadline_ns)
+			break;
 		struct timespec wake = clock_timespec(next_ns);
-
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
 		courier_deliver(exporter->courier);
 		publish(exporter);

@@ -314,6 +314,20 @@ static void a_slow_receiver_holds_up_no_windows(void **state)
 	assert_int_equal(stats.nr_samples_sent + stats.nr_queue_samples, 40);
 }
 
+static void the_end_waits_for_one_slow_answer_at_most(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.5");
+	(void)state;
+
+	for (uint32_t i = 0; i < 20; i++)
+		push(exporter, 1);
+	usleep(100000);
+	uint64_t start_ns = clock_mono_ns();
+	struct exporter_stats stats = end(exporter, 0);
+	assert_true(clock_mono_ns() - start_ns < 2 * NSEC_PER_SEC);
+	assert_int_equal(nr_settled(&stats), 40);
+}
+
 static void assert_last_text(const char *expected)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
@@ -410,6 +424,7 @@ int main(void)
 		cmocka_unit_test(two_do_not_share_a_queue),
 		cmocka_unit_test(pushing_never_blocks),
 		cmocka_unit_test(a_slow_receiver_holds_up_no_windows),
+		cmocka_unit_test(the_end_waits_for_one_slow_answer_at_most),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
