@@ -194,8 +194,7 @@ static bool must_part(const struct builder *builder, const struct profile *profi
 {
 	const struct profile *merged = builder_peek(builder);
 
-	return (merged->period &&
-		(merged->period != profile->period || merged->type != profile->type)) ||
+	return merged->period != profile->period || merged->type != profile->type ||
 	       builder_bytes(builder) + profile->nr_bytes > MERGE_AIM_BYTES;
 }
 

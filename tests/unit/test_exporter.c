@@ -372,6 +372,24 @@ static void another_rate_begins_another_request(void **state)
 		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 7\n");
 }
 
+/* As builder_merge() sees it: off-CPU time has no period. */
+static void types_without_a_period_are_not_mixed_with_others(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *off_cpu = profile_of(7);
+	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	(void)state;
+
+	off_cpu->type = PROFILE_OFF_CPU;
+	off_cpu->period = 0;
+	exporter_push(exporter, off_cpu);
+	push(exporter, 1);
+	exporter_push(exporter, off_cpu);
+	struct exporter_stats stats = end(exporter, PATIENCE_NS);
+	assert_int_equal(stats.nr_samples_sent, 30);
+	assert_int_equal(stats.nr_requests, 3);
+	exporter_stop(exporter);
+}
+
 static void a_large_profile_has_a_request_of_its_own(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *large = profile_of(7);
@@ -427,6 +445,7 @@ int main(void)
 		cmocka_unit_test(the_end_waits_for_one_slow_answer_at_most),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
+		cmocka_unit_test(types_without_a_period_are_not_mixed_with_others),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
 		cmocka_unit_test(nothing_pushed_is_nothing_sent),
 		cmocka_unit_test(a_bad_endpoint_does_not_start),
