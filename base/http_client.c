@@ -191,8 +191,11 @@ static int set_tls(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST,
 				   opts->verify == HTTP_VERIFY_FULL ? 2L : 0L);
 	failed |= curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
-	if (opts->ca_file && has_chain)
+	if (opts->ca_file && has_chain) {
 		failed |= curl_easy_setopt(curl, CURLOPT_CAINFO, opts->ca_file);
+		/* Else the system's directory of certificates counts as well. */
+		failed |= curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	}
 	if (opts->cert_file)
 		failed |= curl_easy_setopt(curl, CURLOPT_SSLCERT, opts->cert_file);
 	if (opts->key_file)
