@@ -174,6 +174,8 @@ static int set_limits(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
 				   timeout_ms(opts->connect_timeout_ns));
 	failed |= curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms(opts->total_timeout_ns));
+	/* Names are resolved by a thread that cannot be stopped: without this, it is waited for beyond all timeouts. */
+	failed |= curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	if (!opts->use_proxy_env)
 		failed |= curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	if (opts->needs_http2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client makes of the machine: its certificates, in mounts of this program's own.
+/* What a client makes of the machine: its name server and its certificates, both in mounts of this program's own.
  * Needs root. */
 #include "base/clock.h"
 #include "base/http_client.h"
@@ -7,15 +7,18 @@
 #include "tests/standin/standin.h"
 #include "unit.h"
 
+#include <arpa/inet.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs"
+#define NAME_SERVER "127.0.0.99"
 
 static char dir[] = "/tmp/flamelet-http-system-XXXXXX";
 
@@ -98,10 +101,50 @@ static void an_own_ca_leaves_no_other(void **state)
 	standin_stop(&server);
 }
 
+/* Takes questions and never answers. */
+static int start_mute_name_server(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(53) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	inet_pton(AF_INET, NAME_SERVER, &address.sin_addr);
+	if (bind(fd, (const void *)&address, sizeof(address)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void a_mute_name_server_is_not_waited_for(void **state)
+{
+	const struct http_client_opts opts = {
+		.connect_timeout_ns = NSEC_PER_SEC / 2,
+		.total_timeout_ns = NSEC_PER_SEC,
+	};
+	_cleanup_close_ int fd = start_mute_name_server();
+	char path[96];
+	(void)state;
+
+	if (fd < 0)
+		skip(); /* there is another one */
+	get_dir_path("resolv.conf", path);
+	FILE *file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("nameserver " NAME_SERVER "\n", file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(mount(path, "/etc/resolv.conf", NULL, MS_BIND, NULL), 0);
+
+	uint64_t start_ns = clock_mono_ns();
+	assert_int_equal(get(&opts, "http://collector.example/"), -ETIMEDOUT);
+	assert_true(clock_mono_ns() - start_ns < 3 * NSEC_PER_SEC);
+	umount2("/etc/resolv.conf", MNT_DETACH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_own_ca_leaves_no_other),
+		cmocka_unit_test(a_mute_name_server_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
