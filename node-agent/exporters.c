@@ -2,8 +2,11 @@
 #include "exporters.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "selfmon/metric_text.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,11 +16,13 @@
 #define EXTRA_KEY_BYTES 256
 
 #define NAME_BYTES 256
+#define QUEUE_NAME_BYTES (NAME_BYTES + 16)
 #define PATH_MAX_BYTES 4096
 
 struct exporters {
 	struct exporter *of[EXPORTERS_MAX]; /* owned */
 	char names[EXPORTERS_MAX][NAME_BYTES]; /* for metrics */
+	char queues[EXPORTERS_MAX][QUEUE_NAME_BYTES]; /* directories in --queue-dir */
 	size_t nr;
 };
 
@@ -119,20 +124,61 @@ static void make_name(const struct exporters *exporters, const char *endpoint,
 		snprintf(name, NAME_BYTES, "%.*s-%zu", len, host, nr_equal + 1);
 }
 
-/* Named by the receiver, and by what of the options makes its requests not another's. */
-static int make_queue_dir(const char *parent, const char *name, const struct export_options *export,
-			  struct strbuf *path)
+/* By the receiver, and by what of the options makes its requests not another's. */
+static int name_queue(const struct export_options *export, const char *name,
+		      char queue[static QUEUE_NAME_BYTES])
 {
 	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(2 * PATH_MAX_BYTES);
 	uint64_t hash[2];
 
 	strbuf_appendf(&key, "%d %s %s", export->exporter == OPTION_EXPORTER_PYROSCOPE,
 		       export->endpoint, export->tenant ? export->tenant : "");
+	hash_128(strbuf_str(&key), key.len, hash);
+	snprintf(queue, QUEUE_NAME_BYTES, "%s-%08x", name, (uint32_t)hash[0]);
+	return strbuf_error(&key);
+}
+
+static int make_queue_dir(const char *parent, const char *queue, struct strbuf *path)
+{
 	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	hash_128(strbuf_str(&key), key.len, hash);
-	strbuf_appendf(path, "%s/%s-%08x", parent, name, (uint32_t)hash[0]);
-	return strbuf_error(&key) < 0 ? strbuf_error(&key) : strbuf_error(path);
+	strbuf_appendf(path, "%s/%s", parent, queue);
+	return strbuf_error(path);
+}
+
+static bool is_used(const struct exporters *exporters, const char *queue)
+{
+	for (size_t i = 0; i < exporters->nr; i++)
+		if (strcmp(exporters->queues[i], queue) == 0)
+			return true;
+	return false;
+}
+
+static bool has_files(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			return true;
+	return false;
+}
+
+/* Of receivers that had another URL, or are not wanted any more: what waits there, waits for ever. */
+static void warn_of_orphans(const struct exporters *exporters, const char *parent)
+{
+	_cleanup_closedir_ DIR *dir = opendir(parent);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !is_used(exporters, entry->d_name) &&
+		    has_files(dirfd(dir), entry->d_name))
+			log_warn("--queue-dir %s: %s belongs to no receiver of today, what waits "
+				 "in it "
+				 "is not sent: name its receiver again, or remove it",
+				 parent, entry->d_name);
 }
 
 static int start_one(struct exporters *exporters, const struct options *options,
@@ -140,15 +186,18 @@ static int start_one(struct exporters *exporters, const struct options *options,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);
-	char *name = exporters->names[exporters->nr];
-	int r = 0;
+	char *queue = exporters->queues[exporters->nr];
+	char name[NAME_BYTES];
+	int r;
 
 	make_name(exporters, export->endpoint, name);
+	memcpy(exporters->names[exporters->nr], name, sizeof(name));
 	opts->transport = transport_opts_of(export);
 	opts->with_pprof = export->original_payload;
 	opts->max_request_bytes = export->request_max;
-	if (options->queue_dir) {
-		r = make_queue_dir(options->queue_dir, name, export, &queue_dir);
+	r = name_queue(export, name, queue);
+	if (r == 0 && options->queue_dir) {
+		r = make_queue_dir(options->queue_dir, queue, &queue_dir);
 		opts->queue_dir = strbuf_str(&queue_dir);
 	}
 	if (r == 0)
@@ -184,6 +233,8 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 	}
 	if (r < 0)
 		return r;
+	if (options->queue_dir)
+		warn_of_orphans(exporters, options->queue_dir);
 	*ret_exporters = take_ptr(exporters);
 	return 0;
 }
@@ -226,11 +277,13 @@ size_t exporters_nr(const struct exporters *exporters)
 /* Nothing but uint64_t. */
 static void add(struct exporter_stats *sum, const struct exporter_stats *stats)
 {
-	const uint64_t *from = (const void *)stats;
-	uint64_t *to = (void *)sum;
+	uint64_t from[sizeof(*stats) / sizeof(uint64_t)], to[array_len(from)];
 
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+	memcpy(from, stats, sizeof(from));
+	memcpy(to, sum, sizeof(to));
+	for (size_t i = 0; i < array_len(from); i++)
 		to[i] += from[i];
+	memcpy(sum, to, sizeof(to));
 }
 
 struct exporter_stats exporters_get_stats(struct exporters *exporters)

@@ -149,32 +149,29 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 	return nr_shipped;
 }
 
-static int ship_labelled(struct exporter *exporter, const struct encode_job *job,
-			 uint64_t *nr_shipped)
+static uint64_t ship_labelled(struct exporter *exporter, const struct encode_job *job)
 {
 	_cleanup_(parts_done) struct parts parts = { 0 };
 	struct part_limits limits = exporter->limits;
 
 	limits.max_bytes = courier_limit(exporter->courier, limits.max_bytes);
-	int r = parts_init(&parts, job, &limits, exporter->encode);
-	if (r == 0)
-		*nr_shipped = ship_parts(exporter, &parts);
-	return r;
+	if (parts_init(&parts, job, &limits, exporter->encode) < 0)
+		return 0;
+	return ship_parts(exporter, &parts);
 }
 
 static void ship(struct exporter *exporter, const struct profile *profile)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
-	uint64_t nr_shipped = 0;
-
-	int r = label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels);
 	const struct encode_job job = {
 		.profile = profile,
 		.labels = &labels,
 		.with_pprof = exporter->with_pprof,
 	};
-	if (r == 0)
-		r = ship_labelled(exporter, &job, &nr_shipped);
+	uint64_t nr_shipped = 0;
+
+	if (label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels) == 0)
+		nr_shipped = ship_labelled(exporter, &job);
 	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
 }
 

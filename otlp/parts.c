@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* The part of a limit that is aimed at after a measurement. */
-#define AIM(limit) ((limit) / 8 * 7)
+#define AIM 0.875
 
 /* Resources that leave as one stand together. */
 static uint32_t group_of(const struct encode_job *job, size_t sample)
@@ -83,7 +83,7 @@ static size_t choose(const struct parts *parts)
 /* `nr` samples took `used` of what there is at most: how many to try next, at least one. */
 static size_t scale(size_t nr, size_t limit, size_t used)
 {
-	size_t fitting = (size_t)((double)nr * (double)AIM(limit) / (double)(used ? used : 1));
+	size_t fitting = (size_t)((double)nr * AIM * (double)limit / (double)(used ? used : 1));
 
 	return fitting ? fitting : 1;
 }

@@ -73,9 +73,7 @@ class Collector:
         """It has written everything then."""
         self.process.terminate()
         self.process.wait()
-        log = request_log.RequestLog("collector")
-        for request in self.received():
-            log.add(request.SerializeToString())
+        request_log.RequestLog("collector").add_collector_output(self.output)
 
     def port(self, protocol):
         return self.grpc_port if protocol == "grpc" else self.http_port
@@ -97,8 +95,6 @@ class Collector:
 
     def received(self):
         """The requests, to be asked for after stop(). Both of its files must say the same."""
-        if not os.path.exists(self.output):
-            return []
         with open(self.output, encoding="utf-8") as file:
             of_json = list(collector_output.requests_of_json(file.read()))
         if len(self.configs) > 1:
