@@ -317,11 +317,14 @@ DEFINE_FREEP(struct exporter, exporter_free)
 
 static int start_courier(struct exporter *exporter, const struct exporter_opts *opts)
 {
+	/* A file's profile is there as a whole, however long it takes to be sent. */
+	bool is_replay = opts->interval_ns == 0;
 	const struct courier_opts courier = {
 		.transport = opts->transport,
 		.spool = {
 			.dir = opts->queue_dir,
-			.max_bytes = opts->queue_dir ? opts->max_queue_bytes : MEMORY_MAX_BYTES,
+			.max_bytes = opts->queue_dir || is_replay ? opts->max_queue_bytes
+								  : MEMORY_MAX_BYTES,
 			.max_memory_bytes = MEMORY_MAX_BYTES,
 			.format = opts->transport.protocol == TRANSPORT_PYROSCOPE,
 		},

@@ -27,7 +27,7 @@ struct exporter_opts {
 	uint64_t interval_ns; /* 0: each profile leaves by itself, as it is */
 	const char *
 		queue_dir; /* this receiver's own, where what waits is kept; made in a directory that is there. NULL: memory */
-	uint64_t max_queue_bytes; /* in that directory */
+	uint64_t max_queue_bytes; /* in that directory; with interval 0 also in memory */
 };
 
 /* Why samples were dropped: X(NAME, word, help) */

@@ -278,7 +278,7 @@ static void pushing_never_blocks(void **state)
 }
 
 /* The receiver answers all requests after a while. */
-static struct exporter *start_slow(const char *answer)
+static struct exporter *start_slow(const char *answer, uint64_t max_queue_bytes)
 {
 	const char *const headers[] = { answer };
 	struct exporter *exporter = NULL;
@@ -292,6 +292,7 @@ static struct exporter *start_slow(const char *answer)
 			       .timeout_ns = 10 * NSEC_PER_SEC },
 		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
 		.max_request_bytes = PLENTY_BYTES,
+		.max_queue_bytes = max_queue_bytes,
 	};
 	assert_int_equal(exporter_start(&opts, &exporter), 0);
 	return exporter;
@@ -299,7 +300,8 @@ static struct exporter *start_slow(const char *answer)
 
 static void a_slow_receiver_holds_up_no_windows(void **state)
 {
-	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.3");
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.3",
+									 PLENTY_BYTES);
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
 	struct exporter_stats stats;
 	(void)state;
@@ -316,7 +318,8 @@ static void a_slow_receiver_holds_up_no_windows(void **state)
 
 static void the_end_waits_for_one_slow_answer_at_most(void **state)
 {
-	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.5");
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.5",
+									 PLENTY_BYTES);
 	(void)state;
 
 	for (uint32_t i = 0; i < 20; i++)
@@ -325,6 +328,21 @@ static void the_end_waits_for_one_slow_answer_at_most(void **state)
 	uint64_t start_ns = clock_mono_ns();
 	struct exporter_stats stats = end(exporter, 0);
 	assert_true(clock_mono_ns() - start_ns < 2 * NSEC_PER_SEC);
+	assert_int_equal(nr_settled(&stats), 40);
+}
+
+/* Room for some of the requests: the bound is the caller's, not that of an agent's memory. */
+static void a_replay_waits_in_as_much_memory_as_it_is_given(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=0.5",
+									 2000);
+	(void)state;
+
+	for (uint32_t i = 0; i < 20; i++)
+		push(exporter, 1);
+	struct exporter_stats stats = end(exporter, 0);
+	assert_true(stats.nr_samples_dropped[EXPORT_DROP_EVICTED] > 0);
+	assert_true(stats.nr_samples_dropped[EXPORT_DROP_SHUTDOWN] > 0);
 	assert_int_equal(nr_settled(&stats), 40);
 }
 
@@ -443,6 +461,7 @@ int main(void)
 		cmocka_unit_test(pushing_never_blocks),
 		cmocka_unit_test(a_slow_receiver_holds_up_no_windows),
 		cmocka_unit_test(the_end_waits_for_one_slow_answer_at_most),
+		cmocka_unit_test(a_replay_waits_in_as_much_memory_as_it_is_given),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
 		cmocka_unit_test(another_rate_begins_another_request),
 		cmocka_unit_test(types_without_a_period_are_not_mixed_with_others),
