@@ -12,6 +12,7 @@
 #include "signals.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MESSAGE_MAX_BYTES 4096
 #define DRAIN_NS (5 * NSEC_PER_SEC) /* then what is left is kept, or lost */
@@ -150,8 +151,10 @@ int cmd_agent(const struct options *options)
 				message.len > 0 ? message.data : "the agent cannot start");
 		return STATUS_FAILED;
 	}
-	log_info("sampling at %u Hz, sending to %s%s every %llu s", options->frequency_hz,
-		 first_endpoint(options), exporters_nr(exporters) > 1 ? " and others" : "",
+	const char *endpoint = first_endpoint(options);
+	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
+		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
+		 exporters_nr(exporters) > 1 ? " and others" : "",
 		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
 	warn_of_nothing(agent);
 

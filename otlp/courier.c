@@ -24,7 +24,7 @@ struct courier {
 	struct backoff backoff;
 	struct pace pace;
 	struct strbuf body; /* of the request that is delivered */
-	char *endpoint; /* owned; for log lines */
+	char *endpoint; /* owned; for log lines, and therefore without a query, which may be a key */
 	uint64_t not_before_ns; /* after a failure */
 	uint64_t nr_delivered; /* requests */
 	unsigned int nr_halvings; /* of requests' size */
@@ -53,7 +53,8 @@ int courier_new(const struct courier_opts *opts, struct courier **ret_courier)
 	if (!courier)
 		return -ENOMEM;
 	courier->body = strbuf_with_max(SPOOL_BODY_MAX_BYTES);
-	courier->endpoint = strdup(opts->transport.endpoint);
+	courier->endpoint = strndup(opts->transport.endpoint,
+				    strcspn(opts->transport.endpoint, "?#"));
 	if (!courier->endpoint)
 		return -ENOMEM;
 	backoff_init(&courier->backoff, clock_mono_ns());

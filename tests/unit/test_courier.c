@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define MAX_SENT 200
 
@@ -61,6 +63,43 @@ static struct courier *open_courier(const char *spool_dir)
 	poison = '\0';
 	assert_int_equal(courier_new(&opts, &courier), 0);
 	return courier;
+}
+
+/* What opening a courier and one failure of it write to the log. */
+static void log_failure(const char *endpoint, struct strbuf *text)
+{
+	const struct courier_opts opts = {
+		.transport = { .endpoint = endpoint },
+		.spool = { .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
+	};
+	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
+	_cleanup_close_ int file = memfd_create("log", MFD_CLOEXEC);
+	_cleanup_close_ int saved_stderr = dup(STDERR_FILENO);
+	_cleanup_(courier_freep) struct courier *courier = NULL;
+
+	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY };
+	assert_int_equal(courier_new(&opts, &courier), 0);
+	courier_take(courier, &item, "a", 1);
+	log_set_level(LOG_LEVEL_INFO);
+	assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO);
+	courier_deliver(courier);
+	courier_close_down(courier);
+	dup2(saved_stderr, STDERR_FILENO);
+	log_set_level(LOG_LEVEL_ERROR);
+	char *bytes = strbuf_extend(text, 1000);
+	ssize_t len = pread(file, bytes, 1000, 0);
+	assert_true(len >= 0);
+	strbuf_shrink(text, (size_t)len);
+}
+
+static void the_log_has_no_keys(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
+	(void)state;
+
+	log_failure("http://receiver/x?key=secret", &text);
+	assert_non_null(strstr(strbuf_str(&text), "http://receiver/x: "));
+	assert_null(strstr(strbuf_str(&text), "secret"));
 }
 
 /* Each letter is a request of ten samples in five profiles. */
@@ -277,6 +316,7 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_log_has_no_keys),
 		cmocka_unit_test(requests_are_delivered_in_order),
 		cmocka_unit_test(what_may_be_retried_stays_first),
 		cmocka_unit_test(the_receivers_wish_is_waited_for),
