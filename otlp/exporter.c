@@ -364,6 +364,7 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	if (r < 0)
 		return r;
 	publish(exporter);
+	exporter->stats.cpu_ns = 0; /* was of this thread */
 	r = thread_start("exporter", run, exporter, &exporter->thread);
 	if (r < 0)
 		return r;

@@ -438,6 +438,17 @@ static void nothing_pushed_is_nothing_sent(void **state)
 	assert_int_equal(exporter_get_stats(exporter).nr_requests, 0);
 }
 
+static void the_cpu_time_is_that_of_the_exporter(void **state)
+{
+	const uint64_t much_ns = 100 * NSEC_PER_MSEC;
+	(void)state;
+
+	while (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < much_ns)
+		;
+	_cleanup_(exporter_stopp) struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	assert_true(exporter_get_stats(exporter).cpu_ns < much_ns);
+}
+
 static void a_bad_endpoint_does_not_start(void **state)
 {
 	const struct exporter_opts opts = { .transport = { .endpoint = "collector:4318" },
@@ -467,6 +478,7 @@ int main(void)
 		cmocka_unit_test(types_without_a_period_are_not_mixed_with_others),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),
 		cmocka_unit_test(nothing_pushed_is_nothing_sent),
+		cmocka_unit_test(the_cpu_time_is_that_of_the_exporter),
 		cmocka_unit_test(a_bad_endpoint_does_not_start),
 	};
 
