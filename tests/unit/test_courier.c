@@ -7,6 +7,7 @@
 #include "remove_tree.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void log_failure(const char *endpoint, struct strbuf *text)
 	};
 	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
 	_cleanup_close_ int file = memfd_create("log", MFD_CLOEXEC);
-	_cleanup_close_ int saved_stderr = dup(STDERR_FILENO);
+	_cleanup_close_ int saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	_cleanup_(courier_freep) struct courier *courier = NULL;
 
 	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY };
