@@ -255,28 +255,6 @@ static void two_do_not_share_a_queue(void **state)
 	assert_int_equal(exporter_start(&opts, &second), -EBUSY);
 }
 
-static void pushing_never_blocks(void **state)
-{
-	_cleanup_(exporter_stopp) struct exporter *exporter = start("slow", NSEC_PER_MSEC);
-	(void)state;
-
-	push(exporter, 1);
-	while (exporter_get_stats(exporter).nr_queue_samples == 0)
-		usleep(1000);
-	usleep(100000);
-
-	/* The thread now waits for the answer. */
-	uint64_t start_ns = clock_mono_ns();
-	for (uint32_t i = 0; i < 100; i++)
-		push(exporter, 1);
-	assert_true(clock_mono_ns() - start_ns < NSEC_PER_SEC / 2);
-	struct exporter_stats stats = exporter_get_stats(exporter);
-	assert_true(stats.nr_samples_dropped[EXPORT_DROP_WINDOW] > 0);
-	stats = end(exporter, 0);
-	assert_int_equal(stats.nr_samples_pushed, 202);
-	assert_int_equal(nr_settled(&stats), 202);
-}
-
 /* The receiver answers all requests after a while. */
 static struct exporter *start_slow(const char *answer, uint64_t max_queue_bytes)
 {
@@ -296,6 +274,27 @@ static struct exporter *start_slow(const char *answer, uint64_t max_queue_bytes)
 	};
 	assert_int_equal(exporter_start(&opts, &exporter), 0);
 	return exporter;
+}
+
+static void pushing_never_blocks(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start_slow("X-Answer: 200?sleep=2",
+									 PLENTY_BYTES);
+	(void)state;
+
+	push(exporter, 1);
+	usleep(500000);
+
+	/* The thread now waits for the answer. */
+	uint64_t start_ns = clock_mono_ns();
+	for (uint32_t i = 0; i < 100; i++)
+		push(exporter, 1);
+	assert_true(clock_mono_ns() - start_ns < NSEC_PER_SEC / 2);
+	struct exporter_stats stats = exporter_get_stats(exporter);
+	assert_true(stats.nr_samples_dropped[EXPORT_DROP_WINDOW] > 0);
+	stats = end(exporter, 0);
+	assert_int_equal(stats.nr_samples_pushed, 202);
+	assert_int_equal(nr_settled(&stats), 202);
 }
 
 static void a_slow_receiver_holds_up_no_windows(void **state)
