@@ -16,7 +16,7 @@
 
 #define MESSAGE_MAX_BYTES 4096
 #define FILE_MAX_BYTES ((size_t)512 << 20)
-#define PPROF_MAX_BYTES ((size_t)1 << 30)
+#define PPROF_MAX_BYTES ((size_t)256 << 20)
 #define POLL_NS (5 * NSEC_PER_MSEC)
 
 struct replay {

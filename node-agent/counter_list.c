@@ -374,7 +374,7 @@ const struct counter counter_list[] = {
 	COUNTER("export_retries", "export_retries_total",
 		"Requests that were made again, as they had failed before.",
 		AT(exporter.nr_retries)),
-	COUNTER("export_bytes", "export_bytes_total", "Compressed bodies that were sent.",
+	COUNTER("export_bytes", "export_bytes_total", "Compressed bodies that were answered.",
 		AT(exporter.nr_bytes_sent)),
 	COUNTER("export_cpu_ns", "export_cpu_seconds_total", "CPU time of the exporter threads.",
 		IN_NS, AT(exporter.cpu_ns)),

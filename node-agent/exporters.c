@@ -16,13 +16,14 @@
 #define EXTRA_KEY_BYTES 256
 
 #define NAME_BYTES 256
-#define QUEUE_NAME_BYTES (NAME_BYTES + 16)
+#define HOST_MAX 200 /* bytes of it in the name of a directory */
 #define PATH_MAX_BYTES 4096
+#define KEY_MAX_BYTES ((size_t)1 << 20)
 
 struct exporters {
 	struct exporter *of[EXPORTERS_MAX]; /* owned */
 	char names[EXPORTERS_MAX][NAME_BYTES]; /* for metrics */
-	char queues[EXPORTERS_MAX][QUEUE_NAME_BYTES]; /* directories in --queue-dir */
+	char queues[EXPORTERS_MAX][NAME_BYTES]; /* directories in --queue-dir */
 	size_t nr;
 };
 
@@ -100,41 +101,70 @@ static void explain(const struct export_options *export, const struct options *o
 		strbuf_appendf(message, "%s: another flamelet uses the queue in %s",
 			       export->endpoint, options->queue_dir);
 	else if (error == -EINVAL)
-		strbuf_appendf(message, "%s: cannot be used as an endpoint", export->endpoint);
+		strbuf_appendf(message, "%s: the endpoint, a header or the tenant cannot be used",
+			       export->endpoint);
 	else if (options->queue_dir)
 		strbuf_appendf(message, "--queue-dir %s: %s", options->queue_dir, strerror(-error));
 	else
 		strbuf_appendf(message, "%s: %s", export->endpoint, strerror(-error));
 }
 
-/* "receiver:4317", without what may be secret; a number tells equal ones apart. */
+/* "receiver:4317" of an endpoint, without what may be secret; returns its length. */
+static int find_host(const char *endpoint, const char **ret_host)
+{
+	const char *scheme_end = strstr(endpoint, "://");
+
+	*ret_host = scheme_end ? scheme_end + strlen("://") : endpoint;
+	return (int)strcspn(*ret_host, "/?#");
+}
+
+/* A number tells equal ones apart. */
 static void make_name(const struct exporters *exporters, const char *endpoint,
 		      char name[static NAME_BYTES])
 {
-	const char *host = strstr(endpoint, "://");
+	const char *host;
+	int len = find_host(endpoint, &host);
 	size_t nr_equal = 0;
 
-	host = host ? host + strlen("://") : endpoint;
-	int len = (int)strcspn(host, "/?#");
 	for (size_t i = 0; i < exporters->nr; i++)
-		nr_equal += strncmp(exporters->names[i], host, (size_t)len) == 0;
+		nr_equal += strncmp(exporters->names[i], host, (size_t)len) == 0 &&
+			    strchr("-", exporters->names[i][len]);
 	if (nr_equal == 0)
 		snprintf(name, NAME_BYTES, "%.*s", len, host);
 	else
 		snprintf(name, NAME_BYTES, "%.*s-%zu", len, host, nr_equal + 1);
 }
 
-/* By the receiver, and by what of the options makes its requests not another's. */
-static int name_queue(const struct export_options *export, const char *name,
-		      char queue[static QUEUE_NAME_BYTES])
+/* How many use that directory, or one of its name and a number. */
+static size_t nr_users(const struct exporters *exporters, const char *queue)
 {
-	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(2 * PATH_MAX_BYTES);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < exporters->nr; i++)
+		nr += strncmp(exporters->queues[i], queue, strlen(queue)) == 0;
+	return nr;
+}
+
+/* By the receiver, and by whom it takes us for: what was made for one account does not go to another. */
+static int name_queue(const struct exporters *exporters, const struct export_options *export,
+		      char queue[static NAME_BYTES])
+{
+	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(KEY_MAX_BYTES);
+	const char *host;
+	int len = find_host(export->endpoint, &host);
 	uint64_t hash[2];
 
-	strbuf_appendf(&key, "%d %s %s", export->exporter == OPTION_EXPORTER_PYROSCOPE,
-		       export->endpoint, export->tenant ? export->tenant : "");
+	strbuf_appendf(&key, "%d %s %s %s", export->exporter == OPTION_EXPORTER_PYROSCOPE,
+		       export->endpoint, export->tenant ? export->tenant : "",
+		       export->token_file ? export->token_file : "");
+	for (size_t i = 0; i < export->headers.nr; i++)
+		strbuf_appendf(&key, "\n%s", export->headers.items[i]);
 	hash_128(strbuf_str(&key), key.len, hash);
-	snprintf(queue, QUEUE_NAME_BYTES, "%s-%08x", name, (uint32_t)hash[0]);
+	int nr_written = snprintf(queue, NAME_BYTES, "%.*s-%08x", len > HOST_MAX ? HOST_MAX : len,
+				  host, (uint32_t)hash[0]);
+	size_t nr_equal = nr_users(exporters, queue);
+	if (nr_equal > 0)
+		snprintf(queue + nr_written, NAME_BYTES - (size_t)nr_written, "-%zu", nr_equal + 1);
 	return strbuf_error(&key);
 }
 
@@ -144,14 +174,6 @@ static int make_queue_dir(const char *parent, const char *queue, struct strbuf *
 		return -errno;
 	strbuf_appendf(path, "%s/%s", parent, queue);
 	return strbuf_error(path);
-}
-
-static bool is_used(const struct exporters *exporters, const char *queue)
-{
-	for (size_t i = 0; i < exporters->nr; i++)
-		if (strcmp(exporters->queues[i], queue) == 0)
-			return true;
-	return false;
 }
 
 static bool has_files(int parent_fd, const char *name)
@@ -173,7 +195,7 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && !is_used(exporters, entry->d_name) &&
+		if (entry->d_name[0] != '.' && nr_users(exporters, entry->d_name) == 0 &&
 		    has_files(dirfd(dir), entry->d_name))
 			log_warn("--queue-dir %s: %s belongs to no receiver of today, what waits "
 				 "in it "
@@ -186,27 +208,26 @@ static int start_one(struct exporters *exporters, const struct options *options,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);
-	char *queue = exporters->queues[exporters->nr];
-	char name[NAME_BYTES];
-	int r;
+	char name[NAME_BYTES], queue[NAME_BYTES];
 
 	make_name(exporters, export->endpoint, name);
-	memcpy(exporters->names[exporters->nr], name, sizeof(name));
 	opts->transport = transport_opts_of(export);
 	opts->with_pprof = export->original_payload;
 	opts->max_request_bytes = export->request_max;
-	r = name_queue(export, name, queue);
+	int r = name_queue(exporters, export, queue);
 	if (r == 0 && options->queue_dir) {
 		r = make_queue_dir(options->queue_dir, queue, &queue_dir);
 		opts->queue_dir = strbuf_str(&queue_dir);
 	}
 	if (r == 0)
 		r = exporter_start(opts, &exporters->of[exporters->nr]);
-	if (r < 0)
+	if (r < 0) {
 		explain(export, options, r, reterr_msg);
-	else
-		exporters->nr++;
-	return r;
+		return r;
+	}
+	memcpy(exporters->names[exporters->nr], name, sizeof(name));
+	memcpy(exporters->queues[exporters->nr++], queue, sizeof(queue));
+	return 0;
 }
 
 int exporters_start(const struct options *options, uint64_t interval_ns, struct strbuf *reterr_msg,

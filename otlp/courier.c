@@ -15,6 +15,7 @@
 #define FAILURES_TO_GIVE_UP 10
 #define LIMIT_MIN_BYTES ((size_t)256 << 10)
 #define MAX_HALVINGS 8
+#define DELIVERIES_TO_GROW 200
 #define PAUSE_NS NSEC_PER_SEC
 
 struct courier {
@@ -28,6 +29,7 @@ struct courier {
 	uint64_t not_before_ns; /* after a failure */
 	uint64_t nr_delivered; /* requests */
 	unsigned int nr_halvings; /* of requests' size */
+	unsigned int nr_since_halving; /* requests delivered */
 	uint64_t nr_damaged_told; /* files of the queue */
 	bool is_failing; /* since the last success */
 	uint64_t next_log_ns;
@@ -83,7 +85,7 @@ void courier_free(struct courier *courier)
 }
 
 /* What cannot be saved stays in memory, which the spool bounds and counts. */
-static void save(struct courier *courier)
+void courier_save(struct courier *courier)
 {
 	int r = spool_save(courier->spool);
 
@@ -96,11 +98,11 @@ void courier_take(struct courier *courier, const struct spool_item *item, const 
 		  size_t len)
 {
 	if (spool_append(courier->spool, item, body, len) < 0)
-		log_warn("export to %s: no memory for a request, going on without it",
+		log_warn("export to %s: a request finds no room to wait, going on without it",
 			 courier->endpoint);
 	pace_appended(&courier->pace);
 	if (courier->is_failing)
-		save(courier);
+		courier_save(courier);
 }
 
 uint64_t courier_next_ns(struct courier *courier)
@@ -166,6 +168,15 @@ static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_reje
 	       item->nr_profiles;
 }
 
+/* A receiver's limit may have been another's, or a moment's: larger requests are tried again after a while. */
+static void grow(struct courier *courier)
+{
+	if (courier->nr_halvings == 0 || ++courier->nr_since_halving < DELIVERIES_TO_GROW)
+		return;
+	courier->nr_halvings--;
+	courier->nr_since_halving = 0;
+}
+
 static void finish(struct courier *courier, const struct delivery *delivery)
 {
 	const struct spool_item item = *spool_first(courier->spool);
@@ -175,6 +186,7 @@ static void finish(struct courier *courier, const struct delivery *delivery)
 		log_info("export to %s: delivers again", courier->endpoint);
 	courier->is_failing = false;
 	courier->nr_delivered++;
+	grow(courier);
 	courier->stats.nr_samples_sent += item.nr_samples - nr_rejected;
 	courier->stats.nr_samples_partial += nr_rejected;
 	spool_pop(courier->spool);
@@ -206,7 +218,7 @@ static void postpone(struct courier *courier, const struct delivery *delivery)
 	courier->is_failing = true;
 	courier->not_before_ns = clock_mono_ns() + wait_ns;
 	pace_failed(&courier->pace);
-	save(courier);
+	courier_save(courier);
 	judge_failing(courier, spool_first(courier->spool), delivery->message);
 }
 
@@ -222,12 +234,17 @@ static void count_request(struct courier *courier, const struct delivery *delive
 		stats->nr_retries++;
 }
 
-/* Receivers that refuse one request may refuse all, for a token that is about to be renewed: the others are not to
- * be lost with it at once. */
-static void refuse(struct courier *courier, uint64_t *counter, const char *reason)
+/* The others are not to be lost with it at once; least of all where a receiver does not know us, which may be mended
+ * by a new token. */
+static void refuse(struct courier *courier, const struct delivery *delivery, uint64_t *counter)
 {
-	drop(courier, counter, reason);
-	courier->not_before_ns = clock_mono_ns() + PAUSE_NS;
+	uint64_t wait_ns = delivery->is_denied ? backoff_next_ns(&courier->backoff, 0) : PAUSE_NS;
+
+	drop(courier, counter, delivery->message);
+	courier->not_before_ns = clock_mono_ns() + wait_ns;
+	courier->is_failing = courier->is_failing || delivery->is_denied;
+	if (courier->is_failing)
+		courier_save(courier);
 }
 
 static void settle(struct courier *courier, const struct delivery *delivery)
@@ -244,10 +261,11 @@ static void settle(struct courier *courier, const struct delivery *delivery)
 		break;
 	case DELIVERY_TOO_LARGE:
 		courier->nr_halvings += courier->nr_halvings < MAX_HALVINGS;
-		refuse(courier, &courier->stats.nr_samples_too_large, delivery->message);
+		courier->nr_since_halving = 0;
+		refuse(courier, delivery, &courier->stats.nr_samples_too_large);
 		break;
 	case DELIVERY_REFUSED:
-		refuse(courier, &courier->stats.nr_samples_rejected, delivery->message);
+		refuse(courier, delivery, &courier->stats.nr_samples_rejected);
 		break;
 	}
 	pace_sent(&courier->pace, cost_bytes, clock_mono_ns());
@@ -292,7 +310,7 @@ size_t courier_limit(const struct courier *courier, size_t max_bytes)
 
 void courier_close_down(struct courier *courier)
 {
-	save(courier);
+	courier_save(courier);
 	uint64_t nr_samples = spool_drop_unsaved(courier->spool);
 
 	courier->stats.nr_samples_shutdown += nr_samples;

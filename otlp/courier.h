@@ -57,7 +57,10 @@ void courier_deliver(struct courier *courier);
 /* How large requests may be, given `max_bytes` at the start: less after the receiver has refused one for its size. */
 size_t courier_limit(const struct courier *courier, size_t max_bytes);
 
-/* Brings what waits to disk; counts what cannot be kept. */
+/* Brings what waits to disk. */
+void courier_save(struct courier *courier);
+
+/* The same, and counts what cannot be kept. */
 void courier_close_down(struct courier *courier);
 
 struct courier_stats courier_get_stats(const struct courier *courier);

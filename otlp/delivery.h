@@ -21,9 +21,10 @@ enum delivery_verdict {
 struct delivery {
 	enum delivery_verdict verdict;
 	bool was_answered; /* by the receiver, or by something before it */
+	bool is_denied; /* it does not know us, or what we may do: all requests will fare alike */
 	uint64_t retry_after_ns; /* the receiver's wish (Retry-After, RetryInfo); 0: none */
 	uint64_t nr_rejected_profiles; /* partial success */
-	size_t nr_bytes; /* body as sent, compressed */
+	size_t nr_bytes; /* body as sent, compressed; 0 when nothing came back */
 	char message
 		[DELIVERY_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
 };

@@ -268,9 +268,11 @@ static void work(struct exporter *exporter)
 			flush(exporter);
 			flush_ns = next_flush_ns(exporter);
 		}
-		if (!is_last && clock_mono_ns() >= courier_next_ns(exporter->courier))
+		publish(exporter); /* a delivery may take long */
+		if (!is_last && clock_mono_ns() >= courier_next_ns(exporter->courier)) {
 			courier_deliver(exporter->courier);
-		publish(exporter);
+			publish(exporter);
+		}
 	}
 	flush(exporter);
 }
@@ -278,6 +280,7 @@ static void work(struct exporter *exporter)
 /* Delivers until nothing is left, or the time is over. */
 static void drain(struct exporter *exporter)
 {
+	courier_save(exporter->courier); /* whoever has asked for the end may not wait for it */
 	for (;;) {
 		/* What may be sent at once is due since long ago: that is not before the deadline. */
 		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());

@@ -36,6 +36,7 @@ enum grpc_status {
 	GRPC_CANCELLED = 1,
 	GRPC_UNKNOWN = 2,
 	GRPC_DEADLINE_EXCEEDED = 4,
+	GRPC_PERMISSION_DENIED = 7,
 	GRPC_RESOURCE_EXHAUSTED = 8,
 	GRPC_ABORTED = 10,
 	GRPC_OUT_OF_RANGE = 11,
@@ -148,6 +149,7 @@ static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
 	if (answer->details)
 		read_details(answer->details, &bytes, &details);
 	delivery->verdict = find_verdict(status, details.has_retry_info);
+	delivery->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
 	if (delivery->verdict == DELIVERY_RETRY)
 		delivery->retry_after_ns = details.retry_delay_ns < wait_max_ns
 						   ? details.retry_delay_ns

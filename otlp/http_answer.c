@@ -73,14 +73,25 @@ static void describe(const struct http_answer *answer, struct delivery *delivery
 		delivery_say(delivery, what, NULL, 0);
 }
 
+/* Of a proxy that wants people to log in, of a wrong port: whoever showed it has stored nothing. */
+static bool is_page(const struct http_answer *answer)
+{
+	return answer->status / 100 == 2 && has_type(answer, "html");
+}
+
 void http_answer_judge(const struct http_answer *answer, struct delivery *delivery)
 {
 	uint64_t wait_s = answer->retry_after_s;
 
 	delivery->was_answered = true;
-	delivery->verdict = find_verdict(answer->status);
+	delivery->is_denied = answer->status == 401 || answer->status == 403;
+	delivery->verdict = is_page(answer) ? DELIVERY_RETRY : find_verdict(answer->status);
 	if (delivery->verdict == DELIVERY_DONE)
 		return;
+	if (is_page(answer)) {
+		delivery_say(delivery, "a web page: this is no receiver of profiles", NULL, 0);
+		return;
+	}
 	describe(answer, delivery);
 	if (delivery->verdict == DELIVERY_RETRY)
 		delivery->retry_after_ns = NSEC_PER_SEC * (wait_s < DELIVERY_WAIT_MAX_S

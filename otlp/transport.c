@@ -318,6 +318,6 @@ void transport_send(struct transport *transport, const void *body, size_t len,
 		delivery = (struct delivery){ .verdict = DELIVERY_RETRY };
 		exchange(transport, &delivery);
 	}
-	delivery.nr_bytes = transport->request.len;
+	delivery.nr_bytes = delivery.was_answered ? transport->request.len : 0;
 	*ret_delivery = delivery;
 }

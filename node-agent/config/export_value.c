@@ -10,7 +10,7 @@
 
 #define REQUEST_MIN_BYTES (UINT64_C(64) << 10)
 #define REQUEST_MAX_BYTES (UINT64_C(64) << 20)
-#define ATTRIBUTE_VALUES_MAX 1000000
+#define ATTRIBUTE_VALUES_MAX 10000
 
 static int parse_exporter(const char *text, void *field)
 {
@@ -168,7 +168,7 @@ const struct value_type value_sample_attributes = {
 	"thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset", STORE_MASK,
 	.parse = add_sample_attribute
 };
-const struct value_type value_value_limit = { "a number of values from 1 to 1000000", "1000",
+const struct value_type value_value_limit = { "a number of values from 1 to 10000", "1000",
 					      STORE_PLAIN, .parse = parse_value_limit };
 const struct value_type value_payload = { "a payload", "none or pprof", STORE_PLAIN,
 					  .parse = parse_payload };

@@ -195,6 +195,22 @@ static void what_may_not_be_retried_is_counted_and_gone(void **state)
 	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 0);
 }
 
+static void a_receiver_that_does_not_know_us_is_asked_less_and_less(void **state)
+{
+	_cleanup_(courier_freep) struct courier *courier = open_courier(dir);
+	(void)state;
+
+	take(courier, "abcdefgh");
+	next_answer = (struct delivery){ .verdict = DELIVERY_REFUSED, .is_denied = true };
+	deliver(courier, 6);
+	assert_true(courier_next_ns(courier) - clock_mono_ns() > 10 * NSEC_PER_SEC);
+	assert_int_equal(courier_get_stats(courier).nr_samples_rejected, 60);
+	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	deliver(courier, 2);
+	assert_string_equal(sent, "abcdefgh");
+}
+
 static void a_receiver_may_reject_more_profiles_than_it_got(void **state)
 {
 	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
@@ -224,6 +240,13 @@ static void a_refusal_for_size_makes_requests_smaller(void **state)
 	deliver(courier, 12);
 	assert_int_equal(courier_limit(courier, 4 << 20), 256 << 10);
 	assert_int_equal(courier_limit(courier, 100 << 10), 100 << 10);
+	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	for (size_t i = 0; i < 200; i++) {
+		sent[0] = '\0';
+		take(courier, "a");
+		courier_deliver(courier);
+	}
+	assert_int_equal(courier_limit(courier, 64 << 20), 512 << 10);
 }
 
 static void a_poisoned_request_does_not_hold_up_the_others(void **state)
@@ -322,6 +345,7 @@ int main(void)
 		cmocka_unit_test(what_may_be_retried_stays_first),
 		cmocka_unit_test(the_receivers_wish_is_waited_for),
 		cmocka_unit_test(what_may_not_be_retried_is_counted_and_gone),
+		cmocka_unit_test(a_receiver_that_does_not_know_us_is_asked_less_and_less),
 		cmocka_unit_test(a_receiver_may_reject_more_profiles_than_it_got),
 		cmocka_unit_test(a_refusal_for_size_makes_requests_smaller),
 		cmocka_unit_test(a_poisoned_request_does_not_hold_up_the_others),

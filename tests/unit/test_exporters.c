@@ -47,7 +47,9 @@ static void push(struct exporters *exporters, uint64_t count)
 static void a_sample_counts_once_for_each_receiver(void **state)
 {
 	struct export_options others[] = { nowhere, nowhere };
-	const struct options options = { .export = nowhere, .others = others, .nr_others = 2 };
+	const struct options options = {
+		.export = nowhere, .others = others, .nr_others = 2, .queue_max = 1 << 20
+	};
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	(void)state;
 
@@ -71,7 +73,9 @@ static void several_receivers_are_told_apart(void **state)
 	};
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 	struct export_options other = nowhere;
-	const struct options options = { .export = nowhere, .others = &other, .nr_others = 1 };
+	const struct options options = {
+		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
+	};
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	(void)state;
 

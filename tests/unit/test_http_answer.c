@@ -182,6 +182,48 @@ static void partial_success_is_otlps_alone(void **state)
 	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
 }
 
+static void a_web_page_is_no_success(void **state)
+{
+	static const struct {
+		unsigned int status;
+		const char *content_type;
+		enum delivery_verdict verdict;
+	} cases[] = {
+		{ 200, "text/html", DELIVERY_RETRY },
+		{ 200, "text/html; charset=utf-8", DELIVERY_RETRY },
+		{ 204, "application/xhtml+xml", DELIVERY_RETRY },
+		{ 200, "text/plain", DELIVERY_DONE },
+		{ 200, PROTOBUF, DELIVERY_DONE },
+		{ 200, NULL, DELIVERY_DONE },
+		{ 404, "text/html", DELIVERY_REFUSED },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct http_answer answer = { .status = cases[i].status,
+						    .content_type = cases[i].content_type };
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		http_answer_judge(&answer, &delivery);
+		assert_int_equal(delivery.verdict, cases[i].verdict);
+		assert_int_equal(delivery.message[0] == '\0', cases[i].verdict == DELIVERY_DONE);
+	}
+}
+
+static void who_is_not_known_is_denied(void **state)
+{
+	static const unsigned int statuses[] = { 401, 403, 400, 404, 503, 200 };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(statuses); i++) {
+		const struct http_answer answer = { .status = statuses[i] };
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		http_answer_judge(&answer, &delivery);
+		assert_int_equal(delivery.is_denied, i < 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +233,8 @@ int main(void)
 		cmocka_unit_test(nested_json_is_no_danger),
 		cmocka_unit_test(a_success_may_be_partial),
 		cmocka_unit_test(partial_success_is_otlps_alone),
+		cmocka_unit_test(a_web_page_is_no_success),
+		cmocka_unit_test(who_is_not_known_is_denied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,11 +312,11 @@ static const struct refusal refusals[] = {
 	  "--sample-attributes: \"thread.name,\" is not an attribute of samples; write "
 	  "thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset" },
 	{ "--attribute-values-max 0",
-	  "--attribute-values-max: \"0\" is not a number of values from 1 to 1000000; "
+	  "--attribute-values-max: \"0\" is not a number of values from 1 to 10000; "
 	  "write 1000" },
 	{ "--attribute-values-max 1000001",
 	  "--attribute-values-max: \"1000001\" is not a number of values from 1 to "
-	  "1000000; write 1000" },
+	  "10000; write 1000" },
 	{ "--exclude-attribute *x", "--exclude-attribute: \"*x\" is not the key of an attribute; "
 				    "write process.pid or k8s.pod.label.*" },
 	{ "--resource-attribute team",
