@@ -91,3 +91,20 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 		unlink(temp.data);
 	return r;
 }
+
+int dir_make_all(const char *path)
+{
+	char part[PATH_MAX];
+	size_t len = strnlen(path, sizeof(part));
+
+	if (len == sizeof(part))
+		return -ENAMETOOLONG;
+	memcpy(part, path, len + 1);
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}

@@ -113,8 +113,8 @@ static void print_count(const char *what, uint64_t count)
 static void print_text(const struct exporter_stats *stats)
 {
 	print_count("sent", stats->nr_samples_sent);
-	printf(" in %" PRIu64 " requests, %" PRIu64 " of them not the first try, %.1f KB\n",
-	       stats->nr_requests, stats->nr_retries, (double)stats->nr_bytes_sent / 1e3);
+	printf(", %.1f KB; requests: %" PRIu64 ", of these retries: %" PRIu64 "\n",
+	       (double)stats->nr_bytes_sent / 1e3, stats->nr_requests, stats->nr_retries);
 	for (enum export_drop drop = 0; drop < EXPORT_NR_DROPS; drop++) {
 		if (stats->nr_samples_dropped[drop] == 0)
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters.h"
 
+#include "base/fileio.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "selfmon/metric_text.h"
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_LABELS 25 /* Pyroscope takes 30, five of which it adds itself */
 #define MAX_EXTRA 64
@@ -170,10 +170,8 @@ static int name_queue(const struct exporters *exporters, const struct export_opt
 
 static int make_queue_dir(const char *parent, const char *queue, struct strbuf *path)
 {
-	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
-		return -errno;
 	strbuf_appendf(path, "%s/%s", parent, queue);
-	return strbuf_error(path);
+	return strbuf_error(path) < 0 ? strbuf_error(path) : dir_make_all(parent);
 }
 
 static bool has_files(int parent_fd, const char *name)

@@ -145,9 +145,8 @@ static void report_failure(struct courier *courier, const char *reason, uint64_t
 
 	if (courier->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " requests wait",
-		 courier->endpoint, reason, (double)wait_ns / (double)NSEC_PER_SEC,
-		 waiting.nr_requests);
+	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting", courier->endpoint,
+		 reason, (double)wait_ns / (double)NSEC_PER_SEC, waiting.nr_requests);
 }
 
 static void drop(struct courier *courier, uint64_t *counter, const char *reason)
@@ -297,6 +296,11 @@ void courier_deliver(struct courier *courier)
 	}
 	transport_send(courier->transport, courier->body.data, courier->body.len, &delivery);
 	settle(courier, &delivery);
+}
+
+bool courier_is_failing(const struct courier *courier)
+{
+	return courier->is_failing;
 }
 
 size_t courier_limit(const struct courier *courier, size_t max_bytes)

@@ -54,6 +54,9 @@ uint64_t courier_next_ns(struct courier *courier);
 /* Tries to deliver the oldest request, whatever the time. */
 void courier_deliver(struct courier *courier);
 
+/* Whether the last attempt has failed, or a receiver does not know us. */
+bool courier_is_failing(const struct courier *courier);
+
 /* How large requests may be, given `max_bytes` at the start: less after the receiver has refused one for its size. */
 size_t courier_limit(const struct courier *courier, size_t max_bytes);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DELIVERY_MESSAGE_BYTES 256
+#define DELIVERY_MESSAGE_BYTES 1024 /* Pyroscope names all labels before it comes to the reason */
 #define DELIVERY_WAIT_MAX_S UINT64_C(3600) /* a receiver that wishes more is asked again sooner */
 
 enum delivery_verdict {

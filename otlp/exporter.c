@@ -45,6 +45,7 @@ struct exporter {
 	struct part_limits limits;
 	parts_encode encode;
 	bool with_pprof;
+	bool has_queue_dir;
 	struct label_maker *labels; /* owned */
 	struct courier *courier; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
@@ -277,6 +278,12 @@ static void work(struct exporter *exporter)
 	flush(exporter);
 }
 
+/* What waits on disk for a receiver that does not answer can wait for the next start. */
+static bool is_pointless(const struct exporter *exporter)
+{
+	return exporter->has_queue_dir && courier_is_failing(exporter->courier);
+}
+
 /* Delivers until nothing is left, or the time is over. */
 static void drain(struct exporter *exporter)
 {
@@ -285,7 +292,7 @@ static void drain(struct exporter *exporter)
 		/* What may be sent at once is due since long ago: that is not before the deadline. */
 		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());
 
-		if (next_ns >= exporter->drain_deadline_ns)
+		if (next_ns >= exporter->drain_deadline_ns || is_pointless(exporter))
 			break;
 		struct timespec wake = clock_timespec(next_ns);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
@@ -341,6 +348,7 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	pthread_mutex_init(&exporter->lock, NULL);
 	exporter->interval_ns = opts->interval_ns;
 	exporter->with_pprof = opts->with_pprof;
+	exporter->has_queue_dir = opts->queue_dir;
 	exporter->encode = opts->transport.protocol == TRANSPORT_PYROSCOPE ? push_encode
 									   : otlp_encode;
 	exporter->limits = (struct part_limits){

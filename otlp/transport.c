@@ -271,6 +271,22 @@ static bool is_unauthenticated(const struct transport *transport, const struct h
 }
 
 /* Tells whether the receiver does not know us. */
+/* What libcurl's words often mean. */
+static const char *find_hint(const char *words)
+{
+	static const struct {
+		const char *words, *hint;
+	} hints[] = {
+		{ "HTTP/0.9", "is this a port for gRPC? " },
+		{ "wrong version number", "does it speak TLS? " },
+	};
+
+	for (size_t i = 0; i < array_len(hints); i++)
+		if (strstr(words, hints[i].words))
+			return hints[i].hint;
+	return "";
+}
+
 static bool exchange(struct transport *transport, struct delivery *delivery)
 {
 	struct http_response response;
@@ -279,7 +295,7 @@ static bool exchange(struct transport *transport, struct delivery *delivery)
 	if (r < 0) {
 		const char *words = http_client_error(transport->client);
 
-		delivery_say(delivery, "", words, strlen(words));
+		delivery_say(delivery, find_hint(words), words, strlen(words));
 		return false;
 	}
 

@@ -58,7 +58,13 @@ static const struct receiver receivers[] = {
 static const char nothing[5];
 
 /* What HTTP's status says, or gRPC's. */
-enum answer_kind { ANSWER_ANY, ANSWER_NOT_FOUND, ANSWER_UNKNOWN_CLIENT };
+enum answer_kind {
+	ANSWER_ANY,
+	ANSWER_NOT_FOUND,
+	ANSWER_UNKNOWN_CLIENT,
+	ANSWER_REDIRECT,
+	ANSWER_BUSY,
+};
 
 struct answer {
 	enum answer_kind kind;
@@ -151,6 +157,10 @@ static struct answer read_answer(enum transport_protocol protocol, const struct 
 		answer.kind = ANSWER_NOT_FOUND;
 	else if (response->status == 401 || response->status == 403)
 		answer.kind = ANSWER_UNKNOWN_CLIENT;
+	else if (response->status / 100 == 3)
+		answer.kind = ANSWER_REDIRECT;
+	else if (response->status == 429 || (response->status >= 502 && response->status <= 504))
+		answer.kind = ANSWER_BUSY;
 	return answer;
 }
 
@@ -169,9 +179,17 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "otlp-token-file or otlp-client-cert",
 				  "%s answers %s%u: it does not know us", url, kind,
 				  answer->status);
+	else if (answer->kind == ANSWER_REDIRECT)
+		doctor_report_add(report, FINDING_FAIL, "endpoint",
+				  "name the place it points to: redirects are not followed",
+				  "%s answers %u, a redirect", url, answer->status);
+	else if (answer->kind == ANSWER_BUSY)
+		doctor_report_add(report, FINDING_WARN, "endpoint",
+				  "profiles will wait (--queue-dir) until it takes them",
+				  "%s answers %u: it takes nothing now", url, answer->status);
 	else
-		doctor_report_add(report, FINDING_OK, "endpoint", NULL, "%s answers (%s%u)", url,
-				  kind, answer->status);
+		doctor_report_add(report, FINDING_OK, "endpoint", NULL,
+				  "%s answers an empty request (%s%u)", url, kind, answer->status);
 }
 
 static int make_client(const struct export_options *export, struct http_client **ret_client)

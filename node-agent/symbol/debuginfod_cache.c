@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debuginfod_cache.h"
 
+#include "base/fileio.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "symbol/build_id.h"
@@ -37,28 +38,10 @@ static void listing_done(struct listing *listing)
 	free(listing->ids);
 }
 
-/* The directories above are as others have them by default; the last one is ours alone. */
-static int make_directories(const char *path)
-{
-	char part[PATH_MAX];
-	size_t len = strnlen(path, sizeof(part));
-
-	if (len == sizeof(part))
-		return -ENAMETOOLONG;
-	memcpy(part, path, len + 1);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(part, 0755) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
 int debuginfod_cache_open(const char *path, uint64_t max_bytes, struct debuginfod_cache *ret_cache)
 {
 	struct stat st;
-	int r = make_directories(path);
+	int r = dir_make_all(path);
 
 	if (r < 0)
 		return r;
