@@ -6,12 +6,11 @@
 #include "k8s/kubelet.h"
 
 #include "base/clock.h"
-#include "base/fileio.h"
+#include "base/bearer_token.h"
 #include "k8s/kubelet_endpoint.h"
 #include "k8s/kubelet_refusal.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -152,30 +151,16 @@ static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char
  * sent. A character that could end the header is refused. */
 static int read_token(struct kubelet *kubelet, struct strbuf *header)
 {
-	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TOKEN_MAX_BYTES);
-
 	if (!kubelet->token_file || !kubelet->may_send_token)
 		return 0;
-	int r = file_read_at(AT_FDCWD, kubelet->token_file, &text);
+	int r = bearer_token_read(kubelet->token_file, TOKEN_MAX_BYTES, header);
+	if (r == -EBADMSG)
+		return fail(kubelet, r, "%s holds no token: see --kubelet-token-file",
+			    kubelet->token_file);
 	if (r < 0)
 		return fail(kubelet, r, "cannot read the kubelet's token from %s: %s",
 			    kubelet->token_file, strerror(-r));
-
-	const char *token = strbuf_str(&text);
-	const char *end = token + text.len;
-	while (token < end && isspace((unsigned char)*token))
-		token++;
-	while (end > token && isspace((unsigned char)end[-1]))
-		end--;
-	bool is_token = token < end;
-	for (const char *c = token; c < end; c++)
-		is_token &= isgraph((unsigned char)*c) != 0;
-	if (!is_token)
-		return fail(kubelet, -EBADMSG, "%s holds no token: see --kubelet-token-file",
-			    kubelet->token_file);
-	strbuf_append_str(header, "Authorization: Bearer ");
-	strbuf_append(header, token, (size_t)(end - token));
-	return strbuf_error(header);
+	return 0;
 }
 
 static int explain_certificate(struct kubelet *kubelet, const char *reason)

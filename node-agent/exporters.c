@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "cli/export_protocol.h"
 #include "selfmon/metric_text.h"
 
 #include <dirent.h>
@@ -50,18 +51,10 @@ static void read_extra(const struct options *options, struct extra *extra)
 	}
 }
 
-static enum transport_protocol protocol_of(const struct export_options *options)
-{
-	if (options->exporter == OPTION_EXPORTER_PYROSCOPE)
-		return TRANSPORT_PYROSCOPE;
-	return options->protocol == OPTION_PROTOCOL_GRPC ? TRANSPORT_OTLP_GRPC
-							 : TRANSPORT_OTLP_HTTP;
-}
-
 static struct transport_opts transport_opts_of(const struct export_options *options)
 {
 	return (struct transport_opts){
-		.protocol = protocol_of(options),
+		.protocol = export_protocol(options),
 		.endpoint = options->endpoint,
 		.endpoint_is_full = options->endpoint_is_full,
 		.headers = (const char *const *)options->headers.items,

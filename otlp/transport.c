@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/gzip.h"
-#include "otlp/bearer_token.h"
+#include "base/bearer_token.h"
 #include "otlp/grpc_answer.h"
 #include "otlp/grpc_frame.h"
 #include "otlp/header_list.h"
@@ -23,6 +23,7 @@
 #define REQUEST_MAX_BYTES ((size_t)80 << 20)
 #define ANSWER_KEPT_BYTES ((size_t)64 << 10)
 #define ANSWER_MAX_BYTES ((size_t)4 << 20) /* as the OTLP specification advises */
+#define TOKEN_MAX_BYTES ((size_t)16 << 10)
 #define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
 #define TIMEOUT_MAX 99999999 /* of grpc-timeout: eight digits */
 #define CONNECT_TIMEOUT_MAX_NS (10 * NSEC_PER_SEC)
@@ -217,7 +218,7 @@ static int pack(struct transport *transport, const void *body, size_t len)
 static int read_token(struct transport *transport)
 {
 	strbuf_clear(&transport->authorization);
-	return bearer_token_read(transport->token_file, &transport->authorization);
+	return bearer_token_read(transport->token_file, TOKEN_MAX_BYTES, &transport->authorization);
 }
 
 static int keep_beginning(void *data, const void *bytes, size_t len)
@@ -270,15 +271,14 @@ static bool is_unauthenticated(const struct transport *transport, const struct h
 	return grpc_answer_is_unauthenticated(&grpc);
 }
 
-/* Tells whether the receiver does not know us. */
 /* What libcurl's words often mean. */
 static const char *find_hint(const char *words)
 {
 	static const struct {
 		const char *words, *hint;
 	} hints[] = {
-		{ "HTTP/0.9", "is this a port for gRPC? " },
-		{ "wrong version number", "does it speak TLS? " },
+		{ "HTTP/0.9", "maybe a port for gRPC" },
+		{ "wrong version number", "maybe it speaks no TLS" },
 	};
 
 	for (size_t i = 0; i < array_len(hints); i++)
@@ -287,6 +287,7 @@ static const char *find_hint(const char *words)
 	return "";
 }
 
+/* Tells whether the receiver does not know us. */
 static bool exchange(struct transport *transport, struct delivery *delivery)
 {
 	struct http_response response;

@@ -6,7 +6,8 @@
 #include "base/http_client.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
-#include "otlp/bearer_token.h"
+#include "cli/export_protocol.h"
+#include "base/bearer_token.h"
 #include "otlp/header_list.h"
 #include "otlp/transport_url.h"
 
@@ -15,7 +16,8 @@
 
 #define CONNECT_TIMEOUT_NS (5 * NSEC_PER_SEC)
 #define URL_MAX_BYTES 4096
-#define TOKEN_MAX_BYTES ((size_t)20 << 10)
+#define TOKEN_MAX_BYTES ((size_t)16 << 10)
+#define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
 #define BODY_MAX_BYTES 65536
 #define REMEDY_MAX_BYTES 256
 
@@ -72,17 +74,10 @@ struct answer {
 	unsigned int status;
 };
 
-static enum transport_protocol protocol_of(const struct export_options *export)
-{
-	if (export->exporter == OPTION_EXPORTER_PYROSCOPE)
-		return TRANSPORT_PYROSCOPE;
-	return export->protocol == OPTION_PROTOCOL_GRPC ? TRANSPORT_OTLP_GRPC : TRANSPORT_OTLP_HTTP;
-}
-
 /* Those of a real request, but the token's. */
 static int make_headers(const struct export_options *export, struct header_list *headers)
 {
-	enum transport_protocol protocol = protocol_of(export);
+	enum transport_protocol protocol = export_protocol(export);
 	int r = header_list_add_own(headers, "Content-Type", receivers[protocol].content_type);
 
 	if (r == 0 && protocol == TRANSPORT_OTLP_GRPC)
@@ -110,7 +105,7 @@ static bool may_miss_certificate(const struct export_options *export, int error)
 static void add_silence(const struct export_options *export, int error, const char *reason,
 			struct doctor_report *report)
 {
-	enum transport_protocol protocol = protocol_of(export);
+	enum transport_protocol protocol = export_protocol(export);
 	bool is_other_language = error == -EPROTO || error == -EPROTONOSUPPORT;
 	char remedy[REMEDY_MAX_BYTES];
 
@@ -199,7 +194,7 @@ static int make_client(const struct export_options *export, struct http_client *
 		.cert_file = export->client_cert_file,
 		.key_file = export->client_key_file,
 		.verify = export->verify,
-		.needs_http2 = protocol_of(export) == TRANSPORT_OTLP_GRPC,
+		.needs_http2 = export_protocol(export) == TRANSPORT_OTLP_GRPC,
 		.use_proxy_env = true,
 		.connect_timeout_ns = CONNECT_TIMEOUT_NS,
 		.total_timeout_ns = export->timeout_ns,
@@ -213,7 +208,7 @@ static void ask(const struct export_options *export, const struct header_list *h
 {
 	_cleanup_(http_client_freep) struct http_client *client = NULL;
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
-	enum transport_protocol protocol = protocol_of(export);
+	enum transport_protocol protocol = export_protocol(export);
 	struct http_response response;
 
 	int r = make_client(export, &client);
@@ -240,9 +235,9 @@ static void ask(const struct export_options *export, const struct header_list *h
 
 static void add_token(const char *path, struct header_list *headers, struct doctor_report *report)
 {
-	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(TOKEN_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(AUTHORIZATION_MAX_BYTES);
 
-	int r = bearer_token_read(path, &header);
+	int r = bearer_token_read(path, TOKEN_MAX_BYTES, &header);
 	if (r == 0)
 		r = header_list_add(headers, strbuf_str(&header));
 	if (r < 0)
@@ -255,7 +250,7 @@ static void check_endpoint(const struct export_options *export, struct doctor_re
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);
-	enum transport_protocol protocol = protocol_of(export);
+	enum transport_protocol protocol = export_protocol(export);
 
 	int r = transport_url(protocol, export->endpoint, export->endpoint_is_full, &url);
 	if (r < 0) {

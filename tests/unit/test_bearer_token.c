@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/bearer_token.h"
+#include "base/bearer_token.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define PREFIX "Authorization: Bearer "
+
+#define TOKEN_MAX_BYTES ((size_t)16 << 10)
 
 static char path[] = "/tmp/flamelet-token-XXXXXX";
 
@@ -30,7 +32,7 @@ static int remove_file(void **state)
 static int read_token(const char *text, size_t len, struct strbuf *header)
 {
 	assert_int_equal(file_write_atomic(path, text, len), 0);
-	return bearer_token_read(path, header);
+	return bearer_token_read(path, TOKEN_MAX_BYTES, header);
 }
 
 #define BYTES(literal) literal, sizeof(literal) - 1
@@ -84,8 +86,9 @@ static void a_file_must_be_there(void **state)
 	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(64);
 	(void)state;
 
-	assert_int_equal(bearer_token_read("/nonexistent/token", &header), -ENOENT);
-	assert_int_equal(bearer_token_read("/tmp", &header), -EISDIR);
+	assert_int_equal(bearer_token_read("/nonexistent/token", TOKEN_MAX_BYTES, &header),
+			 -ENOENT);
+	assert_int_equal(bearer_token_read("/tmp", TOKEN_MAX_BYTES, &header), -EISDIR);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/bearer_token.h"
+#include "base/bearer_token.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -8,11 +8,9 @@
 #include <fcntl.h>
 #include <stdbool.h>
 
-#define TOKEN_MAX_BYTES ((size_t)16 << 10)
-
-int bearer_token_read(const char *path, struct strbuf *header)
+int bearer_token_read(const char *path, size_t max_bytes, struct strbuf *header)
 {
-	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TOKEN_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(max_bytes);
 
 	int r = file_read_at(AT_FDCWD, path, &text);
 	if (r < 0)
