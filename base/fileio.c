@@ -92,6 +92,23 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 	return r;
 }
 
+int fd_read_all(int fd, void *data, size_t len)
+{
+	char *to = data;
+
+	while (len > 0) {
+		ssize_t n = read(fd, to, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EBADMSG;
+		to += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 int dir_make_all(const char *path)
 {
 	char part[PATH_MAX];

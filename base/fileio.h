@@ -23,6 +23,10 @@ int file_write_atomic(const char *path, const void *data, size_t len) must_check
 /* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write() says. */
 int fd_write_all(int fd, const void *data, size_t len) must_check;
 
+/* Reads exactly `len` bytes from a descriptor, restarting after short reads. Errors: -EBADMSG when it ends before; what
+ * read() says. */
+int fd_read_all(int fd, void *data, size_t len) must_check;
+
 /* Makes a directory (0700, as far as the umask lets) that may be there already, and those above it that are missing
  * (0755). Errors: what mkdir() says; -ENAMETOOLONG. */
 int dir_make_all(const char *path) must_check;

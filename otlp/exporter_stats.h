@@ -44,7 +44,7 @@ struct exporter_stats {
 	uint64_t nr_requests;
 	uint64_t nr_request_failures; /* failed or refused */
 	uint64_t nr_retries;
-	uint64_t nr_bytes_sent; /* compressed bodies */
+	uint64_t nr_bytes_sent; /* compressed bodies that were answered */
 	uint64_t cpu_ns; /* CPU time of the exporter thread */
 };
 

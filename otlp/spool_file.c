@@ -167,23 +167,6 @@ static int open_error(int error)
 	}
 }
 
-static int read_all(int fd, void *data, size_t len)
-{
-	char *to = data;
-
-	while (len > 0) {
-		ssize_t n = read(fd, to, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG;
-		to += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static int read_head(int fd, struct file_head *ret_head, bool *ret_is_whole)
 {
 	struct file_head head;
@@ -194,7 +177,7 @@ static int read_head(int fd, struct file_head *ret_head, bool *ret_is_whole)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOENT;
-	r = read_all(fd, &head, sizeof(head));
+	r = fd_read_all(fd, &head, sizeof(head));
 	if (r == 0)
 		r = check_head(&head);
 	if (r < 0)
@@ -246,7 +229,7 @@ int spool_file_read_body(int dir_fd, uint64_t seq, struct strbuf *body)
 	packed = malloc(head.packed_bytes + 1);
 	if (!packed)
 		return -ENOMEM;
-	r = read_all(fd, packed, head.packed_bytes);
+	r = fd_read_all(fd, packed, head.packed_bytes);
 	if (r < 0)
 		return r;
 	hash_128(packed, head.packed_bytes, hash);

@@ -124,23 +124,6 @@ void row_cache_close(struct row_cache *cache)
 	free(cache);
 }
 
-static int read_all(int fd, void *data, size_t len)
-{
-	char *to = data;
-
-	while (len > 0) {
-		ssize_t n = read(fd, to, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG;
-		to += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* How many bytes of table a file of ours has. */
 static int check_file(const struct row_cache *cache, const struct stat *st, size_t *ret_len)
 {
@@ -160,14 +143,14 @@ static int read_table(int fd, const struct elf_rows_key *key, size_t len,
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { .len = len };
 	struct file_head head, expected;
-	int r = read_all(fd, &head, sizeof(head));
+	int r = fd_read_all(fd, &head, sizeof(head));
 
 	if (r < 0)
 		return r;
 	table.data = malloc(len);
 	if (!table.data)
 		return -ENOMEM;
-	r = read_all(fd, table.data, len);
+	r = fd_read_all(fd, table.data, len);
 	if (r < 0)
 		return r;
 	expected = make_head(key, &table);
