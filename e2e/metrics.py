@@ -152,22 +152,14 @@ def check_agent(binary, promtool, directory):
     return faults
 
 
+def check(binary):
+    promtool = find_promtool()
+    with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
+        return check_agent(binary, promtool, directory)
+
+
 def main():
-    binary = os.path.abspath(sys.argv[1])
-    try:
-        if os.geteuid() != 0:
-            raise host.Skip("needs root")
-        promtool = find_promtool()
-        with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
-            faults = check_agent(binary, promtool, directory)
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except host.Failure as failure:
-        faults = [str(failure)]
-    for fault in faults:
-        print(f"FAIL: {fault}")
-    return 1 if faults else 0
+    return host.judge(check, os.path.abspath(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -77,29 +77,21 @@ def run_cases(binary, directory, options):
     return [fault for faults in results for fault in faults]
 
 
+def check(options):
+    host.require("openssl", "protoc")
+    with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
+        try:
+            return run_cases(os.path.abspath(options.binary), directory, options)
+        finally:
+            host.unmount_below(directory)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--only", default="", metavar="WORDS", help="cases with these in their name")
     parser.add_argument("--jobs", type=int, default=JOBS)
-    options = parser.parse_args()
-    try:
-        if os.geteuid() != 0:
-            raise host.Skip("needs root")
-        host.require("openssl", "protoc")
-        with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
-            try:
-                faults = run_cases(os.path.abspath(options.binary), directory, options)
-            finally:
-                host.unmount_below(directory)
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except host.Failure as failure:
-        faults = [str(failure)]
-    for fault in faults:
-        print(f"FAIL: {fault}")
-    return 1 if faults else 0
+    return host.judge(check, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def count_push(body):
 
 
 def partial_success(nr_rejected, message):
-    answer = messages.ExportProfilesServiceResponse()
+    answer = otlp.ExportProfilesServiceResponse()
     if nr_rejected or message:
         answer.partial_success.rejected_profiles = nr_rejected
         answer.partial_success.error_message = message

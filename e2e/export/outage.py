@@ -159,25 +159,18 @@ def run_again(binary, directory, receiver, before):
     return faults
 
 
+def check(binary, seconds):
+    host.require("protoc")
+    with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
+        return run(binary, directory, seconds)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--seconds", type=int, default=OUTAGE_S)
     options = parser.parse_args()
-    try:
-        if os.geteuid() != 0:
-            raise host.Skip("needs root")
-        host.require("protoc")
-        with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
-            faults = run(os.path.abspath(options.binary), directory, options.seconds)
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except host.Failure as failure:
-        faults = [str(failure)]
-    for fault in faults:
-        print(f"FAIL: {fault}")
-    return 1 if faults else 0
+    return host.judge(check, os.path.abspath(options.binary), options.seconds)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,22 @@ class Skip(Exception):
     """The test cannot run here; the message says what is missing."""
 
 
+def judge(check, *args):
+    """Calls a check of this machine as root, which returns its faults, and prints them; returns the exit status."""
+    try:
+        if os.geteuid() != 0:
+            raise Skip("needs root")
+        faults = check(*args)
+    except Skip as skip:
+        print(f"SKIP: {skip}")
+        return SKIP
+    except Failure as failure:
+        faults = [str(failure)]
+    for fault in faults:
+        print(f"FAIL: {fault}")
+    return 1 if faults else 0
+
+
 def require(*programs):
     for program in programs:
         if shutil.which(program) is None:
