@@ -49,6 +49,8 @@ def answers(http, code="INTERNAL", **fields):
 ROWS = (
     Row("ok", TRANSPORTS, (OK,)),
     Row("ok without compression", TRANSPORTS, (OK,), options=("--otlp-compression", "none")),
+    # Whether the pprof inside says the same is for tests/conformance, which sees the body.
+    Row("ok with pprof inside", OTLP, (OK,), options=("--otlp-original-payload", "pprof")),
     Row("reset in the middle of the request", TRANSPORTS, (), cut_bytes=4000, file="large"),
     Row("reset instead of an answer", TRANSPORTS, (RESET,)),
     Row("reset after the request was taken", TRANSPORTS, (LOST,), may_repeat=True),
