@@ -1,17 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
+#include "base/capabilities.h"
+#include "base/cleanup.h"
+
 #include <signal.h>
 
-int thread_start(const char *name, void *(*run)(void *data), void *data, pthread_t *ret_thread)
+struct start {
+	uint64_t capabilities;
+	void *(*run)(void *data);
+	void *data;
+};
+
+/* What cannot be given up here could not be given up by the first thread either, which says so. */
+static void *begin(void *data)
 {
+	struct start start = *(struct start *)data;
+
+	free(data);
+	int r = capabilities_keep(start.capabilities);
+	(void)r;
+	return start.run(start.data);
+}
+
+int thread_start(const char *name, uint64_t capabilities, void *(*run)(void *data), void *data,
+		 pthread_t *ret_thread)
+{
+	_cleanup_free_ struct start *start = malloc(sizeof(*start));
 	sigset_t all, before;
 
+	if (!start)
+		return -ENOMEM;
+	*start = (struct start){ .capabilities = capabilities, .run = run, .data = data };
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int r = -pthread_create(ret_thread, NULL, run, data);
+	int r = -pthread_create(ret_thread, NULL, begin, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r == 0)
-		pthread_setname_np(*ret_thread, name);
-	return r;
+	if (r < 0)
+		return r;
+	take_ptr(start); /* the thread frees it */
+	pthread_setname_np(*ret_thread, name);
+	return 0;
 }

@@ -15,6 +15,7 @@
  * that is answered moves it by POKE_NS, and it may be POD_WATCH_BURST of them ahead. */
 #include "k8s/pod_watch.h"
 
+#include "base/capabilities.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -345,7 +346,7 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
 			 "and is shown the token",
 			 kubelet_url(opts->kubelet));
-	r = thread_start("pods", run_watch, watch, &watch->thread);
+	r = thread_start("pods", CAPABILITY(DAC_READ_SEARCH), run_watch, watch, &watch->thread);
 	if (r < 0)
 		return r;
 	*ret_watch = take_ptr(watch);

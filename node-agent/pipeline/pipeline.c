@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/pipeline.h"
 
+#include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/queue.h"
@@ -10,11 +11,13 @@
 #include "pipeline/naming.h"
 #include "pipeline/window.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/worker_process.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define IDENTITY_RECHECK_NS (100 * NSEC_PER_MSEC)
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
@@ -185,6 +188,15 @@ static int open_symbols(struct pipeline *pipeline)
 	return elf_cache_new(&elfs, &pipeline->elfs);
 }
 
+/* For /proc/kallsyms, for debug files, and for a program that only its owner may run, when root is not the owner. */
+static uint64_t needed_capabilities(const struct pipeline *pipeline)
+{
+	const char *program = pipeline->opts.program;
+
+	return CAPABILITY(SYSLOG) | CAPABILITY(DAC_READ_SEARCH) |
+	       capabilities_for_file(program ? program : WORKER_PROCESS_OWN_PROGRAM, X_OK);
+}
+
 static int start_loader(struct pipeline *pipeline)
 {
 	int r = queue_init(&pipeline->windows, QUEUE_WINDOWS);
@@ -195,7 +207,8 @@ static int start_loader(struct pipeline *pipeline)
 		.jits = pipeline->jits,
 		.kernel = pipeline->kernel,
 	};
-	r = thread_start("loader", loader_main, pipeline, &pipeline->loader);
+	r = thread_start("loader", needed_capabilities(pipeline), loader_main, pipeline,
+			 &pipeline->loader);
 	pipeline->loader_runs = r == 0;
 	return r;
 }

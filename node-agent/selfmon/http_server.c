@@ -243,7 +243,7 @@ int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr
 	if (r == 0)
 		r = start_daemon(server);
 	if (r == 0)
-		r = thread_start("http", serve, server, &server->thread);
+		r = thread_start("http", 0, serve, server, &server->thread);
 	if (r < 0)
 		return r;
 	server->thread_runs = true;

@@ -179,7 +179,7 @@ static int launch_program(const struct launch *what, pid_t *ret_pid)
 int worker_process_start(const struct worker_process_opts *opts, struct worker_process *ret_worker)
 {
 	static char *const no_environment[] = { NULL };
-	const char *program = opts->program ? opts->program : "/proc/self/exe";
+	const char *program = opts->program ? opts->program : WORKER_PROCESS_OWN_PROGRAM;
 	char *const args[] = { (char *)program, (char *)opts->command, NULL };
 	int ends[2];
 	pid_t pid = 0;

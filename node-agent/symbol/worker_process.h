@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define WORKER_PROCESS_OWN_PROGRAM "/proc/self/exe"
 #define WORKER_PROCESS_SOCKET_FD 3 /* in the worker: SOCK_STREAM */
 #define WORKER_PROCESS_MAX_FDS 64
 

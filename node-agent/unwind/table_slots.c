@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/table_slots.h"
 
+#include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "unwind/elf_rows.h"
@@ -70,7 +71,8 @@ static int start(struct table_slots *slots)
 		return r;
 	add_vdso(slots);
 	slots->next_tick_ns = clock_mono_ns() + slots->opts.clock_ns;
-	r = thread_start("unwind", table_thread_run, slots, &slots->thread);
+	r = thread_start("unwind", CAPABILITY(BPF) | CAPABILITY(DAC_READ_SEARCH), table_thread_run,
+			 slots, &slots->thread);
 	slots->has_thread = r == 0;
 	return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
+#include "base/capabilities.h"
+
 #include <signal.h>
 #include <string.h>
 
@@ -35,7 +37,7 @@ static void a_thread_runs_with_its_data_and_returns_a_value(void **state)
 	pthread_t thread;
 	(void)state;
 
-	assert_int_equal(thread_start("look", look, &view, &thread), 0);
+	assert_int_equal(thread_start("look", 0, look, &view, &thread), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(view.data, &view);
 	assert_ptr_equal(result, &view);
@@ -52,13 +54,32 @@ static void a_thread_blocks_all_signals_and_its_starter_those_it_did(void **stat
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR1);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	assert_int_equal(thread_start("look", look, &view, &thread), 0);
+	assert_int_equal(thread_start("look", 0, look, &view, &thread), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	for (size_t i = 0; i < array_len(signals); i++) {
 		assert_int_equal(sigismember(&view.mask, signals[i]), 1);
 		assert_int_equal(sigismember(&mask, signals[i]), signals[i] == SIGUSR1);
 	}
+}
+
+static void *read_capabilities(void *data)
+{
+	*(uint64_t *)data = capabilities_effective();
+	return NULL;
+}
+
+static void a_thread_keeps_the_capabilities_it_is_given_and_its_starter_all(void **state)
+{
+	uint64_t before = capabilities_effective(), kept = UINT64_MAX;
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(thread_start("look", CAPABILITY(BPF), read_capabilities, &kept, &thread),
+			 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(kept, before & CAPABILITY(BPF));
+	assert_int_equal(capabilities_effective(), before);
 }
 
 static void a_thread_has_its_name(void **state)
@@ -69,7 +90,7 @@ static void a_thread_has_its_name(void **state)
 	(void)state;
 
 	pthread_mutex_lock(&gate);
-	assert_int_equal(thread_start("fifteen-letters", wait_on, &gate, &thread), 0);
+	assert_int_equal(thread_start("fifteen-letters", 0, wait_on, &gate, &thread), 0);
 	assert_int_equal(pthread_getname_np(thread, name, sizeof(name)), 0);
 	pthread_mutex_unlock(&gate);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -81,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_runs_with_its_data_and_returns_a_value),
 		cmocka_unit_test(a_thread_blocks_all_signals_and_its_starter_those_it_did),
+		cmocka_unit_test(a_thread_keeps_the_capabilities_it_is_given_and_its_starter_all),
 		cmocka_unit_test(a_thread_has_its_name),
 	};
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/capabilities.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SET_BITS 32 /* in each element of the kernel's arrays */
+
+struct sets {
+	uint64_t effective;
+	uint64_t permitted;
+};
+
+static int read_sets(struct sets *ret_sets)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	*ret_sets = (struct sets){
+		.effective = data[0].effective | (uint64_t)data[1].effective << SET_BITS,
+		.permitted = data[0].permitted | (uint64_t)data[1].permitted << SET_BITS,
+	};
+	return 0;
+}
+
+/* None can be inherited, so the kernel empties the ambient set as well. */
+static int write_sets(const struct sets *sets)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
+		{ .effective = (uint32_t)sets->effective, .permitted = (uint32_t)sets->permitted },
+		{ .effective = (uint32_t)(sets->effective >> SET_BITS),
+		  .permitted = (uint32_t)(sets->permitted >> SET_BITS) },
+	};
+
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+uint64_t capabilities_effective(void)
+{
+	struct sets sets;
+
+	return read_sets(&sets) == 0 ? sets.effective : 0;
+}
+
+int capabilities_keep(uint64_t wanted)
+{
+	struct sets sets;
+
+	int r = read_sets(&sets);
+	if (r < 0)
+		return r;
+	if (wanted & CAPABILITIES_IN_SYS_ADMIN & ~sets.effective)
+		wanted |= CAPABILITY(SYS_ADMIN);
+	sets.effective &= wanted;
+	sets.permitted = sets.effective;
+	return write_sets(&sets);
+}
+
+/* The kernel tells by EINVAL where its list ends. */
+int capabilities_deny_programs(void)
+{
+	unsigned long capability = 0;
+
+	while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0)
+		capability++;
+	return errno == EINVAL ? 0 : -errno;
+}
+
+uint64_t capabilities_for_file(const char *path, int mode)
+{
+	struct sets sets, lowered;
+
+	if (read_sets(&sets) < 0 || !(sets.effective & CAPABILITY(DAC_OVERRIDE)))
+		return 0;
+	lowered = sets;
+	lowered.effective &= ~CAPABILITY(DAC_OVERRIDE);
+	if (write_sets(&lowered) < 0)
+		return CAPABILITY(DAC_OVERRIDE);
+	bool is_refused = faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0 && errno == EACCES;
+	return write_sets(&sets) < 0 || is_refused ? CAPABILITY(DAC_OVERRIDE) : 0;
+}
