@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/privileges.h"
+#include "cli/refusal.h"
+#include "cpu_follower.h"
 #include "k8s/cgroup_fs.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_index.h"
@@ -46,7 +48,7 @@ struct agent {
 	struct capture *capture;
 	struct unwinder *unwinder;
 	struct pipeline *pipeline;
-	struct cpu_set_bits online; /* when last looked at */
+	struct cpu_follower cpus;
 	uint64_t nr_events_lost; /* as the pipeline was told */
 	uint64_t next_follow_ns;
 	uint64_t next_poll_ns;
@@ -156,10 +158,10 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 {
 	int r = sideband_open(SIDEBAND_RING_BYTES, &agent->sideband);
 
-	if (r < 0)
-		strbuf_append_str(reterr_msg, "cannot follow processes by perf events: run as "
-					      "root, or with CAP_PERFMON and "
-					      "kernel.perf_event_paranoid below 3");
+	if (r < 0) {
+		strbuf_append_str(reterr_msg, "processes cannot be followed: ");
+		refusal_append_perf(r, reterr_msg);
+	}
 	return r;
 }
 
@@ -174,7 +176,10 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 	};
 
 	target_apply(&agent->target, agent->options, &opts);
-	return capture_open(&opts, reterr_msg, &agent->capture);
+	int r = capture_open(&opts, reterr_msg, &agent->capture);
+	if (r < 0)
+		refusal_explain_load(r, reterr_msg);
+	return r;
 }
 
 static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
@@ -324,49 +329,17 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/* CPUs that came or went since the last look, or both. The side band's events are not the capture's to
- * follow. */
-static void follow_sideband(struct agent *agent, const struct cpu_set_bits *online,
-			    const struct cpu_set_bits *restarted)
-{
-	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
-		bool was_online = cpu_set_has(&agent->online, cpu);
-		bool is_online = cpu_set_has(online, cpu);
-
-		if (was_online && (!is_online || cpu_set_has(restarted, cpu))) {
-			sideband_remove_cpu(agent->sideband, cpu);
-			was_online = false;
-		}
-		if (is_online && !was_online && sideband_add_cpu(agent->sideband, cpu) < 0)
-			log_warn("cannot follow processes on CPU %u", cpu);
-	}
-	agent->online = *online;
-}
-
-static int follow_cpus(struct agent *agent)
-{
-	struct cpu_set_bits online, restarted = { 0 };
-
-	int r = cpu_list_online(&online);
-	if (r < 0)
-		return r;
-	r = capture_follow_cpus(agent->capture, &restarted);
-	follow_sideband(agent, &online, &restarted);
-	return r;
-}
-
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 {
-	int r = follow_cpus(agent);
+	agent->cpus = (struct cpu_follower){ .capture = agent->capture,
+					     .sideband = agent->sideband };
+
+	int r = cpu_follower_follow(&agent->cpus);
 
 	if (r == -ENODEV)
 		strbuf_append_str(reterr_msg, "none of these CPUs is online");
 	else if (r < 0)
-		strbuf_appendf(reterr_msg,
-			       "perf_event_open(): %s; needs CAP_PERFMON, or "
-			       "CAP_SYS_ADMIN where kernel.perf_event_paranoid is 3 "
-			       "or more",
-			       strerror(-r));
+		refusal_append_perf(r, reterr_msg);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
 	return r;
@@ -471,7 +444,7 @@ static void handle_pending(struct agent *agent)
 	if (now < agent->next_follow_ns)
 		return;
 	agent->next_follow_ns = now + FOLLOW_CPUS_NS;
-	if (follow_cpus(agent) < 0)
+	if (cpu_follower_follow(&agent->cpus) < 0)
 		log_warn("no CPU can be sampled now, retrying every second");
 }
 

@@ -77,6 +77,8 @@ const struct counter counter_list[] = {
 	COUNTER("windows_finished", "windows_finished_total",
 		"Of these, the ones that got their names, or were lost at that.",
 		AT(agent.pipeline.nr_windows_finished)),
+	GAUGE("cpus_refused", "cpus_refused", "CPUs that are online and cannot be sampled.",
+	      AT(agent.capture.nr_cpus_refused)),
 	COUNTER("kernel_stack_failed", "kernel_stacks_missing_total",
 		"Samples without the kernel's part of their stack.", BPF(STAT_KERNEL_STACK_FAILED)),
 	COUNTER("frames_named", "frames_total",

@@ -421,6 +421,7 @@ void capture_get_stats(const struct capture *capture, struct capture_stats *ret_
 	*ret_stats = (struct capture_stats){
 		.nr_bad_records = capture->nr_bad_records,
 		.nr_cgroups = capture->nr_cgroups,
+		.nr_cpus_refused = cpu_timers_refused(capture->timers),
 		.follows_cgroups = capture->cgroup_links[0] && capture->cgroup_links[1],
 	};
 	sum_bpf_stats(capture, ret_stats->bpf);

@@ -49,6 +49,7 @@ struct capture_stats {
 	uint64_t nr_bad_records;
 	uint64_t nr_cgroups; /* births and deaths that were handed out */
 	uint64_t follows_cgroups; /* 1: the kernel tells of them */
+	uint64_t nr_cpus_refused; /* now: CPUs that are online and wanted, and cannot be sampled */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
 };

@@ -27,6 +27,7 @@ struct cpu_timers {
 	struct cpu_set_bits online; /* when last looked at */
 	struct cpu_timer *timers; /* owned */
 	size_t nr_timers, cap_timers;
+	uint32_t nr_refused; /* by the last cpu_timers_follow() */
 };
 
 int cpu_timers_new(const struct bpf_program *program, uint32_t frequency_hz,
@@ -64,6 +65,11 @@ void cpu_timers_free(struct cpu_timers *timers)
 uint32_t cpu_timers_count(const struct cpu_timers *timers)
 {
 	return (uint32_t)timers->nr_timers;
+}
+
+uint32_t cpu_timers_refused(const struct cpu_timers *timers)
+{
+	return timers->nr_refused;
 }
 
 /* CLOCK events of type software need no hardware counters and work in every virtual machine. */
@@ -146,6 +152,7 @@ int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restar
 	for (size_t i = 0; i < array_len(started.words); i++)
 		started.words[i] &= ~restarted.words[i];
 	*ret_restarted = restarted;
+	timers->nr_refused = 0;
 	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
 		bool is_new = cpu_set_has(&online, cpu) && !cpu_set_has(&started, cpu);
 
@@ -154,6 +161,7 @@ int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restar
 		r = start_timer(timers, cpu);
 		if (r < 0) {
 			error = r;
+			timers->nr_refused++;
 			online.words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
 		}
 	}

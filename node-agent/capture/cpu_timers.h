@@ -28,4 +28,7 @@ void cpu_timers_stop(struct cpu_timers *timers);
 /* Timers running now. */
 uint32_t cpu_timers_count(const struct cpu_timers *timers);
 
+/* Wanted CPUs that were online at the last cpu_timers_follow(), and on which no timer could be started. */
+uint32_t cpu_timers_refused(const struct cpu_timers *timers);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "cli/doctor.h"
 #include "cli/doctor_files.h"
+#include "cli/refusal.h"
 
 #include <bpf/bpf.h>
 #include <limits.h>
@@ -17,7 +18,6 @@
 #define KALLSYMS_PROBE_BYTES 65536
 #define SMALL_FILE_BYTES 256
 #define PROBE_PERIOD_NS 1000000000
-#define PARANOID_MAX 2 /* what upstream kernels know; Debian and Ubuntu add 3 and 4 */
 
 /* The value of a file with one number; -1 when it cannot be read. */
 static int read_sysctl(const struct doctor_host *host, const char *name)
@@ -79,13 +79,15 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "flamelet_probe", 0, 0,
 						(uint32_t)getpagesize(), NULL);
 
-	(void)host;
-	if (fd >= 0)
+	if (fd >= 0) {
 		doctor_report_add(report, FINDING_OK, "BPF", NULL, "a ring buffer can be made");
-	else if (fd == -EPERM)
-		doctor_report_add(report, FINDING_FAIL, "BPF",
-				  "run as root, or add the capabilities BPF and PERFMON",
-				  "not permitted");
+		return;
+	}
+	const struct refusal refusal = refusal_of(host->proc_dir, fd);
+	const struct refusal_words words = refusal_explain_bpf(&refusal);
+	if (words.cause)
+		doctor_report_add(report, FINDING_FAIL, "BPF", words.remedy, "bpf: %s: %s",
+				  strerror(-fd), words.cause);
 	else
 		doctor_report_add(report, FINDING_FAIL, "BPF",
 				  "boot a kernel 5.15 or newer with CONFIG_BPF_SYSCALL=y",
@@ -109,21 +111,19 @@ static int open_cpu_timer(void)
 
 void check_perf(const struct doctor_host *host, struct doctor_report *report)
 {
-	int paranoid = read_sysctl(host, "sys/kernel/perf_event_paranoid");
 	_cleanup_close_ int fd = open_cpu_timer();
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		doctor_report_add(report, FINDING_OK, "perf events", NULL,
 				  "a CPU timer can be opened");
-	else if (fd == -EACCES || fd == -EPERM)
-		doctor_report_add(
-			report, FINDING_FAIL, "perf events",
-			paranoid > PARANOID_MAX
-				? "on the node: sysctl kernel.perf_event_paranoid=2; or run "
-				  "as root; in a pod, SYS_ADMIN in capabilities.add"
-				: "run as root, or add the capability PERFMON; in a "
-				  "container, allow perf_event_open in its seccomp profile",
-			"not permitted, perf_event_paranoid is %d", paranoid);
+		return;
+	}
+	const struct refusal refusal = refusal_of(host->proc_dir, fd);
+	const struct refusal_words words = refusal_explain_perf(&refusal);
+	if (words.cause)
+		doctor_report_add(report, FINDING_FAIL, "perf events", words.remedy,
+				  "perf_event_open: %s: %s (kernel.perf_event_paranoid is %d)",
+				  strerror(-fd), words.cause, refusal.paranoid);
 	else
 		doctor_report_add(report, FINDING_FAIL, "perf events",
 				  "boot a kernel with CONFIG_PERF_EVENTS=y",

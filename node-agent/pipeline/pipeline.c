@@ -137,11 +137,15 @@ static int load_kernel_symbols(struct pipeline *pipeline)
 	int r = kernel_symbols_new(pipeline->opts.proc_fd, clock_mono_ns(), &error,
 				   &pipeline->kernel);
 
-	if (r == 0 && error < 0)
-		log_warn_errno(error,
-			       "cannot read kernel symbols (CAP_SYSLOG, kernel.kptr_restrict): "
-			       "kernel functions are shown as addresses");
-	return r;
+	if (r < 0)
+		return r;
+	if (error == -EPERM && !(capabilities_effective() & CAPABILITY(SYSLOG)))
+		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, SYSLOG "
+			 "in capabilities.add");
+	else if (error < 0)
+		log_warn_errno(error, "/proc/kallsyms (see kernel.kptr_restrict) is of no use: "
+				      "kernel functions have no names");
+	return 0;
 }
 
 /* Containers that are unknown now are looked up when they are sampled, if they are still there then. */
