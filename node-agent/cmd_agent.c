@@ -7,6 +7,7 @@
 #include "cli/privileges.h"
 #include "counters.h"
 #include "exporters.h"
+#include "least_privilege.h"
 #include "monitor.h"
 #include "reload.h"
 #include "signals.h"
@@ -136,8 +137,10 @@ int cmd_agent(const struct options *options)
 	if (options->config_file)
 		signals_reload_on_hang_up();
 	int r = privileges_check(&message);
-	if (r == 0)
+	if (r == 0) {
+		least_privilege_begin();
 		r = reload_new(&options->input, options, &reload);
+	}
 	if (r == 0)
 		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
 	if (r == 0)
@@ -151,6 +154,7 @@ int cmd_agent(const struct options *options)
 				message.len > 0 ? message.data : "the agent cannot start");
 		return STATUS_FAILED;
 	}
+	least_privilege_finish();
 	const char *endpoint = first_endpoint(options);
 	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
 		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
