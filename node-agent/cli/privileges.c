@@ -20,7 +20,8 @@ const struct capability privileges_table[] = {
 	{ "BPF", 39, true, true, "BPF programs cannot be loaded: no samples" },
 	{ "PERFMON", 38, true, true, "CPU timers cannot be opened: no samples" },
 	{ "SYS_PTRACE", 19, false, false, "functions of other users' processes have no names" },
-	{ "DAC_READ_SEARCH", 2, false, false, "cgroups and thus pods are not recognised at once" },
+	{ "DAC_READ_SEARCH", 2, false, false,
+	  "pods are not recognised at once, and programs that only others may read have no names" },
 	{ "CHECKPOINT_RESTORE", 40, true, false, "replaced or deleted programs have no names" },
 	{ "SYSLOG", 34, false, false, "kernel functions have no names" },
 };

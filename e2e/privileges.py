@@ -1,0 +1,451 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The agent with the privileges that docs/kubernetes.md asks for, with each of them missing, with more, and behind
+seccomp filters: what it says, what it still finds, and what it keeps.
+
+    privileges.py path/to/flamelet
+
+Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import errno
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+E2E = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(E2E, "local"))
+
+# pylint: disable=wrong-import-position
+import host
+import scene as scenes
+from capabilities import (children, listening, mask, names_of, refuse_call, status_of,
+                          with_capabilities)
+from workloads import Pod, Workload
+
+NOBODY = 65534
+SIX = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYSLOG")
+READER = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE")
+# What each thread keeps, by its name; ARCHITECTURE.md.
+THREADS = {
+    "flamelet": READER,
+    "unwind": ("BPF", "DAC_READ_SEARCH"),
+    "loader": ("SYSLOG", "DAC_READ_SEARCH"),
+    "pods": ("DAC_READ_SEARCH",),
+    "exporter": ("DAC_READ_SEARCH",),
+    "http": (),
+}
+# What is not found without it, of what find() looks for.
+LOSSES = {
+    "SYS_PTRACE": {"container's code", "user's code", "deleted code"},
+    "DAC_READ_SEARCH": {"pod", "deleted code"},     # both are for another user's eyes only
+    "CHECKPOINT_RESTORE": {"deleted code"},
+    "SYSLOG": {"kernel's code"},
+}
+DOCKER = ("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD",
+          "NET_BIND_SERVICE", "NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT")
+WAIT_SECONDS = 60      # the machine may be busy
+KERNEL_FUNCTION = re.compile(r"^(vfs_read|ksys_read|read_zero|clear_user|rep_stos_alternative)")
+
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+# Shows a file in place of the sysctl to one command only.
+WITH_PARANOID = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
+                 f'mount --bind "$1" {PARANOID} && shift && exec "$@"', "sh")
+
+
+def check_thread(path, wanted, bounding):
+    comm, status = host.read_text(f"{path}/comm").strip(), status_of(path)
+    expected = {"CapPrm": wanted, "CapEff": wanted, "CapInh": 0, "CapAmb": 0, "CapBnd": bounding,
+                "NoNewPrivs": 1}
+    return [f"{comm}: {key} is {names_of(status.get(key, 0))}, not {names_of(value)}"
+            for key, value in expected.items() if status.get(key) != value]
+
+
+def check_threads(pid, bounding, without=(), overriders=()):
+    """Every thread has what the table says; those that use another user's files can override their modes."""
+    faults, seen = [], set()
+    for task in os.listdir(f"/proc/{pid}/task"):
+        path = f"/proc/{pid}/task/{task}"
+        comm = host.read_text(f"{path}/comm").strip()
+        wanted = set(THREADS.get(comm, ())) - set(without)
+        if comm in overriders:
+            wanted.add("DAC_OVERRIDE")
+        faults += check_thread(path, mask(wanted), bounding)
+        seen.add(comm)
+    if not {"flamelet", "unwind", "loader", "pods", "exporter"} <= seen <= set(THREADS):
+        faults.append(f"the threads are {sorted(seen)}")
+    return faults
+
+
+def check_workers(pid):
+    """Processes that the agent starts have nothing, its environment included."""
+    faults, workers = [], children(pid)
+    for child in workers:
+        faults += check_thread(f"/proc/{child}", 0, status_of(f"/proc/{child}").get("CapBnd"))
+        if os.path.exists(f"/proc/{child}") and host.read_text(f"/proc/{child}/environ"):
+            faults.append("a worker has an environment")
+    return faults if workers else ["no worker process runs"]
+
+
+class Loads:
+    """What there is to find: a container, another user's program, one that was deleted, the kernel."""
+
+    def __init__(self, scene):
+        self.scene = scene
+        self.pod = Pod("db-0", "shop", "db-0", "db")
+        self.box = Workload("box", self.pod, "db", 400_000, 30, at=None)
+        self.user, self.gone = f"user_{scene.tag}", f"gone_{scene.tag}"
+
+    def start(self):
+        scene = self.scene
+        scene.set_up([self.box])
+        os.chmod(scene.directory, 0o755)
+        for name in (self.user, self.gone):
+            path = f"{scene.directory}/bin/{name}"
+            scenes.compile_program(path)
+            self.run(name, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                     path, "now", "400000", "30", "stay")
+        time.sleep(0.5)
+        os.unlink(f"{scene.directory}/bin/{self.gone}")
+        self.run("dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k")
+        scene.start(self.box)
+        scene.wake(self.box)
+        scene.write_log_names(self.box)
+        give_away(scene.logs_directory)
+
+    def run(self, name, *command):
+        process = host.Process(name, command, f"{self.scene.directory}/{name}.log")
+        self.scene.add(process)
+
+    def find(self, samples):
+        """What of it the samples name."""
+        found = set()
+        for sample in samples:
+            frames = sample.frames
+            found |= {what for name, what in ((self.box.hot, "container's code"),
+                                              (self.user, "user's code"),
+                                              (self.gone, "deleted code")) if name in frames}
+            if any(KERNEL_FUNCTION.match(frame) for frame in frames):
+                found.add("kernel's code")
+            if sample.resource.get("container.id") == self.box.container_id:
+                found.add("container")
+                if sample.resource.get("k8s.pod.name") == self.pod.name:
+                    found.add("pod")
+        return found
+
+
+ALL = {"container", "pod", "container's code", "user's code", "deleted code", "kernel's code"}
+
+
+def give_away(directory):
+    """Only nobody, and whoever may read all files, can use it from now on."""
+    for path, _, files in os.walk(directory):
+        os.chown(path, NOBODY, NOBODY)
+        os.chmod(path, 0o700)
+        for name in files:
+            os.chown(f"{path}/{name}", NOBODY, NOBODY, follow_symlinks=False)
+            if not os.path.islink(f"{path}/{name}"):
+                os.chmod(f"{path}/{name}", 0o700)
+
+
+def agent_options(scene):
+    return ["--otlp-endpoint", scene.collector.endpoint(), "--frequency", "99", "--export-interval",
+            "2s", "--pod-logs", scene.logs_directory]
+
+
+def start_agent(scene, prefix, options, **process):
+    command = [*prefix, scene.binary, "agent", *options]
+    agent = host.Process("agent", command, f"{scene.directory}/agent-{len(scene.agents)}.log", **process)
+    scene.agents.append(scene.add(agent))
+    return agent
+
+
+def wait_until_found(scene, loads, log_path, wanted):
+    """Samples that tell more than they should are as old by then as those that tell it."""
+    host.wait_until("the agent samples", lambda: "sampling at" in host.read_text(log_path), WAIT_SECONDS)
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end and not loads.find(scene.collector.samples()) >= wanted:
+        time.sleep(0.5)
+
+
+def end_agent(scene, agent):
+    status = agent.finish(20, signal.SIGTERM)
+    samples = scene.collector.finish_output()
+    return samples, [] if status == 0 else [f"exit status {status}: {agent.log()[-1000:]}"]
+
+
+def compare(loads, samples, wanted):
+    found = loads.find(samples)
+    return ([f"no {what} in the profile" for what in sorted(wanted - found)]
+            + [f"the profile has the {what} all the same" for what in sorted(found - wanted)])
+
+
+def warnings(agent):
+    return [line for line in agent.log().splitlines() if "level=info" not in line]
+
+
+def with_the_six(scene, loads):
+    """All that there is, found with no more than is asked for; and nobody else can look in or connect."""
+    environment = dict(os.environ, OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20s3cret")
+    agent = start_agent(scene, with_capabilities(SIX), agent_options(scene), env=environment)
+    wait_until_found(scene, loads, agent.log_path, ALL)
+    faults = check_threads(agent.pid, mask(SIX)) + check_workers(agent.pid)
+    faults += [f"it listens: {line}" for line in listening(agent.pid)]
+    samples, problems = end_agent(scene, agent)
+    faults += [f"it warns: {line}" for line in warnings(agent)]
+    return faults + problems + compare(loads, samples, ALL)
+
+
+def without_one(scene, loads, missing):
+    """An optional one: one warning that names it, and just what it says is lost."""
+    loss = LOSSES[missing]
+    if missing == "SYSLOG" and int(host.read_text(PARANOID)) <= 1:
+        return []   # then anybody may see the kernel's addresses
+    agent = start_agent(scene, with_capabilities(set(SIX) - {missing}), agent_options(scene))
+    wait_until_found(scene, loads, agent.log_path, ALL - loss)
+    faults = check_threads(agent.pid, mask(set(SIX) - {missing}), without=[missing])
+    samples, problems = end_agent(scene, agent)
+    told = [line for line in warnings(agent) if f"CAP_{missing} is missing: " in line
+            and f"in a pod, {missing} in capabilities.add" in line]
+    if len(told) != 1 or agent.log().count("CAP_") != 1:
+        faults.append(f"not one warning but {warnings(agent)}")
+    return faults + problems + compare(loads, samples, ALL - loss) + ask_doctor(scene, missing)
+
+
+def doctor(binary, prefix, **process):
+    done = subprocess.run([*prefix, binary, "doctor"], stdout=subprocess.PIPE, text=True, timeout=60,
+                          stderr=subprocess.STDOUT, check=False, **process)
+    return done.stdout
+
+
+def ask_doctor(scene, missing):
+    report = doctor(scene.binary, with_capabilities(set(SIX) - {missing}))
+    if f"CAP_{missing} is missing" not in report:
+        return [f"doctor does not miss it: {report}"]
+    return []
+
+
+def refused(scene, prefix, *patterns, **process):
+    """The agent ends with status 1 and one message, which matches all patterns."""
+    agent = start_agent(scene, prefix, agent_options(scene), **process)
+    status, log = agent.child.wait(WAIT_SECONDS), agent.log().strip()
+    faults = [f"{pattern!r} is not in {log!r}" for pattern in patterns if not re.search(pattern, log)]
+    if status != 1 or len(log.splitlines()) != 1:
+        faults.append(f"exit status {status}, not 1 and one line: {log!r}")
+    return faults
+
+
+def without_a_required_one(scene, missing):
+    wanted = rf"root here lacks .*capabilities\.add: \[{missing}\]"
+    return (refused(scene, with_capabilities(set(SIX) - {missing}), wanted)
+            + ask_doctor(scene, missing))
+
+
+def without_root(scene, _loads):
+    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    copy = shutil.copy(scene.binary, f"{scene.directory}/flamelet")
+    agent = host.Process("agent", [*prefix, copy, "agent", *agent_options(scene)],
+                         f"{scene.directory}/nobody.log")
+    status, log = agent.child.wait(WAIT_SECONDS), agent.log()
+    if status != 1 or f"run: sudo {copy} agent --otlp-endpoint" not in log:
+        return [f"exit status {status}: {log!r}"]
+    return []
+
+
+def behind_filters(scene, _loads):
+    """Who refuses is named: a seccomp filter, or a kernel that wants CAP_SYS_ADMIN."""
+    faults, six = [], with_capabilities(SIX)
+    for call in ("perf_event_open", "bpf"):
+        faults += refused(scene, six, "a seccomp filter refuses it", f"allow {call} in",
+                          preexec_fn=lambda call=call: refuse_call(call, errno.EPERM))
+    value = f"{scene.directory}/paranoid"
+    with open(value, "w", encoding="ascii") as file:
+        file.write("4\n")
+    process = {"preexec_fn": lambda: refuse_call("perf_event_open", errno.EACCES)}
+    says = (r"kernel\.perf_event_paranoid", "is 4", r"sysctl kernel\.perf_event_paranoid=2",
+            r"security\.perfEventParanoid: sysctl or sysAdmin", "CAP_SYS_ADMIN")
+    prefix = [*WITH_PARANOID, value, *six]
+    faults += refused(scene, prefix, *says, **process)
+    report = doctor(scene.binary, prefix, **process)
+    return faults + [f"doctor does not say {pattern!r}: {report}" for pattern in says
+                     if not re.search(pattern, report)]
+
+
+def with_host_pids(scene, name):
+    """ctr has no option for it; what else it made of the options is kept. Returns the file."""
+    spec = json.loads(scene.containerd.ctr("containers", "info", name))["Spec"]
+    scene.containerd.ctr("containers", "delete", name)
+    spec["linux"]["namespaces"] = [entry for entry in spec["linux"]["namespaces"]
+                                   if entry["type"] != "pid"]
+    path = f"{scene.directory}/spec.json"
+    with open(path, "w", encoding="ascii") as file:
+        json.dump(spec, file)
+    return path
+
+
+def in_a_container(scene, loads):
+    """Under the runtime's default seccomp profile, in a root directory of its own that cannot be written to."""
+    root, name = f"{scene.directory}/agent-root", f"agent-{scene.tag}"
+    places = {"/usr": "/usr", "/lib": "/lib", "/lib64": "/lib64", "/agent": os.path.dirname(scene.binary),
+              "/host/cgroup": host.cgroup_mounts()[1], "/host/log": scene.logs_directory}
+    options = [f"--cap-drop=CAP_{name}" for name in DOCKER] + [f"--cap-add=CAP_{name}" for name in SIX]
+    for directory in (*places, "/proc", "/sys", "/dev", "/run", "/etc"):
+        os.makedirs(root + directory)
+    for place, source in places.items():
+        if os.path.exists(source):
+            options += ["--mount", f"type=bind,src={source},dst={place},options=rbind:ro"]
+    scene.containerd.ctr(
+        "containers", "create", "--read-only", "--seccomp", "--net-host", *options, "--rootfs", root, name,
+        f"/agent/{os.path.basename(scene.binary)}", "agent", "--otlp-endpoint",
+        scene.collector.endpoint(), "--frequency", "99", "--export-interval", "2s", "--cgroup-root",
+        "/host/cgroup", "--pod-logs", "/host/log")
+    spec = with_host_pids(scene, name)
+    scene.containerd.ctr("run", "--detach", "--log-uri", f"file://{scene.directory}/container.log",
+                         "--config", spec, "--rootfs", name)
+    wait_until_found(scene, loads, f"{scene.directory}/container.log", ALL)
+    tasks = scene.containerd.ctr("tasks", "list")
+    pid = re.search(rf"^{name}\s+(\d+)", tasks, re.MULTILINE)[1]
+    faults = check_threads(pid, mask(SIX))
+    if status_of(f"/proc/{pid}").get("Seccomp") != 2:
+        faults.append("it runs without a seccomp filter")
+    scene.containerd.signal(name, "SIGTERM")
+    host.wait_until("the agent in the container ends", lambda: not host.read_text(f"/proc/{pid}/maps"),
+                    WAIT_SECONDS)
+    log = host.read_text(f"{scene.directory}/container.log")
+    faults += [f"it warns: {line}" for line in log.splitlines() if "level=info" not in line]
+    return faults + compare(loads, scene.collector.finish_output(), ALL)
+
+
+def of_another_user(scene, loads):
+    """A user that was given the six: what shows that others cannot look into the process is that its files in /proc are
+    root's."""
+    added = "-all" + "".join(f",+{name.lower()}" for name in SIX)
+    agent = start_agent(scene, ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                                f"--inh-caps={added}", f"--ambient-caps={added}",
+                                f"--bounding-set={added}"], agent_options(scene))
+    wait_until_found(scene, loads, agent.log_path, ALL)
+    faults = check_threads(agent.pid, mask(SIX)) + check_workers(agent.pid)
+    if os.stat(f"/proc/{agent.pid}/environ").st_uid != 0:
+        faults.append("its environment can be read by its user")
+    samples, problems = end_agent(scene, agent)
+    return faults + problems + compare(loads, samples, ALL)
+
+
+def free_low_port():
+    for port in range(1023, 600, -1):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise host.Skip("no port below 1024 is free")
+
+
+def metric(port, name):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    return int(re.search(rf"^{re.escape(name)} (\d+)", text, re.MULTILINE)[1])
+
+
+def as_plain_root(scene, _loads):
+    """Everything that root could do before: a program and a queue of another user's, a token that only that user may read, a
+    port below 1024."""
+    port, directory = free_low_port(), f"{scene.directory}/nobodys"
+    os.makedirs(f"{directory}/queue")
+    program = shutil.copy(scene.binary, f"{directory}/flamelet")
+    with open(f"{directory}/token", "w", encoding="ascii") as token:
+        token.write("s3cret\n")
+    give_away(directory)
+    command = [program, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "2s",
+               "--frequency", "99", "--queue-dir", f"{directory}/queue", "--otlp-token-file",
+               f"{directory}/token", "--listen", f"127.0.0.1:{port}"]
+    faults = run_as_root(scene, command, port, "root", {"loader"})
+    give_away(directory)    # its own part of the queue, too
+    return faults + run_as_root(scene, command, port, "again", {"loader", "exporter"})
+
+
+def run_as_root(scene, command, port, name, overriders):
+    before = len(files_below(scene.directory + "/nobodys/queue"))
+    agent = scene.add(host.Process("agent", command, f"{scene.directory}/{name}.log"))
+    scene.agents.append(agent)
+    host.wait_until("profiles wait in the queue",
+                    lambda: len(files_below(scene.directory + "/nobodys/queue")) > before, WAIT_SECONDS)
+    host.wait_until("functions have names", lambda: metric(port, 'flamelet_frames_total{named="yes"}'),
+                    WAIT_SECONDS)
+    faults = check_threads(agent.pid, 0, overriders=overriders) + check_workers(agent.pid)
+    if (status := agent.finish(20, signal.SIGTERM)) != 0:
+        faults.append(f"exit status {status}: {agent.log()[-1000:]}")
+    return faults
+
+
+def files_below(directory):
+    return [name for _, _, names in os.walk(directory) for name in names]
+
+
+def leaves_no_core(scene, _loads):
+    """Secrets are in memory: where a control process leaves a core file, the agent leaves none."""
+    directory = f"{scene.directory}/core"
+    os.makedirs(directory)
+    process = {"cwd": directory, "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))}
+    control = host.Process("control", ["sleep", "60"], f"{scene.directory}/control.log", **process)
+    time.sleep(0.2)
+    control.finish(10, signal.SIGABRT)
+    if not os.listdir(directory):
+        print("SKIP core files: a process that aborts leaves none here", flush=True)
+        return []
+    shutil.rmtree(directory)
+    os.makedirs(directory)
+    agent = start_agent(scene, [], agent_options(scene), **process)
+    host.wait_until("the agent samples", lambda: "sampling at" in agent.log(), WAIT_SECONDS)
+    agent.finish(10, signal.SIGABRT)
+    scene.collector.finish_output()
+    return [f"it leaves {name}" for name in os.listdir(directory)]
+
+
+CASES = (with_the_six, in_a_container, of_another_user, as_plain_root, without_root, behind_filters,
+         leaves_no_core)
+
+
+def run_cases(scene, loads):
+    cases = [(case.__name__, lambda case=case: case(scene, loads)) for case in CASES]
+    cases += [(f"without {name}", lambda name=name: without_one(scene, loads, name)) for name in LOSSES]
+    cases += [(f"without {name}", lambda name=name: without_a_required_one(scene, name))
+              for name in SIX if name not in LOSSES]
+    faults = []
+    for name, run in cases:
+        try:
+            found = run()
+        except host.Failure as failure:
+            found = [str(failure)]
+        print(f"{name}: {'wrong' if found else 'ok'}", flush=True)
+        faults += [f"{name}: {fault}" for fault in found]
+    return faults
+
+
+def check(binary):
+    host.require("containerd", "ctr", "runc", "gcc", "protoc", "setpriv", "unshare")
+    if not host.is_mount("/"):
+        raise host.Skip("/ is no mount point (a chroot): runc cannot start containers in it")
+    if status_of("/proc/self")["CapBnd"] & mask(SIX) != mask(SIX):
+        raise host.Skip("root here lacks capabilities")
+    host.adopt_orphans()
+    with scenes.Scene(binary, False) as scene:
+        loads = Loads(scene)
+        loads.start()
+        return run_cases(scene, loads)
+
+
+def main():
+    return host.judge(check, os.path.abspath(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
