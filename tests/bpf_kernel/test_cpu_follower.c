@@ -6,6 +6,7 @@
 #include "base/capabilities.h"
 #include "base/clock.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -76,7 +77,7 @@ static void a_cpu_that_may_not_be_sampled_is_told_of_once_and_counted(void **sta
 	int ends[2], status = 0;
 	(void)state;
 
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
 		dup2(ends[1], STDERR_FILENO);

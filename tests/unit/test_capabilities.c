@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -152,7 +153,7 @@ static int look_at_file(const char *path)
 static int look_at_files(void)
 {
 	char path[] = "/tmp/flamelet-test-XXXXXX";
-	_cleanup_close_ int fd = mkstemp(path);
+	_cleanup_close_ int fd = mkostemp(path, O_CLOEXEC);
 
 	CHECK(fd >= 0);
 	int r = look_at_file(path);

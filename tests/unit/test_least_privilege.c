@@ -3,6 +3,7 @@
 
 #include "base/capabilities.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ static void run(int (*body)(void), char *log, size_t log_bytes)
 {
 	int ends[2], status = 0;
 
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
 		dup2(ends[1], STDERR_FILENO);

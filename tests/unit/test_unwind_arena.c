@@ -246,7 +246,8 @@ static void threads_do_not_disturb_each_other(void **state)
 	pthread_t threads[3];
 
 	for (size_t i = 0; i < array_len(threads); i++)
-		assert_int_equal(thread_start("arena", UINT64_MAX, put_and_free, *state, &threads[i]), 0);
+		assert_int_equal(
+			thread_start("arena", UINT64_MAX, put_and_free, *state, &threads[i]), 0);
 	for (size_t i = 0; i < array_len(threads); i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	unwind_arena_reclaim(((struct fixture *)*state)->arena);
