@@ -82,7 +82,7 @@ static void what_is_not_kept_is_gone_for_good(void **state)
 static int inherit_one(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	CHECK(syscall(SYS_capget, &header, data) == 0);
 	data[0].inheritable = (uint32_t)CAPABILITY(KILL);
