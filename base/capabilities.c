@@ -14,18 +14,18 @@ struct sets {
 	uint64_t permitted;
 };
 
-static int read_sets(struct sets *ret_sets)
+static bool read_sets(struct sets *ret_sets)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	if (syscall(SYS_capget, &header, data) < 0)
-		return -errno;
+		return false;
 	*ret_sets = (struct sets){
 		.effective = data[0].effective | (uint64_t)data[1].effective << SET_BITS,
 		.permitted = data[0].permitted | (uint64_t)data[1].permitted << SET_BITS,
 	};
-	return 0;
+	return true;
 }
 
 /* None can be inherited, so the kernel empties the ambient set as well. */
@@ -45,16 +45,15 @@ uint64_t capabilities_effective(void)
 {
 	struct sets sets;
 
-	return read_sets(&sets) == 0 ? sets.effective : 0;
+	return read_sets(&sets) ? sets.effective : 0;
 }
 
 int capabilities_keep(uint64_t wanted)
 {
 	struct sets sets;
 
-	int r = read_sets(&sets);
-	if (r < 0)
-		return r;
+	if (!read_sets(&sets))
+		return -EPERM;
 	if (wanted & CAPABILITIES_IN_SYS_ADMIN & ~sets.effective)
 		wanted |= CAPABILITY(SYS_ADMIN);
 	sets.effective &= wanted;
@@ -76,7 +75,7 @@ uint64_t capabilities_for_file(const char *path, int mode)
 {
 	struct sets sets, lowered;
 
-	if (read_sets(&sets) < 0 || !(sets.effective & CAPABILITY(DAC_OVERRIDE)))
+	if (!read_sets(&sets) || !(sets.effective & CAPABILITY(DAC_OVERRIDE)))
 		return 0;
 	lowered = sets;
 	lowered.effective &= ~CAPABILITY(DAC_OVERRIDE);
