@@ -200,13 +200,6 @@ static uint32_t read_status(const char *text)
 	return parse_u32(text, &status) < 0 ? GRPC_UNKNOWN : status;
 }
 
-bool grpc_answer_is_unauthenticated(const struct grpc_answer *answer)
-{
-	if (!answer->status)
-		return answer->http.status == 401;
-	return read_status(answer->status) == GRPC_UNAUTHENTICATED;
-}
-
 void grpc_answer_judge(const struct grpc_answer *answer, struct delivery *delivery)
 {
 	delivery->was_answered = true;

@@ -6,8 +6,6 @@
 #include "otlp/delivery.h"
 #include "otlp/http_answer.h"
 
-#include <stdbool.h>
-
 struct grpc_answer {
 	struct http_answer http;
 	/* Headers or trailers, as they came; NULL: not there. */
@@ -16,9 +14,6 @@ struct grpc_answer {
 	const char *details; /* grpc-status-details-bin */
 	const char *encoding; /* grpc-encoding */
 };
-
-/* Whether the receiver says that it does not know us. */
-bool grpc_answer_is_unauthenticated(const struct grpc_answer *answer);
 
 void grpc_answer_judge(const struct grpc_answer *answer, struct delivery *delivery);
 

@@ -35,12 +35,20 @@ static bool is_name(const char *name, size_t len, const char *other)
 	return strlen(other) == len && strncasecmp(name, other, len) == 0;
 }
 
-bool header_list_has(const struct header_list *list, const char *name)
+/* Whether one of the first `nr_lines` headers has the name that `line` begins with. */
+static bool has_name_of(const struct header_list *list, size_t nr_lines, const char *line)
 {
-	for (size_t i = 0; i < list->nr_lines; i++)
-		if (is_name(list->lines[i], name_len(list->lines[i]), name))
+	size_t len = name_len(line);
+
+	for (size_t i = 0; i < nr_lines; i++)
+		if (name_len(list->lines[i]) == len && strncasecmp(list->lines[i], line, len) == 0)
 			return true;
 	return false;
+}
+
+bool header_list_has(const struct header_list *list, const char *name)
+{
+	return has_name_of(list, list->nr_lines, name);
 }
 
 /* Headers that say how the bytes are to be read are not the user's to choose. */
@@ -65,6 +73,15 @@ static bool is_value(const char *text)
 	return true;
 }
 
+static int take_line(struct header_list *list, char **line)
+{
+	int r = array_grow(list->lines, list->cap_lines, list->nr_lines + 1, HEADERS_MAX);
+
+	if (r == 0)
+		list->lines[list->nr_lines++] = take_ptr(*line);
+	return r;
+}
+
 /* libcurl wants a semicolon instead of the colon where there is no value. */
 static int append(struct header_list *list, const char *name, size_t len, const char *value)
 {
@@ -73,13 +90,11 @@ static int append(struct header_list *list, const char *name, size_t len, const 
 	value += strspn(value, " \t");
 	if (!is_value(value))
 		return -EINVAL;
-	int r = array_grow(list->lines, list->cap_lines, list->nr_lines + 1, HEADERS_MAX);
-	if (r < 0)
-		return r;
-	if (asprintf(&line, value[0] ? "%.*s: %s" : "%.*s;%s", (int)len, name, value) < 0)
+	if (asprintf(&line, value[0] ? "%.*s: %s" : "%.*s;%s", (int)len, name, value) < 0) {
+		line = NULL;
 		return -ENOMEM;
-	list->lines[list->nr_lines++] = take_ptr(line);
-	return 0;
+	}
+	return take_line(list, &line);
 }
 
 int header_list_add(struct header_list *list, const char *line)
@@ -96,4 +111,30 @@ int header_list_add_own(struct header_list *list, const char *name, const char *
 	if (header_list_has(list, name))
 		return 0;
 	return append(list, name, strlen(name), value);
+}
+
+int header_list_merge(struct header_list *list, const struct header_list *weaker)
+{
+	size_t nr_before = list->nr_lines;
+
+	for (size_t i = 0; i < weaker->nr_lines; i++) {
+		_cleanup_free_ char *line = NULL;
+
+		if (has_name_of(list, nr_before, weaker->lines[i]))
+			continue;
+		line = strdup(weaker->lines[i]);
+		int r = line ? take_line(list, &line) : -ENOMEM;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+bool header_list_equal(const struct header_list *a, const struct header_list *b)
+{
+	size_t i = 0;
+
+	while (i < a->nr_lines && i < b->nr_lines && strcmp(a->lines[i], b->lines[i]) == 0)
+		i++;
+	return i == a->nr_lines && i == b->nr_lines;
 }

@@ -28,4 +28,10 @@ int header_list_add(struct header_list *list, const char *line) must_check;
  * -ENOSPC, -ENOMEM. */
 int header_list_add_own(struct header_list *list, const char *name, const char *value) must_check;
 
+/* Adds those of a weaker list whose names `list` does not have. Errors: -ENOSPC, -ENOMEM. */
+int header_list_merge(struct header_list *list, const struct header_list *weaker) must_check;
+
+/* Whether both have the same headers, in the same order. */
+bool header_list_equal(const struct header_list *a, const struct header_list *b);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push.
  *
- * Retrying is the caller's business: a transport sends once (twice at most where a token was renewed, see
- * token_file). Belongs to one thread. */
+ * Retrying is the caller's business: a transport sends once (twice at most where credentials were renewed, see
+ * header_file). Belongs to one thread. */
 #ifndef OTLP_TRANSPORT_H
 #define OTLP_TRANSPORT_H
 
@@ -25,10 +25,9 @@ struct transport_opts {
 				     * those that say what the body is cannot be set. */
 	size_t nr_headers;
 	const char *tenant; /* X-Scope-OrgID; NULL: none */
-	const char *
-		token_file; /* bearer token, read for each request; NULL: none. Where the receiver says that it
-				 * does not know us and the file holds another token by then, the request is sent
-				 * again. */
+	/* Headers and a bearer token, read for each request; NULL: none. Where the receiver says that it does not
+	 * know us, or what we may do, and a file holds something else by then, the request is sent again. */
+	const char *header_file, *token_file;
 	const char *ca_file; /* NULL: the system's */
 	const char *client_cert_file,
 		*client_key_file; /* mTLS; NULL: none. Read for each connection. */
@@ -44,7 +43,7 @@ int transport_new(const struct transport_opts *opts, struct transport **ret_tran
 void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)
 
-/* Sends an encoded, not compressed, request. Local failures (no memory, no token file) are DELIVERY_RETRY, too. */
+/* Sends an encoded, not compressed, request. Local failures (no memory, no header file) are DELIVERY_RETRY, too. */
 void transport_send(struct transport *transport, const void *body, size_t len,
 		    struct delivery *ret_delivery);
 

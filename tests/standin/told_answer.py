@@ -10,13 +10,15 @@
     sleep=S         after S seconds
     token=T&renew=F if the request does not carry "Bearer T": T is written to the file F, and the
                     status is 401 (16 with gRPC)
+    authorization=A&renew=F
+                    the same with all of that header, of which F gets a line: "Authorization: A"
     anything else   a header (trailer with gRPC) of the answer
 """
 import time
 import urllib.parse
 from dataclasses import dataclass
 
-OPTIONS = ("body", "hex", "repeat", "echo", "sleep", "token", "renew")
+OPTIONS = ("body", "hex", "repeat", "echo", "sleep", "token", "authorization", "renew")
 
 
 @dataclass
@@ -30,12 +32,14 @@ def echo(names, request):
     return "; ".join(f"{name}={request.get(name, '')}" for name in names.split(",")).encode("latin-1")
 
 
-def is_known(request, token, renew):
-    """Whether the request carries the token; if not it is there from now on."""
-    if request.get("authorization") == "Bearer " + token:
+def is_known(request, options):
+    """Whether the request carries the credentials; if not they are there from now on."""
+    token = options.get("token")
+    wanted = options.get("authorization", f"Bearer {token}")
+    if request.get("authorization") == wanted:
         return True
-    with open(renew, "w", encoding="utf-8") as file:
-        file.write(token + "\n")
+    with open(options["renew"], "w", encoding="utf-8") as file:
+        file.write((token or f"Authorization: {wanted}") + "\n")
     return False
 
 
@@ -52,7 +56,7 @@ def parse(text, request_headers, request_body, unknown_status=401):
     if "echo" in options:
         body = echo(options["echo"], request)
     time.sleep(float(options.get("sleep", 0)))
-    if "token" in options and not is_known(request, options["token"], options["renew"]):
+    if "renew" in options and not is_known(request, options):
         status = unknown_status
     return ToldAnswer(int(status), body * int(options.get("repeat", 1)),
                       [(name, value) for name, value in pairs if name not in OPTIONS])

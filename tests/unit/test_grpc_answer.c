@@ -273,16 +273,16 @@ static void a_success_may_be_partial(void **state)
 	}
 }
 
-static void either_status_can_say_that_we_are_not_known(void **state)
+static void either_status_can_deny_us(void **state)
 {
 	static const struct {
 		unsigned int http_status;
 		const char *status;
-		bool is_unauthenticated;
+		bool is_denied;
 	} cases[] = {
 		{ 401, NULL, true },  { 200, "16", true },  { 503, "16", true },
-		{ 401, "14", false }, { 200, NULL, false }, { 403, NULL, false },
-		{ 200, "7", false },  { 200, "x", false },
+		{ 401, "14", false }, { 200, NULL, false }, { 403, NULL, true },
+		{ 200, "7", true },   { 200, "x", false },
 	};
 	(void)state;
 
@@ -292,8 +292,10 @@ static void either_status_can_say_that_we_are_not_known(void **state)
 			.status = cases[i].status,
 		};
 
-		assert_int_equal(grpc_answer_is_unauthenticated(&answer),
-				 cases[i].is_unauthenticated);
+		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+
+		grpc_answer_judge(&answer, &delivery);
+		assert_int_equal(delivery.is_denied, cases[i].is_denied);
 	}
 }
 
@@ -308,7 +310,7 @@ int main(void)
 		cmocka_unit_test(without_grpc_status_that_of_http_counts),
 		cmocka_unit_test(an_answer_that_ends_early_is_no_answer),
 		cmocka_unit_test(a_success_may_be_partial),
-		cmocka_unit_test(either_status_can_say_that_we_are_not_known),
+		cmocka_unit_test(either_status_can_deny_us),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

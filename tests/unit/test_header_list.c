@@ -82,6 +82,43 @@ static void a_value_of_ours_must_be_one_too(void **state)
 	assert_int_equal(list.nr_lines, 0);
 }
 
+static void of_a_weaker_list_only_new_names_count(void **state)
+{
+	_cleanup_(header_list_done) struct header_list list = { .lines = NULL };
+	_cleanup_(header_list_done) struct header_list weaker = { .lines = NULL };
+	(void)state;
+
+	assert_int_equal(header_list_add(&list, "x-a: 1"), 0);
+	assert_int_equal(header_list_add(&list, "x-empty:"), 0);
+	assert_int_equal(header_list_add(&weaker, "X-A: 2"), 0);
+	assert_int_equal(header_list_add(&weaker, "X-Empty: 2"), 0);
+	assert_int_equal(header_list_add(&weaker, "x-ab: 3"), 0);
+	assert_int_equal(header_list_add(&weaker, "X-AB: 4"), 0);
+	assert_int_equal(header_list_merge(&list, &weaker), 0);
+	assert_int_equal(list.nr_lines, 4);
+	assert_string_equal(list.lines[0], "x-a: 1");
+	assert_string_equal(list.lines[1], "x-empty;");
+	assert_string_equal(list.lines[2], "x-ab: 3");
+	assert_string_equal(list.lines[3], "X-AB: 4");
+	assert_int_equal(weaker.nr_lines, 4);
+}
+
+static void lists_are_equal_line_by_line(void **state)
+{
+	_cleanup_(header_list_done) struct header_list a = { .lines = NULL };
+	_cleanup_(header_list_done) struct header_list b = { .lines = NULL };
+	(void)state;
+
+	assert_true(header_list_equal(&a, &b));
+	assert_int_equal(header_list_add(&a, "x: 1"), 0);
+	assert_false(header_list_equal(&a, &b));
+	assert_int_equal(header_list_add(&b, "x: 1"), 0);
+	assert_true(header_list_equal(&a, &b));
+	assert_int_equal(header_list_add(&a, "y: 1"), 0);
+	assert_int_equal(header_list_add(&b, "y: 2"), 0);
+	assert_false(header_list_equal(&a, &b));
+}
+
 static void a_list_is_bounded(void **state)
 {
 	_cleanup_(header_list_done) struct header_list list = { .lines = NULL };
@@ -90,6 +127,7 @@ static void a_list_is_bounded(void **state)
 	for (size_t i = 0; i < HEADERS_MAX; i++)
 		assert_int_equal(header_list_add(&list, "x: y"), 0);
 	assert_int_equal(header_list_add(&list, "x: y"), -ENOSPC);
+	assert_int_equal(list.nr_lines, HEADERS_MAX);
 }
 
 int main(void)
@@ -98,6 +136,8 @@ int main(void)
 		cmocka_unit_test(a_header_is_a_name_and_a_value),
 		cmocka_unit_test(the_users_header_wins),
 		cmocka_unit_test(a_value_of_ours_must_be_one_too),
+		cmocka_unit_test(of_a_weaker_list_only_new_names_count),
+		cmocka_unit_test(lists_are_equal_line_by_line),
 		cmocka_unit_test(a_list_is_bounded),
 	};
 

@@ -14,15 +14,20 @@
 
 static struct standin server;
 static char token_file[] = "/tmp/flamelet-token-XXXXXX";
+static char header_file[] = "/tmp/flamelet-headers-XXXXXX";
 
 static int start_server(void **state)
 {
-	int fd = mkostemp(token_file, O_CLOEXEC);
+	char *const files[] = { token_file, header_file };
 	(void)state;
 
-	if (fd < 0)
-		return -errno;
-	close(fd);
+	for (size_t i = 0; i < array_len(files); i++) {
+		int fd = mkostemp(files[i], O_CLOEXEC);
+
+		if (fd < 0)
+			return -errno;
+		close(fd);
+	}
 	return standin_start(&server);
 }
 
@@ -30,7 +35,7 @@ static int stop_server(void **state)
 {
 	(void)state;
 	standin_stop(&server);
-	return unlink(token_file);
+	return unlink(token_file) + unlink(header_file);
 }
 
 static void assert_delivery(const struct delivery *delivery, enum delivery_verdict verdict,
@@ -345,7 +350,9 @@ static void a_token_is_read_for_each_request(void **state)
 	}
 	write_token("not one token");
 	transport_send(transport, "x", 1, &delivery);
-	assert_delivery(&delivery, DELIVERY_RETRY, "cannot read the token file: Bad message");
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	assert_non_null(strstr(delivery.message, token_file));
+	assert_non_null(strstr(delivery.message, ": no token"));
 	assert_false(delivery.was_answered);
 }
 
@@ -381,6 +388,118 @@ static void the_users_authorization_leaves_no_need_of_a_file(void **state)
 	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: authorization=Basic eDp5");
 	delivery = send_told(&opts, "401");
 	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+}
+
+static void write_headers(const char *text)
+{
+	assert_int_equal(file_write_atomic(header_file, text, strlen(text)), 0);
+}
+
+/* Over OTLP and Pyroscope's push. */
+static void headers_are_read_for_each_request(void **state)
+{
+	static const char told[] =
+		"X-Answer: 400?Content-Type=text/plain&echo=authorization,x-scope-orgid";
+	static const char *const headers[] = { told };
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{ "# Grafana Cloud\nAuthorization: Basic MTIzNDU2OmdsY19leGFtcGxl\n",
+		  "HTTP status 400: authorization=Basic MTIzNDU2OmdsY19leGFtcGxl; "
+		  "x-scope-orgid=ours" },
+		{ "authorization: Basic eDp5\r\nx-scope-orgid: theirs",
+		  "HTTP status 400: authorization=Basic eDp5; x-scope-orgid=theirs" },
+		{ "x-answer: 200\nx-other: y\n",
+		  "HTTP status 400: authorization=; x-scope-orgid=ours" },
+	};
+	static const enum transport_protocol protocols[] = { TRANSPORT_OTLP_HTTP,
+							     TRANSPORT_PYROSCOPE };
+	(void)state;
+
+	for (size_t i = 0; i < 2 * array_len(cases); i++) {
+		_cleanup_(transport_freep) struct transport *transport = NULL;
+		struct transport_opts opts = local_opts(protocols[i % 2], server.port);
+		struct delivery delivery;
+
+		opts.header_file = header_file;
+		opts.headers = headers;
+		opts.nr_headers = 1;
+		opts.tenant = "ours";
+		assert_int_equal(transport_new(&opts, &transport), 0);
+		write_headers(cases[i / 2].text);
+		transport_send(transport, "x", 1, &delivery);
+		assert_delivery(&delivery, DELIVERY_REFUSED, cases[i / 2].message);
+	}
+}
+
+/* Its request waits; the log does not say what is secret. */
+static void a_broken_header_file_sends_nothing(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ "", ": no header in it" },
+		{ "# all of it\n\n", ": no header in it" },
+		{ "x: y\nBasic s3cret", ":2: no header that can be set" },
+		{ "s3cret\n", ":1: no header that can be set" },
+		{ "Content-Type: s3cret", ":1: no header that can be set" },
+	};
+	_cleanup_(transport_freep) struct transport *transport = NULL;
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	struct delivery delivery;
+	(void)state;
+
+	opts.header_file = header_file;
+	assert_int_equal(transport_new(&opts, &transport), 0);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		write_headers(cases[i].text);
+		transport_send(transport, "x", 1, &delivery);
+		assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+		assert_false(delivery.was_answered);
+		assert_non_null(strstr(delivery.message, header_file));
+		assert_non_null(strstr(delivery.message, cases[i].words));
+		assert_null(strstr(delivery.message, "s3cret"));
+	}
+	unlink(header_file);
+	transport_send(transport, "x", 1, &delivery);
+	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	assert_non_null(strstr(delivery.message, ": No such file"));
+	write_headers("x: y");
+}
+
+static void renewed_headers_are_tried_once(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	char told[128];
+	(void)state;
+
+	opts.header_file = header_file;
+	write_headers("Authorization: Basic old");
+	snprintf(told, sizeof(told), "200?authorization=Basic new&renew=%s", header_file);
+	struct delivery delivery = send_told(&opts, told);
+	assert_delivery(&delivery, DELIVERY_DONE, "");
+
+	write_headers("Authorization: Basic old");
+	delivery = send_told(&opts, "200?authorization=Basic new&renew=/dev/null");
+	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+	assert_true(delivery.is_denied);
+}
+
+static void a_header_file_with_authorization_leaves_no_need_of_a_token(void **state)
+{
+	struct transport_opts opts = local_opts(TRANSPORT_PYROSCOPE, server.port);
+	(void)state;
+
+	opts.header_file = header_file;
+	opts.token_file = "/nonexistent/token";
+	write_headers("authorization: Basic eDp5");
+	struct delivery delivery = send_told(&opts,
+					     "400?Content-Type=text/plain&echo=authorization");
+	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: authorization=Basic eDp5");
+	write_headers("x: y");
+	delivery = send_told(&opts, "200");
+	assert_delivery(&delivery, DELIVERY_RETRY,
+			"cannot make the headers: /nonexistent/token: No such file or directory");
 }
 
 static void certificates_go_both_ways(void **state)
@@ -437,6 +556,10 @@ int main(void)
 		cmocka_unit_test(a_token_is_read_for_each_request),
 		cmocka_unit_test(a_renewed_token_is_tried_once),
 		cmocka_unit_test(the_users_authorization_leaves_no_need_of_a_file),
+		cmocka_unit_test(headers_are_read_for_each_request),
+		cmocka_unit_test(a_broken_header_file_sends_nothing),
+		cmocka_unit_test(renewed_headers_are_tried_once),
+		cmocka_unit_test(a_header_file_with_authorization_leaves_no_need_of_a_token),
 		cmocka_unit_test(certificates_go_both_ways),
 	};
 

@@ -191,6 +191,24 @@ static void a_renewed_token_is_tried_once(void **state)
 	assert_delivery(&delivery, DELIVERY_REFUSED, "gRPC status UNAUTHENTICATED");
 }
 
+/* As metadata. */
+static void headers_of_a_file_are_renewed_too(void **state)
+{
+	struct transport_opts opts = grpc_opts();
+	char told[128];
+	(void)state;
+
+	opts.header_file = token_file;
+	assert_int_equal(file_write_atomic(token_file, "Authorization: Basic b2xk", 25), 0);
+	struct delivery delivery = send_told(&opts,
+					     "0?hex=0a00&authorization=Basic b2xk&renew=/dev/null");
+	assert_delivery(&delivery, DELIVERY_DONE, "");
+
+	snprintf(told, sizeof(told), "0?hex=0a00&authorization=Basic bmV3&renew=%s", token_file);
+	delivery = send_told(&opts, told);
+	assert_delivery(&delivery, DELIVERY_DONE, "");
+}
+
 static void tls_is_used_where_the_url_says_so(void **state)
 {
 	struct transport_opts opts = grpc_opts();
@@ -302,6 +320,7 @@ int main(void)
 		cmocka_unit_test(endless_trailers_do_no_harm),
 		cmocka_unit_test(the_deadline_is_the_timeout),
 		cmocka_unit_test(a_renewed_token_is_tried_once),
+		cmocka_unit_test(headers_of_a_file_are_renewed_too),
 		cmocka_unit_test(tls_is_used_where_the_url_says_so),
 		cmocka_unit_test(what_brings_no_answer_is_tried_again),
 		cmocka_unit_test(answers_of_no_grpc_server_are_understood),
