@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "cli/export_headers.h"
 #include "cli/export_protocol.h"
 #include "selfmon/metric_text.h"
 
@@ -60,6 +61,7 @@ static struct transport_opts transport_opts_of(const struct export_options *opti
 		.headers = (const char *const *)options->headers.items,
 		.nr_headers = options->headers.nr,
 		.tenant = options->tenant,
+		.header_file = options->header_file,
 		.token_file = options->token_file,
 		.ca_file = options->ca_file,
 		.client_cert_file = options->client_cert_file,
@@ -152,6 +154,8 @@ static int name_queue(const struct exporters *exporters, const struct export_opt
 		       export->token_file ? export->token_file : "");
 	for (size_t i = 0; i < export->headers.nr; i++)
 		strbuf_appendf(&key, "\n%s", export->headers.items[i]);
+	if (export->header_file) /* by its name: what it says may be renewed */
+		strbuf_appendf(&key, "\n%s", export->header_file);
 	hash_128(strbuf_str(&key), key.len, hash);
 	int nr_written = snprintf(queue, NAME_BYTES, "%.*s-%08x", len > HOST_MAX ? HOST_MAX : len,
 				  host, (uint32_t)hash[0]);
@@ -194,6 +198,13 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 				 parent, entry->d_name);
 }
 
+static int check_header_file(const struct export_options *export, struct strbuf *reterr_msg)
+{
+	_cleanup_(header_list_done) struct header_list headers = { 0 };
+
+	return export_read_header_file(export, &headers, reterr_msg);
+}
+
 static int start_one(struct exporters *exporters, const struct options *options,
 		     const struct export_options *export, struct exporter_opts *opts,
 		     struct strbuf *reterr_msg)
@@ -205,7 +216,10 @@ static int start_one(struct exporters *exporters, const struct options *options,
 	opts->transport = transport_opts_of(export);
 	opts->with_pprof = export->original_payload;
 	opts->max_request_bytes = export->request_max;
-	int r = name_queue(exporters, export, queue);
+	int r = check_header_file(export, reterr_msg);
+	if (r < 0)
+		return r;
+	r = name_queue(exporters, export, queue);
 	if (r == 0 && options->queue_dir) {
 		r = make_queue_dir(options->queue_dir, queue, &queue_dir);
 		opts->queue_dir = strbuf_str(&queue_dir);

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/http_client.h"
 #include "base/parse.h"
+#include "cli/check_credentials.h"
 #include "cli/doctor.h"
 #include "cli/export_protocol.h"
-#include "base/bearer_token.h"
 #include "otlp/header_list.h"
 #include "otlp/transport_url.h"
 
@@ -16,8 +16,6 @@
 
 #define CONNECT_TIMEOUT_NS (5 * NSEC_PER_SEC)
 #define URL_MAX_BYTES 4096
-#define TOKEN_MAX_BYTES ((size_t)16 << 10)
-#define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
 #define BODY_MAX_BYTES 65536
 #define REMEDY_MAX_BYTES 256
 
@@ -74,7 +72,7 @@ struct answer {
 	unsigned int status;
 };
 
-/* Those of a real request, but the token's. */
+/* Those of a real request, but the files'. */
 static int make_headers(const struct export_options *export, struct header_list *headers)
 {
 	enum transport_protocol protocol = export_protocol(export);
@@ -170,7 +168,7 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  answer->status);
 	else if (answer->kind == ANSWER_UNKNOWN_CLIENT)
 		doctor_report_add(report, FINDING_FAIL, "endpoint",
-				  "give it the right credentials with otlp-header, "
+				  "give it the right credentials with otlp-header-file, "
 				  "otlp-token-file or otlp-client-cert",
 				  "%s answers %s%u: it does not know us", url, kind,
 				  answer->status);
@@ -233,19 +231,6 @@ static void ask(const struct export_options *export, const struct header_list *h
 	add_answer(protocol, url, &answer, report);
 }
 
-static void add_token(const char *path, struct header_list *headers, struct doctor_report *report)
-{
-	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(AUTHORIZATION_MAX_BYTES);
-
-	int r = bearer_token_read(path, TOKEN_MAX_BYTES, &header);
-	if (r == 0)
-		r = header_list_add(headers, strbuf_str(&header));
-	if (r < 0)
-		doctor_report_add(report, FINDING_FAIL, "token",
-				  "see --otlp-token-file: the file has one token, and nothing else",
-				  "%s: %s", path, r == -EBADMSG ? "no token" : strerror(-r));
-}
-
 static void check_endpoint(const struct export_options *export, struct doctor_report *report)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
@@ -264,8 +249,7 @@ static void check_endpoint(const struct export_options *export, struct doctor_re
 			    report);
 		return;
 	}
-	if (export->token_file)
-		add_token(export->token_file, &headers, report);
+	check_credentials(export, &headers, report);
 	ask(export, &headers, strbuf_str(&url), report);
 }
 

@@ -125,7 +125,7 @@ static int check_endpoint_form(const struct check *check)
 
 	if (endpoint->has_user)
 		return refuse(check, "otlp-endpoint",
-			      "a password in the URL would be logged; use otlp-header or "
+			      "a password in the URL would be logged; use otlp-header-file or "
 			      "otlp-token-file");
 	if (endpoint->scheme != ENDPOINT_BARE || check->export->protocol == OPTION_PROTOCOL_GRPC)
 		return 0;

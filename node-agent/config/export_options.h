@@ -36,6 +36,7 @@ struct export_options {
 	enum option_protocol protocol;
 	bool compress; /* gzip */
 	struct string_list headers; /* "Name: value"; metadata with gRPC */
+	char *header_file; /* more of them, read for each request */
 	char *tenant;
 	char *token_file; /* bearer token */
 	char *ca_file; /* NULL: the system's */

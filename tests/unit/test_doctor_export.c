@@ -228,12 +228,75 @@ static void a_token_is_one_word(void **state)
 			       "--otlp-token-file");
 	}
 	assert_int_equal(file_write_atomic(path, " s3cret\r\n", 9), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	expect_finding(check_endpoints, FINDING_WARN, "token", "can be read by every user", "0400");
+	assert_int_equal(chmod(path, 0440), 0);
 
 	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
 	check_endpoints(&host, &report);
 	assert_int_equal(report.nr_findings, 1);
 	assert_string_equal(report.findings[0].name, "endpoint");
 	assert_null(strstr(report.findings[0].detail, "s3cret"));
+}
+
+static void a_header_file_is_counted_not_shown(void **state)
+{
+	static const struct {
+		const char *text, *token_file, *tenant;
+		mode_t mode;
+		enum finding_level level;
+		const char *detail, *remedy;
+	} cases[] = {
+		{ "# x\nx: s3cret\ny: z\n", NULL, NULL, 0400, FINDING_OK, "headers: 2", "" },
+		{ "Authorization: s3cret", NULL, "blue", 0440, FINDING_OK, "headers: 1", "" },
+		{ "x: s3cret\ns3cret\n", NULL, NULL, 0400, FINDING_FAIL, ":2: no header", "file" },
+		{ "", NULL, NULL, 0400, FINDING_FAIL, "no header in it", "--otlp-header-file" },
+		{ "x: s3cret", NULL, NULL, 0444, FINDING_WARN, "read by every user", "0400" },
+		{ "x: s3cret", NULL, NULL, 0660, FINDING_WARN, "changed by other users", "0400" },
+		{ "authorization: s3cret", "/dev/null", NULL, 0400, FINDING_FAIL,
+		  "its Authorization is what otlp-token-file is for", "--otlp-header-file" },
+		{ "x-scope-orgid: s3cret", NULL, "blue", 0400, FINDING_FAIL,
+		  "its X-Scope-OrgID is what otlp-tenant is for", "--otlp-header-file" },
+	};
+	char path[PATH_BYTES];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/headers", temp_dir);
+	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
+	options.export.header_file = path;
+	expect_finding(check_endpoints, FINDING_FAIL, "headers", "No such file",
+		       "--otlp-header-file");
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(4096);
+
+		assert_int_equal(file_write_atomic(path, cases[i].text, strlen(cases[i].text)), 0);
+		assert_int_equal(chmod(path, cases[i].mode), 0);
+		options.export.token_file = (char *)cases[i].token_file;
+		options.export.tenant = (char *)cases[i].tenant;
+		expect_finding(check_endpoints, cases[i].level, "headers", cases[i].detail,
+			       cases[i].remedy);
+		check_endpoints(&host, &report);
+		doctor_report_append_json(&report, &out);
+		assert_null(strstr(strbuf_str(&out), "s3cret"));
+	}
+}
+
+static void a_header_file_is_shown_to_the_receiver(void **state)
+{
+	char path[PATH_BYTES];
+	struct standin server;
+	(void)state;
+
+	if (standin_start(&server) < 0)
+		skip(); /* no Python */
+	snprintf(path, sizeof(path), "%s/answer", temp_dir);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
+	assert_int_equal(file_write_atomic(path, "X-Answer: 401\n", 14), 0);
+	options.export.endpoint = url;
+	options.export.header_file = path;
+	expect_endpoint(FINDING_FAIL, "answers 401", "otlp-header-file");
+	standin_stop(&server);
 }
 
 static void each_destination_is_looked_at(void **state)
@@ -298,6 +361,8 @@ int main(void)
 		EMPTY_TEST(a_grpc_server_wants_our_certificate),
 		EMPTY_TEST(a_certificate_is_verified_as_the_options_say),
 		EMPTY_TEST(a_token_is_one_word),
+		EMPTY_TEST(a_header_file_is_counted_not_shown),
+		EMPTY_TEST(a_header_file_is_shown_to_the_receiver),
 		EMPTY_TEST(each_destination_is_looked_at),
 		EMPTY_TEST(a_queue_needs_a_directory_with_room),
 	};

@@ -2,12 +2,14 @@
 #include "exporters.h"
 
 #include "base/clock.h"
+#include "base/fileio.h"
 #include "base/log.h"
 #include "profile/builder.h"
 #include "remove_tree.h"
 #include "unit.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +146,49 @@ static void a_queue_that_cannot_be_made_is_named(void **state)
 	assert_string_equal(strbuf_str(&message), "--queue-dir /dev/null/queue: Not a directory");
 }
 
+/* Which would say of other headers that they belong to somebody else. */
+static void renewed_headers_find_the_queue_again(void **state)
+{
+	struct options options = { .export = nowhere, .queue_max = 1 << 20 };
+	char queue_dir[64], path[64];
+	(void)state;
+
+	snprintf(queue_dir, sizeof(queue_dir), "%s/renewed", dir);
+	snprintf(path, sizeof(path), "%s/headers", dir);
+	options.queue_dir = queue_dir;
+	options.export.header_file = path;
+	for (size_t i = 0; i < 2; i++) {
+		const char *text = i == 0 ? "Authorization: Basic b2xk"
+					  : "Authorization: Basic bmV3";
+		assert_int_equal(file_write_atomic(path, text, strlen(text)), 0);
+		_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+
+		assert_int_equal(exporters_get_stats(exporters).nr_samples_restored, i * 7);
+		push(exporters, 7);
+		exporters_finish(exporters, 0);
+		assert_int_equal(nr_entries(queue_dir), 1);
+	}
+	options.export.header_file = NULL;
+	_cleanup_(exporters_stopp) struct exporters *other = start(&options);
+	assert_int_equal(exporters_get_stats(other).nr_samples_restored, 0);
+}
+
+static void a_broken_header_file_is_named_at_the_start(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
+	struct options options = { .export = nowhere, .queue_max = 1 << 20 };
+	struct exporters *exporters = NULL;
+	char path[64], line[128];
+	(void)state;
+
+	snprintf(path, sizeof(path), "%s/headers", dir);
+	snprintf(line, sizeof(line), "%s:2: no header that can be set; write Name: value", path);
+	options.export.header_file = path;
+	assert_int_equal(file_write_atomic(path, "x: y\nBasic s3cret\n", 18), 0);
+	assert_int_equal(exporters_start(&options, 0, &message, &exporters), -EBADMSG);
+	assert_string_equal(strbuf_str(&message), line);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -166,6 +211,8 @@ int main(void)
 		cmocka_unit_test(one_receiver_is_told_by_the_sums),
 		cmocka_unit_test(each_receiver_has_a_queue_of_its_own),
 		cmocka_unit_test(a_queue_that_cannot_be_made_is_named),
+		cmocka_unit_test(renewed_headers_find_the_queue_again),
+		cmocka_unit_test(a_broken_header_file_is_named_at_the_start),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

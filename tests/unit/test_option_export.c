@@ -40,6 +40,7 @@ static void everything_can_be_said(void **state)
 {
 	static const char words[] =
 		"--otlp-compression none --otlp-tenant one --otlp-token-file /etc/hostname "
+		"--otlp-header-file /etc/hosts "
 		"--otlp-client-cert /etc/hostname --otlp-client-key /etc/hosts "
 		"--otlp-verify ca-only --otlp-preset pyroscope --exclude-attribute host.*,url "
 		"--attribute-values-max 50 --otlp-original-payload pprof";
@@ -53,6 +54,7 @@ static void everything_can_be_said(void **state)
 	assert_false(export->compress);
 	assert_string_equal(export->tenant, "one");
 	assert_string_equal(export->token_file, "/etc/hostname");
+	assert_string_equal(export->header_file, "/etc/hosts");
 	assert_string_equal(export->client_cert_file, "/etc/hostname");
 	assert_string_equal(export->client_key_file, "/etc/hosts");
 	assert_int_equal(export->verify, HTTP_VERIFY_CA_ONLY);
@@ -268,10 +270,10 @@ static const struct refusal refusals[] = {
 	  "--otlp-endpoint: grpc:// contradicts the otlp-protocol http/protobuf; "
 	  "remove one" },
 	{ "--otlp-endpoint http://u:s3cret@a",
-	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header or "
+	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header-file or "
 	  "otlp-token-file" },
 	{ "--otlp-endpoint u:s3cret@a:1 --otlp-protocol grpc",
-	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header or "
+	  "--otlp-endpoint: a password in the URL would be logged; use otlp-header-file or "
 	  "otlp-token-file" },
 	{ "--exporter pyroscope --otlp-endpoint grpc://a:1",
 	  "--otlp-endpoint: the exporter pyroscope uses HTTP; write http:// or https://" },
@@ -303,6 +305,9 @@ static const struct refusal refusals[] = {
 	  "--otlp-token-file: otlp-header has an Authorization, too; remove one" },
 	{ "--otlp-header x-scope-orgid:1 --otlp-tenant 2",
 	  "--otlp-tenant: otlp-header has an X-Scope-OrgID, too; remove one" },
+	{ "--otlp-header-file /nonexistent",
+	  "--otlp-header-file: cannot read \"/nonexistent\": No such file or directory; "
+	  "write the path of a file that can be read" },
 	{ "--otlp-tenant=", "--otlp-tenant: \"\" is not a tenant's ID; "
 			    "write up to 150 printable characters without blanks" },
 	{ "--sample-attributes thread",
@@ -357,7 +362,7 @@ static void variables_are_refused_by_their_names(void **state)
 		  "OTEL_EXPORTER_OTLP_CLIENT_KEY: its certificate is missing: otlp-client-cert" },
 		{ "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://u:s3cret@a",
 		  "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT: a password in the URL would be logged; "
-		  "use otlp-header or otlp-token-file" },
+		  "use otlp-header-file or otlp-token-file" },
 		{ "OTEL_EXPORTER_OTLP_CERTIFICATE", "/nonexistent",
 		  "OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read \"/nonexistent\": No such file or "
 		  "directory; write the path of a file that can be read" },
