@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass
 import functools
-import os
 
 from exports import check_all_in, check_message, check_receiver, check_sum, check_waits
 from fault_server import Answer, LOST, OK, RESET, TRANSPORTS, Receiver
@@ -133,26 +132,6 @@ def some_rejected(context, transport):
         return faults + check_message(report, SAYS, str(receiver.gate.port))
 
 
-def renewed_token(context, transport):
-    """The token expires; its file has a new one when the refusal comes."""
-    token_file = f"{context.directory}/token"
-
-    def write_token(token):
-        with open(token_file + ".new", "w", encoding="ascii") as file:
-            file.write(token + "\n")
-        os.rename(token_file + ".new", token_file)
-
-    with Receiver(transport) as receiver:
-        write_token("old")
-        receiver.token, receiver.on_refused_token = "new", lambda: write_token("new")
-        receiver.open()
-        report = context.export(["small"], receiver, "--otlp-token-file", token_file).finish()
-        faults = check_all_in(report, "sent", context.recordings.nr_samples("small"))
-        if len(receiver.requests) != 2:
-            faults.append(f"{len(receiver.requests)} requests, not 2")
-        return faults + check_receiver([report], receiver)
-
-
 def poison(context, transport):
     """A receiver that never takes one of the requests, and says that it will, gets all the others."""
     with Receiver(transport) as receiver:
@@ -174,7 +153,6 @@ def poison(context, transport):
 CASES = [
     ("poison", poison, TRANSPORTS),
     ("backoff grows", backoff_grows, TRANSPORTS),
-    ("token renewed", renewed_token, TRANSPORTS),
     ("partial success, some rejected", some_rejected, OTLP),
     *((row.name, functools.partial(run_row, row), row.transports) for row in ROWS),
 ]

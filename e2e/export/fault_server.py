@@ -64,7 +64,7 @@ class Answer:
 OK = Answer()
 RESET = Answer(is_reset=True)
 LOST = Answer(is_reset=True, is_lost=True)
-UNAUTHENTICATED = Answer(401, "UNAUTHENTICATED", "the token is not known")
+UNAUTHENTICATED = Answer(401, "UNAUTHENTICATED", "the sender is not known")
 
 
 @dataclass
@@ -93,8 +93,8 @@ class Receiver:
         self.gate = Gate(self.socket_path)
         self.tls = self.server = None
         self.script = collections.deque()
-        self.token = None               # what the bearer must show; None: nothing
-        self.on_refused_token = None    # called before the refusal leaves
+        self.authorization = None       # the header that it must have; None: any
+        self.on_denial = None           # called before the refusal leaves
         self.poison = None              # a digest, or True for the first one that comes …
         self.poison_answer = None       # … that gets this answer for ever
         self.requests = []
@@ -151,11 +151,11 @@ class Receiver:
         return [sum(request.nr_samples for request in requests)
                 for requests in (self.taken(), self.repeated())]
 
-    def take(self, body, began, token):
+    def take(self, body, began, authorization):
         """Notes a request and decides on its answer, then waits as long as that one is slow."""
         request = self.read(body, began)
         with self.lock:
-            request.answer = self.decide(request, token)
+            request.answer = self.decide(request, authorization)
             self.requests.append(request)
         self.is_stopping.wait(request.answer.delay_s)
         request.answered = time.monotonic()
@@ -169,10 +169,10 @@ class Receiver:
             self.log.add(body)
         return Request(began, count(body), hashlib.sha256(body).hexdigest())
 
-    def decide(self, request, token):
-        if self.token is not None and token != self.token:
-            if self.on_refused_token:
-                self.on_refused_token()
+    def decide(self, request, authorization):
+        if self.authorization not in (None, authorization):
+            if self.on_denial:
+                self.on_denial()
             return UNAUTHENTICATED
         if self.poison is True:
             self.poison = request.digest
@@ -230,8 +230,7 @@ class HttpHandler(http.server.BaseHTTPRequestHandler):
         elif len(body) == int(self.headers["Content-Length"]):
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            self.reply(receiver.take(body, began, token))
+            self.reply(receiver.take(body, began, self.headers.get("Authorization")))
 
     def reply(self, answer):
         if answer.is_reset:
@@ -310,8 +309,7 @@ class GrpcServer:
 
     def export(self, body, context):
         metadata = dict(context.invocation_metadata())
-        token = metadata.get("authorization", "").removeprefix("Bearer ")
-        answer = self.receiver.take(body, time.monotonic(), token)
+        answer = self.receiver.take(body, time.monotonic(), metadata.get("authorization"))
         if answer.is_reset:
             context.abort(grpc.StatusCode.UNAVAILABLE, "never seen")
         if answer.grpc == "OK":

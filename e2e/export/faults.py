@@ -21,6 +21,7 @@ sys.path.append(os.path.join(HERE, "../../tests/standin"))
 # pylint: disable=wrong-import-position
 import answer_cases
 from certificates import Certificates
+import credential_cases
 from exports import Export
 import host
 import queue_cases
@@ -62,9 +63,9 @@ def run_case(shared, number, case):
 
 def find_cases(words):
     """Each with each of its transports."""
+    rows = answer_cases.CASES + credential_cases.CASES + queue_cases.CASES
     cases = [(f"{name}, {transport}", run, transport)
-             for name, run, transports in answer_cases.CASES + queue_cases.CASES
-             for transport in transports]
+             for name, run, transports in rows for transport in transports]
     return [case for case in cases if words in case[0]]
 
 
