@@ -23,6 +23,7 @@ struct command {
 
 int cmd_record(const struct options *options);
 int cmd_agent(const struct options *options);
+int cmd_allow_perf(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_doctor(const struct options *options);
 int cmd_version(const struct options *options);

@@ -14,7 +14,7 @@
 #define SENDERS (COMMAND_AGENT | COMMAND_EXPORT | COMMAND_DOCTOR)
 #define WORKERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_DOCTOR)
 #define CONFIGURED (WORKERS | COMMAND_EXPORT)
-#define ALL (CONFIGURED | COMMAND_VERSION)
+#define ALL (CONFIGURED | COMMAND_VERSION | COMMAND_ALLOW_PERF)
 
 /* A row of the table: option, field of struct options and kind of value, then what is not empty. */
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
@@ -124,6 +124,9 @@ const struct option option_table[] = {
 	       .metavar = "TIME", .help = "from one request to the next", .is_usual = true),
 	OPTION("listen", 0, AGENT, listen, listen, .metavar = "ADDRESS",
 	       .help = "health, metrics: 127.0.0.1:PORT, unix:/PATH", .is_usual = true),
+	OPTION("paranoid-file", 0, COMMAND_ALLOW_PERF, paranoid_file, name,
+	       .fallback = "/proc/sys/kernel/perf_event_paranoid", .metavar = "FILE",
+	       .help = "where it is, of the node", .is_usual = true, .not_in_file = true),
 	OPTION("kubelet-url", 0, WORKERS, kubelet_url, url, .metavar = "URL",
 	       .help = "the kubelet that names pods", .is_usual = true),
 	OPTION("kubelet-ca-file", 0, WORKERS, kubelet_ca_file, file, .metavar = "FILE",
@@ -227,7 +230,8 @@ const char *option_nearest(const char *word, unsigned int commands, bool in_file
 
 const char *command_name(unsigned int commands)
 {
-	static const char *const names[] = { "record", "agent", "doctor", "version", "export" };
+	static const char *const names[] = { "record",	"agent",  "doctor",
+					     "version", "export", [6] = "allow-perf" };
 
 	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
 }

@@ -22,6 +22,7 @@ enum command_id {
 	COMMAND_DOCTOR = 4,
 	COMMAND_VERSION = 8,
 	COMMAND_EXPORT = 16,
+	COMMAND_ALLOW_PERF = 64,
 };
 
 enum option_demangle {
@@ -91,6 +92,8 @@ struct options {
 	uint64_t queue_max; /* bytes */
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
+
+	char *paranoid_file; /* kernel.perf_event_paranoid */
 
 	/* What functions are called. */
 	enum option_demangle demangle;
