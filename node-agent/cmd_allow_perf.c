@@ -8,13 +8,15 @@
 #include <string.h>
 
 #define MESSAGE_MAX_BYTES 4096
+#define PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
 
 int cmd_allow_perf(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	const char *path = options->paranoid_file ? options->paranoid_file : PARANOID_FILE;
 	int before;
 
-	int r = perf_paranoid_allow(options->paranoid_file, &before, &message);
+	int r = perf_paranoid_allow(path, &before, &message);
 	if (r < 0) {
 		fprintf(stderr, "flamelet allow-perf: %s\n",
 			message.len > 0 ? message.data : strerror(-r));

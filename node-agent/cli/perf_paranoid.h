@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.perf_event_paranoid. Debian's and Ubuntu's kernels know 3 and 4, with which CAP_PERFMON does not suffice to
- * sample; with 2, every kernel's own default, it does. Writing the file needs no capability: it belongs to the
+ * sample; with 2, the default of other kernels, it does. Writing the file needs no capability: it belongs to the
  * host's user 0. */
 #ifndef CLI_PERF_PARANOID_H
 #define CLI_PERF_PARANOID_H

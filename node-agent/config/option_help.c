@@ -38,8 +38,7 @@ static const struct command_help command_helps[] = {
 	  "  flamelet export a.pb.gz b.pb.gz --otlp-endpoint grpc://otel:4317 --at now\n"
 	  "  flamelet export *.gz --exporter pyroscope --otlp-endpoint http://pyro:4040\n" },
 	{ COMMAND_ALLOW_PERF,
-	  "flamelet allow-perf [OPTION]...   lower kernel.perf_event_paranoid to 2 if it is "
-	  "higher\n"
+	  "flamelet allow-perf [OPTION]...   lower kernel.perf_event_paranoid to 2\n"
 	  "\n"
 	  "  flamelet allow-perf                        for Debian's and Ubuntu's kernels\n"
 	  "  flamelet allow-perf --paranoid-file /host/perf_event_paranoid   in a container\n" },

@@ -93,7 +93,7 @@ struct options {
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 
-	char *paranoid_file; /* kernel.perf_event_paranoid */
+	char *paranoid_file; /* of allow-perf; NULL: where it always is */
 
 	/* What functions are called. */
 	enum option_demangle demangle;

@@ -300,8 +300,9 @@ static size_t count_lines(const char *text)
 
 static void help_fits_a_small_terminal(void **state)
 {
-	static const enum command_id commands[] = { COMMAND_RECORD, COMMAND_AGENT, COMMAND_DOCTOR,
-						    COMMAND_VERSION, COMMAND_EXPORT };
+	static const enum command_id commands[] = { COMMAND_RECORD, COMMAND_AGENT,
+						    COMMAND_DOCTOR, COMMAND_VERSION,
+						    COMMAND_EXPORT, COMMAND_ALLOW_PERF };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(commands); i++) {
@@ -323,6 +324,7 @@ static void all_options_are_in_the_long_help(void **state)
 	options_help(COMMAND_AGENT, true, &help);
 	options_help(COMMAND_DOCTOR, true, &help);
 	options_help(COMMAND_EXPORT, true, &help);
+	options_help(COMMAND_ALLOW_PERF, true, &help);
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		assert_non_null(strstr(strbuf_str(&help), option_table[i].name));
 		assert_in_range(strlen(option_table[i].help), 5, 60);
