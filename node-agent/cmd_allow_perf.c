@@ -14,7 +14,7 @@ int cmd_allow_perf(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	const char *path = options->paranoid_file ? options->paranoid_file : PARANOID_FILE;
-	int before;
+	int before = 0;
 
 	int r = perf_paranoid_allow(path, &before, &message);
 	if (r < 0) {

@@ -94,7 +94,7 @@ static int explain_writing(const char *path, int error, int number, struct strbu
 
 int perf_paranoid_allow(const char *path, int *ret_before, struct strbuf *reterr_msg)
 {
-	int before, after;
+	int before = 0, after = 0;
 
 	int r = read_number(path, &before);
 	if (r < 0)
