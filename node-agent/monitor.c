@@ -33,10 +33,15 @@ static unsigned int make_index(struct strbuf *body, void *data)
 	return 200;
 }
 
-/* "ok", or what is wrong. */
-static unsigned int make_verdict(struct strbuf *body, const char *problem)
+/* What is wrong, or "ok", and what is not as it should be all the same. */
+static unsigned int make_verdict(struct strbuf *body, const char *problem, const char *missing)
 {
-	strbuf_appendf(body, "%s\n", problem ? problem : "ok");
+	if (problem)
+		strbuf_appendf(body, "%s\n", problem);
+	else if (missing)
+		strbuf_appendf(body, "ok, but %s\n", missing);
+	else
+		strbuf_append_str(body, "ok\n");
 	return problem ? 503 : 200;
 }
 
@@ -52,14 +57,15 @@ static unsigned int make_healthz(struct strbuf *body, void *data)
 {
 	struct health health = get_health(data);
 
-	return make_verdict(body, health_problem(&health, clock_mono_ns()));
+	return make_verdict(body, health_problem(&health, clock_mono_ns()), NULL);
 }
 
 static unsigned int make_readyz(struct strbuf *body, void *data)
 {
 	struct health health = get_health(data);
 
-	return make_verdict(body, health_unready(&health, clock_mono_ns()));
+	return make_verdict(body, health_unready(&health, clock_mono_ns()),
+			    health_missing(&health));
 }
 
 static unsigned int make_metrics(struct strbuf *body, void *data)

@@ -16,7 +16,7 @@ struct monitor;
 
 struct monitor_opts {
 	const char *listen; /* see selfmon/listen_address.h */
-	bool has_kubelet; /* not ready before it has answered */
+	bool has_kubelet; /* its first answer is waited for; see health.h */
 	struct exporters *exporters; /* borrowed: where profiles go; NULL: nowhere */
 };
 

@@ -16,6 +16,8 @@ void health_beat(struct health *health, const struct health_beat *beat)
 		health->finished_ns = beat->time_ns;
 		health->nr_windows_then = beat->nr_windows;
 	}
+	if (health->beat_ns == 0)
+		health->first_beat_ns = beat->time_ns;
 	health->nr_finished = beat->nr_finished;
 	health->missing = beat->missing;
 	health->beat_ns = beat->time_ns;
@@ -54,5 +56,12 @@ const char *health_unready(const struct health *health, uint64_t now_ns)
 		return "starting";
 
 	const char *problem = health_problem(health, now_ns);
-	return problem ? problem : health->missing;
+	if (problem || is_older(health->first_beat_ns, HEALTH_MISSING_MAX_NS, now_ns))
+		return problem;
+	return health->missing;
+}
+
+const char *health_missing(const struct health *health)
+{
+	return health->missing;
 }

@@ -2,7 +2,8 @@
 /* Is the agent alive, is it ready? A function of what its reader thread told and of the time; no lock, no clock.
  *
  * Alive means that restarting would not help: the reader's heart beats, and what it hands to the loader comes out
- * again. Ready means that samples are taken and carry their pods' names. */
+ * again. Ready means that samples are taken and carry their pods' names, or that these have been waited for: a rollout
+ * must not hang because of a kubelet that will not answer. */
 #ifndef SELFMON_HEALTH_H
 #define SELFMON_HEALTH_H
 
@@ -13,11 +14,13 @@
 
 #define HEALTH_START_MAX_NS (60 * NSEC_PER_SEC) /* from start to first beat */
 #define HEALTH_BEAT_MAX_NS (10 * NSEC_PER_SEC)
+#define HEALTH_MISSING_MAX_NS (20 * NSEC_PER_SEC) /* from first beat to ready without */
 #define HEALTH_LOADER_MAX_NS (60 * NSEC_PER_SEC) /* a window may take 13 s */
 
 struct health {
 	uint64_t start_ns;
-	uint64_t beat_ns; /* of the last one; 0: none yet */
+	uint64_t first_beat_ns; /* this and the next: 0: none yet */
+	uint64_t beat_ns; /* of the last one */
 	bool is_stopping;
 	const char *missing; /* static; see struct health_beat */
 	uint64_t nr_finished; /* as of the last beat */
@@ -29,7 +32,7 @@ struct health_beat {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, as all times here */
 	uint64_t nr_windows; /* that were handed to the loader */
 	uint64_t nr_finished; /* changes whenever the loader is through with one */
-	const char *missing; /* a static sentence: why it is not ready; NULL: it is */
+	const char *missing; /* a static sentence: what keeps it from being ready; NULL: nothing */
 };
 
 void health_init(struct health *health, uint64_t now_ns);
@@ -43,5 +46,8 @@ const char *health_problem(const struct health *health, uint64_t now_ns);
 
 /* Why it is not ready, a static sentence; NULL: it is. */
 const char *health_unready(const struct health *health, uint64_t now_ns);
+
+/* What is missing although it is ready, a static sentence; NULL: nothing is. */
+const char *health_missing(const struct health *health);
 
 #endif

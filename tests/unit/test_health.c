@@ -68,17 +68,44 @@ static void a_beat_of_a_moment_later_than_now_is_young(void **state)
 	assert_null(problem_at(&health, 4));
 }
 
+static void beat_without(struct health *health, uint64_t second, const char *missing)
+{
+	const struct health_beat beat = { .time_ns = START_NS + second * NSEC_PER_SEC,
+					  .missing = missing };
+
+	health_beat(health, &beat);
+}
+
 static void what_is_missing_keeps_it_unready_but_alive(void **state)
 {
 	struct health health = started();
-	struct health_beat first = { .time_ns = START_NS, .missing = "no kubelet" };
 	(void)state;
 
-	health_beat(&health, &first);
+	assert_null(health_missing(&health));
+	beat_without(&health, 0, "no kubelet");
 	assert_null(problem_at(&health, 0));
 	assert_string_equal(unready_at(&health, 0), "no kubelet");
 	beat(&health, 1, 0, 0);
 	assert_null(unready_at(&health, 1));
+	assert_null(health_missing(&health));
+}
+
+static void what_is_missing_is_waited_for_20_seconds_from_the_first_beat(void **state)
+{
+	struct health health = started();
+	(void)state;
+
+	for (uint64_t second = 50; second <= 70; second++) {
+		beat_without(&health, second, "no kubelet");
+		assert_string_equal(unready_at(&health, second), "no kubelet");
+	}
+	beat_without(&health, 71, "no kubelet");
+	assert_null(unready_at(&health, 71));
+	assert_string_equal(health_missing(&health), "no kubelet");
+	assert_non_null(unready_at(&health, 82)); /* and no beat since */
+	beat(&health, 83, 0, 0);
+	assert_null(unready_at(&health, 83));
+	assert_null(health_missing(&health));
 }
 
 static void a_loader_that_finishes_nothing_for_a_minute_is_stuck(void **state)
@@ -131,6 +158,7 @@ int main(void)
 		cmocka_unit_test(it_is_alive_and_ready_while_its_heart_beats),
 		cmocka_unit_test(a_beat_of_a_moment_later_than_now_is_young),
 		cmocka_unit_test(what_is_missing_keeps_it_unready_but_alive),
+		cmocka_unit_test(what_is_missing_is_waited_for_20_seconds_from_the_first_beat),
 		cmocka_unit_test(a_loader_that_finishes_nothing_for_a_minute_is_stuck),
 		cmocka_unit_test(a_loader_without_work_is_not_stuck),
 		cmocka_unit_test(stopping_is_no_problem_but_not_ready),

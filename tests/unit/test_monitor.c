@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/http_client.h"
+#include "selfmon/health.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +107,22 @@ static void it_waits_for_the_kubelets_first_answer(void **state)
 	assert_says(monitor, "/readyz", 200, "ok\n");
 }
 
+static void it_is_ready_without_the_kubelet_when_it_has_waited(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(true);
+	struct counters counters = { .agent.pods.nr_untrusted = 1 };
+	(void)state;
+
+	monitor_publish(monitor, &counters, clock_mono_ns() - HEALTH_MISSING_MAX_NS - NSEC_PER_SEC);
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	assert_says(monitor, "/readyz", 200, "ok, but the kubelet's certificate");
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	counters.agent.pods.nr_refreshes = 1;
+	monitor_publish(monitor, &counters, clock_mono_ns());
+	get(monitor, "/readyz");
+	assert_string_equal(strbuf_str(&body), "ok\n");
+}
+
 static void a_reader_that_hangs_is_not_alive(void **state)
 {
 	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
@@ -150,6 +167,7 @@ int main(void)
 		cmocka_unit_test(it_is_alive_but_not_ready_while_it_starts),
 		cmocka_unit_test(it_is_ready_when_it_samples_and_not_any_more_when_it_stops),
 		cmocka_unit_test(it_waits_for_the_kubelets_first_answer),
+		cmocka_unit_test(it_is_ready_without_the_kubelet_when_it_has_waited),
 		cmocka_unit_test(a_reader_that_hangs_is_not_alive),
 		cmocka_unit_test(counters_are_due_once_a_second),
 		cmocka_unit_test(an_address_that_is_taken_is_refused),
