@@ -76,15 +76,20 @@ static int start_monitor(const struct options *options, struct exporters *export
 			 struct strbuf *reterr_msg, struct monitor **ret_monitor)
 {
 	const struct monitor_opts opts = { .listen = options->listen,
+					   .metrics_listen = options->metrics_listen,
 					   .has_kubelet = options->kubelet_url,
 					   .exporters = exporters };
 
-	if (!options->listen)
+	if (!opts.listen && !opts.metrics_listen)
 		return 0;
 	int r = monitor_start(&opts, reterr_msg, ret_monitor);
-	if (r == 0)
-		log_info("health and metrics at %s", options->listen);
-	return r;
+	if (r < 0)
+		return r;
+	if (opts.listen)
+		log_info("health and metrics at %s", opts.listen);
+	if (opts.metrics_listen)
+		log_info("metrics at %s, for others, too", opts.metrics_listen);
+	return 0;
 }
 
 static void publish(const struct parts *parts)

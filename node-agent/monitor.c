@@ -12,8 +12,9 @@
 #define TEXT_TYPE "text/plain; charset=utf-8"
 
 struct monitor {
-	struct monitor_opts opts; /* `listen` does not outlive the start */
-	struct http_server *server;
+	struct monitor_opts opts; /* the addresses do not outlive the start */
+	struct http_server *server; /* this and the next: NULL: none */
+	struct http_server *metrics_server;
 	uint64_t start_ns; /* of the process, Unix time */
 	uint64_t next_ns; /* the reader's */
 
@@ -91,6 +92,34 @@ static const struct http_page pages[] = {
 	{ "/metrics", METRIC_TEXT_TYPE, make_metrics },
 };
 
+static const struct http_page metrics_pages[] = {
+	{ "/metrics", METRIC_TEXT_TYPE, make_metrics },
+};
+
+static int start_server(struct monitor *monitor, struct strbuf *reterr_msg)
+{
+	const struct http_server_opts opts = { .thread_name = "http",
+					       .listen = monitor->opts.listen,
+					       .pages = pages,
+					       .nr_pages = array_len(pages),
+					       .data = monitor };
+
+	return opts.listen ? http_server_start(&opts, reterr_msg, &monitor->server) : 0;
+}
+
+/* Another server: whoever floods it, /healthz answers. */
+static int start_metrics_server(struct monitor *monitor, struct strbuf *reterr_msg)
+{
+	const struct http_server_opts opts = { .thread_name = "metrics",
+					       .listen = monitor->opts.metrics_listen,
+					       .is_public = true,
+					       .pages = metrics_pages,
+					       .nr_pages = array_len(metrics_pages),
+					       .data = monitor };
+
+	return opts.listen ? http_server_start(&opts, reterr_msg, &monitor->metrics_server) : 0;
+}
+
 int monitor_start(const struct monitor_opts *opts, struct strbuf *reterr_msg,
 		  struct monitor **ret_monitor)
 {
@@ -104,11 +133,9 @@ int monitor_start(const struct monitor_opts *opts, struct strbuf *reterr_msg,
 	if (self_stats_start_ns(&monitor->start_ns) < 0)
 		monitor->start_ns = clock_real_ns();
 
-	const struct http_server_opts server = { .listen = opts->listen,
-						 .pages = pages,
-						 .nr_pages = array_len(pages),
-						 .data = monitor };
-	int r = http_server_start(&server, reterr_msg, &monitor->server);
+	int r = start_server(monitor, reterr_msg);
+	if (r == 0)
+		r = start_metrics_server(monitor, reterr_msg);
 	if (r == 0)
 		*ret_monitor = take_ptr(monitor);
 	return r;
@@ -118,6 +145,7 @@ void monitor_stop(struct monitor *monitor)
 {
 	if (!monitor)
 		return;
+	http_server_stop(monitor->metrics_server);
 	http_server_stop(monitor->server);
 	pthread_mutex_destroy(&monitor->lock);
 	free(monitor);
@@ -173,4 +201,9 @@ void monitor_stopping(struct monitor *monitor)
 unsigned int monitor_port(const struct monitor *monitor)
 {
 	return http_server_port(monitor->server);
+}
+
+unsigned int monitor_metrics_port(const struct monitor *monitor)
+{
+	return http_server_port(monitor->metrics_server);
 }

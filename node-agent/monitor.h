@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent tells about itself over HTTP: /healthz, /readyz and /metrics. The reader leaves a copy of all counters
- * here once a second, which is its heartbeat; the server's thread answers from the copy. Neither waits for more than
- * that copy. */
+/* What the agent tells about itself over HTTP: /healthz, /readyz and /metrics to its own machine, /metrics alone to others.
+ * The reader leaves a copy of all counters here once a second, which is its heartbeat; the servers' threads answer from
+ * the copy. Nobody waits for more than that copy. */
 #ifndef MONITOR_H
 #define MONITOR_H
 
@@ -15,7 +15,8 @@
 struct monitor;
 
 struct monitor_opts {
-	const char *listen; /* see selfmon/listen_address.h */
+	const char *listen; /* all pages, for this machine; NULL: not served */
+	const char *metrics_listen; /* metrics alone, for others, too; NULL: not served */
 	bool has_kubelet; /* its first answer is waited for; see health.h */
 	struct exporters *exporters; /* borrowed: where profiles go; NULL: nowhere */
 };
@@ -36,7 +37,8 @@ void monitor_publish(struct monitor *monitor, const struct counters *counters, u
 /* The end has begun: not ready any more. NULL is fine. */
 void monitor_stopping(struct monitor *monitor);
 
-/* Where it listens; 0 for a Unix socket. */
+/* Where it listens; 0 for a Unix socket. The server must be there. */
 unsigned int monitor_port(const struct monitor *monitor);
+unsigned int monitor_metrics_port(const struct monitor *monitor);
 
 #endif

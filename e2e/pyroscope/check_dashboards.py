@@ -136,7 +136,7 @@ def check_agents(binary, program, directory):
         agent = host.Process("agent", [
             binary, "agent", "--otlp-endpoint", receiver.url("http"), "--export-interval", "2s",
             "--kubelet-url", f"http://127.0.0.1:{metrics.start_kubelet()}",
-            "--listen", f"127.0.0.1:{port}"], f"{directory}/agent.log")
+            "--metrics-listen", f"*:{port}"], f"{directory}/agent.log")
         prometheus = Prometheus(program, directory, port)
         try:
             host.wait_until("Prometheus has scraped", prometheus.has_samples, 60)

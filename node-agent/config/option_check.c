@@ -20,6 +20,7 @@
 #define CONTAINER_ID_LEN 64
 #define URLS_MAX_BYTES 4000
 #define TENANT_MAX_BYTES 150 /* Grafana's */
+#define HOST_BYTES (INET6_ADDRSTRLEN + 2) /* with brackets */
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 
 static bool is_printable(const char *text)
@@ -84,35 +85,65 @@ int check_label_key(const char *text)
 	return len > 0 && len <= LABEL_KEY_MAX && text[len] == '\0' ? 0 : -EINVAL;
 }
 
-/* "HOST:PORT" with a host that only this machine reaches. */
-static int check_loopback(const char *host, size_t host_len, const char *port)
+/* Copies the host of "HOST:PORT". */
+static int take_host(const char *text, char host[static HOST_BYTES])
+{
+	const char *colon = strrchr(text, ':');
+	uint32_t port;
+
+	if (!colon || parse_u32(colon + 1, &port) < 0 || port < 1 || port > UINT16_MAX ||
+	    (size_t)(colon - text) >= HOST_BYTES)
+		return -EINVAL;
+	memcpy(host, text, (size_t)(colon - text));
+	host[colon - text] = '\0';
+	return 0;
+}
+
+/* A host that only this machine reaches. */
+static bool is_loopback(const char *host)
 {
 	struct in_addr address;
-	char name[INET_ADDRSTRLEN];
-	uint32_t number;
 
-	if (parse_u32(port, &number) < 0 || number < 1 || number > UINT16_MAX ||
-	    host_len >= sizeof(name))
-		return -EINVAL;
-	memcpy(name, host, host_len);
-	name[host_len] = '\0';
-	if (strcmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0)
-		return 0;
-	if (inet_pton(AF_INET, name, &address) != 1)
-		return -EINVAL;
-	return ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET ? 0 : -EINVAL;
+	if (strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
+		return true;
+	return inet_pton(AF_INET, host, &address) == 1 &&
+	       ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
 int check_listen(const char *text)
 {
-	const char *colon = strrchr(text, ':');
+	char host[HOST_BYTES];
 
 	if (strncmp(text, "unix:", 5) == 0)
 		return text[5] == '/' && text[6] && strlen(text + 5) < SOCKET_PATH_BYTES &&
 				       is_printable(text)
 			       ? 0
 			       : -EINVAL;
-	return colon ? check_loopback(text, (size_t)(colon - text), colon + 1) : -EINVAL;
+	return take_host(text, host) == 0 && is_loopback(host) ? 0 : -EINVAL;
+}
+
+/* "[ADDRESS]" */
+static bool is_v6(char *host)
+{
+	size_t len = strlen(host);
+	struct in6_addr address;
+
+	if (len < 2 || host[0] != '[' || host[len - 1] != ']')
+		return false;
+	host[len - 1] = '\0';
+	return inet_pton(AF_INET6, host + 1, &address) == 1;
+}
+
+int check_metrics_listen(const char *text)
+{
+	struct in_addr address;
+	char host[HOST_BYTES];
+
+	if (take_host(text, host) < 0)
+		return -EINVAL;
+	return strcmp(host, "*") == 0 || inet_pton(AF_INET, host, &address) == 1 || is_v6(host)
+		       ? 0
+		       : -EINVAL;
 }
 
 int check_comm(const char *text)

@@ -15,6 +15,7 @@ int check_container(const char *text) must_check;
 int check_selector(const char *text) must_check;
 int check_label_key(const char *text) must_check;
 int check_listen(const char *text) must_check;
+int check_metrics_listen(const char *text) must_check;
 int check_comm(const char *text) must_check;
 int check_url(const char *text) must_check;
 int check_urls(const char *text) must_check;

@@ -124,6 +124,8 @@ const struct option option_table[] = {
 	       .metavar = "TIME", .help = "from one request to the next", .is_usual = true),
 	OPTION("listen", 0, AGENT, listen, listen, .metavar = "ADDRESS",
 	       .help = "health, metrics: 127.0.0.1:PORT, unix:/PATH", .is_usual = true),
+	OPTION("metrics-listen", 0, AGENT, metrics_listen, metrics_listen, .metavar = "ADDRESS",
+	       .help = "metrics for others, too: *:PORT or IP:PORT"),
 	OPTION("paranoid-file", 0, COMMAND_ALLOW_PERF, paranoid_file, name, .metavar = "FILE",
 	       .help = "in place of that in /proc/sys/kernel", .is_usual = true,
 	       .not_in_file = true),

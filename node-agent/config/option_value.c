@@ -221,8 +221,13 @@ const struct value_type value_label_key = { "the key of a label or annotation",
 					    .check = check_label_key };
 const struct value_type value_listen = { "a loopback address or a Unix socket",
 					 "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or "
-					 "unix:/PATH",
+					 "unix:/PATH; for others there is --metrics-listen",
 					 STORE_STRING, .check = check_listen };
+const struct value_type value_metrics_listen = { "an IP address with a port",
+						 "*:PORT, 0.0.0.0:PORT, [::]:PORT or "
+						 "10.1.2.3:PORT; for a Unix socket there is "
+						 "--listen",
+						 STORE_STRING, .check = check_metrics_listen };
 const struct value_type value_cgroup = { "a cgroup's path", "/kubepods.slice/… or /system.slice/…",
 					 STORE_STRINGS, .check = check_name };
 const struct value_type value_comm = { "a process name as the kernel keeps it",

@@ -92,6 +92,7 @@ struct options {
 	uint64_t queue_max; /* bytes */
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
+	char *metrics_listen; /* "ADDRESS:PORT" or "*:PORT"; NULL: nothing listens */
 
 	char *paranoid_file; /* of allow-perf; NULL: where it always is */
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,6 +29,8 @@ struct http_server {
 	struct MHD_Daemon *daemon; /* this and the next: the thread's, once it runs */
 	struct connection connections[HTTP_SERVER_MAX_CONNECTIONS]; /* the oldest first */
 	size_t nr_connections;
+	uint64_t second_ns; /* this and the next: when the second began for rest_ms() */
+	uint64_t second_cpu_ns;
 };
 
 static void add_connection(struct http_server *server, int fd)
@@ -161,20 +162,34 @@ static int sleep_ms(struct http_server *server)
 	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC + 1);
 }
 
-/* When all connections were taken and one has ended, the next call begins to accept again. */
-static void handle_pending(struct http_server *server)
+/* Returns whether a connection has ended: if all were taken, the next call begins to accept again. */
+static bool handle_pending(struct http_server *server)
 {
-	size_t nr_before;
+	size_t nr_before = server->nr_connections;
 
-	do {
-		nr_before = server->nr_connections;
-		MHD_run(server->daemon);
-	} while (server->nr_connections < nr_before);
+	MHD_run(server->daemon);
+	return server->nr_connections < nr_before;
+}
+
+/* Milliseconds for which nobody is served, as others have used up the CPU time of this second; 0: none. */
+static int rest_ms(struct http_server *server)
+{
+	uint64_t now_ns = clock_mono_ns();
+	uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (now_ns - server->second_ns >= NSEC_PER_SEC) {
+		server->second_ns = now_ns;
+		server->second_cpu_ns = cpu_ns;
+	}
+	if (!server->opts.is_public || cpu_ns - server->second_cpu_ns < HTTP_SERVER_PUBLIC_CPU_NS)
+		return 0;
+	return (int)((server->second_ns + NSEC_PER_SEC - now_ns) / NSEC_PER_MSEC + 1);
 }
 
 static void *serve(void *data)
 {
 	struct http_server *server = data;
+	bool has_more = false;
 	struct pollfd fds[] = {
 		{ .fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 		  .events = POLLIN },
@@ -182,10 +197,15 @@ static void *serve(void *data)
 	};
 
 	for (;;) {
-		poll(fds, array_len(fds), sleep_ms(server));
+		int ms = sleep_ms(server);
+
+		poll(fds, array_len(fds), has_more ? 0 : ms);
 		if (fds[1].revents != 0)
 			return NULL;
-		handle_pending(server);
+		has_more = handle_pending(server);
+		ms = rest_ms(server);
+		if (ms > 0)
+			poll(&fds[1], 1, ms);
 	}
 }
 
@@ -205,27 +225,36 @@ static int start_daemon(struct http_server *server)
 	return server->daemon ? 0 : -ENOMEM;
 }
 
-static int open_socket(struct http_server *server, struct strbuf *reterr_msg)
+static int parse_address(const struct http_server_opts *opts, struct strbuf *reterr_msg,
+			 struct listen_address *ret_address)
 {
-	const char *listen = server->opts.listen;
-	struct listen_address address;
+	const char *listen = opts->listen;
 
-	int r = listen_address_parse(listen, &address);
+	int r = opts->is_public ? listen_address_parse_public(listen, ret_address)
+				: listen_address_parse(listen, ret_address);
 	if (r == -EADDRNOTAVAIL)
 		strbuf_appendf(reterr_msg,
 			       "cannot listen at %s: others could connect; use "
 			       "127.0.0.1, [::1] or unix:/path",
 			       listen);
 	else if (r < 0)
-		strbuf_appendf(reterr_msg,
-			       "cannot listen at %s: write it like 127.0.0.1:9091 or "
-			       "unix:/run/flamelet/http.sock",
-			       listen);
+		strbuf_appendf(reterr_msg, "cannot listen at %s: write it like %s", listen,
+			       opts->is_public ? "*:9091 or 10.1.2.3:9091"
+					       : "127.0.0.1:9091 or unix:/run/flamelet/http.sock");
+	return r;
+}
+
+static int open_socket(struct http_server *server, struct strbuf *reterr_msg)
+{
+	struct listen_address address;
+
+	int r = parse_address(&server->opts, reterr_msg, &address);
 	if (r < 0)
 		return r;
 	r = listen_socket_open(&address, &server->socket);
 	if (r < 0)
-		strbuf_appendf(reterr_msg, "cannot listen at %s: %s", listen, strerror(-r));
+		strbuf_appendf(reterr_msg, "cannot listen at %s: %s", server->opts.listen,
+			       strerror(-r));
 	return r;
 }
 
@@ -243,7 +272,7 @@ int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr
 	if (r == 0)
 		r = start_daemon(server);
 	if (r == 0)
-		r = thread_start("http", 0, serve, server, &server->thread);
+		r = thread_start(server->opts.thread_name, 0, serve, server, &server->thread);
 	if (r < 0)
 		return r;
 	server->thread_runs = true;

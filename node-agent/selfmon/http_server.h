@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its own ("http"). GET
- * and HEAD; one request a connection. It serves this machine only (listen_address.h).
+/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its own. GET and HEAD; one
+ * request a connection. It serves this machine only, unless it is told otherwise.
  *
  * Nobody holds it up: a connection lives for HTTP_SERVER_REQUEST_NS at most, whatever its client does or does not, and
- * while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for HTTP_SERVER_CROWDED_NS. */
+ * while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for HTTP_SERVER_CROWDED_NS. Where others may
+ * connect, they can make it take HTTP_SERVER_PUBLIC_CPU_NS of CPU time in a second: a hundred pages of metrics, about. */
 #ifndef SELFMON_HTTP_SERVER_H
 #define SELFMON_HTTP_SERVER_H
 
@@ -12,11 +13,13 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HTTP_SERVER_MAX_CONNECTIONS 8
 #define HTTP_SERVER_REQUEST_NS (5 * NSEC_PER_SEC)
 #define HTTP_SERVER_CROWDED_NS (100 * NSEC_PER_MSEC)
+#define HTTP_SERVER_PUBLIC_CPU_NS (50 * NSEC_PER_MSEC)
 #define HTTP_SERVER_REQUEST_MAX_BYTES 16384 /* line and headers */
 #define HTTP_SERVER_BODY_MAX_BYTES ((size_t)1 << 20)
 
@@ -30,7 +33,9 @@ struct http_page {
 };
 
 struct http_server_opts {
+	const char *thread_name; /* at most 15 bytes */
 	const char *listen; /* see listen_address_parse() */
+	bool is_public; /* others may connect: see listen_address_parse_public() */
 	const struct http_page *pages; /* borrowed, as is `data`: they outlive the server */
 	size_t nr_pages;
 	void *data;

@@ -59,8 +59,11 @@ static int bind_path(struct listen_socket *socket)
 static int bind_port(struct listen_socket *socket)
 {
 	struct listen_address *address = &socket->address;
-	int yes = 1;
+	int yes = 1, no = 0;
 
+	if (address->is_everywhere && address->any.sa_family == AF_INET6 &&
+	    setsockopt(socket->fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) < 0)
+		return -errno;
 	if (setsockopt(socket->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
 	    bind(socket->fd, &address->any, address->len) < 0 ||
 	    getsockname(socket->fd, &address->any, &address->len) < 0)
@@ -73,7 +76,7 @@ static bool is_local(const struct listen_socket *socket)
 	return socket->address.any.sa_family == AF_UNIX;
 }
 
-int listen_socket_open(const struct listen_address *address, struct listen_socket *ret_socket)
+static int open_one(const struct listen_address *address, struct listen_socket *ret_socket)
 {
 	_cleanup_(listen_socket_close) struct listen_socket listener = LISTEN_SOCKET_NONE;
 
@@ -89,6 +92,21 @@ int listen_socket_open(const struct listen_address *address, struct listen_socke
 	*ret_socket = listener;
 	listener = LISTEN_SOCKET_NONE;
 	return 0;
+}
+
+int listen_socket_open(const struct listen_address *address, struct listen_socket *ret_socket)
+{
+	int r = open_one(address, ret_socket);
+
+	/* No IPv6: not in the kernel, or switched off. */
+	if (address->is_everywhere && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL)) {
+		const struct listen_address v4 = { .v4 = { .sin_family = AF_INET,
+							   .sin_port = address->v6.sin6_port },
+						   .len = sizeof(v4.v4) };
+
+		return open_one(&v4, ret_socket);
+	}
+	return r;
 }
 
 /* Not the file of somebody else who listens there by now. */

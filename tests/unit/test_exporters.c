@@ -87,6 +87,7 @@ static void several_receivers_are_told_apart(void **state)
 	for (size_t i = 0; i < array_len(lines); i++)
 		assert_non_null(strstr(strbuf_str(&text), lines[i]));
 	assert_null(strstr(strbuf_str(&text), "secret"));
+	assert_null(strstr(strbuf_str(&text), "otlp"));
 }
 
 static void one_receiver_is_told_by_the_sums(void **state)

@@ -61,16 +61,26 @@ static const struct http_page pages[] = {
 	{ "/nothing", "text/plain", make_nothing },
 };
 
-static int start(const char *listen, struct http_server **ret_server)
+static int start_at(const char *listen, bool is_public, struct http_server **ret_server)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
 	const struct http_server_opts opts = {
-		.listen = listen, .pages = pages, .nr_pages = array_len(pages), .data = greeting
+		.thread_name = "http",
+		.listen = listen,
+		.is_public = is_public,
+		.pages = pages,
+		.nr_pages = array_len(pages),
+		.data = greeting,
 	};
 
 	int r = http_server_start(&opts, &message, ret_server);
 	assert_int_equal(r<0, message.len> 0);
 	return r;
+}
+
+static int start(const char *listen, struct http_server **ret_server)
+{
+	return start_at(listen, false, ret_server);
 }
 
 static int start_server(void **state)
@@ -337,6 +347,38 @@ static void an_address_that_cannot_be_is_refused(void **state)
 	assert_int_equal(start("nonsense", &none), -EINVAL);
 	assert_int_equal(start("0.0.0.0:0", &none), -EADDRNOTAVAIL);
 	assert_int_equal(start("unix:/nowhere/at/all", &none), -ENOENT);
+	assert_int_equal(start("*:0", &none), -EINVAL);
+	assert_int_equal(start_at("unix:/nowhere/at/all", true, &none), -EINVAL);
+	assert_int_equal(start_at("localhost:0", true, &none), -EINVAL);
+	assert_int_equal(start_at("192.0.2.1:0", true, &none), -EADDRNOTAVAIL);
+}
+
+/* What the whole program has used. */
+static uint64_t cpu_ns(void)
+{
+	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Without a bound the server alone would use all the time that the client leaves. */
+static void others_cannot_make_it_busy_all_the_time(void **state)
+{
+	struct http_server *mine = server;
+	char answer[ANSWER_BYTES];
+	uint64_t my_start_ns, server_ns;
+	(void)state;
+
+	assert_int_equal(start_at("*:0", true, &server), 0);
+	uint64_t start_ns = clock_mono_ns(), start_cpu_ns = cpu_ns();
+	my_start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (clock_mono_ns() - start_ns < 3 * NSEC_PER_SEC) {
+		ask("GET /large HTTP/1.1\r\nHost: x\r\n\r\n", answer);
+		assert_int_equal(status_of(answer), 200);
+	}
+	server_ns = cpu_ns() - start_cpu_ns -
+		    (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - my_start_ns);
+	assert_true(server_ns < 5 * 2 * HTTP_SERVER_PUBLIC_CPU_NS);
+	http_server_stop(server);
+	server = mine;
 }
 
 static void it_stops_at_once_with_clients_connected(void **state)
@@ -368,6 +410,7 @@ int main(void)
 		cmocka_unit_test(a_slow_client_is_cut_off),
 		cmocka_unit_test(a_unix_socket_is_served_and_goes_with_the_server),
 		cmocka_unit_test(an_address_that_cannot_be_is_refused),
+		cmocka_unit_test(others_cannot_make_it_busy_all_the_time),
 		cmocka_unit_test(it_stops_at_once_with_clients_connected),
 	};
 

@@ -74,6 +74,7 @@ static void anything_else_is_refused(void **state)
 		{ "[::1]", -EINVAL },
 		{ "[::1]x:80", -EINVAL },
 		{ "[:80", -EINVAL },
+		{ "*:80", -EINVAL },
 		{ "[]:80", -EINVAL },
 		{ "0123456789012345678901234567890123456789012345678901234567890123:80", -EINVAL },
 		{ "[012345678901234567890123456789012345678901234567890123456789]:80", -EINVAL },
@@ -97,6 +98,76 @@ static void anything_else_is_refused(void **state)
 	}
 }
 
+static void addresses_that_others_reach_are_taken_by_their_number(void **state)
+{
+	static const struct {
+		const char *text;
+		int family;
+		const char *address;
+		bool is_everywhere;
+	} cases[] = {
+		{ "*:9091", AF_INET6, "::", true },
+		{ "[::]:9091", AF_INET6, "::", false },
+		{ "[fd00::1]:9091", AF_INET6, "fd00::1", false },
+		{ "[::1]:9091", AF_INET6, "::1", false },
+		{ "0.0.0.0:9091", AF_INET, "0.0.0.0", false },
+		{ "10.1.2.3:9091", AF_INET, "10.1.2.3", false },
+		{ "127.0.0.1:9091", AF_INET, "127.0.0.1", false },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct listen_address address;
+		char text[INET6_ADDRSTRLEN];
+
+		assert_int_equal(listen_address_parse_public(cases[i].text, &address), 0);
+		assert_int_equal(address.any.sa_family, cases[i].family);
+		assert_int_equal(address.is_everywhere, cases[i].is_everywhere);
+		if (cases[i].family == AF_INET6)
+			inet_ntop(AF_INET6, &address.v6.sin6_addr, text, sizeof(text));
+		else
+			inet_ntop(AF_INET, &address.v4.sin_addr, text, sizeof(text));
+		assert_string_equal(text, cases[i].address);
+		assert_int_equal(ntohs(address.v4.sin_port), 9091); /* v6's is at the same place */
+	}
+}
+
+static void others_reach_neither_names_nor_sockets_in_the_file_system(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		":",
+		":9091",
+		"9091",
+		"*",
+		"*:",
+		"*:65536",
+		"*:x",
+		"**:80",
+		"*x:80",
+		"[*]:80",
+		"localhost:80",
+		"example.com:80",
+		"10.0.0.1",
+		"10.0.0.1:",
+		"10.0.0:1",
+		"::1:80",
+		"[::1]",
+		"[fe80::1%lo]:80",
+		"unix:/run/x.sock",
+		"unix:80",
+		"10.0.0.1/8:80",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(texts); i++) {
+		struct listen_address address = { .len = 1234 };
+
+		assert_int_equal(listen_address_parse_public(texts[i], &address), -EINVAL);
+		assert_int_equal(address.len, 1234);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +175,8 @@ int main(void)
 		cmocka_unit_test(the_loopback_address_of_version_6_is_taken),
 		cmocka_unit_test(a_path_is_taken_as_it_is),
 		cmocka_unit_test(anything_else_is_refused),
+		cmocka_unit_test(addresses_that_others_reach_are_taken_by_their_number),
+		cmocka_unit_test(others_reach_neither_names_nor_sockets_in_the_file_system),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

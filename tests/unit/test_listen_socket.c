@@ -4,10 +4,16 @@
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "unit.h"
 
@@ -170,6 +176,91 @@ static void a_free_port_is_given_and_is_taken_then(void **state)
 	}
 }
 
+/* A port of loopback, of either family. */
+static bool accepts_at(int family, unsigned int port)
+{
+	struct listen_address address = {
+		.v4 = { .sin_family = AF_INET,
+			.sin_port = htons((uint16_t)port),
+			.sin_addr.s_addr = htonl(INADDR_LOOPBACK) },
+		.len = sizeof(address.v4),
+	};
+
+	if (family == AF_INET6)
+		address = (struct listen_address){ .v6 = { .sin6_family = AF_INET6,
+							   .sin6_port = htons((uint16_t)port),
+							   .sin6_addr = IN6ADDR_LOOPBACK_INIT },
+						   .len = sizeof(address.v6) };
+	return accepts(&address);
+}
+
+static struct listen_socket open_everywhere(void)
+{
+	struct listen_address address;
+	struct listen_socket listener;
+
+	assert_int_equal(listen_address_parse_public("*:0", &address), 0);
+	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	assert_int_not_equal(listen_socket_port(&listener), 0);
+	return listener;
+}
+
+static void everywhere_is_both_families(void **state)
+{
+	struct listen_socket listener = open_everywhere();
+	(void)state;
+
+	assert_true(accepts_at(AF_INET, listen_socket_port(&listener)));
+	if (listener.address.any.sa_family == AF_INET6)
+		assert_true(accepts_at(AF_INET6, listen_socket_port(&listener)));
+	listen_socket_close(&listener);
+}
+
+/* From now on this process is on a machine without IPv6. */
+static int forget_v6(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = array_len(code), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+static int listen_without_v6(void)
+{
+	if (forget_v6() < 0)
+		return 77;
+	struct listen_socket listener = open_everywhere();
+	bool is_right = listener.address.any.sa_family == AF_INET &&
+			accepts_at(AF_INET, listen_socket_port(&listener));
+	listen_socket_close(&listener);
+	return is_right ? 0 : 1;
+}
+
+static void everywhere_is_version_4_where_there_is_no_version_6(void **state)
+{
+	int status;
+	(void)state;
+
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(listen_without_v6());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip(); /* no seccomp filters here */
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +271,8 @@ int main(void)
 		cmocka_unit_test(a_successors_socket_is_not_removed),
 		cmocka_unit_test(its_directory_must_exist),
 		cmocka_unit_test(a_free_port_is_given_and_is_taken_then),
+		cmocka_unit_test(everywhere_is_both_families),
+		cmocka_unit_test(everywhere_is_version_4_where_there_is_no_version_6),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

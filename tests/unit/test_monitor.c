@@ -15,7 +15,7 @@
 static struct strbuf body;
 
 /* The status; what it says is in `body`. */
-static unsigned int get(const struct monitor *monitor, const char *path)
+static unsigned int get_at(unsigned int port, const char *path)
 {
 	const struct http_client_opts opts = { .connect_timeout_ns = 2 * NSEC_PER_SEC,
 					       .total_timeout_ns = 5 * NSEC_PER_SEC };
@@ -23,12 +23,17 @@ static unsigned int get(const struct monitor *monitor, const char *path)
 	struct http_response response;
 	char url[64];
 
-	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", monitor_port(monitor), path);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", port, path);
 	const struct http_request request = { .url = url };
 	strbuf_done(&body);
 	assert_int_equal(http_client_new(&opts, &client), 0);
 	assert_int_equal(http_perform(client, &request, &body, &response), 0);
 	return response.status;
+}
+
+static unsigned int get(const struct monitor *monitor, const char *path)
+{
+	return get_at(monitor_port(monitor), path);
 }
 
 static void assert_says(const struct monitor *monitor, const char *path, unsigned int status,
@@ -123,6 +128,26 @@ static void it_is_ready_without_the_kubelet_when_it_has_waited(void **state)
 	assert_string_equal(strbuf_str(&body), "ok\n");
 }
 
+static void others_are_told_metrics_alone(void **state)
+{
+	static const char *const refused[] = { "/", "/healthz", "/readyz", "/metrics/" };
+	const struct monitor_opts both = { .listen = "127.0.0.1:0", .metrics_listen = "*:0" };
+	const struct monitor_opts alone = { .metrics_listen = "0.0.0.0:0" };
+	(void)state;
+
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1024);
+		_cleanup_(monitor_stopp) struct monitor *monitor = NULL;
+
+		assert_int_equal(monitor_start(i == 0 ? &both : &alone, &message, &monitor), 0);
+		unsigned int port = monitor_metrics_port(monitor);
+		assert_int_equal(get_at(port, "/metrics"), 200);
+		assert_non_null(strstr(strbuf_str(&body), "\nflamelet_samples_total 0\n"));
+		for (size_t j = 0; j < array_len(refused); j++)
+			assert_int_equal(get_at(port, refused[j]), 404);
+	}
+}
+
 static void a_reader_that_hangs_is_not_alive(void **state)
 {
 	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
@@ -159,6 +184,10 @@ static void an_address_that_is_taken_is_refused(void **state)
 	const struct monitor_opts opts = { .listen = listen };
 	assert_int_equal(monitor_start(&opts, &message, &second), -EADDRINUSE);
 	assert_non_null(strstr(strbuf_str(&message), listen));
+	const struct monitor_opts metrics = { .listen = "127.0.0.1:0", .metrics_listen = listen };
+	strbuf_done(&message);
+	assert_int_equal(monitor_start(&metrics, &message, &second), -EADDRINUSE);
+	assert_non_null(strstr(strbuf_str(&message), listen));
 }
 
 int main(void)
@@ -168,6 +197,7 @@ int main(void)
 		cmocka_unit_test(it_is_ready_when_it_samples_and_not_any_more_when_it_stops),
 		cmocka_unit_test(it_waits_for_the_kubelets_first_answer),
 		cmocka_unit_test(it_is_ready_without_the_kubelet_when_it_has_waited),
+		cmocka_unit_test(others_are_told_metrics_alone),
 		cmocka_unit_test(a_reader_that_hangs_is_not_alive),
 		cmocka_unit_test(counters_are_due_once_a_second),
 		cmocka_unit_test(an_address_that_is_taken_is_refused),

@@ -183,7 +183,11 @@ static const struct refusal refusals[] = {
 	  "--pod-logs: \"log\" is not a directory; write an absolute path" },
 	{ COMMAND_AGENT, "--listen :9090",
 	  "--listen: \":9090\" is not a loopback address or a Unix socket; "
-	  "write 127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH" },
+	  "write 127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:/PATH; for others there is "
+	  "--metrics-listen" },
+	{ COMMAND_AGENT, "--metrics-listen unix:/x",
+	  "--metrics-listen: \"unix:/x\" is not an IP address with a port; write *:PORT, "
+	  "0.0.0.0:PORT, [::]:PORT or 10.1.2.3:PORT; for a Unix socket there is --listen" },
 	{ COMMAND_RECORD, "--listen localhost:1",
 	  "--listen is an option of agent, not of record; see flamelet record --help" },
 	{ COMMAND_RECORD, "--comm 0123456789abcdef",
