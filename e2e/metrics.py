@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a running agent tells about itself over HTTP: is it alive, is it ready, and would Prometheus's own linter let its
-metrics pass?
+"""What a running agent tells about itself over HTTP, and by `flamelet health`: is it alive, is it ready, and would
+Prometheus's own linter let its metrics pass?
 
     metrics.py path/to/flamelet
 
@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+import urllib.error
+import urllib.request
 
 E2E = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(E2E, "local"))
@@ -30,6 +33,7 @@ NO_PODS = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}'
 # No help, and a counter whose name does not say so.
 BAD_METRICS = "# TYPE requests counter\nrequests 1\n"
 LINT_FINDINGS = 3
+HEALTH_SECONDS = 3
 
 
 class Connection(http.client.HTTPConnection):
@@ -102,7 +106,73 @@ def start_kubelet():
     return kubelet.server_port
 
 
-def check_readiness(path):
+def health(binary, *args):
+    """Exit status and output of flamelet health."""
+    done = subprocess.run([binary, "health", *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=20, check=False)
+    return done.returncode, done.stdout
+
+
+def check_probes(binary, directory, path):
+    """With an agent that is alive, but not ready."""
+    config = f"{directory}/agent.yaml"
+    with open(config, "w", encoding="ascii") as file:
+        file.write(f"listen: unix:{path}\nfrequency: 19\notlp-endpoint: http://127.0.0.1:1\n")
+    listen = ("--listen", f"unix:{path}")
+    cases = [(listen, 0, "ok\n"), (("-c", config), 0, "ok\n"),
+             (("--ready", *listen), 1, "kubelet"), (("--ready", "-c", config), 1, "kubelet"),
+             ((), 2, "--listen"), (("--listen", "10.0.0.1:80"), 2, "loopback"),
+             (("-c", f"{directory}/none"), 2, "none"),
+             (("--listen", f"unix:{directory}/none"), 1, "No such file"),
+             (("--listen", f"127.0.0.1:{host.free_port()}"), 1, "refused")]
+    faults = []
+    for args, status, text in cases:
+        if (answer := health(binary, *args))[0] != status or text not in answer[1]:
+            faults.append(f"flamelet health {args}: {answer}")
+    return faults
+
+
+def check_probe_of_stopped_agent(binary, agent, path):
+    """It neither hangs nor calls an agent alive that does not answer."""
+    os.kill(agent.pid, signal.SIGSTOP)
+    start = time.monotonic()
+    try:
+        answer = health(binary, "--listen", f"unix:{path}")
+    finally:
+        os.kill(agent.pid, signal.SIGCONT)
+    seconds = time.monotonic() - start
+    if answer[0] != 1 or "timed out" not in answer[1] or seconds > HEALTH_SECONDS + 2:
+        return [f"flamelet health of a stopped agent: {answer} after {seconds:.1f} s"]
+    return []
+
+
+def get_from_others(address, page):
+    try:
+        with urllib.request.urlopen(f"http://{address}{page}", timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def check_metrics_for_others(binary, path, port):
+    """Metrics and nothing else; and clients that hang there hold up nobody."""
+    addresses = [f"127.0.0.1:{port}"] + ([f"[::1]:{port}"] if socket.has_dualstack_ipv6() else [])
+    clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+    faults = []
+    for address in addresses:
+        if value(get_from_others(address, "/metrics")[1], "flamelet_kubelet_refreshes_total") == 0:
+            faults.append(f"{address} has no metrics")
+        for page in ("/", "/healthz", "/readyz"):
+            if (answer := get_from_others(address, page))[0] != 404:
+                faults.append(f"{address}{page}: {answer}")
+    if (answer := health(binary, "--ready", "--listen", f"unix:{path}")) != (0, "ok\n"):
+        faults.append(f"flamelet health beside clients that hang: {answer}")
+    for client in clients:
+        client.close()
+    return faults
+
+
+def check_readiness(binary, directory, path):
     """Alive at once; ready when the kubelet has answered, and not before."""
     host.wait_until("the agent samples", lambda: get(path, "/readyz")[1] != "starting\n")
     faults = []
@@ -110,6 +180,7 @@ def check_readiness(path):
         faults.append(f"without a kubelet it is ready: {answer}")
     if (answer := get(path, "/healthz")) != (200, "ok\n"):
         faults.append(f"without a kubelet it is not alive: {answer}")
+    faults += check_probes(binary, directory, path)
     Kubelet.may_answer.set()
     host.wait_until("the agent is ready", lambda: get(path, "/readyz") == (200, "ok\n"))
     return faults
@@ -132,19 +203,22 @@ def check_metrics(promtool, path):
 
 def check_agent(binary, promtool, directory):
     path = f"{directory}/http.sock"
-    port = start_kubelet()
+    port = host.free_port()
     agent = host.Process("agent", [binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1",
-                                   "--kubelet-url", f"http://127.0.0.1:{port}",
-                                   "--listen", f"unix:{path}"], f"{directory}/log")
+                                   "--kubelet-url", f"http://127.0.0.1:{start_kubelet()}",
+                                   "--listen", f"unix:{path}",
+                                   "--metrics-listen", f"*:{port}"], f"{directory}/log")
     try:
         host.wait_until("the agent listens", lambda: os.path.exists(path) or not agent.is_alive())
         if not agent.is_alive():
             raise host.Failure("the agent ended: " + agent.log())
-        faults = check_readiness(path) + check_metrics(promtool, path)
+        faults = check_readiness(binary, directory, path) + check_metrics(promtool, path)
+        faults += check_metrics_for_others(binary, path, port)
+        faults += check_probe_of_stopped_agent(binary, agent, path)
         if (mode := stat.S_IMODE(os.stat(path).st_mode)) != 0o600:
             faults.append(f"the socket has mode {mode:o}")
     finally:
-        status = agent.finish(first=signal.SIGTERM)
+        status = agent.finish(25)
     if status != 0:
         faults.append(f"the agent ended with status {status}: {agent.log()[-2000:]}")
     if os.path.exists(path):

@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },
 	{ "export", COMMAND_EXPORT, cmd_export, "send recorded pprof files to an OTLP endpoint" },
 	{ "doctor", COMMAND_DOCTOR, cmd_doctor, "what this host lacks, and what to do" },
+	{ "health", COMMAND_HEALTH, cmd_health, "is the agent alive, is it ready?" },
 	{ "allow-perf", COMMAND_ALLOW_PERF, cmd_allow_perf,
 	  "lower kernel.perf_event_paranoid to 2" },
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },

@@ -26,6 +26,7 @@ int cmd_agent(const struct options *options);
 int cmd_allow_perf(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_doctor(const struct options *options);
+int cmd_health(const struct options *options);
 int cmd_version(const struct options *options);
 
 /* Runs what the arguments of main() say; without a command's name it is the first one. Returns the exit

@@ -37,6 +37,11 @@ static const struct command_help command_helps[] = {
 	  "  flamelet export cpu.pb.gz --otlp-endpoint http://127.0.0.1:4318\n"
 	  "  flamelet export a.pb.gz b.pb.gz --otlp-endpoint grpc://otel:4317 --at now\n"
 	  "  flamelet export *.gz --exporter pyroscope --otlp-endpoint http://pyro:4040\n" },
+	{ COMMAND_HEALTH,
+	  "flamelet health [OPTION]...   ask the agent of this machine whether it is alive\n"
+	  "\n"
+	  "  flamelet health --listen unix:/run/flamelet/http.sock\n"
+	  "  flamelet health --ready -c /etc/flamelet.yaml   the address is in the file\n" },
 	{ COMMAND_ALLOW_PERF,
 	  "flamelet allow-perf [OPTION]...   lower kernel.perf_event_paranoid to 2\n"
 	  "\n"

@@ -14,7 +14,8 @@
 #define SENDERS (COMMAND_AGENT | COMMAND_EXPORT | COMMAND_DOCTOR)
 #define WORKERS (COMMAND_RECORD | COMMAND_AGENT | COMMAND_DOCTOR)
 #define CONFIGURED (WORKERS | COMMAND_EXPORT)
-#define ALL (CONFIGURED | COMMAND_VERSION | COMMAND_ALLOW_PERF)
+#define HEALTH COMMAND_HEALTH
+#define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION)
 
 /* A row of the table: option, field of struct options and kind of value, then what is not empty. */
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
@@ -122,10 +123,14 @@ const struct option option_table[] = {
 	       .help = "bound for that directory"),
 	OPTION("export-interval", 0, AGENT, export_interval_ns, duration, .fallback = "15s",
 	       .metavar = "TIME", .help = "from one request to the next", .is_usual = true),
-	OPTION("listen", 0, AGENT, listen, listen, .metavar = "ADDRESS",
+	OPTION("listen", 0, AGENT | HEALTH, listen, listen, .metavar = "ADDRESS",
 	       .help = "health, metrics: 127.0.0.1:PORT, unix:/PATH", .is_usual = true),
 	OPTION("metrics-listen", 0, AGENT, metrics_listen, metrics_listen, .metavar = "ADDRESS",
 	       .help = "metrics for others, too: *:PORT or IP:PORT"),
+	OPTION("ready", 0, HEALTH, asks_ready, flag, .help = "is it ready, not only alive?",
+	       .is_usual = true, .not_in_file = true),
+	OPTION("timeout", 0, HEALTH, health_timeout_ns, duration, .fallback = "3s",
+	       .metavar = "TIME", .help = "for all of it", .is_usual = true, .not_in_file = true),
 	OPTION("paranoid-file", 0, COMMAND_ALLOW_PERF, paranoid_file, name, .metavar = "FILE",
 	       .help = "in place of that in /proc/sys/kernel", .is_usual = true,
 	       .not_in_file = true),
@@ -169,7 +174,7 @@ const struct option option_table[] = {
 	       .help = "where unwind tables are kept from one start to the next"),
 	OPTION("log-level", 0, PROFILERS | EXPORT, log_level, log_level, .fallback = "info",
 	       .metavar = "LEVEL", .help = "error, warn, info or debug"),
-	OPTION("config", 'c', CONFIGURED, config_file, file, .metavar = "FILE",
+	OPTION("config", 'c', CONFIGURED | HEALTH, config_file, file, .metavar = "FILE",
 	       .help = "YAML file of these options", .is_usual = true, .not_in_file = true),
 	OPTION("quiet", 'q', RECORD, quiet, flag, .help = "no progress, no summary",
 	       .is_usual = true),
@@ -232,8 +237,8 @@ const char *option_nearest(const char *word, unsigned int commands, bool in_file
 
 const char *command_name(unsigned int commands)
 {
-	static const char *const names[] = { "record",	"agent",  "doctor",
-					     "version", "export", [6] = "allow-perf" };
+	static const char *const names[] = { "record", "agent",	 "doctor",    "version",
+					     "export", "health", "allow-perf" };
 
 	return commands ? names[__builtin_ctz(commands) % array_len(names)] : "";
 }

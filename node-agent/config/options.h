@@ -22,6 +22,7 @@ enum command_id {
 	COMMAND_DOCTOR = 4,
 	COMMAND_VERSION = 8,
 	COMMAND_EXPORT = 16,
+	COMMAND_HEALTH = 32,
 	COMMAND_ALLOW_PERF = 64,
 };
 
@@ -93,6 +94,10 @@ struct options {
 	uint64_t export_interval_ns;
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 	char *metrics_listen; /* "ADDRESS:PORT" or "*:PORT"; NULL: nothing listens */
+
+	/* What `health` asks. */
+	bool asks_ready; /* not only whether the agent is alive */
+	uint64_t health_timeout_ns; /* for all of it */
 
 	char *paranoid_file; /* of allow-perf; NULL: where it always is */
 

@@ -79,15 +79,22 @@ static void no_server_is_asked_because_of_a_variable(void **state)
 	assert_null(o.debuginfod_urls);
 }
 
-static void the_agents_file_serves_doctor_and_record_too(void **state)
+static void the_agents_file_serves_other_commands_too(void **state)
 {
 	(void)state;
+	write_config("frequency: 49\nexport-interval: 5s\nnode-name: n1\n"
+		     "listen: unix:/run/f.sock\nmetrics-listen: \"*:9091\"\n"
+		     "destination: [/nowhere]\n");
+	_cleanup_(options_done) struct options health = load_ok(COMMAND_HEALTH, "--ready -c @");
 	write_config("frequency: 49\nexport-interval: 5s\nnode-name: n1\n");
 	_cleanup_(options_done) struct options doctor = load_ok(COMMAND_DOCTOR, "-c @");
 	_cleanup_(options_done) struct options record = load_ok(COMMAND_RECORD, "-c @");
 
 	assert_string_equal(doctor.node_name, "n1");
 	assert_int_equal(record.frequency_hz, 49);
+	assert_string_equal(health.listen, "unix:/run/f.sock");
+	assert_int_equal(health.health_timeout_ns, 3 * NSEC_PER_SEC);
+	assert_true(health.asks_ready);
 }
 
 struct file_refusal {
@@ -258,7 +265,7 @@ int main(void)
 		CLEAN_TEST(the_file_uses_the_names_of_the_long_options),
 		CLEAN_TEST(debuginfod_urls_are_one_text),
 		CLEAN_TEST(no_server_is_asked_because_of_a_variable),
-		CLEAN_TEST(the_agents_file_serves_doctor_and_record_too),
+		CLEAN_TEST(the_agents_file_serves_other_commands_too),
 		CLEAN_TEST(a_bad_file_is_answered_with_line_and_remedy),
 		CLEAN_TEST(the_command_line_beats_the_file_beats_the_environment),
 		CLEAN_TEST(opentelemetry_variables_are_honoured),

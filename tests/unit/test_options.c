@@ -188,6 +188,10 @@ static const struct refusal refusals[] = {
 	{ COMMAND_AGENT, "--metrics-listen unix:/x",
 	  "--metrics-listen: \"unix:/x\" is not an IP address with a port; write *:PORT, "
 	  "0.0.0.0:PORT, [::]:PORT or 10.1.2.3:PORT; for a Unix socket there is --listen" },
+	{ COMMAND_HEALTH, "--metrics-listen *:1",
+	  "--metrics-listen is an option of agent, not of health; see flamelet health --help" },
+	{ COMMAND_AGENT, "--ready",
+	  "--ready is an option of health, not of agent; see flamelet agent --help" },
 	{ COMMAND_RECORD, "--listen localhost:1",
 	  "--listen is an option of agent, not of record; see flamelet record --help" },
 	{ COMMAND_RECORD, "--comm 0123456789abcdef",
@@ -304,9 +308,10 @@ static size_t count_lines(const char *text)
 
 static void help_fits_a_small_terminal(void **state)
 {
-	static const enum command_id commands[] = { COMMAND_RECORD, COMMAND_AGENT,
-						    COMMAND_DOCTOR, COMMAND_VERSION,
-						    COMMAND_EXPORT, COMMAND_ALLOW_PERF };
+	static const enum command_id commands[] = { COMMAND_RECORD,    COMMAND_AGENT,
+						    COMMAND_DOCTOR,    COMMAND_VERSION,
+						    COMMAND_EXPORT,    COMMAND_HEALTH,
+						    COMMAND_ALLOW_PERF };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(commands); i++) {
@@ -328,6 +333,7 @@ static void all_options_are_in_the_long_help(void **state)
 	options_help(COMMAND_AGENT, true, &help);
 	options_help(COMMAND_DOCTOR, true, &help);
 	options_help(COMMAND_EXPORT, true, &help);
+	options_help(COMMAND_HEALTH, true, &help);
 	options_help(COMMAND_ALLOW_PERF, true, &help);
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		assert_non_null(strstr(strbuf_str(&help), option_table[i].name));
