@@ -1,0 +1,108 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+{{/* Names, labels, the image, and what the cluster's version decides. */}}
+
+{{- define "flamelet.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "flamelet.fullname" -}}
+{{- $name := include "flamelet.name" . }}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
+{{- default $full .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "flamelet.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride }}
+{{- end }}
+
+{{/* Objects without a namespace have the release's in their name: two releases of the same name must not meet. */}}
+{{- define "flamelet.clusterName" -}}
+{{- $name := include "flamelet.fullname" . }}
+{{- $namespace := include "flamelet.namespace" . }}
+{{- ternary $name (printf "%s-%s" $namespace $name) (eq $name $namespace) }}
+{{- end }}
+
+{{- define "flamelet.serviceAccountName" -}}
+{{- $own := ternary (include "flamelet.fullname" .) "default" .Values.serviceAccount.create }}
+{{- default $own .Values.serviceAccount.name }}
+{{- end }}
+
+{{/* The labels by which the pods of a release are found; they never change. */}}
+{{- define "flamelet.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "flamelet.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "flamelet.agentLabels" -}}
+{{ include "flamelet.selectorLabels" . }}
+app.kubernetes.io/component: agent
+{{- end }}
+
+{{/* Pods do not say by which chart they were made: a new chart alone is no reason to replace them. */}}
+{{- define "flamelet.podLabels" -}}
+{{ include "flamelet.agentLabels" . }}
+{{- with merge (dict) .Values.podLabels .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
+{{ include "flamelet.selectorLabels" . }}
+app.kubernetes.io/component: agent
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The metadata of an object. Of root only, or of a list: root, name, labels, annotations, namespace; a namespace of
+"-" is none. */}}
+{{- define "flamelet.metadata" -}}
+{{- $root := .root -}}
+{{- $namespace := default (include "flamelet.namespace" $root) .namespace -}}
+name: {{ default (include "flamelet.fullname" $root) .name }}
+{{- if ne $namespace "-" }}
+namespace: {{ $namespace }}
+{{- end }}
+labels:
+  {{- include "flamelet.labels" $root | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.image" -}}
+{{- with .Values.image }}
+{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}
+{{- if .digest }}@{{ .digest }}{{ else }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* "true" when the cluster has at least that version: a list of root and version. */}}
+{{- define "flamelet.since" -}}
+{{- $root := index . 0 }}
+{{- if semverCompare (printf ">=%s.0-0" (index . 1)) $root.Capabilities.KubeVersion.Version }}true{{ end }}
+{{- end }}
+
+{{/* The resource of the kubelet's API that is granted: nodes/pods, nodes/proxy, or nothing. */}}
+{{- define "flamelet.kubeletResource" -}}
+{{- $access := .Values.rbac.kubeletAccess }}
+{{- if eq $access "auto" }}
+{{- $access = ternary "pods" "none" (eq (include "flamelet.since" (list . "1.33")) "true") }}
+{{- end }}
+{{- if and .Values.kubelet.enabled (ne $access "none") }}nodes/{{ $access }}{{ end }}
+{{- end }}
+
+{{/* "true" when the agent asks the kubelet: somebody has granted it. */}}
+{{- define "flamelet.asksKubelet" -}}
+{{- if not .Values.kubelet.enabled }}
+{{- else if not .Values.rbac.create }}true
+{{- else if include "flamelet.kubeletResource" . }}true
+{{- end }}
+{{- end }}

@@ -1,0 +1,264 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+{{/* The pod: of the DaemonSet and, with other arguments, of `helm test`. */}}
+
+{{- define "flamelet.podAnnotations" -}}
+checksum/config: {{ include "flamelet.checksum" . }}
+{{- include "flamelet.appArmorAnnotations" . }}
+{{- with .Values.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Before Kubernetes 1.30 the AppArmor profile is an annotation for each container. */}}
+{{- define "flamelet.appArmorAnnotations" -}}
+{{- if not (include "flamelet.since" (list . "1.30")) }}
+{{- with .Values.security.appArmorProfile }}
+{{- $profile := printf "localhost/%s" .localhostProfile }}
+{{- if ne .type "Localhost" }}
+{{- $profile = ternary "unconfined" "runtime/default" (eq .type "Unconfined") }}
+{{- end }}
+container.apparmor.security.beta.kubernetes.io/flamelet: {{ $profile }}
+{{- if eq $.Values.security.perfEventParanoid "sysctl" }}
+container.apparmor.security.beta.kubernetes.io/allow-perf: {{ $profile }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.podSecurityContext" -}}
+runAsUser: 0
+runAsGroup: 0
+{{- with .Values.security.seccompProfile }}
+seccompProfile: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if include "flamelet.since" (list . "1.30") }}
+{{- with .Values.security.appArmorProfile }}
+appArmorProfile: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with .Values.security.seLinuxOptions }}
+seLinuxOptions: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.capabilities" -}}
+{{- $names := .Values.security.capabilities }}
+{{- if eq .Values.security.perfEventParanoid "sysAdmin" }}{{ $names = append $names "SYS_ADMIN" }}{{ end }}
+{{- if .Values.security.oldKernel }}{{ $names = append $names "SYS_RESOURCE" }}{{ end }}
+{{- toYaml $names }}
+{{- end }}
+
+{{- define "flamelet.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "flamelet.env" -}}
+- name: NODE_NAME
+  valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+{{- /* Without the node's address the agent has no kubelet to ask. */}}
+{{- if include "flamelet.asksKubelet" . }}
+- name: HOST_IP
+  valueFrom: {fieldRef: {fieldPath: status.hostIP}}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The program's arguments: a list of root and command. */}}
+{{- define "flamelet.args" -}}
+{{- $root := index . 0 -}}
+- {{ index . 1 }}
+- -c
+- /etc/flamelet/flamelet.yaml
+{{- if and (include "flamelet.asksKubelet" $root) (ne (int $root.Values.kubelet.port) 10250) }}
+- --kubelet-url=https://$(HOST_IP):{{ int $root.Values.kubelet.port }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.probe" -}}
+exec:
+  command: [/usr/bin/flamelet, health, -c, /etc/flamelet/flamelet.yaml{{ if .ready }}, --ready{{ end }}]
+{{ toYaml .settings }}
+{{- end }}
+
+{{/* Files of Secrets and ConfigMaps of a receiver, as sources of a projected volume. */}}
+{{- define "flamelet.receiverSources" -}}
+{{- $receiver := . }}
+{{- range $directory, $file := dict "headers" "headers" "token" "token" "ca" "ca.crt" }}
+{{- with get $receiver (printf "%sSecret" $directory) }}
+{{- if .name }}
+- secret:
+    name: {{ .name }}
+    items: [{key: {{ .key | default $file }}, path: secrets/{{ $directory }}{{ $receiver.suffix }}/{{ $file }}}]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .caConfigMap }}
+{{- if .name }}
+- configMap:
+    name: {{ .name }}
+    items: [{key: {{ .key | default "ca.crt" }}, path: secrets/ca{{ $receiver.suffix }}/ca.crt}]
+{{- end }}
+{{- end }}
+{{- with .clientCertSecret }}
+{{- if .name }}
+- secret:
+    name: {{ .name }}
+    items:
+      - {key: tls.crt, path: secrets/client{{ $receiver.suffix }}/tls.crt}
+      - {key: tls.key, path: secrets/client{{ $receiver.suffix }}/tls.key}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.hasCache" -}}
+{{- if or .Values.unwind.cache .Values.symbols.debuginfod.urls }}true{{ end }}
+{{- end }}
+
+{{- define "flamelet.volumes" -}}
+- name: config
+  projected:
+    defaultMode: 0400
+    sources:
+      - configMap: {name: {{ include "flamelet.fullname" . }}}
+      {{- range (include "flamelet.receivers" . | fromYaml).items }}
+      {{- include "flamelet.receiverSources" . | indent 6 }}
+      {{- end }}
+- name: run
+  emptyDir: {medium: Memory, sizeLimit: 1Mi}
+- name: cgroup
+  hostPath: {path: {{ .Values.host.cgroup }}, type: Directory}
+{{- if .Values.host.podLogs }}
+- name: log-pods
+  hostPath: {path: /var/log/pods, type: Directory}
+- name: log-containers
+  hostPath: {path: /var/log/containers, type: Directory}
+{{- end }}
+{{- if eq .Values.queue.type "emptyDir" }}
+{{- $receivers := len (include "flamelet.receivers" . | fromYaml).items }}
+- name: queue
+  emptyDir: {sizeLimit: {{ include "flamelet.sizeLimit" (list $receivers .Values.queue.size) }}}
+{{- else if eq .Values.queue.type "hostPath" }}
+- name: queue
+  hostPath:
+    path: {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}-{{ .Release.Name }}
+    type: DirectoryOrCreate
+{{- end }}
+{{- if include "flamelet.hasCache" . }}
+- name: cache
+  emptyDir: {sizeLimit: {{ include "flamelet.sizeLimit" (list 1 .Values.symbols.debuginfod.cacheSize) }}}
+{{- end }}
+{{- with .Values.symbols.hostDebugDir }}
+- name: debug
+  hostPath: {path: {{ . }}, type: Directory}
+{{- end }}
+{{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
+- name: kubelet-ca
+  hostPath: {path: {{ .Values.kubelet.hostCAFile }}, type: File}
+{{- end }}
+{{- if eq .Values.security.perfEventParanoid "sysctl" }}
+- name: perf-event-paranoid
+  hostPath: {path: /proc/sys/kernel/perf_event_paranoid, type: File}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.volumeMounts" -}}
+- {name: config, mountPath: /etc/flamelet, readOnly: true}
+- {name: run, mountPath: /run/flamelet}
+- name: cgroup
+  mountPath: /host/cgroup
+  readOnly: true
+  {{- /* With cgroup v1 each controller is a mount of its own below this one. */}}
+  {{- if include "flamelet.since" (list . "1.33") }}
+  recursiveReadOnly: IfPossible
+  {{- end }}
+{{- if .Values.host.podLogs }}
+- {name: log-pods, mountPath: /host/log/pods, readOnly: true}
+- {name: log-containers, mountPath: /host/log/containers, readOnly: true}
+{{- end }}
+{{- if ne .Values.queue.type "memory" }}
+- {name: queue, mountPath: /var/lib/flamelet/queue}
+{{- end }}
+{{- if include "flamelet.hasCache" . }}
+- {name: cache, mountPath: /var/cache/flamelet}
+{{- end }}
+{{- with .Values.symbols.hostDebugDir }}
+- {name: debug, mountPath: {{ . }}, readOnly: true}
+{{- end }}
+{{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
+- {name: kubelet-ca, mountPath: /host/kubelet/ca.crt, readOnly: true}
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Writes 2 to the one file that it is given: no capability is needed for that. */}}
+{{- define "flamelet.initContainers" -}}
+- name: allow-perf
+  image: {{ include "flamelet.image" . }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  args: [allow-perf, --paranoid-file, /host/perf_event_paranoid]
+  securityContext: {{- include "flamelet.securityContext" . | nindent 4 }}
+  resources:
+    requests: {cpu: 10m, memory: 16Mi}
+    limits: {memory: 64Mi}
+  volumeMounts:
+    - {name: perf-event-paranoid, mountPath: /host/perf_event_paranoid}
+{{- end }}
+
+{{/* What the agent and the test have in common. */}}
+{{- define "flamelet.container" -}}
+name: flamelet
+image: {{ include "flamelet.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+env: {{- include "flamelet.env" . | nindent 2 }}
+{{- with .Values.extraEnvFrom }}
+envFrom: {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- include "flamelet.securityContext" . | nindent 2 }}
+    add: {{- include "flamelet.capabilities" . | nindent 6 }}
+resources: {{- include "flamelet.resources" . | nindent 2 }}
+volumeMounts: {{- include "flamelet.volumeMounts" . | nindent 2 }}
+{{- end }}
+
+{{- define "flamelet.podSpec" -}}
+serviceAccountName: {{ include "flamelet.serviceAccountName" . }}
+{{- /* The token is for the kubelet and for nobody else. */}}
+automountServiceAccountToken: {{ eq (include "flamelet.asksKubelet" .) "true" }}
+enableServiceLinks: false
+{{- /* Samples carry the host's process ids. */}}
+hostPID: true
+{{- if kindIs "bool" .Values.hostUsers }}
+hostUsers: {{ .Values.hostUsers }}
+{{- end }}
+dnsPolicy: {{ .Values.dnsPolicy }}
+securityContext: {{- include "flamelet.podSecurityContext" . | nindent 2 }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+volumes: {{- include "flamelet.volumes" . | nindent 2 }}
+{{- if eq .Values.security.perfEventParanoid "sysctl" }}
+initContainers: {{- include "flamelet.initContainers" . | nindent 2 }}
+{{- end }}
+{{- end }}

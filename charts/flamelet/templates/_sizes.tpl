@@ -1,0 +1,32 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+{{/* Arithmetic with Kubernetes' quantities. */}}
+
+{{/* A quantity in bytes; empty when it is none of the usual forms. */}}
+{{- define "flamelet.bytes" -}}
+{{- $text := toString . }}
+{{- $factors := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 }}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?([kMG]|[KMG]i)?$" $text }}
+{{- $unit := regexFind "[a-zA-Z]*$" $text }}
+{{- mulf (trimSuffix $unit $text | float64) (get $factors $unit) | int64 }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.mebibytes" -}}
+{{- div (include "flamelet.bytes" . | int64) 1048576 }}
+{{- end }}
+
+{{/* What the agent can need: its two bounds, and 192 MiB for itself and the process that reads symbol tables. */}}
+{{- define "flamelet.memoryNeeded" -}}
+{{- add (include "flamelet.mebibytes" .Values.symbols.memoryMax) (include "flamelet.mebibytes" .Values.unwind.memoryMax) 192 -}}
+{{- end }}
+
+{{/* The limit of an emptyDir that holds a number of things, each with a bound: a pod whose emptyDir grows beyond its limit is
+evicted, so it has a quarter more. A list of number and bound. */}}
+{{- define "flamelet.sizeLimit" -}}
+{{- div (mul (index . 0) (include "flamelet.mebibytes" (index . 1)) 5) 4 | int64 }}Mi
+{{- end }}
+
+{{- define "flamelet.resources" -}}
+{{- $limits := merge (dict) .Values.resources.limits (dict "memory" (printf "%sMi" (include "flamelet.memoryNeeded" .))) }}
+{{- merge (dict "limits" $limits) .Values.resources | toYaml }}
+{{- end }}
