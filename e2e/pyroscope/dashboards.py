@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboards in grafana/ and their queries, as Grafana's data sources send them."""
+"""The dashboards in charts/flamelet/dashboards/ and their queries, as Grafana's data sources send them."""
 
 import json
 import os
 import re
 
-GRAFANA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../grafana")
+DASHBOARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../charts/flamelet/dashboards")
 AGENT, NODE = "flamelet-agent", "flamelet-node"
 ALL = ".*"
 VARIABLE = re.compile(r"\$\{(\w+):regex\}|\$(\w+)")
@@ -14,7 +14,7 @@ SPECIAL = re.compile(r"[\\^$*+?.()|\[\]{}/]")
 
 
 def load(name):
-    with open(os.path.join(GRAFANA, f"{name}.json"), encoding="utf-8") as file:
+    with open(os.path.join(DASHBOARDS, f"{name}.json"), encoding="utf-8") as file:
         return json.load(file)
 
 

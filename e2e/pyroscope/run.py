@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles of real containers in a real Pyroscope, by each way there is, asked for through its own API:
 what belongs to a pod is found under the pod, nothing else is, and not one sample is missing. Every
-query of grafana/flamelet-node.json is asked, too.
+query of charts/flamelet/dashboards/flamelet-node.json is asked, too.
 
     PYROSCOPE=/path/to/pyroscope run.py path/to/flamelet [--keep]
     PYROSCOPE_URL=http://127.0.0.1:4040 run.py path/to/flamelet

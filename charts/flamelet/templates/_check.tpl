@@ -1,7 +1,86 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
-{{/* What values.schema.json cannot say: values that contradict each other. Each message says what, where and what to do. */}}
+{{/* What values.schema.json cannot say: values that contradict each other. A message says where, what, and what to do. */}}
+
 {{- define "flamelet.check" -}}
-{{- if not (or .Values.otlp.endpoint .Values.destinations) }}
-{{- fail "otlp.endpoint: profiles have nowhere to go. Set it to the URL of a receiver, for instance --set otlp.endpoint=http://otel-collector.observability:4318" }}
+{{- include "flamelet.checkReceivers" . }}
+{{- include "flamelet.checkKubelet" . }}
+{{- include "flamelet.checkMemory" . }}
+{{- include "flamelet.checkMetrics" . }}
+{{- include "flamelet.checkPod" . }}
+{{- end }}
+
+{{- define "flamelet.checkReceivers" -}}
+{{- $receivers := (include "flamelet.receivers" . | fromYaml).items }}
+{{- if not $receivers }}
+{{- fail "otlp.endpoint: profiles have nowhere to go. Set it to a receiver's URL, for instance --set otlp.endpoint=http://otel-collector.observability:4318, or fill destinations." }}
+{{- end }}
+{{- $names := list }}
+{{- range $receivers }}
+{{- include "flamelet.checkReceiver" (merge (dict "at" (ternary (printf "destinations (%s)" .name) "otlp" (hasKey . "name"))) .) }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- if ne (len $names) (len (uniq $names)) }}
+{{- fail "destinations: two have the same name. Names tell their files and Secrets apart: give each one its own." }}
+{{- end }}
+{{- end }}
+
+{{/* One receiver; "at" is where it is in values.yaml. */}}
+{{- define "flamelet.checkReceiver" -}}
+{{- $isGrpc := or (hasPrefix "grpc" (.endpoint | lower)) (eq (.protocol | default "") "grpc") }}
+{{- if and (eq (.exporter | default "") "pyroscope") $isGrpc }}
+{{- fail (printf "%s.exporter: pyroscope is sent by HTTP. Remove the protocol grpc, write http:// or https:// in the endpoint, or set exporter: otlp." .at) }}
+{{- end }}
+{{- if and (.caSecret).name (.caConfigMap).name }}
+{{- fail (printf "%s.caSecret: the receiver's CA is in caConfigMap, too. Remove one of them." .at) }}
+{{- end }}
+{{- $at := .at }}
+{{- range $name, $_ := .headers }}
+{{- if has (lower $name) (list "authorization" "proxy-authorization" "cookie") }}
+{{- fail (printf "%s.headers.%s: everybody who may read ConfigMaps would read it. Put it into a Secret: headersSecret (lines \"Name: value\") or tokenSecret (a bearer token)." $at $name) }}
+{{- end }}
+{{- end }}
+{{- if and .tenant (hasKey (.headers | default dict) "X-Scope-OrgID") }}
+{{- fail (printf "%s.tenant: headers has an X-Scope-OrgID, too. Remove one of them." .at) }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.checkKubelet" -}}
+{{- with .Values.kubelet }}
+{{- if and (eq .verify "pinned") (not .hostCAFile) }}
+{{- fail "kubelet.hostCAFile: kubelet.verify=pinned needs the kubelet's certificate on the node. kubeadm and kind: --set kubelet.hostCAFile=/var/lib/kubelet/pki/kubelet.crt; AKS: /etc/kubernetes/certs/kubeletserver.crt" }}
+{{- end }}
+{{- if and (not .enabled) (has $.Values.rbac.kubeletAccess (list "pods" "proxy")) }}
+{{- fail (printf "rbac.kubeletAccess: %s is for the kubelet, which is not asked (kubelet.enabled=false). Set it to auto or none, or kubelet.enabled=true." $.Values.rbac.kubeletAccess) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.checkMemory" -}}
+{{- $limit := include "flamelet.bytes" (.Values.resources.limits.memory | default "") }}
+{{- $needed := include "flamelet.memoryNeeded" . | int64 }}
+{{- if and $limit (lt (int64 $limit) (mul $needed 1048576)) }}
+{{- fail (printf "resources.limits.memory: %v is less than symbols.memoryMax + unwind.memoryMax + 192Mi = %dMi, the agent would be killed for it. Raise it, leave it out, or lower those two." .Values.resources.limits.memory $needed) }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.checkMetrics" -}}
+{{- with .Values.metrics }}
+{{- if and .podMonitor.enabled .serviceMonitor.enabled }}
+{{- fail "metrics.serviceMonitor.enabled: with metrics.podMonitor each agent would be scraped twice. Remove one of them." }}
+{{- end }}
+{{- range list "podMonitor" "serviceMonitor" }}
+{{- if and (get $.Values.metrics . ).enabled (not $.Values.metrics.enabled) }}
+{{- fail (printf "metrics.%s.enabled: there is no port to scrape. Set metrics.enabled=true as well." .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.checkPod" -}}
+{{- if not (or .Values.serviceAccount.create .Values.serviceAccount.name) }}
+{{- fail "serviceAccount.name: with serviceAccount.create=false the rights would go to the namespace's default account, and so to other pods. Name an account of its own." }}
+{{- end }}
+{{- if eq (toString .Values.hostUsers) "false" }}
+{{- fail "hostUsers: Kubernetes refuses false for a pod with hostPID, which the agent needs. Set it to true or null." }}
 {{- end }}
 {{- end }}

@@ -1,72 +1,6 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
 {{/* The agent's configuration: a flat file whose keys are the options of `flamelet agent`. */}}
 
-{{/* All receivers, as {items: [...]}; "suffix" tells their files apart. */}}
-{{- define "flamelet.receivers" -}}
-{{- $items := list }}
-{{- if .Values.otlp.endpoint }}
-{{- $items = append $items (merge (dict "suffix" "") .Values.otlp) }}
-{{- end }}
-{{- range .Values.destinations }}
-{{- $items = append $items (merge (dict "suffix" (printf "-%s" .name)) .) }}
-{{- end }}
-{{- toYaml (dict "items" $items) }}
-{{- end }}
-
-{{/* The options of one receiver. Files of Secrets are at "flamelet.receiverSources". */}}
-{{- define "flamelet.receiverConfig" -}}
-{{- $secrets := "/etc/flamelet/secrets" }}
-otlp-endpoint: {{ .endpoint | quote }}
-exporter: {{ .exporter | default "otlp" | quote }}
-{{- /* The default is not written: an endpoint with grpc:// contradicts it. */}}
-{{- if eq (.protocol | default "") "grpc" }}
-otlp-protocol: grpc
-{{- end }}
-{{- with .preset }}
-otlp-preset: {{ . | quote }}
-{{- end }}
-otlp-compression: {{ .compression | default "gzip" | quote }}
-{{- with .tenant }}
-otlp-tenant: {{ . | quote }}
-{{- end }}
-otlp-timeout: {{ .timeout | default "10s" | quote }}
-otlp-verify: {{ .verify | default "full" | quote }}
-{{- with .headers }}
-otlp-header:
-  {{- range $name, $value := . }}
-  - {{ printf "%s: %s" $name $value | quote }}
-  {{- end }}
-{{- end }}
-{{- if (.headersSecret).name }}
-otlp-header-file: {{ $secrets }}/headers{{ .suffix }}/headers
-{{- end }}
-{{- if (.tokenSecret).name }}
-otlp-token-file: {{ $secrets }}/token{{ .suffix }}/token
-{{- end }}
-{{- if or (.caSecret).name (.caConfigMap).name }}
-otlp-ca-file: {{ $secrets }}/ca{{ .suffix }}/ca.crt
-{{- end }}
-{{- if (.clientCertSecret).name }}
-otlp-client-cert: {{ $secrets }}/client{{ .suffix }}/tls.crt
-otlp-client-key: {{ $secrets }}/client{{ .suffix }}/tls.key
-{{- end }}
-{{- end }}
-
-{{/* What leaves, to each receiver. */}}
-{{- define "flamelet.attributesConfig" -}}
-{{- with .Values.attributes }}
-{{- with .exclude }}
-exclude-attribute: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- if ne .sample "preset" }}
-sample-attributes: {{ .sample | quote }}
-{{- end }}
-{{- with .valuesMax }}
-attribute-values-max: {{ int . | quote }}
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{/* Which pods are profiled, and the labels that become attributes: what the agent reads again by itself. */}}
 {{- define "flamelet.reloadableConfig" -}}
 {{- with .Values.select }}
@@ -137,9 +71,10 @@ destination:
   - /etc/flamelet/destination-{{ .name }}.yaml
   {{- end }}
 {{- end }}
-{{- if .Values.otlp.endpoint }}
-{{ include "flamelet.receiverConfig" (merge (dict "suffix" "") .Values.otlp) }}
-{{- include "flamelet.attributesConfig" . }}
+{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- if not .name }}
+{{- include "flamelet.receiverConfig" (list $ .) }}
+{{- end }}
 {{- end }}
 {{- include "flamelet.kubeletConfig" . }}
 {{- include "flamelet.symbolsConfig" . }}
@@ -148,23 +83,23 @@ destination:
 
 {{- define "flamelet.config" -}}
 {{- $own := include "flamelet.ownConfig" . | fromYaml }}
-{{- with $own.Error }}{{ fail . }}{{ end }}
-{{- merge $own .Values.extraConfig | toYaml }}
+{{- range $option, $_ := .Values.extraConfig }}
+{{- if hasKey $own $option }}
+{{- fail (printf "extraConfig.%s: the chart sets this option itself. See which of its values does (helm show values), and set that." $option) }}
 {{- end }}
-
-{{- define "flamelet.destinationConfig" -}}
-{{- $destination := .destination }}
-{{- include "flamelet.receiverConfig" (merge (dict "suffix" (printf "-%s" $destination.name)) $destination) }}
-{{- include "flamelet.attributesConfig" .root }}
+{{- end }}
+{{- merge $own .Values.extraConfig | toYaml }}
 {{- end }}
 
 {{/* The data of the ConfigMap. */}}
 {{- define "flamelet.configFiles" -}}
 flamelet.yaml: |
   {{- include "flamelet.config" . | nindent 2 }}
-{{- range .Values.destinations }}
+{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- if .name }}
 destination-{{ .name }}.yaml: |
-  {{- include "flamelet.destinationConfig" (dict "root" $ "destination" .) | nindent 2 }}
+  {{- include "flamelet.receiverConfig" (list $ .) | fromYaml | toYaml | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- end }}
 

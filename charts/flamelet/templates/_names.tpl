@@ -49,7 +49,6 @@ app.kubernetes.io/component: agent
 {{- define "flamelet.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
 {{ include "flamelet.selectorLabels" . }}
-app.kubernetes.io/component: agent
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with .Values.commonLabels }}
@@ -57,8 +56,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* The metadata of an object. Of root only, or of a list: root, name, labels, annotations, namespace; a namespace of
-"-" is none. */}}
+{{/* The metadata of an object, of a dict: root and, if they are not the usual ones, name, namespace ("-" for none),
+component, labels and annotations. */}}
 {{- define "flamelet.metadata" -}}
 {{- $root := .root -}}
 {{- $namespace := default (include "flamelet.namespace" $root) .namespace -}}
@@ -68,6 +67,7 @@ namespace: {{ $namespace }}
 {{- end }}
 labels:
   {{- include "flamelet.labels" $root | nindent 2 }}
+  app.kubernetes.io/component: {{ default "agent" .component }}
   {{- with .labels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

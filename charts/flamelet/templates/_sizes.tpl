@@ -3,7 +3,7 @@
 
 {{/* A quantity in bytes; empty when it is none of the usual forms. */}}
 {{- define "flamelet.bytes" -}}
-{{- $text := toString . }}
+{{- $text := ternary (printf "%.0f" .) (toString .) (kindIs "float64" .) }}
 {{- $factors := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 }}
 {{- if regexMatch "^[0-9]+([.][0-9]+)?([kMG]|[KMG]i)?$" $text }}
 {{- $unit := regexFind "[a-zA-Z]*$" $text }}
@@ -20,10 +20,9 @@
 {{- add (include "flamelet.mebibytes" .Values.symbols.memoryMax) (include "flamelet.mebibytes" .Values.unwind.memoryMax) 192 -}}
 {{- end }}
 
-{{/* The limit of an emptyDir that holds a number of things, each with a bound: a pod whose emptyDir grows beyond its limit is
-evicted, so it has a quarter more. A list of number and bound. */}}
+{{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}
 {{- define "flamelet.sizeLimit" -}}
-{{- div (mul (index . 0) (include "flamelet.mebibytes" (index . 1)) 5) 4 | int64 }}Mi
+{{- div (mul . 5) 4 }}Mi
 {{- end }}
 
 {{- define "flamelet.resources" -}}

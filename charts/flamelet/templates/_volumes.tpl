@@ -1,0 +1,89 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+{{/* Volumes of the pod, and where they are in it. */}}
+
+{{/* MiB of the caches together; 0: there is none. The agent keeps at most 256 MiB of unwind tables. */}}
+{{- define "flamelet.cacheMebibytes" -}}
+{{- $debuginfod := ternary (include "flamelet.mebibytes" .Values.symbols.debuginfod.cacheSize | int) 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
+{{- add $debuginfod (ternary 256 0 .Values.unwind.cache) }}
+{{- end }}
+
+{{/* MiB of the queues of all receivers. */}}
+{{- define "flamelet.queueMebibytes" -}}
+{{- mul (len (include "flamelet.receivers" . | fromYaml).items) (include "flamelet.mebibytes" .Values.queue.size) }}
+{{- end }}
+
+{{- define "flamelet.volumes" -}}
+- name: config
+  projected:
+    defaultMode: 0400
+    sources: {{- include "flamelet.configSources" . | nindent 6 }}
+- name: run
+  emptyDir: {medium: Memory, sizeLimit: 1Mi}
+- name: cgroup
+  hostPath: {path: {{ .Values.host.cgroup }}, type: Directory}
+{{- if .Values.host.podLogs }}
+- name: log-pods
+  hostPath: {path: /var/log/pods, type: Directory}
+- name: log-containers
+  hostPath: {path: /var/log/containers, type: Directory}
+{{- end }}
+{{- if eq .Values.queue.type "emptyDir" }}
+- name: queue
+  emptyDir: {sizeLimit: {{ include "flamelet.queueMebibytes" . | include "flamelet.sizeLimit" }}}
+{{- else if eq .Values.queue.type "hostPath" }}
+- name: queue
+  hostPath:
+    path: {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}-{{ .Release.Name }}
+    type: DirectoryOrCreate
+{{- end }}
+{{- with include "flamelet.cacheMebibytes" . | int }}
+- name: cache
+  emptyDir: {sizeLimit: {{ include "flamelet.sizeLimit" . }}}
+{{- end }}
+{{- with .Values.symbols.hostDebugDir }}
+- name: debug
+  hostPath: {path: {{ . }}, type: Directory}
+{{- end }}
+{{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
+- name: kubelet-ca
+  hostPath: {path: {{ .Values.kubelet.hostCAFile }}, type: File}
+{{- end }}
+{{- if eq .Values.security.perfEventParanoid "sysctl" }}
+- name: perf-event-paranoid
+  hostPath: {path: /proc/sys/kernel/perf_event_paranoid, type: File}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.volumeMounts" -}}
+- {name: config, mountPath: /etc/flamelet, readOnly: true}
+- {name: run, mountPath: /run/flamelet}
+- name: cgroup
+  mountPath: /host/cgroup
+  readOnly: true
+  {{- /* With cgroup v1 each controller is a mount of its own below this one. */}}
+  {{- if include "flamelet.since" (list . "1.33") }}
+  recursiveReadOnly: IfPossible
+  {{- end }}
+{{- if .Values.host.podLogs }}
+- {name: log-pods, mountPath: /host/log/pods, readOnly: true}
+- {name: log-containers, mountPath: /host/log/containers, readOnly: true}
+{{- end }}
+{{- if ne .Values.queue.type "memory" }}
+- {name: queue, mountPath: /var/lib/flamelet/queue}
+{{- end }}
+{{- if include "flamelet.cacheMebibytes" . | int }}
+- {name: cache, mountPath: /var/cache/flamelet}
+{{- end }}
+{{- with .Values.symbols.hostDebugDir }}
+- {name: debug, mountPath: {{ . }}, readOnly: true}
+{{- end }}
+{{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
+- {name: kubelet-ca, mountPath: /host/kubelet/ca.crt, readOnly: true}
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

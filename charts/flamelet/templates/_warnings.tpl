@@ -1,0 +1,67 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+{{/* What whoever installs this should know; the end of NOTES.txt. */}}
+
+{{- define "flamelet.warnings" -}}
+{{- include "flamelet.kubeletWarnings" . }}
+{{- include "flamelet.receiverWarnings" . }}
+{{- include "flamelet.nodeWarnings" . }}
+{{- end }}
+
+{{- define "flamelet.kubeletWarnings" -}}
+{{- $resource := include "flamelet.kubeletResource" . }}
+{{- if not .Values.kubelet.enabled }}
+{{- else if not (include "flamelet.asksKubelet" .) }}
+
+WARNING: names, but no labels, owners and images of pods.
+{{- if eq .Values.rbac.kubeletAccess "auto" }} Kubernetes {{ .Capabilities.KubeVersion.Version }} cannot grant the list of pods alone
+(nodes/pods, since 1.33). rbac.kubeletAccess=proxy grants far more: to run commands in every container of the cluster.
+{{- else }} rbac.kubeletAccess=none grants no access to the kubelet.
+{{- end }}
+{{- else }}
+{{- if and .Values.rbac.create (eq $resource "nodes/proxy") }}
+
+WARNING: rbac.kubeletAccess=proxy. Whoever gets the agents' token can run commands in every container of the cluster.
+{{- if include "flamelet.since" (list . "1.33") }} This cluster does not
+need it: set rbac.kubeletAccess=auto.
+{{- end }}
+{{- end }}
+{{- if eq .Values.kubelet.verify "insecure" }}
+
+WARNING: kubelet.verify=insecure. Whoever answers in a kubelet's place gets the agents' token.
+{{- else if eq .Values.kubelet.verify "full" }}
+
+If agents do not become ready because a kubelet's certificate cannot be verified (kubeadm, kind, minikube: it has signed it
+itself), add
+   --set kubelet.verify=pinned --set kubelet.hostCAFile=/var/lib/kubelet/pki/kubelet.crt
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.receiverWarnings" -}}
+{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- if eq (.verify | default "") "insecure" }}
+
+WARNING: verify=insecure for {{ .endpoint }}. Whoever answers in its place gets the profiles, and tokens and headers.
+{{- else if and (regexMatch "^(http|grpc)://" .endpoint) (or (.tokenSecret).name (.headersSecret).name) }}
+
+WARNING: {{ .endpoint }} is without TLS: the token or headers of its Secret can be read on the way.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "flamelet.nodeWarnings" -}}
+{{- if eq .Values.security.perfEventParanoid "sysctl" }}
+
+kernel.perf_event_paranoid is set to 2 on each node where it is higher. It stays so after an uninstall, until the node
+restarts.
+{{- else if eq .Values.security.perfEventParanoid "keep" }}
+
+If an agent's log speaks of kernel.perf_event_paranoid (Debian's and Ubuntu's kernels), add
+   --set security.perfEventParanoid=sysctl
+{{- end }}
+{{- if eq .Values.queue.type "hostPath" }}
+
+Profiles that wait for a receiver are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}-{{ .Release.Name }} of each node. They stay
+there after an uninstall: remove the directory on the nodes.
+{{- end }}
+{{- end }}
