@@ -46,7 +46,9 @@ kubelet-ca-file: /host/kubelet/ca.crt
 
 {{- define "flamelet.ownConfig" -}}
 cgroup-root: /host/cgroup
+{{- if .Values.host.podLogs }}
 pod-logs: /host/log
+{{- end }}
 listen: unix:/run/flamelet/http.sock
 log-level: {{ .Values.logLevel | quote }}
 frequency: {{ int .Values.profiling.frequency | quote }}
