@@ -4,8 +4,9 @@
 
     make-readme.py [--check] [CHART]      --check only tells whether they are up to date: exit status 1 if not
 
-values.yaml is read as text: a section is "## Title", with plain comments below it as its introduction; a value is documented by "# -- text" and
-the comment lines that follow it, up to its key. Every value must be documented, and known to the schema."""
+values.yaml is read as text: "## Title" begins a section; "# -- text" and the comment lines that follow document the key
+below them; a plain comment above a key of the first level is what the section says of it. Every value must be
+documented, and known to the schema."""
 
 import json
 import os
@@ -14,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BEGIN, END = "<!-- values: begin -->\n", "<!-- values: end -->\n"
-LINE = re.compile(r"(?P<indent> *)(?:(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?|# ?(?P<comment>.*)|## ?(?P<title>.*))$")
+LINE = re.compile(r"(?P<indent> *)(?:(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?|# ?(?P<comment>.*))$")
 
 
 class Section:
@@ -118,6 +119,7 @@ def describe(schema, sections):
 
 
 def leaves(schema, node, name=""):
+    """The paths of all values. A map with a title is one value, whatever it has in it."""
     node = resolve(schema, node)
     properties = node.get("properties")
     if node.get("title") or not properties:
@@ -126,7 +128,7 @@ def leaves(schema, node, name=""):
 
 
 def check_known(schema, sections):
-    """What the schema allows must be documented, but for what other charts give this one."""
+    """What the schema allows must be documented, but for what a chart that depends on this one gives it."""
     known = {name for section in sections for name, _, _ in section.rows} | {"global", "enabled"}
     for leaf in leaves(schema, schema):
         if leaf not in known:

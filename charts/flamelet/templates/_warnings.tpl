@@ -30,8 +30,8 @@ need it: set rbac.kubeletAccess=auto.
 WARNING: kubelet.verify=insecure. Whoever answers in a kubelet's place gets the agents' token.
 {{- else if eq .Values.kubelet.verify "full" }}
 
-If agents do not become ready because a kubelet's certificate cannot be verified (kubeadm, kind, minikube: it has signed it
-itself), add
+If the doctor or a log says that the kubelet's certificate cannot be verified (kubeadm, kind, minikube: the kubelet has
+signed it itself), add
    --set kubelet.verify=pinned --set kubelet.hostCAFile=/var/lib/kubelet/pki/kubelet.crt
 {{- end }}
 {{- end }}
