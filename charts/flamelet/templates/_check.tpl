@@ -33,14 +33,13 @@
 {{- if and (.caSecret).name (.caConfigMap).name }}
 {{- fail (printf "%s.caSecret: the receiver's CA is in caConfigMap, too. Remove one of them." .at) }}
 {{- end }}
-{{- $at := .at }}
 {{- range $name, $_ := .headers }}
 {{- if has (lower $name) (list "authorization" "proxy-authorization" "cookie") }}
-{{- fail (printf "%s.headers.%s: everybody who may read ConfigMaps would read it. Put it into a Secret: headersSecret (lines \"Name: value\") or tokenSecret (a bearer token)." $at $name) }}
+{{- fail (printf "%s.headers.%s: everybody who may read ConfigMaps would read it. Put it into a Secret: headersSecret (lines \"Name: value\") or tokenSecret (a bearer token)." $.at $name) }}
 {{- end }}
+{{- if and $.tenant (eq (lower $name) "x-scope-orgid") }}
+{{- fail (printf "%s.tenant: headers has an X-Scope-OrgID, too. Remove one of them." $.at) }}
 {{- end }}
-{{- if and .tenant (hasKey (.headers | default dict) "X-Scope-OrgID") }}
-{{- fail (printf "%s.tenant: headers has an X-Scope-OrgID, too. Remove one of them." .at) }}
 {{- end }}
 {{- end }}
 

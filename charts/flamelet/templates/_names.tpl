@@ -23,8 +23,7 @@
 {{- end }}
 
 {{- define "flamelet.serviceAccountName" -}}
-{{- $own := ternary (include "flamelet.fullname" .) "default" .Values.serviceAccount.create }}
-{{- default $own .Values.serviceAccount.name }}
+{{- default (include "flamelet.fullname" .) .Values.serviceAccount.name }}
 {{- end }}
 
 {{/* The labels by which the pods of a release are found; they never change. */}}
