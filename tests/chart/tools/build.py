@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the tools that charts are checked with, each at the version that its go.mod pins, and prints their paths.
+"""Builds the tools that charts are checked with, each at the version that its go.mod pins, and
+prints their paths.
 
     build.py [helm3|helm4|kubeconform|helm-unittest …]
 
-They are kept outside the tree: only the first build takes time (../README.md). Exit status 77 and one line: they cannot
-be built here."""
+They are kept outside the tree: only the first build takes time (../README.md). Exit status 77 and
+one line: they cannot be built here."""
 
+import contextlib
 import fcntl
 import os
 import re
@@ -32,8 +34,8 @@ CLIENT_GO = re.compile(r"k8s\.io/client-go v0\.(\d+)\.")
 
 
 def stamps(name):
-    """What Helm's own Makefile tells the linker: without it Helm calls itself v3.22, and version 3 of it takes the
-    cluster that it renders for to be Kubernetes 1.20."""
+    """What Helm's own Makefile tells the linker: without it Helm calls itself v3.22, and version 3 of it takes
+    the cluster that it renders for to be Kubernetes 1.20."""
     with open(os.path.join(HERE, name, "go.mod"), encoding="utf-8") as file:
         pins = file.read()
     major, version = HELM.search(pins).groups()
@@ -46,23 +48,25 @@ def stamps(name):
     return " ".join(["-ldflags=-s -w"] + settings)
 
 
+@contextlib.contextmanager
 def lock():
     """Held while one is built: two tests that start together need not do the same work."""
     cache = os.environ.get("FLAMELET_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "flamelet")
     os.makedirs(cache, exist_ok=True)
-    file = open(os.path.join(cache, "chart-tools.lock"), "w", encoding="ascii")  # pylint: disable=consider-using-with
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+    with open(os.path.join(cache, "chart-tools.lock"), "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def tool(name):
     """The path of the program, built now if need be."""
-    flags = [stamps(name)] if name.startswith("helm") and name != "helm-unittest" else []
+    command = [os.path.join(E2E, "build-go.sh"), os.path.join(HERE, name), PACKAGES[name]]
+    if name in ("helm3", "helm4"):
+        command.append(stamps(name))
     with lock():
-        done = subprocess.run([os.path.join(E2E, "build-go.sh"), os.path.join(HERE, name), PACKAGES[name], *flags],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=BUILD_SECONDS,
-                              check=False)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=BUILD_SECONDS, check=False)
     if done.returncode == host.SKIP:
         raise host.Skip(done.stderr.strip().rsplit("SKIP: ", 1)[-1])
     if done.returncode != 0:

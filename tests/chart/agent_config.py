@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the agent itself take the configuration that the chart writes for it?
+
+The files of the ConfigMaps are written below a directory, with all paths in them and in the
+arguments moved there; what they name is made. Then the container's own command is run by a user who
+may not profile anything: the agent reads all of its configuration, and ends as it lacks the rights."""
+
+import os
+import re
+import subprocess
+
+import chart
+import host
+
+NOBODY = 65534
+SECONDS = 20
+ENVIRONMENT = {"NODE_NAME": "node", "HOST_IP": "127.0.0.1", "PATH": "/usr/bin:/bin"}
+FAILED = 1
+PATH = re.compile(r"(?P<before>^|unix:)(?P<path>/[\w./-]+)$")
+DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "unwind-cache")
+# Paths, but not of files.
+OTHERS = ("cgroup",)
+# What the agent says of an option that it passes over. One that it does not take is wrong usage: exit status 2.
+COMPLAINTS = re.compile(r"is ignored|is left out")
+
+
+def config_maps(objects):
+    return {item["metadata"]["name"]: item["data"] for item in objects if item["kind"] == "ConfigMap"}
+
+
+def mounted_files(objects, pod, container):
+    """Path in the container and content of all that comes from the chart's own ConfigMaps."""
+    known, files = config_maps(objects), {}
+    places = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    for volume in pod["volumes"]:
+        sources = volume.get("projected", {}).get("sources", [volume])
+        for source in sources:
+            for name, content in known.get(source.get("configMap", {}).get("name"), {}).items():
+                files[f"{places[volume['name']]}/{name}"] = content
+    return files
+
+
+def paths_in(content):
+    """Option and path of all options of a configuration that name one."""
+    for key, value in (chart.load_all(content) or [{}])[0].items():
+        for text in value if isinstance(value, list) else [value]:
+            match = PATH.search(str(text))
+            if match and key not in OTHERS:
+                yield key, match["path"]
+
+
+def is_below(path, directory):
+    return f"{path}/".startswith(f"{directory}/")
+
+
+def unmounted(files, container):
+    """Paths in the configuration that are in no mount: they cannot be there, the image has none of them.
+    Without the kubelet's log directories the agent is told of them all the same, and does without."""
+    places = [mount["mountPath"] for mount in container["volumeMounts"]]
+    has_logs = any(place.startswith("/host/log") for place in places)
+    for name, content in files.items():
+        for key, path in paths_in(content):
+            if key == "pod-logs" and not has_logs:
+                continue
+            if not any(is_below(path, place) or is_below(place, path) for place in places):
+                yield f"{name}: {key} is {path}, where nothing is mounted"
+
+
+def moved(value, directory):
+    if isinstance(value, list):
+        return [moved(item, directory) for item in value]
+    return PATH.sub(rf"\g<before>{directory}\g<path>", value) if isinstance(value, str) else value
+
+
+def make_place(directory, option, path):
+    """An empty file or directory, as the option wants it."""
+    place = directory + path
+    os.makedirs(place if option in DIRECTORIES else os.path.dirname(place), exist_ok=True)
+    if option not in DIRECTORIES and option != "listen" and not os.path.exists(place):
+        with open(place, "w", encoding="ascii"):
+            pass
+
+
+def lay_out(files, directory):
+    for name, content in files.items():
+        for option, path in paths_in(content):
+            make_place(directory, option, path)
+        config = chart.load_all(content)[0]
+        os.makedirs(os.path.dirname(directory + name), exist_ok=True)
+        with open(directory + name, "w", encoding="utf-8") as file:
+            chart.yaml.safe_dump({key: moved(value, directory) for key, value in config.items()}, file)
+
+
+def expand(argument):
+    """As the kubelet does with references to the container's environment."""
+    return re.sub(r"\$\((\w+)\)", lambda match: ENVIRONMENT.get(match[1], match[0]), argument)
+
+
+def run(command):
+    user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=SECONDS, check=False, env=ENVIRONMENT, **user)
+    return done.returncode, done.stdout.strip()
+
+
+def commands(container):
+    yield container["args"]
+    for probe in ("livenessProbe", "readinessProbe"):
+        if probe in container:
+            yield container[probe]["exec"]["command"][1:]
+
+
+def faults_of(binary, objects, directory):
+    """`directory` is empty, and everybody may read it."""
+    daemon_set = chart.find(objects, "DaemonSet")
+    pod = daemon_set["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    files = mounted_files(objects, pod, container)
+    if not files:
+        raise host.Failure("the agent's container mounts no configuration")
+    lay_out(files, directory)
+    faults = list(unmounted(files, container))
+    for arguments in commands(container):
+        status, said = run([binary] + [expand(word) for word in moved(arguments, directory)])
+        if status != FAILED or COMPLAINTS.search(said):
+            faults.append(f"flamelet {' '.join(arguments)}: exit {status}: {said.replace(directory, '')}")
+    return faults
+
+
+def readable_copy(binary, directory):
+    """Where everybody may run it: a build directory may be in somebody's home."""
+    os.chmod(directory, 0o755)
+    copy = f"{directory}/flamelet"
+    host.run("install", "-m", "755", binary, copy)
+    return copy

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Renders the chart with each of its values files, for three versions of Kubernetes, with Helm 3
+and 4: both make the same of it, Kubernetes knows every field (schemas/), and the rules of
+object_rules.py hold. The agent takes its configuration.
+
+    check_render.py path/to/flamelet [--chart DIRECTORY]"""
+
+import itertools
+import os
+import sys
+import tempfile
+
+import agent_config
+import chart
+import host
+import object_rules
+
+SCHEMAS = os.path.join(chart.HERE, "schemas")
+FILE = "{{ .ResourceKind }}{{ .KindSuffix }}.json"
+CUSTOM = os.path.join(SCHEMAS, "custom", FILE)
+
+
+def render_all(subject, values_file, version):
+    """The text of all objects, and what is wrong with it."""
+    texts, faults = [], []
+    for helm in chart.HELMS:
+        status, text = subject.render(values_file, helm, version)
+        if status != 0:
+            return "", [f"{helm}: {text.strip()}"]
+        texts.append(chart.without_blank_lines(text))
+    if texts[0] != texts[1]:
+        pairs = itertools.zip_longest(texts[0].splitlines(), texts[1].splitlines())
+        faults.append(f"Helm 3 and 4 differ: {next(pair for pair in pairs if pair[0] != pair[1])}")
+    return texts[0], faults
+
+
+def validate(text, version):
+    try:
+        host.run(chart.tool("kubeconform"), "-strict", "-schema-location", f"{SCHEMAS}/{version}/{FILE}",
+                 "-schema-location", CUSTOM, "-", input=text)
+    except host.Failure as failure:
+        return [str(failure)]
+    return []
+
+
+def check_case(subject, binary, name, version):
+    values_file = subject.cases()[name]
+    text, faults = render_all(subject, values_file, version)
+    if not faults:
+        objects = chart.load_all(text)
+        values = chart.merged(subject.values(), chart.load_file(values_file))
+        faults += validate(text, version)
+        faults += object_rules.faults_of(object_rules.Render(objects, values, version))
+        with tempfile.TemporaryDirectory(prefix="flamelet-chart-") as directory:
+            os.chmod(directory, 0o755)
+            faults += agent_config.faults_of(binary, objects, directory)
+    return [f"{name}, Kubernetes {version}: {fault}" for fault in faults]
+
+
+def check_defaults(subject):
+    """Who says nothing gets the six."""
+    given = subject.values()["security"]["capabilities"]
+    return [] if given == object_rules.CAPABILITIES else [f"values.yaml: security.capabilities is {given}"]
+
+
+def check(directory, binary):
+    subject = chart.Chart(directory)
+    work = list(itertools.product(subject.cases(), chart.VERSIONS))
+    with tempfile.TemporaryDirectory(prefix="flamelet-chart-") as place:
+        copy = agent_config.readable_copy(os.path.abspath(binary), place)
+        faults = chart.in_parallel(lambda item: check_case(subject, copy, *item), work)
+    print(f"check_render: {len(subject.cases())} values files, {len(work)} renders with each Helm")
+    return sum(faults, check_defaults(subject))
+
+
+def main():
+    parser = chart.parser(__doc__)
+    parser.add_argument("binary", metavar="FLAMELET")
+    arguments = parser.parse_args()
+    return chart.judge(check, arguments.chart, arguments.binary)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
