@@ -103,11 +103,13 @@ def run(command):
     return done.returncode, done.stdout.strip()
 
 
-def commands(container):
-    yield container["args"]
-    for probe in ("livenessProbe", "readinessProbe"):
-        if probe in container:
-            yield container[probe]["exec"]["command"][1:]
+def commands(pod):
+    """Arguments of all that runs in the agent's pod."""
+    for container in pod.get("initContainers", []) + pod["containers"]:
+        yield container["args"]
+        for probe in ("livenessProbe", "readinessProbe"):
+            if probe in container:
+                yield container[probe]["exec"]["command"][1:]
 
 
 def faults_of(binary, objects, directory):
@@ -120,7 +122,7 @@ def faults_of(binary, objects, directory):
         raise host.Failure("the agent's container mounts no configuration")
     lay_out(files, directory)
     faults = list(unmounted(files, container))
-    for arguments in commands(container):
+    for arguments in commands(pod):
         status, said = run([binary] + [expand(word) for word in moved(arguments, directory)])
         if status != FAILED or COMPLAINTS.search(said):
             faults.append(f"flamelet {' '.join(arguments)}: exit {status}: {said.replace(directory, '')}")
