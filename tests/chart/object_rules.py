@@ -124,12 +124,8 @@ def rights(render):
         resources["auto"] = "nodes/pods"
     wanted = {"apiGroups": [""], "resources": [resources.get(access)], "verbs": ["get"]}
     for item in render.objects:
-        if item["kind"] == "ClusterRole" and item["rules"] != [wanted]:
+        if item["kind"] in ("ClusterRole", "Role") and item["rules"] != [wanted]:
             yield f"{title(item)} grants {item['rules']}"
-        if item["kind"] == "Role":
-            for rule in item["rules"]:
-                if rule.get("apiGroups") != ["security.openshift.io"] or rule.get("verbs") != ["use"]:
-                    yield f"{title(item)} grants {rule}"
 
 
 def host_mounts(render):
