@@ -40,14 +40,14 @@ def make_layer(programs):
     return buffer.getvalue()
 
 
-def write_image(archive_path, reference, programs, command=()):
-    """`command` is what a container runs that is given none."""
+def write_image(archive_path, reference, programs, command=(), entrypoint=()):
+    """`command` is what a container runs that is given none, `entrypoint` what stands before it."""
     layer = make_layer(programs)
     packed = gzip.compress(layer, compresslevel=1, mtime=0)
     architecture = ARCHITECTURES[platform.machine()]
     config = json.dumps({
         "architecture": architecture, "os": "linux",
-        "config": {"Env": ["PATH=/bin"], "Cmd": list(command)},
+        "config": {"Env": ["PATH=/usr/bin:/bin"], "Entrypoint": list(entrypoint), "Cmd": list(command)},
         "rootfs": {"type": "layers", "diff_ids": [digest(layer)]}}).encode()
     manifest = json.dumps({
         "schemaVersion": 2, "mediaType": MEDIA + "manifest.v1+json",
