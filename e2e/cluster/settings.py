@@ -9,7 +9,7 @@ SERVER = f"https://{NODE_IP}:6443"
 KUBELET = f"https://{NODE_IP}:10250"
 ETCD = "http://127.0.0.1:2379"
 RUNTIME = "/run/containerd/containerd.sock"
-NAMESPACE = "flamelet"
+NAMESPACE = "e2e-accounts"
 READER, NOBODY = "agent", "nobody"
 
 # Without CAP_SYS_RESOURCE, which a test machine may lack, no process may lower its oom_score_adj.
