@@ -17,7 +17,7 @@ build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/de
 optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
 
-.PHONY: all deps demo test check bench soak fuzz e2e image clean help
+.PHONY: all deps demo test check bench soak fuzz e2e cluster image clean help
 
 all: ## build build/flamelet (optimized, with debug information)
 	$(call build,release,build)
@@ -61,6 +61,10 @@ fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
 e2e: deps ## run all end-to-end tests, with what they print; the first run builds Kubernetes (root)
 	$(call build,dev,build-dev)
 	ctest --test-dir build-dev --verbose -L '^e2e$$'
+
+cluster: deps ## a real Kubernetes on this machine to try things on, with pods to profile (root)
+	$(if $(FLAMELET),,$(call build,release,build))
+	@/usr/bin/python3 e2e/cluster/sandbox.py up $(or $(FLAMELET),build/flamelet)
 
 image: ## build the container image
 	docker build -t flamelet:$(VERSION) .

@@ -23,6 +23,19 @@ def make_parser(text):
     return parser
 
 
+def guard(function, args):
+    """Calls what is no test; returns its exit status, or says why it cannot go on."""
+    try:
+        nodes.require_host()
+        return function(args)
+    except host.Skip as skip:
+        print(f"SKIP: {skip}", flush=True)
+        return host.SKIP
+    except (host.Failure, subprocess.TimeoutExpired) as failure:
+        print(f"FAIL: {failure}", flush=True)
+        return 1
+
+
 def conduct(args, run_tests, seconds, fetch=lambda: None):
     """Gets what is needed, which may take long the first time; then `run_tests(args)`, which returns what is wrong, has so many
     seconds. Returns the exit status."""

@@ -33,6 +33,7 @@ TOOLS = os.path.join(ROOT, "tests/chart/tools/build.py")
 REPOSITORY = "ghcr.io/flamelet/flamelet"
 APP_VERSION = re.compile(r'^appVersion: "?([^"\n]+)"?', re.MULTILINE)
 CONTAINER = "flamelet"
+HELM_PLACES = ("CACHE", "CONFIG", "DATA")
 HELM_SECONDS = 120
 READY_SECONDS = 120
 
@@ -95,7 +96,7 @@ class Release:
     def command(self, *arguments):
         """A command line of helm's; what it keeps is kept in the node's directory."""
         places = [f"HELM_{kind}_HOME={self.node.directory}/helm/{kind.lower()}"
-                  for kind in ("CACHE", "CONFIG", "DATA")]
+                  for kind in HELM_PLACES]
         return ["env", *places, self.program, f"--kubeconfig={self.node.admin}",
                 f"--namespace={self.namespace}", *arguments]
 

@@ -13,6 +13,13 @@ PROTO = os.path.join(HERE, "../../tests/proto/otlp_profiles.proto")
 LISTENING = "0A"
 
 
+def listens(pid, port):
+    """Whether anybody does in the network namespace of a process, in IPv4."""
+    sockets = host.read_text(f"/proc/{pid}/net/tcp").splitlines()[1:]
+    return any(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == LISTENING
+               for line in sockets)
+
+
 class Sink:
     """One receiver; its port is free as long as nobody else in the namespace listens there."""
 
@@ -29,9 +36,7 @@ class Sink:
 
     def is_listening(self):
         self.node.program_lives(f"receiver-{self.port}")
-        sockets = host.read_text(f"/proc/{self.process.pid}/net/tcp").splitlines()[1:]
-        return any(line.split()[1].endswith(f":{self.port:04X}") and line.split()[3] == LISTENING
-                   for line in sockets)
+        return listens(self.process.pid, self.port)
 
     def samples(self):
         return profiles.read_samples(host.read_text(self.output))

@@ -24,9 +24,8 @@ MAX_NODES = 200_000
 MARGIN_S = 30
 
 
-def command(program, http, rpc, gossip, raft):
-    """All on loopback, nothing sent anywhere, ready in two seconds."""
-    address = "127.0.0.1"
+def command(program, http, rpc, gossip, raft, address="127.0.0.1"):
+    """All at one address, nothing sent anywhere, ready in two seconds."""
     return [
         program, "-architecture.storage=v2", "-self-profiling.disable-push=true",
         "-usage-stats.enabled=false", "-segment-writer.min-ready-duration=0s",
@@ -42,6 +41,13 @@ def command(program, http, rpc, gossip, raft):
         *(f"-metastore.raft.{name}={address}:{raft}"
           for name in ("bind-address", "advertise-address", "server-id")),
         f"-metastore.address={address}:{rpc}", f"-query-backend.address={address}:{rpc}"]
+
+
+def is_ready(url):
+    with contextlib.suppress(OSError):
+        with urllib.request.urlopen(f"{url}/ready", timeout=5) as answer:
+            return answer.status == 200
+    return False
 
 
 class Pyroscope:
@@ -71,10 +77,7 @@ class Pyroscope:
     def is_ready(self):
         if self.process and not self.process.is_alive():
             raise host.Failure("Pyroscope ended: " + self.process.log()[-2000:])
-        with contextlib.suppress(OSError):
-            with urllib.request.urlopen(f"{self.url}/ready", timeout=5) as answer:
-                return answer.status == 200
-        return False
+        return is_ready(self.url)
 
     def stop(self):
         """It takes long to end in order, and nothing is to be kept."""
