@@ -64,6 +64,28 @@ def start_pyroscope(node):
     return url
 
 
+class Follower:
+    """What the Collector writes from now on, each line once."""
+
+    def __init__(self, node):
+        self.path, self.offset = output_of(node), 0
+        self.read_lines()
+
+    def read_lines(self):
+        """Those that are complete."""
+        if not os.path.exists(self.path):
+            return b""
+        with open(self.path, "rb") as file:
+            file.seek(self.offset)
+            data = file.read()
+        lines = data[:data.rfind(b"\n") + 1]
+        self.offset += len(lines)
+        return lines
+
+    def samples(self):
+        return profiles.read_samples(self.read_lines().decode())
+
+
 def samples(node):
     """All that the Collector has, the oldest first."""
     directory, name = os.path.split(output_of(node))

@@ -2,6 +2,7 @@
 """How each test on a real Kubernetes begins and ends: what it needs, how long it may take, what it says."""
 
 import argparse
+import os
 import signal
 import subprocess
 import sys
@@ -21,6 +22,15 @@ def make_parser(text):
     parser.add_argument("--kubernetes", default=build.VERSION, choices=build.versions())
     parser.add_argument("--keep", action="store_true", help="leave the logs")
     return parser
+
+
+def leftovers(node):
+    """Looked for once more, by what the kernel shows."""
+    found = [mount + node.cgroup_root for mount in host.all_cgroup_mounts()]
+    found = [path for path in found + [node.directory] if os.path.exists(path)]
+    if node.directory in host.read_text("/proc/self/mountinfo"):
+        found.append("mounts of " + node.directory)
+    return [f"left behind: {what}" for what in found]
 
 
 def guard(function, args):

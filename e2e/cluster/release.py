@@ -33,7 +33,8 @@ TOOLS = os.path.join(ROOT, "tests/chart/tools/build.py")
 REPOSITORY = "ghcr.io/flamelet/flamelet"
 APP_VERSION = re.compile(r'^appVersion: "?([^"\n]+)"?', re.MULTILINE)
 CONTAINER = "flamelet"
-HELM_PLACES = ("CACHE", "CONFIG", "DATA")
+# Of process_fields().
+PARENT, BEGAN = 1, 19
 HELM_SECONDS = 120
 READY_SECONDS = 120
 
@@ -82,6 +83,22 @@ def load_image(node, binary, tag=None):
     return reference
 
 
+def process_fields(pid):
+    """/proc/PID/stat from its third field on; nothing when the process is gone."""
+    return host.read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
+def began(pid):
+    """When a process was started, by the monotonic clock."""
+    return int(process_fields(pid)[BEGAN]) / os.sysconf("SC_CLK_TCK")
+
+
+def helm_places(node):
+    """The environment by which helm keeps what it keeps in the node's directory."""
+    return {f"HELM_{kind}_HOME": f"{node.directory}/helm/{kind.lower()}"
+            for kind in ("CACHE", "CONFIG", "DATA")}
+
+
 class Release:
     """One release of the chart; the node has one agent of it."""
 
@@ -94,9 +111,8 @@ class Release:
     # Helm.
 
     def command(self, *arguments):
-        """A command line of helm's; what it keeps is kept in the node's directory."""
-        places = [f"HELM_{kind}_HOME={self.node.directory}/helm/{kind.lower()}"
-                  for kind in HELM_PLACES]
+        """A command line of helm's."""
+        places = [f"{name}={path}" for name, path in helm_places(self.node).items()]
         return ["env", *places, self.program, f"--kubeconfig={self.node.admin}",
                 f"--namespace={self.namespace}", *arguments]
 
@@ -177,17 +193,23 @@ class Release:
                 for directory, _, _ in os.walk(mount + self.node.cgroup_root)
                 if identity and os.path.basename(directory) == identity]
 
-    def pid(self):
-        """The agent's process, by the host's number."""
-        for directory in reversed(self.cgroups()):
-            pids = host.read_text(f"{directory}/cgroup.procs").split()
-            if pids:
-                return int(pids[0])
-        raise host.Failure("the agent's container has no process")
+    def pids(self):
+        """The agent's process and its children, by the host's numbers: not what is run beside it in the container."""
+        found = {int(pid) for directory in self.cgroups()
+                 for pid in host.read_text(f"{directory}/cgroup.procs").split()}
+        alive = {pid: fields for pid in found if (fields := process_fields(pid))}
+        if not alive:
+            raise host.Failure("the agent's container has no process")
+        agent = min(alive, key=lambda pid: int(alive[pid][BEGAN]))
+        return [agent] + [pid for pid in alive if int(alive[pid][PARENT]) == agent]
 
-    def process_status(self):
-        """/proc/PID/status of the agent, {name: value}."""
-        lines = host.read_text(f"/proc/{self.pid()}/status").splitlines()
+    def pid(self):
+        """The agent's process."""
+        return self.pids()[0]
+
+    def process_status(self, pid=None):
+        """/proc/PID/status of the agent, or of another process, {name: value}."""
+        lines = host.read_text(f"/proc/{pid or self.pid()}/status").splitlines()
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 

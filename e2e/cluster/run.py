@@ -146,16 +146,7 @@ def run_tests(args):
             node.show_logs()
         end = time.monotonic()
     print(f"taken down in {time.monotonic() - end:.1f} s", flush=True)
-    return problems + leftovers(node)
-
-
-def leftovers(node):
-    """Looked for once more, by what the kernel shows."""
-    found = [mount + node.cgroup_root for mount in host.all_cgroup_mounts()]
-    found = [path for path in found + [node.directory] if os.path.exists(path)]
-    if node.directory in host.read_text("/proc/self/mountinfo"):
-        found.append("mounts of " + node.directory)
-    return [f"left behind: {what}" for what in found]
+    return problems + conduct.leftovers(node)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def start_keeper(args, lock):
     """In a session of its own: it outlives the terminal."""
     command = [sys.executable, os.path.abspath(__file__), "keep", os.path.abspath(args.binary),
                f"--kubernetes={args.kubernetes}", f"--lock={lock.fileno()}"]
-    with open(states.LOG, "wb") as log:
+    with open(states.path("log"), "wb") as log:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
                                 start_new_session=True, pass_fds=[lock.fileno()])
 
@@ -92,7 +92,7 @@ def start_keeper(args, lock):
 def follow(keeper):
     """Shows what the keeper says until the sandbox is up. Returns its exit status, or None."""
     deadline = time.monotonic() + UP_SECONDS
-    with open(states.LOG, encoding="utf-8") as log:
+    with open(states.path("log"), encoding="utf-8") as log:
         while True:
             is_over = keeper.poll() is not None
             is_ready = states.read().get("is_ready", False)
@@ -138,8 +138,7 @@ def say_what_next():
 def shell(args):
     """Only its network is another: files are this machine's."""
     node = states.Attached()
-    helm = {f"HELM_{kind}_HOME": f"{node.directory}/helm/{kind.lower()}" for kind in release.HELM_PLACES}
-    environment = dict(os.environ, KUBECONFIG=node.admin, PS1=PROMPT, **helm,
+    environment = dict(os.environ, KUBECONFIG=node.admin, PS1=PROMPT, **release.helm_places(node),
                        PATH=f"{node.directory}/bin:{os.environ['PATH']}")
     command = args.command or ["bash", "--norc"]
     return subprocess.run(["nsenter", f"--net=/proc/{node.holder}/ns/net", "--", *command],
@@ -170,7 +169,7 @@ def down(_args):
         os.kill(states.read()["pid"], signal.SIGTERM)
         lock = host.wait_until("the sandbox ends", states.take_lock, DOWN_SECONDS, 0.1)
     with lock:
-        left = [line for line in host.read_text(states.LOG).splitlines() if "left behind" in line]
+        left = [line for line in host.read_text(states.path("log")).splitlines() if "left behind" in line]
         states.remove()
     for line in left:
         say(line)
@@ -193,7 +192,7 @@ def parse_arguments():
     command = commands.add_parser("top")
     command.add_argument("pod", metavar="NAMESPACE/POD")
     command.add_argument("--container")
-    command.add_argument("--wait", type=float, default=60, help="so many seconds for its first profile")
+    command.add_argument("--wait", type=float, default=60, help="so many seconds until there are enough samples")
     command.set_defaults(function=show_top)
     for name, function in (("status", status), ("down", down)):
         commands.add_parser(name).set_defaults(function=function)

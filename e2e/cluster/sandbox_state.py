@@ -12,16 +12,20 @@ import node as nodes
 # pylint: disable=wrong-import-order
 import host
 
-DIRECTORY = os.environ.get("FLAMELET_SANDBOX") or "/run/flamelet-sandbox"
-LOCK, LOG, STATE = (f"{DIRECTORY}/{name}" for name in ("lock", "log", "state.json"))
+VARIABLE = "FLAMELET_SANDBOX"      # For a second sandbox, which tests have.
+DIRECTORY = "/run/flamelet-sandbox"
 # Of a node, what its users need who did not start it.
 OF_NODE = ("kubernetes", "node_name", "cgroup_root", "kubelet_url", "directory", "holder", "ca_file", "admin")
 
 
+def path(name):
+    return os.path.join(os.environ.get(VARIABLE) or DIRECTORY, name)
+
+
 def take_lock():
     """The open lock, or None when a sandbox is up, or about to be."""
-    os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
-    lock = open(LOCK, "w", encoding="ascii")    # pylint: disable=consider-using-with
+    os.makedirs(path(""), mode=0o700, exist_ok=True)
+    lock = open(path("lock"), "w", encoding="ascii")    # pylint: disable=consider-using-with
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -31,14 +35,14 @@ def take_lock():
 
 
 def write(state):
-    with open(STATE + ".new", "w", encoding="utf-8") as file:
+    with open(path("state.new"), "w", encoding="utf-8") as file:
         json.dump(state, file)
-    os.rename(STATE + ".new", STATE)
+    os.rename(path("state.new"), path("state"))
 
 
 def read():
     """{} when there is none."""
-    text = host.read_text(STATE)
+    text = host.read_text(path("state"))
     return json.loads(text) if text else {}
 
 
@@ -49,8 +53,8 @@ def describe(node):
 def remove():
     """With what a node has left that could not end in order: its keeper has done the rest."""
     directory = read().get("node", {}).get("directory")
-    for path in filter(None, (directory, DIRECTORY)):
-        shutil.rmtree(path, ignore_errors=True)
+    for place in filter(None, (directory, path(""))):
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class Attached(nodes.Node):

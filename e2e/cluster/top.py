@@ -6,15 +6,17 @@ import time
 
 import backend
 
-MAX_ROWS = 15
+MAX_ROWS, MIN_SHARE = 15, 0.01
+# As many as shares are worth to be told of.
+ENOUGH_SAMPLES = 100
 PAUSE_SECONDS = 1
 
 
-def samples_of(node, namespace, pod, container=None):
+def samples_of(samples, namespace, pod, container=None):
     wanted = {"k8s.namespace.name": namespace, "k8s.pod.name": pod}
     if container:
         wanted["k8s.container.name"] = container
-    return [sample for sample in backend.samples(node) if wanted.items() <= sample.resource.items()]
+    return [sample for sample in samples if wanted.items() <= sample.resource.items()]
 
 
 def by_function(samples):
@@ -27,17 +29,17 @@ def by_function(samples):
 
 
 def show(node, namespace, pod, container, wait):
-    """Prints the table, once there is anything to print. Returns the exit status."""
+    """Prints the table once it is worth it, or the time is over. Returns the exit status."""
     deadline = time.monotonic() + wait
-    found = samples_of(node, namespace, pod, container)
-    while not found and time.monotonic() < deadline:
+    counts = by_function(samples_of(backend.samples(node), namespace, pod, container))
+    while counts.total() < ENOUGH_SAMPLES and time.monotonic() < deadline:
         time.sleep(PAUSE_SECONDS)
-        found = samples_of(node, namespace, pod, container)
-    if not found:
+        counts = by_function(samples_of(backend.samples(node), namespace, pod, container))
+    if not counts:
         print(f"no profile of {namespace}/{pod} has arrived")
         return 1
-    counts = by_function(found)
     print(f"{namespace}/{pod}: {counts.total()} samples\n{'SHARE':>6}  {'CONTAINER':<12}  FUNCTION")
     for (name, its_container), count in counts.most_common(MAX_ROWS):
-        print(f"{count / counts.total():>6.1%}  {its_container:<12}  {name}")
+        if count >= MIN_SHARE * counts.total():
+            print(f"{count / counts.total():>6.1%}  {its_container:<12}  {name}")
     return 0
