@@ -152,7 +152,7 @@ def check_pyroscope(agent):
     """A further receiver, as docs/install.md adds it; it is asked as Grafana does."""
     pyroscope = server.Pyroscope()
     pyroscope.url = agent.node.pyroscope_url
-    agent.helm("upgrade", agent.name, agent.chart, "--reuse-values", "--set",
+    agent.helm("upgrade", agent.name, agent.chart, "--reset-then-reuse-values", "--set",
                f"destinations[0].name=pyroscope,destinations[0].endpoint={backend.PYROSCOPE_ENDPOINT},"
                "destinations[0].preset=pyroscope")
     agent.wait_ready()
