@@ -52,7 +52,7 @@ def start_pyroscope(node):
     if not program:
         return None
     # Its data are where it is started.
-    command = server.command(program, PYROSCOPE_PORT, *PYROSCOPE_OTHER_PORTS, address=settings.NODE_IP)
+    command = server.command(os.path.abspath(program), PYROSCOPE_PORT, *PYROSCOPE_OTHER_PORTS, address=settings.NODE_IP)
     node.start_in_node("pyroscope", ["env", f"--chdir={node.directory}", *command])
     port = PYROSCOPE_PORT if not host.accepts_connections(PYROSCOPE_PORT) else host.free_port()
     node.programs["forward"] = host.Process(

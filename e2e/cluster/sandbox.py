@@ -85,7 +85,7 @@ def start_keeper(args, lock):
     command = [sys.executable, os.path.abspath(__file__), "keep", os.path.abspath(args.binary),
                f"--kubernetes={args.kubernetes}", f"--lock={lock.fileno()}"]
     with open(states.path("log"), "wb") as log:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 start_new_session=True, pass_fds=[lock.fileno()])
 
 
