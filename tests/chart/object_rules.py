@@ -104,13 +104,20 @@ def namespaces(render):
             yield f"{kind} has {shared}"
 
 
+def token_seconds(pod):
+    """How long each token that the pod mounts is good for."""
+    return [source["serviceAccountToken"].get("expirationSeconds") for volume in pod["volumes"]
+            for source in volume.get("projected", {}).get("sources", []) if "serviceAccountToken" in source]
+
+
 def token(render):
-    """In a pod only if it is for the kubelet: without its address nobody needs it."""
+    """In a pod only if it is for the kubelet, and for an hour: one that Kubernetes mounts lives for a year."""
     for where, pod, container in render.containers():
-        mounted = pod.get("automountServiceAccountToken")
+        if pod.get("automountServiceAccountToken") is not False:
+            yield f"{where}: a token is mounted by itself"
         asks = any(variable["name"] == "HOST_IP" for variable in container.get("env", []))
-        if container["name"] == "flamelet" and mounted is not asks:
-            yield f"{where}: automountServiceAccountToken is {mounted}, it asks the kubelet: {asks}"
+        if container["name"] == "flamelet" and token_seconds(pod) != ([3600] if asks else []):
+            yield f"{where}: tokens for {token_seconds(pod)} s, it asks the kubelet: {asks}"
     for item in render.objects:
         if item["kind"] == "ServiceAccount" and item.get("automountServiceAccountToken") is not False:
             yield "other pods with the ServiceAccount would get its token"

@@ -79,9 +79,10 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{/* By its address and not by the configuration: an agent goes on with the old one when the new one is wrong. */}}
 {{- define "flamelet.probe" -}}
 exec:
-  command: [/usr/bin/flamelet, health, -c, /etc/flamelet/flamelet.yaml{{ if .ready }}, --ready{{ end }}]
+  command: [/usr/bin/flamelet, health, --listen, "unix:/run/flamelet/http.sock"{{ if .ready }}, --ready{{ end }}]
 {{ toYaml .settings }}
 {{- end }}
 
@@ -117,8 +118,8 @@ volumeMounts: {{- include "flamelet.volumeMounts" . | nindent 2 }}
 
 {{- define "flamelet.podSpec" -}}
 serviceAccountName: {{ include "flamelet.serviceAccountName" . }}
-{{- /* The token is for the kubelet and for nobody else. */}}
-automountServiceAccountToken: {{ eq (include "flamelet.asksKubelet" .) "true" }}
+{{- /* The token for the kubelet is a volume of its own: one that is mounted by itself is good for a year. */}}
+automountServiceAccountToken: false
 enableServiceLinks: false
 {{- /* Samples carry the host's process ids. */}}
 hostPID: true

@@ -44,6 +44,14 @@
 - name: debug
   hostPath: {path: {{ . }}, type: Directory}
 {{- end }}
+{{- if include "flamelet.asksKubelet" . }}
+- name: kubelet-token
+  projected:
+    defaultMode: 0400
+    sources:
+      - serviceAccountToken: {path: token, expirationSeconds: 3600}
+      - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+{{- end }}
 {{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
 - name: kubelet-ca
   hostPath: {path: {{ .Values.kubelet.hostCAFile }}, type: File}
@@ -70,6 +78,9 @@
 {{- if .Values.host.podLogs }}
 - {name: log-pods, mountPath: /host/log/pods, readOnly: true}
 - {name: log-containers, mountPath: /host/log/containers, readOnly: true}
+{{- end }}
+{{- if include "flamelet.asksKubelet" . }}
+- {name: kubelet-token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
 {{- end }}
 {{- if ne .Values.queue.type "memory" }}
 - {name: queue, mountPath: /var/lib/flamelet/queue}
