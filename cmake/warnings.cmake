@@ -8,7 +8,8 @@ target_compile_options(flamelet_flags INTERFACE
 	-fno-common -fstack-protector-strong -fPIE
 	# A profiler must be profilable.
 	-fno-omit-frame-pointer)
-target_compile_definitions(flamelet_flags INTERFACE _GNU_SOURCE FLAMELET_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(flamelet_flags INTERFACE _GNU_SOURCE
+	FLAMELET_VERSION="$<IF:$<BOOL:${FLAMELET_VERSION}>,${FLAMELET_VERSION},${PROJECT_VERSION}>")
 target_include_directories(flamelet_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(flamelet_flags INTERFACE -pie -Wl,-z,relro,-z,now)
 
