@@ -1,22 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 # The agent's image. `docker build .` gives the runtime; `docker build --target test .` runs the checks and
-# those tests that need no privileges (the others say SKIP).
+# those tests that need no privileges (the others say SKIP). `make image` does the same with git's version.
+#
+# Each platform is built on its own kind of machine, or by an emulated one: `docker buildx build --platform …` needs
+# nothing else. The program itself runs on amd64 only so far.
 
-FROM debian:12-slim AS build
+# The project's own version, where nothing else is said.
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+
+FROM docker.io/library/debian:12-slim AS build
+RUN architecture=$(dpkg --print-architecture); \
+	[ "$architecture" = amd64 ] || { echo "Flamelet runs on amd64 only so far, not on $architecture" >&2; exit 1; }
 WORKDIR /src
 COPY packages.txt ./
 COPY cmake/install-packages.sh cmake/
 RUN cmake/install-packages.sh build && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN make && cmake/image-root.sh build/flamelet /image
+ARG VERSION
+RUN cmake --preset release -G Ninja -DFLAMELET_VERSION="$VERSION" && cmake --build build
+# The date in the bill of materials: now, unless it is given.
+ARG SOURCE_DATE_EPOCH
+RUN cmake/image-root.sh build/flamelet /image
 
 FROM build AS test
 RUN cmake/install-packages.sh build test check && rm -rf /var/lib/apt/lists/*
 RUN make check test
 
-# No shell, no package manager: the program, its libraries, the system's CAs.
+# No shell, no package manager, nothing that can be written to: the program, its libraries, the system's CAs,
+# licences and the bill of materials.
 FROM scratch
+ARG VERSION
+ARG REVISION
+LABEL org.opencontainers.image.title="Flamelet" \
+	org.opencontainers.image.description="Whole-node CPU profiler for Kubernetes, by eBPF" \
+	org.opencontainers.image.source="https://github.com/flamelet/flamelet" \
+	org.opencontainers.image.licenses="Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)" \
+	org.opencontainers.image.version="$VERSION" \
+	org.opencontainers.image.revision="$REVISION"
 COPY --from=build /image /
-COPY LICENSE /usr/share/doc/flamelet/
 ENTRYPOINT ["/usr/bin/flamelet"]
 CMD ["agent"]

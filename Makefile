@@ -2,7 +2,6 @@
 # A short index of commands; the build itself is CMake's (CMakeLists.txt, CMakePresets.json).
 
 SECONDS ?= 60
-VERSION := $(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 JOBS := $(shell nproc)
 
 # CTest does not show what a test prints that passes; this table is worth to be seen, as it grows.
@@ -66,8 +65,8 @@ cluster: deps ## a real Kubernetes on this machine to try things on, with pods t
 	$(if $(FLAMELET),,$(call build,release,build))
 	@/usr/bin/python3 e2e/cluster/sandbox.py up $(or $(FLAMELET),build/flamelet)
 
-image: ## build the container image
-	docker build -t flamelet:$(VERSION) .
+image: ## build the container image, with the version that git tells (docker, podman or buildah)
+	cmake/image-build.sh
 
 clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz flamelet-demo.svg
