@@ -179,13 +179,14 @@ class Traces:
         return found + [path for path in self.paths if os.path.exists(path)]
 
     def kubernetes_objects(self):
-        """Of all kinds that there are. Events fade by themselves."""
+        """Of all kinds that there are. Events fade by themselves; the pod of the last test is there for its log."""
         kubectl, label = self.agent.node.kubectl, f"app.kubernetes.io/instance={self.agent.name}"
         kinds = kubectl("api-resources", "--verbs=list", "--output=name").split()
         kinds = ",".join(kind for kind in kinds if not kind.startswith("events"))
         lines = kubectl("get", kinds, "--all-namespaces", f"--selector={label}", "--ignore-not-found",
                         "--output=name", seconds=KINDS_SECONDS).splitlines()
-        return [line for line in lines if not line.startswith("Warning:")]
+        return [line for line in lines
+                if not line.startswith("Warning:") and line != f"pod/{self.agent.fullname}-doctor"]
 
 
 def has_bpf(kind, number):
