@@ -19,17 +19,18 @@ import vm_kernel
 ADDRESS, GATEWAY, NETWORK = "10.0.2.15", "10.0.2.2", "10.0.2.0/24"
 MEMORY_MB, CPUS = 3072, 2
 KUBELET_PORT = 10250
-# With Debian's own setting, 3, CAP_PERFMON is not enough; docs/kubernetes.md tells what to do.
-PARANOID = 2
+# With Debian's own setting CAP_PERFMON is not enough; docs/kubernetes.md tells what to do.
+DEBIAN_PARANOID, PARANOID = 3, 2
 READY_SECONDS = 400
 KERNEL_OPTIONS = "console=ttyS0 panic=-1 quiet loglevel=3 cgroup_no_v1=all"
 
 
 class Guest:
-    """What a test needs of it: node_name, log(), start() with what is imported into its containerd."""
+    """What a test needs of it: node_name, log(), start() with what is imported into its containerd.
+    `paranoid` is its kernel.perf_event_paranoid; DEBIAN_PARANOID is what its kernel begins with."""
 
-    def __init__(self, node):
-        self.node = node
+    def __init__(self, node, paranoid=PARANOID):
+        self.node, self.paranoid = node, paranoid
         self.kernel = vm_kernel.fetch()
         self.node_name = f"{node.node_name}-vm"
         self.directory = f"{node.directory}/guest"
@@ -59,7 +60,7 @@ class Guest:
         return self.node.pki.make_login("guest", subject, settings.SERVER)
 
     def write_configurations(self, login, images):
-        variables = {"ADDRESS": ADDRESS, "GATEWAY": GATEWAY, "PARANOID": PARANOID,
+        variables = {"ADDRESS": ADDRESS, "GATEWAY": GATEWAY, "PARANOID": self.paranoid,
                      "RUNTIME": settings.RUNTIME, "IMAGES": " ".join(images), "LOGIN": login,
                      "KUBELET": self.node.tool("kubelet"), "NODE_NAME": self.node_name}
         pki = self.node.pki
