@@ -220,7 +220,9 @@ def compare_builds(directory, image):
     again = contents.read_archive(f"{directory}/again.tar")
     differing = [path for path in {**image.entries, **again.entries}
                  if image.entries.get(path) != again.entries.get(path)]
-    print(f"built again in {seconds:.0f} s; what differs: {', '.join(differing) or 'nothing'}")
+    is_same_layer = image.config["rootfs"] == again.config["rootfs"]
+    print(f"built again in {seconds:.0f} s; what differs: {', '.join(differing) or 'nothing'}; "
+          f"the layer is {'the same' if is_same_layer else 'another'}")
     return [f"{path} differs from one build to the next" for path in differing]
 
 
