@@ -29,6 +29,7 @@ struct http_client {
 	struct curl_slist *resolve; /* owned; libcurl reads it with every request */
 	char *pin_file; /* owned; NULL: none, and check_pin() is not called */
 	bool needs_http2;
+	const uint64_t *give_up_ns; /* borrowed; NULL: never */
 	const char *refusal; /* of the server's certificate; NULL: none */
 	char error[CURL_ERROR_SIZE];
 };
@@ -220,6 +221,34 @@ static int set_pin(struct http_client *client, const struct http_client_opts *op
 	return failed ? -ENOMEM : 0;
 }
 
+static bool must_give_up(const struct http_client *client)
+{
+	return client->give_up_ns &&
+	       clock_mono_ns() >= __atomic_load_n(client->give_up_ns, __ATOMIC_RELAXED);
+}
+
+/* Called at least once a second; anything but 0 ends the transfer. */
+static int check_end(void *data, curl_off_t nr_down, curl_off_t now_down, curl_off_t nr_up,
+		     curl_off_t now_up)
+{
+	(void)nr_down;
+	(void)now_down;
+	(void)nr_up;
+	(void)now_up;
+	return must_give_up(data);
+}
+
+static int set_end(struct http_client *client)
+{
+	CURL *curl = client->curl;
+	unsigned int failed = 0;
+
+	failed |= curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	failed |= curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_end);
+	failed |= curl_easy_setopt(curl, CURLOPT_XFERINFODATA, client);
+	return failed ? -ENOMEM : 0;
+}
+
 static int set_transfer(struct http_client *client)
 {
 	CURL *curl = client->curl;
@@ -243,6 +272,7 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 	if (!client || curl_ready != CURLE_OK)
 		return -ENOMEM;
 	client->needs_http2 = opts->needs_http2;
+	client->give_up_ns = opts->give_up_ns;
 	client->curl = curl_easy_init();
 	if (!client->curl)
 		return -ENOMEM;
@@ -257,6 +287,8 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 		r = set_tls(client->curl, opts);
 	if (r == 0 && opts->verify == HTTP_VERIFY_PINNED)
 		r = set_pin(client, opts);
+	if (r == 0 && opts->give_up_ns)
+		r = set_end(client);
 	if (r == 0)
 		r = set_transfer(client);
 	if (r < 0)
@@ -385,6 +417,8 @@ static int map_error(CURL *curl, CURLcode code)
 		return -EKEYREJECTED;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
+	case CURLE_ABORTED_BY_CALLBACK:
+		return -ECANCELED;
 	default:
 		return -EPROTO;
 	}
@@ -428,6 +462,9 @@ static void find_words(struct http_client *client, int error, CURLcode code,
 		snprintf(client->error, sizeof(client->error), "%s", client->refusal);
 	else if (error == -EPROTONOSUPPORT)
 		snprintf(client->error, sizeof(client->error), "the server does not speak HTTP/2");
+	else if (error == -ECANCELED)
+		snprintf(client->error, sizeof(client->error),
+			 "given up: no answer before the end");
 	else if (!client->error[0])
 		snprintf(client->error, sizeof(client->error), "%s", curl_easy_strerror(code));
 
@@ -458,7 +495,8 @@ int http_perform(struct http_client *client, const struct http_request *request,
 	if (r < 0)
 		return r;
 
-	CURLcode code = curl_easy_perform(client->curl);
+	CURLcode code = must_give_up(client) ? CURLE_ABORTED_BY_CALLBACK
+					     : curl_easy_perform(client->curl);
 	forget_request(client->curl);
 	r = find_error(client, code, &transfer);
 	if (r < 0) {

@@ -34,6 +34,9 @@ struct http_client_opts {
 	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
 	uint64_t connect_timeout_ns;
 	uint64_t total_timeout_ns;
+	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
+	 * is under way is given up within a second. NULL: never; else it must outlive the client. */
+	const uint64_t *give_up_ns;
 };
 
 /* Copies what it needs of `opts`. Errors: -ENOMEM. */
@@ -70,8 +73,8 @@ struct http_response {
  * Any HTTP status is a success here. On failure http_client_error() tells more.
  * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, the
  * server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
- * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and those of the
- * sink. */
+ * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -ECANCELED (given up), -EPROTO (anything else),
+ * -ENOMEM, and those of the sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
 

@@ -40,7 +40,7 @@ struct exporter {
 	struct queue windows; /* of referenced profiles */
 	pthread_t thread;
 	bool is_running;
-	uint64_t drain_deadline_ns; /* valid once the queue is closed */
+	uint64_t drain_deadline_ns; /* atomic; UINT64_MAX until the queue is closed */
 
 	/* The thread's own. */
 	uint64_t interval_ns;
@@ -245,12 +245,14 @@ static bool is_pointless(const struct exporter *exporter)
 /* Delivers until nothing is left, or the time is over. */
 static void drain(struct exporter *exporter)
 {
+	uint64_t deadline_ns = __atomic_load_n(&exporter->drain_deadline_ns, __ATOMIC_RELAXED);
+
 	courier_save(exporter->courier); /* whoever has asked for the end may not wait for it */
 	for (;;) {
 		/* What may be sent at once is due since long ago: that is not before the deadline. */
 		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());
 
-		if (next_ns >= exporter->drain_deadline_ns || is_pointless(exporter))
+		if (next_ns >= deadline_ns || is_pointless(exporter))
 			break;
 		struct timespec wake = clock_timespec(next_ns);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
@@ -287,7 +289,7 @@ static int start_courier(struct exporter *exporter, const struct exporter_opts *
 {
 	/* A file's profile is there as a whole, however long it takes to be sent. */
 	bool is_replay = opts->interval_ns == 0;
-	const struct courier_opts courier = {
+	struct courier_opts courier = {
 		.transport = opts->transport,
 		.spool = {
 			.dir = opts->queue_dir,
@@ -298,12 +300,14 @@ static int start_courier(struct exporter *exporter, const struct exporter_opts *
 		},
 	};
 
+	courier.transport.give_up_ns = &exporter->drain_deadline_ns;
 	return courier_new(&courier, &exporter->courier);
 }
 
 static int init(struct exporter *exporter, const struct exporter_opts *opts)
 {
 	pthread_mutex_init(&exporter->lock, NULL);
+	exporter->drain_deadline_ns = UINT64_MAX;
 	exporter->interval_ns = opts->interval_ns;
 	exporter->with_pprof = opts->with_pprof;
 	exporter->has_queue_dir = opts->queue_dir;
@@ -393,7 +397,7 @@ void exporter_close(struct exporter *exporter, uint64_t deadline_ns)
 {
 	if (queue_is_closed(&exporter->windows))
 		return;
-	exporter->drain_deadline_ns = deadline_ns;
+	__atomic_store_n(&exporter->drain_deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 	queue_close(&exporter->windows);
 }
 

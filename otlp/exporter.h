@@ -21,7 +21,7 @@
 struct exporter;
 
 struct exporter_opts {
-	struct transport_opts transport;
+	struct transport_opts transport; /* give_up_ns is the exporter's own */
 	struct label_opts labels;
 	bool with_pprof; /* OTLP: pprof rides along as original_payload */
 	size_t max_request_bytes; /* encoded, before compression */
@@ -42,10 +42,12 @@ void exporter_push(struct exporter *exporter, struct profile *profile);
 void exporter_push_wait(struct exporter *exporter, struct profile *profile);
 
 /* No more pushes: what comes from now on is dropped. Delivers what is left until `deadline_ns` (monotonic clock);
- * what is not delivered by then stays in the queue's directory. Returns at once. */
+ * a request that is under way then is given up, and what is not delivered stays in the queue's directory. Returns at
+ * once. */
 void exporter_close(struct exporter *exporter, uint64_t deadline_ns);
 
-/* Waits for the end that exporter_close() has asked for; a request that is under way is waited for. */
+/* Waits for the end that exporter_close() has asked for: it comes a second after the deadline at most, and what it
+ * takes to write the queue. */
 void exporter_join(struct exporter *exporter);
 
 /* Closes with no time left, joins and frees. NULL is fine. */

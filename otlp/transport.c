@@ -92,6 +92,7 @@ static int make_client(struct transport *transport, const struct transport_opts 
 					      ? opts->timeout_ns
 					      : CONNECT_TIMEOUT_MAX_NS,
 		.total_timeout_ns = opts->timeout_ns,
+		.give_up_ns = opts->give_up_ns,
 	};
 
 	return http_client_new(&client_opts, &transport->client);

@@ -34,6 +34,7 @@ struct transport_opts {
 	enum http_verify verify;
 	bool compress; /* gzip */
 	uint64_t timeout_ns; /* whole request */
+	const uint64_t *give_up_ns; /* as that of http_client_opts: it is DELIVERY_RETRY then */
 };
 
 struct transport;

@@ -11,6 +11,7 @@ from fault_server import Answer, Receiver, TRANSPORTS, Tls
 
 OTLP = ("http", "grpc")
 SHORT = ("--wait", "3s")
+SILENCE_S = 8
 SPLIT = ("--otlp-request-max", "64K")
 TINY_DISK = "128k"
 SMALL_QUEUE = "1M"
@@ -48,6 +49,22 @@ def comes_back(context, transport):
         report = export.finish()
         return (check_all_in(report, "sent", context.recordings.nr_samples("small"))
                 + check_receiver([report], receiver))
+
+
+def never_answers(context, transport):
+    """The end waits for nobody: what is under way is given up, and kept."""
+    with Receiver(transport) as receiver:
+        receiver.open()
+        receiver.script.append(Answer(delay_s=SILENCE_S))
+        begin = time.monotonic()
+        report = context.export(["small"], receiver, *context.queue, *SHORT, "--otlp-timeout",
+                                "40s").finish()
+        seconds = time.monotonic() - begin
+        faults = check_all_in(report, "queued", context.recordings.nr_samples("small"))
+        faults += check_message(report, "given up", str(receiver.gate.port))
+        if seconds > SILENCE_S - 2:
+            faults.append(f"it ended after {seconds:.1f} s")
+        return faults + ([] if queue_files(context.queue_directory) else ["nothing is on disk"])
 
 
 def without_directory(context, transport):
@@ -212,6 +229,7 @@ def one_of_two_down(context, transport):
 CASES = [
     ("refused, later taken", refused, TRANSPORTS),
     ("comes back", comes_back, TRANSPORTS),
+    ("never answers", never_answers, TRANSPORTS),
     ("no directory", without_directory, ("http",)),
     ("wrong authority", wrong_authority, TRANSPORTS),
     ("expired certificate", expired, OTLP),
