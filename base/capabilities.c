@@ -2,7 +2,6 @@
 #include "base/capabilities.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -46,6 +45,13 @@ uint64_t capabilities_effective(void)
 	struct sets sets;
 
 	return read_sets(&sets) ? sets.effective : 0;
+}
+
+bool capabilities_include(uint64_t set, uint64_t wanted)
+{
+	if (set & CAPABILITY(SYS_ADMIN))
+		set |= CAPABILITIES_IN_SYS_ADMIN;
+	return (set & wanted) == wanted;
 }
 
 int capabilities_keep(uint64_t wanted)

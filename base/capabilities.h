@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CAPABILITY(name) (UINT64_C(1) << CAP_##name)
@@ -17,6 +18,9 @@
 
 /* Those in force for this thread; none when the kernel does not tell. */
 uint64_t capabilities_effective(void);
+
+/* Whether all of `wanted` are in the set, or stood for by CAP_SYS_ADMIN. */
+bool capabilities_include(uint64_t set, uint64_t wanted);
 
 /* Gives up all of this thread but `wanted`, and keeps CAP_SYS_ADMIN where it stands for one of them that is not there.
  * Nothing can be inherited afterwards. Errors: -EPERM a seccomp filter refuses it, and nothing was given up. */

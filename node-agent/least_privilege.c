@@ -24,12 +24,13 @@
 /* Where perf_event_paranoid is low, kernel functions have names without CAP_SYSLOG: whoever reads them warns. */
 static void warn_of_missing(void)
 {
-	uint64_t mask = capabilities_effective();
+	uint64_t capabilities = capabilities_effective();
 
 	for (size_t i = 0; i < nr_privileges; i++) {
 		const struct capability *capability = &privileges_table[i];
 
-		if (!privileges_has(mask, capability) && capability->bit != CAP_SYSLOG)
+		if (!capabilities_include(capabilities, capability->set) &&
+		    capability->set != CAPABILITY(SYSLOG))
 			log_warn("CAP_%s is missing: %s; in a pod, %s in capabilities.add",
 				 capability->name, capability->loss, capability->name);
 	}

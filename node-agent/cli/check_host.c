@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's look at what the process may do and see: capabilities, other limits, processes. */
+#include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
@@ -29,17 +30,10 @@ static void add_missing(const struct capability *capability, struct doctor_repor
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report)
 {
-	uint64_t mask;
 	bool is_complete = true;
 
-	int r = privileges_read(host->proc_dir, &mask);
-	if (r < 0) {
-		doctor_report_add(report, FINDING_FAIL, "capabilities", "mount /proc",
-				  "%s/self/status: %s", host->proc_dir, strerror(-r));
-		return;
-	}
 	for (size_t i = 0; i < nr_privileges; i++) {
-		if (privileges_has(mask, &privileges_table[i]))
+		if (capabilities_include(host->capabilities, privileges_table[i].set))
 			continue;
 		add_missing(&privileges_table[i], report);
 		is_complete = false;

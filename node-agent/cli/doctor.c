@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor.h"
 
+#include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "base/log.h"
@@ -40,7 +41,8 @@ int cmd_doctor(const struct options *options)
 		return STATUS_FAILED;
 	}
 
-	const struct doctor_host host = { "/proc", "/sys", kernel.release, options };
+	const struct doctor_host host = { "/proc", "/sys", kernel.release, options,
+					  capabilities_effective() };
 	doctor_examine(&host, &report);
 	if (options->json)
 		doctor_report_append_json(&report, &out);

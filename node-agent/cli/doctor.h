@@ -6,12 +6,15 @@
 #include "cli/doctor_report.h"
 #include "config/options.h"
 
+#include <stdint.h>
+
 /* Where the checks look; all borrowed. */
 struct doctor_host {
 	const char *proc_dir; /* "/proc" */
 	const char *sys_dir; /* "/sys" */
 	const char *kernel_release; /* as uname -r */
 	const struct options *options;
+	uint64_t capabilities; /* in force */
 };
 
 /* Runs all checks. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/privileges.h"
 
+#include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "base/parse.h"
 #include "cli/text.h"
 
 #include <fcntl.h>
@@ -11,55 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_MAX_BYTES 65536
 #define CMDLINE_MAX_BYTES ((size_t)1 << 20)
-#define SYS_ADMIN_BIT 21
 
 /* capabilities(7) */
 const struct capability privileges_table[] = {
-	{ "BPF", 39, true, true, "BPF programs cannot be loaded: no samples" },
-	{ "PERFMON", 38, true, true, "CPU timers cannot be opened: no samples" },
-	{ "SYS_PTRACE", 19, false, false, "functions of other users' processes have no names" },
-	{ "DAC_READ_SEARCH", 2, false, false,
+	{ "BPF", CAPABILITY(BPF), true, "BPF programs cannot be loaded: no samples" },
+	{ "PERFMON", CAPABILITY(PERFMON), true, "CPU timers cannot be opened: no samples" },
+	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), false,
+	  "functions of other users' processes have no names" },
+	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), false,
 	  "pods are not recognised at once, and programs that only others may read have no names" },
-	{ "CHECKPOINT_RESTORE", 40, true, false, "replaced or deleted programs have no names" },
-	{ "SYSLOG", 34, false, false, "kernel functions have no names" },
+	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), false,
+	  "replaced or deleted programs have no names" },
+	{ "SYSLOG", CAPABILITY(SYSLOG), false, "kernel functions have no names" },
 };
 const size_t nr_privileges = array_len(privileges_table);
 
-int privileges_read(const char *proc_dir, uint64_t *ret_mask)
-{
-	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX);
-	_cleanup_(strbuf_done) struct strbuf status = strbuf_with_max(STATUS_MAX_BYTES);
-
-	strbuf_appendf(&path, "%s/self/status", proc_dir);
-	int r = file_read_at(AT_FDCWD, strbuf_str(&path), &status);
-	if (r < 0)
-		return r;
-
-	static const char key[] = "\nCapEff:\t";
-	const char *value = strstr(strbuf_str(&status), key);
-	if (!value)
-		return -EBADMSG;
-	value += strlen(key);
-	uint64_t mask;
-	if (parse_digits(&value, status.data + status.len, 16, &mask) < 0 || *value != '\n')
-		return -EBADMSG;
-	*ret_mask = mask;
-	return 0;
-}
-
-bool privileges_has(uint64_t mask, const struct capability *capability)
-{
-	bool is_admin = mask >> SYS_ADMIN_BIT & 1;
-
-	return (mask >> capability->bit & 1) || (capability->in_sys_admin && is_admin);
-}
-
-static bool lacks_required(uint64_t mask)
+static bool lacks_required(uint64_t capabilities)
 {
 	for (size_t i = 0; i < nr_privileges; i++) {
-		if (privileges_table[i].is_required && !privileges_has(mask, &privileges_table[i]))
+		if (privileges_table[i].is_required &&
+		    !capabilities_include(capabilities, privileges_table[i].set))
 			return true;
 	}
 	return false;
@@ -87,12 +59,12 @@ static void append_sudo_line(const struct privileges_process *process, struct st
 	}
 }
 
-static void append_missing(uint64_t mask, struct strbuf *out)
+static void append_missing(uint64_t capabilities, struct strbuf *out)
 {
 	const char *separator = "";
 
 	for (size_t i = 0; i < nr_privileges; i++) {
-		if (privileges_has(mask, &privileges_table[i]))
+		if (capabilities_include(capabilities, privileges_table[i].set))
 			continue;
 		strbuf_appendf(out, "%s%s", separator, privileges_table[i].name);
 		separator = ", ";
@@ -101,13 +73,13 @@ static void append_missing(uint64_t mask, struct strbuf *out)
 
 int privileges_check_process(const struct privileges_process *process, struct strbuf *message)
 {
-	if (!lacks_required(process->mask))
+	if (!lacks_required(process->capabilities))
 		return 0;
 	if (process->is_root) {
 		strbuf_append_str(message,
 				  "root here lacks capabilities to profile; add them to the "
 				  "container: securityContext.capabilities.add: [");
-		append_missing(process->mask, message);
+		append_missing(process->capabilities, message);
 		strbuf_append_char(message, ']');
 	} else {
 		strbuf_append_str(message, "profiling needs root; run: ");
@@ -120,14 +92,9 @@ int privileges_check(struct strbuf *message)
 {
 	_cleanup_(strbuf_done) struct strbuf args = strbuf_with_max(CMDLINE_MAX_BYTES);
 	char program[PATH_MAX] = "flamelet";
-	struct privileges_process process = { .is_root = geteuid() == 0, .program = program };
-
-	int r = privileges_read("/proc", &process.mask);
-	if (r < 0) {
-		strbuf_appendf(message, "cannot read /proc/self/status: %s; mount /proc",
-			       strerror(-r));
-		return -EPERM;
-	}
+	struct privileges_process process = { .capabilities = capabilities_effective(),
+					      .is_root = geteuid() == 0,
+					      .program = program };
 
 	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	if (len > 0)

@@ -15,8 +15,7 @@
 
 struct capability {
 	const char *name; /* without CAP_, as Kubernetes writes it */
-	unsigned int bit;
-	bool in_sys_admin; /* CAP_SYS_ADMIN includes it */
+	uint64_t set; /* with nothing else in it */
 	bool is_required;
 	const char *loss; /* what is missing without it */
 };
@@ -24,19 +23,13 @@ struct capability {
 extern const struct capability privileges_table[];
 extern const size_t nr_privileges;
 
-/* The effective capabilities as /proc/PID/status below `proc_dir` ("/proc") tells them.
- * Errors: -EBADMSG, what reading says. */
-int privileges_read(const char *proc_dir, uint64_t *ret_mask) must_check;
-
-bool privileges_has(uint64_t mask, const struct capability *capability);
-
 /* 0, or -EPERM and one message with the remedy: the sudo line for a user, the capabilities to add for a
  * root that lacks them. */
 int privileges_check(struct strbuf *message) must_check;
 
 /* The same for a given process: its capabilities, effective user, program and arguments. */
 struct privileges_process {
-	uint64_t mask;
+	uint64_t capabilities; /* in force */
 	bool is_root;
 	const char *program; /* absolute path */
 	const char *args; /* nr_args strings, each with its NUL; the first is the program's name */

@@ -33,11 +33,6 @@ struct refusal refusal_of(const char *proc_dir, int error)
 	};
 }
 
-static bool has(const struct refusal *refusal, uint64_t capability)
-{
-	return refusal->capabilities & (capability | CAPABILITY(SYS_ADMIN));
-}
-
 /* Filters make system calls fail by either number, and CAP_PERFMON is missed by a third. */
 static bool is_by_filter(const struct refusal *refusal)
 {
@@ -51,13 +46,14 @@ static bool is_not_permitted(const struct refusal *refusal)
 
 struct refusal_words refusal_explain_perf(const struct refusal *refusal)
 {
-	if (is_not_permitted(refusal) && !has(refusal, CAPABILITY(PERFMON)))
+	if (is_not_permitted(refusal) &&
+	    !capabilities_include(refusal->capabilities, CAPABILITY(PERFMON)))
 		return (struct refusal_words){
 			"CAP_PERFMON is missing",
 			"run as root; in a pod, PERFMON in capabilities.add",
 		};
 	if (refusal->error == -EACCES && refusal->paranoid > PARANOID_MAX &&
-	    !has(refusal, CAPABILITY(SYS_ADMIN)))
+	    !capabilities_include(refusal->capabilities, CAPABILITY(SYS_ADMIN)))
 		return (struct refusal_words){
 			"with kernel.perf_event_paranoid above 2 this kernel wants CAP_SYS_ADMIN, "
 			"not CAP_PERFMON",
@@ -84,7 +80,7 @@ struct refusal_words refusal_explain_perf(const struct refusal *refusal)
 struct refusal_words refusal_explain_bpf(const struct refusal *refusal)
 {
 	if (is_not_permitted(refusal) &&
-	    (!has(refusal, CAPABILITY(BPF)) || !has(refusal, CAPABILITY(PERFMON))))
+	    !capabilities_include(refusal->capabilities, CAPABILITY(BPF) | CAPABILITY(PERFMON)))
 		return (struct refusal_words){
 			"CAP_BPF or CAP_PERFMON is missing",
 			"run as root; in a pod, BPF and PERFMON in capabilities.add",

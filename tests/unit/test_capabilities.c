@@ -167,9 +167,25 @@ static void only_files_of_others_need_dac_override(void **state)
 	run_as_root(look_at_files);
 }
 
+static void sys_admin_stands_for_some(void **state)
+{
+	const uint64_t admin = CAPABILITY(SYS_ADMIN), bpf = CAPABILITY(BPF);
+	const uint64_t both = bpf | CAPABILITY(PERFMON), syslog = CAPABILITY(SYSLOG);
+	(void)state;
+
+	assert_true(capabilities_include(both, both));
+	assert_true(capabilities_include(admin, both));
+	assert_true(capabilities_include(admin, admin));
+	assert_true(capabilities_include(0, 0));
+	assert_false(capabilities_include(bpf, both));
+	assert_false(capabilities_include(admin, both | syslog));
+	assert_false(capabilities_include(both, admin));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sys_admin_stands_for_some),
 		cmocka_unit_test(what_is_not_kept_is_gone_for_good),
 		cmocka_unit_test(nothing_is_inherited),
 		cmocka_unit_test(sys_admin_stays_where_it_stands_for_one_that_is_missing),

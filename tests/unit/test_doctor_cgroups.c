@@ -18,7 +18,7 @@
 static char root_dir[] = "/tmp/flamelet-doctor-cgroups-XXXXXX";
 static struct cgroup_fixture fixture;
 static struct options options;
-static const struct doctor_host host = { root_dir, root_dir, "", &options };
+static const struct doctor_host host = { root_dir, root_dir, "", &options, 0 };
 
 static const char *in_root(const char *name)
 {

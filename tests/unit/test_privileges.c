@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "cli/privileges.h"
 #include "unit.h"
 
 struct privilege_case {
-	uint64_t mask;
+	uint64_t capabilities;
 	bool is_root;
 	const char *args;
 	size_t args_len;
@@ -15,19 +16,20 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 {
 #define ARGS(text) text, sizeof(text)
 	static const struct privilege_case cases[] = {
-		{ 0x1ffffffffff, true, ARGS("flamelet"), NULL },
-		{ 1 << 21, false, ARGS("flamelet"), NULL },
-		{ UINT64_C(3) << 38, false, ARGS("flamelet"), NULL },
+		{ UINT64_MAX, true, ARGS("flamelet"), NULL },
+		{ CAPABILITY(SYS_ADMIN), false, ARGS("flamelet"), NULL },
+		{ CAPABILITY(BPF) | CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
 		{ 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
-		{ UINT64_C(1) << 39, false, ARGS("./flamelet"),
+		{ CAPABILITY(BPF), false, ARGS("./flamelet"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet" },
 		{ 0, false, NULL, 0, "profiling needs root; run: sudo /usr/bin/flamelet" },
 		{ 0, false,
 		  ARGS("f\0agent\0--otlp-header\0A: s3cret\0--otlp-header=s3cret\0-F\0001"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet agent --otlp-header … "
 		  "--otlp-header=… -F 1" },
-		{ 1 << 19 | 1 << 2 | UINT64_C(1) << 38, true, ARGS("flamelet"),
+		{ CAPABILITY(SYS_PTRACE) | CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(PERFMON), true,
+		  ARGS("flamelet"),
 		  "root here lacks capabilities to profile; add them to the container: "
 		  "securityContext.capabilities.add: [BPF, CHECKPOINT_RESTORE, SYSLOG]" },
 	};
@@ -35,7 +37,7 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1000);
-		const struct privileges_process process = { cases[i].mask, cases[i].is_root,
+		const struct privileges_process process = { cases[i].capabilities, cases[i].is_root,
 							    "/usr/bin/flamelet", cases[i].args,
 							    cases[i].args_len };
 
