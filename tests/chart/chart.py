@@ -25,7 +25,9 @@ CHART = os.path.join(ROOT, "charts/flamelet")
 HELMS = ("helm3", "helm4")
 # The oldest that the chart takes, the first one with access to nothing but nodes/pods, and the newest.
 VERSIONS = ("1.28.0", "1.33.0", "1.36.0")
-RELEASE, NAMESPACE = "flamelet", "flamelet"
+# Of the release, and its namespace: but for values files about just that.
+NAME = "flamelet"
+NAMES = {"numeric-names-values.yaml": "123"}
 # The least that the chart wants to be told.
 ENDPOINT = {"otlp": {"endpoint": "http://collector.example:4318"}}
 SECONDS = 60
@@ -75,7 +77,8 @@ class Chart:
 
     def render(self, values_file, helm=HELMS[0], version=VERSIONS[-1]):
         """Helm's exit status and what it said: the objects as YAML, or its errors."""
-        return run_helm(helm, "template", RELEASE, self.directory, "--namespace", NAMESPACE,
+        name = NAMES.get(os.path.basename(values_file), NAME)
+        return run_helm(helm, "template", name, self.directory, "--namespace", name,
                         "--kube-version", version, "--values", values_file)
 
     def render_values(self, values, **options):

@@ -12,6 +12,8 @@ LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/version",
           "app.kubernetes.io/component", "app.kubernetes.io/managed-by", "helm.sh/chart")
 NAME_MAX = 63
+# Of Services: DNS names, which begin with a letter.
+SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "SecurityContextConstraints")
 # All of the node that may be written, each by one mount of one container.
 QUEUE = "/var/lib/flamelet/queue"
@@ -174,7 +176,8 @@ def names(render):
                 if count > 1)
     for item in render.objects:
         metadata = item["metadata"]
-        if len(metadata["name"]) > NAME_MAX or not NAME.fullmatch(metadata["name"]):
+        pattern = SERVICE_NAME if item["kind"] == "Service" else NAME
+        if len(metadata["name"]) > NAME_MAX or not pattern.fullmatch(metadata["name"]):
             yield f"{title(item)}: not a name"
         if (item["kind"] in CLUSTER_WIDE) == ("namespace" in metadata):
             yield f"{title(item)} is{'' if 'namespace' in metadata else ' not'} in a namespace"

@@ -1,5 +1,5 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
-{{/* Names, labels, the image, and what the cluster's version decides. */}}
+{{/* Names, labels, the image, and what the cluster's version decides. Who writes a name quotes it: 123 and 1e3 are names, too. */}}
 
 {{- define "flamelet.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
@@ -8,7 +8,7 @@
 {{- define "flamelet.fullname" -}}
 {{- $name := include "flamelet.name" . }}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
-{{- default $full .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- default $full .Values.fullnameOverride | replace "." "-" | trunc 52 | trimAll "-" }}
 {{- end }}
 
 {{- define "flamelet.namespace" -}}
@@ -28,8 +28,8 @@
 
 {{/* The labels by which the pods of a release are found; they never change. */}}
 {{- define "flamelet.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "flamelet.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "flamelet.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "flamelet.agentLabels" -}}
@@ -60,9 +60,9 @@ component, labels and annotations. */}}
 {{- define "flamelet.metadata" -}}
 {{- $root := .root -}}
 {{- $namespace := default (include "flamelet.namespace" $root) .namespace -}}
-name: {{ default (include "flamelet.fullname" $root) .name }}
+name: {{ default (include "flamelet.fullname" $root) .name | quote }}
 {{- if ne $namespace "-" }}
-namespace: {{ $namespace }}
+namespace: {{ $namespace | quote }}
 {{- end }}
 labels:
   {{- include "flamelet.labels" $root | nindent 2 }}

@@ -89,7 +89,7 @@ exec:
 {{/* Writes 2 to the one file that it is given: no capability is needed for that. */}}
 {{- define "flamelet.initContainers" -}}
 - name: allow-perf
-  image: {{ include "flamelet.image" . }}
+  image: {{ include "flamelet.image" . | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
   args: [allow-perf, --paranoid-file, /host/perf_event_paranoid]
   securityContext: {{- include "flamelet.securityContext" . | nindent 4 }}
@@ -103,7 +103,7 @@ exec:
 {{/* What the agent and the test have in common. */}}
 {{- define "flamelet.container" -}}
 name: flamelet
-image: {{ include "flamelet.image" . }}
+image: {{ include "flamelet.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 env: {{- include "flamelet.env" . | nindent 2 }}
 {{- with .Values.extraEnvFrom }}
@@ -117,7 +117,7 @@ volumeMounts: {{- include "flamelet.volumeMounts" . | nindent 2 }}
 {{- end }}
 
 {{- define "flamelet.podSpec" -}}
-serviceAccountName: {{ include "flamelet.serviceAccountName" . }}
+serviceAccountName: {{ include "flamelet.serviceAccountName" . | quote }}
 {{- /* The token for the kubelet is a volume of its own: one that is mounted by itself is good for a year. */}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -132,7 +132,7 @@ securityContext: {{- include "flamelet.podSecurityContext" . | nindent 2 }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}

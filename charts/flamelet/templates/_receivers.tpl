@@ -66,7 +66,7 @@ attribute-values-max: {{ int . | quote }}
 
 {{/* The files of the configuration, as sources of a projected volume: what changes in one of them is seen without a restart. */}}
 {{- define "flamelet.configSources" -}}
-- configMap: {name: {{ include "flamelet.fullname" . }}}
+- configMap: {name: {{ include "flamelet.fullname" . | quote }}}
 {{- range (include "flamelet.receivers" . | fromYaml).items }}
 {{- include "flamelet.receiverSources" . }}
 {{- end }}
@@ -78,22 +78,22 @@ attribute-values-max: {{ int . | quote }}
 {{- with get $receiver (printf "%sSecret" $directory) }}
 {{- if .name }}
 - secret:
-    name: {{ .name }}
-    items: [{key: {{ .key | default $file }}, path: secrets/{{ $directory }}{{ $receiver.suffix }}/{{ $file }}}]
+    name: {{ .name | quote }}
+    items: [{key: {{ .key | default $file | quote }}, path: secrets/{{ $directory }}{{ $receiver.suffix }}/{{ $file }}}]
 {{- end }}
 {{- end }}
 {{- end }}
 {{- with .caConfigMap }}
 {{- if .name }}
 - configMap:
-    name: {{ .name }}
-    items: [{key: {{ .key | default "ca.crt" }}, path: secrets/ca{{ $receiver.suffix }}/ca.crt}]
+    name: {{ .name | quote }}
+    items: [{key: {{ .key | default "ca.crt" | quote }}, path: secrets/ca{{ $receiver.suffix }}/ca.crt}]
 {{- end }}
 {{- end }}
 {{- with .clientCertSecret }}
 {{- if .name }}
 - secret:
-    name: {{ .name }}
+    name: {{ .name | quote }}
     items:
       - {key: tls.crt, path: secrets/client{{ $receiver.suffix }}/tls.crt}
       - {key: tls.key, path: secrets/client{{ $receiver.suffix }}/tls.key}
