@@ -18,7 +18,6 @@ CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "SecurityContextConstraints
 # All of the node that may be written, each by one mount of one container.
 QUEUE = "/var/lib/flamelet/queue"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-OWN_MEMORY = "192Mi"
 SELECTORS = {
     "DaemonSet": lambda spec: spec["selector"]["matchLabels"],
     "NetworkPolicy": lambda spec: spec["podSelector"]["matchLabels"],
@@ -237,9 +236,22 @@ def images(render):
             yield f"{where}: {image} says no version"
 
 
+def memory_bounds(values):
+    """What the agent (elf_cache.c, unwind tables, exporter.c) and its workers (elf_cache.c, debuginfod.c) may take."""
+    names = values["symbols"]["memoryMax"]
+    yield from ("128Mi", names, values["unwind"]["memoryMax"])
+    yield from (names, "128Mi")
+    if values["symbols"]["debuginfod"]["urls"]:
+        yield "256Mi"
+    for _ in range(bool(values["otlp"]["endpoint"]) + len(values["destinations"])):
+        yield "48Mi"
+        if values["queue"]["type"] == "memory":
+            yield "16Mi"
+
+
 def memory(render):
     """A container that may need more than its limit is killed one day."""
-    bounds = [render.values[part]["memoryMax"] for part in ("symbols", "unwind")] + [OWN_MEMORY]
+    bounds = list(memory_bounds(render.values))
     needed = sum(map(byte_count, bounds))
     for where, _pod, container in render.containers():
         limit = container.get("resources", {}).get("limits", {}).get("memory")
