@@ -33,17 +33,25 @@ ENDPOINT = {"otlp": {"endpoint": "http://collector.example:4318"}}
 SECONDS = 60
 tool = functools.cache(build.tool)
 # libyaml's loader is ten times as fast as the one in Python.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Takes no mapping that has a key twice: Kubernetes would not, either."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise host.Failure(f"line {node.start_mark.line + 1}: {key} is twice in one mapping")
+        return super().construct_mapping(node, deep)
 
 
 def load_all(text):
     """The documents that are not empty."""
-    return [document for document in yaml.load_all(text, Loader=LOADER) if document]
+    return [document for document in yaml.load_all(text, Loader=Loader) if document]
 
 
 def load_file(path):
     with open(path, encoding="utf-8") as file:
-        return yaml.load(file, Loader=LOADER) or {}
+        return yaml.load(file, Loader=Loader) or {}
 
 
 def merged(values, changes):

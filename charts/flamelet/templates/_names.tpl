@@ -39,20 +39,14 @@ app.kubernetes.io/component: agent
 
 {{/* Pods do not say by which chart they were made: a new chart alone is no reason to replace them. */}}
 {{- define "flamelet.podLabels" -}}
-{{ include "flamelet.agentLabels" . }}
-{{- with merge (dict) .Values.podLabels .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- merge (include "flamelet.agentLabels" . | fromYaml) .Values.podLabels .Values.commonLabels | toYaml }}
 {{- end }}
 
-{{- define "flamelet.labels" -}}
+{{- define "flamelet.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
 {{ include "flamelet.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end }}
 
 {{/* The metadata of an object, of a dict: root and, if they are not the usual ones, name, namespace ("-" for none),
@@ -64,12 +58,8 @@ name: {{ default (include "flamelet.fullname" $root) .name | quote }}
 {{- if ne $namespace "-" }}
 namespace: {{ $namespace | quote }}
 {{- end }}
-labels:
-  {{- include "flamelet.labels" $root | nindent 2 }}
-  app.kubernetes.io/component: {{ default "agent" .component }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+{{- $own := set (include "flamelet.ownLabels" $root | fromYaml) "app.kubernetes.io/component" (default "agent" .component) }}
+labels: {{- merge $own (.labels | default dict) $root.Values.commonLabels | toYaml | nindent 2 }}
 {{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -1,12 +1,16 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
 {{/* The pod: of the DaemonSet and, with other arguments, of `helm test`. */}}
 
-{{- define "flamelet.podAnnotations" -}}
-checksum/config: {{ include "flamelet.checksum" . }}
-{{- include "flamelet.appArmorAnnotations" . }}
-{{- with .Values.podAnnotations }}
-{{ toYaml . }}
+{{/* Kubernetes refuses both of maxSurge and maxUnavailable; the latter has a default. */}}
+{{- define "flamelet.updateStrategy" -}}
+{{- $surge := (.Values.updateStrategy.rollingUpdate).maxSurge | default "0" | toString }}
+{{- $changes := ternary (dict) (dict "rollingUpdate" (dict "maxUnavailable" 0)) (has $surge (list "0" "0%")) }}
+{{- mergeOverwrite (deepCopy .Values.updateStrategy) $changes | toYaml }}
 {{- end }}
+
+{{- define "flamelet.podAnnotations" -}}
+{{- $own := dict "checksum/config" (include "flamelet.checksum" .) }}
+{{- merge $own (include "flamelet.appArmorAnnotations" . | fromYaml) .Values.podAnnotations | toYaml }}
 {{- end }}
 
 {{/* Before Kubernetes 1.30 the AppArmor profile is an annotation for each container. */}}
