@@ -276,6 +276,14 @@ def ports(render):
                 yield f"{where}: the {key} needs a port"
 
 
+def update_strategy(render):
+    """Kubernetes wants one of the two."""
+    for item in render.objects:
+        rolling = item["spec"]["updateStrategy"].get("rollingUpdate", {}) if item["kind"] == "DaemonSet" else None
+        if rolling and sum(rolling.get(key, 0) not in (0, "0%") for key in ("maxSurge", "maxUnavailable")) != 1:
+            yield f"{title(item)} is updated by {rolling}"
+
+
 def app_armor(render):
     """Its annotation is gone from Kubernetes 1.30 on, where the field came."""
     has_field = render.since(1, 30)
