@@ -299,7 +299,7 @@ def app_armor(render):
 
 
 RULES = (capabilities, privileges, namespaces, token, rights, host_mounts, mounts, names, labels,
-         selectors, images, memory, ports, app_armor)
+         selectors, images, memory, ports, update_strategy, app_armor)
 
 
 def faults_of(render):

@@ -15,11 +15,10 @@
 {{- default .Release.Namespace .Values.namespaceOverride }}
 {{- end }}
 
-{{/* Objects without a namespace have the release's in their name: two releases of the same name must not meet. */}}
+{{/* Objects without a namespace have the release's in their name: two releases of the same name must not meet.
+Namespaces have no dots, so no two pairs make one name. */}}
 {{- define "flamelet.clusterName" -}}
-{{- $name := include "flamelet.fullname" . }}
-{{- $namespace := include "flamelet.namespace" . }}
-{{- ternary $name (printf "%s-%s" $namespace $name) (eq $name $namespace) }}
+{{- include "flamelet.namespace" . }}.{{ include "flamelet.fullname" . }}
 {{- end }}
 
 {{- define "flamelet.serviceAccountName" -}}

@@ -33,7 +33,7 @@
 {{- else if eq .Values.queue.type "hostPath" }}
 - name: queue
   hostPath:
-    path: {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}-{{ .Release.Name }}
+    path: {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }}
     type: DirectoryOrCreate
 {{- end }}
 {{- with include "flamelet.cacheMebibytes" . | int }}

@@ -61,7 +61,7 @@ If an agent's log speaks of kernel.perf_event_paranoid (Debian's and Ubuntu's ke
 {{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
 
-Profiles that wait for a receiver are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}-{{ .Release.Name }} of each node. They stay
+Profiles that wait for a receiver are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }} of each node. They stay
 there after an uninstall: remove the directory on the nodes.
 {{- end }}
 {{- end }}
