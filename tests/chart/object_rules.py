@@ -111,14 +111,24 @@ def token_seconds(pod):
             for source in volume.get("projected", {}).get("sources", []) if "serviceAccountToken" in source]
 
 
+def may_ask(render):
+    """Whether the kubelet is asked, whoever grants it."""
+    access = render.values["rbac"]["kubeletAccess"]
+    return render.values["kubelet"]["enabled"] and (
+        access in ("pods", "proxy") or access == "auto" and render.since(1, 33))
+
+
 def token(render):
     """In a pod only if it is for the kubelet, and for an hour: one that Kubernetes mounts lives for a year."""
+    asks = may_ask(render)
     for where, pod, container in render.containers():
         if pod.get("automountServiceAccountToken") is not False:
             yield f"{where}: a token is mounted by itself"
-        asks = any(variable["name"] == "HOST_IP" for variable in container.get("env", []))
+        has_address = any(variable["name"] == "HOST_IP" for variable in container.get("env", []))
         if container["name"] == "flamelet" and token_seconds(pod) != ([3600] if asks else []):
-            yield f"{where}: tokens for {token_seconds(pod)} s, it asks the kubelet: {asks}"
+            yield f"{where}: tokens for {token_seconds(pod)} s, it may ask the kubelet: {asks}"
+        if container["name"] == "flamelet" and has_address != asks:
+            yield f"{where}: HOST_IP is there: {has_address}, it may ask the kubelet: {asks}"
     for item in render.objects:
         if item["kind"] == "ServiceAccount" and item.get("automountServiceAccountToken") is not False:
             yield "other pods with the ServiceAccount would get its token"

@@ -87,10 +87,6 @@ annotations:
 {{- if and .Values.kubelet.enabled (ne $access "none") }}nodes/{{ $access }}{{ end }}
 {{- end }}
 
-{{/* "true" when the agent asks the kubelet: somebody has granted it. */}}
 {{- define "flamelet.asksKubelet" -}}
-{{- if not .Values.kubelet.enabled }}
-{{- else if not .Values.rbac.create }}true
-{{- else if include "flamelet.kubeletResource" . }}true
-{{- end }}
+{{- if include "flamelet.kubeletResource" . }}true{{ end }}
 {{- end }}
