@@ -14,7 +14,7 @@ import chart
 
 CASES = os.path.join(chart.HERE, "refused_values.yaml")
 FAIL = re.compile(r'\bfail (?:\(printf )?"((?:[^"\\]|\\.)*)"')
-PLACE = re.compile(r"[a-zA-Z]+[\w. ()]*: \S")
+PLACE = re.compile(r"[a-zA-Z]+[\w. ()-]*: \S")
 VERB = re.compile(r"%[sdv]")
 
 

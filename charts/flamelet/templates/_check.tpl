@@ -34,7 +34,7 @@
 {{- fail (printf "%s.caSecret: the receiver's CA is in caConfigMap, too. Remove one of them." .at) }}
 {{- end }}
 {{- range $name, $_ := .headers }}
-{{- if has (lower $name) (list "authorization" "proxy-authorization" "cookie") }}
+{{- if regexMatch "authorization|cookie|api[-_]?key|token|secret|password" (lower $name) }}
 {{- fail (printf "%s.headers.%s: everybody who may read ConfigMaps would read it. Put it into a Secret: headersSecret (lines \"Name: value\") or tokenSecret (a bearer token)." $.at $name) }}
 {{- end }}
 {{- if and $.tenant (eq (lower $name) "x-scope-orgid") }}

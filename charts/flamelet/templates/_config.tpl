@@ -86,6 +86,9 @@ destination:
 {{- define "flamelet.config" -}}
 {{- $own := include "flamelet.ownConfig" . | fromYaml }}
 {{- range $option, $_ := .Values.extraConfig }}
+{{- if eq $option "otlp-header" }}
+{{- fail "extraConfig.otlp-header: everybody who may read ConfigMaps would read it. Use otlp.headers, and otlp.headersSecret for credentials." }}
+{{- end }}
 {{- if hasKey $own $option }}
 {{- fail (printf "extraConfig.%s: the chart sets this option itself. See which of its values does (helm show values), and set that." $option) }}
 {{- end }}

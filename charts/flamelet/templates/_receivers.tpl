@@ -1,7 +1,7 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
 {{/* Where profiles go: `otlp` and `destinations`. */}}
 
-{{/* All receivers, as {items: [...]}; "suffix" tells their files apart. */}}
+{{/* All receivers, as {items: [...]}; "suffix" tells their files apart, "shown" is the URL without its query. */}}
 {{- define "flamelet.receivers" -}}
 {{- $items := list }}
 {{- if .Values.otlp.endpoint }}
@@ -9,6 +9,9 @@
 {{- end }}
 {{- range .Values.destinations }}
 {{- $items = append $items (merge (dict "suffix" (printf "-%s" .name)) .) }}
+{{- end }}
+{{- range $items }}
+{{- $_ := set . "shown" (regexReplaceAll "[?#].*" .endpoint "") }}
 {{- end }}
 {{- toYaml (dict "items" $items) }}
 {{- end }}

@@ -41,10 +41,10 @@ signed it itself), add
 {{- range (include "flamelet.receivers" . | fromYaml).items }}
 {{- if eq (.verify | default "") "insecure" }}
 
-WARNING: verify=insecure for {{ .endpoint }}. Whoever answers in its place gets the profiles, and tokens and headers.
+WARNING: verify=insecure for {{ .shown }}. Whoever answers in its place gets the profiles, and tokens and headers.
 {{- else if and (regexMatch "^(http|grpc)://" .endpoint) (or (.tokenSecret).name (.headersSecret).name) }}
 
-WARNING: {{ .endpoint }} is without TLS: the token or headers of its Secret can be read on the way.
+WARNING: {{ .shown }} is without TLS: the token or headers of its Secret can be read on the way.
 {{- end }}
 {{- end }}
 {{- end }}
