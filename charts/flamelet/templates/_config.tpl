@@ -64,7 +64,7 @@ metrics-listen: {{ printf "*:%d" (int .Values.metrics.port) | quote }}
 {{- with .Values.attributes.resource }}
 resource-attribute:
   {{- range $key, $value := . }}
-  - {{ printf "%s=%s" $key (toString $value) | quote }}
+  - {{ printf "%s=%s" $key $value | quote }}
   {{- end }}
 {{- end }}
 {{- with .Values.destinations }}
