@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the agent itself take the configuration that the chart writes for it?
 
-The files of the ConfigMaps are written below a directory, with all paths in them and in the
-arguments moved there; what they name is made. Then the container's own command is run by a user who
-may not profile anything: the agent reads all of its configuration, and ends as it lacks the rights."""
+The files of the ConfigMaps are written below a directory, byte by byte but for the paths in them:
+these and those in the arguments are moved there, and what they name is made. Then the container's own
+command is run by a user who may not profile anything: the agent reads all of its configuration, and
+ends as it lacks the rights."""
 
 import os
 import re
@@ -17,6 +18,9 @@ SECONDS = 20
 ENVIRONMENT = {"NODE_NAME": "node", "HOST_IP": "127.0.0.1", "PATH": "/usr/bin:/bin"}
 FAILED = 1
 PATH = re.compile(r"(?P<before>^|unix:)(?P<path>/[\w./-]+)$")
+# In the text of a configuration: after a key or in a list, quoted or not.
+WRITTEN_PATH = re.compile(r"""^(?P<before>(?:[\w-]+: |- )['"]?(?:unix:)?)(?P<path>/[\w./-]+)(?=['"]?$)""",
+                          re.MULTILINE)
 DIRECTORIES = ("cgroup-root", "debug-dir", "debuginfod-cache", "pod-logs", "queue-dir", "unwind-cache")
 # Paths, but not of files.
 OTHERS = ("cgroup",)
@@ -66,10 +70,8 @@ def unmounted(files, container):
                 yield f"{name}: {key} is {path}, where nothing is mounted"
 
 
-def moved(value, directory):
-    if isinstance(value, list):
-        return [moved(item, directory) for item in value]
-    return PATH.sub(rf"\g<before>{directory}\g<path>", value) if isinstance(value, str) else value
+def moved(text, directory, pattern=PATH):
+    return pattern.sub(rf"\g<before>{directory}\g<path>", text)
 
 
 def make_place(directory, option, path):
@@ -85,10 +87,9 @@ def lay_out(files, directory):
     for name, content in files.items():
         for option, path in paths_in(content):
             make_place(directory, option, path)
-        config = chart.load_all(content)[0]
         os.makedirs(os.path.dirname(directory + name), exist_ok=True)
         with open(directory + name, "w", encoding="utf-8") as file:
-            chart.yaml.safe_dump({key: moved(value, directory) for key, value in config.items()}, file)
+            file.write(moved(content, directory, WRITTEN_PATH))
 
 
 def expand(argument):
@@ -107,7 +108,7 @@ def commands(pod):
     """Arguments of all that runs in the agent's pod."""
     for container in pod.get("initContainers", []) + pod["containers"]:
         yield container["args"]
-        for probe in ("livenessProbe", "readinessProbe"):
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
             if probe in container:
                 yield container[probe]["exec"]["command"][1:]
 
@@ -123,7 +124,7 @@ def faults_of(binary, objects, directory):
     lay_out(files, directory)
     faults = list(unmounted(files, container))
     for arguments in commands(pod):
-        status, said = run([binary] + [expand(word) for word in moved(arguments, directory)])
+        status, said = run([binary] + [expand(moved(word, directory)) for word in arguments])
         if status != FAILED or COMPLAINTS.search(said):
             faults.append(f"flamelet {' '.join(arguments)}: exit {status}: {said.replace(directory, '')}")
     return faults
