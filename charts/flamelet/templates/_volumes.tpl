@@ -20,7 +20,7 @@
 - name: run
   emptyDir: {medium: Memory, sizeLimit: 1Mi}
 - name: cgroup
-  hostPath: {path: {{ .Values.host.cgroup }}, type: Directory}
+  hostPath: {path: {{ .Values.host.cgroup | quote }}, type: Directory}
 {{- if .Values.host.podLogs }}
 - name: log-pods
   hostPath: {path: /var/log/pods, type: Directory}
@@ -33,7 +33,7 @@
 {{- else if eq .Values.queue.type "hostPath" }}
 - name: queue
   hostPath:
-    path: {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }}
+    path: {{ printf "%s/%s.%s" .Values.queue.hostPath (include "flamelet.namespace" .) .Release.Name | quote }}
     type: DirectoryOrCreate
 {{- end }}
 {{- with include "flamelet.cacheMebibytes" . | int }}
@@ -42,7 +42,7 @@
 {{- end }}
 {{- with .Values.symbols.hostDebugDir }}
 - name: debug
-  hostPath: {path: {{ . }}, type: Directory}
+  hostPath: {path: {{ . | quote }}, type: Directory}
 {{- end }}
 {{- if include "flamelet.asksKubelet" . }}
 - name: kubelet-token
@@ -54,7 +54,7 @@
 {{- end }}
 {{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
 - name: kubelet-ca
-  hostPath: {path: {{ .Values.kubelet.hostCAFile }}, type: File}
+  hostPath: {path: {{ .Values.kubelet.hostCAFile | quote }}, type: File}
 {{- end }}
 {{- if eq .Values.security.perfEventParanoid "sysctl" }}
 - name: perf-event-paranoid
@@ -89,7 +89,7 @@
 - {name: cache, mountPath: /var/cache/flamelet}
 {{- end }}
 {{- with .Values.symbols.hostDebugDir }}
-- {name: debug, mountPath: {{ . }}, readOnly: true}
+- {name: debug, mountPath: {{ . | quote }}, readOnly: true}
 {{- end }}
 {{- if and (include "flamelet.asksKubelet" .) .Values.kubelet.hostCAFile }}
 - {name: kubelet-ca, mountPath: /host/kubelet/ca.crt, readOnly: true}
