@@ -4,7 +4,9 @@
 {{- define "flamelet.scrape" -}}
 - port: metrics
   path: /metrics
-  interval: {{ .interval }}
+  {{- with .interval }}
+  interval: {{ . }}
+  {{- end }}
   {{- with .scrapeTimeout }}
   scrapeTimeout: {{ . }}
   {{- end }}
