@@ -74,6 +74,13 @@ def is_named(path, said):
     return any(f"'{place}{end}" in said for end in ("'", "/"))
 
 
+def is_missed(path, said):
+    """As Helm removes what is null, the mapping that it is in lacks it."""
+    place = f"'/{'/'.join(path[:-1])}'" if path[1:] else "''"
+    return any(place in line and "missing propert" in line and f"'{path[-1]}'" in line
+               for line in said.splitlines())
+
+
 def refusals(subject, cases, helm):
     """What is wrong with the answer to values that are all wrong."""
     values = chart.ENDPOINT
@@ -83,7 +90,7 @@ def refusals(subject, cases, helm):
     if status == 0 or REFUSAL not in said:
         return [f"{helm} takes {values}: {said[:500]}"]
     return [f"{helm} does not name {'.'.join(path)}: {value!r} in: {said}" for path, value in cases
-            if not is_named(path, said)]
+            if not (is_missed if value is None else is_named)(path, said)]
 
 
 def wrong_values():
