@@ -78,7 +78,7 @@ annotations:
 {{- if semverCompare (printf ">=%s.0-0" (index . 1)) $root.Capabilities.KubeVersion.Version }}true{{ end }}
 {{- end }}
 
-{{/* The resource of the kubelet's API that is granted: nodes/pods, nodes/proxy, or nothing. */}}
+{{/* The resource of the kubelet's API that the agent may ask for: nodes/pods, nodes/proxy, or nothing. */}}
 {{- define "flamelet.kubeletResource" -}}
 {{- $access := .Values.rbac.kubeletAccess }}
 {{- if eq $access "auto" }}
