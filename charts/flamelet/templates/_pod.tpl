@@ -117,6 +117,8 @@ securityContext:
   {{- include "flamelet.securityContext" . | nindent 2 }}
     add: {{- include "flamelet.capabilities" . | nindent 6 }}
 resources: {{- include "flamelet.resources" . | nindent 2 }}
+{{- /* `kubectl describe pod` then says why an agent ended. */}}
+terminationMessagePolicy: FallbackToLogsOnError
 volumeMounts: {{- include "flamelet.volumeMounts" . | nindent 2 }}
 {{- end }}
 
