@@ -207,32 +207,6 @@ static void a_slow_server_is_left_in_time(void **state)
 	}
 }
 
-static void a_request_is_given_up_when_its_time_has_come(void **state)
-{
-	const uint64_t start_ns = clock_mono_ns();
-	const struct {
-		const char *path;
-		uint64_t give_up_ns;
-		int result;
-	} cases[] = {
-		{ "/status/200", 0, -ECANCELED },
-		{ "/status/200", UINT64_MAX, 0 },
-		{ "/slow/9", start_ns + NSEC_PER_SEC / 2, -ECANCELED },
-		{ "/status/200", start_ns + NSEC_PER_SEC / 2, -ECANCELED }, /* over by now */
-	};
-	struct http_client_opts opts = quick;
-	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
-		struct http_response response;
-
-		opts.give_up_ns = &cases[i].give_up_ns;
-		assert_int_equal(get_path(&opts, cases[i].path, &body, &response), cases[i].result);
-	}
-	assert_true(clock_mono_ns() - start_ns < 3 * NSEC_PER_SEC);
-}
-
 static void what_is_no_answer_is_an_error(void **state)
 {
 	static const struct {
@@ -591,7 +565,6 @@ int main(void)
 		cmocka_unit_test(a_sink_takes_the_body_of_a_200_only),
 		cmocka_unit_test(a_client_goes_on_after_it_cut_an_answer),
 		cmocka_unit_test(a_slow_server_is_left_in_time),
-		cmocka_unit_test(a_request_is_given_up_when_its_time_has_come),
 		cmocka_unit_test(what_is_no_answer_is_an_error),
 		cmocka_unit_test(a_post_carries_headers_and_body),
 		cmocka_unit_test(the_connection_is_kept_between_requests),

@@ -374,6 +374,31 @@ static void a_renewed_token_is_tried_once(void **state)
 	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
 }
 
+static void a_request_is_given_up_when_its_time_has_come(void **state)
+{
+	const uint64_t start_ns = clock_mono_ns();
+	const struct {
+		const char *told;
+		uint64_t give_up_ns;
+		enum delivery_verdict verdict;
+	} cases[] = {
+		{ "200", 0, DELIVERY_RETRY },
+		{ "200", UINT64_MAX, DELIVERY_DONE },
+		{ "200?sleep=5", start_ns + NSEC_PER_SEC / 2, DELIVERY_RETRY },
+		{ "200", start_ns + NSEC_PER_SEC / 2, DELIVERY_RETRY }, /* over by now */
+	};
+	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		opts.give_up_ns = &cases[i].give_up_ns;
+		struct delivery delivery = send_told(&opts, cases[i].told);
+		assert_int_equal(delivery.verdict, cases[i].verdict);
+		assert_int_equal(delivery.was_answered, cases[i].verdict == DELIVERY_DONE);
+	}
+	assert_true(clock_mono_ns() - start_ns < 4 * NSEC_PER_SEC);
+}
+
 static void the_users_authorization_leaves_no_need_of_a_file(void **state)
 {
 	static const char *const headers[] = { "authorization: Basic eDp5" };
@@ -555,6 +580,7 @@ int main(void)
 		cmocka_unit_test(pyroscope_refuses_in_json),
 		cmocka_unit_test(a_token_is_read_for_each_request),
 		cmocka_unit_test(a_renewed_token_is_tried_once),
+		cmocka_unit_test(a_request_is_given_up_when_its_time_has_come),
 		cmocka_unit_test(the_users_authorization_leaves_no_need_of_a_file),
 		cmocka_unit_test(headers_are_read_for_each_request),
 		cmocka_unit_test(a_broken_header_file_sends_nothing),
