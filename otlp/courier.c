@@ -183,6 +183,8 @@ static void finish(struct courier *courier, const struct delivery *delivery)
 
 	if (courier->is_failing)
 		log_info("export to %s: delivers again", courier->endpoint);
+	else if (courier->nr_delivered == 0)
+		log_info("export to %s: the first profiles are delivered", courier->endpoint);
 	courier->is_failing = false;
 	courier->nr_delivered++;
 	grow(courier);
