@@ -5,7 +5,7 @@
 #include "reload.h"
 
 #include "base/log.h"
-#include "selection_rules.h"
+#include "cli/selection_rules.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -83,15 +83,6 @@ static bool has_changed(struct reload *reload)
 	return is_stable && !is_same(&now, &reload->loaded);
 }
 
-static int check_selection(const struct options *options, struct strbuf *message)
-{
-	_cleanup_(selection_freep) struct selection *selection = NULL;
-	struct selection_rules rules;
-
-	options_selection_rules(options, &rules);
-	return selection_new(&rules, message, &selection);
-}
-
 /* A file without a word is one that somebody is about to write: taken as it is, it would end all exclusions. */
 static int check_file(const struct reload *reload, struct strbuf *message)
 {
@@ -112,7 +103,7 @@ static int load(struct reload *reload, struct options *ret_options)
 	if (r == 0)
 		r = options_load(reload->input, &options, &message);
 	if (r == 0)
-		r = check_selection(&options, &message);
+		r = options_check_selection(&options, &message);
 	if (r < 0) {
 		reload->stats.nr_refused++;
 		log_error("not reloaded, the old options stay: %s",

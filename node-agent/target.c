@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
-#include "selection_rules.h"
+#include "cli/selection_rules.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -19,9 +19,9 @@ static void (*const checks[])(const struct doctor_host *host, struct doctor_repo
 	check_bpf,	     check_perf,
 	check_tracepoints,   check_kernel_symbols,
 	check_pid_namespace, check_cgroups,
-	check_node_name,     check_pod_logs,
-	check_kubelet,	     check_endpoints,
-	check_queue,
+	check_configuration, check_node_name,
+	check_pod_logs,	     check_kubelet,
+	check_endpoints,     check_queue,
 };
 
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report)

@@ -36,6 +36,7 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 void check_memory(const struct doctor_host *host, struct doctor_report *report);
 void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
 
+void check_configuration(const struct doctor_host *host, struct doctor_report *report);
 void check_node_name(const struct doctor_host *host, struct doctor_report *report);
 void check_pod_logs(const struct doctor_host *host, struct doctor_report *report);
 void check_kubelet(const struct doctor_host *host, struct doctor_report *report);

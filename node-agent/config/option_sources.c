@@ -29,7 +29,7 @@ static int refuse_place(struct loader *loader, const char *where, bool is_destin
 static int refuse_key(struct loader *loader, const char *where, const char *key)
 {
 	strbuf_appendf(loader->message, "%s is not an option; did you mean %s?", where,
-		       option_nearest(key, loader->input->command, true));
+		       option_nearest(key, loader->input->command | COMMAND_AGENT, true));
 	return -EINVAL;
 }
 

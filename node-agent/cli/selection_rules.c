@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "selection_rules.h"
+#include "cli/selection_rules.h"
 
 static struct text_list borrow(const struct string_list *list)
 {
@@ -18,4 +18,13 @@ void options_selection_rules(const struct options *options, struct selection_rul
 		.excluded_containers = borrow(&options->excluded_containers),
 		.excluded_selectors = borrow(&options->excluded_selectors),
 	};
+}
+
+int options_check_selection(const struct options *options, struct strbuf *message)
+{
+	_cleanup_(selection_freep) struct selection *selection = NULL;
+	struct selection_rules rules;
+
+	options_selection_rules(options, &rules);
+	return selection_new(&rules, message, &selection);
 }
