@@ -69,7 +69,7 @@ def files_below(root):
 def write_image(path, binary, reference, directory):
     """Writes the archive of an image with what the Dockerfile's has; `directory` is for what is in between."""
     root = f"{directory}/image-{os.urandom(4).hex()}"
-    host.run(f"{ROOT}/cmake/image-root.sh", os.path.abspath(binary), root)
+    host.run(f"{ROOT}/cmake/image-root.sh", os.path.abspath(binary), root, seconds=300)
     image.write_image(path, reference, files_below(root), ["agent"], ["/usr/bin/flamelet"])
 
 
