@@ -16,9 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WAIT_NS (20 * NSEC_PER_SEC)
+#define WAIT_NS (30 * NSEC_PER_SEC)
 #define POLL_NS (500 * NSEC_PER_MSEC)
 #define BUSY_TICKS 10
+#define BUSY_POLLS 6 /* in a row: others are busy for a second or two while they start */
 #define MAX_PARTS 16
 #define MAX_COMMAND_LINE_BYTES 65536
 #define MAX_STAT_BYTES 4096
@@ -125,14 +126,17 @@ static pid_t wait_for_part(pid_t group, const char *part)
 	const struct timespec pause = clock_timespec(POLL_NS);
 	uint64_t deadline_ns = clock_mono_ns() + WAIT_NS;
 	struct parts before, now = { 0 };
-	pid_t pid;
+	unsigned int nr_polls = 0;
+	pid_t last, pid = -ESRCH;
 
 	do {
 		nanosleep(&pause, NULL);
 		before = now;
 		now = find_parts(group, part);
+		last = pid;
 		pid = before.nr > 0 ? find_busiest(&before, &now) : -ESRCH;
-	} while (pid < 0 && clock_mono_ns() < deadline_ns);
+		nr_polls = pid > 0 && pid == last ? nr_polls + 1 : 1;
+	} while ((pid < 0 || nr_polls < BUSY_POLLS) && clock_mono_ns() < deadline_ns);
 	return pid;
 }
 
