@@ -57,18 +57,5 @@ def check(binary):
     return faults + contents.check_files(images[0]) + check_reproducibility(*images) + check_version()
 
 
-def main():
-    try:
-        faults = check(sys.argv[1])
-    except host.Skip as skip:
-        print(f"SKIP: {skip}")
-        return host.SKIP
-    except host.Failure as failure:
-        faults = [str(failure)]
-    for fault in faults:
-        print(f"FAIL: {fault}")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host.judge_anyone(check, sys.argv[1]))
