@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
-#define PERF_PARANOID_ALLOWED 2
+#define PERF_PARANOID_ALLOWED 2 /* what upstream kernels know; Debian and Ubuntu add 3 and 4 */
 
 /* Writes PERF_PARANOID_ALLOWED where the file has a higher number; a lower one stays. On failure `reterr_msg` says
  * what to do. Errors: -EBADMSG when there is no such number in it, -EINVAL when it is no regular file, -EIO when it

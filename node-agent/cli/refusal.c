@@ -5,11 +5,11 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/doctor_files.h"
+#include "cli/perf_paranoid.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define PARANOID_MAX 2 /* what upstream kernels know; Debian and Ubuntu add 3 and 4 */
 #define VALUE_MAX_BYTES 64
 
 static int read_number(const char *proc_dir, const char *name, const char *key)
@@ -52,7 +52,7 @@ struct refusal_words refusal_explain_perf(const struct refusal *refusal)
 			"CAP_PERFMON is missing",
 			"run as root; in a pod, PERFMON in capabilities.add",
 		};
-	if (refusal->error == -EACCES && refusal->paranoid > PARANOID_MAX &&
+	if (refusal->error == -EACCES && refusal->paranoid > PERF_PARANOID_ALLOWED &&
 	    !capabilities_include(refusal->capabilities, CAPABILITY(SYS_ADMIN)))
 		return (struct refusal_words){
 			"with kernel.perf_event_paranoid above 2 this kernel wants CAP_SYS_ADMIN, "
