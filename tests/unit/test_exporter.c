@@ -338,11 +338,11 @@ static void the_end_waits_for_no_answer_and_keeps_the_request(void **state)
 	static const enum transport_protocol protocols[] = { TRANSPORT_OTLP_HTTP,
 							     TRANSPORT_OTLP_GRPC };
 	uint16_t port;
-	_cleanup_close_ int fd = -EBADF;
+	_cleanup_close_ int fd = listen_silently(&port);
 	char endpoint[80], queue_dir[80];
 	(void)state;
 
-	fd = listen_silently(&port);
+	assert_true(fd >= 0);
 	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%u", port);
 	for (size_t i = 0; i < array_len(protocols); i++) {
 		_cleanup_(exporter_stopp) struct exporter *exporter = NULL;
