@@ -347,7 +347,7 @@ static __always_inline bool find_cfa(const struct unwind_state *state, const str
 
 /* The word at 8 * slot from the CFA, or (base != cfa) from somewhere else: out of the window if it is there. */
 static __always_inline bool read_slot(const struct unwind_state *state, __u64 cfa, __u64 base,
-				      __s8 slot, __u64 *ret_word)
+				      cfi_slot slot, __u64 *ret_word)
 {
 	if (base == cfa && slot < 0 && slot >= -WINDOW_WORDS) {
 		*ret_word = state->window[(__u8)slot % WINDOW_WORDS];
@@ -378,7 +378,7 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 	__u32 known = state->known & CALLEE_SAVED_REGISTERS;
 
 	for (int i = 0; i < NR_SAVED_REGS; i++) {
-		__s8 slot = state->rule.saved[i];
+		cfi_slot slot = state->rule.saved[i];
 		__u8 reg = registers[i];
 		__u64 word;
 

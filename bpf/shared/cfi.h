@@ -15,6 +15,13 @@
 
 #include <linux/types.h>
 
+/* BPF is compiled for a target; programs that are compiled for this machine are for its own, unless they name one. */
+#if defined(__TARGET_ARCH_arm64) || (defined(__aarch64__) && !defined(__TARGET_ARCH_x86))
+#include "bpf/shared/cfi_arm64.h"
+#else
+#include "bpf/shared/cfi_x86.h"
+#endif
+
 #define ARENA_UNIT 64
 #define ARENA_BLOCK_BYTES 4096 /* a value of a chunk's array */
 #define ARENA_CHUNK_BLOCKS 256
@@ -100,38 +107,9 @@ enum cfa_kind {
 		CFA_NR_KINDS,
 };
 
-/* Registers have their DWARF numbers (x86-64 psABI 3.6.2). */
-enum unwind_register {
-	CFI_RAX,
-	CFI_RDX,
-	CFI_RCX,
-	CFI_RBX,
-	CFI_RSI,
-	CFI_RDI,
-	CFI_RBP,
-	CFI_RSP,
-	CFI_R8,
-	CFI_R9,
-	CFI_R10,
-	CFI_R11,
-	CFI_R12,
-	CFI_R13,
-	CFI_R14,
-	CFI_R15,
-	NR_REGS,
-};
-
-/* The callee-saved registers, in the order of cfi_rule.saved. X(INDEX, REGISTER) */
-#define SAVED_REGISTERS(X)                                                                         \
-	X(0, CFI_RBP) X(1, CFI_RBX) X(2, CFI_R12) X(3, CFI_R13) X(4, CFI_R14) X(5, CFI_R15)
-#define NR_SAVED_REGS 6
-
-/* Where a register is saved: at CFA + 8 * this (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the
+/* Where a register is saved: at CFA + 8 * a cfi_slot (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the
  * stack pointer holds nothing yet, or no more: then the register itself still has the value. By rbp the same goes
  * for all of them when rbp is not between the stack pointer and the CFA: it is the caller's again. */
-#define CFI_NOT_SAVED (-128) /* the register has the caller's value */
-#define CFI_LOST 127 /* the value cannot be recovered */
-
 #define CFI_SAVED_AT_RBP 1
 /* The CFA's offset changes by 8 at each byte behind the row's pc whose bit is set in `arg` (bit 1: one byte
  * behind): the pushes of a prologue in one row, or the pops of an epilogue. */
@@ -142,16 +120,6 @@ enum unwind_register {
 
 /* The return address is in the register `arg`, as in the last instruction of an exception's way up. */
 #define CFI_RETURN_IN_REGISTER 8
-
-struct cfi_rule {
-	__u8 kind; /* enum cfa_kind */
-	__u8 reg; /* of the CFA */
-	__u8 flags;
-	__s8 return_address; /* at CFA + 8 * this; -1 but for hand-written code */
-	__s32 offset;
-	__u16 arg;
-	__s8 saved[NR_SAVED_REGS];
-};
 
 _Static_assert(sizeof(struct code_list) == 16, "part of the contract");
 _Static_assert(sizeof(struct code_range) == 16, "part of the contract");

@@ -105,17 +105,17 @@ static struct cfi_place get_place(const struct cfi_state *state, enum cfi_column
 	return place;
 }
 
-static int8_t slot_of(struct cfi_place place)
+static cfi_slot slot_of(struct cfi_place place)
 {
 	int32_t slot = place.offset / SLOT_BYTES;
 
 	if (place.offset % SLOT_BYTES != 0 || slot < MIN_SLOT || slot > MAX_SLOT)
 		return CFI_LOST;
-	return (int8_t)slot;
+	return (cfi_slot)slot;
 }
 
 /* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for rbp) is lost. */
-static int8_t saved_slot(struct cfi_place place, enum cfi_place_kind base)
+static cfi_slot saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
 	if (place.kind <= CFI_PLACE_SAME)
 		return CFI_NOT_SAVED;

@@ -118,7 +118,7 @@ static int8_t place_at(int64_t below)
 {
 	if (below % WORD_BYTES != 0 || below <= WORD_BYTES || below >= -WORD_BYTES * CFI_NOT_SAVED)
 		return CFI_NOT_SAVED;
-	return (int8_t)(-below / WORD_BYTES);
+	return (cfi_slot)(-below / WORD_BYTES);
 }
 
 /* A word is written, from a register or from elsewhere: what was saved there is gone. */

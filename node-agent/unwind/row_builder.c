@@ -65,7 +65,7 @@ static bool is_same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
 }
 
 /* Whether the place is below the stack pointer when the CFA is so far above it. */
-static bool is_below_sp(int8_t slot, int32_t cfa_offset)
+static bool is_below_sp(cfi_slot slot, int32_t cfa_offset)
 {
 	return slot != CFI_LOST && WORD_BYTES * (int64_t)slot + cfa_offset < 0;
 }
