@@ -35,7 +35,7 @@ test: deps ## build with warnings as errors and run all tests but those on a rea
 	$(call build,dev,build-dev)
 	@: >$(ORACLE_TABLE)
 	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \
-		ctest --test-dir build-dev --output-on-failure -LE '^cluster$$'
+		ctest --test-dir build-dev --output-on-failure -LE '^cluster$$' -j $(JOBS)
 
 check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	$(call build,dev,build-dev)

@@ -21,6 +21,9 @@ function(flamelet_unit_test name)
 		ENVIRONMENT "${FLAMELET_TEST_ENVIRONMENT}")
 endfunction()
 
+# Areas whose tests look at what the whole machine does, or take all of it: each of them runs alone.
+set(FLAMELET_SERIAL_AREAS e2e collector unwind bpf_kernel)
+
 # flamelet_script_test(area/name COMMAND … [TIMEOUT s]): a test that says SKIP by exit status 77. Its
 # label is the area: unit, corpus, lint, e2e.
 function(flamelet_script_test name)
@@ -28,6 +31,9 @@ function(flamelet_script_test name)
 	add_test(NAME ${name} COMMAND ${T_COMMAND})
 	string(REGEX REPLACE "/.*" "" area ${name})
 	set_tests_properties(${name} PROPERTIES LABELS ${area} SKIP_RETURN_CODE 77)
+	if(area IN_LIST FLAMELET_SERIAL_AREAS)
+		set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+	endif()
 	if(T_TIMEOUT)
 		set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
 	endif()
