@@ -19,7 +19,8 @@
 	X(LOST_REGISTER, lost_register, "register not recoverable")                                \
 	X(UNSUPPORTED_RULE, unsupported_rule, "unwind rule not supported")                         \
 	X(BAD_TABLE, bad_table, "damaged unwind table")                                            \
-	X(TOO_DEEP, too_deep, "too deep")
+	X(TOO_DEEP, too_deep, "too deep")                                                          \
+	X(CUT, cut, "stack copy too short")
 
 enum unwind_result {
 #define X(NAME, name, words) UNWIND_##NAME,

@@ -161,6 +161,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 		[UNWIND_UNSUPPORTED_RULE] = "[unwind rule not supported]",
 		[UNWIND_BAD_TABLE] = "[damaged unwind table]",
 		[UNWIND_TOO_DEEP] = "[too deep]",
+		[UNWIND_CUT] = "[stack copy too short]",
 	};
 	struct code_fixture *fixture = *state;
 	struct namer namer = namer_of(fixture);

@@ -21,7 +21,7 @@
 
 struct libdw {
 	Dwfl *dwfl; /* owned */
-	const struct stack_copy *copy; /* borrowed; while one is unwound */
+	const struct perf_copy *copy; /* borrowed; while one is unwound */
 	uint64_t not_copied; /* memory that was wanted last and is not in it */
 	bool left_copy; /* it was set */
 	struct libdw_stack *stack; /* out */
@@ -268,7 +268,7 @@ static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct
 }
 
 void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
-		  const struct stack_copy *copy, struct libdw_stack *ret_stack)
+		  const struct perf_copy *copy, struct libdw_stack *ret_stack)
 {
 	libdw->copy = copy;
 	libdw->left_copy = false;

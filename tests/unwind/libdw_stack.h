@@ -42,7 +42,7 @@ DEFINE_FREEP(struct libdw, libdw_free)
 
 /* `list` has the process's executable mappings. */
 void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
-		  const struct stack_copy *copy, struct libdw_stack *ret_stack);
+		  const struct perf_copy *copy, struct libdw_stack *ret_stack);
 
 /* "libfoo.so+0x123 function" (a virtual address of the file); "?" where there is no module. */
 void libdw_describe(struct libdw *libdw, uint64_t address, char *ret_text, size_t text_bytes);

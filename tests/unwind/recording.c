@@ -33,7 +33,7 @@ struct recording {
 	struct perf_ring *rings; /* owned; one for each CPU */
 	uint32_t *cpus; /* owned; theirs */
 	size_t nr_rings, cap_rings, cap_cpus;
-	struct stack_copy *copies; /* owned */
+	struct perf_copy *copies; /* owned */
 	size_t nr_copies, cap_copies;
 	struct bpf_stack *stacks; /* owned */
 	size_t nr_stacks, cap_stacks;
@@ -190,8 +190,8 @@ static int take_copy(struct recording *recording, const void *record, size_t len
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, stack.bytes, stack.len);
-	struct stack_copy *copy = &recording->copies[recording->nr_copies++];
-	*copy = (struct stack_copy){
+	struct perf_copy *copy = &recording->copies[recording->nr_copies++];
+	*copy = (struct perf_copy){
 		.time_ns = stack.time_ns,
 		.cpu = cpu,
 		.tid = stack.tid,
@@ -242,7 +242,7 @@ static int compare_places(uint32_t cpu, uint64_t time_ns, uint32_t other_cpu,
 
 static int compare_copies(const void *a, const void *b)
 {
-	const struct stack_copy *x = a, *y = b;
+	const struct perf_copy *x = a, *y = b;
 
 	return compare_places(x->cpu, x->time_ns, y->cpu, y->time_ns);
 }
@@ -269,7 +269,7 @@ static uint64_t nr_ring_full(const struct recording *recording)
 	return sum;
 }
 
-static uint64_t distance_ns(const struct bpf_stack *stack, const struct stack_copy *copy)
+static uint64_t distance_ns(const struct bpf_stack *stack, const struct perf_copy *copy)
 {
 	if (copy->cpu != stack->cpu || copy->tid != stack->tid)
 		return UINT64_MAX;
@@ -278,10 +278,10 @@ static uint64_t distance_ns(const struct bpf_stack *stack, const struct stack_co
 }
 
 /* The copy of the same interrupt, or NULL. `*next` is the first copy that is later than the stack. */
-static const struct stack_copy *find_copy(const struct recording *recording,
-					  const struct bpf_stack *stack, size_t *next)
+static const struct perf_copy *find_copy(const struct recording *recording,
+					 const struct bpf_stack *stack, size_t *next)
 {
-	const struct stack_copy *copies = recording->copies;
+	const struct perf_copy *copies = recording->copies;
 	uint64_t before_ns = UINT64_MAX, after_ns = UINT64_MAX;
 
 	while (*next < recording->nr_copies &&
@@ -298,7 +298,7 @@ static const struct stack_copy *find_copy(const struct recording *recording,
 }
 
 void recording_pair(struct recording *recording,
-		    void (*handle)(const struct bpf_stack *stack, const struct stack_copy *copy,
+		    void (*handle)(const struct bpf_stack *stack, const struct perf_copy *copy,
 				   void *data),
 		    void *data)
 {

@@ -14,7 +14,7 @@
 #define NR_DWARF_REGISTERS 17 /* x86-64: 16 in the order of enum unwind_register, then rip */
 
 /* What perf copied. */
-struct stack_copy {
+struct perf_copy {
 	uint64_t time_ns;
 	uint32_t cpu;
 	uint32_t tid;
@@ -65,7 +65,7 @@ int recording_drain(struct recording *recording) must_check;
 
 /* Stops, and calls `handle` for each stack, with NULL where perf's copy of it is not there. */
 void recording_pair(struct recording *recording,
-		    void (*handle)(const struct bpf_stack *stack, const struct stack_copy *copy,
+		    void (*handle)(const struct bpf_stack *stack, const struct perf_copy *copy,
 				   void *data),
 		    void *data);
 

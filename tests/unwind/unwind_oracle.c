@@ -89,7 +89,7 @@ static void show(struct run *run, const struct epoch *epoch, const struct bpf_st
 	}
 }
 
-static void on_pair(const struct bpf_stack *stack, const struct stack_copy *copy, void *data)
+static void on_pair(const struct bpf_stack *stack, const struct perf_copy *copy, void *data)
 {
 	struct run *run = data;
 	const struct epoch *epoch = binding_find_epoch(&run->binding, stack->time_ns);
