@@ -46,6 +46,7 @@ struct agent {
 	struct selection *selection;
 	struct sideband *sideband;
 	struct capture *capture;
+	struct unwind_memory *unwind_memory;
 	struct unwinder *unwinder;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -185,16 +186,17 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct capture_maps maps = capture_get_maps(agent->capture);
+
+	int r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+				      &agent->unwind_memory);
 	const struct unwinder_opts opts = {
-		.arena_fd = maps.arena_fd,
-		.tables_fd = maps.tables_fd,
-		.processes_fd = maps.processes_fd,
+		.memory = agent->unwind_memory,
 		.max_bytes = agent->options->unwind_memory_max,
 		.cache_dir = agent->options->unwind_cache_dir,
 		.debug_dir = agent->options->debug_dir,
 	};
-
-	int r = unwinder_start(&opts, &agent->unwinder);
+	if (r == 0)
+		r = unwinder_start(&opts, &agent->unwinder);
 	if (r < 0)
 		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
 	return r;
@@ -251,6 +253,7 @@ static void stop_pipeline(struct agent *agent)
 static void stop_unwinder(struct agent *agent)
 {
 	unwinder_stop(agent->unwinder);
+	unwind_memory_free(agent->unwind_memory);
 }
 
 static void stop_capture(struct agent *agent)

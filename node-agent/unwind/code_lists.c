@@ -4,14 +4,13 @@
 #include "base/strbuf.h"
 #include "process/mapped_file.h"
 
-#include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_ID (UINT32_C(1) << 31)
 
 struct code_lists {
-	int processes_fd; /* borrowed */
+	struct unwind_memory *memory; /* borrowed */
 	struct unwind_arena *arena; /* borrowed */
 	uint32_t last_id;
 	struct code_lists_stats stats;
@@ -24,13 +23,14 @@ struct encoder {
 	uint32_t nr;
 };
 
-int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lists **ret_lists)
+int code_lists_new(struct unwind_memory *memory, struct unwind_arena *arena,
+		   struct code_lists **ret_lists)
 {
 	struct code_lists *lists = calloc(1, sizeof(*lists));
 
 	if (!lists)
 		return -ENOMEM;
-	lists->processes_fd = processes_fd;
+	lists->memory = memory;
 	lists->arena = arena;
 	*ret_lists = lists;
 	return 0;
@@ -148,14 +148,12 @@ static void drop(struct code_lists *lists, const struct mapping_code *code)
 	lists->stats.nr_bytes -= code->bytes;
 }
 
-/* Only where the kernel side asks for one, or has one: a process that has ended meanwhile would keep it for ever, and one
+/* Only where the unwinder asks for one, or has one: a process that has ended meanwhile would keep it for ever, and one
  * that called exec() has other code. */
 static int set_binding(const struct code_lists *lists, uint32_t pid,
 		       const struct mapping_code *code)
 {
-	uint64_t binding = CODE_BINDING(code->unit, code->id);
-
-	return bpf_map_update_elem(lists->processes_fd, &pid, &binding, BPF_EXIST);
+	return unwind_memory_bind(lists->memory, pid, CODE_BINDING(code->unit, code->id));
 }
 
 void code_lists_drop(struct code_lists *lists, struct mapping_list *list)

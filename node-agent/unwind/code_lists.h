@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code lists of processes in the arena, and who has which: the map `processes`.
+/* Code lists of processes in the arena, and who has which.
  *
  * A list in the arena belongs to a struct mapping_list and is shared like it: forked children have their
  * parent's. The ranges of a list are never changed: a process whose mappings changed gets a new one, and then its binding is
@@ -23,15 +23,15 @@ struct code_lists_stats {
 	uint64_t nr_failures; /* arena full, no memory */
 };
 
-/* `processes_fd` and the arena are borrowed. Errors: -ENOMEM. */
-int code_lists_new(int processes_fd, struct unwind_arena *arena, struct code_lists **ret_lists)
-	must_check;
+/* `memory` and the arena, which lies in it, are borrowed. Errors: -ENOMEM. */
+int code_lists_new(struct unwind_memory *memory, struct unwind_arena *arena,
+		   struct code_lists **ret_lists) must_check;
 void code_lists_free(struct code_lists *lists);
 DEFINE_FREEP(struct code_lists, code_lists_free)
 
 /* Puts a mapping list into the arena unless it is there (mapping_list.code says so), and binds the process to
  * it. The mappings' files must have their slots. Errors: -ESRCH the process has ended, or has called exec() and not been
- * sampled since; -ENOSPC, -ENOMEM, what bpf(2) says: counted, and if the list has changed, then all bindings to it are
+ * sampled since; -ENOSPC, -ENOMEM, what unwind_memory_bind() says: counted, and if the list has changed, then all bindings to it are
  * void. */
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list) must_check;
 

@@ -2,33 +2,23 @@
 #include "unwind/slot_map.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#define MAP_BYTES (MAX_TABLE_SLOTS * sizeof(struct table_slot))
 /* A slot that was never used has 0, which is neither this nor the value before. */
 #define FIRST_CLOCK 2
 
-int slot_map_open(struct slot_map *map, int fd)
+int slot_map_init(struct slot_map *map, struct table_slot *shared)
 {
 	struct slot *slots = calloc(MAX_TABLE_SLOTS, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
-	void *shared = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (shared == MAP_FAILED) {
-		int r = -errno;
-		free(slots);
-		return r;
-	}
 	*map = (struct slot_map){ .shared = shared, .slots = slots, .end = 1 };
 	slot_map_set_used(map, 0, FIRST_CLOCK);
 	return 0;
 }
 
-void slot_map_close(struct slot_map *map)
+void slot_map_done(struct slot_map *map)
 {
-	if (map->shared)
-		munmap(map->shared, MAP_BYTES);
 	free(map->slots);
 	*map = (struct slot_map){ 0 };
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of the map `tables`: what programs see of each one, which is mapped memory, and what the agent
- * knows of it.
+/* The slots of tables: what unwinders see of each one (unwind_memory.h), and what the agent knows of it.
  *
- *	free ──▶ in use ──▶ limbo: programs may still have its number ──▶ free */
+ *	free ──▶ in use ──▶ limbo: unwinders may still have its number ──▶ free */
 #ifndef UNWIND_SLOT_MAP_H
 #define UNWIND_SLOT_MAP_H
 
@@ -31,7 +30,7 @@ struct slot {
 };
 
 struct slot_map {
-	struct table_slot *shared; /* mapped; all access is atomic */
+	struct table_slot *shared; /* borrowed; all access is atomic */
 	struct slot *slots; /* owned; MAX_TABLE_SLOTS, touched as they are needed */
 	uint32_t end; /* no slot from here on was ever in use */
 	uint32_t nr_taken;
@@ -40,21 +39,21 @@ struct slot_map {
 	uint32_t leaving; /* the limbo's when slot_map_begin_reclaim() was called */
 };
 
-/* `fd` is the map's. Slot 0 is the clock, and is nobody's. Errors: -ENOMEM, what mmap(2) says. */
-int slot_map_open(struct slot_map *map, int fd) must_check;
-void slot_map_close(struct slot_map *map);
+/* `shared` has MAX_TABLE_SLOTS, is borrowed and outlives the map. Slot 0 is the clock, and is nobody's. Errors: -ENOMEM. */
+int slot_map_init(struct slot_map *map, struct table_slot *shared) must_check;
+void slot_map_done(struct slot_map *map);
 
 /* Errors: -ENOSPC. */
 int slot_map_take(struct slot_map *map, uint32_t *ret_slot) must_check;
 
-/* Programs find nothing in it from now on; it goes to the limbo. */
+/* Unwinders find nothing in it from now on; it goes to the limbo. */
 void slot_map_release(struct slot_map *map, uint32_t slot);
 
 /* Whether it is a number of a slot in use. */
 bool slot_map_has(const struct slot_map *map, uint32_t slot);
 
 /* What has been in the limbo when this was called is free when the other one is called: between them all
- * programs must have ended (`is_over`); else it stays. False when the limbo is empty. */
+ * unwinders must have ended (`is_over`); else it stays. False when the limbo is empty. */
 bool slot_map_begin_reclaim(struct slot_map *map);
 void slot_map_end_reclaim(struct slot_map *map, bool is_over);
 

@@ -63,7 +63,7 @@ static void add_vdso(struct table_slots *slots)
 
 static int start(struct table_slots *slots)
 {
-	int r = slot_map_open(&slots->map, slots->opts.tables_fd);
+	int r = slot_map_init(&slots->map, slots->opts.memory->tables);
 	if (r < 0)
 		return r;
 	r = take_permanent_slot(slots);
@@ -116,7 +116,7 @@ void table_slots_stop(struct table_slots *slots)
 		stop_thread(slots);
 	table_queue_done(&slots->queue);
 	table_store_done(&slots->store);
-	slot_map_close(&slots->map);
+	slot_map_done(&slots->map);
 	pthread_cond_destroy(&slots->idle);
 	pthread_cond_destroy(&slots->changed);
 	pthread_mutex_destroy(&slots->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which file's rows are in the arena: the slots of the map `tables`, and the thread that fills them.
+/* Which file's rows are in the arena: the slots of tables, and the thread that fills them.
  *
  * The reader takes a slot for each file that a sampled process maps and hands in an open descriptor; the
  * thread "unwind" reads the file, most wanted first, and sets the slot when its rows are in the arena. From
@@ -30,7 +30,8 @@
 struct table_slots;
 
 struct table_slots_opts {
-	int tables_fd; /* the map `tables`; borrowed */
+	struct unwind_memory
+		*memory; /* borrowed; outlives the slots, as does the arena that lies in it */
 	struct unwind_arena *arena; /* borrowed */
 	struct row_cache *cache; /* borrowed; NULL: none */
 	const char *debug_dir; /* as in elf_rows_opts; borrowed */
@@ -60,7 +61,7 @@ struct table_slots_stats {
 	uint64_t nr_unsupported_rules;
 };
 
-/* Starts the thread. Errors: -ENOMEM, -EAGAIN, what mmap(2) says of the map. */
+/* Starts the thread. Errors: -ENOMEM, -EAGAIN. */
 int table_slots_start(const struct table_slots_opts *opts, struct table_slots **ret_slots)
 	must_check;
 void table_slots_stop(struct table_slots *slots);
@@ -76,7 +77,7 @@ uint32_t table_slots_without_cfi(const struct table_slots *slots);
 /* The slot of the vDSO; where there is none, that without CFI. */
 uint32_t table_slots_vdso(const struct table_slots *slots);
 
-/* No process maps the file any more. The slot may become another file's once no program can be using it.
+/* No process maps the file any more. The slot may become another file's once no unwinder can be using it.
  * The two slots above stay. */
 void table_slots_remove(struct table_slots *slots, uint32_t slot);
 

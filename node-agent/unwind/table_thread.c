@@ -49,7 +49,7 @@ static void set_evicted(struct table_slots *slots, uint32_t number)
 		slot->nr_retries++;
 }
 
-/* Carries what programs noted in the slots over to their tables. */
+/* Carries what unwinders noted in the slots over to their tables. */
 static void note_uses(struct table_slots *slots)
 {
 	for (uint32_t i = 1; i < slots->map.end; i++)
@@ -346,7 +346,7 @@ static void advance_clock(struct table_slots *slots, uint64_t now)
 	slots->next_tick_ns = now + slots->opts.clock_ns;
 }
 
-/* The caller holds the lock, which is released while programs are waited for. */
+/* The caller holds the lock, which is released while unwinders are waited for. */
 static void do_chores(struct table_slots *slots, uint64_t now)
 {
 	bool is_over = false;

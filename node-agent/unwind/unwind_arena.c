@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread puts code
- * lists. `wait_lock` is held by whoever waits for the kernel: each update of an array of maps takes a grace
- * period there. It is taken first.
+ * lists. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of which may take a grace period in the
+ * kernel. It is taken first.
  *
  * What was freed goes through a limbo:
  *
@@ -16,19 +16,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#include <bpf/bpf.h>
 
 #define CHUNK_UNITS (ARENA_CHUNK_BYTES / ARENA_UNIT)
 /* 0 is no reference, and 1 is TABLE_WITHOUT_CFI. */
 #define FIRST_UNIT (TABLE_WITHOUT_CFI + 1)
 
 struct unwind_arena {
-	int map_fd; /* borrowed */
+	struct unwind_memory *memory; /* borrowed */
 	size_t max_chunks;
-	size_t page_bytes;
-	int *chunk_fds; /* owned, room for max_chunks */
 
 	pthread_mutex_t wait_lock;
 	pthread_mutex_t lock; /* for all below */
@@ -50,22 +45,19 @@ static size_t count_chunks(size_t max_bytes)
 	return nr_chunks < ARENA_MAX_CHUNKS ? nr_chunks : ARENA_MAX_CHUNKS;
 }
 
-int unwind_arena_new(int map_fd, size_t max_bytes, struct unwind_arena **ret_arena)
+int unwind_arena_new(struct unwind_memory *memory, size_t max_bytes,
+		     struct unwind_arena **ret_arena)
 {
-	size_t max_chunks = count_chunks(max_bytes);
-	_cleanup_free_ struct unwind_arena *arena = calloc(1, sizeof(*arena));
-	_cleanup_free_ int *chunk_fds = calloc(max_chunks, sizeof(*chunk_fds));
+	struct unwind_arena *arena = calloc(1, sizeof(*arena));
 
-	if (!arena || !chunk_fds)
+	if (!arena)
 		return -ENOMEM;
-	arena->map_fd = map_fd;
-	arena->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	arena->max_chunks = max_chunks;
-	arena->chunk_fds = take_ptr(chunk_fds);
+	arena->memory = memory;
+	arena->max_chunks = count_chunks(max_bytes);
 	pthread_mutex_init(&arena->wait_lock, NULL);
 	pthread_mutex_init(&arena->lock, NULL);
 	extents_init(&arena->extents, FIRST_UNIT);
-	*ret_arena = take_ptr(arena);
+	*ret_arena = arena;
 	return 0;
 }
 
@@ -73,43 +65,26 @@ void unwind_arena_close(struct unwind_arena *arena)
 {
 	if (!arena)
 		return;
-	for (size_t i = 0; i < arena->nr_chunks; i++)
-		close(arena->chunk_fds[i]);
 	extents_done(&arena->extents);
 	pthread_mutex_destroy(&arena->lock);
 	pthread_mutex_destroy(&arena->wait_lock);
 	free(arena->limbo);
-	free(arena->chunk_fds);
 	free(arena);
 }
 
-/* Takes *fd over. */
-static int append_chunk(struct unwind_arena *arena, int *fd)
-{
-	uint32_t chunk_end = (uint32_t)(arena->nr_chunks + 1) * CHUNK_UNITS;
-	int r = extents_grow(&arena->extents, chunk_end - arena->extents.end);
-	if (r < 0)
-		return r;
-	arena->chunk_fds[arena->nr_chunks++] = take_fd(*fd);
-	return 0;
-}
-
-/* Makes the range of units longer by a chunk. Programs can reach it before any unit of it is given out.
+/* Makes the range of units longer by a chunk. Unwinders can reach it before any unit of it is given out.
  * The caller holds wait_lock. */
 static int add_chunk(struct unwind_arena *arena)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	uint32_t key = (uint32_t)arena->nr_chunks;
-	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arena_chunk", sizeof(key),
-						ARENA_BLOCK_BYTES, ARENA_CHUNK_BLOCKS, &opts);
+	uint32_t index = (uint32_t)arena->nr_chunks;
 
-	if (fd < 0)
-		return fd;
-	int r = bpf_map_update_elem(arena->map_fd, &key, &fd, BPF_ANY);
+	int r = unwind_memory_add_chunk(arena->memory, index);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&arena->lock);
-	r = append_chunk(arena, &fd);
+	r = extents_grow(&arena->extents, (index + 1) * CHUNK_UNITS - arena->extents.end);
+	if (r == 0)
+		arena->nr_chunks++;
 	pthread_mutex_unlock(&arena->lock);
 	return r;
 }
@@ -157,48 +132,19 @@ static int take_units(struct unwind_arena *arena, uint32_t nr_units, uint32_t *r
 	}
 }
 
-/* A piece of one chunk, mapped from the beginning of its first page. */
-struct window {
-	void *pages;
-	size_t len;
-};
-
-/* NULL with errno on failure. */
-static void *open_window(struct unwind_arena *arena, uint64_t address, size_t len,
-			 struct window *ret_window)
-{
-	size_t offset = address % ARENA_CHUNK_BYTES;
-	size_t first_page = offset / arena->page_bytes * arena->page_bytes;
-
-	pthread_mutex_lock(&arena->lock);
-	int fd = arena->chunk_fds[address / ARENA_CHUNK_BYTES];
-	pthread_mutex_unlock(&arena->lock);
-	len += offset - first_page;
-	void *pages = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)first_page);
-	if (pages == MAP_FAILED)
-		return NULL;
-	*ret_window = (struct window){ pages, len };
-	return (uint8_t *)pages + (offset - first_page);
-}
-
-static void close_window(struct window *window)
-{
-	munmap(window->pages, window->len);
-}
-
 static int write_bytes(struct unwind_arena *arena, uint64_t address, const uint8_t *data,
 		       size_t len)
 {
 	while (len > 0) {
 		size_t in_chunk = ARENA_CHUNK_BYTES - address % ARENA_CHUNK_BYTES;
 		size_t part = len < in_chunk ? len : in_chunk;
-		struct window window;
+		struct unwind_window window;
 
-		void *place = open_window(arena, address, part, &window);
-		if (!place)
-			return -errno;
-		memcpy(place, data, part);
-		close_window(&window);
+		int r = unwind_memory_map(arena->memory, address, part, &window);
+		if (r < 0)
+			return r;
+		memcpy(window.place, data, part);
+		unwind_memory_unmap(&window);
 		address += part;
 		data += part;
 		len -= part;
@@ -211,7 +157,7 @@ static struct extent extent_of(uint32_t unit, size_t len)
 	return (struct extent){ unit, (uint32_t)((len + ARENA_UNIT - 1) / ARENA_UNIT) };
 }
 
-/* Units that no program was ever told of. */
+/* Units that no unwinder was ever told of. */
 static void give_back_unused(struct unwind_arena *arena, struct extent extent)
 {
 	pthread_mutex_lock(&arena->lock);
@@ -239,15 +185,15 @@ int unwind_arena_put(struct unwind_arena *arena, const void *data, size_t len, u
 
 void unwind_arena_set_u32(struct unwind_arena *arena, uint32_t unit, uint32_t value)
 {
-	struct window window;
-	uint32_t *place = open_window(arena, (uint64_t)unit * ARENA_UNIT, sizeof(value), &window);
+	uint64_t address = (uint64_t)unit * ARENA_UNIT;
+	struct unwind_window window;
 
-	if (!place) {
+	if (unwind_memory_map(arena->memory, address, sizeof(value), &window) < 0) {
 		__atomic_fetch_add(&arena->nr_write_failures, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	__atomic_store_n(place, value, __ATOMIC_RELEASE);
-	close_window(&window);
+	__atomic_store_n((uint32_t *)window.place, value, __ATOMIC_RELEASE);
+	unwind_memory_unmap(&window);
 }
 
 void unwind_arena_free(struct unwind_arena *arena, uint32_t unit, size_t len)
@@ -272,27 +218,14 @@ static void leave_limbo(struct unwind_arena *arena, size_t nr_extents)
 	memmove(arena->limbo, arena->limbo + nr_extents, arena->nr_limbo * sizeof(*arena->limbo));
 }
 
-/* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu()
- * in the kernel, and BPF programs are its readers. Without a chunk there is nothing that a program could be
- * reading. The caller holds wait_lock. */
-static int wait_for_programs(struct unwind_arena *arena, size_t nr_chunks)
-{
-	uint32_t key = 0;
-
-	if (nr_chunks == 0)
-		return 0;
-	return bpf_map_update_elem(arena->map_fd, &key, &arena->chunk_fds[0], BPF_ANY);
-}
-
 /* After a failure things stay in the limbo, until the next time. */
 static int wait_and_reclaim(struct unwind_arena *arena)
 {
 	pthread_mutex_lock(&arena->wait_lock);
 	pthread_mutex_lock(&arena->lock);
 	size_t nr_extents = arena->nr_limbo;
-	size_t nr_chunks = arena->nr_chunks;
 	pthread_mutex_unlock(&arena->lock);
-	int r = wait_for_programs(arena, nr_chunks);
+	int r = unwind_memory_wait(arena->memory);
 	if (r == 0) {
 		pthread_mutex_lock(&arena->lock);
 		leave_limbo(arena, nr_extents);

@@ -30,14 +30,14 @@ int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwin
 		return -ENOMEM;
 	open_cache(unwinder, opts->cache_dir);
 
-	int r = unwind_arena_new(opts->arena_fd, opts->max_bytes, &unwinder->arena);
+	int r = unwind_arena_new(opts->memory, opts->max_bytes, &unwinder->arena);
 	if (r < 0)
 		return r;
-	r = code_lists_new(opts->processes_fd, unwinder->arena, &unwinder->lists);
+	r = code_lists_new(opts->memory, unwinder->arena, &unwinder->lists);
 	if (r < 0)
 		return r;
 	const struct table_slots_opts slots_opts = {
-		.tables_fd = opts->tables_fd,
+		.memory = opts->memory,
 		.arena = unwinder->arena,
 		.cache = unwinder->cache,
 		.debug_dir = opts->debug_dir,

@@ -13,10 +13,7 @@
 #include <stddef.h>
 
 struct unwinder_opts {
-	/* The maps of bpf/shared/cfi.h; borrowed, outlive the unwinder. */
-	int arena_fd;
-	int tables_fd;
-	int processes_fd;
+	struct unwind_memory *memory; /* borrowed, outlives the unwinder */
 	size_t max_bytes; /* of tables and lists */
 	const char *cache_dir; /* NULL: nothing is kept on disk */
 	const char *debug_dir; /* see unwind/elf_rows.h */

@@ -34,10 +34,11 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
 	const struct capture_maps maps = capture_get_maps(agent->capture);
+	assert_int_equal(unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+					       &agent->memory),
+			 0);
 	const struct unwinder_opts unwinder_opts = {
-		.arena_fd = maps.arena_fd,
-		.tables_fd = maps.tables_fd,
-		.processes_fd = maps.processes_fd,
+		.memory = agent->memory,
 		.max_bytes = MAX_BYTES,
 	};
 	assert_int_equal(unwinder_start(&unwinder_opts, &agent->unwinder), 0);
@@ -50,6 +51,7 @@ void small_agent_stop(struct small_agent *agent)
 	process_table_free(agent->processes);
 	binder_done(&agent->binder);
 	unwinder_stop(agent->unwinder);
+	unwind_memory_free(agent->memory);
 	sideband_close(agent->sideband);
 	capture_close(agent->capture);
 	close(agent->proc_fd);

@@ -21,6 +21,7 @@ struct small_agent {
 	struct capture *capture;
 	struct sideband *sideband;
 	struct process_table *processes;
+	struct unwind_memory *memory;
 	struct unwinder *unwinder;
 	struct binder binder;
 	int proc_fd;

@@ -2,8 +2,8 @@
 #include "arena_fixture.h"
 
 #include "base/cleanup.h"
-#include "bpf/shared/cfi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -18,7 +18,7 @@ static int new_chunk(void)
 			      ARENA_BLOCK_BYTES, ARENA_CHUNK_BLOCKS, &opts);
 }
 
-int arena_fixture_map(void)
+static int new_arena(void)
 {
 	_cleanup_close_ int chunk = new_chunk();
 
@@ -29,12 +29,57 @@ int arena_fixture_map(void)
 			      sizeof(uint32_t), ARENA_MAX_CHUNKS, &opts);
 }
 
-int arena_fixture_tables(void)
+static int new_tables(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "tables", sizeof(uint32_t),
 			      sizeof(struct table_slot), MAX_TABLE_SLOTS, &opts);
+}
+
+int arena_fixture_open(struct arena_fixture *fixture)
+{
+	*fixture = (struct arena_fixture){
+		.arena_fd = new_arena(),
+		.tables_fd = new_tables(),
+		.processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
+					       sizeof(uint64_t), ARENA_FIXTURE_PROCESSES, NULL),
+	};
+	if (fixture->arena_fd < 0 || fixture->tables_fd < 0 || fixture->processes_fd < 0)
+		return -EPERM;
+	return unwind_memory_bpf_new(fixture->arena_fd, fixture->tables_fd, fixture->processes_fd,
+				     &fixture->memory);
+}
+
+void arena_fixture_close(struct arena_fixture *fixture)
+{
+	unwind_memory_free(fixture->memory);
+	cleanup_closep(&fixture->processes_fd);
+	cleanup_closep(&fixture->tables_fd);
+	cleanup_closep(&fixture->arena_fd);
+}
+
+bool arena_fixture_is_possible(void)
+{
+	_cleanup_close_ int fd = new_chunk();
+
+	if (fd < 0)
+		fputs("SKIP: no privilege to make BPF maps\n", stderr);
+	return fd >= 0;
+}
+
+uint64_t arena_fixture_binding(const struct arena_fixture *fixture, uint32_t pid)
+{
+	uint64_t binding;
+
+	if (bpf_map_lookup_elem(fixture->processes_fd, &pid, &binding) < 0)
+		return NO_BINDING;
+	return binding;
+}
+
+void arena_fixture_set_binding(const struct arena_fixture *fixture, uint32_t pid, uint64_t binding)
+{
+	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &binding, BPF_ANY), 0);
 }
 
 static void read_block(int map_fd, uint64_t address, uint8_t block[static ARENA_BLOCK_BYTES])
@@ -49,7 +94,8 @@ static void read_block(int map_fd, uint64_t address, uint8_t block[static ARENA_
 	assert_int_equal(bpf_map_lookup_elem(fd, &key, block), 0);
 }
 
-void arena_fixture_read(int map_fd, uint32_t unit, void *ret_data, size_t len)
+void arena_fixture_read(const struct arena_fixture *fixture, uint32_t unit, void *ret_data,
+			size_t len)
 {
 	uint64_t address = (uint64_t)unit * ARENA_UNIT;
 	uint8_t block[ARENA_BLOCK_BYTES];
@@ -59,7 +105,7 @@ void arena_fixture_read(int map_fd, uint32_t unit, void *ret_data, size_t len)
 		size_t offset = address % ARENA_BLOCK_BYTES;
 		size_t part = ARENA_BLOCK_BYTES - offset < len ? ARENA_BLOCK_BYTES - offset : len;
 
-		read_block(map_fd, address, block);
+		read_block(fixture->arena_fd, address, block);
 		memcpy(out, block + offset, part);
 		address += part;
 		out += part;

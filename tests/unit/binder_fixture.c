@@ -4,7 +4,6 @@
 #include "arena_fixture.h"
 #include "base/fileio.h"
 
-#include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 
 #define START_NS NSEC_PER_SEC
 #define MAX_RANGES 16
-#define MAX_PROCESSES 8
+#define MAX_PROCESSES ARENA_FIXTURE_PROCESSES
 
 const struct plan binder_program = { .key = 1, .nr_bytes = SIZE };
 const struct plan binder_library = { .key = 2, .nr_bytes = SIZE };
@@ -28,9 +27,6 @@ int binder_fixture_set_up(void **state)
 	proc_fixture_init(&fixture->proc, MAX_PROCESSES);
 	assert_int_equal(slots_fixture_set_up(&slots), 0);
 	fixture->slots = slots;
-	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
-					       sizeof(uint64_t), MAX_PROCESSES, NULL);
-	assert_true(fixture->processes_fd >= 0);
 	*state = fixture;
 	return 0;
 }
@@ -42,7 +38,7 @@ void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes)
 	slots_fixture_settle(fixture->slots);
 	fixture->unwinder.arena = fixture->slots->arena;
 	fixture->unwinder.slots = fixture->slots->slots;
-	assert_int_equal(code_lists_new(fixture->processes_fd, fixture->unwinder.arena,
+	assert_int_equal(code_lists_new(fixture->slots->maps.memory, fixture->unwinder.arena,
 					&fixture->unwinder.lists),
 			 0);
 	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table,
@@ -56,7 +52,6 @@ int binder_fixture_tear_down(void **state)
 	proc_fixture_done(&fixture->proc);
 	binder_done(&fixture->binder);
 	code_lists_free(fixture->unwinder.lists);
-	close(fixture->processes_fd);
 	slots_fixture_tear_down((void **)&fixture->slots);
 	test_free(fixture);
 	return 0;
@@ -104,9 +99,7 @@ void binder_fixture_put_usual(struct binder_fixture *fixture, uint32_t pid)
 /* As the kernel side does for a process that it does not know. */
 static void ask(const struct binder_fixture *fixture, uint32_t pid)
 {
-	const uint64_t asked = 0;
-
-	(void)bpf_map_update_elem(fixture->processes_fd, &pid, &asked, BPF_ANY);
+	arena_fixture_set_binding(&fixture->slots->maps, pid, 0);
 }
 
 void binder_fixture_see_stack(struct binder_fixture *fixture, uint32_t pid,
@@ -175,11 +168,9 @@ void binder_fixture_tell_mmap(struct binder_fixture *fixture, uint32_t pid)
 
 uint64_t binder_fixture_binding(const struct binder_fixture *fixture, uint32_t pid)
 {
-	uint64_t binding;
+	uint64_t binding = arena_fixture_binding(&fixture->slots->maps, pid);
 
-	if (bpf_map_lookup_elem(fixture->processes_fd, &pid, &binding) < 0)
-		return 0;
-	return binding;
+	return binding == NO_BINDING ? 0 : binding;
 }
 
 void binder_fixture_fork(struct binder_fixture *fixture, uint32_t parent_pid, uint32_t pid)
@@ -187,9 +178,9 @@ void binder_fixture_fork(struct binder_fixture *fixture, uint32_t parent_pid, ui
 	const struct proc_event event = {
 		.kind = PROC_FORK, .pid = pid, .parent_pid = parent_pid, .time_ns = NOW
 	};
-	uint64_t binding = binder_fixture_binding(fixture, parent_pid);
 
-	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &binding, BPF_ANY), 0);
+	arena_fixture_set_binding(&fixture->slots->maps, pid,
+				  binder_fixture_binding(fixture, parent_pid));
 	binder_fixture_tell(fixture, &event);
 }
 
@@ -207,7 +198,7 @@ static bool read_list(const struct binder_fixture *fixture, uint32_t pid, char *
 
 	if (binding == 0)
 		return false;
-	arena_fixture_read(fixture->slots->arena_fd, CODE_BINDING_UNIT(binding), list, len);
+	arena_fixture_read(&fixture->slots->maps, CODE_BINDING_UNIT(binding), list, len);
 	memcpy(&head, list, sizeof(head));
 	return head.id == CODE_BINDING_ID(binding);
 }

@@ -39,7 +39,6 @@ extern const struct plan binder_plugin;
 struct binder_fixture {
 	struct proc_fixture proc;
 	struct slots_fixture *slots;
-	int processes_fd;
 	struct unwinder unwinder;
 	struct binder binder;
 };

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slots_fixture.h"
 
-#include "arena_fixture.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "unit.h"
 
-#define MAP_BYTES (MAX_TABLE_SLOTS * sizeof(struct table_slot))
 #define HUNDRED_YEARS_NS (UINT64_C(100) * 365 * 86400 * NSEC_PER_SEC)
 #define PATIENCE_NS (20 * NSEC_PER_SEC)
 
@@ -22,12 +18,11 @@ int slots_fixture_set_up(void **state)
 	if (!fixture)
 		return -1;
 	rows_standin_reset();
-	fixture->arena_fd = arena_fixture_map();
-	fixture->tables_fd = arena_fixture_tables();
-	fixture->shared = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       fixture->tables_fd, 0);
 	*state = fixture;
-	return fixture->shared == MAP_FAILED;
+	if (arena_fixture_open(&fixture->maps) < 0)
+		return -1;
+	fixture->shared = fixture->maps.memory->tables;
+	return 0;
 }
 
 int slots_fixture_tear_down(void **state)
@@ -37,9 +32,7 @@ int slots_fixture_tear_down(void **state)
 	rows_standin_shut(false);
 	table_slots_stop(fixture->slots);
 	unwind_arena_close(fixture->arena);
-	munmap(fixture->shared, MAP_BYTES);
-	close(fixture->tables_fd);
-	close(fixture->arena_fd);
+	arena_fixture_close(&fixture->maps);
 	free(fixture);
 	return 0;
 }
@@ -47,8 +40,8 @@ int slots_fixture_tear_down(void **state)
 void slots_fixture_start_with(struct slots_fixture *fixture, struct table_slots_opts opts,
 			      size_t arena_bytes)
 {
-	assert_int_equal(unwind_arena_new(fixture->arena_fd, arena_bytes, &fixture->arena), 0);
-	opts.tables_fd = fixture->tables_fd;
+	assert_int_equal(unwind_arena_new(fixture->maps.memory, arena_bytes, &fixture->arena), 0);
+	opts.memory = fixture->maps.memory;
 	opts.arena = fixture->arena;
 	if (opts.max_bytes == 0)
 		opts.max_bytes = 16 * ARENA_CHUNK_BYTES;
@@ -129,8 +122,7 @@ void slots_fixture_expect(struct slots_fixture *fixture, uint32_t slot, struct p
 
 	assert_true(slots_fixture_unit(fixture, slot) > TABLE_WITHOUT_CFI);
 	assert_non_null(data);
-	arena_fixture_read(fixture->arena_fd, slots_fixture_unit(fixture, slot), data,
-			   plan.nr_bytes);
+	arena_fixture_read(&fixture->maps, slots_fixture_unit(fixture, slot), data, plan.nr_bytes);
 	memcpy(&head, data, sizeof(head));
 	assert_int_equal(head.bytes, plan.nr_bytes);
 	for (size_t i = sizeof(head); i < plan.nr_bytes; i++)

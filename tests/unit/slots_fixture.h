@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_SLOTS_FIXTURE_H
 #define TESTS_UNIT_SLOTS_FIXTURE_H
 
+#include "arena_fixture.h"
 #include "rows_standin.h"
 #include "unwind/table_slots.h"
 
@@ -14,8 +15,7 @@
 #define ROOM_FOR_TWO 210000 /* and the vDSO's */
 
 struct slots_fixture {
-	int arena_fd;
-	int tables_fd;
+	struct arena_fixture maps;
 	struct table_slot *shared; /* as programs see it */
 	struct unwind_arena *arena;
 	struct table_slots *slots;

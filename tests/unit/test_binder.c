@@ -296,9 +296,7 @@ int main(void)
 		BINDER_TEST(without_memory_the_next_sample_tries_again),
 	};
 
-	if (geteuid() != 0) {
-		fputs("SKIP: BPF maps need root\n", stderr);
+	if (!arena_fixture_is_possible())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

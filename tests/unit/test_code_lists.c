@@ -13,11 +13,9 @@
 #include "unit.h"
 
 #define PID 4711
-#define NO_BINDING UINT64_MAX
 
 struct fixture {
-	int processes_fd;
-	int arena_fd;
+	struct arena_fixture maps;
 	struct unwind_arena *arena;
 	struct code_lists *lists;
 	struct mapped_files files;
@@ -29,9 +27,7 @@ struct fixture {
 /* As the kernel side does when it samples a process. */
 static void ask(const struct fixture *fixture, uint32_t pid)
 {
-	const uint64_t asked = 0;
-
-	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &asked, BPF_ANY), 0);
+	arena_fixture_set_binding(&fixture->maps, pid, 0);
 }
 
 static struct mapped_file *take_file(struct fixture *fixture, const char *path, uint32_t slot)
@@ -50,13 +46,10 @@ static int set_up(void **state)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
-					       sizeof(uint64_t), 4, NULL);
-	fixture->arena_fd = arena_fixture_map();
-	assert_true(fixture->processes_fd >= 0 && fixture->arena_fd >= 0);
-	assert_int_equal(unwind_arena_new(fixture->arena_fd, ARENA_CHUNK_BYTES, &fixture->arena),
+	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
+	assert_int_equal(unwind_arena_new(fixture->maps.memory, ARENA_CHUNK_BYTES, &fixture->arena),
 			 0);
-	assert_int_equal(code_lists_new(fixture->processes_fd, fixture->arena, &fixture->lists), 0);
+	assert_int_equal(code_lists_new(fixture->maps.memory, fixture->arena, &fixture->lists), 0);
 	ask(fixture, PID);
 	fixture->program = take_file(fixture, "/bin/program", 7);
 	fixture->library = take_file(fixture, "/lib/library.so", 8);
@@ -75,8 +68,7 @@ static int tear_down(void **state)
 	mapped_files_done(&fixture->files);
 	code_lists_free(fixture->lists);
 	unwind_arena_close(fixture->arena);
-	close(fixture->arena_fd);
-	close(fixture->processes_fd);
+	arena_fixture_close(&fixture->maps);
 	test_free(fixture);
 	return 0;
 }
@@ -91,11 +83,7 @@ static void map(struct fixture *fixture, uint64_t start, uint64_t end, uint64_t 
 
 static uint64_t binding_of(const struct fixture *fixture, uint32_t pid)
 {
-	uint64_t binding;
-
-	if (bpf_map_lookup_elem(fixture->processes_fd, &pid, &binding) < 0)
-		return NO_BINDING;
-	return binding;
+	return arena_fixture_binding(&fixture->maps, pid);
 }
 
 /* What is at an offset of the bound list, by the maps alone. */
@@ -105,7 +93,7 @@ static void read_list(const struct fixture *fixture, uint64_t binding, size_t of
 	uint8_t bytes[512];
 
 	assert_in_range(offset + len, 1, sizeof(bytes));
-	arena_fixture_read(fixture->arena_fd, CODE_BINDING_UNIT(binding), bytes, offset + len);
+	arena_fixture_read(&fixture->maps, CODE_BINDING_UNIT(binding), bytes, offset + len);
 	memcpy(buf, bytes + offset, len);
 }
 
@@ -266,9 +254,7 @@ int main(void)
 		LISTS_TEST(a_changed_list_that_does_not_fit_voids_the_old_one),
 	};
 
-	if (geteuid() != 0) {
-		printf("SKIP: making BPF maps needs root\n");
+	if (!arena_fixture_is_possible())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/slot_map.h"
 
-#include "arena_fixture.h"
 #include "base/cleanup.h"
 
-#include <stdio.h>
-
-#include <bpf/bpf.h>
+#include <string.h>
 
 #include "unit.h"
+
+static struct table_slot shared[MAX_TABLE_SLOTS];
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(shared, 0, sizeof(shared));
+	return 0;
+}
 
 static uint32_t take(struct slot_map *map)
 {
@@ -19,38 +25,28 @@ static uint32_t take(struct slot_map *map)
 	return slot;
 }
 
-static struct table_slot look_up(int fd, uint32_t slot)
+static void unwinders_see_what_is_set(void **state)
 {
-	struct table_slot value;
-
-	assert_int_equal(bpf_map_lookup_elem(fd, &slot, &value), 0);
-	return value;
-}
-
-static void programs_see_what_is_set(void **state)
-{
-	_cleanup_close_ int fd = arena_fixture_tables();
-	_cleanup_(slot_map_close) struct slot_map map = { 0 };
+	_cleanup_(slot_map_done) struct slot_map map = { 0 };
 	(void)state;
 
-	assert_int_equal(slot_map_open(&map, fd), 0);
-	assert_int_equal(look_up(fd, 0).used, slot_map_clock(&map));
+	assert_int_equal(slot_map_init(&map, shared), 0);
+	assert_int_equal(shared[0].used, slot_map_clock(&map));
 	uint32_t slot = take(&map);
 	slot_map_set_unit(&map, slot, 1234);
 	slot_map_set_used(&map, slot, 5);
-	assert_int_equal(look_up(fd, slot).unit, 1234);
-	assert_int_equal(look_up(fd, slot).used, 5);
+	assert_int_equal(shared[slot].unit, 1234);
+	assert_int_equal(shared[slot].used, 5);
 	slot_map_release(&map, slot);
-	assert_int_equal(look_up(fd, slot).unit, TABLE_NOT_LOADED);
+	assert_int_equal(shared[slot].unit, TABLE_NOT_LOADED);
 }
 
 static void a_released_slot_is_not_taken_before_a_reclaim(void **state)
 {
-	_cleanup_close_ int fd = arena_fixture_tables();
-	_cleanup_(slot_map_close) struct slot_map map = { 0 };
+	_cleanup_(slot_map_done) struct slot_map map = { 0 };
 	(void)state;
 
-	assert_int_equal(slot_map_open(&map, fd), 0);
+	assert_int_equal(slot_map_init(&map, shared), 0);
 	uint32_t early = take(&map);
 	uint32_t late = take(&map);
 	assert_false(slot_map_begin_reclaim(&map));
@@ -69,11 +65,10 @@ static void a_released_slot_is_not_taken_before_a_reclaim(void **state)
 
 static void a_reclaim_that_failed_frees_nothing(void **state)
 {
-	_cleanup_close_ int fd = arena_fixture_tables();
-	_cleanup_(slot_map_close) struct slot_map map = { 0 };
+	_cleanup_(slot_map_done) struct slot_map map = { 0 };
 	(void)state;
 
-	assert_int_equal(slot_map_open(&map, fd), 0);
+	assert_int_equal(slot_map_init(&map, shared), 0);
 	uint32_t slot = take(&map);
 	slot_map_release(&map, slot);
 	assert_true(slot_map_begin_reclaim(&map));
@@ -86,12 +81,11 @@ static void a_reclaim_that_failed_frees_nothing(void **state)
 
 static void all_slots_but_the_clock_can_be_taken(void **state)
 {
-	_cleanup_close_ int fd = arena_fixture_tables();
-	_cleanup_(slot_map_close) struct slot_map map = { 0 };
+	_cleanup_(slot_map_done) struct slot_map map = { 0 };
 	uint32_t slot = 77;
 	(void)state;
 
-	assert_int_equal(slot_map_open(&map, fd), 0);
+	assert_int_equal(slot_map_init(&map, shared), 0);
 	for (uint32_t i = 1; i < MAX_TABLE_SLOTS; i++)
 		assert_int_equal(take(&map), i);
 	assert_int_equal(slot_map_take(&map, &slot), -ENOSPC);
@@ -101,11 +95,10 @@ static void all_slots_but_the_clock_can_be_taken(void **state)
 
 static void numbers_that_are_no_slots_are_known(void **state)
 {
-	_cleanup_close_ int fd = arena_fixture_tables();
-	_cleanup_(slot_map_close) struct slot_map map = { 0 };
+	_cleanup_(slot_map_done) struct slot_map map = { 0 };
 	(void)state;
 
-	assert_int_equal(slot_map_open(&map, fd), 0);
+	assert_int_equal(slot_map_init(&map, shared), 0);
 	uint32_t slot = take(&map);
 	assert_true(slot_map_has(&map, slot));
 	assert_false(slot_map_has(&map, 0));
@@ -115,30 +108,15 @@ static void numbers_that_are_no_slots_are_known(void **state)
 	assert_false(slot_map_has(&map, slot));
 }
 
-static void a_map_that_is_none_is_an_error(void **state)
-{
-	struct slot_map map = { 0 };
-	(void)state;
-
-	assert_int_equal(slot_map_open(&map, -EBADF), -EBADF);
-	assert_null(map.slots);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_see_what_is_set),
-		cmocka_unit_test(a_released_slot_is_not_taken_before_a_reclaim),
-		cmocka_unit_test(a_reclaim_that_failed_frees_nothing),
-		cmocka_unit_test(all_slots_but_the_clock_can_be_taken),
-		cmocka_unit_test(numbers_that_are_no_slots_are_known),
-		cmocka_unit_test(a_map_that_is_none_is_an_error),
+		cmocka_unit_test_setup(unwinders_see_what_is_set, set_up),
+		cmocka_unit_test_setup(a_released_slot_is_not_taken_before_a_reclaim, set_up),
+		cmocka_unit_test_setup(a_reclaim_that_failed_frees_nothing, set_up),
+		cmocka_unit_test_setup(all_slots_but_the_clock_can_be_taken, set_up),
+		cmocka_unit_test_setup(numbers_that_are_no_slots_are_known, set_up),
 	};
-	_cleanup_close_ int fd = arena_fixture_tables();
 
-	if (fd < 0) {
-		fputs("SKIP: no privilege to make BPF maps\n", stderr);
-		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,8 +245,9 @@ static size_t count_open_files(void)
 static void the_end_closes_what_waits(void **state)
 {
 	struct slots_fixture *fixture = *state;
-	size_t before = count_open_files();
 
+	assert_int_equal(unwind_memory_add_chunk(fixture->maps.memory, 0), 0);
+	size_t before = count_open_files();
 	rows_standin_shut(true);
 	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
 	rows_standin_wait_until_inside();
@@ -256,17 +257,6 @@ static void the_end_closes_what_waits(void **state)
 	rows_standin_shut(false);
 	table_slots_stop(take_ptr(fixture->slots));
 	unwind_arena_close(take_ptr(fixture->arena));
-	assert_int_equal(count_open_files(), before);
-}
-
-static void a_start_that_fails_leaves_nothing(void **state)
-{
-	struct slots_fixture *fixture = *state;
-	struct table_slots_opts opts = { .tables_fd = -EBADF, .max_bytes = SIZE };
-	size_t before = count_open_files();
-
-	assert_int_equal(table_slots_start(&opts, &fixture->slots), -EBADF);
-	assert_null(fixture->slots);
 	assert_int_equal(count_open_files(), before);
 }
 
@@ -289,13 +279,9 @@ int main(void)
 		TEST(a_file_that_nobody_asked_for_is_closed),
 		TEST(only_so_many_files_may_wait),
 		TEST(the_end_closes_what_waits),
-		TEST(a_start_that_fails_leaves_nothing),
 	};
-	_cleanup_close_ int fd = arena_fixture_tables();
 
-	if (fd < 0) {
-		fputs("SKIP: no privilege to make BPF maps\n", stderr);
+	if (!arena_fixture_is_possible())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "torture.h"
 
-#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +23,7 @@
 #define PATIENCE_NS (60 * NSEC_PER_SEC)
 
 struct fixture {
-	int arena_fd;
-	int tables_fd;
-	int processes_fd;
+	struct arena_fixture maps;
 	char dir[64];
 	struct unwinder *unwinder;
 };
@@ -35,12 +32,7 @@ static int set_up(void **state)
 {
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	fixture->arena_fd = arena_fixture_map();
-	fixture->tables_fd = arena_fixture_tables();
-	fixture->processes_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "processes", sizeof(uint32_t),
-					       sizeof(uint64_t), 4, NULL);
-	assert_true(fixture->arena_fd >= 0 && fixture->tables_fd >= 0 &&
-		    fixture->processes_fd >= 0);
+	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
 	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/test_unwinder.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	log_set_level(LOG_LEVEL_ERROR);
@@ -54,9 +46,7 @@ static int tear_down(void **state)
 
 	unwinder_stop(fixture->unwinder);
 	remove_tree(fixture->dir);
-	close(fixture->processes_fd);
-	close(fixture->tables_fd);
-	close(fixture->arena_fd);
+	arena_fixture_close(&fixture->maps);
 	test_free(fixture);
 	return 0;
 }
@@ -64,9 +54,7 @@ static int tear_down(void **state)
 static struct unwinder_opts opts_of(const struct fixture *fixture)
 {
 	return (struct unwinder_opts){
-		.arena_fd = fixture->arena_fd,
-		.tables_fd = fixture->tables_fd,
-		.processes_fd = fixture->processes_fd,
+		.memory = fixture->maps.memory,
 		.max_bytes = MAX_BYTES,
 	};
 }
@@ -103,10 +91,7 @@ static uint32_t add_this_program(struct fixture *fixture)
 
 static struct table_slot slot_of(const struct fixture *fixture, uint32_t slot)
 {
-	struct table_slot value;
-
-	assert_int_equal(bpf_map_lookup_elem(fixture->tables_fd, &slot, &value), 0);
-	return value;
+	return fixture->maps.memory->tables[slot];
 }
 
 static void files_and_lists_come_into_the_arena(void **state)
@@ -120,7 +105,7 @@ static void files_and_lists_come_into_the_arena(void **state)
 	start(fixture, &opts);
 	uint64_t nr_before = stats_of(fixture).slots.nr_tables;
 	uint32_t slot = add_this_program(fixture);
-	arena_fixture_read(fixture->arena_fd, slot_of(fixture, slot).unit, &table, sizeof(table));
+	arena_fixture_read(&fixture->maps, slot_of(fixture, slot).unit, &table, sizeof(table));
 	assert_in_range(table.nr_rows, 100, 10000000);
 	struct unwinder_stats stats = stats_of(fixture);
 	assert_int_equal(stats.slots.nr_tables, nr_before + 1);
@@ -135,9 +120,7 @@ static void files_and_lists_come_into_the_arena(void **state)
 	assert_int_equal(mapped_files_take(&files, &key, &mapping.file), 0);
 	mapping.file->slot = slot;
 	assert_int_equal(mapping_list_insert(list, &mapping), 0);
-	const uint32_t pid = PID;
-	const uint64_t asked = 0;
-	assert_int_equal(bpf_map_update_elem(fixture->processes_fd, &pid, &asked, BPF_ANY), 0);
+	arena_fixture_set_binding(&fixture->maps, PID, 0);
 	assert_int_equal(code_lists_bind(fixture->unwinder->lists, PID, list), 0);
 	assert_int_equal(stats_of(fixture).lists.nr_lists, 1);
 	assert_true(stats_of(fixture).arena.nr_bytes_used > stats.arena.nr_bytes_used);
@@ -227,17 +210,6 @@ static void code_lists_have_room_where_tables_have_none(void **state)
 	assert_int_equal(stats_of(fixture).arena.nr_chunks, 1);
 }
 
-static void what_cannot_start_leaves_nothing(void **state)
-{
-	struct fixture *fixture = *state;
-	struct unwinder_opts opts = opts_of(fixture);
-
-	opts.tables_fd = -EBADF;
-	assert_true(unwinder_start(&opts, &fixture->unwinder) < 0);
-	assert_null(fixture->unwinder);
-	unwinder_stop(NULL);
-}
-
 /* It is stopped while it reads the vDSO. */
 static void without_memory_it_does_not_start(void **state)
 {
@@ -254,6 +226,7 @@ static void without_memory_it_does_not_start(void **state)
 			stop(fixture);
 		else
 			assert_int_equal(r, -ENOMEM);
+		unwinder_stop(NULL);
 		nr_refused += r != 0;
 	}
 	assert_true(nr_refused >= 4);
@@ -269,13 +242,10 @@ int main(void)
 		UNWINDER_TEST(a_cache_directory_that_cannot_be_used_is_done_without),
 		UNWINDER_TEST(a_table_that_is_larger_than_all_may_be_is_not_loaded),
 		UNWINDER_TEST(code_lists_have_room_where_tables_have_none),
-		UNWINDER_TEST(what_cannot_start_leaves_nothing),
 		UNWINDER_TEST(without_memory_it_does_not_start),
 	};
 
-	if (geteuid() != 0) {
-		fputs("SKIP: BPF maps need root\n", stderr);
+	if (!arena_fixture_is_possible())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

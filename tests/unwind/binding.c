@@ -25,18 +25,22 @@ int binding_init(struct binding *binding, const struct recording_maps *maps, uin
 	if (binding->proc_fd < 0)
 		return -errno;
 
-	int r = unwind_arena_new(maps->arena_fd, ARENA_MAX_BYTES, &binding->arena);
+	int r = unwind_memory_bpf_new(maps->arena_fd, maps->tables_fd, maps->processes_fd,
+				      &binding->memory);
+	if (r < 0)
+		return r;
+	r = unwind_arena_new(binding->memory, ARENA_MAX_BYTES, &binding->arena);
 	if (r < 0)
 		return r;
 	const struct table_slots_opts opts = {
-		.tables_fd = maps->tables_fd,
+		.memory = binding->memory,
 		.arena = binding->arena,
 		.max_bytes = ARENA_MAX_BYTES,
 	};
 	r = table_slots_start(&opts, &binding->slots);
 	if (r < 0)
 		return r;
-	return code_lists_new(maps->processes_fd, binding->arena, &binding->lists);
+	return code_lists_new(binding->memory, binding->arena, &binding->lists);
 }
 
 void binding_done(struct binding *binding)
@@ -52,6 +56,7 @@ void binding_done(struct binding *binding)
 		table_slots_stop(binding->slots);
 	if (binding->arena)
 		unwind_arena_close(binding->arena);
+	unwind_memory_free(binding->memory);
 	mapped_files_done(&binding->files);
 	if (binding->proc_fd > 0)
 		close(binding->proc_fd);

@@ -31,6 +31,7 @@ struct binding {
 	uint32_t pid;
 	int proc_fd; /* owned */
 	struct mapped_files files;
+	struct unwind_memory *memory; /* owned */
 	struct unwind_arena *arena; /* owned */
 	struct table_slots *slots; /* owned */
 	struct code_lists *lists; /* owned */
@@ -43,7 +44,7 @@ struct binding {
 	size_t nr_libdws, cap_libdws;
 };
 
-/* Errors: what unwind_arena_new(), table_slots_start() and code_lists_new() say. */
+/* Errors: what unwind_memory_bpf_new(), unwind_arena_new(), table_slots_start() and code_lists_new() say. */
 int binding_init(struct binding *binding, const struct recording_maps *maps, uint32_t pid)
 	must_check;
 

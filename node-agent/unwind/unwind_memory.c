@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/unwind_memory.h"
+
+#include <sys/mman.h>
+
+void unwind_memory_free(struct unwind_memory *memory)
+{
+	if (memory)
+		memory->ops->free(memory);
+}
+
+int unwind_memory_add_chunk(struct unwind_memory *memory, uint32_t index)
+{
+	return memory->ops->add_chunk(memory, index);
+}
+
+int unwind_memory_map(struct unwind_memory *memory, uint64_t address, size_t len,
+		      struct unwind_window *ret_window)
+{
+	return memory->ops->map(memory, address, len, ret_window);
+}
+
+void unwind_memory_unmap(struct unwind_window *window)
+{
+	if (window->pages)
+		munmap(window->pages, window->len);
+}
+
+int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	return memory->ops->bind(memory, pid, binding);
+}
+
+int unwind_memory_wait(struct unwind_memory *memory)
+{
+	return memory->ops->wait(memory);
+}
