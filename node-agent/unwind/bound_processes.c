@@ -108,3 +108,9 @@ void bound_processes_remove(struct bound_processes *processes, uint32_t pid)
 	if (i != 0)
 		remove_item(processes, i);
 }
+
+void bound_processes_clear(struct bound_processes *processes)
+{
+	while (processes->items[0].older != 0)
+		remove_item(processes, processes->items[0].older);
+}

@@ -39,4 +39,7 @@ int bound_processes_set(struct bound_processes *processes, uint32_t pid, uint64_
 /* Nothing happens when it is not there. */
 void bound_processes_remove(struct bound_processes *processes, uint32_t pid);
 
+/* Removes all. */
+void bound_processes_clear(struct bound_processes *processes);
+
 #endif

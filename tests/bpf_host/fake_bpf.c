@@ -121,6 +121,11 @@ void fake_add_memory(uint64_t address, const void *data, size_t len)
 	memcpy(regions[nr_regions++].data, data, len);
 }
 
+bool fake_reads_copy_only(void)
+{
+	return false;
+}
+
 static struct fake_array *make_chunk(uint32_t index)
 {
 	struct fake_array *chunk = allocate(1, sizeof(*chunk));

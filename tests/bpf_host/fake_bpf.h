@@ -9,6 +9,7 @@
 
 #include "bpf/unwind.bpf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ struct sample_event *fake_event(void);
 
 /* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
 void fake_add_memory(uint64_t address, const void *data, size_t len);
+
+/* Whether all of that is read, or only what a copy of the stack has: from the stack pointer on. */
+bool fake_reads_copy_only(void);
 
 /* Copies bytes into the arena, and makes the chunks they are in. */
 void fake_put(uint32_t unit, const void *data, size_t len);

@@ -92,6 +92,9 @@ static void many_come_and_go(void **state)
 		nr_left += binding_of(&processes, pid) == pid;
 	assert_int_equal(nr_left, 1000);
 	assert_int_equal(processes.index.nr_used, 1000);
+	bound_processes_clear(&processes);
+	assert_int_equal(processes.index.nr_used, 0);
+	set(&processes, 1, 1);
 }
 
 static void without_memory_nothing_is_lost(void **state)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Stands before libbpf's header of this name when BPF programs are compiled for the host: maps are plain objects that
+ * nobody looks into, helpers are functions of whoever compiles them. They have other names there, as libbpf's own functions
+ * have these. */
+#ifndef BPF_HOST_HELPERS_H
+#define BPF_HOST_HELPERS_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+#define SEC(name)
+
+#define __uint(name, val) int(*name)[val]
+#define __type(name, val) typeof(val) *name
+#define __array(name, val) typeof(val) *name[]
+
+#undef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+/* What the verifier takes one by one may become one here. */
+#undef __noinline
+#define __noinline
+
+#define bpf_map_lookup_elem host_map_lookup_elem
+#define bpf_map_update_elem host_map_update_elem
+#define bpf_probe_read_user host_probe_read_user
+
+void *bpf_map_lookup_elem(const void *map, const void *key);
+long bpf_map_update_elem(const void *map, const void *key, const void *value, __u64 flags);
+long bpf_probe_read_user(void *to, __u32 bytes, const void *from);
+
+#endif

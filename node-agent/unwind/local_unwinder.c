@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The BPF unwinder compiled for this machine, as it is: the headers in bpf/host/ stand before libbpf's, and what is left of
+ * maps and helpers are the functions below, which come down to a few loads. (bpf/ is GPL-2.0 or BSD-2-Clause; here it is
+ * used under the latter.)
+ *
+ * Its helpers have no argument that says for whom they are called: `current` does. */
+#include "unwind/local_unwinder.h"
+
+#include "unwind/unwind_memory_local.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "bpf/kernel.bpf.h"
+
+/* A frame is hardly as large: a frame pointer that leads further away is none. */
+#define MAX_FRAME_BYTES (UINT64_C(1) << 20)
+
+static __always_inline void *find_scratch(void);
+static __always_inline void *find_chunk(const __u32 *chunk);
+static __always_inline void *find_block(const char *chunk, const __u32 *block);
+static __always_inline void *find_slot(const __u32 *slot);
+static void *find_process(const __u32 *pid);
+static long set_process(const __u32 *pid, const __u64 *binding);
+static __always_inline long read_user(void *to, __u32 bytes, const void *from);
+
+/* Which map it is says its type. */
+#undef bpf_map_lookup_elem
+#define bpf_map_lookup_elem(map, key)                                                              \
+	_Generic((map),                                                                            \
+		 typeof(scratch_of_cpu) * : find_scratch(),                                        \
+		 typeof(arena) * : find_chunk(key),                                                \
+		 void * : find_block((const char *)(map), key),                                    \
+		 typeof(tables) * : find_slot(key),                                                \
+		 typeof(processes) * : find_process(key),                                          \
+		 default : NULL)
+#undef bpf_map_update_elem
+#define bpf_map_update_elem(map, key, value, flags)                                                \
+	_Generic((map), typeof(processes) * : set_process(key, value))
+#undef bpf_probe_read_user
+#define bpf_probe_read_user read_user
+
+/* They are nobody else's. */
+static int search_ranges(void);
+static int search_rows(__u32 table, __u32 rows_offset, __u32 pc);
+static int find_rule(void);
+static int step(void);
+static int unwind_frame(void);
+static int unwind_native(void);
+
+#include "bpf/unwind_native.bpf.c"
+
+struct local_unwinder {
+	struct local_memory *memory; /* borrowed */
+	struct scratch scratch;
+
+	/* Of the stack being unwound. */
+	const struct stack_copy *copy;
+	uint32_t nr_reads; /* of the process's memory */
+	uint64_t failed_at; /* address of the read that failed last */
+};
+
+static _Thread_local struct local_unwinder *current;
+
+static __always_inline void *find_scratch(void)
+{
+	return &current->scratch;
+}
+
+static __always_inline void *find_chunk(const __u32 *chunk)
+{
+	const struct local_memory *memory = current->memory;
+	size_t offset = (size_t)*chunk * ARENA_CHUNK_BYTES;
+
+	return offset < memory->max_bytes ? memory->arena + offset : NULL;
+}
+
+static __always_inline void *find_block(const char *chunk, const __u32 *block)
+{
+	return (char *)chunk + (size_t)*block * ARENA_BLOCK_BYTES;
+}
+
+static __always_inline void *find_slot(const __u32 *slot)
+{
+	return *slot < MAX_TABLE_SLOTS ? &current->memory->memory.tables[*slot] : NULL;
+}
+
+static void *find_process(const __u32 *pid)
+{
+	return bound_processes_find(&current->memory->processes, *pid);
+}
+
+static long set_process(const __u32 *pid, const __u64 *binding)
+{
+	return bound_processes_set(&current->memory->processes, *pid, *binding);
+}
+
+/* Whether these are bytes of a file that the process executes: there is no stack, and nothing that changes. */
+static bool is_code(uint64_t address, uint64_t bytes)
+{
+	const struct unwind_state *state = &current->scratch.unwind;
+	uint32_t low = 0, high = state->nr_ranges;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const __u64 *start = arena_at(state->list,
+					      CODE_LIST_STARTS + middle * sizeof(*start), 8);
+
+		if (!start)
+			return false;
+		if (*start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || low == state->nr_ranges)
+		return false;
+	const __u64 *end = arena_at(state->list, CODE_LIST_STARTS + low * sizeof(*end), 8);
+	const struct code_range *range = arena_at(
+		state->list, state->ranges_offset + (low - 1) * sizeof(*range), 16);
+	return end && range && range->slot != 0 && bytes <= *end - address;
+}
+
+static bool read_process(void *to, size_t bytes, uint64_t address)
+{
+	const struct iovec local = { .iov_base = to, .iov_len = bytes };
+	const struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
+
+	if (current->nr_reads++ >= LOCAL_UNWINDER_MAX_READS)
+		return false;
+	return process_vm_readv((pid_t)current->scratch.unwind.pid, &local, 1, &remote, 1, 0) ==
+	       (ssize_t)bytes;
+}
+
+/* What is near the stack pointer is no code: that need not be looked up for each word below it. */
+static long read_outside(void *to, __u32 bytes, uint64_t address)
+{
+	bool is_near = address - (current->copy->address - ROW_PAGE_BYTES) < 2 * ROW_PAGE_BYTES;
+
+	if (!is_near && is_code(address, bytes) && read_process(to, bytes, address))
+		return 0;
+	memset(to, 0, bytes);
+	current->failed_at = address;
+	return -EFAULT;
+}
+
+static __always_inline long read_user(void *to, __u32 bytes, const void *from)
+{
+	const struct stack_copy *copy = current->copy;
+	uint64_t address = (uint64_t)(uintptr_t)from;
+	uint64_t offset = address - copy->address;
+
+	if (offset > copy->len || bytes > copy->len - offset)
+		return read_outside(to, bytes, address);
+	memcpy(to, copy->bytes + offset, bytes);
+	return 0;
+}
+
+/* Why a stack ended that could not be read. A frame pointer that leads far away, or out of a copy of all of the stack, was
+ * none; the kernel's side finds that out by looking at what is there. */
+static enum unwind_result result_of_unreadable(const struct local_unwinder *unwinder)
+{
+	const struct stack_copy *copy = unwinder->copy;
+	uint64_t distance = unwinder->failed_at - copy->address;
+
+	if (unwinder->scratch.unwind.rule.kind == CFA_NONE &&
+	    (!copy->is_cut || distance - copy->len > MAX_FRAME_BYTES))
+		return UNWIND_BAD_FRAME_POINTER;
+	return copy->is_cut && unwinder->failed_at >= copy->address ? UNWIND_CUT
+								    : UNWIND_UNREADABLE_STACK;
+}
+
+int local_unwinder_new(struct unwind_memory *memory, struct local_unwinder **ret_unwinder)
+{
+	struct local_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return -ENOMEM;
+	unwinder->memory = (struct local_memory *)memory;
+	*ret_unwinder = unwinder;
+	return 0;
+}
+
+void local_unwinder_free(struct local_unwinder *unwinder)
+{
+	free(unwinder);
+}
+
+static void begin_stack(struct local_unwinder *unwinder, const struct stack_copy *copy,
+			const struct sample_event *event)
+{
+	struct scratch *scratch = &unwinder->scratch;
+
+	unwinder->copy = copy;
+	unwinder->nr_reads = 0;
+	memcpy(scratch->unwind.regs, copy->regs, sizeof(copy->regs));
+	scratch->unwind.ip = copy->ip;
+	scratch->unwind.pid = event->pid;
+	scratch->unwind.is_exiting = false;
+	scratch->event.nr_kernel = event->nr_kernel;
+	scratch->event.nr_user = 0;
+}
+
+bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_copy *copy,
+			   struct sample_event *event)
+{
+	const struct sample_event *found = &unwinder->scratch.event;
+
+	begin_stack(unwinder, copy, event);
+	current = unwinder;
+	pthread_mutex_lock(&unwinder->memory->unwinding);
+	int result = unwind_native();
+	pthread_mutex_unlock(&unwinder->memory->unwinding);
+	if (result == UNWIND_UNREADABLE_STACK)
+		result = (int)result_of_unreadable(unwinder);
+	event->nr_user = found->nr_user;
+	memcpy(event->frames + event->nr_kernel, found->frames + event->nr_kernel,
+	       found->nr_user * sizeof(*event->frames));
+	event->unwind_result = (uint8_t)result;
+	return unwinder->scratch.unwind.asks;
+}
+
+/* A child has its parent's code until it maps something. Without memory it is asked for when it is sampled. */
+static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uint32_t pid)
+{
+	const uint64_t *parents = bound_processes_find(bound, parent_pid);
+	uint64_t binding = parents ? *parents : 0;
+
+	if (binding == 0 || bound_processes_set(bound, pid, binding) < 0)
+		bound_processes_remove(bound, pid);
+}
+
+void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_event *event)
+{
+	struct bound_processes *bound = &unwinder->memory->processes;
+
+	switch (event->kind) {
+	case PROC_FORK:
+		copy_binding(bound, event->parent_pid, event->pid);
+		break;
+	case PROC_EXEC:
+	case PROC_EXIT:
+		bound_processes_remove(bound, event->pid);
+		break;
+	case PROC_MMAP:
+	case PROC_KERNEL_CODE:
+		break;
+	}
+}
+
+void local_unwinder_lose_events(struct local_unwinder *unwinder)
+{
+	bound_processes_clear(&unwinder->memory->processes);
+}
