@@ -29,18 +29,12 @@ int binding_init(struct binding *binding, const struct recording_maps *maps, uin
 				      &binding->memory);
 	if (r < 0)
 		return r;
-	r = unwind_arena_new(binding->memory, ARENA_MAX_BYTES, &binding->arena);
-	if (r < 0)
-		return r;
-	const struct table_slots_opts opts = {
+	const struct unwinder_opts opts = {
 		.memory = binding->memory,
-		.arena = binding->arena,
 		.max_bytes = ARENA_MAX_BYTES,
 	};
-	r = table_slots_start(&opts, &binding->slots);
-	if (r < 0)
-		return r;
-	return code_lists_new(binding->memory, binding->arena, &binding->lists);
+	r = unwinder_start(&opts, &binding->tables);
+	return r < 0 ? r : local_stacks_init(&binding->local, ARENA_MAX_BYTES);
 }
 
 void binding_done(struct binding *binding)
@@ -50,12 +44,8 @@ void binding_done(struct binding *binding)
 	for (size_t i = 0; i < binding->nr_epochs; i++)
 		mapping_list_unref(binding->epochs[i].list);
 	mapping_list_unref(binding->bound);
-	if (binding->lists)
-		code_lists_free(binding->lists);
-	if (binding->slots)
-		table_slots_stop(binding->slots);
-	if (binding->arena)
-		unwind_arena_close(binding->arena);
+	local_stacks_done(&binding->local);
+	unwinder_stop(binding->tables);
 	unwind_memory_free(binding->memory);
 	mapped_files_done(&binding->files);
 	if (binding->proc_fd > 0)
@@ -118,23 +108,40 @@ static bool are_same(const struct mapping_list *a, const struct mapping_list *b,
 	}
 }
 
+/* In both unwinders' tables. Takes `fd` over. */
+static int add_file(struct binding *binding, int fd, uint32_t *ret_slot)
+{
+	_cleanup_close_ int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	int r = table_slots_add(binding->tables->slots, &fd, ret_slot);
+	return r < 0 ? r : local_stacks_add_file(&binding->local, copy, *ret_slot);
+}
+
+static bool wait_for_tables(struct binding *binding)
+{
+	uint64_t deadline_ns = clock_mono_ns() + TABLES_WAIT_NS;
+
+	return table_slots_wait_idle(binding->tables->slots, deadline_ns) &&
+	       table_slots_wait_idle(binding->local.tables->slots, deadline_ns);
+}
+
 static int take_slot(struct binding *binding, const struct mapping *mapping)
 {
 	char path[96];
 
 	if (mapping->file->inode == 0) {
 		if (strcmp(mapping->file->path, "[vdso]") == 0)
-			mapping->file->slot = table_slots_vdso(binding->slots);
+			mapping->file->slot = table_slots_vdso(binding->tables->slots);
 		return 0;
 	}
 	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", binding->pid,
 		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
 	int fd = openat(binding->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		mapping->file->slot = table_slots_without_cfi(binding->slots);
+		mapping->file->slot = table_slots_without_cfi(binding->tables->slots);
 		return 0;
 	}
-	return table_slots_add(binding->slots, &fd, &mapping->file->slot);
+	return add_file(binding, fd, &mapping->file->slot);
 }
 
 static int bind(struct binding *binding, struct mapping_list *list)
@@ -144,14 +151,14 @@ static int bind(struct binding *binding, struct mapping_list *list)
 		if (r < 0)
 			return r;
 	}
-	if (!table_slots_wait_idle(binding->slots, clock_mono_ns() + TABLES_WAIT_NS))
+	if (!wait_for_tables(binding))
 		return -EAGAIN;
 
-	int r = code_lists_bind(binding->lists, binding->pid, list);
+	int r = code_lists_bind(binding->tables->lists, binding->pid, list);
 	if (r < 0)
 		return r;
 	if (binding->bound)
-		code_lists_drop(binding->lists, binding->bound);
+		code_lists_drop(binding->tables->lists, binding->bound);
 	mapping_list_unref(binding->bound);
 	binding->bound = mapping_list_ref(list);
 	return 0;
@@ -224,6 +231,12 @@ int binding_follow(struct binding *binding)
 	}
 	binding->in_epoch = false;
 	return begin_epoch(binding, list);
+}
+
+void binding_end(struct binding *binding)
+{
+	if (binding->bound)
+		code_lists_drop(binding->tables->lists, binding->bound);
 }
 
 const struct epoch *binding_find_epoch(const struct binding *binding, uint64_t time_ns)

@@ -11,10 +11,9 @@
 #include "base/err.h"
 #include "process/mapping_list.h"
 #include "tests/unwind/libdw_stack.h"
+#include "tests/unwind/local_stack.h"
 #include "tests/unwind/recording.h"
-#include "unwind/unwind_arena.h"
-#include "unwind/code_lists.h"
-#include "unwind/table_slots.h"
+#include "unwind/unwinder.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +31,8 @@ struct binding {
 	int proc_fd; /* owned */
 	struct mapped_files files;
 	struct unwind_memory *memory; /* owned */
-	struct unwind_arena *arena; /* owned */
-	struct table_slots *slots; /* owned */
-	struct code_lists *lists; /* owned */
+	struct unwinder *tables; /* owned */
+	struct local_stacks local;
 	struct mapping_list *bound; /* owned; what the BPF program has, or NULL */
 	bool in_epoch; /* the last epoch still goes on */
 	struct epoch *epochs; /* owned */
@@ -44,7 +42,7 @@ struct binding {
 	size_t nr_libdws, cap_libdws;
 };
 
-/* Errors: what unwind_memory_bpf_new(), unwind_arena_new(), table_slots_start() and code_lists_new() say. */
+/* Errors: what unwind_memory_bpf_new(), unwinder_start() and local_stacks_init() say. */
 int binding_init(struct binding *binding, const struct recording_maps *maps, uint32_t pid)
 	must_check;
 
@@ -54,6 +52,9 @@ void binding_done(struct binding *binding);
 /* Looks at the process's mappings and, where they have changed, waits until the tables of new files are
  * built. To be called every now and then. Errors: -ESRCH the process is gone; -ENOSPC, -ENOMEM. */
 int binding_follow(struct binding *binding) must_check;
+
+/* No stack is to come: what was bound last is not any more, and local stacks can be unwound. */
+void binding_end(struct binding *binding);
 
 /* The epoch at a time, or NULL. */
 const struct epoch *binding_find_epoch(const struct binding *binding, uint64_t time_ns);

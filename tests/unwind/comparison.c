@@ -54,8 +54,11 @@ bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack
 	size_t nr_both = oracle->nr_frames;
 	size_t nr_agreeing = 0;
 
-	if (oracle->end == LIBDW_COMPLETE)
+	if (oracle->end == LIBDW_COMPLETE) {
 		nr_both = larger(stack->nr_frames, oracle->nr_frames);
+		comparison->nr_seen_roots++;
+		comparison->nr_roots += stack->result == UNWIND_COMPLETE;
+	}
 	for (size_t i = 0; i < stack->nr_frames && i < oracle->nr_frames; i++)
 		nr_agreeing += stack->frames[i] == oracle->frames[i];
 	comparison->nr_stacks++;
@@ -68,21 +71,31 @@ bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack
 	return nr_agreeing == nr_both;
 }
 
-void comparison_print(const struct comparison *comparison, FILE *out)
+void comparison_print(const struct comparison *comparison, const char *prefix, FILE *out)
 {
-	fprintf(out, "stacks %llu\n", (unsigned long long)comparison->nr_stacks);
-	fprintf(out, "frames %llu\n", (unsigned long long)comparison->nr_frames);
-	fprintf(out, "agreeing %llu\n", (unsigned long long)comparison->nr_agreeing);
-	fprintf(out, "differing_stacks %llu\n",
-		(unsigned long long)comparison->nr_differing_stacks);
-	fprintf(out, "end_of_stack %llu\n", (unsigned long long)comparison->nr_end_of_stack);
-	fprintf(out, "oracle_failed %llu\n", (unsigned long long)comparison->nr_failed);
+	const struct {
+		const char *key;
+		uint64_t nr;
+	} numbers[] = {
+		{ "stacks", comparison->nr_stacks },
+		{ "frames", comparison->nr_frames },
+		{ "agreeing", comparison->nr_agreeing },
+		{ "differing_stacks", comparison->nr_differing_stacks },
+		{ "seen_roots", comparison->nr_seen_roots },
+		{ "roots", comparison->nr_roots },
+		{ "end_of_stack", comparison->nr_end_of_stack },
+		{ "oracle_failed", comparison->nr_failed },
+	};
+
+	for (size_t i = 0; i < array_len(numbers); i++)
+		fprintf(out, "%s%s %llu\n", prefix, numbers[i].key,
+			(unsigned long long)numbers[i].nr);
 	for (size_t i = 0; i < UNWIND_NR_RESULTS; i++) {
 		if (comparison->results[i] > 0)
-			fprintf(out, "result.%s %llu\n", result_names[i],
+			fprintf(out, "%sresult.%s %llu\n", prefix, result_names[i],
 				(unsigned long long)comparison->results[i]);
 	}
 	for (size_t i = 0; i < comparison->nr_reasons; i++)
-		fprintf(out, "oracle.%s\t%llu\n", comparison->reasons[i].text,
+		fprintf(out, "%soracle.%s\t%llu\n", prefix, comparison->reasons[i].text,
 			(unsigned long long)comparison->reasons[i].nr);
 }

@@ -27,6 +27,8 @@ struct comparison {
 	uint64_t nr_frames; /* compared */
 	uint64_t nr_agreeing; /* of those */
 	uint64_t nr_differing_stacks;
+	uint64_t nr_seen_roots; /* stacks of which the oracle saw the root */
+	uint64_t nr_roots; /* of those, complete ones */
 	uint64_t nr_end_of_stack; /* stacks of which the oracle saw a part */
 	uint64_t nr_failed; /* in which the oracle failed */
 	uint64_t results[UNWIND_NR_RESULTS];
@@ -41,7 +43,7 @@ bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack
 /* Of an enum unwind_result. */
 const char *comparison_result_name(uint32_t result);
 
-/* As lines of "key value". */
-void comparison_print(const struct comparison *comparison, FILE *out);
+/* As lines of "key value", the keys with a prefix. */
+void comparison_print(const struct comparison *comparison, const char *prefix, FILE *out);
 
 #endif

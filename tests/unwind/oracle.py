@@ -10,6 +10,8 @@ programs are run, and what differs is shown.
 root    stacks that end at a known root
 agree   frames that are the same in the same position (comparison.h says what counts)
 part    stacks of which the oracle saw no root: its copy of the stack ended, or it failed itself
+p.      the same by the agent's unwinder, which has the oracle's copies and no more: roots where the oracle saw one, and frames.
+        Places beside the copy (another stack, words below the stack pointer) are in the notes, with the time a frame took.
 """
 
 import os
@@ -127,13 +129,23 @@ class Row:
         self.stacks = numbers["stacks"]
         self.root = percent(numbers.get("result.complete", 0), self.stacks)
         self.agree = percent(numbers["agreeing"], numbers["frames"])
+        self.seen_roots = numbers["local.seen_roots"]
+        self.perf_root = percent(numbers["local.roots"], self.seen_roots)
+        self.perf_agree = percent(numbers["local.agreeing"], numbers["local.frames"])
+
+    def perf_roots_count(self):
+        return self.seen_roots >= MIN_STACKS
 
     def problem(self):
         if self.stacks < MIN_STACKS:
             return f"only {self.stacks} stacks"
         if self.root < MIN_ROOT:
             return "root"
-        return "agree" if self.agree < MIN_AGREE else ""
+        if self.agree < MIN_AGREE:
+            return "agree"
+        if self.perf_roots_count() and self.perf_root < MIN_ROOT:
+            return "perf root"
+        return "perf agree" if self.perf_agree < MIN_AGREE else ""
 
     def notes(self):
         numbers = self.numbers
@@ -143,19 +155,24 @@ class Row:
                 yield f"{numbers[key]} {key}"
         if numbers["oracle_failed"] > 0:
             yield "libdw: " + most(numbers, "oracle.")
+        beside = most(numbers, "local.result.", without="local.result.complete")
+        if beside:
+            yield "perf: " + beside
+        yield f"{numbers['local.ns'] / max(numbers['local.unwound_frames'], 1):.0f} ns a frame"
 
     def text(self):
         numbers = self.numbers
         part = numbers["end_of_stack"] + numbers["oracle_failed"]
         mark = f"FAIL ({self.problem()})" if self.problem() else "ok" if self.root >= GOAL_ROOT and self.agree >= GOAL_AGREE else "low"
+        perf_root = f"{self.perf_root:.2f}" if self.perf_roots_count() else "-"
         notes = "; ".join(note for note in self.notes() if note)
         return (
             f"{self.name:16} {self.stacks:7} {self.root:7.2f} {numbers['frames']:8} {self.agree:7.2f}"
-            f" {part:6}  {mark:5} {notes}"
+            f" {part:6} {perf_root:>7} {self.perf_agree:7.2f}  {mark:5} {notes}"
         ).rstrip()
 
 
-HEAD = f"{'program':16} {'stacks':>7} {'root %':>7} {'frames':>8} {'agree %':>7} {'part':>6}"
+HEAD = f"{'program':16} {'stacks':>7} {'root %':>7} {'frames':>8} {'agree %':>7} {'part':>6} {'p.root':>7} {'p.agree':>7}"
 
 
 class Table:

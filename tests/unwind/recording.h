@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct perf_copy {
 	uint64_t registers[NR_DWARF_REGISTERS];
 	uint8_t *bytes; /* owned; from the stack pointer upwards */
 	size_t len;
+	bool is_cut; /* there may be more */
 };
 
 /* What the BPF program found. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a command and compares, for the same instants, the stacks that the BPF program unwinds with those that
- * libdw unwinds:
+/* Runs a command and compares, for the same instants, the stacks that the BPF program unwinds, and those that the agent
+ * unwinds from perf's copies, with those that libdw unwinds:
  *
  *	unwind_oracle [-s SECONDS] [-F HZ] [-p PART] [-d N] -- COMMAND...
  *
  *	-p PART  look at the process of the command whose command line has this text
  *	-d N     show the first N stacks that differ or do not end at a root
  *
- * Prints lines of "key value" (comparison.h, and what was not compared and why). Exits with 77 where it
+ * Prints lines of "key value" (comparison.h, "local." before those of the agent's stacks, and what was not compared and
+ * why). Exits with 77 where it
  * cannot run, with 1 where something went wrong. */
 #include "base/clock.h"
 #include "base/parse.h"
@@ -37,6 +38,7 @@ struct run {
 	struct subject subject;
 	struct binding binding;
 	struct comparison comparison;
+	struct comparison local;
 	struct libdw_stack oracle; /* of the instant that is looked at */
 	uint64_t compare_from_ns;
 	uint64_t nr_unpaired; /* stacks without a copy */
@@ -89,10 +91,21 @@ static void show(struct run *run, const struct epoch *epoch, const struct bpf_st
 	}
 }
 
+static void compare_stack(struct run *run, const struct epoch *epoch, const struct bpf_stack *stack,
+			  struct comparison *comparison)
+{
+	bool agrees = comparison_add(comparison, stack, &run->oracle);
+
+	if ((!agrees || stack->result != UNWIND_COMPLETE) &&
+	    run->nr_shown++ < run->options.max_shown)
+		show(run, epoch, stack);
+}
+
 static void on_pair(const struct bpf_stack *stack, const struct perf_copy *copy, void *data)
 {
 	struct run *run = data;
 	const struct epoch *epoch = binding_find_epoch(&run->binding, stack->time_ns);
+	struct bpf_stack local;
 
 	if (stack->time_ns < run->compare_from_ns)
 		return;
@@ -110,10 +123,10 @@ static void on_pair(const struct bpf_stack *stack, const struct perf_copy *copy,
 		run->nr_anonymous++;
 		return;
 	}
-	bool agrees = comparison_add(&run->comparison, stack, &run->oracle);
-	if ((!agrees || stack->result != UNWIND_COMPLETE) &&
-	    run->nr_shown++ < run->options.max_shown)
-		show(run, epoch, stack);
+	compare_stack(run, epoch, stack, &run->comparison);
+	if (local_stacks_unwind(&run->binding.local, run->binding.pid, epoch->list, copy, &local) ==
+	    0)
+		compare_stack(run, epoch, &local, &run->local);
 }
 
 /* Until the time is over or the command is. */
@@ -142,7 +155,10 @@ static void print(const struct run *run, const struct recording *recording)
 {
 	struct recording_losses losses = recording_get_losses(recording);
 
-	comparison_print(&run->comparison, stdout);
+	comparison_print(&run->comparison, "", stdout);
+	comparison_print(&run->local, "local.", stdout);
+	printf("local.ns %llu\n", (unsigned long long)run->binding.local.unwind_ns);
+	printf("local.unwound_frames %llu\n", (unsigned long long)run->binding.local.nr_frames);
 	printf("unsettled %llu\n", (unsigned long long)run->nr_unsettled);
 	printf("anonymous %llu\n", (unsigned long long)run->nr_anonymous);
 	printf("unpaired %llu\n", (unsigned long long)run->nr_unpaired);
@@ -166,6 +182,7 @@ static int compare(struct run *run)
 	if (r == 0)
 		r = record(run, recording);
 	subject_stop(&run->subject);
+	binding_end(&run->binding);
 	if (r == 0) {
 		recording_pair(recording, on_pair, run);
 		print(run, recording);
