@@ -14,8 +14,8 @@
 
 #include "bpf/kernel.bpf.h"
 
-/* A frame is hardly as large: a frame pointer that leads further away is none. */
-#define MAX_FRAME_BYTES (UINT64_C(1) << 20)
+/* As large as most stacks may be at most: what is further away is no part of this one. */
+#define MAX_DISTANCE (UINT64_C(8) << 20)
 
 static __always_inline void *find_scratch(void);
 static __always_inline void *find_chunk(const __u32 *chunk);
@@ -58,7 +58,7 @@ struct local_unwinder {
 	/* Of the stack being unwound. */
 	const struct stack_copy *copy;
 	uint32_t nr_reads; /* of the process's memory */
-	uint64_t failed_at; /* address of the read that failed last */
+	bool has_left_copy; /* a word that was needed is above it */
 };
 
 static _Thread_local struct local_unwinder *current;
@@ -141,7 +141,8 @@ static long read_outside(void *to, __u32 bytes, uint64_t address)
 	if (!is_near && is_code(address, bytes) && read_process(to, bytes, address))
 		return 0;
 	memset(to, 0, bytes);
-	current->failed_at = address;
+	if (address - current->copy->address <= current->copy->len + MAX_DISTANCE)
+		current->has_left_copy = true;
 	return -EFAULT;
 }
 
@@ -157,18 +158,15 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return 0;
 }
 
-/* Why a stack ended that could not be read. A frame pointer that leads far away, or out of a copy of all of the stack, was
- * none; the kernel's side finds that out by looking at what is there. */
+/* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of the stack was none; the
+ * kernel's side finds that out by looking at what is there. */
 static enum unwind_result result_of_unreadable(const struct local_unwinder *unwinder)
 {
-	const struct stack_copy *copy = unwinder->copy;
-	uint64_t distance = unwinder->failed_at - copy->address;
-
-	if (unwinder->scratch.unwind.rule.kind == CFA_NONE &&
-	    (!copy->is_cut || distance - copy->len > MAX_FRAME_BYTES))
+	if (unwinder->copy->is_cut && unwinder->has_left_copy)
+		return UNWIND_CUT;
+	if (unwinder->scratch.unwind.rule.kind == CFA_NONE)
 		return UNWIND_BAD_FRAME_POINTER;
-	return copy->is_cut && unwinder->failed_at >= copy->address ? UNWIND_CUT
-								    : UNWIND_UNREADABLE_STACK;
+	return UNWIND_UNREADABLE_STACK;
 }
 
 int local_unwinder_new(struct unwind_memory *memory, struct local_unwinder **ret_unwinder)
@@ -194,6 +192,7 @@ static void begin_stack(struct local_unwinder *unwinder, const struct stack_copy
 
 	unwinder->copy = copy;
 	unwinder->nr_reads = 0;
+	unwinder->has_left_copy = false;
 	memcpy(scratch->unwind.regs, copy->regs, sizeof(copy->regs));
 	scratch->unwind.ip = copy->ip;
 	scratch->unwind.pid = event->pid;

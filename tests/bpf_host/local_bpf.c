@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_bpf.h over the local unwinder: the same tests, with what the agent has in place of a kernel. User memory from the stack
  * pointer on is the copy of the stack. */
-#include "fake_bpf.h"
+#include "local_bpf.h"
 
+#include "fake_bpf.h"
 #include "unwind/local_unwinder.h"
 #include "unwind/unwind_memory_local.h"
 
@@ -18,12 +19,15 @@ struct region {
 	uint8_t *data; /* owned */
 };
 
+bool local_bpf_asks;
+
 static struct unwind_memory *memory;
 static struct local_unwinder *unwinder;
 static struct region regions[MAX_REGIONS];
 static size_t nr_regions;
 static struct unwind_state state;
 static struct sample_event event;
+static size_t max_len;
 
 void fake_bpf_reset(void)
 {
@@ -37,6 +41,23 @@ void fake_bpf_reset(void)
 		free(regions[--nr_regions].data);
 	memset(&state, 0, sizeof(state));
 	memset(&event, 0, sizeof(event));
+	max_len = MAX_COPY_BYTES;
+	local_bpf_asks = false;
+}
+
+struct unwind_memory *local_bpf_memory(void)
+{
+	return memory;
+}
+
+struct local_unwinder *local_bpf_unwinder(void)
+{
+	return unwinder;
+}
+
+void local_bpf_cut(size_t len)
+{
+	max_len = len;
 }
 
 struct unwind_state *fake_state(void)
@@ -114,13 +135,16 @@ int unwind_native(void)
 
 	memcpy(copy.regs, state.regs, sizeof(copy.regs));
 	copy.len = copy_stack(copy.address, bytes);
+	copy.is_cut = copy.len >= max_len;
+	if (copy.is_cut)
+		copy.len = max_len;
 	uint8_t *exact = malloc(copy.len);
 	if (!exact)
 		abort();
 	memcpy(exact, bytes, copy.len);
 	copy.bytes = exact;
 	event.pid = state.pid;
-	(void)local_unwinder_unwind(unwinder, &copy, &event);
+	local_bpf_asks = local_unwinder_unwind(unwinder, &copy, &event);
 	free(exact);
 	return event.unwind_result;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the local unwinder has beside what fake_bpf.h shows of it. */
+#ifndef TESTS_BPF_HOST_LOCAL_BPF_H
+#define TESTS_BPF_HOST_LOCAL_BPF_H
+
+#include "unwind/local_unwinder.h"
+
+/* What the last unwind returned. */
+extern bool local_bpf_asks;
+
+/* Valid until the reset. */
+struct unwind_memory *local_bpf_memory(void);
+struct local_unwinder *local_bpf_unwinder(void);
+
+/* Copies have at most so many bytes; those that have as many are cut. */
+void local_bpf_cut(size_t len);
+
+#endif
