@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ARENA_BYTES ((size_t)2 * ARENA_CHUNK_BYTES)
 #define MAX_COPY_BYTES 65536
 #define MAX_REGIONS 4096
 
@@ -29,14 +30,28 @@ static struct unwind_state state;
 static struct sample_event event;
 static size_t max_len;
 
-void fake_bpf_reset(void)
+/* What must be cleared. */
+static size_t arena_end;
+static size_t slots_end;
+
+/* Once: it is large. */
+static void make_memory(void)
 {
-	local_unwinder_free(unwinder);
-	unwind_memory_free(memory);
-	if (unwind_memory_local_new(2 * ARENA_CHUNK_BYTES, &memory) < 0 ||
+	if (unwind_memory_local_new(ARENA_BYTES, &memory) < 0 ||
 	    unwind_memory_add_chunk(memory, 0) < 0 || unwind_memory_add_chunk(memory, 1) < 0 ||
 	    local_unwinder_new(memory, &unwinder) < 0)
 		abort();
+}
+
+void fake_bpf_reset(void)
+{
+	if (!memory)
+		make_memory();
+	memset(((struct local_memory *)memory)->arena, 0, arena_end);
+	memset(memory->tables, 0, slots_end * sizeof(*memory->tables));
+	bound_processes_clear(&((struct local_memory *)memory)->processes);
+	arena_end = 0;
+	slots_end = 0;
 	while (nr_regions > 0)
 		free(regions[--nr_regions].data);
 	memset(&state, 0, sizeof(state));
@@ -47,6 +62,8 @@ void fake_bpf_reset(void)
 
 struct unwind_memory *local_bpf_memory(void)
 {
+	arena_end = ARENA_BYTES;
+	slots_end = MAX_TABLE_SLOTS;
 	return memory;
 }
 
@@ -87,16 +104,21 @@ bool fake_reads_copy_only(void)
 
 void fake_put(uint32_t unit, const void *data, size_t len)
 {
+	uint64_t address = (uint64_t)unit * ARENA_UNIT;
 	struct unwind_window window;
 
-	if (unwind_memory_map(memory, (uint64_t)unit * ARENA_UNIT, len, &window) < 0)
+	if (address + len > ARENA_BYTES || unwind_memory_map(memory, address, len, &window) < 0)
 		abort();
+	if (arena_end < address + len)
+		arena_end = address + len;
 	memcpy(window.place, data, len);
 	unwind_memory_unmap(&window);
 }
 
 void fake_set_table(uint32_t slot, uint32_t unit)
 {
+	if (slots_end <= slot)
+		slots_end = slot + 1;
 	memory->tables[slot].unit = unit;
 }
 
