@@ -325,7 +325,6 @@ struct changer {
 	uint8_t *garbage;
 	size_t len;
 	bool is_over;
-	size_t nr_turns;
 };
 
 static void set_slot(const struct changer *changer, uint32_t unit)
@@ -351,7 +350,6 @@ static void *change_tables(void *data)
 			abort();
 		unwind_arena_free(changer->arena, unit, changer->len);
 		unwind_arena_reclaim(changer->arena);
-		changer->nr_turns++;
 	}
 	return NULL;
 }
@@ -390,9 +388,10 @@ static void tables_may_go_while_stacks_are_unwound(void **state)
 	(void)state;
 	start_changer(&changer);
 	assert_int_equal(thread_start("change", UINT64_MAX, change_tables, &changer, &thread), 0);
-	while (clock_mono_ns() < deadline_ns || nr_complete == 0) {
+	while (clock_mono_ns() < deadline_ns || nr_complete == 0 || nr_missing == 0) {
 		int result = unwind_native();
 
+		sched_yield();
 		if (result != UNWIND_NOT_LOADED)
 			assert_int_equal(result, UNWIND_COMPLETE);
 		if (result == UNWIND_COMPLETE)
@@ -402,7 +401,6 @@ static void tables_may_go_while_stacks_are_unwound(void **state)
 	}
 	__atomic_store_n(&changer.is_over, true, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_true(changer.nr_turns > 0 && nr_complete > 0 && nr_missing > 0);
 	unwind_arena_close(changer.arena);
 	free(changer.garbage);
 }
