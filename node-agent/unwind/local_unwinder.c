@@ -47,8 +47,9 @@ static int search_rows(__u32 table, __u32 rows_offset, __u32 pc);
 static int find_rule(void);
 static int step(void);
 static int unwind_frame(void);
-static int unwind_native(void);
+#define unwind_native local_unwind_native
 
+/* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "bpf/unwind_native.bpf.c"
 
 struct local_unwinder {
@@ -125,6 +126,7 @@ static bool is_code(uint64_t address, uint64_t bytes)
 static bool read_process(void *to, size_t bytes, uint64_t address)
 {
 	const struct iovec local = { .iov_base = to, .iov_len = bytes };
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process */
 	const struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
 
 	if (current->nr_reads++ >= LOCAL_UNWINDER_MAX_READS)
