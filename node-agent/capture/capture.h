@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples from the kernel: loads the BPF programs, fires them by a timer on each online CPU, and reads
- * what they send. Belongs to one thread. */
+/* Samples from the kernel, taken by a timer on each online CPU, in one of two ways that give the same records:
+ *
+ *	bpf	a BPF program filters, unwinds and writes the record
+ *	perf	the kernel copies registers and stack, and filtering and unwinding is done here: for kernels that have
+ *		no BPF, or do not let us (docs/capture.md)
+ *
+ * Belongs to one thread. */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
 
@@ -17,6 +22,11 @@
 #include <stdint.h>
 
 struct capture;
+
+enum capture_path {
+	CAPTURE_BPF,
+	CAPTURE_PERF,
+};
 
 /* What to sample. Kinds of targets narrow each other, several of a kind widen it. All borrowed. */
 struct capture_opts {
@@ -37,7 +47,7 @@ struct capture_opts {
 	bool follow_forks; /* children of `pids` are wanted too */
 };
 
-/* What the unwinder fills (bpf/shared/cfi.h): map descriptors, borrowed from the capture. */
+/* What the unwinder fills (bpf/shared/cfi.h): map descriptors, borrowed from the capture. Without BPF there are none. */
 struct capture_maps {
 	int arena_fd;
 	int tables_fd;
@@ -45,6 +55,7 @@ struct capture_maps {
 };
 
 struct capture_stats {
+	uint64_t path; /* enum capture_path */
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
 	uint64_t nr_cgroups; /* births and deaths that were handed out */
@@ -61,6 +72,11 @@ int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		 struct capture **ret_capture) must_check;
 void capture_close(struct capture *capture);
 DEFINE_FREEP(struct capture, capture_close)
+
+enum capture_path capture_path(const struct capture *capture);
+
+/* "bpf", "perf". */
+const char *capture_path_name(enum capture_path path);
 
 /* Starts the timers of all CPUs that are online and wanted. Call it again, about once a second, to follow
  * CPUs that come and go; those of `*ret_restarted` went and came in between. Errors: -ENODEV none could be started, and what perf_event_open(2) said. */

@@ -5,24 +5,19 @@
 #include "capture/cpu_timers.h"
 
 #include "base/array.h"
-#include "base/cleanup.h"
 
-#include <bpf/libbpf.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct cpu_timer {
 	uint32_t cpu;
-	int event_fd; /* borrowed from the link */
+	int event_fd; /* borrowed from the timer */
 	uint64_t clock_ns; /* of the event, when last looked at */
-	struct bpf_link *link; /* owned */
+	void *timer; /* owned; the kind's */
 };
 
 struct cpu_timers {
-	const struct bpf_program *program; /* borrowed */
-	uint32_t frequency_hz;
+	struct cpu_timer_kind kind;
 	struct cpu_set_bits wanted;
 	struct cpu_set_bits online; /* when last looked at */
 	struct cpu_timer *timers; /* owned */
@@ -30,25 +25,29 @@ struct cpu_timers {
 	uint32_t nr_refused; /* by the last cpu_timers_follow() */
 };
 
-int cpu_timers_new(const struct bpf_program *program, uint32_t frequency_hz,
-		   const struct cpu_set_bits *wanted, struct cpu_timers **ret_timers)
+int cpu_timers_new(const struct cpu_timer_kind *kind, const struct cpu_set_bits *wanted,
+		   struct cpu_timers **ret_timers)
 {
 	struct cpu_timers *timers = calloc(1, sizeof(*timers));
 
 	if (!timers)
 		return -ENOMEM;
-	timers->program = program;
-	timers->frequency_hz = frequency_hz;
+	timers->kind = *kind;
 	for (size_t i = 0; i < array_len(timers->wanted.words); i++)
 		timers->wanted.words[i] = wanted ? wanted->words[i] : UINT64_MAX;
 	*ret_timers = timers;
 	return 0;
 }
 
+static void close_timer(const struct cpu_timers *timers, const struct cpu_timer *timer)
+{
+	timers->kind.close(timer->timer, timers->kind.data);
+}
+
 void cpu_timers_stop(struct cpu_timers *timers)
 {
 	for (size_t i = 0; i < timers->nr_timers; i++)
-		bpf_link__destroy(timers->timers[i].link);
+		close_timer(timers, &timers->timers[i]);
 	timers->nr_timers = 0;
 	timers->online = (struct cpu_set_bits){ 0 };
 }
@@ -72,39 +71,17 @@ uint32_t cpu_timers_refused(const struct cpu_timers *timers)
 	return timers->nr_refused;
 }
 
-/* CLOCK events of type software need no hardware counters and work in every virtual machine. */
-static int open_event(uint32_t cpu, uint32_t frequency_hz)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = frequency_hz,
-	};
-
-	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
-}
-
 static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 {
 	int r = array_grow(timers->timers, timers->cap_timers, timers->nr_timers + 1, CPU_LIST_MAX);
 	if (r < 0)
 		return r;
 
-	_cleanup_close_ int fd = open_event(cpu, timers->frequency_hz);
-	if (fd < 0)
-		return fd;
-	struct bpf_link *link = bpf_program__attach_perf_event(timers->program, fd);
-	if (!link)
-		return -errno;
-	timers->timers[timers->nr_timers++] = (struct cpu_timer){
-		.cpu = cpu,
-		.event_fd = take_fd(fd),
-		.link = link,
-	};
-	return 0;
+	struct cpu_timer timer = { .cpu = cpu };
+	r = timers->kind.open(cpu, timers->kind.data, &timer.event_fd, &timer.timer);
+	if (r == 0)
+		timers->timers[timers->nr_timers++] = timer;
+	return r;
 }
 
 /* Whether the event's clock went on since the last look. Where it cannot be read it is taken for alive. */
@@ -135,7 +112,7 @@ static void drop_dead(struct cpu_timers *timers, const struct cpu_set_bits *onli
 		}
 		if (is_online)
 			ret_restarted->words[timer->cpu / 64] |= UINT64_C(1) << (timer->cpu % 64);
-		bpf_link__destroy(timer->link);
+		close_timer(timers, timer);
 	}
 	timers->nr_timers = nr_kept;
 }

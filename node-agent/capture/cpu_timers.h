@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cpu-clock perf_event for each online CPU, each firing a BPF program; follows CPU hot-plug. */
+/* One cpu-clock perf_event for each online CPU; follows CPU hot-plug. What an event does when it fires is its kind's. */
 #ifndef CAPTURE_CPU_TIMERS_H
 #define CAPTURE_CPU_TIMERS_H
 
@@ -8,14 +8,19 @@
 
 #include <stdint.h>
 
-struct bpf_program;
 struct cpu_timers;
 
-/* `program` is borrowed and outlives the timers; `wanted` (NULL: all CPUs) is copied. Nothing fires yet.
- * Errors: -ENOMEM. */
-int cpu_timers_new(const struct bpf_program *program, uint32_t frequency_hz,
-		   const struct cpu_set_bits *wanted, struct cpu_timers **ret_timers) must_check;
-void cpu_timers_free(struct cpu_timers *timers);
+struct cpu_timer_kind {
+	/* Starts the timer of a CPU; the event is the timer's, and lives as long. Errors: what perf_event_open(2) says. */
+	int (*open)(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer);
+	void (*close)(void *timer, void *data); /* which fires no more */
+	void *data;
+};
+
+/* `wanted` (NULL: all CPUs) is copied. Nothing fires yet. Errors: -ENOMEM. */
+int cpu_timers_new(const struct cpu_timer_kind *kind, const struct cpu_set_bits *wanted,
+		   struct cpu_timers **ret_timers) must_check;
+void cpu_timers_free(struct cpu_timers *timers); /* NULL is fine */
 
 /* Starts timers on wanted CPUs that are online, drops those of CPUs that are not. The CPUs of
  * `*ret_restarted` had been offline since the last call and are back; it is set unless the list of online

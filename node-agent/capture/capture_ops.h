@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ways of capturing have in common, and what each does in its own way. Private to capture/. */
+#ifndef CAPTURE_CAPTURE_OPS_H
+#define CAPTURE_CAPTURE_OPS_H
+
+#include "base/strbuf.h"
+#include "capture/capture.h"
+#include "capture/cpu_timers.h"
+#include "capture/verdict_slots.h"
+
+#include <stdint.h>
+
+/* Functions of capture.h by their names there. */
+struct capture_ops {
+	enum capture_path path;
+	void (*close)(struct capture *capture); /* the timers have been stopped */
+	uint64_t (*poll)(struct capture *capture,
+			 void (*handle)(const struct sample_event *event, void *data), void *data);
+	void (*poll_cgroups)(struct capture *capture,
+			     void (*handle)(const struct cgroup_event *event, void *data),
+			     void *data);
+	int (*get_wake_fd)(const struct capture *capture); /* epoll(7): see capture_wait() */
+	int (*add_pid)(struct capture *capture, uint32_t pid);
+	void (*get_stats)(const struct capture *capture, struct capture_stats *stats);
+};
+
+/* The first member of each kind's own struct. */
+struct capture {
+	const struct capture_ops *ops;
+	struct cpu_timers *timers; /* owned */
+	struct verdict_slots verdicts;
+	volatile uint32_t
+		*cgroup_default; /* enum cgroup_verdict; of the kind's memory, as the slots */
+	struct capture_maps maps;
+};
+
+int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture) must_check;
+
+#endif
