@@ -10,6 +10,7 @@ struct body {
 	const uint8_t *bytes;
 	size_t len;
 	uint16_t misc;
+	bool marks_execs;
 };
 
 struct comm_fields {
@@ -28,6 +29,11 @@ struct mmap2_fields {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 	uint32_t prot, flags;
+};
+
+struct mmap_fields {
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
 };
 
 struct lost_fields {
@@ -53,7 +59,9 @@ static int parse_comm(const struct body *body, struct perf_record *record)
 
 	if (!read_fields(body, &fields, sizeof(fields)))
 		return -EBADMSG;
-	record->has_event = (body->misc & PERF_RECORD_MISC_COMM_EXEC) && is_user_pid(fields.pid);
+	bool is_exec = body->marks_execs ? body->misc & PERF_RECORD_MISC_COMM_EXEC
+					 : fields.pid == fields.tid;
+	record->has_event = is_exec && is_user_pid(fields.pid);
 	record->event.kind = PROC_EXEC;
 	record->event.pid = fields.pid;
 	return 0;
@@ -85,18 +93,48 @@ static int parse_exit(const struct body *body, struct perf_record *record)
 	return 0;
 }
 
+/* The path behind the fixed fields of a mapping; NULL when it has no end, or the range makes no sense. */
+static const char *find_path(const struct body *body, size_t fixed, uint64_t start, uint64_t len)
+{
+	const char *path = (const char *)body->bytes + fixed;
+	uint64_t end;
+
+	if (!memchr(path, '\0', body->len - fixed) || len == 0 ||
+	    __builtin_add_overflow(start, len, &end))
+		return NULL;
+	return path;
+}
+
+/* Without attr.mmap_data there are only those of code. */
+static int parse_mmap(const struct body *body, struct perf_record *record)
+{
+	struct mmap_fields fields;
+
+	if (!read_fields(body, &fields, sizeof(fields)))
+		return -EBADMSG;
+	const char *path = find_path(body, sizeof(fields), fields.addr, fields.len);
+	if (!path)
+		return -EBADMSG;
+
+	record->has_event = is_user_pid(fields.pid);
+	record->event.kind = PROC_MMAP;
+	record->event.pid = fields.pid;
+	record->event.start = fields.addr;
+	record->event.len = fields.len;
+	record->event.file_offset = fields.pgoff;
+	record->event.path = path;
+	return 0;
+}
+
 /* With a build id in the place of device and inode it is not the record that was asked for. */
 static int parse_mmap2(const struct body *body, struct perf_record *record)
 {
 	struct mmap2_fields fields;
-	uint64_t end;
 
 	if (!read_fields(body, &fields, sizeof(fields)))
 		return -EBADMSG;
-	const char *path = (const char *)body->bytes + sizeof(fields);
-	if (!memchr(path, '\0', body->len - sizeof(fields)) ||
-	    (body->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || fields.len == 0 ||
-	    __builtin_add_overflow(fields.addr, fields.len, &end))
+	const char *path = find_path(body, sizeof(fields), fields.addr, fields.len);
+	if (!path || (body->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
 		return -EBADMSG;
 
 	record->has_event = (fields.prot & PROT_EXEC) && is_user_pid(fields.pid);
@@ -132,6 +170,8 @@ static int parse_body(uint32_t type, const struct body *body, struct perf_record
 		return parse_fork(body, record);
 	case PERF_RECORD_EXIT:
 		return parse_exit(body, record);
+	case PERF_RECORD_MMAP:
+		return parse_mmap(body, record);
 	case PERF_RECORD_MMAP2:
 		return parse_mmap2(body, record);
 	case PERF_RECORD_KSYMBOL:
@@ -145,7 +185,8 @@ static int parse_body(uint32_t type, const struct body *body, struct perf_record
 	}
 }
 
-int perf_record_parse(const void *bytes, size_t len, struct perf_record *ret_record)
+int perf_record_parse(const void *bytes, size_t len, bool marks_execs,
+		      struct perf_record *ret_record)
 {
 	struct perf_record record = { 0 };
 	struct perf_event_header header;
@@ -162,6 +203,7 @@ int perf_record_parse(const void *bytes, size_t len, struct perf_record *ret_rec
 		.bytes = start + sizeof(header),
 		.len = len - sizeof(header) - sizeof(uint64_t),
 		.misc = header.misc,
+		.marks_execs = marks_execs,
 	};
 	int r = parse_body(header.type, &body, &record);
 	if (r < 0)

@@ -4,9 +4,11 @@
  * the last eight bytes of each record are its time.
  *
  *	COMM with COMM_EXEC	PROC_EXEC	other COMM records rename a thread
+ *	COMM of a first thread	PROC_EXEC	where the kernel does not mark them (before Linux 3.16)
  *	FORK			PROC_FORK	unless it tells of a thread
  *	EXIT			PROC_EXIT	of the first thread only
  *	MMAP2			PROC_MMAP	if executable
+ *	MMAP			PROC_MMAP	(before Linux 3.16) of a file that is not told: inode 0, but a path
  *	LOST			how many records found no room
  *
  * An EXIT comes for every thread, and none says that it is the last. The first thread's is taken for the
@@ -29,8 +31,9 @@ struct perf_record {
 	uint64_t nr_lost; /* records that the kernel could not write before this one */
 };
 
-/* Parses the `len` bytes of one record, header included. Records of no interest, also of kinds not known
+/* Parses the `len` bytes of one record, header included; `marks_execs` says whether attr.comm_exec was set. Records of no interest, also of kinds not known
  * here, have neither an event nor losses. Errors: -EBADMSG. */
-int perf_record_parse(const void *bytes, size_t len, struct perf_record *ret_record) must_check;
+int perf_record_parse(const void *bytes, size_t len, bool marks_execs,
+		      struct perf_record *ret_record) must_check;
 
 #endif

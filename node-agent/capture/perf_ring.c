@@ -2,10 +2,11 @@
 #include "capture/perf_ring.h"
 
 #include "base/cleanup.h"
+#include "capture/perf_open.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 size_t perf_ring_round_bytes(size_t bytes)
 {
@@ -16,24 +17,36 @@ size_t perf_ring_round_bytes(size_t bytes)
 	return rounded;
 }
 
-int perf_ring_open(const struct perf_event_attr *attr, unsigned int cpu, size_t data_bytes,
-		   struct perf_ring *ret_ring)
+/* More than kernel.perf_event_mlock_kb for each CPU counts as locked memory (RLIMIT_MEMLOCK), and -EPERM says that it is too
+ * much. */
+static void *map_ring(int fd, size_t page_bytes, struct perf_ring_size *size)
+{
+	for (;;) {
+		void *page = mmap(NULL, page_bytes + size->bytes, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, fd, 0);
+
+		if (page != MAP_FAILED || errno != EPERM || size->bytes / 2 < size->least)
+			return page;
+		size->bytes /= 2;
+	}
+}
+
+int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *place,
+		   struct perf_ring_size *size, struct perf_ring *ret_ring)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	struct perf_event_attr own_attr = *attr;
 
-	_cleanup_close_ int fd = (int)syscall(SYS_perf_event_open, &own_attr, -1, (int)cpu, -1,
-					      PERF_FLAG_FD_CLOEXEC);
+	_cleanup_close_ int fd = perf_open(attr, place->pid, place->cpu);
 	if (fd < 0)
-		return -errno;
-	void *page = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		return fd;
+	void *page = map_ring(fd, page_bytes, size);
 	if (page == MAP_FAILED)
 		return -errno;
 	*ret_ring = (struct perf_ring){
 		.fd = take_fd(fd),
 		.page = page,
 		.page_bytes = page_bytes,
-		.data_bytes = data_bytes,
+		.data_bytes = size->bytes,
 	};
 	return 0;
 }
@@ -50,44 +63,75 @@ void perf_ring_begin(struct perf_ring *ring)
 	ring->end = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* Gives everything up to the end back to the kernel. */
+void perf_ring_release(struct perf_ring *ring)
+{
+	__atomic_store_n(&ring->page->data_tail, ring->position, __ATOMIC_RELEASE);
+}
+
 static void finish(struct perf_ring *ring)
 {
 	ring->position = ring->end;
-	__atomic_store_n(&ring->page->data_tail, ring->end, __ATOMIC_RELEASE);
+	perf_ring_release(ring);
 }
 
-static const void *unwrap(const struct perf_ring *ring, size_t offset, size_t len, uint8_t *scratch)
+static const uint8_t *data_at(const struct perf_ring *ring, uint64_t position)
 {
-	const uint8_t *data = (const uint8_t *)ring->page + ring->page_bytes;
-	size_t until_wrap = ring->data_bytes - offset;
+	return (const uint8_t *)ring->page + ring->page_bytes + (position & (ring->data_bytes - 1));
+}
 
-	if (len <= until_wrap)
-		return data + offset;
-	memcpy(scratch, data + offset, until_wrap);
-	memcpy(scratch + until_wrap, data, len - until_wrap);
-	return scratch;
+static size_t bytes_until_wrap(const struct perf_ring *ring, uint64_t position)
+{
+	return ring->data_bytes - (position & (ring->data_bytes - 1));
+}
+
+static void copy_out(const struct perf_ring *ring, uint64_t position, void *bytes, size_t len)
+{
+	size_t until_wrap = bytes_until_wrap(ring, position);
+	size_t first = len < until_wrap ? len : until_wrap;
+
+	memcpy(bytes, data_at(ring, position), first);
+	memcpy((uint8_t *)bytes + first, data_at(ring, position + first), len - first);
+}
+
+/* The size of the record that is next; 0 when it makes no sense. */
+static size_t next_size(const struct perf_ring *ring)
+{
+	uint64_t nr_left = ring->end - ring->position;
+	struct perf_event_header header = { 0 };
+
+	if (nr_left >= sizeof(header) && nr_left <= ring->data_bytes)
+		copy_out(ring, ring->position, &header, sizeof(header));
+	return header.size < sizeof(header) || header.size > nr_left ? 0 : header.size;
+}
+
+int perf_ring_peek(const struct perf_ring *ring, size_t offset, void *ret_bytes, size_t len)
+{
+	if (ring->position == ring->end)
+		return -ENOENT;
+	size_t size = next_size(ring);
+	if (len > size || offset > size - len)
+		return -EBADMSG;
+	copy_out(ring, ring->position + offset, ret_bytes, len);
+	return 0;
 }
 
 int perf_ring_next(struct perf_ring *ring, uint8_t scratch[static PERF_RING_MAX_RECORD_BYTES],
 		   const void **ret_record, size_t *ret_len)
 {
-	uint64_t nr_left = ring->end - ring->position;
-	size_t offset = ring->position & (ring->data_bytes - 1);
-	struct perf_event_header header = { 0 };
-
-	if (nr_left == 0) {
+	if (ring->position == ring->end) {
 		finish(ring);
 		return 0;
 	}
-	if (nr_left >= sizeof(header) && nr_left <= ring->data_bytes)
-		memcpy(&header, unwrap(ring, offset, sizeof(header), scratch), sizeof(header));
-	if (header.size < sizeof(header) || header.size > nr_left) {
+	size_t size = next_size(ring);
+	bool wraps = size > bytes_until_wrap(ring, ring->position);
+	if (size == 0) {
 		finish(ring);
 		return -EBADMSG;
 	}
-	*ret_record = unwrap(ring, offset, header.size, scratch);
-	*ret_len = header.size;
-	ring->position += header.size;
+	if (wraps)
+		copy_out(ring, ring->position, scratch, size);
+	*ret_record = wraps ? scratch : data_at(ring, ring->position);
+	*ret_len = size;
+	ring->position += size;
 	return 1;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A perf event of one CPU and the ring buffer the kernel writes its records into.
+/* A perf event and the ring buffer the kernel writes its records into.
  *
  *	perf_ring_begin(&ring);
  *	while (perf_ring_next(&ring, scratch, &record, &len) > 0)
  *		…
  *
- * What was there at the beginning is read, not what comes meanwhile, and the room is given back at the
- * end. */
+ * What was there at the beginning is read, not what comes meanwhile. The room is given back at the end, or by
+ * perf_ring_release(), after which a reading may also stop in the middle. */
 #ifndef CAPTURE_PERF_RING_H
 #define CAPTURE_PERF_RING_H
 
@@ -27,21 +27,40 @@ struct perf_ring {
 	uint64_t end; /* and where to stop */
 };
 
+/* Whose events: of a process (-1: all) on a CPU (-1: any). */
+struct perf_ring_place {
+	int pid;
+	int cpu;
+};
+
+/* Of its data, both as perf_ring_round_bytes() gives them. */
+struct perf_ring_size {
+	size_t bytes; /* halved where the kernel lets us lock no more memory, */
+	size_t least; /* but not below this */
+};
+
 /* The least size of a ring, in whole pages and a power of two, that holds `bytes`. */
 size_t perf_ring_round_bytes(size_t bytes);
 
-/* Opens the event for all tasks on one CPU; `data_bytes` as perf_ring_round_bytes() gives it. Errors:
- * -ENODEV when the CPU is off line, -EACCES or -EPERM without the right, what else perf_event_open() and
- * mmap() say. */
-int perf_ring_open(const struct perf_event_attr *attr, unsigned int cpu, size_t data_bytes,
-		   struct perf_ring *ret_ring) must_check;
+/* Opens the event, see perf_open() for what becomes of `attr`. Errors: -ENODEV when the CPU is off line, -EACCES or -EPERM
+ * without the right or over the limit of locked memory, what else perf_event_open() and mmap() say. */
+int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *place,
+		   struct perf_ring_size *size, struct perf_ring *ret_ring) must_check;
 void perf_ring_close(struct perf_ring *ring);
 
 void perf_ring_begin(struct perf_ring *ring);
 
-/* The next record: 1, or 0 at the end. It is borrowed until then, and in `scratch` if it wraps around.
+/* The next record: 1, or 0 at the end. It is borrowed until the room is given back, and in `scratch` if it wraps around.
  * -EBADMSG when the rest of the ring makes no sense; it is skipped and the reading has ended. */
 int perf_ring_next(struct perf_ring *ring, uint8_t scratch[static PERF_RING_MAX_RECORD_BYTES],
 		   const void **ret_record, size_t *ret_len) must_check;
+
+/* Copies a part of the record that is next, without taking it. -ENOENT at the end of the ring; -EBADMSG when it does not
+ * reach so far. */
+int perf_ring_peek(const struct perf_ring *ring, size_t offset, void *ret_bytes, size_t len)
+	must_check;
+
+/* Gives the room of what was read back to the kernel. */
+void perf_ring_release(struct perf_ring *ring);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "capture/perf_clock.h"
 #include "capture/perf_record.h"
 #include "capture/perf_ring.h"
 
@@ -23,7 +24,10 @@ struct pending_event {
 };
 
 struct sideband {
-	size_t ring_bytes;
+	struct perf_event_attr attr; /* as far as the kernel knows it, once an event is open */
+	struct perf_clock clock;
+	uint32_t own_pid;
+	struct perf_ring_size ring_size;
 	int epoll_fd; /* owned */
 	struct cpu_ring *rings; /* owned */
 	size_t nr_rings;
@@ -38,11 +42,10 @@ struct sideband {
 	uint8_t scratch[PERF_RING_MAX_RECORD_BYTES];
 };
 
-static struct perf_event_attr make_attr(size_t ring_bytes)
+static struct perf_event_attr make_attr(void)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME,
 		.mmap = 1,
@@ -54,8 +57,7 @@ static struct perf_event_attr make_attr(size_t ring_bytes)
 		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
+		.watermark = 1, /* of half the ring, as none is given */
 	};
 }
 
@@ -71,7 +73,7 @@ static size_t find_ring(const struct sideband *sideband, unsigned int cpu)
 
 int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 {
-	struct perf_event_attr attr = make_attr(sideband->ring_bytes);
+	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
 	struct epoll_event interest = { .events = EPOLLIN };
 
 	if (find_ring(sideband, cpu) < sideband->nr_rings)
@@ -80,7 +82,7 @@ int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 	if (r < 0)
 		return r;
 	struct cpu_ring *added = &sideband->rings[sideband->nr_rings];
-	r = perf_ring_open(&attr, cpu, sideband->ring_bytes, &added->ring);
+	r = perf_ring_open(&sideband->attr, &place, &sideband->ring_size, &added->ring);
 	if (r < 0)
 		return r;
 	if (epoll_ctl(sideband->epoll_fd, EPOLL_CTL_ADD, added->ring.fd, &interest) < 0) {
@@ -112,11 +114,16 @@ int sideband_open(size_t ring_bytes, struct sideband **ret_sideband)
 
 	if (!sideband)
 		return -ENOMEM;
-	sideband->ring_bytes = perf_ring_round_bytes(ring_bytes);
+	sideband->attr = make_attr();
+	sideband->own_pid = (uint32_t)getpid();
+	sideband->ring_size = (struct perf_ring_size){ .bytes = perf_ring_round_bytes(ring_bytes),
+						       .least = perf_ring_round_bytes(1) };
 	sideband->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (sideband->epoll_fd < 0)
 		return -errno;
 	int r = add_online_cpus(sideband);
+	if (r == 0)
+		r = perf_clock_open(&sideband->clock, &sideband->attr);
 	if (r < 0)
 		return r;
 	*ret_sideband = take_ptr(sideband);
@@ -129,6 +136,7 @@ void sideband_close(struct sideband *sideband)
 		return;
 	for (size_t i = 0; i < sideband->nr_rings; i++)
 		perf_ring_close(&sideband->rings[i].ring);
+	perf_clock_close(&sideband->clock);
 	for (size_t i = sideband->first_pending; i < sideband->nr_pending; i++)
 		free(sideband->pending[i].path);
 	if (sideband->epoll_fd >= 0)
@@ -163,17 +171,25 @@ static int add_pending(struct sideband *sideband, const struct proc_event *event
 	return 0;
 }
 
+/* Whether it is no exec but what the clock is set by. */
+static bool is_by_clock(const struct sideband *sideband, const struct proc_event *event)
+{
+	return sideband->clock.is_open && event->kind == PROC_EXEC &&
+	       event->pid == sideband->own_pid;
+}
+
 static void handle_record(struct sideband *sideband, const void *bytes, size_t len)
 {
 	struct perf_record record;
 
-	if (perf_record_parse(bytes, len, &record) < 0) {
+	if (perf_record_parse(bytes, len, sideband->attr.comm_exec, &record) < 0) {
 		sideband->stats.nr_bad_records++;
 		return;
 	}
 	sideband->stats.nr_lost += record.nr_lost;
-	if (!record.has_event)
+	if (!record.has_event || is_by_clock(sideband, &record.event))
 		return;
+	record.event.time_ns = perf_clock_to_mono_ns(&sideband->clock, record.event.time_ns);
 	sideband->stats.nr_events++;
 	if (add_pending(sideband, &record.event) < 0)
 		sideband->stats.nr_dropped++;
@@ -229,6 +245,7 @@ void sideband_collect(struct sideband *sideband)
 	uint64_t begin_ns = clock_mono_ns();
 
 	compact(sideband);
+	perf_clock_update(&sideband->clock);
 	for (size_t i = 0; i < sideband->nr_rings; i++)
 		read_ring(sideband, &sideband->rings[i].ring);
 	if (sideband->nr_pending > 1)

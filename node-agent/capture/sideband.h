@@ -35,8 +35,8 @@ struct sideband_stats {
 	uint64_t nr_bad_records;
 };
 
-/* Starts on every CPU that is on line, with a ring of at least `ring_bytes` each. Errors: -EACCES or
- * -EPERM without CAP_PERFMON or over the limit of locked memory, -ENOMEM, what else perf_event_open()
+/* Starts on every CPU that is on line, with a ring of at least `ring_bytes` each, or what the limit of locked memory lets us have.
+ * Errors: -EACCES or -EPERM without CAP_PERFMON, -ENOMEM, what else perf_event_open()
  * says. */
 int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
 void sideband_close(struct sideband *sideband);

@@ -19,7 +19,7 @@ struct proc_event {
 	uint32_t parent_pid; /* PROC_FORK */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 
-	/* PROC_MMAP */
+	/* PROC_MMAP. Old kernels do not tell which file it is: then the inode is 0 and the path a file's. */
 	uint64_t start;
 	uint64_t len;
 	uint64_t file_offset;

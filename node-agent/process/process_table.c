@@ -170,14 +170,25 @@ static int insert_mapping(struct process_table *table, struct process *process,
 	return r;
 }
 
-/* Of an unknown process one mapping is not worth knowing. */
+/* Whether it is a file, and the event does not say which. The kernel's names of what is no file begin otherwise. */
+static bool is_unidentified(const struct proc_event *event)
+{
+	return event->inode == 0 && event->path[0] == '/' && event->path[1] != '/';
+}
+
+/* Of an unknown process one mapping is not worth knowing. A file that is not told is found in /proc, when something is sampled
+ * where it was mapped. */
 static void handle_mmap(struct process_table *table, const struct proc_event *event)
 {
 	bound_mappings(table);
 
 	struct process *process = process_set_find_current(&table->set, event->pid);
-	if (process && insert_mapping(table, process, event) < 0)
+	if (process && is_unidentified(event)) {
+		process->next_read_ns = 0;
+		process->reread_wait_ns = 0;
+	} else if (process && insert_mapping(table, process, event) < 0) {
 		table->stats.nr_mappings_dropped++;
+	}
 }
 
 static void handle_exit(struct process_table *table, const struct proc_event *event)

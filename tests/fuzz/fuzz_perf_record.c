@@ -17,11 +17,11 @@ static void check_mapping(const struct proc_event *event, const uint8_t *data, s
 		abort();
 }
 
-static void try_record(const uint8_t *data, size_t len)
+static void try_record(const uint8_t *data, size_t len, bool marks_execs)
 {
 	struct perf_record record;
 
-	int r = perf_record_parse(data, len, &record);
+	int r = perf_record_parse(data, len, marks_execs, &record);
 	if (r != 0 && r != -EBADMSG)
 		abort();
 	if (r < 0 || !record.has_event)
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint16_t size = (uint16_t)len;
 
-	try_record(data, len);
+	try_record(data, len, true);
 	if (len < sizeof(struct perf_event_header) || len > UINT16_MAX)
 		return 0;
 	uint8_t *copy = malloc(len);
@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	memcpy(copy, data, len);
 	memcpy(copy + offsetof(struct perf_event_header, size), &size, sizeof(size));
-	try_record(copy, len);
+	try_record(copy, len, true);
+	try_record(copy, len, false);
 	free(copy);
 	return 0;
 }

@@ -68,7 +68,7 @@ static struct perf_record parse(const struct perf_bytes *in)
 {
 	struct perf_record record;
 
-	assert_int_equal(perf_record_parse(in->bytes, in->len, &record), 0);
+	assert_int_equal(perf_record_parse(in->bytes, in->len, true, &record), 0);
 	return record;
 }
 
@@ -89,6 +89,55 @@ static void comm_is_an_exec_only_when_marked(void **state)
 	assert_false(parse(&in).has_event);
 	in = comm_bytes(PERF_RECORD_MISC_COMM_EXEC, UINT32_MAX, UINT32_MAX);
 	assert_false(parse(&in).has_event);
+}
+
+static void a_name_of_a_first_thread_is_an_exec_where_none_is_marked(void **state)
+{
+	struct perf_bytes first = comm_bytes(0, 7, 7), other = comm_bytes(0, 7, 9);
+	struct perf_record record;
+	(void)state;
+
+	assert_int_equal(perf_record_parse(first.bytes, first.len, false, &record), 0);
+	assert_true(record.has_event);
+	assert_int_equal(record.event.kind, PROC_EXEC);
+	assert_int_equal(perf_record_parse(other.bytes, other.len, false, &record), 0);
+	assert_false(record.has_event);
+}
+
+static struct perf_bytes mmap_bytes(uint32_t pid, uint64_t len, const char *path)
+{
+	struct perf_bytes out = perf_bytes_begin(PERF_RECORD_MMAP, 0);
+
+	perf_bytes_u32(&out, pid);
+	perf_bytes_u32(&out, pid);
+	perf_bytes_u64(&out, 0x1000);
+	perf_bytes_u64(&out, len);
+	perf_bytes_u64(&out, 0x26000);
+	perf_bytes_text(&out, path);
+	perf_bytes_end(&out, TIME_NS);
+	return out;
+}
+
+static void old_kernels_tell_a_path_without_its_file(void **state)
+{
+	struct perf_bytes in = mmap_bytes(7, 0x2000, "/usr/lib/libc.so");
+	struct perf_record record = parse(&in);
+	(void)state;
+
+	assert_true(record.has_event);
+	assert_int_equal(record.event.kind, PROC_MMAP);
+	assert_int_equal(record.event.start, 0x1000);
+	assert_int_equal(record.event.len, 0x2000);
+	assert_int_equal(record.event.file_offset, 0x26000);
+	assert_int_equal(record.event.inode, 0);
+	assert_string_equal(record.event.path, "/usr/lib/libc.so");
+
+	in = mmap_bytes(0, 0x2000, "/init");
+	assert_false(parse(&in).has_event);
+	in = mmap_bytes(7, 0, "/empty");
+	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
+	in = mmap_bytes(7, UINT64_MAX, "/wraps");
+	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
 }
 
 struct task_case {
@@ -154,7 +203,8 @@ static void executable_mappings_are_told_and_checked(void **state)
 		struct perf_bytes in = mmap2_bytes(&cases[i]);
 		struct perf_record record = { 0 };
 
-		assert_int_equal(perf_record_parse(in.bytes, in.len, &record), cases[i].result);
+		assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record),
+				 cases[i].result);
 		assert_int_equal(record.has_event, cases[i].has_event);
 		if (!record.has_event)
 			continue;
@@ -178,9 +228,9 @@ static void a_path_ends_before_the_time(void **state)
 	struct perf_bytes in = mmap2_bytes(
 		&(struct mmap_case){ .pid = 7, .len = 1, .prot = PROT_EXEC, .path = "/seven." });
 
-	assert_int_equal(perf_record_parse(in.bytes, in.len, &record), 0);
+	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), 0);
 	in.bytes[in.len - 9] = 'x';
-	assert_int_equal(perf_record_parse(in.bytes, in.len, &record), -EBADMSG);
+	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
 }
 
 static void losses_are_told(void **state)
@@ -234,7 +284,7 @@ static void assert_cuts_are_refused(const struct perf_bytes *whole, size_t least
 		if (len >= sizeof(struct perf_event_header))
 			memcpy(copy + offsetof(struct perf_event_header, size), &size,
 			       sizeof(size));
-		int r = perf_record_parse(copy, len, &record);
+		int r = perf_record_parse(copy, len, true, &record);
 		if (len < least_len)
 			assert_int_equal(r, -EBADMSG);
 		test_free(copy);
@@ -253,7 +303,9 @@ static void records_that_are_cut_short_are_refused(void **state)
 	assert_cuts_are_refused(&exec, 8 + 8 + 8);
 	assert_cuts_are_refused(&fork, fork.len);
 	assert_cuts_are_refused(&exit, exit.len);
+	struct perf_bytes mmap = mmap_bytes(7, 1, "/seven.");
 	assert_cuts_are_refused(&mmap2, mmap2.len);
+	assert_cuts_are_refused(&mmap, mmap.len);
 }
 
 static void a_size_that_is_not_the_length_is_refused(void **state)
@@ -262,14 +314,16 @@ static void a_size_that_is_not_the_length_is_refused(void **state)
 	struct perf_bytes in = task_bytes(PERF_RECORD_FORK, 8, 7, 8);
 	struct perf_record record;
 
-	assert_int_equal(perf_record_parse(in.bytes, in.len - 8, &record), -EBADMSG);
-	assert_int_equal(perf_record_parse(in.bytes, in.len + 8, &record), -EBADMSG);
+	assert_int_equal(perf_record_parse(in.bytes, in.len - 8, true, &record), -EBADMSG);
+	assert_int_equal(perf_record_parse(in.bytes, in.len + 8, true, &record), -EBADMSG);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comm_is_an_exec_only_when_marked),
+		cmocka_unit_test(a_name_of_a_first_thread_is_an_exec_where_none_is_marked),
+		cmocka_unit_test(old_kernels_tell_a_path_without_its_file),
 		cmocka_unit_test(threads_are_neither_forks_nor_exits),
 		cmocka_unit_test(executable_mappings_are_told_and_checked),
 		cmocka_unit_test(a_path_ends_before_the_time),

@@ -89,6 +89,44 @@ static void a_full_ring_is_read_whole(void **state)
 	assert_end(&ring);
 }
 
+static void a_reading_may_stop_in_the_middle(void **state)
+{
+	struct fake_ring fake = { .page.data_head = 0 };
+	struct perf_ring ring = ring_over(&fake);
+	(void)state;
+
+	write_record(&fake, 16, 1);
+	write_record(&fake, 24, 2);
+	perf_ring_begin(&ring);
+	assert_next(&ring, 16, 1);
+	perf_ring_release(&ring);
+	assert_int_equal(fake.page.data_tail, 16);
+	perf_ring_begin(&ring);
+	assert_next(&ring, 24, 2);
+	assert_end(&ring);
+}
+
+static void a_part_of_the_next_record_can_be_looked_at(void **state)
+{
+	struct fake_ring fake = { .page = { .data_head = RING_BYTES - 8,
+					    .data_tail = RING_BYTES - 8 } };
+	struct perf_ring ring = ring_over(&fake);
+	uint8_t bytes[8];
+	(void)state;
+
+	perf_ring_begin(&ring);
+	assert_int_equal(perf_ring_peek(&ring, 0, bytes, 1), -ENOENT);
+	write_record(&fake, 24, 7);
+	perf_ring_begin(&ring);
+	assert_int_equal(perf_ring_peek(&ring, 16, bytes, sizeof(bytes)), 0);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(bytes[7], 7);
+	assert_int_equal(perf_ring_peek(&ring, 17, bytes, sizeof(bytes)), -EBADMSG);
+	assert_int_equal(perf_ring_peek(&ring, SIZE_MAX, bytes, sizeof(bytes)), -EBADMSG);
+	assert_int_equal(fake.page.data_tail, RING_BYTES - 8);
+	assert_next(&ring, 24, 7);
+}
+
 static void what_comes_meanwhile_is_left_for_the_next_time(void **state)
 {
 	struct fake_ring fake = { .page.data_head = 0 };
@@ -162,6 +200,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_read_in_order_and_around_the_end),
 		cmocka_unit_test(a_full_ring_is_read_whole),
+		cmocka_unit_test(a_reading_may_stop_in_the_middle),
+		cmocka_unit_test(a_part_of_the_next_record_can_be_looked_at),
 		cmocka_unit_test(what_comes_meanwhile_is_left_for_the_next_time),
 		cmocka_unit_test(sizes_that_make_no_sense_end_the_reading),
 		cmocka_unit_test(positions_that_make_no_sense_end_the_reading),

@@ -166,13 +166,32 @@ static void events_of_unknown_processes_are_ignored(void **state)
 static void a_mapping_without_length_is_counted_and_dropped(void **state)
 {
 	struct process_table *table = ((struct proc_fixture *)*state)->table;
-	struct proc_event event = { .kind = PROC_MMAP, .pid = 7, .start = 0x1000, .path = "/a" };
+	struct proc_event event = {
+		.kind = PROC_MMAP, .pid = 7, .start = 0x1000, .inode = 1, .path = "/a"
+	};
 
 	tell(table, PROC_EXEC, 7, NOW);
 	process_table_handle(table, &event);
 	event.len = UINT64_MAX;
 	process_table_handle(table, &event);
 	assert_int_equal(process_table_get_stats(table).nr_mappings_dropped, 2);
+}
+
+static void a_file_that_is_not_told_is_found_in_proc(void **state)
+{
+	const struct proc_fixture *fixture = *state;
+	struct process_table *table = fixture->table;
+	struct proc_event event = {
+		.kind = PROC_MMAP, .pid = 7, .start = 0x1000, .len = 0x1000, .path = "/bin/b"
+	};
+
+	proc_fixture_put(fixture, 7, START, MAPS_A);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW), "/bin/a");
+	tell(table, PROC_EXEC, 7, NOW);
+	proc_fixture_put(fixture, 7, START, MAPS_B);
+	process_table_handle(table, &event);
+	assert_int_equal(process_table_get_stats(table).nr_mappings_dropped, 0);
+	assert_string_equal(path_at_0x1000(table, 7, START, NOW), "/bin/b");
 }
 
 static void a_child_has_its_parents_mappings_until_it_changes_them(void **state)
@@ -564,6 +583,7 @@ int main(void)
 		CASE(events_alone_make_a_process_known),
 		CASE(events_of_unknown_processes_are_ignored),
 		CASE(a_mapping_without_length_is_counted_and_dropped),
+		CASE(a_file_that_is_not_told_is_found_in_proc),
 		CASE(a_child_has_its_parents_mappings_until_it_changes_them),
 		CASE(exec_forgets_the_old_program),
 		CASE(exec_by_another_thread_follows_the_end_of_the_first),
