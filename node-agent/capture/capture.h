@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "bpf/shared/cgroups.h"
 #include "bpf/shared/events.h"
+#include "bpf/shared/stack_copy.h"
 #include "bpf/shared/stats.h"
 #include "capture/cpu_list.h"
 
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 struct capture;
+struct cgroup_fs;
 
 enum capture_path {
 	CAPTURE_BPF,
@@ -30,6 +32,7 @@ enum capture_path {
 
 /* What to sample. Kinds of targets narrow each other, several of a kind widen it. All borrowed. */
 struct capture_opts {
+	enum capture_path path;
 	uint32_t frequency_hz; /* per CPU */
 	uint64_t
 		poll_interval_ns; /* between calls of capture_poll(): decides the ring buffer's size */
@@ -45,6 +48,15 @@ struct capture_opts {
 	bool cgroup_is_cpu; /* then: the cpu controller's hierarchy, not the memory controller's */
 	uint32_t cgroup_hierarchy; /* its number, see cgroup_fs_hierarchy() */
 	bool follow_forks; /* children of `pids` are wanted too */
+
+	/* CAPTURE_PERF only. */
+	uint32_t stack_copy_bytes; /* of the user stack, for each sample; a multiple of 8 */
+	int proc_fd; /* a directory like /proc, in the pid namespace of the host */
+	const struct cgroup_fs *cgroup_fs;
+	/* Unwinds the user stack of `event` from a copy: fills nr_user, the user frames and unwind_result. Called in time
+	 * order, during capture_poll(), for samples that are wanted. NULL: there are no user frames. */
+	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
+	void *unwind_data;
 };
 
 /* What the unwinder fills (bpf/shared/cfi.h): map descriptors, borrowed from the capture. Without BPF there are none. */
@@ -63,9 +75,13 @@ struct capture_stats {
 	uint64_t nr_cpus_refused; /* now: CPUs that are online and wanted, and cannot be sampled */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
+	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */
+	uint64_t ring_bytes; /* by perf: of each CPU */
+	uint64_t nr_tasks; /* by perf: threads and processes that are known now */
+	uint64_t nr_task_reads; /* by perf: of their files in /proc */
 };
 
-/* Loads the programs; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.
+/* Loads the programs, or makes ready what takes their place; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.
  * Errors: -EPERM missing privilege, -EOPNOTSUPP the kernel lacks something, -ENOSPC too many targets,
  * and what libbpf says. */
 int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
@@ -92,7 +108,8 @@ uint64_t capture_poll(struct capture *capture,
 		      void (*handle)(const struct sample_event *event, void *data), void *data);
 
 /* Calls `handle` for each cgroup that came or went since the last call, up to a full buffer of them; the path has its NUL. The
- * record is valid during the call. */
+ * record is valid during the call. Capture by perf tells of those that it sees first at a sample, before it hands the sample
+ * out, so this may be called while a sample is handled; of ends it does not tell. */
 void capture_poll_cgroups(struct capture *capture,
 			  void (*handle)(const struct cgroup_event *event, void *data), void *data);
 

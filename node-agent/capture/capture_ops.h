@@ -36,5 +36,7 @@ struct capture {
 
 int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		     struct capture **ret_capture) must_check;
+int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		      struct capture **ret_capture) must_check;
 
 #endif

@@ -217,7 +217,7 @@ int sample_record_parse(const void *bytes, size_t len, struct sample_record *ret
 	return 0;
 }
 
-size_t sample_record_kernel_frames(const struct sample_record *record, uint64_t *ret_frames,
+size_t sample_record_kernel_frames(const struct sample_record *record, __u64 *ret_frames,
 				   size_t max)
 {
 	bool in_kernel = false;

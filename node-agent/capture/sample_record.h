@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 #include <linux/perf_event.h>
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,7 +65,7 @@ size_t sample_record_time_offset(const struct perf_event_header *header);
 int sample_record_parse(const void *bytes, size_t len, struct sample_record *ret_record) must_check;
 
 /* The addresses of the kernel's part of the call chain, leaf first; returns how many there are, at most `max`. */
-size_t sample_record_kernel_frames(const struct sample_record *record, uint64_t *ret_frames,
+size_t sample_record_kernel_frames(const struct sample_record *record, __u64 *ret_frames,
 				   size_t max);
 
 #endif

@@ -42,6 +42,13 @@ int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verd
 	return 0;
 }
 
+enum cgroup_verdict verdict_slots_get(const struct verdict_slots *slots, uint64_t id)
+{
+	const volatile uint64_t *slot = find_slot(slots, id);
+
+	return slot && *slot >> 2 == id ? (enum cgroup_verdict)(*slot & 3) : CGROUP_UNFILTERED;
+}
+
 /* A place that was left is free for good when no other follows: nobody's search goes over it. */
 static void free_left(const struct verdict_slots *slots, uint32_t index)
 {

@@ -19,6 +19,9 @@ struct verdict_slots {
 int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
 
+/* CGROUP_UNFILTERED when it has none. */
+enum cgroup_verdict verdict_slots_get(const struct verdict_slots *slots, uint64_t id);
+
 /* Nothing happens when it has none. */
 void verdict_slots_forget(struct verdict_slots *slots, uint64_t id);
 

@@ -12,8 +12,10 @@
 
 #define STAT_MAX_BYTES 4096
 #define STATE_FIELD 3
+#define FLAGS_FIELD 9
 #define NR_THREADS_FIELD 20
 #define START_FIELD 22
+#define KERNEL_THREAD_FLAG 0x00200000 /* PF_KTHREAD */
 
 /* The name is in parentheses and may hold blanks and parentheses itself: fields are counted from the
  * last ")". */
@@ -36,6 +38,8 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret_stat)
 			c++;
 		if (parse_digits(&c, end, 10, &value) < 0)
 			return -EBADMSG;
+		if (field == FLAGS_FIELD)
+			stat.flags = value;
 		if (field == NR_THREADS_FIELD)
 			stat.nr_threads = value;
 		if (field == START_FIELD)
@@ -45,16 +49,32 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret_stat)
 	return 0;
 }
 
-int proc_stat_read(int proc_fd, uint32_t pid, struct proc_stat *ret_stat)
+static int read_stat(int dir_fd, const char *path, struct proc_stat *ret_stat)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(STAT_MAX_BYTES);
-	char path[32];
 
-	snprintf(path, sizeof(path), "%u/stat", pid);
-	int r = file_read_at(proc_fd, path, &text);
+	int r = file_read_at(dir_fd, path, &text);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
 	return proc_stat_parse(strbuf_str(&text), text.len, ret_stat);
+}
+
+int proc_stat_read(int proc_fd, uint32_t pid, struct proc_stat *ret_stat)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%u/stat", pid);
+	return read_stat(proc_fd, path, ret_stat);
+}
+
+int proc_stat_read_at(int dir_fd, struct proc_stat *ret_stat)
+{
+	return read_stat(dir_fd, "stat", ret_stat);
+}
+
+bool proc_stat_is_kernel_thread(const struct proc_stat *stat)
+{
+	return stat->flags & KERNEL_THREAD_FLAG;
 }
 
 bool proc_stat_is_leader_dead(const struct proc_stat *stat)

@@ -11,6 +11,7 @@
 
 struct proc_stat {
 	char state; /* field 3, of the first thread */
+	uint64_t flags; /* field 9: PF_… of the kernel's sched.h */
 	uint64_t nr_threads; /* field 20; counts a first thread that has ended before the others */
 	uint64_t start_ticks; /* field 22, since boot */
 };
@@ -20,6 +21,11 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret_stat) mu
 
 /* Reads PID/stat below `proc_fd`. Errors: -ESRCH, -EBADMSG, what open() and read() say. */
 int proc_stat_read(int proc_fd, uint32_t pid, struct proc_stat *ret_stat) must_check;
+
+/* The same below the directory of a process or of a thread. */
+int proc_stat_read_at(int dir_fd, struct proc_stat *ret_stat) must_check;
+
+bool proc_stat_is_kernel_thread(const struct proc_stat *stat);
 
 /* Whether the first thread has ended; the process is waiting to be reaped, or lives on in others. */
 bool proc_stat_is_leader_dead(const struct proc_stat *stat);

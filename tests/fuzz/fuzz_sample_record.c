@@ -20,7 +20,7 @@ static void check_inside(const void *part, size_t part_len, const uint8_t *data,
 
 static void check_sample(const struct sample_record *record, const uint8_t *data, size_t len)
 {
-	uint64_t frames[MAX_KERNEL_FRAMES];
+	__u64 frames[MAX_KERNEL_FRAMES];
 	struct stack_copy copy;
 
 	check_inside(record->chain, record->nr_chain * sizeof(uint64_t), data, len);

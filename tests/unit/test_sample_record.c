@@ -81,7 +81,7 @@ static void kernel_frames_are_without_marks_and_user_frames(void **state)
 {
 	struct perf_bytes in = sample_bytes(&whole);
 	struct sample_record record = parse(&in);
-	uint64_t frames[MAX_KERNEL_FRAMES];
+	__u64 frames[MAX_KERNEL_FRAMES];
 	(void)state;
 
 	assert_int_equal(sample_record_kernel_frames(&record, frames, array_len(frames)), 2);

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples without BPF. On each CPU a cpu-clock event writes, for each sample, the kernel's call chain, the user registers and
+ * a copy of the top of the user stack into a ring; and, as they happen, forks, execs, names and exits. All rings are read in
+ * the order of time, so that a sample meets its task as it was:
+ *
+ *	ring of CPU 0 ─┐
+ *	ring of CPU 1 ─┼▶ ring_merge ─▶ record ─┬▶ task ─▶ task_table, perf_targets
+ *	      …       ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
+ *
+ * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound.
+ *
+ * Ring sizes: samples are large, and all of them lie in memory that cannot be swapped. A ring has room for what comes in
+ * RING_POLLS polling intervals, as far as all rings together stay below RINGS_MAX_BYTES, and for RING_LEAST_SAMPLES in any
+ * case. Half a full ring wakes the reader before its time. */
+#include "capture/capture_ops.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "capture/perf_clock.h"
+#include "capture/perf_open.h"
+#include "capture/perf_regs.h"
+#include "capture/perf_targets.h"
+#include "capture/ring_merge.h"
+#include "capture/task_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#define RING_POLLS 8
+#define RING_LEAST_SAMPLES 3
+#define RINGS_MAX_BYTES (UINT64_C(128) << 20)
+#define SAMPLE_EXTRA_BYTES 1536 /* of a sample, beside the stack: a long call chain, registers */
+
+/* A CPU may take so long to write a record whose time it has taken. */
+#define SETTLE_NS NSEC_PER_MSEC
+
+struct capture_perf {
+	struct capture base;
+	struct perf_event_attr attr; /* as far as the kernel knows it, once an event is open */
+	struct perf_ring_size ring_size;
+	struct perf_clock clock;
+	struct ring_merge merge;
+	struct cgroup_ids *cgroups; /* owned */
+	struct task_table *tasks; /* owned */
+	struct perf_targets targets;
+	uint32_t cgroup_default; /* this and the next: see struct capture */
+	uint64_t *cgroup_slots; /* owned */
+	int wake_fd; /* owned; epoll(7) over all rings */
+	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
+	void *unwind_data;
+	void (*handle)(const struct sample_event *event, void *data); /* during a poll */
+	void *handle_data;
+	uint64_t nr_polled;
+	uint64_t counts[STAT_NR]; /* by enum bpf_stat */
+	uint64_t nr_bad_records;
+	uint64_t nr_cgroups;
+	uint64_t nr_throttled;
+	struct sample_event event; /* the one that is being made */
+};
+
+static struct perf_event_attr make_attr(const struct capture_opts *opts)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = opts->frequency_hz,
+		.sample_type = SAMPLE_RECORD_TYPE,
+		.exclude_idle = !opts->include_idle,
+		.exclude_callchain_user = 1,
+		.sample_regs_user = perf_regs_mask,
+		.sample_stack_user = opts->stack_copy_bytes,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1, /* of half the ring, as none is given */
+	};
+}
+
+static struct perf_ring_size ring_size(const struct capture_opts *opts)
+{
+	uint64_t sample_bytes = opts->stack_copy_bytes + SAMPLE_EXTRA_BYTES;
+	uint64_t nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t nr_samples = opts->frequency_hz * opts->poll_interval_ns * RING_POLLS /
+			      NSEC_PER_SEC;
+	struct perf_ring_size size = {
+		.bytes = perf_ring_round_bytes(nr_samples * sample_bytes),
+		.least = perf_ring_round_bytes(RING_LEAST_SAMPLES * sample_bytes),
+	};
+
+	while (size.bytes * nr_cpus > RINGS_MAX_BYTES)
+		size.bytes /= 2;
+	if (size.bytes < size.least)
+		size.bytes = size.least;
+	return size;
+}
+
+static int add_ring(struct capture_perf *capture, const struct perf_ring *ring,
+		    struct merged_ring **ret_ring)
+{
+	struct epoll_event interest = { .events = EPOLLIN };
+
+	if (epoll_ctl(capture->wake_fd, EPOLL_CTL_ADD, ring->fd, &interest) < 0)
+		return -errno;
+	return ring_merge_add(&capture->merge, ring, ret_ring);
+}
+
+static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
+{
+	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	struct capture_perf *capture = data;
+	struct merged_ring *added;
+	struct perf_ring ring;
+
+	int r = perf_ring_open(&capture->attr, &place, &capture->ring_size, &ring);
+	if (r < 0)
+		return r;
+	r = add_ring(capture, &ring, &added);
+	if (r < 0) {
+		perf_ring_close(&ring);
+		return r;
+	}
+	*ret_event_fd = ring.fd;
+	*ret_timer = added;
+	return 0;
+}
+
+/* What the ring has is read by the next poll. */
+static void close_timer(void *timer, void *data)
+{
+	struct merged_ring *ring = timer;
+
+	(void)data;
+	(void)ioctl(ring->ring.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ring_merge_retire(ring);
+}
+
+static void count(struct capture_perf *capture, uint32_t stat)
+{
+	capture->counts[stat]++;
+}
+
+/* Counts the sample when it is not wanted. */
+static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *task)
+{
+	enum cgroup_verdict fallback = capture->cgroup_default;
+
+	if (fallback == CGROUP_UNFILTERED)
+		return true;
+	enum cgroup_verdict verdict = cgroup_ids_verdict(capture->cgroups, task->cgroup,
+							 &capture->base.verdicts, fallback);
+	if (verdict == CGROUP_EXCLUDED)
+		count(capture, STAT_EXCLUDED);
+	else if (verdict != CGROUP_WANTED)
+		count(capture, STAT_UNDECIDED);
+	return verdict == CGROUP_WANTED;
+}
+
+/* The thread itself: names, process, cgroup. An idle CPU's is the kernel's and has no entry in /proc. */
+static bool describe_idle(struct capture_perf *capture, const struct sample_record *record)
+{
+	struct sample_event *event = &capture->event;
+
+	snprintf(event->thread_comm, sizeof(event->thread_comm), "swapper/%u", record->cpu);
+	memcpy(event->process_comm, event->thread_comm, sizeof(event->process_comm));
+	event->cgroup_id = cgroup_ids_id(capture->cgroups,
+					 cgroup_ids_get(capture->cgroups, "/", 1));
+	return true;
+}
+
+/* Whether the sample is wanted, as far as /proc must be asked to say so; fills in whose it is. */
+static bool describe_task(struct capture_perf *capture, const struct sample_record *record)
+{
+	struct sample_event *event = &capture->event;
+	const struct task *task = task_table_get(capture->tasks, event->pid, event->tid,
+						 event->time_ns);
+
+	if (!task) {
+		count(capture, STAT_NO_SCRATCH);
+		return false;
+	}
+	if (!cgroup_is_wanted(capture, task))
+		return false;
+	if (!perf_targets_want_ids(&capture->targets, record->pid, record->tid)) {
+		count(capture, STAT_FILTERED);
+		return false;
+	}
+	event->cgroup_id = cgroup_ids_id(capture->cgroups, task->cgroup);
+	memcpy(event->thread_comm, task->comm, sizeof(event->thread_comm));
+	if (task->is_kernel_thread)
+		event->unwind_result = UNWIND_KERNEL_THREAD;
+	if (event->pid != event->tid)
+		task = task_table_get(capture->tasks, event->pid, event->pid, event->time_ns);
+	if (task) {
+		event->start_ns = task->start_ns;
+		memcpy(event->process_comm, task->comm, sizeof(event->process_comm));
+	}
+	if (!perf_targets_want_comms(&capture->targets, event)) {
+		count(capture, STAT_FILTERED);
+		return false;
+	}
+	return true;
+}
+
+static void add_kernel_frames(struct capture_perf *capture, const struct sample_record *record)
+{
+	struct sample_event *event = &capture->event;
+
+	if (event->in_user)
+		return;
+	event->nr_kernel = (uint16_t)sample_record_kernel_frames(record, event->frames,
+								 MAX_KERNEL_FRAMES);
+	if (event->nr_kernel == 0)
+		count(capture, STAT_KERNEL_STACK_FAILED);
+}
+
+/* Sets the result where it is known without unwinding; returns whether it is not. */
+static bool read_user_regs(const struct sample_record *record, struct sample_event *event,
+			   struct stack_copy *ret_copy)
+{
+	struct stack_copy copy = { .bytes = record->stack, .len = record->stack_bytes };
+
+	if (event->unwind_result == UNWIND_KERNEL_THREAD)
+		return false;
+	event->unwind_result = UNWIND_NO_REGISTERS;
+	if (record->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return false;
+	perf_regs_to_copy(record->regs, &copy);
+	copy.address = copy.regs[CFI_SP];
+	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
+	if (copy.ip == 0 && copy.address == 0)
+		return false;
+	event->unwind_result = UNWIND_COMPAT;
+	if (record->abi == PERF_SAMPLE_REGS_ABI_32)
+		return false;
+	event->unwind_result = UNWIND_NEW_PROCESS;
+	*ret_copy = copy;
+	return true;
+}
+
+static void hand_out(struct capture_perf *capture, const struct sample_record *record)
+{
+	struct sample_event *event = &capture->event;
+	struct stack_copy copy;
+
+	add_kernel_frames(capture, record);
+	if (read_user_regs(record, event, &copy) && capture->unwind)
+		capture->unwind(&copy, event, capture->unwind_data);
+	count(capture, STAT_UNWIND_FIRST + event->unwind_result);
+	count(capture, STAT_SENT);
+	capture->handle(event, capture->handle_data);
+}
+
+/* A process that has been reaped, or is of a pid namespace that we cannot see, has no number. */
+static uint32_t visible_id(uint32_t id)
+{
+	return id <= INT32_MAX ? id : 0;
+}
+
+static void handle_sample(struct capture_perf *capture, const struct sample_record *record)
+{
+	struct sample_event *event = &capture->event;
+
+	memset(event, 0, offsetof(struct sample_event, frames));
+	event->time_ns = record->time_ns;
+	event->pid = visible_id(record->pid);
+	event->tid = visible_id(record->tid);
+	event->cpu = record->cpu;
+	event->in_user = record->in_user;
+	if (capture->cgroup_default == CGROUP_UNFILTERED &&
+	    !perf_targets_want_ids(&capture->targets, record->pid, record->tid)) {
+		count(capture, STAT_FILTERED);
+		return;
+	}
+	bool is_wanted = event->tid == 0 ? describe_idle(capture, record)
+					 : describe_task(capture, record);
+	if (is_wanted)
+		hand_out(capture, record);
+}
+
+static void handle_record(struct capture_perf *capture, const void *bytes, size_t len)
+{
+	struct sample_record record;
+
+	capture->nr_polled++;
+	if (sample_record_parse(bytes, len, &record) < 0) {
+		capture->nr_bad_records++;
+		return;
+	}
+	record.time_ns = perf_clock_to_mono_ns(&capture->clock, record.time_ns);
+	if (record.kind == SAMPLE_RECORD_SAMPLE) {
+		handle_sample(capture, &record);
+		return;
+	}
+	if (record.kind == SAMPLE_RECORD_LOST)
+		capture->counts[STAT_RING_FULL] += record.nr_lost;
+	if (record.kind == SAMPLE_RECORD_THROTTLE)
+		capture->nr_throttled++;
+	if (record.kind == SAMPLE_RECORD_FORK)
+		perf_targets_fork(&capture->targets, record.parent_pid, record.pid);
+	task_table_handle(capture->tasks, &record);
+}
+
+/* By perf's clock. When no timer runs nothing more comes. */
+static uint64_t settled_ns(const struct capture_perf *capture, uint64_t now_ns)
+{
+	if (cpu_timers_count(capture->base.timers) == 0)
+		return UINT64_MAX;
+	return now_ns - SETTLE_NS - (uint64_t)capture->clock.offset_ns;
+}
+
+static uint64_t poll_samples(struct capture *base,
+			     void (*handle)(const struct sample_event *event, void *data),
+			     void *data)
+{
+	struct capture_perf *capture = (struct capture_perf *)base;
+	uint64_t now_ns = clock_mono_ns();
+	const void *record;
+	size_t len;
+
+	capture->handle = handle;
+	capture->handle_data = data;
+	capture->nr_polled = 0;
+	perf_clock_update(&capture->clock);
+	uint64_t until_ns = settled_ns(capture, now_ns);
+	task_table_begin(capture->tasks, now_ns);
+	ring_merge_begin(&capture->merge);
+	while (ring_merge_next(&capture->merge, until_ns, &record, &len))
+		handle_record(capture, record, len);
+	return capture->nr_polled;
+}
+
+static void poll_cgroups(struct capture *base,
+			 void (*handle)(const struct cgroup_event *event, void *data), void *data)
+{
+	struct capture_perf *capture = (struct capture_perf *)base;
+	struct cgroup_event event;
+
+	while (cgroup_ids_next_birth(capture->cgroups, &event)) {
+		capture->nr_cgroups++;
+		handle(&event, data);
+	}
+}
+
+static int get_wake_fd(const struct capture *base)
+{
+	return ((const struct capture_perf *)base)->wake_fd;
+}
+
+static int add_pid(struct capture *base, uint32_t pid)
+{
+	return perf_targets_add_pid(&((struct capture_perf *)base)->targets, pid);
+}
+
+static void get_stats(const struct capture *base, struct capture_stats *stats)
+{
+	const struct capture_perf *capture = (const struct capture_perf *)base;
+	struct task_table_stats tasks = task_table_get_stats(capture->tasks);
+
+	memcpy(stats->bpf, capture->counts, sizeof(stats->bpf));
+	stats->nr_bad_records = capture->nr_bad_records + capture->merge.nr_bad;
+	stats->nr_cgroups = capture->nr_cgroups;
+	stats->nr_throttled = capture->nr_throttled;
+	stats->nr_tasks = tasks.nr_tasks;
+	stats->nr_task_reads = tasks.nr_reads;
+	stats->ring_bytes = capture->ring_size.bytes;
+}
+
+static void close_perf(struct capture *base)
+{
+	struct capture_perf *capture = (struct capture_perf *)base;
+
+	ring_merge_done(&capture->merge);
+	perf_clock_close(&capture->clock);
+	perf_targets_done(&capture->targets);
+	task_table_free(capture->tasks);
+	cgroup_ids_free(capture->cgroups);
+	cleanup_closep(&capture->wake_fd);
+	free(capture->cgroup_slots);
+	free(capture);
+}
+
+static const struct capture_ops ops = {
+	.path = CAPTURE_PERF,
+	.close = close_perf,
+	.poll = poll_samples,
+	.poll_cgroups = poll_cgroups,
+	.get_wake_fd = get_wake_fd,
+	.add_pid = add_pid,
+	.get_stats = get_stats,
+};
+
+static int set_up_tasks(struct capture_perf *capture, const struct capture_opts *opts)
+{
+	int r = cgroup_ids_new(opts->cgroup_fs, &capture->cgroups);
+	if (r < 0)
+		return r;
+	const struct task_table_opts tasks = {
+		.proc_fd = opts->proc_fd,
+		.cgroups = capture->cgroups,
+		.cgroup_hierarchy = opts->cgroup_hierarchy,
+		.marks_execs = capture->attr.comm_exec,
+	};
+	return task_table_new(&tasks, &capture->tasks);
+}
+
+/* Finds out what the kernel knows before the timers run, and whether it lets us. */
+static int try_event(struct capture_perf *capture)
+{
+	struct perf_event_attr attr = capture->attr;
+
+	attr.disabled = 1;
+	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
+	if (fd < 0 && fd != -ENODEV)
+		return fd;
+	attr.disabled = 0;
+	capture->attr = attr;
+	return perf_clock_open(&capture->clock, &attr);
+}
+
+static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
+{
+	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
+
+	capture->cgroup_slots = calloc(CGROUP_SLOTS, sizeof(*capture->cgroup_slots));
+	if (!capture->cgroup_slots)
+		return -ENOMEM;
+	capture->base.verdicts.slots = capture->cgroup_slots;
+	capture->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->wake_fd < 0)
+		return -errno;
+	int r = try_event(capture);
+	if (r == 0)
+		r = set_up_tasks(capture, opts);
+	if (r == 0)
+		r = perf_targets_init(&capture->targets, opts);
+	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
+}
+
+int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		      struct capture **ret_capture)
+{
+	struct capture_perf *capture = calloc(1, sizeof(*capture));
+
+	if (!capture)
+		return -ENOMEM;
+	_cleanup_(capture_closep) struct capture *base = &capture->base;
+	base->ops = &ops;
+	base->cgroup_default = &capture->cgroup_default;
+	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF };
+	capture->wake_fd = -EBADF;
+	capture->attr = make_attr(opts);
+	capture->ring_size = ring_size(opts);
+	capture->unwind = opts->unwind;
+	capture->unwind_data = opts->unwind_data;
+
+	int r = set_up(capture, opts);
+	if (r == -ENOSPC)
+		strbuf_append_str(reterr_msg, "too many targets");
+	if (r == 0)
+		*ret_capture = take_ptr(base);
+	return r;
+}

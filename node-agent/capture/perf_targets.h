@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which processes, threads and names are wanted: what bpf/filter.bpf.h decides, in user space. */
+#ifndef CAPTURE_PERF_TARGETS_H
+#define CAPTURE_PERF_TARGETS_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "capture/capture.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERF_TARGETS_MAX 65536 /* of each kind */
+
+struct number_set {
+	uint32_t *items; /* owned */
+	size_t nr_items, cap_items;
+	struct htable index;
+};
+
+struct perf_targets {
+	struct number_set pids;
+	struct number_set tids;
+	const char *const *comms; /* borrowed */
+	size_t nr_comms;
+	bool filter_by_pid;
+	bool follow_forks;
+};
+
+/* Names are borrowed from the options. Errors: -ENOSPC too many, -ENOMEM. */
+int perf_targets_init(struct perf_targets *targets, const struct capture_opts *opts) must_check;
+void perf_targets_done(struct perf_targets *targets);
+
+/* Errors: as above. */
+int perf_targets_add_pid(struct perf_targets *targets, uint32_t pid) must_check;
+
+/* The process has a child, which is wanted where forks are followed. When there are too many already it is not. */
+void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32_t pid);
+
+bool perf_targets_want_ids(const struct perf_targets *targets, uint32_t pid, uint32_t tid);
+
+/* By the names of the thread and of the process. */
+bool perf_targets_want_comms(const struct perf_targets *targets, const struct sample_event *event);
+
+#endif

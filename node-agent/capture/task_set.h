@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads and processes by their thread id, in order of use, bounded. A process is its first thread's entry. */
+#ifndef CAPTURE_TASK_SET_H
+#define CAPTURE_TASK_SET_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "bpf/shared/events.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct task {
+	TAILQ_ENTRY(task) link;
+	uint32_t tid; /* 0: the row is unused */
+	uint32_t pid;
+	uint32_t parent_tid; /* who made it; 0: not known */
+	uint32_t cgroup; /* see cgroup_ids.h, of this generation: */
+	uint64_t cgroup_generation;
+	uint64_t start_ns; /* of a process, since boot; 0: not known */
+	uint64_t
+		read_ns; /* when /proc was asked; 0: never, or not since something happened to it */
+	bool is_kernel_thread; /* as far as /proc was asked */
+	bool has_comm;
+	char comm[TASK_COMM_LEN];
+};
+
+TAILQ_HEAD(task_queue, task);
+
+struct task_set {
+	struct task *rows; /* owned array of max_tasks */
+	size_t max_tasks;
+	size_t nr_rows; /* rows that were ever used */
+	size_t nr_tasks;
+	struct htable by_tid;
+	struct task_queue used; /* least recently used first */
+	struct task_queue unused;
+};
+
+/* `max_tasks` is more than 0. Errors: -ENOMEM. */
+int task_set_init(struct task_set *set, size_t max_tasks) must_check;
+void task_set_done(struct task_set *set);
+
+/* The entry of a thread, or NULL; it stays where it is until it is removed. */
+struct task *task_set_find(const struct task_set *set, uint32_t tid);
+
+/* The entry of a thread, new and empty when it is not there or is of another process. When full, the least recently used one
+ * makes room: other entries may not be valid after this. NULL without memory. */
+struct task *task_set_take(struct task_set *set, uint32_t pid, uint32_t tid);
+
+/* NULL is fine. */
+void task_set_remove(struct task_set *set, struct task *task);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/task_table.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "capture/proc_cgroup.h"
+#include "process/proc_stat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX_BYTES 65536 /* of /proc/PID/cgroup: a line for each v1 controller */
+#define MAX_ANCESTORS 8 /* that are asked for a cgroup */
+
+struct task_table {
+	struct task_table_opts opts;
+	struct task_set set;
+	uint64_t now_ns;
+	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+	uint64_t tick_ns; /* of times in /proc */
+	uint64_t lost_ns; /* what was read before is doubtful */
+	uint64_t nr_refreshes; /* since task_table_begin() */
+	uint64_t nr_reads;
+};
+
+int task_table_new(const struct task_table_opts *opts, struct task_table **ret_table)
+{
+	_cleanup_free_ struct task_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	table->opts = *opts;
+	table->tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	int r = task_set_init(&table->set, TASK_TABLE_MAX);
+	if (r == 0)
+		*ret_table = take_ptr(table);
+	return r;
+}
+
+void task_table_free(struct task_table *table)
+{
+	if (!table)
+		return;
+	task_set_done(&table->set);
+	free(table);
+}
+
+void task_table_begin(struct task_table *table, uint64_t now_ns)
+{
+	table->now_ns = now_ns;
+	table->boot_offset_ns = clock_read_ns(CLOCK_BOOTTIME) - clock_mono_ns();
+	table->nr_refreshes = 0;
+}
+
+static void set_comm(struct task *task, const char *comm)
+{
+	memset(task->comm, 0, sizeof(task->comm));
+	memcpy(task->comm, comm, strnlen(comm, sizeof(task->comm) - 1));
+	task->has_comm = true;
+}
+
+/* A child has its parent's name, and its cgroup until /proc says otherwise. */
+static void handle_fork(struct task_table *table, const struct sample_record *record)
+{
+	struct task *child = task_set_find(&table->set, record->tid);
+
+	task_set_remove(&table->set, child);
+	child = task_set_take(&table->set, record->pid, record->tid);
+	if (!child)
+		return;
+	child->parent_tid = record->parent_tid;
+	const struct task *parent = task_set_find(&table->set, record->parent_tid);
+	if (!parent)
+		return;
+	if (parent->has_comm)
+		set_comm(child, parent->comm);
+	child->cgroup = parent->cgroup;
+	child->cgroup_generation = parent->cgroup_generation;
+}
+
+/* What calls exec() may have been moved just before, as containers are. */
+static void handle_comm(struct task_table *table, const struct sample_record *record)
+{
+	struct task *task = task_set_take(&table->set, record->pid, record->tid);
+
+	if (!task)
+		return;
+	set_comm(task, record->comm);
+	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid)
+		task->read_ns = 0;
+}
+
+void task_table_handle(struct task_table *table, const struct sample_record *record)
+{
+	switch (record->kind) {
+	case SAMPLE_RECORD_FORK:
+		handle_fork(table, record);
+		break;
+	case SAMPLE_RECORD_COMM:
+		handle_comm(table, record);
+		break;
+	case SAMPLE_RECORD_EXIT:
+		task_set_remove(&table->set, task_set_find(&table->set, record->tid));
+		break;
+	case SAMPLE_RECORD_LOST:
+		table->lost_ns = table->now_ns;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The kernel's workers have in /proc what they are working on behind their name. */
+static void cut_worker_name(char *comm)
+{
+	if (strncmp(comm, "kworker/", strlen("kworker/")) == 0)
+		comm[strcspn(comm, "+-")] = '\0';
+}
+
+static void read_comm(struct task *task, int dir_fd)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);
+
+	if (file_read_at(dir_fd, "comm", &text) < 0 || text.len == 0)
+		return;
+	text.data[strcspn(text.data, "\n")] = '\0';
+	if (task->is_kernel_thread)
+		cut_worker_name(text.data);
+	set_comm(task, text.data);
+}
+
+static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);
+	const char *path;
+	size_t len;
+
+	if (file_read_at(dir_fd, "cgroup", &text) < 0 ||
+	    proc_cgroup_find(strbuf_str(&text), text.len, table->opts.cgroup_hierarchy, &path,
+			     &len) < 0)
+		return;
+	task->cgroup = cgroup_ids_get(table->opts.cgroups, path, len);
+	task->cgroup_generation = cgroup_ids_generation(table->opts.cgroups);
+}
+
+/* Whether a task that /proc says started then was there when a sample was taken; else the pid is another's by now. */
+static bool was_there(const struct task_table *table, const struct proc_stat *stat,
+		      uint64_t time_ns)
+{
+	return stat->start_ticks * table->tick_ns <=
+	       time_ns + table->boot_offset_ns + table->tick_ns;
+}
+
+/* The directory stands for one task, whoever gets its number later. Of a process it is that of its first thread. */
+static void read_task(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	struct proc_stat stat;
+	char path[48];
+
+	snprintf(path, sizeof(path), "%u/task/%u", task->pid, task->tid);
+	table->nr_reads++;
+	_cleanup_close_ int dir_fd = openat(table->opts.proc_fd, path,
+					    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd < 0 || proc_stat_read_at(dir_fd, &stat) < 0 || !was_there(table, &stat, time_ns))
+		return;
+	task->start_ns = stat.start_ticks * table->tick_ns;
+	task->is_kernel_thread = proc_stat_is_kernel_thread(&stat);
+	if (!task->has_comm || task->read_ns < table->lost_ns)
+		read_comm(task, dir_fd);
+	read_cgroup(table, task, dir_fd);
+}
+
+static bool has_cgroup(const struct task_table *table, const struct task *task)
+{
+	return task->cgroup != CGROUP_IDS_NONE &&
+	       task->cgroup_generation == cgroup_ids_generation(table->opts.cgroups);
+}
+
+/* Whether /proc is to be asked now. */
+static bool must_read(struct task_table *table, const struct task *task)
+{
+	if (task->read_ns == 0 || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
+		return true;
+	if (task->read_ns >= table->lost_ns && table->now_ns < task->read_ns + TASK_TRUST_NS)
+		return false;
+	return table->nr_refreshes++ < TASK_REFRESHES;
+}
+
+static void refresh(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	if (!must_read(table, task))
+		return;
+	read_task(table, task, time_ns);
+	task->read_ns = table->now_ns;
+}
+
+/* Of a task that was gone before it could be asked: where those were that made it. */
+static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	struct task *ancestor = task;
+
+	for (int i = 0; i < MAX_ANCESTORS && !has_cgroup(table, task); i++) {
+		ancestor = task_set_find(&table->set, ancestor->parent_tid);
+		if (!ancestor)
+			return;
+		refresh(table, ancestor, time_ns);
+		task->cgroup = ancestor->cgroup;
+		task->cgroup_generation = ancestor->cgroup_generation;
+	}
+}
+
+const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns)
+{
+	struct task *task = task_set_take(&table->set, pid, tid);
+
+	if (!task)
+		return NULL;
+	refresh(table, task, time_ns);
+	if (!has_cgroup(table, task))
+		inherit_cgroup(table, task, time_ns);
+	return task;
+}
+
+struct task_table_stats task_table_get_stats(const struct task_table *table)
+{
+	return (struct task_table_stats){
+		.nr_tasks = table->set.nr_tasks,
+		.nr_reads = table->nr_reads,
+	};
+}
