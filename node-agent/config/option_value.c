@@ -15,6 +15,9 @@
 #define FREQUENCY_MAX_HZ 10000
 #define DURATION_MAX_NS (366 * 24 * 3600 * NSEC_PER_SEC)
 #define MEMORY_MIN_BYTES (UINT64_C(1) << 20)
+#define STACK_MIN_BYTES 1024
+#define STACK_MAX_BYTES 65528
+#define STACK_UNIT_BYTES 8
 #define PID_MAX_LIMIT (1u << 22) /* the kernel's, on 64-bit machines */
 #define CPU_MAX (LIST_ITEMS_MAX - 1)
 #define WORD_MAX_BYTES 512 /* of those that commas separate */
@@ -94,6 +97,35 @@ static int parse_verify(const char *text, void *field)
 	if (r < 0)
 		return r;
 	*(enum http_verify *)field = (enum http_verify)r;
+	return 0;
+}
+
+static int parse_capture(const char *text, void *field)
+{
+	static const char *const words[] = {
+		[OPTION_CAPTURE_AUTO] = "auto",
+		[OPTION_CAPTURE_BPF] = "bpf",
+		[OPTION_CAPTURE_PERF] = "perf",
+	};
+
+	int r = find_word(words, array_len(words), text);
+	if (r < 0)
+		return r;
+	*(enum option_capture *)field = (enum option_capture)r;
+	return 0;
+}
+
+/* What perf takes: a record has at most 64K. */
+static int parse_stack_bytes(const char *text, void *field)
+{
+	uint64_t bytes;
+
+	int r = parse_bytes(text, &bytes);
+	if (r < 0)
+		return r;
+	if (bytes < STACK_MIN_BYTES || bytes > STACK_MAX_BYTES || bytes % STACK_UNIT_BYTES != 0)
+		return -ERANGE;
+	*(uint32_t *)field = (uint32_t)bytes;
 	return 0;
 }
 
@@ -203,6 +235,10 @@ const struct value_type value_verify = { "a way to verify a certificate",
 					 .parse = parse_verify };
 const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_PLAIN,
 					   .parse = parse_demangle };
+const struct value_type value_capture = { "a way to capture", "auto, bpf or perf", STORE_PLAIN,
+					  .parse = parse_capture };
+const struct value_type value_stack_bytes = { "a size from 1K to 65528 that is a multiple of 8",
+					      "32K", STORE_PLAIN, .parse = parse_stack_bytes };
 const struct value_type value_pids = { "a list of process or thread ids", "1234 or 1234,5678",
 				       STORE_NUMBERS, .parse = parse_pids };
 const struct value_type value_cpus = { "a list of CPUs", "0-3,8", STORE_NUMBERS,

@@ -26,6 +26,12 @@ enum command_id {
 	COMMAND_ALLOW_PERF = 64,
 };
 
+enum option_capture {
+	OPTION_CAPTURE_AUTO,
+	OPTION_CAPTURE_BPF,
+	OPTION_CAPTURE_PERF,
+};
+
 enum option_demangle {
 	OPTION_DEMANGLE_NONE,
 	OPTION_DEMANGLE_SHORT,
@@ -100,6 +106,9 @@ struct options {
 	uint64_t health_timeout_ns; /* for all of it */
 
 	char *paranoid_file; /* of allow-perf; NULL: where it always is */
+
+	enum option_capture capture; /* how samples are taken */
+	uint32_t stack_copy_bytes; /* by perf, of each user stack */
 
 	/* What functions are called. */
 	enum option_demangle demangle;

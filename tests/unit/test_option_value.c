@@ -82,6 +82,37 @@ static void styles_of_names_are_three(void **state)
 	assert_int_equal(style, OPTION_DEMANGLE_SHORT);
 }
 
+static void ways_to_capture_are_three(void **state)
+{
+	static const char *const wrong[] = { "", "Perf", "perf ", "ebpf", "0" };
+	enum option_capture capture = OPTION_CAPTURE_AUTO;
+	(void)state;
+
+	assert_int_equal(value_store(&value_capture, "bpf", &capture), 0);
+	assert_int_equal(capture, OPTION_CAPTURE_BPF);
+	assert_int_equal(value_store(&value_capture, "auto", &capture), 0);
+	assert_int_equal(capture, OPTION_CAPTURE_AUTO);
+	assert_int_equal(value_store(&value_capture, "perf", &capture), 0);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_capture, wrong[i], &capture), -EINVAL);
+	assert_int_equal(capture, OPTION_CAPTURE_PERF);
+}
+
+static void copies_of_stacks_have_bounds(void **state)
+{
+	static const char *const wrong[] = { "0", "1016", "65536", "64K", "32769", "1G" };
+	uint32_t bytes = 0;
+	(void)state;
+
+	assert_int_equal(value_store(&value_stack_bytes, "1K", &bytes), 0);
+	assert_int_equal(bytes, 1024);
+	assert_int_equal(value_store(&value_stack_bytes, "65528", &bytes), 0);
+	for (size_t i = 0; i < array_len(wrong); i++)
+		assert_int_equal(value_store(&value_stack_bytes, wrong[i], &bytes), -ERANGE);
+	assert_int_equal(value_store(&value_stack_bytes, "much", &bytes), -EINVAL);
+	assert_int_equal(bytes, 65528);
+}
+
 static void a_switch_is_on_or_off(void **state)
 {
 	static const char *const wrong[] = { "", "maybe", "2", "on off" };
@@ -118,6 +149,8 @@ int main(void)
 		cmocka_unit_test(other_lists_of_urls_are_refused),
 		cmocka_unit_test(a_list_of_urls_has_a_bound),
 		cmocka_unit_test(styles_of_names_are_three),
+		cmocka_unit_test(ways_to_capture_are_three),
+		cmocka_unit_test(copies_of_stacks_have_bounds),
 		cmocka_unit_test(a_switch_is_on_or_off),
 		cmocka_unit_test(directories_are_absolute),
 	};

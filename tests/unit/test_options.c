@@ -22,6 +22,8 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(record.symbol_memory_max, 256 << 20);
 	assert_int_equal(record.unwind_memory_max, 256 << 20);
 	assert_null(record.unwind_cache_dir);
+	assert_int_equal(record.capture, OPTION_CAPTURE_AUTO);
+	assert_int_equal(record.stack_copy_bytes, 32768);
 	assert_int_equal(record.demangle, OPTION_DEMANGLE_SHORT);
 	assert_true(record.inlines);
 	assert_string_equal(record.debug_dir, "/usr/lib/debug");
@@ -244,6 +246,11 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "--symbol-memory 12M",
 	  "unknown option --symbol-memory; did you mean --symbol-memory-max? "
 	  "See flamelet record --help" },
+	{ COMMAND_DOCTOR, "--capture ebpf",
+	  "--capture: \"ebpf\" is not a way to capture; write auto, bpf or perf" },
+	{ COMMAND_AGENT, "--stack-copy 64K",
+	  "--stack-copy: \"64K\" is not a size from 1K to 65528 that is a multiple of 8; write "
+	  "32K" },
 	{ COMMAND_RECORD, "--demangle Full",
 	  "--demangle: \"Full\" is not a way to demangle; write none, short or full" },
 	{ COMMAND_RECORD,
