@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture_choice.h"
 #include "cli/privileges.h"
 #include "cli/refusal.h"
 #include "cpu_follower.h"
@@ -10,6 +11,7 @@
 #include "k8s/kubelet.h"
 #include "k8s/pod_index.h"
 #include "target.h"
+#include "unwind/local_unwinder.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 #define MAX_PROCESSES 32768
 #define MAX_PODS 8192
+#define REASON_MAX_BYTES 4096
 #define SIDEBAND_RING_BYTES ((size_t)256 * 1024)
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
@@ -46,8 +49,10 @@ struct agent {
 	struct selection *selection;
 	struct sideband *sideband;
 	struct capture *capture;
+	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
 	struct unwind_memory *unwind_memory;
 	struct unwinder *unwinder;
+	struct local_unwinder *local_unwinder; /* NULL: BPF unwinds */
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
 	uint64_t nr_events_lost; /* as the pipeline was told */
@@ -166,6 +171,48 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
+static void collect_events(struct agent *agent)
+{
+	sideband_collect(agent->sideband);
+
+	struct sideband_stats stats = sideband_get_stats(agent->sideband);
+	uint64_t nr_lost = stats.nr_lost + stats.nr_dropped + stats.nr_bad_records;
+	if (nr_lost > agent->nr_events_lost) {
+		pipeline_lose_events(agent->pipeline, sideband_collected_until_ns(agent->sideband));
+		if (agent->local_unwinder)
+			local_unwinder_lose_events(agent->local_unwinder);
+	}
+	agent->nr_events_lost = nr_lost;
+}
+
+/* Events up to a time, so that a sample finds its process as it was when it was taken. */
+static void apply_events(struct agent *agent, uint64_t until_ns)
+{
+	const struct proc_event *event;
+
+	if (sideband_collected_until_ns(agent->sideband) < until_ns)
+		collect_events(agent);
+	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
+		pipeline_add_event(agent->pipeline, event);
+		if (agent->local_unwinder)
+			local_unwinder_follow(agent->local_unwinder, event);
+		sideband_pop(agent->sideband);
+	}
+}
+
+/* As BPF does, with what the process was when the copy was made. One that is not known yet is looked at before, so that its
+ * first stack is as whole as the others. */
+static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
+{
+	struct agent *agent = data;
+
+	apply_events(agent, event->time_ns);
+	if (!local_unwinder_unwind(agent->local_unwinder, copy, event))
+		return;
+	pipeline_meet_process(agent->pipeline, event, copy->ip);
+	(void)local_unwinder_unwind(agent->local_unwinder, copy, event);
+}
+
 static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 {
 	struct capture_opts opts = {
@@ -174,21 +221,38 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.cgroup_is_v1 = cgroup_fs_mode(agent->cgroup_fs) == CGROUP_MODE_LEGACY,
 		.cgroup_is_cpu = strcmp(cgroup_fs_controller(agent->cgroup_fs), "cpu") == 0,
 		.cgroup_hierarchy = cgroup_fs_hierarchy(agent->cgroup_fs),
+		.stack_copy_bytes = agent->options->stack_copy_bytes,
+		.proc_fd = agent->proc_fd,
+		.cgroup_fs = agent->cgroup_fs,
+		.unwind = unwind_copy,
+		.unwind_data = agent,
 	};
 
 	target_apply(&agent->target, agent->options, &opts);
-	int r = capture_open(&opts, reterr_msg, &agent->capture);
-	if (r < 0)
-		refusal_explain_load(r, reterr_msg);
-	return r;
+	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
+				   &agent->capture);
+}
+
+static bool is_by_perf(const struct agent *agent)
+{
+	return capture_path(agent->capture) == CAPTURE_PERF;
+}
+
+/* Where the unwinder's tables lie: in BPF's maps, or for the one that unwinds here. */
+static int make_unwind_memory(struct agent *agent)
+{
+	struct capture_maps maps = capture_get_maps(agent->capture);
+
+	if (!is_by_perf(agent))
+		return unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+					     &agent->unwind_memory);
+	int r = unwind_memory_local_new(agent->options->unwind_memory_max, &agent->unwind_memory);
+	return r < 0 ? r : local_unwinder_new(agent->unwind_memory, &agent->local_unwinder);
 }
 
 static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
 {
-	struct capture_maps maps = capture_get_maps(agent->capture);
-
-	int r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-				      &agent->unwind_memory);
+	int r = make_unwind_memory(agent);
 	const struct unwinder_opts opts = {
 		.memory = agent->unwind_memory,
 		.max_bytes = agent->options->unwind_memory_max,
@@ -237,6 +301,8 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
+			      .capture_path = is_by_perf(agent) ? capture_path_name(CAPTURE_PERF)
+								: NULL,
 			      .node_name = agent->options->node_name,
 			      .host_name = host_name },
 		.sink = agent->sink,
@@ -253,12 +319,14 @@ static void stop_pipeline(struct agent *agent)
 static void stop_unwinder(struct agent *agent)
 {
 	unwinder_stop(agent->unwinder);
+	local_unwinder_free(agent->local_unwinder);
 	unwind_memory_free(agent->unwind_memory);
 }
 
 static void stop_capture(struct agent *agent)
 {
 	capture_close(agent->capture);
+	strbuf_done(&agent->perf_reason);
 }
 
 static void stop_sideband(struct agent *agent)
@@ -310,9 +378,11 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 
 	if (!agent)
 		return -ENOMEM;
-	*agent = (struct agent){
-		.options = options, .sink = sink, .sink_data = sink_data, .proc_fd = -EBADF
-	};
+	*agent = (struct agent){ .options = options,
+				 .sink = sink,
+				 .sink_data = sink_data,
+				 .proc_fd = -EBADF,
+				 .perf_reason = strbuf_with_max(REASON_MAX_BYTES) };
 	for (size_t i = 0; i < array_len(stages); i++) {
 		int r = stages[i].start(agent, reterr_msg);
 
@@ -332,6 +402,20 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
+/* What is sampled faster than it is read is lost: with small rings sooner. */
+static void warn_of_small_rings(const struct agent *agent)
+{
+	struct capture_stats stats;
+
+	capture_get_stats(agent->capture, &stats);
+	if (stats.ring_bytes < stats.ring_bytes_wanted)
+		log_warn("buffers for samples have %llu KB a CPU in place of %llu, as no more "
+			 "memory "
+			 "may be locked: raise kernel.perf_event_mlock_kb, or give CAP_IPC_LOCK",
+			 (unsigned long long)stats.ring_bytes / 1024,
+			 (unsigned long long)stats.ring_bytes_wanted / 1024);
+}
+
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 {
 	agent->cpus = (struct cpu_follower){ .capture = agent->capture,
@@ -343,6 +427,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 		strbuf_append_str(reterr_msg, "none of these CPUs is online");
 	else if (r < 0)
 		refusal_append_perf(r, reterr_msg);
+	warn_of_small_rings(agent);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
 	return r;
@@ -384,6 +469,11 @@ int agent_select(struct agent *agent, const struct options *options, struct strb
 	return 0;
 }
 
+const char *agent_perf_reason(const struct agent *agent)
+{
+	return is_by_perf(agent) ? strbuf_str(&agent->perf_reason) : NULL;
+}
+
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
 	return capture_nr_cpus(agent->capture);
@@ -394,28 +484,11 @@ int agent_add_pid(struct agent *agent, uint32_t pid)
 	return capture_add_pid(agent->capture, pid);
 }
 
-static void collect_events(struct agent *agent)
+static void on_cgroup(const struct cgroup_event *event, void *data)
 {
-	sideband_collect(agent->sideband);
+	const struct agent *agent = data;
 
-	struct sideband_stats stats = sideband_get_stats(agent->sideband);
-	uint64_t nr_lost = stats.nr_lost + stats.nr_dropped + stats.nr_bad_records;
-	if (nr_lost > agent->nr_events_lost)
-		pipeline_lose_events(agent->pipeline, sideband_collected_until_ns(agent->sideband));
-	agent->nr_events_lost = nr_lost;
-}
-
-/* Events up to a time, so that a sample finds its process as it was when it was taken. */
-static void apply_events(struct agent *agent, uint64_t until_ns)
-{
-	const struct proc_event *event;
-
-	if (sideband_collected_until_ns(agent->sideband) < until_ns)
-		collect_events(agent);
-	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
-		pipeline_add_event(agent->pipeline, event);
-		sideband_pop(agent->sideband);
-	}
+	pipeline_follow_cgroup(agent->pipeline, event);
 }
 
 static void on_sample(const struct sample_event *sample, void *data)
@@ -423,17 +496,11 @@ static void on_sample(const struct sample_event *sample, void *data)
 	struct agent *agent = data;
 
 	apply_events(agent, sample->time_ns);
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
 	if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
 	else
 		pipeline_add_sample(agent->pipeline, sample);
-}
-
-static void on_cgroup(const struct cgroup_event *event, void *data)
-{
-	const struct agent *agent = data;
-
-	pipeline_follow_cgroup(agent->pipeline, event);
 }
 
 static void handle_pending(struct agent *agent)

@@ -56,6 +56,9 @@ int agent_select(struct agent *agent, const struct options *options, struct strb
  * would have no stacks. Takes half a second at most. */
 void agent_warm_up(struct agent *agent);
 
+/* Why samples are taken by perf and not by BPF, for people to read; NULL when they are not. Borrowed. */
+const char *agent_perf_reason(const struct agent *agent);
+
 /* CPUs sampled now. */
 uint32_t agent_nr_cpus(const struct agent *agent);
 

@@ -42,6 +42,7 @@ struct capture_perf {
 	struct capture base;
 	struct perf_event_attr attr; /* as far as the kernel knows it, once an event is open */
 	struct perf_ring_size ring_size;
+	size_t wanted_ring_bytes;
 	struct perf_clock clock;
 	struct ring_merge merge;
 	struct cgroup_ids *cgroups; /* owned */
@@ -371,6 +372,7 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	stats->nr_tasks = tasks.nr_tasks;
 	stats->nr_task_reads = tasks.nr_reads;
 	stats->ring_bytes = capture->ring_size.bytes;
+	stats->ring_bytes_wanted = capture->wanted_ring_bytes;
 }
 
 static void close_perf(struct capture *base)
@@ -458,6 +460,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	capture->wake_fd = -EBADF;
 	capture->attr = make_attr(opts);
 	capture->ring_size = ring_size(opts);
+	capture->wanted_ring_bytes = capture->ring_size.bytes;
 	capture->unwind = opts->unwind;
 	capture->unwind_data = opts->unwind_data;
 

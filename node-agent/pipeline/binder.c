@@ -201,6 +201,12 @@ static void bind_noted(struct binder *binder, struct process *process, uint64_t 
 	process->next_bind_ns = now_ns + wait_after(process->mappings);
 }
 
+void binder_bind(struct binder *binder, struct process *process, uint64_t now_ns)
+{
+	if (may_bind(process, now_ns))
+		bind_noted(binder, process, now_ns);
+}
+
 void binder_flush(struct binder *binder, uint64_t now_ns)
 {
 	size_t nr_postponed = 0;

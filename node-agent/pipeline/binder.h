@@ -37,6 +37,9 @@ void binder_see_event(struct binder *binder, const struct proc_event *event);
 /* A sample was located, so that the table knows its process. */
 void binder_see_sample(struct binder *binder, const struct sample_event *event);
 
+/* Binds a process now; for who unwinds a sample before it is located. */
+void binder_bind(struct binder *binder, struct process *process, uint64_t now_ns);
+
 /* Binds what has changed since the last call. */
 void binder_flush(struct binder *binder, uint64_t now_ns);
 

@@ -188,6 +188,7 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 	struct resource_source source = {
 		.node_name = identity->opts.node_name,
 		.host_name = identity->opts.host_name,
+		.capture_path = identity->opts.capture_path,
 		.pods = identity->opts.pods,
 		.is_stale = identity->opts.watch && pod_watch_is_stale(identity->opts.watch),
 	};

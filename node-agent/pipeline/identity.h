@@ -44,6 +44,8 @@ struct identity_opts {
 	struct pod_watch *watch; /* borrowed; NULL: nobody tells of pods */
 	const char *node_name; /* copied; NULL: unknown */
 	const char *host_name; /* copied */
+	const char *
+		capture_path; /* of constant text, said in each resource; NULL: the usual one, which is not */
 };
 
 struct identity_stats {

@@ -331,6 +331,19 @@ void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event
 	binder_see_sample(&pipeline->binder, event);
 }
 
+void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event, uint64_t ip)
+{
+	size_t nr_frames = (size_t)event->nr_kernel + event->nr_user;
+	uint64_t address = event->nr_user > 0 ? event->frames[nr_frames - 1] : ip;
+	struct process *process = process_table_get(pipeline->processes, event->pid,
+						    event->start_ns, event->time_ns);
+
+	if (!process)
+		return;
+	(void)process_find_mapping(pipeline->processes, process, address, event->time_ns);
+	binder_bind(&pipeline->binder, process, event->time_ns);
+}
+
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 {
 	process_table_lose_events(pipeline->processes, time_ns);

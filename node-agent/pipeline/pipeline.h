@@ -75,6 +75,10 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
 /* A sample that only shows which processes are busy: it is in no profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
+/* A process that the unwinder does not know, or not where the code is that a stack led to, last to the last of the event's
+ * frames, or to `ip`: it is looked up and bound at once. */
+void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event,
+			   uint64_t ip);
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
 
 /* Another selection, from now on; borrowed until the next one or the end. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture_choice.h"
+
+#include "base/log.h"
+#include "cli/refusal.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
+		    struct capture **ret_capture)
+{
+	opts->path = CAPTURE_BPF;
+	int r = capture_open(opts, reterr_msg, ret_capture);
+	if (r < 0)
+		refusal_explain_load(r, reterr_msg);
+	return r;
+}
+
+static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture)
+{
+	opts->path = CAPTURE_PERF;
+	int r = capture_open(opts, reterr_msg, ret_capture);
+	if (r < 0 && reterr_msg->len == 0)
+		refusal_append_perf(r, reterr_msg);
+	return r;
+}
+
+/* Whether it is ours to mend, not the kernel's or its owner's not to have BPF. */
+static bool is_own_failure(int error)
+{
+	return error == -ENOSPC || error == -ENOMEM;
+}
+
+int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
+			struct strbuf *reterr_msg, struct capture **ret_capture)
+{
+	if (wanted == OPTION_CAPTURE_PERF) {
+		strbuf_append_str(why, "--capture=perf");
+		return open_perf(opts, reterr_msg, ret_capture);
+	}
+	int r = open_bpf(opts, reterr_msg, ret_capture);
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_own_failure(r))
+		return r;
+	if (reterr_msg->len > 0)
+		strbuf_append_str(why, strbuf_str(reterr_msg));
+	else
+		strbuf_appendf(why, "the BPF programs cannot be loaded: %s", strerror(-r));
+	strbuf_clear(reterr_msg);
+	log_info("capturing by perf: %s", strbuf_str(why));
+	return open_perf(opts, reterr_msg, ret_capture);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How samples are taken: as the user says, or by BPF where the kernel lets us and by perf where it does not. */
+#ifndef CAPTURE_CHOICE_H
+#define CAPTURE_CHOICE_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture.h"
+#include "config/options.h"
+
+/* Opens the capture, see capture_open(); the path of `opts` is set here. `why` says why it is by perf, and stays empty when it
+ * is by BPF. On failure `reterr_msg` says what failed, and what to do. */
+int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
+			struct strbuf *reterr_msg, struct capture **ret_capture) must_check;
+
+#endif
