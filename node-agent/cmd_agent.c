@@ -159,7 +159,7 @@ int cmd_agent(const struct options *options)
 				message.len > 0 ? message.data : "the agent cannot start");
 		return STATUS_FAILED;
 	}
-	least_privilege_finish();
+	least_privilege_finish(!agent_perf_reason(agent));
 	const char *endpoint = first_endpoint(options);
 	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
 		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */

@@ -272,6 +272,7 @@ static int finish(struct recording *recording, struct agent *agent)
 		.nr_lost = agent_stats_lost(&stats) + recording->nr_unmerged,
 		.elapsed_ns = recording->duration_ns,
 		.nr_cpus = recording->nr_cpus,
+		.perf_reason = agent_perf_reason(agent),
 		.files = recording->outputs.items,
 		.nr_files = recording->outputs.nr,
 	};

@@ -58,6 +58,8 @@
 
 const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
+	GAUGE("by_perf", "capture_info", "How samples are taken: bpf or perf.",
+	      .unit = COUNTER_PATH, BY("path", ""), AT(agent.capture.path)),
 	COUNTER("sampled", "kernel_samples_total",
 		"Samples that the kernel took and did not drop, by what became of them.",
 		BY("result", "sent"), BPF(STAT_SENT)),
@@ -77,6 +79,19 @@ const struct counter counter_list[] = {
 	COUNTER("windows_finished", "windows_finished_total",
 		"Of these, the ones that got their names, or were lost at that.",
 		AT(agent.pipeline.nr_windows_finished)),
+	COUNTER("throttled", "throttled_total",
+		"Times that the kernel held a timer back, with capture by perf.",
+		AT(agent.capture.nr_throttled)),
+	GAUGE("ring_bytes", "ring_bytes", "Buffer of each CPU for samples, with capture by perf.",
+	      AT(agent.capture.ring_bytes)),
+	GAUGE("ring_bytes_wanted", "ring_wanted_bytes",
+	      "What that buffer would be if enough memory could be locked.",
+	      AT(agent.capture.ring_bytes_wanted)),
+	GAUGE("tasks", "tasks", "Threads that are known, with capture by perf.",
+	      AT(agent.capture.nr_tasks)),
+	COUNTER("task_reads", "task_reads_total",
+		"Looks at threads in /proc, with capture by perf.",
+		AT(agent.capture.nr_task_reads)),
 	GAUGE("cpus_refused", "cpus_refused", "CPUs that are online and cannot be sampled.",
 	      AT(agent.capture.nr_cpus_refused)),
 	COUNTER("kernel_stack_failed", "kernel_stacks_missing_total",

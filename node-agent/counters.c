@@ -28,6 +28,15 @@ void counters_format(const struct counters *counters, struct strbuf *out)
 	}
 }
 
+/* The label's value is the number's name. */
+static void expose_path(struct strbuf *out, const struct metric_series *series, uint64_t value)
+{
+	struct metric_series named = *series;
+
+	named.label_value = capture_path_name((enum capture_path)value);
+	metric_text_count(out, &named, 1);
+}
+
 static void expose_value(struct strbuf *out, const struct metric_series *series,
 			 enum counter_unit unit, uint64_t value)
 {
@@ -37,6 +46,9 @@ static void expose_value(struct strbuf *out, const struct metric_series *series,
 		break;
 	case COUNTER_NS:
 		metric_text_ns(out, series, value);
+		break;
+	case COUNTER_PATH:
+		expose_path(out, series, value);
 		break;
 	case COUNTER_MONO_NS:
 		metric_text_ns(out, series, value > 0 ? clock_mono_to_real_ns(value) : 0);

@@ -7,7 +7,8 @@
 
 #include <sys/prctl.h>
 
-/* The reader opens timers on CPUs that come, and files of processes that start, and looks cgroups up. */
+/* The reader opens timers on CPUs that come, and files of processes that start, reads code of processes where no BPF program
+ * does, and looks cgroups up. */
 #define OF_READER                                                                                  \
 	(CAPABILITY(BPF) | CAPABILITY(PERFMON) | CAPABILITY(SYS_PTRACE) |                          \
 	 CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(CHECKPOINT_RESTORE))
@@ -58,7 +59,7 @@ void least_privilege_begin(void)
 				       "secrets be read from memory");
 }
 
-void least_privilege_finish(void)
+void least_privilege_finish(bool has_bpf)
 {
-	keep(OF_READER);
+	keep(has_bpf ? OF_READER : OF_READER & ~CAPABILITY(BPF));
 }

@@ -166,6 +166,23 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	strbuf_append_char(out, '\n');
 }
 
+/* In one line, as far as it goes; returns the lines. */
+static size_t append_path(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(OUTPUT_MAX_BYTES);
+	size_t columns = summary->columns > HEAD_COLUMNS + NAME_COLUMNS_MIN
+				 ? summary->columns - HEAD_COLUMNS
+				 : NAME_COLUMNS_MIN;
+
+	if (!summary->perf_reason)
+		return 0;
+	strbuf_appendf(&path, "perf (%s)", summary->perf_reason);
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "captured by");
+	text_append_name(out, strbuf_str(&path), columns, ELIDE_MIDDLE);
+	strbuf_append_char(out, '\n');
+	return 1;
+}
+
 /* The files on one line; returns whether there are any. */
 static bool append_files(const struct summary *summary, struct strbuf *out)
 {
@@ -209,6 +226,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 		nr_left -= append_copy_hint(summary, &tail) ? 2 : 1;
 
 	append_totals(summary, out);
+	nr_left -= append_path(summary, out);
 	int r = append_ranking(summary,
 			       summary->profile->type == PROFILE_CPU ? "CPU time of" : "owned by",
 			       append_owner, TOP_MAX, out);

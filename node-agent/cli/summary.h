@@ -18,6 +18,7 @@ struct summary {
 	uint64_t nr_lost; /* samples, for whatever reason */
 	uint64_t elapsed_ns;
 	uint32_t nr_cpus;
+	const char *perf_reason; /* why it was captured by perf; NULL: it was not */
 	char *const *files; /* written; "-" is passed over */
 	size_t nr_files;
 	const char

@@ -71,8 +71,8 @@ static int start(struct table_slots *slots)
 		return r;
 	add_vdso(slots);
 	slots->next_tick_ns = clock_mono_ns() + slots->opts.clock_ns;
-	r = thread_start("unwind", CAPABILITY(BPF) | CAPABILITY(DAC_READ_SEARCH), table_thread_run,
-			 slots, &slots->thread);
+	r = thread_start("unwind", slots->opts.memory->capabilities | CAPABILITY(DAC_READ_SEARCH),
+			 table_thread_run, slots, &slots->thread);
 	slots->has_thread = r == 0;
 	return r;
 }

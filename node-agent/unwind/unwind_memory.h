@@ -36,6 +36,7 @@ struct unwind_memory_ops {
 struct unwind_memory {
 	const struct unwind_memory_ops *ops;
 	struct table_slot *tables; /* MAX_TABLE_SLOTS; all access is atomic */
+	uint64_t capabilities; /* that adding to it takes */
 };
 
 /* Maps of the kernel: borrowed, outlive the memory. Errors: -ENOMEM, what mmap(2) says of `tables`. */

@@ -2,6 +2,8 @@
 /* BPF maps. Chunks are written through short-lived mappings, so that they do not count as resident memory twice. */
 #include "unwind/unwind_memory.h"
 
+#include "base/capabilities.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -110,7 +112,9 @@ int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
 	void *tables = mmap(NULL, TABLES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, tables_fd, 0);
 	if (tables == MAP_FAILED)
 		return -errno;
-	bpf->memory = (struct unwind_memory){ .ops = &bpf_ops, .tables = tables };
+	bpf->memory = (struct unwind_memory){ .ops = &bpf_ops,
+					      .tables = tables,
+					      .capabilities = CAPABILITY(BPF) };
 	bpf->arena_fd = arena_fd;
 	bpf->processes_fd = processes_fd;
 	bpf->page_bytes = (size_t)sysconf(_SC_PAGESIZE);

@@ -198,6 +198,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 		"\nflamelet_export_samples_sent_total 0\n",
 		"\nflamelet_symbol_worker_cpu_seconds_total 1.500000000\n",
 		"\nflamelet_kubelet_last_success_timestamp_seconds 0.000000000\n",
+		"\nflamelet_capture_info{path=\"perf\"} 1\n",
 		"\nflamelet_build_info{version=\"" FLAMELET_VERSION "\"} 1\n",
 		"\nprocess_start_time_seconds 7.000000000\n",
 	};
@@ -205,6 +206,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 	struct counters counters = { 0 };
 	(void)state;
 
+	counters.agent.capture.path = CAPTURE_PERF;
 	counters.agent.capture.bpf[STAT_RING_FULL] = 1;
 	counters.agent.pipeline.nr_samples_lost = 2;
 	counters.agent.capture.bpf[STAT_UNWIND_FIRST + UNWIND_TOO_DEEP] = 3;

@@ -52,7 +52,7 @@ static int start_as_root(void)
 	CHECK(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
 	CHECK(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
 	CHECK(prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0);
-	least_privilege_finish();
+	least_privilege_finish(true);
 	CHECK(capabilities_effective() == THE_FIVE);
 	CHECK(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
 	return 0;
@@ -63,8 +63,28 @@ static int start_with_six(void)
 	CHECK(capabilities_keep(THE_SIX) == 0);
 	least_privilege_begin();
 	CHECK(capabilities_effective() == THE_SIX);
-	least_privilege_finish();
+	least_privilege_finish(true);
 	CHECK(capabilities_effective() == THE_FIVE);
+	return 0;
+}
+
+static int capture_by_perf(void)
+{
+	CHECK(capabilities_keep(THE_SIX) == 0);
+	least_privilege_begin();
+	CHECK(capabilities_effective() == THE_SIX);
+	least_privilege_finish(false);
+	CHECK(capabilities_effective() == (THE_FIVE & ~CAPABILITY(BPF)));
+	return 0;
+}
+
+/* As before Linux 5.8. */
+static int capture_by_perf_with_sys_admin(void)
+{
+	CHECK(capabilities_keep(CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE)) == 0);
+	least_privilege_begin();
+	least_privilege_finish(false);
+	CHECK(capabilities_effective() == (CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE)));
 	return 0;
 }
 
@@ -72,7 +92,7 @@ static int start_with_sys_admin_alone(void)
 {
 	CHECK(capabilities_keep(CAPABILITY(SYS_ADMIN)) == 0);
 	least_privilege_begin();
-	least_privilege_finish();
+	least_privilege_finish(true);
 	CHECK(capabilities_effective() == CAPABILITY(SYS_ADMIN));
 	return 0;
 }
@@ -81,7 +101,7 @@ static int start_with_nothing(void)
 {
 	CHECK(capabilities_keep(0) == 0);
 	least_privilege_begin();
-	least_privilege_finish();
+	least_privilege_finish(true);
 	CHECK(capabilities_effective() == 0);
 	CHECK(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
 	return 0;
@@ -107,6 +127,8 @@ static void what_is_left_is_what_goes_on(void **state)
 	assert_string_equal(log, "");
 	run(start_with_six, log, sizeof(log));
 	assert_string_equal(log, "");
+	run(capture_by_perf, log, sizeof(log));
+	run(capture_by_perf_with_sys_admin, log, sizeof(log));
 }
 
 static void sys_admin_stays_where_it_stands_for_others(void **state)

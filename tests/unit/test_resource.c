@@ -155,6 +155,17 @@ static void a_container_that_is_not_listed_is_partly_known(void **state)
 	assert_value(fixture, "flamelet.identity", "partial");
 }
 
+static void how_it_was_captured_is_told_where_that_is_unusual(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add(fixture, POD_DIR "/" CONTAINER_ID);
+	assert_value(fixture, "flamelet.capture.path", NULL);
+	fixture->source.capture_path = "perf";
+	add(fixture, "/system.slice/ssh.service");
+	assert_value(fixture, "flamelet.capture.path", "perf");
+}
+
 static void a_pod_that_is_not_listed_is_known_by_its_path(void **state)
 {
 	struct fixture *fixture = *state;
@@ -281,6 +292,7 @@ int main(void)
 		TEST(a_silent_kubelet_leaves_a_snapshot),
 		TEST(names_of_log_directories_say_so),
 		TEST(a_container_that_is_not_listed_is_partly_known),
+		TEST(how_it_was_captured_is_told_where_that_is_unusual),
 		TEST(a_pod_that_is_not_listed_is_known_by_its_path),
 		TEST(what_is_no_pods_is_named_by_its_path),
 		TEST(a_cgroup_that_nobody_knows_is_unknown),

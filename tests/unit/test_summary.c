@@ -92,6 +92,24 @@ static void expect_summary(const struct summary *summary, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
+static void why_it_was_captured_by_perf_is_told(void **state)
+{
+	static const struct sample_line lines[] = {
+		{ NULL, NULL, NULL, NULL, "x", "hash", FRAME_NATIVE, 100 },
+	};
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(lines, array_len(lines));
+	const struct summary summary = { .profile = profile,
+					 .nr_cpus = 1,
+					 .perf_reason = "the kernel has no type information",
+					 .columns = 100 };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+	(void)state;
+
+	assert_int_equal(summary_append(&summary, &out), 0);
+	assert_non_null(strstr(strbuf_str(&out),
+			       "\ncaptured by     perf (the kernel has no type information)\n"));
+}
+
 static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **state)
 {
 	static const struct sample_line lines[] = {
@@ -337,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on),
 		cmocka_unit_test(other_values_are_not_called_cpu_time),
+		cmocka_unit_test(why_it_was_captured_by_perf_is_told),
 		cmocka_unit_test(the_summary_tells_whose_time_it_was_and_where),
 		cmocka_unit_test(an_empty_profile_is_summed_up_too),
 		cmocka_unit_test(twelve_lines_are_the_most),
