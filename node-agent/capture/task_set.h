@@ -16,7 +16,8 @@ struct task {
 	TAILQ_ENTRY(task) link;
 	uint32_t tid; /* 0: the row is unused */
 	uint32_t pid;
-	uint32_t parent_tid; /* who made it; 0: not known */
+	uint32_t parent_pid; /* this and the next: who made it; 0: not known */
+	uint32_t parent_tid;
 	uint32_t cgroup; /* see cgroup_ids.h, of this generation: */
 	uint64_t cgroup_generation;
 	uint64_t start_ns; /* of a process, since boot; 0: not known */

@@ -71,6 +71,7 @@ static void handle_fork(struct task_table *table, const struct sample_record *re
 	child = task_set_take(&table->set, record->pid, record->tid);
 	if (!child)
 		return;
+	child->parent_pid = record->parent_pid;
 	child->parent_tid = record->parent_tid;
 	const struct task *parent = task_set_find(&table->set, record->parent_tid);
 	if (!parent)
@@ -203,7 +204,9 @@ static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t
 	struct task *ancestor = task;
 
 	for (int i = 0; i < MAX_ANCESTORS && !has_cgroup(table, task); i++) {
-		ancestor = task_set_find(&table->set, ancestor->parent_tid);
+		if (ancestor->parent_tid == 0)
+			return;
+		ancestor = task_set_take(&table->set, ancestor->parent_pid, ancestor->parent_tid);
 		if (!ancestor)
 			return;
 		refresh(table, ancestor, time_ns);

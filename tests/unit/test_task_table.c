@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Over a directory like /proc, and the root of this machine's cgroups. */
+#include "capture/task_table.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "k8s/cgroup_fs.h"
+#include "remove_tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define KERNEL_THREAD "2129984"
+#define USER_THREAD "4194304"
+
+struct fixture {
+	char dir[64];
+	int proc_fd;
+	uint64_t now_ns;
+	struct cgroup_fs *fs;
+	struct cgroup_ids *cgroups;
+	struct task_table *table;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	assert_non_null(fixture);
+	*state = fixture;
+	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/task_table.XXXXXX");
+	assert_non_null(mkdtemp(fixture->dir));
+	fixture->proc_fd = open(fixture->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fixture->now_ns = clock_mono_ns();
+	if (cgroup_fs_open(NULL, &fixture->fs) < 0)
+		return 0;
+	assert_int_equal(cgroup_ids_new(fixture->fs, &fixture->cgroups), 0);
+	const struct task_table_opts opts = { .proc_fd = fixture->proc_fd,
+					      .cgroups = fixture->cgroups,
+					      .cgroup_hierarchy = 0,
+					      .marks_execs = true };
+	assert_int_equal(task_table_new(&opts, &fixture->table), 0);
+	task_table_begin(fixture->table, fixture->now_ns);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	task_table_free(fixture->table);
+	cgroup_ids_free(fixture->cgroups);
+	cgroup_fs_close(fixture->fs);
+	close(fixture->proc_fd);
+	remove_tree(fixture->dir);
+	free(fixture);
+	return 0;
+}
+
+static struct fixture *get_or_skip(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (!fixture->fs)
+		skip(); /* there is no cgroup file system */
+	return fixture;
+}
+
+static void put_file(const struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name,
+		     const char *text)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%u", fixture->dir, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%u/task", fixture->dir, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%u/task/%u", fixture->dir, pid, tid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%u/task/%u/%s", fixture->dir, pid, tid, name);
+	assert_int_equal(file_write_atomic(path, text, strlen(text)), 0);
+}
+
+/* A thread as it is now in /proc; it started so many clock ticks after boot. */
+static void put_task(const struct fixture *fixture, uint32_t pid, uint32_t tid, const char *comm,
+		     const char *flags, uint64_t start_ticks)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%u (%s) S 1 1 1 0 -1 %s 97 0 0 0 0 0 0 0 20 0 1 0 %llu 0 0\n",
+		 tid, comm, flags, (unsigned long long)start_ticks);
+	put_file(fixture, pid, tid, "stat", text);
+	snprintf(text, sizeof(text), "%s\n", comm);
+	put_file(fixture, pid, tid, "comm", text);
+	put_file(fixture, pid, tid, "cgroup", "0::/\n");
+}
+
+static const struct task *get(struct fixture *fixture, uint32_t pid, uint32_t tid)
+{
+	const struct task *task = task_table_get(fixture->table, pid, tid, fixture->now_ns);
+
+	assert_non_null(task);
+	return task;
+}
+
+static uint64_t nr_reads(const struct fixture *fixture)
+{
+	return task_table_get_stats(fixture->table).nr_reads;
+}
+
+static uint64_t root_id(const struct fixture *fixture)
+{
+	uint64_t id = 0;
+
+	assert_int_equal(cgroup_fs_id(fixture->fs, "/", &id), 0);
+	return id;
+}
+
+static void tell(struct fixture *fixture, const struct sample_record *record)
+{
+	task_table_handle(fixture->table, record);
+}
+
+static void a_task_is_read_once(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "server", USER_THREAD, 5);
+	put_task(fixture, 7, 8, "worker", USER_THREAD, 6);
+	const struct task *task = get(fixture, 7, 8);
+	assert_string_equal(task->comm, "worker");
+	assert_int_equal(cgroup_ids_id(fixture->cgroups, task->cgroup), root_id(fixture));
+	task = get(fixture, 7, 7);
+	assert_string_equal(task->comm, "server");
+	assert_int_equal(task->start_ns, 5 * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)));
+	assert_false(task->is_kernel_thread);
+	for (int i = 0; i < 10; i++)
+		get(fixture, 7, 8);
+	assert_int_equal(nr_reads(fixture), 2);
+	assert_int_equal(task_table_get_stats(fixture->table).nr_tasks, 2);
+}
+
+static void kernel_workers_are_called_without_what_they_work_on(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 9, 9, "kworker/0:1-events", KERNEL_THREAD, 5);
+	put_task(fixture, 10, 10, "kworker/1:0+x", USER_THREAD, 5);
+	const struct task *task = get(fixture, 9, 9);
+	assert_true(task->is_kernel_thread);
+	assert_string_equal(task->comm, "kworker/0:1");
+	assert_string_equal(get(fixture, 10, 10)->comm, "kworker/1:0+x");
+}
+
+static void what_is_gone_is_known_from_records_and_its_parent(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "make", USER_THREAD, 5);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+					       .pid = 20,
+					       .tid = 20,
+					       .parent_pid = 7,
+					       .parent_tid = 7 });
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_COMM,
+					       .pid = 20,
+					       .tid = 20,
+					       .comm = "cc1-of-a-long-name",
+					       .is_exec = true });
+	const struct task *task = get(fixture, 20, 20);
+	assert_string_equal(task->comm, "cc1-of-a-long-n");
+	assert_int_equal(cgroup_ids_id(fixture->cgroups, task->cgroup), root_id(fixture));
+	assert_int_equal(task->start_ns, 0);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_EXIT, .pid = 20, .tid = 20 });
+	assert_string_equal(get(fixture, 20, 20)->comm, "");
+}
+
+static void a_child_has_its_parents_name_until_it_has_its_own(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "nginx", USER_THREAD, 5);
+	get(fixture, 7, 7);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+					       .pid = 7,
+					       .tid = 30,
+					       .parent_pid = 7,
+					       .parent_tid = 7 });
+	assert_string_equal(get(fixture, 7, 30)->comm, "nginx");
+	tell(fixture, &(struct sample_record){
+			      .kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 30, .comm = "pool" });
+	assert_string_equal(get(fixture, 7, 30)->comm, "pool");
+	assert_string_equal(get(fixture, 7, 7)->comm, "nginx");
+}
+
+static void exec_has_the_cgroup_read_again(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "runc", USER_THREAD, 5);
+	get(fixture, 7, 7);
+	tell(fixture, &(struct sample_record){
+			      .kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 7, .comm = "name" });
+	get(fixture, 7, 7);
+	assert_int_equal(nr_reads(fixture), 1);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_COMM,
+					       .pid = 7,
+					       .tid = 7,
+					       .comm = "app",
+					       .is_exec = true });
+	assert_string_equal(get(fixture, 7, 7)->comm, "app");
+	assert_int_equal(nr_reads(fixture), 2);
+}
+
+static void another_process_with_that_number_is_not_taken_for_it(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+	uint64_t boot_ns = clock_read_ns(CLOCK_BOOTTIME);
+	uint64_t ticks = boot_ns / (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+
+	put_task(fixture, 7, 7, "later", USER_THREAD, ticks + 500);
+	const struct task *task = get(fixture, 7, 7);
+	assert_string_equal(task->comm, "");
+	assert_int_equal(task->cgroup, CGROUP_IDS_NONE);
+}
+
+static void a_thread_number_of_another_process_is_another_thread(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 50, "old", USER_THREAD, 5);
+	put_task(fixture, 8, 50, "new", USER_THREAD, 5);
+	assert_string_equal(get(fixture, 7, 50)->comm, "old");
+	assert_string_equal(get(fixture, 8, 50)->comm, "new");
+	assert_int_equal(task_table_get_stats(fixture->table).nr_tasks, 1);
+}
+
+static void a_poll_looks_at_few_tasks_again(void **state)
+{
+	enum { NR_TASKS = TASK_REFRESHES + 30 };
+	struct fixture *fixture = get_or_skip(state);
+
+	for (uint32_t pid = 100; pid < 100 + NR_TASKS; pid++) {
+		put_task(fixture, pid, pid, "x", USER_THREAD, 5);
+		get(fixture, pid, pid);
+	}
+	assert_int_equal(nr_reads(fixture), NR_TASKS);
+	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
+	for (uint32_t pid = 100; pid < 100 + NR_TASKS; pid++)
+		get(fixture, pid, pid);
+	assert_int_equal(nr_reads(fixture), NR_TASKS + TASK_REFRESHES);
+	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS + 1);
+	for (uint32_t pid = 100; pid < 100 + NR_TASKS; pid++)
+		get(fixture, pid, pid);
+	assert_int_equal(nr_reads(fixture), NR_TASKS + 2 * TASK_REFRESHES);
+}
+
+static void names_are_doubtful_when_records_were_lost(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "before", USER_THREAD, 5);
+	assert_string_equal(get(fixture, 7, 7)->comm, "before");
+	put_task(fixture, 7, 7, "after", USER_THREAD, 5);
+	task_table_begin(fixture->table, fixture->now_ns + 1);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_LOST, .nr_lost = 1 });
+	assert_string_equal(get(fixture, 7, 7)->comm, "after");
+}
+
+static void the_table_is_bounded(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	for (uint32_t tid = 1; tid <= TASK_TABLE_MAX + 100; tid++)
+		tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+						       .pid = tid,
+						       .tid = tid,
+						       .parent_pid = 1,
+						       .parent_tid = 1 });
+	assert_int_equal(task_table_get_stats(fixture->table).nr_tasks, TASK_TABLE_MAX);
+	assert_int_equal(nr_reads(fixture), 0);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_task_is_read_once),
+		CASE(kernel_workers_are_called_without_what_they_work_on),
+		CASE(what_is_gone_is_known_from_records_and_its_parent),
+		CASE(a_child_has_its_parents_name_until_it_has_its_own),
+		CASE(exec_has_the_cgroup_read_again),
+		CASE(another_process_with_that_number_is_not_taken_for_it),
+		CASE(a_thread_number_of_another_process_is_another_thread),
+		CASE(a_poll_looks_at_few_tasks_again),
+		CASE(names_are_doubtful_when_records_were_lost),
+		CASE(the_table_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
