@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "process/process_set.h"
+#include "tested_path.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,27 +17,68 @@
 #define MAX_PROCESSES 4096
 #define MAX_BYTES ((size_t)256 << 20)
 
+static void apply_events(struct small_agent *agent, uint64_t until_ns)
+{
+	const struct proc_event *event;
+
+	if (sideband_collected_until_ns(agent->sideband) < until_ns)
+		sideband_collect(agent->sideband);
+	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
+		process_table_handle(agent->processes, event);
+		binder_see_event(&agent->binder, event);
+		if (agent->local_unwinder)
+			local_unwinder_follow(agent->local_unwinder, event);
+		sideband_pop(agent->sideband);
+	}
+}
+
+static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
+{
+	struct small_agent *agent = data;
+
+	apply_events(agent, event->time_ns);
+	if (!local_unwinder_unwind(agent->local_unwinder, copy, event))
+		return;
+	struct process *process = process_table_get(agent->processes, event->pid, event->start_ns,
+						    event->time_ns);
+	assert_non_null(process);
+	(void)process_find_mapping(agent->processes, process, copy->ip, event->time_ns);
+	binder_bind(&agent->binder, process, event->time_ns);
+	(void)local_unwinder_unwind(agent->local_unwinder, copy, event);
+}
+
+static int make_memory(struct small_agent *agent)
+{
+	const struct capture_maps maps = capture_get_maps(agent->capture);
+
+	if (tested_path == CAPTURE_BPF)
+		return unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+					     &agent->memory);
+	int r = unwind_memory_local_new(MAX_BYTES, &agent->memory);
+	return r < 0 ? r : local_unwinder_new(agent->memory, &agent->local_unwinder);
+}
+
 void small_agent_start(struct small_agent *agent, uint32_t pid)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
-	const struct capture_opts opts = {
+	struct capture_opts opts = {
 		.frequency_hz = FREQUENCY_HZ,
 		.poll_interval_ns = POLL_NS,
 		.pids = &pid,
 		.nr_pids = 1,
 		.follow_forks = true,
+		.unwind = unwind_copy,
+		.unwind_data = agent,
 	};
 	struct cpu_set_bits restarted;
 
 	*agent = (struct small_agent){ .proc_fd = open("/proc", O_RDONLY | O_CLOEXEC) };
 	assert_true(agent->proc_fd >= 0);
+	tested_path_apply(&opts);
 	assert_int_equal(capture_open(&opts, &message, &agent->capture), 0);
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
-	const struct capture_maps maps = capture_get_maps(agent->capture);
-	assert_int_equal(unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-					       &agent->memory),
-			 0);
+	assert_int_equal(make_memory(agent), 0);
 	const struct unwinder_opts unwinder_opts = {
 		.memory = agent->memory,
 		.max_bytes = MAX_BYTES,
@@ -51,23 +93,11 @@ void small_agent_stop(struct small_agent *agent)
 	process_table_free(agent->processes);
 	binder_done(&agent->binder);
 	unwinder_stop(agent->unwinder);
+	local_unwinder_free(agent->local_unwinder);
 	unwind_memory_free(agent->memory);
 	sideband_close(agent->sideband);
 	capture_close(agent->capture);
 	close(agent->proc_fd);
-}
-
-static void apply_events(struct small_agent *agent, uint64_t until_ns)
-{
-	const struct proc_event *event;
-
-	if (sideband_collected_until_ns(agent->sideband) < until_ns)
-		sideband_collect(agent->sideband);
-	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
-		process_table_handle(agent->processes, event);
-		binder_see_event(&agent->binder, event);
-		sideband_pop(agent->sideband);
-	}
 }
 
 static void on_sample(const struct sample_event *event, void *data)

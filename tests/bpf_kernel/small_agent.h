@@ -8,6 +8,7 @@
 #include "capture/sideband.h"
 #include "pipeline/binder.h"
 #include "process/process_table.h"
+#include "unwind/local_unwinder.h"
 #include "unwind/unwinder.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct small_agent {
 	struct process_table *processes;
 	struct unwind_memory *memory;
 	struct unwinder *unwinder;
+	struct local_unwinder *local_unwinder; /* by perf */
 	struct binder binder;
 	int proc_fd;
 	small_agent_handler handle; /* of the present run */

@@ -6,6 +6,7 @@
 #include "bpf/shared/frames.h"
 #include "process/process_set.h"
 #include "small_agent.h"
+#include "tested_path.h"
 #include "subject.h"
 
 #include <signal.h>
@@ -208,13 +209,20 @@ static struct watch expect(struct fixture *fixture, const char *expected, enum u
 	return watch;
 }
 
+/* What a process that is not known yet shows first. By perf it is looked at before it is unwound, and what is missing are its
+ * tables. */
+static enum unwind_result first_result(void)
+{
+	return tested_path == CAPTURE_PERF ? UNWIND_NOT_LOADED : UNWIND_NEW_PROCESS;
+}
+
 static void a_stack_without_frame_pointers_is_whole(void **state)
 {
 	struct fixture *fixture = *state;
 
 	start(fixture, "spin", "");
 	struct watch watch = await(fixture, SPINNING, UNWIND_COMPLETE);
-	assert_int_equal(watch.first_broken, UNWIND_NEW_PROCESS);
+	assert_int_equal(watch.first_broken, first_result());
 	expect(fixture, SPINNING, UNWIND_COMPLETE);
 }
 
@@ -245,6 +253,8 @@ static void a_signal_handler_stands_on_what_it_interrupted(void **state)
 	struct fixture *fixture = *state;
 
 	start(fixture, "signal", "");
+	if (tested_path == CAPTURE_PERF)
+		skip(); /* what is copied is the handler's stack, not the one that it interrupted */
 	await(fixture, "burn_in_handler;handle_alarm;libc;!spin;" ROOT, UNWIND_COMPLETE);
 	expect(fixture, "burn_in_handler;handle_alarm;libc;!spin;" ROOT, UNWIND_COMPLETE);
 }
@@ -294,8 +304,11 @@ static void exec_makes_a_new_process_that_is_soon_known(void **state)
 	await(fixture, SPINNING, UNWIND_COMPLETE);
 	expect(fixture, SPINNING, UNWIND_COMPLETE);
 	kill(fixture->subject, SIGUSR2);
-	struct watch watch = await(fixture, NULL, UNWIND_NEW_PROCESS);
-	assert_int_equal(watch.first_broken, UNWIND_NEW_PROCESS);
+	if (tested_path == CAPTURE_BPF) {
+		struct watch watch = await(fixture, NULL, UNWIND_NEW_PROCESS);
+
+		assert_int_equal(watch.first_broken, UNWIND_NEW_PROCESS);
+	}
 	await(fixture, SPINNING, UNWIND_COMPLETE);
 	expect(fixture, SPINNING, UNWIND_COMPLETE);
 }
@@ -329,6 +342,7 @@ SUBJECT(main) int main(int argc, char **argv)
 	};
 
 	become_subject(argc, argv);
+	tested_path_choose(argc, argv);
 	if (geteuid() != 0) {
 		fputs("SKIP: loading BPF programs needs root\n", stderr);
 		return 77;
