@@ -15,7 +15,8 @@ struct perf_bytes {
 
 static inline void perf_bytes_append(struct perf_bytes *out, const void *data, size_t len)
 {
-	memcpy(out->bytes + out->len, data, len);
+	if (len > 0)
+		memcpy(out->bytes + out->len, data, len);
 	out->len += len;
 }
 
