@@ -26,6 +26,8 @@ static void try_record(const uint8_t *data, size_t len, bool marks_execs)
 		abort();
 	if (r < 0 || !record.has_event)
 		return;
+	if (record.event.kind == PROC_KERNEL_CODE)
+		return;
 	if (record.event.pid == 0 || record.event.pid > INT32_MAX)
 		abort();
 	if (record.event.kind == PROC_MMAP)
