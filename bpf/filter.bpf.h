@@ -39,15 +39,15 @@ static __always_inline __u32 task_verdict(struct task_struct *task)
 	struct cgroup *cgroup = task_cgroup(task);
 
 	for (int i = 0; i < CGROUP_MAX_DEPTH; i++) {
-		__u32 verdict = own_verdict(cgroup->kn->id);
+		__u32 verdict = own_verdict(cgroup_id(cgroup));
 		struct cgroup_subsys_state *parent;
 
 		if (verdict != CGROUP_UNFILTERED)
 			return verdict;
-		parent = cgroup->self.parent;
+		parent = READ_KERNEL(cgroup->self.parent);
 		if (!parent)
 			return cgroup_default;
-		cgroup = parent->cgroup;
+		cgroup = READ_KERNEL(parent->cgroup);
 	}
 	return CGROUP_UNDECIDED;
 }

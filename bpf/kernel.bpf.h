@@ -66,6 +66,10 @@ struct task_struct {
 	void *stack;
 };
 
+/* Only its size. User space knows the first part of it by the same name, or by another. */
+struct pt_regs___kernel {
+};
+
 #pragma clang attribute pop
 
 /* Values differ by kernel configuration: always through bpf_core_enum_value(). */

@@ -18,12 +18,12 @@
 /* Who: everything of the record but its stacks. */
 static __always_inline void read_task(struct task_struct *task, struct sample_event *event)
 {
-	struct task_struct *leader = task->group_leader;
+	struct task_struct *leader = READ_KERNEL(task->group_leader);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	event->time_ns = bpf_ktime_get_ns();
-	event->start_ns = leader->start_boottime;
-	event->cgroup_id = task_cgroup_id(task);
+	event->start_ns = READ_KERNEL(leader->start_boottime);
+	event->cgroup_id = cgroup_id(task_cgroup(task));
 	event->pid = pid_tgid >> 32;
 	event->tid = (__u32)pid_tgid;
 	event->cpu = bpf_get_smp_processor_id();
@@ -49,8 +49,10 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_event *ev
  * process (io_uring's workers) were never there: they have no place, and what is left of their maker's registers. (Those of the context are
  * read either way: the verifier wants them read through the context pointer itself.) */
 static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_data *ctx,
-							 bool in_user, struct unwind_state *state)
+							 struct task_struct *task,
+							 struct scratch *scratch)
 {
+	struct unwind_state *state = &scratch->unwind;
 	bool is_compat = regs_are_compat(&ctx->regs);
 	bpf_user_pt_regs_t saved;
 	const void *from;
@@ -58,9 +60,10 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	COPY_REGS(state->regs, &ctx->regs);
 	state->ip = PT_REGS_IP(&ctx->regs);
 	barrier();
-	if (!in_user) {
-		from = task_user_regs();
-		if (!from || bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0)
+	if (!scratch->event.in_user) {
+		from = task_user_regs(task);
+		if (bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0 ||
+		    !regs_are_user(&saved))
 			return UNWIND_NO_REGISTERS;
 		COPY_REGS(state->regs, &saved);
 		state->ip = PT_REGS_IP(&saved);
@@ -74,15 +77,16 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 					     struct task_struct *task, struct scratch *scratch)
 {
+	unsigned int flags = READ_KERNEL(task->flags);
 	enum unwind_result result;
 
 	scratch->event.nr_user = 0;
 	scratch->unwind.asks = false;
 	scratch->unwind.pid = scratch->event.pid;
-	scratch->unwind.is_exiting = task->flags & PF_EXITING;
-	if (task->flags & PF_KTHREAD)
+	scratch->unwind.is_exiting = flags & PF_EXITING;
+	if (flags & PF_KTHREAD)
 		return UNWIND_KERNEL_THREAD;
-	result = read_user_regs(ctx, scratch->event.in_user, &scratch->unwind);
+	result = read_user_regs(ctx, task, scratch);
 	return result == UNWIND_COMPLETE ? (__u32)unwind_native() : result;
 }
 
@@ -104,13 +108,13 @@ static __always_inline void send(struct sample_event *event, bool is_urgent)
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct sample_event *event;
 	struct scratch *scratch;
 	__u32 zero = 0;
 	__u32 result;
 
-	if (!include_idle && task->pid == 0) {
+	if (!include_idle && READ_KERNEL(task->pid) == 0) {
 		stat_add(STAT_IDLE);
 		return 0;
 	}
