@@ -25,6 +25,8 @@
 
 #define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
 
+#define THREAD_MIN_BYTES 16384 /* of a kernel stack */
+
 #define NR_PROCESS_PROGS 3
 #define NR_CGROUP_PROGS 2
 
@@ -75,12 +77,21 @@ static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *op
 	return r;
 }
 
+/* The kernel's THREAD_SIZE: 16 KiB, and a page where pages are larger. */
+static uint32_t thread_size(void)
+{
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	return page > THREAD_MIN_BYTES ? page : THREAD_MIN_BYTES;
+}
+
 static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
 {
 	skel->rodata->include_idle = opts->include_idle;
 	skel->rodata->cgroup_is_v1 = opts->cgroup_is_v1;
 	skel->rodata->cgroup_is_cpu = opts->cgroup_is_cpu;
 	skel->rodata->cgroup_hierarchy = opts->cgroup_hierarchy;
+	skel->rodata->thread_size = thread_size();
 	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
 	skel->rodata->filter_by_tid = opts->nr_tids > 0;
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
@@ -148,7 +159,7 @@ static int explain_load(int error, struct strbuf *reterr_msg)
 	default:
 		strbuf_appendf(reterr_msg,
 			       "the BPF programs cannot be loaded (%s); flamelet needs "
-			       "Linux 5.15 or newer",
+			       "Linux 5.10 or newer",
 			       strerror(-error));
 		return error;
 	}
