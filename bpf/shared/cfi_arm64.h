@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#define CFI_IS_ARM64 1
+
 /* Registers have their DWARF numbers (DWARF for the Arm 64-bit Architecture, section 4.1). */
 enum unwind_register {
 	CFI_X0,

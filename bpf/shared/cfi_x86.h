@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+#define CFI_IS_ARM64 0
+
 /* Registers have their DWARF numbers (x86-64 psABI 3.6.2). */
 enum unwind_register {
 	CFI_RAX,
