@@ -121,6 +121,9 @@ enum cfa_kind {
 /* The return address is in the register `arg`, as in the last instruction of an exception's way up. */
 #define CFI_RETURN_IN_REGISTER 8
 
+/* Places below the stack pointer count like others: Go on arm64 keeps its caller's frame pointer there. */
+#define CFI_SAVED_BELOW_SP 16
+
 _Static_assert(sizeof(struct code_list) == 16, "part of the contract");
 _Static_assert(sizeof(struct code_range) == 16, "part of the contract");
 _Static_assert(sizeof(struct row_table) == 32, "part of the contract");

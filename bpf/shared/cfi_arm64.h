@@ -2,7 +2,11 @@
 /* The part of the contract for unwinding (shared/cfi.h) that differs by architecture, for arm64.
  *
  * A call leaves the return address in lr; a function that calls saves it, mostly together with fp at the bottom of its
- * frame, which may be far below the CFA: so slots have 16 bits. */
+ * frame, which may be far below the CFA: so slots have 16 bits.
+ *
+ * The two are a *frame record*, and fp points to it while the function calls others. A record may be anywhere in its
+ * frame. So a step by frame pointer does not tell the caller's stack pointer; but a rule of the caller's with
+ * return_address == saved[fp] + 1 does, because its CFA is fp - 8 * saved[fp] as well. */
 #ifndef BPF_SHARED_CFI_ARM64_H
 #define BPF_SHARED_CFI_ARM64_H
 
