@@ -49,7 +49,7 @@ struct cfi_fde {
 bool cfi_entries_next(struct cfi_entries *entries, struct cfi_entry *ret_entry);
 
 /* A CIE up to its instructions, which `ret_program` is left over; `initial` is empty.
- * Errors: -EBADMSG damaged, or not one for x86-64. */
+ * Errors: -EBADMSG damaged, or not one for this architecture. */
 int cfi_cie_parse(const struct cfi_section *section, const struct cfi_entry *entry,
 		  struct cfi_cie *ret_cie, struct dwarf_cursor *ret_program) must_check;
 

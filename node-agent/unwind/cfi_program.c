@@ -279,7 +279,10 @@ static const struct instruction instructions[NR_OPCODES] = {
 	[0x15] = { run_val_offset, { FORM_ULEB, FORM_SLEB } },
 	[0x16] = { run_val_expression, { FORM_ULEB, FORM_BLOCK } },
 	[0x1d] = { run_advance_loc, { FORM_U64 } }, /* MIPS_advance_loc8 */
-	[0x2d] = { .run = run_nop }, /* GNU_window_save, of SPARC */
+	/* How arm64 has signed the return address, which is read without its signature. */
+	[0x2b] = { run_nop, { FORM_ULEB, FORM_SLEB } }, /* AARCH64_set_ra_state */
+	[0x2c] = { .run = run_nop }, /* AARCH64_negate_ra_state_with_pc */
+	[0x2d] = { .run = run_nop }, /* AARCH64_negate_ra_state; GNU_window_save, of SPARC */
 	[0x2e] = { run_nop, { FORM_ULEB } }, /* GNU_args_size */
 	[0x2f] = { run_negative_offset,
 		   { FORM_ULEB, FORM_ULEB } }, /* GNU_negative_offset_extended */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules have one base for the places of registers: the CFA, or rbp. Most code saves below the CFA. Code that
- * aligns its stack does not know at compile time how far below, so GCC gives such places as expressions on
- * rbp, and keeps the CFA in memory:
+/* Rules have one base for the places of registers: the CFA, or the frame pointer. Most code saves below the CFA. Code
+ * for x86-64 that aligns its stack does not know at compile time how far below, so GCC gives such places as
+ * expressions on rbp, and keeps the CFA in memory:
  *
  *	CFA = *(rbp - 40), rbp at rbp + 0, r15 at rbp - 8, r14 at rbp - 16 …
  *
@@ -12,9 +12,9 @@
 #define MIN_SLOT (CFI_NOT_SAVED + 1)
 #define MAX_SLOT (CFI_LOST - 1)
 
-/* The interrupted stack pointer in a signal frame: ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at
+/* The interrupted stack pointer in a signal frame on x86-64: ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at
  * rsp when the handler has returned. */
-#define SIGNAL_FRAME_RSP 160
+#define SIGNAL_FRAME_SP 160
 
 int cfi_column_of(uint64_t reg)
 {
@@ -22,7 +22,7 @@ int cfi_column_of(uint64_t reg)
 #define X(INDEX, REGISTER) [REGISTER] = INDEX + 1,
 		SAVED_REGISTERS(X)
 #undef X
-			[CFI_RSP] = CFI_COLUMN_SP + 1,
+			[CFI_SP] = CFI_COLUMN_SP + 1,
 		[DWARF_REG_RA] = CFI_COLUMN_RA + 1,
 	};
 
@@ -64,11 +64,14 @@ static struct dwarf_value get_cfa(const struct cfi_state *state)
 }
 
 /* CFA = *(rsp + 160) of a frame that is marked as a signal frame. The mark alone says no more than that it was
- * not a call that led there, and is also on other hand-written code. */
+ * not a call that led there, and is also on other hand-written code. On arm64 CFA = fp, in the vDSO of Linux before
+ * 5.8; no newer one has CFI for it. */
 static bool is_signal_cfa(const struct dwarf_value *cfa)
 {
-	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == CFI_RSP &&
-	       cfa->offset == SIGNAL_FRAME_RSP && cfa->addend == 0;
+	if (CFI_IS_ARM64)
+		return cfa->kind == DWARF_VALUE_REGISTER && cfa->reg == CFI_FP && cfa->offset == 0;
+	return cfa->kind == DWARF_VALUE_MEMORY && cfa->reg == CFI_SP &&
+	       cfa->offset == SIGNAL_FRAME_SP && cfa->addend == 0;
 }
 
 static bool set_cfa(const struct dwarf_value *cfa, struct cfi_rule *rule)
@@ -114,12 +117,12 @@ static cfi_slot slot_of(struct cfi_place place)
 	return (cfi_slot)slot;
 }
 
-/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for rbp) is lost. */
+/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for the frame pointer) is lost. */
 static cfi_slot saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
 	if (place.kind <= CFI_PLACE_SAME)
 		return CFI_NOT_SAVED;
-	if (place.kind != base || (base == CFI_PLACE_AT_REGISTER && place.reg != CFI_RBP))
+	if (place.kind != base || (base == CFI_PLACE_AT_REGISTER && place.reg != CFI_FP))
 		return CFI_LOST;
 	return slot_of(place);
 }
@@ -136,15 +139,15 @@ static int set_slots(const struct cfi_state *state, enum cfi_place_kind base, st
 	return nr_lost;
 }
 
-/* By both, the base counts that keeps rbp, which nearly every caller's frame is found by or which it saves
- * for one; then that of most places. */
+/* By both, the base counts that keeps the frame pointer, which nearly every caller's frame is found by or which it
+ * saves for one; then that of most places. */
 static bool is_better(const struct cfi_rule *a, int nr_lost_a, const struct cfi_rule *b,
 		      int nr_lost_b)
 {
-	bool has_rbp_a = a->saved[CFI_COLUMN_OF_CFI_RBP] != CFI_LOST;
-	bool has_rbp_b = b->saved[CFI_COLUMN_OF_CFI_RBP] != CFI_LOST;
+	bool has_fp_a = a->saved[CFI_COLUMN_FP] != CFI_LOST;
+	bool has_fp_b = b->saved[CFI_COLUMN_FP] != CFI_LOST;
 
-	return has_rbp_a != has_rbp_b ? has_rbp_a : nr_lost_a < nr_lost_b;
+	return has_fp_a != has_fp_b ? has_fp_a : nr_lost_a < nr_lost_b;
 }
 
 /* Returns whether no register is lost. */
@@ -155,18 +158,28 @@ static bool set_saved(const struct cfi_state *state, struct cfi_rule *rule)
 	if (nr_lost == 0)
 		return true;
 
-	struct cfi_rule at_rbp = *rule;
-	int nr_lost_at_rbp = set_slots(state, CFI_PLACE_AT_REGISTER, &at_rbp);
-	if (!is_better(&at_rbp, nr_lost_at_rbp, rule, nr_lost))
+	struct cfi_rule at_fp = *rule;
+	int nr_lost_at_fp = set_slots(state, CFI_PLACE_AT_REGISTER, &at_fp);
+	if (!is_better(&at_fp, nr_lost_at_fp, rule, nr_lost))
 		return false;
-	*rule = at_rbp;
+	*rule = at_fp;
 	rule->flags |= CFI_SAVED_AT_RBP;
-	return nr_lost_at_rbp == 0;
+	return nr_lost_at_fp == 0;
+}
+
+/* Where its column is a register's, it is in that register until it is saved. */
+static struct cfi_place get_return_place(const struct cfi_state *state, const struct cfi_rule *rule)
+{
+	struct cfi_place place = get_place(state, CFI_COLUMN_RA, rule);
+
+	if (place.kind <= CFI_PLACE_SAME && DWARF_REG_RA < NR_REGS)
+		return (struct cfi_place){ .kind = CFI_PLACE_IN_REGISTER, .reg = DWARF_REG_RA };
+	return place;
 }
 
 static bool set_return_address(const struct cfi_state *state, struct cfi_rule *rule)
 {
-	struct cfi_place place = get_place(state, CFI_COLUMN_RA, rule);
+	struct cfi_place place = get_return_place(state, rule);
 
 	if (place.kind == CFI_PLACE_IN_REGISTER && rule->kind == CFA_REGISTER) {
 		rule->flags |= CFI_RETURN_IN_REGISTER;

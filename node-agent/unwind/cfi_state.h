@@ -12,10 +12,8 @@
 
 /* The registers that are followed: cfi_rule.saved, and two more. */
 enum cfi_column {
-#define X(INDEX, REGISTER) CFI_COLUMN_OF_##REGISTER = INDEX,
-	SAVED_REGISTERS(X)
-#undef X
-		CFI_COLUMN_SP = NR_SAVED_REGS,
+	CFI_COLUMN_FP, /* the first one of SAVED_REGISTERS */
+	CFI_COLUMN_SP = NR_SAVED_REGS,
 	CFI_COLUMN_RA,
 	CFI_NR_COLUMNS,
 };

@@ -7,8 +7,6 @@
  * rsp + 8, and 8 more from byte 11 of each 16-byte entry on, where it has pushed its index. */
 #include "unwind/dwarf_value.h"
 
-#include "bpf/shared/cfi.h"
-
 #define MAX_STACK 8
 #define PLT_ENTRY_MASK 15
 
@@ -104,7 +102,7 @@ static struct dwarf_value add(struct dwarf_value a, struct dwarf_value b)
 
 static struct dwarf_value mask(struct dwarf_value a, int64_t number)
 {
-	if (a.kind != DWARF_VALUE_REGISTER || a.reg != DWARF_REG_RA || a.offset != 0 ||
+	if (a.kind != DWARF_VALUE_REGISTER || a.reg != DWARF_REG_PC || a.offset != 0 ||
 	    number != PLT_ENTRY_MASK)
 		return unknown;
 	return (struct dwarf_value){ .kind = DWARF_VALUE_IP_LOW };

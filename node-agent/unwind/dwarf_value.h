@@ -7,6 +7,7 @@
 #ifndef UNWIND_DWARF_VALUE_H
 #define UNWIND_DWARF_VALUE_H
 
+#include "unwind/arch.h"
 #include "unwind/dwarf_cursor.h"
 
 #include <stdint.h>
@@ -16,14 +17,13 @@ enum dwarf_value_kind {
 	DWARF_VALUE_CONSTANT, /* offset */
 	DWARF_VALUE_REGISTER, /* reg + offset */
 	DWARF_VALUE_MEMORY, /* *(reg + offset) + addend */
-	DWARF_VALUE_PLT, /* reg + offset + 8 * ((rip & 15) >= addend) */
+	DWARF_VALUE_PLT, /* reg + offset + 8 * ((pc & 15) >= addend) */
 	/* On the way to DWARF_VALUE_PLT: */
-	DWARF_VALUE_IP_LOW, /* rip & 15 */
-	DWARF_VALUE_IP_PAST, /* (rip & 15) >= addend */
-	DWARF_VALUE_IP_PAST_8, /* 8 * ((rip & 15) >= addend) */
+	DWARF_VALUE_IP_LOW, /* pc & 15 */
+	DWARF_VALUE_IP_PAST, /* (pc & 15) >= addend */
+	DWARF_VALUE_IP_PAST_8, /* 8 * ((pc & 15) >= addend) */
 };
 
-#define DWARF_REG_RA 16 /* the return address's column, and rip */
 #define DWARF_REG_CFA 255 /* stands for the CFA where an expression may use it */
 
 struct dwarf_value {

@@ -11,8 +11,8 @@
 #include "unwind/elf_rows.h"
 
 #include "base/hash.h"
+#include "unwind/arch.h"
 #include "unwind/cfi.h"
-#include "unwind/code_scan.h"
 #include "unwind/debug_file.h"
 #include "unwind/elf_rows_parts.h"
 #include "unwind/gopclntab.h"
@@ -29,7 +29,7 @@ static int check_header(struct elf_reader *reader, uint64_t *ret_entry)
 {
 	GElf_Ehdr header;
 
-	if (!gelf_getehdr(reader->elf, &header) || header.e_machine != EM_X86_64 ||
+	if (!gelf_getehdr(reader->elf, &header) || header.e_machine != ARCH_ELF_MACHINE ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return -EBADMSG;
@@ -235,7 +235,7 @@ static void make_hash(struct elf_rows *rows)
 {
 	uint64_t words[8 + 3 * ELF_ROWS_MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
 		KEY_VERSION,	    rows->nr_segments, rows->entry,	   rows->go_text,
-		rows->text_address, rows->got_address, rows->scan_hash[0], rows->scan_hash[1],
+		rows->text_address, rows->got_address, rows->rest_hash[0], rows->rest_hash[1],
 	};
 	size_t nr = 8;
 
@@ -259,10 +259,10 @@ static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
 	for (size_t i = 0; i < rows->sections.nr_items && r == 0; i++)
 		r = make_source(rows, i);
 	if (r == 0)
-		r = elf_rows_find_scan(rows);
+		r = elf_rows_find_rest(rows);
 	if (r < 0)
 		return r;
-	if (rows->sections.nr_items == 0 && !rows->scan)
+	if (rows->sections.nr_items == 0 && !rows->rest)
 		return -ENODATA;
 	make_hash(rows);
 	rows->reader.fd = -EBADF;
@@ -295,7 +295,7 @@ void elf_rows_close(struct elf_rows *rows)
 		else
 			cfi_source_free(rows->sources[i]);
 	}
-	code_scan_source_free(rows->scan);
+	elf_rows_free_rest(rows);
 	elf_sections_done(&rows->sections);
 	elf_reader_done(&rows->debug_reader);
 	elf_reader_done(&rows->reader);

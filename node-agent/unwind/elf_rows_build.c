@@ -52,7 +52,7 @@ static void begin(struct build *build)
 
 	for (size_t i = 0; i < rows->sections.nr_items; i++)
 		build->sources[build->nr_sources++] = rows->sources[i];
-	build->sources[build->nr_sources++] = rows->scan;
+	build->sources[build->nr_sources++] = rows->rest;
 	build->entry = (struct entry_source){ { &entry_ops }, rows->entry };
 	build->sources[build->nr_sources++] = &build->entry.source;
 	build->functions.max_items = ELF_ROWS_MAX_FUNCTIONS;

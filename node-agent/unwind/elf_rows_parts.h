@@ -22,13 +22,15 @@ struct elf_rows {
 	uint64_t go_text;
 	uint64_t text_address;
 	uint64_t got_address;
-	struct unwind_source *scan; /* owned; of code that nothing else describes, or NULL */
-	uint64_t scan_hash[2]; /* of what the scan works on */
+	struct unwind_source *rest; /* owned; of code that nothing else describes, or NULL */
+	uint64_t rest_hash[2]; /* of what it works on */
 	struct elf_rows_key key;
 	struct unwind_losses losses; /* when it was read */
 };
 
-/* Sets `scan` if there is code that the sources do not have, and little enough of it. Errors: -ENOMEM. */
-int elf_rows_find_scan(struct elf_rows *rows) must_check;
+/* Sets `rest` if there is code that the sources do not have: on x86-64 all of it, if it is little enough
+ * (elf_rows_scan.c), on arm64 that of PLTs (elf_rows_plt.c). Errors: -ENOMEM. */
+int elf_rows_find_rest(struct elf_rows *rows) must_check;
+void elf_rows_free_rest(struct elf_rows *rows);
 
 #endif

@@ -274,7 +274,7 @@ static int find_all(struct scan_builder *builder)
 	return r;
 }
 
-int elf_rows_find_scan(struct elf_rows *rows)
+int elf_rows_find_rest(struct elf_rows *rows)
 {
 	_cleanup_(done) struct scan_builder builder = { .rows = rows };
 	int r = find_all(&builder);
@@ -289,8 +289,13 @@ int elf_rows_find_scan(struct elf_rows *rows)
 		.nr_starts = builder.nr_starts,
 		.entry = rows->entry,
 	};
-	r = code_scan_source_new(&input, &rows->scan);
+	r = code_scan_source_new(&input, &rows->rest);
 	if (r == 0)
-		make_hash(&builder, rows->scan_hash);
+		make_hash(&builder, rows->rest_hash);
 	return r;
+}
+
+void elf_rows_free_rest(struct elf_rows *rows)
+{
+	code_scan_source_free(rows->rest);
 }

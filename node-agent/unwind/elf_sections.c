@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/elf_sections.h"
 
+#include "unwind/arch.h"
+
 #include <string.h>
 #include <zlib.h>
-
-#ifndef SHT_X86_64_UNWIND
-#define SHT_X86_64_UNWIND 0x70000001
-#endif
 
 #define ZDEBUG_HEADER_BYTES 12 /* "ZLIB", then the size as 8 bytes, the highest first */
 
@@ -184,7 +182,7 @@ static bool is_eh_frame(const struct elf_section_names *names, const GElf_Shdr *
 	if (!has_content(section) || section->sh_flags & SHF_COMPRESSED)
 		return false;
 	return has_name(names, section, ".eh_frame") ||
-	       (section->sh_type == SHT_X86_64_UNWIND &&
+	       (section->sh_type == ARCH_ELF_EH_FRAME &&
 		!has_name(names, section, ".eh_frame_hdr"));
 }
 

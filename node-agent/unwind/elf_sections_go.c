@@ -5,6 +5,7 @@
  *
  *	Go 1.18 to 1.25    the header of .gopclntab, third word
  *	Go 1.26            runtime.moduledata, which is the section .go.module: its field `text` */
+#include "unwind/arch.h"
 #include "unwind/elf_sections.h"
 
 #define TEXT_IN_PCLNTAB 24
@@ -29,7 +30,7 @@ static bool read_relocations(const struct elf_reader *reader, const GElf_Shdr *s
 			return false;
 		for (size_t i = 0; i < left; i++) {
 			if (relocations[i].r_offset != address ||
-			    ELF64_R_TYPE(relocations[i].r_info) != R_X86_64_RELATIVE)
+			    ELF64_R_TYPE(relocations[i].r_info) != ARCH_ELF_RELATIVE)
 				continue;
 			*ret_value = (uint64_t)relocations[i].r_addend;
 			return true;

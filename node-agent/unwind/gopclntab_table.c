@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/gopclntab_table.h"
 
+#include "unwind/arch.h"
 #include "unwind/gopclntab.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ static bool read_part(const struct gopclntab_table *table, size_t index, size_t 
 
 static const struct format *find_format(const uint8_t *data, size_t len)
 {
-	static const uint8_t rest[] = { 0, 0, 1, POINTER_BYTES };
+	static const uint8_t rest[] = { 0, 0, ARCH_GO_PC_QUANTUM, POINTER_BYTES };
 	uint32_t magic;
 
 	if (len < HEADER_BYTES || memcmp(data + sizeof(magic), rest, sizeof(rest)) != 0)
@@ -207,24 +208,24 @@ static bool read_varint(struct gopclntab_steps *steps, uint32_t *ret_value)
 	return false;
 }
 
-/* A step is how much the value changes, with its sign in the lowest bit, and how many bytes of code have it.
- * No change ends the table, except in the first step. */
+/* A step is how much the value changes, with its sign in the lowest bit, and how much code has it.
+ * No change ends the table, except in the first step. Code is counted in units of the quantum. */
 int gopclntab_steps_next(struct gopclntab_steps *steps, uint64_t *ret_address, int32_t *ret_value)
 {
 	uint32_t change;
-	uint32_t nr_bytes;
+	uint32_t nr_units;
 
 	if (!read_varint(steps, &change))
 		return -EBADMSG;
 	if (change == 0 && steps->is_started)
 		return 0;
-	if (!read_varint(steps, &nr_bytes) || nr_bytes == 0)
+	if (!read_varint(steps, &nr_units) || nr_units == 0)
 		return -EBADMSG;
 	change = (change >> 1) ^ -(change & 1);
 	steps->value = (int32_t)((uint32_t)steps->value + change);
 	steps->is_started = true;
 	*ret_address = steps->address;
 	*ret_value = steps->value;
-	steps->address += nr_bytes;
+	steps->address += (uint64_t)nr_units * ARCH_GO_PC_QUANTUM;
 	return 1;
 }

@@ -72,7 +72,7 @@ static bool is_below_sp(cfi_slot slot, int32_t cfa_offset)
 
 static bool is_sp_rule(const struct cfi_rule *rule)
 {
-	return rule->kind == CFA_REGISTER && rule->reg == CFI_RSP;
+	return rule->kind == CFA_REGISTER && rule->reg == CFI_SP;
 }
 
 static void drop_places_below_sp(struct cfi_rule *rule)
@@ -85,7 +85,7 @@ static void drop_places_below_sp(struct cfi_rule *rule)
 /* Clears what has no meaning in a rule. */
 static void normalise(struct cfi_rule *rule)
 {
-	rule->flags &= CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER;
+	rule->flags &= CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER | CFI_SAVED_BELOW_SP;
 	switch (rule->kind) {
 	case CFA_REGISTER:
 		if (!(rule->flags & CFI_RETURN_IN_REGISTER))
@@ -106,7 +106,7 @@ static void normalise(struct cfi_rule *rule)
 	}
 	if (rule->reg >= NR_REGS)
 		*rule = (struct cfi_rule){ .kind = CFA_UNSUPPORTED };
-	else if (is_sp_rule(rule) && !(rule->flags & CFI_SAVED_AT_RBP))
+	else if (is_sp_rule(rule) && !(rule->flags & (CFI_SAVED_AT_RBP | CFI_SAVED_BELOW_SP)))
 		drop_places_below_sp(rule);
 }
 
@@ -126,12 +126,12 @@ static int find_direction(const struct cfi_rule *from, const struct cfi_rule *to
 /* Adds the places of a run's next rule to those of the run. False if then one of its rules would not be the
  * one that was added: a place that is new must be below the stack pointer in all rules before, one that is gone
  * in the next one. */
-static bool unite_places(const struct run *run, const struct cfi_rule *next, int8_t *places)
+static bool unite_places(const struct run *run, const struct cfi_rule *next, cfi_slot *places)
 {
-	bool is_movable = !(next->flags & CFI_SAVED_AT_RBP);
+	bool is_movable = !(next->flags & (CFI_SAVED_AT_RBP | CFI_SAVED_BELOW_SP));
 
 	for (size_t i = 0; i < NR_SAVED_REGS; i++) {
-		int8_t old = places[i], new = next->saved[i];
+		cfi_slot old = places[i], new = next->saved[i];
 
 		if (old == new)
 			continue;
@@ -148,7 +148,7 @@ static bool unite_places(const struct run *run, const struct cfi_rule *next, int
 static bool extend_run(struct run *run, const struct place *next)
 {
 	uint64_t distance = next->offset - run->first.offset;
-	int8_t places[NR_SAVED_REGS];
+	cfi_slot places[NR_SAVED_REGS];
 	int direction;
 
 	if (distance > CFI_MAX_RUN)

@@ -9,7 +9,7 @@
 #define PAGE_PC_SHIFT 12 /* what is above it in a row's pc is of its page */
 
 #define RUN_FLAGS (CFI_RUN_UP | CFI_RUN_DOWN)
-#define KNOWN_FLAGS (CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER | RUN_FLAGS)
+#define KNOWN_FLAGS (CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER | CFI_SAVED_BELOW_SP | RUN_FLAGS)
 
 /* A table taken apart. */
 struct view {

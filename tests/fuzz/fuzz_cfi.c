@@ -17,7 +17,7 @@ struct row_builder {
 static void check_rule(const struct cfi_rule *rule)
 {
 	if (rule->kind == CFA_NONE || rule->kind >= CFA_NR_KINDS || rule->reg >= NR_REGS ||
-	    (rule->flags & ~CFI_SAVED_AT_RBP))
+	    (rule->flags & ~(CFI_SAVED_AT_RBP | CFI_RETURN_IN_REGISTER)))
 		abort();
 }
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "unwind/arch.h"
 #include "unwind/elf_rows.h"
 
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static bool is_program(int fd)
 
 	return pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	       memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64 &&
+	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == ARCH_ELF_MACHINE &&
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 

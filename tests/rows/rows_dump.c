@@ -2,13 +2,14 @@
 /* Prints the row table of an ELF file, as the unwinder reads it: one line for each range of code in which the
  * same rule holds, in the notation of `readelf --debug-dump=frames-interp`:
  *
- *	START END CFA rbp rbx r12 r13 r14 r15 ra
+ *	START END CFA rbp rbx r12 r13 r14 r15 ra	(arm64: START END CFA x29 ra)
  *
  * Addresses are virtual ones. CFA: rsp+8; *(rbp-40)+0; plt(rsp+8,11), 8 more from byte 11 on; or the name of
  * a rule without one, in capitals. Registers: c-16, at CFA - 16; rbp-8; u, not saved; lost;
- * the return address also: rcx.
+ * the return address also: in rcx, x30.
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
+#include "tests/rows/registers.h"
 #include "unwind/elf_rows.h"
 
 #include <fcntl.h>
@@ -18,13 +19,6 @@
 
 #define MAX_TABLE_BYTES ((size_t)256 << 20)
 #define WORD_BYTES 8
-
-static const char *const registers[NR_REGS] = {
-	[CFI_RAX] = "rax", [CFI_RDX] = "rdx", [CFI_RCX] = "rcx", [CFI_RBX] = "rbx",
-	[CFI_RSI] = "rsi", [CFI_RDI] = "rdi", [CFI_RBP] = "rbp", [CFI_RSP] = "rsp",
-	[CFI_R8] = "r8",   [CFI_R9] = "r9",   [CFI_R10] = "r10", [CFI_R11] = "r11",
-	[CFI_R12] = "r12", [CFI_R13] = "r13", [CFI_R14] = "r14", [CFI_R15] = "r15",
-};
 
 static const char *const kinds[CFA_NR_KINDS] = {
 #define X(NAME, WORDS) [CFA_##NAME] = #NAME,
@@ -54,22 +48,23 @@ static bool print_cfa(const struct cfi_rule *rule)
 }
 
 /* Places below the stack pointer say nothing. */
-static bool is_saved(const struct cfi_rule *rule, int8_t slot)
+static bool is_saved(const struct cfi_rule *rule, cfi_slot slot)
 {
-	bool is_by_sp = rule->kind == CFA_REGISTER && rule->reg == CFI_RSP &&
-			!(rule->flags & CFI_SAVED_AT_RBP);
+	bool is_by_sp = rule->kind == CFA_REGISTER && rule->reg == CFI_SP &&
+			!(rule->flags & (CFI_SAVED_AT_RBP | CFI_SAVED_BELOW_SP));
 
 	return slot != CFI_NOT_SAVED && !(is_by_sp && rule->offset + WORD_BYTES * slot < 0);
 }
 
-static void print_place(const struct cfi_rule *rule, int8_t slot)
+static void print_place(const struct cfi_rule *rule, cfi_slot slot)
 {
 	if (slot == CFI_LOST)
 		printf(" lost");
 	else if (!is_saved(rule, slot))
 		printf(" u");
 	else
-		printf(" %s%+d", rule->flags & CFI_SAVED_AT_RBP ? "rbp" : "c", WORD_BYTES * slot);
+		printf(" %s%+d", rule->flags & CFI_SAVED_AT_RBP ? registers[CFI_FP] : "c",
+		       WORD_BYTES * slot);
 }
 
 static void print_range(uint64_t start, uint64_t end, const struct cfi_rule *rule)

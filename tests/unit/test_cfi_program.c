@@ -439,7 +439,7 @@ static void a_damaged_program_ends_in_a_row_that_says_so(void **state)
 		BYTES("\x2f\x06"),
 		BYTES("\x17"),
 		BYTES("\x1c"),
-		BYTES("\x2c"),
+		BYTES("\x2a"),
 		BYTES("\x30"),
 		BYTES("\x3f"),
 	};

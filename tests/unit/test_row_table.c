@@ -201,7 +201,7 @@ static void tables_with_a_wrong_rule_are_not_valid(void **state)
 		{ .kind = CFA_NR_KINDS },
 		{ .kind = 255 },
 		{ .kind = CFA_REGISTER, .reg = NR_REGS },
-		{ .kind = CFA_REGISTER, .flags = 16 },
+		{ .kind = CFA_REGISTER, .flags = 32 },
 		{ .kind = CFA_REGISTER, .flags = CFI_RETURN_IN_REGISTER, .arg = NR_REGS },
 		{ .kind = CFA_REGISTER, .flags = CFI_RETURN_IN_REGISTER | CFI_RUN_UP, .arg = 2 },
 		{ .kind = CFA_DEREF, .flags = CFI_RETURN_IN_REGISTER, .arg = 2 },

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers by which files of one architecture differ from those of another: in ELF, DWARF, and Go's function table. Which one
+ * it is says bpf/shared/cfi.h. */
+#ifndef UNWIND_ARCH_H
+#define UNWIND_ARCH_H
+
+#include "bpf/shared/cfi.h"
+
+#include <elf.h>
+
+#if CFI_IS_ARM64
+
+#define ARCH_ELF_MACHINE EM_AARCH64
+#define ARCH_ELF_RELATIVE R_AARCH64_RELATIVE
+#define ARCH_ELF_EH_FRAME SHT_NULL /* it has no type of its own */
+
+/* The column of the return address: that of lr, which has it where it is not saved. */
+#define DWARF_REG_RA CFI_LR
+#define DWARF_REG_PC 32
+
+#define ARCH_GO_NAME "arm64"
+#define ARCH_GO_PC_QUANTUM 4
+
+#else
+
+#define ARCH_ELF_MACHINE EM_X86_64
+#define ARCH_ELF_RELATIVE R_X86_64_RELATIVE
+#define ARCH_ELF_EH_FRAME 0x70000001 /* SHT_X86_64_UNWIND */
+
+/* The column of the return address is no register. */
+#define DWARF_REG_RA 16
+#define DWARF_REG_PC 16
+
+#define ARCH_GO_NAME "amd64"
+#define ARCH_GO_PC_QUANTUM 1
+
+#endif
+
+#endif
