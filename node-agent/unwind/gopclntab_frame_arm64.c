@@ -16,6 +16,8 @@
  *
  * Hand-written functions that move sp by themselves (NOFRAME) save lr anywhere; of those only crosscall2() is known.
  *
+ * A signal handler that injects a call pushes lr, which it then sets, in 16 bytes: the CFA is above them.
+ *
  * What switches stacks leaves fp where it was, at the record of its own frame. */
 #include "unwind/gopclntab_frame.h"
 
@@ -26,15 +28,22 @@
 #define CROSSCALL_SAVED_BYTES (12 * INSTRUCTION_BYTES)
 #define CROSSCALL_SAVED_LR (-1) /* at CFA - 8 */
 
-/* lr and fp at a distance from the CFA, as slots; what is farther away than slots go is an unsupported rule. */
+#define INJECTED_BYTES 16
+
+static int32_t cfa_of(const struct gopclntab_frame *frame, int32_t distance)
+{
+	return frame->role == GO_ROLE_INJECTED ? distance + INJECTED_BYTES : distance;
+}
+
+/* What is farther away than slots go is an unsupported rule. */
 static int add_saved(struct gopclntab_frame *frame, uint64_t address, int32_t distance, bool has_fp)
 {
-	int32_t slot = -frame->open_size / WORD_BYTES;
+	int32_t slot = -cfa_of(frame, frame->open_size) / WORD_BYTES;
 	const struct cfi_rule rule = {
 		.kind = CFA_REGISTER,
 		.reg = CFI_SP,
 		.flags = has_fp ? CFI_SAVED_BELOW_SP : 0,
-		.offset = distance,
+		.offset = cfa_of(frame, distance),
 		.return_address = (cfi_slot)slot,
 		.saved = { has_fp ? (cfi_slot)(slot - 1) : CFI_NOT_SAVED },
 	};
@@ -51,7 +60,7 @@ static int add_leaf(struct gopclntab_frame *frame, uint64_t address, int32_t dis
 		.kind = CFA_REGISTER,
 		.reg = CFI_SP,
 		.flags = CFI_RETURN_IN_REGISTER,
-		.offset = distance,
+		.offset = cfa_of(frame, distance),
 		.arg = CFI_LR,
 		.saved = { CFI_NOT_SAVED },
 	};
