@@ -3,9 +3,9 @@
 """Compares row tables, byte by byte, with what readelf(1) says about the same files: installed ones, and small
 ones built here. Each row of readelf's must be the rule that rows_dump shows, in all of its bytes.
 
-    compare_with_readelf.py ROWS_DUMP PROGRAMS [FILE...]
+    compare_with_readelf.py MACHINE ROWS_DUMP PROGRAMS [FILE...]
 
-PROGRAMS is a directory of sources. Of Go's files, whose rows come from .gopclntab, the CFA is compared with
+MACHINE is x86-64 or arm64, ROWS_DUMP a program for its files, PROGRAMS a directory of sources. Of Go's files, whose rows come from .gopclntab, the CFA is compared with
 that of .debug_frame.
 
 unsupported  rows for which bpf/shared/cfi.h has no rule: they must be UNSUPPORTED, or a register of theirs lost
@@ -24,15 +24,16 @@ import sys
 import tempfile
 
 import frames
+import machines
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-REGISTERS = "rbp rbx r12 r13 r14 r15".split()
 MIN_EH_FRAME_FUNCTIONS = 8  # with fewer, .debug_frame is read too
 PADDING = 15  # bytes between functions that need no row
 SIGNAL_CFA = "DW_OP_breg7 (rsp): 160; DW_OP_deref"
 SIGNAL_PLACES = {"rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96, "ra": 168}
 NAMED_CFA = re.compile(r"DW_OP_breg\d+ \(\w+\): -?\d+(; DW_OP_deref(; DW_OP_plus_uconst: \d+)?)?$|.*DW_OP_ge")
-NAMED_PLACE = re.compile(r"DW_OP_breg6 \(rbp\): -?\d+$")
+NAMED_PLACE = re.compile(r"DW_OP_breg\d+ \((\w+)\): -?\d+$")
+INJECTED = re.compile(r" runtime\.(asyncPreempt|sigpanic0?)(\.abi0|\.abiinternal)?$")
 WITHOUT_CFA = ("NONE", "SIGNAL", "END", "STACK_SWITCH", "UNSUPPORTED")
 
 
@@ -55,11 +56,11 @@ class Result:
     differences: list = dataclasses.field(default_factory=list)
 
 
-def load_ranges(rows_dump, path):
+def load_ranges(machine, rows_dump, path):
     output = subprocess.run([rows_dump, path], check=True, capture_output=True, text=True).stdout
     for line in output.splitlines():
         start, end, cfa, *places = line.split()
-        yield Range(int(start, 16), int(end, 16), cfa, dict(zip([*REGISTERS, "ra"], places)))
+        yield Range(int(start, 16), int(end, 16), cfa, dict(zip([*machine.saved, "ra"], places)))
 
 
 def base_and_offset(text):
@@ -77,7 +78,7 @@ def our_cfa(text, registers):
     return cfa + (8 if plt and registers["ra"] & 15 >= int(plt[2]) else 0)
 
 
-def their_place(row, name, cfa, registers):
+def their_place(machine, row, name, cfa, registers):
     """Where a register is saved: an address; "u": not, or below the stack pointer, where nothing is; None: in a
     way there is no rule for."""
     text = row.places.get(name, "u")
@@ -85,26 +86,33 @@ def their_place(row, name, cfa, registers):
         return "u"
     if text[0] == "c":
         address = cfa + int(text[1:])
-        return "u" if row.cfa.startswith("rsp") and address < registers["rsp"] else address
-    return frames.evaluate(row.expressions[name], registers, [cfa]) if text == "exp" else None
+        is_below = row.cfa.startswith(machine.stack_pointer) and address < registers[machine.stack_pointer]
+        return "u" if is_below and name != "ra" else address
+    return frames.evaluate(machine, row.expressions[name], registers, [cfa]) if text == "exp" else None
 
 
-def is_named_place(row, name):
+def is_at_frame_pointer(machine, row, name):
+    match = NAMED_PLACE.match(row.expressions.get(name, ""))
+    return bool(match) and match[1] == machine.frame_pointer
+
+
+def is_named_place(machine, row, name):
     """Whether there is a rule for where the register is saved."""
     text = row.places.get(name, "u")
-    at_rbp = any(NAMED_PLACE.match(row.expressions.get(other, "")) for other in REGISTERS)
     if text == "exp":
-        return bool(NAMED_PLACE.match(row.expressions[name]))
-    return text in ("u", "s") or (text[0] == "c" and not at_rbp and abs(int(text[1:])) <= 8 * 126)
+        return is_at_frame_pointer(machine, row, name)
+    if any(is_at_frame_pointer(machine, row, other) for other in machine.saved):
+        return text in ("u", "s")
+    return text in ("u", "s") or (text[0] == "c" and abs(int(text[1:])) <= machine.max_place)
 
 
-def compare_place(row, ours, name, cfa, registers):
+def compare_place(machine, row, ours, name, cfa, registers):
     """None: the same; "lost"; or a difference."""
     if ours in registers:
         return None if row.places.get(name) == ours else f"{name} {ours}"
-    place = their_place(row, name, cfa, registers)
+    place = their_place(machine, row, name, cfa, registers)
     if ours == "lost":
-        return "lost" if not is_named_place(row, name) else f"{name} lost"
+        return "lost" if not is_named_place(machine, row, name) else f"{name} lost"
     if ours == "u":
         return None if place == "u" else f"{name} u"
     base, offset = base_and_offset(ours)
@@ -119,42 +127,53 @@ def compare_signal(row, function):
     return None if function.is_signal and row.expressions.get("cfa") == SIGNAL_CFA and places else "SIGNAL"
 
 
-def has_rule(row):
+def has_rule(machine, row):
     """Whether a rule can say what the row says, apart from registers that are lost."""
     cfa = NAMED_CFA.match(row.expressions["cfa"]) if row.cfa == "exp" else row.cfa[:2] not in ("ri", "ra")
-    return_address = row.places["ra"][0] == "c" or (row.places["ra"] in frames.NUMBERS and row.cfa != "exp")
-    return cfa and return_address and row.places.get("rsp", "u") in ("u", "v+0")
+    place = row.places["ra"]
+    is_near = place[0] == "c" and abs(int(place[1:])) <= machine.max_place
+    return_address = is_near or (place in machine.numbers and row.cfa != "exp")
+    return cfa and return_address and row.places.get(machine.stack_pointer, "u") in ("u", "v+0")
 
 
-def compare(row, function, pc, ours):
+def compare(machine, row, function, pc, ours):
     """None: the same; "unsupported"; or what differs, in our words."""
     if row.places.get("ra", "u") == "u":
         return None if ours.cfa == "END" else ours.cfa
     if ours.cfa == "UNSUPPORTED":
-        return "CFA" if has_rule(row) else "unsupported"
+        return "CFA" if has_rule(machine, row) else "unsupported"
     if ours.cfa == "SIGNAL":
         return compare_signal(row, function)
     if ours.cfa in WITHOUT_CFA:
         return ours.cfa
-    registers = frames.start_values(pc)
+    registers = frames.start_values(machine, pc)
     cfa = our_cfa(ours.cfa, registers)
-    theirs = frames.evaluate(row.expressions["cfa"], registers) if row.cfa == "exp" else our_cfa(row.cfa, registers)
+    theirs = frames.evaluate(machine, row.expressions["cfa"], registers) if row.cfa == "exp" else our_cfa(row.cfa, registers)
     if cfa != theirs:
         return ours.cfa
-    found = [compare_place(row, ours.places[name], name, cfa, registers) for name in [*REGISTERS, "ra"]]
+    names = [*machine.saved, "ra"]
+    found = [compare_place(machine, row, ours.places[name], name, cfa, registers) for name in names]
     wrong = [difference for difference in found if difference not in (None, "lost")]
     return wrong[0] if wrong else "unsupported" if "lost" in found else None
 
 
-def compare_go(row, ours):
-    """Some functions of the runtime are not like others; syscall.rawVforkSyscall pops its own return address."""
-    if ours.cfa in WITHOUT_CFA[1:] or row.cfa == "rsp+0":
+def compare_go(machine, row, function, _, ours):
+    """Some functions of the runtime are not like others; syscall.rawVforkSyscall pops its own return address, and so
+    do those on arm64 that a signal handler calls. What Go says of lr there is that it is where sp is, and nothing of
+    functions that C calls: the former is not so where sp has been moved once more."""
+    if ours.cfa in WITHOUT_CFA[1:] or row.cfa == "rsp+0" or row.cfa.startswith("sp-"):
         return "special"
-    return None if ours.cfa == row.cfa else ours.cfa
+    if ours.cfa != row.cfa:
+        return "special" if function.is_injected and ours.cfa != "NONE" else ours.cfa
+    first = next((other.cfa for other in function.rows if other.cfa != "sp+0"), None)
+    if machine.return_register != "u" and (row.places["ra"] == "u" or row.cfa not in ("sp+0", first)):
+        return "special"
+    return None if ours.places.get("ra") == row.places.get("ra") else f"ra {ours.places['ra']}"
 
 
 class Comparison:
-    def __init__(self, ranges, is_go):
+    def __init__(self, machine, ranges, is_go):
+        self.machine = machine
         self.ranges = list(ranges)
         self.starts = [piece.start for piece in self.ranges]
         self.is_go = is_go
@@ -177,8 +196,11 @@ class Comparison:
         key = (row.cfa, *row.places.items(), *row.expressions.items(), function.is_signal, ours.cfa, *ours.places.values())
         if ours.cfa.startswith("plt"):
             key += (pc & 15,)
+        if self.is_go:
+            key += (function.start,)
         if key not in self.known:
-            self.known[key] = compare_go(row, ours) if self.is_go else compare(row, function, pc, ours)
+            same = (self.machine, row)
+            self.known[key] = (compare_go if self.is_go else compare)(*same, function, pc, ours)
         return self.known[key]
 
     def row(self, function, row, start, end):
@@ -236,16 +258,24 @@ def choose(functions, is_go):
     return sorted(chosen, key=lambda function: function.start)
 
 
-def check(rows_dump, path):
+def check(machine, rows_dump, path):
     is_go = any(".gopclntab" in line for line in frames.readelf(path, "-S"))
-    comparison = Comparison(load_ranges(rows_dump, path), is_go)
-    comparison.all(choose(frames.load_functions(path), is_go))
+    comparison = Comparison(machine, load_ranges(machine, rows_dump, path), is_go)
+    functions = frames.load_functions(machine, path)
+    if is_go and machine == machines.ARM64:
+        injected = {int(line.split()[1], 16) for line in frames.readelf(path, "-s") if INJECTED.search(line)}
+        for function in functions:
+            function.is_injected = function.start in injected
+    comparison.all(choose(functions, is_go))
     return comparison.result
 
 
-def build(directory, programs):
-    """What compilers and linkers of this machine make of the sources: {name: path}."""
-    commands = {
+def commands(machine):
+    """How to build programs: {name: command}. Where the machine is another one, clang takes what else it needs from a
+    cross compiler of GCC."""
+    prefix = "" if machine.is_native else machine.compiler_prefix
+    target = [] if machine.is_native else [f"--target={prefix[:-1]}"]
+    wanted = {
         "c-gcc-O0": ["gcc", "-O0", "calls.c", "library.c"],
         "c-gcc-O2-static": ["gcc", "-O2", "-static", "calls.c", "library.c"],
         "c-clang-O2": ["clang", "-O2", "calls.c", "library.c"],
@@ -257,25 +287,43 @@ def build(directory, programs):
         "c-musl": ["musl-gcc", "-O2", "calls.c", "library.c"],
         "go": ["go", "build"],
     }
+    if machine == machines.ARM64:
+        wanted["c-gcc-signed"] = ["gcc", "-O2", "-mbranch-protection=standard", "calls.c", "library.c"]
+    for name, (compiler, *flags) in wanted.items():
+        if compiler == "go":
+            yield name, [compiler], [compiler, *flags], ["go.go"]
+        elif compiler.startswith("clang"):
+            needed = [compiler, prefix + {"clang": "gcc", "clang++": "g++"}[compiler]]
+            yield name, needed, [compiler, *target, *flags], ["-lm", "-lpthread"]
+        else:
+            yield name, [prefix + compiler], [prefix + compiler, *flags], ["-lm", "-lpthread"]
+
+
+def build(machine, directory, programs):
+    """What compilers and linkers of this machine make of the sources: {name: path}."""
     environment = {**os.environ, "CGO_ENABLED": "0", "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
+    environment["GOARCH"] = machine.go_arch
     environment["PATH"] += ":/usr/local/go/bin"
-    for name, (compiler, *flags) in commands.items():
-        if not shutil.which(compiler, path=environment["PATH"]):
-            print(f"{name}: SKIP: no {compiler}")
+    for name, needed, command, last in commands(machine):
+        missing = [program for program in needed if not shutil.which(program, path=environment["PATH"])]
+        if missing:
+            print(f"{name}: SKIP: no {missing[0]}")
             continue
         path = os.path.join(directory, name)
-        sources = ["go.go"] if name == "go" else ["-lm", "-lpthread"]
-        subprocess.run([compiler, *flags, "-o", path, *sources], check=True, cwd=programs, env=environment)
+        subprocess.run([*command, "-o", path, *last], check=True, cwd=programs, env=environment)
         yield name, path
 
 
-def installed():
+def installed(machine):
+    root = "" if machine.is_native else machine.root
     libraries = "libc.so.6 libm.so.6 libmvec.so.1 libgcc_s.so.1 libstdc++.so.6 libcrypto.so.3 libgcrypt.so.20".split()
+    libraries += ["libx265.so.*", "ld-linux-aarch64.so.1"]
     patterns = [f"/usr/lib/*-linux-gnu/{name}" for name in libraries]
-    patterns += ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1", "/bin/bash", "/bin/busybox"]
-    patterns += ["/usr/bin/python3", sys.executable, "/usr/bin/node", "/usr/lib/*-linux-gnu/libx265.so.*"]
-    found = [path for pattern in patterns for path in glob.glob(pattern)]
-    return {os.path.realpath(path): path for path in found}.values()
+    patterns += ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-*.so.1", "/bin/bash", "/bin/busybox"]
+    patterns += ["/usr/bin/python3", "/usr/bin/node"]
+    found = [path for pattern in patterns for path in glob.glob(root + pattern)]
+    found += [sys.executable] if machine.is_native else []
+    return {os.path.realpath(path): path for path in found if os.path.isfile(path)}.values()
 
 
 def report(name, result):
@@ -288,16 +336,20 @@ def report(name, result):
 
 
 def main():
-    rows_dump, programs, *files = sys.argv[1:]
-    if not shutil.which("readelf") or os.uname().machine != "x86_64":
+    name, rows_dump, programs, *files = sys.argv[1:]
+    machine = machines.BY_NAME[name]
+    if not shutil.which("readelf") or not (machine.is_native or machine.root):
         print("SKIP: no readelf, or another machine")
         return 77
     with tempfile.TemporaryDirectory() as directory, concurrent.futures.ProcessPoolExecutor() as pool:
-        named = [(path, path) for path in files or installed()]
-        named += [] if files else build(directory, programs)
-        results = pool.map(check, [rows_dump] * len(named), [path for _, path in named])
+        named = [(path, path) for path in files or installed(machine)]
+        named += [] if files else build(machine, directory, programs)
+        results = pool.map(check, [machine] * len(named), [rows_dump] * len(named), [path for _, path in named])
         good = [report(name, result) for (name, _), result in zip(named, results)]
-    return 0 if good and all(good) else 1
+    if not named:
+        print(f"SKIP: neither files of {name} nor compilers for it")
+        return 77
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ AUGMENTATION = re.compile(r'"(.*?)"')
 SECTION = re.compile(r"Contents of the (\S+) section")
 INSTRUCTION = re.compile(r" +DW_CFA_(\w+):? *(?:r\d+ \((\w+)\))?(.*)")
 OPERATION = re.compile(r"DW_OP_(\w+?)(\d*)(?: \(\w+\))?(?:: (-?\w+))?$")
-NUMBERS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 ra".split()
-NAMES = {"rip": "ra"}
 
 
 @dataclasses.dataclass
@@ -35,6 +33,7 @@ class Function:
     is_signal: bool
     cie: str
     rows: list
+    is_injected: bool = False  # a signal handler calls it
 
 
 def readelf(path, *options):
@@ -60,23 +59,23 @@ def entries(lines):
         yield *found, body
 
 
-def parse_rows(lines):
+def parse_rows(machine, lines):
     """The last row of each address counts."""
     rows, heads = {}, []
     for line in lines:
         field = re.sub(r"r\d+ \((\w+)\)", r"\1", line).split()
         if field and field[0] == "LOC":
-            heads = [NAMES.get(name, name) for name in field[2:]]
+            heads = [machine.names.get(name, name) for name in field[2:]]
         elif heads and len(field) == len(heads) + 2:
             rows[int(field[0], 16)] = Row(int(field[0], 16), field[1], dict(zip(heads, field[2:])))
     return list(rows.values())
 
 
-def load_functions(path):
+def load_functions(machine, path):
     """All functions; one whose entry says nothing has the row of its CIE."""
     signals, initial, functions = {}, {}, []
     for section, offset, kind, description, lines in entries(readelf(path, "--debug-dump=frames-interp")):
-        rows = parse_rows(lines)
+        rows = parse_rows(machine, lines)
         if kind == "CIE":
             signals[section, offset] = "S" in AUGMENTATION.search(description)[1]
             initial[section, offset] = rows
@@ -88,7 +87,7 @@ def load_functions(path):
         ]
         if start < end:
             functions.append(Function(section, offset, start, end, signals[section, cie], cie, rows))
-    add_expressions(path, functions)
+    add_instructions(machine, path, functions)
     return functions
 
 
@@ -96,8 +95,8 @@ def has_expression(function):
     return any("exp" in (row.cfa, *row.places.values()) for row in function.rows)
 
 
-def follow_expressions(lines, known, place):
-    """{address: {register: expression}}, where it changes or may do so."""
+def follow_instructions(machine, lines, known, place):
+    """{address: {register: expression, or "undefined"}}, where it changes or may do so."""
     known, remembered, found = dict(known), [], {}
     for line in lines:
         match = INSTRUCTION.match(line)
@@ -115,24 +114,32 @@ def follow_expressions(lines, known, place):
         elif operation.startswith("def_cfa"):
             known["cfa"] = rest.strip()
         elif register:
-            known[NAMES.get(register, register)] = rest.strip()
+            known[machine.names.get(register, register)] = operation if operation == "undefined" else rest.strip()
     found[place] = dict(known)
     return found
 
 
-def add_expressions(path, functions):
-    wanted = {(function.section, function.offset): function for function in functions if has_expression(function)}
-    if not wanted:
-        return
+def set_return_address(machine, row, found):
+    """Without a place it is in a register, or there is none."""
+    if row.places.get("ra", "u") in ("u", "s"):
+        row.places["ra"] = "u" if found.get("ra") == "undefined" else machine.return_register
+
+
+def add_instructions(machine, path, functions):
+    wanted = {(function.section, function.offset): function for function in functions}
     initial = {}
     for section, offset, kind, _, lines in entries(readelf(path, "--debug-dump=frames")):
         function = wanted.get((section, offset))
         if kind == "CIE":
-            initial[section, offset] = follow_expressions(lines, {}, 0)[0]
-        elif function:
-            found = follow_expressions(lines, initial[section, function.cie], function.start)
+            initial[section, offset] = follow_instructions(machine, lines, {}, 0)[0]
+        elif function and (has_expression(function) or "undefined" in "".join(lines)):
+            found = follow_instructions(machine, lines, initial[section, function.cie], function.start)
             for row in function.rows:
                 row.expressions = {name: text[1:-1] for name, text in found[row.start].items() if text[:1] == "("}
+                set_return_address(machine, row, found[row.start])
+        elif function:
+            for row in function.rows:
+                set_return_address(machine, row, {})
 
 
 def remembered_word(address):
@@ -140,14 +147,14 @@ def remembered_word(address):
     return (address * 0x9E3779B97F4A7C15 >> 5) & 0x7FFFFFFFFFF8
 
 
-def start_values(pc):
+def start_values(machine, pc):
     """Values of the registers, all different."""
-    values = {name: 0x10000000000 * (i + 1) + 0x1238 * i for i, name in enumerate(NUMBERS)}
+    values = {name: 0x10000000000 * (i + 1) + 0x1238 * i for i, name in enumerate(machine.numbers)}
     values["ra"] = pc
     return values
 
 
-def evaluate(expression, registers, stack=()):
+def evaluate(machine, expression, registers, stack=()):
     """What a DWARF expression says on a machine with these registers; None: with operations that are not known."""
     stack = list(stack)
     binary = {
@@ -161,7 +168,7 @@ def evaluate(expression, registers, stack=()):
     for text in expression.split("; "):
         name, number, operand = OPERATION.match(text).groups()
         if name == "breg":
-            stack.append(registers[NUMBERS[int(number)]] + int(operand))
+            stack.append(registers[machine.numbers[int(number)]] + int(operand))
         elif name == "lit":
             stack.append(int(number))
         elif name.startswith("const"):
