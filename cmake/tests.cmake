@@ -39,16 +39,19 @@ function(flamelet_script_test name)
 	endif()
 endfunction()
 
-# flamelet_fuzz_target(name MODULES module …): tests/fuzz/<name>.c with libFuzzer; run on its corpus
-# as a plain test in every build.
+# flamelet_fuzz_target(name [SOURCE file.c] MODULES module …): tests/fuzz/<name>.c, or SOURCE, with libFuzzer; run
+# on its corpus as a plain test in every build.
 function(flamelet_fuzz_target name)
-	cmake_parse_arguments(T "" "" "MODULES" ${ARGN})
+	cmake_parse_arguments(T "" "SOURCE" "MODULES" ${ARGN})
+	if(NOT T_SOURCE)
+		set(T_SOURCE ${name}.c)
+	endif()
 	if(FLAMELET_FUZZ)
-		add_executable(${name} ${name}.c)
+		add_executable(${name} ${T_SOURCE})
 		target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
 		target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 	else()
-		add_executable(${name} ${name}.c replay_corpus.c)
+		add_executable(${name} ${T_SOURCE} replay_corpus.c)
 		add_test(NAME corpus/${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
 		set_tests_properties(corpus/${name} PROPERTIES LABELS corpus TIMEOUT 120)
 	endif()

@@ -3,6 +3,7 @@
 
 #include "base/fileio.h"
 #include "unit.h"
+#include "unwind/arch.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -24,11 +25,17 @@ uint64_t elf_image_function(size_t index)
 	return function_address(index) - IMAGE_TEXT_ADDRESS + IMAGE_TEXT_OFFSET;
 }
 
-/* CFA = rsp + 8, the return address below it. */
+/* CFA = sp + 8, the return address below it. */
 static size_t put_eh_frame(struct elf_image *image, size_t nr)
 {
-	static const uint8_t cie[] = { 0x14, 0,	   0,  0, 0,	0,    0, 0, 1,	  'z', 'R', 0,
-				       1,    0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0 };
+	static const uint8_t cie[] = { 0x14,   0,    0,
+				       0,      0,    0,
+				       0,      0,    1,
+				       'z',    'R',  0,
+				       1,      0x78, DWARF_REG_RA,
+				       1,      0x1b, 0x0c,
+				       CFI_SP, 8,    0x80 | DWARF_REG_RA,
+				       1,      0,    0 };
 	size_t pos = sizeof(cie);
 
 	memcpy(image->eh_frame, cie, sizeof(cie));
@@ -44,11 +51,29 @@ static size_t put_eh_frame(struct elf_image *image, size_t nr)
 	return pos + 4; /* the terminator */
 }
 
-/* CFA = rsp + 16. */
+/* CFA = sp + 16. */
 static size_t put_debug_frame(struct elf_image *image, size_t nr)
 {
-	static const uint8_t cie[] = { 0x10, 0,	   0,  0,    0xff, 0xff, 0xff, 0xff, 1, 0,
-				       1,    0x78, 16, 0x0c, 7,	   16,	 0x90, 1,    0, 0 };
+	static const uint8_t cie[] = { 0x10,
+				       0,
+				       0,
+				       0,
+				       0xff,
+				       0xff,
+				       0xff,
+				       0xff,
+				       1,
+				       0,
+				       1,
+				       0x78,
+				       DWARF_REG_RA,
+				       0x0c,
+				       CFI_SP,
+				       16,
+				       0x80 | DWARF_REG_RA,
+				       1,
+				       0,
+				       0 };
 	size_t pos = sizeof(cie);
 
 	memcpy(image->debug_frame, cie, sizeof(cie));
@@ -131,7 +156,7 @@ void elf_image_init(struct elf_image *image, size_t nr_eh_frame, size_t nr_debug
 		.header = {
 			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 			.e_type = ET_DYN,
-			.e_machine = EM_X86_64,
+			.e_machine = ARCH_ELF_MACHINE,
 			.e_version = EV_CURRENT,
 			.e_phoff = offsetof(struct elf_image, segments),
 			.e_shoff = offsetof(struct elf_image, sections),

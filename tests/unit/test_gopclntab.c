@@ -2,210 +2,26 @@
 #include "unwind/gopclntab.h"
 
 #include "base/cleanup.h"
+#include "go_table.h"
 #include "unit.h"
 #include "unwind/functions.h"
 
 #include <string.h>
 
-#define TEXT 0x401000
-#define MAX_TABLE_BYTES 4096
-#define MAX_ROWS 64
-
-#define TOP_FRAME 1
-#define WRITES_SP 2
-
-/* A function that goes into a table. */
-struct go_function {
-	uint32_t start; /* behind TEXT */
-	const char *name;
-	uint8_t flags;
-	const char *pcsp; /* bytes; NULL: none */
-};
-
-struct go_table {
-	uint8_t data[MAX_TABLE_BYTES];
-	size_t len;
-};
-
-struct layout {
-	uint32_t magic;
-	size_t header_words; /* 0: all in one piece */
-	bool has_offsets;
-	size_t cu_and_line_bytes; /* between npcdata and the function's id */
-};
-
-static const struct layout layouts[] = {
-	{ 0xfffffffb, 0, false, 0 },
-	{ 0xfffffffa, 7, false, 4 },
-	{ 0xfffffff0, 8, true, 4 },
-	{ 0xfffffff1, 8, true, 8 },
-};
-#define NR_LAYOUTS (sizeof(layouts) / sizeof(layouts[0]))
-#define NEWEST (&layouts[NR_LAYOUTS - 1])
-
-struct row {
-	uint64_t address;
-	struct cfi_rule rule;
-};
-
-/* What the source gave. */
-static struct row rows[MAX_ROWS];
-static size_t nr_rows;
-static int add_result;
-
-/* Stands for the real one, so that the rows are seen before they are merged. */
-int row_builder_add(struct row_builder *builder, uint64_t address, const struct cfi_rule *rule)
-{
-	assert_null(builder);
-	if (nr_rows < MAX_ROWS)
-		rows[nr_rows++] = (struct row){ address, *rule };
-	return add_result;
-}
-
-static size_t put(struct go_table *table, const void *bytes, size_t len)
-{
-	size_t at = table->len;
-
-	assert_true(len <= sizeof(table->data) - at);
-	memcpy(table->data + at, bytes, len);
-	table->len += len;
-	return at;
-}
-
-static size_t put_u32(struct go_table *table, uint32_t value)
-{
-	return put(table, &value, sizeof(value));
-}
-
-static size_t put_u64(struct go_table *table, uint64_t value)
-{
-	return put(table, &value, sizeof(value));
-}
-
-static void set_number(struct go_table *table, const struct layout *layout, size_t functab,
-		       size_t index, uint64_t value)
-{
-	size_t bytes = layout->has_offsets ? 4 : 8;
-
-	memcpy(table->data + functab + index * bytes, &value, bytes);
-}
-
-static uint64_t start_of(const struct layout *layout, uint32_t start)
-{
-	return layout->has_offsets ? start : TEXT + start;
-}
-
-static size_t put_record(struct go_table *table, const struct layout *layout, uint64_t start,
-			 size_t name, size_t pcsp)
-{
-	uint32_t zeros[2] = { 0 };
-	size_t at = layout->has_offsets ? put_u32(table, (uint32_t)start) : put_u64(table, start);
-
-	put_u32(table, (uint32_t)name);
-	put(table, zeros, 8); /* size of arguments, deferreturn */
-	put_u32(table, (uint32_t)pcsp);
-	put(table, zeros, 8); /* pcfile, pcln */
-	put_u32(table, 0); /* npcdata */
-	put(table, zeros, layout->cu_and_line_bytes);
-	return at;
-}
-
-/* All parts count from the beginning of the table; the records' part begins with functab. */
-static void set_word(struct go_table *table, size_t index, uint64_t value)
-{
-	memcpy(table->data + 8 + 8 * index, &value, sizeof(value));
-}
-
-static void make_table(struct go_table *table, const struct layout *layout,
-		       const struct go_function *functions, size_t nr)
-{
-	size_t words = layout->header_words ? layout->header_words : 1;
-	size_t names[8] = { 0 };
-	size_t pcsp[8] = { 0 };
-	size_t functab;
-
-	memset(table, 0, sizeof(*table));
-	put_u32(table, layout->magic);
-	put(table, "\0\0\1\10", 4);
-	for (size_t i = 0; i < words; i++)
-		put_u64(table, 0);
-	functab = table->len;
-	table->len += (2 * nr + 1) * 8;
-	for (size_t i = 0; i < nr; i++) {
-		names[i] = put(table, functions[i].name, strlen(functions[i].name) + 1);
-		if (functions[i].pcsp)
-			pcsp[i] = put(table, functions[i].pcsp, strlen(functions[i].pcsp) + 1);
-	}
-
-	/* Records count from functab where that is a part of its own. */
-	size_t base = layout->header_words ? functab : 0;
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t start = start_of(layout, functions[i].start);
-		size_t record = put_record(table, layout, start, names[i], pcsp[i]);
-
-		put(table, (uint8_t[]){ 0, functions[i].flags, 0, 0 }, 4);
-		set_number(table, layout, functab, 2 * i, start);
-		set_number(table, layout, functab, 2 * i + 1, record - base);
-	}
-	set_number(table, layout, functab, 2 * nr, start_of(layout, 0x1000));
-	set_word(table, 0, nr);
-	if (layout->header_words)
-		set_word(table, layout->header_words - 1, functab);
-}
-
-static struct gopclntab_section section_of(const struct go_table *table)
-{
-	return (struct gopclntab_section){ table->data, table->len, TEXT };
-}
-
-static struct unwind_source *open_table(const struct go_table *table)
-{
-	struct gopclntab_section section = section_of(table);
-	struct unwind_source *source;
-
-	assert_int_equal(gopclntab_source_new(&section, &source), 0);
-	return source;
-}
-
-/* Lists the functions and gives the rows of all. */
-static struct unwind_losses read_all(const struct go_table *table,
-				     struct unwind_functions *functions)
-{
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = open_table(table);
-	struct unwind_losses losses = { 0 };
-
-	nr_rows = 0;
-	functions->max_items = 100;
-	assert_int_equal(source->ops->list(source, functions, &losses), 0);
-	for (size_t i = 0; i < functions->nr_items; i++)
-		assert_int_equal(source->ops->emit(source, &functions->items[i], NULL, &losses), 0);
-	return losses;
-}
-
-static struct unwind_losses read_one(const struct layout *layout,
-				     const struct go_function *function)
-{
-	_cleanup_(unwind_functions_done) struct unwind_functions functions = { 0 };
-	struct go_table table;
-
-	make_table(&table, layout, function, 1);
-	return read_all(&table, &functions);
-}
-
 static void assert_rule(size_t index, uint32_t address, enum cfa_kind kind)
 {
-	assert_true(index < nr_rows);
-	assert_int_equal(rows[index].address, TEXT + address);
-	assert_int_equal(rows[index].rule.kind, kind);
+	assert_true(index < go_nr_rows);
+	assert_int_equal(go_rows[index].address, GO_TEXT + address);
+	assert_int_equal(go_rows[index].rule.kind, kind);
 }
 
 static void assert_plain(size_t index, uint32_t address, int32_t offset, int saved_rbp)
 {
 	assert_rule(index, address, CFA_REGISTER);
-	assert_int_equal(rows[index].rule.reg, CFI_RSP);
-	assert_int_equal(rows[index].rule.offset, offset);
-	assert_int_equal(rows[index].rule.return_address, -1);
-	assert_int_equal(rows[index].rule.saved[0], saved_rbp);
+	assert_int_equal(go_rows[index].rule.reg, CFI_RSP);
+	assert_int_equal(go_rows[index].rule.offset, offset);
+	assert_int_equal(go_rows[index].rule.return_address, -1);
+	assert_int_equal(go_rows[index].rule.saved[0], saved_rbp);
 }
 
 /* push; mov, sub $0x18; …; add; pop; ret: 0, 8, 32, 8, 0 below the entry. The first change is from -1. */
@@ -216,11 +32,11 @@ static void rows_follow_the_stack_pointer_in_every_format(void **state)
 	const struct go_function function = { 0x100, "main.main", 0, PUSHING };
 	(void)state;
 
-	for (size_t i = 0; i < NR_LAYOUTS; i++) {
-		struct unwind_losses losses = read_one(&layouts[i], &function);
+	for (size_t i = 0; i < GO_NR_LAYOUTS; i++) {
+		struct unwind_losses losses = go_table_read_one(&go_layouts[i], &function);
 
 		assert_int_equal(losses.nr_bad_entries, 0);
-		assert_int_equal(nr_rows, 5);
+		assert_int_equal(go_nr_rows, 5);
 		assert_plain(0, 0x100, 8, -2);
 		assert_plain(1, 0x101, 16, -2);
 		assert_plain(2, 0x108, 40, -2);
@@ -236,13 +52,13 @@ static void rbp_is_saved_one_instruction_after_an_old_frame_is_open(void **state
 	const struct go_function large = { 0x100, "main.main", 0, "\x02\x07\x80\x10\x40" };
 	(void)state;
 
-	read_one(&layouts[0], &small);
-	assert_int_equal(nr_rows, 4);
+	go_table_read_one(&go_layouts[0], &small);
+	assert_int_equal(go_nr_rows, 4);
 	assert_plain(0, 0x100, 8, -2);
 	assert_plain(1, 0x104, 40, CFI_NOT_SAVED);
 	assert_plain(2, 0x109, 40, -2);
 	assert_plain(3, 0x144, 8, -2);
-	read_one(&layouts[0], &large);
+	go_table_read_one(&go_layouts[0], &large);
 	assert_plain(1, 0x107, 1032, CFI_NOT_SAVED);
 	assert_plain(2, 0x10f, 1032, -2);
 }
@@ -250,16 +66,16 @@ static void rbp_is_saved_one_instruction_after_an_old_frame_is_open(void **state
 static void nobody_called_the_functions_at_the_top_of_stacks(void **state)
 {
 	static const struct go_function functions[] = {
-		{ 0x100, "runtime.goexit", TOP_FRAME, "\x02\x40" },
+		{ 0x100, "runtime.goexit", GO_TEST_TOP_FRAME, "\x02\x40" },
 		{ 0x100, "runtime.mstart", 0, PUSHING },
 		{ 0x100, "_rt0_amd64_linux", 0, "\x02\x40" },
-		{ 0x100, "renamed.by.an.obfuscator", TOP_FRAME, PUSHING },
+		{ 0x100, "renamed.by.an.obfuscator", GO_TEST_TOP_FRAME, PUSHING },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		read_one(NEWEST, &functions[i]);
-		assert_int_equal(nr_rows, 1);
+		go_table_read_one(GO_NEWEST, &functions[i]);
+		assert_int_equal(go_nr_rows, 1);
 		assert_rule(0, 0x100, CFA_END);
 	}
 }
@@ -268,12 +84,12 @@ static void the_frame_of_a_stack_switch_is_where_rbp_points_to(void **state)
 {
 	static const struct go_function functions[] = {
 		{ 0x100, "runtime.systemstack", 0, PUSHING },
-		{ 0x100, "crypto.something", WRITES_SP, PUSHING },
+		{ 0x100, "crypto.something", GO_TEST_WRITES_SP, PUSHING },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		read_one(NEWEST, &functions[i]);
+		go_table_read_one(GO_NEWEST, &functions[i]);
 		assert_plain(0, 0x100, 8, -2);
 		assert_plain(1, 0x101, 16, -2);
 		assert_rule(2, 0x104, CFA_STACK_SWITCH);
@@ -285,23 +101,24 @@ static void the_frame_of_a_stack_switch_is_where_rbp_points_to(void **state)
 
 static void a_stack_switch_without_a_frame_is_one_everywhere(void **state)
 {
-	const struct go_function function = { 0x100, "runtime.morestack", WRITES_SP, "\x02\x40" };
+	const struct go_function function = { 0x100, "runtime.morestack", GO_TEST_WRITES_SP,
+					      "\x02\x40" };
 	(void)state;
 
-	read_one(NEWEST, &function);
-	assert_int_equal(nr_rows, 1);
+	go_table_read_one(GO_NEWEST, &function);
+	assert_int_equal(go_nr_rows, 1);
 	assert_rule(0, 0x100, CFA_STACK_SWITCH);
 }
 
 /* push; mov …; push %rax; call; pop. */
 static void mcall_ends_the_schedulers_stack(void **state)
 {
-	const struct go_function function = { 0x100, "runtime.mcall", WRITES_SP,
+	const struct go_function function = { 0x100, "runtime.mcall", GO_TEST_WRITES_SP,
 					      "\x02\x01\x10\x40\x10\x08\x0f\x04" };
 	(void)state;
 
-	read_one(NEWEST, &function);
-	assert_int_equal(nr_rows, 5);
+	go_table_read_one(GO_NEWEST, &function);
+	assert_int_equal(go_nr_rows, 5);
 	assert_plain(1, 0x101, 16, -2);
 	assert_rule(2, 0x104, CFA_STACK_SWITCH);
 	assert_rule(3, 0x141, CFA_END);
@@ -318,13 +135,13 @@ static void signal_handlers_return_to_one_byte_before_the_trampoline(void **stat
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, functions, 2);
-	read_all(&table, &list);
+	go_table_make(&table, GO_NEWEST, functions, 2);
+	go_table_read(&table, &list);
 	assert_int_equal(list.nr_items, 2);
-	assert_int_equal(list.items[0].start, TEXT + 0x100);
-	assert_int_equal(list.items[0].end, TEXT + 0x1ff);
-	assert_int_equal(list.items[1].start, TEXT + 0x1ff);
-	assert_rule(nr_rows - 1, 0x1ff, CFA_SIGNAL);
+	assert_int_equal(list.items[0].start, GO_TEXT + 0x100);
+	assert_int_equal(list.items[0].end, GO_TEXT + 0x1ff);
+	assert_int_equal(list.items[1].start, GO_TEXT + 0x1ff);
+	assert_rule(go_nr_rows - 1, 0x1ff, CFA_SIGNAL);
 }
 
 /* push, sub $48, save, sub $24: below the entry 0, 8, 56, 80. */
@@ -335,13 +152,13 @@ static void registers_of_c_are_found_where_it_calls_go(void **state)
 	static const int8_t saved[] = { -2, -8, -7, -6, -5, -4 };
 	(void)state;
 
-	read_one(NEWEST, &function);
-	assert_int_equal(nr_rows, 5);
-	assert_int_equal(rows[2].rule.saved[1], CFI_NOT_SAVED);
+	go_table_read_one(GO_NEWEST, &function);
+	assert_int_equal(go_nr_rows, 5);
+	assert_int_equal(go_rows[2].rule.saved[1], CFI_NOT_SAVED);
 	assert_plain(3, 0x12e, 88, -2);
-	assert_memory_equal(rows[3].rule.saved, saved, sizeof(saved));
+	assert_memory_equal(go_rows[3].rule.saved, saved, sizeof(saved));
 	assert_plain(4, 0x13e, 64, -2);
-	assert_memory_equal(rows[4].rule.saved, saved, sizeof(saved));
+	assert_memory_equal(go_rows[4].rule.saved, saved, sizeof(saved));
 }
 
 static void a_popped_return_address_leaves_the_frame_pointer(void **state)
@@ -350,8 +167,8 @@ static void a_popped_return_address_leaves_the_frame_pointer(void **state)
 					      "\x02\x10\x0f\x02\x10\x10" };
 	(void)state;
 
-	assert_int_equal(read_one(NEWEST, &function).nr_bad_entries, 0);
-	assert_int_equal(nr_rows, 3);
+	assert_int_equal(go_table_read_one(GO_NEWEST, &function).nr_bad_entries, 0);
+	assert_int_equal(go_nr_rows, 3);
 	assert_rule(1, 0x110, CFA_NONE);
 	assert_plain(2, 0x112, 8, -2);
 }
@@ -363,8 +180,8 @@ static void functions_without_a_table_are_not_listed(void **state)
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, &function, 1);
-	assert_int_equal(read_all(&table, &list).nr_bad_entries, 0);
+	go_table_make(&table, GO_NEWEST, &function, 1);
+	assert_int_equal(go_table_read(&table, &list).nr_bad_entries, 0);
 	assert_int_equal(list.nr_items, 0);
 }
 
@@ -392,10 +209,10 @@ static void other_headers_are_refused(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		make_table(&table, NEWEST, &function, 1);
+		go_table_make(&table, GO_NEWEST, &function, 1);
 		table.data[changes[i].offset] = changes[i].byte;
 
-		struct gopclntab_section section = section_of(&table);
+		struct gopclntab_section section = go_table_section(&table);
 		assert_int_equal(gopclntab_source_new(&section, &source), -EBADMSG);
 	}
 }
@@ -407,12 +224,12 @@ static void truncated_tables_are_refused_or_lose_functions(void **state)
 	struct go_table table;
 	(void)state;
 
-	for (size_t i = 0; i < NR_LAYOUTS; i++) {
-		make_table(&table, &layouts[i], &function, 1);
+	for (size_t i = 0; i < GO_NR_LAYOUTS; i++) {
+		go_table_make(&table, &go_layouts[i], &function, 1);
 		for (size_t len = 0; len < table.len; len++) {
 			_cleanup_(unwind_functions_done) struct unwind_functions list = { 0 };
 			_cleanup_free_ uint8_t *copy = malloc(len + 1);
-			struct gopclntab_section section = { copy, len, TEXT };
+			struct gopclntab_section section = { copy, len, GO_TEXT };
 			struct unwind_losses losses = { 0 };
 			struct unwind_source *source = NULL;
 
@@ -434,7 +251,7 @@ static void damaged_steps_are_counted_and_the_rows_before_stay(void **state)
 {
 	static const struct {
 		const char *pcsp;
-		size_t nr_rows;
+		size_t go_nr_rows;
 	} cases[] = {
 		{ "\x02\x10\x10\x80\x80\x80\x80\x80\x80\x80", 1 }, /* a number without end */
 		{ "\x80\x80\x80\x80\x80\x80", 0 },
@@ -446,9 +263,9 @@ static void damaged_steps_are_counted_and_the_rows_before_stay(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct go_function function = { 0x100, "main.main", 0, cases[i].pcsp };
 
-		struct unwind_losses losses = read_one(NEWEST, &function);
+		struct unwind_losses losses = go_table_read_one(GO_NEWEST, &function);
 		assert_int_equal(losses.nr_bad_entries, 1);
-		assert_int_equal(nr_rows, cases[i].nr_rows);
+		assert_int_equal(go_nr_rows, cases[i].go_nr_rows);
 	}
 }
 
@@ -463,8 +280,8 @@ static void functions_in_descending_order_are_counted(void **state)
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, functions, 3);
-	assert_int_equal(read_all(&table, &list).nr_bad_entries, 1);
+	go_table_make(&table, GO_NEWEST, functions, 3);
+	assert_int_equal(go_table_read(&table, &list).nr_bad_entries, 1);
 	assert_int_equal(list.nr_items, 2);
 }
 
@@ -476,45 +293,45 @@ static void the_steps_of_all_functions_together_are_bounded(void **state)
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = open_table(&table);
-	const struct unwind_function listed = { TEXT + 0x100, TEXT + 0x1000, 0, 0 };
-	for (size_t i = 0; i < 4 * MAX_TABLE_BYTES; i++)
+	go_table_make(&table, GO_NEWEST, &function, 1);
+	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	const struct unwind_function listed = { GO_TEXT + 0x100, GO_TEXT + 0x1000, 0, 0 };
+	for (size_t i = 0; i < 4 * GO_TABLE_MAX_BYTES; i++)
 		assert_int_equal(source->ops->emit(source, &listed, NULL, &losses), 0);
-	assert_in_range(losses.nr_bad_entries, 1, 4 * MAX_TABLE_BYTES - 1);
+	assert_in_range(losses.nr_bad_entries, 1, 4 * GO_TABLE_MAX_BYTES - 1);
 }
 
 static void a_full_builder_ends_the_function(void **state)
 {
 	const struct go_function function = { 0x100, "main.main", 0, PUSHING };
-	const struct unwind_function listed = { TEXT + 0x100, TEXT + 0x1000, 0, 0 };
+	const struct unwind_function listed = { GO_TEXT + 0x100, GO_TEXT + 0x1000, 0, 0 };
 	struct unwind_losses losses = { 0 };
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = open_table(&table);
-	nr_rows = 0;
-	add_result = -ENOSPC;
+	go_table_make(&table, GO_NEWEST, &function, 1);
+	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	go_nr_rows = 0;
+	go_add_result = -ENOSPC;
 	assert_int_equal(source->ops->emit(source, &listed, NULL, &losses), -ENOSPC);
-	add_result = 0;
-	assert_int_equal(nr_rows, 1);
+	go_add_result = 0;
+	assert_int_equal(go_nr_rows, 1);
 	assert_int_equal(losses.nr_bad_entries, 0);
 }
 
 static void references_to_no_function_give_no_rows(void **state)
 {
 	const struct go_function function = { 0x100, "main.main", 0, PUSHING };
-	const struct unwind_function wrong = { TEXT + 0x100, TEXT + 0x1000, UINT64_MAX, 0 };
+	const struct unwind_function wrong = { GO_TEXT + 0x100, GO_TEXT + 0x1000, UINT64_MAX, 0 };
 	struct unwind_losses losses = { 0 };
 	struct go_table table;
 	(void)state;
 
-	make_table(&table, NEWEST, &function, 1);
-	_cleanup_(gopclntab_source_freep) struct unwind_source *source = open_table(&table);
-	nr_rows = 0;
+	go_table_make(&table, GO_NEWEST, &function, 1);
+	_cleanup_(gopclntab_source_freep) struct unwind_source *source = go_table_open(&table);
+	go_nr_rows = 0;
 	assert_int_equal(source->ops->emit(source, &wrong, NULL, &losses), 0);
-	assert_int_equal(nr_rows, 0);
+	assert_int_equal(go_nr_rows, 0);
 }
 
 int main(void)
