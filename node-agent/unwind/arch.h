@@ -6,7 +6,7 @@
 
 #include "bpf/shared/cfi.h"
 
-#include <elf.h>
+#include <gelf.h>
 
 #if CFI_IS_ARM64
 

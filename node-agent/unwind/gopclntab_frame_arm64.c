@@ -45,7 +45,7 @@ static int add_saved(struct gopclntab_frame *frame, uint64_t address, int32_t di
 		.flags = has_fp ? CFI_SAVED_BELOW_SP : 0,
 		.offset = cfa_of(frame, distance),
 		.return_address = (cfi_slot)slot,
-		.saved = { has_fp ? (cfi_slot)(slot - 1) : CFI_NOT_SAVED },
+		.saved = { (cfi_slot)(has_fp ? slot - 1 : CFI_NOT_SAVED) },
 	};
 
 	if (slot - 1 <= CFI_NOT_SAVED)

@@ -84,7 +84,7 @@ static int add_called_by_c(struct gopclntab_frame *frame, uint64_t address, int3
 	if (frame->c_registers > 0 && distance > frame->c_registers)
 		frame->has_c_registers = true;
 	for (size_t i = 1; i < NR_SAVED_REGS; i++)
-		rule.saved[i] = frame->has_c_registers ? (cfi_slot)slot++ : CFI_NOT_SAVED;
+		rule.saved[i] = (cfi_slot)(frame->has_c_registers ? slot++ : CFI_NOT_SAVED);
 	if (distance == C_REGISTERS_BYTES || distance == C_REGISTERS_BYTES + WORD_BYTES)
 		frame->c_registers = distance;
 	return row_builder_add(frame->builder, address, &rule);

@@ -13,7 +13,8 @@ int row_builder_add(struct row_builder *builder, uint64_t address, const struct 
 {
 	(void)builder;
 	(void)address;
-	if (rule->kind >= CFA_NR_KINDS || (rule->kind == CFA_REGISTER && rule->offset < (CFI_IS_ARM64 ? 0 : 8)))
+	if (rule->kind >= CFA_NR_KINDS ||
+	    (rule->kind == CFA_REGISTER && rule->offset < (CFI_IS_ARM64 ? 0 : 8)))
 		abort();
 	return 0;
 }

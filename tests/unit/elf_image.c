@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define FILE_BYTES (IMAGE_TEXT_OFFSET + IMAGE_TEXT_BYTES)
@@ -198,4 +199,13 @@ int elf_image_write(const struct elf_image *image, size_t len)
 int elf_image_write_all(const struct elf_image *image)
 {
 	return elf_image_write(image, FILE_BYTES);
+}
+
+void elf_image_skip_on_other_machines(void)
+{
+	struct utsname name;
+
+	assert_int_equal(uname(&name), 0);
+	if ((strcmp(name.machine, "aarch64") == 0) != CFI_IS_ARM64)
+		skip();
 }

@@ -59,6 +59,9 @@ void elf_image_hide(struct elf_image *image, size_t section);
 int elf_image_write(const struct elf_image *image, size_t len);
 int elf_image_write_all(const struct elf_image *image);
 
+/* Skips a test that reads files of this machine where the code is for those of another one. */
+void elf_image_skip_on_other_machines(void);
+
 /* Where a function of the image is in the file. */
 uint64_t elf_image_function(size_t index);
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <zlib.h>
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -535,21 +534,13 @@ static void memory_that_runs_out_is_reported(void **state)
 	}
 }
 
-static void skip_on_other_machines(void)
-{
-	struct utsname name;
-
-	if (uname(&name) < 0 || strcmp(name.machine, "x86_64") != 0)
-		skip();
-}
-
 static void the_vdso_has_rows(void **state)
 {
 	_cleanup_(built_done) struct built built = { 0 };
 	int fd;
 	(void)state;
 
-	skip_on_other_machines();
+	elf_image_skip_on_other_machines();
 	if (elf_rows_open_vdso(&fd) < 0)
 		skip();
 	assert_int_equal(build_fd(fd, NULL, &built), 0);
@@ -564,7 +555,7 @@ static void this_program_has_rows_for_main(void **state)
 	int fd;
 	(void)state;
 
-	skip_on_other_machines();
+	elf_image_skip_on_other_machines();
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(build_fd(fd, NULL, &built), 0);
