@@ -34,6 +34,7 @@ MAP struct {
 struct scratch {
 	struct unwind_state unwind;
 	struct sample_event event;
+	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 };
 
 MAP struct {

@@ -53,8 +53,8 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 							 struct scratch *scratch)
 {
 	struct unwind_state *state = &scratch->unwind;
+	bpf_user_pt_regs_t *saved = &scratch->saved_regs;
 	bool is_compat = regs_are_compat(&ctx->regs);
-	bpf_user_pt_regs_t saved;
 	const void *from;
 
 	COPY_REGS(state->regs, &ctx->regs);
@@ -62,12 +62,11 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	barrier();
 	if (!scratch->event.in_user) {
 		from = task_user_regs(task);
-		if (bpf_probe_read_kernel(&saved, sizeof(saved), from) < 0 ||
-		    !regs_are_user(&saved))
+		if (bpf_probe_read_kernel(saved, sizeof(*saved), from) < 0 || !regs_are_user(saved))
 			return UNWIND_NO_REGISTERS;
-		COPY_REGS(state->regs, &saved);
-		state->ip = PT_REGS_IP(&saved);
-		is_compat = regs_are_compat(&saved);
+		COPY_REGS(state->regs, saved);
+		state->ip = PT_REGS_IP(saved);
+		is_compat = regs_are_compat(saved);
 	}
 	if (state->ip == 0 && state->regs[REG_SP] == 0)
 		return UNWIND_NO_REGISTERS;
