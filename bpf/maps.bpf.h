@@ -122,6 +122,13 @@ MAP struct {
 	__array(values, struct arena_chunk);
 } arena SEC(".maps");
 
+static __always_inline struct scratch *get_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratch_of_cpu, &zero);
+}
+
 static __always_inline void stat_add(__u32 stat)
 {
 	__u64 *counter = bpf_map_lookup_elem(&stats, &stat);

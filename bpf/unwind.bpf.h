@@ -10,11 +10,13 @@
 #include <stdbool.h>
 
 #define REGISTER_BIT(reg) (1U << (reg))
-#define ALL_REGISTERS ((1U << NR_REGS) - 1)
+#define ALL_REGISTERS (~0U >> (32 - NR_REGS))
 
-/* Words right below the CFA that are read at once: the return address and, in nearly all code, every register
- * that was saved. */
-#define WINDOW_WORDS 8
+/* Words that are read at once: the return address and, in nearly all code, every register that was saved. */
+#define WINDOW_WORDS (CFI_IS_ARM64 ? 2 : 8)
+
+/* The stack goes on: no enum unwind_result. */
+#define GOES_ON (-1)
 
 /* One frame on the way from the leaf to the root, and what is kept from frame to frame. A record for each
  * CPU in the `scratch` map: it is too large for the BPF stack, and the verifier does not track what it
@@ -46,8 +48,20 @@ struct unwind_state {
 
 	struct cfi_rule rule; /* of this frame */
 	__u64 window[WINDOW_WORDS];
-	__u64 signal_frame[17]; /* struct sigcontext as far as rip */
+	__u64 signal_frame[NR_REGS + 1]; /* the last one is the instruction pointer */
 };
+
+/* Where the frame's code is: a call may be a function's last instruction, so that its return address is in
+ * the next one. */
+static inline __u64 code_address(const struct unwind_state *state)
+{
+	return state->ip - state->is_call;
+}
+
+/* unwind_lookup.bpf.c: find the range, or range and rule (CFA_NONE where there is none), of the frame of this CPU's scratch
+ * record. Return GOES_ON or an enum unwind_result. */
+int find_range(void);
+int find_rule(void);
 
 /* Unwinds the stack of this CPU's scratch record: appends its user frames, leaf first, and returns an enum
  * unwind_result. A function of its own to the verifier. */

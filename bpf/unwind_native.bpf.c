@@ -17,247 +17,23 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
-/* The stack goes on: no enum unwind_result. */
-#define GOES_ON (-1)
-
-#define MAX_SEARCH_STEPS 16 /* in CODE_LIST_MAX_RANGES ranges, or in the rows of a page */
-
-#define CALLEE_SAVED_REGISTERS                                                                     \
-	(REGISTER_BIT(REG_FP) | REGISTER_BIT(CFI_RBX) | REGISTER_BIT(CFI_R12) |                    \
-	 REGISTER_BIT(CFI_R13) | REGISTER_BIT(CFI_R14) | REGISTER_BIT(CFI_R15))
-
-static __always_inline struct scratch *get_scratch(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&scratch_of_cpu, &zero);
-}
-
-/* Where the frame's code is: a call may be a function's last instruction, so that its return address is in
- * the next one. */
-static __always_inline __u64 code_address(const struct unwind_state *state)
-{
-	return state->ip - state->is_call;
-}
-
-/* Finds the first range that begins above the frame's address, as state->low. */
-__noinline int search_ranges(void)
-{
-	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
-	__u64 address;
-
-	if (!scratch)
-		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
-	address = code_address(state);
-	state->low = 0;
-	state->high = state->nr_ranges;
-	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
-		__u32 middle = (state->low + state->high) / 2;
-		const __u64 *start = arena_at(state->list,
-					      CODE_LIST_STARTS + middle * sizeof(__u64), 8);
-
-		if (!start)
-			return UNWIND_BAD_TABLE;
-		if (*start <= address)
-			state->low = middle + 1;
-		else
-			state->high = middle;
-	}
-	return GOES_ON;
-}
-
-/* Below the first range is a hole as well. */
-static __always_inline int set_range(struct unwind_state *state)
-{
-	const struct code_range *range;
-	const __u64 *start;
-
-	state->range_start = 0;
-	state->range_end = ~0ULL;
-	state->range = (struct code_range){ .is_hole = 1 };
-	if (state->low < state->nr_ranges) {
-		start = arena_at(state->list, CODE_LIST_STARTS + state->low * sizeof(__u64), 8);
-		if (!start)
-			return UNWIND_BAD_TABLE;
-		state->range_end = *start;
-	}
-	if (state->low == 0)
-		return GOES_ON;
-	start = arena_at(state->list, CODE_LIST_STARTS + (state->low - 1) * sizeof(__u64), 8);
-	range = arena_at(state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 16);
-	if (!start || !range)
-		return UNWIND_BAD_TABLE;
-	state->range_start = *start;
-	state->range = *range;
-	return GOES_ON;
-}
-
-/* Neighbouring frames are often in one file: the range of the last frame is tried first. */
-static __always_inline int find_range(struct unwind_state *state)
-{
-	__u64 address = code_address(state);
-	int result;
-
-	if (address >= state->range_start && address < state->range_end)
-		return GOES_ON;
-	result = search_ranges();
-	return result == GOES_ON ? set_range(state) : result;
-}
-
-/* Finds the first row of the table that begins above an offset of the file, as state->low. The rows of one
- * page have the same upper bits. */
-__noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
-{
-	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
-
-	if (!scratch)
-		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
-	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
-		__u32 middle = (state->low + state->high) / 2;
-		const __u32 *row = arena_at(table, rows_offset + middle * sizeof(*row), 4);
-
-		if (!row)
-			return UNWIND_BAD_TABLE;
-		if (ROW_PC(*row) <= pc)
-			state->low = middle + 1;
-		else
-			state->high = middle;
-	}
-	return GOES_ON;
-}
-
-static __always_inline __u32 nr_bits(__u32 bits)
-{
-	bits = bits - (bits >> 1 & 0x5555);
-	bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
-	bits = (bits + (bits >> 4)) & 0x0f0f;
-	return (bits + (bits >> 8)) & 0x1f;
-}
-
-/* Inside a run of pushes or pops the CFA is as far away as were passed. */
-static __always_inline void apply_run(struct cfi_rule *rule, __u32 nr_bytes)
-{
-	__u32 passed;
-
-	if (!(rule->flags & (CFI_RUN_UP | CFI_RUN_DOWN)))
-		return;
-	if (nr_bytes > CFI_MAX_RUN)
-		nr_bytes = CFI_MAX_RUN;
-	passed = 8 * nr_bits(rule->arg & ((2U << nr_bytes) - 1));
-	rule->offset = (__s32)((__u32)rule->offset + (rule->flags & CFI_RUN_UP ? passed : -passed));
-}
-
-/* The rule of the row before state->low, which holds at `offset`. */
-static __always_inline int set_rule(struct unwind_state *state, __u32 unit,
-				    const struct row_table *table, __u32 offset)
-{
-	const struct cfi_rule *rule;
-	const __u32 *row;
-
-	if (state->low == 0)
-		return GOES_ON;
-	row = arena_at(unit, table->rows_offset + (state->low - 1) * sizeof(*row), 4);
-	if (!row)
-		return UNWIND_BAD_TABLE;
-	rule = arena_at(unit, table->rules_offset + ROW_RULE(*row) * sizeof(*rule), 16);
-	if (!rule)
-		return UNWIND_BAD_TABLE;
-	state->rule = *rule;
-	apply_run(&state->rule, (offset - ROW_PC(*row)) & 0xffff);
-	return GOES_ON;
-}
-
-static __always_inline int find_rule_in(struct unwind_state *state, __u32 unit)
-{
-	__u64 offset = code_address(state) - state->range.bias;
-	const struct row_table *table = arena_at(unit, 0, 32);
-	const __u32 *first, *end;
-	__u64 page;
-
-	if (!table)
-		return UNWIND_BAD_TABLE;
-	page = offset / ROW_PAGE_BYTES - table->first_page;
-	if (page >= table->nr_pages)
-		return GOES_ON;
-	first = arena_at(unit, ROW_TABLE_PAGES + page * sizeof(*first), 4);
-	end = arena_at(unit, ROW_TABLE_PAGES + (page + 1) * sizeof(*end), 4);
-	if (!first || !end)
-		return UNWIND_BAD_TABLE;
-	state->low = *first;
-	state->high = *end;
-	if (search_rows(unit, table->rows_offset, offset & 0xffff) != GOES_ON)
-		return UNWIND_BAD_TABLE;
-	return set_rule(state, unit, table, offset);
-}
-
-/* Marks a table as needed now. Written only when it is news: all CPUs share the line. */
-static __always_inline void mark_used(struct table_slot *slot)
-{
-	__u32 zero = 0;
-	const struct table_slot *clock = bpf_map_lookup_elem(&tables, &zero);
-
-	if (clock && slot->used != clock->used)
-		slot->used = clock->used;
-}
-
-/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. */
-static __always_inline void ask_for_news(struct unwind_state *state)
-{
-	struct code_list *list = (struct code_list *)arena_at(state->list, 0, 16);
-
-	if (!list || list->is_asked)
-		return;
-	list->is_asked = 1;
-	state->asks = true;
-}
-
-/* Finds the rule of the frame; CFA_NONE where there is none. */
-__noinline int find_rule(void)
-{
-	struct scratch *scratch = get_scratch();
-	struct unwind_state *state;
-	struct table_slot *slot;
-	__u32 unit;
-	int result;
-
-	if (!scratch)
-		return UNWIND_BAD_TABLE;
-	state = &scratch->unwind;
-	result = find_range(state);
-	if (result != GOES_ON)
-		return result;
-	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
-	if (state->range.is_hole)
-		ask_for_news(state);
-	if (state->range.slot == 0)
-		return GOES_ON;
-	slot = bpf_map_lookup_elem(&tables, &state->range.slot);
-	if (!slot)
-		return UNWIND_BAD_TABLE;
-	mark_used(slot);
-	unit = slot->unit;
-	if (unit == TABLE_NOT_LOADED)
-		return UNWIND_NOT_LOADED;
-	if (unit == TABLE_WITHOUT_CFI)
-		return GOES_ON;
-	return find_rule_in(state, unit);
-}
+/* Those that rules follow from frame to frame. */
+#define X(INDEX, REGISTER) | REGISTER_BIT(REGISTER)
+enum { CALLEE_SAVED_REGISTERS = 0 SAVED_REGISTERS(X) };
+#undef X
 
 /* Where the caller goes on. */
-static __always_inline int return_to(struct unwind_state *state, __u64 address, __u64 sp,
-				     __u32 known)
+static __always_inline int return_to(struct unwind_state *state, __u64 word, __u64 sp, __u32 known)
 {
+	__u64 address = return_address_of(word);
+
 	if (address == 0)
 		return UNWIND_COMPLETE;
 	if (!is_code_address(address))
 		return UNWIND_BAD_RETURN_ADDRESS;
 	state->ip = address;
 	state->regs[REG_SP] = sp;
-	state->known = known | REGISTER_BIT(REG_SP);
+	state->known = known;
 	state->is_call = true;
 	return GOES_ON;
 }
@@ -265,26 +41,19 @@ static __always_inline int return_to(struct unwind_state *state, __u64 address, 
 /* To what a signal interrupted. */
 static __always_inline int step_over_signal(struct unwind_state *state)
 {
-	static const __u8 order[NR_REGS] = { SIGNAL_FRAME_ORDER };
+	__u64 address;
 	int result;
 
+	if (!find_signal_frame(state, &address))
+		return UNWIND_LOST_REGISTER;
 	if (bpf_probe_read_user(state->signal_frame, sizeof(state->signal_frame),
-				(const void *)(state->regs[REG_SP] + SIGNAL_FRAME_REGS)) < 0)
+				(const void *)(address + SIGNAL_FRAME_REGS)) < 0)
 		return UNWIND_UNREADABLE_STACK;
 	for (int i = 0; i < NR_REGS; i++)
-		state->regs[order[i] % NR_REGS] = state->signal_frame[i];
+		state->regs[signal_frame_register(i) % NR_REGS] = state->signal_frame[i];
 	result = return_to(state, state->signal_frame[NR_REGS], state->regs[REG_SP], ALL_REGISTERS);
 	state->is_call = false;
 	return result;
-}
-
-/* Of a C library without CFI only the code itself tells what it is. */
-static __always_inline __u64 read_code(__u64 address)
-{
-	__u64 code = 0;
-
-	(void)bpf_probe_read_user(&code, sizeof(code), (const void *)address);
-	return code;
 }
 
 /* Code built with -fno-omit-frame-pointer keeps a linked list on its stack: the frame pointer points to the caller's,
@@ -305,11 +74,11 @@ static __always_inline int follow_frame_pointer(struct unwind_state *state, bool
 		return UNWIND_BAD_FRAME_POINTER;
 	if (bpf_probe_read_user(frame, sizeof(frame), (const void *)fp) < 0)
 		return UNWIND_UNREADABLE_STACK;
-	result = return_to(state, frame[1], fp + sizeof(frame), REGISTER_BIT(REG_FP));
+	result = return_to(state, frame[1], fp + sizeof(frame), KNOWN_BY_RECORD);
 	if (result != GOES_ON)
 		return result;
 	state->regs[REG_FP] = frame[0];
-	result = find_range(state);
+	result = find_range();
 	if (result == GOES_ON && !was_hole && state->range.is_hole)
 		return UNWIND_BAD_FRAME_POINTER;
 	return result;
@@ -319,38 +88,60 @@ static __always_inline int step_by_frame_pointer(struct unwind_state *state, boo
 {
 	bool is_call = state->is_call;
 	__u64 ip = state->ip;
+	__u64 code = is_call ? read_code(ip) : 0;
 	int result;
 
-	if (is_call && is_sigreturn(read_code(ip)))
+	if (is_sigreturn(code))
 		return step_over_signal(state);
+	if (is_exit(code))
+		return UNWIND_COMPLETE;
+	if (step_by_link_register(state))
+		return GOES_ON;
 	result = follow_frame_pointer(state, may_switch);
 	if (result != GOES_ON && is_call && is_first_call(read_code(ip - 2)))
 		return UNWIND_COMPLETE;
 	return result;
 }
 
-static __always_inline bool find_cfa(const struct unwind_state *state, const struct cfi_rule *rule,
-				     __u64 *ret_cfa)
+/* Registers without which nothing can be said of the caller. */
+static __always_inline __u32 needed_registers(const struct cfi_rule *rule)
 {
+	__u32 needed = REGISTER_BIT(rule->reg % NR_REGS);
+
+	if (rule->flags & CFI_SAVED_AT_RBP)
+		needed |= REGISTER_BIT(REG_FP);
+	if (rule->flags & CFI_RETURN_IN_REGISTER)
+		needed |= REGISTER_BIT(rule->arg % NR_REGS);
+	return needed;
+}
+
+static __always_inline int find_cfa(const struct unwind_state *state, __u64 *ret_cfa)
+{
+	const struct cfi_rule *rule = &state->rule;
+	__u32 needed = needed_registers(rule);
 	__u64 cfa = state->regs[rule->reg % NR_REGS] + rule->offset;
 
+	if ((state->known & needed) != needed)
+		return find_cfa_by_record(state, ret_cfa) ? GOES_ON : UNWIND_LOST_REGISTER;
 	if (rule->kind == CFA_DEREF) {
 		if (bpf_probe_read_user(&cfa, sizeof(cfa), (const void *)cfa) < 0)
-			return false;
+			return UNWIND_UNREADABLE_STACK;
 		cfa += (__s16)rule->arg;
 	} else if (rule->kind == CFA_PLT && (state->ip & 15) >= rule->arg) {
 		cfa += 8;
 	}
 	*ret_cfa = cfa;
-	return true;
+	return GOES_ON;
 }
 
 /* The word at 8 * slot from the CFA, or (base != cfa) from somewhere else: out of the window if it is there. */
 static __always_inline bool read_slot(const struct unwind_state *state, __u64 cfa, __u64 base,
 				      cfi_slot slot, __u64 *ret_word)
 {
-	if (base == cfa && slot < 0 && slot >= -WINDOW_WORDS) {
-		*ret_word = state->window[(__u8)slot % WINDOW_WORDS];
+	const struct cfi_rule *rule = &state->rule;
+
+	if (base == cfa && slot >= window_start(rule) && slot < window_start(rule) + WINDOW_WORDS) {
+		*ret_word = state->window[window_index(rule, slot)];
 		return true;
 	}
 	return bpf_probe_read_user(ret_word, sizeof(*ret_word),
@@ -362,6 +153,13 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 static __always_inline bool is_own_frame(const struct unwind_state *state, __u64 cfa)
 {
 	return state->regs[REG_FP] >= state->regs[REG_SP] && state->regs[REG_FP] < cfa;
+}
+
+/* Whether a place has nothing yet, or no more. (Asked for arm64 alone: no rule of x86-64 has that flag.) */
+static __always_inline bool is_below_sp(const struct unwind_state *state, __u64 place)
+{
+	return !(CFI_IS_ARM64 && state->rule.flags & CFI_SAVED_BELOW_SP) &&
+	       place < state->regs[REG_SP];
 }
 
 /* Gives the callee-saved registers their values in the caller; returns those that are known then. */
@@ -383,7 +181,7 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 		__u64 word;
 
 		if (slot == CFI_NOT_SAVED ||
-		    (slot != CFI_LOST && (is_restored || base + 8LL * slot < state->regs[REG_SP])))
+		    (slot != CFI_LOST && (is_restored || is_below_sp(state, base + 8LL * slot))))
 			continue;
 		known &= ~REGISTER_BIT(reg);
 		if (slot == CFI_LOST || !read_slot(state, cfa, base, slot, &word))
@@ -394,20 +192,20 @@ static __always_inline __u32 restore_registers(struct unwind_state *state, __u64
 	return known;
 }
 
-/* Stacks of tiny functions may begin within the window. */
+/* Stacks of tiny functions may begin within the window. Its last word is the return address. */
 static __always_inline bool read_window(struct unwind_state *state, __u64 cfa)
 {
+	__u64 start = cfa + 8LL * window_start(&state->rule);
 	__u64 *window = state->window;
 
-	if (bpf_probe_read_user(window, sizeof(state->window),
-				(const void *)(cfa - sizeof(state->window))) == 0)
+	if (bpf_probe_read_user(window, sizeof(state->window), (const void *)start) == 0)
 		return true;
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		if (bpf_probe_read_user(&window[i], sizeof(*window),
-					(const void *)(cfa - 8 * (WINDOW_WORDS - i))) < 0)
+					(const void *)(start + 8 * i)) < 0)
 			window[i] = 0;
 	return bpf_probe_read_user(&window[WINDOW_WORDS - 1], sizeof(*window),
-				   (const void *)(cfa - 8)) == 0;
+				   (const void *)(start + 8 * (WINDOW_WORDS - 1))) == 0;
 }
 
 static __always_inline bool find_return_address(struct unwind_state *state, __u64 cfa,
@@ -423,18 +221,6 @@ static __always_inline bool find_return_address(struct unwind_state *state, __u6
 	return has_window && read_slot(state, cfa, cfa, rule->return_address, ret_address);
 }
 
-/* Registers without which nothing can be said of the caller. */
-static __always_inline __u32 needed_registers(const struct cfi_rule *rule)
-{
-	__u32 needed = REGISTER_BIT(rule->reg % NR_REGS);
-
-	if (rule->flags & CFI_SAVED_AT_RBP)
-		needed |= REGISTER_BIT(REG_FP);
-	if (rule->flags & CFI_RETURN_IN_REGISTER)
-		needed |= REGISTER_BIT(rule->arg % NR_REGS);
-	return needed;
-}
-
 /* A frame holds at least its return address, unless that is in a register. */
 static __always_inline bool is_ascending(const struct unwind_state *state, __u64 cfa)
 {
@@ -445,19 +231,17 @@ static __always_inline bool is_ascending(const struct unwind_state *state, __u64
 
 static __always_inline int step_by_cfi(struct unwind_state *state)
 {
-	const struct cfi_rule *rule = &state->rule;
-	__u32 needed = needed_registers(rule);
 	__u64 cfa, return_address;
+	int result = find_cfa(state, &cfa);
 
-	if ((state->known & needed) != needed)
-		return UNWIND_LOST_REGISTER;
-	if (!find_cfa(state, rule, &cfa))
-		return UNWIND_UNREADABLE_STACK;
+	if (result != GOES_ON)
+		return result;
 	if (!is_ascending(state, cfa))
 		return UNWIND_NOT_ASCENDING;
 	if (!find_return_address(state, cfa, &return_address))
 		return UNWIND_UNREADABLE_STACK;
-	return return_to(state, return_address, cfa, restore_registers(state, cfa));
+	return return_to(state, return_address, cfa,
+			 restore_registers(state, cfa) | REGISTER_BIT(REG_SP));
 }
 
 /* From a frame to its caller's. */

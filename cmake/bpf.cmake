@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # flamelet_bpf_skeleton(name SOURCES x.bpf.c …): compiles each source for BPF, links them into one
-# object and generates <name>.skel.h, which users of the interface target <name>_skel may include.
+# object and generates <name>.skel.h, which users of the interface target <name>_skel may include. BPF code is the same
+# for every machine, but for the registers it finds: the kernel's headers are those of the one that is built for.
 find_program(BPF_CLANG NAMES clang clang-14 REQUIRED)
 find_program(BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)
 
 function(flamelet_bpf_skeleton name)
 	cmake_parse_arguments(B "" "" "SOURCES" ${ARGN})
-	string(REGEX MATCH "^(x86|aarch64)" arch ${CMAKE_SYSTEM_PROCESSOR})
-	string(REPLACE "aarch64" "arm64" arch ${arch})
+	if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+		set(arch arm64)
+	elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+		set(arch x86)
+	else()
+		message(FATAL_ERROR "there is no unwinder for ${CMAKE_SYSTEM_PROCESSOR}")
+	endif()
+	set(headers -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+	if(CMAKE_SYSROOT)
+		set(headers --sysroot=${CMAKE_SYSROOT}
+			-I${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+	endif()
 	set(skel_dir ${CMAKE_CURRENT_BINARY_DIR}/skel)
 	file(MAKE_DIRECTORY ${skel_dir})
 
@@ -17,7 +28,7 @@ function(flamelet_bpf_skeleton name)
 		add_custom_command(OUTPUT ${object}
 			COMMAND ${BPF_CLANG} -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_${arch}
 				-Wall -Wextra -Werror
-				-I${CMAKE_SOURCE_DIR} -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+				-I${CMAKE_SOURCE_DIR} ${headers}
 				-MD -MF ${object}.d
 				-c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
 			DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source}

@@ -44,11 +44,14 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from);
 /* They are nobody else's. */
 static int search_ranges(void);
 static int search_rows(__u32 table, __u32 rows_offset, __u32 pc);
-static int find_rule(void);
 static int step(void);
 static int unwind_frame(void);
+#define find_range local_find_range
+#define find_rule local_find_rule
 #define unwind_native local_unwind_native
 
+/* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
+#include "bpf/unwind_lookup.bpf.c"
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "bpf/unwind_native.bpf.c"
 

@@ -15,7 +15,8 @@ struct cfi_rule scene_rule(enum cfa_kind kind, enum unwind_register reg, int32_t
 		.kind = (uint8_t)kind, .reg = (uint8_t)reg, .return_address = -1, .offset = offset
 	};
 
-	memset(rule.saved, CFI_NOT_SAVED, sizeof(rule.saved));
+	for (size_t i = 0; i < array_len(rule.saved); i++)
+		rule.saved[i] = CFI_NOT_SAVED;
 	return rule;
 }
 
@@ -62,11 +63,11 @@ void scene_begin(void)
 	has_own_table = false;
 	memset(function_rules, 0, sizeof(function_rules));
 	for (unsigned int i = 1; i < SCENE_NR_FUNCTIONS; i++)
-		function_rules[i] = scene_rule(CFA_REGISTER, CFI_RSP, 8);
-	function_rules[SCENE_ROOT] = scene_rule(CFA_END, CFI_RAX, 0);
+		function_rules[i] = scene_rule(CFA_REGISTER, CFI_SP, 8);
+	function_rules[SCENE_ROOT] = scene_rule(CFA_END, 0, 0);
 	fake_state()->pid = SCENE_PID;
 	fake_state()->ip = IN_FUNCTION(1);
-	fake_state()->regs[CFI_RSP] = SCENE_STACK;
+	fake_state()->regs[CFI_SP] = SCENE_STACK;
 }
 
 void scene_set_rule(unsigned int function, struct cfi_rule rule)

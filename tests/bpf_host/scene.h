@@ -7,8 +7,8 @@
  *	SCENE_JIT_END     a hole
  *	SCENE_STACK       what scene_set_stack() puts there; the stack pointer is here
  *
- * Function 0 has no CFI (rule 0), the others have their CFA at rsp + 8 until they get another rule,
- * SCENE_ROOT is a first frame. The process is in function 1. */
+ * Function 0 has no CFI (rule 0), the others have their CFA at sp + 8, and the return address right below it, until they
+ * get another rule. SCENE_ROOT is a first frame. The process is in function 1. The same for every architecture. */
 #ifndef TESTS_BPF_HOST_SCENE_H
 #define TESTS_BPF_HOST_SCENE_H
 

@@ -133,7 +133,7 @@ static void frames_of_several_files_have_their_own_rules(void **state)
 
 	(void)state;
 	scene_put_list(starts, slots, biases, array_len(starts));
-	scene_set_rule(2, scene_rule(CFA_REGISTER, CFI_RSP, 16));
+	scene_set_rule(2, scene_rule(CFA_REGISTER, CFI_SP, 16));
 	scene_stack(2 * SCENE_CODE + 0x10, 1, IN_FUNCTION(1), 2 * SCENE_CODE + 0x20, 1,
 		    2 * SCENE_CODE + 0x30, 1, IN_FUNCTION(1), IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), 2 * SCENE_CODE + 0x10, IN_FUNCTION(1),
@@ -162,7 +162,7 @@ static void file_without_cfi_is_unwound_by_frame_pointers(void **state)
 {
 	(void)state;
 	fake_set_table(SCENE_SLOT, TABLE_WITHOUT_CFI);
-	fake_state()->regs[CFI_RBP] = STACK_WORD(1);
+	fake_state()->regs[CFI_FP] = STACK_WORD(1);
 	scene_stack(IN_ROOT, 0, IN_FUNCTION(2));
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2));
 }
@@ -193,7 +193,7 @@ static void make_rules(struct cfi_rule *rules, size_t nr_rules)
 {
 	rules[0] = (struct cfi_rule){ .kind = CFA_NONE };
 	for (size_t i = 1; i < nr_rules; i++)
-		rules[i] = scene_rule(CFA_END, CFI_RAX, (int32_t)i);
+		rules[i] = scene_rule(CFA_END, 0, (int32_t)i);
 }
 
 static void assert_rule(uint64_t file_offset, int32_t rule)
@@ -263,7 +263,7 @@ static void run_goes_on_in_the_next_page(void **state)
 {
 	static const struct scene_row rows[] = { { 0x3ffe, 1 }, { 0x4010, 2 } };
 	struct cfi_rule rules[3] = {
-		[1] = scene_rule(CFA_REGISTER, CFI_RSP, 8), [2] = scene_rule(CFA_END, CFI_RAX, 0)
+		[1] = scene_rule(CFA_REGISTER, CFI_SP, 8), [2] = scene_rule(CFA_END, 0, 0)
 	};
 
 	(void)state;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What is particular to arm64. Included by arch.bpf.h. */
+#ifndef BPF_ARCH_ARM64_BPF_H
+#define BPF_ARCH_ARM64_BPF_H
+
+/* Of 48 bits. Kernels with 52 give a process addresses above only where it asks for one (mmap() with a hint). */
+#define USER_ADDRESS_MAX ((1ULL << 48) - 1)
+#define CODE_ALIGNMENT 4
+
+/* Processor state: arch/arm64/include/uapi/asm/ptrace.h. */
+#define PSTATE_MODE 0xf /* 0: user space */
+#define PSTATE_MODE32 0x10
+
+/* Macros, because the type of a context's registers is not known where this is compiled for another machine. */
+
+#define regs_are_user(regs) (((regs)->pstate & PSTATE_MODE) == 0)
+
+/* A 32-bit process. */
+#define regs_are_compat(regs) (((regs)->pstate & PSTATE_MODE32) != 0)
+
+/* By DWARF number. Volatile, so that a context's registers are read one by one, through the context pointer itself. */
+#define COPY_REGS(to, from)                                                                        \
+	do {                                                                                       \
+		_Pragma("unroll") for (int i_ = 0; i_ < CFI_SP;                                    \
+				       i_++)(to)[i_] = *(const volatile __u64 *)&(from)->regs[i_]; \
+		(to)[CFI_SP] = (from)->sp;                                                         \
+	} while (0)
+
+/* Where a word of the stack or a register says that a function returns to. A signature (pointer authentication) is in
+ * the bits above those of addresses, but not in bit 55, which tells the kernel's addresses from those of user space. */
+static __always_inline __u64 return_address_of(__u64 word)
+{
+	return word & (USER_ADDRESS_MAX | 1ULL << 55);
+}
+
+/* The slot at which the words of a stack begin that are read at once: nearly always the frame record {fp, lr}, wherever
+ * it is in its frame. */
+static __always_inline int window_start(const struct cfi_rule *rule)
+{
+	return rule->return_address + 1 - WINDOW_WORDS;
+}
+
+static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot slot)
+{
+	return slot == rule->return_address;
+}
+
+/* What is known behind a step by frame pointer. regs[REG_SP] is then what the stack pointer is not below of. */
+#define KNOWN_BY_RECORD REGISTER_BIT(REG_FP)
+
+/* A rule that says where a frame record is says so of the frame pointer as well. */
+static __always_inline bool find_cfa_by_record(const struct unwind_state *state, __u64 *ret_cfa)
+{
+	const struct cfi_rule *rule = &state->rule;
+	cfi_slot slot = rule->saved[0];
+
+	if (rule->kind != CFA_REGISTER || rule->reg != REG_SP || !state->is_call ||
+	    !(state->known & REGISTER_BIT(REG_FP)) || slot == CFI_NOT_SAVED || slot == CFI_LOST ||
+	    rule->flags & CFI_RETURN_IN_REGISTER || rule->return_address != slot + 1)
+		return false;
+	*ret_cfa = state->regs[REG_FP] - 8LL * slot;
+	return true;
+}
+
+/* Whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a signed address. */
+static __always_inline bool is_call_code(__u64 code)
+{
+	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
+}
+
+/* Whether the frame pointer points to a record with this return address. */
+static __always_inline bool is_in_record(const struct unwind_state *state, __u64 address)
+{
+	__u64 lr = 0;
+
+	(void)bpf_probe_read_user(&lr, sizeof(lr), (const void *)(state->regs[REG_FP] + 8));
+	return return_address_of(lr) == address;
+}
+
+/* A function without CFI that calls no other needs no frame record: its return address is in lr alone. In one that
+ * does call, lr is what the last call left there, an address in the function itself. So lr is believed where it
+ * leads behind a call in other code: in another mapping, or in code with CFI, unless there is a record that says the same.
+ * How much of the stack the function uses is not known. */
+static __always_inline bool step_by_link_register(struct unwind_state *state)
+{
+	__u64 lr = return_address_of(state->regs[CFI_LR]);
+	__u64 range_start = state->range_start, ip = state->ip;
+
+	if (!(state->known & REGISTER_BIT(CFI_LR)) || is_in_record(state, lr) ||
+	    !is_call_code(read_code(lr - 4)))
+		return false;
+	state->ip = lr;
+	state->is_call = true;
+	(void)find_rule();
+	if (state->range_start == range_start && state->rule.kind == CFA_NONE) {
+		state->ip = ip;
+		state->is_call = false;
+		return false;
+	}
+	state->known &= REGISTER_BIT(REG_FP);
+	return true;
+}
+
+/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in arch/arm64/kernel/signal.c,
+ * sigcontext in arch/arm64/include/uapi/asm/sigcontext.h. The instruction pointer follows. */
+#define SIGNAL_FRAME_REGS 312
+
+static __always_inline unsigned int signal_frame_register(unsigned int index)
+{
+	return index;
+}
+
+/* Of its usual size; there are larger ones for large vector registers. */
+#define SIGNAL_FRAME_BYTES 4688
+
+/* Behind it is a frame record {fp, lr} of what was interrupted, to which the handler's own record points. */
+static __always_inline bool find_signal_frame(const struct unwind_state *state, __u64 *ret_address)
+{
+	__u64 fp = state->regs[REG_FP], address = fp - SIGNAL_FRAME_BYTES;
+	__u64 record[2], saved[2];
+
+	if (state->known & REGISTER_BIT(REG_SP)) {
+		*ret_address = state->regs[REG_SP];
+		return true;
+	}
+	if (!(state->known & REGISTER_BIT(REG_FP)) ||
+	    bpf_probe_read_user(record, sizeof(record), (const void *)fp) < 0 ||
+	    bpf_probe_read_user(saved, sizeof(saved),
+				(const void *)(address + SIGNAL_FRAME_REGS + 8 * CFI_FP)) < 0 ||
+	    record[0] != saved[0] || record[1] != saved[1])
+		return false;
+	*ret_address = address;
+	return true;
+}
+
+#define CODE_SVC 0xd4000001ULL /* svc #0 */
+
+/* Whether the first bytes of code are those that end a signal handler: mov x8, #__NR_rt_sigreturn; svc. */
+static __always_inline bool is_sigreturn(__u64 code)
+{
+	return code == (CODE_SVC << 32 | 0xd2801168);
+}
+
+/* … those that end a thread: mov x8, #__NR_exit; svc. So goes on clone() in musl. Its frame pointer may be that of the
+ * thread that called it. */
+static __always_inline bool is_exit(__u64 code)
+{
+	return code == (CODE_SVC << 32 | 0xd2800ba8);
+}
+
+/* Code without CFI keeps frame records, and in the first of them the frame pointer is 0. */
+static __always_inline bool is_first_call(__u64 code)
+{
+	(void)code;
+	return false;
+}
+
+#endif

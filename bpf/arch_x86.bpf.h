@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What is particular to x86-64. Included by arch.bpf.h. */
+#ifndef BPF_ARCH_X86_BPF_H
+#define BPF_ARCH_X86_BPF_H
+
+/* User space ends below the hole of non-canonical addresses (57 bits with LA57). */
+#define USER_ADDRESS_MAX ((1ULL << 56) - 1)
+#define CODE_ALIGNMENT 1
+
+/* Segment selectors of user code: arch/x86/include/asm/segment.h. */
+#define USER32_CS 0x23
+
+/* Macros, because the type of a context's registers is not known where this is compiled for another machine. */
+
+/* The requested privilege level in cs: 3 is user space. */
+#define regs_are_user(regs) (((regs)->cs & 3) == 3)
+
+/* A 32-bit process on a 64-bit kernel. */
+#define regs_are_compat(regs) ((regs)->cs == USER32_CS)
+
+/* By DWARF number; a context's registers are read through the context pointer itself. */
+#define COPY_REGS(to, from)                                                                        \
+	do {                                                                                       \
+		(to)[CFI_RAX] = (from)->rax;                                                       \
+		(to)[CFI_RDX] = (from)->rdx;                                                       \
+		(to)[CFI_RCX] = (from)->rcx;                                                       \
+		(to)[CFI_RBX] = (from)->rbx;                                                       \
+		(to)[CFI_RSI] = (from)->rsi;                                                       \
+		(to)[CFI_RDI] = (from)->rdi;                                                       \
+		(to)[CFI_RBP] = (from)->rbp;                                                       \
+		(to)[CFI_RSP] = (from)->rsp;                                                       \
+		(to)[CFI_R8] = (from)->r8;                                                         \
+		(to)[CFI_R9] = (from)->r9;                                                         \
+		(to)[CFI_R10] = (from)->r10;                                                       \
+		(to)[CFI_R11] = (from)->r11;                                                       \
+		(to)[CFI_R12] = (from)->r12;                                                       \
+		(to)[CFI_R13] = (from)->r13;                                                       \
+		(to)[CFI_R14] = (from)->r14;                                                       \
+		(to)[CFI_R15] = (from)->r15;                                                       \
+	} while (0)
+
+/* Where a word of the stack or a register says that a function returns to. */
+static __always_inline __u64 return_address_of(__u64 word)
+{
+	return word;
+}
+
+/* The slot at which the words of a stack begin that are read at once: those right below the CFA. */
+static __always_inline int window_start(const struct cfi_rule *rule)
+{
+	(void)rule;
+	return -WINDOW_WORDS;
+}
+
+static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot slot)
+{
+	(void)rule;
+	return (__u8)slot % WINDOW_WORDS;
+}
+
+/* What is known behind a step by frame pointer: the frame begins with the frame record. */
+#define KNOWN_BY_RECORD (REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_SP))
+
+/* So the stack pointer is always known. */
+static __always_inline bool find_cfa_by_record(const struct unwind_state *state, __u64 *ret_cfa)
+{
+	(void)state, (void)ret_cfa;
+	return false;
+}
+
+static __always_inline bool step_by_link_register(struct unwind_state *state)
+{
+	(void)state;
+	return false;
+}
+
+/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
+ * arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The instruction
+ * pointer follows. */
+#define SIGNAL_FRAME_REGS 40
+
+static __always_inline unsigned int signal_frame_register(unsigned int index)
+{
+	static const __u8 order[NR_REGS] = {
+		CFI_R8,	 CFI_R9,  CFI_R10, CFI_R11, CFI_R12, CFI_R13, CFI_R14, CFI_R15,
+		CFI_RDI, CFI_RSI, CFI_RBP, CFI_RBX, CFI_RDX, CFI_RAX, CFI_RCX, CFI_RSP,
+	};
+
+	return order[index];
+}
+
+static __always_inline bool find_signal_frame(const struct unwind_state *state, __u64 *ret_address)
+{
+	*ret_address = state->regs[REG_SP];
+	return true;
+}
+
+/* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn, %rax (or
+ * %eax); syscall. */
+static __always_inline bool is_sigreturn(__u64 code)
+{
+	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
+}
+
+/* Those that end a thread are told by what is around them. */
+static __always_inline bool is_exit(__u64 code)
+{
+	(void)code;
+	return false;
+}
+
+/* Whether the code around a return address hands what a function returned straight to the function that ends
+ * the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi); call, or the system call exit. So
+ * call main(), start routines and clone()'s functions those C libraries that have no CFI: in musl these
+ * three are the only places of that kind. `code` begins 2 bytes before the return address. */
+static __always_inline bool is_first_call(__u64 code)
+{
+	__u64 after = code >> 16;
+	__u8 operand = (code >> 8) & 0xf8;
+
+	if ((code & 0xff) != 0xff || (operand != 0xd0 && operand != 0x10))
+		return false;
+	return (after & 0xffffff) == 0xe8c789 || (after & 0xffffffff) == 0xe8c78948 ||
+	       (after & 0xffffffffff) == 0xb0c031c789;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* From the address of a frame to the rule that holds there: the range of the process that it is in, and the row of
+ * that file's table. Formats: shared/cfi.h.
+ *
+ * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left.
+ * Maps: scratch_of_cpu, tables, arena.
+ * Limits: CODE_LIST_MAX_RANGES ranges of a process, the rows of one page. */
+#include "bpf/arena.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/unwind.bpf.h"
+
+#define MAX_SEARCH_STEPS 16 /* in CODE_LIST_MAX_RANGES ranges, or in the rows of a page */
+
+/* Finds the first range that begins above the frame's address, as state->low. */
+__noinline int search_ranges(void)
+{
+	struct scratch *scratch = get_scratch();
+	struct unwind_state *state;
+	__u64 address;
+
+	if (!scratch)
+		return UNWIND_BAD_TABLE;
+	state = &scratch->unwind;
+	address = code_address(state);
+	state->low = 0;
+	state->high = state->nr_ranges;
+	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
+		__u32 middle = (state->low + state->high) / 2;
+		const __u64 *start = arena_at(state->list,
+					      CODE_LIST_STARTS + middle * sizeof(__u64), 8);
+
+		if (!start)
+			return UNWIND_BAD_TABLE;
+		if (*start <= address)
+			state->low = middle + 1;
+		else
+			state->high = middle;
+	}
+	return GOES_ON;
+}
+
+/* Below the first range is a hole as well. */
+static __always_inline int set_range(struct unwind_state *state)
+{
+	const struct code_range *range;
+	const __u64 *start;
+
+	state->range_start = 0;
+	state->range_end = ~0ULL;
+	state->range = (struct code_range){ .is_hole = 1 };
+	if (state->low < state->nr_ranges) {
+		start = arena_at(state->list, CODE_LIST_STARTS + state->low * sizeof(__u64), 8);
+		if (!start)
+			return UNWIND_BAD_TABLE;
+		state->range_end = *start;
+	}
+	if (state->low == 0)
+		return GOES_ON;
+	start = arena_at(state->list, CODE_LIST_STARTS + (state->low - 1) * sizeof(__u64), 8);
+	range = arena_at(state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 16);
+	if (!start || !range)
+		return UNWIND_BAD_TABLE;
+	state->range_start = *start;
+	state->range = *range;
+	return GOES_ON;
+}
+
+/* Neighbouring frames are often in one file: the range of the last frame is tried first. */
+static __always_inline int find_range_of(struct unwind_state *state)
+{
+	__u64 address = code_address(state);
+	int result;
+
+	if (address >= state->range_start && address < state->range_end)
+		return GOES_ON;
+	result = search_ranges();
+	return result == GOES_ON ? set_range(state) : result;
+}
+
+__noinline int find_range(void)
+{
+	struct scratch *scratch = get_scratch();
+
+	return scratch ? find_range_of(&scratch->unwind) : UNWIND_BAD_TABLE;
+}
+
+/* Finds the first row of the table that begins above an offset of the file, as state->low. The rows of one
+ * page have the same upper bits. */
+__noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
+{
+	struct scratch *scratch = get_scratch();
+	struct unwind_state *state;
+
+	if (!scratch)
+		return UNWIND_BAD_TABLE;
+	state = &scratch->unwind;
+	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
+		__u32 middle = (state->low + state->high) / 2;
+		const __u32 *row = arena_at(table, rows_offset + middle * sizeof(*row), 4);
+
+		if (!row)
+			return UNWIND_BAD_TABLE;
+		if (ROW_PC(*row) <= pc)
+			state->low = middle + 1;
+		else
+			state->high = middle;
+	}
+	return GOES_ON;
+}
+
+static __always_inline __u32 nr_bits(__u32 bits)
+{
+	bits = bits - (bits >> 1 & 0x5555);
+	bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
+	bits = (bits + (bits >> 4)) & 0x0f0f;
+	return (bits + (bits >> 8)) & 0x1f;
+}
+
+/* Inside a run of pushes or pops the CFA is as far away as were passed. */
+static __always_inline void apply_run(struct cfi_rule *rule, __u32 nr_bytes)
+{
+	__u32 passed;
+
+	if (!(rule->flags & (CFI_RUN_UP | CFI_RUN_DOWN)))
+		return;
+	if (nr_bytes > CFI_MAX_RUN)
+		nr_bytes = CFI_MAX_RUN;
+	passed = 8 * nr_bits(rule->arg & ((2U << nr_bytes) - 1));
+	rule->offset = (__s32)((__u32)rule->offset + (rule->flags & CFI_RUN_UP ? passed : -passed));
+}
+
+/* The rule of the row before state->low, which holds at `offset`. */
+static __always_inline int set_rule(struct unwind_state *state, __u32 unit,
+				    const struct row_table *table, __u32 offset)
+{
+	const struct cfi_rule *rule;
+	const __u32 *row;
+
+	if (state->low == 0)
+		return GOES_ON;
+	row = arena_at(unit, table->rows_offset + (state->low - 1) * sizeof(*row), 4);
+	if (!row)
+		return UNWIND_BAD_TABLE;
+	rule = arena_at(unit, table->rules_offset + ROW_RULE(*row) * sizeof(*rule), 16);
+	if (!rule)
+		return UNWIND_BAD_TABLE;
+	state->rule = *rule;
+	apply_run(&state->rule, (offset - ROW_PC(*row)) & 0xffff);
+	return GOES_ON;
+}
+
+static __always_inline int find_rule_in(struct unwind_state *state, __u32 unit)
+{
+	__u64 offset = code_address(state) - state->range.bias;
+	const struct row_table *table = arena_at(unit, 0, 32);
+	const __u32 *first, *end;
+	__u64 page;
+
+	if (!table)
+		return UNWIND_BAD_TABLE;
+	page = offset / ROW_PAGE_BYTES - table->first_page;
+	if (page >= table->nr_pages)
+		return GOES_ON;
+	first = arena_at(unit, ROW_TABLE_PAGES + page * sizeof(*first), 4);
+	end = arena_at(unit, ROW_TABLE_PAGES + (page + 1) * sizeof(*end), 4);
+	if (!first || !end)
+		return UNWIND_BAD_TABLE;
+	state->low = *first;
+	state->high = *end;
+	if (search_rows(unit, table->rows_offset, offset & 0xffff) != GOES_ON)
+		return UNWIND_BAD_TABLE;
+	return set_rule(state, unit, table, offset);
+}
+
+/* Marks a table as needed now. Written only when it is news: all CPUs share the line. */
+static __always_inline void mark_used(struct table_slot *slot)
+{
+	__u32 zero = 0;
+	const struct table_slot *clock = bpf_map_lookup_elem(&tables, &zero);
+
+	if (clock && slot->used != clock->used)
+		slot->used = clock->used;
+}
+
+/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. */
+static __always_inline void ask_for_news(struct unwind_state *state)
+{
+	struct code_list *list = (struct code_list *)arena_at(state->list, 0, 16);
+
+	if (!list || list->is_asked)
+		return;
+	list->is_asked = 1;
+	state->asks = true;
+}
+
+__noinline int find_rule(void)
+{
+	struct scratch *scratch = get_scratch();
+	struct unwind_state *state;
+	struct table_slot *slot;
+	__u32 unit;
+	int result;
+
+	if (!scratch)
+		return UNWIND_BAD_TABLE;
+	state = &scratch->unwind;
+	result = find_range_of(state);
+	if (result != GOES_ON)
+		return result;
+	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
+	if (state->range.is_hole)
+		ask_for_news(state);
+	if (state->range.slot == 0)
+		return GOES_ON;
+	slot = bpf_map_lookup_elem(&tables, &state->range.slot);
+	if (!slot)
+		return UNWIND_BAD_TABLE;
+	mark_used(slot);
+	unit = slot->unit;
+	if (unit == TABLE_NOT_LOADED)
+		return UNWIND_NOT_LOADED;
+	if (unit == TABLE_WITHOUT_CFI)
+		return GOES_ON;
+	return find_rule_in(state, unit);
+}
