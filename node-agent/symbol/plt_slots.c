@@ -18,11 +18,18 @@ void plt_slots_done(struct plt_slots *slots)
 	free(slots->items);
 }
 
-static int add_slot(struct plt_slots *slots, const Elf64_Rela *relocation)
+static bool is_slot(uint16_t machine, uint64_t type)
 {
-	uint32_t type = ELF64_R_TYPE(relocation->r_info);
+	if (machine == EM_AARCH64)
+		return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT ||
+		       type == R_AARCH64_IRELATIVE;
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
+	       type == R_X86_64_IRELATIVE;
+}
 
-	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE)
+static int add_slot(struct plt_slots *slots, uint16_t machine, const Elf64_Rela *relocation)
+{
+	if (!is_slot(machine, ELF64_R_TYPE(relocation->r_info)))
 		return 0;
 
 	int r = array_grow(slots->items, slots->cap_items, slots->nr_items + 1, MAX_SLOTS);
@@ -54,7 +61,7 @@ static int add_slots(struct plt_slots *slots, const struct elf_reader *reader,
 		r = elf_reader_read(reader, section->sh_offset + first * sizeof(*relocations),
 				    relocations, nr_now * sizeof(*relocations));
 		for (size_t i = 0; i < nr_now && r == 0; i++)
-			r = add_slot(slots, &relocations[i]);
+			r = add_slot(slots, reader->machine, &relocations[i]);
 	}
 	return r;
 }

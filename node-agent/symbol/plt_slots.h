@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slots through which a program calls functions of other files: words that the dynamic linker fills with
- * addresses, and relocations that say which. x86-64. */
+ * addresses, and relocations that say which. Of x86-64 and arm64 files. */
 #ifndef SYMBOL_PLT_SLOTS_H
 #define SYMBOL_PLT_SLOTS_H
 

@@ -28,6 +28,6 @@ int symbol_source_symtab(struct symbol_file *file) must_check; /* sets has_symta
 int symbol_source_dynsym(struct symbol_file *file) must_check;
 int symbol_source_minidebug(struct symbol_file *file) must_check; /* .gnu_debugdata */
 int symbol_source_go(struct symbol_file *file) must_check; /* .gopclntab; sets go_start, go_end */
-int symbol_source_plt(struct symbol_file *file) must_check; /* "name@plt"; x86-64 */
+int symbol_source_plt(struct symbol_file *file) must_check; /* "name@plt" */
 
 #endif

@@ -22,7 +22,7 @@ static const struct maker_symbol imports[] = {
 
 /* The parts of a file, to be changed before it is made. */
 struct parts {
-	uint8_t plt[4 * 16];
+	uint8_t plt[8 * 16];
 	uint8_t plt_sec[2 * 16];
 	uint8_t plt_got[2 * 8];
 	Elf64_Rela rela_plt[4];
@@ -30,6 +30,7 @@ struct parts {
 	size_t rela_plt_len;
 	uint64_t entry_bytes; /* of .plt */
 	uint32_t rela_type;
+	uint16_t machine;
 };
 
 /* `jmp *slot(%rip)` at an address. */
@@ -64,6 +65,7 @@ static struct parts make_parts(void)
 		.rela_plt_len = sizeof(parts.rela_plt),
 		.entry_bytes = 16,
 		.rela_type = SHT_RELA,
+		.machine = EM_X86_64,
 	};
 
 	put_jump(parts.plt + 6, text + PLT + 6, text + SLOTS + 0x100); /* to the linker */
@@ -75,6 +77,44 @@ static struct parts make_parts(void)
 	memcpy(parts.plt_sec + 16, "\xf3\x0f\x1e\xfa\xe9", 5); /* some other jump */
 	put_jump(parts.plt_got, text + PLT_GOT, text + SLOTS + 72);
 	put_jump(parts.plt_got + 8, text + PLT_GOT + 8, text + SLOTS + 64); /* no function */
+	return parts;
+}
+
+/* adrp x16, page; ldr x17, [x16, #place]; add x16, x16, #place; br x17: of an arm64 file. Returns what is behind. */
+static uint32_t *put_arm64_jump(uint32_t *to, uint64_t address, uint64_t slot)
+{
+	uint32_t nr_pages = (uint32_t)((slot >> 12) - (address >> 12));
+	uint32_t place = slot & 0xfff;
+
+	*to++ = 0x90000010 | (nr_pages & 3) << 29 | (nr_pages >> 2 & 0x7ffff) << 5;
+	*to++ = 0xf9400211 | place / 8 << 10;
+	*to++ = 0x91000210 | place << 10;
+	*to++ = 0xd61f0220;
+	return to;
+}
+
+/* The first stub, one without and one with guards against attacks, and one to a slot without a symbol. */
+static struct parts make_arm64_parts(void)
+{
+	const uint64_t text = MAKER_TEXT_ADDRESS;
+	struct parts parts = make_parts();
+	uint32_t code[32] = { 0xa9bf7bf0 }; /* stp x16, x30, [sp, #-16]! */
+	uint32_t *next;
+
+	put_arm64_jump(code + 1, text + PLT + 4, text + SLOTS + 0x100);
+	next = put_arm64_jump(code + 8, text + PLT + 32, text + SLOTS);
+	*next++ = 0xd503245f; /* bti c */
+	next = put_arm64_jump(next, text + PLT + 52, text + SLOTS + 8);
+	next[-1] = 0xd503219f; /* autia1716 */
+	*next++ = 0xd61f0220;
+	put_arm64_jump(next, text + PLT + 72, text + SLOTS + 24);
+	memcpy(parts.plt, code, sizeof(code));
+	memset(parts.plt_sec, 0, sizeof(parts.plt_sec));
+	memset(parts.plt_got, 0, sizeof(parts.plt_got));
+	for (size_t i = 0; i < array_len(parts.rela_plt); i++)
+		parts.rela_plt[i].r_info = ELF64_R_INFO(ELF64_R_SYM(parts.rela_plt[i].r_info),
+							R_AARCH64_JUMP_SLOT);
+	parts.machine = EM_AARCH64;
 	return parts;
 }
 
@@ -99,6 +139,7 @@ static int make_file(const struct parts *parts)
 	elf_maker_add(&maker, ".rela.dyn", (Elf64_Shdr){ .sh_type = SHT_RELA }, parts->rela_dyn,
 		      sizeof(parts->rela_dyn));
 	elf_maker_finish(&maker);
+	elf_maker_header(&maker)->e_machine = parts->machine;
 	return elf_maker_write(maker.bytes.data, maker.bytes.len);
 }
 
@@ -111,12 +152,31 @@ static size_t count(const struct parts *parts)
 	return elf_symbols_count(symbols);
 }
 
+struct named_place {
+	uint64_t delta;
+	const char *name; /* NULL: none */
+};
+
+static void check_names(const struct parts *parts, const struct named_place *places, size_t nr)
+{
+	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+	_cleanup_close_ int fd = make_file(parts);
+
+	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
+	assert_false(elf_symbols_info(symbols)->has_symtab);
+	for (size_t i = 0; i < nr; i++) {
+		struct elf_symbol found;
+		int r = elf_symbols_find(symbols, MAKER_TEXT_ADDRESS + places[i].delta, &found);
+
+		assert_int_equal(r, places[i].name ? 0 : -ENOENT);
+		if (places[i].name)
+			assert_string_equal(found.name, places[i].name);
+	}
+}
+
 static void a_stub_has_the_name_of_what_it_calls(void **state)
 {
-	static const struct {
-		uint64_t delta;
-		const char *name; /* NULL: none */
-	} cases[] = {
+	static const struct named_place places[] = {
 		{ PLT, NULL },
 		{ PLT + 16, "malloc@plt" },
 		{ PLT + 31, "malloc@plt" },
@@ -128,20 +188,58 @@ static void a_stub_has_the_name_of_what_it_calls(void **state)
 		{ PLT_GOT + 8, NULL },
 	};
 	struct parts parts = make_parts();
-	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
-	_cleanup_close_ int fd = make_file(&parts);
 	(void)state;
 
-	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
-	assert_int_equal(elf_symbols_count(symbols), 4);
-	assert_false(elf_symbols_info(symbols)->has_symtab);
-	for (size_t i = 0; i < array_len(cases); i++) {
-		struct elf_symbol found;
-		int r = elf_symbols_find(symbols, MAKER_TEXT_ADDRESS + cases[i].delta, &found);
+	check_names(&parts, places, array_len(places));
+	assert_int_equal(count(&parts), 4);
+}
 
-		assert_int_equal(r, cases[i].name ? 0 : -ENOENT);
-		if (cases[i].name)
-			assert_string_equal(found.name, cases[i].name);
+static void stubs_of_arm64_are_told_by_their_code(void **state)
+{
+	static const struct named_place places[] = {
+		{ PLT, NULL },
+		{ PLT + 28, NULL },
+		{ PLT + 32, "malloc@plt" },
+		{ PLT + 47, "malloc@plt" },
+		{ PLT + 48, "free@plt" },
+		{ PLT + 71, "free@plt" },
+		{ PLT + 72, NULL },
+	};
+	struct parts parts = make_arm64_parts();
+	(void)state;
+
+	check_names(&parts, places, array_len(places));
+	assert_int_equal(count(&parts), 2);
+}
+
+static void stubs_of_unknown_machines_have_no_names(void **state)
+{
+	struct parts parts = make_parts();
+	(void)state;
+
+	parts.machine = EM_RISCV;
+	assert_int_equal(count(&parts), 0);
+}
+
+/* The end of the section cuts the last stub off. */
+static void slots_of_arm64_are_within_4_gigabytes_and_the_section(void **state)
+{
+	static const int64_t pages[] = { -0x100000, -1, 0, 0xfffff };
+	(void)state;
+
+	for (size_t i = 0; i < array_len(pages); i++) {
+		struct parts parts = make_arm64_parts();
+		uint64_t slot = ((MAKER_TEXT_ADDRESS + PLT) & ~0xfffULL) +
+				(uint64_t)pages[i] * 0x1000 + 0xff8;
+		uint32_t code[4];
+
+		put_arm64_jump(code, MAKER_TEXT_ADDRESS + PLT + sizeof(parts.plt) - 16, slot);
+		memcpy(parts.plt + sizeof(parts.plt) - 16, code, 16);
+		parts.rela_plt[3] = (Elf64_Rela){ slot, ELF64_R_INFO(1, R_AARCH64_GLOB_DAT), 0 };
+		assert_int_equal(count(&parts), 3);
+		memcpy(parts.plt + sizeof(parts.plt) - 12, code, 12);
+		memset(parts.plt + sizeof(parts.plt) - 16, 0, 4);
+		assert_int_equal(count(&parts), 2);
 	}
 }
 
@@ -215,13 +313,15 @@ static void slots_may_be_anywhere(void **state)
 static void any_changed_byte_does_no_harm(void **state)
 {
 	static const unsigned char values[] = { 0, 0x7f, 0x80, 0xff };
-	struct parts parts = make_parts();
+	const struct parts parts[] = { make_parts(), make_arm64_parts() };
+	const size_t nr = offsetof(struct parts, rela_plt_len) * array_len(values);
 	(void)state;
 
-	for (size_t i = 0; i < offsetof(struct parts, rela_plt_len) * array_len(values); i++) {
-		struct parts changed = parts;
+	for (size_t i = 0; i < nr * array_len(parts); i++) {
+		struct parts changed = parts[i / nr];
 
-		((unsigned char *)&changed)[i / array_len(values)] = values[i % array_len(values)];
+		((unsigned char *)&changed)[i % nr / array_len(values)] =
+			values[i % array_len(values)];
 		assert_true(count(&changed) <= 8);
 	}
 }
@@ -245,6 +345,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stub_has_the_name_of_what_it_calls),
+		cmocka_unit_test(stubs_of_arm64_are_told_by_their_code),
+		cmocka_unit_test(stubs_of_unknown_machines_have_no_names),
+		cmocka_unit_test(slots_of_arm64_are_within_4_gigabytes_and_the_section),
 		cmocka_unit_test(absurd_sizes_of_stubs_do_no_harm),
 		cmocka_unit_test(stubs_without_relocations_have_no_names),
 		cmocka_unit_test(a_huge_section_is_not_read),
