@@ -62,6 +62,15 @@ static __always_inline bool find_cfa_by_record(const struct unwind_state *state,
 	return true;
 }
 
+/* The caller's stack pointer. glibc's _dl_runtime_resolve() is entered with its return address pushed already, and
+ * counts its CFA from below that. */
+static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
+{
+	if (rule->flags & CFI_RETURN_IN_REGISTER || rule->return_address < 0)
+		return cfa;
+	return cfa + ((8 * (rule->return_address + 1) + 15) & ~15);
+}
+
 /* Whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a signed address. */
 static __always_inline bool is_call_code(__u64 code)
 {

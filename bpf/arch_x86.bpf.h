@@ -68,6 +68,12 @@ static __always_inline bool find_cfa_by_record(const struct unwind_state *state,
 	return false;
 }
 
+static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
+{
+	(void)rule;
+	return cfa;
+}
+
 static __always_inline bool step_by_link_register(struct unwind_state *state)
 {
 	(void)state;

@@ -222,25 +222,26 @@ static __always_inline bool find_return_address(struct unwind_state *state, __u6
 }
 
 /* A frame holds at least its return address, unless that is in a register. */
-static __always_inline bool is_ascending(const struct unwind_state *state, __u64 cfa)
+static __always_inline bool is_ascending(const struct unwind_state *state, __u64 sp)
 {
 	if (state->rule.flags & CFI_RETURN_IN_REGISTER)
-		return cfa >= state->regs[REG_SP];
-	return cfa > state->regs[REG_SP];
+		return sp >= state->regs[REG_SP];
+	return sp > state->regs[REG_SP];
 }
 
 static __always_inline int step_by_cfi(struct unwind_state *state)
 {
-	__u64 cfa, return_address;
+	__u64 cfa, sp, return_address;
 	int result = find_cfa(state, &cfa);
 
 	if (result != GOES_ON)
 		return result;
-	if (!is_ascending(state, cfa))
+	sp = caller_sp(&state->rule, cfa);
+	if (!is_ascending(state, sp))
 		return UNWIND_NOT_ASCENDING;
 	if (!find_return_address(state, cfa, &return_address))
 		return UNWIND_UNREADABLE_STACK;
-	return return_to(state, return_address, cfa,
+	return return_to(state, return_address, sp,
 			 restore_registers(state, cfa) | REGISTER_BIT(REG_SP));
 }
 

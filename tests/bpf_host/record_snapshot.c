@@ -6,6 +6,7 @@
  * The program runs without address randomization and without an environment, so that a record has nothing
  * of the machine but its libraries. */
 #include "snapshot_writer.h"
+#include "tracee.h"
 #include "trap.h"
 
 #include <elfutils/libdw.h>
@@ -19,30 +20,17 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BREAKPOINT 0xcc
 #define MAX_STEPS 1000000
 
 struct tracee {
 	pid_t pid;
 	pid_t tid; /* that stopped */
-	struct user_regs_struct regs;
+	struct tracee_registers registers;
 	uint64_t first_ip; /* where stepping began */
 };
-
-static void read_registers(struct tracee *tracee)
-{
-	if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &tracee->regs) < 0)
-		err(1, "PTRACE_GETREGS");
-}
-
-static uint8_t code_byte(const struct tracee *tracee, uint64_t address)
-{
-	return (uint8_t)ptrace(PTRACE_PEEKTEXT, tracee->tid, (void *)address, NULL);
-}
 
 static pid_t start(char **arguments)
 {
@@ -79,13 +67,13 @@ static bool is_cfa_a_deref(Dwfl_Module *module, uint64_t address)
 
 static bool matches(Dwfl *dwfl, const struct tracee *tracee, enum trap what)
 {
-	Dwfl_Module *here = dwfl_addrmodule(dwfl, tracee->regs.rip);
+	Dwfl_Module *here = dwfl_addrmodule(dwfl, tracee->registers.ip);
 
 	switch (what) {
 	case TRAP_STEPS_ELSEWHERE:
 		return here != dwfl_addrmodule(dwfl, tracee->first_ip);
 	case TRAP_STEPS_DEREF:
-		return here && is_cfa_a_deref(here, tracee->regs.rip);
+		return here && is_cfa_a_deref(here, tracee->registers.ip);
 	default:
 		return true;
 	}
@@ -104,23 +92,25 @@ static bool step(struct tracee *tracee)
 {
 	int status;
 
-	if (code_byte(tracee, tracee->regs.rip) == BREAKPOINT ||
+	if (tracee_is_before_trap(tracee->tid, &tracee->registers) ||
 	    ptrace(PTRACE_SINGLESTEP, tracee->tid, NULL, NULL) < 0 ||
 	    waitpid(tracee->tid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
 	    WSTOPSIG(status) != SIGTRAP)
 		return false;
-	read_registers(tracee);
+	tracee_read_registers(tracee->tid, &tracee->registers);
 	return true;
 }
 
 static void follow_steps(struct tracee *tracee)
 {
-	enum trap what = (enum trap)tracee->regs.rax;
-	uint64_t max = tracee->regs.rcx, stride = tracee->regs.rdx, nr_matches = 0;
+	enum trap what = (enum trap)tracee_argument(&tracee->registers, 0);
+	uint64_t max = tracee_argument(&tracee->registers, 1);
+	uint64_t stride = tracee_argument(&tracee->registers, 2);
+	uint64_t nr_matches = 0;
 	unsigned int nr_dropped = 0;
 	Dwfl *dwfl = snapshot_attach(tracee->pid);
 
-	tracee->first_ip = tracee->regs.rip;
+	tracee->first_ip = tracee->registers.ip;
 	for (unsigned int i = 0; i < MAX_STEPS && nr_matches < max * stride; i++) {
 		if (!step(tracee))
 			break;
@@ -138,17 +128,19 @@ static void follow_steps(struct tracee *tracee)
 static int handle_stop(struct tracee *tracee, int status)
 {
 	int signal_number = WSTOPSIG(status);
+	uint64_t what;
 
 	if (status >> 16 || signal_number == SIGSTOP)
 		return 0;
 	if (signal_number != SIGTRAP)
 		return signal_number;
-	read_registers(tracee);
-	if (code_byte(tracee, tracee->regs.rip - 1) != BREAKPOINT)
+	tracee_read_registers(tracee->tid, &tracee->registers);
+	if (!tracee_skip_trap(tracee->tid, &tracee->registers))
 		return 0;
-	if (tracee->regs.rax == TRAP_HERE)
-		take(tracee, tracee->regs.rcx);
-	else if (tracee->regs.rax != TRAP_END)
+	what = tracee_argument(&tracee->registers, 0);
+	if (what == TRAP_HERE)
+		take(tracee, tracee_argument(&tracee->registers, 1));
+	else if (what != TRAP_END)
 		follow_steps(tracee);
 	return 0;
 }

@@ -52,6 +52,11 @@ static void run_plt(void)
 	KEEP(r);
 }
 
+static void trap_here(void)
+{
+	trap(TRAP_HERE, 0, 0);
+}
+
 static long add_numbers(long a, long b)
 {
 	return a + b;
@@ -82,6 +87,8 @@ static void run_prologue(void)
 	KEEP(r);
 }
 
+#if defined(__x86_64__)
+
 struct addends {
 	long values[4]; /* too large for registers: on the stack */
 };
@@ -111,6 +118,8 @@ static void run_drap(void)
 	__asm__ volatile("" : : "x"(r));
 }
 
+#endif
+
 static long sum_on_stack(long n)
 {
 	long *numbers = __builtin_alloca((size_t)n * sizeof(*numbers));
@@ -132,6 +141,15 @@ static void run_alloca(void)
 	KEEP(r);
 }
 
+/* The kernel's return from a handler on arm64 has no CFI: there libdw takes the wrong way. */
+#if defined(__x86_64__)
+#define SIGNAL_FRAMES 0
+#define SIGNAL_STEPS TRAP_STEPS
+#else
+#define SIGNAL_FRAMES 2
+#define SIGNAL_STEPS TRAP_END
+#endif
+
 /* On a stack of its own, from the middle of a function without a frame; and how it ends: __restore_rt. */
 static void on_fault(int signal_number)
 {
@@ -140,8 +158,8 @@ static void on_fault(int signal_number)
 	(void)signal_number;
 	if (nr_faults++)
 		_exit(0);
-	trap(TRAP_HERE, 0, 0);
-	trap(TRAP_STEPS, 12, 1);
+	trap(TRAP_HERE, SIGNAL_FRAMES, 0);
+	trap(SIGNAL_STEPS, 12, 1);
 }
 
 static int read_from(volatile int *where)
@@ -227,6 +245,8 @@ static void run_vdso(void)
 	trap(TRAP_END, 0, 0);
 }
 
+#if defined(__x86_64__)
+
 /* Hand-written code with a frame pointer and without CFI. */
 void call_without_cfi(void (*function)(void));
 __asm__(".text\n"
@@ -240,15 +260,12 @@ __asm__(".text\n"
 	"	ret\n"
 	".size call_without_cfi, . - call_without_cfi\n");
 
-static void trap_here(void)
-{
-	trap(TRAP_HERE, 0, 0);
-}
-
 static void run_frame_pointer(void)
 {
 	call_without_cfi(trap_here);
 }
+
+#endif
 
 __attribute__((constructor)) static void before_main(int nr_arguments, char **arguments)
 {
@@ -267,14 +284,16 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "alloca", run_alloca }, { "coroutine", run_coroutine },
-	{ "drap", run_drap },	  { "frame_pointer", run_frame_pointer },
 	{ "main", run_main },	  { "openssl", run_openssl },
 	{ "plt", run_plt },	  { "prologue", run_prologue },
 	{ "qsort", run_qsort },	  { "signal", run_signal },
 	{ "thread", run_thread }, { "vdso", run_vdso },
+#if defined(__x86_64__)
+	{ "drap", run_drap },	  { "frame_pointer", run_frame_pointer },
+#endif
 };
 
-/* Its frame grows, so that its CFA is relative to rbp: every stack depends on what its callees saved of that. */
+/* Its frame grows, so that its CFA is relative to the frame pointer: every stack depends on what its callees saved of that. */
 int main(void)
 {
 	volatile size_t growth = 16;

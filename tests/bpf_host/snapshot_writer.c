@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "snapshot_writer.h"
 #include "recorded_files.h"
+#include "tracee.h"
 
 #include "base/err.h"
 #include "bpf/shared/cfi.h"
@@ -11,16 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 
 #define MAX_SNAPSHOTS 128
 #define MAX_STACK_FRAMES 64
 #define MAX_PIECES 128 /* of memory, of a snapshot */
 #define STACK_BELOW 128 /* bytes kept below the lowest stack pointer … */
 #define STACK_ABOVE 256 /* … and above the highest one of a mapping */
-#define CODE_BYTES 8 /* kept at each address of a frame */
+#define CODE_BYTES 8 /* kept from each address of a frame on … */
+#define CALL_BYTES 4 /* … and before it */
 #define LINE_BYTES 32
 #define MAX_LINES 8192 /* of memory */
 
@@ -38,8 +38,7 @@ struct frame {
 };
 
 struct snapshot {
-	uint64_t regs[NR_REGS];
-	uint64_t ip;
+	struct tracee_registers registers;
 	struct frame frames[MAX_STACK_FRAMES];
 	size_t nr_frames;
 	bool is_open; /* libdw did not find all frames */
@@ -129,9 +128,9 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 	Dwfl_Module *module;
 	GElf_Addr bias;
 
-	recorded_must_fit(index, MAX_STACK_FRAMES, "frames");
-	if (!dwfl_frame_pc(state, &frame->address, NULL) || frame->address == 0 ||
-	    dwfl_frame_reg(state, CFI_RSP, &frame->sp) != 0)
+	/* Where libdw does not notice the last frame, it goes round and round. */
+	if (index == MAX_STACK_FRAMES || !dwfl_frame_pc(state, &frame->address, NULL) ||
+	    frame->address == 0 || dwfl_frame_reg(state, CFI_SP, &frame->sp) != 0)
 		return DWARF_CB_ABORT;
 	uint64_t code = frame->address - (index > 0 && !is_interrupted);
 	module = dwfl_addrmodule(dwfl, code);
@@ -214,20 +213,6 @@ static void read_pieces(struct snapshot *snapshot, pid_t pid)
 	}
 }
 
-static void take_registers(struct snapshot *snapshot, pid_t tid)
-{
-	struct user_regs_struct regs;
-
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) < 0)
-		err(1, "PTRACE_GETREGS");
-	const uint64_t by_number[NR_REGS] = { regs.rax, regs.rdx, regs.rcx, regs.rbx,
-					      regs.rsi, regs.rdi, regs.rbp, regs.rsp,
-					      regs.r8,	regs.r9,  regs.r10, regs.r11,
-					      regs.r12, regs.r13, regs.r14, regs.r15 };
-	memcpy(snapshot->regs, by_number, sizeof(by_number));
-	snapshot->ip = regs.rip;
-}
-
 static void drop_snapshot(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->nr_frames; i++)
@@ -257,7 +242,7 @@ void snapshot_take(Dwfl *dwfl, pid_t pid, pid_t tid, size_t max_frames)
 	nr_snapshots++;
 	nr_mappings = 0;
 	read_mappings(pid);
-	take_registers(snapshot, tid);
+	tracee_read_registers(tid, &snapshot->registers);
 	snapshot->is_open = dwfl_getthread_frames(dwfl, tid, take_frame, snapshot) != 0;
 	if (max_frames > 0 && snapshot->nr_frames >= max_frames) {
 		snapshot->nr_frames = max_frames;
@@ -270,7 +255,7 @@ void snapshot_take(Dwfl *dwfl, pid_t pid, pid_t tid, size_t max_frames)
 		uint64_t code = snapshot->frames[i].address & ~FRAME_INTERRUPTED;
 
 		if (find_mapping(code))
-			add_piece(snapshot, code, code + CODE_BYTES);
+			add_piece(snapshot, code - CALL_BYTES, code + CODE_BYTES);
 	}
 	read_pieces(snapshot, pid);
 }
@@ -317,8 +302,8 @@ static void write_snapshot(FILE *out, const struct snapshot *snapshot, size_t in
 {
 	fprintf(out, "snapshot %zu\nregs", index);
 	for (size_t i = 0; i < NR_REGS; i++)
-		fprintf(out, " %lx", snapshot->regs[i]);
-	fprintf(out, " %lx\n", snapshot->ip);
+		fprintf(out, " %lx", snapshot->registers.by_number[i]);
+	fprintf(out, " %lx\n", snapshot->registers.ip);
 	for (size_t i = 0; i < snapshot->nr_pieces; i++)
 		write_memory(out, &snapshot->pieces[i]);
 	for (size_t i = 0; i < snapshot->nr_frames; i++)

@@ -65,6 +65,24 @@ static void record_lies_anywhere_in_its_frame(void **state)
 	}
 }
 
+/* glibc's _dl_runtime_resolve(): behind stp x16, x30, [sp, #-16]! of the PLT its CFA is sp, and lr at CFA + 8. */
+static void return_address_that_was_pushed_before_is_above_the_cfa(void **state)
+{
+	(void)state;
+	for (int32_t bytes = 0; bytes <= 16; bytes += 16) {
+		struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_SP, bytes);
+		uint64_t words[5] = { 0 };
+
+		scene_begin();
+		rule.return_address = 1;
+		words[bytes / 8 + 1] = IN_FUNCTION(2);
+		words[bytes / 8 + 2] = IN_ROOT;
+		scene_set_rule(1, rule);
+		scene_set_stack(words, array_len(words));
+		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_ROOT);
+	}
+}
+
 static void frame_may_be_as_large_as_a_slot_counts(void **state)
 {
 	static uint64_t words[32768];
@@ -248,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ARM64_TEST(record_lies_anywhere_in_its_frame),
+		ARM64_TEST(return_address_that_was_pushed_before_is_above_the_cfa),
 		ARM64_TEST(frame_may_be_as_large_as_a_slot_counts),
 		ARM64_TEST(cfa_is_a_register_and_an_offset),
 		ARM64_TEST(leaf_returns_to_what_lr_says),

@@ -15,7 +15,15 @@ enum trap {
  * libdw is trusted with; 0: all. */
 static inline void trap(enum trap what, unsigned int max, unsigned int stride)
 {
+#if defined(__aarch64__)
+	register unsigned long x0 __asm__("x0") = what;
+	register unsigned long x1 __asm__("x1") = max;
+	register unsigned long x2 __asm__("x2") = stride;
+
+	__asm__ volatile("brk #0" : : "r"(x0), "r"(x1), "r"(x2) : "memory");
+#else
 	__asm__ volatile("int3" : : "a"(what), "c"(max), "d"(stride) : "memory");
+#endif
 }
 
 #endif
