@@ -13,8 +13,14 @@
 #include "base/fileio.h"
 
 #define ANY_PID 1
-#define STACK_POINTER 7 /* DWARF's numbers */
+/* DWARF's numbers. */
+#if CFI_IS_ARM64
+#define RETURN_ADDRESS CFI_LR
+#else
 #define RETURN_ADDRESS 16
+#endif
+
+#define ADDRESS_BITS 48 /* on arm64; above is a signature (pointer authentication) */
 
 /* All of the vDSO: an ELF file of one or two pages, whose section headers are at its end. */
 #define VDSO_MAX_BYTES 16384
@@ -66,26 +72,40 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 	return true;
 }
 
+/* libdw knows nothing of signatures. A word that without one is an address of code is a return address. */
+static Dwarf_Word take_signature_off(Dwfl *dwfl, Dwarf_Word word)
+{
+	Dwarf_Word address = word & ((UINT64_C(1) << ADDRESS_BITS) - 1);
+
+	return CFI_IS_ARM64 && address != word && dwfl_addrmodule(dwfl, address) ? address : word;
+}
+
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *arg)
 {
 	struct libdw *libdw = arg;
-	uint64_t offset = address - libdw->copy->registers[STACK_POINTER];
+	uint64_t offset = address - libdw->copy->registers[CFI_SP];
 
-	(void)dwfl;
 	if (offset >= libdw->copy->len || libdw->copy->len - offset < sizeof(*result)) {
 		libdw->left_copy = true;
 		libdw->not_copied = address;
 		return false;
 	}
 	memcpy(result, libdw->copy->bytes + offset, sizeof(*result));
+	*result = take_signature_off(dwfl, *result);
 	return true;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *thread_arg)
 {
 	const struct libdw *libdw = thread_arg;
+	uint64_t registers[NR_DWARF_REGISTERS];
 
-	return dwfl_thread_state_registers(thread, 0, NR_DWARF_REGISTERS, libdw->copy->registers);
+	memcpy(registers, libdw->copy->registers, sizeof(registers));
+	if (!CFI_IS_ARM64)
+		return dwfl_thread_state_registers(thread, 0, NR_DWARF_REGISTERS, registers);
+	registers[RETURN_ADDRESS] = take_signature_off(libdw->dwfl, registers[RETURN_ADDRESS]);
+	dwfl_thread_state_register_pc(thread, registers[NR_REGS]);
+	return dwfl_thread_state_registers(thread, 0, NR_REGS, registers);
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {

@@ -11,12 +11,21 @@
 #define STACK_BYTES 65528
 
 /* perf's number of each register, in DWARF's order. */
+#if CFI_IS_ARM64
+#define NR_PERF_REGISTERS PERF_REG_ARM64_MAX
+static const uint8_t perf_numbers[NR_DWARF_REGISTERS] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,
+							  9,  10, 11, 12, 13, 14, 15, 16, 17,
+							  18, 19, 20, 21, 22, 23, 24, 25, 26,
+							  27, 28, 29, 30, 31, 32 };
+#else
+#define NR_PERF_REGISTERS PERF_REG_X86_64_MAX
 static const uint8_t perf_numbers[NR_DWARF_REGISTERS] = {
 	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,	PERF_REG_X86_SI,
 	PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,	PERF_REG_X86_R9,
 	PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14,
 	PERF_REG_X86_R15, PERF_REG_X86_IP,
 };
+#endif
 
 static uint64_t wanted_registers(void)
 {
@@ -78,7 +87,7 @@ static uint64_t take_u64(struct reader *reader)
 /* They come in the order of perf's numbers. */
 static void take_registers(struct reader *reader, uint64_t registers[static NR_DWARF_REGISTERS])
 {
-	for (int number = 0; number < PERF_REG_X86_64_MAX; number++) {
+	for (int number = 0; number < NR_PERF_REGISTERS; number++) {
 		const uint8_t *found = memchr(perf_numbers, number, sizeof(perf_numbers));
 
 		if (found)

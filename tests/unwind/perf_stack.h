@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The perf event that copies a stack and the registers that go with it, and the records it writes
- * (perf_event_open(2), PERF_RECORD_SAMPLE). x86-64 only. */
+ * (perf_event_open(2), PERF_RECORD_SAMPLE). */
 #ifndef TESTS_UNWIND_PERF_STACK_H
 #define TESTS_UNWIND_PERF_STACK_H
 

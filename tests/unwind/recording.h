@@ -7,12 +7,14 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "bpf/shared/cfi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define NR_DWARF_REGISTERS 17 /* x86-64: 16 in the order of enum unwind_register, then rip */
+#define NR_DWARF_REGISTERS                                                                         \
+	(NR_REGS + 1) /* in the order of enum unwind_register, then the instruction pointer */
 
 /* What perf copied. */
 struct perf_copy {
