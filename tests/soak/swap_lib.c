@@ -33,7 +33,7 @@ int swap_version(void)
 
 #if VERSION == 2
 /* Moves what follows by a few pages. */
-__asm__(".fill 12345, 1, 0x90");
+__asm__(".fill 12345, 1, 0x90\n\t.balign 4");
 #endif
 
 NOINLINE uint64_t NAME(leaf)(uint64_t seed)

@@ -17,10 +17,10 @@ MIN_NAMES = 1000  # a machine without any large C++ or Rust library
 MAX_NAMES = 100_000
 MAX_NAME_BYTES = 4096
 PATTERNS = [
-    "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+    "/usr/lib/*-linux-gnu/libstdc++.so.6",
     "~/.rustup/toolchains/*/lib/*.so*",
     "/usr/lib/llvm-*/lib/*.so*",
-    "/usr/lib/x86_64-linux-gnu/lib*.so.*",
+    "/usr/lib/*-linux-gnu/lib*.so.*",
     "/usr/lib/jvm/*/lib/server/libjvm.so",
     "/usr/lib/chromium/*",
     "/usr/bin/*",

@@ -16,6 +16,7 @@ p.      the same by the agent's unwinder, which has the oracle's copies and no m
 
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -90,7 +91,7 @@ def installed_programs(scratch):
     yield "sqlite3", ["sqlite3", ":memory:", SQLITE_LOAD], []
     yield "python3", ["/usr/bin/python3", "-c", PYTHON_LOAD], []
     if shutil.which("g++"):
-        flags = ["-quiet", "-O2", "-std=c++17", "-D_GNU_SOURCE", "-imultiarch", "x86_64-linux-gnu"]
+        flags = ["-quiet", "-O2", "-std=c++17", "-D_GNU_SOURCE", "-imultiarch", f"{platform.machine()}-linux-gnu"]
         yield "cc1plus", [compiler_itself(), *flags, HERE / "programs/heavy.cpp", "-o", "/dev/null"], []
     else:
         yield "cc1plus", ["g++"], []
