@@ -13,7 +13,8 @@
  *	br x17 */
 #include "symbol/plt_stubs.h"
 
-#include <elf.h>
+#include "unwind/elf_reader.h"
+
 #include <string.h>
 
 #define X86_MIN_STUB_BYTES 8
