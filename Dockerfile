@@ -2,23 +2,23 @@
 # The agent's image. `docker build .` gives the runtime; `docker build --target test .` runs the checks and
 # those tests that need no privileges (the others say SKIP). `make image` does the same with git's version.
 #
-# Each platform is built on its own kind of machine, or by an emulated one: `docker buildx build --platform …` needs
-# nothing else. The program itself runs on amd64 only so far.
+# For linux/amd64 and linux/arm64: `docker buildx build --platform linux/amd64,linux/arm64 .` A platform that is
+# not the builder's own is cross-built, without emulation; where there is no cross compiler for it,
+# `--build-arg BUILDPLATFORM=linux/amd64` has it emulated.
 
 # The project's own version, where nothing else is said.
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 
-FROM docker.io/library/debian:12-slim AS build
-RUN architecture=$(dpkg --print-architecture); \
-	[ "$architecture" = amd64 ] || { echo "Flamelet runs on amd64 only so far, not on $architecture" >&2; exit 1; }
+FROM --platform=$BUILDPLATFORM docker.io/library/debian:12-slim AS build
+ARG TARGETARCH
 WORKDIR /src
 COPY packages.txt ./
-COPY cmake/install-packages.sh cmake/
-RUN cmake/install-packages.sh build && rm -rf /var/lib/apt/lists/*
+COPY cmake/install-packages.sh cmake/arm64-sysroot.sh cmake/image-program.sh cmake/
+RUN cmake/image-program.sh packages "$TARGETARCH" && rm -rf /var/lib/apt/lists/*
 COPY . .
 ARG VERSION
-RUN cmake --preset release -G Ninja -DFLAMELET_VERSION="$VERSION" && cmake --build build
+RUN cmake/image-program.sh build "$TARGETARCH" -DFLAMELET_VERSION="$VERSION"
 # The date in the bill of materials: now, unless it is given.
 ARG SOURCE_DATE_EPOCH
 RUN cmake/image-root.sh build/flamelet /image

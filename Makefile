@@ -65,8 +65,8 @@ cluster: deps ## a real Kubernetes on this machine to try things on, with pods t
 	$(if $(FLAMELET),,$(call build,release,build))
 	@/usr/bin/python3 e2e/cluster/sandbox.py up $(or $(FLAMELET),build/flamelet)
 
-image: ## build the container image, with the version that git tells (docker, podman or buildah)
-	cmake/image-build.sh
+image: ## build the container image, with git's version (docker, podman or buildah); PLATFORM=linux/arm64 for another one
+	cmake/image-build.sh $(if $(PLATFORM),--platform $(PLATFORM))
 
 clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz flamelet-demo.svg

@@ -30,6 +30,9 @@ for candidate in docker podman buildah; do
 done
 [ -n "$tool" ] || { echo "$0: needs docker, podman or buildah" >&2; exit 1; }
 
+# docker's builder tells this itself.
+machine=$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
+case $tool in *podman* | *buildah*) set -- --build-arg "BUILDPLATFORM=linux/$machine" "$@" ;; esac
 set -- --build-arg "VERSION=$version" --build-arg "REVISION=$revision" "$@"
 if [ -n "$created" ]; then
 	set -- --build-arg "SOURCE_DATE_EPOCH=$created" \

@@ -3,9 +3,11 @@
 # Prints the bill of materials of a root directory that image-root.sh has laid out, as SPDX 2.3 in JSON: every
 # file with its checksums, whose it is, and of each package what dpkg knows about it.
 #
-#	cmake/image-sbom.sh ROOT OWNERS NAME VERSION >FILE
+#	cmake/image-sbom.sh ROOT OWNERS NAME VERSION [SYSROOT] >FILE
 #
-# OWNERS has a line "PACKAGE PATH" for each file. NAME is the program and its own package, of that VERSION.
+# OWNERS has a line "PACKAGE PATH" for each file. NAME is the program and its own package, of that VERSION. The
+# packages are those of SYSROOT, as arm64-sysroot.sh makes it; those that it has not, and all without it, are this
+# machine's.
 # With SOURCE_DATE_EPOCH set, the same files give the same text.
 set -eu
 export LC_ALL=C
@@ -13,6 +15,7 @@ root=$1
 owners=$2
 name=$3
 version=$4
+sysroot=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . /etc/os-release
@@ -26,7 +29,7 @@ done >"$work/files"
 
 # The names that a package's copyright file, where it is a table, gives to licences: "MIT, GPL-2+".
 licences_of() {
-	file=/usr/share/doc/$1/copyright
+	file=$root/usr/share/doc/$1/copyright
 	head -n 1 "$file" 2>/dev/null | grep -q '^Format:' || return 0
 	sed -n 's/^License: *\([^ ].*\)/\1/p' "$file" | sort -u | paste -s -d , | sed 's/,/, /g'
 }
@@ -36,14 +39,19 @@ verification_code() {
 	awk -v package="$1" '$2 == package { print $3 }' "$work/files" | sort | tr -d '\n' | sha1sum | cut -c -40
 }
 
+# ask_dpkg ROOT PACKAGE: fails if it is not installed there.
+ask_dpkg() {
+	# shellcheck disable=SC2016
+	dpkg-query --admindir="$1/var/lib/dpkg" -W -f '${db:Status-Abbrev}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}\n' \
+		"$2" 2>/dev/null | sed -n 's/^ii \t//p' | head -n 1 | grep .
+}
+
 # One line a package, fields separated by tabs; "-" where there is nothing.
 packages() {
 	cut -d ' ' -f 2 "$work/files" | sort -u | while read -r package; do
 		printf '%s\t%s\t%s\t' "$package" "$(verification_code "$package")" "$(licences_of "$package")"
 		[ "$package" != "$name" ] || { printf '%s\n' "$version"; continue; }
-		# shellcheck disable=SC2016
-		dpkg-query -W -f '${Version}\t${Architecture}\t${source:Package}\t${source:Version}\n' "$package" |
-			head -n 1
+		ask_dpkg "$sysroot" "$package" || ask_dpkg "" "$package"
 	done
 }
 

@@ -45,7 +45,7 @@ def check_version():
 
 
 def check(binary):
-    host.require("ldd", "strip", "readelf", "dpkg-query")
+    host.require("llvm-strip", "readelf", "dpkg-query")
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
         try:
             images = [lay_out(binary, f"{directory}/{name}") for name in ("one", "other")]
