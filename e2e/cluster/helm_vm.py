@@ -23,7 +23,6 @@ import node as nodes
 import release
 import spin
 import vm_guest
-import vm_kernel
 import vm_pods
 
 # pylint: disable=wrong-import-order
@@ -188,7 +187,7 @@ def run_tests(args):
 
 
 def fetch():
-    vm_kernel.fetch()
+    vm_guest.fetch_kernel()
     release.helm_program()
 
 

@@ -21,7 +21,6 @@ import settings
 import sink as sinks
 import truth as truths
 import vm_guest
-import vm_kernel
 import vm_pods
 
 # pylint: disable=wrong-import-order
@@ -183,4 +182,4 @@ def run_tests(args):
 
 
 if __name__ == "__main__":
-    sys.exit(conduct.conduct(conduct.make_parser(__doc__).parse_args(), run_tests, RUN_SECONDS, vm_kernel.fetch))
+    sys.exit(conduct.conduct(conduct.make_parser(__doc__).parse_args(), run_tests, RUN_SECONDS, vm_guest.fetch_kernel))

@@ -8,13 +8,18 @@ first node's loopback addresses are GATEWAY there, and its kubelet's port is the
 
 import json
 import os
+import platform
 import shutil
+import sys
 
 import host
 import node as nodes
 import settings
-import vm_initramfs
-import vm_kernel
+
+# pylint: disable=wrong-import-order,wrong-import-position
+sys.path.insert(0, os.path.join(nodes.HERE, "../../tests/guest"))
+import debian_kernel
+import machine
 
 ADDRESS, GATEWAY, NETWORK = "10.0.2.15", "10.0.2.2", "10.0.2.0/24"
 MEMORY_MB, CPUS = 3072, 2
@@ -22,7 +27,14 @@ KUBELET_PORT = 10250
 # With Debian's own setting CAP_PERFMON is not enough; docs/kubernetes.md tells what to do.
 DEBIAN_PARANOID, PARANOID = 3, 2
 READY_SECONDS = 400
-KERNEL_OPTIONS = "console=ttyS0 panic=-1 quiet loglevel=3 cgroup_no_v1=all"
+KERNEL = debian_kernel.BOOKWORM
+
+
+def fetch_kernel():
+    if platform.machine() != "x86_64":
+        raise host.Skip("the guest's kernel is for x86_64")
+    host.require("qemu-system-x86_64")
+    return debian_kernel.fetch(KERNEL)
 
 
 class Guest:
@@ -31,7 +43,7 @@ class Guest:
 
     def __init__(self, node, paranoid=PARANOID):
         self.node, self.paranoid = node, paranoid
-        self.kernel = vm_kernel.fetch()
+        self.kernel = fetch_kernel()
         self.node_name = f"{node.node_name}-vm"
         self.directory = f"{node.directory}/guest"
         self.logs = f"{node.directory}/logs/guest"
@@ -42,8 +54,6 @@ class Guest:
             os.makedirs(path)
         login = self.make_certificates()
         self.write_configurations(login, images)
-        vm_initramfs.write(self.path("initramfs"), f"{nodes.HERE}/vm_init.sh",
-                           self.node.tool("busybox"), f"{self.kernel}/modules")
         self.make_reachable()
         self.node.start_in_node("guest", self.command())
         host.wait_until("the guest exists", lambda: self.node.program_lives("guest") and
@@ -86,15 +96,9 @@ class Guest:
     def command(self):
         network = f"user,id=net,net={NETWORK},hostfwd=tcp:{ADDRESS}:{KUBELET_PORT}-" \
                   f"{ADDRESS}:{KUBELET_PORT}"
-        return ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",
-                "-machine", "q35", "-m", str(MEMORY_MB), "-smp", str(CPUS), "-nodefaults",
-                "-no-reboot", "-display", "none", "-serial", "stdio", "-kernel", f"{self.kernel}/vmlinuz",
-                "-initrd", self.path("initramfs"), "-append",
-                f"{KERNEL_OPTIONS} directory={self.node.directory}",
-                "-netdev", network, "-device", "virtio-net-pci,netdev=net,romfile=",
-                "-virtfs", "local,path=/,mount_tag=machine,security_model=none,readonly=on,"
-                           "multidevs=remap",
-                "-virtfs", f"local,path={self.logs},mount_tag=logs,security_model=none"]
+        guest = machine.Machine(self.kernel, self.directory, self.path("node.sh"), self.logs, MEMORY_MB,
+                                nr_cpus=CPUS, network=network, kernel_options=["cgroup_no_v1=all"])
+        return guest.command(self.path("initramfs"))
 
     def log(self, name):
         return host.read_text(f"{self.logs}/{name}.log")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The guest's first process. Its root is the machine's own, read-only; what a node writes to is in
-# memory. The kernel passes it the directory of the test, as `directory=`.
+# The guest's first process. Its root is the machine's own, read-only; what is written to is in memory, or the
+# test's in /run/logs. Files that must be on a local file system are in /run/files. The kernel passes it, of its command line, `directory=` of the test and the `script=` there
+# that goes on.
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
@@ -20,9 +21,11 @@ mount -t cgroup2 none /host/sys/fs/cgroup
 for place in run var/lib var/log; do
 	mount -t tmpfs none "/host/$place"
 done
-mkdir /host/run/logs
-mount -t 9p -o rw,trans=virtio,version=9p2000.L logs /host/run/logs
+mkdir /host/run/logs /host/run/files
+cp -a /root/. /host/run/files
+mount -t 9p -o rw,trans=virtio,version=9p2000.L,msize=512000 logs /host/run/logs
 
 # The machine's root becomes the root of the mount namespace, not of this process alone: whoever enters
 # the namespace, as `kubectl exec` does, starts there.
-exec switch_root /host /bin/sh "$directory/guest/node.sh" "$directory/guest"
+# shellcheck disable=SC2154
+exec switch_root /host /bin/sh "$script" "$directory"

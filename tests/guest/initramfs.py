@@ -2,12 +2,12 @@
 """Writes the archive that the guest's kernel starts from: cpio in its "newc" form, whose headers are
 numbers of eight hex digits; names and contents are padded to four bytes."""
 
-import gzip
 import os
+import pathlib
 
 DIRECTORY, PROGRAM, FILE, LINK = 0o040755, 0o100755, 0o100644, 0o120777
-DIRECTORIES = ("bin", "dev", "host", "modules", "proc", "sys")
-APPLETS = ("insmod", "mkdir", "mount", "sh", "switch_root")
+DIRECTORIES = ("bin", "dev", "host", "modules", "proc", "root", "sys")
+APPLETS = ("cp", "insmod", "mkdir", "mount", "sh", "switch_root")
 END = "TRAILER!!!"
 
 
@@ -27,14 +27,23 @@ def read(path):
         return file.read()
 
 
-def write(path, init, busybox, modules):
-    """`init` is the script that runs first; `modules` a directory."""
+def copies(files):
+    """Files below root/, each with the directories above it."""
+    above = sorted({str(parent) for path in files for parent in pathlib.PurePath(path).parents if parent.name})
+    return ([(f"root{path}", DIRECTORY) for path in above] +
+            [(f"root{path}", PROGRAM, read(path)) for path in files])
+
+
+def write(path, init, kernel, files):
+    """`init` is the script that runs first, `kernel` a directory of debian_kernel.py, `files` are paths of this
+    machine's."""
+    modules = sorted(os.listdir(f"{kernel}/modules"))
     entries = [(name, DIRECTORY) for name in DIRECTORIES]
-    entries += [("init", PROGRAM, read(init)), ("bin/busybox", PROGRAM, read(busybox))]
+    entries += [("init", PROGRAM, read(init)), ("bin/busybox", PROGRAM, read(f"{kernel}/busybox"))]
     entries += [(f"bin/{name}", LINK, b"busybox") for name in APPLETS]
-    entries += [(f"modules/{name}", FILE, read(f"{modules}/{name}"))
-                for name in sorted(os.listdir(modules))]
+    entries += [(f"modules/{name}", FILE, read(f"{kernel}/modules/{name}")) for name in modules]
+    entries += copies(files)
     entries.append((END, 0))
     archive = b"".join(entry(number, *each) for number, each in enumerate(entries, 1))
     with open(path, "wb") as file:
-        file.write(gzip.compress(archive, compresslevel=1))
+        file.write(archive)
