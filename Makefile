@@ -16,7 +16,7 @@ build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/de
 optimized = cmake --preset release -DFLAMELET_TESTS=ON $(if $(wildcard build/CMakeCache.txt),,$(ninja)) >/dev/null && \
 	cmake --build build -j $(JOBS) --target $(1)
 
-.PHONY: all deps demo test check bench soak fuzz e2e cluster image clean help
+.PHONY: all deps demo test test-kernels check bench soak fuzz e2e cluster image clean help
 
 all: ## build build/flamelet (optimized, with debug information)
 	$(call build,release,build)
@@ -31,11 +31,16 @@ demo: ## install what the build needs, build, and profile this machine for ten s
 	@echo
 	@echo "Open the picture in a browser: $(CURDIR)/flamelet-demo.svg"
 
-test: deps ## build with warnings as errors and run all tests but those on a real Kubernetes
+test: deps ## build with warnings as errors and run all tests but those on a real Kubernetes and on other kernels
 	$(call build,dev,build-dev)
 	@: >$(ORACLE_TABLE)
 	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \
-		ctest --test-dir build-dev --output-on-failure -LE '^cluster$$' -j $(JOBS)
+		ctest --test-dir build-dev --output-on-failure -LE '^(cluster|kernels)$$' -j $(JOBS)
+
+test-kernels: ## try Flamelet on other kernels, in virtual machines, and print the table of docs/platforms.md
+	@cmake/install-packages.sh build test kernels
+	$(call build,dev,build-dev)
+	ctest --test-dir build-dev --verbose -L '^kernels$$'
 
 check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	$(call build,dev,build-dev)
@@ -72,4 +77,4 @@ clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz flamelet-demo.svg
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A virtual machine that measures, as guest.sh tells, and what it left."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+
+# pylint: disable=wrong-import-order
+import pods
+import host
+import machine
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ADDRESS = "10.0.2.15/24"
+FREQUENCY_HZ = 99
+LONG_S, SHORT_S = 8, 3
+MEMORY_MB = 1536
+TIMEOUT_S = 300
+FACT = re.compile(r"^@ (\S+) (\S+) ?(.*?)\r?$", re.MULTILINE)
+
+
+class Guest:
+    """`flamelet` and the containers' programs are what the kernel's architecture runs; paths below `root`."""
+
+    def __init__(self, directory, kernel, kernel_directory, flamelet, containers):
+        self.directory, self.kernel = directory, kernel
+        self.logs = f"{directory}/logs"
+        self.flamelet, self.containers = flamelet, containers
+        os.makedirs(self.logs)
+        self.machine = machine.Machine(kernel_directory, directory, f"{directory}/guest.sh", self.logs, MEMORY_MB,
+                                       kernel.architecture, files=pods.files(containers))
+        self.console, self.facts, self.seconds = "", {}, 0.0
+
+    def write_plan(self, kubelet_options, program_sizes, has_capture):
+        """Only the programs are sampled, whatever cgroup they seem to be in."""
+        options = kubelet_options + [f"--comm={container.name}" for container in self.containers]
+        variables = {"FLAMELET": self.flamelet, "OPTIONS": " ".join(options), "ADDRESS": ADDRESS,
+                     "GATEWAY": pods.GATEWAY, "FREQUENCY_HZ": FREQUENCY_HZ, "SECONDS_LONG": LONG_S,
+                     "SECONDS_SHORT": SHORT_S, "PROGRAM_SIZES": program_sizes or "",
+                     "HAS_CAPTURE": "yes" if has_capture else ""}
+        files = {"variables": "".join(f"{name}='{value}'\n" for name, value in variables.items()),
+                 "containers": "".join(f"{each.name} {each.workload.cgroup} {each.program}\n"
+                                       for each in self.containers)}
+        for name, text in files.items():
+            with open(f"{self.directory}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        shutil.copy(f"{HERE}/guest.sh", self.directory)
+
+    def run(self):
+        """To its end; what it said is in `facts`, {key: [value, ...]}."""
+        begin = time.monotonic()
+        command = self.machine.command(f"{self.directory}/initramfs")
+        console = host.Process("guest", command, f"{self.logs}/console")
+        try:
+            console.child.wait(TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            console.finish()
+        self.console, self.seconds = console.log(), time.monotonic() - begin
+        for _, key, value in FACT.findall(self.console):
+            self.facts.setdefault(key, []).append(value)
+
+    def fact(self, key):
+        return self.facts.get(key, [""])[0]
+
+    def log(self, name):
+        return host.read_text(f"{self.logs}/{name}.log")

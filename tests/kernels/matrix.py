@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Flamelet on Debian's kernels, in virtual machines, as a table: a row for each kernel, and what was measured there.
+
+    matrix.py FLAMELET PROGRAMS [--program-sizes PROGRAM] [--kernel SERIES]... [--keep DIRECTORY]
+
+PROGRAMS is the directory of the programs that tests/unwind/programs builds. docs/platforms.md says what the columns
+mean. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, part) for part in ("../../e2e/local", "../guest", "../conformance")]
+
+# pylint: disable=wrong-import-position
+import debian_kernel
+import guest as guests
+import host
+import pods
+import row as rows
+
+KERNELS = (debian_kernel.Kernel("5.10", "bullseye"), debian_kernel.BOOKWORM, debian_kernel.Kernel("6.12", "trixie"),
+           debian_kernel.Kernel("7", "trixie-backports"))
+NR_GUESTS = 2  # at a time
+
+
+def has_capture(flamelet):
+    """Whether it can do without BPF."""
+    return "--capture" in host.run(flamelet, "record", "--help-all")
+
+
+class Matrix:
+    """What all guests have in common."""
+
+    def __init__(self, args, directory):
+        self.args, self.directory = args, directory
+        self.flamelet = os.path.abspath(args.flamelet)
+        self.has_capture = has_capture(self.flamelet)
+        self.containers = pods.make(os.path.abspath(args.programs))
+        self.kubelet = pods.Kubelet(f"{directory}/kubelet", self.containers)
+
+    def row(self, kernel):
+        """A kernel that cannot be had is no fault."""
+        try:
+            guest = guests.Guest(f"{self.directory}/{kernel.suite}-{kernel.architecture}", kernel,
+                                 debian_kernel.fetch(kernel), self.flamelet, self.containers)
+            guest.write_plan(self.kubelet.options(), self.args.program_sizes, self.has_capture)
+            guest.run()
+            return rows.Row(guest, self.has_capture)
+        except host.Skip as skip:
+            return rows.SkippedRow(kernel, str(skip))
+
+    def rows(self, kernels):
+        """Each is told as soon as it is there."""
+        with self.kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
+            for row in pool.map(self.row, kernels):
+                print(row.story(), flush=True)
+                yield row
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("flamelet")
+    parser.add_argument("programs")
+    parser.add_argument("--program-sizes", metavar="PROGRAM", help="prints the instructions that are verified")
+    parser.add_argument("--kernel", action="append", metavar="SERIES", choices=[each.series for each in KERNELS])
+    parser.add_argument("--keep", metavar="DIRECTORY", help="where consoles, logs and profiles stay")
+    return parser.parse_args()
+
+
+def measure(args, directory):
+    kernels = [kernel for kernel in KERNELS if not args.kernel or kernel.series in args.kernel]
+    table = list(Matrix(args, directory).rows(kernels))
+    print(rows.table(table), flush=True)
+    if all(row.is_skipped for row in table):
+        raise host.Skip("; ".join(sorted({row.reason for row in table})))
+    return [f"{row.name}: {fault}" for row in table for fault in row.faults]
+
+
+def check(args):
+    host.require("qemu-system-x86_64", "protoc", "openssl", "ldd")
+    if args.keep:
+        os.makedirs(args.keep)
+        return measure(args, os.path.abspath(args.keep))
+    with tempfile.TemporaryDirectory(prefix="flamelet-kernels-") as directory:
+        return measure(args, directory)
+
+
+if __name__ == "__main__":
+    sys.exit(host.judge_anyone(check, parse_args()))
