@@ -32,9 +32,11 @@ class Guest:
         self.machine = machine.Machine(kernel_directory, directory, f"{directory}/guest.sh", self.logs, MEMORY_MB,
                                        kernel.architecture, files=pods.files(containers))
         self.console, self.facts, self.seconds = "", {}, 0.0
+        self.has_program_sizes = False
 
     def write_plan(self, kubelet_options, program_sizes, has_capture):
         """Only the programs are sampled, whatever cgroup they seem to be in."""
+        self.has_program_sizes = bool(program_sizes)
         options = kubelet_options + [f"--comm={container.name}" for container in self.containers]
         variables = {"FLAMELET": self.flamelet, "OPTIONS": " ".join(options), "ADDRESS": ADDRESS,
                      "GATEWAY": pods.GATEWAY, "FREQUENCY_HZ": FREQUENCY_HZ, "SECONDS_LONG": LONG_S,
@@ -66,5 +68,8 @@ class Guest:
     def fact(self, key):
         return self.facts.get(key, [""])[0]
 
+    def read(self, name):
+        return host.read_text(f"{self.logs}/{name}")
+
     def log(self, name):
-        return host.read_text(f"{self.logs}/{name}.log")
+        return self.read(f"{name}.log")

@@ -11,7 +11,10 @@
 #
 # DIRECTORY has `variables` and `containers`, a line each: NAME CGROUP PROGRAM.
 set -u
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/run TMPDIR=/run
+# The machine's own programs take ten times as long to start.
+export PATH=/run/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run TMPDIR=/run
+mkdir /run/bin
+/run/busybox --install -s /run/bin
 directory=$1
 # shellcheck source=/dev/null
 . "$directory/variables"
@@ -22,6 +25,8 @@ hierarchies=$cgroups
 # Flamelet reads the files of local file systems alone, and the machine's are not local here.
 container_root=/run/files
 programs=
+number=0
+ALL=99 SOME=3
 START_SECONDS=60
 
 say() {
@@ -59,11 +64,25 @@ run_in_container() {
 	exec nice -n 19 chroot "$container_root" "$2" </dev/null >/dev/null 2>&1
 }
 
+# Whether the process has become the program.
+has_name() {
+	read -r comm <"/proc/$1/comm" && [ "$comm" = "$2" ]
+}
+
+# start_programs NUMBER: those of the first containers.
 start_programs() {
-	while read -r _ cgroup program; do
+	while read -r container cgroup program && [ $((number += 1)) -le "$1" ]; do
 		run_in_container "$cgroup" "$program" &
+		until has_name $! "$container"; do
+			sleep 0.05
+		done
 		programs="$programs $!"
 	done <"$directory/containers"
+	number=0
+	sleep 0.2
+	# They take no time from the recorder before it samples, and while it looks for names.
+	# shellcheck disable=SC2086
+	kill -STOP $programs
 }
 
 stop_programs() {
@@ -81,13 +100,14 @@ stop_programs() {
 tell_cpu_time() {
 	[ -e "$cgroups/cgroup.procs" ] || return 0
 	while read -r container cgroup _; do
+		[ -e "$cgroups$cgroup" ] || continue
 		read -r _ used <"$cgroups$cgroup/cpu.stat"
 		say "$1" "$container" "$used"
 	done <"$directory/containers"
 }
 
 is_sampling() {
-	readlink /proc/$recorder/fd/* 2>/dev/null | grep -q perf_event
+	stat -c %N /proc/$recorder/fd/* 2>/dev/null | grep -q perf_event
 }
 
 # wait_for_recorder COMMAND: until it succeeds, or the recorder has given up.
@@ -99,17 +119,14 @@ wait_for_recorder() {
 	done
 }
 
-# record NAME SECONDS OPTION...
+# record NAME PROGRAMS SECONDS OPTION...
 record() {
 	name=$1
-	seconds=$2
-	shift 2
+	nr_programs=$2
+	seconds=$3
+	shift 3
 	say "$name.start" "$(tr '\n' ' ' </proc/self/cgroup)"
-	start_programs
-	sleep 0.5
-	# They take no time from the recorder before it samples, and while it looks for names.
-	# shellcheck disable=SC2086
-	kill -STOP $programs
+	start_programs "$nr_programs"
 	# The options are a list of words.
 	# shellcheck disable=SC2086
 	"$FLAMELET" record --duration 0 --frequency "$FREQUENCY_HZ" --unwind-cache /run/unwind-cache \
@@ -142,20 +159,20 @@ if [ -n "$PROGRAM_SIZES" ]; then
 	say instructions.status $?
 fi
 # It fills the cache of unwind tables: what follows is about stacks, not about the first second.
-record first 1
-record unified "$SECONDS_LONG"
+record first $ALL 1
+record unified $ALL "$SECONDS_LONG"
 if [ -n "$HAS_CAPTURE" ]; then
-	record perf "$SECONDS_LONG" --capture=perf
+	record perf $ALL "$SECONDS_LONG" --capture=perf
 	mount -t tmpfs none /sys/kernel/btf
-	record no-btf "$SECONDS_SHORT"
+	record no-btf $SOME "$SECONDS_SHORT"
 	umount /sys/kernel/btf
 fi
 mount_both_versions
 with_version_1=$hierarchies
 hierarchies="$cgroups/unified $with_version_1"
-record hybrid "$SECONDS_SHORT"
+record hybrid $SOME "$SECONDS_SHORT"
 hierarchies=$with_version_1
-record legacy "$SECONDS_SHORT"
+record legacy $SOME "$SECONDS_SHORT"
 say end
 echo o >/proc/sysrq-trigger
 sleep 60

@@ -9,7 +9,7 @@ import measures
 
 MIN_ROOT = MIN_NAMES = 99
 # So many of the samples that the CPU time makes: an emulated timer is late when the machine is busy.
-MIN_SAMPLES, MAX_SAMPLES = 50, 110
+MIN_SAMPLES, MAX_SAMPLES = 25, 110
 MIN_LATE = 90  # the rest are first stacks of processes
 MIN_PODS_SAMPLES = 50
 HEAD = ("kernel", "loads", "samples", "root share", "names", "pods", "capture path", "instructions")
@@ -113,7 +113,13 @@ class Row:
         return f"{paths['unified']}; without BTF {paths['no-btf']}"
 
     def instructions(self):
-        return NOTHING
+        """Of the largest program, and which that is."""
+        sizes = {program: int(number) for program, number in
+                 (line.split() for line in self.guest.read("instructions").splitlines())}
+        if self.guest.has_program_sizes:
+            self.require(sizes, f"instructions: {self.guest.log('instructions')[-300:]}")
+        largest = max(sizes, key=sizes.get, default=None)
+        return f"{sizes[largest]} {largest}" if largest else NOTHING
 
     def cells(self):
         return self.columns
