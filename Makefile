@@ -7,6 +7,9 @@ JOBS := $(shell nproc)
 # CTest does not show what a test prints that passes; this table is worth to be seen, as it grows.
 ORACLE_TABLE := build-dev/tests/unwind/oracle.txt
 
+# Where arm64 is cross-built, the section of packages.txt for that.
+ARM64 := $(if $(filter x86_64,$(shell uname -m)),arm64)
+
 # $(call build,PRESET,DIRECTORY[,TARGET]): configures and builds. A directory keeps the generator it has.
 ninja = $(if $(shell command -v ninja),-G Ninja)
 build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) >/dev/null && \
@@ -38,9 +41,13 @@ test: deps ## build with warnings as errors and run all tests but those on a rea
 		ctest --test-dir build-dev --output-on-failure -LE '^(cluster|kernels)$$' -j $(JOBS)
 
 test-kernels: ## try Flamelet on other kernels, in virtual machines, and print the table of docs/platforms.md
-	@cmake/install-packages.sh build test kernels
+	@cmake/install-packages.sh build test kernels $(ARM64)
 	$(call build,dev,build-dev)
 	ctest --test-dir build-dev --verbose -L '^kernels$$'
+ifdef ARM64
+	$(call build,arm64,build-arm64,arm64_guest)
+	ctest --test-dir build-arm64 --verbose -L '^kernels$$'
+endif
 
 check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
 	$(call build,dev,build-dev)
@@ -74,7 +81,7 @@ image: ## build the container image, with git's version (docker, podman or build
 	cmake/image-build.sh $(if $(PLATFORM),--platform $(PLATFORM))
 
 clean: ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz flamelet-demo.svg
+	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-arm64 flamelet-demo.svg
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

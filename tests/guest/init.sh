@@ -11,7 +11,36 @@ for module in /modules/*; do
 	insmod "$module"
 done
 
-mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose machine /host
+# share TAG DIRECTORY
+share() {
+	mkdir -p "$2"
+	mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose "$1" "$2"
+}
+
+# The root of another architecture has no shell and not the places that the test needs: it and the machine's
+# directories `shares` become parts of one in memory.
+compose_root() {
+	mount -t tmpfs none /host
+	share machine /machine
+	for place in bin dev etc proc run sys tmp usr var/lib var/log; do
+		mkdir -p "/host/$place"
+	done
+	cp /bin/busybox /host/bin/sh
+	ln -s usr/lib /host/lib
+	mount --bind /machine/usr /host/usr
+	mount --bind /machine/etc /host/etc
+	number=0
+	for place in $(echo "$shares" | tr , ' '); do
+		share share$number "/host$place"
+		number=$((number + 1))
+	done
+}
+
+if [ -n "${shares:-}" ]; then
+	compose_root
+else
+	share machine /host
+fi
 mount -t proc none /host/proc
 mount -t sysfs none /host/sys
 mount -t devtmpfs none /host/dev

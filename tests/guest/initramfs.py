@@ -7,7 +7,7 @@ import pathlib
 
 DIRECTORY, PROGRAM, FILE, LINK = 0o040755, 0o100755, 0o100644, 0o120777
 DIRECTORIES = ("bin", "dev", "host", "modules", "proc", "root", "sys")
-APPLETS = ("cp", "insmod", "mkdir", "mount", "sh", "switch_root")
+APPLETS = ("cp", "insmod", "ln", "mkdir", "mount", "sh", "switch_root", "tr")
 END = "TRAILER!!!"
 
 
@@ -31,12 +31,12 @@ def copies(files):
     """Files below root/, each with the directories above it."""
     above = sorted({str(parent) for path in files for parent in pathlib.PurePath(path).parents if parent.name})
     return ([(f"root{path}", DIRECTORY) for path in above] +
-            [(f"root{path}", PROGRAM, read(path)) for path in files])
+            [(f"root{place}", PROGRAM, read(path)) for place, path in files.items()])
 
 
 def write(path, init, kernel, files):
     """`init` is the script that runs first, `kernel` a directory of debian_kernel.py, `files` are paths of this
-    machine's."""
+    machine's by their places in the guest."""
     modules = sorted(os.listdir(f"{kernel}/modules"))
     entries = [(name, DIRECTORY) for name in DIRECTORIES]
     entries += [("init", PROGRAM, read(init)), ("bin/busybox", PROGRAM, read(f"{kernel}/busybox"))]

@@ -23,16 +23,20 @@ FACT = re.compile(r"^@ (\S+) (\S+) ?(.*?)\r?$", re.MULTILINE)
 
 class Guest:
     """`flamelet` and the containers' programs are what the kernel's architecture runs; paths below `root`."""
+    timeout_s = TIMEOUT_S
 
     def __init__(self, directory, kernel, kernel_directory, flamelet, containers):
         self.directory, self.kernel = directory, kernel
         self.logs = f"{directory}/logs"
         self.flamelet, self.containers = flamelet, containers
         os.makedirs(self.logs)
-        self.machine = machine.Machine(kernel_directory, directory, f"{directory}/guest.sh", self.logs, MEMORY_MB,
-                                       kernel.architecture, files=pods.files(containers))
+        self.machine = self.make_machine(kernel_directory)
         self.console, self.facts, self.seconds = "", {}, 0.0
         self.has_program_sizes = False
+
+    def make_machine(self, kernel_directory):
+        return machine.Machine(kernel_directory, self.directory, f"{self.directory}/guest.sh", self.logs, MEMORY_MB,
+                               files=pods.files(self.containers))
 
     def write_plan(self, kubelet_options, program_sizes, has_capture):
         """Only the programs are sampled, whatever cgroup they seem to be in."""
@@ -56,7 +60,7 @@ class Guest:
         command = self.machine.command(f"{self.directory}/initramfs")
         console = host.Process("guest", command, f"{self.logs}/console")
         try:
-            console.child.wait(TIMEOUT_S)
+            console.child.wait(self.timeout_s)
         except subprocess.TimeoutExpired:
             pass
         finally:

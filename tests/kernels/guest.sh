@@ -9,7 +9,7 @@
 #
 #	guest.sh DIRECTORY
 #
-# DIRECTORY has `variables` and `containers`, a line each: NAME CGROUP PROGRAM.
+# DIRECTORY has `variables` and `containers`, a line each: NAME CGROUP PROGRAM; and perhaps `more.sh`.
 set -u
 # The machine's own programs take ten times as long to start.
 export PATH=/run/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run TMPDIR=/run
@@ -173,6 +173,11 @@ hierarchies="$cgroups/unified $with_version_1"
 record hybrid $SOME "$SECONDS_SHORT"
 hierarchies=$with_version_1
 record legacy $SOME "$SECONDS_SHORT"
+# What this architecture's test has besides.
+if [ -e "$directory/more.sh" ]; then
+	# shellcheck source=/dev/null
+	. "$directory/more.sh"
+fi
 say end
 echo o >/proc/sysrq-trigger
 sleep 60

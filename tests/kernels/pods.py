@@ -42,12 +42,12 @@ def make(directory):
 
 
 def files(containers):
-    """The programs and the libraries that they are linked with."""
+    """The programs and the libraries that they are linked with, by their places."""
     programs = [container.program for container in containers]
     # It fails for those that are static.
     linked = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False)
     found = re.findall(r"(?:=> |^\t)(/\S+) \(0x", linked.stdout, re.MULTILINE)
-    return programs + sorted(set(found))
+    return {path: path for path in programs + sorted(set(found))}
 
 
 def make_container(number, program):

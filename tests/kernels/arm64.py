@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Flamelet on arm64, in virtual machines: with and without pointer authentication what matrix.py measures, the unwinder
+against libdw, and once the unit tests.
+
+    arm64.py TREE BUILD [--all] [--keep DIRECTORY] [--x86 TABLE]
+
+BUILD is the directory of a cross build of TREE (`cmake --preset arm64`). TABLE is what tests/unwind/oracle.py left of the
+same programs on x86-64: no figure may be more than a point below it. --all compares all programs with libdw, and tries
+more kernels. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for directory in ("../../e2e/local", "../guest", "../conformance"):
+    sys.path.insert(0, os.path.join(HERE, directory))
+
+# pylint: disable=wrong-import-position
+import debian_kernel
+import guest as guests
+import host
+import machine
+import pods
+import row as rows
+
+NR_GUESTS = 2  # at a time
+# An option of capturing by perf: the program itself cannot be asked here.
+CAPTURE_OPTION = b"stack-copy"
+INTERPRETER = re.compile(r"program interpreter: (\S+)\]")
+NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
+RUNPATH = re.compile(r"\(RUNPATH\).*\[(.*)\]")
+LIBRARIES = "/lib/aarch64-linux-gnu"
+ORACLE_ROW = re.compile(r"^(\S+) +\d+ +([\d.]+) +\d+ +([\d.]+) ", re.MULTILINE)
+MAX_BELOW = 1.0
+SKIPPED = 77
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A kernel on a processor, with the programs that are compared with libdw there."""
+    series: str
+    suite: str
+    name: str
+    cpu: str
+    programs: str
+    compared: str
+    has_units: bool = False
+    is_extra: bool = False
+
+    def kernel(self):
+        return debian_kernel.Kernel(self.series, self.suite, "arm64")
+
+
+PAC = "max,pauth-impdef=on"
+CASES = (
+    Case("6.1", "bookworm", "cortex-a72", "cortex-a72", "programs",
+         "c-gcc-O2 c-clang-O2 c++-gcc-O2 exceptions signals coroutines dynamic-frames static musl rust go python3",
+         has_units=True),
+    Case("6.1", "bookworm", "pauth", PAC, "pac/programs",
+         "c-gcc-O0 c-gcc-O2 c-clang-O2 c++-gcc-O2 exceptions signals dynamic-frames recursion tail-calls plt-lazy"),
+    Case("6.12", "trixie", "cortex-a72", "cortex-a72", "programs", "c-gcc-O2", is_extra=True),
+    Case("7", "trixie-backports", "pauth", PAC, "pac/programs", "c-gcc-O2", is_extra=True),
+)
+
+
+class Sysroot:
+    """Libraries of arm64 by what a program says: none of it can be run here."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def library(self, name, runpath):
+        """(place in the guest, path here)"""
+        own = os.path.join(runpath, name)  # a path where the linker was given one
+        if os.path.isabs(own) and os.path.exists(own):
+            return own, own
+        return f"{LIBRARIES}/{name}", f"{self.path}{LIBRARIES}/{name}"
+
+    def needed_by(self, path):
+        """{place: path} of the loader and the libraries of a program or library."""
+        text = host.run("readelf", "--wide", "--dynamic", "--program-headers", path)
+        loader, runpath = INTERPRETER.search(text), RUNPATH.search(text)
+        found = {loader[1]: self.path + loader[1]} if loader else {}
+        found.update(self.library(name, runpath[1] if runpath else "")
+                     for name in NEEDED.findall(text) if not name.startswith("ld-"))
+        return found
+
+    def files(self, programs):
+        """The programs and all that they need, by their places in the guest."""
+        found, waiting = {}, {path: path for path in programs}
+        while waiting:
+            found.update(waiting)
+            waiting = {place: path for known in waiting.values() for place, path in self.needed_by(known).items()
+                       if place not in found}
+        return found
+
+
+class Guest(guests.Guest):
+    timeout_s = 900
+
+    def __init__(self, directory, build, case, containers):
+        self.build, self.case = build, case
+        super().__init__(directory, case.kernel(), debian_kernel.fetch(case.kernel()), f"{build.path}/flamelet",
+                         containers)
+
+    def make_machine(self, kernel_directory):
+        programs = [container.program for container in self.containers]
+        return machine.Machine(kernel_directory, self.directory, f"{self.directory}/guest.sh", self.logs,
+                               guests.MEMORY_MB, "arm64", root=self.build.sysroot.path, cpu=self.case.cpu,
+                               files=self.build.sysroot.files(programs),
+                               shares=(self.build.tree, os.path.dirname(self.directory)))
+
+    def write_more(self, compares_all):
+        """What arm64_more.sh reads."""
+        oracle = f"{self.build.path}/tests/unwind/unwind_oracle"
+        command = f"{self.build.tree}/tests/unwind/oracle.py {oracle}" if os.path.exists(oracle) else ""
+        programs = f"{self.build.path}/tests/unwind/{self.case.programs}"
+        names = "" if compares_all else self.case.compared
+        with open(f"{self.directory}/variables", "a", encoding="utf-8") as file:
+            file.write(f"ORACLE='{command}'\nORACLE_PROGRAMS='{programs}'\nORACLE_NAMES='{names}'\n")
+        units = self.build.unit_tests() if self.case.has_units else []
+        for half in range(2):
+            with open(f"{self.directory}/units.{half}", "w", encoding="utf-8") as file:
+                file.writelines(f"{name} {' '.join(command)}\n" for name, command in units[half::2])
+        with open(f"{HERE}/arm64_more.sh", encoding="utf-8") as script, \
+                open(f"{self.directory}/more.sh", "w", encoding="utf-8") as file:
+            file.write(script.read())
+
+
+class Build:
+    """A cross build."""
+
+    def __init__(self, tree, path):
+        self.tree, self.path = os.path.abspath(tree), os.path.abspath(path)
+        found = re.search(r"^CMAKE_SYSROOT:PATH=(.*)$", host.read_text(f"{path}/CMakeCache.txt"), re.MULTILINE)
+        self.sysroot = Sysroot(found[1])
+        with open(f"{path}/flamelet", "rb") as program:
+            self.has_capture = CAPTURE_OPTION in program.read()
+        sizes = f"{self.path}/tests/kernels/program_sizes"
+        self.program_sizes = sizes if os.path.exists(sizes) else ""
+
+    def unit_tests(self):
+        """(name, command) of each that was built."""
+        text = host.run("ctest", "--test-dir", self.path, "-L", "^unit$", "--show-only=json-v1", seconds=60)
+        tests = json.loads(text)["tests"]
+        return [(test["name"].replace("/", "-"), test["command"]) for test in tests
+                if test.get("command")]  # else it was not built
+
+
+def oracle_table(text):
+    """{program: (root, agree)}"""
+    return {name: (float(root), float(agree)) for name, root, agree in ORACLE_ROW.findall(text)}
+
+
+class Row(rows.Row):
+    """Of the same table, with what arm64 has besides."""
+
+    def __init__(self, guest, has_capture, x86):
+        super().__init__(guest, has_capture)
+        self.name = self.columns[0] = f"{self.name}, {guest.case.name}"
+        self.x86 = x86
+        self.check_units()
+        self.oracle = guest.read("oracle.txt") if "oracle.status" in guest.facts else ""
+        self.check_oracle()
+
+    def check_units(self):
+        self.units = [fact.split() for fact in self.guest.facts.get("unit", ())]
+        for name, status in self.units:
+            self.require(int(status) in (0, SKIPPED), f"{name}: exit {status}: {self.guest.read(f'units/{name}')[-300:]}")
+
+    def check_oracle(self):
+        self.require(self.guest.fact("oracle.status") in ("0", ""), "it and libdw do not agree")
+        for name, figures in oracle_table(self.oracle).items():
+            for what, here, there in zip(("root", "agree"), figures, self.x86.get(name, figures)):
+                self.require(here >= there - MAX_BELOW, f"{name}: {what} {here}, on x86-64 {there}")
+
+    def oracle_with_x86(self):
+        lines = []
+        for line in self.oracle.splitlines():
+            beside = self.x86.get(line.split()[0]) if line else None
+            lines.append(line + (f"  x86-64: {beside[0]:.2f} {beside[1]:.2f}" if beside else ""))
+        return "\n".join(lines)
+
+    def story(self):
+        skipped = [name for name, status in self.units if int(status) == SKIPPED]
+        units = f"\n{len(self.units)} unit tests, skipped: {' '.join(skipped) or 'none'}" if self.units else ""
+        return super().story() + units + "\n" + self.oracle_with_x86()
+
+
+class Matrix:
+    """What all guests have in common."""
+
+    def __init__(self, args, directory):
+        self.args, self.directory = args, directory
+        self.build = Build(args.tree, args.build)
+        self.x86 = oracle_table(host.read_text(args.x86)) if args.x86 and os.path.exists(args.x86) else {}
+        self.containers = pods.make(f"{self.build.path}/tests/unwind/programs")
+        self.kubelet = pods.Kubelet(f"{directory}/kubelet", self.containers)
+
+    def containers_of(self, case):
+        """The same containers with the case's own programs, where there are such."""
+        found = [(container, f"{self.build.path}/tests/unwind/{case.programs}/{container.name}")
+                 for container in self.containers]
+        return [dataclasses.replace(container, program=program) for container, program in found
+                if os.path.exists(program)]
+
+    def row(self, case):
+        try:
+            guest = Guest(f"{self.directory}/{case.series}-{case.name}", self.build, case,
+                          self.containers_of(case))
+            guest.write_plan(self.kubelet.options(), self.build.program_sizes, self.build.has_capture)
+            guest.write_more(self.args.all)
+            guest.run()
+            return Row(guest, self.build.has_capture, self.x86)
+        except host.Skip as skip:
+            return rows.SkippedRow(case.kernel(), str(skip))
+
+    def rows(self):
+        cases = [case for case in CASES if self.args.all or not case.is_extra]
+        with self.kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
+            for row in pool.map(self.row, cases):
+                print(row.story(), flush=True)
+                yield row
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tree")
+    parser.add_argument("build")
+    parser.add_argument("--all", action="store_true", help="all programs and kernels")
+    parser.add_argument("--keep", metavar="DIRECTORY", help="where consoles, logs and profiles stay")
+    parser.add_argument("--x86", metavar="TABLE", help="what tests/unwind/oracle.py left on x86-64")
+    return parser.parse_args()
+
+
+def measure(args, directory):
+    table = list(Matrix(args, directory).rows())
+    print(rows.table(table), flush=True)
+    if all(row.is_skipped for row in table):
+        raise host.Skip("; ".join(sorted({row.reason for row in table})))
+    return [f"{row.name}: {fault}" for row in table for fault in row.faults]
+
+
+def check(args):
+    host.require("qemu-system-aarch64", "protoc", "openssl", "readelf", "ctest")
+    if args.keep:
+        os.makedirs(args.keep)
+        return measure(args, os.path.abspath(args.keep))
+    with tempfile.TemporaryDirectory(prefix="flamelet-kernels-") as directory:
+        return measure(args, directory)
+
+
+if __name__ == "__main__":
+    sys.exit(host.judge_anyone(check, parse_args()))
