@@ -26,7 +26,7 @@ static const char maps[] = "10000000-10001000 r-xp 00001000 fe:01 200 /opt/mixed
 static void write_file(const struct code_fixture *fixture, uint32_t pid, const char *name,
 		       const void *bytes, size_t len)
 {
-	char path[128];
+	char path[256];
 
 	snprintf(path, sizeof(path), "%s/%u/%s", fixture->proc.dir, pid, name);
 	assert_int_equal(file_write_atomic(path, bytes, len), 0);
