@@ -25,7 +25,8 @@ compose_root() {
 	for place in bin dev etc proc run sys tmp usr var/lib var/log; do
 		mkdir -p "/host/$place"
 	done
-	cp /bin/busybox /host/bin/sh
+	cp /bin/busybox /host/bin
+	/host/bin/busybox --install /host/bin
 	ln -s usr/lib /host/lib
 	mount --bind /machine/usr /host/usr
 	mount --bind /machine/etc /host/etc

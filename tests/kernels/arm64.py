@@ -40,6 +40,11 @@ LIBRARIES = "/lib/aarch64-linux-gnu"
 ORACLE_ROW = re.compile(r"^(\S+) +\d+ +([\d.]+) +\d+ +([\d.]+) ", re.MULTILINE)
 MAX_BELOW = 1.0
 SKIPPED = 77
+# Unit tests of what depends on the processor: unwinding, files of its code, bytes and numbers. The others take long in
+# emulation; --all runs them, too.
+OF_PROCESSOR = re.compile(r"bpf_host/|/test_(unwind|cfi|code|dwarf|row|table|gopclntab|go_names|minidebug|plt|functions|extents"
+                          r"|maps|mapping|jit|demangle|d_demangle|kallsyms|kernel_symbols|perf_record|perf_ring|worker_sandbox"
+                          r"|elf_(info|block|dynamic|fingerprint|files)|builder|merge|pb|utf8|parse|hash|strbuf|zstd|gzip|slot)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,15 +122,15 @@ class Guest(guests.Guest):
                                files=self.build.sysroot.files(programs),
                                shares=(self.build.tree, os.path.dirname(self.directory)))
 
-    def write_more(self, compares_all):
+    def write_more(self, has_all):
         """What arm64_more.sh reads."""
         oracle = f"{self.build.path}/tests/unwind/unwind_oracle"
         command = f"{self.build.tree}/tests/unwind/oracle.py {oracle}" if os.path.exists(oracle) else ""
         programs = f"{self.build.path}/tests/unwind/{self.case.programs}"
-        names = "" if compares_all else self.case.compared
+        names = "" if has_all else self.case.compared
         with open(f"{self.directory}/variables", "a", encoding="utf-8") as file:
             file.write(f"ORACLE='{command}'\nORACLE_PROGRAMS='{programs}'\nORACLE_NAMES='{names}'\n")
-        units = self.build.unit_tests() if self.case.has_units else []
+        units = self.build.unit_tests(has_all) if self.case.has_units else []
         for half in range(2):
             with open(f"{self.directory}/units.{half}", "w", encoding="utf-8") as file:
                 file.writelines(f"{name} {' '.join(command)}\n" for name, command in units[half::2])
@@ -146,12 +151,11 @@ class Build:
         sizes = f"{self.path}/tests/kernels/program_sizes"
         self.program_sizes = sizes if os.path.exists(sizes) else ""
 
-    def unit_tests(self):
+    def unit_tests(self, has_all):
         """(name, command) of each that was built."""
         text = host.run("ctest", "--test-dir", self.path, "-L", "^unit$", "--show-only=json-v1", seconds=60)
-        tests = json.loads(text)["tests"]
-        return [(test["name"].replace("/", "-"), test["command"]) for test in tests
-                if test.get("command")]  # else it was not built
+        return [(test["name"].replace("/", "-"), test["command"]) for test in json.loads(text)["tests"]
+                if test.get("command") and (has_all or OF_PROCESSOR.search(test["name"]))]
 
 
 def oracle_table(text):

@@ -4,11 +4,14 @@
 # `units.1`, a line each: NAME COMMAND...; ORACLE is a command, its programs are ORACLE_PROGRAMS.
 
 run_units() {
-	while read -r test command; do
-		# The command is a list of words.
+	while read -r test program arguments; do
+		# Some read their own file, which must be on a local file system.
+		cp "$program" "/run/$test"
+		# The arguments are a list of words.
 		# shellcheck disable=SC2086
-		timeout -s KILL 120 $command </dev/null >"$results/units/$test" 2>&1
+		timeout -s KILL 120 "/run/$test" $arguments </dev/null >"$results/units/$test" 2>&1
 		say unit "$test" $?
+		rm "/run/$test"
 	done <"$1"
 }
 
