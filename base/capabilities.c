@@ -87,6 +87,7 @@ uint64_t capabilities_for_file(const char *path, int mode)
 	lowered.effective &= ~CAPABILITY(DAC_OVERRIDE);
 	if (write_sets(&lowered) < 0)
 		return CAPABILITY(DAC_OVERRIDE);
-	bool is_refused = faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0 && errno == EACCES;
+	bool is_refused = syscall(SYS_faccessat2, AT_FDCWD, path, mode, AT_EACCESS) < 0 &&
+			  (errno == EACCES || errno == ENOSYS || errno == EPERM);
 	return write_sets(&sets) < 0 || is_refused ? CAPABILITY(DAC_OVERRIDE) : 0;
 }

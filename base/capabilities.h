@@ -29,8 +29,8 @@ int capabilities_keep(uint64_t wanted) must_check;
 /* Programs that this thread and those it starts run from now on can have none. Errors: -EPERM without CAP_SETPCAP. */
 int capabilities_deny_programs(void) must_check;
 
-/* CAP_DAC_OVERRIDE when this thread needs it for this use (access(2)'s mode) of the file; 0 when it does not, or has
- * not got it. */
+/* CAP_DAC_OVERRIDE when this thread needs it for this use (access(2)'s mode) of the file, or the kernel cannot tell (before Linux
+ * 5.8); 0 when it does not, or has not got it. */
 uint64_t capabilities_for_file(const char *path, int mode);
 
 #endif

@@ -2,8 +2,9 @@
 #define XXH_INLINE_ALL
 #include "base/hash.h"
 
+#include "base/random.h"
+
 #include <pthread.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
 static uint64_t seed;
@@ -11,7 +12,7 @@ static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
 
 static void seed_init(void)
 {
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+	if (random_bytes(&seed, sizeof(seed)) < 0)
 		seed = (uint64_t)(uintptr_t)&seed;
 }
 

@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/htable.h"
 #include "base/pb.h"
+#include "base/random.h"
 #include "otlp/converted_size.h"
 #include "otlp/otlp_fields.h"
 #include "otlp/packed.h"
@@ -31,7 +32,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define PROFILE_ID_BYTES 16
 #define SCHEMA_URL "https://opentelemetry.io/schemas/1.44.0"
@@ -236,7 +236,7 @@ static void put_profile_id(struct strbuf *out)
 {
 	unsigned char id[PROFILE_ID_BYTES];
 
-	if (getrandom(id, sizeof(id), GRND_NONBLOCK) == (ssize_t)sizeof(id))
+	if (random_bytes(id, sizeof(id)) == 0)
 		pb_bytes(out, PROFILE_PROFILE_ID, id, sizeof(id));
 }
 

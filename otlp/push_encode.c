@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/gzip.h"
 #include "base/pb.h"
+#include "base/random.h"
 #include "otlp/label_names.h"
 #include "otlp/packed.h"
 #include "otlp/sample_groups.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum push_request_field { PUSH_REQUEST_SERIES = 1 };
 enum series_field { SERIES_LABELS = 1, SERIES_SAMPLES = 2 };
@@ -133,7 +133,7 @@ static void put_id(struct strbuf *out)
 	char text[UUID_TEXT_BYTES];
 	unsigned char id[16];
 
-	if (getrandom(id, sizeof(id), GRND_NONBLOCK) != (ssize_t)sizeof(id))
+	if (random_bytes(id, sizeof(id)) < 0)
 		return;
 	id[6] = (unsigned char)(0x40 | (id[6] & 0x0f));
 	id[8] = (unsigned char)(0x80 | (id[8] & 0x3f));

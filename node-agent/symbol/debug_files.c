@@ -4,14 +4,13 @@
 #include "symbol/debug_files.h"
 
 #include "base/cleanup.h"
+#include "base/resolve.h"
 #include "symbol/build_id.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #define PROC_PATH_BYTES 32
 
@@ -62,10 +61,9 @@ static int translate(int error)
 /* Returns a descriptor. Errors: -ENOENT, -ENOSPC. */
 static int open_path(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = flags | O_PATH | O_CLOEXEC, .resolve = resolve };
-	long fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+	int fd = resolve_open(dir_fd, path, flags | O_PATH, resolve);
 
-	return fd >= 0 ? (int)fd : translate(errno);
+	return fd >= 0 ? fd : translate(-fd);
 }
 
 /* The device tells whether another file system was mounted there since: what is on a disk is local, and a program

@@ -3,16 +3,15 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/resolve.h"
 #include "symbol/mount_list.h"
 #include "symbol/mountinfo.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
 #define PROC_PATH_BYTES 96
@@ -73,10 +72,6 @@ static int open_map_file(int proc_fd, uint32_t pid, const struct mapping *mappin
  * its server fails with EAGAIN instead. Older kernels refuse the flag, and we the file. */
 static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
-	};
 	char path[PROC_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%" PRIu32 "/root", pid);
@@ -84,24 +79,35 @@ static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 	if (root_fd < 0)
 		return -errno;
 
-	long fd = syscall(SYS_openat2, root_fd, file_path, &how, sizeof(how));
-	return fd < 0 ? -errno : (int)fd;
+	return resolve_open(root_fd, file_path, O_PATH,
+			    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
+}
+
+/* Before Linux 5.8 statx(2) does not tell it, and before 4.11, when the C library answers in its place, either. */
+static bool find_mount_id(int fd, const struct statx *st, uint64_t *ret_id)
+{
+	if (!(st->stx_mask & STATX_MNT_ID))
+		return resolve_mount_id(fd, ret_id) == 0;
+	*ret_id = st->stx_mnt_id;
+	return true;
 }
 
 int file_opener_look_at(int fd, struct pinned_file *ret_pinned)
 {
 	struct statx st;
+	uint64_t mount_id = 0;
 	unsigned int mask = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_MNT_ID;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) < 0)
-		return translate(errno);
+	int r = resolve_look_at(fd, mask, &st);
+	if (r < 0)
+		return translate(-r);
 	if (!S_ISREG(st.stx_mode) && !S_ISDIR(st.stx_mode))
 		return -EOPNOTSUPP;
 	*ret_pinned = (struct pinned_file){
 		.fd = fd,
 		.is_directory = S_ISDIR(st.stx_mode),
-		.has_mount_id = st.stx_mask & STATX_MNT_ID,
-		.mount_id = st.stx_mnt_id,
+		.has_mount_id = find_mount_id(fd, &st, &mount_id),
+		.mount_id = mount_id,
 		.identity = {
 			.inode = st.stx_ino,
 			.size = st.stx_size,
@@ -190,8 +196,19 @@ static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 	_cleanup_close_ int fd = memfd_create("device", MFD_CLOEXEC);
 	struct statx st;
 
-	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0 &&
+	return fd >= 0 && resolve_look_at(fd, STATX_TYPE, &st) == 0 &&
 	       st.stx_dev_major == identity->dev_major && st.stx_dev_minor == identity->dev_minor;
+}
+
+/* A device is that of one file system, wherever it is mounted; but not all files have that of theirs (btrfs, overlay). */
+static bool find_mount(const struct strbuf *mounts, const struct pinned_file *pinned,
+		       struct mountinfo_line *ret_line)
+{
+	if (pinned->has_mount_id)
+		return mountinfo_find_id(strbuf_str(mounts), mounts->len, pinned->mount_id,
+					 ret_line);
+	return mountinfo_find_device(strbuf_str(mounts), mounts->len, pinned->identity.dev_major,
+				     pinned->identity.dev_minor, ret_line);
 }
 
 /* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping can be
@@ -204,14 +221,13 @@ static int check_local(int proc_fd, uint32_t pid, const struct pinned_file *pinn
 
 	if (pinned->identity.dev_major != 0)
 		return 0;
-	for (size_t i = 0; pinned->has_mount_id && i < array_len(pids); i++) {
+	for (size_t i = 0; i < array_len(pids); i++) {
 		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
 
 		int r = mount_list_read(proc_fd, pids[i], &text);
 		if (r == -EAGAIN)
 			return r;
-		if (r == 0 &&
-		    mountinfo_find_id(strbuf_str(&text), text.len, pinned->mount_id, &line))
+		if (r == 0 && find_mount(&text, pinned, &line))
 			return mountinfo_is_local(&line) ? 0 : -EOPNOTSUPP;
 	}
 	return is_kernels_own_tmpfs(&pinned->identity) ? 0 : -EOPNOTSUPP;

@@ -29,7 +29,7 @@ struct file_identity {
 struct pinned_file {
 	int fd; /* O_PATH */
 	bool is_directory; /* only from file_opener_look_at() */
-	bool has_mount_id; /* Linux 5.8 */
+	bool has_mount_id; /* Linux 3.15 */
 	uint64_t mount_id;
 	struct file_identity identity;
 };

@@ -4,14 +4,13 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "base/parse.h"
+#include "base/resolve.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #define MAX_STATUS_BYTES ((size_t)64 << 10)
 #define PATH_BYTES 64
@@ -33,7 +32,7 @@ static int translate(int error)
 	case ENOMEM:
 		return -ENOSPC;
 	default:
-		return -EOPNOTSUPP; /* symbolic links, mounts, and kernels before 5.6 */
+		return -EOPNOTSUPP; /* symbolic links, mounts */
 	}
 }
 
@@ -86,9 +85,11 @@ bool jit_files_parse_status(const char *text, size_t len, struct jit_owner *ret_
 	/* "Uid:	real effective saved file-system" */
 	if (!find_line(text, len, "Uid:", &rest, &end) || !find_number(rest, end, 1, &owner.euid))
 		return false;
-	/* "NSpid:	outermost … innermost" */
-	if (!find_line(text, len, "NSpid:", &rest, &end) ||
-	    !find_number(rest, end, SIZE_MAX, &owner.own_pid))
+	/* "NSpid:	outermost … innermost"; before Linux 4.1 only the outermost is told, as "Tgid:" */
+	if (!find_line(text, len, "NSpid:", &rest, &end) &&
+	    !find_line(text, len, "Tgid:", &rest, &end))
+		return false;
+	if (!find_number(rest, end, SIZE_MAX, &owner.own_pid))
 		return false;
 	*ret_owner = owner;
 	return true;
@@ -108,13 +109,10 @@ int jit_files_read_owner(int proc_fd, uint32_t pid, struct jit_owner *ret_owner)
 
 static int open_beneath(int dir_fd, const char *name, uint64_t flags, uint64_t resolve)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | flags,
-		.resolve = resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
+	int fd = resolve_open(dir_fd, name, O_PATH | flags,
+			      resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 
-	return fd < 0 ? translate(errno) : (int)fd;
+	return fd < 0 ? translate(-fd) : fd;
 }
 
 /* Opens /tmp itself, in which names can be looked up then: on a local file system that waits for nobody. A
@@ -141,8 +139,9 @@ static int check_owner(int fd, const struct jit_owner *owner)
 {
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &st) < 0)
-		return translate(errno);
+	int r = resolve_look_at(fd, STATX_TYPE | STATX_UID, &st);
+	if (r < 0)
+		return translate(-r);
 	if (!S_ISREG(st.stx_mode) || (st.stx_uid != ROOT_UID && st.stx_uid != owner->euid))
 		return -EOPNOTSUPP;
 	return 0;

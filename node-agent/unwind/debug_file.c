@@ -2,15 +2,14 @@
 #include "unwind/debug_file.h"
 
 #include "base/cleanup.h"
+#include "base/resolve.h"
 #include "unwind/debug_link.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <zlib.h>
 
 #define READ_BYTES ((size_t)1 << 16)
@@ -18,19 +17,16 @@
 /* Links are followed, some distributions' files are ones, but not out of the directory. */
 static int open_below(const char *debug_dir, const char *path)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-	};
 	struct stat st;
 
 	_cleanup_close_ int dir_fd = open(debug_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0)
 		return -errno;
 
-	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+	_cleanup_close_ int fd = resolve_open(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+					      RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))

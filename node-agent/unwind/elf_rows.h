@@ -53,8 +53,8 @@ const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows);
 int elf_rows_build(struct elf_rows *rows, struct row_table_bytes *ret_table,
 		   struct elf_rows_stats *ret_stats) must_check;
 
-/* The vDSO of this process, which is that of all 64-bit processes, as an open file (memfd) for
- * elf_rows_open(). Errors: -ENOENT there is none, what memfd_create(2) says. */
+/* The vDSO of this process, which is that of all 64-bit processes, as an open file in memory for
+ * elf_rows_open(). Errors: -ENOENT there is none, what memfd_create(2) and shm_open(3) say. */
 int elf_rows_open_vdso(int *ret_fd) must_check;
 
 #endif

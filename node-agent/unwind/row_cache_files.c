@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/parse.h"
+#include "base/random.h"
 #include "unwind/row_cache.h"
 
 #include <dirent.h>
@@ -10,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,8 +134,9 @@ int row_cache_files_temp_name(char ret_name[static ROW_CACHE_NAME_MAX])
 {
 	uint64_t random;
 
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -EAGAIN;
+	int r = random_bytes(&random, sizeof(random));
+	if (r < 0)
+		return r;
 	snprintf(ret_name, ROW_CACHE_NAME_MAX, "%016" PRIx64 TEMP_SUFFIX, random);
 	return 0;
 }

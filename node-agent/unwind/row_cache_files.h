@@ -39,7 +39,7 @@ void row_cache_files_done(struct row_cache_files *files);
 int row_cache_files_name(const struct elf_rows_key *key, char ret_name[static ROW_CACHE_NAME_MAX])
 	must_check;
 
-/* A name that nobody else has. Errors: -EAGAIN no random numbers. */
+/* A name that nobody else has. Errors: those of random_bytes(). */
 int row_cache_files_temp_name(char ret_name[static ROW_CACHE_NAME_MAX]) must_check;
 
 #endif

@@ -6,12 +6,16 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define MAX_VDSO_BYTES ((uint64_t)1 << 20)
 #define VDSO_PAGE_BYTES 4096
+#define NAME_BYTES 32
 
 static uint64_t max(uint64_t a, uint64_t b)
 {
@@ -39,6 +43,22 @@ static uint64_t find_size(const uint8_t *image)
 	return (size + VDSO_PAGE_BYTES - 1) & ~(uint64_t)(VDSO_PAGE_BYTES - 1);
 }
 
+/* Before Linux 3.17 there is no memfd_create(2): a file of a file system in memory that has no name any more is as good. */
+static int open_memory_file(void)
+{
+	char name[NAME_BYTES];
+
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 || errno != ENOSYS)
+		return fd < 0 ? -errno : fd;
+	snprintf(name, sizeof(name), "/flamelet-vdso-%d", getpid());
+	fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (fd < 0)
+		return -errno;
+	shm_unlink(name);
+	return fd;
+}
+
 int elf_rows_open_vdso(int *ret_fd)
 {
 	/* The kernel gives pointers as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr) */
@@ -48,9 +68,9 @@ int elf_rows_open_vdso(int *ret_fd)
 	if (size == 0 || size > MAX_VDSO_BYTES)
 		return -ENOENT;
 
-	_cleanup_close_ int fd = memfd_create("vdso", MFD_CLOEXEC);
+	_cleanup_close_ int fd = open_memory_file();
 	if (fd < 0)
-		return -errno;
+		return fd;
 
 	int r = fd_write_all(fd, image, (size_t)size);
 	if (r < 0)

@@ -77,6 +77,10 @@ static void the_status_tells_pid_and_user(void **state)
 	assert_int_equal(found.euid, 0);
 	assert_true(parse("Uid:\t0\t4294967294\nNSpid:\t1\n", &found));
 	assert_int_equal(found.euid, 4294967294);
+	assert_true(parse("Tgid:\t500\nUid:\t0\t0\t0\t0\n", &found));
+	assert_int_equal(found.own_pid, 500);
+	assert_true(parse("Tgid:\t500\nUid:\t0\t0\nNSpid:\t500\t7\n", &found));
+	assert_int_equal(found.own_pid, 7);
 }
 
 static void a_malformed_status_tells_nothing(void **state)
@@ -96,6 +100,8 @@ static void a_malformed_status_tells_nothing(void **state)
 		"Uid:\t1\t2\nNSpid:\t1\t99999999999999999999999\n",
 		" Uid:\t1\t2\n NSpid:\t1\n",
 		"Uid:\t1\t2\nNSpid:\tx\n",
+		"Tgid:\t5\nUid:\t1\t2\nNSpid:\tx\n",
+		"Tgid:\tx\nUid:\t1\t2\n",
 	};
 	struct jit_owner found;
 
