@@ -141,9 +141,9 @@ int cmd_agent(const struct options *options)
 	signals_setup();
 	if (options->config_file)
 		signals_reload_on_hang_up();
-	int r = privileges_check(&message);
+	int r = privileges_check(capture_paths_wanted(options), &message);
 	if (r == 0) {
-		least_privilege_begin();
+		least_privilege_begin(capture_paths_wanted(options));
 		r = reload_new(&options->input, options, &reload);
 	}
 	if (r == 0)

@@ -103,7 +103,8 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	describe_target(options, &target);
 	recording->target = strdup(strbuf_str(&target));
 	recording->outputs = options->outputs;
-	int r = recording->target ? privileges_check(message) : -ENOMEM;
+	int r = recording->target ? privileges_check(capture_paths_wanted(options), message)
+				  : -ENOMEM;
 	if (r == 0 && options->outputs.nr == 0)
 		r = name_default_output(recording);
 	for (size_t i = 0; i < recording->outputs.nr && r == 0; i++)

@@ -23,15 +23,17 @@
 	 CAPABILITY(NET_BIND_SERVICE))
 
 /* Where perf_event_paranoid is low, kernel functions have names without CAP_SYSLOG: whoever reads them warns. */
-static void warn_of_missing(void)
+static void warn_of_missing(enum capture_paths wanted)
 {
 	uint64_t capabilities = capabilities_effective();
 
 	for (size_t i = 0; i < nr_privileges; i++) {
 		const struct capability *capability = &privileges_table[i];
 
-		if (!capabilities_include(capabilities, capability->set) &&
-		    capability->set != CAPABILITY(SYSLOG))
+		if (capabilities_include(capabilities, capability->set) ||
+		    capability->set == CAPABILITY(SYSLOG))
+			continue;
+		if (capability->needed_by == PATHS_NONE || (capability->needed_by & wanted))
 			log_warn("CAP_%s is missing: %s; in a pod, %s in capabilities.add",
 				 capability->name, capability->loss, capability->name);
 	}
@@ -47,9 +49,9 @@ static void keep(uint64_t capabilities)
 }
 
 /* Without CAP_SETPCAP, as in a pod, programs could have what this one was given; but it runs none with new privileges. */
-void least_privilege_begin(void)
+void least_privilege_begin(enum capture_paths wanted)
 {
-	warn_of_missing();
+	warn_of_missing(wanted);
 	int r = capabilities_deny_programs();
 	if (r < 0)
 		log_debug_errno(r, "the bounding set stays as it is");

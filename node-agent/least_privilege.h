@@ -4,11 +4,13 @@
 #ifndef LEAST_PRIVILEGE_H
 #define LEAST_PRIVILEGE_H
 
+#include "cli/capture_paths.h"
+
 #include <stdbool.h>
 
-/* Warns of what is missing. From now on the process can gain no privileges, and others cannot look into it. To be called
- * before the first thread is started. */
-void least_privilege_begin(void);
+/* Warns of what is missing for these capture paths. From now on the process can gain no privileges, and others cannot look
+ * into it. To be called before the first thread is started. */
+void least_privilege_begin(enum capture_paths wanted);
 
 /* To be called by the reader's thread when all others run. Capture by perf needs no BPF programs. */
 void least_privilege_finish(bool has_bpf);

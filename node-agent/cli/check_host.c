@@ -17,15 +17,20 @@
 #define VALUE_MAX_BYTES 256
 #define OPEN_FILES_WANTED 65536
 
-static void add_missing(const struct capability *capability, struct doctor_report *report)
+static void add_missing(const struct doctor_host *host, const struct capability *capability,
+			struct doctor_report *report)
 {
 	char remedy[REMEDY_MAX_BYTES];
 
 	snprintf(remedy, sizeof(remedy), "run as root; in a pod, %s in capabilities.add",
 		 capability->name);
-	doctor_report_add(report, capability->is_required ? FINDING_FAIL : FINDING_WARN,
-			  "capabilities", remedy, "CAP_%s is missing: %s", capability->name,
-			  capability->loss);
+	if (capability->needed_by == PATHS_NONE)
+		doctor_report_add(report, FINDING_WARN, "capabilities", remedy,
+				  "CAP_%s is missing: %s", capability->name, capability->loss);
+	else
+		doctor_report_add(report, doctor_level(host, capability->needed_by), "capabilities",
+				  remedy, "CAP_%s is missing: %s: costs %s", capability->name,
+				  capability->loss, capture_paths_words(capability->needed_by));
 }
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report)
@@ -35,7 +40,7 @@ void check_capabilities(const struct doctor_host *host, struct doctor_report *re
 	for (size_t i = 0; i < nr_privileges; i++) {
 		if (capabilities_include(host->capabilities, privileges_table[i].set))
 			continue;
-		add_missing(&privileges_table[i], report);
+		add_missing(host, &privileges_table[i], report);
 		is_complete = false;
 	}
 	if (is_complete)

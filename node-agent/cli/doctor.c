@@ -13,16 +13,17 @@
 #define OUTPUT_MAX_BYTES ((size_t)1 << 20)
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
-	check_kernel,	     check_btf,
-	check_capabilities,  check_sandbox,
-	check_open_files,    check_memory,
-	check_bpf,	     check_perf,
-	check_tracepoints,   check_kernel_symbols,
-	check_pid_namespace, check_cgroups,
-	check_configuration, check_node_name,
-	check_pod_logs,	     check_kubelet,
-	check_endpoints,     check_queue,
+	check_kernel,	   check_btf,		check_lockdown,	      check_capabilities,
+	check_sandbox,	   check_open_files,	check_memory,	      check_bpf,
+	check_tracepoints, check_perf,		check_kernel_symbols, check_pid_namespace,
+	check_cgroups,	   check_configuration, check_node_name,      check_pod_logs,
+	check_kubelet,	   check_endpoints,	check_queue,	      check_capture_path,
 };
+
+enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out)
+{
+	return capture_paths_wanted(host->options) & ~ruled_out ? FINDING_WARN : FINDING_FAIL;
+}
 
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report)
 {
@@ -30,7 +31,8 @@ void doctor_examine(const struct doctor_host *host, struct doctor_report *report
 		checks[i](host, report);
 }
 
-int cmd_doctor(const struct options *options)
+int doctor_run(const struct options *options,
+	       int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg))
 {
 	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
@@ -41,8 +43,14 @@ int cmd_doctor(const struct options *options)
 		return STATUS_FAILED;
 	}
 
-	const struct doctor_host host = { "/proc", "/sys", kernel.release, options,
-					  capabilities_effective() };
+	const struct doctor_host host = {
+		.proc_dir = "/proc",
+		.sys_dir = "/sys",
+		.kernel_release = kernel.release,
+		.options = options,
+		.capabilities = capabilities_effective(),
+		.try_capture = try_capture,
+	};
 	doctor_examine(&host, &report);
 	if (options->json)
 		doctor_report_append_json(&report, &out);

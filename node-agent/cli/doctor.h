@@ -3,10 +3,13 @@
 #ifndef CLI_DOCTOR_H
 #define CLI_DOCTOR_H
 
+#include "cli/capture_paths.h"
 #include "cli/doctor_report.h"
 #include "config/options.h"
 
 #include <stdint.h>
+
+#define DOCTOR_CAPTURE_PATH "capture path"
 
 /* Where the checks look; all borrowed. */
 struct doctor_host {
@@ -15,17 +18,29 @@ struct doctor_host {
 	const char *kernel_release; /* as uname -r */
 	const struct options *options;
 	uint64_t capabilities; /* in force */
+
+	/* Starts a capture of that path as the agent does, and drops it. On failure `reterr_msg` says why and what to do. */
+	int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg);
 };
+
+/* Of a finding that rules these paths out: a failure when nothing is left of what the options allow. */
+enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out);
 
 /* Runs all checks. */
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
 
+/* Examines this machine, tells and returns the exit status. `try_capture` as above. */
+int doctor_run(const struct options *options,
+	       int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg));
+
 /* The checks, by what they look at. Each adds one finding or more. */
 void check_kernel(const struct doctor_host *host, struct doctor_report *report);
 void check_btf(const struct doctor_host *host, struct doctor_report *report);
+void check_lockdown(const struct doctor_host *host, struct doctor_report *report);
 void check_bpf(const struct doctor_host *host, struct doctor_report *report);
-void check_perf(const struct doctor_host *host, struct doctor_report *report);
 void check_tracepoints(const struct doctor_host *host, struct doctor_report *report);
+void check_perf(const struct doctor_host *host, struct doctor_report *report);
+void check_capture_path(const struct doctor_host *host, struct doctor_report *report);
 void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report);

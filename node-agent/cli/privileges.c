@@ -15,26 +15,27 @@
 
 /* capabilities(7) */
 const struct capability privileges_table[] = {
-	{ "BPF", CAPABILITY(BPF), true, "BPF programs cannot be loaded: no samples" },
-	{ "PERFMON", CAPABILITY(PERFMON), true, "CPU timers cannot be opened: no samples" },
-	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), false,
+	{ "BPF", CAPABILITY(BPF), PATH_BPF, "BPF programs cannot be loaded" },
+	{ "PERFMON", CAPABILITY(PERFMON), PATHS_ALL, "CPU timers cannot be opened" },
+	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), PATHS_NONE,
 	  "functions of other users' processes have no names" },
-	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), false,
+	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), PATHS_NONE,
 	  "pods are not recognised at once, and programs that only others may read have no names" },
-	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), false,
+	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), PATHS_NONE,
 	  "replaced or deleted programs have no names" },
-	{ "SYSLOG", CAPABILITY(SYSLOG), false, "kernel functions have no names" },
+	{ "SYSLOG", CAPABILITY(SYSLOG), PATHS_NONE, "kernel functions have no names" },
 };
 const size_t nr_privileges = array_len(privileges_table);
 
-static bool lacks_required(uint64_t capabilities)
+static enum capture_paths ruled_out(uint64_t capabilities)
 {
+	enum capture_paths paths = PATHS_NONE;
+
 	for (size_t i = 0; i < nr_privileges; i++) {
-		if (privileges_table[i].is_required &&
-		    !capabilities_include(capabilities, privileges_table[i].set))
-			return true;
+		if (!capabilities_include(capabilities, privileges_table[i].set))
+			paths |= privileges_table[i].needed_by;
 	}
-	return false;
+	return paths;
 }
 
 /* The command line again, with sudo before it. A header may be a secret and is not repeated. */
@@ -73,7 +74,7 @@ static void append_missing(uint64_t capabilities, struct strbuf *out)
 
 int privileges_check_process(const struct privileges_process *process, struct strbuf *message)
 {
-	if (!lacks_required(process->capabilities))
+	if (process->wanted & ~ruled_out(process->capabilities))
 		return 0;
 	if (process->is_root) {
 		strbuf_append_str(message,
@@ -88,11 +89,12 @@ int privileges_check_process(const struct privileges_process *process, struct st
 	return -EPERM;
 }
 
-int privileges_check(struct strbuf *message)
+int privileges_check(enum capture_paths wanted, struct strbuf *message)
 {
 	_cleanup_(strbuf_done) struct strbuf args = strbuf_with_max(CMDLINE_MAX_BYTES);
 	char program[PATH_MAX] = "flamelet";
-	struct privileges_process process = { .capabilities = capabilities_effective(),
+	struct privileges_process process = { .wanted = wanted,
+					      .capabilities = capabilities_effective(),
 					      .is_root = geteuid() == 0,
 					      .program = program };
 

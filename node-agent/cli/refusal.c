@@ -96,6 +96,11 @@ struct refusal_words refusal_explain_bpf(const struct refusal *refusal)
 			"the kernel is locked down, or a security module refuses it",
 			"see the kernel's and the audit log",
 		};
+	if (refusal->error == -ENOSYS)
+		return (struct refusal_words){
+			"this kernel is built without BPF, or older than it",
+			"boot Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
+		};
 	return (struct refusal_words){ 0 };
 }
 

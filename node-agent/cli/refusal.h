@@ -21,7 +21,7 @@ struct refusal {
 struct refusal refusal_of(const char *proc_dir, int error);
 
 struct refusal_words {
-	const char *cause; /* NULL: it is not for lack of permission */
+	const char *cause; /* NULL: the error says it all */
 	const char *remedy;
 };
 
@@ -31,7 +31,7 @@ struct refusal_words refusal_explain_bpf(const struct refusal *refusal);
 /* In one line, for this process: what perf_event_open(2) said, why, and what to do. */
 void refusal_append_perf(int error, struct strbuf *message);
 
-/* In place of what `message` says, where it was for lack of permission that the BPF programs could not be loaded. */
+/* In place of what `message` says, where it was for lack of permission, or of BPF, that the programs could not be loaded. */
 void refusal_explain_load(int error, struct strbuf *message);
 
 #endif

@@ -19,10 +19,14 @@
 /* A host made of files. */
 static char root_dir[] = "/tmp/flamelet-doctor-XXXXXX";
 static const struct options nothing_configured = { 0 };
+static const struct options only_bpf = { .capture = OPTION_CAPTURE_BPF };
+static const struct options only_perf = { .capture = OPTION_CAPTURE_PERF };
 static struct doctor_host host = { .options = &nothing_configured };
 
-static const char *const dirs[] = { "self", "self/ns",	  "self/attr", "self/attr/apparmor",
-				    "sys",  "sys/kernel", "kernel",    "kernel/btf" };
+static const char *const dirs[] = {
+	"self",	      "self/ns", "self/attr",  "self/attr/apparmor", "sys",
+	"sys/kernel", "kernel",	 "kernel/btf", "kernel/security"
+};
 
 static const char *in_root(const char *name)
 {
@@ -75,37 +79,78 @@ static void expect_finding(check_fn check, enum finding_level level, const char 
 	assert_true(level != FINDING_OK || report.findings[0].remedy[0] == '\0');
 }
 
-static void linux_5_15_is_the_oldest_kernel(void **state)
+static void the_kernels_version_is_told_and_never_a_failure(void **state)
 {
 	static const struct {
 		const char *release;
 		enum finding_level level;
+		const char *detail;
 	} cases[] = {
-		{ "5.15.0", FINDING_OK },     { "6.1.0-18-amd64", FINDING_OK },
-		{ "10.0", FINDING_OK },	      { "5.14.21", FINDING_FAIL },
-		{ "4.19.0-5", FINDING_FAIL }, { "5", FINDING_WARN },
-		{ "", FINDING_WARN },	      { "linux", FINDING_WARN },
-		{ "5.x", FINDING_WARN },      { "99999999999999999999.1", FINDING_WARN },
+		{ "5.10.0", FINDING_OK, "5.10.0" },
+		{ "6.1.0-18-amd64", FINDING_OK, "6.1.0-18-amd64" },
+		{ "10.0", FINDING_OK, "10.0" },
+		{ "5.9.16", FINDING_WARN, "capture path bpf is made for 5.10" },
+		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture path bpf is made for 5.10" },
+		{ "3.9.9", FINDING_WARN, "older than anything" },
+		{ "2.6.32", FINDING_WARN, "older than anything" },
+		{ "5", FINDING_WARN, "no version" },
+		{ "", FINDING_WARN, "no version" },
+		{ "linux", FINDING_WARN, "no version" },
+		{ "5.x", FINDING_WARN, "no version" },
+		{ "99999999999999999999.1", FINDING_WARN, "no version" },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
-
 		host.kernel_release = cases[i].release;
-		check_kernel(&host, &report);
-		assert_int_equal(report.findings[0].level, cases[i].level);
+		expect_finding(check_kernel, cases[i].level, cases[i].detail, "");
 	}
 }
 
-static void a_kernel_without_types_fails(void **state)
+/* What rules bpf out is a failure only where nothing else is allowed. */
+static void expect_bpf_ruled_out(check_fn check, const char *detail, const char *remedy)
+{
+	host.options = &nothing_configured;
+	expect_finding(check, FINDING_WARN, detail, remedy);
+	expect_finding(check, FINDING_WARN, "costs the capture path bpf", remedy);
+	host.options = &only_perf;
+	expect_finding(check, FINDING_WARN, detail, remedy);
+	host.options = &only_bpf;
+	expect_finding(check, FINDING_FAIL, detail, remedy);
+	host.options = &nothing_configured;
+}
+
+static void a_kernel_without_types_costs_bpf(void **state)
 {
 	(void)state;
 	unlink(in_root("kernel/btf/vmlinux"));
-	expect_finding(check_btf, FINDING_FAIL, "kernel/btf/vmlinux: No such file",
-		       "CONFIG_DEBUG_INFO_BTF");
+	expect_bpf_ruled_out(check_btf, "kernel/btf/vmlinux: No such file",
+			     "CONFIG_DEBUG_INFO_BTF");
 	write_file("kernel/btf/vmlinux", "x");
 	expect_finding(check_btf, FINDING_OK, "kernel/btf/vmlinux", "");
+}
+
+static void only_the_strictest_lockdown_costs_bpf(void **state)
+{
+	static const char *const harmless[][2] = {
+		{ "[none] integrity confidentiality\n", "none" },
+		{ "none [integrity] confidentiality\n", "integrity" },
+		{ "none [secrecy\n", "secrecy" },
+		{ "none integrity confidentiality\n", "not told" },
+		{ "[confidentiality\n", "confidentiality" },
+		{ "[", "" },
+		{ "", "not told" },
+	};
+	(void)state;
+
+	unlink(in_root("kernel/security/lockdown"));
+	expect_finding(check_lockdown, FINDING_OK, "not told", "");
+	for (size_t i = 0; i < array_len(harmless); i++) {
+		write_file("kernel/security/lockdown", harmless[i][0]);
+		expect_finding(check_lockdown, FINDING_OK, harmless[i][1], "");
+	}
+	write_file("kernel/security/lockdown", "none integrity [confidentiality]\n");
+	expect_bpf_ruled_out(check_lockdown, "may not read memory", "without lockdown");
 }
 
 static void a_missing_capability_is_named_with_what_it_costs(void **state)
@@ -113,9 +158,11 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	(void)state;
 	host.capabilities = UINT64_MAX;
 	expect_finding(check_capabilities, FINDING_OK, "all there", "");
-	host.capabilities = 0;
-	expect_finding(check_capabilities, FINDING_FAIL,
-		       "CAP_BPF is missing: ", "BPF in capabilities.add");
+	host.capabilities = ~CAPABILITY(BPF) & ~CAPABILITY(SYS_ADMIN);
+	expect_bpf_ruled_out(check_capabilities, "CAP_BPF is missing: ", "BPF in capabilities.add");
+	host.capabilities = ~CAPABILITY(PERFMON) & ~CAPABILITY(SYS_ADMIN);
+	expect_finding(check_capabilities, FINDING_FAIL, "costs both capture paths",
+		       "PERFMON in capabilities.add");
 	host.capabilities = ~CAPABILITY(SYSLOG);
 	expect_finding(check_capabilities, FINDING_WARN, "CAP_SYSLOG is missing: kernel functions",
 		       "SYSLOG");
@@ -123,6 +170,47 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	host.capabilities = CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE) |
 			    CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(SYSLOG);
 	expect_finding(check_capabilities, FINDING_OK, "all there", "");
+}
+
+/* A kernel that lets just these be opened. */
+static enum capture_paths working_paths;
+
+static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
+{
+	if (path & working_paths)
+		return 0;
+	strbuf_appendf(reterr_msg, "no %s today", path == PATH_BPF ? "BPF" : "perf");
+	return -EPERM;
+}
+
+static void the_capture_path_is_what_the_agent_would_take(void **state)
+{
+	static const struct {
+		const struct options *options;
+		enum capture_paths working;
+		enum finding_level level;
+		const char *detail;
+	} cases[] = {
+		{ &nothing_configured, PATHS_ALL, FINDING_OK, "bpf" },
+		{ &nothing_configured, PATH_BPF, FINDING_OK, "bpf" },
+		{ &nothing_configured, PATH_PERF, FINDING_WARN, "more CPU time: no BPF today" },
+		{ &nothing_configured, PATHS_NONE, FINDING_FAIL,
+		  "none: bpf: no BPF today; perf: no perf today" },
+		{ &only_bpf, PATH_BPF, FINDING_OK, "bpf, as --capture asks for" },
+		{ &only_bpf, PATH_PERF, FINDING_FAIL, "--capture=bpf is asked for: no BPF today" },
+		{ &only_perf, PATHS_ALL, FINDING_OK, "perf, as --capture asks for" },
+		{ &only_perf, PATH_BPF, FINDING_FAIL,
+		  "--capture=perf is asked for: no perf today" },
+	};
+	(void)state;
+
+	host.try_capture = try_capture;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		host.options = cases[i].options;
+		working_paths = cases[i].working;
+		expect_finding(check_capture_path, cases[i].level, cases[i].detail, "");
+	}
+	host.options = &nothing_configured;
 }
 
 static void kernel_symbols_need_an_address(void **state)
@@ -369,9 +457,11 @@ static void json_strings_are_escaped_and_utf8(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(linux_5_15_is_the_oldest_kernel),
-		cmocka_unit_test(a_kernel_without_types_fails),
+		cmocka_unit_test(the_kernels_version_is_told_and_never_a_failure),
+		cmocka_unit_test(a_kernel_without_types_costs_bpf),
+		cmocka_unit_test(only_the_strictest_lockdown_costs_bpf),
 		cmocka_unit_test(a_missing_capability_is_named_with_what_it_costs),
+		cmocka_unit_test(the_capture_path_is_what_the_agent_would_take),
 		cmocka_unit_test(kernel_symbols_need_an_address),
 		cmocka_unit_test(process_ids_must_be_the_hosts),
 		cmocka_unit_test(probes_of_the_kernel_say_something_wherever_they_run),

@@ -18,7 +18,9 @@
 static char root_dir[] = "/tmp/flamelet-doctor-cgroups-XXXXXX";
 static struct cgroup_fixture fixture;
 static struct options options;
-static const struct doctor_host host = { root_dir, root_dir, "", &options, 0 };
+static const struct doctor_host host = { .proc_dir = root_dir,
+					 .sys_dir = root_dir,
+					 .options = &options };
 
 static const char *in_root(const char *name)
 {

@@ -18,7 +18,9 @@
 static char temp_dir[] = "/tmp/flamelet-doctor-XXXXXX";
 static char url[PATH_BYTES];
 static struct options options;
-static const struct doctor_host host = { "/proc", "/sys", "6.1.0", &options, 0 };
+static const struct doctor_host host = { .proc_dir = "/proc",
+					 .sys_dir = "/sys",
+					 .options = &options };
 
 static int make_temp_dir(void **state)
 {

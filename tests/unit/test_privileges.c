@@ -5,6 +5,7 @@
 #include "unit.h"
 
 struct privilege_case {
+	enum capture_paths wanted;
 	uint64_t capabilities;
 	bool is_root;
 	const char *args;
@@ -16,19 +17,25 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 {
 #define ARGS(text) text, sizeof(text)
 	static const struct privilege_case cases[] = {
-		{ UINT64_MAX, true, ARGS("flamelet"), NULL },
-		{ CAPABILITY(SYS_ADMIN), false, ARGS("flamelet"), NULL },
-		{ CAPABILITY(BPF) | CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
-		{ 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
-		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
-		{ CAPABILITY(BPF), false, ARGS("./flamelet"),
+		{ PATHS_ALL, UINT64_MAX, true, ARGS("flamelet"), NULL },
+		{ PATHS_ALL, CAPABILITY(SYS_ADMIN), false, ARGS("flamelet"), NULL },
+		{ PATH_BPF, CAPABILITY(BPF) | CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
+		{ PATHS_ALL, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
+		{ PATH_PERF, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
+		{ PATH_PERF, CAPABILITY(BPF), false, ARGS("flamelet"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet" },
-		{ 0, false, NULL, 0, "profiling needs root; run: sudo /usr/bin/flamelet" },
-		{ 0, false,
+		{ PATHS_ALL, 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
+		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
+		{ PATHS_ALL, CAPABILITY(BPF), false, ARGS("./flamelet"),
+		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		{ PATHS_ALL, 0, false, NULL, 0,
+		  "profiling needs root; run: sudo /usr/bin/flamelet" },
+		{ PATHS_ALL, 0, false,
 		  ARGS("f\0agent\0--otlp-header\0A: s3cret\0--otlp-header=s3cret\0-F\0001"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet agent --otlp-header … "
 		  "--otlp-header=… -F 1" },
-		{ CAPABILITY(SYS_PTRACE) | CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(PERFMON), true,
+		{ PATH_BPF,
+		  CAPABILITY(SYS_PTRACE) | CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(PERFMON), true,
 		  ARGS("flamelet"),
 		  "root here lacks capabilities to profile; add them to the container: "
 		  "securityContext.capabilities.add: [BPF, CHECKPOINT_RESTORE, SYSLOG]" },
@@ -37,9 +44,14 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(1000);
-		const struct privileges_process process = { cases[i].capabilities, cases[i].is_root,
-							    "/usr/bin/flamelet", cases[i].args,
-							    cases[i].args_len };
+		const struct privileges_process process = {
+			.wanted = cases[i].wanted,
+			.capabilities = cases[i].capabilities,
+			.is_root = cases[i].is_root,
+			.program = "/usr/bin/flamelet",
+			.args = cases[i].args,
+			.args_len = cases[i].args_len,
+		};
 
 		assert_int_equal(privileges_check_process(&process, &message),
 				 cases[i].message ? -EPERM : 0);
@@ -52,7 +64,7 @@ static void this_process_can_be_asked(void **state)
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(10000);
 	(void)state;
 
-	int r = privileges_check(&message);
+	int r = privileges_check(PATHS_ALL, &message);
 	assert_int_equal(r == 0, message.len == 0);
 }
 

@@ -57,7 +57,7 @@ static void perf_events_are_refused_for_one_of_four_reasons(void **state)
 		expect(&cases[i], refusal_explain_perf(&cases[i].refusal));
 }
 
-static void bpf_is_refused_for_one_of_three_reasons(void **state)
+static void bpf_is_refused_for_one_of_four_reasons(void **state)
 {
 	static const struct refusal_case cases[] = {
 		{ { -EPERM, CAPABILITY(PERFMON), 2, false }, "CAP_BPF", "BPF and PERFMON" },
@@ -65,7 +65,8 @@ static void bpf_is_refused_for_one_of_three_reasons(void **state)
 		{ { -EPERM, BOTH, 2, true }, "a seccomp filter", "allow bpf" },
 		{ { -ENOSYS, ADMIN, 2, true }, "a seccomp filter", "allow bpf" },
 		{ { -EPERM, BOTH, 4, false }, "locked down", "log" },
-		{ { -ENOSYS, BOTH, 2, false }, NULL, NULL },
+		{ { -ENOSYS, BOTH, 2, false }, "without BPF", "CONFIG_BPF_SYSCALL" },
+		{ { -ENOSYS, 0, 2, false }, "without BPF", "CONFIG_BPF_SYSCALL" },
 		{ { -E2BIG, BOTH, 2, true }, NULL, NULL },
 	};
 	(void)state;
@@ -137,7 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_events_are_refused_for_one_of_four_reasons),
-		cmocka_unit_test(bpf_is_refused_for_one_of_three_reasons),
+		cmocka_unit_test(bpf_is_refused_for_one_of_four_reasons),
 		cmocka_unit_test(proc_tells_of_the_sysctl_and_of_the_filter),
 		cmocka_unit_test(a_message_is_one_line_and_bpf_messages_that_know_better_stay),
 	};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
+#include "capture_choice.h"
+#include "cli/commands.h"
+#include "cli/doctor.h"
+#include "cli/refusal.h"
+
+#include <fcntl.h>
+
+#define PROBE_HZ 1
+#define PROBE_STACK_BYTES 1024
+#define REASON_MAX_BYTES 256
+
+/* As the agent does when it starts: loads what there is to load, and starts the timers for a moment. */
+static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
+{
+	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(strbuf_done) struct strbuf why = strbuf_with_max(REASON_MAX_BYTES);
+	_cleanup_(capture_closep) struct capture *capture = NULL;
+	struct capture_opts opts = {
+		.frequency_hz = PROBE_HZ,
+		.poll_interval_ns = 1,
+		.stack_copy_bytes = PROBE_STACK_BYTES,
+		.proc_fd = proc_fd,
+	};
+
+	struct cpu_set_bits restarted;
+
+	int r = capture_choice_open(path == PATH_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF,
+				    &opts, &why, reterr_msg, &capture);
+	if (r < 0)
+		return r;
+	r = capture_follow_cpus(capture, &restarted);
+	if (r < 0)
+		refusal_append_perf(r, reterr_msg);
+	return r;
+}
+
+int cmd_doctor(const struct options *options)
+{
+	return doctor_run(options, try_capture);
+}
