@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`flamelet record` against a program whose CPU time the kernel accounts for.
 
-    accuracy.py path/to/flamelet
+    accuracy.py path/to/flamelet [OPTION-OF-RECORD...]
 
 How CPU times are compared over the same span: the program (busy.c) idles until the recording has
 begun, is busy until told to stop, and idles again before the recording ends. So all CPU time that
@@ -66,10 +66,10 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def make_recording(binary, busy, directory):
+def make_recording(record, busy, directory):
     """Records the busy program, which is at work in the middle of the recording."""
     recording = Recording(directory)
-    command = [binary, "record", "-d", f"{RECORD_SECONDS}s", "-p", str(busy.pid)]
+    command = [*record, "-d", f"{RECORD_SECONDS}s", "-p", str(busy.pid)]
     for output in recording.outputs:
         command += ["-o", output]
     recorder = host.Process("flamelet", command, recording.log_path)
@@ -173,11 +173,11 @@ def guarded(check, *arguments):
     return [f"{check.__name__}: {fault}" for fault in faults]
 
 
-def test_accuracy(binary, directory):
+def test_accuracy(record, directory):
     busy = host.Process("busy", [compile_busy(directory), str(os.cpu_count())],
                         f"{directory}/busy.log")
     try:
-        recording = make_recording(binary, busy, directory)
+        recording = make_recording(record, busy, directory)
     except host.Failure as failure:
         return [str(failure)]
     finally:
@@ -185,12 +185,12 @@ def test_accuracy(binary, directory):
     return [fault for check in CHECKS for fault in guarded(check, recording)]
 
 
-def test_cases(binary, directory):
+def test_cases(cases, subject, directory):
     faults = []
-    for case in whole_stacks.CASES + record_errors.CASES:
+    for case in cases:
         case_directory = f"{directory}/{case.__name__}"
         os.mkdir(case_directory)
-        faults += guarded(case, binary, case_directory)
+        faults += guarded(case, subject, case_directory)
     return faults
 
 
@@ -201,7 +201,8 @@ def require_host():
 
 
 def main():
-    binary = os.path.abspath(sys.argv[1])
+    binary, *options = os.path.abspath(sys.argv[1]), *sys.argv[2:]
+    record = [binary, "record", *options]
     try:
         require_host()
     except host.Skip as skip:
@@ -209,7 +210,10 @@ def main():
         return host.SKIP
     with tempfile.TemporaryDirectory(prefix="flamelet-e2e-") as directory:
         os.chmod(directory, 0o755)
-        faults = test_accuracy(binary, directory) + test_cases(binary, directory)
+        faults = test_accuracy(record, directory)
+        faults += test_cases(whole_stacks.CASES, record, directory)
+        if not options:
+            faults += test_cases(record_errors.CASES, binary, directory)
     for fault in faults:
         print(f"FAIL: {fault}")
     return 1 if faults else 0

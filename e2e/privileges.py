@@ -232,9 +232,9 @@ def ask_doctor(scene, missing):
     return []
 
 
-def refused(scene, prefix, *patterns, **process):
+def refused(scene, prefix, *patterns, options=(), **process):
     """The agent ends with status 1 and one message, which matches all patterns."""
-    agent = start_agent(scene, prefix, agent_options(scene), **process)
+    agent = start_agent(scene, prefix, [*agent_options(scene), *options], **process)
     status, log = agent.child.wait(WAIT_SECONDS), agent.log().strip()
     faults = [f"{pattern!r} is not in {log!r}" for pattern in patterns if not re.search(pattern, log)]
     if status != 1 or len(log.splitlines()) != 1:
@@ -242,10 +242,33 @@ def refused(scene, prefix, *patterns, **process):
     return faults
 
 
-def without_a_required_one(scene, missing):
+def without_a_required_one(scene, missing, options):
     wanted = rf"root here lacks .*capabilities\.add: \[{missing}\]"
-    return (refused(scene, with_capabilities(set(SIX) - {missing}), wanted)
+    return (refused(scene, with_capabilities(set(SIX) - {missing}), wanted, options=options)
             + ask_doctor(scene, missing))
+
+
+def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
+    """What BPF was wanted for is done without: the same is found, the log says why, and each thread does without CAP_BPF."""
+    agent = start_agent(scene, prefix, agent_options(scene), **process)
+    wait_until_found(scene, loads, agent.log_path, ALL)
+    faults = check_threads(agent.pid, status_of(f"/proc/{agent.pid}")["CapBnd"], without=["BPF"])
+    samples, problems = end_agent(scene, agent)
+    faults += [f"{pattern!r} is not in {agent.log()!r}" for pattern in ("capturing by perf: ", *patterns)
+               if not re.search(pattern, agent.log())]
+    paths = {sample.resource.get("flamelet.capture.path") for sample in samples}
+    if paths != {"perf"}:
+        faults.append(f"flamelet.capture.path is {paths}")
+    return faults + problems + compare(loads, samples, ALL)
+
+
+def without_bpf(scene, loads):
+    """Missing by its capability, or by a filter."""
+    without = with_capabilities(set(SIX) - {"BPF"})
+    faults = finds_all_by_perf(scene, loads, without, "CAP_BPF is missing: .*BPF in capabilities.add")
+    faults += finds_all_by_perf(scene, loads, with_capabilities(SIX), "a seccomp filter refuses it",
+                                preexec_fn=lambda: refuse_call("bpf", errno.EPERM))
+    return faults
 
 
 def without_root(scene, _loads):
@@ -262,8 +285,9 @@ def without_root(scene, _loads):
 def behind_filters(scene, _loads):
     """Who refuses is named: a seccomp filter, or a kernel that wants CAP_SYS_ADMIN."""
     faults, six = [], with_capabilities(SIX)
-    for call in ("perf_event_open", "bpf"):
+    for call, capture in (("perf_event_open", "auto"), ("bpf", "bpf")):
         faults += refused(scene, six, "a seccomp filter refuses it", f"allow {call} in",
+                          options=("--capture", capture),
                           preexec_fn=lambda call=call: refuse_call(call, errno.EPERM))
     value = f"{scene.directory}/paranoid"
     with open(value, "w", encoding="ascii") as file:
@@ -411,14 +435,14 @@ def leaves_no_core(scene, _loads):
 
 
 CASES = (with_the_six, in_a_container, of_another_user, as_plain_root, without_root, behind_filters,
-         leaves_no_core)
+         without_bpf, leaves_no_core)
 
 
 def run_cases(scene, loads):
     cases = [(case.__name__, lambda case=case: case(scene, loads)) for case in CASES]
     cases += [(f"without {name}", lambda name=name: without_one(scene, loads, name)) for name in LOSSES]
-    cases += [(f"without {name}", lambda name=name: without_a_required_one(scene, name))
-              for name in SIX if name not in LOSSES]
+    cases += [(f"without {name}", lambda name=name, capture=capture: without_a_required_one(
+        scene, name, ("--capture", capture))) for name, capture in (("PERFMON", "auto"), ("BPF", "bpf"))]
     faults = []
     for name, run in cases:
         try:

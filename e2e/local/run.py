@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole path, end to end, with real parts; README.md in this directory tells how.
 
-    run.py path/to/flamelet [--part attribution|selection|faults]... [--keep]
+    run.py path/to/flamelet [--part attribution|selection|faults]... [--capture bpf|perf] [--keep]
 
 Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
@@ -32,10 +32,10 @@ def require_host():
         raise host.Skip("no cgroup2 file system is mounted")
 
 
-def run_tests(binary, parts, is_kept):
+def run_tests(binary, capture, parts, is_kept):
     """Sets the scene, plays the parts in it and returns what is wrong."""
     tables = {part: PARTS[part].workloads() for part in parts}
-    with scenes.Scene(binary, is_kept) as scene:
+    with scenes.Scene(binary, is_kept, capture) as scene:
         problems = ["interrupted"]
         try:
             scene.set_up([workload for table in tables.values() for workload in table])
@@ -68,6 +68,8 @@ def parse_args():
     parser.add_argument("binary", help="the flamelet program to test")
     parser.add_argument("--part", action="append", choices=PARTS, dest="parts",
                         help="what to test, repeat for more; all parts without it")
+    parser.add_argument("--capture", choices=("auto", "bpf", "perf"), default="auto",
+                        help="how the agents take samples")
     parser.add_argument("--keep", action="store_true", help="leave the temporary directory")
     return parser.parse_args()
 
@@ -83,7 +85,7 @@ def main():
     begin = time.monotonic()
     try:
         require_host()
-        problems = run_tests(args.binary, args.parts or list(PARTS), args.keep)
+        problems = run_tests(args.binary, args.capture, args.parts or list(PARTS), args.keep)
     except host.Skip as skip:
         print(f"SKIP: {skip}")
         return host.SKIP

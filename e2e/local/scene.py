@@ -26,8 +26,8 @@ COMPILE = ["gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-fno-omit-frame-pointer
 class Scene:
     """Used as a context: at its end all is taken down, the last part first, whatever fails."""
 
-    def __init__(self, binary, is_kept):
-        self.binary, self.is_kept = binary, is_kept
+    def __init__(self, binary, is_kept, capture="auto"):
+        self.binary, self.is_kept, self.capture = binary, is_kept, capture
         self.tag = os.urandom(3).hex()
         self.workloads = []
         self.agents, self.kubelets = [], []
@@ -82,7 +82,7 @@ class Scene:
 
     def launch_agent(self, node, *options):
         command = [self.binary, "agent", "--otlp-endpoint", self.collector.endpoint(),
-                   "--frequency", str(FREQUENCY_HZ), *options]
+                   "--frequency", str(FREQUENCY_HZ), "--capture", self.capture, *options]
         if "--kubelet-url" not in options:
             command += node.agent_options()
         if "--pod-logs" not in options:
