@@ -19,6 +19,7 @@ import encoding
 import loads
 import measure
 import names
+import paths as capture_paths
 import pods
 import start
 
@@ -181,6 +182,7 @@ def main():
         print_loads(flamelet, folder, has_perf)
         pods.print_excluded(flamelet, folder)
     print_in_context(flamelet, folder, has_perf)
+    capture_paths.print_paths(flamelet, folder, has_perf, cost_in_context)
     print_tables(folder, paths)
     print_all_loaded(flamelet, folder, paths)
     names.print_resolving(flamelet, folder)
