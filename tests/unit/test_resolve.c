@@ -171,7 +171,7 @@ static void flags_are_kept(void **state)
 static void paths_have_an_end(void **state)
 {
 	char path[2 * PATH_MAX + 1];
-	int before = dup(root_fd);
+	int before = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
 	(void)state;
 
 	close(before);
@@ -185,7 +185,7 @@ static void paths_have_an_end(void **state)
 		memcpy(path + 5 * i, "here/", 6);
 	_cleanup_close_ int a_fd = openat(root_fd, "a", O_PATH | O_CLOEXEC);
 	assert_int_equal(resolve_open(a_fd, path, O_PATH, IN_ROOT), -ELOOP);
-	int after = dup(root_fd);
+	int after = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
 	close(after);
 	assert_in_range(after - before, 0, 1); /* a_fd */
 }
