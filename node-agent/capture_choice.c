@@ -27,8 +27,14 @@ static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
 	return r;
 }
 
-/* Whether it is ours to mend, not the kernel's or its owner's not to have BPF. */
-static bool is_own_failure(int error)
+/* Whether it is the kernel or its owner that has no BPF for us; anything else is ours to mend. */
+static bool is_refusal(int error)
+{
+	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;
+}
+
+/* What is too much for the user's machine is so by perf, too. */
+static bool is_want_of_room(int error)
 {
 	return error == -ENOSPC || error == -ENOMEM;
 }
@@ -41,13 +47,17 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 		return open_perf(opts, reterr_msg, ret_capture);
 	}
 	int r = open_bpf(opts, reterr_msg, ret_capture);
-	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_own_failure(r))
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)
 		strbuf_append_str(why, strbuf_str(reterr_msg));
 	else
 		strbuf_appendf(why, "the BPF programs cannot be loaded: %s", strerror(-r));
 	strbuf_clear(reterr_msg);
-	log_info("capturing by perf: %s", strbuf_str(why));
+	if (is_refusal(r))
+		log_info("capturing by perf: %s", strbuf_str(why));
+	else
+		log_warn("capturing by perf, though this kernel should do better: %s",
+			 strbuf_str(why));
 	return open_perf(opts, reterr_msg, ret_capture);
 }
