@@ -80,6 +80,7 @@ struct capture_stats {
 	uint64_t ring_bytes_wanted; /* and what it would be if enough memory could be locked */
 	uint64_t nr_tasks; /* by perf: threads and processes that are known now */
 	uint64_t nr_task_reads; /* by perf: of their files in /proc */
+	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside of what is mounted */
 };
 
 /* Loads the programs, or makes ready what takes their place; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.

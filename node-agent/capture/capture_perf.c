@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/cgroup_namespace.h"
 #include "capture/perf_clock.h"
 #include "capture/perf_open.h"
 #include "capture/perf_regs.h"
@@ -46,6 +47,7 @@ struct capture_perf {
 	struct perf_clock clock;
 	struct ring_merge merge;
 	struct cgroup_ids *cgroups; /* owned */
+	struct cgroup_namespace cgroup_namespace;
 	struct task_table *tasks; /* owned */
 	struct perf_targets targets;
 	uint32_t cgroup_default; /* this and the next: see struct capture */
@@ -371,6 +373,7 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	stats->nr_throttled = capture->nr_throttled;
 	stats->nr_tasks = tasks.nr_tasks;
 	stats->nr_task_reads = tasks.nr_reads;
+	stats->nr_tasks_outside = tasks.nr_outside;
 	stats->ring_bytes = capture->ring_size.bytes;
 	stats->ring_bytes_wanted = capture->wanted_ring_bytes;
 }
@@ -384,6 +387,7 @@ static void close_perf(struct capture *base)
 	perf_targets_done(&capture->targets);
 	task_table_free(capture->tasks);
 	cgroup_ids_free(capture->cgroups);
+	cgroup_namespace_done(&capture->cgroup_namespace);
 	cleanup_closep(&capture->wake_fd);
 	free(capture->cgroup_slots);
 	free(capture);
@@ -399,14 +403,19 @@ static const struct capture_ops ops = {
 	.get_stats = get_stats,
 };
 
+/* Where our namespace is not found out, tasks are nobody's, and counted. */
 static int set_up_tasks(struct capture_perf *capture, const struct capture_opts *opts)
 {
 	int r = cgroup_ids_new(opts->cgroup_fs, &capture->cgroups);
-	if (r < 0)
+	if (r == 0)
+		r = cgroup_namespace_find(opts->cgroup_fs, opts->proc_fd, opts->cgroup_hierarchy,
+					  &capture->cgroup_namespace);
+	if (r == -ENOMEM)
 		return r;
 	const struct task_table_opts tasks = {
 		.proc_fd = opts->proc_fd,
 		.cgroups = capture->cgroups,
+		.cgroup_namespace = &capture->cgroup_namespace,
 		.cgroup_hierarchy = opts->cgroup_hierarchy,
 		.marks_execs = capture->attr.comm_exec,
 	};

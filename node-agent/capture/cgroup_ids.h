@@ -17,6 +17,7 @@
 #define CGROUP_IDS_MAX 16384
 #define CGROUP_IDS_MAX_DEPTH 24 /* as BPF looks for verdicts */
 #define CGROUP_IDS_NONE UINT32_MAX
+#define CGROUP_IDS_OUTSIDE (UINT32_MAX - 1) /* of what is mounted: no parent's can stand for it */
 
 struct cgroup_fs;
 struct cgroup_ids;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "capture/cgroup_namespace.h"
 #include "capture/proc_cgroup.h"
 #include "process/proc_stat.h"
 
@@ -24,6 +25,7 @@ struct task_table {
 	uint64_t lost_ns; /* what was read before is doubtful */
 	uint64_t nr_refreshes; /* since task_table_begin() */
 	uint64_t nr_reads;
+	uint64_t nr_outside;
 };
 
 int task_table_new(const struct task_table_opts *opts, struct task_table **ret_table)
@@ -133,6 +135,18 @@ static void read_comm(struct task *task, int dir_fd)
 	set_comm(task, text.data);
 }
 
+/* A path as /proc tells it. */
+static uint32_t find_cgroup(struct task_table *table, const char *path, size_t len)
+{
+	_cleanup_(strbuf_done) struct strbuf resolved = strbuf_with_max(FILE_MAX_BYTES);
+
+	if (cgroup_namespace_resolve(table->opts.cgroup_namespace, path, len, &resolved) < 0) {
+		table->nr_outside++;
+		return CGROUP_IDS_OUTSIDE;
+	}
+	return cgroup_ids_get(table->opts.cgroups, strbuf_str(&resolved), resolved.len);
+}
+
 static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);
@@ -143,7 +157,7 @@ static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
 	    proc_cgroup_find(strbuf_str(&text), text.len, table->opts.cgroup_hierarchy, &path,
 			     &len) < 0)
 		return;
-	task->cgroup = cgroup_ids_get(table->opts.cgroups, path, len);
+	task->cgroup = find_cgroup(table, path, len);
 	task->cgroup_generation = cgroup_ids_generation(table->opts.cgroups);
 }
 
@@ -233,5 +247,6 @@ struct task_table_stats task_table_get_stats(const struct task_table *table)
 	return (struct task_table_stats){
 		.nr_tasks = table->set.nr_tasks,
 		.nr_reads = table->nr_reads,
+		.nr_outside = table->nr_outside,
 	};
 }

@@ -22,11 +22,13 @@
 #define TASK_TRUST_NS (UINT64_C(10) * 1000000000)
 #define TASK_REFRESHES 20
 
+struct cgroup_namespace;
 struct task_table;
 
 struct task_table_opts {
 	int proc_fd; /* a directory like /proc; borrowed */
 	struct cgroup_ids *cgroups; /* borrowed */
+	const struct cgroup_namespace *cgroup_namespace; /* borrowed */
 	uint32_t cgroup_hierarchy; /* whose ids are wanted: see proc_cgroup.h */
 	bool marks_execs; /* the kernel does; else each name of a first thread is taken for one */
 };
@@ -34,6 +36,8 @@ struct task_table_opts {
 struct task_table_stats {
 	uint64_t nr_tasks;
 	uint64_t nr_reads; /* of tasks' files in /proc */
+	uint64_t
+		nr_outside; /* of these, with a cgroup outside of what is mounted, whose id is not known */
 };
 
 /* Errors: -ENOMEM. */

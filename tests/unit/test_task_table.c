@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "capture/cgroup_namespace.h"
 #include "k8s/cgroup_fs.h"
 #include "remove_tree.h"
 
@@ -25,6 +26,7 @@ struct fixture {
 	uint64_t now_ns;
 	struct cgroup_fs *fs;
 	struct cgroup_ids *cgroups;
+	struct cgroup_namespace cgroup_namespace;
 	struct task_table *table;
 };
 
@@ -41,8 +43,10 @@ static int set_up(void **state)
 	if (cgroup_fs_open(NULL, &fixture->fs) < 0)
 		return 0;
 	assert_int_equal(cgroup_ids_new(fixture->fs, &fixture->cgroups), 0);
+	assert_int_equal(cgroup_namespace_init(&fixture->cgroup_namespace, "/", "/"), 0);
 	const struct task_table_opts opts = { .proc_fd = fixture->proc_fd,
 					      .cgroups = fixture->cgroups,
+					      .cgroup_namespace = &fixture->cgroup_namespace,
 					      .cgroup_hierarchy = 0,
 					      .marks_execs = true };
 	assert_int_equal(task_table_new(&opts, &fixture->table), 0);
@@ -55,6 +59,7 @@ static int tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	task_table_free(fixture->table);
+	cgroup_namespace_done(&fixture->cgroup_namespace);
 	cgroup_ids_free(fixture->cgroups);
 	cgroup_fs_close(fixture->fs);
 	close(fixture->proc_fd);
@@ -181,6 +186,24 @@ static void what_is_gone_is_known_from_records_and_its_parent(void **state)
 	assert_string_equal(get(fixture, 20, 20)->comm, "");
 }
 
+static void who_is_outside_of_what_is_mounted_is_counted_and_nobodys(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "make", USER_THREAD, 5);
+	put_task(fixture, 20, 20, "cc1", USER_THREAD, 6);
+	put_file(fixture, 20, 20, "cgroup", "0::/../other\n");
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+					       .pid = 20,
+					       .tid = 20,
+					       .parent_pid = 7,
+					       .parent_tid = 7 });
+	assert_int_equal(cgroup_ids_id(fixture->cgroups, get(fixture, 20, 20)->cgroup), 0);
+	assert_int_equal(cgroup_ids_id(fixture->cgroups, get(fixture, 7, 7)->cgroup),
+			 root_id(fixture));
+	assert_int_equal(task_table_get_stats(fixture->table).nr_outside, 1);
+}
+
 static void a_child_has_its_parents_name_until_it_has_its_own(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
@@ -295,6 +318,7 @@ int main(void)
 		CASE(a_task_is_read_once),
 		CASE(kernel_workers_are_called_without_what_they_work_on),
 		CASE(what_is_gone_is_known_from_records_and_its_parent),
+		CASE(who_is_outside_of_what_is_mounted_is_counted_and_nobodys),
 		CASE(a_child_has_its_parents_name_until_it_has_its_own),
 		CASE(exec_has_the_cgroup_read_again),
 		CASE(another_process_with_that_number_is_not_taken_for_it),
