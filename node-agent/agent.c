@@ -72,14 +72,20 @@ static void check_pid_namespace(int proc_fd)
 			 "code of processes is shown as [unknown]");
 }
 
+static void raise_limit(__rlimit_resource_t resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}
+
 static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 {
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_MEMLOCK);
 	agent->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (agent->proc_fd < 0) {
 		strbuf_append_str(reterr_msg, "cannot open /proc");
@@ -223,6 +229,7 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.cgroup_hierarchy = cgroup_fs_hierarchy(agent->cgroup_fs),
 		.stack_copy_bytes = agent->options->stack_copy_bytes,
 		.proc_fd = agent->proc_fd,
+		.sideband_bytes = sideband_ring_bytes(agent->sideband),
 		.cgroup_fs = agent->cgroup_fs,
 		.unwind = unwind_copy,
 		.unwind_data = agent,
@@ -402,16 +409,16 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/* What is sampled faster than it is read is lost: with small rings sooner. */
+/* What is sampled faster than it is read is lost: with small rings sooner. Half of what is wanted does. */
 static void warn_of_small_rings(const struct agent *agent)
 {
 	struct capture_stats stats;
 
 	capture_get_stats(agent->capture, &stats);
-	if (stats.ring_bytes < stats.ring_bytes_wanted)
+	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
 		log_warn("buffers for samples have %llu KB a CPU in place of %llu, as no more "
-			 "memory "
-			 "may be locked: raise kernel.perf_event_mlock_kb, or give CAP_IPC_LOCK",
+			 "memory may be locked, and samples may be lost: give CAP_IPC_LOCK, raise "
+			 "kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
 			 (unsigned long long)stats.ring_bytes / 1024,
 			 (unsigned long long)stats.ring_bytes_wanted / 1024);
 }

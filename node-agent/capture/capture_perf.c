@@ -7,11 +7,7 @@
  *	ring of CPU 1 ─┼▶ ring_merge ─▶ record ─┬▶ task ─▶ task_table, perf_targets
  *	      …       ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
  *
- * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound.
- *
- * Ring sizes: samples are large, and all of them lie in memory that cannot be swapped. A ring has room for what comes in
- * RING_POLLS polling intervals, as far as all rings together stay below RINGS_MAX_BYTES, and for RING_LEAST_SAMPLES in any
- * case. Half a full ring wakes the reader before its time. */
+ * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound. */
 #include "capture/capture_ops.h"
 
 #include "base/cleanup.h"
@@ -22,6 +18,7 @@
 #include "capture/perf_regs.h"
 #include "capture/perf_targets.h"
 #include "capture/ring_merge.h"
+#include "capture/ring_room.h"
 #include "capture/task_table.h"
 
 #include <stdio.h>
@@ -30,11 +27,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <time.h>
-
-#define RING_POLLS 8
-#define RING_LEAST_SAMPLES 3
-#define RINGS_MAX_BYTES (UINT64_C(128) << 20)
-#define SAMPLE_EXTRA_BYTES 1536 /* of a sample, beside the stack: a long call chain, registers */
 
 /* A CPU may take so long to write a record whose time it has taken. */
 #define SETTLE_NS NSEC_PER_MSEC
@@ -85,24 +77,6 @@ static struct perf_event_attr make_attr(const struct capture_opts *opts)
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1, /* of half the ring, as none is given */
 	};
-}
-
-static struct perf_ring_size ring_size(const struct capture_opts *opts)
-{
-	uint64_t sample_bytes = opts->stack_copy_bytes + SAMPLE_EXTRA_BYTES;
-	uint64_t nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-	uint64_t nr_samples = opts->frequency_hz * opts->poll_interval_ns * RING_POLLS /
-			      NSEC_PER_SEC;
-	struct perf_ring_size size = {
-		.bytes = perf_ring_round_bytes(nr_samples * sample_bytes),
-		.least = perf_ring_round_bytes(RING_LEAST_SAMPLES * sample_bytes),
-	};
-
-	while (size.bytes * nr_cpus > RINGS_MAX_BYTES)
-		size.bytes /= 2;
-	if (size.bytes < size.least)
-		size.bytes = size.least;
-	return size;
 }
 
 static int add_ring(struct capture_perf *capture, const struct perf_ring *ring,
@@ -455,6 +429,22 @@ static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
+static void set_ring_size(struct capture_perf *capture, const struct capture_opts *opts)
+{
+	struct ring_limits limits = { .others_bytes = opts->sideband_bytes };
+	const struct ring_load load = {
+		.frequency_hz = opts->frequency_hz,
+		.stack_copy_bytes = opts->stack_copy_bytes,
+		.poll_interval_ns = opts->poll_interval_ns,
+		.nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+
+	capture->ring_size = ring_room_wanted(&load);
+	capture->wanted_ring_bytes = capture->ring_size.bytes;
+	ring_room_read_limits(opts->proc_fd, &limits);
+	ring_room_fit(&limits, &capture->ring_size);
+}
+
 int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		      struct capture **ret_capture)
 {
@@ -468,8 +458,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF };
 	capture->wake_fd = -EBADF;
 	capture->attr = make_attr(opts);
-	capture->ring_size = ring_size(opts);
-	capture->wanted_ring_bytes = capture->ring_size.bytes;
+	set_ring_size(capture, opts);
 	capture->unwind = opts->unwind;
 	capture->unwind_data = opts->unwind_data;
 

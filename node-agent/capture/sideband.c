@@ -130,6 +130,11 @@ int sideband_open(size_t ring_bytes, struct sideband **ret_sideband)
 	return 0;
 }
 
+size_t sideband_ring_bytes(const struct sideband *sideband)
+{
+	return sideband->ring_size.bytes + (size_t)sysconf(_SC_PAGESIZE);
+}
+
 void sideband_close(struct sideband *sideband)
 {
 	if (!sideband)

@@ -39,6 +39,8 @@ struct sideband_stats {
  * Errors: -EACCES or -EPERM without CAP_PERFMON, -ENOMEM, what else perf_event_open()
  * says. */
 int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
+/* Of a CPU's ring, as it was opened: with its first page, what counts as locked. */
+size_t sideband_ring_bytes(const struct sideband *sideband);
 void sideband_close(struct sideband *sideband);
 DEFINE_FREEP(struct sideband, sideband_close)
 
