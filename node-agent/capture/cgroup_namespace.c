@@ -131,7 +131,7 @@ int cgroup_namespace_resolve(const struct cgroup_namespace *namespace, const cha
 	const char *end = path + len;
 	size_t begin = resolved->len;
 
-	if (!namespace->is_known || len == 0 || *path != '/')
+	if (!namespace->is_known || len == 0 || *path != '/' || memchr(path, '\0', len))
 		return -ENOENT;
 	if (len == 1)
 		end = path;
