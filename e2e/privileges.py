@@ -33,7 +33,7 @@ from workloads import Pod, Workload
 NOBODY = 65534
 SIX = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYSLOG")
 READER = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE")
-# What each thread keeps, by its name; ARCHITECTURE.md.
+# What each thread keeps, by its name; ARCHITECTURE.md. With capture by perf nobody keeps BPF.
 THREADS = {
     "flamelet": READER,
     "unwind": ("BPF", "DAC_READ_SEARCH"),
@@ -51,6 +51,7 @@ LOSSES = {
 }
 DOCKER = ("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD",
           "NET_BIND_SERVICE", "NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT")
+LEAST_LOCKED = 65536    # bytes: ulimit -l of kernels before 5.16
 WAIT_SECONDS = 60      # the machine may be busy
 KERNEL_FUNCTION = re.compile(r"^(vfs_read|ksys_read|read_zero|clear_user|rep_stos_alternative)")
 
@@ -203,6 +204,31 @@ def with_the_six(scene, loads):
     return faults + problems + compare(loads, samples, ALL)
 
 
+def by_perf(scene, loads):
+    """The same without BPF programs, with no more: CAP_BPF is there and given up. As little memory may be locked as anywhere,
+    and at the agent's own rate that is enough to be silent."""
+    options = [*agent_options(scene), "--capture=perf", "--frequency", "19"]
+    agent = start_agent(scene, ["prlimit", f"--memlock={LEAST_LOCKED}", *with_capabilities(SIX)], options)
+    wait_until_found(scene, loads, agent.log_path, ALL)
+    faults = check_threads(agent.pid, mask(SIX), without=["BPF"]) + check_workers(agent.pid)
+    samples, problems = end_agent(scene, agent)
+    faults += [f"it warns: {line}" for line in warnings(agent)]
+    return faults + problems + compare(loads, samples, ALL)
+
+
+def short_of_memory(scene, _loads):
+    """Where so many samples come that the rings want more: one warning, with what helps."""
+    log = f"{scene.directory}/short.log"
+    record = host.Process("record", ["prlimit", f"--memlock={LEAST_LOCKED}", *with_capabilities(SIX), scene.binary,
+                                     "record", "--capture=perf", "--frequency", "999", "--duration", "2s",
+                                     "--output", f"{scene.directory}/short.folded"], log)
+    status, text = scene.add(record).child.wait(WAIT_SECONDS), record.log()
+    remedies = ("CAP_IPC_LOCK", "kernel.perf_event_mlock_kb", "--stack-copy")
+    if status != 0 or text.count("level=warn") != 1 or not all(remedy in text for remedy in remedies):
+        return [f"exit status {status}: {text}"]
+    return []
+
+
 def without_one(scene, loads, missing):
     """An optional one: one warning that names it, and just what it says is lost."""
     loss = LOSSES[missing]
@@ -302,12 +328,13 @@ def behind_filters(scene, _loads):
                      if not re.search(pattern, report)]
 
 
-def with_host_pids(scene, name):
-    """ctr has no option for it; what else it made of the options is kept. Returns the file."""
+def with_namespaces(scene, name, more):
+    """With the host's processes, and more namespaces of its own: ctr has no option for it, and what else it made of the options is
+    kept. Returns the file."""
     spec = json.loads(scene.containerd.ctr("containers", "info", name))["Spec"]
     scene.containerd.ctr("containers", "delete", name)
     spec["linux"]["namespaces"] = [entry for entry in spec["linux"]["namespaces"]
-                                   if entry["type"] != "pid"]
+                                   if entry["type"] != "pid"] + [{"type": kind} for kind in more]
     path = f"{scene.directory}/spec.json"
     with open(path, "w", encoding="ascii") as file:
         json.dump(spec, file)
@@ -315,8 +342,17 @@ def with_host_pids(scene, name):
 
 
 def in_a_container(scene, loads):
+    return run_in_a_container(scene, loads, "bpf")
+
+
+def in_a_cgroup_namespace(scene, loads):
+    """As in pods on cgroup v2: /proc tells the cgroups of others as paths out of the agent's own."""
+    return run_in_a_container(scene, loads, "perf", ["cgroup"])
+
+
+def run_in_a_container(scene, loads, capture, namespaces=()):
     """Under the runtime's default seccomp profile, in a root directory of its own that cannot be written to."""
-    root, name = f"{scene.directory}/agent-root", f"agent-{scene.tag}"
+    root, name = f"{scene.directory}/root-{capture}", f"{capture}-{scene.tag}"
     places = {"/usr": "/usr", "/lib": "/lib", "/lib64": "/lib64", "/agent": os.path.dirname(scene.binary),
               "/host/cgroup": host.cgroup_mounts()[1], "/host/log": scene.logs_directory}
     options = [f"--cap-drop=CAP_{name}" for name in DOCKER] + [f"--cap-add=CAP_{name}" for name in SIX]
@@ -329,20 +365,21 @@ def in_a_container(scene, loads):
         "containers", "create", "--read-only", "--seccomp", "--net-host", *options, "--rootfs", root, name,
         f"/agent/{os.path.basename(scene.binary)}", "agent", "--otlp-endpoint",
         scene.collector.endpoint(), "--frequency", "99", "--export-interval", "2s", "--cgroup-root",
-        "/host/cgroup", "--pod-logs", "/host/log")
-    spec = with_host_pids(scene, name)
-    scene.containerd.ctr("run", "--detach", "--log-uri", f"file://{scene.directory}/container.log",
+        "/host/cgroup", "--pod-logs", "/host/log", f"--capture={capture}")
+    spec = with_namespaces(scene, name, namespaces)
+    log_path = f"{scene.directory}/{name}.log"
+    scene.containerd.ctr("run", "--detach", "--log-uri", f"file://{log_path}",
                          "--config", spec, "--rootfs", name)
-    wait_until_found(scene, loads, f"{scene.directory}/container.log", ALL)
+    wait_until_found(scene, loads, log_path, ALL)
     tasks = scene.containerd.ctr("tasks", "list")
     pid = re.search(rf"^{name}\s+(\d+)", tasks, re.MULTILINE)[1]
-    faults = check_threads(pid, mask(SIX))
+    faults = check_threads(pid, mask(SIX), without=["BPF"] if capture == "perf" else [])
     if status_of(f"/proc/{pid}").get("Seccomp") != 2:
         faults.append("it runs without a seccomp filter")
     scene.containerd.signal(name, "SIGTERM")
     host.wait_until("the agent in the container ends", lambda: not host.read_text(f"/proc/{pid}/maps"),
                     WAIT_SECONDS)
-    log = host.read_text(f"{scene.directory}/container.log")
+    log = host.read_text(log_path)
     faults += [f"it warns: {line}" for line in log.splitlines() if "level=info" not in line]
     return faults + compare(loads, scene.collector.finish_output(), ALL)
 
@@ -434,8 +471,8 @@ def leaves_no_core(scene, _loads):
     return [f"it leaves {name}" for name in os.listdir(directory)]
 
 
-CASES = (with_the_six, in_a_container, of_another_user, as_plain_root, without_root, behind_filters,
-         without_bpf, leaves_no_core)
+CASES = (with_the_six, by_perf, in_a_container, in_a_cgroup_namespace, short_of_memory, of_another_user,
+         as_plain_root, without_root, behind_filters, without_bpf, leaves_no_core)
 
 
 def run_cases(scene, loads):
