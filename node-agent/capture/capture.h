@@ -53,7 +53,7 @@ struct capture_opts {
 	uint32_t stack_copy_bytes; /* of the user stack, for each sample; a multiple of 8 */
 	int proc_fd; /* a directory like /proc, in the pid namespace of the host */
 	size_t sideband_bytes; /* each CPU's memory for the sideband, which counts as the rings do */
-	const struct cgroup_fs *cgroup_fs;
+	const struct cgroup_fs *cgroup_fs; /* NULL: tasks are nobody's */
 	/* Unwinds the user stack of `event` from a copy: fills nr_user, the user frames and unwind_result. Called in time
 	 * order, during capture_poll(), for samples that are wanted. NULL: there are no user frames. */
 	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);

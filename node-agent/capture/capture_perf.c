@@ -381,7 +381,7 @@ static const struct capture_ops ops = {
 static int set_up_tasks(struct capture_perf *capture, const struct capture_opts *opts)
 {
 	int r = cgroup_ids_new(opts->cgroup_fs, &capture->cgroups);
-	if (r == 0)
+	if (r == 0 && opts->cgroup_fs)
 		r = cgroup_namespace_find(opts->cgroup_fs, opts->proc_fd, opts->cgroup_hierarchy,
 					  &capture->cgroup_namespace);
 	if (r == -ENOMEM)
