@@ -25,6 +25,7 @@ struct task {
 		read_ns; /* when /proc was asked; 0: never, or not since something happened to it */
 	bool is_kernel_thread; /* as far as /proc was asked */
 	bool has_comm;
+	bool has_ended; /* as a record told; it may still be sampled while it gives its memory back */
 	char comm[TASK_COMM_LEN];
 };
 

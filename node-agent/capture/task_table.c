@@ -84,7 +84,8 @@ static void handle_fork(struct task_table *table, const struct sample_record *re
 	child->cgroup_generation = parent->cgroup_generation;
 }
 
-/* What calls exec() may have been moved just before, as containers are. */
+/* What calls exec() may have been moved just before, as containers are. When a thread other than the first does, it goes on
+ * under the number of the first, whose end was told. */
 static void handle_comm(struct task_table *table, const struct sample_record *record)
 {
 	struct task *task = task_set_take(&table->set, record->pid, record->tid);
@@ -92,8 +93,18 @@ static void handle_comm(struct task_table *table, const struct sample_record *re
 	if (!task)
 		return;
 	set_comm(task, record->comm);
+	task->has_ended = false;
 	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid)
 		task->read_ns = 0;
+}
+
+/* Newer kernels tell of an end before the memory is given back, which takes time and is sampled. */
+static void handle_exit(struct task_table *table, const struct sample_record *record)
+{
+	struct task *task = task_set_find(&table->set, record->tid);
+
+	if (task && task->pid == record->pid)
+		task->has_ended = true;
 }
 
 void task_table_handle(struct task_table *table, const struct sample_record *record)
@@ -106,7 +117,7 @@ void task_table_handle(struct task_table *table, const struct sample_record *rec
 		handle_comm(table, record);
 		break;
 	case SAMPLE_RECORD_EXIT:
-		task_set_remove(&table->set, task_set_find(&table->set, record->tid));
+		handle_exit(table, record);
 		break;
 	case SAMPLE_RECORD_LOST:
 		table->lost_ns = table->now_ns;
@@ -199,7 +210,8 @@ static bool must_read(struct task_table *table, const struct task *task)
 {
 	if (task->read_ns == 0 || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
 		return true;
-	if (task->read_ns >= table->lost_ns && table->now_ns < task->read_ns + TASK_TRUST_NS)
+	if (task->read_ns >= table->lost_ns &&
+	    (task->has_ended || table->now_ns < task->read_ns + TASK_TRUST_NS))
 		return false;
 	return table->nr_refreshes++ < TASK_REFRESHES;
 }

@@ -5,7 +5,7 @@
  *	- once for each thread that is sampled, and once more when it has called exec()
  *	- again after TASK_TRUST_NS while it is sampled, as a task can be moved to another cgroup, TASK_REFRESHES a poll at most
  *
- * What lived for so short that /proc does not know it has its parent's cgroup, and the name that the records tell. Belongs to
+ * What has ended stays until its number is another's, or there is no room for it. What lived for so short that /proc does not know it has its parent's cgroup, and the name that the records tell. Belongs to
  * one thread. */
 #ifndef CAPTURE_TASK_TABLE_H
 #define CAPTURE_TASK_TABLE_H
@@ -34,7 +34,7 @@ struct task_table_opts {
 };
 
 struct task_table_stats {
-	uint64_t nr_tasks;
+	uint64_t nr_tasks; /* that live, or ended not long ago */
 	uint64_t nr_reads; /* of tasks' files in /proc */
 	uint64_t
 		nr_outside; /* of these, with a cgroup outside of what is mounted, whose id is not known */

@@ -182,7 +182,25 @@ static void what_is_gone_is_known_from_records_and_its_parent(void **state)
 	assert_string_equal(task->comm, "cc1-of-a-long-n");
 	assert_int_equal(cgroup_ids_id(fixture->cgroups, task->cgroup), root_id(fixture));
 	assert_int_equal(task->start_ns, 0);
+}
+
+static void what_has_ended_is_known_until_its_number_is_anothers(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+	const struct sample_record fork = {
+		.kind = SAMPLE_RECORD_FORK, .pid = 20, .tid = 20, .parent_pid = 6, .parent_tid = 6
+	};
+
+	put_task(fixture, 20, 20, "make", USER_THREAD, 5);
+	get(fixture, 20, 20);
+	remove_tree(fixture->dir);
 	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_EXIT, .pid = 20, .tid = 20 });
+	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
+	const struct task *task = get(fixture, 20, 20);
+	assert_string_equal(task->comm, "make");
+	assert_int_equal(cgroup_ids_id(fixture->cgroups, task->cgroup), root_id(fixture));
+	assert_int_equal(nr_reads(fixture), 1);
+	tell(fixture, &fork);
 	assert_string_equal(get(fixture, 20, 20)->comm, "");
 }
 
@@ -319,6 +337,7 @@ int main(void)
 		CASE(kernel_workers_are_called_without_what_they_work_on),
 		CASE(what_is_gone_is_known_from_records_and_its_parent),
 		CASE(who_is_outside_of_what_is_mounted_is_counted_and_nobodys),
+		CASE(what_has_ended_is_known_until_its_number_is_anothers),
 		CASE(a_child_has_its_parents_name_until_it_has_its_own),
 		CASE(exec_has_the_cgroup_read_again),
 		CASE(another_process_with_that_number_is_not_taken_for_it),
