@@ -10,6 +10,7 @@
 #include "k8s/cgroup_fs.h"
 #include "k8s/kubelet.h"
 #include "k8s/pod_index.h"
+#include "process/host_pids.h"
 #include "target.h"
 #include "unwind/local_unwinder.h"
 

@@ -20,6 +20,7 @@
 #include "capture/ring_merge.h"
 #include "capture/ring_room.h"
 #include "capture/task_table.h"
+#include "process/host_pids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct capture_perf {
 	struct cgroup_namespace cgroup_namespace;
 	struct task_table *tasks; /* owned */
 	struct perf_targets targets;
+	bool include_idle;
 	uint32_t cgroup_default; /* this and the next: see struct capture */
 	uint64_t *cgroup_slots; /* owned */
 	int wake_fd; /* owned; epoll(7) over all rings */
@@ -140,16 +142,38 @@ static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *ta
 	return verdict == CGROUP_WANTED;
 }
 
-/* The thread itself: names, process, cgroup. An idle CPU's is the kernel's and has no entry in /proc. */
+static bool ids_are_wanted(struct capture_perf *capture, const struct sample_record *record)
+{
+	if (perf_targets_want_ids(&capture->targets, record->pid, record->tid))
+		return true;
+	count(capture, STAT_FILTERED);
+	return false;
+}
+
+static bool names_are_wanted(struct capture_perf *capture)
+{
+	if (perf_targets_want_comms(&capture->targets, &capture->event))
+		return true;
+	count(capture, STAT_FILTERED);
+	return false;
+}
+
+/* As below. An idle CPU's thread is the kernel's, in the root, and has no entry in /proc. */
 static bool describe_idle(struct capture_perf *capture, const struct sample_record *record)
 {
 	struct sample_event *event = &capture->event;
 
+	if (!capture->include_idle) {
+		count(capture, STAT_IDLE);
+		return false;
+	}
+	const struct task idle = { .cgroup = cgroup_ids_get(capture->cgroups, "/", 1) };
+	if (!cgroup_is_wanted(capture, &idle) || !ids_are_wanted(capture, record))
+		return false;
 	snprintf(event->thread_comm, sizeof(event->thread_comm), "swapper/%u", record->cpu);
 	memcpy(event->process_comm, event->thread_comm, sizeof(event->process_comm));
-	event->cgroup_id = cgroup_ids_id(capture->cgroups,
-					 cgroup_ids_get(capture->cgroups, "/", 1));
-	return true;
+	event->cgroup_id = cgroup_ids_id(capture->cgroups, idle.cgroup);
+	return names_are_wanted(capture);
 }
 
 /* Whether the sample is wanted, as far as /proc must be asked to say so; fills in whose it is. */
@@ -163,12 +187,8 @@ static bool describe_task(struct capture_perf *capture, const struct sample_reco
 		count(capture, STAT_NO_SCRATCH);
 		return false;
 	}
-	if (!cgroup_is_wanted(capture, task))
+	if (!cgroup_is_wanted(capture, task) || !ids_are_wanted(capture, record))
 		return false;
-	if (!perf_targets_want_ids(&capture->targets, record->pid, record->tid)) {
-		count(capture, STAT_FILTERED);
-		return false;
-	}
 	event->cgroup_id = cgroup_ids_id(capture->cgroups, task->cgroup);
 	memcpy(event->thread_comm, task->comm, sizeof(event->thread_comm));
 	if (task->is_kernel_thread)
@@ -179,11 +199,7 @@ static bool describe_task(struct capture_perf *capture, const struct sample_reco
 		event->start_ns = task->start_ns;
 		memcpy(event->process_comm, task->comm, sizeof(event->process_comm));
 	}
-	if (!perf_targets_want_comms(&capture->targets, event)) {
-		count(capture, STAT_FILTERED);
-		return false;
-	}
-	return true;
+	return names_are_wanted(capture);
 }
 
 static void add_kernel_frames(struct capture_perf *capture, const struct sample_record *record)
@@ -235,27 +251,28 @@ static void hand_out(struct capture_perf *capture, const struct sample_record *r
 	capture->handle(event, capture->handle_data);
 }
 
-/* A process that has been reaped, or is of a pid namespace that we cannot see, has no number. */
-static uint32_t visible_id(uint32_t id)
+/* What has been reaped already has -1: it is nobody's. */
+static bool has_number(const struct sample_record *record)
 {
-	return id <= INT32_MAX ? id : 0;
+	return record->pid <= INT32_MAX && record->tid <= INT32_MAX;
 }
 
 static void handle_sample(struct capture_perf *capture, const struct sample_record *record)
 {
 	struct sample_event *event = &capture->event;
 
-	memset(event, 0, offsetof(struct sample_event, frames));
-	event->time_ns = record->time_ns;
-	event->pid = visible_id(record->pid);
-	event->tid = visible_id(record->tid);
-	event->cpu = record->cpu;
-	event->in_user = record->in_user;
-	if (capture->cgroup_default == CGROUP_UNFILTERED &&
-	    !perf_targets_want_ids(&capture->targets, record->pid, record->tid)) {
+	if (!has_number(record)) {
 		count(capture, STAT_FILTERED);
 		return;
 	}
+	memset(event, 0, offsetof(struct sample_event, frames));
+	event->time_ns = record->time_ns;
+	event->pid = record->pid;
+	event->tid = record->tid;
+	event->cpu = record->cpu;
+	event->in_user = record->in_user;
+	if (capture->cgroup_default == CGROUP_UNFILTERED && !ids_are_wanted(capture, record))
+		return;
 	bool is_wanted = event->tid == 0 ? describe_idle(capture, record)
 					 : describe_task(capture, record);
 	if (is_wanted)
@@ -445,11 +462,25 @@ static void set_ring_size(struct capture_perf *capture, const struct capture_opt
 	ring_room_fit(&limits, &capture->ring_size);
 }
 
+/* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
+static bool is_in_host_pids(int proc_fd)
+{
+	char target[64] = "";
+
+	return readlinkat(proc_fd, "self/ns/pid", target, sizeof(target) - 1) <= 0 ||
+	       strcmp(target, HOST_PID_NAMESPACE) == 0;
+}
+
 int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		      struct capture **ret_capture)
 {
-	struct capture_perf *capture = calloc(1, sizeof(*capture));
+	if (!is_in_host_pids(opts->proc_fd)) {
+		strbuf_append_str(reterr_msg, "capture by perf needs the host's pid namespace "
+					      "(hostPID: true, --pid=host)");
+		return -EOPNOTSUPP;
+	}
 
+	struct capture_perf *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return -ENOMEM;
 	_cleanup_(capture_closep) struct capture *base = &capture->base;
@@ -459,6 +490,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	capture->wake_fd = -EBADF;
 	capture->attr = make_attr(opts);
 	set_ring_size(capture, opts);
+	capture->include_idle = opts->include_idle;
 	capture->unwind = opts->unwind;
 	capture->unwind_data = opts->unwind_data;
 

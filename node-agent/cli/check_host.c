@@ -6,6 +6,7 @@
 #include "cli/doctor.h"
 #include "cli/doctor_files.h"
 #include "cli/privileges.h"
+#include "process/host_pids.h"
 
 #include <inttypes.h>
 #include <limits.h>

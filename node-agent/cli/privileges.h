@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What /proc/self/ns/pid of a process of the host points to: PROC_PID_INIT_INO of the kernel. */
-#define HOST_PID_NAMESPACE "pid:[4026531836]"
-
 struct capability {
 	const char *name; /* without CAP_, as Kubernetes writes it */
 	uint64_t set; /* with nothing else in it */
