@@ -79,6 +79,7 @@ struct capture_stats {
 	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */
 	uint64_t ring_bytes; /* by perf: of each CPU, */
 	uint64_t ring_bytes_wanted; /* and what it would be if enough memory could be locked */
+	uint64_t nr_targets_refused; /* by perf: children of targets, over the limit of them */
 	uint64_t nr_tasks; /* by perf: threads and processes that are known, also of late */
 	uint64_t nr_task_reads; /* by perf: of their files in /proc */
 	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside of what is mounted */

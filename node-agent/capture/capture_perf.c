@@ -279,6 +279,16 @@ static void handle_sample(struct capture_perf *capture, const struct sample_reco
 		hand_out(capture, record);
 }
 
+static void update_targets(struct perf_targets *targets, const struct sample_record *record)
+{
+	if (record->kind == SAMPLE_RECORD_FORK)
+		perf_targets_fork(targets, record->parent_pid, record->pid, record->time_ns);
+	else if (record->kind == SAMPLE_RECORD_EXIT && record->pid == record->tid)
+		perf_targets_exit(targets, record->pid);
+	else if (record->kind == SAMPLE_RECORD_COMM && record->is_exec)
+		perf_targets_exec(targets, record->pid);
+}
+
 static void handle_record(struct capture_perf *capture, const void *bytes, size_t len)
 {
 	struct sample_record record;
@@ -297,8 +307,7 @@ static void handle_record(struct capture_perf *capture, const void *bytes, size_
 		capture->counts[STAT_RING_FULL] += record.nr_lost;
 	if (record.kind == SAMPLE_RECORD_THROTTLE)
 		capture->nr_throttled++;
-	if (record.kind == SAMPLE_RECORD_FORK)
-		perf_targets_fork(&capture->targets, record.parent_pid, record.pid);
+	update_targets(&capture->targets, &record);
 	task_table_handle(capture->tasks, &record);
 }
 
@@ -350,7 +359,10 @@ static int get_wake_fd(const struct capture *base)
 
 static int add_pid(struct capture *base, uint32_t pid)
 {
-	return perf_targets_add_pid(&((struct capture_perf *)base)->targets, pid);
+	struct perf_targets *targets = &((struct capture_perf *)base)->targets;
+
+	targets->asked_ns = clock_mono_ns();
+	return perf_targets_add_pid(targets, pid);
 }
 
 static void get_stats(const struct capture *base, struct capture_stats *stats)
@@ -362,6 +374,7 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	stats->nr_bad_records = capture->nr_bad_records + capture->merge.nr_bad;
 	stats->nr_cgroups = capture->nr_cgroups;
 	stats->nr_throttled = capture->nr_throttled;
+	stats->nr_targets_refused = capture->targets.nr_refused;
 	stats->nr_tasks = tasks.nr_tasks;
 	stats->nr_task_reads = tasks.nr_reads;
 	stats->nr_tasks_outside = tasks.nr_outside;

@@ -21,11 +21,14 @@ struct number_set {
 
 struct perf_targets {
 	struct number_set pids;
+	struct number_set ended; /* of pids: they make room when there are too many */
 	struct number_set tids;
 	const char *const *comms; /* borrowed */
 	size_t nr_comms;
 	bool filter_by_pid;
 	bool follow_forks;
+	uint64_t asked_ns; /* when a process was last asked for: its own FORK may come after that */
+	uint64_t nr_refused; /* children that found no room */
 };
 
 /* Names are borrowed from the options. Errors: -ENOSPC too many, -ENOMEM. */
@@ -35,8 +38,17 @@ void perf_targets_done(struct perf_targets *targets);
 /* Errors: as above. */
 int perf_targets_add_pid(struct perf_targets *targets, uint32_t pid) must_check;
 
-/* The process has a child, which is wanted where forks are followed. When there are too many already it is not. */
-void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32_t pid);
+/* The process has a child, which is wanted where forks are followed, if the process is; when there are too many already it
+ * is not, which is counted. Who had the child's number before `time_ns` is forgotten. */
+void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32_t pid,
+		       uint64_t time_ns);
+
+/* The first thread of the process has ended. It stays wanted until its number is another's, or room is needed: it is still
+ * sampled while it gives its memory back, and other threads may go on. */
+void perf_targets_exit(struct perf_targets *targets, uint32_t pid);
+
+/* It lives on under a new name: exec() in a thread ends the first one. */
+void perf_targets_exec(struct perf_targets *targets, uint32_t pid);
 
 bool perf_targets_want_ids(const struct perf_targets *targets, uint32_t pid, uint32_t tid);
 
