@@ -29,8 +29,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-/* A CPU may take so long to write a record whose time it has taken. */
-#define SETTLE_NS NSEC_PER_MSEC
+/* A CPU may take so long to write a record whose time it has taken: one of a guest is not always running. */
+#define SETTLE_NS (20 * NSEC_PER_MSEC)
 
 struct capture_perf {
 	struct capture base;

@@ -46,6 +46,17 @@ void task_set_remove(struct task_set *set, struct task *task)
 	set->nr_tasks--;
 }
 
+void task_set_renew(struct task *task)
+{
+	*task = (struct task){
+		.link = task->link,
+		.tid = task->tid,
+		.pid = task->pid,
+		.cgroup = CGROUP_IDS_NONE,
+		.must_read = true,
+	};
+}
+
 static struct task *add(struct task_set *set, uint32_t pid, uint32_t tid)
 {
 	if (set->nr_rows == set->max_tasks && TAILQ_EMPTY(&set->unused))
@@ -61,7 +72,9 @@ static struct task *add(struct task_set *set, uint32_t pid, uint32_t tid)
 		set->nr_rows++;
 	else
 		TAILQ_REMOVE(&set->unused, task, link);
-	*task = (struct task){ .tid = tid, .pid = pid, .cgroup = CGROUP_IDS_NONE };
+	task->tid = tid;
+	task->pid = pid;
+	task_set_renew(task);
 	TAILQ_INSERT_TAIL(&set->used, task, link);
 	set->nr_tasks++;
 	return task;

@@ -21,8 +21,10 @@ struct task {
 	uint32_t cgroup; /* see cgroup_ids.h, of this generation: */
 	uint64_t cgroup_generation;
 	uint64_t start_ns; /* of a process, since boot; 0: not known */
-	uint64_t
-		read_ns; /* when /proc was asked; 0: never, or not since something happened to it */
+	uint64_t read_ns; /* when /proc was asked */
+	uint64_t since_ns; /* of the first record or sample of it; 0: the row is new */
+	uint64_t nr_losses; /* of the table, when name and cgroup were told or read */
+	bool must_read; /* /proc was not asked yet, or not since something happened to it */
 	bool is_kernel_thread; /* as far as /proc was asked */
 	bool has_comm;
 	bool has_ended; /* as a record told; it may still be sampled while it gives its memory back */
@@ -51,6 +53,9 @@ struct task *task_set_find(const struct task_set *set, uint32_t tid);
 /* The entry of a thread, new and empty when it is not there or is of another process. When full, the least recently used one
  * makes room: other entries may not be valid after this. NULL without memory. */
 struct task *task_set_take(struct task_set *set, uint32_t pid, uint32_t tid);
+
+/* Empties an entry, which is another thread's by now. */
+void task_set_renew(struct task *task);
 
 /* NULL is fine. */
 void task_set_remove(struct task_set *set, struct task *task);

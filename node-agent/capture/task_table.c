@@ -22,7 +22,7 @@ struct task_table {
 	uint64_t now_ns;
 	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	uint64_t tick_ns; /* of times in /proc */
-	uint64_t lost_ns; /* what was read before is doubtful */
+	uint64_t nr_losses; /* what was told or read before the last one is doubtful */
 	uint64_t nr_refreshes; /* since task_table_begin() */
 	uint64_t nr_reads;
 	uint64_t nr_outside;
@@ -57,6 +57,18 @@ void task_table_begin(struct task_table *table, uint64_t now_ns)
 	table->nr_refreshes = 0;
 }
 
+/* As task_set_take(), of a record or sample of that time. */
+static struct task *take(struct task_table *table, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct task *task = task_set_take(&table->set, pid, tid);
+
+	if (task && task->since_ns == 0) {
+		task->since_ns = time_ns;
+		task->nr_losses = table->nr_losses;
+	}
+	return task;
+}
+
 static void set_comm(struct task *task, const char *comm)
 {
 	memset(task->comm, 0, sizeof(task->comm));
@@ -64,13 +76,27 @@ static void set_comm(struct task *task, const char *comm)
 	task->has_comm = true;
 }
 
+static void take_cgroup(struct task *task, const struct task *from)
+{
+	task->cgroup = from->cgroup;
+	task->cgroup_generation = from->cgroup_generation;
+}
+
+/* A CPU may be held up before it hands a record out, while samples of the child come from another. */
+static bool is_of_late_record(const struct task *child, const struct sample_record *record)
+{
+	return child && child->pid == record->pid && child->since_ns >= record->time_ns &&
+	       child->since_ns > 0;
+}
+
 /* A child has its parent's name, and its cgroup until /proc says otherwise. */
 static void handle_fork(struct task_table *table, const struct sample_record *record)
 {
 	struct task *child = task_set_find(&table->set, record->tid);
 
-	task_set_remove(&table->set, child);
-	child = task_set_take(&table->set, record->pid, record->tid);
+	if (!is_of_late_record(child, record))
+		task_set_remove(&table->set, child);
+	child = take(table, record->pid, record->tid, record->time_ns);
 	if (!child)
 		return;
 	child->parent_pid = record->parent_pid;
@@ -78,24 +104,26 @@ static void handle_fork(struct task_table *table, const struct sample_record *re
 	const struct task *parent = task_set_find(&table->set, record->parent_tid);
 	if (!parent)
 		return;
-	if (parent->has_comm)
+	if (parent->has_comm && !child->has_comm)
 		set_comm(child, parent->comm);
-	child->cgroup = parent->cgroup;
-	child->cgroup_generation = parent->cgroup_generation;
+	if (child->cgroup == CGROUP_IDS_NONE)
+		take_cgroup(child, parent);
 }
 
 /* What calls exec() may have been moved just before, as containers are. When a thread other than the first does, it goes on
  * under the number of the first, whose end was told. */
 static void handle_comm(struct task_table *table, const struct sample_record *record)
 {
-	struct task *task = task_set_take(&table->set, record->pid, record->tid);
+	struct task *task = take(table, record->pid, record->tid, record->time_ns);
 
 	if (!task)
 		return;
 	set_comm(task, record->comm);
 	task->has_ended = false;
-	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid)
-		task->read_ns = 0;
+	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid) {
+		task->must_read = true;
+		task->nr_losses = table->nr_losses;
+	}
 }
 
 /* Newer kernels tell of an end before the memory is given back, which takes time and is sampled. */
@@ -120,7 +148,7 @@ void task_table_handle(struct task_table *table, const struct sample_record *rec
 		handle_exit(table, record);
 		break;
 	case SAMPLE_RECORD_LOST:
-		table->lost_ns = table->now_ns;
+		table->nr_losses++;
 		break;
 	default:
 		break;
@@ -180,7 +208,13 @@ static bool was_there(const struct task_table *table, const struct proc_stat *st
 	       time_ns + table->boot_offset_ns + table->tick_ns;
 }
 
-/* The directory stands for one task, whoever gets its number later. Of a process it is that of its first thread. */
+static bool is_doubtful(const struct task_table *table, const struct task *task)
+{
+	return task->nr_losses != table->nr_losses;
+}
+
+/* The name that the records told is not overwritten by what /proc says of a new task, or after exec(): that may be of later
+ * than the sample. The directory stands for one task, whoever gets its number later. Of a process it is that of its first thread. */
 static void read_task(struct task_table *table, struct task *task, uint64_t time_ns)
 {
 	struct proc_stat stat;
@@ -192,9 +226,12 @@ static void read_task(struct task_table *table, struct task *task, uint64_t time
 					    O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0 || proc_stat_read_at(dir_fd, &stat) < 0 || !was_there(table, &stat, time_ns))
 		return;
-	task->start_ns = stat.start_ticks * table->tick_ns;
+	uint64_t start_ns = stat.start_ticks * table->tick_ns;
+	if (task->start_ns != 0 && task->start_ns != start_ns)
+		task_set_renew(task);
+	task->start_ns = start_ns;
 	task->is_kernel_thread = proc_stat_is_kernel_thread(&stat);
-	if (!task->has_comm || task->read_ns < table->lost_ns)
+	if (!task->has_comm || !task->must_read || is_doubtful(table, task))
 		read_comm(task, dir_fd);
 	read_cgroup(table, task, dir_fd);
 }
@@ -208,9 +245,9 @@ static bool has_cgroup(const struct task_table *table, const struct task *task)
 /* Whether /proc is to be asked now. */
 static bool must_read(struct task_table *table, const struct task *task)
 {
-	if (task->read_ns == 0 || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
+	if (task->must_read || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
 		return true;
-	if (task->read_ns >= table->lost_ns &&
+	if (!is_doubtful(table, task) &&
 	    (task->has_ended || table->now_ns < task->read_ns + TASK_TRUST_NS))
 		return false;
 	return table->nr_refreshes++ < TASK_REFRESHES;
@@ -222,6 +259,9 @@ static void refresh(struct task_table *table, struct task *task, uint64_t time_n
 		return;
 	read_task(table, task, time_ns);
 	task->read_ns = table->now_ns;
+	task->since_ns = task->since_ns ? task->since_ns : time_ns;
+	task->nr_losses = table->nr_losses;
+	task->must_read = false;
 }
 
 /* Of a task that was gone before it could be asked: where those were that made it. */
@@ -232,19 +272,18 @@ static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t
 	for (int i = 0; i < MAX_ANCESTORS && !has_cgroup(table, task); i++) {
 		if (ancestor->parent_tid == 0)
 			return;
-		ancestor = task_set_take(&table->set, ancestor->parent_pid, ancestor->parent_tid);
+		ancestor = take(table, ancestor->parent_pid, ancestor->parent_tid, time_ns);
 		if (!ancestor)
 			return;
 		refresh(table, ancestor, time_ns);
-		task->cgroup = ancestor->cgroup;
-		task->cgroup_generation = ancestor->cgroup_generation;
+		take_cgroup(task, ancestor);
 	}
 }
 
 const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
 				  uint64_t time_ns)
 {
-	struct task *task = task_set_take(&table->set, pid, tid);
+	struct task *task = take(table, pid, tid, time_ns);
 
 	if (!task)
 		return NULL;

@@ -187,9 +187,12 @@ static void what_is_gone_is_known_from_records_and_its_parent(void **state)
 static void what_has_ended_is_known_until_its_number_is_anothers(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
-	const struct sample_record fork = {
-		.kind = SAMPLE_RECORD_FORK, .pid = 20, .tid = 20, .parent_pid = 6, .parent_tid = 6
-	};
+	const struct sample_record fork = { .kind = SAMPLE_RECORD_FORK,
+					    .pid = 20,
+					    .tid = 20,
+					    .parent_pid = 6,
+					    .parent_tid = 6,
+					    .time_ns = UINT64_MAX };
 
 	put_task(fixture, 20, 20, "make", USER_THREAD, 5);
 	get(fixture, 20, 20);
@@ -314,6 +317,63 @@ static void names_are_doubtful_when_records_were_lost(void **state)
 	assert_string_equal(get(fixture, 7, 7)->comm, "after");
 }
 
+static void told_names_stand_after_a_loss_until_the_next_reading(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
+	get(fixture, 7, 7);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_LOST, .nr_lost = 1 });
+	get(fixture, 7, 7);
+	put_task(fixture, 30, 30, "later", USER_THREAD, 5);
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+					       .pid = 30,
+					       .tid = 30,
+					       .parent_pid = 7,
+					       .parent_tid = 7,
+					       .time_ns = fixture->now_ns });
+	assert_string_equal(get(fixture, 30, 30)->comm, "sh");
+	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
+	assert_string_equal(get(fixture, 30, 30)->comm, "later");
+}
+
+static void a_thread_that_started_at_another_time_is_another(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "kworker/0:1-x", KERNEL_THREAD, 5);
+	assert_true(get(fixture, 7, 7)->is_kernel_thread);
+	put_task(fixture, 7, 7, "other", USER_THREAD, 6);
+	put_file(fixture, 7, 7, "cgroup", "");
+	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
+	const struct task *task = get(fixture, 7, 7);
+	assert_string_equal(task->comm, "other");
+	assert_false(task->is_kernel_thread);
+	assert_int_equal(task->cgroup, CGROUP_IDS_NONE);
+}
+
+static void a_fork_that_is_told_late_leaves_the_child_as_it_is(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+	struct sample_record fork = { .kind = SAMPLE_RECORD_FORK,
+				      .pid = 30,
+				      .tid = 30,
+				      .parent_pid = 7,
+				      .parent_tid = 7,
+				      .time_ns = fixture->now_ns - 1 };
+
+	put_task(fixture, 30, 30, "child", USER_THREAD, 5);
+	get(fixture, 30, 30);
+	remove_tree(fixture->dir);
+	tell(fixture, &fork);
+	const struct task *task = get(fixture, 30, 30);
+	assert_string_equal(task->comm, "child");
+	assert_int_equal(task->parent_pid, 7);
+	fork.time_ns = fixture->now_ns + 1;
+	tell(fixture, &fork);
+	assert_string_equal(get(fixture, 30, 30)->comm, "");
+}
+
 static void the_table_is_bounded(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
@@ -344,6 +404,9 @@ int main(void)
 		CASE(a_thread_number_of_another_process_is_another_thread),
 		CASE(a_poll_looks_at_few_tasks_again),
 		CASE(names_are_doubtful_when_records_were_lost),
+		CASE(told_names_stand_after_a_loss_until_the_next_reading),
+		CASE(a_thread_that_started_at_another_time_is_another),
+		CASE(a_fork_that_is_told_late_leaves_the_child_as_it_is),
 		CASE(the_table_is_bounded),
 	};
 
