@@ -126,7 +126,7 @@ static void count(struct capture_perf *capture, uint32_t stat)
 	capture->counts[stat]++;
 }
 
-/* Counts the sample when it is not wanted. */
+/* Counts the sample when it is not wanted. An assumption does not get a sample past an exclusion. */
 static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *task)
 {
 	enum cgroup_verdict fallback = capture->cgroup_default;
@@ -135,6 +135,8 @@ static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *ta
 		return true;
 	enum cgroup_verdict verdict = cgroup_ids_verdict(capture->cgroups, task->cgroup,
 							 &capture->base.verdicts, fallback);
+	if (verdict == CGROUP_WANTED && task->cgroup_is_assumed)
+		verdict = CGROUP_UNDECIDED;
 	if (verdict == CGROUP_EXCLUDED)
 		count(capture, STAT_EXCLUDED);
 	else if (verdict != CGROUP_WANTED)

@@ -20,6 +20,8 @@ struct task {
 	uint32_t parent_tid;
 	uint32_t cgroup; /* see cgroup_ids.h, of this generation: */
 	uint64_t cgroup_generation;
+	bool cgroup_is_assumed; /* of its parent, or before exec(): /proc did not say so */
+	bool cgroup_is_refused; /* /proc named one that cgroup_ids.h does not take */
 	uint64_t start_ns; /* of a process, since boot; 0: not known */
 	uint64_t read_ns; /* when /proc was asked */
 	uint64_t since_ns; /* of the first record or sample of it; 0: the row is new */

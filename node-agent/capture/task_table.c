@@ -76,8 +76,10 @@ static void set_comm(struct task *task, const char *comm)
 	task->has_comm = true;
 }
 
+/* The threads of a process are moved together. */
 static void take_cgroup(struct task *task, const struct task *from)
 {
+	task->cgroup_is_assumed = from->cgroup_is_assumed || from->pid != task->pid;
 	task->cgroup = from->cgroup;
 	task->cgroup_generation = from->cgroup_generation;
 }
@@ -122,6 +124,7 @@ static void handle_comm(struct task_table *table, const struct sample_record *re
 	task->has_ended = false;
 	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid) {
 		task->must_read = true;
+		task->cgroup_is_assumed = true;
 		task->nr_losses = table->nr_losses;
 	}
 }
@@ -198,6 +201,8 @@ static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
 		return;
 	task->cgroup = find_cgroup(table, path, len);
 	task->cgroup_generation = cgroup_ids_generation(table->opts.cgroups);
+	task->cgroup_is_assumed = false;
+	task->cgroup_is_refused = task->cgroup == CGROUP_IDS_NONE;
 }
 
 /* Whether a task that /proc says started then was there when a sample was taken; else the pid is another's by now. */
@@ -270,7 +275,7 @@ static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t
 	struct task *ancestor = task;
 
 	for (int i = 0; i < MAX_ANCESTORS && !has_cgroup(table, task); i++) {
-		if (ancestor->parent_tid == 0)
+		if (ancestor->parent_tid == 0 || ancestor->cgroup_is_refused)
 			return;
 		ancestor = take(table, ancestor->parent_pid, ancestor->parent_tid, time_ns);
 		if (!ancestor)

@@ -374,6 +374,48 @@ static void a_fork_that_is_told_late_leaves_the_child_as_it_is(void **state)
 	assert_string_equal(get(fixture, 30, 30)->comm, "");
 }
 
+static void what_proc_did_not_say_of_cgroups_is_told_from_what_it_did(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+	struct sample_record fork = {
+		.kind = SAMPLE_RECORD_FORK, .pid = 20, .tid = 20, .parent_pid = 7, .parent_tid = 7
+	};
+	const struct sample_record exec = {
+		.kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 7, .comm = "app", .is_exec = true
+	};
+
+	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
+	assert_false(get(fixture, 7, 7)->cgroup_is_assumed);
+	tell(fixture, &fork);
+	assert_true(get(fixture, 20, 20)->cgroup_is_assumed);
+	fork.tid = 21;
+	fork.parent_pid = fork.parent_tid = 20;
+	tell(fixture, &fork);
+	assert_true(get(fixture, 20, 21)->cgroup_is_assumed);
+	fork.pid = fork.parent_pid = fork.parent_tid = 7;
+	fork.tid = 22;
+	tell(fixture, &fork);
+	assert_false(get(fixture, 7, 22)->cgroup_is_assumed);
+	remove_tree(fixture->dir);
+	tell(fixture, &exec);
+	assert_true(get(fixture, 7, 7)->cgroup_is_assumed);
+}
+
+static void a_cgroup_that_is_refused_is_not_the_parents(void **state)
+{
+	struct fixture *fixture = get_or_skip(state);
+
+	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
+	put_task(fixture, 20, 20, "deep", USER_THREAD, 6);
+	put_file(fixture, 20, 20, "cgroup", "0::/../a\n");
+	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
+					       .pid = 20,
+					       .tid = 20,
+					       .parent_pid = 7,
+					       .parent_tid = 7 });
+	assert_int_equal(get(fixture, 20, 20)->cgroup, CGROUP_IDS_NONE);
+}
+
 static void the_table_is_bounded(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
@@ -407,6 +449,8 @@ int main(void)
 		CASE(told_names_stand_after_a_loss_until_the_next_reading),
 		CASE(a_thread_that_started_at_another_time_is_another),
 		CASE(a_fork_that_is_told_late_leaves_the_child_as_it_is),
+		CASE(what_proc_did_not_say_of_cgroups_is_told_from_what_it_did),
+		CASE(a_cgroup_that_is_refused_is_not_the_parents),
 		CASE(the_table_is_bounded),
 	};
 
