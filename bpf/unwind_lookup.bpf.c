@@ -211,7 +211,7 @@ __noinline int find_rule(void)
 	if (state->range.is_hole)
 		ask_for_news(state);
 	if (state->range.slot == 0)
-		return GOES_ON;
+		return state->range.is_postponed ? UNWIND_NOT_LOADED : GOES_ON;
 	slot = bpf_map_lookup_elem(&tables, &state->range.slot);
 	if (!slot)
 		return UNWIND_BAD_TABLE;

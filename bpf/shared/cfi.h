@@ -50,7 +50,8 @@ struct code_list {
 struct code_range {
 	__u64 bias; /* address - bias = offset in the file */
 	__u32 slot; /* in `tables`; 0: code without a file, for frame pointers */
-	__u32 is_hole;
+	__u16 is_hole;
+	__u16 is_postponed; /* the file will be opened and get a slot: nothing is known until then */
 };
 
 /* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the `used` of each slot

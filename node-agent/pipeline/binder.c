@@ -141,7 +141,7 @@ static int stop_opening(struct binder *binder)
 	return -EAGAIN;
 }
 
-/* What is left without a slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
+/* What can have no slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
 static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *mapping,
 		     uint64_t now_ns)
 {
@@ -174,9 +174,12 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 	struct mapping_list *list = process->mappings;
 
 	list->is_partial = false;
-	for (size_t i = 0; i < list->nr_items; i++)
-		if (give_slot(binder, process->pid, &list->items[i], now_ns) < 0)
-			list->is_partial = true;
+	for (size_t i = 0; i < list->nr_items; i++) {
+		struct mapped_file *file = list->items[i].file;
+
+		file->is_postponed = give_slot(binder, process->pid, &list->items[i], now_ns) < 0;
+		list->is_partial |= file->is_postponed;
+	}
 	if (code_lists_bind(binder->unwinder->lists, process->pid, list) == 0)
 		process->is_bound = true;
 }

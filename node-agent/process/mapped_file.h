@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/htable.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct mapped_file {
 	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
 	uint32_t
 		slot; /* the unwinder's: where its rows are, see unwind/table_slots.h; 0 at first */
+	bool is_postponed; /* the unwinder's: there was no time to open it for a slot, but there will be */
 	unsigned int nr_refs;
 	uint32_t hash; /* of the key; with `row`, its place in the set */
 	uint32_t row;

@@ -28,7 +28,7 @@ struct mapping_code {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;
 	uint32_t bytes;
-	uint32_t nr_without_slot; /* mappings whose file had none then */
+	uint32_t nr_lacking; /* what it lacked then, as code_lists.c counts it */
 };
 
 struct mapping_list {

@@ -60,7 +60,8 @@ static void add_mapping(struct encoder *encoder, const struct mapping *mapping,
 {
 	add_range(encoder, mapping->start,
 		  (struct code_range){ .bias = mapping->start - mapping->file_offset,
-				       .slot = mapping->file->slot });
+				       .slot = mapping->file->slot,
+				       .is_postponed = mapping->file->is_postponed });
 	if (!next || next->start != mapping->end)
 		add_range(encoder, mapping->end, (struct code_range){ .is_hole = 1 });
 }
@@ -104,13 +105,14 @@ static int lay_out(const struct encoder *encoder, uint32_t id, struct strbuf *ou
 	return strbuf_error(out);
 }
 
-/* A file that has a slot keeps it as long as it is mapped. */
-static uint32_t count_without_slot(const struct mapping_list *list)
+/* Files without a slot, and twice those that get one later. While the list stays the same it only becomes less: a file that
+ * has a slot keeps it. */
+static uint32_t count_lacking(const struct mapping_list *list)
 {
 	uint32_t nr = 0;
 
 	for (size_t i = 0; i < list->nr_items; i++)
-		nr += list->items[i].file->slot == 0;
+		nr += (list->items[i].file->slot == 0) + list->items[i].file->is_postponed;
 	return nr;
 }
 
@@ -130,7 +132,7 @@ static int publish(struct code_lists *lists, const struct mapping_list *list,
 	if (r < 0)
 		return r;
 	code.bytes = (uint32_t)bytes.len;
-	code.nr_without_slot = count_without_slot(list);
+	code.nr_lacking = count_lacking(list);
 	lists->stats.nr_lists++;
 	lists->stats.nr_bytes += code.bytes;
 	lists->stats.nr_published++;
@@ -182,7 +184,7 @@ static int renew(struct code_lists *lists, uint32_t pid, struct mapping_list *li
 int code_lists_bind(struct code_lists *lists, uint32_t pid, struct mapping_list *list)
 {
 	bool is_there = list->code.unit != 0 && !list->is_changed &&
-			list->code.nr_without_slot == count_without_slot(list);
+			list->code.nr_lacking == count_lacking(list);
 	int r = is_there ? set_binding(lists, pid, &list->code) : renew(lists, pid, list);
 
 	if (r == -ENOENT)

@@ -34,9 +34,11 @@ void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_
 	assert_non_null(bytes);
 	memcpy(bytes, &list, sizeof(list));
 	for (uint32_t i = 0; i < nr_ranges; i++) {
+		bool has_slot = slots[i] != HOLE && slots[i] != POSTPONED;
 		const struct code_range range = { .bias = biases[i],
-						  .slot = slots[i] == HOLE ? 0 : slots[i],
-						  .is_hole = slots[i] == HOLE };
+						  .slot = has_slot ? slots[i] : 0,
+						  .is_hole = slots[i] == HOLE,
+						  .is_postponed = slots[i] == POSTPONED };
 
 		memcpy(bytes + CODE_LIST_STARTS + i * sizeof(*starts), &starts[i], sizeof(*starts));
 		memcpy(bytes + list.ranges_offset + i * sizeof(range), &range, sizeof(range));

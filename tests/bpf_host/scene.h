@@ -66,8 +66,9 @@ void scene_put_table_at(uint32_t unit, const struct cfi_rule *rules, size_t nr_r
 			const struct scene_row *rows, size_t nr_rows);
 
 /* Puts a code list with one range more than it has starts: each range has the file at `biases[i]`, slot
- * `slots[i]`; slot HOLE is a hole. */
+ * `slots[i]`; slot HOLE is a hole, POSTPONED a file that gets its slot later. */
 #define HOLE UINT32_MAX
+#define POSTPONED (UINT32_MAX - 2)
 void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_t *biases,
 		    uint32_t nr_ranges);
 

@@ -149,6 +149,20 @@ static void table_that_is_not_loaded_ends_the_stack_and_is_wanted(void **state)
 	assert_int_equal(fake_table_used(SCENE_SLOT), 17);
 }
 
+/* The frame pointer would lead somewhere. */
+static void file_that_gets_its_slot_later_ends_the_stack(void **state)
+{
+	static const uint64_t starts[] = { SCENE_CODE, SCENE_CODE_END };
+	static const uint32_t slots[] = { POSTPONED, HOLE };
+	static const uint64_t biases[] = { SCENE_CODE - SCENE_FILE_OFFSET, 0 };
+
+	(void)state;
+	scene_put_list(starts, slots, biases, array_len(starts));
+	fake_state()->regs[CFI_FP] = SCENE_STACK;
+	scene_stack(SCENE_STACK + 16, IN_FUNCTION(2), 0, IN_ROOT);
+	assert_unwinds(UNWIND_NOT_LOADED, IN_FUNCTION(1));
+}
+
 static void table_that_is_used_is_marked(void **state)
 {
 	(void)state;
@@ -318,6 +332,7 @@ int main(void)
 		LOOKUP_TEST(range_of_an_address_is_found_in_lists_of_all_sizes),
 		LOOKUP_TEST(frames_of_several_files_have_their_own_rules),
 		LOOKUP_TEST(table_that_is_not_loaded_ends_the_stack_and_is_wanted),
+		LOOKUP_TEST(file_that_gets_its_slot_later_ends_the_stack),
 		LOOKUP_TEST(table_that_is_used_is_marked),
 		LOOKUP_TEST(file_without_cfi_is_unwound_by_frame_pointers),
 		LOOKUP_TEST(reference_to_nowhere_is_a_damaged_table),

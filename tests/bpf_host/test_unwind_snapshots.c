@@ -84,7 +84,8 @@ static void put_list(const struct snapshots *snapshots, uint32_t unit)
 		const struct snapshot_code *code = &snapshots->code[i];
 
 		list.starts[nr] = code->start;
-		list.ranges[nr++] = (struct code_range){ code->bias, (uint32_t)code->slot, false };
+		list.ranges[nr++] = (struct code_range){ .bias = code->bias,
+							 .slot = (uint32_t)code->slot };
 		if (i + 1 < snapshots->nr_code && code[1].start == code->end)
 			continue;
 		list.starts[nr] = code->end;

@@ -207,6 +207,7 @@ static void without_time_to_open_files_a_process_is_bound_in_part(void **state)
 	spend_time(fixture);
 	binder_fixture_bind(fixture, 7);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), 0);
+	assert_true(binder_fixture_range(fixture, 7, PROGRAM).is_postponed);
 	assert_true(binder_fixture_find(fixture, 7)->is_bound);
 
 	/* Nothing new: nothing is written. */
@@ -217,6 +218,7 @@ static void without_time_to_open_files_a_process_is_bound_in_part(void **state)
 	binder_fixture_see(fixture, 7, UNWIND_BAD_FRAME_POINTER);
 	binder_flush(&fixture->binder, NOW + NSEC_PER_SEC);
 	assert_int_equal(binder_fixture_list_stats(fixture).nr_published, 2);
+	assert_false(binder_fixture_range(fixture, 7, PROGRAM).is_postponed);
 	slots_fixture_settle(fixture->slots);
 	slots_fixture_expect(fixture->slots, binder_fixture_slot(fixture, 7, PROGRAM),
 			     binder_program);
@@ -224,6 +226,22 @@ static void without_time_to_open_files_a_process_is_bound_in_part(void **state)
 			     binder_library);
 	binder_fixture_see(fixture, 7, UNWIND_COMPLETE);
 	assert_false(binder_fixture_find(fixture, 7)->is_noted);
+}
+
+/* Its process has no such file: what was waited for does not come. */
+static void a_postponed_file_that_cannot_be_opened_is_left_to_frame_pointers(void **state)
+{
+	struct binder_fixture *fixture = *state;
+
+	binder_fixture_start(fixture, 0);
+	binder_fixture_put_process(fixture, 7, PROGRAM_LINE);
+	spend_time(fixture);
+	binder_fixture_bind(fixture, 7);
+	assert_true(binder_fixture_range(fixture, 7, PROGRAM).is_postponed);
+	binder_fixture_see(fixture, 7, UNWIND_NOT_LOADED);
+	binder_flush(&fixture->binder, NOW + NSEC_PER_SEC);
+	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), 0);
+	assert_false(binder_fixture_range(fixture, 7, PROGRAM).is_postponed);
 }
 
 static void files_that_find_the_queue_full_are_handed_in_later(void **state)
@@ -240,6 +258,7 @@ static void files_that_find_the_queue_full_are_handed_in_later(void **state)
 	binder_fixture_bind(fixture, 7);
 	assert_int_not_equal(binder_fixture_slot(fixture, 7, PROGRAM), 0);
 	assert_int_equal(binder_fixture_slot(fixture, 7, LIBRARY), 0);
+	assert_true(binder_fixture_range(fixture, 7, LIBRARY).is_postponed);
 	rows_standin_shut(false);
 	slots_fixture_settle(fixture->slots);
 	binder_fixture_see(fixture, 7, UNWIND_BAD_FRAME_POINTER);
@@ -264,6 +283,7 @@ int main(void)
 		BINDER_TEST(a_signal_may_come_at_the_first_byte_of_code),
 		BINDER_TEST(an_evicted_file_waits_for_time_to_open_it),
 		BINDER_TEST(without_time_to_open_files_a_process_is_bound_in_part),
+		BINDER_TEST(a_postponed_file_that_cannot_be_opened_is_left_to_frame_pointers),
 		BINDER_TEST(files_that_find_the_queue_full_are_handed_in_later),
 	};
 

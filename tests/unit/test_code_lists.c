@@ -130,13 +130,14 @@ static void a_bound_process_has_its_mappings_and_the_holes_between_them(void **s
 	uint64_t binding = binding_of(fixture, PID);
 	assert_int_equal(head_of(fixture, binding).id, CODE_BINDING_ID(binding));
 	assert_int_equal(head_of(fixture, binding).nr_ranges, 5);
-	expect_range(fixture, binding, 0, 0x401000, (struct code_range){ 0x400000, 7, 0 });
-	expect_range(fixture, binding, 1, 0x402000, (struct code_range){ 0, 0, 1 });
+	expect_range(fixture, binding, 0, 0x401000,
+		     (struct code_range){ .bias = 0x400000, .slot = 7 });
+	expect_range(fixture, binding, 1, 0x402000, (struct code_range){ .is_hole = 1 });
 	expect_range(fixture, binding, 2, 0x7f0000000000,
-		     (struct code_range){ 0x7f0000000000 - 0x5000, 8, 0 });
+		     (struct code_range){ .bias = 0x7f0000000000 - 0x5000, .slot = 8 });
 	expect_range(fixture, binding, 3, 0x7f0000010000,
-		     (struct code_range){ 0x7f0000010000, 7, 0 });
-	expect_range(fixture, binding, 4, 0x7f0000020000, (struct code_range){ 0, 0, 1 });
+		     (struct code_range){ .bias = 0x7f0000010000, .slot = 7 });
+	expect_range(fixture, binding, 4, 0x7f0000020000, (struct code_range){ .is_hole = 1 });
 }
 
 static void processes_with_one_list_share_it_in_the_arena(void **state)
