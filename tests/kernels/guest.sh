@@ -25,9 +25,12 @@ hierarchies=$cgroups
 # Flamelet reads the files of local file systems alone, and the machine's are not local here.
 container_root=/run/files
 programs=
+introducers=
 number=0
 ALL=99 SOME=3
-START_SECONDS=60
+PATIENCE_SECONDS=60
+# Of a second of two CPUs.
+QUIET_TICKS=20
 
 say() {
 	read -r uptime _ </proc/uptime
@@ -69,20 +72,40 @@ has_name() {
 	read -r comm <"/proc/$1/comm" && [ "$comm" = "$2" ]
 }
 
+# stop_in_main NAME: the process that was started last, once it is that program.
+stop_in_main() {
+	until has_name $! "$1"; do
+		sleep 0.05
+	done
+	sleep 0.3
+	kill -STOP $!
+}
+
 # start_programs NUMBER: those of the first containers.
 start_programs() {
 	while read -r container cgroup program && [ $((number += 1)) -le "$1" ]; do
 		run_in_container "$cgroup" "$program" &
-		until has_name $! "$container"; do
-			sleep 0.05
-		done
+		stop_in_main "$container"
 		programs="$programs $!"
 	done <"$directory/containers"
 	number=0
-	sleep 0.2
-	# They take no time from the recorder before it samples, and while it looks for names.
+}
+
+# Processes of the same programs with another name, which are sampled and not judged.
+start_introducers() {
+	while read -r container _ program; do
+		mkdir -p "$container_root/introducers/$container"
+		ln -s "$program" "$container_root/introducers/$container/$INTRODUCER"
+		nice -n 19 chroot "$container_root" "/introducers/$container/$INTRODUCER" </dev/null >/dev/null 2>&1 &
+		stop_in_main "$INTRODUCER"
+		introducers="$introducers $!"
+	done <"$directory/containers"
+}
+
+stop_introducers() {
 	# shellcheck disable=SC2086
-	kill -STOP $programs
+	kill -KILL $introducers
+	introducers=
 }
 
 stop_programs() {
@@ -96,6 +119,15 @@ stop_programs() {
 	done
 }
 
+# run_for SECONDS PROCESS...: at other times they take none from the recorder.
+run_for() {
+	run_seconds=$1
+	shift
+	kill -CONT "$@"
+	sleep "$run_seconds"
+	kill -STOP "$@"
+}
+
 # tell_cpu_time WHEN: what each container has used so far. The kernel counts it where there is version 2.
 tell_cpu_time() {
 	[ -e "$cgroups/cgroup.procs" ] || return 0
@@ -106,47 +138,57 @@ tell_cpu_time() {
 	done <"$directory/containers"
 }
 
-is_sampling() {
-	stat -c %N /proc/$recorder/fd/* 2>/dev/null | grep -q perf_event
+# Clock ticks that the machine has worked.
+busy_ticks() {
+	read -r _ user nice system _ </proc/stat
+	echo $((user + nice + system))
+}
+
+is_quiet() {
+	ticks=$(busy_ticks)
+	sleep 1
+	[ $(($(busy_ticks) - ticks)) -lt $QUIET_TICKS ]
 }
 
 # wait_for_recorder COMMAND: until it succeeds, or the recorder has given up.
 wait_for_recorder() {
-	tries=$((START_SECONDS * 10))
-	until "$@" || [ $tries = 0 ] || ! kill -0 "$recorder" 2>/dev/null; do
+	read -r now _ </proc/uptime
+	end=$((${now%.*} + PATIENCE_SECONDS))
+	until "$@" || [ "${now%.*}" -ge $end ] || ! kill -0 "$recorder" 2>/dev/null; do
 		sleep 0.1
-		tries=$((tries - 1))
+		read -r now _ </proc/uptime
 	done
 }
 
-# record NAME PROGRAMS SECONDS OPTION...
+# The recorder learns of the programs' files, and has the time to read them.
+introduce_programs() {
+	# shellcheck disable=SC2086
+	[ -z "$introducers" ] || run_for 1.5 $introducers
+	wait_for_recorder is_quiet
+}
+
+# record NAME SECONDS OPTION...: the programs, which are stopped.
 record() {
 	name=$1
-	nr_programs=$2
-	seconds=$3
-	shift 3
+	seconds=$2
+	shift 2
 	say "$name.start" "$(tr '\n' ' ' </proc/self/cgroup)"
-	start_programs "$nr_programs"
 	# The options are a list of words.
 	# shellcheck disable=SC2086
 	"$FLAMELET" record --duration 0 --frequency "$FREQUENCY_HZ" --unwind-cache /run/unwind-cache \
 		--output "$results/$name.pb.gz" $OPTIONS "$@" >"$results/$name.log" 2>&1 &
 	recorder=$!
-	wait_for_recorder is_sampling
-	say "$name.wake"
-	# shellcheck disable=SC2086
-	kill -CONT $programs
-	wait_for_recorder grep -q profiling "$results/$name.log"
+	wait_for_recorder grep -qs profiling "$results/$name.log"
+	say "$name.introduce"
+	introduce_programs
 	tell_cpu_time "$name.before"
-	sleep "$seconds"
-	tell_cpu_time "$name.after"
+	say "$name.run"
 	# shellcheck disable=SC2086
-	kill -STOP $programs
-	say "$name.end"
+	run_for "$seconds" $programs
+	tell_cpu_time "$name.after"
 	kill -INT $recorder 2>/dev/null
 	wait $recorder
 	say "$name.status" $?
-	stop_programs
 }
 
 say kernel "$(uname -r)"
@@ -158,21 +200,26 @@ if [ -n "$PROGRAM_SIZES" ]; then
 	"$PROGRAM_SIZES" >$results/instructions 2>$results/instructions.log
 	say instructions.status $?
 fi
-# It fills the cache of unwind tables: what follows is about stacks, not about the first second.
-record first $ALL 1
-record unified $ALL "$SECONDS_LONG"
+start_introducers
+start_programs $ALL
+record unified "$SECONDS_LONG"
 if [ -n "$HAS_CAPTURE" ]; then
-	record perf $ALL "$SECONDS_LONG" --capture=perf
 	mount -t tmpfs none /sys/kernel/btf
-	record no-btf $SOME "$SECONDS_SHORT"
+	record no-btf "$SECONDS_LONG"
 	umount /sys/kernel/btf
 fi
+stop_introducers
+stop_programs
 mount_both_versions
 with_version_1=$hierarchies
 hierarchies="$cgroups/unified $with_version_1"
-record hybrid $SOME "$SECONDS_SHORT"
+start_programs $SOME
+record hybrid "$SECONDS_SHORT"
+stop_programs
 hierarchies=$with_version_1
-record legacy $SOME "$SECONDS_SHORT"
+start_programs $SOME
+record legacy "$SECONDS_SHORT"
+stop_programs
 # What this architecture's test has besides.
 if [ -e "$directory/more.sh" ]; then
 	# shellcheck source=/dev/null

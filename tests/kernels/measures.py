@@ -14,6 +14,9 @@ ROOTS = frozenset(("main", "_start", "start_thread", "_dl_start_user", "runtime.
 REASON = re.compile(r"\[[a-z][a-z0-9 -]*\]$")
 # What a process's first stacks are, by which Flamelet learns of it.
 EARLY = ("[process not known yet]", "[unwind table not loaded yet]")
+# How a stack ends that its copy does not hold, as docs/capture.md says: the copy is full, or Go's runtime works on
+# another stack.
+FULL, OTHER_STACK = "[stack copy too short]", ("runtime.systemstack", "[stack unreadable]")
 NAMELESS = re.compile(r"\+0x[0-9a-f]+$|\[unknown\]|\[anon\]")
 KERNEL_FILE = "[kernel.kallsyms]"
 
@@ -41,15 +44,16 @@ class Share:
 
 
 class Recording:
-    """One profile, by what it says of the containers' programs."""
+    """One profile, by what it says of the containers' programs. `has_copies`: of copied stacks."""
 
-    def __init__(self, path, containers):
+    def __init__(self, path, containers, has_copies):
         with open(path, "rb") as file:
             self.file = pprof_file.PprofFile(file.read())
+        self.has_copies = has_copies
         self.containers = {container.name: container for container in containers}
         self.counts = dict.fromkeys(self.containers, 0)
         self.roots = {name: Share() for name in self.containers}
-        self.names, self.pods, self.late = Share(), Share(), Share()
+        self.names, self.pods, self.late, self.copied = Share(), Share(), Share(), Share()
         self.in_kernel = 0
         self.mappings = {mapping.id: self.file.strings[mapping.filename] for mapping in self.file.message.mapping}
         for sample in self.file.message.sample:
@@ -69,11 +73,18 @@ class Recording:
         last = frames[-1] if frames else "no frame"
         self.late.add(last not in EARLY, number, last)
         if last not in EARLY:
-            is_whole = not REASON.match(last) and any(frame.removesuffix(".abi0") in ROOTS for frame in frames)
-            self.roots[container.name].add(is_whole, number, last)
+            self.add_root(container, frames, number)
         self.add_names(sample, container, number)
         wrong = [f"{key} {labels.get(key)}" for key, value in container.labels().items() if labels.get(key) != value]
         self.pods.add(not wrong, number, f"{container.name}: {' '.join(wrong)}")
+
+    def add_root(self, container, frames, number):
+        last = frames[-1] if frames else "no frame"
+        is_copied = not self.has_copies or (last != FULL and tuple(frames[-2:]) != OTHER_STACK)
+        self.copied.add(is_copied, number, f"{container.name} {last}")
+        if is_copied:
+            is_whole = not REASON.match(last) and any(frame.removesuffix(".abi0") in ROOTS for frame in frames)
+            self.roots[container.name].add(is_whole, number, last)
 
     def add_names(self, sample, container, number):
         """Of the kernel's and the program's own frames; libraries may have been stripped of their names."""

@@ -4,6 +4,7 @@
 import os
 import re
 
+import check_instructions
 import guest as guests
 import measures
 
@@ -11,10 +12,14 @@ MIN_ROOT = MIN_NAMES = 99
 # So many of the samples that the CPU time makes: an emulated timer is late when the machine is busy.
 MIN_SAMPLES, MAX_SAMPLES = 25, 110
 MIN_LATE = 90  # the rest are first stacks of processes
+MIN_COPIED = 80  # the rest are what a copy of one stack cannot hold
 MIN_PODS_SAMPLES = 50
 HEAD = ("kernel", "loads", "samples", "root share", "names", "pods", "capture path", "instructions")
-PODS = ("unified", "hybrid", "legacy")
-PATH = re.compile(r"captured by (\w+)")
+BPF, PERF = "unified", "no-btf"  # what is captured by which, in guest.sh
+PODS = (BPF, "hybrid", "legacy")
+PATHS = {BPF: "bpf", PERF: "perf"}
+PATH = re.compile(r"^captured by +(\w+)", re.MULTILINE)
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as uname(1) has them
 NOTHING = "-"
 
 
@@ -23,7 +28,7 @@ def percent(share):
 
 
 class SkippedRow:
-    faults, is_skipped = (), True
+    faults, is_skipped, is_slow = (), True, False
 
     def __init__(self, kernel, reason):
         self.name, self.reason = f"{kernel.series} {kernel.architecture}", reason
@@ -36,37 +41,61 @@ class SkippedRow:
 
 
 class Row:
+    """`wrong` is what Flamelet did wrong, `slow` what there was no time for."""
     is_skipped = False
 
     def __init__(self, guest, has_capture):
-        self.guest, self.has_capture, self.faults = guest, has_capture, []
+        self.guest, self.has_capture, self.wrong, self.slow = guest, has_capture, [], []
         self.name = f"{guest.fact('kernel') or guest.kernel.series}"
-        self.loads = guest.fact("unified.status") == "0"
-        if "end" not in guest.facts:
-            self.faults.append(f"the guest did not come to its end: {guest.console[-500:]}")
-        if not self.loads:
-            self.faults.append(f"record: {guest.log('unified').strip()[-300:]}")
-        self.recordings = {name: recording for name in PODS + ("perf", "no-btf") if (recording := self.read(name))}
+        self.loads = guest.fact(f"{BPF}.status") == "0"
+        self.require_all(f"{name}.status" for name in ("instructions", *self.names_of_recordings()))
+        self.recordings = {name: recording for name in self.names_of_recordings() if (recording := self.read(name))}
         self.columns = [self.name, "yes" if self.loads else "no", self.samples(), self.root(), self.names(),
                         self.pods(), self.path(), self.instructions()]
 
+    @property
+    def faults(self):
+        return self.wrong + self.slow
+
+    @property
+    def is_slow(self):
+        """Whether another try may be better."""
+        return bool(self.slow) and not self.wrong
+
+    def names_of_recordings(self):
+        return PODS + (PERF,) if self.has_capture else PODS
+
+    def require_all(self, steps):
+        """That each came to a good end, and the guest to its own."""
+        for step in steps:
+            name, status = step.split(".")[0], self.guest.fact(step)
+            self.require(status in ("", "0"), f"{name}: exit {status}: {self.guest.log(name).strip()[-300:]}")
+        if "end" not in self.guest.facts:
+            faults = self.slow if self.guest.is_late else self.wrong
+            faults.append(f"the guest did not come to its end: {self.guest.console[-500:]}")
+
     def read(self, name):
         path = f"{self.guest.logs}/{name}.pb.gz"
-        return measures.Recording(path, self.guest.containers) if os.path.exists(path) else None
+        return measures.Recording(path, self.guest.containers, name == PERF) if os.path.exists(path) else None
 
     def require(self, is_right, fault):
         if not is_right:
-            self.faults.append(fault)
+            self.wrong.append(fault)
+
+    def require_time(self, is_enough, fault):
+        if not is_enough:
+            self.slow.append(fault)
 
     def samples(self):
-        recording = self.recordings.get("unified")
+        recording = self.recordings.get(BPF)
         if not recording:
             return NOTHING
-        used = measures.cpu_seconds(self.guest.facts, "unified")
+        used = measures.cpu_seconds(self.guest.facts, BPF)
         found, expected = sum(recording.counts.values()), sum(used.values()) * guests.FREQUENCY_HZ
-        share = 100 * found / expected if expected else 0
-        self.require(MIN_SAMPLES <= share <= MAX_SAMPLES, f"{found} samples where CPU time makes {expected:.0f}")
-        self.require(all(recording.counts.values()), f"a program has no samples: {recording.counts}")
+        fault = f"{found} samples where CPU time makes {expected:.0f}"
+        self.require_time(found * 100 >= expected * MIN_SAMPLES, fault)
+        self.require(found * 100 <= expected * MAX_SAMPLES, fault)
+        self.require_time(all(recording.counts.values()), f"a program has no samples: {recording.counts}")
         return f"{found} of {expected:.0f}"
 
     def share(self, name, what, share, least):
@@ -74,52 +103,61 @@ class Row:
                      f"{name}: {what} {percent(share)} of {share.whole}: {share.reasons()}")
         return percent(share)
 
+    def root_of(self, name):
+        recording = self.recordings.get(name)
+        if not recording:
+            return NOTHING
+        late = recording.late
+        self.require_time(late.percent() >= MIN_LATE,
+                          f"{name}: {percent(late)} later than first stacks: {late.reasons()}")
+        return self.share(name, "whole stacks", recording.root(), MIN_ROOT)
+
     def root(self):
-        """By BPF, and by perf where there is that."""
-        texts = []
-        for name in ("unified", "perf"):
-            recording = self.recordings.get(name)
-            if recording:
-                self.share(name, "later than first stacks", recording.late, MIN_LATE)
-                texts.append(self.share(name, "whole stacks", recording.root(), MIN_ROOT))
-        return " / perf ".join(texts) or NOTHING
+        """By BPF, and by perf where there is that, of the stacks that were copied as a whole."""
+        if PERF not in self.recordings:
+            return self.root_of(BPF)
+        copied = self.recordings[PERF].copied
+        self.share(PERF, "stacks within their copies", copied, MIN_COPIED)
+        return f"{self.root_of(BPF)} / perf {self.root_of(PERF)} of {percent(copied)}"
 
     def names(self):
-        recording = self.recordings.get("unified")
-        return self.share("unified", "named frames", recording.names, MIN_NAMES) if recording else NOTHING
+        recording = self.recordings.get(BPF)
+        return self.share(BPF, "named frames", recording.names, MIN_NAMES) if recording else NOTHING
+
+    def pods_of(self, name):
+        """Only all of the samples are enough."""
+        recording = self.recordings.get(name)
+        if not recording:
+            return NOTHING
+        self.require_time(recording.pods.whole >= MIN_PODS_SAMPLES, f"{name}: {recording.pods.whole} samples of pods")
+        return self.share(name, "samples of the right pod", recording.pods, 100) if recording.pods.whole else NOTHING
 
     def pods(self):
-        """By the kind of hierarchies; only all of the samples are enough."""
-        texts = []
-        for name in PODS:
-            recording = self.recordings.get(name)
-            share = recording.pods if recording else measures.Share()
-            self.require(share.whole >= MIN_PODS_SAMPLES, f"{name}: {share.whole} samples of pods")
-            texts.append(self.share(name, "samples of the right pod", share, 100))
-        return " / ".join(texts)
+        """By the kind of hierarchies."""
+        return " / ".join(self.pods_of(name) for name in PODS)
 
     def path_of(self, name):
-        """None: there was no profile at all."""
-        if self.guest.fact(f"{name}.status") != "0":
-            return None
+        """What `auto` took."""
+        if name not in self.recordings:
+            return NOTHING
         found = PATH.search(self.guest.log(name))
-        return found[1] if found else "bpf"
+        path = found[1] if found else "bpf"
+        self.require(path == PATHS[name], f"{name}: captured by {path}")
+        return path
 
     def path(self):
-        if not self.has_capture:
-            return self.path_of("unified") or NOTHING
-        paths = {name: self.path_of(name) for name in ("unified", "perf", "no-btf")}
-        self.require(paths == {"unified": "bpf", "perf": "perf", "no-btf": "perf"}, f"captured by {paths}")
-        return f"{paths['unified']}; without BTF {paths['no-btf']}"
+        return f"{self.path_of(BPF)}; without BTF {self.path_of(PERF)}" if self.has_capture else self.path_of(BPF)
 
     def instructions(self):
         """Of the largest program, and which that is."""
-        sizes = {program: int(number) for program, number in
-                 (line.split() for line in self.guest.read("instructions").splitlines())}
-        if self.guest.has_program_sizes:
-            self.require(sizes, f"instructions: {self.guest.log('instructions')[-300:]}")
-        largest = max(sizes, key=sizes.get, default=None)
-        return f"{sizes[largest]} {largest}" if largest else NOTHING
+        sizes = check_instructions.parse_sizes(self.guest.read("instructions"))
+        if not sizes:
+            return NOTHING
+        machine = MACHINES[self.guest.kernel.architecture]
+        faults = check_instructions.compare(self.guest.fact("kernel"), machine, sizes, check_instructions.read()[1])
+        self.wrong += faults or ()
+        largest = max(sizes, key=sizes.get)
+        return f"{sizes[largest]} {largest}"
 
     def cells(self):
         return self.columns
