@@ -18,7 +18,7 @@ FREQUENCY_HZ = 99
 INTRODUCER = "introducer"  # a process's name
 LONG_S, SHORT_S = 7, 2
 MEMORY_MB = 1536
-TIMEOUT_S = 240
+TIMEOUT_S = 300
 FACT = re.compile(r"^@ (\S+) (\S+) ?(.*?)\r?$", re.MULTILINE)
 
 
