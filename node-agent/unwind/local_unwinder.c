@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "bpf/kernel.bpf.h"
 
@@ -61,7 +60,6 @@ struct local_unwinder {
 
 	/* Of the stack being unwound. */
 	const struct stack_copy *copy;
-	uint32_t nr_reads; /* of the process's memory */
 	bool has_left_copy; /* a word that was needed is above it */
 };
 
@@ -100,53 +98,12 @@ static long set_process(const __u32 *pid, const __u64 *binding)
 	return bound_processes_set(&current->memory->processes, *pid, *binding);
 }
 
-/* Whether these are bytes of a file that the process executes: there is no stack, and nothing that changes. */
-static bool is_code(uint64_t address, uint64_t bytes)
+/* Of a process that lives, nothing is read: it may be another stack by now, and a page that the process alone can provide
+ * (userfaultfd, FUSE) would be waited for as long as it likes. */
+static long leave_copy(void *to, __u32 bytes, uint64_t offset)
 {
-	const struct unwind_state *state = &current->scratch.unwind;
-	uint32_t low = 0, high = state->nr_ranges;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const __u64 *start = arena_at(state->list,
-					      CODE_LIST_STARTS + middle * sizeof(*start), 8);
-
-		if (!start)
-			return false;
-		if (*start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || low == state->nr_ranges)
-		return false;
-	const __u64 *end = arena_at(state->list, CODE_LIST_STARTS + low * sizeof(*end), 8);
-	const struct code_range *range = arena_at(
-		state->list, state->ranges_offset + (low - 1) * sizeof(*range), 16);
-	return end && range && range->slot != 0 && bytes <= *end - address;
-}
-
-static bool read_process(void *to, size_t bytes, uint64_t address)
-{
-	const struct iovec local = { .iov_base = to, .iov_len = bytes };
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process */
-	const struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
-
-	if (current->nr_reads++ >= LOCAL_UNWINDER_MAX_READS)
-		return false;
-	return process_vm_readv((pid_t)current->scratch.unwind.pid, &local, 1, &remote, 1, 0) ==
-	       (ssize_t)bytes;
-}
-
-/* What is near the stack pointer is no code: that need not be looked up for each word below it. */
-static long read_outside(void *to, __u32 bytes, uint64_t address)
-{
-	bool is_near = address - (current->copy->address - ROW_PAGE_BYTES) < 2 * ROW_PAGE_BYTES;
-
-	if (!is_near && is_code(address, bytes) && read_process(to, bytes, address))
-		return 0;
 	memset(to, 0, bytes);
-	if (address - current->copy->address <= current->copy->len + MAX_DISTANCE)
+	if (offset <= current->copy->len + MAX_DISTANCE)
 		current->has_left_copy = true;
 	return -EFAULT;
 }
@@ -154,11 +111,10 @@ static long read_outside(void *to, __u32 bytes, uint64_t address)
 static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 {
 	const struct stack_copy *copy = current->copy;
-	uint64_t address = (uint64_t)(uintptr_t)from;
-	uint64_t offset = address - copy->address;
+	uint64_t offset = (uint64_t)(uintptr_t)from - copy->address;
 
 	if (offset > copy->len || bytes > copy->len - offset)
-		return read_outside(to, bytes, address);
+		return leave_copy(to, bytes, offset);
 	memcpy(to, copy->bytes + offset, bytes);
 	return 0;
 }
@@ -196,7 +152,6 @@ static void begin_stack(struct local_unwinder *unwinder, const struct stack_copy
 	struct scratch *scratch = &unwinder->scratch;
 
 	unwinder->copy = copy;
-	unwinder->nr_reads = 0;
 	unwinder->has_left_copy = false;
 	memcpy(scratch->unwind.regs, copy->regs, sizeof(copy->regs));
 	scratch->unwind.ip = copy->ip;

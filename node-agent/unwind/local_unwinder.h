@@ -2,9 +2,9 @@
 /* Unwinds user stacks where no BPF program can: from copies that the kernel made of them, with the same tables, lists and
  * code (bpf/unwind_native.bpf.c). Belongs to one thread, the one that binds processes (code_lists.h).
  *
- * A copy is an instant; the process runs on while it is unwound. So a stack's words come from the copy alone, and a stack
- * that leaves it ends there: above a copy that is cut with UNWIND_CUT. Of the process itself only code is read, which does
- * not change: as far as it is a file's, at most LOCAL_UNWINDER_MAX_READS times a stack. */
+ * A copy is an instant; the process runs on while it is unwound, and nothing of its memory is read. So a stack that leaves
+ * its copy ends there: above a copy that is cut with UNWIND_CUT. What only code tells (of C libraries without CFI, what ends
+ * a signal handler or a thread) is not known. */
 #ifndef UNWIND_LOCAL_UNWINDER_H
 #define UNWIND_LOCAL_UNWINDER_H
 
@@ -16,8 +16,6 @@
 #include "unwind/unwind_memory.h"
 
 #include <stdbool.h>
-
-#define LOCAL_UNWINDER_MAX_READS 64
 
 struct local_unwinder;
 
