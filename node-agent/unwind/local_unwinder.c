@@ -199,9 +199,9 @@ void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_ev
 		copy_binding(bound, event->parent_pid, event->pid);
 		break;
 	case PROC_EXEC:
-	case PROC_EXIT:
 		bound_processes_remove(bound, event->pid);
 		break;
+	case PROC_EXIT: /* of the first thread: others may go on */
 	case PROC_MMAP:
 	case PROC_KERNEL_CODE:
 		break;

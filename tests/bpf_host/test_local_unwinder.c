@@ -198,15 +198,24 @@ static void bindings_follow_processes(void **state)
 	expect_known(OTHER_PID, true);
 	follow(PROC_EXEC, OTHER_PID, 0);
 	expect_known(OTHER_PID, false);
-	follow(PROC_EXIT, SCENE_PID, 0);
-	expect_known(SCENE_PID, false);
 	follow(PROC_MMAP, SCENE_PID, 0);
 	follow(PROC_KERNEL_CODE, 0, 0);
+	expect_known(SCENE_PID, true);
+	follow(PROC_EXEC, SCENE_PID, 0);
 	/* A parent that has nothing leaves nothing, not even what the pid had before. */
 	fake_bind(OTHER_PID, CODE_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	follow(PROC_FORK, OTHER_PID, SCENE_PID);
 	expect_known(OTHER_PID, false);
 	assert_true(local_bpf_asks);
+}
+
+/* Its first thread may be over, by pthread_exit(), long before the others. */
+static void a_process_is_known_when_its_first_thread_is_over(void **state)
+{
+	(void)state;
+	scene_stack(IN_ROOT);
+	follow(PROC_EXIT, SCENE_PID, 0);
+	expect_known(SCENE_PID, true);
 }
 
 static void without_all_events_no_binding_is_true(void **state)
@@ -362,6 +371,7 @@ int main(void)
 		SCENE_TEST(an_unknown_process_is_asked_for_once),
 		SCENE_TEST(a_binding_to_another_list_is_none),
 		SCENE_TEST(bindings_follow_processes),
+		SCENE_TEST(a_process_is_known_when_its_first_thread_is_over),
 		SCENE_TEST(without_all_events_no_binding_is_true),
 		SCENE_TEST(code_in_no_mapping_is_news_once),
 		SCENE_TEST(user_frames_come_behind_those_of_the_kernel),
