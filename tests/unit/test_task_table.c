@@ -407,7 +407,8 @@ static void a_cgroup_that_is_refused_is_not_the_parents(void **state)
 
 	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
 	put_task(fixture, 20, 20, "deep", USER_THREAD, 6);
-	put_file(fixture, 20, 20, "cgroup", "0::/../a\n");
+	put_file(fixture, 20, 20, "cgroup",
+		 "0::/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25\n");
 	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
 					       .pid = 20,
 					       .tid = 20,
