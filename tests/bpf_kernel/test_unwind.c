@@ -209,6 +209,14 @@ static struct watch expect(struct fixture *fixture, const char *expected, enum u
 	return watch;
 }
 
+/* By perf nothing in a sample tells whether it is from before exec(2): it is not among the last of so many. */
+static void let_pass(struct fixture *fixture)
+{
+	struct watch watch = { .fixture = fixture, .nr_wanted = 4 * NR_SAMPLES };
+
+	run(&watch);
+}
+
 /* What a process that is not known yet shows first. By perf it is looked at before it is unwound, and what is missing are its
  * tables. */
 static enum unwind_result first_result(void)
@@ -308,6 +316,8 @@ static void exec_makes_a_new_process_that_is_soon_known(void **state)
 		struct watch watch = await(fixture, NULL, UNWIND_NEW_PROCESS);
 
 		assert_int_equal(watch.first_broken, UNWIND_NEW_PROCESS);
+	} else {
+		let_pass(fixture);
 	}
 	await(fixture, SPINNING, UNWIND_COMPLETE);
 	expect(fixture, SPINNING, UNWIND_COMPLETE);
