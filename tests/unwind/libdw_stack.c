@@ -268,6 +268,24 @@ static void cut_to_code(struct libdw *libdw, const struct mapping_list *list,
 	}
 }
 
+/* On arm64 libdw takes the link register for the caller of code without CFI, as of a stub for calls between files, and
+ * goes on from the frame pointer, as if that were not the caller's own: it misses a frame. */
+static void cut_to_known(struct libdw *libdw, struct libdw_stack *stack)
+{
+	for (size_t i = 0; CFI_IS_ARM64 && i + 2 < stack->nr_frames; i++) {
+		uint64_t address = stack->frames[i] - (i > 0);
+		Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
+
+		if (module && has_cfi(module, address))
+			continue;
+		stack->end = LIBDW_FAILED;
+		stack->nr_frames = i + 1;
+		explain(libdw, "", stack);
+		stack->nr_frames++;
+		return;
+	}
+}
+
 static uint64_t last_frame(const struct libdw_stack *stack)
 {
 	return stack->nr_frames ? stack->frames[stack->nr_frames - 1] : 0;
@@ -301,6 +319,7 @@ void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 	if (ret_stack->end == LIBDW_FAILED)
 		explain(libdw, message, ret_stack);
 	cut_to_code(libdw, list, ret_stack);
+	cut_to_known(libdw, ret_stack);
 }
 
 void libdw_describe(struct libdw *libdw, uint64_t address, char *ret_text, size_t text_bytes)
