@@ -166,18 +166,24 @@ static int install_filter(void)
 	return -errno;
 }
 
+static struct iovec memory_of_other(uint64_t address, size_t len)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer of the other process */
+	return (struct iovec){ .iov_base = (void *)address, .iov_len = len };
+}
+
 static int read_memory(uint32_t pid, uint64_t address, void *buffer, size_t len)
 {
 	const struct iovec local = { .iov_base = buffer, .iov_len = len };
-	const struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = len };
+	const struct iovec remote = memory_of_other(address, len);
 
 	return process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -EFAULT;
 }
 
 static int write_memory(uint32_t pid, uint64_t address, const void *buffer, size_t len)
 {
-	const struct iovec local = { .iov_base = (void *)(uintptr_t)buffer, .iov_len = len };
-	const struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = len };
+	const struct iovec local = { .iov_base = (void *)buffer, .iov_len = len };
+	const struct iovec remote = memory_of_other(address, len);
 
 	return process_vm_writev((pid_t)pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0
 										       : -EFAULT;
