@@ -197,7 +197,7 @@ static void a_library_loaded_later_is_seen(void **state)
 static void no_process_of_a_burst_is_lost(void **state)
 {
 	struct sideband *sideband = get_or_skip(state);
-	enum { NR_CHILDREN = 200, NR_KINDS = 4 };
+	enum { NR_CHILDREN = 200, NR_KINDS = PROC_KERNEL_CODE + 1 };
 	pid_t pids[NR_CHILDREN];
 	unsigned int nr_seen[NR_CHILDREN][NR_KINDS] = { 0 };
 
