@@ -7,8 +7,8 @@ JOBS := $(shell nproc)
 # CTest does not show what a test prints that passes; this table is worth to be seen, as it grows.
 ORACLE_TABLE := build-dev/tests/unwind/oracle.txt
 
-# Where arm64 is cross-built, the section of packages.txt for that.
-ARM64 := $(if $(filter x86_64,$(shell uname -m)),arm64)
+# Where arm64 is cross-built, the sections of packages.txt for that. `make test-kernels ARM64=` leaves it out.
+ARM64 := $(if $(filter x86_64,$(shell uname -m)),arm64 arm64-kernels)
 
 # $(call build,PRESET,DIRECTORY[,TARGET]): configures and builds. A directory keeps the generator it has.
 ninja = $(if $(shell command -v ninja),-G Ninja)
