@@ -23,7 +23,8 @@ import request_log
 
 class Handler(receiver.Handler):
     def store(self, body):
-        self.request_log.add(body)
+        if body:  # the doctor's request is empty
+            self.request_log.add(body)
         message = self.request_class.FromString(body)
         json.dump({"at": time.time(), "headers": dict(self.headers.items()),
                    "message": json_format.MessageToDict(message)}, self.output)

@@ -25,12 +25,6 @@ def privileges():
     return drop + [f"--cap-add=CAP_{name}" for name in CAPABILITIES]
 
 
-def capability_mask():
-    numbers = {"DAC_READ_SEARCH": 2, "SYS_PTRACE": 19, "SYSLOG": 34, "PERFMON": 38, "BPF": 39,
-               "CHECKPOINT_RESTORE": 40}
-    return sum(1 << numbers[name] for name in CAPABILITIES)
-
-
 class Agents:
     """Containers of the image, one after the other. `files` are mounted, {path in the container: file here}."""
 

@@ -52,7 +52,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(self.store(body))
 
     def store(self, body):
-        self.request_log.add(body)
+        if body:  # the doctor's request is empty
+            self.request_log.add(body)
         try:
             request = self.request_class.FromString(body)
         except Exception:  # pylint: disable=broad-except
