@@ -17,6 +17,9 @@ struct stack_copy {
 	const __u8 *bytes; /* borrowed */
 	size_t len;
 	bool is_cut; /* the stack may go on above the copy: as much was copied as there was room for */
+	const __u8 *
+		chain; /* borrowed, not aligned: what the kernel found by frame pointers, ip first */
+	size_t nr_chain; /* addresses */
 };
 
 #endif

@@ -68,7 +68,6 @@ static struct perf_event_attr make_attr(const struct capture_opts *opts)
 		.sample_freq = opts->frequency_hz,
 		.sample_type = SAMPLE_RECORD_TYPE,
 		.exclude_idle = !opts->include_idle,
-		.exclude_callchain_user = 1,
 		.sample_regs_user = perf_regs_mask,
 		.sample_stack_user = opts->stack_copy_bytes,
 		.comm = 1,
@@ -230,6 +229,7 @@ static bool read_user_regs(const struct sample_record *record, struct sample_eve
 	perf_regs_to_copy(record->regs, &copy);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
+	copy.nr_chain = sample_record_user_chain(record, &copy.chain);
 	if (copy.ip == 0 && copy.address == 0)
 		return false;
 	event->unwind_result = UNWIND_COMPAT;

@@ -217,20 +217,47 @@ int sample_record_parse(const void *bytes, size_t len, struct sample_record *ret
 	return 0;
 }
 
+static uint64_t chain_address(const struct sample_record *record, size_t i)
+{
+	uint64_t address;
+
+	memcpy(&address, record->chain + i * sizeof(address), sizeof(address));
+	return address;
+}
+
+/* The part of the call chain behind a mark, up to the next one: where it begins, and how many addresses there are. */
+static size_t find_part(const struct sample_record *record, uint64_t mark, size_t *ret_first)
+{
+	size_t first = 0, nr = 0;
+
+	while (first < record->nr_chain && chain_address(record, first) != mark)
+		first++;
+	if (first < record->nr_chain)
+		first++;
+	while (first + nr < record->nr_chain &&
+	       chain_address(record, first + nr) < PERF_CONTEXT_MAX)
+		nr++;
+	*ret_first = first;
+	return nr;
+}
+
 size_t sample_record_kernel_frames(const struct sample_record *record, __u64 *ret_frames,
 				   size_t max)
 {
-	bool in_kernel = false;
-	size_t nr = 0;
+	size_t first, nr = find_part(record, (uint64_t)PERF_CONTEXT_KERNEL, &first);
 
-	for (size_t i = 0; i < record->nr_chain && nr < max; i++) {
-		uint64_t address;
+	if (nr > max)
+		nr = max;
+	if (nr > 0)
+		memcpy(ret_frames, record->chain + first * sizeof(*ret_frames),
+		       nr * sizeof(*ret_frames));
+	return nr;
+}
 
-		memcpy(&address, record->chain + i * sizeof(address), sizeof(address));
-		if (address >= PERF_CONTEXT_MAX)
-			in_kernel = address == PERF_CONTEXT_KERNEL;
-		else if (in_kernel)
-			ret_frames[nr++] = address;
-	}
+size_t sample_record_user_chain(const struct sample_record *record, const uint8_t **ret_chain)
+{
+	size_t first, nr = find_part(record, (uint64_t)PERF_CONTEXT_USER, &first);
+
+	*ret_chain = nr > 0 ? record->chain + first * sizeof(uint64_t) : NULL;
 	return nr;
 }

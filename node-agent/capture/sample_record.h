@@ -2,7 +2,7 @@
 /* The records of an event that samples with registers and a copy of the stack, and tells of tasks:
  *
  *	sample_type	SAMPLE_RECORD_TYPE
- *	sample_id_all, comm, task, exclude_callchain_user; sample_regs_user as perf_regs.h says
+ *	sample_id_all, comm, task; sample_regs_user as perf_regs.h says
  *
  *	SAMPLE	header | ip | pid tid | time | cpu | nr, callchain | abi, registers | size, stack, how much of it is real
  *	others	header | their own fields | pid tid | time | cpu */
@@ -67,5 +67,8 @@ int sample_record_parse(const void *bytes, size_t len, struct sample_record *ret
 /* The addresses of the kernel's part of the call chain, leaf first; returns how many there are, at most `max`. */
 size_t sample_record_kernel_frames(const struct sample_record *record, __u64 *ret_frames,
 				   size_t max);
+
+/* The user's part: where it begins in the record, not aligned, and how many addresses there are. */
+size_t sample_record_user_chain(const struct sample_record *record, const uint8_t **ret_chain);
 
 #endif

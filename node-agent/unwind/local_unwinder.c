@@ -130,6 +130,79 @@ static enum unwind_result result_of_unreadable(const struct local_unwinder *unwi
 	return UNWIND_UNREADABLE_STACK;
 }
 
+static uint64_t chain_address(const struct stack_copy *copy, size_t i)
+{
+	uint64_t address;
+
+	memcpy(&address, copy->chain + i * sizeof(address), sizeof(address));
+	return address;
+}
+
+/* The kernel followed the frame pointers when it made the copy. Following them through the copy, to the one that leads out
+ * of it, tells which of its addresses is the one that is read there; 0 when it went another way. */
+static size_t find_in_chain(const struct local_unwinder *unwinder)
+{
+	const struct stack_copy *copy = unwinder->copy;
+	uint64_t fp = copy->regs[CFI_FP];
+	uint64_t frame[2];
+
+	if (copy->nr_chain == 0 || chain_address(copy, 0) != copy->ip)
+		return 0;
+	for (size_t i = 1; i < copy->nr_chain; i++) {
+		if (fp == unwinder->scratch.unwind.regs[CFI_FP])
+			return i;
+		if (read_user(frame, sizeof(frame), (const void *)(uintptr_t)fp) < 0 ||
+		    return_address_of(frame[1]) != chain_address(copy, i))
+			return 0;
+		fp = frame[0];
+	}
+	return 0;
+}
+
+/* Whether it is a rule of Go code that has its frame: there the frame pointer is always that of the frame, and no other
+ * code's rules are like these (gopclntab_frame.h). */
+static bool has_go_frame(const struct cfi_rule *rule)
+{
+	if (rule->kind != CFA_REGISTER || rule->reg != CFI_SP ||
+	    rule->saved[0] != rule->return_address - 1)
+		return false;
+	return CFI_IS_ARM64 ? rule->flags & CFI_SAVED_BELOW_SP
+			    : rule->offset >= 16 && rule->saved[1] == CFI_LOST;
+}
+
+/* Behind a change of stacks of Go's runtime, whose copy is not there: the code of goroutines has frame pointers. */
+static int follow_chain(struct local_unwinder *unwinder, size_t i)
+{
+	struct unwind_state *state = &unwinder->scratch.unwind;
+
+	do {
+		int result = return_to(state, chain_address(unwinder->copy, i), 0, 0);
+
+		if (result == GOES_ON && !push_frame(&unwinder->scratch))
+			return UNWIND_TOO_DEEP;
+		if (result == GOES_ON)
+			result = find_rule();
+		if (result != GOES_ON)
+			return result;
+		if (state->rule.kind == CFA_END)
+			return UNWIND_COMPLETE;
+		i++;
+	} while (i < unwinder->copy->nr_chain && has_go_frame(&state->rule));
+	return UNWIND_UNREADABLE_STACK;
+}
+
+static int unwind_copy(struct local_unwinder *unwinder)
+{
+	int result = unwind_native();
+	size_t next = 0;
+
+	if (result != UNWIND_UNREADABLE_STACK)
+		return result;
+	if (unwinder->scratch.unwind.rule.kind == CFA_STACK_SWITCH)
+		next = find_in_chain(unwinder);
+	return next > 0 ? follow_chain(unwinder, next) : (int)result_of_unreadable(unwinder);
+}
+
 int local_unwinder_new(struct unwind_memory *memory, struct local_unwinder **ret_unwinder)
 {
 	struct local_unwinder *unwinder = calloc(1, sizeof(*unwinder));
@@ -169,10 +242,8 @@ bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_c
 	begin_stack(unwinder, copy, event);
 	current = unwinder;
 	pthread_mutex_lock(&unwinder->memory->unwinding);
-	int result = unwind_native();
+	int result = unwind_copy(unwinder);
 	pthread_mutex_unlock(&unwinder->memory->unwinding);
-	if (result == UNWIND_UNREADABLE_STACK)
-		result = (int)result_of_unreadable(unwinder);
 	event->nr_user = found->nr_user;
 	memcpy(event->frames + event->nr_kernel, found->frames + event->nr_kernel,
 	       found->nr_user * sizeof(*event->frames));

@@ -29,6 +29,8 @@ static size_t nr_regions;
 static struct unwind_state state;
 static struct sample_event event;
 static size_t max_len;
+static const uint8_t *chain;
+static size_t nr_chain;
 
 /* What must be cleared. */
 static size_t arena_end;
@@ -57,6 +59,7 @@ void fake_bpf_reset(void)
 	memset(&state, 0, sizeof(state));
 	memset(&event, 0, sizeof(event));
 	max_len = MAX_COPY_BYTES;
+	nr_chain = 0;
 	local_bpf_asks = false;
 }
 
@@ -75,6 +78,12 @@ struct local_unwinder *local_bpf_unwinder(void)
 void local_bpf_cut(size_t len)
 {
 	max_len = len;
+}
+
+void local_bpf_set_chain(const void *addresses, size_t nr)
+{
+	chain = addresses;
+	nr_chain = nr;
 }
 
 struct unwind_state *fake_state(void)
@@ -153,7 +162,12 @@ static size_t copy_stack(uint64_t address, uint8_t bytes[static MAX_COPY_BYTES])
 int unwind_native(void)
 {
 	static uint8_t bytes[MAX_COPY_BYTES];
-	struct stack_copy copy = { .ip = state.ip, .address = state.regs[CFI_SP] };
+	struct stack_copy copy = {
+		.ip = state.ip,
+		.address = state.regs[CFI_SP],
+		.chain = chain,
+		.nr_chain = nr_chain,
+	};
 
 	memcpy(copy.regs, state.regs, sizeof(copy.regs));
 	copy.len = copy_stack(copy.address, bytes);

@@ -15,4 +15,7 @@ struct local_unwinder *local_bpf_unwinder(void);
 /* Copies have at most so many bytes; those that have as many are cut. */
 void local_bpf_cut(size_t len);
 
+/* What the kernel found by frame pointers; borrowed until the reset. */
+void local_bpf_set_chain(const void *addresses, size_t nr);
+
 #endif

@@ -151,6 +151,130 @@ static void the_process_is_not_asked_for_its_code(void **state)
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_FUNCTION(1), IN_SIGRETURN);
 }
 
+/* A function of Go: its frame record is right below its CFA, at sp + 16, and no other register is kept for its caller. */
+static struct cfi_rule go_rule(void)
+{
+	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_SP, 16);
+
+	for (size_t i = 0; i < NR_SAVED_REGS; i++)
+		rule.saved[i] = CFI_LOST;
+	rule.saved[0] = (cfi_slot)(rule.return_address - 1);
+	if (CFI_IS_ARM64)
+		rule.flags = CFI_SAVED_BELOW_SP;
+	return rule;
+}
+
+#define OTHER_STACK 0xc000001000ULL /* not copied */
+#define IN_SYSTEMSTACK IN_FUNCTION(3)
+
+/* What Go's runtime has called by systemstack(), on its own stack, at function 1. Its caller is in function 4. */
+static const uint64_t switched[] = { IN_FUNCTION(1), IN_FUNCTION(2), IN_SYSTEMSTACK,
+				     IN_FUNCTION(4), IN_FUNCTION(5), IN_ROOT };
+#define NR_ON_COPY 3
+
+static void switch_stacks(void)
+{
+	scene_begin();
+	scene_set_rule(1, go_rule());
+	scene_set_rule(2, go_rule());
+	scene_set_rule(3, scene_rule(CFA_STACK_SWITCH, CFI_SP, 0));
+	scene_set_rule(4, go_rule());
+	scene_set_rule(5, go_rule());
+	scene_stack(STACK_WORD(2), IN_FUNCTION(2), OTHER_STACK, IN_SYSTEMSTACK);
+	fake_state()->regs[CFI_FP] = STACK_WORD(0);
+	local_bpf_set_chain(switched, array_len(switched));
+}
+
+static void behind_a_change_of_stacks_the_kernels_chain_goes_on(void **state)
+{
+	(void)state;
+	switch_stacks();
+	scene_check(UNWIND_COMPLETE, switched, array_len(switched));
+	local_bpf_cut(4 * 8);
+	scene_check(UNWIND_COMPLETE, switched, array_len(switched));
+}
+
+static void a_chain_that_ends_early_leaves_a_stack_without_root(void **state)
+{
+	(void)state;
+	for (size_t nr = 0; nr < array_len(switched); nr++) {
+		switch_stacks();
+		local_bpf_set_chain(switched, nr);
+		scene_check(UNWIND_UNREADABLE_STACK, switched, nr < NR_ON_COPY ? NR_ON_COPY : nr);
+	}
+}
+
+/* The kernel went another way to where the copy ends, or what it found is of another instant. */
+static void a_chain_that_is_not_the_copys_is_not_followed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NR_ON_COPY; i++) {
+		uint64_t other[array_len(switched)];
+
+		switch_stacks();
+		memcpy(other, switched, sizeof(other));
+		other[i] += 8;
+		local_bpf_set_chain(other, array_len(other));
+		scene_check(UNWIND_UNREADABLE_STACK, switched, NR_ON_COPY);
+	}
+	switch_stacks();
+	fake_state()->regs[CFI_FP] = STACK_WORD(
+		2); /* it begins one frame later: one address less */
+	scene_check(UNWIND_UNREADABLE_STACK, switched, NR_ON_COPY);
+}
+
+/* Code that is not Go's may have anything in the frame pointer. */
+static void a_chain_is_followed_through_go_code_alone(void **state)
+{
+	struct cfi_rule others[] = {
+		scene_rule(CFA_REGISTER, CFI_SP, 16),
+		scene_rule(CFA_NONE, CFI_SP, 0),
+		scene_rule(CFA_STACK_SWITCH, CFI_SP, 0),
+		go_rule(),
+		go_rule(),
+		go_rule(),
+	};
+
+	(void)state;
+	others[0].saved[0] = (cfi_slot)(others[0].return_address - 1); /* C that pushes it first */
+	others[3].reg = CFI_FP;
+	others[4].saved[0] = CFI_NOT_SAVED; /* it has no frame yet */
+	others[5].offset = 8; /* or none any more */
+	for (size_t i = 0; i < array_len(others) - CFI_IS_ARM64; i++) {
+		switch_stacks();
+		scene_set_rule(4, others[i]);
+		scene_check(UNWIND_UNREADABLE_STACK, switched, NR_ON_COPY + 1);
+	}
+}
+
+static void a_chain_is_for_nothing_but_changes_of_stacks(void **state)
+{
+	(void)state;
+	switch_stacks();
+	scene_set_rule(3, scene_rule(CFA_NONE, CFI_SP, 0));
+	scene_check(UNWIND_BAD_FRAME_POINTER, switched, NR_ON_COPY);
+	switch_stacks();
+	scene_set_rule(3, go_rule());
+	scene_check(UNWIND_UNREADABLE_STACK, switched, NR_ON_COPY);
+}
+
+/* User space writes its frame records itself. */
+static void a_chain_of_no_code_ends_the_stack(void **state)
+{
+	uint64_t bad[array_len(switched)];
+
+	(void)state;
+	memcpy(bad, switched, sizeof(bad));
+	bad[4] = 0xffffffff81000000;
+	switch_stacks();
+	local_bpf_set_chain(bad, array_len(bad));
+	scene_check(UNWIND_BAD_RETURN_ADDRESS, bad, 4);
+	bad[4] = 0;
+	switch_stacks();
+	local_bpf_set_chain(bad, array_len(bad));
+	scene_check(UNWIND_COMPLETE, bad, 4);
+}
+
 static void follow(enum proc_event_kind kind, uint32_t pid, uint32_t parent_pid)
 {
 	const struct proc_event event = { .kind = kind, .pid = pid, .parent_pid = parent_pid };
@@ -368,6 +492,12 @@ int main(void)
 		SCENE_TEST(what_is_far_from_a_cut_copy_is_no_part_of_its_stack),
 		SCENE_TEST(the_process_is_not_asked_for_its_stack),
 		SCENE_TEST(the_process_is_not_asked_for_its_code),
+		SCENE_TEST(behind_a_change_of_stacks_the_kernels_chain_goes_on),
+		SCENE_TEST(a_chain_that_ends_early_leaves_a_stack_without_root),
+		SCENE_TEST(a_chain_that_is_not_the_copys_is_not_followed),
+		SCENE_TEST(a_chain_is_followed_through_go_code_alone),
+		SCENE_TEST(a_chain_is_for_nothing_but_changes_of_stacks),
+		SCENE_TEST(a_chain_of_no_code_ends_the_stack),
 		SCENE_TEST(an_unknown_process_is_asked_for_once),
 		SCENE_TEST(a_binding_to_another_list_is_none),
 		SCENE_TEST(bindings_follow_processes),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever registers, stack, code list and row table are, and wherever the copy of the stack is cut (first two bytes): the local
- * unwinder reads nothing beside it, and finds no other frames than in all of the stack. */
+ * unwinder reads nothing beside it, and finds no other frames than in all of the stack, but for what the kernel's call chain has. */
 #include "tests/bpf_host/fake_bpf.h"
 #include "tests/bpf_host/local_bpf.h"
 #include "unwind_input.h"
@@ -44,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	all = *fake_event();
 	local_bpf_cut(max_len);
 	check_part(unwind_native(), fake_event(), &all);
+	local_bpf_set_chain(all.frames, all.nr_user);
+	check(unwind_native(), fake_event());
 	fake_bpf_reset();
 	return 0;
 }

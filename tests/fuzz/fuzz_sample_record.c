@@ -22,8 +22,11 @@ static void check_sample(const struct sample_record *record, const uint8_t *data
 {
 	__u64 frames[MAX_KERNEL_FRAMES];
 	struct stack_copy copy;
+	const uint8_t *user;
 
 	check_inside(record->chain, record->nr_chain * sizeof(uint64_t), data, len);
+	size_t nr_user = sample_record_user_chain(record, &user);
+	check_inside(user, nr_user * sizeof(uint64_t), data, len);
 	check_inside(record->stack, record->stack_room, data, len);
 	if (record->stack_bytes > record->stack_room ||
 	    sample_record_kernel_frames(record, frames, MAX_KERNEL_FRAMES) > MAX_KERNEL_FRAMES)

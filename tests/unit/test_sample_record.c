@@ -77,6 +77,24 @@ static void a_sample_has_registers_and_stack(void **state)
 	assert_int_equal(__builtin_popcountll(perf_regs_mask), perf_regs_nr);
 }
 
+static void the_user_chain_is_without_marks_and_kernel_frames(void **state)
+{
+	struct perf_bytes in = sample_bytes(&whole);
+	struct sample_record record = parse(&in);
+	const uint8_t *user;
+	uint64_t ip;
+	(void)state;
+
+	assert_int_equal(sample_record_user_chain(&record, &user), 1);
+	memcpy(&ip, user, sizeof(ip));
+	assert_int_equal(ip, 0x401000);
+	record.nr_chain = 4; /* the mark is the last */
+	assert_int_equal(sample_record_user_chain(&record, &user), 0);
+	record.nr_chain = 0;
+	assert_int_equal(sample_record_user_chain(&record, &user), 0);
+	assert_null(user);
+}
+
 static void kernel_frames_are_without_marks_and_user_frames(void **state)
 {
 	struct perf_bytes in = sample_bytes(&whole);
@@ -248,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_has_registers_and_stack),
 		cmocka_unit_test(kernel_frames_are_without_marks_and_user_frames),
+		cmocka_unit_test(the_user_chain_is_without_marks_and_kernel_frames),
 		cmocka_unit_test(a_kernel_thread_has_neither),
 		cmocka_unit_test(tasks_and_names_are_told),
 		cmocka_unit_test(what_was_lost_or_held_back_is_told),
