@@ -27,6 +27,7 @@ struct unwind_state {
 	__u64 ip;
 	__u32 pid;
 	bool is_exiting; /* the task has no user memory any more, or none soon */
+	__u32 missing; /* registers (REGISTER_BIT) that are not among `regs`: never with BPF */
 
 	bool asks; /* out: the agent should look at the process now */
 

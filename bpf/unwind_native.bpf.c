@@ -320,7 +320,7 @@ static __always_inline int find_list(struct unwind_state *state)
 
 static __always_inline void begin(struct unwind_state *state)
 {
-	state->known = ALL_REGISTERS;
+	state->known = ALL_REGISTERS & ~state->missing;
 	state->is_call = false;
 	state->asks = false;
 	state->range_start = 0;

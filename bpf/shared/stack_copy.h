@@ -12,6 +12,7 @@
 
 struct stack_copy {
 	__u64 regs[NR_REGS]; /* by DWARF number */
+	__u32 missing; /* bits of those that the kernel does not tell */
 	__u64 ip;
 	__u64 address; /* of the first byte of the copy: the stack pointer */
 	const __u8 *bytes; /* borrowed */

@@ -216,9 +216,10 @@ static void add_kernel_frames(struct capture_perf *capture, const struct sample_
 }
 
 /* Sets the result where it is known without unwinding; returns whether it is not. */
-static bool read_user_regs(const struct sample_record *record, struct sample_event *event,
+static bool read_user_regs(struct capture_perf *capture, const struct sample_record *record,
 			   struct stack_copy *ret_copy)
 {
+	struct sample_event *event = &capture->event;
 	struct stack_copy copy = { .bytes = record->stack, .len = record->stack_bytes };
 
 	if (event->unwind_result == UNWIND_KERNEL_THREAD)
@@ -227,6 +228,8 @@ static bool read_user_regs(const struct sample_record *record, struct sample_eve
 	if (record->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	perf_regs_to_copy(record->regs, &copy);
+	if (!record->in_user) /* Linux 4.1 is younger than the marks */
+		copy.missing = perf_regs_missing(&copy, capture->attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
 	copy.nr_chain = sample_record_user_chain(record, &copy.chain);
@@ -246,7 +249,7 @@ static void hand_out(struct capture_perf *capture, const struct sample_record *r
 	struct stack_copy copy;
 
 	add_kernel_frames(capture, record);
-	if (read_user_regs(record, event, &copy) && capture->unwind)
+	if (read_user_regs(capture, record, &copy) && capture->unwind)
 		capture->unwind(&copy, event, capture->unwind_data);
 	count(capture, STAT_UNWIND_FIRST + event->unwind_result);
 	count(capture, STAT_SENT);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/perf_regs.h"
 
+#include "base/err.h"
+
 #include <asm/perf_regs.h>
 #include <string.h>
 
@@ -42,3 +44,32 @@ void perf_regs_to_copy(const uint8_t *values, struct stack_copy *copy)
 			copy->regs[number] = value;
 	}
 }
+
+#if defined(__aarch64__)
+uint32_t perf_regs_missing(const struct stack_copy *copy, bool marks_missing)
+{
+	(void)copy, (void)marks_missing;
+	return 0;
+}
+#else
+static bool is_marked(uint64_t value)
+{
+	return value == UINT64_MAX;
+}
+
+/* -1 is a usual value, but not of all of them. From Linux 4.15 on rbp is told. */
+uint32_t perf_regs_missing(const struct stack_copy *copy, bool marks_missing)
+{
+	static const uint8_t kept[] = { CFI_RBX, CFI_R12, CFI_R13, CFI_R14, CFI_R15 };
+	uint32_t missing = 0;
+
+	for (size_t i = 0; i < array_len(kept); i++) {
+		if (marks_missing && !is_marked(copy->regs[kept[i]]))
+			return 0;
+		missing |= UINT32_C(1) << kept[i];
+	}
+	if (!marks_missing || is_marked(copy->regs[CFI_RBP]))
+		missing |= UINT32_C(1) << CFI_RBP;
+	return missing;
+}
+#endif

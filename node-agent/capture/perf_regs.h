@@ -5,6 +5,7 @@
 
 #include "bpf/shared/stack_copy.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,10 @@ extern const size_t perf_regs_nr;
 
 /* Sets `regs` and `ip` from the values, in the order of their bits. `values` need not be aligned. */
 void perf_regs_to_copy(const uint8_t *values, struct stack_copy *copy);
+
+/* Which registers of a thread that was sampled in the kernel have no value, as copy->missing. On x86-64 a system call used to save
+ * only those that it may change. From Linux 3.19 to 5.10 perf marks the others by -1; before it gives what lies in their place:
+ * then (`marks_missing` is false) none of them is known. */
+uint32_t perf_regs_missing(const struct stack_copy *copy, bool marks_missing);
 
 #endif

@@ -228,6 +228,7 @@ static void begin_stack(struct local_unwinder *unwinder, const struct stack_copy
 	unwinder->has_left_copy = false;
 	memcpy(scratch->unwind.regs, copy->regs, sizeof(copy->regs));
 	scratch->unwind.ip = copy->ip;
+	scratch->unwind.missing = copy->missing;
 	scratch->unwind.pid = event->pid;
 	scratch->unwind.is_exiting = false;
 	scratch->event.nr_kernel = event->nr_kernel;

@@ -163,6 +163,7 @@ int unwind_native(void)
 {
 	static uint8_t bytes[MAX_COPY_BYTES];
 	struct stack_copy copy = {
+		.missing = state.missing,
 		.ip = state.ip,
 		.address = state.regs[CFI_SP],
 		.chain = chain,

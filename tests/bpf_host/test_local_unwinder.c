@@ -275,6 +275,34 @@ static void a_chain_of_no_code_ends_the_stack(void **state)
 	scene_check(UNWIND_COMPLETE, bad, 4);
 }
 
+/* Whatever is in its place. */
+static void a_missing_register_ends_a_stack_that_needs_it(void **state)
+{
+	(void)state;
+	scene_stack(0, IN_ROOT);
+	scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_FP, 16));
+	fake_state()->regs[CFI_FP] = STACK_WORD(0);
+	fake_state()->missing = ALL_REGISTERS & ~REGISTER_BIT(CFI_FP);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
+	fake_state()->missing = REGISTER_BIT(CFI_FP);
+	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1));
+	scene_set_rule(1, scene_rule(CFA_NONE, CFI_FP, 0));
+	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1));
+}
+
+static void a_missing_register_is_known_where_it_was_saved(void **state)
+{
+	struct cfi_rule saves = scene_rule(CFA_REGISTER, CFI_SP, 16);
+
+	(void)state;
+	saves.saved[0] = (cfi_slot)-2;
+	scene_set_rule(1, saves);
+	scene_set_rule(2, scene_rule(CFA_REGISTER, CFI_FP, 16));
+	scene_stack(STACK_WORD(2), IN_FUNCTION(2), 0, IN_ROOT);
+	fake_state()->missing = REGISTER_BIT(CFI_FP);
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_ROOT);
+}
+
 static void follow(enum proc_event_kind kind, uint32_t pid, uint32_t parent_pid)
 {
 	const struct proc_event event = { .kind = kind, .pid = pid, .parent_pid = parent_pid };
@@ -498,6 +526,8 @@ int main(void)
 		SCENE_TEST(a_chain_is_followed_through_go_code_alone),
 		SCENE_TEST(a_chain_is_for_nothing_but_changes_of_stacks),
 		SCENE_TEST(a_chain_of_no_code_ends_the_stack),
+		SCENE_TEST(a_missing_register_ends_a_stack_that_needs_it),
+		SCENE_TEST(a_missing_register_is_known_where_it_was_saved),
 		SCENE_TEST(an_unknown_process_is_asked_for_once),
 		SCENE_TEST(a_binding_to_another_list_is_none),
 		SCENE_TEST(bindings_follow_processes),

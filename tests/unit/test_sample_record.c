@@ -77,6 +77,46 @@ static void a_sample_has_registers_and_stack(void **state)
 	assert_int_equal(__builtin_popcountll(perf_regs_mask), perf_regs_nr);
 }
 
+#ifdef __x86_64__
+#define BIT(reg) (UINT32_C(1) << (reg))
+#define KEPT (BIT(CFI_RBX) | BIT(CFI_R12) | BIT(CFI_R13) | BIT(CFI_R14) | BIT(CFI_R15))
+
+/* Registers that have the bit are -1, others are not. */
+static uint32_t missing_of(uint32_t marked, bool marks_missing)
+{
+	struct stack_copy copy = { .ip = 0 };
+
+	for (size_t i = 0; i < NR_REGS; i++)
+		copy.regs[i] = marked & BIT(i) ? UINT64_MAX : i;
+	return perf_regs_missing(&copy, marks_missing);
+}
+
+static void registers_that_the_kernel_does_not_tell_are_missing(void **state)
+{
+	static const struct {
+		uint32_t marked;
+		bool marks_missing;
+		uint32_t missing;
+	} cases[] = {
+		{ 0, true, 0 },
+		{ KEPT | BIT(CFI_RBP), true, KEPT | BIT(CFI_RBP) },
+		{ KEPT, true, KEPT },
+		{ KEPT | BIT(CFI_RAX), true, KEPT },
+		/* The program's own. */
+		{ BIT(CFI_RBX) | BIT(CFI_RBP) | BIT(CFI_RAX), true, 0 },
+		{ KEPT & ~BIT(CFI_R15), true, 0 },
+		/* Nobody knows. */
+		{ 0, false, KEPT | BIT(CFI_RBP) },
+		{ BIT(CFI_RBX), false, KEPT | BIT(CFI_RBP) },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		assert_int_equal(missing_of(cases[i].marked, cases[i].marks_missing),
+				 cases[i].missing);
+}
+#endif
+
 static void the_user_chain_is_without_marks_and_kernel_frames(void **state)
 {
 	struct perf_bytes in = sample_bytes(&whole);
@@ -266,6 +306,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_has_registers_and_stack),
 		cmocka_unit_test(kernel_frames_are_without_marks_and_user_frames),
+#ifdef __x86_64__
+		cmocka_unit_test(registers_that_the_kernel_does_not_tell_are_missing),
+#endif
 		cmocka_unit_test(the_user_chain_is_without_marks_and_kernel_frames),
 		cmocka_unit_test(a_kernel_thread_has_neither),
 		cmocka_unit_test(tasks_and_names_are_told),
