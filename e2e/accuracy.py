@@ -74,7 +74,7 @@ def make_recording(record, busy, directory):
         command += ["-o", output]
     recorder = host.Process("flamelet", command, recording.log_path)
     host.wait_until("the recording begins",
-                    lambda: recorder.is_alive() and "profiling" in recorder.log(), 5, 0.01)
+                    lambda: recorder.is_alive() and "profiling" in recorder.log(), 30, 0.01)
     time.sleep(0.2)
     begin, cpu_before = time.monotonic(), cpu_seconds(busy.pid)
     os.kill(busy.pid, signal.SIGUSR1)
