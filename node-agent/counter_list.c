@@ -120,6 +120,7 @@ const struct counter counter_list[] = {
 	COUNTER("process_events_lost", "process_events_dropped_total",
 		"Forks, execs, mappings and exits that were lost, by reason.",
 		BY("reason", "ring_full"), AT(agent.sideband.nr_lost)),
+	MORE("task_records_lost", "task_ring_full", AT(agent.capture.nr_task_records_lost)),
 	MORE("process_events_dropped", "queue_full", AT(agent.sideband.nr_dropped)),
 	MORE("process_events_bad", "bad_record", AT(agent.sideband.nr_bad_records)),
 	MORE("processes_dropped", "no_memory", AT(agent.pipeline.processes.nr_events_dropped)),

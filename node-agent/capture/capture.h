@@ -77,6 +77,7 @@ struct capture_stats {
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
 	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */
+	uint64_t nr_task_records_lost; /* by perf: of forks, execs, names and exits */
 	uint64_t ring_bytes; /* by perf: of each CPU, */
 	uint64_t ring_bytes_wanted; /* and what it would be if enough memory could be locked */
 	uint64_t nr_targets_refused; /* by perf: children of targets, over the limit of them */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples without BPF. On each CPU a cpu-clock event writes, for each sample, the kernel's call chain, the user registers and
- * a copy of the top of the user stack into a ring; and, as they happen, forks, execs, names and exits. All rings are read in
- * the order of time, so that a sample meets its task as it was:
+ * a copy of the top of the user stack into a ring. Another event writes forks, execs, names and exits, as they happen, into a
+ * ring of its own, so that a flood of them leaves samples their room. All rings are read in the order of time, so that a sample
+ * meets its task as it was:
  *
- *	ring of CPU 0 ─┐
- *	ring of CPU 1 ─┼▶ ring_merge ─▶ record ─┬▶ task ─▶ task_table, perf_targets
- *	      …       ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
+ *	rings of CPU 0 ─┐
+ *	rings of CPU 1 ─┼▶ ring_merge ─▶ record ─┬▶ task ─▶ task_table, perf_targets
+ *	      …        ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
  *
  * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound. */
 #include "capture/capture_ops.h"
@@ -13,32 +14,24 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/cgroup_namespace.h"
+#include "capture/cpu_rings.h"
 #include "capture/perf_clock.h"
-#include "capture/perf_open.h"
 #include "capture/perf_regs.h"
 #include "capture/perf_targets.h"
-#include "capture/ring_merge.h"
-#include "capture/ring_room.h"
 #include "capture/task_table.h"
 #include "process/host_pids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <time.h>
 
 /* A CPU may take so long to write a record whose time it has taken: one of a guest is not always running. */
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 
 struct capture_perf {
 	struct capture base;
-	struct perf_event_attr attr; /* as far as the kernel knows it, once an event is open */
-	struct perf_ring_size ring_size;
-	size_t wanted_ring_bytes;
+	struct cpu_rings rings;
 	struct perf_clock clock;
-	struct ring_merge merge;
 	struct cgroup_ids *cgroups; /* owned */
 	struct cgroup_namespace cgroup_namespace;
 	struct task_table *tasks; /* owned */
@@ -46,7 +39,6 @@ struct capture_perf {
 	bool include_idle;
 	uint32_t cgroup_default; /* this and the next: see struct capture */
 	uint64_t *cgroup_slots; /* owned */
-	int wake_fd; /* owned; epoll(7) over all rings */
 	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
 	void *unwind_data;
 	void (*handle)(const struct sample_event *event, void *data); /* during a poll */
@@ -58,67 +50,6 @@ struct capture_perf {
 	uint64_t nr_throttled;
 	struct sample_event event; /* the one that is being made */
 };
-
-static struct perf_event_attr make_attr(const struct capture_opts *opts)
-{
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = opts->frequency_hz,
-		.sample_type = SAMPLE_RECORD_TYPE,
-		.exclude_idle = !opts->include_idle,
-		.sample_regs_user = perf_regs_mask,
-		.sample_stack_user = opts->stack_copy_bytes,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1, /* of half the ring, as none is given */
-	};
-}
-
-static int add_ring(struct capture_perf *capture, const struct perf_ring *ring,
-		    struct merged_ring **ret_ring)
-{
-	struct epoll_event interest = { .events = EPOLLIN };
-
-	if (epoll_ctl(capture->wake_fd, EPOLL_CTL_ADD, ring->fd, &interest) < 0)
-		return -errno;
-	return ring_merge_add(&capture->merge, ring, ret_ring);
-}
-
-static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
-{
-	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
-	struct capture_perf *capture = data;
-	struct merged_ring *added;
-	struct perf_ring ring;
-
-	int r = perf_ring_open(&capture->attr, &place, &capture->ring_size, &ring);
-	if (r < 0)
-		return r;
-	r = add_ring(capture, &ring, &added);
-	if (r < 0) {
-		perf_ring_close(&ring);
-		return r;
-	}
-	*ret_event_fd = ring.fd;
-	*ret_timer = added;
-	return 0;
-}
-
-/* What the ring has is read by the next poll. */
-static void close_timer(void *timer, void *data)
-{
-	struct merged_ring *ring = timer;
-
-	(void)data;
-	(void)ioctl(ring->ring.fd, PERF_EVENT_IOC_DISABLE, 0);
-	ring_merge_retire(ring);
-}
 
 static void count(struct capture_perf *capture, uint32_t stat)
 {
@@ -229,7 +160,7 @@ static bool read_user_regs(struct capture_perf *capture, const struct sample_rec
 		return false;
 	perf_regs_to_copy(record->regs, &copy);
 	if (!record->in_user) /* Linux 4.1 is younger than the marks */
-		copy.missing = perf_regs_missing(&copy, capture->attr.use_clockid);
+		copy.missing = perf_regs_missing(&copy, capture->rings.sample_attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
 	copy.nr_chain = sample_record_user_chain(record, &copy.chain);
@@ -294,6 +225,16 @@ static void update_targets(struct perf_targets *targets, const struct sample_rec
 		perf_targets_exec(targets, record->pid);
 }
 
+/* Only where tasks' records were lost is anything doubtful that they told. */
+static void handle_loss(struct capture_perf *capture, const struct sample_record *record)
+{
+	uint64_t nr_lost = capture->rings.nr_task_records_lost;
+
+	ring_merge_count_lost(&capture->rings.merge, record->nr_lost);
+	if (capture->rings.nr_task_records_lost > nr_lost)
+		task_table_handle(capture->tasks, record);
+}
+
 static void handle_record(struct capture_perf *capture, const void *bytes, size_t len)
 {
 	struct sample_record record;
@@ -308,8 +249,10 @@ static void handle_record(struct capture_perf *capture, const void *bytes, size_
 		handle_sample(capture, &record);
 		return;
 	}
-	if (record.kind == SAMPLE_RECORD_LOST)
-		capture->counts[STAT_RING_FULL] += record.nr_lost;
+	if (record.kind == SAMPLE_RECORD_LOST) {
+		handle_loss(capture, &record);
+		return;
+	}
 	if (record.kind == SAMPLE_RECORD_THROTTLE)
 		capture->nr_throttled++;
 	update_targets(&capture->targets, &record);
@@ -339,8 +282,8 @@ static uint64_t poll_samples(struct capture *base,
 	perf_clock_update(&capture->clock);
 	uint64_t until_ns = settled_ns(capture, now_ns);
 	task_table_begin(capture->tasks, now_ns);
-	ring_merge_begin(&capture->merge);
-	while (ring_merge_next(&capture->merge, until_ns, &record, &len))
+	ring_merge_begin(&capture->rings.merge);
+	while (ring_merge_next(&capture->rings.merge, until_ns, &record, &len))
 		handle_record(capture, record, len);
 	return capture->nr_polled;
 }
@@ -359,7 +302,7 @@ static void poll_cgroups(struct capture *base,
 
 static int get_wake_fd(const struct capture *base)
 {
-	return ((const struct capture_perf *)base)->wake_fd;
+	return ((const struct capture_perf *)base)->rings.wake_fd;
 }
 
 static int add_pid(struct capture *base, uint32_t pid)
@@ -376,28 +319,29 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	struct task_table_stats tasks = task_table_get_stats(capture->tasks);
 
 	memcpy(stats->bpf, capture->counts, sizeof(stats->bpf));
-	stats->nr_bad_records = capture->nr_bad_records + capture->merge.nr_bad;
+	stats->bpf[STAT_RING_FULL] = capture->rings.nr_samples_lost;
+	stats->nr_bad_records = capture->nr_bad_records + capture->rings.merge.nr_bad;
 	stats->nr_cgroups = capture->nr_cgroups;
 	stats->nr_throttled = capture->nr_throttled;
+	stats->nr_task_records_lost = capture->rings.nr_task_records_lost;
 	stats->nr_targets_refused = capture->targets.nr_refused;
 	stats->nr_tasks = tasks.nr_tasks;
 	stats->nr_task_reads = tasks.nr_reads;
 	stats->nr_tasks_outside = tasks.nr_outside;
-	stats->ring_bytes = capture->ring_size.bytes;
-	stats->ring_bytes_wanted = capture->wanted_ring_bytes;
+	stats->ring_bytes = capture->rings.sample_size.bytes;
+	stats->ring_bytes_wanted = capture->rings.wanted_bytes;
 }
 
 static void close_perf(struct capture *base)
 {
 	struct capture_perf *capture = (struct capture_perf *)base;
 
-	ring_merge_done(&capture->merge);
+	cpu_rings_done(&capture->rings);
 	perf_clock_close(&capture->clock);
 	perf_targets_done(&capture->targets);
 	task_table_free(capture->tasks);
 	cgroup_ids_free(capture->cgroups);
 	cgroup_namespace_done(&capture->cgroup_namespace);
-	cleanup_closep(&capture->wake_fd);
 	free(capture->cgroup_slots);
 	free(capture);
 }
@@ -426,58 +370,27 @@ static int set_up_tasks(struct capture_perf *capture, const struct capture_opts 
 		.cgroups = capture->cgroups,
 		.cgroup_namespace = &capture->cgroup_namespace,
 		.cgroup_hierarchy = opts->cgroup_hierarchy,
-		.marks_execs = capture->attr.comm_exec,
+		.marks_execs = capture->rings.task_attr.comm_exec,
 	};
 	return task_table_new(&tasks, &capture->tasks);
 }
 
-/* Finds out what the kernel knows before the timers run, and whether it lets us. */
-static int try_event(struct capture_perf *capture)
-{
-	struct perf_event_attr attr = capture->attr;
-
-	attr.disabled = 1;
-	_cleanup_close_ int fd = perf_open(&attr, -1, 0);
-	if (fd < 0 && fd != -ENODEV)
-		return fd;
-	attr.disabled = 0;
-	capture->attr = attr;
-	return perf_clock_open(&capture->clock, &attr);
-}
-
 static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 {
-	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
+	const struct cpu_timer_kind kind = { cpu_rings_open, cpu_rings_close, &capture->rings };
 
 	capture->cgroup_slots = calloc(CGROUP_SLOTS, sizeof(*capture->cgroup_slots));
 	if (!capture->cgroup_slots)
 		return -ENOMEM;
 	capture->base.verdicts.slots = capture->cgroup_slots;
-	capture->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (capture->wake_fd < 0)
-		return -errno;
-	int r = try_event(capture);
+	int r = cpu_rings_try(&capture->rings);
+	if (r == 0)
+		r = perf_clock_open(&capture->clock, &capture->rings.sample_attr);
 	if (r == 0)
 		r = set_up_tasks(capture, opts);
 	if (r == 0)
 		r = perf_targets_init(&capture->targets, opts);
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
-}
-
-static void set_ring_size(struct capture_perf *capture, const struct capture_opts *opts)
-{
-	struct ring_limits limits = { .others_bytes = opts->sideband_bytes };
-	const struct ring_load load = {
-		.frequency_hz = opts->frequency_hz,
-		.stack_copy_bytes = opts->stack_copy_bytes,
-		.poll_interval_ns = opts->poll_interval_ns,
-		.nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF),
-	};
-
-	capture->ring_size = ring_room_wanted(&load);
-	capture->wanted_ring_bytes = capture->ring_size.bytes;
-	ring_room_read_limits(opts->proc_fd, &limits);
-	ring_room_fit(&limits, &capture->ring_size);
 }
 
 /* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
@@ -505,9 +418,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	base->ops = &ops;
 	base->cgroup_default = &capture->cgroup_default;
 	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF };
-	capture->wake_fd = -EBADF;
-	capture->attr = make_attr(opts);
-	set_ring_size(capture, opts);
+	cpu_rings_init(&capture->rings, opts);
 	capture->include_idle = opts->include_idle;
 	capture->unwind = opts->unwind;
 	capture->unwind_data = opts->unwind_data;

@@ -88,10 +88,11 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 static bool is_alive(struct cpu_timer *timer)
 {
 	uint64_t before_ns = timer->clock_ns;
+	uint64_t values[2]; /* the clock, and with PERF_FORMAT_LOST something more */
 
-	if (read(timer->event_fd, &timer->clock_ns, sizeof(timer->clock_ns)) !=
-	    sizeof(timer->clock_ns))
+	if (read(timer->event_fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
 		return true;
+	timer->clock_ns = values[0];
 	return timer->clock_ns > before_ns;
 }
 

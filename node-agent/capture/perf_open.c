@@ -4,12 +4,15 @@
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 
 /* The youngest first, so that nothing goes that the kernel knows: perf came by one thing after the other. */
 bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
 {
-	if (attr->ksymbol) { /* Linux 5.1 */
+	if (attr->read_format & PERF_FORMAT_LOST) { /* Linux 6.0 */
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	} else if (attr->ksymbol) { /* 5.1 */
 		attr->ksymbol = 0;
 	} else if (
 		attr->use_clockid) { /* 4.1: without it times are the scheduler's, see perf_clock.h */

@@ -57,6 +57,19 @@ void perf_ring_close(struct perf_ring *ring)
 	close(ring->fd);
 }
 
+int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost)
+{
+	uint64_t values[2]; /* the event's own, and this */
+
+	ssize_t len = read(ring->fd, values, sizeof(values));
+	if (len < 0)
+		return -errno;
+	if (len < (ssize_t)sizeof(values))
+		return -EOPNOTSUPP;
+	*ret_nr_lost = values[1];
+	return 0;
+}
+
 void perf_ring_begin(struct perf_ring *ring)
 {
 	ring->position = ring->page->data_tail;

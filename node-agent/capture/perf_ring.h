@@ -48,6 +48,10 @@ int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *p
 		   struct perf_ring_size *size, struct perf_ring *ret_ring) must_check;
 void perf_ring_close(struct perf_ring *ring);
 
+/* How many records found no room so far, of an event opened with PERF_FORMAT_LOST alone; those that no LOST has told of yet
+ * too. Errors: -EOPNOTSUPP when the kernel does not know that format, what read(2) says. */
+int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost) must_check;
+
 void perf_ring_begin(struct perf_ring *ring);
 
 /* The next record: 1, or 0 at the end. It is borrowed until the room is given back, and in `scratch` if it wraps around.

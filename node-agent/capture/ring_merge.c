@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define MAX_RINGS ((size_t)4 * CPU_LIST_MAX) /* two for each CPU, and retired ones */
+
 static void close_ring(struct merged_ring *ring)
 {
 	perf_ring_close(&ring->ring);
@@ -24,10 +26,10 @@ void ring_merge_done(struct ring_merge *merge)
 }
 
 /* The heap has room for all rings, so that it never has to grow. */
-int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring,
+int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring, uint64_t *nr_lost,
 		   struct merged_ring **ret_ring)
 {
-	int r = array_grow(merge->rings, merge->cap_rings, merge->nr_rings + 1, CPU_LIST_MAX);
+	int r = array_grow(merge->rings, merge->cap_rings, merge->nr_rings + 1, MAX_RINGS);
 	if (r < 0)
 		return r;
 	struct merged_ring **heap = reallocarray(merge->heap, merge->cap_rings,
@@ -39,6 +41,7 @@ int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring,
 	if (!added)
 		return -ENOMEM;
 	added->ring = *ring;
+	added->nr_lost = nr_lost;
 	merge->rings[merge->nr_rings++] = added;
 	*ret_ring = added;
 	return 0;
@@ -97,27 +100,10 @@ static int look(struct merged_ring *ring)
 	return 1;
 }
 
-/* Closes rings that nobody writes to any more and that have been read. */
-static void drop_retired(struct ring_merge *merge)
-{
-	size_t nr_kept = 0;
-
-	for (size_t i = 0; i < merge->nr_rings; i++) {
-		struct merged_ring *ring = merge->rings[i];
-
-		if (ring->is_retired && ring->ring.position == ring->ring.end)
-			close_ring(ring);
-		else
-			merge->rings[nr_kept++] = ring;
-	}
-	merge->nr_rings = nr_kept;
-}
-
 void ring_merge_begin(struct ring_merge *merge)
 {
 	for (size_t i = 0; i < merge->nr_rings; i++)
 		perf_ring_begin(&merge->rings[i]->ring);
-	drop_retired(merge);
 	merge->nr_heap = 0;
 	merge->current = NULL;
 	for (size_t i = 0; i < merge->nr_rings; i++) {
@@ -141,16 +127,56 @@ static void settle_current(struct ring_merge *merge)
 	sift_down(merge);
 }
 
+static void count_lost(struct merged_ring *ring, uint64_t nr_lost)
+{
+	*ring->nr_lost += nr_lost;
+	ring->nr_told += nr_lost;
+}
+
+/* A record tells of those before it: there is none behind the last ones. */
+static void count_untold(struct merged_ring *ring)
+{
+	uint64_t nr_lost;
+
+	if (perf_ring_read_lost(&ring->ring, &nr_lost) == 0 && nr_lost > ring->nr_told)
+		count_lost(ring, nr_lost - ring->nr_told);
+}
+
+/* Closes rings that nobody writes to any more and that have been read. */
+static void drop_retired(struct ring_merge *merge)
+{
+	size_t nr_kept = 0;
+
+	for (size_t i = 0; i < merge->nr_rings; i++) {
+		struct merged_ring *ring = merge->rings[i];
+
+		if (!ring->is_retired || ring->ring.position < ring->ring.end) {
+			merge->rings[nr_kept++] = ring;
+			continue;
+		}
+		count_untold(ring);
+		close_ring(ring);
+	}
+	merge->nr_rings = nr_kept;
+}
+
 bool ring_merge_next(struct ring_merge *merge, uint64_t until_ns, const void **ret_record,
 		     size_t *ret_len)
 {
 	for (;;) {
 		settle_current(merge);
-		if (merge->nr_heap == 0 || merge->heap[0]->next_ns > until_ns)
+		if (merge->nr_heap == 0 || merge->heap[0]->next_ns > until_ns) {
+			drop_retired(merge);
 			return false;
+		}
 		merge->current = merge->heap[0];
 		if (perf_ring_next(&merge->current->ring, merge->scratch, ret_record, ret_len) > 0)
 			return true;
 		merge->nr_bad++;
 	}
+}
+
+void ring_merge_count_lost(struct ring_merge *merge, uint64_t nr_lost)
+{
+	count_lost(merge->current, nr_lost);
 }

@@ -20,6 +20,8 @@
 
 struct merged_ring {
 	struct perf_ring ring; /* owned */
+	uint64_t *nr_lost; /* borrowed: counts what found no room in rings of this kind */
+	uint64_t nr_told; /* of these, in this ring */
 	uint64_t next_ns; /* time of the record that is next */
 	bool is_retired; /* its event writes no more: it is closed when it is empty */
 };
@@ -37,10 +39,11 @@ struct ring_merge {
 void ring_merge_done(struct ring_merge *merge);
 
 /* Takes a ring over. Errors: -ENOMEM, and the ring is still the caller's. */
-int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring,
+int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring, uint64_t *nr_lost,
 		   struct merged_ring **ret_ring) must_check;
 
-/* What is in the ring is still read. */
+/* What is in the ring is still read; then it is closed. What it lost behind its last record is counted where the kernel tells
+ * (PERF_FORMAT_LOST). */
 void ring_merge_retire(struct merged_ring *ring);
 
 /* Reads what is there now, not what comes meanwhile. */
@@ -50,5 +53,8 @@ void ring_merge_begin(struct ring_merge *merge);
  * was read has been given back. */
 bool ring_merge_next(struct ring_merge *merge, uint64_t until_ns, const void **ret_record,
 		     size_t *ret_len);
+
+/* Counts what the record that was handed out last, a LOST, tells of its ring. */
+void ring_merge_count_lost(struct ring_merge *merge, uint64_t nr_lost);
 
 #endif

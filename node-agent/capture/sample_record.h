@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of an event that samples with registers and a copy of the stack, and tells of tasks:
+/* The records of an event that samples with registers and a copy of the stack, and of one that tells of tasks:
  *
- *	sample_type	SAMPLE_RECORD_TYPE
- *	sample_id_all, comm, task; sample_regs_user as perf_regs.h says
+ *	sample_type	SAMPLE_RECORD_TYPE, SAMPLE_RECORD_TAIL_TYPE
+ *	sample_id_all; sample_regs_user as perf_regs.h says; comm, task
  *
  *	SAMPLE	header | ip | pid tid | time | cpu | nr, callchain | abi, registers | size, stack, how much of it is real
  *	others	header | their own fields | pid tid | time | cpu */
@@ -17,9 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SAMPLE_RECORD_TAIL_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define SAMPLE_RECORD_TYPE                                                                         \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |                   \
-	 PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+	(SAMPLE_RECORD_TAIL_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN |                        \
+	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 enum sample_record_kind {
 	SAMPLE_RECORD_OTHER, /* of no interest */

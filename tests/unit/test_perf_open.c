@@ -19,6 +19,7 @@ static struct perf_event_attr everything(void)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME,
+		.read_format = PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
@@ -37,6 +38,9 @@ static void what_came_last_goes_first(void **state)
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 	(void)state;
 
+	assert_true(perf_open_strip(&attr, &flags));
+	assert_int_equal(attr.read_format, 0);
+	assert_true(attr.ksymbol);
 	assert_true(perf_open_strip(&attr, &flags));
 	assert_false(attr.ksymbol);
 	assert_true(attr.use_clockid);

@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "unit.h"
 
 #define PAGE_BYTES 4096
 #define RING_BYTES 8192
+
+static uint64_t nr_lost;
 
 /* A ring that can be closed as one of the kernel's. */
 static struct perf_ring make_ring(void)
@@ -36,7 +39,7 @@ static struct merged_ring *add_ring(struct ring_merge *merge)
 	struct perf_ring ring = make_ring();
 	struct merged_ring *added = NULL;
 
-	assert_int_equal(ring_merge_add(merge, &ring, &added), 0);
+	assert_int_equal(ring_merge_add(merge, &ring, &nr_lost, &added), 0);
 	return added;
 }
 
@@ -152,9 +155,50 @@ static void a_retired_ring_is_read_and_then_closed(void **state)
 	assert_int_equal(next_time(merge, UINT64_MAX), 1);
 	assert_int_equal(next_time(merge, UINT64_MAX), 2);
 	assert_int_equal(next_time(merge, UINT64_MAX), 0);
-	ring_merge_begin(merge);
 	assert_int_equal(merge->nr_rings, 1);
 	assert_ptr_equal(merge->rings[0], stays);
+}
+
+/* What is read from the event, as PERF_FORMAT_LOST has it. */
+static void set_event(struct merged_ring *ring, const uint64_t *values, size_t len)
+{
+	int fd = memfd_create("event", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, values, len), len);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	close(ring->ring.fd);
+	ring->ring.fd = fd;
+}
+
+static void what_a_ring_lost_behind_its_last_record_is_counted(void **state)
+{
+	static const struct {
+		uint64_t values[2];
+		size_t len;
+		uint64_t nr_lost;
+	} cases[] = {
+		{ { 1, 7 }, 16, 7 }, /* of which 4 are told */
+		{ { 1, 4 }, 16, 4 },
+		{ { 1, 0 }, 16, 4 },
+		{ { 1, 7 }, 8, 4 }, /* the kernel does not know it */
+	};
+	struct ring_merge *merge = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct merged_ring *ring = add_ring(merge);
+
+		nr_lost = 0;
+		set_event(ring, cases[i].values, cases[i].len);
+		write_record(ring, 1);
+		ring_merge_begin(merge);
+		assert_int_equal(next_time(merge, UINT64_MAX), 1);
+		ring_merge_count_lost(merge, 4);
+		ring_merge_retire(ring);
+		assert_int_equal(next_time(merge, UINT64_MAX), 0);
+		assert_int_equal(merge->nr_rings, 0);
+		assert_int_equal(nr_lost, cases[i].nr_lost);
+	}
 }
 
 static void a_ring_that_makes_no_sense_does_not_stop_the_others(void **state)
@@ -211,6 +255,7 @@ int main(void)
 		CASE(what_is_too_young_is_left_for_the_next_time),
 		CASE(records_are_read_around_the_end_of_a_ring),
 		CASE(a_retired_ring_is_read_and_then_closed),
+		CASE(what_a_ring_lost_behind_its_last_record_is_counted),
 		CASE(a_ring_that_makes_no_sense_does_not_stop_the_others),
 		CASE(a_record_too_short_for_a_time_is_handed_out),
 	};
