@@ -26,6 +26,8 @@
 #define SIDEBAND_RING_BYTES ((size_t)256 * 1024)
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
+#define DOUBT_NS                                                                                   \
+	NSEC_PER_SEC /* whoever floods us with events must not have us learn all anew in each poll */
 #define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
@@ -56,7 +58,10 @@ struct agent {
 	struct local_unwinder *local_unwinder; /* NULL: BPF unwinds */
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
-	uint64_t nr_events_lost; /* as the pipeline was told */
+	uint64_t nr_events_lost; /* up to the last collection */
+	bool has_lost_events; /* and what is known was not doubted yet */
+	uint64_t next_doubt_ns;
+	uint64_t nr_doubts;
 	uint64_t next_follow_ns;
 	uint64_t next_poll_ns;
 	bool is_warming_up;
@@ -178,18 +183,29 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
+/* What is known of processes up to now may be wrong: it is learned again as they are sampled. */
+static void doubt_processes(struct agent *agent, uint64_t now_ns)
+{
+	pipeline_lose_events(agent->pipeline, now_ns);
+	if (agent->local_unwinder)
+		local_unwinder_lose_events(agent->local_unwinder);
+	agent->has_lost_events = false;
+	agent->next_doubt_ns = now_ns + DOUBT_NS;
+	agent->nr_doubts++;
+}
+
 static void collect_events(struct agent *agent)
 {
 	sideband_collect(agent->sideband);
 
+	uint64_t now_ns = sideband_collected_until_ns(agent->sideband);
 	struct sideband_stats stats = sideband_get_stats(agent->sideband);
 	uint64_t nr_lost = stats.nr_lost + stats.nr_dropped + stats.nr_bad_records;
-	if (nr_lost > agent->nr_events_lost) {
-		pipeline_lose_events(agent->pipeline, sideband_collected_until_ns(agent->sideband));
-		if (agent->local_unwinder)
-			local_unwinder_lose_events(agent->local_unwinder);
-	}
+	if (nr_lost > agent->nr_events_lost)
+		agent->has_lost_events = true;
 	agent->nr_events_lost = nr_lost;
+	if (agent->has_lost_events && now_ns >= agent->next_doubt_ns)
+		doubt_processes(agent, now_ns);
 }
 
 /* Events up to a time, so that a sample finds its process as it was when it was taken. */
@@ -571,6 +587,7 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 {
 	capture_get_stats(agent->capture, &ret_stats->capture);
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
+	ret_stats->nr_doubts = agent->nr_doubts;
 	ret_stats->unwinder = unwinder_get_stats(agent->unwinder);
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
 	ret_stats->pods = pod_watch_get_stats(agent->watch);
