@@ -212,12 +212,17 @@ static int locate_stop(struct locator *locator, enum unwind_result result, uint3
 	return r;
 }
 
+static bool is_interrupted(const struct sample_event *event, uint32_t i)
+{
+	return i < event->nr_user && event->frames[event->nr_kernel + i] & FRAME_INTERRUPTED;
+}
+
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i)
 {
-	uint64_t frame = event->frames[event->nr_kernel + i];
-	bool is_call = i > 0 && !(frame & FRAME_INTERRUPTED);
+	uint64_t address = event->frames[event->nr_kernel + i] & ~FRAME_INTERRUPTED;
+	bool is_exact = i == 0 || is_interrupted(event, i) || is_interrupted(event, i + 1);
 
-	return (frame & ~FRAME_INTERRUPTED) - is_call;
+	return is_exact ? address : address - 1;
 }
 
 static int locate_user_stack(struct locator *locator, const struct sample_event *event,

@@ -23,7 +23,8 @@ struct locator {
 	struct window *window; /* borrowed; the one that is filled now */
 };
 
-/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its code. */
+/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its code, but not one that the
+ * kernel gave to a signal handler: that is the first instruction of what returns to where the signal came, the next frame. */
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
 
 /* Adds the stack of a sample to the window. Errors: those of the builder. */

@@ -128,12 +128,17 @@ static void return_addresses_are_moved_into_the_call_and_exact_ones_are_not(void
 static void where_a_signal_came_is_no_call(void **state)
 {
 	const uint64_t frames[] = { CODE_PROGRAM + 0x100, CODE_PROGRAM + 0x200,
-				    (CODE_PROGRAM + 0x300) | FRAME_INTERRUPTED };
-	const struct sample_event event = sample_of(CODE_PID, frames, 0, 3);
-	uint32_t id = code_fixture_frame(*state, code_fixture_locate(*state, &event), 2);
+				    CODE_PROGRAM + 0x280,
+				    (CODE_PROGRAM + 0x300) | FRAME_INTERRUPTED,
+				    CODE_PROGRAM + 0x400 };
+	/* Nor is the one before, which the kernel has the handler return to. */
+	static const uint64_t expected[] = { 0x100, 0x1ff, 0x280, 0x300, 0x3ff };
+	const struct sample_event event = sample_of(CODE_PID, frames, 0, array_len(frames));
+	uint32_t stack = code_fixture_locate(*state, &event);
 
-	assert_string_equal(file_of(*state, id), "/opt/program");
-	assert_int_equal(location(*state, id)->address, 0x300);
+	for (size_t i = 0; i < array_len(expected); i++)
+		assert_int_equal(location(*state, code_fixture_frame(*state, stack, i))->address,
+				 expected[i]);
 }
 
 static void a_call_that_ends_a_mapping_belongs_to_it(void **state)
