@@ -23,7 +23,6 @@
 #define MAX_PROCESSES 32768
 #define MAX_PODS 8192
 #define REASON_MAX_BYTES 4096
-#define SIDEBAND_RING_BYTES ((size_t)256 * 1024)
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
 #define DOUBT_NS                                                                                   \

@@ -1,33 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
+#include "agent.h"
+#include "capture/sideband.h"
 #include "capture_choice.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/refusal.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
-#define PROBE_HZ 1
-#define PROBE_STACK_BYTES 1024
+/* The agent's defaults. */
+#define PROBE_HZ 19
+#define PROBE_STACK_BYTES 32768
 #define REASON_MAX_BYTES 256
 
-/* As the agent does when it starts: loads what there is to load, and starts the timers for a moment. */
+static void raise_locked_memory(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
+static int open_sideband(struct strbuf *reterr_msg, struct sideband **ret_sideband)
+{
+	int r = sideband_open(SIDEBAND_RING_BYTES, ret_sideband);
+
+	if (r < 0)
+		refusal_append_perf(r, reterr_msg);
+	return r;
+}
+
+/* As the agent does when it starts: opens all rings, loads what there is to load, and starts the timers for a moment. */
 static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 {
+	_cleanup_(sideband_closep) struct sideband *sideband = NULL;
 	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_(strbuf_done) struct strbuf why = strbuf_with_max(REASON_MAX_BYTES);
 	_cleanup_(capture_closep) struct capture *capture = NULL;
 	struct capture_opts opts = {
 		.frequency_hz = PROBE_HZ,
-		.poll_interval_ns = 1,
+		.poll_interval_ns = AGENT_POLL_NS,
 		.stack_copy_bytes = PROBE_STACK_BYTES,
 		.proc_fd = proc_fd,
 	};
-
 	struct cpu_set_bits restarted;
 
-	int r = capture_choice_open(path == PATH_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF,
-				    &opts, &why, reterr_msg, &capture);
+	raise_locked_memory();
+	int r = open_sideband(reterr_msg, &sideband);
+	if (r < 0)
+		return r;
+	opts.sideband_bytes = sideband_ring_bytes(sideband);
+	r = capture_choice_open(path == PATH_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF, &opts,
+				&why, reterr_msg, &capture);
 	if (r < 0)
 		return r;
 	r = capture_follow_cpus(capture, &restarted);

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SIDEBAND_RING_BYTES ((size_t)256 * 1024) /* the agent's, of each CPU */
 #define SIDEBAND_MAX_PENDING 65536 /* events collected and not yet popped */
 
 struct sideband;
