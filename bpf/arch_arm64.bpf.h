@@ -49,17 +49,14 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 #define KNOWN_BY_RECORD REGISTER_BIT(REG_FP)
 
 /* A rule that says where a frame record is says so of the frame pointer as well. */
-static __always_inline bool find_cfa_by_record(const struct unwind_state *state, __u64 *ret_cfa)
+static __always_inline bool has_record(const struct unwind_state *state)
 {
 	const struct cfi_rule *rule = &state->rule;
 	cfi_slot slot = rule->saved[0];
 
-	if (rule->kind != CFA_REGISTER || rule->reg != REG_SP || !state->is_call ||
-	    !(state->known & REGISTER_BIT(REG_FP)) || slot == CFI_NOT_SAVED || slot == CFI_LOST ||
-	    rule->flags & CFI_RETURN_IN_REGISTER || rule->return_address != slot + 1)
-		return false;
-	*ret_cfa = state->regs[REG_FP] - 8LL * slot;
-	return true;
+	return rule->kind == CFA_REGISTER && rule->reg == REG_SP && slot != CFI_NOT_SAVED &&
+	       slot != CFI_LOST && !(rule->flags & CFI_RETURN_IN_REGISTER) &&
+	       rule->return_address == slot + 1;
 }
 
 /* The caller's stack pointer. glibc's _dl_runtime_resolve() is entered with its return address pushed already, and
@@ -75,6 +72,29 @@ static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
 static __always_inline bool is_call_code(__u64 code)
 {
 	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
+}
+
+/* Whether the return address is a function's first instruction and not behind a call. Nobody called that function: glibc's
+ * __startcontext(), to which the function of makecontext(3) returns. The rule of what is before it says where the return
+ * address is, its own that it is in lr. */
+static __always_inline bool is_entered_by_return(struct unwind_state *state)
+{
+	if (state->rule.flags & CFI_RETURN_IN_REGISTER || is_call_code(read_code(state->ip - 4)))
+		return false;
+	state->is_call = false;
+	(void)find_rule();
+	return state->rule.flags & CFI_RETURN_IN_REGISTER;
+}
+
+/* The CFA where its register is not known; GOES_ON or an enum unwind_result. */
+static __always_inline int find_cfa_by_record(struct unwind_state *state, __u64 *ret_cfa)
+{
+	if (!state->is_call)
+		return UNWIND_LOST_REGISTER;
+	if (!(state->known & REGISTER_BIT(REG_FP)) || !has_record(state))
+		return is_entered_by_return(state) ? UNWIND_COMPLETE : UNWIND_LOST_REGISTER;
+	*ret_cfa = state->regs[REG_FP] - 8LL * state->rule.saved[0];
+	return GOES_ON;
 }
 
 /* Whether the frame pointer points to a record with this return address. */

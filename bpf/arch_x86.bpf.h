@@ -62,10 +62,10 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 #define KNOWN_BY_RECORD (REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_SP))
 
 /* So the stack pointer is always known. */
-static __always_inline bool find_cfa_by_record(const struct unwind_state *state, __u64 *ret_cfa)
+static __always_inline int find_cfa_by_record(struct unwind_state *state, __u64 *ret_cfa)
 {
 	(void)state, (void)ret_cfa;
-	return false;
+	return UNWIND_LOST_REGISTER;
 }
 
 static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)

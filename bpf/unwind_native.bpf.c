@@ -115,14 +115,14 @@ static __always_inline __u32 needed_registers(const struct cfi_rule *rule)
 	return needed;
 }
 
-static __always_inline int find_cfa(const struct unwind_state *state, __u64 *ret_cfa)
+static __always_inline int find_cfa(struct unwind_state *state, __u64 *ret_cfa)
 {
 	const struct cfi_rule *rule = &state->rule;
 	__u32 needed = needed_registers(rule);
 	__u64 cfa = state->regs[rule->reg % NR_REGS] + rule->offset;
 
 	if ((state->known & needed) != needed)
-		return find_cfa_by_record(state, ret_cfa) ? GOES_ON : UNWIND_LOST_REGISTER;
+		return find_cfa_by_record(state, ret_cfa);
 	if (rule->kind == CFA_DEREF) {
 		if (bpf_probe_read_user(&cfa, sizeof(cfa), (const void *)cfa) < 0)
 			return UNWIND_UNREADABLE_STACK;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define VALUE 0xaa55aa50ULL
+#define CODE_BL 0x94000010U
+#define CODE_NOP 0xd503201fU
 
 /* Bits that a signature may set: those above an address, but not bit 55. */
 #define SIGNED(address) ((address) | 0xff7f000000000000ULL)
@@ -134,6 +136,35 @@ static void lr_is_unknown_further_up(void **state)
 	fake_state()->regs[CFI_LR] = IN_ROOT;
 	scene_stack(IN_FUNCTION(2), IN_ROOT);
 	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1), IN_FUNCTION(2));
+}
+
+/* glibc's __startcontext(), to which the function of makecontext(3) returns; in the padding before it is the rule of the
+ * function before. */
+static void function_that_is_entered_by_return_was_not_called(void **state)
+{
+	static const struct {
+		uint32_t before;
+		bool is_leaf_before, is_leaf;
+		int result;
+	} cases[] = {
+		{ CODE_NOP, false, true, UNWIND_COMPLETE },
+		{ CODE_BL, false, true, UNWIND_LOST_REGISTER },
+		{ CODE_NOP, true, true, UNWIND_LOST_REGISTER },
+		{ CODE_NOP, false, false, UNWIND_LOST_REGISTER },
+	};
+	const struct cfi_rule unknown = scene_rule(CFA_REGISTER, CFI_X0, 0);
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		uint64_t start = IN_FUNCTION(3) - 0x40;
+
+		scene_begin();
+		scene_set_rule(2, cases[i].is_leaf_before ? leaf_rule(0) : unknown);
+		scene_set_rule(3, cases[i].is_leaf ? leaf_rule(0) : unknown);
+		fake_add_memory(start - 4, (uint32_t[]){ cases[i].before, 0 }, 8);
+		scene_stack(start, IN_ROOT);
+		assert_unwinds(cases[i].result, IN_FUNCTION(1), start);
+	}
 }
 
 static void callee_saved_registers_are_not_followed(void **state)
@@ -271,6 +302,7 @@ int main(void)
 		ARM64_TEST(cfa_is_a_register_and_an_offset),
 		ARM64_TEST(leaf_returns_to_what_lr_says),
 		ARM64_TEST(lr_is_unknown_further_up),
+		ARM64_TEST(function_that_is_entered_by_return_was_not_called),
 		ARM64_TEST(callee_saved_registers_are_not_followed),
 		ARM64_TEST(signatures_of_return_addresses_are_taken_off),
 		ARM64_TEST(return_address_tells_how_a_stack_ends),
