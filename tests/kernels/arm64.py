@@ -125,7 +125,7 @@ class Guest(guests.Guest):
     def write_more(self, has_all):
         """What arm64_more.sh reads."""
         oracle = f"{self.build.path}/tests/unwind/unwind_oracle"
-        command = f"{self.build.tree}/tests/unwind/oracle.py {oracle}" if os.path.exists(oracle) else ""
+        command = f"{self.build.tree}/tests/unwind/oracle.py --slow {oracle}" if os.path.exists(oracle) else ""
         programs = f"{self.build.path}/tests/unwind/{self.case.programs}"
         names = "" if has_all else self.case.compared
         with open(f"{self.directory}/variables", "a", encoding="utf-8") as file:

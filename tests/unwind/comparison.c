@@ -48,6 +48,13 @@ static void count_end(struct comparison *comparison, const struct libdw_stack *o
 	count_reason(comparison, oracle->why);
 }
 
+/* Whether it ends well, as far as anybody can tell. */
+static bool is_untold(const struct bpf_stack *stack, const struct libdw_stack *oracle)
+{
+	return oracle->end == LIBDW_UNTOLD && stack->result == UNWIND_LOST_REGISTER &&
+	       stack->nr_frames == oracle->nr_frames;
+}
+
 bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
 		    const struct libdw_stack *oracle)
 {
@@ -61,8 +68,12 @@ bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack
 	}
 	for (size_t i = 0; i < stack->nr_frames && i < oracle->nr_frames; i++)
 		nr_agreeing += stack->frames[i] == oracle->frames[i];
-	comparison->nr_stacks++;
-	comparison->results[stack->result]++;
+	if (is_untold(stack, oracle)) {
+		comparison->nr_untold++;
+	} else {
+		comparison->nr_stacks++;
+		comparison->results[stack->result]++;
+	}
 	comparison->nr_frames += nr_both;
 	comparison->nr_agreeing += nr_agreeing;
 	if (nr_agreeing < nr_both)
@@ -85,6 +96,7 @@ void comparison_print(const struct comparison *comparison, const char *prefix, F
 		{ "roots", comparison->nr_roots },
 		{ "end_of_stack", comparison->nr_end_of_stack },
 		{ "oracle_failed", comparison->nr_failed },
+		{ "untold", comparison->nr_untold },
 	};
 
 	for (size_t i = 0; i < array_len(numbers); i++)

@@ -3,7 +3,8 @@
  *
  * A frame agrees when both have the same address in the same position. Where the oracle reached the root,
  * every frame of either counts; where it stopped before (its copy ended, or it failed), only as many as it
- * has: what we have beyond that nobody can judge. What it has and we have not is a disagreement. */
+ * has: what we have beyond that nobody can judge. What it has and we have not is a disagreement. Where it stopped because
+ * the CFI is wrong, a stack that stops there as well for want of a register counts by its frames alone. */
 #ifndef TESTS_UNWIND_COMPARISON_H
 #define TESTS_UNWIND_COMPARISON_H
 
@@ -31,6 +32,7 @@ struct comparison {
 	uint64_t nr_roots; /* of those, complete ones */
 	uint64_t nr_end_of_stack; /* stacks of which the oracle saw a part */
 	uint64_t nr_failed; /* in which the oracle failed */
+	uint64_t nr_untold; /* not among the stacks: those that end where wrong CFI ends them */
 	uint64_t results[UNWIND_NR_RESULTS];
 	struct failure_reason reasons[COMPARISON_MAX_REASONS]; /* of the oracle */
 	size_t nr_reasons;

@@ -204,17 +204,26 @@ static bool has_cfi(Dwfl_Module *module, Dwarf_Addr address)
 	return frame;
 }
 
-/* Whether the rules say that there is no return address. */
-static bool is_root(Dwfl_Module *module, Dwarf_Addr address)
+/* What the rules say of the return address. */
+enum return_rule { RETURN_NOWHERE, RETURN_IN_REGISTER, RETURN_ELSEWHERE };
+
+static enum return_rule find_return_rule(Dwfl_Module *module, Dwarf_Addr address)
 {
 	_cleanup_free_ Dwarf_Frame *frame = module ? find_rules(module, address) : NULL;
 	Dwarf_Op place[3], *operations;
 	size_t nr_operations;
 
-	return frame &&
-	       dwarf_frame_register(frame, RETURN_ADDRESS, place, &operations, &nr_operations) ==
-		       0 &&
-	       nr_operations == 0 && operations == place;
+	if (!frame ||
+	    dwarf_frame_register(frame, RETURN_ADDRESS, place, &operations, &nr_operations) != 0)
+		return RETURN_ELSEWHERE;
+	if (nr_operations > 0)
+		return RETURN_ELSEWHERE;
+	return operations == place ? RETURN_NOWHERE : RETURN_IN_REGISTER;
+}
+
+static bool is_root(Dwfl_Module *module, Dwarf_Addr address)
+{
+	return find_return_rule(module, address) == RETURN_NOWHERE;
 }
 
 static const char *module_name(Dwfl_Module *module)
@@ -268,21 +277,46 @@ static void cut_to_code(struct libdw *libdw, const struct mapping_list *list,
 	}
 }
 
-/* On arm64 libdw takes the link register for the caller of code without CFI, as of a stub for calls between files, and
- * goes on from the frame pointer, as if that were not the caller's own: it misses a frame. */
+static bool is_without_cfi(struct libdw *libdw, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
+
+	return !module || !has_cfi(module, address);
+}
+
+/* Whether the rules are wrong: what was called overwrote the register with the return address. */
+static bool is_untold(struct libdw *libdw, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address - 1);
+
+	return find_return_rule(module, address - 1) == RETURN_IN_REGISTER;
+}
+
+static void cut(struct libdw *libdw, struct libdw_stack *stack, size_t nr_frames,
+		enum libdw_end end)
+{
+	stack->end = end;
+	stack->nr_frames = nr_frames;
+	explain(libdw, "guesses", stack);
+}
+
+/* What libdw says of some callers on arm64 is a guess. It takes the link register for the caller of code without CFI, as of
+ * a stub for calls between files, which is right in a leaf, but for the code that ends a signal handler. Then it goes on
+ * from the frame pointer, as if that were not the caller's own: it misses a frame. */
 static void cut_to_known(struct libdw *libdw, struct libdw_stack *stack)
 {
-	for (size_t i = 0; CFI_IS_ARM64 && i + 2 < stack->nr_frames; i++) {
-		uint64_t address = stack->frames[i] - (i > 0);
-		Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
+	for (size_t i = 0; CFI_IS_ARM64 && i + 1 < stack->nr_frames; i++) {
+		bool is_guess = is_without_cfi(libdw, stack->frames[i] - (i > 0));
+		bool is_leaf = i == 0 && !is_without_cfi(libdw, stack->frames[1] - 1);
 
-		if (module && has_cfi(module, address))
-			continue;
-		stack->end = LIBDW_FAILED;
-		stack->nr_frames = i + 1;
-		explain(libdw, "", stack);
-		stack->nr_frames++;
-		return;
+		if (is_guess && i + 1 + is_leaf < stack->nr_frames) {
+			cut(libdw, stack, i + 1 + is_leaf, LIBDW_FAILED);
+			return;
+		}
+		if (!is_guess && i > 0 && is_untold(libdw, stack->frames[i])) {
+			cut(libdw, stack, i + 1, LIBDW_UNTOLD);
+			return;
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ enum libdw_end {
 	LIBDW_END_OF_STACK, /* needs memory that was not copied, or the stack's bottom is reached, which is no
 			     * root: the stack may go on elsewhere */
 	LIBDW_FAILED, /* see `why` */
+	LIBDW_UNTOLD, /* what CFI there is of the last frame is wrong: nobody could go on by it */
 };
 
 struct libdw_stack {

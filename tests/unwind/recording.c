@@ -23,9 +23,9 @@
 #define BPF_RING_BYTES ((uint32_t)16 << 20)
 #define MAX_STACKS 65536
 
-/* Between the program's look at the clock and perf's; which is the earlier one differs between kernels. Far less
- * than between two samples. */
-#define MAX_DISTANCE_NS (200 * NSEC_PER_USEC)
+/* Between the program's look at the clock and perf's; which is the earlier one differs between kernels. A fifth of what is
+ * between two samples. */
+#define MAX_DISTANCE_NS(frequency_hz) (NSEC_PER_SEC / 5 / (frequency_hz))
 
 struct recording {
 	struct flamelet_bpf *skel; /* owned */
@@ -37,6 +37,7 @@ struct recording {
 	size_t nr_copies, cap_copies;
 	struct bpf_stack *stacks; /* owned */
 	size_t nr_stacks, cap_stacks;
+	uint64_t max_distance_ns; /* of a stack and its copy */
 	struct recording_losses losses;
 	uint8_t scratch[PERF_RING_MAX_RECORD_BYTES];
 };
@@ -133,6 +134,7 @@ int recording_open(const struct recording_opts *opts, struct recording **ret_rec
 
 	if (!recording)
 		return -ENOMEM;
+	recording->max_distance_ns = MAX_DISTANCE_NS(opts->frequency_hz);
 	int r = load(recording, opts->pid);
 	if (r == 0)
 		r = start(recording, opts->frequency_hz);
@@ -295,7 +297,7 @@ static const struct perf_copy *find_copy(const struct recording *recording,
 		before_ns = distance_ns(stack, &copies[*next - 1]);
 	if (*next < recording->nr_copies)
 		after_ns = distance_ns(stack, &copies[*next]);
-	if (before_ns > MAX_DISTANCE_NS && after_ns > MAX_DISTANCE_NS)
+	if (before_ns > recording->max_distance_ns && after_ns > recording->max_distance_ns)
 		return NULL;
 	return before_ns < after_ns ? &copies[*next - 1] : &copies[*next];
 }
