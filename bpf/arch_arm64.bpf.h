@@ -109,21 +109,27 @@ static __always_inline bool is_in_record(const struct unwind_state *state, __u64
 /* A function without CFI that calls no other needs no frame record: its return address is in lr alone. In one that
  * does call, lr is what the last call left there, an address in the function itself. So lr is believed where it
  * leads behind a call in other code: in another mapping, or in code with CFI, unless there is a record that says the same.
+ * Whether there is a call cannot be seen where no code is read; then it has to lead into a mapping at least.
  * How much of the stack the function uses is not known. */
 static __always_inline bool step_by_link_register(struct unwind_state *state)
 {
 	__u64 lr = return_address_of(state->regs[CFI_LR]);
 	__u64 range_start = state->range_start, ip = state->ip;
+	__u64 code;
 
-	if (!(state->known & REGISTER_BIT(CFI_LR)) || is_in_record(state, lr) ||
-	    !is_call_code(read_code(lr - 4)))
+	if (!(state->known & REGISTER_BIT(CFI_LR)) || is_in_record(state, lr))
+		return false;
+	code = read_code(lr - 4);
+	if (lr % CODE_ALIGNMENT != 0 || (code != 0 && !is_call_code(code)))
 		return false;
 	state->ip = lr;
 	state->is_call = true;
 	(void)find_rule();
-	if (state->range_start == range_start && state->rule.kind == CFA_NONE) {
+	if ((state->range_start == range_start && state->rule.kind == CFA_NONE) ||
+	    (code == 0 && state->range.is_hole)) {
 		state->ip = ip;
 		state->is_call = false;
+		(void)find_range();
 		return false;
 	}
 	state->known &= REGISTER_BIT(REG_FP);

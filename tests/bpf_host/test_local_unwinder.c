@@ -33,13 +33,22 @@ static const size_t six_ends[] = { 0, 8, 40, 56, 72, 88 };
 
 static void set_six_frames(size_t nr_words)
 {
-	static const uint64_t words[] = {
-		IN_FUNCTION(2), 1, 2,	   3, SCENE_JIT + 16, STACK_WORD(7), SCENE_JIT + 32, 0,
-		IN_FUNCTION(3), 4, IN_ROOT
-	};
+	static const uint64_t words[] = { IN_FUNCTION(2),
+					  1,
+					  2,
+					  3,
+					  SCENE_JIT + 16,
+					  STACK_WORD(7),
+					  SCENE_JIT + 32,
+					  STACK_WORD(9),
+					  IN_FUNCTION(3),
+					  4,
+					  IN_ROOT };
+	struct cfi_rule with_record = scene_rule(CFA_REGISTER, CFI_SP, 16);
 
 	scene_set_rule(2, scene_rule(CFA_REGISTER, CFI_SP, 32));
-	scene_set_rule(3, scene_rule(CFA_REGISTER, CFI_SP, 16));
+	with_record.saved[0] = -2;
+	scene_set_rule(3, with_record);
 	fake_state()->regs[CFI_FP] = STACK_WORD(5);
 	scene_set_stack(words, nr_words < array_len(words) ? nr_words : array_len(words));
 }
@@ -128,9 +137,10 @@ static void the_process_is_not_asked_for_its_stack(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 }
 
-/* Code of a C library without CFI, in this process: mov $15, %rax; syscall. It ends a signal handler, and what it interrupted
- * is in the copy. */
-static const uint64_t library[] = { 0, 0x0f0000000fc0c748, 0, 0, 0 };
+/* Code of a C library without CFI, in this process. It ends a signal handler (mov $15, %rax; syscall; on arm64 mov x8, #139;
+ * svc #0), and what it interrupted is in the copy. */
+static const uint64_t library[] = { 0, CFI_IS_ARM64 ? 0xd4000001d2801168 : 0x0f0000000fc0c748, 0, 0,
+				    0 };
 #define IN_SIGRETURN ((uintptr_t)&library[1])
 
 static void the_process_is_not_asked_for_its_code(void **state)

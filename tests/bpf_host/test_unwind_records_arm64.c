@@ -179,6 +179,14 @@ static void leafs_caller_may_be_in_another_mapping_without_cfi(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_JIT, IN_ROOT);
 }
 
+/* As in the agent, which has a copy of the stack alone. */
+static void code_that_cannot_be_read_may_be_a_call(void **state)
+{
+	(void)state;
+	begin_leaf(IN_FUNCTION(2));
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_FUNCTION(2), IN_ROOT);
+}
+
 /* Its last call left it there, or something else did. */
 static void lr_is_not_believed_elsewhere(void **state)
 {
@@ -186,14 +194,11 @@ static void lr_is_not_believed_elsewhere(void **state)
 		uint64_t lr;
 		uint32_t before;
 	} cases[] = {
-		{ IN_FUNCTION(2), CODE_BR_X3 },
-		{ IN_FUNCTION(2), CODE_RET },
-		{ IN_FUNCTION(2), 0 },
-		{ IN_FUNCTION(0) + 8, CODE_BL },
-		{ IN_FUNCTION(0) - 0x20, CODE_BL },
-		{ 0, 0 },
-		{ 0xffff800008010000, 0 },
-		{ IN_FUNCTION(2) | 1ULL << 55, 0 },
+		{ IN_FUNCTION(2), CODE_BR_X3 },	    { IN_FUNCTION(2), CODE_RET },
+		{ IN_FUNCTION(2) + 2, 0 },	    { IN_HOLE, 0 },
+		{ IN_FUNCTION(0) + 8, 0 },	    { IN_FUNCTION(0) + 8, CODE_BL },
+		{ IN_FUNCTION(0) - 0x20, CODE_BL }, { 0, 0 },
+		{ 0xffff800008010000, 0 },	    { IN_FUNCTION(2) | 1ULL << 55, 0 },
 	};
 
 	(void)state;
@@ -361,6 +366,7 @@ int main(void)
 		RECORD_TEST(what_cannot_be_a_record_is_refused),
 		RECORD_TEST(leafs_caller_is_in_lr),
 		RECORD_TEST(leafs_caller_may_be_in_another_mapping_without_cfi),
+		RECORD_TEST(code_that_cannot_be_read_may_be_a_call),
 		RECORD_TEST(lr_is_not_believed_elsewhere),
 		RECORD_TEST(lr_that_is_in_the_record_is_one_frame),
 		RECORD_TEST(lr_of_a_caller_is_not_known),
