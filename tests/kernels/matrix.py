@@ -52,16 +52,7 @@ class Matrix:
         return rows.Row(guest, self.has_capture)
 
     def row(self, kernel):
-        """A kernel that cannot be had is no fault. A machine that was too busy gets another chance."""
-        name = f"{kernel.suite}-{kernel.architecture}"
-        try:
-            row = self.measure(kernel, name)
-            if row.is_slow:
-                print(f"{row.name}: once more: {'; '.join(row.slow)}", flush=True)
-                row = self.measure(kernel, f"{name}-again")
-            return row
-        except host.Skip as skip:
-            return rows.SkippedRow(kernel, str(skip))
+        return rows.attempt(lambda name: self.measure(kernel, name), kernel, f"{kernel.suite}-{kernel.architecture}")
 
     def rows(self, kernels):
         """Each is told as soon as it is there."""

@@ -6,6 +6,7 @@ import re
 
 import check_instructions
 import guest as guests
+import host
 import measures
 
 MIN_ROOT = MIN_NAMES = 99
@@ -168,6 +169,19 @@ class Row:
                  f"{recording.late.whole - recording.late.part} first stacks"
                  for name, recording in self.recordings.items()]
         return f"{self.name}: {guest.seconds:.0f} s; " + "; ".join(parts)
+
+
+def attempt(measure, kernel, name):
+    """The row that `measure` makes of a guest of that name. A kernel that cannot be had is no fault. A machine that was too
+    busy gets another chance."""
+    try:
+        row = measure(name)
+        if row.is_slow:
+            print(f"{row.name}: once more: {'; '.join(row.slow)}", flush=True)
+            row = measure(f"{name}-again")
+        return row
+    except host.Skip as skip:
+        return SkippedRow(kernel, str(skip))
 
 
 def table(rows):

@@ -111,7 +111,7 @@ static __attribute__((noinline)) int marker(int turns)
 	return sum;
 }
 
-/* Of the function called "marker", when it is in this unit. */
+/* Of the function called "marker", when it is in this unit. Where there are variants of it, one entry has no address. */
 static bool find_marker(Dwarf_Die *unit, Dwarf_Addr *ret_address)
 {
 	Dwarf_Die die;
@@ -121,8 +121,9 @@ static bool find_marker(Dwarf_Die *unit, Dwarf_Addr *ret_address)
 	do {
 		const char *name = dwarf_diename(&die);
 
-		if (dwarf_tag(&die) == DW_TAG_subprogram && name && strcmp(name, "marker") == 0)
-			return dwarf_lowpc(&die, ret_address) == 0;
+		if (dwarf_tag(&die) == DW_TAG_subprogram && name && strcmp(name, "marker") == 0 &&
+		    dwarf_lowpc(&die, ret_address) == 0)
+			return true;
 	} while (dwarf_siblingof(&die, &die) == 0);
 	return false;
 }

@@ -58,6 +58,7 @@ static bool is_untold(const struct bpf_stack *stack, const struct libdw_stack *o
 bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack,
 		    const struct libdw_stack *oracle)
 {
+	bool ends_well = stack->result == UNWIND_COMPLETE || is_untold(stack, oracle);
 	size_t nr_both = oracle->nr_frames;
 	size_t nr_agreeing = 0;
 
@@ -79,7 +80,7 @@ bool comparison_add(struct comparison *comparison, const struct bpf_stack *stack
 	if (nr_agreeing < nr_both)
 		comparison->nr_differing_stacks++;
 	count_end(comparison, oracle);
-	return nr_agreeing == nr_both;
+	return ends_well && nr_agreeing == nr_both;
 }
 
 void comparison_print(const struct comparison *comparison, const char *prefix, FILE *out)

@@ -13,6 +13,7 @@
 #include "base/fileio.h"
 
 #define ANY_PID 1
+#define GO_SWITCH "runtime.systemstack"
 /* DWARF's numbers. */
 #if CFI_IS_ARM64
 #define RETURN_ADDRESS CFI_LR
@@ -236,6 +237,22 @@ static const char *module_name(Dwfl_Module *module)
 	return slash ? slash + 1 : name;
 }
 
+/* Whether the rules are wrong: what was called overwrote the register with the return address. */
+static bool is_untold(struct libdw *libdw, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address - 1);
+
+	return find_return_rule(module, address - 1) == RETURN_IN_REGISTER;
+}
+
+static bool repeats(const struct libdw_stack *stack)
+{
+	size_t nr = stack->nr_frames;
+
+	return nr > 2 && stack->frames[nr - 1] == stack->frames[nr - 2];
+}
+
+/* Wrong rules lead to the same frame again and again. */
 static int on_frame(Dwfl_Frame *state, void *arg)
 {
 	struct libdw *libdw = arg;
@@ -245,6 +262,8 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 	if (stack->nr_frames == LIBDW_MAX_FRAMES || !dwfl_frame_pc(state, &pc, NULL))
 		return DWARF_CB_ABORT;
 	stack->frames[stack->nr_frames++] = pc;
+	if (CFI_IS_ARM64 && repeats(stack) && is_untold(libdw, pc))
+		return DWARF_CB_ABORT;
 	return DWARF_CB_OK;
 }
 
@@ -282,14 +301,6 @@ static bool is_without_cfi(struct libdw *libdw, uint64_t address)
 	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
 
 	return !module || !has_cfi(module, address);
-}
-
-/* Whether the rules are wrong: what was called overwrote the register with the return address. */
-static bool is_untold(struct libdw *libdw, uint64_t address)
-{
-	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address - 1);
-
-	return find_return_rule(module, address - 1) == RETURN_IN_REGISTER;
 }
 
 static void cut(struct libdw *libdw, struct libdw_stack *stack, size_t nr_frames,
@@ -339,6 +350,20 @@ static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct
 	return result == 0 || libdw->left_copy ? LIBDW_END_OF_STACK : LIBDW_FAILED;
 }
 
+/* Go's runtime.systemstack() goes on on another stack, whose bottom is there for debuggers alone. */
+static void cut_other_stack(struct libdw *libdw, struct libdw_stack *stack)
+{
+	uint64_t address = stack->nr_frames > 2 ? stack->frames[stack->nr_frames - 2] - 1 : 0;
+	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
+	const char *name = module ? dwfl_module_addrname(module, address) : NULL;
+
+	if (stack->end != LIBDW_COMPLETE || !name ||
+	    strncmp(name, GO_SWITCH, strlen(GO_SWITCH)) != 0)
+		return;
+	stack->end = LIBDW_END_OF_STACK;
+	stack->nr_frames--;
+}
+
 void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 		  const struct perf_copy *copy, struct libdw_stack *ret_stack)
 {
@@ -354,6 +379,7 @@ void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 		explain(libdw, message, ret_stack);
 	cut_to_code(libdw, list, ret_stack);
 	cut_to_known(libdw, ret_stack);
+	cut_other_stack(libdw, ret_stack);
 }
 
 void libdw_describe(struct libdw *libdw, uint64_t address, char *ret_text, size_t text_bytes)

@@ -9,6 +9,7 @@ programs are run, and what differs is shown. On a --slow machine samples are few
 
 root    stacks that end at a known root
 agree   frames that are the same in the same position (comparison.h says what counts)
+        (notes: untold are those besides, in which there is no caller to be found, as what CFI there is is wrong)
 part    stacks of which the oracle saw no root: its copy of the stack ended, or it failed itself
 p.      the same by the agent's unwinder, which has the oracle's copies and no more: roots where the oracle saw one, and frames.
         Places beside the copy (another stack, words below the stack pointer) are in the notes, with the time a frame took.
@@ -134,11 +135,14 @@ class Row:
         self.perf_root = percent(numbers["local.roots"], self.seen_roots)
         self.perf_agree = percent(numbers["local.agreeing"], numbers["local.frames"])
 
+    def has_few(self):
+        return self.stacks + self.numbers["untold"] < MIN_STACKS
+
     def perf_roots_count(self):
         return self.seen_roots >= MIN_STACKS
 
     def problem(self):
-        if self.stacks < MIN_STACKS:
+        if self.has_few():
             return f"only {self.stacks} stacks"
         if self.root < MIN_ROOT:
             return "root"
@@ -209,7 +213,7 @@ def run_until_busy(oracle, name, command, options, shown):
     for _ in range(ATTEMPTS):
         numbers, problem = run(oracle, command, options, shown)
         row = numbers and Row(name, numbers)
-        if row and row.stacks >= MIN_STACKS:
+        if row and not row.has_few():
             break
     return row, problem
 

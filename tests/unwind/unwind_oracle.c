@@ -94,10 +94,9 @@ static void show(struct run *run, const struct epoch *epoch, const struct bpf_st
 static void compare_stack(struct run *run, const struct epoch *epoch, const struct bpf_stack *stack,
 			  struct comparison *comparison)
 {
-	bool agrees = comparison_add(comparison, stack, &run->oracle);
+	bool is_right = comparison_add(comparison, stack, &run->oracle);
 
-	if ((!agrees || stack->result != UNWIND_COMPLETE) &&
-	    run->nr_shown++ < run->options.max_shown)
+	if (!is_right && run->nr_shown++ < run->options.max_shown)
 		show(run, epoch, stack);
 }
 

@@ -18,12 +18,12 @@ NOINLINE static unsigned long step(unsigned int depth)
 	unsigned int self = current;
 
 	if (depth > 0)
-		return step(depth - 1) + burn(20);
-	sink += burn(100);
+		return step(depth - 1) + burn(400);
+	sink += burn(2000);
 	current = (self + 1) % NR_COROUTINES;
 	swapcontext(&contexts[self],
 		    self + 1 == NR_COROUTINES ? &main_context : &contexts[self + 1]);
-	return burn(100);
+	return burn(2000);
 }
 
 static void run(void)
@@ -45,6 +45,6 @@ int main(void)
 	for (;;) {
 		current = 0;
 		swapcontext(&main_context, &contexts[0]);
-		sink += burn(200);
+		sink += burn(2000);
 	}
 }
