@@ -106,6 +106,11 @@ static __always_inline bool is_in_record(const struct unwind_state *state, __u64
 	return return_address_of(lr) == address;
 }
 
+static __always_inline bool has_no_cfi(const struct cfi_rule *rule)
+{
+	return rule->kind == CFA_NONE || rule->kind == CFA_STACK_SWITCH;
+}
+
 /* A function without CFI that calls no other needs no frame record: its return address is in lr alone. In one that
  * does call, lr is what the last call left there, an address in the function itself. So lr is believed where it
  * leads behind a call in other code: in another mapping, or in code with CFI, unless there is a record that says the same.
@@ -125,7 +130,7 @@ static __always_inline bool step_by_link_register(struct unwind_state *state)
 	state->ip = lr;
 	state->is_call = true;
 	(void)find_rule();
-	if ((state->range_start == range_start && state->rule.kind == CFA_NONE) ||
+	if ((state->range_start == range_start && has_no_cfi(&state->rule)) ||
 	    (code == 0 && state->range.is_hole)) {
 		state->ip = ip;
 		state->is_call = false;

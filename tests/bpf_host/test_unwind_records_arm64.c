@@ -187,6 +187,17 @@ static void code_that_cannot_be_read_may_be_a_call(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_FUNCTION(2), IN_ROOT);
 }
 
+/* Go's runtime.systemstack() has called a function before it leaves the stack. */
+static void lr_that_leads_to_the_function_itself_is_not_believed(void **state)
+{
+	(void)state;
+	begin_leaf(IN_FUNCTION(3) + 8);
+	scene_set_rule(3, scene_rule(CFA_STACK_SWITCH, 0, 0));
+	put_code(IN_FUNCTION(3) + 4, CODE_BL, 0);
+	fake_state()->ip = IN_FUNCTION(3) + 8;
+	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(3) + 8, IN_ROOT);
+}
+
 /* Its last call left it there, or something else did. */
 static void lr_is_not_believed_elsewhere(void **state)
 {
@@ -367,6 +378,7 @@ int main(void)
 		RECORD_TEST(leafs_caller_is_in_lr),
 		RECORD_TEST(leafs_caller_may_be_in_another_mapping_without_cfi),
 		RECORD_TEST(code_that_cannot_be_read_may_be_a_call),
+		RECORD_TEST(lr_that_leads_to_the_function_itself_is_not_believed),
 		RECORD_TEST(lr_is_not_believed_elsewhere),
 		RECORD_TEST(lr_that_is_in_the_record_is_one_frame),
 		RECORD_TEST(lr_of_a_caller_is_not_known),
