@@ -54,10 +54,22 @@ static int move_up(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, WORKER_PROCESS_SOCKET_FD + 1);
 }
 
+/* A bare root has no /dev/null: there is nothing to read, and nobody to write to, in a pipe without its other end. */
+static int open_null(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int ends[2];
+
+	if (fd >= 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return fd;
+	close(ends[1]);
+	return ends[0];
+}
+
 /* Before Linux 5.9 there is no close_range(2); what this program opens is closed by execve(2) anyway. */
 static int set_descriptors(int socket_fd)
 {
-	int null_fd = move_up(open("/dev/null", O_RDWR | O_CLOEXEC));
+	int null_fd = move_up(open_null());
 
 	socket_fd = move_up(socket_fd);
 	if (null_fd < 0 || socket_fd < 0)
