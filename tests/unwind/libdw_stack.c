@@ -13,7 +13,6 @@
 #include "base/fileio.h"
 
 #define ANY_PID 1
-#define GO_SWITCH "runtime.systemstack"
 /* DWARF's numbers. */
 #if CFI_IS_ARM64
 #define RETURN_ADDRESS CFI_LR
@@ -312,19 +311,16 @@ static void cut(struct libdw *libdw, struct libdw_stack *stack, size_t nr_frames
 }
 
 /* What libdw says of some callers on arm64 is a guess. It takes the link register for the caller of code without CFI, as of
- * a stub for calls between files, which is right in a leaf, but for the code that ends a signal handler. Then it goes on
+ * a stub for calls between files, which it is in a leaf, but not in the code that ends a signal handler. Then it goes on
  * from the frame pointer, as if that were not the caller's own: it misses a frame. */
 static void cut_to_known(struct libdw *libdw, struct libdw_stack *stack)
 {
 	for (size_t i = 0; CFI_IS_ARM64 && i + 1 < stack->nr_frames; i++) {
-		bool is_guess = is_without_cfi(libdw, stack->frames[i] - (i > 0));
-		bool is_leaf = i == 0 && !is_without_cfi(libdw, stack->frames[1] - 1);
-
-		if (is_guess && i + 1 + is_leaf < stack->nr_frames) {
-			cut(libdw, stack, i + 1 + is_leaf, LIBDW_FAILED);
+		if (is_without_cfi(libdw, stack->frames[i] - (i > 0))) {
+			cut(libdw, stack, i + 1, LIBDW_FAILED);
 			return;
 		}
-		if (!is_guess && i > 0 && is_untold(libdw, stack->frames[i])) {
+		if (i > 0 && is_untold(libdw, stack->frames[i])) {
 			cut(libdw, stack, i + 1, LIBDW_UNTOLD);
 			return;
 		}
@@ -350,18 +346,33 @@ static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct
 	return result == 0 || libdw->left_copy ? LIBDW_END_OF_STACK : LIBDW_FAILED;
 }
 
-/* Go's runtime.systemstack() goes on on another stack, whose bottom is there for debuggers alone. */
-static void cut_other_stack(struct libdw *libdw, struct libdw_stack *stack)
+/* Whether the frame `i` frames before the last one is of that function of Go's, of either calling convention. */
+static bool is_of(struct libdw *libdw, const struct libdw_stack *stack, size_t i,
+		  const char *go_name)
 {
-	uint64_t address = stack->nr_frames > 2 ? stack->frames[stack->nr_frames - 2] - 1 : 0;
+	if (i >= stack->nr_frames)
+		return false;
+
+	size_t index = stack->nr_frames - 1 - i;
+	uint64_t address = stack->frames[index] - (index > 0);
 	Dwfl_Module *module = dwfl_addrmodule(libdw->dwfl, address);
 	const char *name = module ? dwfl_module_addrname(module, address) : NULL;
 
-	if (stack->end != LIBDW_COMPLETE || !name ||
-	    strncmp(name, GO_SWITCH, strlen(GO_SWITCH)) != 0)
+	return name && strncmp(name, go_name, strlen(go_name)) == 0;
+}
+
+/* Two roots of Go's are none. runtime.systemstack() goes on on another stack, whose bottom is there for debuggers alone, and
+ * runtime.sigtramp() is called by a signal. */
+static void cut_roots_of_go(struct libdw *libdw, struct libdw_stack *stack)
+{
+	if (stack->end != LIBDW_COMPLETE)
 		return;
-	stack->end = LIBDW_END_OF_STACK;
-	stack->nr_frames--;
+	if (is_of(libdw, stack, 1, "runtime.systemstack")) {
+		stack->end = LIBDW_END_OF_STACK;
+		stack->nr_frames--;
+	} else if (is_of(libdw, stack, 0, "runtime.sigtramp")) {
+		stack->end = LIBDW_END_OF_STACK;
+	}
 }
 
 void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
@@ -379,7 +390,7 @@ void libdw_unwind(struct libdw *libdw, const struct mapping_list *list,
 		explain(libdw, message, ret_stack);
 	cut_to_code(libdw, list, ret_stack);
 	cut_to_known(libdw, ret_stack);
-	cut_other_stack(libdw, ret_stack);
+	cut_roots_of_go(libdw, ret_stack);
 }
 
 void libdw_describe(struct libdw *libdw, uint64_t address, char *ret_text, size_t text_bytes)
