@@ -128,7 +128,7 @@ static int add_ring(struct cpu_rings *rings, const struct perf_ring *ring, uint6
 }
 
 static int open_ring(struct cpu_rings *rings, uint32_t cpu, const struct ring_kind *kind,
-		     struct merged_ring **ret_ring)
+		     struct merged_ring **ret_ring, int *ret_fd)
 {
 	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
 	struct perf_ring ring;
@@ -137,14 +137,19 @@ static int open_ring(struct cpu_rings *rings, uint32_t cpu, const struct ring_ki
 	if (r < 0)
 		return r;
 	r = add_ring(rings, &ring, kind->nr_lost, ret_ring);
-	if (r < 0)
+	if (r < 0) {
 		perf_ring_close(&ring);
-	return r;
+		return r;
+	}
+	*ret_fd = ring.fd;
+	return 0;
 }
 
 /* What the ring has is read by the next poll. */
 static void retire(struct merged_ring *ring)
 {
+	if (!ring)
+		return;
 	(void)ioctl(ring->ring.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ring_merge_retire(ring);
 }
@@ -156,20 +161,20 @@ int cpu_rings_open(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer
 					 &rings->nr_task_records_lost };
 	const struct ring_kind samples = { &rings->sample_attr, &rings->sample_size,
 					   &rings->nr_samples_lost };
-	_cleanup_free_ struct ring_pair *pair = calloc(1, sizeof(*pair));
+	struct ring_pair *pair = calloc(1, sizeof(*pair));
+	int fd = -EBADF;
 
 	if (!pair)
 		return -ENOMEM;
-	int r = open_ring(rings, cpu, &tasks, &pair->tasks);
-	if (r < 0)
-		return r;
-	r = open_ring(rings, cpu, &samples, &pair->samples);
+	int r = open_ring(rings, cpu, &tasks, &pair->tasks, &fd);
+	if (r == 0)
+		r = open_ring(rings, cpu, &samples, &pair->samples, &fd);
 	if (r < 0) {
-		retire(pair->tasks);
+		cpu_rings_close(pair, rings);
 		return r;
 	}
-	*ret_event_fd = pair->samples->ring.fd;
-	*ret_timer = take_ptr(pair);
+	*ret_event_fd = fd;
+	*ret_timer = pair;
 	return 0;
 }
 

@@ -108,15 +108,20 @@ static long leave_copy(void *to, __u32 bytes, uint64_t offset)
 	return -EFAULT;
 }
 
-static __always_inline long read_user(void *to, __u32 bytes, const void *from)
+static __always_inline long read_copy(void *to, __u32 bytes, uint64_t address)
 {
 	const struct stack_copy *copy = current->copy;
-	uint64_t offset = (uint64_t)(uintptr_t)from - copy->address;
+	uint64_t offset = address - copy->address;
 
 	if (offset > copy->len || bytes > copy->len - offset)
 		return leave_copy(to, bytes, offset);
 	memcpy(to, copy->bytes + offset, bytes);
 	return 0;
+}
+
+static __always_inline long read_user(void *to, __u32 bytes, const void *from)
+{
+	return read_copy(to, bytes, (uintptr_t)from);
 }
 
 /* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of the stack was none; the
@@ -151,7 +156,7 @@ static size_t find_in_chain(const struct local_unwinder *unwinder)
 	for (size_t i = 1; i < copy->nr_chain; i++) {
 		if (fp == unwinder->scratch.unwind.regs[CFI_FP])
 			return i;
-		if (read_user(frame, sizeof(frame), (const void *)(uintptr_t)fp) < 0 ||
+		if (read_copy(frame, sizeof(frame), fp) < 0 ||
 		    return_address_of(frame[1]) != chain_address(copy, i))
 			return 0;
 		fp = frame[0];
