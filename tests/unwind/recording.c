@@ -276,7 +276,10 @@ static uint64_t nr_ring_full(const struct recording *recording)
 
 static uint64_t distance_ns(const struct bpf_stack *stack, const struct perf_copy *copy)
 {
-	if (copy->cpu != stack->cpu || copy->tid != stack->tid)
+	uint64_t ip = copy->registers[NR_REGS];
+
+	if (copy->cpu != stack->cpu || copy->tid != stack->tid || stack->nr_frames == 0 ||
+	    stack->frames[0] != ip)
 		return UINT64_MAX;
 	return copy->time_ns > stack->time_ns ? copy->time_ns - stack->time_ns
 					      : stack->time_ns - copy->time_ns;
