@@ -59,6 +59,23 @@ static __always_inline bool has_record(const struct unwind_state *state)
 	       rule->return_address == slot + 1;
 }
 
+/* A function of Go's that is to leave the stack has not done so while the frame record is where it put it, right below the
+ * stack pointer. Its rule becomes that of other functions then, which needs no more than the stack above. */
+static __always_inline void settle_switch(struct unwind_state *state)
+{
+	struct cfi_rule *rule = &state->rule;
+	__u32 needed = REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_SP);
+
+	if (rule->kind != CFA_STACK_SWITCH || rule->offset <= 0 ||
+	    (state->known & needed) != needed || state->regs[REG_FP] + 8 != state->regs[REG_SP])
+		return;
+	rule->kind = CFA_REGISTER;
+	rule->reg = REG_SP;
+	rule->flags = CFI_SAVED_BELOW_SP;
+	rule->return_address = (cfi_slot)(-rule->offset / 8);
+	rule->saved[0] = (cfi_slot)(rule->return_address - 1);
+}
+
 /* The caller's stack pointer. glibc's _dl_runtime_resolve() is entered with its return address pushed already, and
  * counts its CFA from below that. */
 static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)

@@ -68,6 +68,12 @@ static __always_inline int find_cfa_by_record(struct unwind_state *state, __u64 
 	return UNWIND_LOST_REGISTER;
 }
 
+/* The frame pointer leads on before and behind. */
+static __always_inline void settle_switch(struct unwind_state *state)
+{
+	(void)state;
+}
+
 static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
 {
 	(void)rule;

@@ -49,6 +49,7 @@ struct unwind_state {
 
 	struct cfi_rule rule; /* of this frame */
 	__u64 window[WINDOW_WORDS];
+	bool is_window_cut; /* not all of it could be read: its words are read one by one */
 	__u64 signal_frame[NR_REGS + 1]; /* the last one is the instruction pointer */
 };
 

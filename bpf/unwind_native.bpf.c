@@ -140,7 +140,8 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 {
 	const struct cfi_rule *rule = &state->rule;
 
-	if (base == cfa && slot >= window_start(rule) && slot < window_start(rule) + WINDOW_WORDS) {
+	if (!state->is_window_cut && base == cfa && slot >= window_start(rule) &&
+	    slot < window_start(rule) + WINDOW_WORDS) {
 		*ret_word = state->window[window_index(rule, slot)];
 		return true;
 	}
@@ -198,12 +199,10 @@ static __always_inline bool read_window(struct unwind_state *state, __u64 cfa)
 	__u64 start = cfa + 8LL * window_start(&state->rule);
 	__u64 *window = state->window;
 
+	state->is_window_cut = false;
 	if (bpf_probe_read_user(window, sizeof(state->window), (const void *)start) == 0)
 		return true;
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		if (bpf_probe_read_user(&window[i], sizeof(*window),
-					(const void *)(start + 8 * i)) < 0)
-			window[i] = 0;
+	state->is_window_cut = true;
 	return bpf_probe_read_user(&window[WINDOW_WORDS - 1], sizeof(*window),
 				   (const void *)(start + 8 * (WINDOW_WORDS - 1))) == 0;
 }
@@ -254,6 +253,7 @@ __noinline int step(void)
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
 	state = &scratch->unwind;
+	settle_switch(state);
 	switch (state->rule.kind) {
 	case CFA_NONE:
 		return step_by_frame_pointer(state, false);

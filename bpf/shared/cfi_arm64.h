@@ -6,7 +6,10 @@
  *
  * The two are a *frame record*, and fp points to it while the function calls others. A record may be anywhere in its
  * frame. So a step by frame pointer does not tell the caller's stack pointer; but a rule of the caller's with
- * return_address == saved[fp] + 1 does, because its CFA is fp - 8 * saved[fp] as well. */
+ * return_address == saved[fp] + 1 does, because its CFA is fp - 8 * saved[fp] as well.
+ *
+ * A rule of kind CFA_STACK_SWITCH has as `offset` how large the frame is: the CFA is that far above sp as long as the record
+ * is right below sp, where Go's code puts it. 0: not known. */
 #ifndef BPF_SHARED_CFI_ARM64_H
 #define BPF_SHARED_CFI_ARM64_H
 

@@ -23,7 +23,7 @@
 #define MAX_LINK_BYTES 4096 /* of .gnu_debuglink */
 
 /* Goes up with the meaning of what is hashed. */
-#define KEY_VERSION 3
+#define KEY_VERSION 4
 
 static int check_header(struct elf_reader *reader, uint64_t *ret_entry)
 {

@@ -68,6 +68,17 @@ static int add_leaf(struct gopclntab_frame *frame, uint64_t address, int32_t dis
 	return row_builder_add(frame->builder, address, &rule);
 }
 
+/* The record may be on another stack. How large the frame is counts as long as it is not. */
+static int add_switch(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
+{
+	const struct cfi_rule rule = {
+		.kind = CFA_STACK_SWITCH,
+		.offset = -distance / WORD_BYTES - 1 > CFI_NOT_SAVED ? distance : 0,
+	};
+
+	return row_builder_add(frame->builder, address, &rule);
+}
+
 /* The frame was just opened: the next instruction saves fp, unless that is done, and one more sets it. */
 static int add_prologue(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
@@ -80,7 +91,7 @@ static int add_prologue(struct gopclntab_frame *frame, uint64_t address, int32_t
 	if (r == 0 && saved < frame->step_end)
 		r = add_saved(frame, saved, distance, /* has_fp= */ true);
 	if (r == 0 && set < frame->step_end && gopclntab_frame_switches(frame))
-		r = gopclntab_frame_add_kind(frame->builder, set, CFA_STACK_SWITCH);
+		r = add_switch(frame, set, distance);
 	return r;
 }
 
@@ -117,6 +128,6 @@ int gopclntab_frame_add_step(struct gopclntab_frame *frame, uint64_t address, in
 	if (frame->open_size == 0)
 		return add_prologue(frame, address, distance);
 	if (gopclntab_frame_switches(frame))
-		return gopclntab_frame_add_kind(builder, address, CFA_STACK_SWITCH);
+		return add_switch(frame, address, distance);
 	return add_saved(frame, address, distance, /* has_fp= */ true);
 }

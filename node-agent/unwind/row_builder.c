@@ -97,8 +97,10 @@ static void normalise(struct cfi_rule *rule)
 	case CFA_NONE:
 	case CFA_SIGNAL:
 	case CFA_END:
-	case CFA_STACK_SWITCH:
 		*rule = (struct cfi_rule){ .kind = rule->kind };
+		return;
+	case CFA_STACK_SWITCH:
+		*rule = (struct cfi_rule){ .kind = rule->kind, .offset = rule->offset };
 		return;
 	default:
 		*rule = (struct cfi_rule){ .kind = CFA_UNSUPPORTED };

@@ -233,6 +233,45 @@ static void go_keeps_the_frame_pointer_below_its_frame(void **state)
 	assert_int_equal(fake_state()->regs[CFI_SP], STACK_WORD(4));
 }
 
+/* runtime.nanotime1(), say: until it leaves the stack its frame is like any other. */
+static void what_switches_stacks_is_stepped_over_by_sp_before(void **state)
+{
+	struct cfi_rule rule = scene_rule(CFA_STACK_SWITCH, 0, 32);
+
+	(void)state;
+	for (int has_record = 0; has_record < 2; has_record++) {
+		begin_scene(NULL);
+		scene_set_rule(1, rule);
+		fake_state()->regs[CFI_FP] = STACK_WORD(-1);
+		if (has_record)
+			fake_add_memory(STACK_WORD(-1), &(uint64_t){ VALUE }, 8);
+		scene_stack(IN_FUNCTION(2), 1, 2, 3, IN_ROOT);
+		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_ROOT);
+		assert_int_equal(fake_state()->known & REGISTER_BIT(CFI_FP),
+				 has_record ? REGISTER_BIT(CFI_FP) : 0);
+	}
+}
+
+static void what_switches_stacks_is_stepped_over_by_its_record_behind(void **state)
+{
+	static const struct {
+		int32_t size;
+		int record; /* the word of the stack where it is */
+	} cases[] = { { 32, 1 }, { 32, 2 }, { 0, -1 } };
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const uint64_t record[] = { VALUE & ~15ULL, IN_ROOT };
+
+		begin_scene(NULL);
+		scene_set_rule(1, scene_rule(CFA_STACK_SWITCH, 0, cases[i].size));
+		fake_state()->regs[CFI_FP] = STACK_WORD(64 + cases[i].record);
+		fake_state()->regs[CFI_SP] = STACK_WORD(64);
+		fake_add_memory(STACK_WORD(64 + cases[i].record), record, sizeof(record));
+		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_ROOT);
+	}
+}
+
 static void place_below_the_stack_pointer_else_holds_nothing(void **state)
 {
 	struct cfi_rule rule = go_rule(32);
@@ -307,6 +346,8 @@ int main(void)
 		ARM64_TEST(signatures_of_return_addresses_are_taken_off),
 		ARM64_TEST(return_address_tells_how_a_stack_ends),
 		ARM64_TEST(go_keeps_the_frame_pointer_below_its_frame),
+		ARM64_TEST(what_switches_stacks_is_stepped_over_by_sp_before),
+		ARM64_TEST(what_switches_stacks_is_stepped_over_by_its_record_behind),
 		ARM64_TEST(place_below_the_stack_pointer_else_holds_nothing),
 		ARM64_TEST(window_may_begin_before_the_stack),
 		ARM64_TEST(unreadable_return_address_ends_the_stack),

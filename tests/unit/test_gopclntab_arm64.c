@@ -126,6 +126,7 @@ static void the_frame_of_a_stack_switch_is_where_fp_points_to(void **state)
 	assert_saved(1, 0x104, 48, -6, N);
 	assert_saved(2, 0x108, 48, -6, -7);
 	assert_kind(3, 0x10c, CFA_STACK_SWITCH);
+	assert_int_equal(rule_at(3, 0x10c)->offset, 48);
 	assert_leaf(4, 0x144, 0);
 }
 
@@ -138,6 +139,7 @@ static void a_stack_switch_without_a_frame_is_one_everywhere(void **state)
 	go_table_read_one(GO_NEWEST, &function);
 	assert_int_equal(go_nr_rows, 1);
 	assert_kind(0, 0x100, CFA_STACK_SWITCH);
+	assert_int_equal(rule_at(0, 0x100)->offset, 0);
 }
 
 static void mcall_ends_the_schedulers_stack(void **state)
