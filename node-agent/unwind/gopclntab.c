@@ -39,6 +39,7 @@ static const struct {
 	{ "runtime.sigprofNonGoWrapper", GO_ROLE_CALLED_BY_C },
 	{ "_rt0_" ARCH_GO_NAME "_lib", GO_ROLE_CALLED_BY_C },
 	{ "crosscall2", GO_ROLE_CROSSCALL },
+	{ "internal/chacha8rand.block", GO_ROLE_LEAF },
 	{ "runtime.asyncPreempt", GO_ROLE_INJECTED },
 	{ "runtime.sigpanic", GO_ROLE_INJECTED },
 	{ "runtime.sigpanic0", GO_ROLE_INJECTED },

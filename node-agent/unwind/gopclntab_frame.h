@@ -21,6 +21,7 @@ enum go_role {
 	GO_ROLE_MCALL, /* goes to the scheduler's stack and never comes back */
 	GO_ROLE_CALLED_BY_C,
 	GO_ROLE_CROSSCALL, /* called by C as well, with a frame that it makes by hand */
+	GO_ROLE_LEAF, /* on arm64 it overwrites where it saved lr, which it keeps */
 	GO_ROLE_INJECTED, /* called by a signal handler in the name of what was interrupted */
 };
 

@@ -29,6 +29,7 @@
 #define CROSSCALL_SAVED_LR (-1) /* at CFA - 8 */
 
 #define INJECTED_BYTES 16
+#define LEAF_MAX_BYTES 4096
 
 static int32_t cfa_of(const struct gopclntab_frame *frame, int32_t distance)
 {
@@ -66,6 +67,24 @@ static int add_leaf(struct gopclntab_frame *frame, uint64_t address, int32_t dis
 	};
 
 	return row_builder_add(frame->builder, address, &rule);
+}
+
+/* In a leaf's frame lr is not looked for; fp is saved by the second instruction. */
+static int add_leaf_frame(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
+{
+	const struct cfi_rule saved = {
+		.kind = CFA_REGISTER,
+		.reg = CFI_SP,
+		.flags = CFI_RETURN_IN_REGISTER | CFI_SAVED_BELOW_SP,
+		.offset = distance,
+		.arg = CFI_LR,
+		.saved = { (cfi_slot)(-distance / WORD_BYTES - 1) },
+	};
+	int r = add_leaf(frame, address, distance);
+
+	if (r == 0 && distance > 0 && distance <= LEAF_MAX_BYTES)
+		r = row_builder_add(frame->builder, address + INSTRUCTION_BYTES, &saved);
+	return r;
 }
 
 /* The record may be on another stack. How large the frame is counts as long as it is not. */
@@ -119,6 +138,8 @@ int gopclntab_frame_add_step(struct gopclntab_frame *frame, uint64_t address, in
 		return gopclntab_frame_add_kind(builder, address, CFA_NONE);
 	if (frame->role == GO_ROLE_CROSSCALL)
 		return add_crosscall(frame, address, distance);
+	if (frame->role == GO_ROLE_LEAF)
+		return add_leaf_frame(frame, address, distance);
 	if (frame->role == GO_ROLE_MCALL && distance > 0 && distance == frame->deepest)
 		return gopclntab_frame_add_kind(builder, address, CFA_END);
 	if (frame->role == GO_ROLE_STACK_SWITCH && frame->deepest == 0)

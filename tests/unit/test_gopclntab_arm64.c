@@ -130,6 +130,20 @@ static void the_frame_of_a_stack_switch_is_where_fp_points_to(void **state)
 	assert_leaf(4, 0x144, 0);
 }
 
+static void a_leaf_that_overwrites_its_frame_keeps_lr(void **state)
+{
+	const struct go_function function = { 0x100, "internal/chacha8rand.block", 0, USUAL };
+	(void)state;
+
+	go_table_read_one(GO_NEWEST, &function);
+	assert_int_equal(go_nr_rows, 4);
+	assert_leaf(0, 0x100, 0);
+	assert_leaf(1, 0x104, 48);
+	assert_int_equal(rule_at(2, 0x108)->flags, CFI_RETURN_IN_REGISTER | CFI_SAVED_BELOW_SP);
+	assert_int_equal(rule_at(2, 0x108)->saved[0], -7);
+	assert_leaf(3, 0x144, 0);
+}
+
 static void a_stack_switch_without_a_frame_is_one_everywhere(void **state)
 {
 	const struct go_function function = { 0x100, "runtime.gogo", GO_TEST_WRITES_SP,
@@ -248,6 +262,7 @@ int main(void)
 		cmocka_unit_test(frames_may_be_as_large_as_slots_can_say),
 		cmocka_unit_test(nobody_called_the_functions_at_the_top_of_stacks),
 		cmocka_unit_test(the_frame_of_a_stack_switch_is_where_fp_points_to),
+		cmocka_unit_test(a_leaf_that_overwrites_its_frame_keeps_lr),
 		cmocka_unit_test(a_stack_switch_without_a_frame_is_one_everywhere),
 		cmocka_unit_test(mcall_ends_the_schedulers_stack),
 		cmocka_unit_test(crosscall2_saves_lr_behind_the_registers_of_c),

@@ -75,9 +75,10 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 /* libdw knows nothing of signatures. A word that without one is an address of code is a return address. */
 static Dwarf_Word take_signature_off(Dwfl *dwfl, Dwarf_Word word)
 {
-	Dwarf_Word address = word & ((UINT64_C(1) << ADDRESS_BITS) - 1);
+	Dwarf_Word mask = CFI_IS_ARM64 ? (UINT64_C(1) << ADDRESS_BITS) - 1 : UINT64_MAX;
+	Dwarf_Word address = word & mask;
 
-	return CFI_IS_ARM64 && address != word && dwfl_addrmodule(dwfl, address) ? address : word;
+	return address != word && dwfl_addrmodule(dwfl, address) ? address : word;
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *arg)
