@@ -4,23 +4,23 @@
  * the next one from those behind as well. Where neither says anything, a function may begin. */
 #include "unwind/code_scan_sweep.h"
 
-#include <string.h>
+#include "unwind/code_patterns.h"
 
-#define WORD_BYTES 8
-#define FUNCTION_ALIGNMENT 16
-#define NOP 0x90
+#include <string.h>
 
 struct sweep {
 	struct scan_map *map;
 	const struct scan_range *range;
 	const struct scan_sweep_opts *opts;
 	size_t at; /* in the range */
-	struct x86_insn insn; /* there */
+	struct code_insn insn; /* there */
 	struct scan_state state; /* before it; known only if `is_reached` */
 	bool is_reached; /* the instruction before goes on here */
 	bool is_behind_call; /* … if that call returns */
 	bool is_padded; /* between it and here there is padding */
 	bool is_lost; /* in this function nothing is believed any more */
+	uint32_t has_constant; /* bit n: register n, which was set to constants[n] */
+	int32_t constants[CODE_NO_REGISTER];
 	size_t guess; /* index of this function's beginning, if it was guessed; else SIZE_MAX */
 	struct scan_state
 		table; /* at this function's last indirect jump, which may lead anywhere in it */
@@ -39,51 +39,20 @@ static size_t index_of(const struct sweep *sweep)
 	return sweep->range->first + sweep->at;
 }
 
-static bool has_bytes(const struct sweep *sweep, size_t at, const char *bytes, size_t len)
-{
-	return at <= sweep->range->code.len && len <= sweep->range->code.len - at &&
-	       memcmp(sweep->range->code.bytes + at, bytes, len) == 0;
-}
-
-struct code_pattern {
-	const char *bytes;
-	size_t len;
-};
-
-static size_t find_pattern(const struct sweep *sweep, size_t at,
-			   const struct code_pattern *patterns)
-{
-	for (; patterns->bytes; patterns++)
-		if (has_bytes(sweep, at, patterns->bytes, patterns->len))
-			return patterns->len;
-	return 0;
-}
-
-/* What ends a signal handler: mov $__NR_rt_sigreturn, %rax (or %eax); syscall. Returns how many bytes it has. */
 static size_t find_sigreturn(const struct sweep *sweep, size_t at)
 {
-	static const struct code_pattern patterns[] = {
-		{ "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9 },
-		{ "\xb8\x0f\0\0\0\x0f\x05", 7 },
-		{ NULL, 0 },
-	};
+	const struct scan_code *code = &sweep->range->code;
 
-	return find_pattern(sweep, at, patterns);
+	return at < code->len ? code_find_sigreturn(code->bytes + at, code->len - at) : 0;
 }
 
-/* A function's result handed straight to the function that ends the thread: mov %eax,%edi or %rax,%rdi; call, or the
- * system call exit. So C libraries call main(), start routines and clone()'s functions. */
 static bool is_first_call(const struct sweep *sweep)
 {
-	static const struct code_pattern patterns[] = {
-		{ "\x89\xc7\xe8", 3 },
-		{ "\x48\x89\xc7\xe8", 4 },
-		{ "\x89\xc7\x31\xc0\xb0\x3c\x0f\x05", 8 },
-		{ NULL, 0 },
-	};
+	const struct scan_code *code = &sweep->range->code;
+	size_t end = sweep->at + sweep->insn.len;
 
-	return sweep->insn.op == X86_CALL_INDIRECT &&
-	       find_pattern(sweep, sweep->at + sweep->insn.len, patterns) > 0;
+	return sweep->insn.op == CODE_CALL_INDIRECT &&
+	       code_ends_thread(code->bytes + end, code->len - end);
 }
 
 static void begin_function(struct sweep *sweep)
@@ -92,6 +61,7 @@ static void begin_function(struct sweep *sweep)
 	sweep->is_reached = true;
 	sweep->is_lost = false;
 	sweep->table = (struct scan_state){ 0 };
+	sweep->has_constant = 0;
 	sweep->guess = SIZE_MAX;
 	sweep->special_end = 0;
 	if (sweep->opts->entry != 0 && address_of(sweep) == sweep->opts->entry) {
@@ -119,6 +89,7 @@ static void meet(struct sweep *sweep, const struct scan_state *other)
 	else
 		lose(sweep);
 	sweep->is_reached = true;
+	sweep->has_constant = 0;
 }
 
 /* Whether a jump table may lead to anywhere behind it: in a function that has something on the stack. */
@@ -147,23 +118,28 @@ static void refute(struct sweep *sweep)
 	lose(sweep);
 }
 
+static enum code_start find_start(const struct sweep *sweep)
+{
+	enum code_place place = CODE_BEHIND_END;
+
+	if (sweep->at == 0 && !sweep->is_reached)
+		return CODE_POSSIBLE_START;
+	if (sweep->is_reached)
+		place = sweep->is_padded ? CODE_BEHIND_PADDED_CALL : CODE_BEHIND_CALL;
+	return code_find_start(&sweep->insn, address_of(sweep), place);
+}
+
 /* Whether a function begins where no jump leads and which the instruction before does not reach. */
 static bool is_guessed_start(const struct sweep *sweep)
 {
 	uint8_t mark = sweep->map->marks[index_of(sweep)];
+	enum code_start start = find_start(sweep);
 
 	if (mark & (SCAN_LIKELY_START | SCAN_NO_START))
 		return !(mark & SCAN_NO_START);
-	if (!sweep->opts->guesses_starts || has_table(sweep))
-		return false;
-	if (sweep->is_reached)
-		return sweep->is_padded && address_of(sweep) % FUNCTION_ALIGNMENT == 0;
-	return sweep->at == 0 || address_of(sweep) % FUNCTION_ALIGNMENT == 0;
-}
-
-static bool is_padding(const struct sweep *sweep)
-{
-	return sweep->insn.op == X86_NOP || sweep->range->code.bytes[sweep->at] == 0xcc;
+	if (start == CODE_POSSIBLE_START)
+		return sweep->opts->guesses_starts && !has_table(sweep);
+	return start == CODE_LIKELY_START;
 }
 
 /* Finds out what is known at the instruction. */
@@ -185,10 +161,10 @@ static void arrive(struct sweep *sweep)
 	if (is_conflict) {
 		lose(sweep);
 		sweep->is_reached = true;
-	} else if (!is_padding(sweep) && (!sweep->is_reached || sweep->is_behind_call) &&
+	} else if (!sweep->insn.is_padding && (!sweep->is_reached || sweep->is_behind_call) &&
 		   is_guessed_start(sweep)) {
 		begin_guessed_function(sweep);
-	} else if (!is_padding(sweep) && !sweep->is_reached && !sweep->is_lost) {
+	} else if (!sweep->insn.is_padding && !sweep->is_reached && !sweep->is_lost) {
 		sweep->state = sweep->table;
 		sweep->is_reached = true;
 	}
@@ -208,7 +184,8 @@ static struct cfi_rule find_rule(const struct sweep *sweep)
 
 	if (sweep->at < sweep->special_end)
 		return (struct cfi_rule){ .kind = (uint8_t)sweep->special };
-	return scan_state_rule(!sweep->is_reached && is_padding(sweep) ? &entry : &sweep->state);
+	return scan_state_rule(!sweep->is_reached && sweep->insn.is_padding ? &entry
+									    : &sweep->state);
 }
 
 /* A handler returns to the first byte of what ends it, as if the byte before had called that. If that byte belongs
@@ -217,7 +194,7 @@ static int add_rows(struct sweep *sweep)
 {
 	size_t end = sweep->at + sweep->insn.len;
 	bool is_before_sigreturn = find_sigreturn(sweep, end) > 0;
-	struct cfi_rule before = { .kind = is_padding(sweep) ? CFA_SIGNAL : CFA_NONE };
+	struct cfi_rule before = { .kind = sweep->insn.is_padding ? CFA_SIGNAL : CFA_NONE };
 
 	int r = add_row(sweep, sweep->at, find_rule(sweep));
 	return r < 0 || !is_before_sigreturn ? r : add_row(sweep, end - 1, before);
@@ -249,59 +226,55 @@ static bool is_surely_code(const struct sweep *sweep)
 	return scan_state_is_known(&sweep->state) || sweep->at < sweep->special_end;
 }
 
-/* A call of what is right behind it is there for what it pushes. */
-static void follow_call(struct sweep *sweep)
+/* On arm64 the size of a large frame is put into a register first. */
+static void follow_constants(struct sweep *sweep)
 {
-	const struct x86_insn push = { .op = X86_PUSH,
-				       .reg = X86_NO_REGISTER,
-				       .value = WORD_BYTES };
+	struct code_insn *insn = &sweep->insn;
+	uint32_t known = sweep->has_constant;
 
-	if (sweep->insn.value == 0)
-		scan_state_apply(&sweep->state, &push);
-	else if (is_surely_code(sweep))
-		scan_map_mark(sweep->map, target_of(sweep), SCAN_START);
-}
-
-/* Where nothing is left but the return address, or not even that. */
-static bool is_possible(const struct sweep *sweep)
-{
-	const struct scan_state *state = &sweep->state;
-
-	if (!(state->known & SCAN_HAS_DEPTH))
-		return true;
-	if (sweep->insn.op == X86_RETURN)
-		return state->depth == WORD_BYTES;
-	return state->depth >= WORD_BYTES ||
-	       (sweep->insn.op != X86_BRANCH && sweep->insn.op != X86_JUMP);
+	sweep->has_constant &= ~insn->writes;
+	if (insn->op == CODE_CONSTANT) {
+		sweep->has_constant |= 1U << insn->reg;
+		sweep->constants[insn->reg] = insn->value;
+	} else if (insn->op == CODE_CONSTANT_HIGH && known >> insn->reg & 1) {
+		sweep->has_constant |= 1U << insn->reg;
+		sweep->constants[insn->reg] |= insn->value;
+	} else if (insn->op == CODE_ADD_REGISTER && known >> insn->base & 1) {
+		insn->op = CODE_ADDRESS;
+		insn->value *= sweep->constants[insn->base];
+		insn->base = insn->reg;
+	}
 }
 
 static int leave(struct sweep *sweep)
 {
 	const struct scan_state *state = &sweep->state;
 
-	if (!is_possible(sweep))
+	if (!scan_state_allows(state, &sweep->insn))
 		refute(sweep);
 	switch (sweep->insn.op) {
-	case X86_BRANCH:
+	case CODE_BRANCH:
 		/* To the middle of a function, also where it is not known how its stack is. */
 		if (!scan_state_is_known(state) && !sweep->is_lost)
 			scan_map_mark(sweep->map, target_of(sweep), SCAN_NO_START);
 		return scan_map_jump(sweep->map, index_of(sweep), target_of(sweep), state);
-	case X86_JUMP:
+	case CODE_JUMP:
 		return scan_map_jump(sweep->map, index_of(sweep), target_of(sweep), state);
-	case X86_JUMP_INDIRECT:
+	case CODE_JUMP_INDIRECT:
 		sweep->table = *state;
 		return 0;
-	case X86_CALL:
-		follow_call(sweep);
-		return 0;
-	case X86_LEA_CODE:
+	case CODE_CALL:
+		if (is_surely_code(sweep))
+			scan_map_mark(sweep->map, target_of(sweep), SCAN_START);
+		break;
+	case CODE_ADDRESS_OF_CODE:
 		if (is_surely_code(sweep))
 			scan_map_mark(sweep->map, target_of(sweep), SCAN_LIKELY_START);
 		break;
 	default:
 		break;
 	}
+	follow_constants(sweep);
 	scan_state_apply(&sweep->state, &sweep->insn);
 	return 0;
 }
@@ -309,10 +282,10 @@ static int leave(struct sweep *sweep)
 static bool goes_on(const struct sweep *sweep)
 {
 	switch (sweep->insn.op) {
-	case X86_RETURN:
-	case X86_TRAP:
-	case X86_JUMP:
-	case X86_JUMP_INDIRECT:
+	case CODE_RETURN:
+	case CODE_TRAP:
+	case CODE_JUMP:
+	case CODE_JUMP_INDIRECT:
 		return false;
 	default:
 		return sweep->is_reached;
@@ -321,28 +294,42 @@ static bool goes_on(const struct sweep *sweep)
 
 static void go_on(struct sweep *sweep)
 {
-	bool is_call = sweep->insn.op == X86_CALL || sweep->insn.op == X86_CALL_INDIRECT;
-	bool is_pad = is_padding(sweep);
+	bool is_call = sweep->insn.op == CODE_CALL || sweep->insn.op == CODE_CALL_INDIRECT;
+	bool is_pad = sweep->insn.is_padding;
 
 	sweep->is_behind_call = is_call || (is_pad && sweep->is_behind_call);
 	sweep->is_padded = is_pad;
 	sweep->is_reached = goes_on(sweep);
 	if (!sweep->is_reached)
 		sweep->state = (struct scan_state){ 0 };
+	if (!sweep->is_reached || is_call)
+		sweep->has_constant = 0;
 	sweep->at += sweep->insn.len;
 }
 
-/* What is no instruction, or one with a function's beginning in it, is one byte of nothing. */
+/* Of what is no instruction. */
+static uint8_t no_insn_bytes(const struct sweep *sweep)
+{
+	size_t left = sweep->range->code.len - sweep->at;
+	uint64_t misaligned = address_of(sweep) % CODE_MIN_INSN_BYTES;
+	size_t len = CODE_MIN_INSN_BYTES - misaligned;
+
+	return (uint8_t)(len < left ? len : left);
+}
+
+/* What is no instruction, or one with a function's beginning in it, is a few bytes of nothing. */
 static bool decode(struct sweep *sweep)
 {
 	const struct scan_code *code = &sweep->range->code;
-	int r = x86_insn_decode(code->bytes + sweep->at, code->len - sweep->at, &sweep->insn);
+	int r = -EBADMSG;
 
+	if (address_of(sweep) % CODE_MIN_INSN_BYTES == 0)
+		r = code_insn_decode(code->bytes + sweep->at, code->len - sweep->at, &sweep->insn);
 	for (size_t i = 1; r == 0 && i < sweep->insn.len; i++)
 		if (sweep->map->marks[index_of(sweep) + i] & SCAN_START)
 			r = -EBADMSG;
 	if (r < 0)
-		sweep->insn = (struct x86_insn){ .len = 1, .reg = X86_NO_REGISTER };
+		sweep->insn = (struct code_insn){ .len = no_insn_bytes(sweep) };
 	return r == 0;
 }
 
@@ -367,7 +354,12 @@ static int step(struct sweep *sweep)
 int scan_sweep(struct scan_map *map, const struct scan_range *range,
 	       const struct scan_sweep_opts *opts)
 {
-	struct sweep sweep = { .map = map, .range = range, .opts = opts, .guess = SIZE_MAX };
+	struct sweep sweep = {
+		.map = map,
+		.range = range,
+		.opts = opts,
+		.guess = SIZE_MAX,
+	};
 	int r = 0;
 
 	while (r == 0 && sweep.at < range->code.len)

@@ -3,7 +3,7 @@
 #ifndef UNWIND_X86_DECODER_H
 #define UNWIND_X86_DECODER_H
 
-#include "unwind/x86_insn.h"
+#include "unwind/code_insn.h"
 #include "unwind/x86_tables.h"
 
 #include <stdbool.h>
@@ -32,13 +32,13 @@ struct x86_decoder {
 	uint8_t opcode;
 	uint16_t flags; /* X86_MODRM … */
 	uint8_t mod, reg, rm; /* with the bits of REX */
-	uint8_t base; /* of a memory operand without index, or X86_NO_REGISTER */
+	uint8_t base; /* of a memory operand without index, or CODE_NO_REGISTER */
 	bool is_rip_relative;
 	int32_t disp;
 	int32_t imm;
 };
 
 /* Sets everything but the length. */
-void x86_effects_find(const struct x86_decoder *decoder, struct x86_insn *insn);
+void x86_effects_find(const struct x86_decoder *decoder, struct code_insn *insn);
 
 #endif

@@ -3,6 +3,7 @@
 #include "unwind/x86_decoder.h"
 
 #define WORD_BYTES 8
+#define INT3 0xcc
 
 /* Of some opcodes only a few instructions change a register. */
 static const struct exception {
@@ -78,7 +79,7 @@ static uint16_t find_writes(const struct x86_decoder *decoder)
 	return writes;
 }
 
-static void set(struct x86_insn *insn, enum x86_op op, int32_t value)
+static void set(struct code_insn *insn, enum code_op op, int32_t value)
 {
 	insn->op = op;
 	insn->value = value;
@@ -89,121 +90,143 @@ static int32_t pushed_bytes(const struct x86_decoder *decoder)
 	return decoder->has_66 ? 2 : WORD_BYTES;
 }
 
-static void on_push(const struct x86_decoder *decoder, struct x86_insn *insn)
+/* Something goes to the stack, or comes from there, and the stack pointer moves. */
+static void set_stack(struct code_insn *insn, enum code_op op, int32_t value, int32_t step)
 {
-	set(insn, X86_PUSH, pushed_bytes(decoder));
+	set(insn, op, value);
+	insn->base = X86_RSP;
+	insn->step = step;
+}
+
+static void on_push(const struct x86_decoder *decoder, struct code_insn *insn)
+{
+	int32_t bytes = pushed_bytes(decoder);
+
+	set_stack(insn, CODE_STORE, -bytes, -bytes);
 	if (decoder->map == X86_MAP_ONE && decoder->opcode < 0x58 && !decoder->has_66)
 		insn->reg = opcode_register(decoder);
 }
 
-static void on_pop(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_pop(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, X86_POP, pushed_bytes(decoder));
+	set_stack(insn, CODE_LOAD, 0, pushed_bytes(decoder));
+	if (decoder->has_66)
+		return;
 	if (decoder->map == X86_MAP_ONE && decoder->opcode < 0x60)
 		insn->reg = opcode_register(decoder);
 	else if (decoder->opcode == 0x8f && decoder->mod == 3)
 		insn->reg = decoder->rm;
 }
 
-static void on_arithmetic(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_arithmetic(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	uint8_t operation = decoder->reg & 7;
 
 	if (decoder->mod != 3 || !(decoder->rex & X86_REX_W) ||
 	    (operation != 0 && operation != 5) || decoder->imm == INT32_MIN)
 		return;
-	set(insn, X86_ADD, operation == 0 ? decoder->imm : -decoder->imm);
+	set(insn, CODE_ADDRESS, operation == 0 ? decoder->imm : -decoder->imm);
 	insn->reg = decoder->rm;
+	insn->base = decoder->rm;
 }
 
-static void on_move(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_move(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	bool to_rm = decoder->opcode == 0x89;
 
 	if (!(decoder->rex & X86_REX_W))
 		return;
 	if (decoder->mod != 3) {
-		set(insn, to_rm ? X86_STORE : X86_LOAD, decoder->disp);
+		set(insn, to_rm ? CODE_STORE : CODE_LOAD, decoder->disp);
 		insn->reg = decoder->reg;
 		insn->base = decoder->base;
 		return;
 	}
-	set(insn, X86_MOVE, 0);
+	set(insn, CODE_ADDRESS, 0);
 	insn->reg = to_rm ? decoder->rm : decoder->reg;
 	insn->base = to_rm ? decoder->reg : decoder->rm;
 }
 
-static void on_lea(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_lea(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	if (!(decoder->rex & X86_REX_W) ||
-	    (!decoder->is_rip_relative && decoder->base == X86_NO_REGISTER))
+	    (!decoder->is_rip_relative && decoder->base == CODE_NO_REGISTER))
 		return;
-	set(insn, decoder->is_rip_relative ? X86_LEA_CODE : X86_LEA, decoder->disp);
+	set(insn, decoder->is_rip_relative ? CODE_ADDRESS_OF_CODE : CODE_ADDRESS, decoder->disp);
 	insn->reg = decoder->reg;
 	insn->base = decoder->base;
 }
 
-static void on_group_ff(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_group_ff(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	static const uint8_t ops[8] = {
-		[2] = X86_CALL_INDIRECT, [3] = X86_CALL_INDIRECT, [4] = X86_JUMP_INDIRECT,
-		[5] = X86_JUMP_INDIRECT, [6] = X86_PUSH,
+		[2] = CODE_CALL_INDIRECT,
+		[3] = CODE_CALL_INDIRECT,
+		[4] = CODE_JUMP_INDIRECT,
+		[5] = CODE_JUMP_INDIRECT,
 	};
-	uint8_t op = ops[decoder->reg & 7];
+	uint8_t operation = decoder->reg & 7;
 
-	set(insn, op, op == X86_PUSH ? pushed_bytes(decoder) : 0);
+	if (operation == 6)
+		on_push(decoder, insn);
+	else
+		set(insn, ops[operation], 0);
 }
 
 /* Nested procedures, which no compiler makes, are left to be unknown. */
-static void on_enter(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_enter(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	if (decoder->code[decoder->at - 1] == 0)
-		set(insn, X86_ENTER, (uint16_t)decoder->imm);
+		set(insn, CODE_ENTER, (uint16_t)decoder->imm);
 	insn->writes |= 1U << X86_RSP | 1U << X86_RBP;
 }
 
-static void on_leave(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_leave(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	(void)decoder;
-	set(insn, X86_LEAVE, 0);
+	set(insn, CODE_LEAVE, 0);
 	insn->writes |= 1U << X86_RSP | 1U << X86_RBP;
 }
 
-static void on_branch(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_branch(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, X86_BRANCH, decoder->imm);
+	set(insn, CODE_BRANCH, decoder->imm);
 }
 
-static void on_jump(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_jump(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, X86_JUMP, decoder->imm);
+	set(insn, CODE_JUMP, decoder->imm);
 }
 
-static void on_call(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_call(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	set(insn, X86_CALL, decoder->imm);
+	/* What is right behind it is called for what that pushes. */
+	if (decoder->imm == 0)
+		set_stack(insn, CODE_STORE, -WORD_BYTES, -WORD_BYTES);
+	else
+		set(insn, CODE_CALL, decoder->imm);
 }
 
-static void on_return(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_return(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	(void)decoder;
-	set(insn, X86_RETURN, 0);
+	set(insn, CODE_RETURN, 0);
 }
 
-static void on_trap(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_trap(const struct x86_decoder *decoder, struct code_insn *insn)
 {
-	(void)decoder;
-	set(insn, X86_TRAP, 0);
+	set(insn, CODE_TRAP, 0);
+	insn->is_padding = decoder->code[0] == INT3;
 }
 
 /* `pause` waits and `xchg %r8,%rax` does something: those are no padding. */
-static void on_nop(const struct x86_decoder *decoder, struct x86_insn *insn)
+static void on_nop(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	if (!decoder->has_rep && !(decoder->map == X86_MAP_ONE && decoder->rex & X86_REX_B))
-		set(insn, X86_NOP, 0);
+		insn->is_padding = true;
 }
 
-typedef void on_opcode(const struct x86_decoder *decoder, struct x86_insn *insn);
+typedef void on_opcode(const struct x86_decoder *decoder, struct code_insn *insn);
 
 static on_opcode *const on_one_byte[256] = {
 	[0x50 ... 0x57] = on_push,
@@ -249,12 +272,13 @@ static on_opcode *find_handler(const struct x86_decoder *decoder)
 	return decoder->map == X86_MAP_0F ? on_0f[decoder->opcode] : NULL;
 }
 
-void x86_effects_find(const struct x86_decoder *decoder, struct x86_insn *insn)
+void x86_effects_find(const struct x86_decoder *decoder, struct code_insn *insn)
 {
 	on_opcode *handler = find_handler(decoder);
 
-	insn->reg = X86_NO_REGISTER;
-	insn->base = X86_NO_REGISTER;
+	insn->reg = CODE_NO_REGISTER;
+	insn->reg2 = CODE_NO_REGISTER;
+	insn->base = CODE_NO_REGISTER;
 	insn->writes = find_writes(decoder);
 	if (handler)
 		handler(decoder, insn);

@@ -5,7 +5,7 @@
  *
  * where the opcode's flags (x86_tables.h) tell which of the last four there are. Then what they mean
  * (x86_effects.c). */
-#include "unwind/x86_insn.h"
+#include "unwind/code_insn.h"
 
 #include "unwind/x86_decoder.h"
 
@@ -252,12 +252,12 @@ static bool is_bad_group(const struct x86_decoder *decoder)
 	       (decoder->opcode == 0x8d && decoder->mod == 3);
 }
 
-int x86_insn_decode(const uint8_t *code, size_t len, struct x86_insn *ret_insn)
+int code_insn_decode(const uint8_t *code, size_t len, struct code_insn *ret_insn)
 {
 	struct x86_decoder decoder = {
 		.code = code,
-		.len = len < X86_MAX_INSN_BYTES ? len : X86_MAX_INSN_BYTES,
-		.base = X86_NO_REGISTER,
+		.len = len < CODE_MAX_INSN_BYTES ? len : CODE_MAX_INSN_BYTES,
+		.base = CODE_NO_REGISTER,
 	};
 	int r = take_opcode(&decoder, take_prefixes(&decoder));
 
@@ -271,7 +271,7 @@ int x86_insn_decode(const uint8_t *code, size_t len, struct x86_insn *ret_insn)
 	if (decoder.is_cut || is_bad_group(&decoder))
 		return -EBADMSG;
 
-	struct x86_insn insn = { .len = (uint8_t)decoder.at };
+	struct code_insn insn = { .len = (uint8_t)decoder.at };
 
 	x86_effects_find(&decoder, &insn);
 	*ret_insn = insn;

@@ -2,8 +2,8 @@
 /* The first byte tells where the program's entry and one function are; the rest is code, in two ranges. */
 #include "unwind/code_scan.h"
 
+#include "unwind/code_insn.h"
 #include "unwind/functions.h"
-#include "unwind/x86_insn.h"
 
 #define ADDRESS 0x401000
 #define MAX_TABLE_BYTES ((size_t)1 << 24)
@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_lengths(const uint8_t *code, size_t len)
 {
 	for (size_t at = 0; at < len; at++) {
-		struct x86_insn insn;
+		struct code_insn insn;
 
-		if (x86_insn_decode(code + at, len - at, &insn) == 0 &&
-		    (insn.len == 0 || insn.len > len - at || insn.len > X86_MAX_INSN_BYTES))
+		if (code_insn_decode(code + at, len - at, &insn) == 0 &&
+		    (insn.len == 0 || insn.len > len - at || insn.len > CODE_MAX_INSN_BYTES))
 			abort();
 	}
 }

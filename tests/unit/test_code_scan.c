@@ -2,82 +2,24 @@
 #include "unwind/code_scan.h"
 
 #include "base/cleanup.h"
+#include "code_scan_fixture.h"
 #include "torture.h"
-#include "unwind/functions.h"
-
-#include <string.h>
 
 #include "unit.h"
 
-#define ADDRESS 0x401000
-#define MAX_TABLE_BYTES (1 << 20)
+#define ADDRESS SCAN_ADDRESS
 #define RBX 1 /* index in cfi_rule.saved */
 #define RBP 0
 
 /* A function without anything to do, and padding. */
 #define LEAF "\x31\xc0\xc3"
 
-struct code {
-	const char *bytes;
-	size_t len;
-	const struct scan_start *starts;
-	size_t nr_starts;
-	uint64_t entry;
-};
-
 #define CODE(text) .bytes = (text), .len = sizeof(text) - 1
-
-static int add_functions(struct unwind_source *source, struct row_builder *builder)
-{
-	_cleanup_(unwind_functions_done) struct unwind_functions functions = { .max_items = 64 };
-	struct unwind_losses losses = { 0 };
-	int r = source->ops->list(source, &functions, &losses);
-
-	for (size_t i = 0; i < functions.nr_items && r == 0; i++) {
-		const struct unwind_function *function = &functions.items[i];
-
-		r = row_builder_begin(builder, function->start, function->end - function->start,
-				      function->start - ADDRESS);
-		if (r == 0)
-			r = source->ops->emit(source, function, builder, &losses);
-	}
-	return r;
-}
-
-static int build(const struct code *code, struct row_table_bytes *ret_table)
-{
-	_cleanup_(code_scan_source_freep) struct unwind_source *source = NULL;
-	_cleanup_(row_builder_freep) struct row_builder *builder = NULL;
-	const struct scan_code codes[] = { { (const uint8_t *)code->bytes, code->len, ADDRESS } };
-	const struct code_scan_input input = { codes, 1, code->starts, code->nr_starts,
-					       code->entry };
-
-	int r = code_scan_source_new(&input, &source);
-	if (r == 0)
-		r = row_builder_new(MAX_TABLE_BYTES, &builder);
-	if (r == 0)
-		r = add_functions(source, builder);
-	return r < 0 ? r : row_builder_seal(builder, ret_table);
-}
-
-static void scan(const struct code *code, struct row_table_bytes *ret_table)
-{
-	assert_int_equal(build(code, ret_table), 0);
-	assert_true(row_table_is_valid(ret_table->data, ret_table->len));
-}
-
-static struct cfi_rule rule_at(const struct row_table_bytes *table, uint64_t offset)
-{
-	struct cfi_rule rule;
-
-	row_table_find(table->data, offset, &rule);
-	return rule;
-}
 
 static void assert_cfa(const struct row_table_bytes *table, uint64_t offset, uint8_t reg,
 		       int32_t distance)
 {
-	struct cfi_rule rule = rule_at(table, offset);
+	struct cfi_rule rule = scan_rule_at(table, offset);
 
 	assert_int_equal(rule.kind, CFA_REGISTER);
 	assert_int_equal(rule.reg, reg);
@@ -136,14 +78,15 @@ static void depths_follow_the_code(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 
-		scan(&cases[i].code, &table);
+		scan_code(&cases[i].code, &table);
 		for (size_t j = 0; j < 6 && (j == 0 || cases[i].depths[j].offset > 0); j++) {
 			const struct depth *depth = &cases[i].depths[j];
 
 			if (depth->distance > 0)
 				assert_cfa(&table, depth->offset, CFI_RSP, depth->distance);
 			else
-				assert_int_equal(rule_at(&table, depth->offset).kind, CFA_NONE);
+				assert_int_equal(scan_rule_at(&table, depth->offset).kind,
+						 CFA_NONE);
 		}
 	}
 }
@@ -155,7 +98,7 @@ static void a_guess_that_makes_no_sense_is_dropped(void **state)
 	struct row_table_bytes table = { 0 };
 	(void)state;
 
-	assert_int_equal(build(&code, &table), -ENODATA);
+	assert_int_equal(scan_build(&code, &table), -ENODATA);
 }
 
 static void a_frame_pointer_is_used_where_there_is_one(void **state)
@@ -165,13 +108,13 @@ static void a_frame_pointer_is_used_where_there_is_one(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 1, CFI_RSP, 16);
 	assert_cfa(&table, 4, CFI_RBP, 16);
 	assert_cfa(&table, 7, CFI_RBP, 16);
-	assert_int_equal(rule_at(&table, 7).saved[RBP], -2);
+	assert_int_equal(scan_rule_at(&table, 7).saved[RBP], -2);
 	assert_cfa(&table, 12, CFI_RSP, 8);
-	assert_int_equal(rule_at(&table, 12).saved[RBP], CFI_NOT_SAVED);
+	assert_int_equal(scan_rule_at(&table, 12).saved[RBP], CFI_NOT_SAVED);
 }
 
 static void enter_makes_the_same_frame(void **state)
@@ -181,7 +124,7 @@ static void enter_makes_the_same_frame(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 4, CFI_RBP, 16);
 	assert_cfa(&table, 5, CFI_RSP, 8);
 }
@@ -194,11 +137,11 @@ static void registers_are_where_they_were_saved_first(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
-	assert_int_equal(rule_at(&table, 4).saved[RBX], CFI_NOT_SAVED);
-	assert_int_equal(rule_at(&table, 9).saved[RBX], -3);
-	assert_int_equal(rule_at(&table, 12).saved[RBX], -3);
-	assert_int_equal(rule_at(&table, 18).saved[RBX], CFI_NOT_SAVED);
+	scan_code(&code, &table);
+	assert_int_equal(scan_rule_at(&table, 4).saved[RBX], CFI_NOT_SAVED);
+	assert_int_equal(scan_rule_at(&table, 9).saved[RBX], -3);
+	assert_int_equal(scan_rule_at(&table, 12).saved[RBX], -3);
+	assert_int_equal(scan_rule_at(&table, 18).saved[RBX], CFI_NOT_SAVED);
 }
 
 static void a_register_that_nobody_saved_is_lost(void **state)
@@ -208,10 +151,10 @@ static void a_register_that_nobody_saved_is_lost(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
-	assert_int_equal(rule_at(&table, 0).saved[RBX], CFI_NOT_SAVED);
+	scan_code(&code, &table);
+	assert_int_equal(scan_rule_at(&table, 0).saved[RBX], CFI_NOT_SAVED);
 	for (uint64_t at = 2; at < 5; at++)
-		assert_int_equal(rule_at(&table, at).saved[RBX], CFI_LOST);
+		assert_int_equal(scan_rule_at(&table, at).saved[RBX], CFI_LOST);
 }
 
 static void functions_begin_behind_padding_at_their_calls_and_symbols(void **state)
@@ -225,7 +168,7 @@ static void functions_begin_behind_padding_at_their_calls_and_symbols(void **sta
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 2, CFI_RSP, 24);
 	assert_cfa(&table, 16, CFI_RSP, 8);
 	assert_cfa(&table, 19, CFI_RSP, 8);
@@ -244,7 +187,7 @@ static void a_cold_part_has_the_stack_of_who_jumps_there(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 0, CFI_RSP, 16);
 	assert_cfa(&table, 6, CFI_RSP, 8);
 	assert_cfa(&table, 7, CFI_RSP, 8);
@@ -262,10 +205,10 @@ static void the_end_of_a_signal_handler_is_a_signals(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 
-		scan(&codes[i], &table);
+		scan_code(&codes[i], &table);
 		assert_cfa(&table, 2, CFI_RSP, 8);
 		for (uint64_t at = 3; at < codes[i].len; at++)
-			assert_int_equal(rule_at(&table, at).kind, CFA_SIGNAL);
+			assert_int_equal(scan_rule_at(&table, at).kind, CFA_SIGNAL);
 	}
 }
 
@@ -275,10 +218,10 @@ static void a_byte_of_another_function_before_it_has_no_rule(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 1, CFI_RSP, 8);
-	assert_int_equal(rule_at(&table, 2).kind, CFA_NONE);
-	assert_int_equal(rule_at(&table, 3).kind, CFA_SIGNAL);
+	assert_int_equal(scan_rule_at(&table, 2).kind, CFA_NONE);
+	assert_int_equal(scan_rule_at(&table, 3).kind, CFA_SIGNAL);
 }
 
 static void the_first_call_of_a_thread_ends_the_stack(void **state)
@@ -297,9 +240,9 @@ static void the_first_call_of_a_thread_ends_the_stack(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 
-		scan(&cases[i].code, &table);
+		scan_code(&cases[i].code, &table);
 		assert_cfa(&table, 0, CFI_RSP, 8);
-		assert_int_equal(rule_at(&table, cases[i].len).kind, CFA_END);
+		assert_int_equal(scan_rule_at(&table, cases[i].len).kind, CFA_END);
 		assert_cfa(&table, cases[i].len + 1, CFI_RSP, 16);
 	}
 }
@@ -315,10 +258,10 @@ static void the_entry_of_a_program_ends_the_stack(void **state)
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 	(void)state;
 
-	scan(&code, &table);
+	scan_code(&code, &table);
 	assert_cfa(&table, 2, CFI_RSP, 8);
 	for (uint64_t at = 3; at < 18; at++)
-		assert_int_equal(rule_at(&table, at).kind, CFA_END);
+		assert_int_equal(scan_rule_at(&table, at).kind, CFA_END);
 	assert_cfa(&table, 18, CFI_RSP, 8);
 	assert_cfa(&table, 19, CFI_RSP, 16);
 }
@@ -346,7 +289,7 @@ static void failed_allocations_are_reported(void **state)
 		_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
 
 		torture_begin(n);
-		r = build(&code, &table);
+		r = scan_build(&code, &table);
 		if (!torture_end())
 			break;
 		assert_int_equal(r, -ENOMEM);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
-#include "unwind/x86_insn.h"
+#include "unwind/code_insn.h"
 
 #include <string.h>
 
 #define REG(number) (1U << (number))
-#define NONE X86_NO_REGISTER
+#define NONE CODE_NO_REGISTER
 
 /* The bytes of a string without its end. */
 #define CODE(text) (const uint8_t *)(text), sizeof(text) - 1
@@ -83,11 +83,11 @@ static void lengths_are_those_of_the_manual(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-		uint8_t code[2 * X86_MAX_INSN_BYTES] = { 0 };
-		struct x86_insn insn;
+		uint8_t code[2 * CODE_MAX_INSN_BYTES] = { 0 };
+		struct code_insn insn;
 
 		memcpy(code, whole[i].code, whole[i].len);
-		assert_int_equal(x86_insn_decode(code, sizeof(code), &insn), 0);
+		assert_int_equal(code_insn_decode(code, sizeof(code), &insn), 0);
 		assert_int_equal(insn.len, whole[i].len);
 	}
 }
@@ -97,15 +97,16 @@ static void what_is_cut_off_is_no_instruction(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
 		for (size_t len = 0; len < whole[i].len; len++) {
-			struct x86_insn insn = { .len = 99 };
+			struct code_insn insn = { .len = 99 };
 
-			if (x86_insn_decode(whole[i].code, len, &insn) == 0)
+			if (code_insn_decode(whole[i].code, len, &insn) == 0)
 				assert_true(insn.len <= len);
 			else
 				assert_int_equal(insn.len, 99);
 		}
-		struct x86_insn insn;
-		assert_int_equal(x86_insn_decode(whole[i].code, whole[i].len - 1, &insn), -EBADMSG);
+		struct code_insn insn;
+		assert_int_equal(code_insn_decode(whole[i].code, whole[i].len - 1, &insn),
+				 -EBADMSG);
 	}
 }
 
@@ -138,69 +139,71 @@ static void what_is_invalid_in_64_bit_mode_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		uint8_t code[2 * X86_MAX_INSN_BYTES] = { 0 };
-		struct x86_insn insn;
+		uint8_t code[2 * CODE_MAX_INSN_BYTES] = { 0 };
+		struct code_insn insn;
 
 		memcpy(code, bad[i].code, bad[i].len);
-		assert_int_equal(x86_insn_decode(code, sizeof(code), &insn), -EBADMSG);
+		assert_int_equal(code_insn_decode(code, sizeof(code), &insn), -EBADMSG);
 	}
 }
 
 struct effect_case {
 	const uint8_t *code;
 	size_t len;
-	enum x86_op op;
+	enum code_op op;
 	uint8_t reg, base;
-	int32_t value;
+	int32_t value, step;
 };
 
 static void check_effects(const struct effect_case *cases, size_t nr_cases)
 {
 	for (size_t i = 0; i < nr_cases; i++) {
-		struct x86_insn insn;
+		struct code_insn insn;
 
-		assert_int_equal(x86_insn_decode(cases[i].code, cases[i].len, &insn), 0);
+		assert_int_equal(code_insn_decode(cases[i].code, cases[i].len, &insn), 0);
 		assert_int_equal(insn.len, cases[i].len);
 		assert_int_equal(insn.op, cases[i].op);
 		assert_int_equal(insn.reg, cases[i].reg);
 		assert_int_equal(insn.base, cases[i].base);
 		assert_int_equal(insn.value, cases[i].value);
+		assert_int_equal(insn.step, cases[i].step);
 	}
 }
 
 static void what_matters_to_a_stack_is_told(void **state)
 {
 	static const struct effect_case cases[] = {
-		{ CODE("\x55"), X86_PUSH, X86_RBP, NONE, 8 },
-		{ CODE("\x41\x57"), X86_PUSH, X86_R15, NONE, 8 },
-		{ CODE("\x66\x53"), X86_PUSH, NONE, NONE, 2 },
-		{ CODE("\x6a\x01"), X86_PUSH, NONE, NONE, 8 },
-		{ CODE("\x68\x01\x00\x00\x00"), X86_PUSH, NONE, NONE, 8 },
-		{ CODE("\xff\x75\x08"), X86_PUSH, NONE, NONE, 8 },
-		{ CODE("\x9c"), X86_PUSH, NONE, NONE, 8 },
-		{ CODE("\x5b"), X86_POP, X86_RBX, NONE, 8 },
-		{ CODE("\x41\x5c"), X86_POP, X86_R12, NONE, 8 },
-		{ CODE("\x8f\x47\x40"), X86_POP, NONE, NONE, 8 },
-		{ CODE("\x48\x83\xec\x18"), X86_ADD, X86_RSP, NONE, -24 },
-		{ CODE("\x48\x83\xec\x80"), X86_ADD, X86_RSP, NONE, 128 },
-		{ CODE("\x48\x81\xc4\x00\x01\x00\x00"), X86_ADD, X86_RSP, NONE, 256 },
-		{ CODE("\x48\x83\xe4\xf0"), X86_OTHER, NONE, NONE, 0 }, /* and */
-		{ CODE("\x83\xec\x18"), X86_OTHER, NONE, NONE, 0 }, /* 32 bits */
-		{ CODE("\x48\x29\xc4"), X86_OTHER, NONE, NONE, 0 }, /* sub %rax,%rsp */
-		{ CODE("\x48\x8d\x64\x24\xd8"), X86_LEA, X86_RSP, X86_RSP, -40 },
-		{ CODE("\x48\x8d\x65\xd8"), X86_LEA, X86_RSP, X86_RBP, -40 },
-		{ CODE("\x48\x8d\x24\x04"), X86_OTHER, NONE, NONE, 0 }, /* with an index */
-		{ CODE("\x48\x8d\x3d\x10\x00\x00\x00"), X86_LEA_CODE, X86_RDI, NONE, 16 },
-		{ CODE("\x48\x89\xe5"), X86_MOVE, X86_RBP, X86_RSP, 0 },
-		{ CODE("\x48\x8b\xec"), X86_MOVE, X86_RBP, X86_RSP, 0 },
-		{ CODE("\x48\x89\xec"), X86_MOVE, X86_RSP, X86_RBP, 0 },
-		{ CODE("\x48\x89\x5c\x24\x08"), X86_STORE, X86_RBX, X86_RSP, 8 },
-		{ CODE("\x4c\x89\x65\xf0"), X86_STORE, X86_R12, X86_RBP, -16 },
-		{ CODE("\x48\x8b\x5c\x24\x08"), X86_LOAD, X86_RBX, X86_RSP, 8 },
-		{ CODE("\x89\x5c\x24\x08"), X86_OTHER, NONE, NONE, 0 },
-		{ CODE("\xc9"), X86_LEAVE, NONE, NONE, 0 },
-		{ CODE("\xc8\x10\x00\x00"), X86_ENTER, NONE, NONE, 16 },
-		{ CODE("\xc8\x10\x00\x01"), X86_OTHER, NONE, NONE, 0 },
+		{ CODE("\x55"), CODE_STORE, X86_RBP, X86_RSP, -8, -8 },
+		{ CODE("\x41\x57"), CODE_STORE, X86_R15, X86_RSP, -8, -8 },
+		{ CODE("\x66\x53"), CODE_STORE, NONE, X86_RSP, -2, -2 },
+		{ CODE("\x6a\x01"), CODE_STORE, NONE, X86_RSP, -8, -8 },
+		{ CODE("\x68\x01\x00\x00\x00"), CODE_STORE, NONE, X86_RSP, -8, -8 },
+		{ CODE("\xff\x75\x08"), CODE_STORE, NONE, X86_RSP, -8, -8 },
+		{ CODE("\x9c"), CODE_STORE, NONE, X86_RSP, -8, -8 },
+		{ CODE("\x5b"), CODE_LOAD, X86_RBX, X86_RSP, 0, 8 },
+		{ CODE("\x41\x5c"), CODE_LOAD, X86_R12, X86_RSP, 0, 8 },
+		{ CODE("\x8f\x47\x40"), CODE_LOAD, NONE, X86_RSP, 0, 8 },
+		{ CODE("\x48\x83\xec\x18"), CODE_ADDRESS, X86_RSP, X86_RSP, -24, 0 },
+		{ CODE("\x48\x83\xec\x80"), CODE_ADDRESS, X86_RSP, X86_RSP, 128, 0 },
+		{ CODE("\x48\x81\xc4\x00\x01\x00\x00"), CODE_ADDRESS, X86_RSP, X86_RSP, 256, 0 },
+		{ CODE("\x48\x83\xe4\xf0"), CODE_OTHER, NONE, NONE, 0, 0 }, /* and */
+		{ CODE("\x83\xec\x18"), CODE_OTHER, NONE, NONE, 0, 0 }, /* 32 bits */
+		{ CODE("\x48\x29\xc4"), CODE_OTHER, NONE, NONE, 0, 0 }, /* sub %rax,%rsp */
+		{ CODE("\x48\x8d\x64\x24\xd8"), CODE_ADDRESS, X86_RSP, X86_RSP, -40, 0 },
+		{ CODE("\x48\x8d\x65\xd8"), CODE_ADDRESS, X86_RSP, X86_RBP, -40, 0 },
+		{ CODE("\x48\x8d\x24\x04"), CODE_OTHER, NONE, NONE, 0, 0 }, /* with an index */
+		{ CODE("\x48\x8d\x3d\x10\x00\x00\x00"), CODE_ADDRESS_OF_CODE, X86_RDI, NONE, 16,
+		  0 },
+		{ CODE("\x48\x89\xe5"), CODE_ADDRESS, X86_RBP, X86_RSP, 0, 0 },
+		{ CODE("\x48\x8b\xec"), CODE_ADDRESS, X86_RBP, X86_RSP, 0, 0 },
+		{ CODE("\x48\x89\xec"), CODE_ADDRESS, X86_RSP, X86_RBP, 0, 0 },
+		{ CODE("\x48\x89\x5c\x24\x08"), CODE_STORE, X86_RBX, X86_RSP, 8, 0 },
+		{ CODE("\x4c\x89\x65\xf0"), CODE_STORE, X86_R12, X86_RBP, -16, 0 },
+		{ CODE("\x48\x8b\x5c\x24\x08"), CODE_LOAD, X86_RBX, X86_RSP, 8, 0 },
+		{ CODE("\x89\x5c\x24\x08"), CODE_OTHER, NONE, NONE, 0, 0 },
+		{ CODE("\xc9"), CODE_LEAVE, NONE, NONE, 0, 0 },
+		{ CODE("\xc8\x10\x00\x00"), CODE_ENTER, NONE, NONE, 16, 0 },
+		{ CODE("\xc8\x10\x00\x01"), CODE_OTHER, NONE, NONE, 0, 0 },
 	};
 
 	(void)state;
@@ -210,26 +213,51 @@ static void what_matters_to_a_stack_is_told(void **state)
 static void where_the_code_goes_on_is_told(void **state)
 {
 	static const struct effect_case cases[] = {
-		{ CODE("\xc3"), X86_RETURN, NONE, NONE, 0 },
-		{ CODE("\xf3\xc3"), X86_RETURN, NONE, NONE, 0 },
-		{ CODE("\x0f\x0b"), X86_TRAP, NONE, NONE, 0 },
-		{ CODE("\xf4"), X86_TRAP, NONE, NONE, 0 },
-		{ CODE("\xe8\x10\x00\x00\x00"), X86_CALL, NONE, NONE, 16 },
-		{ CODE("\xff\xd0"), X86_CALL_INDIRECT, NONE, NONE, 0 },
-		{ CODE("\xeb\xfe"), X86_JUMP, NONE, NONE, -2 },
-		{ CODE("\xe9\x00\x01\x00\x00"), X86_JUMP, NONE, NONE, 256 },
-		{ CODE("\x3e\xff\xe0"), X86_JUMP_INDIRECT, NONE, NONE, 0 },
-		{ CODE("\x75\x05"), X86_BRANCH, NONE, NONE, 5 },
-		{ CODE("\x0f\x85\x00\x01\x00\x00"), X86_BRANCH, NONE, NONE, 256 },
-		{ CODE("\xe3\x05"), X86_BRANCH, NONE, NONE, 5 },
-		{ CODE("\x66\x90"), X86_NOP, NONE, NONE, 0 },
-		{ CODE("\x0f\x1f\x40\x00"), X86_NOP, NONE, NONE, 0 },
-		{ CODE("\xf3\x90"), X86_OTHER, NONE, NONE, 0 }, /* pause */
-		{ CODE("\x41\x90"), X86_OTHER, NONE, NONE, 0 }, /* xchg */
+		{ CODE("\xc3"), CODE_RETURN, NONE, NONE, 0, 0 },
+		{ CODE("\xf3\xc3"), CODE_RETURN, NONE, NONE, 0, 0 },
+		{ CODE("\x0f\x0b"), CODE_TRAP, NONE, NONE, 0, 0 },
+		{ CODE("\xf4"), CODE_TRAP, NONE, NONE, 0, 0 },
+		{ CODE("\xe8\x10\x00\x00\x00"), CODE_CALL, NONE, NONE, 16, 0 },
+		{ CODE("\xe8\x00\x00\x00\x00"), CODE_STORE, NONE, X86_RSP, -8,
+		  -8 }, /* what it pushes */
+		{ CODE("\xff\xd0"), CODE_CALL_INDIRECT, NONE, NONE, 0, 0 },
+		{ CODE("\xeb\xfe"), CODE_JUMP, NONE, NONE, -2, 0 },
+		{ CODE("\xe9\x00\x01\x00\x00"), CODE_JUMP, NONE, NONE, 256, 0 },
+		{ CODE("\x3e\xff\xe0"), CODE_JUMP_INDIRECT, NONE, NONE, 0, 0 },
+		{ CODE("\x75\x05"), CODE_BRANCH, NONE, NONE, 5, 0 },
+		{ CODE("\x0f\x85\x00\x01\x00\x00"), CODE_BRANCH, NONE, NONE, 256, 0 },
+		{ CODE("\xe3\x05"), CODE_BRANCH, NONE, NONE, 5, 0 },
 	};
 
 	(void)state;
 	check_effects(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void what_fills_the_space_between_functions_is_told(void **state)
+{
+	static const struct {
+		const uint8_t *code;
+		size_t len;
+		bool is_padding;
+	} cases[] = {
+		{ CODE("\x90"), true },
+		{ CODE("\x66\x90"), true },
+		{ CODE("\x0f\x1f\x40\x00"), true },
+		{ CODE("\xcc"), true },
+		{ CODE("\xf3\x90"), false }, /* pause */
+		{ CODE("\x41\x90"), false }, /* xchg */
+		{ CODE("\x0f\x0b"), false },
+		{ CODE("\xc3"), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct code_insn insn;
+
+		assert_int_equal(code_insn_decode(cases[i].code, cases[i].len, &insn), 0);
+		assert_int_equal(insn.len, cases[i].len);
+		assert_int_equal(insn.is_padding, cases[i].is_padding);
+	}
 }
 
 static void changed_registers_are_told(void **state)
@@ -275,9 +303,9 @@ static void changed_registers_are_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct x86_insn insn;
+		struct code_insn insn;
 
-		assert_int_equal(x86_insn_decode(cases[i].code, cases[i].len, &insn), 0);
+		assert_int_equal(code_insn_decode(cases[i].code, cases[i].len, &insn), 0);
 		assert_int_equal(insn.len, cases[i].len);
 		assert_int_equal(insn.writes, cases[i].writes);
 	}
@@ -291,6 +319,7 @@ int main(void)
 		cmocka_unit_test(what_is_invalid_in_64_bit_mode_is_refused),
 		cmocka_unit_test(what_matters_to_a_stack_is_told),
 		cmocka_unit_test(where_the_code_goes_on_is_told),
+		cmocka_unit_test(what_fills_the_space_between_functions_is_told),
 		cmocka_unit_test(changed_registers_are_told),
 	};
 

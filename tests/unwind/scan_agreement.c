@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "unwind/elf_rows.h"
-#include "unwind/x86_insn.h"
+#include "unwind/code_insn.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -111,19 +111,30 @@ static int build_scan(struct comparison *comparison)
 	return build(fd, &comparison->scan);
 }
 
-static bool is_same_place(int8_t cfi, int8_t scan)
+/* Before a register is changed and after it is restored both are true. */
+static bool is_same_place(cfi_slot cfi, cfi_slot scan)
 {
-	/* Before a register is changed and after it is restored both are true. */
 	return cfi == scan || (cfi != CFI_LOST && scan == CFI_NOT_SAVED) ||
 	       (cfi == CFI_NOT_SAVED && scan != CFI_LOST);
 }
 
 static bool has_same_places(const struct cfi_rule *cfi, const struct cfi_rule *scan)
 {
+	if (!((cfi->flags | scan->flags) & CFI_RETURN_IN_REGISTER) &&
+	    cfi->return_address != scan->return_address)
+		return false;
 	for (size_t i = 0; i < NR_SAVED_REGS; i++)
 		if (!is_same_place(cfi->saved[i], scan->saved[i]))
 			return false;
 	return true;
+}
+
+/* On arm64 the frame record is at the same place from sp's CFA and from fp's where these are the same. */
+static bool is_same_cfa(const struct cfi_rule *cfi, const struct cfi_rule *scan)
+{
+	if (CFI_IS_ARM64 && scan->reg != cfi->reg)
+		return cfi->saved[0] == scan->saved[0] && cfi->saved[0] != CFI_NOT_SAVED;
+	return scan->reg == cfi->reg && scan->offset == cfi->offset;
 }
 
 static uint64_t *find_count(struct counts *counts, const struct cfi_rule *cfi,
@@ -131,14 +142,15 @@ static uint64_t *find_count(struct counts *counts, const struct cfi_rule *cfi,
 {
 	if (scan->kind == CFA_NONE)
 		return &counts->nr_none;
-	if (scan->kind != CFA_REGISTER || scan->reg != cfi->reg || scan->offset != cfi->offset)
+	if (scan->kind != CFA_REGISTER || !is_same_cfa(cfi, scan))
 		return &counts->nr_other_cfa;
 	return has_same_places(cfi, scan) ? &counts->nr_agree : &counts->nr_other_saved;
 }
 
 static void print_rule(const char *name, const struct cfi_rule *rule)
 {
-	printf("  %s kind %d r%d%+d", name, rule->kind, rule->reg, rule->offset);
+	printf("  %s kind %d r%d%+d ra %d/%d", name, rule->kind, rule->reg, rule->offset,
+	       rule->return_address, rule->arg);
 	for (size_t i = 0; i < NR_SAVED_REGS; i++)
 		printf(" %d", rule->saved[i]);
 }
@@ -170,13 +182,13 @@ static void compare_code(struct comparison *comparison, const Elf64_Shdr *sectio
 	size_t len = (size_t)section->sh_size;
 
 	for (size_t at = 0; at < len;) {
-		struct x86_insn insn;
+		struct code_insn insn;
 
-		if (x86_insn_decode(code + at, len - at, &insn) < 0) {
+		if (code_insn_decode(code + at, len - at, &insn) < 0) {
 			at++;
 			continue;
 		}
-		if (insn.op != X86_NOP)
+		if (!insn.is_padding)
 			compare_at(comparison, section->sh_offset + at, section->sh_addr + at);
 		at += insn.len;
 	}
