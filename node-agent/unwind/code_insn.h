@@ -22,6 +22,7 @@ enum code_op {
 	CODE_ADDRESS, /* reg = base + value */
 	CODE_CONSTANT, /* reg = value */
 	CODE_CONSTANT_HIGH, /* reg |= value: the other half of a constant, of which there is one half so far */
+	CODE_PAGE, /* reg = the address of the instruction's page of 4096 bytes + value pages */
 	CODE_ADD_REGISTER, /* reg += value * base; value is 1 or -1 */
 	CODE_LOAD, /* reg = word at base + value, reg2 = the next word; base += step */
 	CODE_STORE, /* the same the other way; also those of something else */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define PAGE_BYTES 4096
+
 struct sweep {
 	struct scan_map *map;
 	const struct scan_range *range;
@@ -20,7 +22,7 @@ struct sweep {
 	bool is_padded; /* between it and here there is padding */
 	bool is_lost; /* in this function nothing is believed any more */
 	uint32_t has_constant; /* bit n: register n, which was set to constants[n] */
-	int32_t constants[CODE_NO_REGISTER];
+	uint64_t constants[CODE_NO_REGISTER];
 	size_t guess; /* index of this function's beginning, if it was guessed; else SIZE_MAX */
 	struct scan_state
 		table; /* at this function's last indirect jump, which may lead anywhere in it */
@@ -226,22 +228,32 @@ static bool is_surely_code(const struct sweep *sweep)
 	return scan_state_is_known(&sweep->state) || sweep->at < sweep->special_end;
 }
 
-/* On arm64 the size of a large frame is put into a register first. */
+static void set_constant(struct sweep *sweep, uint64_t value)
+{
+	sweep->has_constant |= 1U << sweep->insn.reg;
+	sweep->constants[sweep->insn.reg] = value;
+}
+
+/* On arm64 the size of a large frame is put into a register first, and the address of a function in two steps. */
 static void follow_constants(struct sweep *sweep)
 {
 	struct code_insn *insn = &sweep->insn;
+	uint64_t base = insn->base < CODE_NO_REGISTER ? sweep->constants[insn->base] : 0;
 	uint32_t known = sweep->has_constant;
 
 	sweep->has_constant &= ~insn->writes;
 	if (insn->op == CODE_CONSTANT) {
-		sweep->has_constant |= 1U << insn->reg;
-		sweep->constants[insn->reg] = insn->value;
+		set_constant(sweep, (uint32_t)insn->value);
 	} else if (insn->op == CODE_CONSTANT_HIGH && known >> insn->reg & 1) {
-		sweep->has_constant |= 1U << insn->reg;
-		sweep->constants[insn->reg] |= insn->value;
-	} else if (insn->op == CODE_ADD_REGISTER && known >> insn->base & 1) {
+		set_constant(sweep, sweep->constants[insn->reg] | (uint32_t)insn->value);
+	} else if (insn->op == CODE_PAGE) {
+		set_constant(sweep, (address_of(sweep) & ~(uint64_t)(PAGE_BYTES - 1)) +
+					    (uint64_t)(int64_t)insn->value * PAGE_BYTES);
+	} else if (insn->op == CODE_ADDRESS && known >> insn->base & 1 && is_surely_code(sweep)) {
+		scan_map_mark(sweep->map, base + (uint64_t)(int64_t)insn->value, SCAN_LIKELY_START);
+	} else if (insn->op == CODE_ADD_REGISTER && known >> insn->base & 1 && base <= INT32_MAX) {
 		insn->op = CODE_ADDRESS;
-		insn->value *= sweep->constants[insn->base];
+		insn->value *= (int32_t)base;
 		insn->base = insn->reg;
 	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which code of a file no source describes, and what is known of the functions in it: their symbols. The code is that
- * of executable sections but for the PLT's entries; of executable segments if there are no sections. */
+ * of executable sections; of executable segments if there are no sections.
+ *
+ * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they have none. */
 #include "unwind/elf_rows_parts.h"
 
 #include "base/array.h"
@@ -78,9 +80,9 @@ static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len
 	return 0;
 }
 
-static bool is_plt(const struct elf_section_names *names, const GElf_Shdr *section)
+static bool is_plt_with_cfi(const struct elf_section_names *names, const GElf_Shdr *section)
 {
-	return section->sh_name < names->len &&
+	return !CFI_IS_ARM64 && section->sh_name < names->len &&
 	       strncmp(names->names + section->sh_name, ".plt", 4) == 0;
 }
 
@@ -94,7 +96,7 @@ static int find_texts_by_section(struct scan_builder *builder)
 		const GElf_Shdr *section = &reader->sections[i];
 
 		if (section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_EXECINSTR &&
-		    !is_plt(&names, section))
+		    !is_plt_with_cfi(&names, section))
 			r = add_text(builder, section->sh_addr, section->sh_size);
 	}
 	return r;
