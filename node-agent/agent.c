@@ -8,8 +8,7 @@
 #include "cli/refusal.h"
 #include "cpu_follower.h"
 #include "k8s/cgroup_fs.h"
-#include "k8s/kubelet.h"
-#include "k8s/pod_index.h"
+#include "pods.h"
 #include "process/host_pids.h"
 #include "target.h"
 #include "unwind/local_unwinder.h"
@@ -21,15 +20,15 @@
 #include <unistd.h>
 
 #define MAX_PROCESSES 32768
-#define MAX_PODS 8192
 #define REASON_MAX_BYTES 4096
 #define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
-#define DOUBT_NS                                                                                   \
-	NSEC_PER_SEC /* whoever floods us with events must not have us learn all anew in each poll */
 #define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
+
+/* Whoever floods us with events must not have us learn all anew in each poll. */
+#define DOUBT_NS NSEC_PER_SEC
 
 /* The names of a second are waited for so long: a large program's take a second or two to be read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
@@ -110,54 +109,9 @@ static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
-static int make_kubelet(const struct agent *agent, struct strbuf *reterr_msg,
-			struct kubelet **ret_kubelet)
-{
-	const struct options *options = agent->options;
-
-	if (!options->kubelet_url)
-		return 0;
-	const struct kubelet_opts opts = { .url = options->kubelet_url,
-					   .node_name = options->node_name,
-					   .ca_file = options->kubelet_ca_file,
-					   .token_file = options->kubelet_token_file,
-					   .verify = options->kubelet_verify };
-	int r = kubelet_new(&opts, ret_kubelet);
-	if (r < 0)
-		strbuf_appendf(reterr_msg,
-			       "--kubelet-url %s is not a URL like "
-			       "https://10.0.0.1:10250",
-			       options->kubelet_url);
-	return r;
-}
-
-static struct pod_watch_opts watch_opts(const struct options *options)
-{
-	return (struct pod_watch_opts){
-		.logs_dir = options->pod_logs,
-		.label_keys = (const char *const *)options->pod_labels.items,
-		.nr_label_keys = options->pod_labels.nr,
-		.annotation_keys = (const char *const *)options->pod_annotations.items,
-		.nr_annotation_keys = options->pod_annotations.nr,
-	};
-}
-
 static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 {
-	struct pod_watch_opts opts = watch_opts(agent->options);
-	_cleanup_(kubelet_freep) struct kubelet *kubelet = NULL;
-
-	int r = pod_index_new(MAX_PODS, &agent->pods);
-	if (r == 0)
-		r = make_kubelet(agent, reterr_msg, &kubelet);
-	if (r < 0)
-		return r;
-	opts.kubelet = kubelet;
-	opts.index = agent->pods;
-	r = pod_watch_start(&opts, &agent->watch);
-	if (r == 0)
-		take_ptr(kubelet);
-	return r;
+	return pods_start(agent->options, &agent->pods, &agent->watch, reterr_msg);
 }
 
 static int start_target(struct agent *agent, struct strbuf *reterr_msg)
@@ -477,12 +431,11 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
 
 int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
 {
-	const struct pod_watch_opts keys = watch_opts(options);
 	_cleanup_(selection_freep) struct selection *selection = NULL;
 
 	int r = target_select(options, agent->cgroup_fs, reterr_msg, &selection);
 	if (r == 0)
-		r = pod_watch_set_keys(agent->watch, &keys);
+		r = pods_set_keys(agent->watch, options);
 	if (r < 0)
 		return r;
 	pipeline_select(agent->pipeline, selection);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The node's pods, from where the options say that they are told. */
+#ifndef PODS_H
+#define PODS_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "config/options.h"
+#include "k8s/pod_index.h"
+#include "k8s/pod_watch.h"
+
+/* Starts to watch them: at the kubelet, if there is one, and in the directory of logs. Stop the watch, then free the index, which
+ * may be there when this fails, too. Errors: -EINVAL, with a message, what should be the kubelet's URL is none; those of
+ * pod_watch_start(). */
+int pods_start(const struct options *options, struct pod_index **ret_index,
+	       struct pod_watch **ret_watch, struct strbuf *reterr_msg) must_check;
+
+/* Other labels and annotations from the next refresh on. Errors: as pod_watch_set_keys(). */
+int pods_set_keys(struct pod_watch *watch, const struct options *options) must_check;
+
+#endif
