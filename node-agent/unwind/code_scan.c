@@ -3,6 +3,7 @@
  * them. The rows come of one more pass. */
 #include "unwind/code_scan.h"
 
+#include "unwind/code_patterns.h"
 #include "unwind/code_scan_sweep.h"
 #include "unwind/functions.h"
 
@@ -17,6 +18,9 @@
  * On arm64 nearly all code keeps them, and musl does; but a frame record does not tell what the stack pointer was, and
  * functions that use the stack pointer alone may be among the callers. */
 #define FRAME_POINTER_BYTES 4096
+
+/* No more than that of code is looked at for what ends a signal handler. */
+#define SIGRETURN_MAX_BYTES 16
 
 struct code_scan {
 	struct unwind_source source;
@@ -64,6 +68,20 @@ static int run_passes(struct code_scan *scan, bool guesses_starts)
 	return r;
 }
 
+/* A task that is in the system call that ends a signal handler seems to be behind it. In the vDSO there is no code. */
+static uint64_t end_of(const struct scan_code *code)
+{
+	size_t at = code->len > SIGRETURN_MAX_BYTES ? code->len - SIGRETURN_MAX_BYTES : 0;
+
+	for (; at < code->len; at++) {
+		size_t len = code_find_sigreturn(code->bytes + at, code->len - at);
+
+		if (len > code->len - at)
+			return code->address + at + len;
+	}
+	return code->address + code->len;
+}
+
 static int list(struct unwind_source *source, struct unwind_functions *functions,
 		struct unwind_losses *losses)
 {
@@ -78,8 +96,7 @@ static int list(struct unwind_source *source, struct unwind_functions *functions
 		r = run_passes(scan, true);
 	for (size_t i = 0; i < map->nr_ranges && r == 0; i++) {
 		const struct scan_code *code = &map->ranges[i].code;
-		const struct unwind_function function = { code->address, code->address + code->len,
-							  i, 0 };
+		const struct unwind_function function = { code->address, end_of(code), i, 0 };
 
 		r = unwind_functions_add(functions, &function);
 	}

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "unwind/code_insn.h"
 #include "unwind/code_scan.h"
 
 #include <string.h>
@@ -122,7 +123,17 @@ static int find_texts(struct scan_builder *builder)
 	return r;
 }
 
-/* Less is padding. */
+static bool is_padding(const uint8_t *bytes, size_t len)
+{
+	struct code_insn insn;
+
+	for (size_t at = 0; at < len; at += insn.len)
+		if (code_insn_decode(bytes + at, len - at, &insn) < 0 || !insn.is_padding)
+			return false;
+	return true;
+}
+
+/* Less is padding, and more may be. */
 static int add_code(struct scan_builder *builder, const struct code_segment *text, uint64_t start,
 		    uint64_t end)
 {
@@ -135,6 +146,8 @@ static int add_code(struct scan_builder *builder, const struct code_segment *tex
 
 	int r = elf_reader_data(&builder->rows->reader, text->offset + (start - text->address),
 				end - start, ELF_T_BYTE, &data);
+	if (r == 0 && is_padding(data->d_buf, (size_t)(end - start)))
+		return 0;
 	if (r == 0)
 		r = array_grow(builder->codes, builder->cap_codes, builder->nr_codes + 1,
 			       CODE_SCAN_MAX_BYTES);

@@ -250,6 +250,19 @@ static void the_end_of_a_signal_handler_is_a_signals(void **state)
 	assert_place(&table, &(struct place){ 6, 48, -5, -6 });
 }
 
+/* As in the vDSO, where a task in the system call seems to be in what comes next. */
+static void so_is_what_follows_it_where_code_ends(void **state)
+{
+	const struct code code = { CODE(RET, NOP, 0xd2801168, 0xd4000001) };
+	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { 0 };
+	(void)state;
+
+	scan_code(&code, &table);
+	for (uint64_t at = 7; at < 20; at++)
+		assert_int_equal(scan_rule_at(&table, at).kind, CFA_SIGNAL);
+	assert_int_equal(scan_rule_at(&table, 20).kind, CFA_NONE);
+}
+
 static void the_first_call_of_a_thread_ends_the_stack(void **state)
 {
 	/* ldp x1,x0,[sp],#16; blr x1; mov x8,#93; svc */
@@ -284,6 +297,7 @@ int main(void)
 		cmocka_unit_test(functions_begin_where_a_frame_is_opened),
 		cmocka_unit_test(a_call_before_a_variable_array_is_no_end),
 		cmocka_unit_test(the_end_of_a_signal_handler_is_a_signals),
+		cmocka_unit_test(so_is_what_follows_it_where_code_ends),
 		cmocka_unit_test(the_first_call_of_a_thread_ends_the_stack),
 		cmocka_unit_test(misaligned_code_has_no_rules),
 	};

@@ -168,6 +168,22 @@ static void a_plt_is_enough_for_a_table(void **state)
 	assert_int_equal(build(&image, STP, ADRP, &bare), -ENODATA);
 }
 
+static void padding_has_no_rows(void **state)
+{
+	_cleanup_(built_done) struct built built;
+	struct elf_image image;
+	Elf64_Shdr *section = &image.sections[PLT];
+	(void)state;
+
+	make_image(&image, 0);
+	elf_image_hide(&image, IMAGE_EH_FRAME);
+	elf_image_hide(&image, IMAGE_DEBUG_FRAME);
+	image.segments[IMAGE_FRAME_HDR].p_type = PT_NULL;
+	section->sh_addr += PLT_BYTES;
+	section->sh_offset += PLT_BYTES;
+	assert_int_equal(build(&image, STP, ADRP, &built), -ENODATA);
+}
+
 static void functions_with_cfi_are_no_plt(void **state)
 {
 	_cleanup_(built_done) struct built built;
@@ -256,6 +272,7 @@ int main(void)
 		cmocka_unit_test(only_files_of_arm64_have_rows),
 		cmocka_unit_test(plt_entries_have_the_return_address_in_lr),
 		cmocka_unit_test(a_plt_is_enough_for_a_table),
+		cmocka_unit_test(padding_has_no_rows),
 		cmocka_unit_test(functions_with_cfi_are_no_plt),
 		cmocka_unit_test(a_damaged_plt_has_no_rows),
 		cmocka_unit_test(the_key_depends_on_the_plt),
