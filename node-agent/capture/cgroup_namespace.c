@@ -205,7 +205,7 @@ int cgroup_namespace_find(const struct cgroup_fs *fs, int proc_fd, uint32_t hier
 			  struct cgroup_namespace *ret_namespace)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SELF_MAX_BYTES);
-	const char *path = NULL;
+	const char *path = "";
 	size_t len = 0;
 
 	int r = file_read_at(proc_fd, "self/cgroup", &text);

@@ -29,11 +29,13 @@ void ring_merge_done(struct ring_merge *merge)
 int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring, uint64_t *nr_lost,
 		   struct merged_ring **ret_ring)
 {
+	/* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers */
 	int r = array_grow(merge->rings, merge->cap_rings, merge->nr_rings + 1, MAX_RINGS);
 	if (r < 0)
 		return r;
 	struct merged_ring **heap = reallocarray(merge->heap, merge->cap_rings,
 						 sizeof(*merge->heap));
+	/* NOLINTEND(bugprone-sizeof-expression) */
 	if (!heap)
 		return -ENOMEM;
 	merge->heap = heap;

@@ -175,7 +175,7 @@ int unwind_native(void)
 	copy.is_cut = copy.len >= max_len;
 	if (copy.is_cut)
 		copy.len = max_len;
-	uint8_t *exact = malloc(copy.len);
+	uint8_t *exact = malloc(copy.len > 0 ? copy.len : 1);
 	if (!exact)
 		abort();
 	memcpy(exact, bytes, copy.len);

@@ -204,7 +204,7 @@ static int refuse_openat2(void **state)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return -1;
-	memcpy(root_dir + strlen(root_dir) - 6, "XXXXXX", 6);
+	memset(root_dir + strlen(root_dir) - 6, 'X', 6);
 	return make_tree(state);
 }
 

@@ -47,10 +47,12 @@ static void write_bytes(struct merged_ring *to, const void *bytes, size_t len)
 {
 	struct perf_event_mmap_page *page = to->ring.page;
 	uint8_t *data = (uint8_t *)page + PAGE_BYTES;
+	size_t at = page->data_head % RING_BYTES;
+	size_t first = len < RING_BYTES - at ? len : RING_BYTES - at;
 
 	assert_true(page->data_head - page->data_tail + len <= RING_BYTES);
-	for (size_t i = 0; i < len; i++)
-		data[(page->data_head + i) % RING_BYTES] = ((const uint8_t *)bytes)[i];
+	memcpy(data + at, bytes, first);
+	memcpy(data, (const uint8_t *)bytes + first, len - first);
 	page->data_head += len;
 }
 
