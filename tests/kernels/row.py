@@ -13,7 +13,7 @@ MIN_ROOT = MIN_NAMES = 99
 # So many of the samples that the CPU time makes: an emulated timer is late when the machine is busy.
 MIN_SAMPLES, MAX_SAMPLES = 25, 110
 MIN_LATE = 90  # the rest are first stacks of processes
-MIN_COPIED = 80  # the rest are what a copy of one stack cannot hold
+MIN_COPIED = 90  # the rest are what a copy of one stack cannot hold
 MIN_PODS_SAMPLES = 50
 HEAD = ("kernel", "loads", "samples", "root share", "names", "pods", "capture path", "instructions")
 BPF, PERF = "unified", "no-btf"  # what is captured by which, in guest.sh
