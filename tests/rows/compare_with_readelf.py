@@ -33,7 +33,7 @@ SIGNAL_CFA = "DW_OP_breg7 (rsp): 160; DW_OP_deref"
 SIGNAL_PLACES = {"rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96, "ra": 168}
 NAMED_CFA = re.compile(r"DW_OP_breg\d+ \(\w+\): -?\d+(; DW_OP_deref(; DW_OP_plus_uconst: \d+)?)?$|.*DW_OP_ge")
 NAMED_PLACE = re.compile(r"DW_OP_breg\d+ \((\w+)\): -?\d+$")
-INJECTED = re.compile(r" runtime\.(asyncPreempt|sigpanic0?)(\.abi0|\.abiinternal)?$")
+UNLIKE_OTHERS = re.compile(r" (runtime\.(asyncPreempt|sigpanic0?)|internal/chacha8rand\.block)(\.abi0|\.abiinternal)?$")
 WITHOUT_CFA = ("NONE", "SIGNAL", "END", "STACK_SWITCH", "UNSUPPORTED")
 
 
@@ -159,16 +159,18 @@ def compare(machine, row, function, pc, ours):
 
 def compare_go(machine, row, function, _, ours):
     """Some functions of the runtime are not like others; syscall.rawVforkSyscall pops its own return address, and so
-    do those on arm64 that a signal handler calls. What Go says of lr there is that it is where sp is, and nothing of
+    do those on arm64 that a signal handler calls; one of chacha8rand overwrites it. What Go says of lr there is that it is where sp is, and nothing of
     functions that C calls: the former is not so where sp has been moved once more."""
     if ours.cfa in WITHOUT_CFA[1:] or row.cfa == "rsp+0" or row.cfa.startswith("sp-"):
         return "special"
     if ours.cfa != row.cfa:
-        return "special" if function.is_injected and ours.cfa != "NONE" else ours.cfa
+        return "special" if function.is_unlike_others and ours.cfa != "NONE" else ours.cfa
     first = next((other.cfa for other in function.rows if other.cfa != "sp+0"), None)
     if machine.return_register != "u" and (row.places["ra"] == "u" or row.cfa not in ("sp+0", first)):
         return "special"
-    return None if ours.places.get("ra") == row.places.get("ra") else f"ra {ours.places['ra']}"
+    if ours.places.get("ra") == row.places.get("ra"):
+        return None
+    return "special" if function.is_unlike_others else f"ra {ours.places['ra']}"
 
 
 class Comparison:
@@ -263,9 +265,9 @@ def check(machine, rows_dump, path):
     comparison = Comparison(machine, load_ranges(machine, rows_dump, path), is_go)
     functions = frames.load_functions(machine, path)
     if is_go and machine == machines.ARM64:
-        injected = {int(line.split()[1], 16) for line in frames.readelf(path, "-s") if INJECTED.search(line)}
+        unlike = {int(line.split()[1], 16) for line in frames.readelf(path, "-s") if UNLIKE_OTHERS.search(line)}
         for function in functions:
-            function.is_injected = function.start in injected
+            function.is_unlike_others = function.start in unlike
     comparison.all(choose(functions, is_go))
     return comparison.result
 

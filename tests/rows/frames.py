@@ -33,7 +33,7 @@ class Function:
     is_signal: bool
     cie: str
     rows: list
-    is_injected: bool = False  # a signal handler calls it
+    is_unlike_others: bool = False  # of Go
 
 
 def readelf(path, *options):
