@@ -140,7 +140,7 @@ static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
 		nr_cut += ranks[i].count;
 	if (nr == 0 || nr_cut * 100 < total)
 		return 0;
-	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "stacks cut short");
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "stacks cut");
 	text_append_share(out, nr_cut, total);
 	strbuf_appendf(out, "  %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
 	return 1;
