@@ -250,6 +250,18 @@ static void tell_of_command(struct recording *recording)
 			recording->child.pid);
 }
 
+static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
+{
+	if (nr_lost > 0)
+		fprintf(stderr,
+			"flamelet: no samples: %llu were lost, as there was no room for them\n",
+			(unsigned long long)nr_lost);
+	else
+		fprintf(stderr,
+			"flamelet: no samples: %s used less CPU time than one sample stands for\n",
+			recording->target);
+}
+
 static int finish(struct recording *recording, struct agent *agent)
 {
 	struct agent_stats stats;
@@ -262,15 +274,14 @@ static int finish(struct recording *recording, struct agent *agent)
 		take_ptr(recording->builder));
 	if (child_was_not_found(&recording->child))
 		return STATUS_FAILED;
+	uint64_t nr_lost = agent_stats_lost(&stats) + recording->nr_unmerged;
 	if (profile_total(profile) == 0) {
-		fprintf(stderr,
-			"flamelet: no samples: %s used less CPU time than one sample stands for\n",
-			recording->target);
+		tell_of_nothing(recording, nr_lost);
 		return STATUS_NO_SAMPLES;
 	}
 	const struct summary summary = {
 		.profile = profile,
-		.nr_lost = agent_stats_lost(&stats) + recording->nr_unmerged,
+		.nr_lost = nr_lost,
 		.elapsed_ns = recording->duration_ns,
 		.nr_cpus = recording->nr_cpus,
 		.perf_reason = agent_perf_reason(agent),
