@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/ring_room.h"
 #include "capture_choice.h"
 #include "cli/privileges.h"
 #include "cli/refusal.h"
@@ -127,8 +128,11 @@ static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 
 static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 {
-	int r = sideband_open(SIDEBAND_RING_BYTES, &agent->sideband);
+	struct ring_limits limits = { 0 };
 
+	ring_room_read_limits(agent->proc_fd, &limits);
+	int r = sideband_open(ring_room_for_sideband(&limits, SIDEBAND_RING_BYTES),
+			      &agent->sideband);
 	if (r < 0) {
 		strbuf_append_str(reterr_msg, "processes cannot be followed: ");
 		refusal_append_perf(r, reterr_msg);
@@ -388,7 +392,7 @@ static void warn_of_small_rings(const struct agent *agent)
 	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
 		log_warn("buffers for samples have %llu KB a CPU in place of %llu, as no more "
 			 "memory may be locked, and samples may be lost: give CAP_IPC_LOCK, raise "
-			 "kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
+			 "ulimit -l or kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
 			 (unsigned long long)stats.ring_bytes / 1024,
 			 (unsigned long long)stats.ring_bytes_wanted / 1024);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
 #include "agent.h"
+#include "capture/ring_room.h"
 #include "capture/sideband.h"
 #include "capture_choice.h"
 #include "cli/commands.h"
@@ -25,10 +26,12 @@ static void raise_locked_memory(void)
 	(void)setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
-static int open_sideband(struct strbuf *reterr_msg, struct sideband **ret_sideband)
+static int open_sideband(int proc_fd, struct strbuf *reterr_msg, struct sideband **ret_sideband)
 {
-	int r = sideband_open(SIDEBAND_RING_BYTES, ret_sideband);
+	struct ring_limits limits = { 0 };
 
+	ring_room_read_limits(proc_fd, &limits);
+	int r = sideband_open(ring_room_for_sideband(&limits, SIDEBAND_RING_BYTES), ret_sideband);
 	if (r < 0)
 		refusal_append_perf(r, reterr_msg);
 	return r;
@@ -50,7 +53,7 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 	struct cpu_set_bits restarted;
 
 	raise_locked_memory();
-	int r = open_sideband(reterr_msg, &sideband);
+	int r = open_sideband(proc_fd, reterr_msg, &sideband);
 	if (r < 0)
 		return r;
 	opts.sideband_bytes = sideband_ring_bytes(sideband);

@@ -57,7 +57,9 @@ int cpu_follower_follow(struct cpu_follower *follower)
 		return r;
 	r = capture_follow_cpus(follower->capture, &restarted);
 	int error = follow_sideband(follower, &online, &restarted);
-	if (r == 0)
-		warn(follower, error);
-	return r;
+	if (r < 0)
+		return r;
+	int refusal = capture_cpu_refusal(follower->capture);
+	warn(follower, refusal < 0 ? refusal : error);
+	return 0;
 }

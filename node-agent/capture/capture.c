@@ -95,6 +95,11 @@ int capture_add_pid(struct capture *capture, uint32_t pid)
 	return capture->ops->add_pid(capture, pid);
 }
 
+int capture_cpu_refusal(const struct capture *capture)
+{
+	return cpu_timers_refusal(capture->timers);
+}
+
 void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats)
 {
 	struct capture_stats stats = {

@@ -134,6 +134,9 @@ bool capture_wait(struct capture *capture, uint64_t until_ns);
 /* CPUs sampled now. */
 uint32_t capture_nr_cpus(const struct capture *capture);
 
+/* What the kernel said of the last CPU that is online and wanted, and cannot be sampled; 0: there is none. */
+int capture_cpu_refusal(const struct capture *capture);
+
 /* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */
 int capture_add_pid(struct capture *capture, uint32_t pid) must_check;
 

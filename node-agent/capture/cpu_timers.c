@@ -23,6 +23,7 @@ struct cpu_timers {
 	struct cpu_timer *timers; /* owned */
 	size_t nr_timers, cap_timers;
 	uint32_t nr_refused; /* by the last cpu_timers_follow() */
+	int refusal; /* the last of these errors */
 };
 
 int cpu_timers_new(const struct cpu_timer_kind *kind, const struct cpu_set_bits *wanted,
@@ -69,6 +70,11 @@ uint32_t cpu_timers_count(const struct cpu_timers *timers)
 uint32_t cpu_timers_refused(const struct cpu_timers *timers)
 {
 	return timers->nr_refused;
+}
+
+int cpu_timers_refusal(const struct cpu_timers *timers)
+{
+	return timers->nr_refused > 0 ? timers->refusal : 0;
 }
 
 static int start_timer(struct cpu_timers *timers, uint32_t cpu)
@@ -121,7 +127,6 @@ static void drop_dead(struct cpu_timers *timers, const struct cpu_set_bits *onli
 int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restarted)
 {
 	struct cpu_set_bits online, restarted, started = timers->online;
-	int error = -ENODEV;
 
 	int r = cpu_list_online(&online);
 	if (r < 0)
@@ -138,11 +143,13 @@ int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restar
 			continue;
 		r = start_timer(timers, cpu);
 		if (r < 0) {
-			error = r;
+			timers->refusal = r;
 			timers->nr_refused++;
 			online.words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
 		}
 	}
 	timers->online = online;
-	return timers->nr_timers > 0 ? 0 : error;
+	if (timers->nr_timers > 0)
+		return 0;
+	return timers->nr_refused > 0 ? timers->refusal : -ENODEV;
 }

@@ -36,4 +36,7 @@ uint32_t cpu_timers_count(const struct cpu_timers *timers);
 /* Wanted CPUs that were online at the last cpu_timers_follow(), and on which no timer could be started. */
 uint32_t cpu_timers_refused(const struct cpu_timers *timers);
 
+/* What perf_event_open(2) said of the last of them; 0: there are none. */
+int cpu_timers_refusal(const struct cpu_timers *timers);
+
 #endif

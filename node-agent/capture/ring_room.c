@@ -19,6 +19,9 @@
 #define SAMPLE_EXTRA_BYTES 1536 /* of a sample, beside the stack: a long call chain, registers */
 #define SYSCTL_MAX_BYTES 64
 
+/* Of a CPU: what three of the largest samples need, records of tasks, and pages. */
+#define SAMPLES_MIN_ROOM ((uint64_t)384 << 10)
+
 struct perf_ring_size ring_room_wanted(const struct ring_load *load)
 {
 	uint64_t sample_bytes = load->stack_copy_bytes + SAMPLE_EXTRA_BYTES;
@@ -71,14 +74,24 @@ void ring_room_read_limits(int proc_fd, struct ring_limits *limits)
 	limits->nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* A CPU's share. */
+static uint64_t room_of(const struct ring_limits *limits)
+{
+	if (limits->cpu_bytes == RING_ROOM_UNBOUNDED)
+		return RING_ROOM_UNBOUNDED;
+	return limits->cpu_bytes + limits->locked_bytes / limits->nr_cpus;
+}
+
+size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted)
+{
+	return room_of(limits) < wanted + SAMPLES_MIN_ROOM ? wanted / 2 : wanted;
+}
+
 void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE); /* each ring's first page */
 
-	if (limits->cpu_bytes == RING_ROOM_UNBOUNDED)
-		return;
-	uint64_t room = limits->cpu_bytes + limits->locked_bytes / limits->nr_cpus;
 	while (size->bytes / 2 >= size->least &&
-	       size->bytes + page_bytes + limits->others_bytes > room)
+	       size->bytes + page_bytes + limits->others_bytes > room_of(limits))
 		size->bytes /= 2;
 }

@@ -33,6 +33,10 @@ struct perf_ring_size ring_room_wanted(const struct ring_load *load);
 /* Reads all but others_bytes. `proc_fd` is a directory like /proc. */
 void ring_room_read_limits(int proc_fd, struct ring_limits *limits);
 
+/* How large the side band's rings may be, so that those of samples have room beside them: `wanted` bytes for each CPU, or half of
+ * them where little memory can be locked. */
+size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted);
+
 /* Makes the ring as small as the limits want it, but not smaller than its least size. */
 void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size);
 

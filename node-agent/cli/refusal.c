@@ -72,7 +72,8 @@ struct refusal_words refusal_explain_perf(const struct refusal *refusal)
 		return (struct refusal_words){
 			"a security module refuses it, or others' events take the memory that may "
 			"be locked",
-			"see the kernel's and the audit log; raise kernel.perf_event_mlock_kb",
+			"see the kernel's and the audit log; give CAP_IPC_LOCK, or raise ulimit -l "
+			"or kernel.perf_event_mlock_kb",
 		};
 	return (struct refusal_words){ 0 };
 }

@@ -68,6 +68,7 @@ static int follow_without_permission(void)
 	CHECK(cpu_follower_follow(&fixture.follower) == -EACCES);
 	capture_get_stats(fixture.capture, &stats);
 	CHECK(stats.nr_cpus_refused > 0);
+	CHECK(capture_cpu_refusal(fixture.capture) == -EACCES);
 	return 0;
 }
 

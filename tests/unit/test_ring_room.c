@@ -67,6 +67,29 @@ static void all_rings_of_all_cpus_fit_into_what_may_be_locked(void **state)
 	}
 }
 
+/* Three samples of the largest stacks, their page, and records of tasks. */
+static void the_side_band_leaves_room_for_samples(void **state)
+{
+	static const struct {
+		uint64_t cpu_bytes, locked_bytes, nr_cpus;
+		size_t sideband_bytes;
+	} cases[] = {
+		{ RING_ROOM_UNBOUNDED, 0, 2, KB(256) }, { KB(516), KB(8192), 2, KB(256) },
+		{ KB(516), KB(8192), 64, KB(256) },	{ KB(516), KB(8192), 128, KB(128) },
+		{ KB(516), KB(64), 2, KB(128) },	{ KB(516), 0, 1, KB(128) },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct ring_limits limits = { .cpu_bytes = cases[i].cpu_bytes,
+						    .locked_bytes = cases[i].locked_bytes,
+						    .nr_cpus = cases[i].nr_cpus };
+
+		assert_int_equal(ring_room_for_sideband(&limits, KB(256)), cases[i].sideband_bytes);
+	}
+	assert_true(KB(128) + KB(64) + wanted(19, 65528, 2).least + KB(16) <= KB(516));
+}
+
 static void the_agents_rate_has_room_for_more_than_three_polls(void **state)
 {
 	struct perf_ring_size size = wanted(19, 32768, 16);
@@ -85,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_holds_what_comes_in_a_few_polls_within_bounds),
 		cmocka_unit_test(all_rings_of_all_cpus_fit_into_what_may_be_locked),
+		cmocka_unit_test(the_side_band_leaves_room_for_samples),
 		cmocka_unit_test(the_agents_rate_has_room_for_more_than_three_polls),
 	};
 
