@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rlimit.h"
 #include "capture/ring_room.h"
 #include "capture_choice.h"
 #include "cli/privileges.h"
@@ -17,7 +18,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define MAX_PROCESSES 32768
@@ -66,37 +66,19 @@ struct agent {
 	bool is_warming_up;
 };
 
-/* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
-static void check_pid_namespace(int proc_fd)
-{
-	char target[64] = "";
-
-	if (readlinkat(proc_fd, "self/ns/pid", target, sizeof(target) - 1) > 0 &&
-	    strcmp(target, HOST_PID_NAMESPACE) != 0)
-		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
-			 "code of processes is shown as [unknown]");
-}
-
-static void raise_limit(__rlimit_resource_t resource)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(resource, &limit);
-}
-
 static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 {
-	raise_limit(RLIMIT_NOFILE);
-	raise_limit(RLIMIT_MEMLOCK);
+	rlimit_raise(RLIMIT_NOFILE);
+	rlimit_raise(RLIMIT_MEMLOCK);
 	agent->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (agent->proc_fd < 0) {
 		strbuf_append_str(reterr_msg, "cannot open /proc");
 		return -errno;
 	}
-	check_pid_namespace(agent->proc_fd);
+	/* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
+	if (!host_pids_are_ours(agent->proc_fd))
+		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
+			 "code of processes is shown as [unknown]");
 	return 0;
 }
 
@@ -128,11 +110,9 @@ static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 
 static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 {
-	struct ring_limits limits = { 0 };
+	size_t bytes = ring_room_sideband_bytes(agent->proc_fd, SIDEBAND_RING_BYTES);
+	int r = sideband_open(bytes, &agent->sideband);
 
-	ring_room_read_limits(agent->proc_fd, &limits);
-	int r = sideband_open(ring_room_for_sideband(&limits, SIDEBAND_RING_BYTES),
-			      &agent->sideband);
 	if (r < 0) {
 		strbuf_append_str(reterr_msg, "processes cannot be followed: ");
 		refusal_append_perf(r, reterr_msg);

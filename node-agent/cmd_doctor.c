@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
 #include "agent.h"
+#include "base/rlimit.h"
 #include "capture/ring_room.h"
 #include "capture/sideband.h"
 #include "capture_choice.h"
@@ -9,29 +10,17 @@
 #include "cli/refusal.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 
 /* The agent's defaults. */
 #define PROBE_HZ 19
 #define PROBE_STACK_BYTES 32768
 #define REASON_MAX_BYTES 256
 
-static void raise_locked_memory(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_MEMLOCK, &limit);
-}
-
 static int open_sideband(int proc_fd, struct strbuf *reterr_msg, struct sideband **ret_sideband)
 {
-	struct ring_limits limits = { 0 };
+	size_t bytes = ring_room_sideband_bytes(proc_fd, SIDEBAND_RING_BYTES);
+	int r = sideband_open(bytes, ret_sideband);
 
-	ring_room_read_limits(proc_fd, &limits);
-	int r = sideband_open(ring_room_for_sideband(&limits, SIDEBAND_RING_BYTES), ret_sideband);
 	if (r < 0)
 		refusal_append_perf(r, reterr_msg);
 	return r;
@@ -52,7 +41,7 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 	};
 	struct cpu_set_bits restarted;
 
-	raise_locked_memory();
+	rlimit_raise(RLIMIT_MEMLOCK);
 	int r = open_sideband(proc_fd, reterr_msg, &sideband);
 	if (r < 0)
 		return r;

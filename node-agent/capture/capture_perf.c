@@ -393,19 +393,11 @@ static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
-/* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
-static bool is_in_host_pids(int proc_fd)
-{
-	char target[64] = "";
-
-	return readlinkat(proc_fd, "self/ns/pid", target, sizeof(target) - 1) <= 0 ||
-	       strcmp(target, HOST_PID_NAMESPACE) == 0;
-}
-
 int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		      struct capture **ret_capture)
 {
-	if (!is_in_host_pids(opts->proc_fd)) {
+	/* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
+	if (!host_pids_are_ours(opts->proc_fd)) {
 		strbuf_append_str(reterr_msg, "capture by perf needs the host's pid namespace "
 					      "(hostPID: true, --pid=host)");
 		return -EOPNOTSUPP;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/perf_record.h"
 
+#include "capture/perf_fields.h"
+
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,16 +13,6 @@ struct body {
 	size_t len;
 	uint16_t misc;
 	bool marks_execs;
-};
-
-struct comm_fields {
-	uint32_t pid, tid;
-};
-
-struct task_fields {
-	uint32_t pid, ppid;
-	uint32_t tid, ptid;
-	uint64_t time;
 };
 
 struct mmap2_fields {
@@ -34,10 +26,6 @@ struct mmap2_fields {
 struct mmap_fields {
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
-};
-
-struct lost_fields {
-	uint64_t id, lost;
 };
 
 static bool is_user_pid(uint32_t pid)

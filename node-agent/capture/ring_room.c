@@ -87,6 +87,14 @@ size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted)
 	return room_of(limits) < wanted + SAMPLES_MIN_ROOM ? wanted / 2 : wanted;
 }
 
+size_t ring_room_sideband_bytes(int proc_fd, size_t wanted)
+{
+	struct ring_limits limits = { 0 };
+
+	ring_room_read_limits(proc_fd, &limits);
+	return ring_room_for_sideband(&limits, wanted);
+}
+
 void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE); /* each ring's first page */

@@ -37,6 +37,9 @@ void ring_room_read_limits(int proc_fd, struct ring_limits *limits);
  * them where little memory can be locked. */
 size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted);
 
+/* The same by the limits as they are now. */
+size_t ring_room_sideband_bytes(int proc_fd, size_t wanted);
+
 /* Makes the ring as small as the limits want it, but not smaller than its least size. */
 void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size);
 

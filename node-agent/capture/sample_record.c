@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/sample_record.h"
 
+#include "capture/perf_fields.h"
 #include "capture/perf_regs.h"
 
 #include <string.h>
@@ -23,20 +24,6 @@ struct record_tail {
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint32_t cpu, reserved;
-};
-
-struct task_fields {
-	uint32_t pid, ppid;
-	uint32_t tid, ptid;
-	uint64_t time;
-};
-
-struct comm_fields {
-	uint32_t pid, tid;
-};
-
-struct lost_fields {
-	uint64_t id, lost;
 };
 
 size_t sample_record_time_offset(const struct perf_event_header *header)

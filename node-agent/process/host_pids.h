@@ -2,7 +2,20 @@
 #ifndef PROCESS_HOST_PIDS_H
 #define PROCESS_HOST_PIDS_H
 
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
 /* What /proc/self/ns/pid of a process of the host points to: PROC_PID_INIT_INO of the kernel. */
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
+
+/* Whether we are in the host's pid namespace, as far as it can be told. `proc_fd` is a directory like /proc. */
+static inline bool host_pids_are_ours(int proc_fd)
+{
+	char target[64] = "";
+
+	return readlinkat(proc_fd, "self/ns/pid", target, sizeof(target) - 1) <= 0 ||
+	       strcmp(target, HOST_PID_NAMESPACE) == 0;
+}
 
 #endif
