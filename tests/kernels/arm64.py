@@ -10,13 +10,11 @@ same programs on x86-64: no figure may be more than a point below it. --all comp
 more kernels. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
 import argparse
-import concurrent.futures
 import dataclasses
 import json
 import os
 import re
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for directory in ("../../e2e/local", "../guest", "../conformance"):
@@ -30,9 +28,6 @@ import machine
 import pods
 import row as rows
 
-NR_GUESTS = 2  # at a time
-# An option of capturing by perf: the program itself cannot be asked here.
-CAPTURE_OPTION = b"stack-copy"
 INTERPRETER = re.compile(r"program interpreter: (\S+)\]")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 RUNPATH = re.compile(r"\(RUNPATH\).*\[(.*)\]")
@@ -152,8 +147,6 @@ class Build:
         self.tree, self.path = os.path.abspath(tree), os.path.abspath(path)
         found = re.search(r"^CMAKE_SYSROOT:PATH=(.*)$", host.read_text(f"{path}/CMakeCache.txt"), re.MULTILINE)
         self.sysroot = Sysroot(found[1])
-        with open(f"{path}/flamelet", "rb") as program:
-            self.has_capture = CAPTURE_OPTION in program.read()
         sizes = f"{self.path}/tests/kernels/program_sizes"
         self.program_sizes = sizes if os.path.exists(sizes) else ""
 
@@ -173,8 +166,8 @@ def oracle_table(text):
 class Row(rows.Row):
     """Of the same table, with what arm64 has besides."""
 
-    def __init__(self, guest, has_capture, x86):
-        super().__init__(guest, has_capture)
+    def __init__(self, guest, x86):
+        super().__init__(guest)
         self.name = self.columns[0] = f"{self.name}, {guest.case.name}"
         self.x86 = x86
         self.check_units()
@@ -231,20 +224,13 @@ class Matrix:
 
     def measure(self, case, name):
         guest = Guest(f"{self.directory}/{name}", self.build, case, self.containers_of(case))
-        guest.write_plan(self.kubelet.options(), self.build.program_sizes, self.build.has_capture)
+        guest.write_plan(self.kubelet.options(), self.build.program_sizes)
         guest.write_more(self.args.all)
         guest.run()
-        return Row(guest, self.build.has_capture, self.x86)
+        return Row(guest, self.x86)
 
     def row(self, case):
         return rows.attempt(lambda name: self.measure(case, name), case.kernel(), f"{case.series}-{case.name}")
-
-    def rows(self):
-        cases = [case for case in CASES if self.args.all or not case.is_extra]
-        with self.kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
-            for row in pool.map(self.row, cases):
-                print(row.story(), flush=True)
-                yield row
 
 
 def parse_args():
@@ -258,20 +244,14 @@ def parse_args():
 
 
 def measure(args, directory):
-    table = list(Matrix(args, directory).rows())
-    print(rows.table(table), flush=True)
-    if all(row.is_skipped for row in table):
-        raise host.Skip("; ".join(sorted({row.reason for row in table})))
-    return [f"{row.name}: {fault}" for row in table for fault in row.faults]
+    matrix = Matrix(args, directory)
+    cases = [case for case in CASES if args.all or not case.is_extra]
+    return rows.judge(rows.each(matrix.kubelet, matrix.row, cases))
 
 
 def check(args):
     host.require("qemu-system-aarch64", "protoc", "openssl", "readelf", "ctest")
-    if args.keep:
-        os.makedirs(args.keep)
-        return measure(args, os.path.abspath(args.keep))
-    with tempfile.TemporaryDirectory(prefix="flamelet-kernels-") as directory:
-        return measure(args, directory)
+    return rows.in_directory(args.keep, lambda directory: measure(args, directory))
 
 
 if __name__ == "__main__":

@@ -40,15 +40,14 @@ class Guest:
         return machine.Machine(kernel_directory, self.directory, f"{self.directory}/guest.sh", self.logs, MEMORY_MB,
                                files=pods.files(self.containers))
 
-    def write_plan(self, kubelet_options, program_sizes, has_capture):
+    def write_plan(self, kubelet_options, program_sizes):
         """Only the programs are sampled, whatever cgroup they seem to be in."""
         self.has_program_sizes = bool(program_sizes)
         names = [container.name for container in self.containers] + [INTRODUCER]
         options = kubelet_options + [f"--comm={name}" for name in names]
         variables = {"FLAMELET": self.flamelet, "OPTIONS": " ".join(options), "ADDRESS": ADDRESS,
                      "GATEWAY": pods.GATEWAY, "FREQUENCY_HZ": FREQUENCY_HZ, "SECONDS_LONG": LONG_S,
-                     "SECONDS_SHORT": SHORT_S, "INTRODUCER": INTRODUCER, "PROGRAM_SIZES": program_sizes or "",
-                     "HAS_CAPTURE": "yes" if has_capture else ""}
+                     "SECONDS_SHORT": SHORT_S, "INTRODUCER": INTRODUCER, "PROGRAM_SIZES": program_sizes or ""}
         files = {"variables": "".join(f"{name}='{value}'\n" for name, value in variables.items()),
                  "containers": "".join(f"{each.name} {each.workload.cgroup} {each.program}\n"
                                        for each in self.containers)}

@@ -203,11 +203,9 @@ fi
 start_introducers
 start_programs $ALL
 record unified "$SECONDS_LONG"
-if [ -n "$HAS_CAPTURE" ]; then
-	mount -t tmpfs none /sys/kernel/btf
-	record no-btf "$SECONDS_LONG"
-	umount /sys/kernel/btf
-fi
+mount -t tmpfs none /sys/kernel/btf
+record no-btf "$SECONDS_LONG"
+umount /sys/kernel/btf
 stop_introducers
 stop_programs
 mount_both_versions

@@ -8,10 +8,8 @@ PROGRAMS is the directory of the programs that tests/unwind/programs builds. doc
 mean. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
 import argparse
-import concurrent.futures
 import os
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, part) for part in ("../../e2e/local", "../guest", "../conformance")]
@@ -25,12 +23,6 @@ import row as rows
 
 KERNELS = (debian_kernel.Kernel("5.10", "bullseye"), debian_kernel.BOOKWORM, debian_kernel.Kernel("6.12", "trixie"),
            debian_kernel.Kernel("7", "trixie-backports"))
-NR_GUESTS = 2  # at a time
-
-
-def has_capture(flamelet):
-    """Whether it can do without BPF."""
-    return "--capture" in host.run(flamelet, "record", "--help-all")
 
 
 class Matrix:
@@ -40,26 +32,18 @@ class Matrix:
         self.directory = directory
         self.flamelet = os.path.abspath(args.flamelet)
         self.program_sizes = os.path.abspath(args.program_sizes) if args.program_sizes else ""
-        self.has_capture = has_capture(self.flamelet)
         self.containers = pods.make(os.path.abspath(args.programs))
         self.kubelet = pods.Kubelet(f"{directory}/kubelet", self.containers)
 
     def measure(self, kernel, name):
         guest = guests.Guest(f"{self.directory}/{name}", kernel, debian_kernel.fetch(kernel), self.flamelet,
                              self.containers)
-        guest.write_plan(self.kubelet.options(), self.program_sizes, self.has_capture)
+        guest.write_plan(self.kubelet.options(), self.program_sizes)
         guest.run()
-        return rows.Row(guest, self.has_capture)
+        return rows.Row(guest)
 
     def row(self, kernel):
         return rows.attempt(lambda name: self.measure(kernel, name), kernel, f"{kernel.suite}-{kernel.architecture}")
-
-    def rows(self, kernels):
-        """Each is told as soon as it is there."""
-        with self.kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
-            for row in pool.map(self.row, kernels):
-                print(row.story(), flush=True)
-                yield row
 
 
 def parse_args():
@@ -73,21 +57,14 @@ def parse_args():
 
 
 def measure(args, directory):
+    matrix = Matrix(args, directory)
     kernels = [kernel for kernel in KERNELS if not args.kernel or kernel.series in args.kernel]
-    table = list(Matrix(args, directory).rows(kernels))
-    print(rows.table(table), flush=True)
-    if all(row.is_skipped for row in table):
-        raise host.Skip("; ".join(sorted({row.reason for row in table})))
-    return [f"{row.name}: {fault}" for row in table for fault in row.faults]
+    return rows.judge(rows.each(matrix.kubelet, matrix.row, kernels))
 
 
 def check(args):
     host.require("qemu-system-x86_64", "protoc", "openssl", "ldd")
-    if args.keep:
-        os.makedirs(args.keep)
-        return measure(args, os.path.abspath(args.keep))
-    with tempfile.TemporaryDirectory(prefix="flamelet-kernels-") as directory:
-        return measure(args, directory)
+    return rows.in_directory(args.keep, lambda directory: measure(args, directory))
 
 
 if __name__ == "__main__":

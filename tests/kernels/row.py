@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel's row of the table: what was measured there, in words, and what of it is a fault."""
 
+import concurrent.futures
 import os
 import re
+import tempfile
 
 import check_instructions
 import guest as guests
@@ -22,6 +24,7 @@ PATHS = {BPF: "bpf", PERF: "perf"}
 PATH = re.compile(r"^captured by +(\w+)", re.MULTILINE)
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as uname(1) has them
 NOTHING = "-"
+NR_GUESTS = 2  # at a time
 
 
 def percent(share):
@@ -45,12 +48,12 @@ class Row:
     """`wrong` is what Flamelet did wrong, `slow` what there was no time for."""
     is_skipped = False
 
-    def __init__(self, guest, has_capture):
-        self.guest, self.has_capture, self.wrong, self.slow = guest, has_capture, [], []
+    def __init__(self, guest):
+        self.guest, self.wrong, self.slow = guest, [], []
         self.name = f"{guest.fact('kernel') or guest.kernel.series}"
         self.loads = guest.fact(f"{BPF}.status") == "0"
-        self.require_all(f"{name}.status" for name in ("instructions", *self.names_of_recordings()))
-        self.recordings = {name: recording for name in self.names_of_recordings() if (recording := self.read(name))}
+        self.require_all(f"{name}.status" for name in ("instructions", *PODS, PERF))
+        self.recordings = {name: recording for name in (*PODS, PERF) if (recording := self.read(name))}
         self.columns = [self.name, "yes" if self.loads else "no", self.samples(), self.root(), self.names(),
                         self.pods(), self.path(), self.instructions()]
 
@@ -62,9 +65,6 @@ class Row:
     def is_slow(self):
         """Whether another try may be better."""
         return bool(self.slow) and not self.wrong
-
-    def names_of_recordings(self):
-        return PODS + (PERF,) if self.has_capture else PODS
 
     def require_all(self, steps):
         """That each came to a good end, and the guest to its own."""
@@ -114,7 +114,7 @@ class Row:
         return self.share(name, "whole stacks", recording.root(), MIN_ROOT)
 
     def root(self):
-        """By BPF, and by perf where there is that, of the stacks that were copied as a whole."""
+        """By BPF, and by perf of the stacks that were copied as a whole."""
         if PERF not in self.recordings:
             return self.root_of(BPF)
         copied = self.recordings[PERF].copied
@@ -147,7 +147,7 @@ class Row:
         return path
 
     def path(self):
-        return f"{self.path_of(BPF)}; without BTF {self.path_of(PERF)}" if self.has_capture else self.path_of(BPF)
+        return f"{self.path_of(BPF)}; without BTF {self.path_of(PERF)}"
 
     def instructions(self):
         """Of the largest program, and which that is."""
@@ -188,3 +188,29 @@ def table(rows):
     lines = [HEAD] + [row.cells() for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
     return "\n".join(" | ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def each(kubelet, row, cases):
+    """What `row` makes of each case, in their order; each is told as soon as it is there."""
+    with kubelet, concurrent.futures.ThreadPoolExecutor(NR_GUESTS) as pool:
+        for made in pool.map(row, cases):
+            print(made.story(), flush=True)
+            yield made
+
+
+def judge(rows):
+    """Prints the table; what is wrong with it."""
+    made = list(rows)
+    print(table(made), flush=True)
+    if all(row.is_skipped for row in made):
+        raise host.Skip("; ".join(sorted({row.reason for row in made})))
+    return [f"{row.name}: {fault}" for row in made for fault in row.faults]
+
+
+def in_directory(keep, measure):
+    """What `measure` says, which is given a directory for guests: a new one at `keep`, or one that goes afterwards."""
+    if keep:
+        os.makedirs(keep)
+        return measure(os.path.abspath(keep))
+    with tempfile.TemporaryDirectory(prefix="flamelet-kernels-") as directory:
+        return measure(directory)
