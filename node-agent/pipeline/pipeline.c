@@ -11,7 +11,7 @@
 #include "pipeline/naming.h"
 #include "pipeline/window.h"
 #include "symbol/kernel_symbols.h"
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include <fcntl.h>
 #include <pthread.h>

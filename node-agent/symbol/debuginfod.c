@@ -5,7 +5,7 @@
 #include "symbol/debuginfod_asked.h"
 #include "symbol/debuginfod_environment.h"
 #include "symbol/debuginfod_protocol.h"
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include <stdio.h>
 #include <string.h>

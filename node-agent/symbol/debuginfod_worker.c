@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "symbol/debuginfod_cache.h"
 #include "symbol/debuginfod_protocol.h"
-#include "symbol/worker_process.h"
-#include "symbol/worker_sandbox.h"
+#include "worker/worker_process.h"
+#include "worker/worker_sandbox.h"
 
 #include <elfutils/debuginfod.h>
 #include <fcntl.h>

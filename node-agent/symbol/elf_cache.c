@@ -27,7 +27,7 @@ void elf_cache_free(struct elf_cache *cache)
 		table = next;
 	}
 	frame_cache_done(&cache->frames);
-	symbol_client_free(cache->client);
+	worker_client_free(cache->client);
 	elf_files_done(&cache->files);
 	intern_done(&cache->build_ids);
 	pthread_mutex_destroy(&cache->lock);
@@ -37,9 +37,10 @@ void elf_cache_free(struct elf_cache *cache)
 int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cache)
 {
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = calloc(1, sizeof(*cache));
-	const struct symbol_client_opts client = {
+	const struct worker_client_opts client = {
 		.program = opts->worker_program,
-		.max_bytes = opts->max_bytes + WORKER_MIN_BYTES,
+		.command = SYMBOL_WORKER_COMMAND,
+		.max_data_bytes = opts->max_bytes + WORKER_MIN_BYTES,
 	};
 
 	if (!cache)
@@ -49,7 +50,7 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 	pthread_mutex_init(&cache->lock, NULL);
 	int r = intern_init(&cache->build_ids, MAX_BUILD_IDS, MAX_BUILD_ID_BYTES);
 	if (r == 0)
-		r = symbol_client_new(&client, &cache->client);
+		r = worker_client_new(&client, &cache->client);
 	if (r < 0)
 		return r;
 	elf_cache_open_vdso(cache);
@@ -130,7 +131,7 @@ bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 /* Keeps the budget, also when nothing is read, and the figures that are not this module's. */
 static void tidy(struct elf_cache *cache)
 {
-	struct symbol_client_stats worker = symbol_client_get_stats(cache->client);
+	struct worker_stats worker = worker_client_get_stats(cache->client);
 	struct debuginfod_stats debuginfod = { 0 };
 
 	if (cache->opts.debuginfod)
@@ -151,10 +152,10 @@ static int step(struct elf_cache *cache, uint64_t until_ns)
 	int error = 0;
 
 	elf_loader_start_next(cache);
-	if (!symbol_client_is_busy(cache->client))
+	if (!worker_client_is_busy(cache->client))
 		return cache->job.kind == JOB_NONE && !elf_downloads_are_awaited(cache) ? 1
 											: -EAGAIN;
-	if (symbol_client_wait(cache->client, until_ns, &error, &bytes, &len) > 0)
+	if (worker_client_wait(cache->client, until_ns, &error, &bytes, &len) > 0)
 		elf_loader_take_answer(cache, error, bytes, len);
 	return 0;
 }

@@ -27,7 +27,7 @@
 #include "symbol/debug_files.h"
 #include "symbol/debuginfod.h"
 #include "symbol/demangle.h"
-#include "symbol/symbol_client.h"
+#include "worker/worker_client.h"
 #include "symbol/symbol_frames.h"
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ struct elf_cache;
 struct elf_cache_opts {
 	int proc_fd; /* as for process_table_new() */
 	size_t max_bytes;
-	const char *worker_program; /* see symbol_client.h */
+	const char *worker_program; /* see worker_client.h */
 	enum demangle_style demangle;
 	bool wants_lines; /* inlined functions and source lines */
 	struct debug_files debug_files; /* host_root_fd -1: there are none */
@@ -63,7 +63,7 @@ struct elf_cache_stats {
 	uint64_t nr_resolved; /* addresses whose source lines were asked for */
 	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
 	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
-	struct symbol_client_stats worker; /* this and the next: a little out of date */
+	struct worker_stats worker; /* this and the next: a little out of date */
 	struct debuginfod_stats debuginfod;
 };
 

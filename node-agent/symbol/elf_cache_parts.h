@@ -13,6 +13,7 @@
 #include "symbol/elf_files.h"
 #include "symbol/elf_table.h"
 #include "symbol/frame_cache.h"
+#include "symbol/symbol_worker.h"
 
 #include <pthread.h>
 
@@ -57,7 +58,7 @@ struct elf_cache {
 	struct elf_cache_stats stats;
 
 	/* From here on the loader's alone. */
-	struct symbol_client *client;
+	struct worker_client *client;
 	struct elf_timeouts timeouts;
 	struct elf_job job;
 	uint64_t nr_starts; /* of jobs */
@@ -135,7 +136,7 @@ void elf_loader_take_answer(struct elf_cache *cache, int error, void *bytes, siz
 /* elf_loader.c: gives up what is under way. */
 void elf_loader_abandon(struct elf_cache *cache);
 
-/* elf_loader_lines.c: asks for the lines that a table wants. Errors: as symbol_client_send(). */
+/* elf_loader_lines.c: asks for the lines that a table wants. Errors: as worker_client_send(). */
 int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table) must_check;
 
 /* elf_loader_lines.c: remembers the answer, or that there is none. */

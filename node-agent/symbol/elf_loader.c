@@ -54,9 +54,11 @@ void elf_loader_abandon(struct elf_cache *cache)
 static int send_request(struct elf_cache *cache, enum symbol_request_kind kind, int fd,
 			size_t max_bytes, uint64_t timeout_ns)
 {
-	const struct symbol_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
+	const struct worker_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
 
-	return symbol_client_send(cache->client, &request, NULL, &fd, 1, timeout_ns);
+	const struct worker_limits limits = { .timeout_ns = timeout_ns };
+
+	return worker_client_send(cache->client, &request, NULL, &fd, 1, &limits);
 }
 
 /* The table has what it can get for now. */
@@ -370,7 +372,7 @@ static int send_job(struct elf_cache *cache)
 /* A job that cannot be sent now stays the present one; one that never can is answered here. */
 void elf_loader_start_next(struct elf_cache *cache)
 {
-	while (!symbol_client_is_busy(cache->client)) {
+	while (!worker_client_is_busy(cache->client)) {
 		if (cache->job.kind == JOB_NONE && !start_job(cache))
 			return;
 		int r = send_job(cache);

@@ -12,9 +12,9 @@ int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
 	const int fds[] = { table->lines_fd, table->alt_fd };
 	size_t nr = table->nr_wanted < MAX_ADDRESSES ? table->nr_wanted : MAX_ADDRESSES;
 	uint64_t addresses[MAX_ADDRESSES];
-	const struct symbol_request request = {
+	const struct worker_request request = {
 		.kind = SYMBOL_REQUEST_LINES,
-		.nr_addresses = (uint32_t)nr,
+		.nr_bytes = (uint32_t)(nr * sizeof(addresses[0])),
 		.key = elf_tables_full_key(cache, table),
 		.max_bytes = cache->opts.max_bytes / 4,
 	};
@@ -22,8 +22,10 @@ int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
 	for (size_t i = 0; i < nr; i++)
 		addresses[i] = table->wanted[i].address;
 	cache->job.nr_sent = nr;
-	return symbol_client_send(cache->client, &request, addresses, fds,
-				  table->alt_fd >= 0 ? 2 : 1, cache->timeouts.lines_ns);
+	const struct worker_limits limits = { .timeout_ns = cache->timeouts.lines_ns };
+
+	return worker_client_send(cache->client, &request, addresses, fds,
+				  table->alt_fd >= 0 ? 2 : 1, &limits);
 }
 
 static int add_lines(struct elf_cache *cache, const struct elf_table *table,

@@ -30,13 +30,13 @@ static int checksum(int fd, uint32_t *ret_crc)
 	return 0;
 }
 
-int symbol_worker_crc(const int *fds, size_t nr_fds, struct strbuf *reply)
+int symbol_worker_crc(const struct worker_call *call, struct strbuf *reply)
 {
 	uint32_t crc;
 
-	if (nr_fds != 1)
+	if (call->nr_fds != 1)
 		return -EINVAL;
-	int r = checksum(fds[0], &crc);
+	int r = checksum(call->fds[0], &crc);
 	if (r < 0)
 		return r;
 	strbuf_append(reply, &crc, sizeof(crc));

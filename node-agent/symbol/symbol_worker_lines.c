@@ -64,18 +64,17 @@ static int open_file(uint64_t key, const int *fds, size_t nr_fds)
 	return 0;
 }
 
-int symbol_worker_lines(const struct symbol_request *request, const uint64_t *addresses,
-			const int *fds, size_t nr_fds, struct strbuf *reply)
+int symbol_worker_lines(const struct worker_call *call, struct strbuf *reply)
 {
-	if (request->key == 0 || nr_fds == 0)
-		return -EINVAL;
+	size_t nr_addresses = call->request.nr_bytes / sizeof(uint64_t);
 
-	int r = open_file(request->key, fds, nr_fds);
+	int r = open_file(call->request.key, call->fds, call->nr_fds);
 	if (r < 0)
 		return r;
 	close_least_used();
 
-	r = dwarf_lines_resolve(open_files[0].lines, addresses, request->nr_addresses, reply);
+	r = dwarf_lines_resolve(open_files[0].lines, (const uint64_t *)(const void *)call->bytes,
+				nr_addresses, reply);
 	if (r == -ENOMEM)
 		close_file(0);
 	close_least_used();

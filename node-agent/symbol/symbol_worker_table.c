@@ -3,16 +3,12 @@
 #include "symbol/elf_symbols.h"
 #include "symbol/symbol_worker.h"
 
-int symbol_worker_table(const struct symbol_request *request, const int *fds, size_t nr_fds,
-			struct strbuf *reply)
+int symbol_worker_table(const struct worker_call *call, struct strbuf *reply)
 {
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 	size_t len;
 
-	if (nr_fds == 0)
-		return -EINVAL;
-
-	int r = elf_symbols_load(fds[0], (size_t)request->max_bytes, &symbols);
+	int r = elf_symbols_load(call->fds[0], (size_t)call->request.max_bytes, &symbols);
 	if (r < 0)
 		return r;
 

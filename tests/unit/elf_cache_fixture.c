@@ -4,7 +4,8 @@
 #include "base/array.h"
 #include "base/fileio.h"
 #include "symbol/lines_writer.h"
-#include "symbol/symbol_channel.h"
+#include "worker/worker_channel.h"
+#include "worker/worker_process.h"
 #include "remove_tree.h"
 #include "unit.h"
 
@@ -19,6 +20,7 @@
 
 #define ADDRESS_START UINT64_C(0x1000)
 #define ADDRESS_END UINT64_C(0x2000)
+#define MAX_REQUEST_BYTES (SYMBOL_REQUEST_MAX_ADDRESSES * sizeof(uint64_t))
 
 static const char *const root_names[] = {
 	[ON_HOST] = "host",
@@ -278,7 +280,7 @@ size_t count_descriptors(void)
 	return nr;
 }
 
-static enum fixture_fate fate_of(const struct symbol_call *call)
+static enum fixture_fate fate_of(const struct worker_call *call)
 {
 	struct fates fates;
 	struct stat st;
@@ -291,16 +293,18 @@ static enum fixture_fate fate_of(const struct symbol_call *call)
 	return fates.by_request[call->request.kind];
 }
 
-static int invent_lines(const struct symbol_call *call, struct strbuf *reply)
+static int invent_lines(const struct worker_call *call, struct strbuf *reply)
 {
 	_cleanup_(lines_writer_done) struct lines_writer writer = { 0 };
+	const uint64_t *addresses = (const uint64_t *)(const void *)call->bytes;
+	size_t nr_addresses = call->request.nr_bytes / sizeof(*addresses);
 
-	int r = lines_writer_init(&writer, call->request.nr_addresses, call->request.max_bytes);
-	for (size_t i = 0; i < call->request.nr_addresses && r == 0; i++) {
+	int r = lines_writer_init(&writer, (uint32_t)nr_addresses, call->request.max_bytes);
+	for (size_t i = 0; i < nr_addresses && r == 0; i++) {
 		const struct symbol_line inner = {
 			.system_name = FIXTURE_INNER,
 			.filename = "/src/inner.h",
-			.line = (uint32_t)call->addresses[i],
+			.line = (uint32_t)addresses[i],
 			.start_line = 7,
 		};
 		const struct symbol_line outer = { .system_name = FIXTURE_OUTER,
@@ -314,17 +318,16 @@ static int invent_lines(const struct symbol_call *call, struct strbuf *reply)
 	return r == 0 ? lines_writer_finish(&writer, reply) : r;
 }
 
-static int answer_truly(const struct symbol_call *call, struct strbuf *reply)
+static int answer_truly(const struct worker_call *call, struct strbuf *reply)
 {
 	if (call->request.kind == SYMBOL_REQUEST_TABLE)
-		return symbol_worker_table(&call->request, call->fds, call->nr_fds, reply);
+		return symbol_worker_table(call, reply);
 	if (call->request.kind == SYMBOL_REQUEST_LINES)
-		return symbol_worker_lines(&call->request, call->addresses, call->fds, call->nr_fds,
-					   reply);
-	return symbol_worker_crc(call->fds, call->nr_fds, reply);
+		return symbol_worker_lines(call, reply);
+	return symbol_worker_crc(call, reply);
 }
 
-static int answer(const struct symbol_call *call, struct strbuf *reply)
+static int answer(const struct worker_call *call, struct strbuf *reply)
 {
 	const struct timespec slow = clock_timespec(FIXTURE_SLOW_NS);
 
@@ -352,19 +355,20 @@ static int answer(const struct symbol_call *call, struct strbuf *reply)
 
 int elf_cache_fixture_worker(void)
 {
-	static struct symbol_call call;
+	static struct worker_call call;
 
-	while (symbol_channel_receive_request(SYMBOL_WORKER_SOCKET_FD, &call) == 1) {
+	while (worker_channel_receive_request(WORKER_PROCESS_SOCKET_FD, MAX_REQUEST_BYTES, &call) ==
+	       1) {
 		_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(
 			(size_t)call.request.max_bytes);
 		int r = answer(&call, &bytes);
-		const struct symbol_reply reply = {
+		const struct worker_reply reply = {
 			.error = r,
 			.nr_bytes = r == 0 ? (uint32_t)bytes.len : 0,
 		};
 
-		symbol_call_done(&call);
-		if (symbol_channel_send_reply(SYMBOL_WORKER_SOCKET_FD, &reply, bytes.data) < 0)
+		worker_call_done(&call);
+		if (worker_channel_send_reply(WORKER_PROCESS_SOCKET_FD, &reply, bytes.data) < 0)
 			return 1;
 	}
 	return 0;

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "debuginfod_fixture.h"
 #include "symbol/debuginfod_protocol.h"
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -289,16 +289,19 @@ static size_t count_descriptors(void)
 
 static int ask_worker(uint64_t key, int fd, struct strbuf *reply)
 {
-	const struct symbol_request request = {
-		.kind = SYMBOL_REQUEST_LINES,
-		.nr_addresses = 1,
-		.key = key,
-		.max_bytes = MAX_BYTES,
+	uint64_t address = outer().address;
+	const struct worker_call call = {
+		.request = { .kind = SYMBOL_REQUEST_LINES,
+			     .nr_bytes = sizeof(address),
+			     .key = key,
+			     .max_bytes = MAX_BYTES },
+		.bytes = (char *)&address,
+		.nr_fds = 1,
+		.fds = { fd },
 	};
-	const uint64_t address = outer().address;
 
 	strbuf_clear(reply);
-	return symbol_worker_lines(&request, &address, &fd, 1, reply);
+	return symbol_worker_lines(&call, reply);
 }
 
 static void the_worker_opens_a_file_once_and_keeps_few_open(void **state)
@@ -331,16 +334,13 @@ static void the_worker_forgets_the_file_that_was_not_asked_about_longest(void **
 	assert_int_equal(ask_worker(12, -1, &reply), -EBADF);
 }
 
-static void the_worker_refuses_what_is_no_request(void **state)
+static void the_worker_refuses_what_is_no_file(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
 	_cleanup_close_ int text = memory_file("text", 4);
 	_cleanup_close_ int fd = open_self();
-	const struct symbol_request request = { .kind = SYMBOL_REQUEST_LINES, .key = 21 };
 
-	assert_int_equal(ask_worker(0, fd, &reply), -EINVAL);
-	assert_int_equal(symbol_worker_lines(&request, NULL, NULL, 0, &reply), -EINVAL);
 	assert_int_equal(ask_worker(21, text, &reply), -EBADMSG);
 	assert_int_equal(ask_worker(21, fd, &reply), 0);
 }
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test(a_supplementary_file_nothing_refers_to_is_not_used),
 		cmocka_unit_test(the_worker_opens_a_file_once_and_keeps_few_open),
 		cmocka_unit_test(the_worker_forgets_the_file_that_was_not_asked_about_longest),
-		cmocka_unit_test(the_worker_refuses_what_is_no_request),
+		cmocka_unit_test(the_worker_refuses_what_is_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

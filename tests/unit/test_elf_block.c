@@ -261,19 +261,23 @@ static void the_worker_answers_with_a_block(void **state)
 	_cleanup_(bytes_done) struct bytes bytes = make_block();
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
 	_cleanup_close_ int fd = make_file();
-	struct symbol_request request = { .max_bytes = MAX_BYTES };
+	struct worker_call call = {
+		.request = { .max_bytes = MAX_BYTES },
+		.nr_fds = 1,
+		.fds = { fd },
+	};
 	(void)state;
 
-	assert_int_equal(symbol_worker_table(&request, &fd, 1, &reply), 0);
+	assert_int_equal(symbol_worker_table(&call, &reply), 0);
 	assert_int_equal(reply.len, bytes.len);
 	assert_memory_equal(reply.data, bytes.data, bytes.len);
 
-	request.max_bytes = bytes.len - 1;
-	assert_int_equal(symbol_worker_table(&request, &fd, 1, &reply), -ENOSPC);
-	assert_int_equal(symbol_worker_table(&request, &fd, 0, &reply), -EINVAL);
+	call.request.max_bytes = bytes.len - 1;
+	assert_int_equal(symbol_worker_table(&call, &reply), -ENOSPC);
 
 	_cleanup_close_ int not_elf = elf_maker_write("text", 4);
-	assert_int_equal(symbol_worker_table(&request, &not_elf, 1, &reply), -EBADMSG);
+	call.fds[0] = not_elf;
+	assert_int_equal(symbol_worker_table(&call, &reply), -EBADMSG);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * again, which gives out what it finds in the cache directory, once nobody holds it back. */
 #include "elf_cache_fixture.h"
 #include "symbol/debuginfod_protocol.h"
+#include "worker/worker_process.h"
 #include "symbol/elf_cache_parts.h"
 #include "torture.h"
 #include "unit.h"

@@ -31,9 +31,9 @@ static void pass_time(const struct elf_cache_fixture *fixture)
 }
 
 /* Those that elf_cache_get_stats() tells are a little old. */
-static struct symbol_client_stats worker_stats(const struct elf_cache_fixture *fixture)
+static struct worker_stats worker_stats(const struct elf_cache_fixture *fixture)
 {
-	return symbol_client_get_stats(fixture->cache->client);
+	return worker_client_get_stats(fixture->cache->client);
 }
 
 static void be_impatient(const struct elf_cache_fixture *fixture)

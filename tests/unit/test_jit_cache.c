@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "proc_fixture.h"
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 #include "unit.h"
 
 #include <dirent.h>

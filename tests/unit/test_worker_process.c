@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workers are this program again, told by its first argument what to be. */
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include "base/clock.h"
 #include "base/cleanup.h"

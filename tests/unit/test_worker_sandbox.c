@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What works inside, and what does not, each tried in a process that is given up for it. The file with debug
  * information is this program, whose debug sections are compressed. */
-#include "symbol/worker_sandbox.h"
+#include "worker/worker_sandbox.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include <elfutils/libdw.h>
 #include <dwarf.h>
@@ -43,7 +43,7 @@ static int run_inside(int (*body)(void))
 		const struct rlimit no_core = { 0 };
 
 		setrlimit(RLIMIT_CORE, &no_core);
-		_exit(worker_sandbox_enter() == 0 ? body() : 100);
+		_exit(worker_sandbox_enter(WORKER_SANDBOX_FILES) == 0 ? body() : 100);
 	}
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -366,7 +366,7 @@ static int enter_and_look(void)
 
 	if (pid == 0) {
 		status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-		_exit(worker_sandbox_enter() == 0 ? has_no_privileges() : 100);
+		_exit(worker_sandbox_enter(WORKER_SANDBOX_FILES) == 0 ? has_no_privileges() : 100);
 	}
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

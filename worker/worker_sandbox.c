@@ -4,9 +4,9 @@
  * executed or shared is not to be had, nothing but standard error is written to, and of fcntl(2) there is only what
  * duplicates descriptors and looks at them. Arguments are compared by their lower half: the kernel takes them as int,
  * or has no flags in the upper one. */
-#include "symbol/worker_sandbox.h"
+#include "worker/worker_sandbox.h"
 
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -59,7 +59,7 @@ struct rule {
 		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES                        \
 	}
 
-static const struct rule rules[] = {
+static const struct rule file_rules[] = {
 	/* requests and replies */
 	ALLOW(recvmsg),
 	ALLOW(sendmsg),
@@ -147,24 +147,31 @@ static void add_rule(struct filter *filter, const struct rule *rule)
 	add_load(filter, offsetof(struct seccomp_data, nr));
 }
 
+static const struct {
+	const struct rule *rules;
+	size_t nr_rules;
+} lists[] = {
+	[WORKER_SANDBOX_FILES] = { file_rules, array_len(file_rules) },
+};
+
 /* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */
-static void build_filter(struct filter *filter)
+static void build_filter(enum worker_sandbox kind, struct filter *filter)
 {
 	filter->nr_insns = 0;
 	add_load(filter, offsetof(struct seccomp_data, arch));
 	add_skip_unless(filter, OUR_ARCH, 1);
 	add_load(filter, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < array_len(rules); i++)
-		add_rule(filter, &rules[i]);
+	for (size_t i = 0; i < lists[kind].nr_rules; i++)
+		add_rule(filter, &lists[kind].rules[i]);
 	add_verdict(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-static int filter_calls(void)
+static int filter_calls(enum worker_sandbox kind)
 {
 	struct filter filter;
 	struct sock_fprog program = { .filter = filter.insns };
 
-	build_filter(&filter);
+	build_filter(kind, &filter);
 	program.len = filter.nr_insns;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
@@ -185,10 +192,10 @@ int worker_sandbox_drop_privileges(void)
 	return 0;
 }
 
-int worker_sandbox_enter(void)
+int worker_sandbox_enter(enum worker_sandbox kind)
 {
 	int r = worker_sandbox_drop_privileges();
 	if (r < 0)
 		return r;
-	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls();
+	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls(kind);
 }

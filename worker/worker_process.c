@@ -3,7 +3,7 @@
  * our memory, on a stack of its own, while the thread that starts it waits (as posix_spawn(3) does it, which
  * knows neither limits nor prctl(2)). Other threads go on; whatever locks they hold may be held for ever as the
  * child sees it. So it does system calls only. An error is told through that same memory. */
-#include "symbol/worker_process.h"
+#include "worker/worker_process.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -270,15 +270,34 @@ static uint64_t read_resident_bytes(pid_t pid)
 	return nr_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static uint64_t read_cpu_ns(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) == 0 ? clock_read_ns(clock) : 0;
+}
+
+/* The soft limit only, which may be raised again. */
+void worker_process_limit_cpu(const struct worker_process *worker, uint64_t nr_seconds)
+{
+	struct rlimit limit;
+
+	if (worker->pid == 0 || prlimit(worker->pid, RLIMIT_CPU, NULL, &limit) < 0)
+		return;
+	limit.rlim_cur = nr_seconds ? read_cpu_ns(worker->pid) / NSEC_PER_SEC + nr_seconds + 1
+				    : limit.rlim_max;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	(void)prlimit(worker->pid, RLIMIT_CPU, &limit, NULL);
+}
+
 struct worker_process_usage worker_process_get_usage(const struct worker_process *worker)
 {
 	struct worker_process_usage usage = { .cpu_ns = worker->cpu_ns };
-	clockid_t clock;
 
 	if (worker->pid == 0)
 		return usage;
-	if (clock_getcpuclockid(worker->pid, &clock) == 0)
-		usage.cpu_ns = clock_read_ns(clock);
+	usage.cpu_ns = read_cpu_ns(worker->pid);
 	usage.resident_bytes = read_resident_bytes(worker->pid);
 	return usage;
 }

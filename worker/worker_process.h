@@ -6,8 +6,8 @@
  * no signal blocked or ignored; a session of its own, so that Ctrl-C is not for it; no new privileges, no core
  * file, few descriptors; lower priority, and first in line when memory runs out. It is killed when the thread
  * that started it ends. */
-#ifndef SYMBOL_WORKER_PROCESS_H
-#define SYMBOL_WORKER_PROCESS_H
+#ifndef WORKER_PROCESS_H
+#define WORKER_PROCESS_H
 
 #include "base/err.h"
 
@@ -61,6 +61,10 @@ bool worker_process_has_ended(struct worker_process *worker);
 /* Kills it and closes the socket; returns whether it has ended. It may not have after `timeout_ns` when it hangs
  * in the kernel: call again later, then. */
 bool worker_process_stop(struct worker_process *worker, uint64_t timeout_ns);
+
+/* Lets it have so many seconds of CPU time from now on, and one more; 0: no limit. Then the kernel ends it by SIGXCPU. Where
+ * that is refused it has none. */
+void worker_process_limit_cpu(const struct worker_process *worker, uint64_t nr_seconds);
 
 struct worker_process_usage worker_process_get_usage(const struct worker_process *worker);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/symbol_channel.h"
+#include "worker/worker_channel.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 /* Room for descriptors beside the bytes of a message, aligned as it has to be. */
 union descriptors_room {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * SYMBOL_REQUEST_MAX_FDS)];
+	char bytes[CMSG_SPACE(sizeof(int) * WORKER_MAX_FDS)];
 };
 
 static void attach_fds(struct msghdr *message, union descriptors_room *room, const int *fds,
@@ -81,28 +81,23 @@ static int send_all(int socket, struct msghdr *message, uint64_t until_ns)
 	return 0;
 }
 
-int symbol_channel_send_request(int socket, const struct symbol_request *request,
-				const uint64_t *addresses, const int *fds, size_t nr_fds,
-				uint64_t until_ns)
+int worker_channel_send_request(int socket, const struct worker_request *request, const void *bytes,
+				const int *fds, size_t nr_fds, uint64_t until_ns)
 {
 	struct iovec parts[] = {
 		{ .iov_base = (void *)request, .iov_len = sizeof(*request) },
-		{ .iov_base = (void *)addresses,
-		  .iov_len = request->nr_addresses * sizeof(*addresses) },
+		{ .iov_base = (void *)bytes, .iov_len = request->nr_bytes },
 	};
-	struct msghdr message = {
-		.msg_iov = parts,
-		.msg_iovlen = request->nr_addresses ? 2 : 1,
-	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = request->nr_bytes ? 2 : 1 };
 	union descriptors_room room = { 0 };
 
-	if (nr_fds > SYMBOL_REQUEST_MAX_FDS || request->nr_addresses > SYMBOL_REQUEST_MAX_ADDRESSES)
+	if (nr_fds > WORKER_MAX_FDS)
 		return -EINVAL;
 	attach_fds(&message, &room, fds, nr_fds);
 	return send_all(socket, &message, until_ns);
 }
 
-int symbol_channel_send_reply(int socket, const struct symbol_reply *reply, const void *bytes)
+int worker_channel_send_reply(int socket, const struct worker_reply *reply, const void *bytes)
 {
 	struct iovec parts[] = {
 		{ .iov_base = (void *)reply, .iov_len = sizeof(*reply) },
@@ -113,15 +108,17 @@ int symbol_channel_send_reply(int socket, const struct symbol_reply *reply, cons
 	return send_all(socket, &message, FOR_EVER);
 }
 
-void symbol_call_done(struct symbol_call *call)
+void worker_call_done(struct worker_call *call)
 {
 	while (call->nr_fds > 0)
-		close(call->fds[--call->nr_fds]);
+		cleanup_closep(&call->fds[--call->nr_fds]);
+	free(call->bytes);
+	call->bytes = NULL;
 }
 
-static bool keep_fd(struct symbol_call *call, int fd)
+static bool keep_fd(struct worker_call *call, int fd)
 {
-	if (call->nr_fds == SYMBOL_REQUEST_MAX_FDS) {
+	if (call->nr_fds == WORKER_MAX_FDS) {
 		close(fd);
 		return false;
 	}
@@ -129,7 +126,7 @@ static bool keep_fd(struct symbol_call *call, int fd)
 	return true;
 }
 
-static int keep_fds(struct symbol_call *call, struct msghdr *message)
+static int keep_fds(struct worker_call *call, struct msghdr *message)
 {
 	bool all_kept = !(message->msg_flags & MSG_CTRUNC);
 	struct cmsghdr *header;
@@ -149,7 +146,7 @@ static int keep_fds(struct symbol_call *call, struct msghdr *message)
 }
 
 /* Fills `bytes`. Returns 1; 0 when the other end has closed before the first of them. */
-static int receive_all(int socket, struct symbol_call *call, void *bytes, size_t len)
+static int receive_all(int socket, struct worker_call *call, void *bytes, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		struct iovec part = { .iov_base = (char *)bytes + done, .iov_len = len - done };
@@ -176,38 +173,43 @@ static int receive_all(int socket, struct symbol_call *call, void *bytes, size_t
 	return 1;
 }
 
-static int receive_call(int socket, struct symbol_call *call)
+static int receive_call(int socket, uint32_t max_bytes, struct worker_call *call)
 {
 	int r = receive_all(socket, call, &call->request, sizeof(call->request));
+	uint32_t len = call->request.nr_bytes;
 
-	if (r <= 0 || call->request.nr_addresses == 0)
+	if (r <= 0 || len == 0)
 		return r;
-	if (call->request.nr_addresses > SYMBOL_REQUEST_MAX_ADDRESSES)
+	if (len > max_bytes)
 		return -EBADMSG;
-	r = receive_all(socket, call, call->addresses,
-			call->request.nr_addresses * sizeof(call->addresses[0]));
+	call->bytes = malloc((size_t)len + 1);
+	if (!call->bytes)
+		return -ENOMEM;
+	call->bytes[len] = '\0';
+	r = receive_all(socket, call, call->bytes, len);
 	return r == 0 ? -EBADMSG : r;
 }
 
-int symbol_channel_receive_request(int socket, struct symbol_call *ret_call)
+int worker_channel_receive_request(int socket, uint32_t max_bytes, struct worker_call *ret_call)
 {
 	ret_call->nr_fds = 0;
-	int r = receive_call(socket, ret_call);
+	ret_call->bytes = NULL;
+	int r = receive_call(socket, max_bytes, ret_call);
 	if (r <= 0)
-		symbol_call_done(ret_call);
+		worker_call_done(ret_call);
 	return r;
 }
 
-void symbol_reply_reader_done(struct symbol_reply_reader *reader)
+void worker_reply_reader_done(struct worker_reply_reader *reader)
 {
 	free(reader->bytes);
-	*reader = symbol_reply_reader_with_max(reader->max_bytes);
+	*reader = worker_reply_reader_with_max(reader->max_bytes);
 }
 
 /* The struct is there: whether it can be one, and room for what follows. */
-static int begin_bytes(struct symbol_reply_reader *reader)
+static int begin_bytes(struct worker_reply_reader *reader)
 {
-	const struct symbol_reply *reply = &reader->reply;
+	const struct worker_reply *reply = &reader->reply;
 
 	if (reply->error > 0 || reply->error < -MAX_ERRNO || reply->is_last > 1 ||
 	    (reply->error < 0 && reply->nr_bytes > 0) || reply->nr_bytes > reader->max_bytes)
@@ -219,7 +221,7 @@ static int begin_bytes(struct symbol_reply_reader *reader)
 }
 
 /* Where the next byte goes, and how many of its kind are missing; 0 when the reply is whole. */
-static size_t next_piece(const struct symbol_reply_reader *reader, char **ret_to)
+static size_t next_piece(const struct worker_reply_reader *reader, char **ret_to)
 {
 	const size_t head = sizeof(reader->reply);
 
@@ -233,7 +235,7 @@ static size_t next_piece(const struct symbol_reply_reader *reader, char **ret_to
 	return head + reader->reply.nr_bytes - reader->nr_read;
 }
 
-int symbol_reply_reader_read(struct symbol_reply_reader *reader, int socket)
+int worker_reply_reader_read(struct worker_reply_reader *reader, int socket)
 {
 	size_t missing;
 	char *to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of the symbol worker's socket: a request as the worker receives it, with descriptors; a reply as the
+/* Both ends of a worker's socket: a request as the worker receives it, with descriptors; a reply as the
  * agent does. The first byte says which, and how many descriptors. */
-#include "symbol/symbol_channel.h"
+#include "worker/worker_channel.h"
 
 #include "base/cleanup.h"
 
@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #define MAX_SENT_BYTES 40000 /* fits into the socket, and the longest request into it */
+#define MAX_REQUEST_BYTES 32768
 #define MAX_REPLY_BYTES 10000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -36,14 +37,15 @@ static void send_with_fds(int socket_fd, const uint8_t *data, size_t size, size_
 
 static void receive_requests(int socket_fd)
 {
-	static struct symbol_call call;
+	static struct worker_call call;
 
-	while (symbol_channel_receive_request(socket_fd, &call) == 1) {
-		assert(call.nr_fds <= SYMBOL_REQUEST_MAX_FDS);
-		assert(call.request.nr_addresses <= SYMBOL_REQUEST_MAX_ADDRESSES);
+	while (worker_channel_receive_request(socket_fd, MAX_REQUEST_BYTES, &call) == 1) {
+		assert(call.nr_fds <= WORKER_MAX_FDS);
+		assert(call.request.nr_bytes <= MAX_REQUEST_BYTES);
+		assert((call.bytes != NULL) == (call.request.nr_bytes > 0));
 		for (size_t i = 0; i < call.nr_fds; i++)
 			assert(fcntl(call.fds[i], F_GETFD) == FD_CLOEXEC);
-		symbol_call_done(&call);
+		worker_call_done(&call);
 	}
 	assert(call.nr_fds == 0);
 }
@@ -53,10 +55,10 @@ static void read_replies(int socket_fd)
 	int r = 1;
 
 	while (r == 1) {
-		_cleanup_(symbol_reply_reader_done) struct symbol_reply_reader reader =
-			symbol_reply_reader_with_max(MAX_REPLY_BYTES);
+		_cleanup_(worker_reply_reader_done) struct worker_reply_reader reader =
+			worker_reply_reader_with_max(MAX_REPLY_BYTES);
 
-		r = symbol_reply_reader_read(&reader, socket_fd);
+		r = worker_reply_reader_read(&reader, socket_fd);
 		if (r != 1)
 			continue;
 		assert(reader.reply.nr_bytes <= MAX_REPLY_BYTES);

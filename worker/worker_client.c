@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker_client.h"
+
+#include "base/clock.h"
+#include "worker/worker_channel.h"
+#include "worker/worker_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */
+#define BURY_WAIT_NS (200 * NSEC_PER_MSEC) /* for one that has hung up, to learn why it ended */
+
+/* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. */
+struct worker_client {
+	struct worker_client_opts opts;
+	struct worker_stats stats; /* but for the present worker's part */
+	struct worker_process worker; /* no socket: killed, not gone yet */
+	struct worker_reply_reader reader;
+	bool is_busy;
+	uint64_t deadline_ns; /* of the request on its way */
+	uint64_t restart_ns; /* how long after the last death; 0: something was answered since */
+	uint64_t not_before_ns; /* no new worker */
+	uint64_t used_ns; /* when something was asked last */
+};
+
+int worker_client_new(const struct worker_client_opts *opts, struct worker_client **ret_client)
+{
+	struct worker_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return -ENOMEM;
+	client->opts = *opts;
+	client->worker = WORKER_PROCESS_NONE;
+	*ret_client = client;
+	return 0;
+}
+
+void worker_client_free(struct worker_client *client)
+{
+	if (!client)
+		return;
+	worker_process_stop(&client->worker, END_WAIT_NS);
+	worker_reply_reader_done(&client->reader);
+	free(client);
+}
+
+bool worker_client_is_busy(const struct worker_client *client)
+{
+	return client->is_busy;
+}
+
+/* Whether it is gone; its time is added up then, once. */
+static bool bury(struct worker_client *client)
+{
+	if (!worker_process_has_ended(&client->worker))
+		return false;
+	client->stats.cpu_ns += client->worker.cpu_ns;
+	client->worker = WORKER_PROCESS_NONE;
+	return true;
+}
+
+static void end_worker(struct worker_client *client)
+{
+	worker_process_stop(&client->worker, 0);
+	bury(client);
+}
+
+static void delay_restart(struct worker_client *client)
+{
+	uint64_t delay_ns = client->restart_ns ? client->restart_ns * 2 : WORKER_CLIENT_RESTART_NS;
+
+	if (delay_ns > WORKER_CLIENT_MAX_RESTART_NS)
+		delay_ns = WORKER_CLIENT_MAX_RESTART_NS;
+	client->restart_ns = delay_ns;
+	client->not_before_ns = clock_mono_ns() + delay_ns;
+}
+
+static void count_death(struct worker_client *client)
+{
+	client->stats.nr_deaths++;
+	end_worker(client);
+	delay_restart(client);
+}
+
+/* Between requests there is nothing to be read but its end; or nonsense, the next answer would be mistaken for. */
+static bool is_out_of_step(const struct worker_client *client)
+{
+	struct pollfd look = { .fd = client->worker.socket, .events = POLLIN };
+
+	return poll(&look, 1, 0) != 0;
+}
+
+static int start_worker(struct worker_client *client)
+{
+	const struct worker_process_opts opts = {
+		.program = client->opts.program,
+		.command = client->opts.command,
+		.max_data_bytes = client->opts.max_data_bytes,
+	};
+
+	if (!bury(client) || clock_mono_ns() < client->not_before_ns)
+		return -EAGAIN;
+	int r = worker_process_start(&opts, &client->worker);
+	if (r < 0) {
+		delay_restart(client);
+		return r;
+	}
+	client->stats.nr_started++;
+	return 0;
+}
+
+static int need_worker(struct worker_client *client)
+{
+	if (client->worker.socket >= 0 && is_out_of_step(client))
+		count_death(client);
+	return client->worker.socket >= 0 ? 0 : start_worker(client);
+}
+
+int worker_client_send(struct worker_client *client, const struct worker_request *request,
+		       const void *bytes, const int *fds, size_t nr_fds,
+		       const struct worker_limits *limits)
+{
+	if (client->is_busy)
+		return -EBUSY;
+	if (nr_fds > WORKER_MAX_FDS)
+		return -EINVAL;
+	int r = need_worker(client);
+	if (r < 0)
+		return r;
+
+	client->used_ns = clock_mono_ns();
+	client->deadline_ns = client->used_ns + limits->timeout_ns;
+	worker_process_limit_cpu(&client->worker, limits->cpu_s);
+	r = worker_channel_send_request(client->worker.socket, request, bytes, fds, nr_fds,
+					client->deadline_ns);
+	if (r == -EPIPE) {
+		count_death(client);
+		return -EAGAIN;
+	}
+	if (r < 0) {
+		end_worker(client); /* it may have got half of it */
+		return r;
+	}
+	client->reader = worker_reply_reader_with_max(request->max_bytes);
+	client->is_busy = true;
+	client->stats.nr_requests++;
+	return 0;
+}
+
+/* Reads until the answer is there, or one of both times has come: as worker_reply_reader_read(), and -ETIMEDOUT. */
+static int read_reply(struct worker_client *client, uint64_t until_ns)
+{
+	struct pollfd wait = { .fd = client->worker.socket, .events = POLLIN };
+
+	for (;;) {
+		int r = worker_reply_reader_read(&client->reader, client->worker.socket);
+		uint64_t now_ns = clock_mono_ns();
+
+		if (r != 0)
+			return r;
+		if (now_ns >= client->deadline_ns)
+			return -ETIMEDOUT;
+		if (now_ns >= until_ns)
+			return 0;
+
+		uint64_t next_ns = until_ns < client->deadline_ns ? until_ns : client->deadline_ns;
+		const struct timespec timeout = clock_timespec(next_ns - now_ns);
+		if (ppoll(&wait, 1, &timeout, NULL) < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+/* Whether it was killed for its CPU time: that is no other end than that of one which was too slow. */
+static bool has_used_up_cpu(struct worker_client *client)
+{
+	worker_process_stop(&client->worker, BURY_WAIT_NS);
+	return client->worker.pid == 0 && WIFSIGNALED(client->worker.status) &&
+	       WTERMSIG(client->worker.status) == SIGXCPU;
+}
+
+/* A whole answer, `r` is 1, or none: what becomes of the worker. Returns what the caller is told. */
+static int judge_reply(struct worker_client *client, int r)
+{
+	if (r == 1) {
+		client->restart_ns = 0;
+		if (client->reader.reply.is_last)
+			end_worker(client);
+		return client->reader.reply.error;
+	}
+	if (r == -EPIPE && has_used_up_cpu(client))
+		r = -ETIMEDOUT;
+	if (r == -EPIPE || r == -EBADMSG) {
+		count_death(client);
+		return r;
+	}
+	client->stats.nr_timeouts += r == -ETIMEDOUT;
+	end_worker(client);
+	return r;
+}
+
+int worker_client_wait(struct worker_client *client, uint64_t until_ns, int *ret_error,
+		       void **ret_bytes, size_t *ret_len)
+{
+	int r = client->is_busy ? read_reply(client, until_ns) : 0;
+	if (r == 0)
+		return 0;
+	client->is_busy = false;
+	client->used_ns = clock_mono_ns();
+	r = judge_reply(client, r);
+	*ret_error = r;
+	*ret_len = r == 0 ? client->reader.reply.nr_bytes : 0;
+	*ret_bytes = r == 0 ? take_ptr(client->reader.bytes) : NULL;
+	worker_reply_reader_done(&client->reader);
+	return 1;
+}
+
+int worker_client_fd(const struct worker_client *client)
+{
+	return client->is_busy ? client->worker.socket : -EBADF;
+}
+
+uint64_t worker_client_deadline_ns(const struct worker_client *client)
+{
+	return client->is_busy ? client->deadline_ns : UINT64_MAX;
+}
+
+void worker_client_stop(struct worker_client *client)
+{
+	client->is_busy = false;
+	worker_reply_reader_done(&client->reader);
+	end_worker(client);
+}
+
+void worker_client_tidy(struct worker_client *client, uint64_t now_ns)
+{
+	if (!client->is_busy && now_ns > client->used_ns + WORKER_CLIENT_IDLE_NS)
+		end_worker(client);
+}
+
+struct worker_stats worker_client_get_stats(const struct worker_client *client)
+{
+	struct worker_stats stats = client->stats;
+	struct worker_process_usage usage = worker_process_get_usage(&client->worker);
+
+	stats.cpu_ns += usage.cpu_ns;
+	stats.resident_bytes = usage.resident_bytes;
+	return stats;
+}
+
+void worker_stats_add(struct worker_stats *sum, const struct worker_stats *stats)
+{
+	sum->nr_requests += stats->nr_requests;
+	sum->nr_started += stats->nr_started;
+	sum->nr_timeouts += stats->nr_timeouts;
+	sum->nr_deaths += stats->nr_deaths;
+	sum->cpu_ns += stats->cpu_ns;
+	sum->resident_bytes += stats->resident_bytes;
+}

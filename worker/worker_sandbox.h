@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes away from this process, for good, all that its work does not need: capabilities, being looked into by others of the
+ * same user, and all system calls but those on its list. What is not on the list kills the process. */
+#ifndef WORKER_SANDBOX_H
+#define WORKER_SANDBOX_H
+
+#include "base/err.h"
+
+/* The first part of it, which leaves all system calls: no capabilities, and nobody of the same user looks into this
+ * process. Errors: what prctl(2) and capset(2) say. */
+int worker_sandbox_drop_privileges(void) must_check;
+
+enum worker_sandbox {
+	/* Reads files that it was handed. What asks for files by name fails (EACCES: libraries do so, and can do
+	 * without). */
+	WORKER_SANDBOX_FILES,
+};
+
+/* All of it. For a process of one thread. Under sanitizers system calls are not filtered. Errors: what prctl(2) and capset(2)
+ * say; -EINVAL when the kernel has no seccomp filters. */
+int worker_sandbox_enter(enum worker_sandbox kind) must_check;
+
+#endif
