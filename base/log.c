@@ -2,9 +2,11 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/printable.h"
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,16 +56,23 @@ static int site_admits(struct log_site *site, unsigned int *ret_held)
 	return 1;
 }
 
-/* Quotes, escapes and control characters would break the line or forge another one: names in it may come from a
- * container. */
-static void sanitize(char *text)
+/* Copies `text` as far as it fits, so that it can stand between quotes in logfmt: names in it come from containers and
+ * must neither end the line nor forge another one. */
+static void quote(char line[static LINE_MAX_BYTES], const char *text)
 {
-	for (char *c = text; *c; c++) {
-		if (*c == '"')
-			*c = '\'';
-		else if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '\\')
-			*c = '?';
+	size_t nr = 0;
+
+	for (struct printable p = printable_of(text); printable_next(&p);) {
+		bool is_special = *p.piece == '"' || *p.piece == '\\';
+
+		if (nr + is_special + p.len >= LINE_MAX_BYTES)
+			break;
+		if (is_special)
+			line[nr++] = '\\';
+		memcpy(line + nr, p.piece, p.len);
+		nr += p.len;
 	}
+	line[nr] = '\0';
 }
 
 static void write_line(struct log_site *site, enum log_level level, const char *msg)
@@ -83,19 +92,19 @@ static void write_line(struct log_site *site, enum log_level level, const char *
 
 int log_write(struct log_site *site, enum log_level level, int error, const char *format, ...)
 {
-	char line[LINE_MAX_BYTES];
+	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
 	va_list args;
 
 	if (level > __atomic_load_n(&max_level, __ATOMIC_RELAXED))
 		return error;
 	va_start(args, format);
-	int length = vsnprintf(line, sizeof(line), format, args);
+	int length = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (length < 0)
-		length = snprintf(line, sizeof(line), "(message cannot be formatted)");
-	if (error < 0 && (size_t)length < sizeof(line))
-		snprintf(line + length, sizeof(line) - (size_t)length, ": %s", strerror(-error));
-	sanitize(line);
+		length = snprintf(text, sizeof(text), "(message cannot be formatted)");
+	if (error < 0 && (size_t)length < sizeof(text))
+		snprintf(text + length, sizeof(text) - (size_t)length, ": %s", strerror(-error));
+	quote(line, text);
 	write_line(site, level, line);
 	return error;
 }

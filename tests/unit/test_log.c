@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "unit.h"
+#include "hostile_names.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -94,11 +94,11 @@ static void names_from_outside_cannot_break_or_forge_a_line(void **state)
 		const char *text;
 		const char *line;
 	} cases[] = {
-		{ "a\nlevel=error", "level=info msg=\"a?level=error\"\n" },
-		{ "a\" level=\"x", "level=info msg=\"a' level='x\"\n" },
-		{ "tab\tbell\a\x1b[31m\x7f", "level=info msg=\"tab?bell??[31m?\"\n" },
-		{ "ends in \\", "level=info msg=\"ends in ?\"\n" },
-		{ "\r\n", "level=info msg=\"??\"\n" },
+		{ "a\nlevel=error", "level=info msg=\"a\\\\x0alevel=error\"\n" },
+		{ "a\" level=\"x", "level=info msg=\"a\\\" level=\\\"x\"\n" },
+		{ "bell\a\x1b[31m\x7f", "level=info msg=\"bell\\\\x07\\\\x1b[31m\\\\x7f\"\n" },
+		{ "ends in \\", "level=info msg=\"ends in \\\\\"\n" },
+		{ "\r\n", "level=info msg=\"\\\\x0d\\\\x0a\"\n" },
 		{ "größe", "level=info msg=\"größe\"\n" },
 	};
 	(void)state;
@@ -107,6 +107,35 @@ static void names_from_outside_cannot_break_or_forge_a_line(void **state)
 		capture_begin();
 		log_info("%s", cases[i].text);
 		assert_string_equal(capture_end(), cases[i].line);
+	}
+}
+
+static void a_line_with_any_name_is_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		capture_begin();
+		log_info("%s", hostile_names[i].name);
+		const char *line = capture_end();
+		assert_printable(line, strlen(line), true);
+		assert_int_equal(count_lines(line), 1);
+	}
+}
+
+static void a_long_message_is_cut_between_escapes(void **state)
+{
+	static char text[10000];
+	(void)state;
+
+	for (size_t skip = 0; skip < 5; skip++) {
+		memset(text, '\x1b', sizeof(text) - 1);
+		memset(text, 'x', skip);
+		capture_begin();
+		log_info("%s", text);
+		const char *line = capture_end();
+		assert_int_equal(count_lines(line), 1);
+		assert_in_range(strlen(line), 2000, 2100);
+		assert_string_equal(line + strlen(line) - 7, "\\\\x1b\"\n");
 	}
 }
 
@@ -195,6 +224,8 @@ int main(void)
 		cmocka_unit_test(without_an_error_the_message_stands_alone),
 		cmocka_unit_test(lines_above_the_level_are_not_written),
 		cmocka_unit_test(names_from_outside_cannot_break_or_forge_a_line),
+		cmocka_unit_test(a_line_with_any_name_is_printable),
+		cmocka_unit_test(a_long_message_is_cut_between_escapes),
 		cmocka_unit_test(a_long_message_is_cut_to_one_line),
 		cmocka_unit_test(a_site_writes_ten_lines_a_minute),
 		cmocka_unit_test(the_next_minute_tells_how_many_were_held_back),
