@@ -21,7 +21,9 @@ import tempfile
 import time
 from xml.etree import ElementTree
 
-ODD_NAMES = [b"a\nb;c\"d'", b"\xc3\xa4" * 7 + b"\xe2", b"\x1b[31mred", b"<i>&]]>", b"\x01\x7f"]
+ODD_NAMES = [b"a\nb;c\"d'", b"\xc3\xa4" * 7 + b"\xe2", b"\x1b[31mred", b"<i>&]]>", b"\x01\x7f",
+             b"\x9b2J", b"\xc2\x9b2J", b"\xff\xfe", b"\xe2\x80\xaetxt"]
+HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 MAX_RESIDENT_KB = 400 * 1024    # with sanitizers; it takes a tenth without
 CPU1 = "/sys/devices/system/cpu/cpu1/online"
 
@@ -107,8 +109,12 @@ def odd_names(binary, directory):
     text = folded(directory)
     faults += [f"no stack in {line!r}" for line in text.splitlines()
                if not re.search(rb";.* \d+$", line)]
-    if re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", text):
-        faults.append("control characters in folded text")
+    faults += [f"no process {shown}" for shown in
+               (rb"a\x0ab:c", rb"\x1b[31mred;", rb"\x01\x7f;", rb"\x9b2J;", rb"\xc2\x9b2J;",
+                rb"\xff\xfe;", rb"\xe2\x80\xaetxt;") if shown not in text]
+    for what, shown in (("the folded text", text), ("the summary", message.encode())):
+        if HARMFUL.search(shown.decode()):
+            faults.append(f"control characters in {what}")
     return faults
 
 

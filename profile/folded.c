@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/htable.h"
+#include "base/printable.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,19 +32,16 @@ static void folded_done(struct folded *folded)
 	htable_done(&folded->index);
 }
 
-/* What separates frames and lines must not stand in a name. */
+/* What separates frames must not stand in a name; what separates lines is not printable. */
 static void put_name(struct strbuf *text, const char *name)
 {
-	if (!*name)
-		name = "[unnamed]";
-	char *to = strbuf_extend(text, strlen(name));
-	if (!to)
-		return;
-	for (; *name; name++, to++) {
-		unsigned char c = (unsigned char)*name;
+	size_t start = text->len;
 
-		*to = (char)(c == ';' ? ':' : c < ' ' || c == 0x7f ? ' ' : c);
-	}
+	printable_append(text, *name ? name : "[unnamed]");
+	if (strbuf_error(text) < 0)
+		return;
+	for (char *c = text->data + start; (c = strchr(c, ';'));)
+		*c = ':';
 }
 
 /* The functions of a location, outermost first; only that one was called and not inlined. */

@@ -11,7 +11,9 @@
  *	_[j]	from a JIT compiler
  *	_[g]	Go
  *	_[r]	Rust
- *		C, C++ and what is not known */
+ *		C, C++ and what is not known
+ *
+ * Names are printable (base/printable.h), and ";" in them is ":". */
 #ifndef PROFILE_FOLDED_H
 #define PROFILE_FOLDED_H
 

@@ -13,7 +13,7 @@
 
 #include "base/gzip.h"
 #include "base/pb.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "profile/pprof_fields.h"
 #include "profile/pprof_labels.h"
 
@@ -109,17 +109,13 @@ static void keep_error(struct pprof *pprof, int r)
 		pprof->out->error = r;
 }
 
-/* The number of a string, made valid UTF-8; 0, which is "", after a failure. */
+/* The number of a string, made printable; 0, which is "", after a failure. */
 static uint32_t string(struct pprof *pprof, const char *text)
 {
 	uint32_t id = 0;
 
-	if (!utf8_is_valid(text)) {
-		strbuf_clear(&pprof->clean);
-		utf8_append(&pprof->clean, text);
-		keep_error(pprof, strbuf_error(&pprof->clean));
-		text = strbuf_str(&pprof->clean);
-	}
+	text = printable_text(text, &pprof->clean);
+	keep_error(pprof, strbuf_error(&pprof->clean));
 	keep_error(pprof, intern_add(&pprof->strings, text, &id));
 	return id;
 }

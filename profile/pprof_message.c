@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/pb_reader.h"
+#include "base/printable.h"
 #include "profile/pprof_fields.h"
 
 #include <inttypes.h>
@@ -29,11 +30,8 @@ int pprof_fail(const struct pprof_message *message, int error, const char *forma
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (char *at = text; *at; at++) /* names in it may be anything */
-		if ((unsigned char)*at < ' ')
-			*at = '?';
 	strbuf_clear(message->reason);
-	strbuf_append_str(message->reason, text);
+	printable_append(message->reason, text); /* names in it may be anything */
 	return error;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/xml.h"
 
-#include "base/utf8.h"
+#include "base/printable.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #define ELLIPSIS "\xe2\x80\xa6" /* U+2026 */
 
@@ -12,52 +12,48 @@ static const char *const entities[128] = {
 	['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;",
 };
 
-/* U+FFFE and U+FFFF: well-formed UTF-8, but not allowed in XML. */
-static bool is_noncharacter(const char *text, size_t len)
+/* An escape is ASCII; anything else is one character. */
+static size_t nr_columns(const struct printable *printable)
 {
-	return len == 3 &&
-	       (memcmp(text, "\xef\xbf\xbe", 3) == 0 || memcmp(text, "\xef\xbf\xbf", 3) == 0);
+	return printable->piece == printable->escape ? printable->len : 1;
 }
 
-/* Appends one character and returns the one behind it. */
-static const char *append_char(struct strbuf *out, const char *text)
+static void append_piece(struct strbuf *out, const struct printable *printable)
 {
-	size_t len = utf8_char_len(text);
-	uint8_t c = (uint8_t)*text;
+	const char *entity = printable->len == 1 ? entities[(uint8_t)*printable->piece] : NULL;
 
-	if (len == 1 && entities[c])
-		strbuf_append_str(out, entities[c]);
-	else if (len == 0 || c < ' ' || c == 0x7f || is_noncharacter(text, len))
-		strbuf_append_str(out, UTF8_REPLACEMENT);
+	if (entity)
+		strbuf_append_str(out, entity);
 	else
-		strbuf_append(out, text, len);
-	return text + (len > 0 ? len : 1);
+		strbuf_append(out, printable->piece, printable->len);
 }
 
 void xml_append(struct strbuf *out, const char *text)
 {
-	while (*text)
-		text = append_char(out, text);
+	for (struct printable p = printable_of(text); printable_next(&p);)
+		append_piece(out, &p);
 }
 
-static bool is_longer(const char *text, size_t chars)
+static bool is_longer(const char *text, size_t max_chars)
 {
-	for (; *text && chars > 0; chars--) {
-		size_t len = utf8_char_len(text);
+	struct printable p = printable_of(text);
+	size_t nr_chars = 0;
 
-		text += len > 0 ? len : 1;
-	}
-	return *text;
+	while (nr_chars <= max_chars && printable_next(&p))
+		nr_chars += nr_columns(&p);
+	return nr_chars > max_chars;
 }
 
 void xml_append_elided(struct strbuf *out, const char *text, size_t max_chars)
 {
 	bool is_cut = is_longer(text, max_chars);
+	struct printable p = printable_of(text);
 
 	if (max_chars == 0)
 		return;
-	for (size_t i = is_cut ? 1 : 0; *text && i < max_chars; i++)
-		text = append_char(out, text);
+	for (size_t room = max_chars - is_cut; printable_next(&p) && nr_columns(&p) <= room;
+	     room -= nr_columns(&p))
+		append_piece(out, &p);
 	if (is_cut)
 		strbuf_append_str(out, ELLIPSIS);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/folded.h"
 
+#include "hostile_names.h"
 #include "stacks.h"
 #include "torture.h"
-#include "unit.h"
 
 #define PLENTY_BYTES (1 << 20)
 
@@ -110,11 +110,12 @@ static void separators_in_names_are_replaced(void **state)
 		const char *expected;
 	} cases[] = {
 		{ "a;b", "a:b;main 1\n" },
-		{ "a\nb 9", "a b 9;main 1\n" },
-		{ "a\r\n", "a  ;main 1\n" },
-		{ "\x1b[2J", " [2J;main 1\n" },
+		{ "a\nb 9", "a\\x0ab 9;main 1\n" },
+		{ "a\r\n", "a\\x0d\\x0a;main 1\n" },
+		{ "\x1b[2J", "\\x1b[2J;main 1\n" },
 		{ "", "[unnamed];main 1\n" },
-		{ "\x7f", " ;main 1\n" },
+		{ "\x7f", "\\x7f;main 1\n" },
+		{ "\x9b;\xff;", "\\x9b:\\xff:;main 1\n" },
 		{ "caf\xc3\xa9", "caf\xc3\xa9;main 1\n" },
 	};
 
@@ -122,6 +123,23 @@ static void separators_in_names_are_replaced(void **state)
 		const struct stack_line line = { cases[i].comm, "main", 1 };
 
 		assert_folded(&line, 1, cases[i].expected);
+	}
+}
+
+static void any_name_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		const struct stack_line line = { hostile_names[i].name, hostile_names[i].name, 1 };
+		_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&line, 1);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+		char expected[256];
+
+		snprintf(expected, sizeof(expected), "%s;%s 1\n", hostile_names[i].printable,
+			 hostile_names[i].printable);
+		assert_int_equal(folded_encode(profile, &out), 0);
+		assert_string_equal(strbuf_str(&out), expected);
+		assert_printable(out.data, out.len, true);
 	}
 }
 
@@ -171,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_sample_without_frames_is_its_process),
 		cmocka_unit_test(lines_are_sorted_and_equal_ones_summed),
 		cmocka_unit_test(separators_in_names_are_replaced),
+		cmocka_unit_test(any_name_leaves_printable),
 		cmocka_unit_test(the_buffer_s_limit_is_kept),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};

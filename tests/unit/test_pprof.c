@@ -6,9 +6,9 @@
 #include "base/pb_reader.h"
 #include "profile/pprof_fields.h"
 
+#include "hostile_names.h"
 #include "stacks.h"
 #include "torture.h"
-#include "unit.h"
 
 #include <string.h>
 
@@ -38,11 +38,10 @@ static void equal_profiles_give_equal_bytes(void **state)
 	assert_memory_equal(first.data, second.data, first.len);
 }
 
-static void strings_become_valid_utf_8(void **state)
+static void strings_become_printable(void **state)
 {
 	(void)state;
-	static const char *const wanted[] = { "caf\xef\xbf\xbd", "\xef\xbf\xbd<script>",
-					      "a title" };
+	static const char *const wanted[] = { "caf\\xc3", "\\xff<script>", "a title" };
 	const struct output_info info = { .title = "a title", .subtitle = "\xff" };
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
 									      array_len(lines));
@@ -52,6 +51,36 @@ static void strings_become_valid_utf_8(void **state)
 	for (size_t i = 0; i < array_len(wanted); i++)
 		assert_non_null(memmem(out.data, out.len, wanted[i], strlen(wanted[i])));
 	assert_null(memmem(out.data, out.len, "\xff<script>", 9));
+}
+
+static void assert_strings(const struct strbuf *message, const char *name)
+{
+	struct pb_reader reader = pb_reader_of(message->data, message->len);
+	struct pb_field field;
+	bool is_there = false;
+
+	while (pb_reader_next(&reader, &field) > 0) {
+		if (field.number != PROFILE_STRING_TABLE)
+			continue;
+		assert_printable((const char *)field.data, field.len, false);
+		is_there |= field.len == strlen(name) && memcmp(field.data, name, field.len) == 0;
+	}
+	assert_true(is_there);
+}
+
+static void any_name_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		const char *name = hostile_names[i].name;
+		const struct stack_line line = { name, name, 1 };
+		const struct output_info info = { .title = name, .subtitle = name };
+		_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&line, 1);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		assert_int_equal(pprof_encode(profile, &info, &out), 0);
+		assert_strings(&out, hostile_names[i].printable);
+	}
 }
 
 static void an_empty_profile_is_a_valid_message(void **state)
@@ -239,7 +268,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_profiles_give_equal_bytes),
-		cmocka_unit_test(strings_become_valid_utf_8),
+		cmocka_unit_test(strings_become_printable),
+		cmocka_unit_test(any_name_leaves_printable),
 		cmocka_unit_test(an_empty_profile_is_a_valid_message),
 		cmocka_unit_test(the_buffer_s_limit_is_kept),
 		cmocka_unit_test(each_type_names_its_values_and_period),

@@ -2,9 +2,9 @@
 /* Where the boxes are is checked by tests/oracle/check_svg.py, which has an XML parser. */
 #include "profile/svg.h"
 
+#include "hostile_names.h"
 #include "stacks.h"
 #include "torture.h"
-#include "unit.h"
 
 #include "base/cleanup.h"
 
@@ -84,7 +84,22 @@ static void hostile_names_stay_text(void **state)
 	assert_int_equal(
 		count_in(&svg, "&lt;script&gt;alert(1)&lt;/script&gt; (1 sample, 50.00 %)"), 1);
 	assert_int_equal(count_in(&svg, "x&quot; onload=&quot;y ("), 1);
-	assert_int_equal(count_in(&svg, "]]&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd ("), 1);
+	assert_int_equal(count_in(&svg, "]]&gt;&amp;\\x1b\\xff ("), 1);
+}
+
+static void any_name_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		const struct stack_line line = { hostile_names[i].name, hostile_names[i].name, 1 };
+		_cleanup_(strbuf_done) struct strbuf svg = svg_of(&line, 1);
+		const char *frames = strstr(strbuf_str(&svg), "<svg id=\"frames\"");
+		const char *script = strstr(strbuf_str(&svg), "<script>");
+
+		assert_true(frames && script && frames < script);
+		assert_printable(frames, (size_t)(script - frames), true);
+		assert_int_equal(count_in(&svg, hostile_names[i].printable), 4);
+	}
 }
 
 static void labels_are_cut_to_their_boxes(void **state)
@@ -237,6 +252,7 @@ int main(void)
 		cmocka_unit_test(values_are_called_what_they_are),
 		cmocka_unit_test(the_script_and_style_are_inside),
 		cmocka_unit_test(hostile_names_stay_text),
+		cmocka_unit_test(any_name_leaves_printable),
 		cmocka_unit_test(labels_are_cut_to_their_boxes),
 		cmocka_unit_test(kinds_have_different_colours_and_names_the_same_in_every_picture),
 		cmocka_unit_test(the_legend_has_what_is_drawn),
