@@ -98,11 +98,16 @@ static bool mark(const struct converted_size *size, uint32_t *marked)
 	return true;
 }
 
+/* Of a string as it leaves: names are longer than the profile's where something in them is escaped. */
 static size_t string_bytes(struct converted_size *size, uint32_t string)
 {
-	return mark(size, &size->strings[string])
-		       ? text_bytes(profile_string(size->translator->profile, string))
-		       : 0;
+	const struct translator *translator = size->translator;
+	uint32_t sent = translator->strings[string];
+
+	if (!mark(size, &size->strings[string]))
+		return 0;
+	return text_bytes(sent ? intern_get(&translator->dictionary.strings, sent - 1)
+			       : profile_string(translator->profile, string));
 }
 
 static size_t function_bytes(struct converted_size *size, uint32_t number)

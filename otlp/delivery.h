@@ -29,8 +29,8 @@ struct delivery {
 		[DELIVERY_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
 };
 
-/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of them, with '?'
- * for what is not printable, cut to fit. */
+/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of them, made
+ * printable, cut to fit. */
 void delivery_say(struct delivery *delivery, const char *what, const void *text, size_t len);
 
 #endif

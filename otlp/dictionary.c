@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/pb.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +58,11 @@ void dictionary_done(struct dictionary *dictionary)
 
 static const char *clean_text(struct dictionary *dictionary, const char *text)
 {
-	if (utf8_is_valid(text))
-		return text;
+	const char *clean = printable_text(text, &dictionary->clean);
 
-	strbuf_clear(&dictionary->clean);
-	utf8_append(&dictionary->clean, text);
-	if (strbuf_error(&dictionary->clean) < 0)
+	if (clean != text && strbuf_error(&dictionary->clean) < 0)
 		keep_error(dictionary, strbuf_error(&dictionary->clean));
-	return strbuf_str(&dictionary->clean);
+	return clean;
 }
 
 uint32_t dictionary_add_string(struct dictionary *dictionary, const char *text)

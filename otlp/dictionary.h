@@ -45,7 +45,7 @@ struct dictionary_rows {
 struct dictionary {
 	struct intern strings; /* number 0 is "" here too */
 	struct dictionary_rows tables[DICTIONARY_NR_TABLES]; /* all but DICTIONARY_STRING */
-	struct strbuf clean; /* scratch for strings that are no UTF-8 */
+	struct strbuf clean; /* scratch for strings that are not printable */
 	int error;
 };
 
@@ -54,7 +54,7 @@ struct dictionary {
 int dictionary_init(struct dictionary *dictionary, size_t max_bytes) must_check;
 void dictionary_done(struct dictionary *dictionary);
 
-/* The number of a string, made valid UTF-8. */
+/* The number of a string, made printable. */
 uint32_t dictionary_add_string(struct dictionary *dictionary, const char *text);
 
 /* The number of the element whose message is in `message`; not for strings. */

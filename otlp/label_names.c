@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp/label_names.h"
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -81,25 +82,6 @@ bool label_name_is_reserved(enum label_preset preset, const char *name)
 	       label_names_clash(preset, name, PYROSCOPE_SERVICE);
 }
 
-/* Copies what fits of whole characters. */
-static size_t copy_utf8(const char *text, char *clean, size_t max)
-{
-	size_t nr = 0;
-
-	while (*text) {
-		size_t len = utf8_char_len(text);
-		const char *from = len ? text : UTF8_REPLACEMENT;
-		size_t nr_bytes = len ? len : strlen(UTF8_REPLACEMENT);
-
-		if (nr + nr_bytes > max)
-			break;
-		memcpy(clean + nr, from, nr_bytes);
-		nr += nr_bytes;
-		text += len ? len : 1;
-	}
-	return nr;
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -136,10 +118,10 @@ static size_t copy_name(const char *text, char *clean, size_t max)
 void label_name_clean(enum label_preset preset, const char *name,
 		      char clean[static LABEL_NAME_MAX + 1])
 {
-	size_t nr = preset == LABELS_PYROSCOPE ? copy_name(name, clean, LABEL_NAME_MAX)
-					       : copy_utf8(name, clean, LABEL_NAME_MAX);
-
-	clean[nr] = '\0';
+	if (preset == LABELS_PYROSCOPE)
+		clean[copy_name(name, clean, LABEL_NAME_MAX)] = '\0';
+	else
+		printable_copy(clean, LABEL_NAME_MAX + 1, name);
 }
 
 void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
@@ -159,5 +141,5 @@ void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
 
 void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1])
 {
-	clean[copy_utf8(value, clean, LABEL_VALUE_MAX)] = '\0';
+	printable_copy(clean, LABEL_VALUE_MAX + 1, value);
 }

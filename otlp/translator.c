@@ -26,9 +26,9 @@
 #include "otlp/translator.h"
 
 #include "base/pb.h"
+#include "base/printable.h"
 #include "otlp/otlp_fields.h"
 #include "otlp/packed.h"
-#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static uint32_t add_text_attribute(struct translator *translator, const char *ke
 	pb_uint(message, KEY_VALUE_AND_UNIT_KEY, key_index);
 	size_t any = pb_begin(message, KEY_VALUE_AND_UNIT_VALUE);
 	size_t text = pb_begin(message, ANY_VALUE_STRING);
-	utf8_append(message, value);
+	printable_append(message, value);
 	pb_end(message, text);
 	pb_end(message, any);
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);

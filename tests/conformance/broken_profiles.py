@@ -194,6 +194,11 @@ def payload_cases():
     def _no_value(pprof):
         pprof.sample[0].ClearField("value")
 
+    @pprof_case("printable", PAYLOAD + ".string_table[5]")
+    def _control_character(pprof):
+        pprof.string_table.append("a\x1b[2J")
+        pprof.function[0].filename = 5
+
     @pprof_case("payload-time")
     def _later(pprof):
         pprof.time_nanos += 1

@@ -38,6 +38,23 @@ def wire_cases():
         return request.SerializeToString().replace(b"web-0", b"web\xe9\x30")
 
 
+def text_cases():
+    for value in ("web\x1b[2J", "web\nlevel=error", "web\x9b2J", "web\u202etxt"):
+        sets("printable", RESOURCE + "[1].value.string_value",
+             lambda request: resource_attribute(request).value, "string_value", value)
+    sets("printable", RESOURCE + "[1].key", resource_attribute, "key", "k8s\tpod")
+    sets("printable", "dictionary.attribute_table[3].value.string_value",
+         lambda request: row("attribute_table", 3)(request).value, "string_value", "web\x7f")
+
+    @case("printable", SCOPE + ".attributes[0].key")
+    def _of_a_scope(request):
+        of_scope(request).scope.attributes.add(key="\u2028").value.string_value = "x"
+
+    @case("printable", "dictionary.string_table[3]")
+    def _name(request):
+        request.dictionary.string_table[3] += "\u2067"
+
+
 def table_cases():
     clears("dictionary", "dictionary", request_itself, "dictionary")
     clears("zero", "dictionary.link_table",
@@ -300,6 +317,6 @@ def name_cases():
 
 
 def add_cases():
-    for add in (wire_cases, table_cases, range_cases, duplicate_cases, orphan_cases,
+    for add in (wire_cases, text_cases, table_cases, range_cases, duplicate_cases, orphan_cases,
                 attribute_cases, inline_cases, code_cases):
         add()

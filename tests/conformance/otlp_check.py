@@ -15,6 +15,7 @@ import sys
 import dictionary_rules
 import profile_rules
 import schema
+import text_rules
 import wire
 from rules import Options, Report
 
@@ -57,6 +58,7 @@ def check_request(request, options, report):
     rules = dictionary_rules.DictionaryRules(dictionary)
     rules.check()
     profile_rules.ProfileRules(request, dictionary, options).check()
+    text_rules.check_request(request, report)
     rules.check_duplicates()
     rules.check_orphans()
 

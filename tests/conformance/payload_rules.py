@@ -3,6 +3,7 @@
 import collections
 import zlib
 
+import text_rules
 from pprof_file import PprofFile, element
 
 FORMATS = {"jfr", "pprof", "linux_perf"}
@@ -35,6 +36,8 @@ def check_pprof(profile, path, dictionary):
     except (ValueError, LookupError, OSError, EOFError, zlib.error) as error:
         report.add("payload-decodes", path, f"{type(error).__name__}: {error}")
         return
+    for i, text in enumerate(pprof.strings):
+        text_rules.check(text, f"{path}.string_table[{i}]", report)
     period = (pprof.message.time_nanos, pprof.message.duration_nanos, pprof.message.period)
     wanted = (profile.time_unix_nano, profile.duration_nano, profile.period)
     report.expect(period == wanted, "payload-time", path,

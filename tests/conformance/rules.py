@@ -7,6 +7,7 @@ RULES = {
     "decodes": "the body is an ExportProfilesServiceRequest",
     "known-fields": "the body has no field that OTLP does not have",
     "utf-8": "texts are UTF-8",
+    "printable": "ours: no text has characters that control what is around it",
     "dictionary": "there is a dictionary",
     "zero": "element 0 of each table is there and empty",
     "range": "indices lead into their table",

@@ -4,7 +4,7 @@
 #include "otlp/grpc_answer.h"
 
 #include "base/clock.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	grpc_answer_judge(&answer, &delivery);
 
 	if (!memchr(delivery.message, '\0', sizeof(delivery.message)) ||
-	    !utf8_is_valid(delivery.message) || strpbrk(delivery.message, "\r\n\x1b"))
+	    !printable_holds(delivery.message))
 		abort();
 	if (delivery.retry_after_ns > DELIVERY_WAIT_MAX_S * NSEC_PER_SEC)
 		abort();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp/delivery.h"
 
-#include "base/err.h"
-#include "unit.h"
+#include "hostile_names.h"
 
 #include <string.h>
 
@@ -23,12 +22,12 @@ static void a_message_is_one_printable_line(void **state)
 		{ "", BYTES("too deep"), "too deep" },
 		{ "", BYTES("\n\n first \r\nsecond"), "first " },
 		{ "", BYTES("занят 忙"), "занят 忙" },
-		{ "", BYTES("a\tb\x1b[2Jc\x7f"), "a?b?[2Jc?" },
+		{ "", BYTES("a\tb\x1b[2Jc\x7f"), "a\\x09b\\x1b[2Jc\\x7f" },
 		{ "",
 		  BYTES("a\xc2\x9b"
 			"2Jb\xc2\xa0"),
-		  "a?2Jb\xc2\xa0" },
-		{ "", BYTES("a\xff\xc3z\xe2\x82"), "a??z??" },
+		  "a\\xc2\\x9b2Jb\xc2\xa0" },
+		{ "", BYTES("a\xff\xc3z\xe2\x82"), "a\\xff\\xc3z\\xe2\\x82" },
 		{ "", BYTES("ends\0here"), "ends" },
 	};
 	(void)state;
@@ -59,6 +58,18 @@ static void a_long_message_is_cut_between_characters(void **state)
 	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 1);
 }
 
+static void any_words_leave_printable(void **state)
+{
+	struct delivery delivery;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		delivery_say(&delivery, "status", hostile_names[i].name,
+			     strlen(hostile_names[i].name));
+		assert_printable(delivery.message, strlen(delivery.message), false);
+	}
+}
+
 static void nothing_said_is_no_message(void **state)
 {
 	struct delivery delivery;
@@ -73,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_one_printable_line),
 		cmocka_unit_test(a_long_message_is_cut_between_characters),
+		cmocka_unit_test(any_words_leave_printable),
 		cmocka_unit_test(nothing_said_is_no_message),
 	};
 

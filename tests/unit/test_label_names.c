@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp/label_names.h"
 
-#include "base/utf8.h"
-#include "unit.h"
+#include "hostile_names.h"
 
 #include <string.h>
 
@@ -36,15 +35,14 @@ static void names_for_pyroscope_have_its_characters(void **state)
 	}
 }
 
-static void other_names_only_become_utf8(void **state)
+static void other_names_only_become_printable(void **state)
 {
 	static const struct {
 		const char *name;
 		const char *expected;
 	} cases[] = {
-		{ "a b/c-1", "a b/c-1" },   { "__name__", "__name__" },
-		{ "\xd0\xba", "\xd0\xba" }, { "a\xff", "a\xef\xbf\xbd" },
-		{ "\xc3", "\xef\xbf\xbd" },
+		{ "a b/c-1", "a b/c-1" }, { "__name__", "__name__" }, { "\xd0\xba", "\xd0\xba" },
+		{ "a\xff", "a\\xff" },	  { "\xc3", "\\xc3" },
 	};
 	char clean[LABEL_NAME_MAX + 1];
 	(void)state;
@@ -83,7 +81,23 @@ static void long_texts_are_cut_between_characters(void **state)
 	overwrite(text + LABEL_NAME_MAX - 3, "\xf0\x9f\x90\x9d");
 	label_name_clean(LABELS_STANDARD, text, name);
 	assert_int_equal(strlen(name), LABEL_NAME_MAX - 3);
-	assert_true(utf8_is_valid(name));
+	assert_printable(name, strlen(name), false);
+}
+
+static void any_text_leaves_printable(void **state)
+{
+	char name[LABEL_NAME_MAX + 1];
+	char value[LABEL_VALUE_MAX + 1];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		label_name_clean(LABELS_STANDARD, hostile_names[i].name, name);
+		assert_string_equal(name, hostile_names[i].printable);
+		label_value_clean(hostile_names[i].name, value);
+		assert_string_equal(value, hostile_names[i].printable);
+		label_name_clean(LABELS_PYROSCOPE, hostile_names[i].name, name);
+		assert_printable(name, strlen(name), false);
+	}
 }
 
 static void a_star_matches_any_end(void **state)
@@ -128,8 +142,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_for_pyroscope_have_its_characters),
-		cmocka_unit_test(other_names_only_become_utf8),
+		cmocka_unit_test(other_names_only_become_printable),
 		cmocka_unit_test(long_texts_are_cut_between_characters),
+		cmocka_unit_test(any_text_leaves_printable),
 		cmocka_unit_test(a_star_matches_any_end),
 		cmocka_unit_test(dots_are_underscores_to_old_pyroscopes_only),
 		cmocka_unit_test(what_says_who_it_is_ranks_first),

@@ -5,8 +5,8 @@
 #include "profile/pprof.h"
 #include "tests/oracle/otlp_sample.h"
 #include "tests/oracle/otlp_text.h"
+#include "hostile_names.h"
 #include "torture.h"
-#include "unit.h"
 
 #include <string.h>
 
@@ -170,7 +170,7 @@ static void inlined_functions_are_lines_of_one_frame(void **state)
 	(void)state;
 
 	assert_frame((struct otlp_frame){ NULL, NULL, FRAME_RUST, "/x", "ab", 1, lines },
-		     "push(vec.h:12):15<[unknown]<main(\xef\xbf\xbd.c:0):41[rust]");
+		     "push(vec.h:12):15<[unknown]<main(\\xff.c:0):41[rust]");
 }
 
 static void places_of_one_source_line_become_one_sample(void **state)
@@ -200,7 +200,7 @@ static void every_frame_has_a_name_of_valid_characters(void **state)
 	assert_frame((struct otlp_frame){ "", NULL, FRAME_NATIVE, NULL, NULL, 0, NULL },
 		     "[unknown][native]");
 	assert_frame((struct otlp_frame){ "a\xff", "a\xff", FRAME_NATIVE, NULL, NULL, 0, NULL },
-		     "a\xef\xbf\xbd[native]");
+		     "a\\xff[native]");
 }
 
 static void a_sample_without_frames_has_one(void **state)
@@ -213,17 +213,42 @@ static void a_sample_without_frames_has_one(void **state)
 
 static void names_that_become_equal_become_one_sample(void **state)
 {
-	static const struct otlp_frame first[] = { NATIVE("a\xff") };
-	static const struct otlp_frame second[] = { NATIVE("a\xfe") };
+	static const struct otlp_frame first[] = { NATIVE("a\n") };
+	static const struct otlp_frame second[] = { NATIVE("a\\x0a") };
 	static const struct otlp_sample samples[] = {
 		{ NULL, 0, first, 1, "t\xff", { .count = 1 } },
-		{ NULL, 0, second, 1, "t\xfe", { .count = 2 } },
+		{ NULL, 0, second, 1, "t\\xff", { .count = 2 } },
 	};
 	(void)state;
 
-	assert_text(
-		samples, array_len(samples),
-		"{} thread.name=t\xef\xbf\xbd cpu.logical_number=0: a\xef\xbf\xbd[native] = 3\n");
+	assert_text(samples, array_len(samples),
+		    "{} thread.name=t\\xff cpu.logical_number=0: a\\x0a[native] = 3\n");
+}
+
+static void any_name_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		const char *name = hostile_names[i].name;
+		const char *printable = hostile_names[i].printable;
+		const struct attribute attribute = { name, name };
+		const struct otlp_line lines[] = { { name, name, 1, 2 }, { 0 } };
+		const struct otlp_frame frames[] = {
+			{ NULL, NULL, FRAME_NATIVE, NULL, NULL, 1, lines },
+			{ name, NULL, FRAME_NATIVE, name, "ab", 5, NULL },
+		};
+		const struct otlp_sample sample = { &attribute,	       1,    frames,
+						    array_len(frames), name, { .count = 1 } };
+		char expected[512];
+
+		snprintf(expected, sizeof(expected),
+			 "{%s=%s} thread.name=%s cpu.logical_number=0: "
+			 "%s(%s:1):2[native] %s[native @5 %s ab] = 1\n",
+			 printable, printable, printable, printable, printable, printable,
+			 printable);
+		assert_text(&sample, 1, expected);
+		assert_printable(expected, strlen(expected), true);
+	}
 }
 
 static size_t count_frames(const char *text)
@@ -527,6 +552,7 @@ int main(void)
 		cmocka_unit_test(places_of_one_source_line_become_one_sample),
 		cmocka_unit_test(every_frame_has_a_name_of_valid_characters),
 		cmocka_unit_test(a_sample_without_frames_has_one),
+		cmocka_unit_test(any_name_leaves_printable),
 		cmocka_unit_test(names_that_become_equal_become_one_sample),
 		cmocka_unit_test(deep_stacks_are_cut_at_the_root),
 		cmocka_unit_test(resources_that_leave_alike_are_one_profile),

@@ -5,10 +5,11 @@
 #include "base/pb_reader.h"
 #include "profile/pprof.h"
 #include "tests/oracle/otlp_sample.h"
+#include "hostile_names.h"
 #include "torture.h"
-#include "unit.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PLENTY_BYTES (1 << 20)
@@ -122,6 +123,28 @@ static void names_are_made_legal_with_any_preset(void **state)
 	assert_labels(series_of(&body, 1),
 		      "__name__=process_cpu\nservice_name=web\nk8s_pod_name=web-0\n_1st=3\n"
 		      "service_name_2=x\n_name__=y\nk8s_pod_label_a_b=1\nk8s_pod_label_a_b_2=2\n");
+}
+
+static void any_label_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		const char *name = hostile_names[i].name;
+		const struct attribute labels[] = { { "service.name", name }, { "k", name } };
+		const struct otlp_sample sample = { labels, array_len(labels), main_only, 1,
+						    name,   { .count = 1 } };
+		_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(&sample, 1);
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
+		struct encode_result result;
+		char expected[256];
+
+		assert_non_null(profile);
+		encode(profile, OTLP_PYROSCOPE, &body, &result);
+		snprintf(expected, sizeof(expected),
+			 "__name__=process_cpu\nservice_name=%s\nk=%s\n",
+			 hostile_names[i].printable, hostile_names[i].printable);
+		assert_labels(series_of(&body, 0), expected);
+	}
 }
 
 static void a_series_has_the_bare_pprof_of_its_samples(void **state)
@@ -240,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_series_has_the_labels_of_its_resource),
 		cmocka_unit_test(names_are_made_legal_with_any_preset),
+		cmocka_unit_test(any_label_leaves_printable),
 		cmocka_unit_test(a_series_has_the_bare_pprof_of_its_samples),
 		cmocka_unit_test(an_id_is_a_uuid),
 		cmocka_unit_test(types_have_their_families),
