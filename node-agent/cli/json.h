@@ -5,8 +5,8 @@
 
 #include "base/strbuf.h"
 
-/* Appends `text` as a JSON string with its quotes (RFC 8259, section 7). Bytes that are not UTF-8 become
- * U+FFFD. */
+/* Appends the printable form of `text` (base/printable.h) as a JSON string with its quotes (RFC 8259, section 7). The
+ * backslash of an escape is a backslash of the text: who decodes the string reads "\x1b". */
 void json_append_string(struct strbuf *out, const char *text);
 
 #endif

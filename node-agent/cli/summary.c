@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "base/printable.h"
 #include "cli/copy_hint.h"
 #include "cli/ranking.h"
 #include "cli/text.h"
@@ -195,7 +196,7 @@ static bool append_files(const struct summary *summary, struct strbuf *out)
 			strbuf_append_str(out, "  ");
 		else
 			strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "written");
-		strbuf_append_str(out, summary->files[i]);
+		printable_append(out, summary->files[i]);
 		has_files = true;
 	}
 	if (has_files)

@@ -2,7 +2,7 @@
 #include "cli/text.h"
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,25 +41,6 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-/* C0 and C1 control characters and DEL. */
-static bool is_control(const char *text)
-{
-	unsigned char c = (unsigned char)*text;
-
-	return c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0);
-}
-
-static void append_harmless(struct strbuf *out, const char *text)
-{
-	while (*text) {
-		size_t len = utf8_char_len(text);
-		bool is_shown = len > 0 && !is_control(text);
-
-		strbuf_append(out, is_shown ? text : "?", is_shown ? len : 1);
-		text += len > 0 ? len : 1;
-	}
-}
-
 /* Where the character in that column starts. */
 static const char *at_column(const char *text, size_t column)
 {
@@ -76,8 +57,7 @@ void text_append_name(struct strbuf *out, const char *text, size_t columns, enum
 {
 	_cleanup_(strbuf_done) struct strbuf name = strbuf_with_max(NAME_MAX_BYTES);
 
-	append_harmless(&name, text);
-	const char *clean = strbuf_str(&name);
+	const char *clean = printable_text(text, &name);
 	size_t have = text_columns(clean);
 	if (have <= columns || columns < 3) {
 		strbuf_append_str(out, clean);

@@ -20,8 +20,8 @@ size_t text_columns(const char *text);
 
 enum elide { ELIDE_LEFT, ELIDE_MIDDLE };
 
-/* Appends `text` in at most `columns` columns, with "…" where something was cut out. Control characters
- * and bytes that are not UTF-8 become "?": a process may call itself by an escape sequence. */
+/* Appends `text` in at most `columns` columns, with "…" where something was cut out. The text
+ * is made printable first: a process may call itself by an escape sequence. */
 void text_append_name(struct strbuf *out, const char *text, size_t columns, enum elide elide);
 
 /* Appends a word as a shell takes it: in single quotes when it needs them. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "base/printable.h"
 
 #include <string.h>
 
@@ -19,17 +20,16 @@ static bool has_version(const char *bytes, size_t len)
 	       bytes[7] >= '0' && bytes[7] <= '9' && bytes[8] == ' ';
 }
 
-/* Its first line, without what a terminal might take for more than text. */
+/* Its first line, made printable. */
 static void copy_line(const char *body, size_t len, char text[static HEALTH_TEXT_BYTES])
 {
+	char line[HEALTH_TEXT_BYTES];
 	size_t i = 0;
 
-	for (; i < len && i < HEALTH_TEXT_BYTES - 1 && !strchr("\r\n", body[i]); i++) {
-		text[i] = body[i];
-		if (text[i] < ' ' || text[i] >= 0x7f)
-			text[i] = '?';
-	}
-	text[i] = '\0';
+	for (; i < len && i < sizeof(line) - 1 && !strchr("\r\n", body[i]); i++)
+		line[i] = body[i];
+	line[i] = '\0';
+	printable_copy(text, HEALTH_TEXT_BYTES, line);
 }
 
 int health_answer_parse(const char *bytes, size_t len, struct health_answer *ret_answer)

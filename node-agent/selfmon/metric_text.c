@@ -2,34 +2,15 @@
 #include "selfmon/metric_text.h"
 
 #include "base/clock.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-/* A newline and the characters of `special` go behind a backslash; bytes that are not UTF-8 are replaced. */
-static void append_escaped(struct strbuf *out, const char *text, const char *special)
-{
-	while (*text) {
-		size_t len = utf8_char_len(text);
-
-		if (len == 0)
-			strbuf_append_str(out, UTF8_REPLACEMENT);
-		else if (*text == '\n')
-			strbuf_append_str(out, "\\n");
-		else if (strchr(special, *text))
-			strbuf_appendf(out, "\\%c", *text);
-		else
-			strbuf_append(out, text, len);
-		text += len > 0 ? len : 1;
-	}
-}
 
 void metric_text_head(struct strbuf *out, const char *family, enum metric_type type,
 		      const char *help)
 {
 	strbuf_appendf(out, "# HELP %s ", family);
-	append_escaped(out, help, "\\");
+	printable_append_quoted(out, help, "\\");
 	strbuf_appendf(out, "\n# TYPE %s %s\n", family,
 		       type == METRIC_COUNTER ? "counter" : "gauge");
 }
@@ -40,7 +21,7 @@ static void append_series(struct strbuf *out, const struct metric_series *series
 	if (!series->label)
 		return;
 	strbuf_appendf(out, "{%s=\"", series->label);
-	append_escaped(out, series->label_value, "\\\"");
+	printable_append_quoted(out, series->label_value, "\\\"");
 	strbuf_append_str(out, "\"}");
 }
 

@@ -4,7 +4,9 @@
  *	# HELP flamelet_samples_dropped_total Samples that were lost, by reason.
  *	# TYPE flamelet_samples_dropped_total counter
  *	flamelet_samples_dropped_total{reason="ring_full"} 4
- */
+ *
+ * Texts are made printable (base/printable.h); then a backslash goes before backslashes and, in values of labels, before
+ * quotes. */
 #ifndef SELFMON_METRIC_TEXT_H
 #define SELFMON_METRIC_TEXT_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "selfmon/health_client.h"
 
+#include "base/printable.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (health_answer_parse((const char *)data, size, &answer) < 0)
 		return 0;
-	for (const char *c = answer.text; *c; c++)
-		if (*c < ' ' || *c >= 0x7f)
-			abort();
-	if (answer.status > 999 || strlen(answer.text) >= HEALTH_TEXT_BYTES)
+	if (answer.status > 999 || strlen(answer.text) >= HEALTH_TEXT_BYTES ||
+	    !printable_holds(answer.text))
 		abort();
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "remove_tree.h"
 #include "tests/standin/kubelet_standin.h"
 #include "tests/standin/standin.h"
-#include "unit.h"
+#include "hostile_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -396,7 +396,7 @@ static void the_report_is_text_for_people(void **state)
 	doctor_report_add(&report, FINDING_WARN, "cgroups", "mount it", "bad\nname");
 	doctor_report_append_text(&report, &out);
 	assert_string_equal(strbuf_str(&out), "ok    kernel               6.1\n"
-					      "warn  cgroups              bad?name\n"
+					      "warn  cgroups              bad\\x0aname\n"
 					      "                           → mount it\n"
 					      "0 failed, 1 warnings\n");
 }
@@ -433,16 +433,16 @@ static void a_report_has_an_end(void **state)
 	assert_in_range(report.nr_findings, 10, 100);
 }
 
-static void json_strings_are_escaped_and_utf8(void **state)
+static void json_strings_are_escaped_and_printable(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "", "\"\"" },
 		{ "plain ä", "\"plain ä\"" },
 		{ "\"\\/", "\"\\\"\\\\/\"" },
-		{ "\n\t\001", "\"\\u000a\\u0009\\u0001\"" },
-		{ "\xff", "\"\xef\xbf\xbd\"" },
-		{ "\xc3", "\"\xef\xbf\xbd\"" },
-		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ "\n\t\001", "\"\\\\x0a\\\\x09\\\\x01\"" },
+		{ "\xff", "\"\\\\xff\"" },
+		{ "\xc3", "\"\\\\xc3\"" },
+		{ "\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\"" },
 	};
 	(void)state;
 
@@ -451,6 +451,23 @@ static void json_strings_are_escaped_and_utf8(void **state)
 
 		json_append_string(&out, cases[i][0]);
 		assert_string_equal(strbuf_str(&out), cases[i][1]);
+	}
+}
+
+static void any_detail_is_reported_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4096);
+		_cleanup_(strbuf_done) struct strbuf json = strbuf_with_max(4096);
+		const char *name = hostile_names[i].name;
+
+		doctor_report_add(&report, FINDING_WARN, "kernel", name, "%s", name);
+		doctor_report_append_text(&report, &text);
+		doctor_report_append_json(&report, &json);
+		assert_printable(text.data, text.len, true);
+		assert_printable(json.data, json.len, true);
 	}
 }
 
@@ -475,7 +492,8 @@ int main(void)
 		cmocka_unit_test(the_report_is_text_for_people),
 		cmocka_unit_test(the_report_is_json_for_scripts),
 		cmocka_unit_test(a_report_has_an_end),
-		cmocka_unit_test(json_strings_are_escaped_and_utf8),
+		cmocka_unit_test(json_strings_are_escaped_and_printable),
+		cmocka_unit_test(any_detail_is_reported_printable),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -31,7 +31,8 @@ static void the_first_line_and_the_status_are_taken(void **state)
 		{ "HTTP/1.1 200 OK\r\nA: b\r\n", 200, "" },
 		{ "HTTP/1.1 200 OK\n\nok\n", 200, "" },
 		{ "HTTP/1.1 200", 200, "" },
-		{ "HTTP/1.9 999 \r\n\r\na\x1b[31m\tb\x7f\xc3\xa9\n", 999, "a?[31m?b???" },
+		{ "HTTP/1.9 999 \r\n\r\na\x1b[31m\tb\x7f\xc3\xa9\n", 999,
+		  "a\\x1b[31m\\x09b\\x7f\xc3\xa9" },
 		{ "HTTP/1.1 200 OK\r\n\r\n" X50 X50 X50 X50 X50 X50, 200,
 		  X50 X50 X50 X50 X50 "xxxxx" },
 	};

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 
-#include "unit.h"
+#include "hostile_names.h"
 
 #define MAX_BYTES 4096
 
@@ -47,11 +47,11 @@ static void odd_characters_cannot_end_a_text(void **state)
 		const char *text;
 	} cases[] = {
 		{ "", "m{l=\"\"} 1\n" },
-		{ "a\"} 2\nx 3", "m{l=\"a\\\"} 2\\nx 3\"} 1\n" },
+		{ "a\"} 2\nx 3", "m{l=\"a\\\"} 2\\\\x0ax 3\"} 1\n" },
 		{ "back\\slash", "m{l=\"back\\\\slash\"} 1\n" },
 		{ "\xc3\xa4", "m{l=\"\xc3\xa4\"} 1\n" },
-		{ "cut \xc3", "m{l=\"cut \xef\xbf\xbd\"} 1\n" },
-		{ "\xff\"", "m{l=\"\xef\xbf\xbd\\\"\"} 1\n" },
+		{ "cut \xc3", "m{l=\"cut \\\\xc3\"} 1\n" },
+		{ "\xff\"", "m{l=\"\\\\xff\\\"\"} 1\n" },
 	};
 	(void)state;
 
@@ -71,7 +71,20 @@ static void a_help_is_one_line(void **state)
 
 	metric_text_head(&text, "m", METRIC_GAUGE, "A \"word\",\na \\ and \xff.");
 	assert_string_equal(strbuf_str(&text),
-			    "# HELP m A \"word\",\\na \\\\ and \xef\xbf\xbd.\n# TYPE m gauge\n");
+			    "# HELP m A \"word\",\\\\x0aa \\\\ and \\\\xff.\n# TYPE m gauge\n");
+}
+
+static void any_text_leaves_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
+		const struct metric_series series = { "m", "l", hostile_names[i].name };
+
+		metric_text_head(&text, "m", METRIC_GAUGE, hostile_names[i].name);
+		metric_text_count(&text, &series, 1);
+		assert_printable(text.data, text.len, true);
+	}
 }
 
 int main(void)
@@ -81,6 +94,7 @@ int main(void)
 		cmocka_unit_test(times_are_exact_seconds),
 		cmocka_unit_test(odd_characters_cannot_end_a_text),
 		cmocka_unit_test(a_help_is_one_line),
+		cmocka_unit_test(any_text_leaves_printable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "cli/summary.h"
 #include "cli/text.h"
 #include "profile/builder.h"
-#include "unit.h"
+#include "hostile_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -247,7 +247,7 @@ static void long_and_hostile_names_stay_on_their_line(void **state)
 	(void)state;
 
 	expect_summary(&summary, "1 samples: 0.0 s of CPU time in 0.0 s on 1 CPUs, lost 0\n"
-				 "CPU time of     100.0 %  ?[2Jevil? (host)\n"
+				 "CPU time of     100.0 %  \\x1b[2Jevil\\x0a (host)\n"
 				 "functions, self 100.0 %  std::vector<std::…k(unsigned long&)\n");
 }
 
@@ -308,15 +308,15 @@ static void names_are_cut_by_characters_and_made_harmless(void **state)
 		{ "äöüßéè", 6, ELIDE_MIDDLE, "äöüßéè" },
 		{ "äöüßéè", 5, ELIDE_MIDDLE, "äö…éè" },
 		{ "", 5, ELIDE_LEFT, "" },
-		{ "a\tb\033c\x7f", 10, ELIDE_LEFT, "a?b?c?" },
+		{ "a\tb\033c\x7f", 20, ELIDE_LEFT, "a\\x09b\\x1bc\\x7f" },
 		{ "\xc2\x9b"
 		  "31m",
-		  10, ELIDE_LEFT, "?31m" },
-		{ "\xff\xc3", 10, ELIDE_LEFT, "??" },
-		{ "\xc0\xaf", 10, ELIDE_LEFT, "??" },
-		{ "\xed\xa0\x80", 10, ELIDE_LEFT, "???" },
-		{ "\xf4\x90\x80\x80", 10, ELIDE_LEFT, "????" },
-		{ "\xe2\x80", 10, ELIDE_LEFT, "??" },
+		  20, ELIDE_LEFT, "\\xc2\\x9b31m" },
+		{ "\xff\xc3", 10, ELIDE_LEFT, "\\xff\\xc3" },
+		{ "\xc0\xaf", 10, ELIDE_LEFT, "\\xc0\\xaf" },
+		{ "\xed\xa0\x80", 12, ELIDE_LEFT, "\\xed\\xa0\\x80" },
+		{ "\xf4\x90\x80\x80", 10, ELIDE_LEFT, "…0\\x80\\x80" },
+		{ "\xe2\x80", 7, ELIDE_MIDDLE, "\\xe…x80" },
 	};
 	(void)state;
 
@@ -325,6 +325,20 @@ static void names_are_cut_by_characters_and_made_harmless(void **state)
 
 		text_append_name(&out, cases[i].name, cases[i].columns, cases[i].elide);
 		assert_string_equal(strbuf_str(&out), cases[i].shown);
+	}
+}
+
+static void any_name_is_shown_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(hostile_names); i++) {
+		for (size_t columns = 3; columns < 40; columns++) {
+			_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1000);
+
+			text_append_name(&out, hostile_names[i].name, columns, ELIDE_MIDDLE);
+			assert_printable(out.data, out.len, false);
+			assert_true(text_columns(out.data) <= columns);
+		}
 	}
 }
 
@@ -362,6 +376,7 @@ int main(void)
 		cmocka_unit_test(long_and_hostile_names_stay_on_their_line),
 		cmocka_unit_test(the_line_that_fetches_files_comes_from_the_ssh_connection),
 		cmocka_unit_test(names_are_cut_by_characters_and_made_harmless),
+		cmocka_unit_test(any_name_is_shown_printable),
 		cmocka_unit_test(counts_are_grouped_by_thousands),
 	};
 
