@@ -23,7 +23,7 @@
 #include "k8s/cgroup_service.h"
 
 #include "base/err.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "k8s/span.h"
 
 #include <stdint.h>
@@ -298,35 +298,6 @@ static void name_container(const struct cgroup_owner *owner, const char *runtime
 	append(name, span_of(owner->container_id, len == CONTAINER_ID_LEN ? SHORT_ID_LEN : len));
 }
 
-/* Bytes of the character at `text`; 0 when it is none, or one that controls a terminal. */
-static size_t printable_len(const char *text)
-{
-	unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
-	bool is_control = first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0);
-
-	return is_control ? 0 : utf8_char_len(text);
-}
-
-/* Copies as much as there is room for, "?" for each byte that cannot be shown. */
-static void copy_printable(const struct name *name, char ret_text[static CGROUP_SERVICE_MAX + 1])
-{
-	const char *from = name->text;
-	size_t nr = 0;
-
-	while (*from) {
-		size_t len = printable_len(from);
-		const char *shown = len > 0 ? from : "?";
-		size_t shown_len = len > 0 ? len : 1;
-
-		if (nr + shown_len > CGROUP_SERVICE_MAX)
-			break;
-		memcpy(ret_text + nr, shown, shown_len);
-		nr += shown_len;
-		from += shown_len;
-	}
-	ret_text[nr] = '\0';
-}
-
 /* What the directories say: a user, and a thing that has a name. */
 struct findings {
 	struct name user;
@@ -393,6 +364,6 @@ void cgroup_service_parse(const char *path, const struct cgroup_owner *owner,
 	if (name->len == 0)
 		append_str(name, "host");
 
-	copy_printable(name, ret_service->name);
+	printable_copy(ret_service->name, sizeof(ret_service->name), name->text);
 	ret_service->runtime = findings.runtime;
 }

@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/bearer_token.h"
+#include "base/printable.h"
 #include "k8s/kubelet_endpoint.h"
 #include "k8s/kubelet_refusal.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -133,17 +133,16 @@ void kubelet_free(struct kubelet *kubelet)
 }
 
 /* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end up on
- * terminals: what is not printable ASCII is not repeated. */
+ * terminals, so it is made printable. */
 static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char *format, ...)
 {
+	char text[ERROR_MAX];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(kubelet->error, sizeof(kubelet->error), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (char *c = kubelet->error; *c; c++)
-		if (!isascii(*c) || !isprint(*c))
-			*c = '?';
+	printable_copy(kubelet->error, sizeof(kubelet->error), text);
 	return error;
 }
 

@@ -39,8 +39,8 @@ import threading
 import time
 
 FAULTS = (
-    "none", "401", "403", "403-old", "403-odd", "500", "redirect", "hang", "hang-middle", "drip",
-    "slow-chunks", "truncate", "null-items", "garbage", "html", "gzip", "huge", "endless",
+    "none", "401", "403", "403-old", "403-odd", "500", "500-odd", "redirect", "hang", "hang-middle",
+    "drip", "slow-chunks", "truncate", "null-items", "garbage", "html", "gzip", "huge", "endless",
     "headers", "too-long", "too-short",
 )
 CERTIFICATES = (
@@ -182,6 +182,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(404, [b"404 page not found\n"], "text/plain; charset=utf-8")
         elif fault == "500":
             self.answer(500, [b"Internal Error: context deadline exceeded\n"], "text/plain")
+        elif fault == "500-odd":
+            self.answer(500, [b"\x1b[31m\x9b\xc2\x9b\xe2\x80\xae\xff\tcaf\xc3\xa9\r\nlevel=error\n"], "text/plain")
         elif fault == "redirect":
             self.answer(302, [], headers={"Location": "/pods?again"})
         elif fault == "hang":

@@ -6,13 +6,12 @@
 #include "k8s/pod_list.h"
 #include "tests/standin/kubelet_standin.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "hostile_names.h"
 
 #define PODS_FILE FIXTURES_DIR "/kubelet/big.json"
 #define NR_PODS 102
@@ -67,8 +66,7 @@ static const struct pod_list_opts list_opts = { .max_bytes = 1 << 20 };
 /* The sentence is one line of a log and of a terminal. */
 static void assert_sentence(const char *sentence, const char *words)
 {
-	for (const char *c = sentence; *c; c++)
-		assert_true(isascii(*c) && isprint(*c));
+	assert_printable(sentence, strlen(sentence), false);
 	if (!strstr(sentence, words))
 		fail_msg("\"%s\" does not speak of \"%s\"", sentence, words);
 }
@@ -132,6 +130,8 @@ static void every_fault_has_its_error_and_remedy(void **state)
 		  "prof:agent: - apiGroups: [\"\"] resources: [\"nodes/proxy\"]" },
 		{ "403-odd", -EPERM, 403, "bound to the agent's service account: - apiGroups" },
 		{ "500", -EBADMSG, 500, "status 500: Internal Error" },
+		{ "500-odd", -EBADMSG, 500,
+		  "status 500: \\x1b[31m\\x9b\\xc2\\x9b\\xe2\\x80\\xae\\xff\\x09caf\xc3\xa9" },
 		{ "redirect", -EBADMSG, 302, "status 302" },
 		{ "hang", -ETIMEDOUT, 0, "within 1.0 s" },
 		{ "hang-middle", -ETIMEDOUT, 0, "within 1.0 s" },
