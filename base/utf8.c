@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
+#include "base/err.h"
+
 #include <stdint.h>
 
 /* Well-formed sequences by their first byte: Unicode 15.0, table 3-7. The second byte's range is
@@ -50,17 +52,4 @@ bool utf8_is_valid(const char *text)
 		text += len;
 	}
 	return true;
-}
-
-void utf8_append(struct strbuf *out, const char *text)
-{
-	while (*text) {
-		size_t len = utf8_char_len(text);
-
-		if (len > 0)
-			strbuf_append(out, text, len);
-		else
-			strbuf_append_str(out, UTF8_REPLACEMENT);
-		text += len > 0 ? len : 1;
-	}
 }
