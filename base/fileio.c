@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -48,11 +50,33 @@ int fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int write_in_place(const char *path, const void *data, size_t len)
+/* A pipe that poll() calls ready takes that much without blocking. */
+static ssize_t write_some(int fd, const char *from, size_t len)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = write(fd, from, len < PIPE_BUF ? len : PIPE_BUF);
 
-	return fd < 0 ? -errno : fd_write_all(fd, data, len);
+	return n < 0 ? -errno : n;
+}
+
+int fd_write_within(int fd, const void *data, size_t len, int idle_ms)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLOUT };
+	const char *from = data;
+
+	while (len > 0) {
+		int nr_ready = poll(&ready, 1, idle_ms);
+
+		if (nr_ready <= 0)
+			return nr_ready < 0 ? -errno : -ETIMEDOUT;
+		ssize_t n = write_some(fd, from, len);
+		if (n == -EAGAIN)
+			continue;
+		if (n < 0)
+			return (int)n;
+		from += n;
+		len -= (size_t)n;
+	}
+	return 0;
 }
 
 /* Fills and closes the temporary file; close() can be the call that reports a full disk. */
@@ -67,28 +91,57 @@ static int write_and_close(int fd, const void *data, size_t len)
 	return r;
 }
 
+/* The directory of a path, held open so that the name is looked up in the same one each time. */
+static int open_parent(const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *parent = slash ? strndup(path, (size_t)(slash - path) + 1)
+					    : strdup(".");
+
+	if (!parent)
+		return -ENOMEM;
+	int fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	*ret_name = slash ? slash + 1 : path;
+	return fd;
+}
+
+static int check_replaceable(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? 0 : -EEXIST;
+}
+
 int file_write_atomic(const char *path, const void *data, size_t len)
 {
 	_cleanup_(strbuf_done) struct strbuf temp = strbuf_with_max(4096);
-	struct stat st;
+	const char *name;
+	_cleanup_close_ int dir_fd = open_parent(path, &name);
 
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, data, len);
-
-	strbuf_appendf(&temp, "%s.tmp.%d", path, getpid());
+	int r = dir_fd < 0 ? dir_fd : check_replaceable(dir_fd, name);
+	if (r < 0)
+		return r;
+	strbuf_appendf(&temp, "%s.tmp.%d", name, getpid());
 	if (strbuf_error(&temp) < 0)
 		return -ENAMETOOLONG;
 	/* Left by a process of our pid that was killed: in a container the pid is always the same. */
-	unlink(temp.data);
-	int fd = open(temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	unlinkat(dir_fd, temp.data, 0);
+	int fd = openat(dir_fd, temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			0644);
 	if (fd < 0)
 		return -errno;
 
-	int r = write_and_close(fd, data, len);
-	if (r == 0 && rename(temp.data, path) < 0)
+	r = write_and_close(fd, data, len);
+	if (r == 0 && renameat(dir_fd, temp.data, dir_fd, name) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink(temp.data);
+		unlinkat(dir_fd, temp.data, 0);
 	return r;
 }
 

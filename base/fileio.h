@@ -14,14 +14,19 @@
  * else what open() and read() say. */
 int file_read_at(int dir_fd, const char *path, struct strbuf *buf) must_check;
 
-/* Writes a file so that it is there whole or not at all: into a temporary name beside it, then renamed.
- * "/dev/…" and other existing non-regular files are written in place. On failure the temporary file is
- * removed and an older file of that name is as it was. Errors: what open(), write(), fsync() and rename()
- * say. */
+/* Writes a regular file so that it is there whole or not at all: into a temporary name beside it, then renamed. A
+ * symbolic link of that name is replaced, not followed. On failure the temporary file is removed and an older file of
+ * that name is as it was. For files that a user names, who may mean a FIFO or a device, see base/output_file.h.
+ * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(), fsync() and rename() say. */
 int file_write_atomic(const char *path, const void *data, size_t len) must_check;
 
 /* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write() says. */
 int fd_write_all(int fd, const void *data, size_t len) must_check;
+
+/* The same for a reader who may never read: gives up when nothing was taken for `idle_ms` (-1: never), and at the first
+ * signal that a handler without SA_RESTART takes. The descriptor may be non-blocking. Errors: -ETIMEDOUT, -EINTR, what
+ * poll() and write() say. */
+int fd_write_within(int fd, const void *data, size_t len, int idle_ms) must_check;
 
 /* Reads exactly `len` bytes from a descriptor, restarting after short reads. Errors: -EBADMSG when it ends before; what
  * read() says. */

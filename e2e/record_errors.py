@@ -3,6 +3,7 @@
 takes the program and an empty directory, and returns what is wrong."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from xml.etree import ElementTree
 import host
 
 NOBODY = "65534"
+F_SETPIPE_SZ = 1031         # not in the fcntl module before Python 3.10
 ABSENT_PID = "4194303"      # the last possible one; nobody counts that far within a test
 
 
@@ -110,5 +112,91 @@ def interrupt(binary, directory):
     return []
 
 
+def plant(path, make):
+    """As another user does in a directory that all may write to."""
+    os.chmod(os.path.dirname(path), 0o1777)
+    make(path)
+    os.chown(path, int(NOBODY), int(NOBODY), follow_symlinks=False)
+
+
+def refused_at_once(binary, path, *patterns):
+    begin = time.monotonic()
+    outcome = record(binary, "record", "-d", "20", "-o", path)
+    faults = expect(outcome, (1,), re.escape(path), *patterns)
+    if time.monotonic() - begin > 10:
+        faults.append("it sampled before it looked at the file")
+    return faults
+
+
+def planted_fifo(binary, directory):
+    """It would hang until whoever planted it reads, and hand the profile over."""
+    path = f"{directory}/x.svg"
+    plant(path, os.mkfifo)
+    return refused_at_once(binary, path, r"is a FIFO that belongs to uid 65534", r"remove it")
+
+
+def planted_link(binary, directory):
+    """Also where fs.protected_symlinks is 0."""
+    path = f"{directory}/x.svg"
+    plant(path, lambda name: os.symlink("/dev/null", name))
+    return refused_at_once(binary, path, r"is a symbolic link that belongs to uid 65534", r"remove it")
+
+
+def fifo_without_reader(binary, directory):
+    path = f"{directory}/x.svg"
+    os.mkfifo(path)
+    with busy_machine():
+        outcome = record(binary, "record", "-d", "1", "-o", path)
+    return expect(outcome, (1,), re.escape(path), r"start its reader first")
+
+
+def fifo_with_reader(binary, directory):
+    path = f"{directory}/x.svg"
+    os.mkfifo(path)
+    with busy_machine(), open(f"{directory}/copy", "wb") as copy, \
+         subprocess.Popen(["cat", path], stdout=copy) as reader:
+        outcome = record(binary, "record", "-d", "1", "-o", path)
+        if outcome[0] != 0:
+            reader.kill()
+    ElementTree.parse(f"{directory}/copy")
+    return expect(outcome, (0,))
+
+
+@contextlib.contextmanager
+def idle_reader(path):
+    """Has a FIFO open and reads nothing; it holds less than a profile."""
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(fd, F_SETPIPE_SZ, 4096)
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def end_with_idle_reader(binary, directory, duration):
+    """The first SIGTERM ends it, whether it samples or writes by then."""
+    path = f"{directory}/x.svg"
+    with busy_machine(), idle_reader(path):
+        process = host.Process("flamelet", [binary, "record", "-d", duration, "-o", path],
+                               f"{directory}/log")
+        time.sleep(4)
+        begin = time.monotonic()
+        status = process.finish(20, signal.SIGTERM)
+    faults = expect((status, process.log()), (1,), re.escape(path))
+    if time.monotonic() - begin > 8:
+        faults.append(f"it ended {time.monotonic() - begin:.1f} s after SIGTERM")
+    return faults
+
+
+def terminated_while_sampling(binary, directory):
+    return end_with_idle_reader(binary, directory, "60")
+
+
+def terminated_while_writing(binary, directory):
+    return end_with_idle_reader(binary, directory, "1")
+
+
 CASES = (without_root, unwritable_output, disk_full, unknown_option, unknown_extension,
-         absent_process, interrupt)
+         absent_process, interrupt, planted_fifo, planted_link, fifo_without_reader, fifo_with_reader,
+         terminated_while_sampling, terminated_while_writing)

@@ -2,6 +2,7 @@
 /* flamelet record: samples for a while, then writes files and says whose CPU time it was. */
 #include "agent.h"
 #include "base/clock.h"
+#include "base/output_file.h"
 #include "child.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
@@ -11,12 +12,10 @@
 #include "profile/output.h"
 #include "signals.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -71,27 +70,19 @@ static int name_default_output(struct recording *recording)
 	return 0;
 }
 
+static void tell_unwritable(const char *path, int error, struct strbuf *message)
+{
+	strbuf_appendf(message, "cannot write %s: ", path);
+	output_file_explain(path, error, message);
+}
+
 /* Finds out before, not after ten seconds of sampling, that a file cannot be written. */
 static int check_output(const char *path, struct strbuf *message)
 {
-	_cleanup_free_ char *directory = strdup(path);
-	char *slash = directory ? strrchr(directory, '/') : NULL;
-	struct stat st;
+	int r = output_check(path);
 
-	if (!directory)
-		return -ENOMEM;
-	if (strcmp(path, "-") == 0)
-		return 0;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		errno = EISDIR;
-	else if (access(path, W_OK) == 0)
-		return 0;
-	if (slash)
-		slash[slash == directory] = '\0';
-	if (errno == ENOENT && access(slash ? directory : ".", W_OK) == 0)
-		return 0;
-	int r = -errno;
-	strbuf_appendf(message, "cannot write %s: %s", path, strerror(errno));
+	if (r < 0)
+		tell_unwritable(path, r, message);
 	return r;
 }
 
@@ -226,7 +217,11 @@ static int write_outputs(const struct recording *recording, const struct profile
 
 		int r = output_write(profile, path, &info);
 		if (r < 0) {
-			fprintf(stderr, "flamelet: cannot write %s: %s\n", path, strerror(-r));
+			_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(
+				MESSAGE_MAX_BYTES);
+
+			tell_unwritable(path, r, &message);
+			fprintf(stderr, "flamelet: %s\n", strbuf_str(&message));
 			result = r;
 		}
 	}

@@ -2,6 +2,7 @@
 #include "profile/output.h"
 
 #include "base/fileio.h"
+#include "base/output_file.h"
 #include "profile/folded.h"
 #include "profile/pprof.h"
 #include "profile/svg.h"
@@ -26,9 +27,14 @@ static bool ends_with(const char *text, const char *end)
 	return text_len >= end_len && strcmp(text + text_len - end_len, end) == 0;
 }
 
+static bool is_stdout(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 int output_format_of(const char *path, enum output_format *ret_format)
 {
-	if (strcmp(path, "-") == 0) {
+	if (is_stdout(path)) {
 		*ret_format = OUTPUT_FOLDED;
 		return 0;
 	}
@@ -71,7 +77,12 @@ int output_write(const struct profile *profile, const char *path, const struct o
 	r = output_encode(profile, format, info, &out);
 	if (r < 0)
 		return r;
-	if (strcmp(path, "-") == 0)
-		return fd_write_all(STDOUT_FILENO, out.data, out.len);
-	return file_write_atomic(path, out.data, out.len);
+	if (is_stdout(path)) /* a pager may take its time */
+		return fd_write_within(STDOUT_FILENO, out.data, out.len, -1);
+	return output_file_write(path, out.data, out.len);
+}
+
+int output_check(const char *path)
+{
+	return is_stdout(path) ? 0 : output_file_check(path);
 }

@@ -25,8 +25,13 @@ struct output_info {
 int output_encode(const struct profile *profile, enum output_format format,
 		  const struct output_info *info, struct strbuf *out) must_check;
 
-/* Encodes and writes a file, whole or not at all; "-" is standard output.
- * Errors: -EINVAL for the extension, else what the encoder and file_write_atomic() say. */
+/* Whether a file could be written now; "-" is standard output. Errors: those of output_file_check(), and
+ * output_file_explain() says what they mean. */
+int output_check(const char *path) must_check;
+
+/* Encodes and writes a file, whole or not at all unless it is written in place; "-" is standard output. Errors: -EINVAL
+ * for the extension, -EINTR a signal came while standard output took nothing, else what the encoder and
+ * output_file_write() say. */
 int output_write(const struct profile *profile, const char *path, const struct output_info *info)
 	must_check;
 
