@@ -417,8 +417,8 @@ def metric(port, name):
 
 
 def as_plain_root(scene, _loads):
-    """Everything that root could do before: a program and a queue of another user's, a token that only that user may read, a
-    port below 1024."""
+    """What root could do before: a program of another user's, a token that only that user may read, a port below 1024. A queue
+    that another user could change is refused."""
     port, directory = free_low_port(), f"{scene.directory}/nobodys"
     os.makedirs(f"{directory}/queue")
     program = shutil.copy(scene.binary, f"{directory}/flamelet")
@@ -426,25 +426,29 @@ def as_plain_root(scene, _loads):
         token.write("s3cret\n")
     give_away(directory)
     command = [program, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "2s",
-               "--frequency", "99", "--queue-dir", f"{directory}/queue", "--otlp-token-file",
-               f"{directory}/token", "--listen", f"127.0.0.1:{port}"]
-    faults = run_as_root(scene, command, port, "root", {"loader"})
-    give_away(directory)    # its own part of the queue, too
-    return faults + run_as_root(scene, command, port, "again", {"loader", "exporter"})
+               "--frequency", "99", "--otlp-token-file", f"{directory}/token", "--listen", f"127.0.0.1:{port}"]
+    return (run_as_root(scene, [*command, "--queue-dir", f"{scene.directory}/queue"], port)
+            + refuse_queue(scene, [*command, "--queue-dir", f"{directory}/queue"]))
 
 
-def run_as_root(scene, command, port, name, overriders):
-    before = len(files_below(scene.directory + "/nobodys/queue"))
-    agent = scene.add(host.Process("agent", command, f"{scene.directory}/{name}.log"))
+def run_as_root(scene, command, port):
+    agent = scene.add(host.Process("agent", command, f"{scene.directory}/root.log"))
     scene.agents.append(agent)
-    host.wait_until("profiles wait in the queue",
-                    lambda: len(files_below(scene.directory + "/nobodys/queue")) > before, WAIT_SECONDS)
+    host.wait_until("profiles wait in the queue", lambda: files_below(f"{scene.directory}/queue"),
+                    WAIT_SECONDS)
     host.wait_until("functions have names", lambda: metric(port, 'flamelet_frames_total{named="yes"}'),
                     WAIT_SECONDS)
-    faults = check_threads(agent.pid, 0, overriders=overriders) + check_workers(agent.pid)
+    faults = check_threads(agent.pid, 0, overriders={"loader"}) + check_workers(agent.pid)
     if (status := agent.finish(20, signal.SIGTERM)) != 0:
         faults.append(f"exit status {status}: {agent.log()[-1000:]}")
     return faults
+
+
+def refuse_queue(scene, command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+    if done.returncode != 1 or f"belongs to uid {NOBODY}" not in done.stderr:
+        return [f"another user's queue: exit status {done.returncode}, {done.stderr[-1000:]!r}"]
+    return []
 
 
 def files_below(directory):

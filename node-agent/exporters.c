@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters.h"
 
-#include "base/fileio.h"
-#include "base/hash.h"
 #include "base/log.h"
+#include "base/own_dir.h"
 #include "cli/export_headers.h"
 #include "cli/export_protocol.h"
+#include "cli/queue_dirs.h"
 #include "selfmon/metric_text.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,14 +19,15 @@
 #define EXTRA_KEY_BYTES 256
 
 #define NAME_BYTES 256
-#define HOST_MAX 200 /* bytes of it in the name of a directory */
 #define PATH_MAX_BYTES 4096
-#define KEY_MAX_BYTES ((size_t)1 << 20)
+#define REFUSAL_MAX_BYTES 8192
+
+static_assert(EXPORTERS_MAX == QUEUE_DIRS_MAX, "each exporter can have a queue");
 
 struct exporters {
 	struct exporter *of[EXPORTERS_MAX]; /* owned */
 	char names[EXPORTERS_MAX][NAME_BYTES]; /* for metrics */
-	char queues[EXPORTERS_MAX][NAME_BYTES]; /* directories in --queue-dir */
+	struct queue_dirs queues; /* of the same receivers */
 	size_t nr;
 };
 
@@ -89,6 +91,11 @@ static struct label_opts label_opts_of(const struct export_options *options,
 	};
 }
 
+static void tell_queue(const struct options *options, const char *reason, struct strbuf *message)
+{
+	strbuf_appendf(message, "--queue-dir %s: %s", options->queue_dir, reason);
+}
+
 static void explain(const struct export_options *export, const struct options *options, int error,
 		    struct strbuf *message)
 {
@@ -99,18 +106,9 @@ static void explain(const struct export_options *export, const struct options *o
 		strbuf_appendf(message, "%s: the endpoint, a header or the tenant cannot be used",
 			       export->endpoint);
 	else if (options->queue_dir)
-		strbuf_appendf(message, "--queue-dir %s: %s", options->queue_dir, strerror(-error));
+		tell_queue(options, strerror(-error), message);
 	else
 		strbuf_appendf(message, "%s: %s", export->endpoint, strerror(-error));
-}
-
-/* "receiver:4317" of an endpoint, without what may be secret; returns its length. */
-static int find_host(const char *endpoint, const char **ret_host)
-{
-	const char *scheme_end = strstr(endpoint, "://");
-
-	*ret_host = scheme_end ? scheme_end + strlen("://") : endpoint;
-	return (int)strcspn(*ret_host, "/?#");
 }
 
 /* A number tells equal ones apart. */
@@ -118,7 +116,7 @@ static void make_name(const struct exporters *exporters, const char *endpoint,
 		      char name[static NAME_BYTES])
 {
 	const char *host;
-	int len = find_host(endpoint, &host);
+	int len = queue_dirs_find_host(endpoint, &host);
 	size_t nr_equal = 0;
 
 	for (size_t i = 0; i < exporters->nr; i++)
@@ -128,47 +126,6 @@ static void make_name(const struct exporters *exporters, const char *endpoint,
 		snprintf(name, NAME_BYTES, "%.*s", len, host);
 	else
 		snprintf(name, NAME_BYTES, "%.*s-%zu", len, host, nr_equal + 1);
-}
-
-/* How many use that directory, or one of its name and a number. */
-static size_t nr_users(const struct exporters *exporters, const char *queue)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < exporters->nr; i++)
-		nr += strncmp(exporters->queues[i], queue, strlen(queue)) == 0;
-	return nr;
-}
-
-/* By the receiver, and by whom it takes us for: what was made for one account does not go to another. */
-static int name_queue(const struct exporters *exporters, const struct export_options *export,
-		      char queue[static NAME_BYTES])
-{
-	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(KEY_MAX_BYTES);
-	const char *host;
-	int len = find_host(export->endpoint, &host);
-	uint64_t hash[2];
-
-	strbuf_appendf(&key, "%d %s %s %s", export->exporter == OPTION_EXPORTER_PYROSCOPE,
-		       export->endpoint, export->tenant ? export->tenant : "",
-		       export->token_file ? export->token_file : "");
-	for (size_t i = 0; i < export->headers.nr; i++)
-		strbuf_appendf(&key, "\n%s", export->headers.items[i]);
-	if (export->header_file) /* by its name: what it says may be renewed */
-		strbuf_appendf(&key, "\n%s", export->header_file);
-	hash_128(strbuf_str(&key), key.len, hash);
-	int nr_written = snprintf(queue, NAME_BYTES, "%.*s-%08x", len > HOST_MAX ? HOST_MAX : len,
-				  host, (uint32_t)hash[0]);
-	size_t nr_equal = nr_users(exporters, queue);
-	if (nr_equal > 0)
-		snprintf(queue + nr_written, NAME_BYTES - (size_t)nr_written, "-%zu", nr_equal + 1);
-	return strbuf_error(&key);
-}
-
-static int make_queue_dir(const char *parent, const char *queue, struct strbuf *path)
-{
-	strbuf_appendf(path, "%s/%s", parent, queue);
-	return strbuf_error(path) < 0 ? strbuf_error(path) : dir_make_all(parent);
 }
 
 static bool has_files(int parent_fd, const char *name)
@@ -190,7 +147,8 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && nr_users(exporters, entry->d_name) == 0 &&
+		if (entry->d_name[0] != '.' &&
+		    !queue_dirs_include(&exporters->queues, entry->d_name) &&
 		    has_files(dirfd(dir), entry->d_name))
 			log_warn("--queue-dir %s: %s belongs to no receiver of today, what waits "
 				 "in it "
@@ -205,12 +163,44 @@ static int check_header_file(const struct export_options *export, struct strbuf 
 	return export_read_header_file(export, &headers, reterr_msg);
 }
 
+/* Makes --queue-dir when it is missing, in which nobody else may exchange what is ours. */
+static int prepare_queues(const struct options *options, struct strbuf *reterr_msg)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!options->queue_dir)
+		return 0;
+	int r = own_dir_open(options->queue_dir, OWN_DIR_FOR_DIRECTORIES, OWN_DIR_MAKE_ALL,
+			     &refusal, &fd);
+	if (r < 0)
+		tell_queue(options, strbuf_str(&refusal), reterr_msg);
+	return r;
+}
+
+/* Names the directory of the next receiver's queue; the exporter makes it. */
+static int find_queue(struct exporters *exporters, const struct options *options,
+		      const struct export_options *export, struct strbuf *path,
+		      struct strbuf *reterr_msg)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
+	struct queue_dirs *queues = &exporters->queues;
+
+	int r = queue_dirs_add(queues, export);
+	if (r < 0 || !options->queue_dir)
+		return r;
+	r = queue_dirs_check(options->queue_dir, queues->names[queues->nr - 1], path, &refusal);
+	if (refusal.len > 0)
+		tell_queue(options, strbuf_str(&refusal), reterr_msg);
+	return r;
+}
+
 static int start_one(struct exporters *exporters, const struct options *options,
 		     const struct export_options *export, struct exporter_opts *opts,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);
-	char name[NAME_BYTES], queue[NAME_BYTES];
+	char name[NAME_BYTES];
 
 	make_name(exporters, export->endpoint, name);
 	opts->transport = transport_opts_of(export);
@@ -219,19 +209,16 @@ static int start_one(struct exporters *exporters, const struct options *options,
 	int r = check_header_file(export, reterr_msg);
 	if (r < 0)
 		return r;
-	r = name_queue(exporters, export, queue);
-	if (r == 0 && options->queue_dir) {
-		r = make_queue_dir(options->queue_dir, queue, &queue_dir);
-		opts->queue_dir = strbuf_str(&queue_dir);
-	}
+	r = find_queue(exporters, options, export, &queue_dir, reterr_msg);
+	opts->queue_dir = options->queue_dir ? strbuf_str(&queue_dir) : NULL;
 	if (r == 0)
 		r = exporter_start(opts, &exporters->of[exporters->nr]);
 	if (r < 0) {
-		explain(export, options, r, reterr_msg);
+		if (reterr_msg->len == 0)
+			explain(export, options, r, reterr_msg);
 		return r;
 	}
-	memcpy(exporters->names[exporters->nr], name, sizeof(name));
-	memcpy(exporters->queues[exporters->nr++], queue, sizeof(queue));
+	memcpy(exporters->names[exporters->nr++], name, sizeof(name));
 	return 0;
 }
 
@@ -244,12 +231,12 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 		.interval_ns = interval_ns,
 		.max_queue_bytes = options->queue_max,
 	};
-	int r = 0;
 
 	if (!exporters || !extra)
 		return -ENOMEM;
 	read_extra(options, extra);
-	if (options->export.endpoint) {
+	int r = prepare_queues(options, reterr_msg);
+	if (r == 0 && options->export.endpoint) {
 		opts.labels = label_opts_of(&options->export, extra);
 		r = start_one(exporters, options, &options->export, &opts, reterr_msg);
 	}

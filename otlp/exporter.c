@@ -327,16 +327,6 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	return r;
 }
 
-/* Tokens and keys may be others' files, and are read again; root may have been given another user's directory. */
-static uint64_t needed_capabilities(const struct exporter_opts *opts)
-{
-	uint64_t needed = CAPABILITY(DAC_READ_SEARCH);
-
-	if (opts->queue_dir)
-		needed |= capabilities_for_file(opts->queue_dir, W_OK | X_OK);
-	return needed;
-}
-
 int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter)
 {
 	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
@@ -348,7 +338,8 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 		return r;
 	publish(exporter);
 	exporter->stats.cpu_ns = 0; /* was of this thread */
-	r = thread_start("exporter", needed_capabilities(opts), run, exporter, &exporter->thread);
+	/* Tokens and keys may be others' files, and are read again. */
+	r = thread_start("exporter", CAPABILITY(DAC_READ_SEARCH), run, exporter, &exporter->thread);
 	if (r < 0)
 		return r;
 	exporter->is_running = true;

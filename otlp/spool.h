@@ -54,8 +54,9 @@ struct spool_stats {
 
 struct spool;
 
-/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; what mkdir(2) and open(2)
- * say, -EROFS and -EACCES also where nothing can be written; -ENOMEM. */
+/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; those of own_dir_open(), which
+ * can say more, such as -EPERM where another user could change the directory; -EROFS and -EACCES where nothing can be
+ * written; -ENOMEM. */
 int spool_open(const struct spool_opts *opts, struct spool **ret_spool) must_check;
 /* What is in memory only is gone: spool_save() before. NULL is fine. */
 void spool_close(struct spool *spool);

@@ -3,13 +3,15 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/own_dir.h"
 #include "otlp/spool_file.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/stat.h>
+
+#define REFUSAL_MAX_BYTES 8192
 
 /* A directory is not safe before the one that it is in is synced; where that may not be read there is no way. */
 static void sync_parent(int dir_fd)
@@ -22,16 +24,13 @@ static void sync_parent(int dir_fd)
 
 int spool_dir_open(const char *path, int *ret_fd)
 {
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
 	_cleanup_close_ int fd = -EBADF;
-	bool is_new = mkdir(path, 0700) == 0;
 
-	if (!is_new && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (is_new)
-		sync_parent(fd);
+	int r = own_dir_open(path, OWN_DIR_FOR_FILES, OWN_DIR_MAKE_LAST, &refusal, &fd);
+	if (r < 0)
+		return r;
+	sync_parent(fd);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	/* A queue that nothing can be removed from would deliver the same again at each start. */

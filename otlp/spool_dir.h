@@ -17,8 +17,8 @@ struct spool_dir_list {
 	uint64_t next_seq; /* larger than that of anything in the directory */
 };
 
-/* Opens a directory, made (0700) when missing, and locks it as long as the descriptor is open. Errors: as
- * spool_open(). */
+/* Opens a directory that is ours alone, made (0700) when missing, and locks it as long as the descriptor is open. Errors:
+ * as spool_open(). */
 int spool_dir_open(const char *path, int *ret_fd) must_check;
 
 /* Lists the requests and removes what dead writers left unfinished. Errors: -ENOMEM, what openat(2) says. */

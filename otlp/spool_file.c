@@ -167,6 +167,13 @@ static int open_error(int error)
 	}
 }
 
+/* Left from when others could write to the directory, a file would be sent as if it were ours. */
+static bool is_ours(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+	       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 static int read_head(int fd, struct file_head *ret_head, bool *ret_is_whole)
 {
 	struct file_head head;
@@ -175,7 +182,7 @@ static int read_head(int fd, struct file_head *ret_head, bool *ret_is_whole)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!is_ours(&st))
 		return -ENOENT;
 	r = fd_read_all(fd, &head, sizeof(head));
 	if (r == 0)

@@ -44,7 +44,7 @@ int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, co
 	must_check;
 
 /* Reads the head. `ret_is_whole`: whether the file is as long as it says. Errors: -EBADMSG no head, or a damaged one;
- * -ENOENT no such file, no regular one, or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and
+ * -ENOENT no such file, no regular one, one that another user owns or may write, or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and
  * read(2) say. */
 int spool_file_read_head(int dir_fd, uint64_t seq, struct spool_file *ret_file, bool *ret_is_whole)
 	must_check;

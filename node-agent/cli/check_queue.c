@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's look at the directory where profiles wait for an endpoint that is away. */
 #include "base/cleanup.h"
+#include "base/own_dir.h"
 #include "cli/doctor.h"
+#include "cli/queue_dirs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#define MESSAGE_MAX_BYTES 8192
+#define PATH_MAX_BYTES 4096
 
 static void add_failure(const char *path, int error, struct doctor_report *report)
 {
@@ -17,11 +21,20 @@ static void add_failure(const char *path, int error, struct doctor_report *repor
 			  "%s: %s", path, strerror(error));
 }
 
-static void check_space(const char *path, uint64_t wanted, struct doctor_report *report)
+static void add_refusal(const struct strbuf *refusal, struct doctor_report *report)
+{
+	doctor_report_add(report, FINDING_FAIL, "queue",
+			  "the agent does not start so; --queue-dir must be a directory in which "
+			  "nobody else can write, or the root of a volume",
+			  "%s", strbuf_str(refusal));
+}
+
+/* `fd`: of the directory, or of the one that it will be made in. */
+static void check_space(const char *path, int fd, uint64_t wanted, struct doctor_report *report)
 {
 	struct statvfs fs;
 
-	if (statvfs(path, &fs) < 0) {
+	if (fstatvfs(fd, &fs) < 0) {
 		add_failure(path, errno, report);
 		return;
 	}
@@ -35,10 +48,33 @@ static void check_space(const char *path, uint64_t wanted, struct doctor_report 
 		doctor_report_add(report, FINDING_OK, "queue", NULL, "%s can be written", path);
 }
 
+/* Whether the directory of each receiver can be used, as the agent judges it. */
+static bool check_receivers(const struct options *options, struct doctor_report *report)
+{
+	_cleanup_free_ struct queue_dirs *dirs = calloc(1, sizeof(*dirs));
+	bool is_good = true;
+
+	if (!dirs || queue_dirs_add_all(dirs, options) < 0) {
+		add_failure(options->queue_dir, ENOMEM, report);
+		return false;
+	}
+	for (size_t i = 0; i < dirs->nr; i++) {
+		_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX_BYTES);
+		_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+		if (queue_dirs_check(options->queue_dir, dirs->names[i], &path, &refusal) < 0) {
+			add_refusal(&refusal, report);
+			is_good = false;
+		}
+	}
+	return is_good;
+}
+
 void check_queue(const struct doctor_host *host, struct doctor_report *report)
 {
 	const struct options *options = host->options;
-	_cleanup_free_ char *copy = NULL;
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_close_ int fd = -EBADF;
 	const char *path = options->queue_dir;
 
 	if (!path) {
@@ -46,16 +82,14 @@ void check_queue(const struct doctor_host *host, struct doctor_report *report)
 				  "in memory (--queue-dir): what waits at the end is lost");
 		return;
 	}
-	if (access(path, F_OK) < 0 && errno == ENOENT) {
-		copy = strdup(path);
-		if (!copy) {
-			add_failure(path, ENOMEM, report);
-			return;
-		}
-		path = dirname(copy); /* the agent makes the last directory itself */
+	if (own_dir_look(path, OWN_DIR_FOR_DIRECTORIES, &refusal, &fd) < 0) {
+		add_refusal(&refusal, report);
+		return;
 	}
-	if (access(path, W_OK | X_OK) < 0)
+	if (!check_receivers(options, report))
+		return;
+	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		add_failure(path, errno, report);
 	else
-		check_space(path, options->queue_max, report);
+		check_space(path, fd, options->queue_max, report);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "cli/doctor.h"
+#include "cli/queue_dirs.h"
 #include "remove_tree.h"
 #include "tests/standin/standin.h"
 #include "unit.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PATH_BYTES 256
+#define PATH_BYTES 512
 
 static char temp_dir[] = "/tmp/flamelet-doctor-XXXXXX";
 static char url[PATH_BYTES];
@@ -331,15 +332,24 @@ static void a_queue_needs_a_directory_with_room(void **state)
 		{ "", 1, FINDING_OK, "can be written", "" },
 		{ "new", 1, FINDING_OK, "can be written", "" },
 		{ "", UINT64_MAX, FINDING_WARN, "MB free", "--queue-max" },
-		{ "no/such", 1, FINDING_FAIL, "No such file", "--queue-dir" },
+		{ "no/such", 1, FINDING_OK, "can be written", "" },
 		{ "file/q", 1, FINDING_FAIL, "Not a directory", "--queue-dir" },
-		{ "/proc/sys/queue", 1, FINDING_FAIL, "/proc/sys: ", "--queue-dir" },
+		{ "/proc/sys/queue", 1, FINDING_FAIL, "/proc/sys/queue: ", "--queue-dir" },
+		{ "/dev/shm", 1, FINDING_OK, "can be written", "" },
+		{ "open", 1, FINDING_FAIL, "/open (mode 0777)", "--queue-dir" },
+		{ "open/q", 1, FINDING_FAIL, "/open (mode 0777)", "--queue-dir" },
+		{ "link", 1, FINDING_FAIL, "/link is a symbolic link", "--queue-dir" },
 	};
 	char path[PATH_BYTES];
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s/file", temp_dir);
 	assert_int_equal(file_write_atomic(path, "", 0), 0);
+	snprintf(path, sizeof(path), "%s/link", temp_dir);
+	assert_int_equal(symlink(temp_dir, path), 0);
+	snprintf(path, sizeof(path), "%s/open", temp_dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(path, 0777), 0);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		const char *name = cases[i].path;
 
@@ -350,6 +360,24 @@ static void a_queue_needs_a_directory_with_room(void **state)
 		expect_finding(check_queue, cases[i].level, "queue", cases[i].detail,
 			       cases[i].remedy);
 	}
+}
+
+/* The name that the agent would use. */
+static void a_queue_that_was_planted_is_told(void **state)
+{
+	char path[PATH_BYTES];
+	struct queue_dirs dirs = { .nr = 0 };
+	(void)state;
+
+	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
+	options.queue_dir = temp_dir;
+	options.queue_max = 1;
+	assert_int_equal(queue_dirs_add_all(&dirs, &options), 0);
+	snprintf(path, sizeof(path), "%s/%s", temp_dir, dirs.names[0]);
+	assert_int_equal(symlink("/", path), 0);
+	expect_finding(check_queue, FINDING_FAIL, "queue", "is a symbolic link", "--queue-dir");
+	assert_int_equal(unlink(path), 0);
+	expect_finding(check_queue, FINDING_OK, "queue", "can be written", "");
 }
 
 int main(void)
@@ -367,6 +395,7 @@ int main(void)
 		EMPTY_TEST(a_header_file_is_shown_to_the_receiver),
 		EMPTY_TEST(each_destination_is_looked_at),
 		EMPTY_TEST(a_queue_needs_a_directory_with_room),
+		EMPTY_TEST(a_queue_that_was_planted_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);

@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
+#define OTHER_USER 12345
 #define TEXT_MAX_BYTES 8192
 
 static char dir[] = "/tmp/flamelet-exporters-XXXXXX";
@@ -144,7 +147,97 @@ static void a_queue_that_cannot_be_made_is_named(void **state)
 	(void)state;
 
 	assert_int_equal(exporters_start(&options, 0, &message, &exporters), -ENOTDIR);
-	assert_string_equal(strbuf_str(&message), "--queue-dir /dev/null/queue: Not a directory");
+	assert_string_equal(strbuf_str(&message),
+			    "--queue-dir /dev/null/queue: /dev/null: Not a directory");
+}
+
+/* Nothing is started, and the message has these words. */
+static void expect_refused(const struct options *options, const char *const words[static 2])
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
+	struct exporters *exporters = NULL;
+
+	assert_int_equal(exporters_start(options, 0, &message, &exporters), -EPERM);
+	assert_null(exporters);
+	assert_non_null(strstr(strbuf_str(&message), words[0]));
+	assert_non_null(strstr(strbuf_str(&message), words[1]));
+}
+
+static void a_queue_that_others_may_change_is_refused(void **state)
+{
+	char queue_dir[64], link[80];
+	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
+	const struct options by_link = { .export = nowhere, .queue_dir = link };
+	(void)state;
+
+	snprintf(queue_dir, sizeof(queue_dir), "%s/open", dir);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	assert_int_equal(mkdir(queue_dir, 0700), 0);
+	assert_int_equal(symlink(queue_dir, link), 0);
+	expect_refused(&by_link, (const char *[]){ link, "is a symbolic link" });
+	assert_int_equal(chmod(queue_dir, 0777), 0);
+	expect_refused(&options, (const char *[]){ queue_dir, "other users may write to" });
+	assert_int_equal(chmod(queue_dir, 0700), 0);
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(queue_dir, OTHER_USER, (gid_t)-1), 0);
+	expect_refused(&options, (const char *[]){ queue_dir, "belongs to uid 12345" });
+}
+
+/* The path of the only entry of a directory. */
+static void find_entry(const char *path, char ret_path[static 400])
+{
+	_cleanup_closedir_ DIR *entries = opendir(path);
+	const struct dirent *entry;
+
+	assert_non_null(entries);
+	while ((entry = readdir(entries)))
+		if (entry->d_name[0] != '.')
+			snprintf(ret_path, 400, "%s/%s", path, entry->d_name);
+}
+
+static void a_planted_queue_of_a_receiver_is_refused(void **state)
+{
+	char queue_dir[64], path[400];
+	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
+	(void)state;
+
+	snprintf(queue_dir, sizeof(queue_dir), "%s/planted", dir);
+	exporters_stop(start(&options));
+	find_entry(queue_dir, path);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(symlink(dir, path), 0);
+	expect_refused(&options, (const char *[]){ path, "is a symbolic link" });
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(path, 0770), 0);
+	expect_refused(&options, (const char *[]){ path, "mode 0770" });
+	assert_int_equal(chmod(path, 0700), 0);
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(path, OTHER_USER, (gid_t)-1), 0);
+	expect_refused(&options,
+		       (const char *[]){ path, "belongs to uid 12345, not to uid 0: remove" });
+}
+
+/* As an emptyDir of Kubernetes is made. */
+static void the_root_of_a_volume_may_be_open(void **state)
+{
+	char queue_dir[64], path[400];
+	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
+	struct stat st;
+	(void)state;
+
+	snprintf(queue_dir, sizeof(queue_dir), "%s/volume", dir);
+	assert_int_equal(mkdir(queue_dir, 0700), 0);
+	if (mount("none", queue_dir, "tmpfs", MS_NODEV, "size=64k,mode=777") < 0)
+		skip();
+	struct exporters *exporters = start(&options);
+	find_entry(queue_dir, path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	exporters_stop(exporters);
+	assert_int_equal(umount2(queue_dir, MNT_DETACH), 0);
 }
 
 /* Which would say of other headers that they belong to somebody else. */
@@ -212,6 +305,9 @@ int main(void)
 		cmocka_unit_test(one_receiver_is_told_by_the_sums),
 		cmocka_unit_test(each_receiver_has_a_queue_of_its_own),
 		cmocka_unit_test(a_queue_that_cannot_be_made_is_named),
+		cmocka_unit_test(a_queue_that_others_may_change_is_refused),
+		cmocka_unit_test(a_planted_queue_of_a_receiver_is_refused),
+		cmocka_unit_test(the_root_of_a_volume_may_be_open),
 		cmocka_unit_test(renewed_headers_find_the_queue_again),
 		cmocka_unit_test(a_broken_header_file_is_named_at_the_start),
 	};

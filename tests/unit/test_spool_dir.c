@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define OTHER_USER 12345
+
 static struct spool_stats stats_of(const struct spool_fixture *fixture)
 {
 	return spool_get_stats(fixture->spool);
@@ -103,6 +105,26 @@ static void what_is_no_regular_file_stays(void **state)
 	assert_int_equal(spool_fixture_count(fixture, ""), 3 + 4 + 1);
 	spool_fixture_open(fixture);
 	assert_int_equal(stats_of(fixture).nr_requests, 4);
+}
+
+/* Left from when they could write to the directory. */
+static void requests_that_others_wrote_or_may_write_stay(void **state)
+{
+	struct spool_fixture *fixture = *state;
+	char oldest[SPOOL_FIXTURE_PATH_BYTES], newest[SPOOL_FIXTURE_PATH_BYTES];
+
+	if (geteuid() != 0)
+		skip();
+	save_three(fixture);
+	spool_fixture_path(fixture, false, oldest);
+	spool_fixture_path(fixture, true, newest);
+	assert_int_equal(chown(oldest, OTHER_USER, (gid_t)-1), 0);
+	assert_int_equal(chmod(newest, 0666), 0);
+	spool_fixture_open(fixture);
+	assert_int_equal(stats_of(fixture).nr_requests, 1);
+	assert_int_equal(stats_of(fixture).nr_samples_restored, 2);
+	assert_int_equal(stats_of(fixture).nr_files_damaged, 0);
+	assert_int_equal(spool_fixture_count(fixture, ""), 3);
 }
 
 static void bodies_of_another_format_stay(void **state)
@@ -223,6 +245,39 @@ static void a_directory_that_cannot_be_is_an_error(void **state)
 	}
 }
 
+static void a_directory_that_others_may_change_is_refused(void **state)
+{
+	static const mode_t modes[] = { 0770, 0702, 01777 };
+	struct spool_fixture *fixture = *state;
+
+	assert_int_equal(mkdir(fixture->path, 0700), 0);
+	for (size_t i = 0; i < array_len(modes); i++) {
+		assert_int_equal(chmod(fixture->path, modes[i]), 0);
+		assert_int_equal(spool_open(&fixture->opts, &fixture->spool), -EPERM);
+	}
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(fixture->path, 0700), 0);
+	assert_int_equal(chown(fixture->path, OTHER_USER, (gid_t)-1), 0);
+	assert_int_equal(spool_open(&fixture->opts, &fixture->spool), -EPERM);
+	assert_null(fixture->spool);
+}
+
+/* Whoever made it could lead it elsewhere. */
+static void a_link_in_place_of_the_directory_is_refused(void **state)
+{
+	struct spool_fixture *fixture = *state;
+	char path[SPOOL_FIXTURE_PATH_BYTES];
+
+	save_three(fixture);
+	snprintf(path, sizeof(path), "%s.link", fixture->path);
+	assert_int_equal(symlink(fixture->path, path), 0);
+	fixture->opts.dir = path;
+	assert_int_equal(spool_open(&fixture->opts, &fixture->spool), -EPERM);
+	assert_int_equal(unlink(path), 0);
+	assert_null(fixture->spool);
+}
+
 static void requests_are_listed_by_their_numbers(void **state)
 {
 	struct spool_fixture *fixture = *state;
@@ -252,12 +307,15 @@ int main(void)
 		test(what_dead_writers_left_is_removed),
 		test(files_of_others_stay),
 		test(what_is_no_regular_file_stays),
+		test(requests_that_others_wrote_or_may_write_stay),
 		test(bodies_of_another_format_stay),
 		test(a_file_cut_off_is_counted_and_removed),
 		test(a_file_without_a_sound_head_is_counted_and_removed),
 		test(a_damaged_body_is_the_readers_to_drop),
 		test(a_file_that_was_taken_away_is_the_readers_to_drop),
 		test(a_directory_that_cannot_be_is_an_error),
+		test(a_directory_that_others_may_change_is_refused),
+		test(a_link_in_place_of_the_directory_is_refused),
 		test(requests_are_listed_by_their_numbers),
 	};
 
