@@ -161,20 +161,3 @@ int fd_read_all(int fd, void *data, size_t len)
 	}
 	return 0;
 }
-
-int dir_make_all(const char *path)
-{
-	char part[PATH_MAX];
-	size_t len = strnlen(path, sizeof(part));
-
-	if (len == sizeof(part))
-		return -ENAMETOOLONG;
-	memcpy(part, path, len + 1);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(part, 0755) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}

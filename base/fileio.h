@@ -32,8 +32,4 @@ int fd_write_within(int fd, const void *data, size_t len, int idle_ms) must_chec
  * read() says. */
 int fd_read_all(int fd, void *data, size_t len) must_check;
 
-/* Makes a directory (0700, as far as the umask lets) that may be there already, and those above it that are missing
- * (0755). Errors: what mkdir() says; -ENAMETOOLONG. */
-int dir_make_all(const char *path) must_check;
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/own_dir.h"
 #include "base/rlimit.h"
 #include "capture/ring_room.h"
 #include "capture_choice.h"
@@ -233,11 +234,24 @@ static const enum demangle_style demangle_styles[] = {
 	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
 };
 
+/* The process that downloads would refuse it in silence. */
+static void check_debuginfod_cache(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REASON_MAX_BYTES);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (options->debuginfod_urls &&
+	    own_dir_look(options->debuginfod_cache_dir, OWN_DIR_FOR_FILES, &refusal, &fd) < 0)
+		log_warn("--debuginfod-cache: %s; no debug files will be downloaded",
+			 strbuf_str(&refusal));
+}
+
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
 	char host_name[256] = "";
 
 	(void)reterr_msg;
+	check_debuginfod_cache(agent->options);
 	gethostname(host_name, sizeof(host_name) - 1);
 	const struct debuginfod_opts debuginfod = {
 		.urls = agent->options->debuginfod_urls,

@@ -13,11 +13,12 @@
 #define OUTPUT_MAX_BYTES ((size_t)1 << 20)
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
-	check_kernel,	   check_btf,		check_lockdown,	      check_capabilities,
-	check_sandbox,	   check_open_files,	check_memory,	      check_bpf,
-	check_tracepoints, check_perf,		check_kernel_symbols, check_pid_namespace,
-	check_cgroups,	   check_configuration, check_node_name,      check_pod_logs,
-	check_kubelet,	   check_endpoints,	check_queue,	      check_capture_path,
+	check_kernel,	    check_btf,		 check_lockdown,       check_capabilities,
+	check_sandbox,	    check_open_files,	 check_memory,	       check_bpf,
+	check_tracepoints,  check_perf,		 check_kernel_symbols, check_pid_namespace,
+	check_cgroups,	    check_configuration, check_node_name,      check_pod_logs,
+	check_kubelet,	    check_endpoints,	 check_queue,	       check_caches,
+	check_capture_path,
 };
 
 enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out)

@@ -57,5 +57,6 @@ void check_pod_logs(const struct doctor_host *host, struct doctor_report *report
 void check_kubelet(const struct doctor_host *host, struct doctor_report *report);
 void check_endpoints(const struct doctor_host *host, struct doctor_report *report);
 void check_queue(const struct doctor_host *host, struct doctor_report *report);
+void check_caches(const struct doctor_host *host, struct doctor_report *report);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debuginfod_cache.h"
 
-#include "base/fileio.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/own_dir.h"
 #include "symbol/build_id.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 
 #define SCAN_MAX_ENTRIES (4 * DEBUGINFOD_CACHE_MAX_IDS) /* of the directory, whoever's they are */
 #define ID_MAX_ENTRIES 4096 /* source files among them */
+#define REFUSAL_MAX_BYTES 8192
 #define BLOCK_BYTES 512 /* st_blocks, whatever the file system's are */
 
 /* How much is left when something has to go, so that not every further file is a reason to look again. */
@@ -40,17 +41,13 @@ static void listing_done(struct listing *listing)
 
 int debuginfod_cache_open(const char *path, uint64_t max_bytes, struct debuginfod_cache *ret_cache)
 {
-	struct stat st;
-	int r = dir_make_all(path);
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
+	int fd = -EBADF;
 
+	int r = own_dir_open(path, OWN_DIR_FOR_FILES, OWN_DIR_MAKE_ALL, &refusal, &fd);
 	if (r < 0)
 		return r;
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EPERM;
-	*ret_cache = (struct debuginfod_cache){ take_fd(fd), max_bytes, UINT64_MAX };
+	*ret_cache = (struct debuginfod_cache){ fd, max_bytes, UINT64_MAX };
 	return 0;
 }
 

@@ -25,8 +25,8 @@ struct debuginfod_cache {
 
 #define DEBUGINFOD_CACHE_NONE ((struct debuginfod_cache){ .dir_fd = -EBADF })
 
-/* Makes the directory (0700) and those above it when they are missing. Errors: -EPERM it belongs to somebody else, or
- * others may write into it; what open(2) and mkdir(2) say. */
+/* Makes the directory (0700) and those above it when they are missing. Errors: those of own_dir_open(), which can say more,
+ * such as -EPERM where another user could change the directory. */
 int debuginfod_cache_open(const char *path, uint64_t max_bytes, struct debuginfod_cache *ret_cache)
 	must_check;
 void debuginfod_cache_close(struct debuginfod_cache *cache);

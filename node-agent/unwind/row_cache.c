@@ -8,6 +8,7 @@
 
 #include "base/fileio.h"
 #include "base/hash.h"
+#include "base/own_dir.h"
 #include "unwind/row_cache_files.h"
 
 #include <fcntl.h>
@@ -72,33 +73,8 @@ static int evict(struct row_cache *cache, uint64_t limit)
 	return 0;
 }
 
-/* A directory that others may write to could hold anything. */
-static int check_directory(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	return st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
-}
-
-static int open_directory(const char *path, int *ret_fd)
-{
-	_cleanup_close_ int fd = -EBADF;
-	int r;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	r = check_directory(fd);
-	if (r == 0)
-		*ret_fd = take_fd(fd);
-	return r;
-}
-
-int row_cache_open(const char *path, uint64_t max_bytes, struct row_cache **ret_cache)
+int row_cache_open(const char *path, uint64_t max_bytes, struct strbuf *reterr_msg,
+		   struct row_cache **ret_cache)
 {
 	_cleanup_(row_cache_closep) struct row_cache *cache = calloc(1, sizeof(*cache));
 	int r;
@@ -106,11 +82,14 @@ int row_cache_open(const char *path, uint64_t max_bytes, struct row_cache **ret_
 	if (!cache)
 		return -ENOMEM;
 	*cache = (struct row_cache){ .dir_fd = -EBADF, .max_bytes = max_bytes };
-	r = open_directory(path, &cache->dir_fd);
-	if (r == 0)
-		r = evict(cache, max_bytes);
+	r = own_dir_open(path, OWN_DIR_FOR_FILES, OWN_DIR_MAKE_ALL, reterr_msg, &cache->dir_fd);
 	if (r < 0)
 		return r;
+	r = evict(cache, max_bytes);
+	if (r < 0) {
+		strbuf_appendf(reterr_msg, "%s: %s", path, strerror(-r));
+		return r;
+	}
 	*ret_cache = take_ptr(cache);
 	return 0;
 }

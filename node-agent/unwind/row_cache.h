@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "unwind/elf_rows.h"
 
 #include <stddef.h>
@@ -26,10 +27,11 @@ struct row_cache_stats {
 	uint64_t nr_bytes;
 };
 
-/* Opens a directory, made (mode 0700) when missing; its parents must be there. Files in it that are not the
- * cache's own stay untouched. Errors: -ENOMEM, -EPERM the directory is not ours alone (another owner, or
- * writable by others), what mkdir(2) and open(2) say. */
-int row_cache_open(const char *path, uint64_t max_bytes, struct row_cache **ret_cache) must_check;
+/* Opens a directory, made (mode 0700) when missing, with those above it. Files in it that are not the
+ * cache's own stay untouched. On failure `reterr_msg` says why, unless it is for want of memory. Errors: -ENOMEM; those of
+ * own_dir_open(), such as -EPERM where another user could change the directory. */
+int row_cache_open(const char *path, uint64_t max_bytes, struct strbuf *reterr_msg,
+		   struct row_cache **ret_cache) must_check;
 void row_cache_close(struct row_cache *cache);
 DEFINE_FREEP(struct row_cache, row_cache_close)
 

@@ -8,18 +8,16 @@
 /* Of the arena, for tables; the rest is for code lists and for what waits to be used again. */
 #define TABLES_SHARE(bytes) ((bytes) / 8 * 7)
 #define CACHE_MAX_BYTES (UINT64_C(256) << 20)
+#define MESSAGE_MAX_BYTES 8192
 
 static void open_cache(struct unwinder *unwinder, const char *dir)
 {
-	if (!dir)
-		return;
-	int r = row_cache_open(dir, CACHE_MAX_BYTES, &unwinder->cache);
-	if (r < 0)
-		log_warn_errno(
-			r,
-			"cannot keep unwind tables in %s, they are built anew at each start "
-			"(it must be a directory of this user's that nobody else may write to)",
-			dir);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	if (dir && row_cache_open(dir, CACHE_MAX_BYTES, &message, &unwinder->cache) < 0)
+		log_warn("--unwind-cache: %s; continuing without it, unwind tables are built anew "
+			 "at each start",
+			 strbuf_str(&message));
 }
 
 int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder)

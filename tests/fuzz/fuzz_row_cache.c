@@ -25,11 +25,12 @@ static void remove_directory(void)
 
 static struct row_cache *open_cache(void)
 {
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
 	static struct row_cache *cache;
 
 	if (cache)
 		return cache;
-	if (!mkdtemp(path) || row_cache_open(path, MAX_BYTES, &cache) < 0)
+	if (!mkdtemp(path) || row_cache_open(path, MAX_BYTES, &message, &cache) < 0)
 		abort();
 	snprintf(file_path, sizeof(file_path), "%s/abcd-%016x%016x.rows%d", path, 1, 2,
 		 ROW_CACHE_VERSION);

@@ -362,6 +362,27 @@ static void a_queue_needs_a_directory_with_room(void **state)
 	}
 }
 
+static void a_cache_is_the_agents_alone(void **state)
+{
+	char path[PATH_BYTES];
+	(void)state;
+
+	expect_finding(check_caches, FINDING_OK, "cache", "none", "");
+	snprintf(path, sizeof(path), "%s/cache", temp_dir);
+	options.unwind_cache_dir = path;
+	expect_finding(check_caches, FINDING_OK, "cache", "can be written", "");
+	assert_int_equal(mkdir(path, 0700), 0);
+	expect_finding(check_caches, FINDING_OK, "cache", "can be written", "");
+	assert_int_equal(chmod(path, 0777), 0);
+	expect_finding(check_caches, FINDING_WARN, "cache", "other users may write to",
+		       "--unwind-cache");
+	options.unwind_cache_dir = NULL;
+	options.debuginfod_urls = path;
+	options.debuginfod_cache_dir = (char[]){ "/proc/sys/cache" };
+	expect_finding(check_caches, FINDING_WARN, "cache",
+		       "/proc/sys/cache: ", "--debuginfod-cache");
+}
+
 /* The name that the agent would use. */
 static void a_queue_that_was_planted_is_told(void **state)
 {
@@ -396,6 +417,7 @@ int main(void)
 		EMPTY_TEST(each_destination_is_looked_at),
 		EMPTY_TEST(a_queue_needs_a_directory_with_room),
 		EMPTY_TEST(a_queue_that_was_planted_is_told),
+		EMPTY_TEST(a_cache_is_the_agents_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_temp_dir, remove_temp_dir);

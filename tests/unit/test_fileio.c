@@ -243,23 +243,6 @@ static void a_directory_without_write_permission_stays_empty(void **state)
 
 #define in_directory(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
-static void a_directory_is_made_with_those_above_it(void **state)
-{
-	struct stat st;
-	(void)state;
-
-	assert_int_equal(dir_make_all("a/b/c"), 0);
-	assert_int_equal(stat("a/b/c", &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0700);
-	assert_int_equal(dir_make_all("a/b/c"), 0);
-	assert_int_equal(dir_make_all("a/b/c/"), 0);
-	assert_int_equal(file_write_atomic("a/file", "x", 1), 0);
-	assert_int_equal(dir_make_all("a/file/d"), -ENOTDIR);
-	assert_int_equal(unlink("a/file"), 0);
-	assert_int_equal(rmdir("a/b/c"), 0);
-	assert_int_equal(rmdir("a/b"), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,7 +257,6 @@ int main(void)
 		in_directory(a_name_too_long_for_its_temporary_neighbour_is_refused),
 		in_directory(the_leftover_of_a_killed_process_is_no_obstacle),
 		in_directory(a_planted_link_is_not_followed),
-		in_directory(a_directory_is_made_with_those_above_it),
 		in_directory(a_full_disk_leaves_the_old_file_and_nothing_half_written),
 		in_directory(a_directory_without_write_permission_stays_empty),
 	};

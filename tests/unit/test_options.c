@@ -258,8 +258,8 @@ static const struct refusal refusals[] = {
 	{ COMMAND_AGENT, "--inlines", "--inlines: a value is missing; write on or off" },
 	{ COMMAND_RECORD, "--debug-dir debug",
 	  "--debug-dir: \"debug\" is not a directory; write an absolute path" },
-	{ COMMAND_DOCTOR, "--debuginfod-urls http://a",
-	  "--debuginfod-urls is an option of record, not of doctor; "
+	{ COMMAND_DOCTOR, "--debuginfod-cache-max 1G",
+	  "--debuginfod-cache-max is an option of record, not of doctor; "
 	  "see flamelet doctor --help" },
 };
 

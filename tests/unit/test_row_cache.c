@@ -27,11 +27,18 @@ struct fixture {
 	struct row_cache *cache; /* owned */
 };
 
+static int open_cache(const char *path, uint64_t max_bytes, struct row_cache **ret_cache)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
+
+	return row_cache_open(path, max_bytes, &message, ret_cache);
+}
+
 static void reopen(struct fixture *fixture, uint64_t max_bytes)
 {
 	row_cache_close(fixture->cache);
 	fixture->cache = NULL;
-	assert_int_equal(row_cache_open(fixture->path, max_bytes, &fixture->cache), 0);
+	assert_int_equal(open_cache(fixture->path, max_bytes, &fixture->cache), 0);
 }
 
 static int setup(void **state)
@@ -426,7 +433,7 @@ static void files_and_directories_of_others_are_refused(void **state)
 	assert_int_equal(chown(path_of(fixture, FILE_7), OTHER_USER, (gid_t)-1), 0);
 	assert_bad(fixture, 1);
 	assert_int_equal(chown(fixture->path, OTHER_USER, (gid_t)-1), 0);
-	assert_int_equal(row_cache_open(fixture->path, PLENTY_BYTES, &cache), -EPERM);
+	assert_int_equal(open_cache(fixture->path, PLENTY_BYTES, &cache), -EPERM);
 	assert_null(cache);
 }
 
@@ -438,9 +445,24 @@ static void a_directory_that_others_may_write_to_is_refused(void **state)
 
 	for (size_t i = 0; i < array_len(modes); i++) {
 		assert_int_equal(chmod(fixture->path, modes[i]), 0);
-		assert_int_equal(row_cache_open(fixture->path, PLENTY_BYTES, &cache), -EPERM);
+		assert_int_equal(open_cache(fixture->path, PLENTY_BYTES, &cache), -EPERM);
 		assert_null(cache);
 	}
+}
+
+static void a_directory_that_others_may_replace_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct row_cache *cache = NULL;
+
+	assert_int_equal(chmod(fixture->root, 0777), 0);
+	assert_int_equal(open_cache(fixture->path, PLENTY_BYTES, &cache), -EPERM);
+	assert_int_equal(chmod(fixture->root, 0755), 0);
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->root, OTHER_USER, (gid_t)-1), 0);
+	assert_int_equal(open_cache(fixture->path, PLENTY_BYTES, &cache), -EPERM);
+	assert_null(cache);
 }
 
 static void what_is_not_a_directory_is_refused(void **state)
@@ -449,11 +471,23 @@ static void what_is_not_a_directory_is_refused(void **state)
 	struct row_cache *cache = NULL;
 
 	write_file(fixture, "file", "", 0);
-	assert_int_equal(row_cache_open(path_of(fixture, "file"), 1, &cache), -ENOTDIR);
+	assert_int_equal(open_cache(path_of(fixture, "file"), 1, &cache), -ENOTDIR);
 	assert_int_equal(symlink(fixture->path, path_of(fixture, "link")), 0);
-	assert_int_equal(row_cache_open(path_of(fixture, "link"), 1, &cache), -ENOTDIR);
-	assert_int_equal(row_cache_open(path_of(fixture, "no/such"), 1, &cache), -ENOENT);
+	assert_int_equal(open_cache(path_of(fixture, "link"), 1, &cache), -EPERM);
+	assert_int_equal(open_cache(path_of(fixture, "file/x"), 1, &cache), -ENOTDIR);
 	assert_null(cache);
+}
+
+static void a_missing_directory_is_made_with_those_above_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stat st;
+
+	row_cache_close(fixture->cache);
+	fixture->cache = NULL;
+	assert_int_equal(open_cache(path_of(fixture, "no/such"), PLENTY_BYTES, &fixture->cache), 0);
+	assert_int_equal(stat(path_of(fixture, "no/such"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
 static void a_write_to_a_full_disk_leaves_nothing(void **state)
@@ -508,7 +542,7 @@ static void without_memory_nothing_is_found_and_no_file_is_lost(void **state)
 		int r;
 
 		torture_begin(n);
-		r = row_cache_open(fixture->path, PLENTY_BYTES, &cache);
+		r = open_cache(fixture->path, PLENTY_BYTES, &cache);
 		if (r == 0)
 			r = row_cache_get(cache, &key, &found);
 		has_failed = torture_end();
@@ -537,7 +571,9 @@ int main(void)
 		test(a_directory_in_place_of_a_file_stays),
 		test(files_and_directories_of_others_are_refused),
 		test(a_directory_that_others_may_write_to_is_refused),
+		test(a_directory_that_others_may_replace_is_refused),
 		test(what_is_not_a_directory_is_refused),
+		test(a_missing_directory_is_made_with_those_above_it),
 		test(a_write_to_a_full_disk_leaves_nothing),
 		test(a_key_whose_build_id_is_none_has_no_file),
 		test(a_cache_whose_directory_is_gone_is_a_slow_one),

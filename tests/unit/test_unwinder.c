@@ -162,7 +162,7 @@ static void a_cache_directory_that_cannot_be_used_is_done_without(void **state)
 	struct unwinder_opts opts = opts_of(fixture);
 	char dirs[3][96];
 
-	snprintf(dirs[0], sizeof(dirs[0]), "%s/missing/tables", fixture->dir);
+	snprintf(dirs[0], sizeof(dirs[0]), "%s/file/tables", fixture->dir);
 	snprintf(dirs[1], sizeof(dirs[1]), "%s/file", fixture->dir);
 	assert_int_equal(file_write_atomic(dirs[1], "", 0), 0);
 	snprintf(dirs[2], sizeof(dirs[2]), "%s/everybodys", fixture->dir);
