@@ -20,6 +20,8 @@ struct connection {
 	bool is_shut;
 };
 
+#define REFUSAL_MAX_BYTES 8192
+
 struct http_server {
 	struct http_server_opts opts;
 	struct listen_socket socket;
@@ -246,15 +248,16 @@ static int parse_address(const struct http_server_opts *opts, struct strbuf *ret
 
 static int open_socket(struct http_server *server, struct strbuf *reterr_msg)
 {
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
 	struct listen_address address;
 
 	int r = parse_address(&server->opts, reterr_msg, &address);
 	if (r < 0)
 		return r;
-	r = listen_socket_open(&address, &server->socket);
+	r = listen_socket_open(&address, &refusal, &server->socket);
 	if (r < 0)
 		strbuf_appendf(reterr_msg, "cannot listen at %s: %s", server->opts.listen,
-			       strerror(-r));
+			       refusal.len > 0 ? strbuf_str(&refusal) : strerror(-r));
 	return r;
 }
 

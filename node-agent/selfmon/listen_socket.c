@@ -2,6 +2,7 @@
 #include "selfmon/listen_socket.h"
 
 #include "base/cleanup.h"
+#include "base/own_dir.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -15,8 +16,8 @@ static int new_socket(const struct listen_address *address)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Whether the path is a socket that nobody listens to any more. Errors: -EADDRINUSE, -EEXIST. */
-static int check_stale(const struct listen_address *address)
+/* Whether the path is a socket of ours that nobody listens to any more. Errors: -EADDRINUSE, -EEXIST, -EPERM. */
+static int check_stale(const struct listen_address *address, struct strbuf *reterr_msg)
 {
 	_cleanup_close_ int fd = new_socket(address);
 	struct stat status;
@@ -27,23 +28,30 @@ static int check_stale(const struct listen_address *address)
 		return -errno;
 	if (!S_ISSOCK(status.st_mode))
 		return -EEXIST;
+	if (status.st_uid != geteuid()) {
+		strbuf_appendf(reterr_msg, "%s belongs to uid %u, not to uid %u: remove it",
+			       address->local.sun_path, status.st_uid, geteuid());
+		return -EPERM;
+	}
 	if (connect(fd, &address->any, address->len) < 0 && errno == ECONNREFUSED)
 		return 0;
 	return -EADDRINUSE;
 }
 
 /* bind() gives the file the mode that the socket has, so that at no time others can connect. */
-static int bind_path(struct listen_socket *socket)
+static int bind_path(struct listen_socket *socket, struct strbuf *reterr_msg)
 {
 	const struct listen_address *address = &socket->address;
 	const char *path = address->local.sun_path;
 	struct stat status;
 
+	int r = own_dir_check_parent(path, reterr_msg);
+	if (r < 0)
+		return r;
 	if (fchmod(socket->fd, 0600) < 0)
 		return -errno;
 	if (bind(socket->fd, &address->any, address->len) < 0) {
-		int r = errno == EADDRINUSE ? check_stale(address) : -errno;
-
+		r = errno == EADDRINUSE ? check_stale(address, reterr_msg) : -errno;
 		if (r < 0)
 			return r;
 		if (unlink(path) < 0 || bind(socket->fd, &address->any, address->len) < 0)
@@ -76,7 +84,8 @@ static bool is_local(const struct listen_socket *socket)
 	return socket->address.any.sa_family == AF_UNIX;
 }
 
-static int open_one(const struct listen_address *address, struct listen_socket *ret_socket)
+static int open_one(const struct listen_address *address, struct strbuf *reterr_msg,
+		    struct listen_socket *ret_socket)
 {
 	_cleanup_(listen_socket_close) struct listen_socket listener = LISTEN_SOCKET_NONE;
 
@@ -84,7 +93,7 @@ static int open_one(const struct listen_address *address, struct listen_socket *
 	listener.fd = new_socket(address);
 	if (listener.fd < 0)
 		return listener.fd;
-	int r = is_local(&listener) ? bind_path(&listener) : bind_port(&listener);
+	int r = is_local(&listener) ? bind_path(&listener, reterr_msg) : bind_port(&listener);
 	if (r < 0)
 		return r;
 	if (listen(listener.fd, BACKLOG) < 0)
@@ -94,9 +103,10 @@ static int open_one(const struct listen_address *address, struct listen_socket *
 	return 0;
 }
 
-int listen_socket_open(const struct listen_address *address, struct listen_socket *ret_socket)
+int listen_socket_open(const struct listen_address *address, struct strbuf *reterr_msg,
+		       struct listen_socket *ret_socket)
 {
-	int r = open_one(address, ret_socket);
+	int r = open_one(address, reterr_msg, ret_socket);
 
 	/* No IPv6: not in the kernel, or switched off. */
 	if (address->is_everywhere && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL)) {
@@ -104,7 +114,7 @@ int listen_socket_open(const struct listen_address *address, struct listen_socke
 							   .sin_port = address->v6.sin6_port },
 						   .len = sizeof(v4.v4) };
 
-		return open_one(&v4, ret_socket);
+		return open_one(&v4, reterr_msg, ret_socket);
 	}
 	return r;
 }

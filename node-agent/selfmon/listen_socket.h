@@ -5,6 +5,7 @@
 #define SELFMON_LISTEN_SOCKET_H
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "selfmon/listen_address.h"
 
 #include <sys/types.h>
@@ -19,9 +20,10 @@ struct listen_socket {
 #define LISTEN_SOCKET_NONE ((struct listen_socket){ .fd = -EBADF })
 
 /* Errors: -EADDRINUSE another process listens there, -EEXIST the path is something else than a socket, -ENOENT its
- * directory does not exist, what else socket(2), bind(2) and listen(2) say. */
-int listen_socket_open(const struct listen_address *address, struct listen_socket *ret_socket)
-	must_check;
+ * directory does not exist; where `reterr_msg` says why, -EPERM the socket that is there is another user's, and those of
+ * own_dir_check_parent(); what else socket(2), bind(2) and listen(2) say. */
+int listen_socket_open(const struct listen_address *address, struct strbuf *reterr_msg,
+		       struct listen_socket *ret_socket) must_check;
 
 /* LISTEN_SOCKET_NONE is fine. */
 void listen_socket_close(struct listen_socket *socket);

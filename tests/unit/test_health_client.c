@@ -2,6 +2,7 @@
 #include "selfmon/health_client.h"
 
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "selfmon/http_server.h"
 #include "selfmon/listen_socket.h"
 
@@ -185,10 +186,11 @@ static void strangers_take_no_more_than_the_time(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		struct stranger stranger = { .script = &cases[i].script };
 		uint64_t start_ns = clock_mono_ns();
+		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(256);
 		struct health_answer answer;
 		pthread_t thread;
 
-		assert_int_equal(listen_socket_open(&any, &stranger.listener), 0);
+		assert_int_equal(listen_socket_open(&any, &message, &stranger.listener), 0);
 		assert_int_equal(pthread_create(&thread, NULL, play, &stranger), 0);
 		assert_int_equal(ask(&stranger.listener.address, "/healthz", &answer),
 				 cases[i].result);
@@ -202,11 +204,12 @@ static void whoever_does_not_accept_is_not_waited_for(void **state)
 {
 	const struct listen_address any = address_of_port(0);
 	uint64_t start_ns = clock_mono_ns();
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(256);
 	struct listen_socket listener;
 	struct health_answer answer;
 	(void)state;
 
-	assert_int_equal(listen_socket_open(&any, &listener), 0);
+	assert_int_equal(listen_socket_open(&any, &message, &listener), 0);
 	assert_int_equal(ask(&listener.address, "/healthz", &answer), -ETIMEDOUT);
 	assert_true(clock_mono_ns() - start_ns >= TIMEOUT_NS / 2);
 	assert_true(clock_mono_ns() - start_ns < LATE_NS);

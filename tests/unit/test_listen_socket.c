@@ -17,6 +17,8 @@
 
 #include "unit.h"
 
+#define OTHER_USER 12345
+
 static char directory[] = "/tmp/flamelet-listen-XXXXXX";
 static char path[64];
 
@@ -51,6 +53,13 @@ static struct listen_address address_of_path(void)
 	return address_of(text);
 }
 
+static int open_socket(const struct listen_address *address, struct listen_socket *ret_socket)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
+
+	return listen_socket_open(address, &message, ret_socket);
+}
+
 static bool is_there(void)
 {
 	return access(path, F_OK) == 0;
@@ -80,7 +89,7 @@ static void a_socket_is_its_owners_alone_and_goes_when_it_is_closed(void **state
 	mode_t before = umask(0);
 	(void)state;
 
-	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	assert_int_equal(open_socket(&address, &listener), 0);
 	umask(before);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
@@ -99,7 +108,7 @@ static void the_socket_of_a_dead_process_is_replaced(void **state)
 
 	leave_stale_socket(&address);
 	assert_true(is_there());
-	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	assert_int_equal(open_socket(&address, &listener), 0);
 	assert_true(accepts(&address));
 	listen_socket_close(&listener);
 	assert_false(is_there());
@@ -111,8 +120,8 @@ static void the_socket_of_a_living_process_is_left_alone(void **state)
 	struct listen_socket first, second;
 	(void)state;
 
-	assert_int_equal(listen_socket_open(&address, &first), 0);
-	assert_int_equal(listen_socket_open(&address, &second), -EADDRINUSE);
+	assert_int_equal(open_socket(&address, &first), 0);
+	assert_int_equal(open_socket(&address, &second), -EADDRINUSE);
 	assert_true(accepts(&address));
 	listen_socket_close(&first);
 }
@@ -125,10 +134,10 @@ static void anything_else_than_a_socket_is_left_alone(void **state)
 	(void)state;
 
 	assert_true(fd >= 0);
-	assert_int_equal(listen_socket_open(&address, &listener), -EEXIST);
+	assert_int_equal(open_socket(&address, &listener), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/nowhere", path), 0);
-	assert_int_equal(listen_socket_open(&address, &listener), -EEXIST);
+	assert_int_equal(open_socket(&address, &listener), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -138,13 +147,48 @@ static void a_successors_socket_is_not_removed(void **state)
 	struct listen_socket first, second;
 	(void)state;
 
-	assert_int_equal(listen_socket_open(&address, &first), 0);
+	assert_int_equal(open_socket(&address, &first), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(listen_socket_open(&address, &second), 0);
+	assert_int_equal(open_socket(&address, &second), 0);
 	listen_socket_close(&first);
 	assert_true(accepts(&address));
 	listen_socket_close(&second);
 	assert_false(is_there());
+}
+
+static void a_socket_of_another_user_is_left_alone(void **state)
+{
+	const struct listen_address address = address_of_path();
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
+	struct listen_socket listener;
+	(void)state;
+
+	if (geteuid() != 0)
+		skip();
+	leave_stale_socket(&address);
+	assert_int_equal(chown(path, OTHER_USER, (gid_t)-1), 0);
+	assert_int_equal(listen_socket_open(&address, &message, &listener), -EPERM);
+	assert_non_null(strstr(strbuf_str(&message), "belongs to uid 12345"));
+	assert_true(is_there());
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Who asks for its health would ask somebody else. */
+static void nobody_else_can_replace_it(void **state)
+{
+	const struct listen_address address = address_of_path();
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
+	struct listen_socket listener;
+	(void)state;
+
+	assert_int_equal(chmod(directory, 0777), 0);
+	assert_int_equal(listen_socket_open(&address, &message, &listener), -EPERM);
+	assert_non_null(strstr(strbuf_str(&message), "other users may write to"));
+	assert_false(is_there());
+	assert_int_equal(chmod(directory, 01777), 0);
+	assert_int_equal(open_socket(&address, &listener), 0);
+	listen_socket_close(&listener);
+	assert_int_equal(chmod(directory, 0700), 0);
 }
 
 static void its_directory_must_exist(void **state)
@@ -153,7 +197,7 @@ static void its_directory_must_exist(void **state)
 	struct listen_socket listener;
 	(void)state;
 
-	assert_int_equal(listen_socket_open(&address, &listener), -ENOENT);
+	assert_int_equal(open_socket(&address, &listener), -ENOENT);
 }
 
 static void a_free_port_is_given_and_is_taken_then(void **state)
@@ -165,13 +209,13 @@ static void a_free_port_is_given_and_is_taken_then(void **state)
 		const struct listen_address any = address_of(texts[i]);
 		struct listen_socket first, second;
 
-		int r = listen_socket_open(&any, &first);
+		int r = open_socket(&any, &first);
 		if (r == -EADDRNOTAVAIL || r == -EAFNOSUPPORT)
 			continue; /* no IPv6 here */
 		assert_int_equal(r, 0);
 		assert_int_not_equal(listen_socket_port(&first), 0);
 		assert_true(accepts(&first.address));
-		assert_int_equal(listen_socket_open(&first.address, &second), -EADDRINUSE);
+		assert_int_equal(open_socket(&first.address, &second), -EADDRINUSE);
 		listen_socket_close(&first);
 	}
 }
@@ -200,7 +244,7 @@ static struct listen_socket open_everywhere(void)
 	struct listen_socket listener;
 
 	assert_int_equal(listen_address_parse_public("*:0", &address), 0);
-	assert_int_equal(listen_socket_open(&address, &listener), 0);
+	assert_int_equal(open_socket(&address, &listener), 0);
 	assert_int_not_equal(listen_socket_port(&listener), 0);
 	return listener;
 }
@@ -269,6 +313,8 @@ int main(void)
 		cmocka_unit_test(the_socket_of_a_living_process_is_left_alone),
 		cmocka_unit_test(anything_else_than_a_socket_is_left_alone),
 		cmocka_unit_test(a_successors_socket_is_not_removed),
+		cmocka_unit_test(a_socket_of_another_user_is_left_alone),
+		cmocka_unit_test(nobody_else_can_replace_it),
 		cmocka_unit_test(its_directory_must_exist),
 		cmocka_unit_test(a_free_port_is_given_and_is_taken_then),
 		cmocka_unit_test(everywhere_is_both_families),

@@ -347,6 +347,8 @@ static void a_socket_must_lie_where_nobody_replaces_it(void **state)
 	assert_int_equal(own_dir_check_parent("open/socket", &message), 0);
 	assert_int_equal(own_dir_check_parent("socket", &message), 0);
 	assert_int_equal(own_dir_check_parent("/socket", &message), 0);
+	link_to("open", "link", geteuid());
+	assert_int_equal(own_dir_check_parent("link/socket", &message), 0);
 	assert_int_equal(own_dir_check_parent("no/such/socket", &message), 0);
 	assert_int_equal(message.len, 0);
 }
