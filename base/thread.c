@@ -3,6 +3,7 @@
 
 #include "base/capabilities.h"
 #include "base/cleanup.h"
+#include "base/heartbeat.h"
 
 #include <signal.h>
 
@@ -20,7 +21,9 @@ static void *begin(void *data)
 	free(data);
 	int r = capabilities_keep(start.capabilities);
 	(void)r;
-	return start.run(start.data);
+	void *result = start.run(start.data);
+	heartbeat_end();
+	return result;
 }
 
 int thread_start(const char *name, uint64_t capabilities, void *(*run)(void *data), void *data,
