@@ -31,6 +31,7 @@ struct kubelet {
 	bool is_insecure;
 	enum http_verify verify;
 	uint64_t timeout_ns;
+	uint64_t give_up_ns; /* atomic: see kubelet_give_up() */
 	struct kubelet_stats stats;
 	char error[ERROR_MAX];
 };
@@ -68,6 +69,7 @@ static int make_client(struct kubelet *kubelet, const struct kubelet_opts *opts,
 		.connect_timeout_ns = kubelet->timeout_ns < CONNECT_TIMEOUT_NS ? kubelet->timeout_ns
 									       : CONNECT_TIMEOUT_NS,
 		.total_timeout_ns = kubelet->timeout_ns,
+		.give_up_ns = &kubelet->give_up_ns,
 	};
 
 	if (uses_node_name(opts, endpoint)) {
@@ -81,6 +83,7 @@ static int make_client(struct kubelet *kubelet, const struct kubelet_opts *opts,
 static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
 		     const struct kubelet_endpoint *endpoint)
 {
+	kubelet->give_up_ns = UINT64_MAX;
 	kubelet->timeout_ns = opts->timeout_ns ? opts->timeout_ns : DEFAULT_TIMEOUT_NS;
 	kubelet->may_send_token = endpoint->is_https || endpoint->is_loopback;
 	kubelet->verify = opts->verify;
@@ -130,6 +133,11 @@ void kubelet_free(struct kubelet *kubelet)
 	free(kubelet->pods_url);
 	free(kubelet->token_file);
 	free(kubelet);
+}
+
+void kubelet_give_up(struct kubelet *kubelet)
+{
+	__atomic_store_n(&kubelet->give_up_ns, 0, __ATOMIC_RELAXED);
 }
 
 /* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end up on

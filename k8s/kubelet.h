@@ -33,6 +33,9 @@ int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet) m
 void kubelet_free(struct kubelet *kubelet);
 DEFINE_FREEP(struct kubelet, kubelet_free)
 
+/* From now on no request begins, and one that is under way fails within a second. For any thread. */
+void kubelet_give_up(struct kubelet *kubelet);
+
 /* Asks for the pods of the node, and reads them while they come in. On failure kubelet_error() is a
  * sentence with the remedy; nothing of a pod list is ever in it.
  * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status, for

@@ -17,6 +17,7 @@
 
 #include "base/capabilities.h"
 #include "base/hash.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "k8s/pod_keys.h"
@@ -30,6 +31,7 @@
 #define JITTER_NS (3 * NSEC_PER_SEC)
 #define MIN_RETRY_NS NSEC_PER_SEC
 #define POKE_NS NSEC_PER_SEC
+#define HEARTBEAT_MAX_NS (30 * NSEC_PER_SEC)
 #define LIST_MAX_BYTES ((size_t)32 << 20) /* of names and labels; 1 KB a pod is usual */
 
 struct pod_watch {
@@ -228,9 +230,14 @@ static uint64_t next_round_ns(const struct pod_watch *watch)
 /* Sleeps until the next round or the end. Called with the lock held. */
 static void wait_for_round(struct pod_watch *watch)
 {
-	while (!watch->is_stopping && clock_mono_ns() < next_round_ns(watch)) {
-		struct timespec until = clock_timespec(next_round_ns(watch));
+	uint64_t now_ns;
 
+	while (!watch->is_stopping && (now_ns = clock_mono_ns()) < next_round_ns(watch)) {
+		uint64_t nap_ns = now_ns + HEARTBEAT_NAP_NS;
+		uint64_t due_ns = next_round_ns(watch);
+		struct timespec until = clock_timespec(due_ns < nap_ns ? due_ns : nap_ns);
+
+		heartbeat_beat();
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
 	}
 }
@@ -267,8 +274,10 @@ static void *run_watch(void *data)
 {
 	struct pod_watch *watch = data;
 
+	heartbeat_begin("pods", HEARTBEAT_MAX_NS);
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->is_stopping) {
+		heartbeat_beat();
 		bool is_due = begin_round(watch);
 
 		pthread_mutex_unlock(&watch->lock);
@@ -361,6 +370,8 @@ void pod_watch_stop(struct pod_watch *watch)
 	watch->is_stopping = true;
 	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
+	if (watch->kubelet)
+		kubelet_give_up(watch->kubelet);
 	pthread_join(watch->thread, NULL);
 	kubelet_free(watch->kubelet);
 	free_watch(watch);
@@ -391,14 +402,16 @@ int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *key
 	return 0;
 }
 
-void pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns)
+bool pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns)
 {
 	struct timespec deadline = clock_timespec(deadline_ns);
 
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->has_tried && clock_mono_ns() < deadline_ns)
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &deadline);
+	bool has_tried = watch->has_tried;
 	pthread_mutex_unlock(&watch->lock);
+	return has_tried;
 }
 
 struct pod_watch_stats pod_watch_get_stats(struct pod_watch *watch)

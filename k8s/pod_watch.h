@@ -62,7 +62,7 @@ struct pod_watch_stats {
  * caller's. */
 int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_watch) must_check;
 
-/* Ends the thread, at the latest when the request under way times out. NULL is fine. */
+/* Ends the thread, within a second where a request is under way. NULL is fine. */
 void pod_watch_stop(struct pod_watch *watch);
 DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 
@@ -76,8 +76,8 @@ bool pod_watch_is_stale(struct pod_watch *watch);
 int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *keys) must_check;
 
 /* Waits for the end of the first request, successful or not, or until `deadline_ns`
- * (CLOCK_MONOTONIC). */
-void pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns);
+ * (CLOCK_MONOTONIC). Returns whether that has come. */
+bool pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns);
 
 struct pod_watch_stats pod_watch_get_stats(struct pod_watch *watch);
 
