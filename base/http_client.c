@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "base/heartbeat.h"
 #include "base/pem.h"
 
 #include <curl/curl.h>
@@ -235,6 +236,7 @@ static int check_end(void *data, curl_off_t nr_down, curl_off_t now_down, curl_o
 	(void)now_down;
 	(void)nr_up;
 	(void)now_up;
+	heartbeat_beat();
 	return must_give_up(data);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/capabilities.h"
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
@@ -35,6 +36,7 @@
 #define PART_MAX_PROFILES 20
 #define PART_MAX_COST_BYTES ((size_t)1536 << 10)
 #define PUSH_RETRY_NS (10 * NSEC_PER_MSEC)
+#define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC) /* disks may be slow */
 
 struct exporter {
 	struct queue windows; /* of referenced profiles */
@@ -102,6 +104,7 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 			.cost_bytes = (uint32_t)part.cost_bytes,
 		};
 
+		heartbeat_beat();
 		courier_take(exporter->courier, &item, parts->body.data, parts->body.len);
 		nr_shipped += part.nr_counts;
 	}
@@ -193,7 +196,7 @@ static uint64_t next_flush_ns(const struct exporter *exporter)
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
 }
 
-/* All windows that are there, the first of which is waited for; returns whether there was one. A delivery may take as long
+/* All windows that are there, the first of which is waited for a little; returns whether there was one. A delivery may take as long
  * as many windows: one of them between two would not be enough. */
 static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 {
@@ -219,6 +222,8 @@ static void work(struct exporter *exporter)
 	for (;;) {
 		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
 
+		wake_ns = earlier(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
+		heartbeat_beat();
 		if (!take_windows(exporter, wake_ns) && is_last)
 			break;
 		/* What is pushed before the queue is closed is still taken. */
@@ -242,6 +247,16 @@ static bool is_pointless(const struct exporter *exporter)
 	return exporter->has_queue_dir && courier_is_failing(exporter->courier);
 }
 
+static void sleep_until(uint64_t wake_ns)
+{
+	for (uint64_t now_ns = clock_mono_ns(); now_ns < wake_ns; now_ns = clock_mono_ns()) {
+		struct timespec wake = clock_timespec(earlier(wake_ns, now_ns + HEARTBEAT_NAP_NS));
+
+		heartbeat_beat();
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+}
+
 /* Delivers until nothing is left, or the time is over. */
 static void drain(struct exporter *exporter)
 {
@@ -254,8 +269,7 @@ static void drain(struct exporter *exporter)
 
 		if (next_ns >= deadline_ns || is_pointless(exporter))
 			break;
-		struct timespec wake = clock_timespec(next_ns);
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+		sleep_until(next_ns);
 		courier_deliver(exporter->courier);
 		publish(exporter);
 	}
@@ -266,6 +280,7 @@ static void *run(void *ctx)
 {
 	struct exporter *exporter = ctx;
 
+	heartbeat_begin("exporter", HEARTBEAT_MAX_NS);
 	work(exporter);
 	drain(exporter);
 	publish(exporter);
