@@ -4,6 +4,7 @@
  * over. Between requests the thread sleeps. */
 #include "selfmon/http_server.h"
 
+#include "base/heartbeat.h"
 #include "base/thread.h"
 #include "selfmon/listen_socket.h"
 
@@ -13,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+#define HEARTBEAT_MAX_NS (30 * NSEC_PER_SEC)
 
 struct connection {
 	int fd; /* libmicrohttpd's */
@@ -152,7 +155,7 @@ static uint64_t end_connections(struct http_server *server, uint64_t now_ns)
 	return UINT64_MAX;
 }
 
-/* Milliseconds that the thread may sleep; -1: until something happens. */
+/* Milliseconds that the thread may sleep. */
 static int sleep_ms(struct http_server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -161,7 +164,9 @@ static int sleep_ms(struct http_server *server)
 
 	if (MHD_get_timeout(server->daemon, &ms) == MHD_YES && ms == 0)
 		return 0;
-	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC + 1);
+	if (end_ns - now_ns > HEARTBEAT_NAP_NS)
+		end_ns = now_ns + HEARTBEAT_NAP_NS;
+	return (int)((end_ns - now_ns) / NSEC_PER_MSEC + 1);
 }
 
 /* Returns whether a connection has ended: if all were taken, the next call begins to accept again. */
@@ -198,9 +203,11 @@ static void *serve(void *data)
 		{ .fd = server->stop_fd, .events = POLLIN },
 	};
 
+	heartbeat_begin(server->opts.thread_name, HEARTBEAT_MAX_NS);
 	for (;;) {
 		int ms = sleep_ms(server);
 
+		heartbeat_beat();
 		poll(fds, array_len(fds), has_more ? 0 : ms);
 		if (fds[1].revents != 0)
 			return NULL;

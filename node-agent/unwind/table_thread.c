@@ -6,11 +6,13 @@
 #include "unwind/table_state.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "unwind/elf_rows.h"
 
 #include <string.h>
 
 #define CHORES_NS NSEC_PER_SEC
+#define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC)
 #define MAX_RETRY_DOUBLINGS 4
 #define MAX_PUTS 4
 /* A table used in this tick of the clock or the one before is in use. */
@@ -376,8 +378,10 @@ void *table_thread_run(void *data)
 	struct table_slots *slots = data;
 	struct job job;
 
+	heartbeat_begin("unwind", HEARTBEAT_MAX_NS);
 	pthread_mutex_lock(&slots->lock);
 	while (!slots->is_stopping) {
+		heartbeat_beat();
 		uint64_t now = clock_mono_ns();
 
 		if (now >= slots->next_chores_ns)
