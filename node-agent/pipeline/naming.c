@@ -2,6 +2,7 @@
 #include "pipeline/naming.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/strbuf.h"
 #include "bpf/shared/frames.h"
 
@@ -11,6 +12,7 @@
 
 #define FALLBACK_NAME_MAX 4200
 #define MAX_ROUNDS 4 /* of waiting for names */
+#define WAIT_SLICE_NS (250 * NSEC_PER_MSEC) /* then it is asked whether to wait on */
 #define NO_ROOM_BYTES 256 /* for NAMING_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
@@ -196,12 +198,44 @@ static size_t ask_for_names(struct namer *namer, const struct window *window)
 	return nr_asked;
 }
 
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static uint64_t get_wait_end_ns(const struct namer *namer, uint64_t until_ns)
+{
+	if (!namer->give_up_ns)
+		return until_ns;
+	return earlier(until_ns, __atomic_load_n(namer->give_up_ns, __ATOMIC_RELAXED));
+}
+
+static bool must_hurry(const struct namer *namer)
+{
+	return clock_mono_ns() >= get_wait_end_ns(namer, UINT64_MAX);
+}
+
+/* As elf_cache_wait(). */
+static bool wait_for_elfs(const struct namer *namer, uint64_t until_ns)
+{
+	uint64_t end_ns, slice_ns;
+
+	do {
+		heartbeat_beat();
+		end_ns = get_wait_end_ns(namer, until_ns);
+		slice_ns = earlier(end_ns, clock_mono_ns() + WAIT_SLICE_NS);
+		if (elf_cache_wait(namer->elfs, slice_ns))
+			return true;
+	} while (slice_ns < end_ns);
+	return false;
+}
+
 /* First the files are read, then the lines of addresses in them. Names that make room for each other could be asked for
  * for ever. */
 static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns)
 {
-	for (unsigned int round = 0; round < MAX_ROUNDS; round++)
-		if (ask_for_names(namer, window) == 0 || !elf_cache_wait(namer->elfs, until_ns))
+	for (unsigned int round = 0; round < MAX_ROUNDS && !must_hurry(namer); round++)
+		if (ask_for_names(namer, window) == 0 || !wait_for_elfs(namer, until_ns))
 			return;
 }
 
@@ -226,6 +260,7 @@ static int name_locations(struct namer *namer, struct window *window)
 	int r = 0;
 
 	for (uint32_t location = 1; location < nr_locations && r == 0; location++) {
+		heartbeat_beat();
 		r = name_location(namer, window, location);
 		if (r == -ENOSPC)
 			r = 0;

@@ -19,13 +19,15 @@ struct namer {
 	struct elf_cache *elfs; /* borrowed */
 	struct jit_cache *jits; /* borrowed */
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
+	const uint64_t
+		*give_up_ns; /* borrowed, atomic: no waiting beyond it; NULL: see name_window() */
 	struct symbol_line kernel_line; /* the last answer about the kernel */
 	uint64_t nr_named; /* locations that got a symbol's name */
 	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */
 };
 
 /* Names all locations and completes the mappings. What files must be read for is waited for up to a time
- * (CLOCK_MONOTONIC), and later windows have it. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
+ * (CLOCK_MONOTONIC), or up to *give_up_ns, whichever is earlier, and later windows have it. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
  * code is named by file and offset, and beyond WINDOW_MAX_FALLBACK_BYTES of those not at all: one container's
  * names cost others their names, but never their samples. Errors: -ENOMEM; what is done stays. */
 int name_window(struct namer *namer, struct window *window, uint64_t until_ns) must_check;

@@ -3,6 +3,7 @@
 
 #include "base/capabilities.h"
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
@@ -21,6 +22,8 @@
 
 #define IDENTITY_RECHECK_NS (100 * NSEC_PER_MSEC)
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
+#define WAIT_STEP_NS (5 * NSEC_PER_MSEC)
+#define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC)
 
 /* Between windows the loader has files read; then it looks for the next window so often. */
 #define READ_SLICE_NS (100 * NSEC_PER_MSEC)
@@ -46,6 +49,10 @@ struct pipeline {
 	struct namer namer;
 	pthread_t loader;
 	bool loader_runs;
+	uint64_t give_up_ns; /* atomic: from then on the loader waits for nothing */
+	pthread_mutex_t sink_lock; /* held while the sink is called */
+	bool is_abandoned; /* guarded by sink_lock: it is not called any more */
+	uint64_t nr_samples_waiting; /* atomic: that the loader is not through with */
 	uint64_t nr_samples;
 	uint64_t nr_samples_lost; /* atomic */
 	uint64_t nr_windows;
@@ -57,13 +64,19 @@ static void count_lost(struct pipeline *pipeline, uint64_t nr)
 	__atomic_add_fetch(&pipeline->nr_samples_lost, nr, __ATOMIC_RELAXED);
 }
 
+static bool must_hurry(struct pipeline *pipeline)
+{
+	return clock_mono_ns() >= __atomic_load_n(&pipeline->give_up_ns, __ATOMIC_RELAXED);
+}
+
 /* Waits until every pod of the window has its names, but not past its grace time. */
 static void await_identity(struct pipeline *pipeline, const struct window *window)
 {
 	uint64_t deadline = window->end_ns + IDENTITY_GRACE_NS;
 	size_t next = 0;
 
-	while (next < window->nr_cgroups && clock_mono_ns() < deadline) {
+	while (next < window->nr_cgroups && clock_mono_ns() < deadline && !must_hurry(pipeline)) {
+		heartbeat_beat();
 		if (identity_is_final(pipeline->identity, window->cgroups[next])) {
 			next++;
 			continue;
@@ -82,6 +95,19 @@ static int add_resources(struct pipeline *pipeline, struct window *window)
 	return r;
 }
 
+/* To the sink, or, without a profile, to the lost ones. What was abandoned is counted already. */
+static void hand_over(struct pipeline *pipeline, const struct window *window,
+		      struct profile *profile)
+{
+	pthread_mutex_lock(&pipeline->sink_lock);
+	__atomic_sub_fetch(&pipeline->nr_samples_waiting, window->nr_samples, __ATOMIC_RELAXED);
+	if (!pipeline->is_abandoned && profile)
+		pipeline->opts.sink(profile, pipeline->opts.sink_data);
+	else if (!pipeline->is_abandoned)
+		count_lost(pipeline, window->nr_samples);
+	pthread_mutex_unlock(&pipeline->sink_lock);
+}
+
 static void finish_window(struct pipeline *pipeline, struct window *window)
 {
 	await_identity(pipeline, window);
@@ -92,7 +118,7 @@ static void finish_window(struct pipeline *pipeline, struct window *window)
 		r = name_window(&pipeline->namer, window,
 				window->end_ns + pipeline->opts.names_wait_ns);
 	if (r < 0) {
-		count_lost(pipeline, window->nr_samples);
+		hand_over(pipeline, window, NULL);
 		log_warn_errno(r, "a second of %llu samples could not be named, dropping it",
 			       (unsigned long long)window->nr_samples);
 		return;
@@ -101,7 +127,7 @@ static void finish_window(struct pipeline *pipeline, struct window *window)
 			 pipeline->opts.period_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));
-	pipeline->opts.sink(profile, pipeline->opts.sink_data);
+	hand_over(pipeline, window, profile);
 }
 
 /* The next window, for which work on files is interrupted; NULL when there is none yet. */
@@ -118,7 +144,9 @@ static void *loader_main(void *data)
 {
 	struct pipeline *pipeline = data;
 
+	heartbeat_begin("loader", HEARTBEAT_MAX_NS);
 	for (;;) {
+		heartbeat_beat();
 		_cleanup_(window_freep) struct window *window = next_window(pipeline);
 
 		if (window) {
@@ -210,6 +238,7 @@ static int start_loader(struct pipeline *pipeline)
 		.elfs = pipeline->elfs,
 		.jits = pipeline->jits,
 		.kernel = pipeline->kernel,
+		.give_up_ns = &pipeline->give_up_ns,
 	};
 	r = thread_start("loader", needed_capabilities(pipeline), loader_main, pipeline,
 			 &pipeline->loader);
@@ -225,6 +254,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		return -ENOMEM;
 	pipeline->opts = *opts;
 	pipeline->host_root_fd = -EBADF;
+	pipeline->give_up_ns = UINT64_MAX;
+	pthread_mutex_init(&pipeline->sink_lock, NULL);
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
 	if (r == 0 && opts->unwinder)
 		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->unwinder);
@@ -255,7 +286,10 @@ static void close_window(struct pipeline *pipeline)
 	if (!window)
 		return;
 	pipeline->nr_windows++;
+	__atomic_add_fetch(&pipeline->nr_samples_waiting, window->nr_samples, __ATOMIC_RELAXED);
 	if (queue_push(&pipeline->windows, window) < 0) {
+		__atomic_sub_fetch(&pipeline->nr_samples_waiting, window->nr_samples,
+				   __ATOMIC_RELAXED);
 		count_lost(pipeline, window->nr_samples);
 		log_warn("the loader is %d seconds behind, dropping a second of samples",
 			 QUEUE_WINDOWS);
@@ -393,14 +427,49 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 	identity_tidy(pipeline->identity, now_ns);
 }
 
-void pipeline_drain(struct pipeline *pipeline)
+void pipeline_close(struct pipeline *pipeline)
 {
 	if (!pipeline->loader_runs)
 		return;
 	close_window(pipeline);
 	queue_close(&pipeline->windows);
-	pthread_join(pipeline->loader, NULL);
+}
+
+void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns)
+{
+	__atomic_store_n(&pipeline->give_up_ns, when_ns, __ATOMIC_RELAXED);
+}
+
+bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns)
+{
+	const struct timespec step = clock_timespec(WAIT_STEP_NS);
+
+	while (pipeline->loader_runs && pthread_tryjoin_np(pipeline->loader, NULL) != 0) {
+		if (clock_mono_ns() >= until_ns)
+			return false;
+		nanosleep(&step, NULL);
+	}
 	pipeline->loader_runs = false;
+	return true;
+}
+
+uint64_t pipeline_abandon(struct pipeline *pipeline)
+{
+	uint64_t nr_lost = 0;
+
+	pthread_mutex_lock(&pipeline->sink_lock);
+	if (!pipeline->is_abandoned)
+		nr_lost = __atomic_load_n(&pipeline->nr_samples_waiting, __ATOMIC_RELAXED);
+	pipeline->is_abandoned = true;
+	pthread_mutex_unlock(&pipeline->sink_lock);
+	count_lost(pipeline, nr_lost);
+	return nr_lost;
+}
+
+void pipeline_drain(struct pipeline *pipeline)
+{
+	pipeline_close(pipeline);
+	(void)pipeline_wait(pipeline, UINT64_MAX);
 }
 
 void pipeline_free(struct pipeline *pipeline)
@@ -418,6 +487,7 @@ void pipeline_free(struct pipeline *pipeline)
 	cleanup_closep(&pipeline->host_root_fd);
 	process_table_free(pipeline->processes);
 	binder_done(&pipeline->binder);
+	pthread_mutex_destroy(&pipeline->sink_lock);
 	free(pipeline);
 }
 

@@ -85,7 +85,21 @@ void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
-/* Finishes what was handed in; the last profiles reach the sink before it returns. Stats stay valid. */
+/* Nothing more is handed in: the loader ends when it is through with what was. */
+void pipeline_close(struct pipeline *pipeline);
+
+/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and does with those it has. */
+void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns);
+
+/* After pipeline_close(): waits for the loader up to a time. Returns whether the last profiles have reached the sink;
+ * true when there is no loader. Stats stay valid. */
+bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
+
+/* When the loader does not come to an end: the sink is not called any more, and the samples that it would have got are
+ * lost ones. Returns their number. Waits while the sink is being called. */
+uint64_t pipeline_abandon(struct pipeline *pipeline);
+
+/* All this without a limit of time: finishes what was handed in. */
 void pipeline_drain(struct pipeline *pipeline);
 
 /* NULL is fine. */

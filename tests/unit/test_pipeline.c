@@ -459,7 +459,37 @@ static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
 			 1);
 }
 
-static void a_window_waits_for_names_but_not_for_ever(void **state)
+/* A sample of such a pod, whose names are still waited for when the drain begins. */
+static void close_with_stranger(struct fixture *fixture, uint64_t cgroup_id)
+{
+	fixture->start_ns = clock_mono_ns() - NSEC_PER_SEC;
+	fixture->host_id = cgroup_id;
+	add_sample(fixture, getpid(), 0);
+	pipeline_close(fixture->pipeline);
+	assert_false(pipeline_wait(fixture->pipeline, clock_mono_ns() + NSEC_PER_SEC / 2));
+}
+
+static void check_giving_up(struct fixture *fixture, uint64_t cgroup_id)
+{
+	close_with_stranger(fixture, cgroup_id);
+	pipeline_give_up(fixture->pipeline, clock_mono_ns());
+	assert_true(pipeline_wait(fixture->pipeline, clock_mono_ns() + NSEC_PER_SEC));
+	assert_int_equal(total_in_sink(fixture), 1);
+	assert_int_equal(pipeline_abandon(fixture->pipeline), 0);
+}
+
+static void check_abandoning(struct fixture *fixture, uint64_t cgroup_id)
+{
+	close_with_stranger(fixture, cgroup_id);
+	assert_int_equal(pipeline_abandon(fixture->pipeline), 1);
+	assert_int_equal(pipeline_abandon(fixture->pipeline), 0);
+	pipeline_drain(fixture->pipeline);
+	assert_int_equal(total_in_sink(fixture), 0);
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_samples_lost, 1);
+}
+
+/* Runs a check with a pod that the kubelet never lists. */
+static void with_stranger(void **state, void (*check)(struct fixture *fixture, uint64_t cgroup_id))
 {
 	struct fixture *fixture = fixture_or_skip(state);
 	struct kubelet_standin server;
@@ -473,11 +503,26 @@ static void a_window_waits_for_names_but_not_for_ever(void **state)
 	struct pod_watch *watch = watch_server(fixture, &server);
 	pipeline_free(fixture->pipeline);
 	start_pipeline(fixture, watch);
-	check_grace_time(fixture, cgroup_fixture_make(&fixture->cgroups, STRANGER_DIR));
+	check(fixture, cgroup_fixture_make(&fixture->cgroups, STRANGER_DIR));
 
 	pipeline_free(take_ptr(fixture->pipeline));
 	pod_watch_stop(watch);
 	kubelet_standin_stop(&server);
+}
+
+static void a_window_waits_for_names_but_not_for_ever(void **state)
+{
+	with_stranger(state, check_grace_time);
+}
+
+static void a_window_does_not_wait_for_names_when_the_end_is_near(void **state)
+{
+	with_stranger(state, check_giving_up);
+}
+
+static void what_is_abandoned_is_lost_once(void **state)
+{
+	with_stranger(state, check_abandoning);
 }
 
 #define PIPELINE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -498,6 +543,8 @@ int main(int argc, char **argv)
 		PIPELINE_TEST(processes_that_ended_are_forgotten_while_samples_come),
 		PIPELINE_TEST(a_cgroup_nobody_knows_is_said_to_be_unknown),
 		PIPELINE_TEST(a_window_waits_for_names_but_not_for_ever),
+		PIPELINE_TEST(a_window_does_not_wait_for_names_when_the_end_is_near),
+		PIPELINE_TEST(what_is_abandoned_is_lost_once),
 	};
 
 	if (is_symbol_worker(argc, argv))
