@@ -2,6 +2,7 @@
 #include "agent.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/own_dir.h"
 #include "base/rlimit.h"
@@ -13,6 +14,7 @@
 #include "k8s/cgroup_fs.h"
 #include "pods.h"
 #include "process/host_pids.h"
+#include "signals.h"
 #include "target.h"
 #include "unwind/local_unwinder.h"
 
@@ -34,6 +36,9 @@
 
 /* The names of a second are waited for so long: a large program's take a second or two to be read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
+
+/* Once the end is asked for, names are waited for so long. */
+#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC)
 
 #define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
 #define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
@@ -98,6 +103,16 @@ static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 	return pods_start(agent->options, &agent->pods, &agent->watch, reterr_msg);
 }
 
+/* A selection by pods would else exclude them all at first. */
+static void wait_for_pods(struct agent *agent)
+{
+	uint64_t deadline_ns = clock_mono_ns() + FIRST_PODS_WAIT_NS;
+
+	while (!signals_stop_requested() && clock_mono_ns() < deadline_ns &&
+	       !pod_watch_wait_first(agent->watch, clock_mono_ns() + AGENT_POLL_NS))
+		;
+}
+
 static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 {
 	int r = target_resolve(agent->options, &agent->target, reterr_msg);
@@ -105,7 +120,7 @@ static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 	if (r == 0)
 		r = target_select(agent->options, agent->cgroup_fs, reterr_msg, &agent->selection);
 	if (r == 0 && selection_has_inclusions(agent->selection))
-		pod_watch_wait_first(agent->watch, clock_mono_ns() + FIRST_PODS_WAIT_NS);
+		wait_for_pods(agent);
 	return r;
 }
 
@@ -496,6 +511,7 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns)
 {
 	uint64_t now = clock_mono_ns();
 
+	heartbeat_beat();
 	if (agent->next_poll_ns <= now)
 		agent->next_poll_ns = now + AGENT_POLL_NS;
 	uint64_t until_ns = agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns;
@@ -519,12 +535,35 @@ void agent_warm_up(struct agent *agent)
 	agent->is_warming_up = false;
 }
 
-void agent_stop(struct agent *agent)
+/* Waits for what the loader has, or for what it can do in the time that is left once the end was asked for: that may be
+ * only now. */
+static int drain(struct agent *agent, uint64_t max_ns)
+{
+	while (!pipeline_wait(agent->pipeline, clock_mono_ns() + AGENT_POLL_NS)) {
+		uint64_t asked_ns = signals_stop_ns();
+
+		heartbeat_beat();
+		if (asked_ns == UINT64_MAX)
+			continue;
+		pipeline_give_up(agent->pipeline, asked_ns + LAST_NAMES_NS);
+		if (clock_mono_ns() >= asked_ns + max_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+int agent_stop(struct agent *agent, uint64_t max_ns)
 {
 	capture_stop(agent->capture);
 	capture_poll_cgroups(agent->capture, on_cgroup, agent);
 	capture_poll(agent->capture, on_sample, agent);
-	pipeline_drain(agent->pipeline);
+	pipeline_close(agent->pipeline);
+	int r = drain(agent, max_ns);
+	if (r < 0)
+		log_warn("the loader is not through with what was sampled last: %llu samples are "
+			 "lost",
+			 (unsigned long long)pipeline_abandon(agent->pipeline));
+	return r;
 }
 
 uint64_t agent_stats_lost(const struct agent_stats *stats)

@@ -70,8 +70,10 @@ int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
  * should be looked at now; then handles what was sampled. */
 void agent_poll(struct agent *agent, uint64_t deadline_ns);
 
-/* Stops sampling and brings what was sampled to the sink. */
-void agent_stop(struct agent *agent);
+/* Stops sampling and brings what was sampled to the sink. Without limit, but once the end was asked for (signals.h) names
+ * are waited for a little only, and the loader until `max_ns` later. Errors: -ETIMEDOUT, it was not through even so: what it had is
+ * lost, and counted; the sink is not called any more, and agent_free() may wait for ever. */
+int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
 
 /* Samples that were taken but are in no profile, by any cause. */
 uint64_t agent_stats_lost(const struct agent_stats *stats);

@@ -2,6 +2,7 @@
 /* flamelet agent: samples until it is told to stop, and sends what it finds. */
 #include "agent.h"
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/privileges.h"
@@ -16,7 +17,15 @@
 #include <string.h>
 
 #define MESSAGE_MAX_BYTES 4096
-#define DRAIN_NS (5 * NSEC_PER_SEC) /* then what is left is kept, or lost */
+#define READER_MAX_NS (30 * NSEC_PER_SEC)
+
+/* Once the end was asked for, the loader has so long: the rest is for sending. */
+#define LAST_WINDOWS_NS (3500 * NSEC_PER_MSEC)
+
+/* Sending ends so long after the end was asked for, and what is left is kept, or lost: a request that is under way takes a
+ * second to be given up, and all is done before SIGNALS_END_NS is over. */
+#define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
+#define LOSS "what was not delivered yet is lost, but for what waits in --queue-dir"
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
 static void push_profile(struct profile *profile, void *data)
@@ -107,10 +116,27 @@ static const char *first_endpoint(const struct options *options)
 	return options->export.endpoint ? options->export.endpoint : options->others[0].endpoint;
 }
 
+/* One line when a thread hangs, and one when none does any more. */
+static void tell_of_hanging(bool *is_told)
+{
+	struct heartbeat late;
+	bool is_late = heartbeat_find_late(clock_mono_ns(), &late);
+
+	if (is_late && !*is_told)
+		log_error("the thread %s has not moved for %llu s, and may be gone for %llu s",
+			  late.name, (unsigned long long)(late.age_ns / NSEC_PER_SEC),
+			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
+	else if (!is_late && *is_told)
+		log_info("all threads move again");
+	*is_told = is_late;
+}
+
 static void run(const struct parts *parts)
 {
 	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
+	bool is_hanging_told = false;
 
+	heartbeat_begin("reader", READER_MAX_NS);
 	while (!signals_stop_requested()) {
 		agent_poll(parts->agent, UINT64_MAX);
 		const struct options *options = reload_poll(parts->reload, clock_mono_ns());
@@ -118,30 +144,43 @@ static void run(const struct parts *parts)
 		if (options)
 			select_anew(parts->agent, options);
 		publish(parts);
+		tell_of_hanging(&is_hanging_told);
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;
 		log_counters(parts, "counters");
 	}
+	heartbeat_end(); /* from now on it waits for others, one after the other */
+}
+
+static void finish(const struct parts *parts)
+{
+	monitor_stopping(parts->monitor);
+	int r = agent_stop(parts->agent, LAST_WINDOWS_NS);
+	(void)r; /* what was lost is among the counters */
+	exporters_finish(parts->exporters, signals_stop_ns() + LAST_SENDING_NS);
+	log_counters(parts, "stopped");
+	signals_done(STATUS_OK);
 }
 
 int cmd_agent(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
-	_cleanup_(monitor_stopp) struct monitor *monitor = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
+	_cleanup_(monitor_stopp) struct monitor *monitor = NULL; /* its socket file goes first */
 
 	if (!options->export.endpoint && options->nr_others == 0) {
 		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
 		      stderr);
 		return STATUS_USAGE;
 	}
-	signals_setup();
+	int r = signals_setup(LOSS, STATUS_FAILED);
 	if (options->config_file)
 		signals_reload_on_hang_up();
-	int r = privileges_check(capture_paths_wanted(options), &message);
+	if (r == 0)
+		r = privileges_check(capture_paths_wanted(options), &message);
 	if (r == 0) {
 		least_privilege_begin(capture_paths_wanted(options));
 		r = reload_new(&options->input, options, &reload);
@@ -157,6 +196,7 @@ int cmd_agent(const struct options *options)
 	if (r < 0) {
 		log_error_errno(message.len > 0 ? 0 : r, "%s",
 				message.len > 0 ? message.data : "the agent cannot start");
+		signals_done(STATUS_FAILED);
 		return STATUS_FAILED;
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
@@ -169,9 +209,6 @@ int cmd_agent(const struct options *options)
 
 	const struct parts parts = { agent, exporters, reload, monitor };
 	run(&parts);
-	monitor_stopping(monitor);
-	agent_stop(agent);
-	exporters_finish(exporters, clock_mono_ns() + DRAIN_NS);
-	log_counters(&parts, "stopped");
+	finish(&parts);
 	return STATUS_OK;
 }

@@ -17,6 +17,7 @@
 #define MESSAGE_MAX_BYTES 4096
 #define FILE_MAX_BYTES ((size_t)512 << 20)
 #define PPROF_MAX_BYTES ((size_t)256 << 20)
+#define LOSS "what was not delivered yet is lost, but for what waits in --queue-dir"
 #define POLL_NS (5 * NSEC_PER_MSEC)
 
 struct replay {
@@ -48,7 +49,7 @@ static void wait_until_settled(const struct replay *replay)
 
 static void push_profiles(const struct replay *replay, struct pprof_profiles *profiles)
 {
-	for (size_t i = 0; i < PROFILE_NR_TYPES; i++) {
+	for (size_t i = 0; i < PROFILE_NR_TYPES && !signals_stop_requested(); i++) {
 		struct profile *profile = profiles->of[i];
 
 		if (!profile)
@@ -161,10 +162,12 @@ int cmd_export(const struct options *options)
 
 	if (!has_input(options))
 		return STATUS_USAGE;
-	signals_setup();
-	int r = exporters_start(options, 0, &message, &exporters);
+	int r = signals_setup(LOSS, STATUS_FAILED);
+	if (r == 0)
+		r = exporters_start(options, 0, &message, &exporters);
 	if (r < 0) {
 		fprintf(stderr, "flamelet: %s\n", message.len > 0 ? message.data : strerror(-r));
+		signals_done(STATUS_FAILED);
 		return STATUS_FAILED;
 	}
 
@@ -177,5 +180,7 @@ int cmd_export(const struct options *options)
 		send_file(&replay, options->files.items[i]);
 	wait_until_settled(&replay);
 	exporters_finish(exporters, 0);
-	return report(&replay);
+	int status = report(&replay);
+	signals_done(status);
+	return status;
 }

@@ -2,6 +2,7 @@
 /* flamelet record: samples for a while, then writes files and says whose CPU time it was. */
 #include "agent.h"
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/output_file.h"
 #include "child.h"
 #include "cli/commands.h"
@@ -21,6 +22,9 @@
 
 #define MESSAGE_MAX_BYTES 4096
 #define RECORD_MAX_BYTES ((size_t)1 << 30)
+#define READER_MAX_NS (30 * NSEC_PER_SEC)
+#define LAST_WINDOWS_NS (5500 * NSEC_PER_MSEC) /* of SIGNALS_END_NS: the rest is for writing */
+#define LOSS "what was recorded and is not written yet is lost"
 #define PROGRESS_TURNS 3 /* polls between two drawings of the progress line */
 
 struct recording {
@@ -157,7 +161,8 @@ static void sample_until(struct recording *recording, struct agent *agent,
 	}
 	recording->duration_ns = clock_mono_ns() - recording->start_ns;
 	show_progress(recording, agent, progress, true);
-	agent_stop(agent);
+	int r = agent_stop(agent, LAST_WINDOWS_NS);
+	(void)r; /* what was lost is in the summary; what there is is written */
 	progress_done(progress);
 }
 
@@ -186,9 +191,12 @@ static int sample(struct recording *recording, struct agent *agent, struct strbu
 	if (options->duration_ns > 0)
 		deadline_ns = recording->start_ns + options->duration_ns;
 	r = child_release(&recording->child);
-	if (r == 0)
-		sample_until(recording, agent, &progress, deadline_ns);
-	return r;
+	if (r < 0)
+		return r;
+	heartbeat_begin("reader", READER_MAX_NS);
+	sample_until(recording, agent, &progress, deadline_ns);
+	heartbeat_end();
+	return 0;
 }
 
 /* Where a picture comes from: command line, host, kernel, version. */
@@ -249,7 +257,8 @@ static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 {
 	if (nr_lost > 0)
 		fprintf(stderr,
-			"flamelet: no samples: %llu were lost, as there was no room for them\n",
+			"flamelet: no samples: %llu were lost, as there was no room or no time for "
+			"them\n",
 			(unsigned long long)nr_lost);
 	else
 		fprintf(stderr,
@@ -301,17 +310,16 @@ int cmd_record(const struct options *options)
 								 .child = CHILD_NONE };
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 
-	signals_setup();
-	int r = prepare(&recording, &message);
+	int r = signals_setup(LOSS, STATUS_FAILED);
+	if (r == 0)
+		r = prepare(&recording, &message);
 	if (r == 0)
 		r = agent_new(options, merge_profile, &recording, &message, &agent);
 	if (r == 0)
 		r = sample(&recording, agent, &message);
-	if (r == 0)
-		return finish(&recording, agent);
-	if (message.len > 0)
-		fprintf(stderr, "flamelet: %s\n", message.data);
-	else
-		fprintf(stderr, "flamelet: %s\n", strerror(-r));
-	return STATUS_FAILED;
+	if (r < 0)
+		fprintf(stderr, "flamelet: %s\n", message.len > 0 ? message.data : strerror(-r));
+	int status = r < 0 ? STATUS_FAILED : finish(&recording, agent);
+	signals_done(status);
+	return status;
 }
