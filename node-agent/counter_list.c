@@ -417,6 +417,9 @@ const struct counter counter_list[] = {
 		AT(self.max_fds)),
 	PROCESS("start_time_seconds", METRIC_GAUGE, "When the agent was started.", IN_NS,
 		AT(self.start_ns)),
+	COUNTER(NULL, "thread_late_total",
+		"Times that a thread moved on after it had stood still for longer than it may.",
+		AT(self.nr_late_beats)),
 
 	/* Why stacks end. */
 	UNWIND_RESULTS(OF_UNWIND)

@@ -2,6 +2,7 @@
 #include "monitor.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "selfmon/health.h"
 #include "selfmon/http_server.h"
 #include "selfmon/metric_text.h"
@@ -9,6 +10,8 @@
 #include <pthread.h>
 
 #define PUBLISH_INTERVAL_NS NSEC_PER_SEC
+#define PROBLEM_MAX_BYTES 128
+#define AGE_FAMILY "flamelet_thread_heartbeat_age_seconds"
 #define TEXT_TYPE "text/plain; charset=utf-8"
 
 struct monitor {
@@ -54,19 +57,51 @@ static struct health get_health(struct monitor *monitor)
 	return health;
 }
 
+/* A thread that hangs, in `text`; NULL: none does. At the end they need not move any more. */
+static const char *find_hanging(const struct health *health, uint64_t now_ns,
+				char text[static PROBLEM_MAX_BYTES])
+{
+	struct heartbeat late;
+
+	if (health->is_stopping || !heartbeat_find_late(now_ns, &late))
+		return NULL;
+	snprintf(text, PROBLEM_MAX_BYTES, "the thread %s has not moved for %llu s", late.name,
+		 (unsigned long long)(late.age_ns / NSEC_PER_SEC));
+	return text;
+}
+
 static unsigned int make_healthz(struct strbuf *body, void *data)
 {
 	struct health health = get_health(data);
+	uint64_t now_ns = clock_mono_ns();
+	char text[PROBLEM_MAX_BYTES];
+	const char *hanging = find_hanging(&health, now_ns, text);
 
-	return make_verdict(body, health_problem(&health, clock_mono_ns()), NULL);
+	return make_verdict(body, hanging ? hanging : health_problem(&health, now_ns), NULL);
 }
 
 static unsigned int make_readyz(struct strbuf *body, void *data)
 {
 	struct health health = get_health(data);
+	uint64_t now_ns = clock_mono_ns();
+	char text[PROBLEM_MAX_BYTES];
+	const char *hanging = find_hanging(&health, now_ns, text);
 
-	return make_verdict(body, health_unready(&health, clock_mono_ns()),
+	return make_verdict(body, hanging ? hanging : health_unready(&health, now_ns),
 			    health_missing(&health));
+}
+
+static void expose_threads(struct strbuf *body)
+{
+	struct heartbeat list[HEARTBEAT_MAX_THREADS];
+	size_t nr = heartbeat_list(clock_mono_ns(), list);
+
+	metric_text_head(body, AGE_FAMILY, METRIC_GAUGE, "How long ago each thread last moved.");
+	for (size_t i = 0; i < nr; i++) {
+		const struct metric_series series = { AGE_FAMILY, "thread", list[i].name };
+
+		metric_text_ns(body, &series, list[i].age_ns);
+	}
 }
 
 static unsigned int make_metrics(struct strbuf *body, void *data)
@@ -80,6 +115,7 @@ static unsigned int make_metrics(struct strbuf *body, void *data)
 	counters.self = self_stats_read();
 	counters.self.start_ns = monitor->start_ns;
 	counters_expose(&counters, body);
+	expose_threads(body);
 	if (monitor->opts.exporters)
 		exporters_expose(monitor->opts.exporters, body);
 	return 200;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "base/heartbeat.h"
 #include "base/parse.h"
 #include "process/proc_stat.h"
 
@@ -51,6 +52,7 @@ struct self_stats self_stats_read(void)
 		.resident_bytes = read_resident_bytes(),
 		.nr_open_fds = count_open_fds(),
 		.max_fds = files.rlim_cur,
+		.nr_late_beats = heartbeat_nr_late(),
 	};
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this process takes, as /proc tells it. */
+/* What this process takes, as /proc tells it, and whether its threads move. */
 #ifndef SELF_STATS_H
 #define SELF_STATS_H
 
@@ -13,6 +13,7 @@ struct self_stats {
 	uint64_t nr_open_fds;
 	uint64_t max_fds;
 	uint64_t start_ns; /* Unix time */
+	uint64_t nr_late_beats; /* see base/heartbeat.h */
 };
 
 /* All but `start_ns`. What cannot be read is 0. */

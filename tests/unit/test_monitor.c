@@ -2,6 +2,7 @@
 #include "monitor.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/http_client.h"
 #include "selfmon/health.h"
 
@@ -128,6 +129,28 @@ static void it_is_ready_without_the_kubelet_when_it_has_waited(void **state)
 	assert_string_equal(strbuf_str(&body), "ok\n");
 }
 
+/* By ticks of a time that has not come yet. */
+static void a_thread_that_hangs_is_named(void **state)
+{
+	_cleanup_(monitor_stopp) struct monitor *monitor = start(false);
+	struct counters counters = { 0 };
+	uint64_t now_ns = clock_mono_ns();
+	(void)state;
+
+	monitor_publish(monitor, &counters, now_ns);
+	heartbeat_begin("loader", 5 * NSEC_PER_SEC);
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	for (int i = 0; i <= 28; i++)
+		heartbeat_tick(now_ns += HEARTBEAT_TICK_NS);
+	assert_says(monitor, "/healthz", 503, "the thread loader has not moved for 7 s\n");
+	assert_says(monitor, "/readyz", 503, "the thread loader has not moved for 7 s\n");
+	assert_says(monitor, "/metrics", 200,
+		    "\nflamelet_thread_heartbeat_age_seconds{thread=\"loader\"} 7");
+	monitor_stopping(monitor);
+	assert_says(monitor, "/healthz", 200, "ok\n");
+	heartbeat_end();
+}
+
 static void others_are_told_metrics_alone(void **state)
 {
 	static const char *const refused[] = { "/", "/healthz", "/readyz", "/metrics/" };
@@ -197,6 +220,7 @@ int main(void)
 		cmocka_unit_test(it_is_ready_when_it_samples_and_not_any_more_when_it_stops),
 		cmocka_unit_test(it_waits_for_the_kubelets_first_answer),
 		cmocka_unit_test(it_is_ready_without_the_kubelet_when_it_has_waited),
+		cmocka_unit_test(a_thread_that_hangs_is_named),
 		cmocka_unit_test(others_are_told_metrics_alone),
 		cmocka_unit_test(a_reader_that_hangs_is_not_alive),
 		cmocka_unit_test(counters_are_due_once_a_second),
