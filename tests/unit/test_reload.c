@@ -189,10 +189,10 @@ static void a_wrong_file_is_refused_once_and_the_old_options_stay(void **state)
 		const char *text;
 		const char *message;
 	} cases[] = {
-		{ "namespace: [b, C]\n", "f.yaml:1: namespace: 'C' is not" },
-		{ "selector: app=web,\n", "selector 'app=web,': character 9: it ends" },
-		{ "exclude-selector: a b\n", "excluded selector 'a b'" },
-		{ "cgroup: /a/../b\n", "cgroup '/a/../b'" },
+		{ "namespace: [b, C]\n", "f.yaml:1: namespace: \\\"C\\\" is not" },
+		{ "selector: app=web,\n", "selector \\\"app=web,\\\": character 9: it ends" },
+		{ "exclude-selector: a b\n", "excluded selector \\\"a b\\\"" },
+		{ "cgroup: /a/../b\n", "cgroup \\\"/a/../b\\\"" },
 		{ "namespac: b\n", "did you mean namespace?" },
 		{ "namespace: [b\n", "f.yaml:2:" },
 		{ "", "f.yaml is empty" },
