@@ -62,7 +62,6 @@ void pod_list_reader_free(struct pod_list_reader *reader)
 	if (!reader)
 		return;
 	json_items_done(&reader->items);
-	pod_reader_done(&reader->reader);
 	free(reader->pods);
 	pod_list_free(reader->list);
 	free(reader);

@@ -1,114 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows cJSON.
+/* The JSON tree of a pod is made, read and freed before the next one's; base/json.h bounds it.
  *
- * A tree takes 6 to 7 times its text, and hostile text ("[0,0,0,…") much more, so cJSON takes its nodes from
- * one block of memory, one behind the other, and the next pod's tree takes the same block. When it is too small
- * a larger one is made and the pod read again, up to TREE_MAX_BYTES. cJSON's allocator is process-wide; which
- * block it takes from is a thread's own matter, set while it parses.
- *
- * All that is read from the tree may be missing or of another type: find() answers NULL on NULL, and text()
- * answers "" for what is no string. The first copy into the list's arena that fails is remembered by the reader,
- * so that it is asked for once, at a pod's end. */
+ * All that is read from the tree may be missing or of another type: text() answers "" for a value that is not a string.
+ * The first copy into the list's arena that fails is remembered by the reader, so that it is checked once, at a pod's
+ * end. */
 #include "k8s/pod_reader.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "k8s/attribute_keys.h"
 #include "k8s/image_name.h"
 #include "k8s/workload.h"
 
-#include <cjson/cJSON.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CONTAINER_ID_HEX 64
-#define TREE_FIRST_BYTES ((size_t)256 << 10)
 #define TREE_MAX_BYTES (8 * POD_ITEM_MAX_BYTES)
 
-static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
-static _Thread_local struct tree_memory *present_memory; /* borrowed, while parse_once() runs */
-
-static void *allocate_node(size_t len)
+static const char *text(const struct json_value *object, const char *name)
 {
-	struct tree_memory *memory = present_memory;
-	size_t start = (memory->used + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
-
-	if (start > memory->cap || len > memory->cap - start) {
-		memory->is_full = true;
-		return NULL;
-	}
-	memory->used = start + len;
-	return memory->block + start;
-}
-
-static void keep_node(void *node)
-{
-	(void)node;
-}
-
-static void set_hooks(void)
-{
-	cJSON_Hooks hooks = { .malloc_fn = allocate_node, .free_fn = keep_node };
-
-	cJSON_InitHooks(&hooks);
-}
-
-/* Makes an empty block, larger than the present one. Errors: -ENOSPC, -ENOMEM. */
-static int grow_memory(struct tree_memory *memory)
-{
-	size_t cap = memory->cap ? memory->cap * 2 : TREE_FIRST_BYTES;
-
-	if (cap > TREE_MAX_BYTES)
-		return -ENOSPC;
-	free(memory->block);
-	*memory = (struct tree_memory){ .block = malloc(cap) };
-	if (!memory->block)
-		return -ENOMEM;
-	memory->cap = cap;
-	return 0;
-}
-
-static const cJSON *parse_once(struct tree_memory *memory, const char *text, size_t len)
-{
-	const char *end = NULL;
-
-	memory->used = 0;
-	memory->is_full = false;
-	present_memory = memory;
-	const cJSON *root = cJSON_ParseWithLengthOpts(text, len, &end, false);
-	present_memory = NULL;
-	return root && end == text + len ? root : NULL;
-}
-
-/* Parses the text of an item. The tree is valid until the next one.
- * Errors: -EBADMSG, -ENOMEM, -ENOSPC when it is too large. */
-static int parse_tree(struct tree_memory *memory, const char *text, size_t len,
-		      const cJSON **ret_root)
-{
-	const cJSON *root = parse_once(memory, text, len);
-
-	while (memory->is_full) {
-		int r = grow_memory(memory);
-
-		if (r < 0)
-			return r;
-		root = parse_once(memory, text, len);
-	}
-	if (!root)
-		return -EBADMSG;
-	*ret_root = root;
-	return 0;
-}
-
-static const cJSON *find(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static const char *text(const cJSON *object, const char *name)
-{
-	const char *value = cJSON_GetStringValue(find(object, name));
+	const char *value = json_text(json_find(object, name));
 
 	return value ? value : "";
 }
@@ -155,11 +67,12 @@ static struct pod_attribute keep_attribute(struct pod_reader *reader, const char
 	};
 }
 
-static void read_labels(struct pod_reader *reader, const cJSON *metadata, struct pod *pod)
+static void read_labels(struct pod_reader *reader, const struct json_value *metadata,
+			struct pod *pod)
 {
-	const cJSON *labels = find(metadata, "labels");
-	size_t nr = (size_t)cJSON_GetArraySize(labels);
-	const cJSON *label;
+	const struct json_value *labels = json_find(metadata, "labels");
+	size_t nr = json_nr_children(labels);
+	const struct json_value *label;
 
 	if (nr > POD_LABELS_MAX) {
 		reader->list->nr_left_out += nr - POD_LABELS_MAX;
@@ -168,13 +81,12 @@ static void read_labels(struct pod_reader *reader, const cJSON *metadata, struct
 	pod->labels = keep_array(reader, nr, sizeof(*pod->labels));
 	if (!pod->labels)
 		return;
-	cJSON_ArrayForEach(label, labels)
-	{
+	json_for_each(label, labels) {
 		if (pod->nr_labels == nr)
 			return;
-		if (label->string && cJSON_IsString(label))
-			pod->labels[pod->nr_labels++] = keep_attribute(reader, label->string,
-								       label->valuestring);
+		if (json_key(label) && json_text(label))
+			pod->labels[pod->nr_labels++] = keep_attribute(reader, json_key(label),
+								       json_text(label));
 	}
 }
 
@@ -192,34 +104,35 @@ static void add_attribute(struct pod_reader *reader, const char *prefix, const c
 }
 
 /* What the labels and annotations of `metadata` give, into pod->attributes. */
-static void add_attributes(struct pod_reader *reader, const cJSON *metadata, struct pod *pod)
+static void add_attributes(struct pod_reader *reader, const struct json_value *metadata,
+			   struct pod *pod)
 {
 	const struct pod_list_opts *opts = reader->opts;
-	const cJSON *entry;
+	const struct json_value *entry;
 
-	cJSON_ArrayForEach(entry, find(metadata, "labels"))
-	{
-		if (entry->string && cJSON_IsString(entry) &&
-		    attribute_key_is_listed(opts->label_keys, opts->nr_label_keys, entry->string))
-			add_attribute(reader, "k8s.pod.label.", entry->string, entry->valuestring,
-				      pod);
+	json_for_each(entry, json_find(metadata, "labels")) {
+		const char *key = json_key(entry), *value = json_text(entry);
+
+		if (key && value &&
+		    attribute_key_is_listed(opts->label_keys, opts->nr_label_keys, key))
+			add_attribute(reader, "k8s.pod.label.", key, value, pod);
 	}
-	cJSON_ArrayForEach(entry, find(metadata, "annotations"))
-	{
-		if (!entry->string || !cJSON_IsString(entry))
+	json_for_each(entry, json_find(metadata, "annotations")) {
+		const char *name = json_key(entry), *value = json_text(entry);
+
+		if (!name || !value)
 			continue;
 
-		const char *key = attribute_key_of_annotation(entry->string);
+		const char *key = attribute_key_of_annotation(name);
 		if (key)
-			add_attribute(reader, "", key, entry->valuestring, pod);
-		if (attribute_key_is_listed(opts->annotation_keys, opts->nr_annotation_keys,
-					    entry->string))
-			add_attribute(reader, "k8s.pod.annotation.", entry->string,
-				      entry->valuestring, pod);
+			add_attribute(reader, "", key, value, pod);
+		if (attribute_key_is_listed(opts->annotation_keys, opts->nr_annotation_keys, name))
+			add_attribute(reader, "k8s.pod.annotation.", name, value, pod);
 	}
 }
 
-static void read_attributes(struct pod_reader *reader, const cJSON *metadata, struct pod *pod)
+static void read_attributes(struct pod_reader *reader, const struct json_value *metadata,
+			    struct pod *pod)
 {
 	struct pod_attribute attributes[POD_ATTRIBUTES_MAX];
 	size_t bytes;
@@ -254,13 +167,12 @@ static const struct container_kind {
 };
 
 /* The image that the spec asks for. */
-static const char *find_spec_image(const cJSON *specs, const char *name)
+static const char *find_spec_image(const struct json_value *specs, const char *name)
 {
-	const cJSON *spec;
+	const struct json_value *spec;
 	size_t nr = 0;
 
-	cJSON_ArrayForEach(spec, specs)
-	{
+	json_for_each(spec, specs) {
 		if (strcmp(text(spec, "name"), name) == 0)
 			return text(spec, "image");
 		if (++nr == POD_CONTAINERS_MAX)
@@ -269,7 +181,7 @@ static const char *find_spec_image(const cJSON *specs, const char *name)
 	return "";
 }
 
-static const char *find_image(const cJSON *status, const cJSON *specs)
+static const char *find_image(const struct json_value *status, const struct json_value *specs)
 {
 	const char *image = text(status, "image");
 
@@ -279,13 +191,13 @@ static const char *find_image(const cJSON *status, const cJSON *specs)
 	return image_name_is_id(image) ? "" : image;
 }
 
-static uint32_t read_count(const cJSON *object, const char *name)
+static uint32_t read_count(const struct json_value *object, const char *name)
 {
-	const cJSON *number = find(object, name);
+	double number;
 
-	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0))
+	if (!json_number(json_find(object, name), &number) || !(number >= 0))
 		return 0;
-	return number->valuedouble < UINT32_MAX ? (uint32_t)number->valuedouble : UINT32_MAX;
+	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
 static void add_container(struct pod_reader *reader, const struct pod_container *container,
@@ -298,10 +210,10 @@ static void add_container(struct pod_reader *reader, const struct pod_container 
 }
 
 /* Adds a status's containers: the present one and the one before. Returns whether it has the first. */
-static bool read_status(struct pod_reader *reader, const cJSON *status, const cJSON *specs,
-			struct pod *pod)
+static bool read_status(struct pod_reader *reader, const struct json_value *status,
+			const struct json_value *specs, struct pod *pod)
 {
-	const cJSON *last = find(find(status, "lastState"), "terminated");
+	const struct json_value *last = json_find(json_find(status, "lastState"), "terminated");
 	const char *id = bare_id(text(status, "containerID"));
 	const char *last_id = bare_id(text(last, "containerID"));
 	struct image_name image = image_name_split(find_image(status, specs));
@@ -327,14 +239,13 @@ static bool read_status(struct pod_reader *reader, const cJSON *status, const cJ
 }
 
 /* Reads statuses until the pod has all it may have. Returns how many of them have their ID. */
-static size_t read_statuses(struct pod_reader *reader, const cJSON *statuses, const cJSON *specs,
-			    struct pod *pod)
+static size_t read_statuses(struct pod_reader *reader, const struct json_value *statuses,
+			    const struct json_value *specs, struct pod *pod)
 {
-	const cJSON *status;
+	const struct json_value *status;
 	size_t nr_with_id = 0;
 
-	cJSON_ArrayForEach(status, statuses)
-	{
+	json_for_each(status, statuses) {
 		if (pod->nr_containers + 2 > POD_CONTAINERS_MAX)
 			reader->list->nr_left_out++;
 		else
@@ -343,16 +254,16 @@ static size_t read_statuses(struct pod_reader *reader, const cJSON *statuses, co
 	return nr_with_id;
 }
 
-static void read_containers(struct pod_reader *reader, const cJSON *item, struct pod *pod)
+static void read_containers(struct pod_reader *reader, const struct json_value *item,
+			    struct pod *pod)
 {
-	const cJSON *status = find(item, "status");
-	const cJSON *spec = find(item, "spec");
+	const struct json_value *status = json_find(item, "status");
+	const struct json_value *spec = json_find(item, "spec");
 	size_t nr_statuses = 0, nr_specs = 0, nr_with_id = 0;
 
 	for (size_t i = 0; i < array_len(container_kinds); i++) {
-		nr_statuses += (size_t)cJSON_GetArraySize(
-			find(status, container_kinds[i].statuses));
-		nr_specs += (size_t)cJSON_GetArraySize(find(spec, container_kinds[i].specs));
+		nr_statuses += json_nr_children(json_find(status, container_kinds[i].statuses));
+		nr_specs += json_nr_children(json_find(spec, container_kinds[i].specs));
 	}
 
 	size_t cap = nr_statuses < POD_CONTAINERS_MAX / 2 ? nr_statuses * 2 : POD_CONTAINERS_MAX;
@@ -360,19 +271,18 @@ static void read_containers(struct pod_reader *reader, const cJSON *item, struct
 	if (!pod->containers)
 		return;
 	for (size_t i = 0; i < array_len(container_kinds); i++)
-		nr_with_id += read_statuses(reader, find(status, container_kinds[i].statuses),
-					    find(spec, container_kinds[i].specs), pod);
+		nr_with_id += read_statuses(reader, json_find(status, container_kinds[i].statuses),
+					    json_find(spec, container_kinds[i].specs), pod);
 	pod->has_all_ids = nr_with_id > 0 && nr_with_id >= nr_specs;
 }
 
 /* The ownerReference that says controller: true, or NULL. */
-static const cJSON *find_controller(const cJSON *metadata)
+static const struct json_value *find_controller(const struct json_value *metadata)
 {
-	const cJSON *owner;
+	const struct json_value *owner;
 
-	cJSON_ArrayForEach(owner, find(metadata, "ownerReferences"))
-	{
-		if (cJSON_IsTrue(find(owner, "controller")))
+	json_for_each(owner, json_find(metadata, "ownerReferences")) {
+		if (json_is_true(json_find(owner, "controller")))
 			return owner;
 	}
 	return NULL;
@@ -383,11 +293,12 @@ static const char *keep_workload_text(struct pod_reader *reader, struct workload
 	return keep_piece(reader, text.text, text.len, POD_NAME_MAX);
 }
 
-static void read_workload(struct pod_reader *reader, const cJSON *metadata, struct pod *pod)
+static void read_workload(struct pod_reader *reader, const struct json_value *metadata,
+			  struct pod *pod)
 {
-	const cJSON *labels = find(metadata, "labels");
-	const cJSON *annotations = find(metadata, "annotations");
-	const cJSON *owner = find_controller(metadata);
+	const struct json_value *labels = json_find(metadata, "labels");
+	const struct json_value *annotations = json_find(metadata, "annotations");
+	const struct json_value *owner = find_controller(metadata);
 	struct workload_source source = {
 		.namespace = pod->namespace,
 		.pod_name = pod->name,
@@ -410,21 +321,21 @@ static void read_workload(struct pod_reader *reader, const cJSON *metadata, stru
 }
 
 /* Reads one item; false when it cannot be identified. */
-static bool read_pod(struct pod_reader *reader, const cJSON *item, struct pod *ret_pod)
+static bool read_pod(struct pod_reader *reader, const struct json_value *item, struct pod *ret_pod)
 {
-	const cJSON *metadata = find(item, "metadata");
+	const struct json_value *metadata = json_find(item, "metadata");
 	struct pod pod = {
 		.source = POD_FROM_KUBELET,
 		.name = keep_name(reader, text(metadata, "name")),
 		.namespace = keep_name(reader, text(metadata, "namespace")),
 		.uid = keep_name(reader, text(metadata, "uid")),
-		.node = keep_name(reader, text(find(item, "spec"), "nodeName")),
-		.start_time = keep_name(reader, text(find(item, "status"), "startTime")),
+		.node = keep_name(reader, text(json_find(item, "spec"), "nodeName")),
+		.start_time = keep_name(reader, text(json_find(item, "status"), "startTime")),
 	};
 
 	if (!pod.name[0] || !pod.namespace[0] || !pod.uid[0])
 		return false;
-	pod.is_opted_out = strcmp(text(find(metadata, "annotations"), "flamelet.dev/profile"),
+	pod.is_opted_out = strcmp(text(json_find(metadata, "annotations"), "flamelet.dev/profile"),
 				  "false") == 0;
 	read_workload(reader, metadata, &pod);
 	read_labels(reader, metadata, &pod);
@@ -436,10 +347,9 @@ static bool read_pod(struct pod_reader *reader, const cJSON *item, struct pod *r
 
 int pod_reader_read(struct pod_reader *reader, const char *json, size_t len, struct pod *ret_pod)
 {
-	const cJSON *item;
+	_cleanup_(json_freep) struct json_value *item = NULL;
 
-	pthread_once(&hooks_once, set_hooks);
-	int r = parse_tree(&reader->tree, json, len, &item);
+	int r = json_parse(json, len, TREE_MAX_BYTES, &item);
 	if (r == -ENOSPC)
 		return 0;
 	if (r < 0)
@@ -447,9 +357,4 @@ int pod_reader_read(struct pod_reader *reader, const char *json, size_t len, str
 
 	bool is_identified = read_pod(reader, item, ret_pod);
 	return reader->error < 0 ? reader->error : is_identified;
-}
-
-void pod_reader_done(struct pod_reader *reader)
-{
-	free(reader->tree.block);
 }

@@ -9,27 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where the JSON tree of one pod lives. */
-struct tree_memory {
-	unsigned char *block; /* owned */
-	size_t cap;
-	size_t used;
-	bool is_full;
-};
-
 /* Made as { .opts = …, .list = … }. */
 struct pod_reader {
 	const struct pod_list_opts *opts; /* borrowed */
 	struct pod_list *
 		list; /* borrowed; its arena takes all that is kept, and it counts what is left out */
-	struct tree_memory tree;
 	int error; /* of the first copy that failed */
 };
 
-void pod_reader_done(struct pod_reader *reader);
-
 /* Reads a pod. Returns 1, or 0 for one without name, namespace or UID, or too large.
- * Errors: -EBADMSG when it is no JSON; -ENOSPC when the arena is full; -ENOMEM. */
+ * Errors: -EBADMSG as json_parse(); -ENOSPC when the arena is full; -ENOMEM. */
 int pod_reader_read(struct pod_reader *reader, const char *json, size_t len, struct pod *ret_pod)
 	must_check;
 

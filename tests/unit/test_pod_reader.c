@@ -34,7 +34,6 @@ struct fixture {
 
 static void fixture_done(struct fixture *fixture)
 {
-	pod_reader_done(&fixture->reader);
 	arena_done(&fixture->list.arena);
 }
 
@@ -289,7 +288,8 @@ static void what_is_no_pod_or_no_json_is_told_apart(void **state)
 		{ "", -EBADMSG },
 		{ "{", -EBADMSG },
 		{ "nul", -EBADMSG },
-		{ POD_BEGIN "}} ", -EBADMSG },
+		{ POD_BEGIN "}} ", 1 },
+		{ POD_BEGIN "}}}", -EBADMSG },
 		{ POD_BEGIN "\"a\"}}", -EBADMSG },
 		{ POD_BEGIN ",\"a\":\"\\q\"}}", -EBADMSG },
 	};
@@ -316,7 +316,6 @@ static void a_tree_without_bounds_is_no_pod(void **state)
 	strbuf_append_str(&json, "]}}");
 	read_text(&fixture, strbuf_str(&json));
 	assert_int_equal(fixture.result, 0);
-	assert_true(fixture.reader.tree.cap <= 8 * POD_ITEM_MAX_BYTES);
 }
 
 int main(void)
