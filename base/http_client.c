@@ -103,7 +103,7 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *data)
 	return transfer->error < 0 || transfer->is_cut ? 0 : one * len;
 }
 
-/* libcurl keeps headers and trailers by itself, but not all of its releases know an end. */
+/* libcurl keeps headers and trailers by itself, and not all of its releases bound both. */
 static size_t count_header(char *bytes, size_t one, size_t len, void *data)
 {
 	struct transfer *transfer = data;
@@ -440,6 +440,22 @@ static struct http_response read_response(CURL *curl)
 	};
 }
 
+/* libcurl's own limits are 100 KB for one header, 300 KB for all of them and 4 KB for a trailer. At the first and the last
+ * it reports that memory ran out; once an answer has begun, that is taken to mean a long header. */
+static bool has_long_headers(const struct http_client *client, CURLcode code,
+			     const struct transfer *transfer)
+{
+	curl_off_t first_byte_us = 0;
+
+	if (transfer->nr_header_bytes > HEADERS_MAX_BYTES)
+		return true;
+	curl_easy_getinfo(client->curl, CURLINFO_STARTTRANSFER_TIME_T, &first_byte_us);
+	if (code == CURLE_OUT_OF_MEMORY)
+		return first_byte_us > 0;
+	return strstr(client->error, "Too large response headers") ||
+	       strstr(client->error, "Out of memory in chunked-encoding");
+}
+
 static int find_error(const struct http_client *client, CURLcode code,
 		      const struct transfer *transfer)
 {
@@ -448,7 +464,8 @@ static int find_error(const struct http_client *client, CURLcode code,
 	if (transfer->error < 0)
 		return transfer->error;
 	if (!transfer->is_cut && code != CURLE_OK)
-		return map_error(client->curl, code);
+		return has_long_headers(client, code, transfer) ? -EPROTO
+								: map_error(client->curl, code);
 	return client->needs_http2 && read_response(client->curl).version != 2 ? -EPROTONOSUPPORT
 									       : 0;
 }
@@ -467,6 +484,9 @@ static void find_words(struct http_client *client, int error, CURLcode code,
 	else if (error == -ECANCELED)
 		snprintf(client->error, sizeof(client->error),
 			 "given up: no answer before the end");
+	else if (error == -EPROTO && has_long_headers(client, code, transfer))
+		snprintf(client->error, sizeof(client->error),
+			 "the answer's headers or trailers are too long");
 	else if (!client->error[0])
 		snprintf(client->error, sizeof(client->error), "%s", curl_easy_strerror(code));
 

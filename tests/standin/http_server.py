@@ -18,6 +18,9 @@ A request with a header X-Answer is answered as that says, whatever its path, se
     /drip/N              N bytes, ten a second
     /refusal/N           status 403 with N bytes
     /headers/N           N headers of 1000 bytes
+    /header/N            a header of N bytes
+    /continue/N          N interim answers, status 100
+    /trailer/N           a trailer of N bytes
     /trailers/N          N trailers of 1000 bytes, the last called X-Last, and a header of that name
     /too-long            more bytes than Content-Length says
     /too-short           fewer bytes than Content-Length says
@@ -123,14 +126,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
         self.close_connection = True
 
-    def trail(self, nr_trailers):
+    def trail(self, trailers):
         self.send_response(200)
         self.send_header("X-Last", "header")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.wfile.write(b"2\r\nok\r\n0\r\n")
-        for i in range(nr_trailers):
-            self.wfile.write(f"X-{i}: {'x' * 1000}\r\n".encode())
+        for trailer in trailers:
+            self.wfile.write(f"{trailer}\r\n".encode())
         self.wfile.write(b"X-Last: trailer\r\n\r\n")
 
     def hang_up(self):
@@ -196,8 +199,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(403, b"x" * int(args[0]))
         if name == "headers":
             return self.answer(200, **{f"X-{i}": "x" * 1000 for i in range(int(args[0]))})
+        if name == "header":
+            return self.answer(200, X_Long="x" * int(args[0]))
+        if name == "continue":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n" * int(args[0]))
+            return self.answer(200)
+        if name == "trailer":
+            return self.trail([f"X-Long: {'x' * int(args[0])}"])
         if name == "trailers":
-            return self.trail(int(args[0]))
+            return self.trail([f"X-{i}: {'x' * 1000}" for i in range(int(args[0]))])
         if name == "too-long":
             return self.mislead(4, b"longer")
         if name == "too-short":

@@ -414,42 +414,6 @@ static void what_shows_no_certificate_is_not_the_pinned_server(void **state)
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
 }
 
-static void headers_and_trailers_can_be_asked_for(void **state)
-{
-	static const struct {
-		const char *path;
-		const char *name;
-		const char *value; /* NULL: none */
-	} cases[] = {
-		{ "/retry-after/200/7", "retry-after", "7" },
-		{ "/trailers/0", "x-last", "trailer" },
-		{ "/trailers/3", "X-LAST", "trailer" },
-		{ "/headers/3", "X-Last", NULL },
-		{ "/headers/3", "X", NULL },
-		{ "/headers/3", "", NULL },
-		{ "/hang-up", "X-Last", NULL },
-	};
-	_cleanup_(http_client_freep) struct http_client *client = NULL;
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(64);
-	struct http_response response;
-	char url[64];
-	(void)state;
-
-	assert_int_equal(http_client_new(&quick, &client), 0);
-	assert_null(http_client_header(client, "x-last"));
-	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct http_request request = { .url = url };
-
-		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
-		int r = http_perform(client, &request, &body, &response);
-		const char *value = http_client_header(client, cases[i].name);
-		assert_true(r == 0 || !cases[i].value);
-		assert_int_equal(value == NULL, cases[i].value == NULL);
-		if (value)
-			assert_string_equal(value, cases[i].value);
-	}
-}
-
 static void a_client_may_have_to_show_a_certificate(void **state)
 {
 	const struct {
@@ -573,7 +537,6 @@ int main(void)
 		cmocka_unit_test(a_missing_certificate_file_is_no_certificate),
 		cmocka_unit_test(a_pinned_certificate_is_all_that_counts),
 		cmocka_unit_test(what_shows_no_certificate_is_not_the_pinned_server),
-		cmocka_unit_test(headers_and_trailers_can_be_asked_for),
 		cmocka_unit_test(a_client_may_have_to_show_a_certificate),
 		cmocka_unit_test(http2_is_not_done_without_where_it_is_needed),
 		cmocka_unit_test(http2_is_spoken_without_tls_where_it_is_needed),
