@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and byte strings, one after the other, for messages between two processes of this program: a number is eight
+ * bytes in host order, a string its length as a number, its bytes and a NUL.
+ *
+ *	flat_put_number(&out, 7);		reader = flat_reader(bytes, len);
+ *	flat_put_text(&out, "seven");		number = flat_take_number(&reader, 9);
+ *						text = flat_take_text(&reader, 16);
+ *						r = flat_reader_finish(&reader);
+ *
+ * The reader believes nothing: each number and length has a maximum, and the first that is wrong is remembered, after
+ * which all is 0 or empty. Strings are borrowed from the bytes that are read. */
+#ifndef BASE_FLAT_H
+#define BASE_FLAT_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void flat_put_number(struct strbuf *out, uint64_t number);
+void flat_put_bytes(struct strbuf *out, const void *bytes, size_t len);
+/* NULL is written as "". */
+void flat_put_text(struct strbuf *out, const char *text);
+
+struct flat_reader {
+	const char *at; /* borrowed */
+	size_t len; /* what is left */
+	bool is_bad;
+};
+
+static inline struct flat_reader flat_reader(const void *bytes, size_t len)
+{
+	return (struct flat_reader){ .at = bytes, .len = len };
+}
+
+/* The next number, `max` at most. */
+uint64_t flat_take_number(struct flat_reader *reader, uint64_t max);
+bool flat_take_bool(struct flat_reader *reader);
+
+/* The next byte string, of `max_len` bytes at most; there is a NUL behind it. */
+const void *flat_take_bytes(struct flat_reader *reader, size_t max_len, size_t *ret_len);
+
+/* The same for a string without a NUL in it. */
+const char *flat_take_text(struct flat_reader *reader, size_t max_len);
+
+/* All is read. Errors: -EBADMSG when something was wrong, or when there is more. */
+int flat_reader_finish(const struct flat_reader *reader) must_check;
+
+#endif
