@@ -11,26 +11,22 @@
 #include "base/http_client.h"
 
 #include "base/clock.h"
-#include "base/fileio.h"
-#include "base/heartbeat.h"
 #include "base/pem.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PIN_FILE_MAX_BYTES ((size_t)1 << 20)
+#define PIN_MAX_BYTES ((size_t)1 << 20)
 #define HEADERS_MAX_BYTES ((size_t)512 << 10) /* of an answer, with its trailers */
-#define CA_CACHE_S 60L /* how long a CA file that was replaced may still count */
 
 struct http_client {
 	CURL *curl; /* owned */
 	struct curl_slist *resolve; /* owned; libcurl reads it with every request */
-	char *pin_file; /* owned; NULL: none, and check_pin() is not called */
+	bool is_pinned;
+	const char *pin; /* borrowed, while a request is under way */
 	bool needs_http2;
-	const uint64_t *give_up_ns; /* borrowed; NULL: never */
 	const char *refusal; /* of the server's certificate; NULL: none */
 	char error[CURL_ERROR_SIZE];
 };
@@ -130,22 +126,14 @@ static int read_shown_certificate(CURL *curl, struct strbuf *digits)
 	return -EBADMSG;
 }
 
-static int read_pinned_certificate(const char *path, struct strbuf *digits)
-{
-	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PIN_FILE_MAX_BYTES);
-	int r = file_read_at(AT_FDCWD, path, &text);
-
-	return r < 0 ? r : pem_first_certificate(strbuf_str(&text), digits);
-}
-
 /* Why the server is not the pinned one; NULL when it is. */
 static const char *find_refusal(const struct http_client *client)
 {
-	_cleanup_(strbuf_done) struct strbuf pinned = strbuf_with_max(PIN_FILE_MAX_BYTES);
-	_cleanup_(strbuf_done) struct strbuf shown = strbuf_with_max(PIN_FILE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf pinned = strbuf_with_max(PIN_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf shown = strbuf_with_max(PIN_MAX_BYTES);
 
-	if (read_pinned_certificate(client->pin_file, &pinned) < 0)
-		return "the file to compare it with cannot be read or holds no certificate";
+	if (!client->pin || pem_first_certificate(client->pin, &pinned) < 0)
+		return "the file to compare it with holds no certificate";
 	if (read_shown_certificate(client->curl, &shown) < 0)
 		return "the server shows none";
 	if (strcmp(strbuf_str(&pinned), strbuf_str(&shown)) != 0)
@@ -194,60 +182,19 @@ static int set_tls(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, has_chain ? 1L : 0L);
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST,
 				   opts->verify == HTTP_VERIFY_FULL ? 2L : 0L);
-	failed |= curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
-	if (opts->ca_file && has_chain) {
-		failed |= curl_easy_setopt(curl, CURLOPT_CAINFO, opts->ca_file);
-		/* Else the system's directory of certificates counts as well. */
-		failed |= curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-	}
-	if (opts->cert_file)
-		failed |= curl_easy_setopt(curl, CURLOPT_SSLCERT, opts->cert_file);
-	if (opts->key_file)
-		failed |= curl_easy_setopt(curl, CURLOPT_SSLKEY, opts->key_file);
 	return failed ? -ENOMEM : 0;
 }
 
-static int set_pin(struct http_client *client, const struct http_client_opts *opts)
+static int set_pin(struct http_client *client)
 {
 	CURL *curl = client->curl;
 	unsigned int failed = 0;
 
-	client->pin_file = strdup(opts->ca_file ? opts->ca_file : "");
-	if (!client->pin_file)
-		return -ENOMEM;
+	client->is_pinned = true;
 	failed |= curl_easy_setopt(curl, CURLOPT_CERTINFO, 1L);
 	failed |= curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, check_pin);
 	failed |= curl_easy_setopt(curl, CURLOPT_PREREQDATA, client);
 	failed |= curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	return failed ? -ENOMEM : 0;
-}
-
-static bool must_give_up(const struct http_client *client)
-{
-	return client->give_up_ns &&
-	       clock_mono_ns() >= __atomic_load_n(client->give_up_ns, __ATOMIC_RELAXED);
-}
-
-/* Called at least once a second; anything but 0 ends the transfer. */
-static int check_end(void *data, curl_off_t nr_down, curl_off_t now_down, curl_off_t nr_up,
-		     curl_off_t now_up)
-{
-	(void)nr_down;
-	(void)now_down;
-	(void)nr_up;
-	(void)now_up;
-	heartbeat_beat();
-	return must_give_up(data);
-}
-
-static int set_end(struct http_client *client)
-{
-	CURL *curl = client->curl;
-	unsigned int failed = 0;
-
-	failed |= curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	failed |= curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_end);
-	failed |= curl_easy_setopt(curl, CURLOPT_XFERINFODATA, client);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -274,7 +221,6 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 	if (!client || curl_ready != CURLE_OK)
 		return -ENOMEM;
 	client->needs_http2 = opts->needs_http2;
-	client->give_up_ns = opts->give_up_ns;
 	client->curl = curl_easy_init();
 	if (!client->curl)
 		return -ENOMEM;
@@ -288,9 +234,7 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **re
 	if (r == 0)
 		r = set_tls(client->curl, opts);
 	if (r == 0 && opts->verify == HTTP_VERIFY_PINNED)
-		r = set_pin(client, opts);
-	if (r == 0 && opts->give_up_ns)
-		r = set_end(client);
+		r = set_pin(client);
 	if (r == 0)
 		r = set_transfer(client);
 	if (r < 0)
@@ -305,7 +249,6 @@ void http_client_free(struct http_client *client)
 		return;
 	curl_easy_cleanup(client->curl);
 	curl_slist_free_all(client->resolve);
-	free(client->pin_file);
 	free(client);
 }
 
@@ -343,7 +286,7 @@ static int make_headers(const struct http_request *request, struct curl_slist **
 static int set_connection(const struct http_client *client, const char *url)
 {
 	bool is_unasked = client->needs_http2 && strncasecmp(url, "http:", strlen("http:")) == 0;
-	bool is_single = client->pin_file ||
+	bool is_single = client->is_pinned ||
 			 (is_unasked && curl_version_info(CURLVERSION_NOW)->version_num < 0x080000);
 	long version = is_unasked ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS;
 	unsigned int failed = 0;
@@ -351,6 +294,34 @@ static int set_connection(const struct http_client *client, const char *url)
 	failed |= curl_easy_setopt(client->curl, CURLOPT_HTTP_VERSION, version);
 	failed |= curl_easy_setopt(client->curl, CURLOPT_FRESH_CONNECT, is_single ? 1L : 0L);
 	failed |= curl_easy_setopt(client->curl, CURLOPT_FORBID_REUSE, is_single ? 1L : 0L);
+	return failed ? -ENOMEM : 0;
+}
+
+static unsigned int set_pem(CURL *curl, CURLoption option, const struct http_pem *pem)
+{
+	struct curl_blob blob = {
+		.data = (void *)pem->text,
+		.len = pem->len,
+		.flags = CURL_BLOB_COPY,
+	};
+
+	return curl_easy_setopt(curl, option, pem->text ? &blob : NULL);
+}
+
+/* Certificates as bytes, not as files: what reads them has the right to, this process may not. */
+static int set_certificates(const struct http_client *client, const struct http_tls *tls)
+{
+	CURL *curl = client->curl;
+	unsigned int failed = 0;
+
+	if (!client->is_pinned) {
+		failed |= set_pem(curl, CURLOPT_CAINFO_BLOB, &tls->ca);
+		/* Else the system's directory of certificates counts as well. */
+		if (tls->ca.text)
+			failed |= curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	}
+	failed |= set_pem(curl, CURLOPT_SSLCERT_BLOB, &tls->cert);
+	failed |= set_pem(curl, CURLOPT_SSLKEY_BLOB, &tls->key);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -419,8 +390,6 @@ static int map_error(CURL *curl, CURLcode code)
 		return -EKEYREJECTED;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
-	case CURLE_ABORTED_BY_CALLBACK:
-		return -ECANCELED;
 	default:
 		return -EPROTO;
 	}
@@ -481,9 +450,6 @@ static void find_words(struct http_client *client, int error, CURLcode code,
 		snprintf(client->error, sizeof(client->error), "%s", client->refusal);
 	else if (error == -EPROTONOSUPPORT)
 		snprintf(client->error, sizeof(client->error), "the server does not speak HTTP/2");
-	else if (error == -ECANCELED)
-		snprintf(client->error, sizeof(client->error),
-			 "given up: no answer before the end");
 	else if (error == -EPROTO && has_long_headers(client, code, transfer))
 		snprintf(client->error, sizeof(client->error),
 			 "the answer's headers or trailers are too long");
@@ -509,7 +475,10 @@ int http_perform(struct http_client *client, const struct http_request *request,
 
 	client->error[0] = '\0';
 	client->refusal = NULL;
+	client->pin = request->tls.ca.text;
 	r = make_headers(request, &headers);
+	if (r == 0)
+		r = set_certificates(client, &request->tls);
 	if (r == 0)
 		r = set_connection(client, request->url);
 	if (r == 0)
@@ -517,8 +486,7 @@ int http_perform(struct http_client *client, const struct http_request *request,
 	if (r < 0)
 		return r;
 
-	CURLcode code = must_give_up(client) ? CURLE_ABORTED_BY_CALLBACK
-					     : curl_easy_perform(client->curl);
+	CURLcode code = curl_easy_perform(client->curl);
 	forget_request(client->curl);
 	r = find_error(client, code, &transfer);
 	if (r < 0) {

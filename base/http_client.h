@@ -21,22 +21,16 @@ enum http_verify {
 	HTTP_VERIFY_FULL, /* chain and host name */
 	HTTP_VERIFY_CA_ONLY, /* chain, any name */
 	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
-	HTTP_VERIFY_PINNED, /* it is the first certificate of ca_file, whatever its names and dates */
+	HTTP_VERIFY_PINNED, /* it is the first certificate of `ca`, whatever its names and dates */
 };
 
 struct http_client_opts {
-	const char *ca_file; /* NULL: the system's certificates; PINNED reads it for each request */
-	const char *cert_file,
-		*key_file; /* what we show, PEM; NULL: nothing. Read for each connection */
 	enum http_verify verify;
 	bool needs_http2; /* without TLS it is spoken unasked; a proxy is tunnelled through */
 	const char *resolve; /* "name:port:address": dial the address, verify the name; NULL: DNS */
 	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
 	uint64_t connect_timeout_ns;
 	uint64_t total_timeout_ns;
-	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
-	 * is under way is given up within a second. NULL: never; else it must outlive the client. */
-	const uint64_t *give_up_ns;
 };
 
 /* Copies what it needs of `opts`. Errors: -ENOMEM. */
@@ -52,8 +46,22 @@ struct http_sink {
 	size_t max_bytes; /* of the body */
 };
 
+/* What a file holds; a NUL follows. */
+struct http_pem {
+	const char *text; /* NULL: there is none */
+	size_t len;
+};
+
+/* Other certificates than those of the request before are for a new connection. */
+struct http_tls {
+	struct http_pem ca; /* none: the system's certificates */
+	struct http_pem cert,
+		key; /* what we show; without a key of its own, the key is with the certificate */
+};
+
 struct http_request {
 	const char *url;
+	struct http_tls tls; /* borrowed */
 	const char *const *headers; /* "Name: value", nr_headers of them */
 	size_t nr_headers;
 	const void *body; /* NULL: GET, else POST */
@@ -73,8 +81,8 @@ struct http_response {
  * Any HTTP status is a success here. On failure http_client_error() tells more.
  * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, the
  * server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
- * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -ECANCELED (given up), -EPROTO (anything else),
- * -ENOMEM, and those of the sink. */
+ * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and those of the
+ * sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
 

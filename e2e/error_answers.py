@@ -60,6 +60,8 @@ def run_agent(binary, directory, node, options):
         host.wait_until("profiles are refused", lambda: Refusal.nr_answers > 1 or not agent.is_alive(),
                         WAIT_SECONDS)
         time.sleep(1)
+    except host.Failure as failure:
+        raise host.Failure(f"{failure}: {agent.log()[-1000:]}") from failure
     finally:
         status = agent.finish(20, signal.SIGTERM)
         server.shutdown()

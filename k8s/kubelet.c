@@ -2,14 +2,21 @@
 /* The address and the name of a kubelet are two things. An agent's pod knows the address of its
  * node, but the kubelet's certificate often names the node only. So with a node name the request is
  * for https://NODE:PORT/pods, which libcurl verifies, and the name is resolved to the address by
- * fiat. */
+ * fiat.
+ *
+ * The request is made here, and sent by a process without privileges (kubelet_worker.h), which reads the answer. */
 #include "k8s/kubelet.h"
 
-#include "base/clock.h"
 #include "base/bearer_token.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/printable.h"
+#include "base/tls_files.h"
+#include "k8s/kubelet_answer.h"
 #include "k8s/kubelet_endpoint.h"
-#include "k8s/kubelet_refusal.h"
+#include "k8s/kubelet_worker.h"
+#include "k8s/pod_block.h"
+#include "worker/http_order.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,14 +26,23 @@
 #define CONNECT_TIMEOUT_NS (3 * NSEC_PER_SEC)
 #define TOKEN_MAX_BYTES ((size_t)64 << 10)
 #define ERROR_MAX 1024
-#define REFUSAL_MAX_BYTES ((size_t)1024) /* read of an answer that is no pod list */
-#define SAYING_MAX 256 /* how much of it is repeated */
+#define RESOLVE_MAX (2 * KUBELET_HOST_MAX + 32)
+#define MESSAGE_MAX_BYTES 256
+#define ANSWER_MAX_BYTES ((size_t)4096) /* but for the pods */
+#define TASK_MAX_BYTES ((size_t)512 << 10)
+#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
+#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
+#define WORKER_CPU_S 30 /* 64 MB of pods take one */
 
 struct kubelet {
-	struct http_client *client; /* owned */
+	struct worker_client *worker; /* owned */
+	uint64_t nr_nonsense; /* answers of it that were refused */
 	char *url; /* owned; as given */
 	char *pods_url; /* owned */
+	char resolve[RESOLVE_MAX]; /* "" for none */
 	char *token_file; /* owned; NULL: none */
+	struct tls_files files;
+	bool is_https;
 	bool may_send_token;
 	bool is_insecure;
 	enum http_verify verify;
@@ -59,25 +75,23 @@ static int make_pods_url(struct kubelet *kubelet, const struct kubelet_opts *opt
 	return 0;
 }
 
-static int make_client(struct kubelet *kubelet, const struct kubelet_opts *opts,
-		       const struct kubelet_endpoint *endpoint)
+static void make_resolve(struct kubelet *kubelet, const struct kubelet_opts *opts,
+			 const struct kubelet_endpoint *endpoint)
 {
-	char resolve[2 * KUBELET_HOST_MAX + 32];
-	struct http_client_opts client_opts = {
-		.ca_file = opts->ca_file,
-		.verify = opts->verify,
-		.connect_timeout_ns = kubelet->timeout_ns < CONNECT_TIMEOUT_NS ? kubelet->timeout_ns
-									       : CONNECT_TIMEOUT_NS,
-		.total_timeout_ns = kubelet->timeout_ns,
-		.give_up_ns = &kubelet->give_up_ns,
+	if (uses_node_name(opts, endpoint))
+		snprintf(kubelet->resolve, sizeof(kubelet->resolve),
+			 endpoint->is_ipv6 ? "%s:%u:[%s]" : "%s:%u:%s", opts->node_name,
+			 endpoint->port, endpoint->host);
+}
+
+static int make_worker(struct kubelet *kubelet)
+{
+	const struct worker_client_opts opts = {
+		.command = KUBELET_WORKER_COMMAND,
+		.max_data_bytes = KUBELET_WORKER_DATA_BYTES,
 	};
 
-	if (uses_node_name(opts, endpoint)) {
-		snprintf(resolve, sizeof(resolve), endpoint->is_ipv6 ? "%s:%u:[%s]" : "%s:%u:%s",
-			 opts->node_name, endpoint->port, endpoint->host);
-		client_opts.resolve = resolve;
-	}
-	return http_client_new(&client_opts, &kubelet->client);
+	return worker_client_new(&opts, &kubelet->worker);
 }
 
 static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
@@ -85,6 +99,7 @@ static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
 {
 	kubelet->give_up_ns = UINT64_MAX;
 	kubelet->timeout_ns = opts->timeout_ns ? opts->timeout_ns : DEFAULT_TIMEOUT_NS;
+	kubelet->is_https = endpoint->is_https;
 	kubelet->may_send_token = endpoint->is_https || endpoint->is_loopback;
 	kubelet->verify = opts->verify;
 	kubelet->is_insecure = !endpoint->is_https || opts->verify == HTTP_VERIFY_NONE;
@@ -96,7 +111,7 @@ static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
 		if (!kubelet->token_file)
 			return -ENOMEM;
 	}
-	return 0;
+	return tls_files_init(&kubelet->files, opts->ca_file, NULL, NULL);
 }
 
 int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet)
@@ -117,9 +132,10 @@ int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet)
 	if (r == 0)
 		r = make_pods_url(kubelet, opts, &endpoint);
 	if (r == 0)
-		r = make_client(kubelet, opts, &endpoint);
+		r = make_worker(kubelet);
 	if (r < 0)
 		return r;
+	make_resolve(kubelet, opts, &endpoint);
 	*ret_kubelet = take_ptr(kubelet);
 	return 0;
 }
@@ -128,10 +144,11 @@ void kubelet_free(struct kubelet *kubelet)
 {
 	if (!kubelet)
 		return;
-	http_client_free(kubelet->client);
+	worker_client_free(kubelet->worker);
 	free(kubelet->url);
 	free(kubelet->pods_url);
 	free(kubelet->token_file);
+	tls_files_done(&kubelet->files);
 	free(kubelet);
 }
 
@@ -186,10 +203,8 @@ static int explain_certificate(struct kubelet *kubelet, const char *reason)
 }
 
 /* Why there was no answer, or not a whole one. */
-static int explain_failure(struct kubelet *kubelet, int error)
+static int explain_failure(struct kubelet *kubelet, int error, const char *reason)
 {
-	const char *reason = http_client_error(kubelet->client);
-
 	switch (error) {
 	case -EKEYREJECTED:
 		return explain_certificate(kubelet, reason);
@@ -243,94 +258,173 @@ static int explain_unauthorized(struct kubelet *kubelet)
 		    kubelet->token_file);
 }
 
-static int explain_forbidden(struct kubelet *kubelet, const char *text)
+/* Reads a refusal out of the status; `words` are of what came with it. */
+static int explain_status(struct kubelet *kubelet, const char *words)
 {
-	_cleanup_(strbuf_done) struct strbuf sentence = strbuf_with_max(ERROR_MAX);
-
-	kubelet_refusal_explain(text, &sentence);
-	return fail(kubelet, -EPERM, "%s", strbuf_str(&sentence));
-}
-
-/* Reads a refusal out of the status; `text` is the beginning of what came with it. */
-static int explain_status(struct kubelet *kubelet, const char *text)
-{
-	int len = (int)strcspn(text, "\r\n");
-
 	switch (kubelet->stats.status) {
 	case 401:
 		return explain_unauthorized(kubelet);
 	case 403:
-		return explain_forbidden(kubelet, text);
+		return fail(kubelet, -EPERM, "%s", words);
 	default:
-		return fail(kubelet, -EBADMSG, "the kubelet answers with status %u: %.*s",
-			    kubelet->stats.status, len < SAYING_MAX ? len : SAYING_MAX, text);
+		return fail(kubelet, -EBADMSG, "the kubelet answers with status %u: %s",
+			    kubelet->stats.status, words);
 	}
 }
 
-/* A pod list on its way in. */
-struct incoming {
-	struct kubelet *kubelet;
-	struct pod_list_reader *reader;
-	int error; /* of the reader */
-};
-
-static int feed_reader(void *data, const void *bytes, size_t len)
+/* Why there is nothing from the process that asks. */
+static int explain_worker(struct kubelet *kubelet, int error)
 {
-	struct incoming *incoming = data;
-
-	incoming->kubelet->stats.nr_bytes += len;
-	incoming->error = pod_list_reader_feed(incoming->reader, bytes, len);
-	return incoming->error;
+	switch (error) {
+	case -ETIMEDOUT:
+		return fail(kubelet, error, "the process that asks the kubelet took too long");
+	case -EPIPE:
+	case -EAGAIN:
+		return fail(kubelet, error, "the process that asks the kubelet has ended");
+	case -ECANCELED:
+		return fail(kubelet, error, "given up");
+	case -EBADMSG:
+		return fail(kubelet, error, "the process that asks the kubelet answers nonsense");
+	default:
+		return fail(kubelet, error, "cannot have the kubelet asked: %s", strerror(-error));
+	}
 }
 
-static int request_pods(struct kubelet *kubelet, struct pod_list_reader *reader)
+static int make_order(struct kubelet *kubelet, const struct pod_list_opts *opts,
+		      const struct http_tls *tls, const char *token, struct strbuf *bytes)
+{
+	_cleanup_(strbuf_done) struct strbuf task = strbuf_with_max(TASK_MAX_BYTES);
+	uint64_t timeout_ns = kubelet->timeout_ns;
+	struct http_order order = {
+		.verify = kubelet->verify,
+		.resolve = kubelet->resolve,
+		.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_NS ? timeout_ns
+								      : CONNECT_TIMEOUT_NS,
+		.total_timeout_ns = timeout_ns,
+		.url = kubelet->pods_url,
+		.tls = *tls,
+		.headers = { token },
+		.nr_headers = token[0] != '\0',
+	};
+
+	kubelet_task_append(&task, opts);
+	order.extra = task.data;
+	order.extra_len = task.len;
+	http_order_begin(bytes);
+	http_order_finish(bytes, bytes->len, &order);
+	return strbuf_error(&task) < 0 ? strbuf_error(&task) : strbuf_error(bytes);
+}
+
+/* Makes the request, with what the files hold now. */
+static int prepare(struct kubelet *kubelet, const struct pod_list_opts *opts, struct strbuf *bytes)
 {
 	_cleanup_(strbuf_done) struct strbuf token = strbuf_with_max(TOKEN_MAX_BYTES + 32);
-	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
-	struct incoming incoming = { .kubelet = kubelet, .reader = reader };
-	struct http_response response;
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(tls_texts_done) struct tls_texts texts = { .tls = { .ca = { .text = NULL } } };
 
 	int r = read_token(kubelet, &token);
 	if (r < 0)
 		return r;
+	if (kubelet->is_https && tls_files_read(&kubelet->files, &texts, &message) < 0)
+		return explain_certificate(kubelet, strbuf_str(&message));
+	r = make_order(kubelet, opts, &texts.tls, strbuf_str(&token), bytes);
+	return r < 0 ? explain_worker(kubelet, r) : 0;
+}
 
-	const char *headers[] = { strbuf_str(&token) };
-	const struct http_sink sink = { feed_reader, &incoming, KUBELET_BODY_MAX_BYTES };
-	const struct http_request request = {
-		.url = kubelet->pods_url,
-		.headers = headers,
-		.nr_headers = token.len > 0,
-		.sink = &sink,
+static bool must_give_up(const struct kubelet *kubelet)
+{
+	return clock_mono_ns() >= __atomic_load_n(&kubelet->give_up_ns, __ATOMIC_RELAXED);
+}
+
+/* Has the worker ask. Errors: -ECANCELED, and those of worker_client_send() and worker_client_wait(). */
+static int ask_worker(struct kubelet *kubelet, const struct strbuf *order, size_t max_bytes,
+		      void **ret_bytes, size_t *ret_len)
+{
+	const struct worker_request request = {
+		.nr_bytes = (uint32_t)order->len,
+		.max_bytes = max_bytes,
 	};
-	r = http_perform(kubelet->client, &request, &refusal, &response);
-	if (incoming.error < 0)
-		return explain_list(kubelet, incoming.error);
+	const struct worker_limits limits = {
+		.timeout_ns = kubelet->timeout_ns + WORKER_GRACE_NS,
+		.cpu_s = WORKER_CPU_S,
+	};
+	int error = 0;
+
+	if (must_give_up(kubelet))
+		return -ECANCELED;
+	int r = worker_client_send(kubelet->worker, &request, order->data, NULL, 0, &limits);
 	if (r < 0)
-		return explain_failure(kubelet, r);
-	kubelet->stats.status = response.status;
-	kubelet->stats.http_version = response.version;
-	return response.status == 200 ? 0 : explain_status(kubelet, strbuf_str(&refusal));
+		return r;
+	while (worker_client_wait(kubelet->worker, clock_mono_ns() + GIVE_UP_STEP_NS, &error,
+				  ret_bytes, ret_len) == 0) {
+		heartbeat_beat();
+		if (!must_give_up(kubelet))
+			continue;
+		worker_client_stop(kubelet->worker);
+		return -ECANCELED;
+	}
+	return error;
+}
+
+static int refuse_answer(struct kubelet *kubelet)
+{
+	kubelet->nr_nonsense++;
+	worker_client_stop(kubelet->worker);
+	return explain_worker(kubelet, -EBADMSG);
+}
+
+/* Reads the answer as if the worker were hostile. */
+static int read_pods(struct kubelet *kubelet, const void *bytes, size_t len, size_t max_bytes,
+		     struct pod_list **ret_list)
+{
+	struct flat_reader reader = flat_reader(bytes, len);
+	struct kubelet_answer answer;
+
+	int r = kubelet_answer_read(&reader, &answer);
+	if (r < 0)
+		return refuse_answer(kubelet);
+	kubelet->stats = (struct kubelet_stats){ answer.status, answer.http_version,
+						 answer.nr_bytes };
+	switch (answer.stage) {
+	case KUBELET_SILENT:
+		return explain_failure(kubelet, answer.error, answer.words);
+	case KUBELET_NO_LIST:
+		return explain_list(kubelet, answer.error);
+	case KUBELET_REFUSED:
+		return explain_status(kubelet, answer.words);
+	case KUBELET_ANSWERED:
+		break;
+	}
+	r = pod_block_read(&reader, max_bytes, ret_list);
+	if (r == -EBADMSG)
+		return refuse_answer(kubelet);
+	return r < 0 ? explain_list(kubelet, r) : 0;
 }
 
 int kubelet_get_pods(struct kubelet *kubelet, const struct pod_list_opts *opts,
 		     struct pod_list **ret_list)
 {
-	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
-	struct pod_list *list = NULL;
+	_cleanup_(strbuf_done) struct strbuf order = strbuf_with_max(HTTP_ORDER_MAX_REST_BYTES);
+	_cleanup_free_ void *bytes = NULL;
+	size_t len = 0;
 
 	kubelet->error[0] = '\0';
 	kubelet->stats = (struct kubelet_stats){ 0 };
-	int r = pod_list_reader_new(opts, &reader);
-	if (r < 0)
-		return explain_list(kubelet, r);
-	r = request_pods(kubelet, reader);
+	int r = prepare(kubelet, opts, &order);
 	if (r < 0)
 		return r;
-	r = pod_list_reader_finish(reader, &list);
+	r = ask_worker(kubelet, &order, 2 * opts->max_bytes + ANSWER_MAX_BYTES, &bytes, &len);
 	if (r < 0)
-		return explain_list(kubelet, r);
-	*ret_list = list;
-	return 0;
+		return explain_worker(kubelet, r);
+	return read_pods(kubelet, bytes, len, opts->max_bytes, ret_list);
+}
+
+struct worker_stats kubelet_get_worker_stats(const struct kubelet *kubelet)
+{
+	struct worker_stats stats = worker_client_get_stats(kubelet->worker);
+
+	stats.nr_deaths += kubelet->nr_nonsense;
+	return stats;
 }
 
 const char *kubelet_error(const struct kubelet *kubelet)

@@ -23,9 +23,11 @@
 #include "k8s/pod_keys.h"
 #include "k8s/pod_list.h"
 #include "k8s/pod_logs.h"
+#include "worker/worker_process.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INTERVAL_NS (30 * NSEC_PER_SEC)
 #define JITTER_NS (3 * NSEC_PER_SEC)
@@ -168,6 +170,7 @@ static void ask_kubelet(struct pod_watch *watch)
 	log_change(watch, &refresh);
 	count(&watch->stats, &refresh, &answer);
 	watch->stats.nr_insecure += kubelet_is_insecure(watch->kubelet);
+	watch->stats.worker = kubelet_get_worker_stats(watch->kubelet);
 	watch->stats.refresh_ns = now_ns - start_ns;
 	watch->is_answering = refresh.has_list;
 	if (refresh.has_list) {
@@ -355,7 +358,10 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
 			 "and is shown the token",
 			 kubelet_url(opts->kubelet));
-	r = thread_start("pods", CAPABILITY(DAC_READ_SEARCH), run_watch, watch, &watch->thread);
+	/* Tokens are others' files; and only another user may be allowed to run the program, which asks the kubelet. */
+	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
+			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
+	r = thread_start("pods", needed, run_watch, watch, &watch->thread);
 	if (r < 0)
 		return r;
 	*ret_watch = take_ptr(watch);

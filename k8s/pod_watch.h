@@ -56,6 +56,7 @@ struct pod_watch_stats {
 	uint64_t cpu_ns; /* of the thread */
 	uint64_t last_success_ns; /* CLOCK_MONOTONIC; 0: never */
 	uint64_t nr_insecure; /* requests to a server whose certificate is not verified */
+	struct worker_stats worker; /* of the process that asks */
 };
 
 /* Starts the thread; the first request is made at once. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the

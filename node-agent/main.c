@@ -2,6 +2,8 @@
 /* flamelet: whose CPU time it is, on a whole node, pod by pod. */
 #include "base/err.h"
 #include "cli/commands.h"
+#include "k8s/kubelet_worker.h"
+#include "otlp/transport_worker.h"
 #include "symbol/debuginfod.h"
 #include "symbol/symbol_worker.h"
 
@@ -28,6 +30,8 @@ static const struct {
 	int (*run)(void); /* returns the exit status */
 } workers[] = {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
+	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
+	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },
 };
 

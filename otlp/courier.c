@@ -327,7 +327,10 @@ void courier_close_down(struct courier *courier)
 
 struct courier_stats courier_get_stats(const struct courier *courier)
 {
-	return courier->stats;
+	struct courier_stats stats = courier->stats;
+
+	stats.worker = transport_get_stats(courier->transport);
+	return stats;
 }
 
 struct spool_stats courier_get_spool_stats(struct courier *courier)

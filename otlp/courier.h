@@ -36,6 +36,7 @@ struct courier_stats {
 	uint64_t nr_request_failures; /* failed or refused */
 	uint64_t nr_retries; /* requests that were not the first of their body */
 	uint64_t nr_bytes; /* compressed bodies */
+	struct worker_stats worker; /* of the process that sends */
 };
 
 /* Errors: those of transport_new() and spool_open(). */

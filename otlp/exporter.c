@@ -20,6 +20,7 @@
 #include "otlp/encode.h"
 #include "otlp/parts.h"
 #include "profile/builder.h"
+#include "worker/worker_process.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -353,8 +354,11 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 		return r;
 	publish(exporter);
 	exporter->stats.cpu_ns = 0; /* was of this thread */
-	/* Tokens and keys may be others' files, and are read again. */
-	r = thread_start("exporter", CAPABILITY(DAC_READ_SEARCH), run, exporter, &exporter->thread);
+	/* Tokens and keys may be others' files, and are read again; and only another user may be allowed to run the program,
+	 * which sends. */
+	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
+			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
+	r = thread_start("exporter", needed, run, exporter, &exporter->thread);
 	if (r < 0)
 		return r;
 	exporter->is_running = true;

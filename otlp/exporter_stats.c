@@ -49,5 +49,6 @@ struct exporter_stats exporter_stats_join(const struct courier_stats *courier,
 		.nr_request_failures = courier->nr_request_failures,
 		.nr_retries = courier->nr_retries,
 		.nr_bytes_sent = courier->nr_bytes,
+		.worker = courier->worker,
 	};
 }

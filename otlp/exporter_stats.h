@@ -46,6 +46,7 @@ struct exporter_stats {
 	uint64_t nr_retries;
 	uint64_t nr_bytes_sent; /* compressed bodies that were answered */
 	uint64_t cpu_ns; /* CPU time of the exporter thread */
+	struct worker_stats worker; /* of the process that sends; nothing but uint64_t */
 };
 
 /* "rejected", …: for metrics and summaries. */

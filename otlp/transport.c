@@ -1,101 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A protocol is a row of a table: what it adds to the headers, how it packs the body, and who judges the answer. All
- * go over the one HTTP client, which keeps the connection open between requests.
+/* The agent's end of a destination's worker (transport_worker.h). It makes all that is sent, and reads the files with
+ * credentials and certificates, for which the worker lacks the right; the worker sends it and reads the answer.
  *
- *	body ─▶ gzip ─▶ (gRPC) frame ─▶ POST ─▶ answer ─▶ verdict
+ *	body ─▶ gzip ─▶ (gRPC) frame ─▶ order ─▶ worker ─▶ result, checked
  *
- * Of an answer no more is kept than can be needed to understand it; the rest is read and thrown away, because trailers
- * come at the end. */
+ * A worker that ends, is too slow, or answers nonsense costs its request another try, no more. */
 #include "otlp/transport.h"
 
 #include "base/clock.h"
+#include "base/flat.h"
 #include "base/gzip.h"
-#include "otlp/grpc_answer.h"
+#include "base/heartbeat.h"
+#include "base/tls_files.h"
 #include "otlp/grpc_frame.h"
-#include "otlp/http_answer.h"
 #include "otlp/request_headers.h"
+#include "otlp/transport_result.h"
+#include "otlp/transport_worker.h"
+#include "worker/http_order.h"
+#include "worker/worker_client.h"
 
 #include <string.h>
 
 #define URL_MAX_BYTES 4096
-#define REQUEST_MAX_BYTES ((size_t)80 << 20)
-#define ANSWER_KEPT_BYTES ((size_t)64 << 10)
-#define ANSWER_MAX_BYTES ((size_t)4 << 20) /* as the OTLP specification advises */
+#define MESSAGE_MAX_BYTES 256
+#define EXTRA_BYTES 64
 #define CONNECT_TIMEOUT_MAX_NS (10 * NSEC_PER_SEC)
+#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
+#define WORKER_CPU_S 10 /* a request takes milliseconds */
+#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
 
 struct transport {
-	const struct protocol *protocol;
-	struct http_client *client; /* owned */
+	enum transport_protocol protocol;
+	enum http_verify verify;
+	bool compress;
+	bool is_https;
+	uint64_t timeout_ns;
+	const uint64_t *give_up_ns; /* borrowed; NULL: never */
+	struct worker_client *worker; /* owned */
+	uint64_t nr_nonsense; /* results that were refused */
 	struct strbuf url;
 	struct request_headers headers;
-	bool compress;
-	struct strbuf request; /* compressed */
-	struct strbuf answer;
+	struct tls_files files;
+	struct strbuf order;
 };
 
-struct protocol {
-	bool is_grpc;
-	void (*judge)(const struct transport *transport, const struct http_answer *answer,
-		      struct delivery *delivery);
-};
-
-static void judge_otlp(const struct transport *transport, const struct http_answer *answer,
-		       struct delivery *delivery)
+static int make_worker(struct transport *transport)
 {
-	(void)transport;
-	http_answer_judge_otlp(answer, delivery);
-}
-
-static void judge_push(const struct transport *transport, const struct http_answer *answer,
-		       struct delivery *delivery)
-{
-	(void)transport;
-	http_answer_judge(answer, delivery);
-}
-
-static struct grpc_answer read_grpc_answer(const struct transport *transport,
-					   const struct http_answer *answer)
-{
-	return (struct grpc_answer){
-		.http = *answer,
-		.status = http_client_header(transport->client, "grpc-status"),
-		.message = http_client_header(transport->client, "grpc-message"),
-		.details = http_client_header(transport->client, "grpc-status-details-bin"),
-		.encoding = http_client_header(transport->client, "grpc-encoding"),
-	};
-}
-
-static void judge_grpc(const struct transport *transport, const struct http_answer *answer,
-		       struct delivery *delivery)
-{
-	const struct grpc_answer grpc = read_grpc_answer(transport, answer);
-
-	grpc_answer_judge(&grpc, delivery);
-}
-
-static const struct protocol protocols[] = {
-	[TRANSPORT_OTLP_HTTP] = { false, judge_otlp },
-	[TRANSPORT_OTLP_GRPC] = { true, judge_grpc },
-	[TRANSPORT_PYROSCOPE] = { false, judge_push },
-};
-
-static int make_client(struct transport *transport, const struct transport_opts *opts)
-{
-	const struct http_client_opts client_opts = {
-		.ca_file = opts->ca_file,
-		.cert_file = opts->client_cert_file,
-		.key_file = opts->client_key_file,
-		.verify = opts->verify,
-		.needs_http2 = transport->protocol->is_grpc,
-		.use_proxy_env = true,
-		.connect_timeout_ns = opts->timeout_ns < CONNECT_TIMEOUT_MAX_NS
-					      ? opts->timeout_ns
-					      : CONNECT_TIMEOUT_MAX_NS,
-		.total_timeout_ns = opts->timeout_ns,
-		.give_up_ns = opts->give_up_ns,
+	const struct worker_client_opts opts = {
+		.command = TRANSPORT_WORKER_COMMAND,
+		.max_data_bytes = TRANSPORT_WORKER_DATA_BYTES,
 	};
 
-	return http_client_new(&client_opts, &transport->client);
+	return worker_client_new(&opts, &transport->worker);
 }
 
 int transport_new(const struct transport_opts *opts, struct transport **ret_transport)
@@ -104,20 +60,27 @@ int transport_new(const struct transport_opts *opts, struct transport **ret_tran
 
 	if (!transport)
 		return -ENOMEM;
-	transport->protocol = &protocols[opts->protocol];
+	transport->protocol = opts->protocol;
+	transport->verify = opts->verify;
 	transport->compress = opts->compress;
+	transport->timeout_ns = opts->timeout_ns;
+	transport->give_up_ns = opts->give_up_ns;
 	transport->url = strbuf_with_max(URL_MAX_BYTES);
-	transport->request = strbuf_with_max(REQUEST_MAX_BYTES);
-	transport->answer = strbuf_with_max(ANSWER_KEPT_BYTES);
+	transport->order = strbuf_with_max(TRANSPORT_WORKER_BODY_MAX_BYTES +
+					   HTTP_ORDER_MAX_REST_BYTES);
 
 	int r = transport_url(opts->protocol, opts->endpoint, opts->endpoint_is_full,
 			      &transport->url);
 	if (r == 0)
 		r = request_headers_init(&transport->headers, opts);
 	if (r == 0)
-		r = make_client(transport, opts);
+		r = tls_files_init(&transport->files, opts->ca_file, opts->client_cert_file,
+				   opts->client_key_file);
+	if (r == 0)
+		r = make_worker(transport);
 	if (r < 0)
 		return r;
+	transport->is_https = strncasecmp(strbuf_str(&transport->url), "https:", 6) == 0;
 	*ret_transport = take_ptr(transport);
 	return 0;
 }
@@ -126,98 +89,154 @@ void transport_free(struct transport *transport)
 {
 	if (!transport)
 		return;
-	http_client_free(transport->client);
+	worker_client_free(transport->worker);
 	request_headers_done(&transport->headers);
+	tls_files_done(&transport->files);
 	strbuf_done(&transport->url);
-	strbuf_done(&transport->request);
-	strbuf_done(&transport->answer);
+	strbuf_done(&transport->order);
 	free(transport);
 }
 
-static int pack(struct transport *transport, const void *body, size_t len)
+/* Begins the order with the body; returns where that ends. */
+static size_t pack(struct transport *transport, const void *body, size_t len)
 {
-	struct strbuf *request = &transport->request;
+	struct strbuf *order = &transport->order;
 
-	strbuf_clear(request);
-	if (transport->protocol->is_grpc)
-		grpc_frame_append(request, body, len, transport->compress);
+	strbuf_clear(order);
+	http_order_begin(order);
+	if (transport->protocol == TRANSPORT_OTLP_GRPC)
+		grpc_frame_append(order, body, len, transport->compress);
 	else if (transport->compress)
-		gzip_append(request, body, len);
+		gzip_append(order, body, len);
 	else
-		strbuf_append(request, body, len);
-	return strbuf_error(request);
+		strbuf_append(order, body, len);
+	return order->len;
 }
 
-static int keep_beginning(void *data, const void *bytes, size_t len)
+static struct transport_result no_answer(int error, const char *what, const char *words)
 {
-	struct strbuf *answer = data;
-	size_t room = answer->max - answer->len;
+	struct transport_result result = { .error = error, .delivery.verdict = DELIVERY_RETRY };
 
-	strbuf_append(answer, bytes, len < room ? len : room);
-	return strbuf_error(answer);
+	delivery_say(&result.delivery, what, words, strlen(words));
+	return result;
 }
 
-static int post(struct transport *transport, const struct header_list *headers,
-		struct http_response *ret_response)
+/* Ends the order with all but the body. */
+static int finish_order(struct transport *transport, const struct header_list *headers,
+			const struct http_tls *tls, size_t body_end)
 {
-	const struct http_sink sink = { keep_beginning, &transport->answer, ANSWER_MAX_BYTES };
-	const struct http_request request = {
+	_cleanup_(strbuf_done) struct strbuf extra = strbuf_with_max(EXTRA_BYTES);
+	uint64_t timeout_ns = transport->timeout_ns;
+	struct http_order order = {
+		.verify = transport->verify,
+		.needs_http2 = transport->protocol == TRANSPORT_OTLP_GRPC,
+		.use_proxy_env = true,
+		.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_MAX_NS ? timeout_ns
+									  : CONNECT_TIMEOUT_MAX_NS,
+		.total_timeout_ns = timeout_ns,
 		.url = strbuf_str(&transport->url),
-		.headers = (const char *const *)headers->lines,
+		.tls = *tls,
+		.has_body = true,
 		.nr_headers = headers->nr_lines,
-		.body = transport->request.data,
-		.body_len = transport->request.len,
-		.sink = &sink,
 	};
 
-	strbuf_clear(&transport->answer);
-	return http_perform(transport->client, &request, &transport->answer, ret_response);
+	if (headers->nr_lines > HTTP_ORDER_MAX_HEADERS)
+		return -ENOSPC;
+	for (size_t i = 0; i < headers->nr_lines; i++)
+		order.headers[i] = headers->lines[i];
+	flat_put_number(&extra, transport->protocol);
+	order.extra = extra.data;
+	order.extra_len = extra.len;
+	http_order_finish(&transport->order, body_end, &order);
+	return strbuf_error(&extra) < 0 ? strbuf_error(&extra) : strbuf_error(&transport->order);
 }
 
-static struct http_answer http_answer_of(const struct transport *transport,
-					 const struct http_response *response)
+static bool must_give_up(const struct transport *transport)
 {
-	return (struct http_answer){
-		.status = response->status,
-		.retry_after_s = response->retry_after_s,
-		.content_type = http_client_header(transport->client, "content-type"),
-		.body = transport->answer.data,
-		.len = transport->answer.len,
-	};
+	return transport->give_up_ns &&
+	       clock_mono_ns() >= __atomic_load_n(transport->give_up_ns, __ATOMIC_RELAXED);
 }
 
-/* What libcurl's words often mean. */
-static const char *find_hint(const char *words)
+/* Waits for what the worker answers. Errors: -ECANCELED when the end has come, and those of worker_client_wait(). */
+static int await_answer(struct transport *transport, void **ret_bytes, size_t *ret_len)
 {
-	static const struct {
-		const char *words, *hint;
-	} hints[] = {
-		{ "HTTP/0.9", "maybe a port for gRPC" },
-		{ "wrong version number", "maybe it speaks no TLS" },
-	};
+	int error = 0;
 
-	for (size_t i = 0; i < array_len(hints); i++)
-		if (strstr(words, hints[i].words))
-			return hints[i].hint;
-	return "";
-}
-
-static void exchange(struct transport *transport, const struct header_list *headers,
-		     struct delivery *delivery)
-{
-	struct http_response response;
-
-	*delivery = (struct delivery){ .verdict = DELIVERY_RETRY };
-	int r = post(transport, headers, &response);
-	if (r < 0) {
-		const char *words = http_client_error(transport->client);
-
-		delivery_say(delivery, find_hint(words), words, strlen(words));
-		return;
+	while (worker_client_wait(transport->worker, clock_mono_ns() + GIVE_UP_STEP_NS, &error,
+				  ret_bytes, ret_len) == 0) {
+		heartbeat_beat();
+		if (!must_give_up(transport))
+			continue;
+		worker_client_stop(transport->worker);
+		return -ECANCELED;
 	}
+	return error;
+}
 
-	const struct http_answer answer = http_answer_of(transport, &response);
-	transport->protocol->judge(transport, &answer, delivery);
+static struct transport_result explain_worker(int error)
+{
+	switch (error) {
+	case -ECANCELED:
+		return no_answer(error, "given up: no answer before the end", "");
+	case -ETIMEDOUT:
+		return no_answer(error, "the process that sends requests took too long", "");
+	case -EAGAIN:
+	case -EPIPE:
+		return no_answer(error, "the process that sends requests has ended", "");
+	case -EBADMSG:
+		return no_answer(error, "the process that sends requests answers nonsense", "");
+	default:
+		return no_answer(error, "cannot have the request sent", strerror(-error));
+	}
+}
+
+/* Has the worker perform the order. */
+static int perform(struct transport *transport, struct transport_result *ret_result)
+{
+	const struct worker_request request = {
+		.nr_bytes = (uint32_t)transport->order.len,
+		.max_bytes = TRANSPORT_RESULT_MAX_BYTES,
+	};
+	const struct worker_limits limits = {
+		.timeout_ns = transport->timeout_ns + WORKER_GRACE_NS,
+		.cpu_s = WORKER_CPU_S,
+	};
+	_cleanup_free_ void *bytes = NULL;
+	size_t len = 0;
+
+	if (must_give_up(transport))
+		return -ECANCELED;
+	int r = worker_client_send(transport->worker, &request, transport->order.data, NULL, 0,
+				   &limits);
+	if (r == 0)
+		r = await_answer(transport, &bytes, &len);
+	if (r < 0)
+		return r;
+	r = transport_result_read(bytes, len, ret_result);
+	if (r < 0) {
+		transport->nr_nonsense++;
+		worker_client_stop(transport->worker);
+	}
+	return r;
+}
+
+static struct transport_result exchange(struct transport *transport,
+					const struct header_list *headers, size_t body_end)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(tls_texts_done) struct tls_texts texts = { .tls = { .ca = { .text = NULL } } };
+	struct transport_result result;
+	int r = 0;
+
+	if (transport->is_https)
+		r = tls_files_read(&transport->files, &texts, &message);
+	if (r < 0)
+		return no_answer(-EKEYREJECTED, "cannot read a certificate", strbuf_str(&message));
+	r = finish_order(transport, headers, &texts.tls, body_end);
+	if (r < 0)
+		return no_answer(r, "cannot pack the request", strerror(-r));
+	r = perform(transport, &result);
+	return r < 0 ? explain_worker(r) : result;
 }
 
 /* Whether the files say something else than what was sent; if so it is what is to be sent. */
@@ -230,36 +249,45 @@ static bool renew(const struct transport *transport, const struct header_list *s
 	       !header_list_equal(headers, sent);
 }
 
-static void send_packed(struct transport *transport, struct delivery *delivery)
+static struct transport_result send_packed(struct transport *transport, size_t body_end)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 }, renewed = { 0 };
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(DELIVERY_MESSAGE_BYTES);
 
 	int r = request_headers_read(&transport->headers, &headers, &message);
-	if (r < 0) {
-		const char *words = message.len > 0 ? message.data : strerror(-r);
-
-		delivery_say(delivery, "cannot make the headers", words, strlen(words));
-		return;
-	}
-	exchange(transport, &headers, delivery);
-	if (delivery->is_denied && renew(transport, &headers, &renewed))
-		exchange(transport, &renewed, delivery);
+	if (r < 0)
+		return no_answer(r, "cannot make the headers",
+				 message.len > 0 ? message.data : strerror(-r));
+	struct transport_result result = exchange(transport, &headers, body_end);
+	if (result.delivery.is_denied && renew(transport, &headers, &renewed))
+		result = exchange(transport, &renewed, body_end);
+	return result;
 }
 
 void transport_send(struct transport *transport, const void *body, size_t len,
 		    struct delivery *ret_delivery)
 {
-	struct delivery delivery = { .verdict = DELIVERY_RETRY };
+	size_t body_end = pack(transport, body, len);
+	struct transport_result result = send_packed(transport, body_end);
 
-	int r = pack(transport, body, len);
-	if (r < 0) {
-		const char *words = strerror(-r);
+	*ret_delivery = result.delivery;
+	if (result.delivery.was_answered)
+		ret_delivery->nr_bytes = body_end - sizeof(uint64_t);
+}
 
-		delivery_say(&delivery, "cannot pack the request", words, strlen(words));
-	} else {
-		send_packed(transport, &delivery);
-	}
-	delivery.nr_bytes = delivery.was_answered ? transport->request.len : 0;
-	*ret_delivery = delivery;
+void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
+		   size_t len, struct transport_result *ret_result)
+{
+	strbuf_clear(&transport->order);
+	http_order_begin(&transport->order);
+	strbuf_append(&transport->order, body, len);
+	*ret_result = exchange(transport, headers, transport->order.len);
+}
+
+struct worker_stats transport_get_stats(const struct transport *transport)
+{
+	struct worker_stats stats = worker_client_get_stats(transport->worker);
+
+	stats.nr_deaths += transport->nr_nonsense;
+	return stats;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push.
+/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push. The request is
+ * sent, and the answer read, by a process without privileges (transport_worker.h).
  *
  * Retrying is the caller's business: a transport sends once (twice at most where credentials were renewed, see
  * header_file). Belongs to one thread. */
@@ -10,7 +11,10 @@
 #include "base/err.h"
 #include "base/http_client.h"
 #include "otlp/delivery.h"
+#include "otlp/header_list.h"
+#include "otlp/transport_result.h"
 #include "otlp/transport_url.h"
+#include "worker/worker_client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,11 +34,13 @@ struct transport_opts {
 	const char *header_file, *token_file;
 	const char *ca_file; /* NULL: the system's */
 	const char *client_cert_file,
-		*client_key_file; /* mTLS; NULL: none. Read for each connection. */
+		*client_key_file; /* mTLS; NULL: none. All three are read for each request by https. */
 	enum http_verify verify;
 	bool compress; /* gzip */
 	uint64_t timeout_ns; /* whole request */
-	const uint64_t *give_up_ns; /* as that of http_client_opts: it is DELIVERY_RETRY then */
+	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
+	 * is under way is given up at once, as DELIVERY_RETRY. NULL: never; else it must outlive the transport. */
+	const uint64_t *give_up_ns;
 };
 
 struct transport;
@@ -44,8 +50,16 @@ int transport_new(const struct transport_opts *opts, struct transport **ret_tran
 void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)
 
-/* Sends an encoded, not compressed, request. Local failures (no memory, no header file) are DELIVERY_RETRY, too. */
+/* Sends an encoded, not compressed, request. Local failures (no memory, no header file, the
+ * process that sends has ended) are DELIVERY_RETRY, too. */
 void transport_send(struct transport *transport, const void *body, size_t len,
 		    struct delivery *ret_delivery);
+
+/* Sends these headers and bytes, none but those, and says what came back. */
+void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
+		   size_t len, struct transport_result *ret_result);
+
+/* Of the process that sends; one that answers nonsense counts among the dead. */
+struct worker_stats transport_get_stats(const struct transport *transport);
 
 #endif

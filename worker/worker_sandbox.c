@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system call filter is a list of calls, translated into a classic BPF program that compares the number with
+/* A system call filter is a list of calls, translated into a classic BPF program that compares the number with
  * each of them in turn; the first that fits decides. For a few it matters what they are asked: memory that could be
- * executed or shared is not to be had, nothing but standard error is written to, and of fcntl(2) there is only what
- * duplicates descriptors and looks at them. Arguments are compared by their lower half: the kernel takes them as int,
- * or has no flags in the upper one. */
+ * executed or shared is not to be had; where files are read, nothing but standard error is written to, and of fcntl(2) there
+ * is only what duplicates descriptors and looks at them; where the network is used, files are opened for reading only, and
+ * sockets are of the internet. Arguments are compared by their lower half: the kernel takes them as int, or has no flags in
+ * the upper one. */
 #include "worker/worker_sandbox.h"
 
 #include "worker/worker_process.h"
@@ -13,9 +14,12 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,7 +31,7 @@
 #error "Which system calls this architecture has is not known."
 #endif
 
-#define MAX_INSNS 256
+#define MAX_INSNS 512
 
 /* A call, `verdict` when the bits `mask` of an argument are `value`. */
 struct rule {
@@ -58,6 +62,14 @@ struct rule {
 	{                                                                                          \
 		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES                        \
 	}
+
+#define KILL(name)                                                                                 \
+	{                                                                                          \
+		.number = SYS_##name, .verdict = SECCOMP_RET_KILL_PROCESS                          \
+	}
+
+/* Bits of open(2)'s flags with which a file is written to, or made. */
+#define WRITING (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct rule file_rules[] = {
 	/* requests and replies */
@@ -101,6 +113,140 @@ static const struct rule file_rules[] = {
 #ifdef SYS_open
 	REFUSE(open),
 	REFUSE(readlink),
+#endif
+};
+
+/* What libcurl, OpenSSL and the C library's resolver use; they can do without what is not there. So a call that is not on the
+ * list is refused as if the kernel did not have it, but those that only an intruder would use kill. */
+static const struct rule network_rules[] = {
+	/* sockets; not those of this machine's programs */
+	ALLOW(ppoll),
+	ALLOW(sendto),
+	ALLOW(recvfrom),
+	ALLOW(recvmsg),
+	ALLOW(sendmsg),
+	ALLOW(read),
+	ALLOW(write),
+	ALLOW(readv),
+	ALLOW(writev),
+	ALLOW_IF(socket, 0, UINT32_MAX, AF_INET),
+	ALLOW_IF(socket, 0, UINT32_MAX, AF_INET6),
+	ALLOW_IF(socket, 0, UINT32_MAX, AF_NETLINK), /* getaddrinfo(): which addresses we have */
+	REFUSE(socket),
+	ALLOW(socketpair), /* libcurl wakes itself up */
+	ALLOW(connect),
+	ALLOW(bind), /* of AF_NETLINK */
+	ALLOW(getsockname),
+	ALLOW(getpeername),
+	ALLOW(getsockopt),
+	ALLOW(setsockopt),
+	ALLOW(sendmmsg),
+	ALLOW(recvmmsg),
+	ALLOW(shutdown),
+	ALLOW(pselect6),
+	ALLOW(epoll_create1),
+	ALLOW(epoll_ctl),
+	ALLOW(epoll_pwait),
+	ALLOW(eventfd2),
+	ALLOW(pipe2),
+	ALLOW_IF(ioctl, 1, UINT32_MAX, FIONREAD),
+	ALLOW_IF(ioctl, 1, UINT32_MAX, FIONBIO),
+	/* files, for reading: certificates, the resolver's */
+	ALLOW_IF(openat, 2, WRITING, O_RDONLY),
+	REFUSE(openat),
+	ALLOW(newfstatat),
+	ALLOW(fstat),
+	ALLOW(statx),
+	ALLOW(faccessat),
+	ALLOW(readlinkat),
+	ALLOW(getdents64),
+	ALLOW(lseek),
+	ALLOW(pread64),
+	ALLOW(close),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFD),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFL),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFL),
+	/* memory; shared one would not count (RLIMIT_DATA) */
+	REFUSE_IF(mmap, 3, MAP_SHARED, MAP_SHARED),
+	ALLOW_IF(mmap, 2, PROT_EXEC, 0),
+	REFUSE(mmap),
+	ALLOW_IF(mprotect, 2, PROT_EXEC, 0),
+	REFUSE(mprotect),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(brk),
+	ALLOW(sysinfo),
+	ALLOW(getrandom),
+	/* threads: names are resolved by one. clone3(2) is not there, as its flags cannot be looked at */
+	ALLOW(futex),
+	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD),
+	ALLOW(set_robust_list),
+#ifdef SYS_rseq
+	ALLOW(rseq),
+#endif
+	ALLOW(gettid),
+	ALLOW(sched_yield),
+	ALLOW(sched_getaffinity),
+	ALLOW_IF(prctl, 0, UINT32_MAX, PR_SET_NAME),
+	/* who and where we are */
+	ALLOW(getpid),
+	ALLOW(getuid),
+	ALLOW(geteuid),
+	ALLOW(getgid),
+	ALLOW(getegid),
+	ALLOW(uname),
+	ALLOW_IF(prlimit64, 2, UINT32_MAX, 0), /* no new one */
+	/* time and signals */
+	ALLOW(clock_gettime),
+	ALLOW(clock_nanosleep),
+	ALLOW(gettimeofday),
+	ALLOW(rt_sigaction),
+	ALLOW(rt_sigprocmask),
+	ALLOW(rt_sigreturn),
+	ALLOW(restart_syscall),
+	ALLOW(exit),
+	ALLOW(exit_group),
+#ifdef SYS_open
+	ALLOW(poll),
+	ALLOW(select),
+	ALLOW(epoll_wait),
+	ALLOW_IF(open, 1, WRITING, O_RDONLY),
+	REFUSE(open),
+	ALLOW(stat),
+	ALLOW(lstat),
+	ALLOW(access),
+	ALLOW(readlink),
+	ALLOW(time),
+#endif
+	/* nobody's business here */
+	KILL(execve),
+	KILL(execveat),
+	KILL(ptrace),
+	KILL(process_vm_readv),
+	KILL(process_vm_writev),
+	KILL(kill),
+	KILL(tkill),
+	KILL(mount),
+	KILL(umount2),
+	KILL(chroot),
+	KILL(pivot_root),
+	KILL(setns),
+	KILL(unshare),
+	KILL(bpf),
+	KILL(perf_event_open),
+	KILL(init_module),
+	KILL(finit_module),
+	KILL(open_by_handle_at),
+	KILL(add_key),
+	KILL(keyctl),
+#ifdef SYS_pidfd_getfd
+	KILL(pidfd_getfd),
+#endif
+#ifdef SYS_io_uring_setup
+	KILL(io_uring_setup),
 #endif
 };
 
@@ -150,8 +296,11 @@ static void add_rule(struct filter *filter, const struct rule *rule)
 static const struct {
 	const struct rule *rules;
 	size_t nr_rules;
+	uint32_t otherwise; /* what is on no rule */
 } lists[] = {
-	[WORKER_SANDBOX_FILES] = { file_rules, array_len(file_rules) },
+	[WORKER_SANDBOX_FILES] = { file_rules, array_len(file_rules), SECCOMP_RET_KILL_PROCESS },
+	[WORKER_SANDBOX_NETWORK] = { network_rules, array_len(network_rules),
+				     SECCOMP_RET_ERRNO | ENOSYS },
 };
 
 /* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */
@@ -163,7 +312,7 @@ static void build_filter(enum worker_sandbox kind, struct filter *filter)
 	add_load(filter, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < lists[kind].nr_rules; i++)
 		add_rule(filter, &lists[kind].rules[i]);
-	add_verdict(filter, SECCOMP_RET_KILL_PROCESS);
+	add_verdict(filter, lists[kind].otherwise);
 }
 
 static int filter_calls(enum worker_sandbox kind)
@@ -172,6 +321,8 @@ static int filter_calls(enum worker_sandbox kind)
 	struct sock_fprog program = { .filter = filter.insns };
 
 	build_filter(kind, &filter);
+	if (filter.nr_insns == MAX_INSNS)
+		return -E2BIG;
 	program.len = filter.nr_insns;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }

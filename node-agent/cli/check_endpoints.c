@@ -2,21 +2,17 @@
 /* The doctor's look at where profiles go. An endpoint is asked for nothing: the request that it gets
  * is empty. What it answers tells whether it is there, takes profiles and knows us. */
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/http_client.h"
-#include "base/parse.h"
 #include "cli/check_credentials.h"
 #include "cli/doctor.h"
 #include "cli/export_protocol.h"
 #include "otlp/header_list.h"
+#include "otlp/transport.h"
 #include "otlp/transport_url.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_NS (5 * NSEC_PER_SEC)
 #define URL_MAX_BYTES 4096
-#define BODY_MAX_BYTES 65536
 #define REMEDY_MAX_BYTES 256
 
 #define ENABLE_PROFILES                                                                            \
@@ -137,22 +133,20 @@ static struct answer read_grpc_answer(uint32_t status)
 	return answer;
 }
 
-static struct answer read_answer(enum transport_protocol protocol, const struct http_client *client,
-				 const struct http_response *response)
+static struct answer read_answer(enum transport_protocol protocol,
+				 const struct transport_result *result)
 {
-	struct answer answer = { .status = response->status };
-	const char *grpc_status = http_client_header(client, "grpc-status");
-	uint32_t code;
+	struct answer answer = { .status = result->status };
 
-	if (protocol == TRANSPORT_OTLP_GRPC && grpc_status && parse_u32(grpc_status, &code) == 0)
-		return read_grpc_answer(code);
-	if (response->status == 404)
+	if (protocol == TRANSPORT_OTLP_GRPC && result->has_grpc_status)
+		return read_grpc_answer(result->grpc_status);
+	if (result->status == 404)
 		answer.kind = ANSWER_NOT_FOUND;
-	else if (response->status == 401 || response->status == 403)
+	else if (result->status == 401 || result->status == 403)
 		answer.kind = ANSWER_UNKNOWN_CLIENT;
-	else if (response->status / 100 == 3)
+	else if (result->status / 100 == 3)
 		answer.kind = ANSWER_REDIRECT;
-	else if (response->status == 429 || (response->status >= 502 && response->status <= 504))
+	else if (result->status == 429 || (result->status >= 502 && result->status <= 504))
 		answer.kind = ANSWER_BUSY;
 	return answer;
 }
@@ -185,49 +179,41 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "%s answers an empty request (%s%u)", url, kind, answer->status);
 }
 
-static int make_client(const struct export_options *export, struct http_client **ret_client)
+static int make_transport(const struct export_options *export, struct transport **ret_transport)
 {
-	const struct http_client_opts opts = {
+	const struct transport_opts opts = {
+		.protocol = export_protocol(export),
+		.endpoint = export->endpoint,
+		.endpoint_is_full = export->endpoint_is_full,
 		.ca_file = export->ca_file,
-		.cert_file = export->client_cert_file,
-		.key_file = export->client_key_file,
+		.client_cert_file = export->client_cert_file,
+		.client_key_file = export->client_key_file,
 		.verify = export->verify,
-		.needs_http2 = export_protocol(export) == TRANSPORT_OTLP_GRPC,
-		.use_proxy_env = true,
-		.connect_timeout_ns = CONNECT_TIMEOUT_NS,
-		.total_timeout_ns = export->timeout_ns,
+		.timeout_ns = export->timeout_ns,
 	};
 
-	return http_client_new(&opts, ret_client);
+	return transport_new(&opts, ret_transport);
 }
 
 static void ask(const struct export_options *export, const struct header_list *headers,
 		const char *url, struct doctor_report *report)
 {
-	_cleanup_(http_client_freep) struct http_client *client = NULL;
-	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	_cleanup_(transport_freep) struct transport *transport = NULL;
 	enum transport_protocol protocol = export_protocol(export);
-	struct http_response response;
+	struct transport_result result;
 
-	int r = make_client(export, &client);
+	int r = make_transport(export, &transport);
 	if (r < 0) {
 		add_failure(url, "", strerror(-r), report);
 		return;
 	}
-
-	const struct http_request request = {
-		.url = url,
-		.headers = (const char *const *)headers->lines,
-		.nr_headers = headers->nr_lines,
-		.body = nothing,
-		.body_len = protocol == TRANSPORT_OTLP_GRPC ? sizeof(nothing) : 0,
-	};
-	r = http_perform(client, &request, &body, &response);
-	if (r < 0) {
-		add_silence(export, r, http_client_error(client), report);
+	transport_ask(transport, headers, nothing,
+		      protocol == TRANSPORT_OTLP_GRPC ? sizeof(nothing) : 0, &result);
+	if (result.error < 0) {
+		add_silence(export, result.error, result.delivery.message, report);
 		return;
 	}
-	const struct answer answer = read_answer(protocol, client, &response);
+	const struct answer answer = read_answer(protocol, &result);
 	add_answer(protocol, url, &answer, report);
 }
 

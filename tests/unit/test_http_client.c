@@ -30,12 +30,29 @@ static int stop_server(void **state)
 	return 0;
 }
 
+/* For the next request that get() makes. */
+static struct http_tls tls;
+
+static struct http_pem read_pem(const char *path)
+{
+	static struct strbuf texts[3];
+	static size_t nr_read;
+	struct strbuf *text = &texts[nr_read++ % array_len(texts)];
+
+	strbuf_done(text);
+	*text = strbuf_with_max(BODY_MAX_BYTES);
+	if (path)
+		assert_int_equal(file_read_at(AT_FDCWD, path, text), 0);
+	return (struct http_pem){ path ? strbuf_str(text) : NULL, text->len };
+}
+
 static int get(const struct http_client_opts *opts, const char *url, struct strbuf *body,
 	       struct http_response *ret_response)
 {
 	_cleanup_(http_client_freep) struct http_client *client = NULL;
-	const struct http_request request = { .url = url };
+	const struct http_request request = { .url = url, .tls = tls };
 
+	tls = (struct http_tls){ .ca = { NULL } };
 	assert_int_equal(http_client_new(opts, &client), 0);
 	int r = http_perform(client, &request, body, ret_response);
 	if (r < 0)
@@ -324,17 +341,16 @@ static void certificates_are_verified_as_asked(void **state)
 			 server.tls_port);
 		snprintf(resolve, sizeof(resolve), "%s:%u:127.0.0.1", cases[i].host,
 			 server.tls_port);
-		opts.ca_file = cases[i].knows_ca ? server.ca_file : NULL;
+		tls.ca = read_pem(cases[i].knows_ca ? server.ca_file : NULL);
 		opts.verify = cases[i].verify;
 		opts.resolve = resolve;
 		assert_int_equal(get(&opts, url, &body, &response), cases[i].result);
 	}
 }
 
-static void a_missing_certificate_file_is_no_certificate(void **state)
+static void a_file_without_certificates_is_no_ca(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
-	struct http_client_opts opts = quick;
 	struct http_response response;
 	char url[64];
 	(void)state;
@@ -342,37 +358,25 @@ static void a_missing_certificate_file_is_no_certificate(void **state)
 	if (server.tls_port == 0)
 		skip();
 	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.tls_port);
-	opts.ca_file = "/nonexistent/ca.pem";
-	assert_int_equal(get(&opts, url, &body, &response), -EKEYREJECTED);
+	tls.ca = (struct http_pem){ "", 0 };
+	assert_int_equal(get(&quick, url, &body, &response), -EKEYREJECTED);
 }
 
-static void write_pin(const char *path, const char *before, const char *text, size_t len)
-{
-	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(BODY_MAX_BYTES);
-
-	strbuf_append_str(&file, before);
-	strbuf_append(&file, text, len);
-	assert_int_equal(strbuf_error(&file), 0);
-	assert_int_equal(file_write_atomic(path, file.data, file.len), 0);
-}
-
-/* The name is wrong, and no CA is known: only the file counts, as it is at each request. */
+/* The name is wrong, and no CA is known: only the pin counts, as it is at each request. */
 static void a_pinned_certificate_is_all_that_counts(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf cert = strbuf_with_max(BODY_MAX_BYTES);
 	_cleanup_(http_client_freep) struct http_client *client = NULL;
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
 	struct http_client_opts opts = quick;
-	char pin[96], url[64];
+	char url[64];
 	(void)state;
 
 	if (server.tls_port == 0)
 		skip();
 	assert_int_equal(file_read_at(AT_FDCWD, server.ca_file, &cert), 0);
-	snprintf(pin, sizeof(pin), "%s/pin.pem", server.dir);
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/status/200", server.tls_port);
 	opts.verify = HTTP_VERIFY_PINNED;
-	opts.ca_file = pin;
 	assert_int_equal(http_client_new(&opts, &client), 0);
 
 	const struct {
@@ -389,14 +393,16 @@ static void a_pinned_certificate_is_all_that_counts(void **state)
 		{ "", cert.len, 0 },
 	};
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct http_request request = { .url = url };
+		_cleanup_(strbuf_done) struct strbuf pin = strbuf_with_max(BODY_MAX_BYTES);
+		struct http_request request = { .url = url };
 		struct http_response response;
 
-		write_pin(pin, cases[i].before, cert.data, cases[i].len);
+		strbuf_append_str(&pin, cases[i].before);
+		strbuf_append(&pin, cert.data, cases[i].len);
+		request.tls.ca = (struct http_pem){ strbuf_str(&pin), pin.len };
 		assert_int_equal(http_perform(client, &request, &body, &response), cases[i].result);
 		assert_int_equal(http_client_error(client)[0] == '\0', cases[i].result == 0);
 	}
-	unlink(pin);
 }
 
 static void what_shows_no_certificate_is_not_the_pinned_server(void **state)
@@ -408,9 +414,9 @@ static void what_shows_no_certificate_is_not_the_pinned_server(void **state)
 
 	opts.verify = HTTP_VERIFY_PINNED;
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
-	opts.ca_file = server.ca_file;
+	tls.ca = read_pem(server.ca_file);
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
-	opts.ca_file = "/nonexistent/pin.pem";
+	tls.ca = (struct http_pem){ "", 0 };
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EKEYREJECTED);
 }
 
@@ -422,8 +428,7 @@ static void a_client_may_have_to_show_a_certificate(void **state)
 	} cases[] = {
 		{ server.ca_file, server.key_file, 0 },
 		{ NULL, NULL, -EPROTO },
-		{ "/nonexistent/cert.pem", server.key_file, -EKEYREJECTED },
-		{ server.ca_file, "/nonexistent/key.pem", -EKEYREJECTED },
+		{ server.key_file, server.key_file, -EKEYREJECTED },
 		{ server.ca_file, server.ca_file, -EKEYREJECTED },
 	};
 	char url[64];
@@ -434,13 +439,12 @@ static void a_client_may_have_to_show_a_certificate(void **state)
 	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.mtls_port);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
-		struct http_client_opts opts = quick;
 		struct http_response response;
 
-		opts.ca_file = server.ca_file;
-		opts.cert_file = cases[i].cert;
-		opts.key_file = cases[i].key;
-		assert_int_equal(get(&opts, url, &body, &response), cases[i].result);
+		tls.ca = read_pem(server.ca_file);
+		tls.cert = read_pem(cases[i].cert);
+		tls.key = read_pem(cases[i].key);
+		assert_int_equal(get(&quick, url, &body, &response), cases[i].result);
 	}
 }
 
@@ -456,7 +460,7 @@ static void http2_is_not_done_without_where_it_is_needed(void **state)
 	assert_int_equal(get_path(&opts, "/status/200", &body, &response), -EPROTO);
 	if (server.tls_port == 0)
 		skip();
-	opts.ca_file = server.ca_file;
+	tls.ca = read_pem(server.ca_file);
 	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.tls_port);
 	assert_int_equal(get(&opts, url, &body, &response), -EPROTONOSUPPORT);
 }
@@ -504,9 +508,12 @@ static void http2_is_spoken_where_the_server_does(void **state)
 		char url[64];
 
 		snprintf(url, sizeof(url), "https://localhost:%u/body/1999999", front.tls_port);
-		opts.ca_file = front.ca_file;
 		opts.verify = modes[i];
-		const struct http_request request = { .url = url, .sink = &sink };
+		const struct http_request request = {
+			.url = url,
+			.tls.ca = read_pem(front.ca_file),
+			.sink = &sink,
+		};
 		assert_int_equal(http_client_new(&opts, &client), 0);
 		for (int round = 0; round < 2; round++) {
 			assert_int_equal(http_perform(client, &request, &body, &response), 0);
@@ -534,7 +541,7 @@ int main(void)
 		cmocka_unit_test(the_connection_is_kept_between_requests),
 		cmocka_unit_test(a_proxy_is_used_only_when_allowed),
 		cmocka_unit_test(certificates_are_verified_as_asked),
-		cmocka_unit_test(a_missing_certificate_file_is_no_certificate),
+		cmocka_unit_test(a_file_without_certificates_is_no_ca),
 		cmocka_unit_test(a_pinned_certificate_is_all_that_counts),
 		cmocka_unit_test(what_shows_no_certificate_is_not_the_pinned_server),
 		cmocka_unit_test(a_client_may_have_to_show_a_certificate),

@@ -375,7 +375,7 @@ static void only_the_pinned_certificate_is_shown_the_token(void **state)
 	opts.verify = HTTP_VERIFY_PINNED;
 	opts.node_name = "another-node";
 	assert_int_equal(kubelet_new(&opts, &kubelet), 0);
-	assert_int_equal(get_with(kubelet, "cannot be read", 0), -EKEYREJECTED);
+	assert_int_equal(get_with(kubelet, "No such file", 0), -EKEYREJECTED);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		size_t nr_received = kubelet_standin_nr_received(&server);
 

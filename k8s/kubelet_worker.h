@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process that asks the kubelet for the agent: HTTP, TLS and JSON of its answers are read here, without privileges
+ * (worker_sandbox.h).
+ *
+ *	agent: kubelet ──http_order──▶ worker: kubelet_worker_main() ──▶ kubelet
+ *	               ◀──answer, pods──                            ◀──
+ *
+ * An answer is a kubelet_answer, followed by the pods (pod_block.h) if there are any. */
+#ifndef K8S_KUBELET_WORKER_H
+#define K8S_KUBELET_WORKER_H
+
+#include "base/strbuf.h"
+#include "k8s/pod_list.h"
+
+#include <stddef.h>
+
+#define KUBELET_WORKER_COMMAND "kubelet-worker" /* argv[1] */
+#define KUBELET_WORKER_DATA_BYTES                                                                  \
+	((size_t)192 << 20) /* RLIMIT_DATA: a pod's tree, list and reply, threads' stacks, TLS */
+/* What the worker is told besides the request: an order's extra. */
+void kubelet_task_append(struct strbuf *out, const struct pod_list_opts *opts);
+
+/* What the command does: answers until the socket is closed. Returns the exit status. */
+int kubelet_worker_main(void);
+
+#endif
