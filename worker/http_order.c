@@ -124,6 +124,8 @@ int http_order_read(const void *bytes, size_t len, struct http_order *ret_order)
 		ret_order->headers[i] = flat_take_text(&reader, HEADER_MAX_BYTES);
 	ret_order->extra = flat_take_bytes(&reader, EXTRA_MAX_BYTES, &ret_order->extra_len);
 	ret_order->environment = flat_take_bytes(&reader, ENVIRONMENT_MAX_BYTES, &environment_len);
+	if (environment_len == 0 || ret_order->environment[environment_len - 1] != '\0')
+		return -EBADMSG;
 	return flat_reader_finish(&reader);
 }
 
