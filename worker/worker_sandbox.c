@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -250,6 +251,39 @@ static const struct rule network_rules[] = {
 #endif
 };
 
+/* What libdebuginfod's cache of files needs besides. */
+static const struct rule cache_rules[] = {
+	ALLOW(openat),
+	ALLOW(mkdirat),
+	ALLOW(unlinkat),
+	ALLOW(renameat),
+	ALLOW(renameat2),
+	ALLOW(ftruncate),
+	ALLOW(fchmod),
+	ALLOW(fchmodat),
+	ALLOW(utimensat),
+	ALLOW(fsync),
+	ALLOW(flock),
+	ALLOW(statfs),
+	ALLOW(fstatfs),
+	ALLOW(getcwd),
+	ALLOW(chdir),
+	ALLOW(fchdir),
+	ALLOW(umask),
+	ALLOW(dup),
+	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD),
+	ALLOW_IF(prlimit64, 1, UINT32_MAX, RLIMIT_FSIZE),
+#ifdef SYS_open
+	ALLOW(open),
+	ALLOW(mkdir),
+	ALLOW(rmdir),
+	ALLOW(unlink),
+	ALLOW(rename),
+	ALLOW(chmod),
+	ALLOW(dup2),
+#endif
+};
+
 struct filter {
 	unsigned short nr_insns;
 	struct sock_filter insns[MAX_INSNS];
@@ -297,10 +331,15 @@ static const struct {
 	const struct rule *rules;
 	size_t nr_rules;
 	uint32_t otherwise; /* what is on no rule */
+	const struct rule *more_rules; /* NULL: none; they come first */
+	size_t nr_more_rules;
 } lists[] = {
 	[WORKER_SANDBOX_FILES] = { file_rules, array_len(file_rules), SECCOMP_RET_KILL_PROCESS },
 	[WORKER_SANDBOX_NETWORK] = { network_rules, array_len(network_rules),
 				     SECCOMP_RET_ERRNO | ENOSYS },
+	[WORKER_SANDBOX_DOWNLOAD] = { network_rules, array_len(network_rules),
+				      SECCOMP_RET_ERRNO | ENOSYS, cache_rules,
+				      array_len(cache_rules) },
 };
 
 /* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */
@@ -310,6 +349,8 @@ static void build_filter(enum worker_sandbox kind, struct filter *filter)
 	add_load(filter, offsetof(struct seccomp_data, arch));
 	add_skip_unless(filter, OUR_ARCH, 1);
 	add_load(filter, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < lists[kind].nr_more_rules; i++)
+		add_rule(filter, &lists[kind].more_rules[i]);
 	for (size_t i = 0; i < lists[kind].nr_rules; i++)
 		add_rule(filter, &lists[kind].rules[i]);
 	add_verdict(filter, lists[kind].otherwise);

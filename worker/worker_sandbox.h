@@ -17,6 +17,8 @@ enum worker_sandbox {
 	/* Talks to the network: internet sockets, threads of its own, files opened by name for reading. Other calls fail
 	 * (ENOSYS), but those that run, look into or signal another process, or change the machine, kill. */
 	WORKER_SANDBOX_NETWORK,
+	/* The same, and makes, writes and removes files. */
+	WORKER_SANDBOX_DOWNLOAD,
 };
 
 /* All of it. For a process of one thread. Under sanitizers system calls are not filtered. Errors: what prctl(2) and capset(2)

@@ -170,8 +170,8 @@ int debuginfod_worker_main(void)
 {
 	_cleanup_(debuginfod_cache_close) struct debuginfod_cache cache = DEBUGINFOD_CACHE_NONE;
 	struct debuginfod_request request;
-	/* Files are made and read here as the user that we are, and nothing else is done. */
-	int r = worker_sandbox_drop_privileges();
+	/* Files are made and read here as the user that we are. */
+	int r = worker_sandbox_enter(WORKER_SANDBOX_DOWNLOAD);
 
 	while (r == 0) {
 		r = receive_request(&request);

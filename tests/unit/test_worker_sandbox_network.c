@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 /* Runs in a process inside the sandbox; returns how that ended, as waitpid(2) gives it. */
-static int run_inside(int (*body)(void))
+static int run_as(enum worker_sandbox kind, int (*body)(void))
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -32,11 +32,16 @@ static int run_inside(int (*body)(void))
 		const struct rlimit no_core = { 0 };
 
 		setrlimit(RLIMIT_CORE, &no_core);
-		_exit(worker_sandbox_enter(WORKER_SANDBOX_NETWORK) == 0 ? body() : 100);
+		_exit(worker_sandbox_enter(kind) == 0 ? body() : 100);
 	}
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return status;
+}
+
+static int run_inside(int (*body)(void))
+{
+	return run_as(WORKER_SANDBOX_NETWORK, body);
 }
 
 static int resolve_name(void)
@@ -229,12 +234,37 @@ static void what_only_an_intruder_does_kills(void **state)
 	}
 }
 
+static int make_file(void)
+{
+	static const char dir[] = "/tmp/flamelet-sandbox-test",
+			  name[] = "/tmp/flamelet-sandbox-test/a";
+
+	if (mkdir(dir, 0700) < 0)
+		return 1;
+	_cleanup_close_ int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return fd < 0 || write(fd, "x", 1) != 1 || unlink(name) < 0 || rmdir(dir) < 0;
+}
+
+static void downloads_write_files_and_run_nothing(void **state)
+{
+	(void)state;
+	if (WORKER_PROCESS_IS_SANITIZED)
+		skip();
+	assert_int_equal(run_as(WORKER_SANDBOX_DOWNLOAD, resolve_name), 0);
+	assert_int_equal(run_as(WORKER_SANDBOX_DOWNLOAD, make_file), 0);
+	assert_int_equal(run_as(WORKER_SANDBOX_DOWNLOAD, open_other_sockets), 0);
+	assert_int_equal(run_as(WORKER_SANDBOX_DOWNLOAD, map_code), 0);
+	assert_int_equal(WTERMSIG(run_as(WORKER_SANDBOX_DOWNLOAD, run_program)), SIGSYS);
+	assert_int_equal(WTERMSIG(run_as(WORKER_SANDBOX_DOWNLOAD, signal_other)), SIGSYS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_talking_to_servers_needs_works),
 		cmocka_unit_test(what_no_server_is_asked_with_is_refused),
 		cmocka_unit_test(what_only_an_intruder_does_kills),
+		cmocka_unit_test(downloads_write_files_and_run_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
