@@ -86,10 +86,12 @@ def check_threads(pid, bounding, without=(), overriders=()):
 
 
 def check_workers(pid):
-    """Processes that the agent starts have nothing, its environment included."""
+    """Processes that the agent starts have nothing, its environment included, and few system calls."""
     faults, workers = [], children(pid)
     for child in workers:
         faults += check_thread(f"/proc/{child}", 0, status_of(f"/proc/{child}").get("CapBnd"))
+        if status_of(f"/proc/{child}").get("Seccomp", 2) != 2:
+            faults.append("a worker runs without a system call filter")
         if os.path.exists(f"/proc/{child}") and host.read_text(f"/proc/{child}/environ"):
             faults.append("a worker has an environment")
     return faults if workers else ["no worker process runs"]
@@ -438,7 +440,7 @@ def run_as_root(scene, command, port):
                     WAIT_SECONDS)
     host.wait_until("functions have names", lambda: metric(port, 'flamelet_frames_total{named="yes"}'),
                     WAIT_SECONDS)
-    faults = check_threads(agent.pid, 0, overriders={"loader"}) + check_workers(agent.pid)
+    faults = check_threads(agent.pid, 0, overriders={"loader", "exporter"}) + check_workers(agent.pid)
     if (status := agent.finish(20, signal.SIGTERM)) != 0:
         faults.append(f"exit status {status}: {agent.log()[-1000:]}")
     return faults

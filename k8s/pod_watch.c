@@ -359,8 +359,9 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 			 "and is shown the token",
 			 kubelet_url(opts->kubelet));
 	/* Tokens are others' files; and only another user may be allowed to run the program, which asks the kubelet. */
-	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
-			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
+	uint64_t needed = CAPABILITY(DAC_READ_SEARCH);
+	if (opts->kubelet)
+		needed |= capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
 	r = thread_start("pods", needed, run_watch, watch, &watch->thread);
 	if (r < 0)
 		return r;

@@ -334,12 +334,23 @@ static const struct {
 	const struct rule *more_rules; /* NULL: none; they come first */
 	size_t nr_more_rules;
 } lists[] = {
-	[WORKER_SANDBOX_FILES] = { file_rules, array_len(file_rules), SECCOMP_RET_KILL_PROCESS },
-	[WORKER_SANDBOX_NETWORK] = { network_rules, array_len(network_rules),
-				     SECCOMP_RET_ERRNO | ENOSYS },
-	[WORKER_SANDBOX_DOWNLOAD] = { network_rules, array_len(network_rules),
-				      SECCOMP_RET_ERRNO | ENOSYS, cache_rules,
-				      array_len(cache_rules) },
+	[WORKER_SANDBOX_FILES] = {
+		.rules = file_rules,
+		.nr_rules = array_len(file_rules),
+		.otherwise = SECCOMP_RET_KILL_PROCESS,
+	},
+	[WORKER_SANDBOX_NETWORK] = {
+		.rules = network_rules,
+		.nr_rules = array_len(network_rules),
+		.otherwise = SECCOMP_RET_ERRNO | ENOSYS,
+	},
+	[WORKER_SANDBOX_DOWNLOAD] = {
+		.rules = network_rules,
+		.nr_rules = array_len(network_rules),
+		.otherwise = SECCOMP_RET_ERRNO | ENOSYS,
+		.more_rules = cache_rules,
+		.nr_more_rules = array_len(cache_rules),
+	},
 };
 
 /* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */

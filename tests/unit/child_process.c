@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "base/parse.h"
 #include "unit.h"
 #include "worker/worker_process.h"
 
@@ -55,10 +56,10 @@ pid_t find_child(const char *name)
 
 	assert_non_null(dir);
 	while ((entry = readdir(dir))) {
-		pid_t pid = (pid_t)strtoul(entry->d_name, NULL, 10);
+		uint32_t pid;
 
-		if (pid > 0 && is_child(pid, name))
-			return pid;
+		if (parse_u32(entry->d_name, &pid) == 0 && is_child((pid_t)pid, name))
+			return (pid_t)pid;
 	}
 	return 0;
 }
