@@ -52,7 +52,7 @@ static int get(const struct http_client_opts *opts, const char *url, struct strb
 	_cleanup_(http_client_freep) struct http_client *client = NULL;
 	const struct http_request request = { .url = url, .tls = tls };
 
-	tls = (struct http_tls){ .ca = { NULL } };
+	tls = (struct http_tls){ .ca = { .text = NULL } };
 	assert_int_equal(http_client_new(opts, &client), 0);
 	int r = http_perform(client, &request, body, ret_response);
 	if (r < 0)

@@ -41,7 +41,9 @@ static void files_are_read_anew_each_time(void **state)
 	assert_int_equal(tls_files_init(&files, path, NULL, path), 0);
 	for (size_t i = 0; i < array_len(texts); i++) {
 		_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
-		_cleanup_(tls_texts_done) struct tls_texts read = { .tls = { .ca = { NULL } } };
+		_cleanup_(tls_texts_done) struct tls_texts read = {
+			.tls = { .ca = { .text = NULL } }
+		};
 
 		write_text(texts[i], strlen(texts[i]));
 		assert_int_equal(tls_files_read(&files, &read, &message), 0);
