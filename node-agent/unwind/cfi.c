@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CIEs are found and run once, at the beginning, all of them: then whatever the FDEs refer to, an FDE
- * costs what its own bytes cost. One that refers to anything but the head of a CIE is damaged. */
+ * costs what its own bytes cost. One that refers to anything but the head of a CIE is damaged.
+ *
+ * An FDE of all code is run again in each segment. So that this does not multiply the cost of a file, there is a bound
+ * of what is run in all. */
 #include "unwind/cfi.h"
 
 #include "base/array.h"
@@ -10,7 +13,9 @@
 #include <stdlib.h>
 
 /* Linkers merge those of .eh_frame into a few; .debug_frame keeps one of each compiled file. */
-#define MAX_CIES ((size_t)1 << 18)
+#define MAX_CIES ((size_t)1 << 16)
+
+#define MAX_RUNS_OF_BYTES 4 /* of a section, on average */
 
 struct cfi_source {
 	struct unwind_source base;
@@ -20,6 +25,7 @@ struct cfi_source {
 	size_t cap_cies;
 	size_t last_cie; /* the index of the one last asked for: nearly always the next one, too */
 	uint64_t nr_bad_cies;
+	uint64_t bytes_left; /* of FDEs, to be run */
 };
 
 static struct cfi_source *source_of(struct unwind_source *source)
@@ -43,7 +49,8 @@ static int parse_cie(const struct cfi_section *section, const struct cfi_entry *
 
 static int add_cie(struct cfi_source *source, const struct cfi_entry *entry)
 {
-	int r = array_grow(source->cies, source->cap_cies, source->nr_cies + 1, MAX_CIES);
+	int r = elf_budget_grow(source->section.budget, source->cies, source->cap_cies,
+				source->nr_cies + 1, MAX_CIES);
 
 	if (r == 0)
 		r = parse_cie(&source->section, entry, &source->cies[source->nr_cies]);
@@ -158,6 +165,11 @@ static int run_entry(struct cfi_source *source, uint64_t offset, struct row_buil
 	int r = parse_fde(source, &entry, &fde, &cie);
 	if (r < 0)
 		return r;
+
+	size_t nr_bytes = (size_t)(fde.program.end - fde.program.pos);
+	if (nr_bytes > source->bytes_left)
+		return -EBADMSG;
+	source->bytes_left -= nr_bytes;
 	return cfi_program_run(&source->section, cie, &fde, builder, losses);
 }
 
@@ -181,6 +193,7 @@ int cfi_source_new(const struct cfi_section *section, struct unwind_source **ret
 		return -ENOMEM;
 	source->base.ops = &ops;
 	source->section = *section;
+	source->bytes_left = (uint64_t)MAX_RUNS_OF_BYTES * section->len;
 
 	int r = find_cies(source);
 	if (r < 0) {

@@ -5,6 +5,7 @@
 #define UNWIND_CFI_H
 
 #include "base/cleanup.h"
+#include "unwind/elf_budget.h"
 #include "unwind/unwind_source.h"
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct cfi_section {
 	uint64_t text_address; /* DW_EH_PE_textrel */
 	uint64_t data_address; /* DW_EH_PE_datarel */
 	bool is_debug_frame; /* .debug_frame: other CIE ids, absolute pointers */
+	struct elf_budget *budget; /* borrowed; of the list of CIEs; NULL: none */
 };
 
 /* The rows are those of x86-64. `section` is copied, its data stays the caller's and outlives the source.

@@ -12,6 +12,9 @@
 #define DEBUG_FRAME_LONG_CIE_ID UINT64_MAX
 #define ADDRESS_BYTES 8
 
+/* One behind the other, as in the holes of a sparse file: nothing follows. Linkers leave one for each piece. */
+#define MAX_TERMINATORS 512
+
 /* The entry at `offset`; bad if it is cut off, its body empty if it is a terminator. */
 static struct dwarf_cursor read_length(const struct cfi_section *section, uint64_t offset,
 				       bool *ret_is_long)
@@ -45,12 +48,14 @@ bool cfi_entries_next(struct cfi_entries *entries, struct cfi_entry *ret_entry)
 {
 	const struct cfi_section *section = entries->section;
 
-	while (entries->offset < section->len && section->len - entries->offset >= LENGTH_BYTES) {
+	for (int nr = 0;
+	     entries->offset < section->len && section->len - entries->offset >= LENGTH_BYTES;
+	     nr++) {
 		struct cfi_entry entry = { .offset = entries->offset };
 		bool is_long;
 
 		entry.body = read_length(section, entry.offset, &is_long);
-		if (entry.body.is_bad) {
+		if (entry.body.is_bad || nr == MAX_TERMINATORS) {
 			entries->is_cut = true;
 			entries->offset = section->len;
 			return false;

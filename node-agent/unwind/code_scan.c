@@ -114,6 +114,15 @@ static int emit(struct unwind_source *source, const struct unwind_function *func
 	return scan_sweep(&scan->map, &scan->map.ranges[function->ref], &opts);
 }
 
+size_t code_scan_max_held(const struct code_scan_input *input)
+{
+	size_t nr_bytes = 0;
+
+	for (size_t i = 0; i < input->nr_codes; i++)
+		nr_bytes += input->codes[i].len;
+	return sizeof(struct code_scan) + scan_map_max_held(nr_bytes, input->nr_codes);
+}
+
 int code_scan_source_new(const struct code_scan_input *input, struct unwind_source **ret_source)
 {
 	static const struct unwind_source_ops ops = { .list = list, .emit = emit };

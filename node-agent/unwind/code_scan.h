@@ -34,6 +34,9 @@ struct code_scan_input {
 	uint64_t entry; /* of a program; 0: none */
 };
 
+/* How many bytes a source of that allocates, at most. */
+size_t code_scan_max_held(const struct code_scan_input *input);
+
 /* Errors: -ENOSPC over CODE_SCAN_MAX_BYTES, -ENOMEM. Free with code_scan_source_free(). */
 int code_scan_source_new(const struct code_scan_input *input, struct unwind_source **ret_source)
 	must_check;

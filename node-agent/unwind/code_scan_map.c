@@ -74,6 +74,16 @@ static int init_bytes(struct scan_map *map)
 	return map->marks && map->forward && map->backward && map->next_backward ? 0 : -ENOMEM;
 }
 
+size_t scan_map_max_held(size_t nr_bytes, size_t nr_ranges)
+{
+	const struct scan_map *map = NULL;
+	size_t per_byte = sizeof(*map->marks) + sizeof(*map->forward) + sizeof(*map->backward) +
+			  sizeof(*map->next_backward);
+
+	return (nr_bytes + 1) * per_byte + (nr_ranges + 1) * sizeof(*map->ranges) +
+	       NR_SLOTS * sizeof(*map->states.slots) + SCAN_CONFLICT * sizeof(*map->states.items);
+}
+
 int scan_map_init(struct scan_map *map, const struct code_scan_input *input)
 {
 	struct scan_map fresh = { 0 };

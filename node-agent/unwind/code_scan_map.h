@@ -45,6 +45,9 @@ struct scan_map {
 	bool has_news; /* a mark was set in this pass */
 };
 
+/* How many bytes a map of so much code, in so many ranges, allocates at most. */
+size_t scan_map_max_held(size_t nr_bytes, size_t nr_ranges);
+
 /* Errors: -ENOSPC more than CODE_SCAN_MAX_BYTES, -ENOMEM. */
 int scan_map_init(struct scan_map *map, const struct code_scan_input *input) must_check;
 void scan_map_done(struct scan_map *map);

@@ -40,7 +40,9 @@ static bool search_range(struct elf_reader *reader, struct note_range range, cha
 	size_t name;
 	size_t desc;
 
+	/* libelf makes a copy if the alignment is not as it should be. */
 	if (range.size == 0 || range.size > ELF_MAX_NOTE_BYTES ||
+	    elf_budget_take(reader->budget, range.size) < 0 ||
 	    elf_reader_data(reader, range.offset, range.size,
 			    range.align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR, &data) < 0)
 		return false;

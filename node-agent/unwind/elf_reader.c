@@ -5,7 +5,8 @@
  * The image is read-only where nothing was read yet: the address space of a large file then does not count as
  * the process's data (RLIMIT_DATA), and a page does from when it is read.
  *
- * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. */
+ * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. A budget is
+ * charged with that as well. */
 #include "unwind/elf_reader.h"
 
 #include "base/cleanup.h"
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+#define LIBELF_SECTION_BYTES 208 /* of its own, for each section */
 
 #define OWN_BYTE_ORDER (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
@@ -49,14 +52,53 @@ static int read_pages(struct elf_reader *reader, size_t first, size_t nr)
 	size_t left = (size_t)reader->size - start;
 	size_t len = left < nr * reader->page_bytes ? left : nr * reader->page_bytes;
 
+	int r = elf_budget_take(reader->budget, (uint64_t)nr * reader->page_bytes);
+	if (r < 0)
+		return r;
 	if (mprotect(reader->image + start, len, PROT_READ | PROT_WRITE) < 0)
 		return -errno;
-
-	int r = elf_reader_read(reader, start, reader->image + start, len);
+	r = elf_reader_read(reader, start, reader->image + start, len);
 	if (r < 0)
 		return r;
 	memset(reader->has_page + first, true, nr);
 	return 0;
+}
+
+/* How many of `nr` pages there are before the first one with data (SEEK_DATA) or with a hole (SEEK_HOLE); `unknown`
+ * where the file system cannot tell. */
+static size_t count_pages_to(const struct elf_reader *reader, size_t first, size_t nr, int whence,
+			     size_t unknown)
+{
+	off_t found = lseek(reader->fd, (off_t)(first * reader->page_bytes), whence);
+	size_t page = found < 0 ? 0 : (size_t)found / reader->page_bytes;
+
+	if (found < 0)
+		return errno == ENXIO ? nr : unknown;
+	if (whence == SEEK_HOLE && (size_t)found % reader->page_bytes > 0)
+		page++;
+	return page - first < nr ? page - first : nr;
+}
+
+/* Pages that are not there yet. */
+static int load_pages(struct elf_reader *reader, size_t first, size_t nr)
+{
+	int r = 0;
+
+	for (size_t end = first + nr; r == 0 && first < end;) {
+		size_t nr_empty = count_pages_to(reader, first, end - first, SEEK_DATA, 0);
+		size_t nr_full;
+
+		memset(reader->has_page + first, true, nr_empty);
+		first += nr_empty;
+		if (first == end)
+			break;
+		nr_full = count_pages_to(reader, first, end - first, SEEK_HOLE, end - first);
+		if (nr_full == 0) /* the file has changed */
+			nr_full = end - first;
+		r = read_pages(reader, first, nr_full);
+		first += nr_full;
+	}
+	return r;
 }
 
 /* Reads those pages of a range into the image that are not there yet. */
@@ -73,7 +115,7 @@ static int load(struct elf_reader *reader, uint64_t offset, uint64_t len)
 		while (page + nr < end && !reader->has_page[page + nr])
 			nr++;
 
-		int r = nr > 0 ? read_pages(reader, page, nr) : 0;
+		int r = nr > 0 ? load_pages(reader, page, nr) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -169,6 +211,10 @@ static int copy_segments(struct elf_reader *reader)
 
 	if (elf_getphdrnum(reader->elf, &nr) < 0)
 		return -EBADMSG;
+
+	int r = elf_budget_take(reader->budget, (nr + 1) * sizeof(*reader->segments));
+	if (r < 0)
+		return r;
 	reader->segments = calloc(nr + 1, sizeof(*reader->segments));
 	if (!reader->segments)
 		return -ENOMEM;
@@ -186,6 +232,11 @@ static int copy_sections(struct elf_reader *reader)
 
 	if (elf_getshdrnum(reader->elf, &nr) < 0)
 		return -EBADMSG;
+
+	int r = elf_budget_take(reader->budget,
+				(nr + 1) * (sizeof(*reader->sections) + LIBELF_SECTION_BYTES));
+	if (r < 0)
+		return r;
 	reader->sections = calloc(nr + 1, sizeof(*reader->sections));
 	if (!reader->sections)
 		return -ENOMEM;
@@ -218,9 +269,13 @@ static int read_all_headers(struct elf_reader *reader)
 static int reserve_image(struct elf_reader *reader)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	size_t nr_pages = (size_t)(reader->size / page_bytes) + 1;
 	void *image;
 
-	reader->has_page = calloc((size_t)(reader->size / page_bytes) + 1, sizeof(bool));
+	int r = elf_budget_take(reader->budget, nr_pages);
+	if (r < 0)
+		return r;
+	reader->has_page = calloc(nr_pages, sizeof(bool));
 	if (!reader->has_page)
 		return -ENOMEM;
 	image = mmap(NULL, (size_t)reader->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -245,9 +300,9 @@ static int finish_init(struct elf_reader *fresh, struct elf_reader *ret_reader)
 	return 0;
 }
 
-int elf_reader_init(struct elf_reader *reader, int fd)
+int elf_reader_init_within(struct elf_reader *reader, int fd, struct elf_budget *budget)
 {
-	struct elf_reader fresh = { .fd = fd };
+	struct elf_reader fresh = { .fd = fd, .budget = budget };
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -262,6 +317,11 @@ int elf_reader_init(struct elf_reader *reader, int fd)
 		return r;
 	}
 	return finish_init(&fresh, reader);
+}
+
+int elf_reader_init(struct elf_reader *reader, int fd)
+{
+	return elf_reader_init_within(reader, fd, NULL);
 }
 
 int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len)

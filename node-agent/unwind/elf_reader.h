@@ -9,11 +9,14 @@
  * section count grows in between makes it allocate three times the size of a sparse file (tried: won
  * after 1500 attempts).
  *
+ * Holes of sparse files are not read: there the image is zero already, and takes no memory.
+ *
  * Files of the other byte order are refused; nothing of the kind runs on this machine. */
 #ifndef SYMBOL_ELF_READER_H
 #define SYMBOL_ELF_READER_H
 
 #include "base/err.h"
+#include "unwind/elf_budget.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -33,6 +36,7 @@ struct elf_reader {
 			bytes, borrowed */
 	bool *has_page; /* owned; which pages of the image were read; NULL: all */
 	size_t page_bytes;
+	struct elf_budget *budget; /* borrowed; of what is read and of headers; NULL: none */
 	Elf *elf; /* owned; over the image */
 	uint16_t machine; /* EM_… */
 	GElf_Shdr *sections; /* owned */
@@ -44,6 +48,10 @@ struct elf_reader {
 /* Reads the headers. Errors: -EBADMSG not a regular file, not ELF, damaged or over a limit; -ENOMEM; what
  * pread() says. */
 int elf_reader_init(struct elf_reader *reader, int fd) must_check;
+
+/* The same; headers, and all pages of the file that are read then and later, are charged to a budget, which must
+ * outlive the reader. Errors: as above; -ENOSPC, also of functions below. */
+int elf_reader_init_within(struct elf_reader *reader, int fd, struct elf_budget *budget) must_check;
 
 /* The same for a file in memory, aligned to 8 bytes, which must outlive the reader and not change. */
 int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len) must_check;

@@ -45,6 +45,21 @@ static int compare_segments(const void *left, const void *right)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+/* Of two that claim the same addresses the process has one at most. */
+static bool has_taken_addresses(const struct elf_rows *rows, size_t index)
+{
+	const struct code_segment *segment = &rows->segments[index];
+
+	for (size_t i = 0; i < index; i++) {
+		const struct code_segment *other = &rows->segments[i];
+
+		if (other->len > 0 && (segment->address - other->address < other->len ||
+				       other->address - segment->address < segment->len))
+			return true;
+	}
+	return false;
+}
+
 /* Cuts off what a segment has in common with the one before it in the file. */
 static void part_segments(struct elf_rows *rows)
 {
@@ -60,6 +75,10 @@ static void part_segments(struct elf_rows *rows)
 		segment->offset += cut;
 		segment->len -= cut;
 		end = segment->offset + segment->len;
+		if (has_taken_addresses(rows, i)) {
+			segment->len = 0;
+			rows->losses.nr_bad_entries++;
+		}
 	}
 }
 
@@ -123,7 +142,7 @@ static int load_debug_file(struct elf_rows *rows, const struct elf_section_names
 		r = open_by_link(rows, names, debug_dir, &fd);
 	}
 	if (r == 0)
-		r = elf_reader_init(&rows->debug_reader, fd);
+		r = elf_reader_init_within(&rows->debug_reader, fd, &rows->budget);
 	if (r < 0)
 		return r;
 
@@ -149,6 +168,8 @@ static int load_debug_frame(struct elf_rows *rows, const struct elf_section_name
 	if (r == -ENOMEM || !debug_dir || rows->sections.nr_items > nr_before)
 		return r == -ENOMEM ? r : 0;
 	r = load_debug_file(rows, names, debug_dir);
+	if (r == -ENOSPC)
+		rows->losses.nr_bad_entries++;
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -193,6 +214,7 @@ static int make_source(struct elf_rows *rows, size_t index)
 				.text_address = rows->text_address,
 				.data_address = rows->got_address,
 				.is_debug_frame = section->kind == ELF_DEBUG_FRAME,
+				.budget = &rows->budget,
 			},
 			source);
 
@@ -246,7 +268,7 @@ static void make_hash(struct elf_rows *rows)
 
 static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
 {
-	int r = elf_reader_init(&rows->reader, fd);
+	int r = elf_reader_init_within(&rows->reader, fd, &rows->budget);
 
 	if (r == 0)
 		r = check_header(&rows->reader, &rows->entry);
@@ -264,6 +286,7 @@ static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
 		return r;
 	if (rows->sections.nr_items == 0 && !rows->rest)
 		return -ENODATA;
+	rows->losses.nr_bad_entries += rows->sections.nr_overlapping;
 	make_hash(rows);
 	rows->reader.fd = -EBADF;
 	return 0;
@@ -276,6 +299,8 @@ int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **re
 	if (!rows)
 		return -ENOMEM;
 	rows->max_bytes = opts->max_bytes;
+	rows->budget.max_bytes = opts->max_held_bytes ? opts->max_held_bytes
+						      : ELF_ROWS_MAX_HELD_BYTES;
 	rows->sections.max_bytes = ELF_ROWS_MAX_SECTION_BYTES;
 
 	int r = read_all(rows, fd, opts->debug_dir);

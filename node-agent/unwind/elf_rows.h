@@ -16,10 +16,12 @@
 #include <stdint.h>
 
 #define ELF_ROWS_MAX_SECTION_BYTES ((size_t)256 << 20)
+#define ELF_ROWS_MAX_HELD_BYTES ((size_t)256 << 20) /* see elf_budget.h */
 #define ELF_ROWS_MAX_FUNCTIONS ((size_t)4 << 20)
 
 struct elf_rows_opts {
 	size_t max_bytes; /* of the table */
+	size_t max_held_bytes; /* of all that is in memory at a time; 0: ELF_ROWS_MAX_HELD_BYTES */
 	const char *debug_dir; /* like /usr/lib/debug, in the agent's own file system; NULL: none */
 };
 

@@ -21,6 +21,7 @@ struct build {
 	struct unwind_functions functions;
 	struct row_builder *builder;
 	struct unwind_losses losses;
+	size_t nr_charged; /* to the budget, for the functions */
 };
 
 static int list_entry(struct unwind_source *source, struct unwind_functions *functions,
@@ -55,12 +56,13 @@ static void begin(struct build *build)
 	build->sources[build->nr_sources++] = rows->rest;
 	build->entry = (struct entry_source){ { &entry_ops }, rows->entry };
 	build->sources[build->nr_sources++] = &build->entry.source;
-	build->functions.max_items = ELF_ROWS_MAX_FUNCTIONS;
+	unwind_functions_limit(&build->functions, &rows->budget, ELF_ROWS_MAX_FUNCTIONS);
 	build->losses = rows->losses;
 }
 
 static void done(struct build *build)
 {
+	elf_budget_give(&build->rows->budget, build->nr_charged);
 	unwind_functions_done(&build->functions);
 	row_builder_free(build->builder);
 }
@@ -111,12 +113,23 @@ static int emit_segment(struct build *build, const struct code_segment *segment)
 	return r;
 }
 
+/* While it grows, a table takes up to twice its size; at its end there is a copy. */
+static size_t max_table_bytes(const struct elf_rows *rows)
+{
+	size_t room = elf_budget_room(&rows->budget, 3);
+
+	return room < rows->max_bytes ? room : rows->max_bytes;
+}
+
 static int run(struct build *build, struct row_table_bytes *ret_table)
 {
 	int r = list_functions(build);
 
 	if (r == 0)
-		r = row_builder_new(build->rows->max_bytes, &build->builder);
+		r = unwind_functions_charge(&build->functions, &build->rows->budget,
+					    &build->nr_charged);
+	if (r == 0)
+		r = row_builder_new(max_table_bytes(build->rows), &build->builder);
 	for (size_t i = 0; i < build->rows->nr_segments && r == 0; i++)
 		r = emit_segment(build, &build->rows->segments[i]);
 	return r < 0 ? r : row_builder_seal(build->builder, ret_table);

@@ -11,6 +11,7 @@
 
 struct elf_rows {
 	size_t max_bytes;
+	struct elf_budget budget;
 	struct elf_reader reader;
 	struct elf_reader debug_reader; /* all zero without a debug file */
 	struct elf_sections sections;

@@ -5,7 +5,7 @@
  * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they have none. */
 #include "unwind/elf_rows_parts.h"
 
-#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "unwind/code_insn.h"
 #include "unwind/code_scan.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MAX_SYMBOL_BYTES ((uint64_t)64 << 20) /* of a symbol table; a larger one is not read */
+#define SYMBOLS_AT_ONCE 1024
 #define MAX_STARTS ((size_t)1 << 20)
 
 struct scan_builder {
@@ -28,10 +29,16 @@ struct scan_builder {
 	struct scan_start *starts; /* owned */
 	size_t nr_starts;
 	size_t cap_starts;
+	size_t nr_charged; /* to the budget, for the functions */
 };
 
+/* What the scan itself needs stays charged. */
 static void done(struct scan_builder *builder)
 {
+	elf_budget_give(&builder->rows->budget,
+			builder->nr_charged + builder->cap_texts * sizeof(*builder->texts) +
+				builder->cap_codes * sizeof(*builder->codes) +
+				builder->cap_starts * sizeof(*builder->starts));
 	unwind_functions_done(&builder->functions);
 	free(builder->texts);
 	free(builder->codes);
@@ -44,7 +51,7 @@ static int list_functions(struct scan_builder *builder)
 	const struct code_segments segments = { rows->segments, rows->nr_segments };
 	struct unwind_losses losses = { 0 };
 
-	builder->functions.max_items = ELF_ROWS_MAX_FUNCTIONS;
+	unwind_functions_limit(&builder->functions, &rows->budget, ELF_ROWS_MAX_FUNCTIONS);
 	for (size_t i = 0; i < rows->sections.nr_items; i++) {
 		int r = unwind_functions_list(&builder->functions, rows->sources[i], (uint32_t)i,
 					      &segments, &losses);
@@ -53,13 +60,13 @@ static int list_functions(struct scan_builder *builder)
 			return r;
 	}
 	(void)unwind_functions_resolve(&builder->functions);
-	return 0;
+	return unwind_functions_charge(&builder->functions, &rows->budget, &builder->nr_charged);
 }
 
 /* The part of a range of addresses that is in the segment where it begins. */
 static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len)
 {
-	const struct elf_rows *rows = builder->rows;
+	struct elf_rows *rows = builder->rows;
 
 	for (size_t i = 0; i < rows->nr_segments; i++) {
 		const struct code_segment *segment = &rows->segments[i];
@@ -68,8 +75,9 @@ static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len
 		if (skipped >= segment->len)
 			continue;
 
-		int r = array_grow(builder->texts, builder->cap_texts, builder->nr_texts + 1,
-				   ELF_MAX_SECTIONS + ELF_ROWS_MAX_SEGMENTS);
+		int r = elf_budget_grow(&rows->budget, builder->texts, builder->cap_texts,
+					builder->nr_texts + 1,
+					ELF_MAX_SECTIONS + ELF_ROWS_MAX_SEGMENTS);
 		if (r < 0)
 			return r;
 		if (len > segment->len - skipped)
@@ -133,28 +141,28 @@ static bool is_padding(const uint8_t *bytes, size_t len)
 	return true;
 }
 
-/* Less is padding, and more may be. */
+/* Less is padding, and more may be. Errors: -E2BIG more code than is scanned. */
 static int add_code(struct scan_builder *builder, const struct code_segment *text, uint64_t start,
 		    uint64_t end)
 {
-	Elf_Data *data;
+	const uint8_t *bytes;
 
 	if (start >= end || end - start <= ROW_BUILDER_PADDING)
 		return 0;
 	if (end - start > CODE_SCAN_MAX_BYTES - builder->nr_bytes)
-		return -ENOSPC;
+		return -E2BIG;
 
-	int r = elf_reader_data(&builder->rows->reader, text->offset + (start - text->address),
-				end - start, ELF_T_BYTE, &data);
-	if (r == 0 && is_padding(data->d_buf, (size_t)(end - start)))
+	int r = elf_reader_bytes(&builder->rows->reader, text->offset + (start - text->address),
+				 end - start, &bytes);
+	if (r == 0 && is_padding(bytes, (size_t)(end - start)))
 		return 0;
 	if (r == 0)
-		r = array_grow(builder->codes, builder->cap_codes, builder->nr_codes + 1,
-			       CODE_SCAN_MAX_BYTES);
+		r = elf_budget_grow(&builder->rows->budget, builder->codes, builder->cap_codes,
+				    builder->nr_codes + 1, CODE_SCAN_MAX_BYTES);
 	if (r < 0)
 		return r;
-	builder->codes[builder->nr_codes++] = (struct scan_code){ data->d_buf,
-								  (size_t)(end - start), start };
+	builder->codes[builder->nr_codes++] = (struct scan_code){ bytes, (size_t)(end - start),
+								  start };
 	builder->nr_bytes += (size_t)(end - start);
 	return 0;
 }
@@ -222,8 +230,8 @@ static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
 	    !is_code(builder, symbol->st_value))
 		return 0;
 
-	int r = array_grow(builder->starts, builder->cap_starts, builder->nr_starts + 1,
-			   MAX_STARTS);
+	int r = elf_budget_grow(&builder->rows->budget, builder->starts, builder->cap_starts,
+				builder->nr_starts + 1, MAX_STARTS);
 	if (r < 0)
 		return r;
 	builder->starts[builder->nr_starts++] = (struct scan_start){
@@ -232,22 +240,26 @@ static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
 	return 0;
 }
 
+/* Copies them piece by piece: the table itself is not needed any more. */
 static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 {
-	struct elf_reader *reader = &builder->rows->reader;
+	_cleanup_free_ Elf64_Sym *symbols = calloc(SYMBOLS_AT_ONCE, sizeof(*symbols));
+	const struct elf_reader *reader = &builder->rows->reader;
 	const GElf_Shdr *section = elf_reader_find_section(reader, table_type);
-	Elf_Data *data;
+	uint64_t nr = section ? section->sh_size / sizeof(*symbols) : 0;
+	int r = 0;
 
+	if (!symbols)
+		return -ENOMEM;
 	if (!section || section->sh_size > MAX_SYMBOL_BYTES)
 		return 0;
+	for (uint64_t first = 0; first < nr && r == 0; first += SYMBOLS_AT_ONCE) {
+		size_t left = nr - first < SYMBOLS_AT_ONCE ? (size_t)(nr - first) : SYMBOLS_AT_ONCE;
 
-	int r = elf_reader_data(reader, section->sh_offset, section->sh_size, ELF_T_BYTE, &data);
-	for (uint64_t at = 0; r == 0 && section->sh_size - at >= sizeof(Elf64_Sym);
-	     at += sizeof(Elf64_Sym)) {
-		Elf64_Sym symbol;
-
-		memcpy(&symbol, (const char *)data->d_buf + at, sizeof(symbol));
-		r = add_symbol(builder, &symbol);
+		r = elf_reader_read(reader, section->sh_offset + first * sizeof(*symbols), symbols,
+				    left * sizeof(*symbols));
+		for (size_t i = 0; i < left && r == 0; i++)
+			r = add_symbol(builder, &symbols[i]);
 	}
 	return r;
 }
@@ -294,6 +306,8 @@ int elf_rows_find_rest(struct elf_rows *rows)
 	_cleanup_(done) struct scan_builder builder = { .rows = rows };
 	int r = find_all(&builder);
 
+	if (r < 0 && r != -ENOMEM && r != -E2BIG)
+		rows->losses.nr_bad_entries++;
 	if (r < 0 || builder.nr_codes == 0)
 		return r == -ENOMEM ? r : 0;
 
@@ -304,7 +318,13 @@ int elf_rows_find_rest(struct elf_rows *rows)
 		.nr_starts = builder.nr_starts,
 		.entry = rows->entry,
 	};
-	r = code_scan_source_new(&input, &rows->rest);
+	r = elf_budget_take(&rows->budget, code_scan_max_held(&input));
+	if (r == 0)
+		r = code_scan_source_new(&input, &rows->rest);
+	if (r == -ENOSPC) {
+		rows->losses.nr_bad_entries++;
+		return 0;
+	}
 	if (r == 0)
 		make_hash(&builder, rows->rest_hash);
 	return r;

@@ -2,14 +2,17 @@
 #include "unwind/elf_sections.h"
 
 #include "unwind/arch.h"
+#include "unwind/cfi.h"
+#include "unwind/cfi_entry.h"
 
 #include <string.h>
 #include <zlib.h>
 
 #define ZDEBUG_HEADER_BYTES 12 /* "ZLIB", then the size as 8 bytes, the highest first */
 
-/* No stream of zlib's becomes more than 1032 times as long. */
-#define ZLIB_MAX_RATIO 1032
+/* Compressed .debug_frame of compilers is a quarter of its size, or a tenth; zlib's streams could become 1032 times as
+ * long. */
+#define MAX_RATIO 64
 
 int elf_section_names_load(struct elf_section_names *names, struct elf_reader *reader)
 {
@@ -26,21 +29,26 @@ int elf_section_names_load(struct elf_section_names *names, struct elf_reader *r
 		return 0;
 	if (section->sh_size > ELF_MAX_SECTION_NAMES)
 		return -ENOSPC;
+
+	int r = elf_budget_take(reader->budget, section->sh_size);
+	if (r < 0)
+		return r;
 	text = malloc((size_t)section->sh_size + 1);
 	if (!text)
 		return -ENOMEM;
-
-	int r = elf_reader_read(reader, section->sh_offset, text, (size_t)section->sh_size);
+	r = elf_reader_read(reader, section->sh_offset, text, (size_t)section->sh_size);
 	if (r < 0)
 		return r;
 	text[section->sh_size] = '\0';
-	*names = (struct elf_section_names){ take_ptr(text), (size_t)section->sh_size };
+	*names = (struct elf_section_names){ take_ptr(text), (size_t)section->sh_size,
+					     reader->budget };
 	return 0;
 }
 
 void elf_section_names_done(struct elf_section_names *names)
 {
 	free(names->names);
+	elf_budget_give(names->budget, names->len);
 	*names = (struct elf_section_names){ 0 };
 }
 
@@ -74,21 +82,32 @@ static int add_item(struct elf_sections *sections, const struct elf_unwind_secti
 	return 0;
 }
 
+/* No linker writes two such sections at one place. Each would be gone through again. */
+static bool overlaps(const struct elf_sections *sections, const struct elf_reader *reader,
+		     const GElf_Shdr *section)
+{
+	for (size_t i = 0; i < sections->nr_items; i++) {
+		const struct elf_unwind_section *item = &sections->items[i];
+
+		if (item->reader == reader &&
+		    (section->sh_offset - item->offset < item->file_bytes ||
+		     item->offset - section->sh_offset < section->sh_size))
+			return true;
+	}
+	return false;
+}
+
 /* Reads the bytes of a section, as they are in the file. */
 static int load_bytes(struct elf_sections *sections, struct elf_reader *reader,
 		      const GElf_Shdr *section, const uint8_t **ret_data)
 {
-	Elf_Data *data;
-
 	if (section->sh_size > sections->max_bytes - sections->nr_bytes)
 		return -ENOSPC;
 
-	int r = elf_reader_data(reader, section->sh_offset, section->sh_size, ELF_T_BYTE, &data);
-	if (r < 0)
-		return r;
-	sections->nr_bytes += (size_t)section->sh_size;
-	*ret_data = data->d_buf;
-	return 0;
+	int r = elf_reader_bytes(reader, section->sh_offset, section->sh_size, ret_data);
+	if (r == 0)
+		sections->nr_bytes += (size_t)section->sh_size;
+	return r;
 }
 
 static int add_section(struct elf_sections *sections, struct elf_reader *reader,
@@ -97,8 +116,16 @@ static int add_section(struct elf_sections *sections, struct elf_reader *reader,
 	struct elf_unwind_section item = {
 		.kind = kind,
 		.len = (size_t)section->sh_size,
+		.reader = reader,
+		.offset = section->sh_offset,
+		.file_bytes = section->sh_size,
 		.address = section->sh_addr,
 	};
+
+	if (overlaps(sections, reader, section)) {
+		sections->nr_overlapping++;
+		return 0;
+	}
 
 	int r = load_bytes(sections, reader, section, &item.data);
 	return r < 0 ? r : add_item(sections, &item);
@@ -113,20 +140,23 @@ static int inflate_to(uint8_t *out, size_t len, const uint8_t *data, size_t data
 	return 0;
 }
 
-static int add_compressed(struct elf_sections *sections, const uint8_t *data, size_t data_len,
-			  uint64_t len)
+static int add_compressed(struct elf_sections *sections, struct elf_budget *budget,
+			  const uint8_t *data, size_t data_len, uint64_t len)
 {
 	_cleanup_free_ uint8_t *out = NULL;
 
-	if (len == 0 || len / ZLIB_MAX_RATIO > data_len)
+	if (len == 0 || len / MAX_RATIO > data_len)
 		return -EBADMSG;
 	if (len > sections->max_bytes - sections->nr_bytes)
 		return -ENOSPC;
+
+	int r = elf_budget_take(budget, len);
+	if (r < 0)
+		return r;
 	out = malloc((size_t)len);
 	if (!out)
 		return -ENOMEM;
-
-	int r = inflate_to(out, (size_t)len, data, data_len);
+	r = inflate_to(out, (size_t)len, data, data_len);
 	if (r == 0)
 		r = add_item(sections, &(struct elf_unwind_section){ .kind = ELF_DEBUG_FRAME,
 								     .data = out,
@@ -154,8 +184,8 @@ static int add_gabi_compressed(struct elf_sections *sections, struct elf_reader 
 	memcpy(&header, data, sizeof(header));
 	if (header.ch_type != ELFCOMPRESS_ZLIB)
 		return 0;
-	return add_compressed(sections, data + sizeof(header), section->sh_size - sizeof(header),
-			      header.ch_size);
+	return add_compressed(sections, reader->budget, data + sizeof(header),
+			      section->sh_size - sizeof(header), header.ch_size);
 }
 
 /* GNU's older way. */
@@ -172,7 +202,7 @@ static int add_zdebug(struct elf_sections *sections, struct elf_reader *reader,
 		return -EBADMSG;
 	for (size_t i = 4; i < ZDEBUG_HEADER_BYTES; i++)
 		len = len << 8 | data[i];
-	return add_compressed(sections, data + ZDEBUG_HEADER_BYTES,
+	return add_compressed(sections, reader->budget, data + ZDEBUG_HEADER_BYTES,
 			      section->sh_size - ZDEBUG_HEADER_BYTES, len);
 }
 
@@ -244,24 +274,14 @@ void elf_sections_done(struct elf_sections *sections)
 	sections->nr_items = 0;
 }
 
-/* Counts the entries that are no CIE: those whose second field is not 0. */
-static size_t count_fdes(const struct elf_unwind_section *section, size_t enough)
+static size_t count_fdes(const struct elf_unwind_section *item, size_t enough)
 {
+	const struct cfi_section section = { .data = item->data, .len = item->len };
+	struct cfi_entries entries = { .section = &section };
 	size_t nr = 0;
-	uint32_t len;
-	uint32_t cie;
 
-	for (size_t pos = 0; nr < enough && section->len - pos >= 2 * sizeof(len);) {
-		memcpy(&len, section->data + pos, sizeof(len));
-		memcpy(&cie, section->data + pos + sizeof(len), sizeof(cie));
-		pos += sizeof(len);
-		if (len == UINT32_MAX)
-			return enough; /* 64-bit lengths: large, whatever it has */
-		if (len > section->len - pos)
-			break;
-		nr += len > 0 && cie != 0;
-		pos += len;
-	}
+	for (struct cfi_entry entry; nr < enough && cfi_entries_next(&entries, &entry);)
+		nr += !entry.is_cie;
 	return nr;
 }
 

@@ -26,6 +26,9 @@ struct elf_unwind_section {
 	enum elf_section_kind kind;
 	const uint8_t *data; /* borrowed from the reader, or `owned` */
 	size_t len;
+	const struct elf_reader *reader; /* borrowed; where it lies … */
+	uint64_t offset; /* … in the file, and … */
+	uint64_t file_bytes; /* … how much of it, which compressed is less than `len` */
 	uint64_t address; /* virtual */
 	uint8_t *owned; /* decompressed */
 };
@@ -35,15 +38,18 @@ struct elf_sections {
 	size_t nr_items;
 	size_t nr_bytes;
 	size_t max_bytes;
+	uint64_t
+		nr_overlapping; /* sections that were left out, as they share bytes of the file with one before */
 };
 
 /* What the section headers name their sections by. */
 struct elf_section_names {
 	char *names; /* owned; terminated */
 	size_t len;
+	struct elf_budget *budget; /* borrowed: the reader's */
 };
 
-/* Without section headers there are no names. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
+/* Without section headers there are no names. The reader's budget, if it has one, must outlive them. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
 int elf_section_names_load(struct elf_section_names *names, struct elf_reader *reader) must_check;
 void elf_section_names_done(struct elf_section_names *names);
 
@@ -56,8 +62,8 @@ const GElf_Shdr *elf_sections_find_gopclntab(const struct elf_section_names *nam
 					     const struct elf_reader *reader);
 
 /* Adds .gopclntab and what is called .eh_frame or has its type; without section headers what the program header
- * PT_GNU_EH_FRAME leads to. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes,
- * -ENOMEM, what pread() says. */
+ * PT_GNU_EH_FRAME leads to. What is decompressed is charged to the reader's budget. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes or
+ * the budget, -ENOMEM, what pread() says. */
 int elf_sections_load(struct elf_sections *sections, struct elf_reader *reader,
 		      const struct elf_section_names *names) must_check;
 

@@ -11,7 +11,7 @@
 #define TEXT_IN_PCLNTAB 24
 #define TEXT_IN_MODULE 176
 #define RELOCATIONS_AT_ONCE 1024
-#define MAX_RELOCATION_BYTES ((uint64_t)256 << 20)
+#define MAX_RELOCATION_BYTES ((uint64_t)64 << 20) /* of a table */
 
 static bool read_relocations(const struct elf_reader *reader, const GElf_Shdr *section,
 			     uint64_t address, uint64_t *ret_value)

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 int unwind_functions_add(struct unwind_functions *functions, const struct unwind_function *function)
 {
@@ -29,6 +30,34 @@ void unwind_functions_done(struct unwind_functions *functions)
 	free(functions->items);
 	functions->items = NULL;
 	functions->nr_items = functions->cap_items = 0;
+}
+
+void unwind_functions_limit(struct unwind_functions *functions, const struct elf_budget *budget,
+			    size_t max_items)
+{
+	size_t room = elf_budget_room(budget, 2 * sizeof(*functions->items));
+
+	functions->max_items = room < max_items ? room : max_items;
+}
+
+int unwind_functions_charge(struct unwind_functions *functions, struct elf_budget *budget,
+			    size_t *ret_nr_bytes)
+{
+	if (functions->nr_items > 0) {
+		void *items = reallocarray(functions->items, functions->nr_items,
+					   sizeof(*functions->items));
+
+		if (!items)
+			return -ENOMEM;
+		functions->items = items;
+		functions->cap_items = functions->nr_items;
+	}
+
+	size_t nr_bytes = functions->cap_items * sizeof(*functions->items);
+	int r = elf_budget_take(budget, nr_bytes);
+	if (r == 0)
+		*ret_nr_bytes = nr_bytes;
+	return r;
 }
 
 static bool is_code(const struct code_segments *segments, uint64_t address)

@@ -4,6 +4,7 @@
 #ifndef UNWIND_FUNCTIONS_H
 #define UNWIND_FUNCTIONS_H
 
+#include "unwind/elf_budget.h"
 #include "unwind/unwind_source.h"
 
 #include <stddef.h>
@@ -27,6 +28,14 @@ struct code_segments {
 int unwind_functions_add(struct unwind_functions *functions, const struct unwind_function *function)
 	must_check;
 void unwind_functions_done(struct unwind_functions *functions);
+
+/* The list may take what is left of a budget, up to `max_items`; half of it is for the sort. */
+void unwind_functions_limit(struct unwind_functions *functions, const struct elf_budget *budget,
+			    size_t max_items);
+
+/* Gives memory back that the list has no use for, and charges what it keeps, so many bytes. Errors: -ENOSPC, -ENOMEM. */
+int unwind_functions_charge(struct unwind_functions *functions, struct elf_budget *budget,
+			    size_t *ret_nr_bytes) must_check;
 
 /* Says that the functions from the index `first` on are those of a source, and removes those of them that do
  * not begin in one of the segments: what the linker threw away leaves entries behind. */
