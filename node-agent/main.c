@@ -6,6 +6,7 @@
 #include "otlp/transport_worker.h"
 #include "symbol/debuginfod.h"
 #include "symbol/symbol_worker.h"
+#include "unwind/rows_worker.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -31,8 +32,9 @@ static const struct {
 } workers[] = {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
 	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
-	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
+	{ ROWS_WORKER_COMMAND, rows_worker_main },
 	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },
+	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 };
 
 /* A standard descriptor that is closed would be given to the next file that is opened, and messages would be

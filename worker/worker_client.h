@@ -31,6 +31,7 @@ struct worker_client_opts {
 	const char *program; /* borrowed; NULL: /proc/self/exe */
 	const char *command; /* borrowed; argv[1] */
 	size_t max_data_bytes; /* of the worker's memory (RLIMIT_DATA); files it maps do not count */
+	size_t max_fast_data_bytes; /* in the fast lane (worker_lanes.h); 0: the same */
 };
 
 /* What the answer to one request may take. */

@@ -23,8 +23,11 @@ int worker_lanes_new(const struct worker_client_opts *opts, struct worker_lanes 
 	if (!lanes)
 		return -ENOMEM;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
-		int r = worker_client_new(opts, &lanes->clients[lane]);
+		struct worker_client_opts lane_opts = *opts;
 
+		if (lane == WORKER_LANE_FAST && opts->max_fast_data_bytes > 0)
+			lane_opts.max_data_bytes = opts->max_fast_data_bytes;
+		int r = worker_client_new(&lane_opts, &lanes->clients[lane]);
 		if (r < 0)
 			return r;
 	}

@@ -117,7 +117,7 @@ static void want_table(struct binder *binder, struct process *process,
 	    !table_slots_want(slots, mapping->file->slot))
 		return;
 	if (open_timed(binder, process->pid, mapping, &fd) == 0)
-		table_slots_reopen(slots, mapping->file->slot, &fd);
+		table_slots_reopen(slots, mapping->file->slot, &fd, process->cgroup_id);
 }
 
 void binder_see_sample(struct binder *binder, const struct sample_event *event)
@@ -127,6 +127,7 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 	struct process *process = process_table_find(binder->processes, event->pid);
 	if (!process || !process->mappings)
 		return;
+	process->cgroup_id = event->cgroup_id;
 	if (event->unwind_result == UNWIND_NOT_LOADED)
 		want_table(binder, process, event);
 	if (event->unwind_result == UNWIND_NEW_PROCESS || process->mappings->is_changed ||
@@ -142,8 +143,8 @@ static int stop_opening(struct binder *binder)
 }
 
 /* What can have no slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
-static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *mapping,
-		     uint64_t now_ns)
+static int give_slot(struct binder *binder, const struct process *process,
+		     const struct mapping *mapping, uint64_t now_ns)
 {
 	struct table_slots *slots = binder->unwinder->slots;
 	struct mapped_file *file = mapping->file;
@@ -158,11 +159,11 @@ static int give_slot(struct binder *binder, uint32_t pid, const struct mapping *
 	}
 	if (!may_open(binder, now_ns))
 		return -EAGAIN;
-	int r = open_timed(binder, pid, mapping, &fd);
+	int r = open_timed(binder, process->pid, mapping, &fd);
 	if (r == -EOPNOTSUPP || r == -EPERM)
 		file->slot = table_slots_without_cfi(slots);
 	if (r == 0)
-		r = table_slots_add(slots, &fd, &file->slot);
+		r = table_slots_add(slots, &fd, process->cgroup_id, &file->slot);
 	if (r == -ENOSPC || r == -ENOMEM)
 		return stop_opening(binder);
 	return r == -EAGAIN ? -EAGAIN : 0;
@@ -177,7 +178,7 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 	for (size_t i = 0; i < list->nr_items; i++) {
 		struct mapped_file *file = list->items[i].file;
 
-		file->is_postponed = give_slot(binder, process->pid, &list->items[i], now_ns) < 0;
+		file->is_postponed = give_slot(binder, process, &list->items[i], now_ns) < 0;
 		list->is_partial |= file->is_postponed;
 	}
 	if (code_lists_bind(binder->unwinder->lists, process->pid, list) == 0)

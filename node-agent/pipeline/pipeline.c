@@ -11,6 +11,7 @@
 #include "pipeline/locate.h"
 #include "pipeline/naming.h"
 #include "pipeline/window.h"
+#include "process/process_set.h"
 #include "symbol/kernel_symbols.h"
 #include "worker/worker_process.h"
 
@@ -375,6 +376,7 @@ void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event 
 	if (!process)
 		return;
 	(void)process_find_mapping(pipeline->processes, process, address, event->time_ns);
+	process->cgroup_id = event->cgroup_id;
 	binder_bind(&pipeline->binder, process, event->time_ns);
 }
 

@@ -33,6 +33,7 @@ struct process {
 	bool is_bound; /* the kernel side has, or had, a code list of it */
 	bool is_noted; /* the consumer's: to be bound soon */
 	uint64_t next_bind_ns; /* the consumer's: not before, unless it is not bound */
+	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */
 };
 
 TAILQ_HEAD(process_queue, process);

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/resolve.h"
-#include "unwind/debug_link.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -38,7 +37,7 @@ int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_
 {
 	char path[PATH_MAX];
 
-	if (strlen(build_id) < 3)
+	if (strlen(build_id) < 3 || build_id[strspn(build_id, "0123456789abcdef")] != '\0')
 		return -ENOENT;
 	snprintf(path, sizeof(path), ".build-id/%.2s/%s.debug", build_id, build_id + 2);
 
@@ -49,7 +48,36 @@ int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_
 	return 0;
 }
 
-static int check_crc(int fd, uint32_t expected)
+/* The name comes from who reads foreign files. */
+static bool is_plain_name(const char *name)
+{
+	return name[0] != '\0' && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
+}
+
+int debug_file_open_by_name(const char *debug_dir, const char *name, int *ret_fd)
+{
+	if (!is_plain_name(name))
+		return -ENOENT;
+
+	int fd = open_below(debug_dir, name);
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
+	return 0;
+}
+
+enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
+				    int *ret_fd)
+{
+	if (debug_file_open_by_id(debug_dir, wanted->build_id, ret_fd) == 0)
+		return ELF_ROWS_DEBUG_BY_ID;
+	if (debug_file_open_by_name(debug_dir, wanted->link, ret_fd) == 0)
+		return ELF_ROWS_DEBUG_BY_LINK;
+	return ELF_ROWS_DEBUG_NONE;
+}
+
+int debug_file_check_crc(int fd, uint32_t expected)
 {
 	_cleanup_free_ uint8_t *buf = malloc(READ_BYTES);
 	uLong crc = crc32(0, NULL, 0);
@@ -69,23 +97,4 @@ static int check_crc(int fd, uint32_t expected)
 		done += (uint64_t)n;
 	}
 	return -EBADMSG;
-}
-
-int debug_file_open_by_link(const char *debug_dir, const uint8_t *link, size_t len, int *ret_fd)
-{
-	const char *name;
-	uint32_t crc;
-
-	if (!debug_link_parse(link, len, &name, &crc))
-		return -EBADMSG;
-
-	_cleanup_close_ int fd = open_below(debug_dir, name);
-	if (fd < 0)
-		return fd;
-
-	int r = check_crc(fd, crc);
-	if (r < 0)
-		return r;
-	*ret_fd = take_fd(fd);
-	return 0;
 }

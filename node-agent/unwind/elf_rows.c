@@ -14,6 +14,7 @@
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
 #include "unwind/debug_file.h"
+#include "unwind/debug_link.h"
 #include "unwind/elf_rows_parts.h"
 #include "unwind/gopclntab.h"
 
@@ -104,49 +105,52 @@ static int find_code(struct elf_rows *rows)
 	return rows->nr_segments > 0 ? 0 : -ENODATA;
 }
 
-static int open_by_link(struct elf_rows *rows, const struct elf_section_names *names,
-			const char *debug_dir, int *ret_fd)
+/* The name in .gnu_debuglink and the checksum of what it names. */
+static int read_link(struct elf_rows *rows, const struct elf_section_names *names,
+		     char ret_name[static ELF_ROWS_LINK_BYTES], uint32_t *ret_crc)
 {
 	const GElf_Shdr *section = elf_section_find(names, &rows->reader, ".gnu_debuglink");
 	uint8_t link[MAX_LINK_BYTES];
+	const char *name;
 
 	if (!section || section->sh_size > sizeof(link))
 		return -ENOENT;
 
 	int r = elf_reader_read(&rows->reader, section->sh_offset, link, (size_t)section->sh_size);
-	return r < 0 ? r
-		     : debug_file_open_by_link(debug_dir, link, (size_t)section->sh_size, ret_fd);
+	if (r < 0)
+		return r;
+	if (!debug_link_parse(link, (size_t)section->sh_size, &name, ret_crc) ||
+	    strlen(name) >= ELF_ROWS_LINK_BYTES)
+		return -EBADMSG;
+	memcpy(ret_name, name, strlen(name) + 1);
+	return 0;
 }
 
-/* Whether the debug file is this file's: a file that was found by a build id has it. */
-static int check_debug_file(struct elf_rows *rows, bool by_id)
+/* Whether the debug file is this file's. */
+static int check_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
+			    const struct elf_rows_opts *opts)
 {
 	char build_id[sizeof(rows->key.build_id)];
+	char name[ELF_ROWS_LINK_BYTES];
+	uint32_t crc;
 
-	if (!by_id)
-		return 0;
-	elf_reader_build_id(&rows->debug_reader, build_id);
-	return strcmp(build_id, rows->key.build_id) == 0 ? 0 : -EBADMSG;
+	if (opts->debug == ELF_ROWS_DEBUG_BY_ID) {
+		elf_reader_build_id(&rows->debug_reader, build_id);
+		return strcmp(build_id, rows->key.build_id) == 0 ? 0 : -EBADMSG;
+	}
+	int r = read_link(rows, names, name, &crc);
+	return r < 0 ? r : debug_file_check_crc(opts->debug_fd, crc);
 }
 
 static int load_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
-			   const char *debug_dir)
+			   const struct elf_rows_opts *opts)
 {
 	_cleanup_(elf_section_names_done) struct elf_section_names debug_names = { 0 };
-	_cleanup_close_ int fd = -EBADF;
-	bool by_id = true;
 
-	int r = debug_file_open_by_id(debug_dir, rows->key.build_id, &fd);
-	if (r < 0) {
-		by_id = false;
-		r = open_by_link(rows, names, debug_dir, &fd);
-	}
-	if (r == 0)
-		r = elf_reader_init_within(&rows->debug_reader, fd, &rows->budget);
+	int r = elf_reader_init_within(&rows->debug_reader, opts->debug_fd, &rows->budget);
 	if (r < 0)
 		return r;
-
-	r = check_debug_file(rows, by_id);
+	r = check_debug_file(rows, names, opts);
 	if (r == 0)
 		r = elf_section_names_load(&debug_names, &rows->debug_reader);
 	if (r == 0)
@@ -156,18 +160,33 @@ static int load_debug_file(struct elf_rows *rows, const struct elf_section_names
 	return r;
 }
 
+/* Errors: -ENOLINK. */
+static int ask_for_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
+			      struct elf_rows_wanted *ret_wanted)
+{
+	uint32_t crc;
+
+	*ret_wanted = (struct elf_rows_wanted){ .build_id = "" };
+	memcpy(ret_wanted->build_id, rows->key.build_id, sizeof(ret_wanted->build_id));
+	bool has_link = read_link(rows, names, ret_wanted->link, &crc) == 0;
+	return has_link || ret_wanted->build_id[0] ? -ENOLINK : 0;
+}
+
 /* What is wrong with this source is no reason to do without the others. */
 static int load_debug_frame(struct elf_rows *rows, const struct elf_section_names *names,
-			    const char *debug_dir)
+			    const struct elf_rows_opts *opts)
 {
 	size_t nr_before = rows->sections.nr_items;
 
 	int r = elf_sections_load_debug_frame(&rows->sections, &rows->reader, names);
 	if (r == -EBADMSG || r == -ENOSPC)
 		rows->losses.nr_bad_entries++;
-	if (r == -ENOMEM || !debug_dir || rows->sections.nr_items > nr_before)
+	if (r == -ENOMEM || opts->debug == ELF_ROWS_DEBUG_NONE ||
+	    rows->sections.nr_items > nr_before)
 		return r == -ENOMEM ? r : 0;
-	r = load_debug_file(rows, names, debug_dir);
+	if (opts->debug == ELF_ROWS_DEBUG_ASK)
+		return ask_for_debug_file(rows, names, opts->ret_wanted);
+	r = load_debug_file(rows, names, opts);
 	if (r == -ENOSPC)
 		rows->losses.nr_bad_entries++;
 	return r == -ENOMEM ? r : 0;
@@ -181,7 +200,7 @@ static uint64_t section_address(const struct elf_rows *rows, const struct elf_se
 	return section ? section->sh_addr : 0;
 }
 
-static int load(struct elf_rows *rows, const char *debug_dir)
+static int load(struct elf_rows *rows, const struct elf_rows_opts *opts)
 {
 	_cleanup_(elf_section_names_done) struct elf_section_names names = { 0 };
 	int r = elf_section_names_load(&names, &rows->reader);
@@ -189,7 +208,7 @@ static int load(struct elf_rows *rows, const char *debug_dir)
 	if (r == 0)
 		r = elf_sections_load(&rows->sections, &rows->reader, &names);
 	if (r == 0 && !elf_sections_have_functions(&rows->sections, MIN_EH_FRAME_FUNCTIONS))
-		r = load_debug_frame(rows, &names, debug_dir);
+		r = load_debug_frame(rows, &names, opts);
 	if (r < 0)
 		return r;
 	if (rows->sections.nr_items > 0 && rows->sections.items[0].kind == ELF_GOPCLNTAB)
@@ -266,7 +285,7 @@ static void make_hash(struct elf_rows *rows)
 	hash_128(words, nr * sizeof(words[0]), rows->key.hash);
 }
 
-static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
+static int read_all(struct elf_rows *rows, int fd, const struct elf_rows_opts *opts)
 {
 	int r = elf_reader_init_within(&rows->reader, fd, &rows->budget);
 
@@ -277,7 +296,7 @@ static int read_all(struct elf_rows *rows, int fd, const char *debug_dir)
 	if (r < 0)
 		return r;
 	elf_reader_build_id(&rows->reader, rows->key.build_id);
-	r = load(rows, debug_dir);
+	r = load(rows, opts);
 	for (size_t i = 0; i < rows->sections.nr_items && r == 0; i++)
 		r = make_source(rows, i);
 	if (r == 0)
@@ -303,7 +322,7 @@ int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **re
 						      : ELF_ROWS_MAX_HELD_BYTES;
 	rows->sections.max_bytes = ELF_ROWS_MAX_SECTION_BYTES;
 
-	int r = read_all(rows, fd, opts->debug_dir);
+	int r = read_all(rows, fd, opts);
 	if (r < 0)
 		return r;
 	*ret_rows = take_ptr(rows);

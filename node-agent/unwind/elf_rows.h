@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The row table of an ELF file, from whatever it has: .gopclntab, which wins in its functions; .eh_frame, with
  * or without section headers; and where there is neither, or nearly nothing, .debug_frame, its own or that of
- * a separate debug file found by build id or .gnu_debuglink.
+ * a separate debug file, which the caller finds by build id or .gnu_debuglink.
  *
  * The file may be hostile, see unwind/elf_reader.h. */
 #ifndef UNWIND_ELF_ROWS_H
@@ -19,10 +19,29 @@
 #define ELF_ROWS_MAX_HELD_BYTES ((size_t)256 << 20) /* see elf_budget.h */
 #define ELF_ROWS_MAX_FUNCTIONS ((size_t)4 << 20)
 
+/* What is known of a separate debug file. Who reads a file need not be allowed to open others. */
+enum elf_rows_debug {
+	ELF_ROWS_DEBUG_NONE, /* there is none */
+	ELF_ROWS_DEBUG_ASK, /* tell whether one is wanted */
+	ELF_ROWS_DEBUG_BY_ID, /* it was found by the build id, and counts if it has the same one */
+	ELF_ROWS_DEBUG_BY_LINK, /* … by the name in .gnu_debuglink, and counts if it has that checksum */
+	ELF_ROWS_NR_DEBUG,
+};
+
+#define ELF_ROWS_LINK_BYTES 256 /* of a name, with the NUL */
+
+/* By what to find the debug file (debug_file.h). */
+struct elf_rows_wanted {
+	char build_id[2 * ELF_BUILD_ID_MAX + 1]; /* as in struct elf_rows_key */
+	char link[ELF_ROWS_LINK_BYTES]; /* the name, without a "/"; "" when there is none */
+};
+
 struct elf_rows_opts {
 	size_t max_bytes; /* of the table */
 	size_t max_held_bytes; /* of all that is in memory at a time; 0: ELF_ROWS_MAX_HELD_BYTES */
-	const char *debug_dir; /* like /usr/lib/debug, in the agent's own file system; NULL: none */
+	enum elf_rows_debug debug;
+	int debug_fd; /* for ELF_ROWS_DEBUG_BY_…; borrowed for the call */
+	struct elf_rows_wanted *ret_wanted; /* for ELF_ROWS_DEBUG_ASK */
 };
 
 /* What a table depends on: two files with the same key have the same table. The build id alone would not do:
@@ -43,7 +62,8 @@ struct elf_rows;
 
 /* Reads headers and unwind sections. The fd stays the caller's and is not needed any more afterwards.
  * Errors: -EBADMSG not an ELF file of this machine or damaged; -ENODATA it has code but nothing to unwind it
- * with; -ENOSPC over a limit; -ENOMEM; what pread() says. */
+ * with; -ENOSPC over a limit; -ENOLINK a debug file is wanted, *opts->ret_wanted is set: call again with it, or without;
+ * -ENOMEM; what pread() says. */
 int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **ret_rows) must_check;
 void elf_rows_close(struct elf_rows *rows);
 DEFINE_FREEP(struct elf_rows, elf_rows_close)

@@ -12,11 +12,11 @@ void table_queue_done(struct table_queue *queue)
 		close(queue->files[--queue->nr_files].fd);
 }
 
-int table_queue_add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted, int *fd)
+int table_queue_add(struct table_queue *queue, const struct waiting_file *file)
 {
 	if (queue->nr_files == TABLE_QUEUE_MAX)
 		return -ENOSPC;
-	queue->files[queue->nr_files++] = (struct waiting_file){ nr_wanted, slot, take_fd(*fd) };
+	queue->files[queue->nr_files++] = *file;
 	return 0;
 }
 
@@ -27,15 +27,22 @@ static void remove_at(struct table_queue *queue, size_t at)
 		(queue->nr_files - at) * sizeof(*queue->files));
 }
 
-bool table_queue_next(struct table_queue *queue, struct waiting_file *ret_file)
+bool table_queue_next(struct table_queue *queue,
+		      bool (*may_be_read)(const struct waiting_file *file, void *data), void *data,
+		      struct waiting_file *ret_file)
 {
-	size_t best = 0;
+	size_t best = SIZE_MAX;
 
-	if (queue->nr_files == 0)
-		return false;
-	for (size_t i = 1; i < queue->nr_files; i++)
-		if (queue->files[i].nr_wanted > queue->files[best].nr_wanted)
+	for (size_t i = 0; i < queue->nr_files; i++) {
+		const struct waiting_file *file = &queue->files[i];
+
+		if (best != SIZE_MAX && file->nr_wanted <= queue->files[best].nr_wanted)
+			continue;
+		if (may_be_read(file, data))
 			best = i;
+	}
+	if (best == SIZE_MAX)
+		return false;
 	*ret_file = queue->files[best];
 	remove_at(queue, best);
 	return true;

@@ -14,8 +14,10 @@
 
 struct waiting_file {
 	uint64_t nr_wanted; /* how often samples wanted it since it waits */
+	uint64_t owner; /* see worker/worker_lanes.h */
 	uint32_t slot;
 	int fd; /* owned */
+	bool is_slow; /* it is to be read in the slow lane */
 };
 
 struct table_queue {
@@ -26,12 +28,14 @@ struct table_queue {
 /* Closes what still waits. */
 void table_queue_done(struct table_queue *queue);
 
-/* Takes *fd over unless it fails. Errors: -ENOSPC. */
-int table_queue_add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted, int *fd)
-	must_check;
+/* Takes file->fd over unless it fails. Errors: -ENOSPC. */
+int table_queue_add(struct table_queue *queue, const struct waiting_file *file) must_check;
 
-/* Takes the next one out; its descriptor is the caller's from then on. False when none waits. */
-bool table_queue_next(struct table_queue *queue, struct waiting_file *ret_file);
+/* Takes the next one out of those that may be read now; its descriptor is the caller's from then on. False when there
+ * is none. */
+bool table_queue_next(struct table_queue *queue,
+		      bool (*may_be_read)(const struct waiting_file *file, void *data), void *data,
+		      struct waiting_file *ret_file);
 
 /* These do nothing when the slot does not wait. */
 void table_queue_want(struct table_queue *queue, uint32_t slot);

@@ -31,34 +31,52 @@ static int take_permanent_slot(struct table_slots *slots)
 }
 
 /* Takes *fd over. */
-static int add_file(struct table_slots *slots, int *fd, uint64_t nr_wanted, uint32_t *ret_slot)
+static int add_file(struct table_slots *slots, const struct waiting_file *what, uint32_t *ret_slot)
 {
-	_cleanup_close_ int taken = take_fd(*fd);
-	uint32_t slot;
+	_cleanup_close_ int taken = what->fd;
+	struct waiting_file file = *what;
 
-	int r = slot_map_take(&slots->map, &slot);
+	int r = slot_map_take(&slots->map, &file.slot);
 	if (r < 0)
 		return r;
-	r = table_queue_add(&slots->queue, slot, nr_wanted, &taken);
+	r = table_queue_add(&slots->queue, &file);
 	if (r < 0) {
-		slot_map_release(&slots->map, slot);
+		slot_map_release(&slots->map, file.slot);
 		return r;
 	}
-	slots->map.slots[slot].state = SLOT_WAITING;
-	*ret_slot = slot;
+	(void)take_fd(taken);
+	slots->map.slots[file.slot].state = SLOT_WAITING;
+	*ret_slot = file.slot;
 	return 0;
+}
+
+static int add_vdso_file(struct table_slots *slots)
+{
+	struct waiting_file file = { .nr_wanted = UINT64_MAX };
+
+	int r = elf_rows_open_vdso(&file.fd);
+	return r < 0 ? r : add_file(slots, &file, &slots->vdso);
 }
 
 /* Nearly every process calls into it: it comes before all others. It counts as in use always, for nobody
  * could hand it in again. */
 static void add_vdso(struct table_slots *slots)
 {
-	int fd;
-
 	slots->vdso = slots->without_cfi;
-	if (elf_rows_open_vdso(&fd) < 0 || add_file(slots, &fd, UINT64_MAX, &slots->vdso) < 0)
+	if (add_vdso_file(slots) < 0)
 		slots->stats.nr_failures++;
 	slot_map_set_used(&slots->map, slots->vdso, slot_map_clock(&slots->map));
+}
+
+static int make_client(struct table_slots *slots)
+{
+	const struct rows_client_opts opts = {
+		.debug_dir = slots->opts.debug_dir,
+		.max_table_bytes = slots->opts.max_bytes < TABLE_MAX_BYTES ? slots->opts.max_bytes
+									   : TABLE_MAX_BYTES,
+	};
+
+	return rows_client_new(&opts, &slots->client);
 }
 
 static int start(struct table_slots *slots)
@@ -71,6 +89,9 @@ static int start(struct table_slots *slots)
 		return r;
 	add_vdso(slots);
 	slots->next_tick_ns = clock_mono_ns() + slots->opts.clock_ns;
+	r = make_client(slots);
+	if (r < 0)
+		return r;
 	r = thread_start("unwind", slots->opts.memory->capabilities | CAPABILITY(DAC_READ_SEARCH),
 			 table_thread_run, slots, &slots->thread);
 	slots->has_thread = r == 0;
@@ -114,6 +135,7 @@ void table_slots_stop(struct table_slots *slots)
 		return;
 	if (slots->has_thread)
 		stop_thread(slots);
+	rows_client_free(slots->client);
 	table_queue_done(&slots->queue);
 	table_store_done(&slots->store);
 	slot_map_done(&slots->map);
@@ -123,10 +145,12 @@ void table_slots_stop(struct table_slots *slots)
 	free(slots);
 }
 
-int table_slots_add(struct table_slots *slots, int *fd, uint32_t *ret_slot)
+int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t *ret_slot)
 {
+	const struct waiting_file file = { .owner = owner, .fd = take_fd(*fd) };
+
 	pthread_mutex_lock(&slots->lock);
-	int r = add_file(slots, fd, 0, ret_slot);
+	int r = add_file(slots, &file, ret_slot);
 	if (r < 0)
 		slots->stats.nr_no_slot++;
 	else
@@ -202,29 +226,37 @@ bool table_slots_want(struct table_slots *slots, uint32_t slot)
 	return must_reopen;
 }
 
-static void reopen(struct table_slots *slots, uint32_t slot, int *fd)
+static void reopen(struct table_slots *slots, const struct waiting_file *file)
 {
-	if (table_queue_add(&slots->queue, slot, 1, fd) < 0) {
+	if (table_queue_add(&slots->queue, file) < 0) {
 		slots->stats.nr_no_slot++;
+		close(file->fd);
 		return;
 	}
-	slots->map.slots[slot].state = SLOT_WAITING;
+	slots->map.slots[file->slot].state = SLOT_WAITING;
 	pthread_cond_signal(&slots->changed);
 }
 
-void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd)
+void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd, uint64_t owner)
 {
-	_cleanup_close_ int taken = take_fd(*fd);
+	const struct waiting_file file = {
+		.nr_wanted = 1,
+		.owner = owner,
+		.slot = slot,
+		.fd = take_fd(*fd),
+	};
 
 	pthread_mutex_lock(&slots->lock);
 	if (slot_map_has(&slots->map, slot) && slots->map.slots[slot].state == SLOT_EVICTED)
-		reopen(slots, slot, &taken);
+		reopen(slots, &file);
+	else
+		close(file.fd);
 	pthread_mutex_unlock(&slots->lock);
 }
 
 static bool is_idle(const struct table_slots *slots)
 {
-	return slots->queue.nr_files == 0 && !slots->is_loading;
+	return slots->queue.nr_files == 0 && slots->nr_loading == 0;
 }
 
 bool table_slots_wait_idle(struct table_slots *slots, uint64_t deadline_ns)
@@ -245,7 +277,7 @@ struct table_slots_stats table_slots_get_stats(struct table_slots *slots)
 	pthread_mutex_lock(&slots->lock);
 	struct table_slots_stats stats = slots->stats;
 	stats.nr_slots = slots->map.nr_taken;
-	stats.nr_waiting = slots->queue.nr_files + slots->is_loading;
+	stats.nr_waiting = slots->queue.nr_files + slots->nr_loading;
 	stats.nr_tables = slots->store.nr_tables;
 	stats.nr_bytes = slots->store.nr_bytes;
 	stats.nr_rows = slots->store.nr_rows;

@@ -2,7 +2,7 @@
 /* Which file's rows are in the arena: the slots of tables, and the thread that fills them.
  *
  * The reader takes a slot for each file that a sampled process maps and hands in an open descriptor; the
- * thread "unwind" reads the file, most wanted first, and sets the slot when its rows are in the arena. From
+ * thread "unwind" has it read by a worker (rows_client.h), most wanted first, and sets the slot when its rows are in the arena. From
  * that moment every process that maps the file unwinds through it. Files with the same key (copies of an
  * image) share one table.
  *
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "unwind/unwind_arena.h"
 #include "unwind/row_cache.h"
+#include "worker/worker_client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct table_slots_opts {
 		*memory; /* borrowed; outlives the slots, as does the arena that lies in it */
 	struct unwind_arena *arena; /* borrowed */
 	struct row_cache *cache; /* borrowed; NULL: none */
-	const char *debug_dir; /* as in elf_rows_opts; borrowed */
+	const char *debug_dir; /* as in rows_client_opts; borrowed */
 	size_t max_bytes; /* of all tables */
 	uint64_t clock_ns; /* a tick of table_slot.used; 0: TABLE_SLOTS_CLOCK_NS */
 	uint64_t retry_ns; /* a file is not read again before; 0: TABLE_SLOTS_RETRY_NS */
@@ -47,7 +48,7 @@ struct table_slots_stats {
 	uint64_t nr_bytes;
 	uint64_t nr_rows;
 	uint64_t nr_built;
-	uint64_t build_ns; /* CPU time of the thread */
+	uint64_t build_ns; /* CPU time of the thread; workers' is in `worker` */
 	uint64_t nr_shared; /* slots that got a table another one had */
 	uint64_t nr_evicted;
 	uint64_t nr_without_cfi;
@@ -56,6 +57,9 @@ struct table_slots_stats {
 	uint64_t
 		nr_refused; /* tables for which there was no room: all others were in use. Tried again */
 	uint64_t nr_failures; /* unreadable, no memory. Tried again */
+	uint64_t
+		nr_again; /* files that took too long, or too much, and are read again in the slow lane */
+	struct worker_stats worker; /* of those that read files */
 	uint64_t nr_no_slot; /* files refused: all slots taken, or too many waiting */
 	uint64_t nr_bad_entries; /* see struct unwind_losses */
 	uint64_t nr_unsupported_rules;
@@ -67,9 +71,10 @@ int table_slots_start(const struct table_slots_opts *opts, struct table_slots **
 void table_slots_stop(struct table_slots *slots);
 DEFINE_FREEP(struct table_slots, table_slots_stop)
 
-/* A slot for a file, which is read soon. Takes *fd over, also on failure. `*ret_slot` is never 0.
- * Errors: -ENOSPC (counted), -ENOMEM. */
-int table_slots_add(struct table_slots *slots, int *fd, uint32_t *ret_slot) must_check;
+/* A slot for a file, which is read soon. `owner` is whose it is (worker/worker_lanes.h): the id of the cgroup that maps it;
+ * 0: not known. Takes *fd over, also on failure. `*ret_slot` is never 0. Errors: -ENOSPC (counted), -ENOMEM. */
+int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t *ret_slot)
+	must_check;
 
 /* A slot that works like TABLE_WITHOUT_CFI for ever: for files that cannot be opened. Never 0. */
 uint32_t table_slots_without_cfi(const struct table_slots *slots);
@@ -85,8 +90,8 @@ void table_slots_remove(struct table_slots *slots, uint32_t slot);
  * the file must be handed in again with table_slots_reopen(), because the table was evicted. */
 bool table_slots_want(struct table_slots *slots, uint32_t slot);
 
-/* Hands in the file of an evicted table. Takes *fd over. */
-void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd);
+/* Hands in the file of an evicted table; its owner as above. Takes *fd over. */
+void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd, uint64_t owner);
 
 /* Waits until nothing waits to be read, but not past a time (CLOCK_MONOTONIC): for tests and for `record`.
  * False at the deadline. */

@@ -3,6 +3,7 @@
 #ifndef UNWIND_TABLE_STATE_H
 #define UNWIND_TABLE_STATE_H
 
+#include "unwind/rows_client.h"
 #include "unwind/slot_map.h"
 #include "unwind/table_queue.h"
 #include "unwind/table_slots.h"
@@ -12,8 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A file that is being read. */
+struct table_job {
+	struct waiting_file file; /* its fd is owned */
+	uint32_t generation; /* of the slot */
+	struct elf_rows_key key; /* once it has come */
+};
+
 struct table_slots {
 	struct table_slots_opts opts;
+	struct rows_client *client; /* owned; the thread's */
 	pthread_t thread;
 	bool has_thread;
 
@@ -22,7 +31,8 @@ struct table_slots {
 	pthread_cond_t changed; /* work has come, or the end */
 	pthread_cond_t idle; /* all work is done */
 	bool is_stopping;
-	bool is_loading;
+	struct table_job jobs[WORKER_NR_LANES]; /* the thread's, without the lock */
+	size_t nr_loading; /* of these */
 	struct slot_map map;
 	struct table_queue queue;
 	struct table_store store; /* tables are added and removed by the thread only */
@@ -34,6 +44,17 @@ struct table_slots {
 };
 
 _Static_assert(TABLE_QUEUE_MAX == TABLE_SLOTS_MAX_OPEN, "a waiting file is an open one");
+
+/* Its slot; NULL when it was removed meanwhile. */
+struct slot *table_job_find_slot(struct table_slots *slots, const struct table_job *job);
+
+/* From now on the file is missing, and is asked for when a sample needs it. The caller holds the lock. */
+void table_slots_set_evicted(struct table_slots *slots, uint32_t number);
+
+/* Puts a job's table into the arena and the store; evicts others for it, if that is right. By the thread, without the lock.
+ * Errors: -EAGAIN no room; -ENOMEM; those of unwind_arena_put(). */
+int table_job_store(struct table_slots *slots, const struct table_job *job,
+		    const struct row_table_bytes *table, uint32_t *ret_number) must_check;
 
 /* `data` is a struct table_slots. */
 void *table_thread_run(void *data);

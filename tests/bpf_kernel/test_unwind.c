@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "bpf/shared/frames.h"
 #include "process/process_set.h"
+#include "rows_worker_main.h"
 #include "small_agent.h"
 #include "tested_path.h"
 #include "subject.h"
@@ -351,6 +352,8 @@ SUBJECT(main) int main(int argc, char **argv)
 		UNWIND_TEST(a_library_that_is_loaded_later_is_unwound),
 	};
 
+	if (is_rows_worker(argc, argv))
+		return rows_worker_main();
 	become_subject(argc, argv);
 	tested_path_choose(argc, argv);
 	if (geteuid() != 0) {

@@ -2,6 +2,7 @@
 #include "rows_standin.h"
 
 #include "unwind/elf_rows.h"
+#include "unwind/rows_client.h"
 #include "unwind/row_cache.h"
 
 #include <pthread.h>
@@ -14,16 +15,19 @@
 
 #define VDSO_BYTES 4096
 
-struct elf_rows {
-	struct plan plan;
-	struct elf_rows_key key;
+/* Of each lane: the file in it. */
+struct rows_client {
+	struct plan plans[WORKER_NR_LANES];
+	bool is_busy[WORKER_NR_LANES];
+	bool is_damaged[WORKER_NR_LANES];
+	bool has_told_key[WORKER_NR_LANES];
 };
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool has_vdso;
-	bool is_shut;
+	bool is_shut[WORKER_NR_LANES];
 	bool is_inside;
 	uint64_t order[MAX_ORDER];
 	size_t nr_read;
@@ -36,7 +40,7 @@ void rows_standin_reset(void)
 {
 	pthread_mutex_lock(&standin.lock);
 	standin.has_vdso = true;
-	standin.is_shut = false;
+	memset(standin.is_shut, 0, sizeof(standin.is_shut));
 	standin.nr_read = 0;
 	standin.nr_built = 0;
 	standin.nr_cached = 0;
@@ -58,12 +62,22 @@ void rows_standin_set_vdso(bool has_vdso)
 	standin.has_vdso = has_vdso;
 }
 
-void rows_standin_shut(bool is_shut)
+static void shut(size_t lane, bool is_shut)
 {
 	pthread_mutex_lock(&standin.lock);
-	standin.is_shut = is_shut;
-	pthread_cond_broadcast(&standin.changed);
+	standin.is_shut[lane] = is_shut;
 	pthread_mutex_unlock(&standin.lock);
+}
+
+void rows_standin_shut(bool is_shut)
+{
+	shut(WORKER_LANE_FAST, is_shut);
+	shut(WORKER_LANE_SLOW, is_shut);
+}
+
+void rows_standin_shut_slow_lane(bool is_shut)
+{
+	shut(WORKER_LANE_SLOW, is_shut);
 }
 
 void rows_standin_wait_until_inside(void)
@@ -103,45 +117,12 @@ uint8_t rows_standin_byte(uint64_t key, size_t at)
 	return (uint8_t)(key * 17 + at * 3 + at / 255);
 }
 
-static void go_through_the_door(uint64_t key)
+static bool is_shut(size_t lane)
 {
 	pthread_mutex_lock(&standin.lock);
-	if (standin.nr_read < MAX_ORDER)
-		standin.order[standin.nr_read++] = key;
-	standin.is_inside = true;
-	pthread_cond_broadcast(&standin.changed);
-	while (standin.is_shut)
-		pthread_cond_wait(&standin.changed, &standin.lock);
-	standin.is_inside = false;
+	bool is_shut = standin.is_shut[lane];
 	pthread_mutex_unlock(&standin.lock);
-}
-
-int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **ret_rows)
-{
-	struct plan plan;
-
-	assert_true(opts->max_bytes > 0);
-	if (pread(fd, &plan, sizeof(plan), 0) != sizeof(plan))
-		return -EBADMSG;
-	go_through_the_door(plan.key);
-	if (plan.open_error)
-		return plan.open_error;
-	struct elf_rows *rows = calloc(1, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	*rows = (struct elf_rows){ .plan = plan, .key = { .hash = { plan.key } } };
-	*ret_rows = rows;
-	return 0;
-}
-
-void elf_rows_close(struct elf_rows *rows)
-{
-	free(rows);
-}
-
-const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows)
-{
-	return &rows->key;
+	return is_shut;
 }
 
 static int make_table(const struct plan *plan, struct row_table_bytes *ret_table)
@@ -158,16 +139,112 @@ static int make_table(const struct plan *plan, struct row_table_bytes *ret_table
 	return 0;
 }
 
-int elf_rows_build(struct elf_rows *rows, struct row_table_bytes *ret_table,
-		   struct elf_rows_stats *ret_stats)
+int rows_client_new(const struct rows_client_opts *opts, struct rows_client **ret_client)
 {
-	if (rows->plan.build_error)
-		return rows->plan.build_error;
+	assert_true(opts->max_table_bytes > 0);
+	*ret_client = calloc(1, sizeof(**ret_client));
+	return *ret_client ? 0 : -ENOMEM;
+}
+
+void rows_client_free(struct rows_client *client)
+{
+	free(client);
+}
+
+enum worker_lane rows_client_choose(const struct rows_client *client, uint64_t owner)
+{
+	(void)client;
+	return owner == SLOW_OWNER ? WORKER_LANE_SLOW : WORKER_LANE_FAST;
+}
+
+bool rows_client_is_busy(const struct rows_client *client, enum worker_lane lane)
+{
+	return client->is_busy[lane];
+}
+
+void rows_client_begin(struct rows_client *client, enum worker_lane lane, int fd, uint64_t owner)
+{
+	struct plan *plan = &client->plans[lane];
+
+	assert_false(client->is_busy[lane]);
+	client->is_busy[lane] = true;
+	client->has_told_key[lane] = false;
+	client->is_damaged[lane] = pread(fd, plan, sizeof(*plan), 0) != sizeof(*plan);
+	if (client->is_damaged[lane])
+		return;
+	assert_int_equal(plan->owner, owner);
+	pthread_mutex_lock(&standin.lock);
+	if (standin.nr_read < MAX_ORDER)
+		standin.order[standin.nr_read++] = plan->key;
+	standin.is_inside = true;
+	pthread_cond_broadcast(&standin.changed);
+	pthread_mutex_unlock(&standin.lock);
+}
+
+static int find_error(const struct rows_client *client, enum worker_lane lane)
+{
+	const struct plan *plan = &client->plans[lane];
+
+	if (client->is_damaged[lane])
+		return -EBADMSG;
+	if (plan->is_too_slow && lane == WORKER_LANE_FAST)
+		return -ETIMEDOUT;
+	return client->has_told_key[lane] ? plan->build_error : plan->open_error;
+}
+
+bool rows_client_take(struct rows_client *client, enum worker_lane lane,
+		      struct rows_result *ret_result)
+{
+	const struct plan *plan = &client->plans[lane];
+
+	if (is_shut(lane))
+		return false;
+	*ret_result = (struct rows_result){ .error = find_error(client, lane) };
+	ret_result->is_for_slow_lane = ret_result->error == -ETIMEDOUT && lane == WORKER_LANE_FAST;
+	if (ret_result->error)
+		return true;
+	ret_result->key = (struct elf_rows_key){ .hash = { plan->key } };
+	ret_result->has_table = client->has_told_key[lane];
+	client->has_told_key[lane] = true;
+	if (!ret_result->has_table)
+		return true;
 	__atomic_fetch_add(&standin.nr_built, 1, __ATOMIC_RELAXED);
-	*ret_stats = (struct elf_rows_stats){
-		.losses = { .nr_bad_entries = 2, .nr_unsupported_rules = 3 },
-	};
-	return make_table(&rows->plan, ret_table);
+	ret_result->losses = (struct unwind_losses){ 2, 3 };
+	ret_result->error = make_table(plan, &ret_result->table);
+	return true;
+}
+
+void rows_client_build(struct rows_client *client, enum worker_lane lane)
+{
+	assert_true(client->has_told_key[lane]);
+}
+
+void rows_client_end(struct rows_client *client, enum worker_lane lane)
+{
+	client->is_busy[lane] = false;
+	pthread_mutex_lock(&standin.lock);
+	standin.is_inside = false;
+	pthread_mutex_unlock(&standin.lock);
+}
+
+void rows_client_wait(const struct rows_client *client, uint64_t until_ns)
+{
+	(void)until_ns;
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		if (client->is_busy[lane] && !is_shut(lane))
+			return;
+	usleep(1000);
+}
+
+void rows_client_tidy(struct rows_client *client)
+{
+	(void)client;
+}
+
+struct worker_stats rows_client_get_stats(const struct rows_client *client)
+{
+	(void)client;
+	return (struct worker_stats){ 0 };
 }
 
 int elf_rows_open_vdso(int *ret_fd)

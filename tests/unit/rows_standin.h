@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands in for elf_rows_*() and row_cache_*() at link time: a file says itself what comes of it. */
+/* Stands in for rows_client_*(), elf_rows_open_vdso() and row_cache_*() at link time: a file says itself what comes of
+ * it, and no worker runs. */
 #ifndef TESTS_UNIT_ROWS_STANDIN_H
 #define TESTS_UNIT_ROWS_STANDIN_H
 
@@ -16,6 +17,8 @@ struct plan {
 	uint32_t nr_bytes; /* of the table */
 	int open_error;
 	int build_error;
+	uint64_t owner;
+	bool is_too_slow; /* for the fast lane */
 };
 
 /* Back to nothing read, nothing cached, doors open. */
@@ -27,13 +30,19 @@ int rows_standin_file(const struct plan *plan);
 /* Whether there is a vDSO. */
 void rows_standin_set_vdso(bool has_vdso);
 
-/* Shut: files stay in elf_rows_open(). */
+/* Shut: files stay in their lanes. */
 void rows_standin_shut(bool is_shut);
 
-/* Waits until a file is in elf_rows_open(). */
+/* The same for one lane. */
+void rows_standin_shut_slow_lane(bool is_shut);
+
+/* An owner whose files take the slow lane. */
+#define SLOW_OWNER 666
+
+/* Waits until a file is in a lane. */
 void rows_standin_wait_until_inside(void);
 
-/* Keys in the order in which files were opened, the first MAX_ORDER. Returns how many. */
+/* Keys in the order in which files were begun, the first MAX_ORDER. Returns how many. */
 size_t rows_standin_order(uint64_t ret_keys[static MAX_ORDER]);
 
 size_t rows_standin_nr_built(void);

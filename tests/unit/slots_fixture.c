@@ -60,7 +60,7 @@ uint32_t slots_fixture_add(struct slots_fixture *fixture, struct plan plan)
 	uint32_t slot = 0;
 	int fd = rows_standin_file(&plan);
 
-	assert_int_equal(table_slots_add(fixture->slots, &fd, &slot), 0);
+	assert_int_equal(table_slots_add(fixture->slots, &fd, plan.owner, &slot), 0);
 	assert_int_equal(fd, -EBADF);
 	assert_int_not_equal(slot, 0);
 	return slot;
@@ -70,7 +70,7 @@ void slots_fixture_reopen(struct slots_fixture *fixture, uint32_t slot, struct p
 {
 	int fd = rows_standin_file(&plan);
 
-	table_slots_reopen(fixture->slots, slot, &fd);
+	table_slots_reopen(fixture->slots, slot, &fd, plan.owner);
 	assert_int_equal(fd, -EBADF);
 }
 

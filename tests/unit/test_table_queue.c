@@ -15,19 +15,30 @@ static int open_any(void)
 	return fd;
 }
 
+static void add_file(struct table_queue *queue, struct waiting_file file)
+{
+	file.fd = open_any();
+	assert_int_equal(table_queue_add(queue, &file), 0);
+}
+
 static void add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted)
 {
-	int fd = open_any();
+	add_file(queue, (struct waiting_file){ .slot = slot, .nr_wanted = nr_wanted });
+}
 
-	assert_int_equal(table_queue_add(queue, slot, nr_wanted, &fd), 0);
-	assert_int_equal(fd, -EBADF);
+/* Whose owner is not the one in `data`. */
+static bool is_not_of(const struct waiting_file *file, void *data)
+{
+	const uint64_t *owner = data;
+
+	return !owner || file->owner != *owner;
 }
 
 static void expect_next(struct table_queue *queue, uint32_t slot)
 {
 	struct waiting_file file = { .fd = -EBADF };
 
-	assert_true(table_queue_next(queue, &file));
+	assert_true(table_queue_next(queue, is_not_of, NULL, &file));
 	assert_int_equal(file.slot, slot);
 	assert_int_equal(close(file.fd), 0);
 }
@@ -42,7 +53,27 @@ static void first_come_first_served(void **state)
 		add(&queue, slot, 0);
 	for (uint32_t slot = 1; slot < 5; slot++)
 		expect_next(&queue, slot);
-	assert_false(table_queue_next(&queue, &file));
+	assert_false(table_queue_next(&queue, is_not_of, NULL, &file));
+}
+
+static void what_may_not_be_read_now_stays_where_it_is(void **state)
+{
+	static struct table_queue queue;
+	struct waiting_file file;
+	uint64_t owner = 7;
+	(void)state;
+
+	add_file(&queue, (struct waiting_file){ .slot = 1, .owner = 7, .nr_wanted = 9 });
+	add_file(&queue, (struct waiting_file){ .slot = 2, .owner = 8 });
+	add_file(&queue, (struct waiting_file){ .slot = 3, .owner = 8, .nr_wanted = 1 });
+	assert_true(table_queue_next(&queue, is_not_of, &owner, &file));
+	assert_int_equal(file.slot, 3);
+	close(file.fd);
+	assert_true(table_queue_next(&queue, is_not_of, &owner, &file));
+	assert_int_equal(file.slot, 2);
+	close(file.fd);
+	assert_false(table_queue_next(&queue, is_not_of, &owner, &file));
+	expect_next(&queue, 1);
 }
 
 static void the_most_wanted_comes_first(void **state)
@@ -82,17 +113,12 @@ static void what_is_removed_is_closed(void **state)
 static void a_full_queue_refuses(void **state)
 {
 	static struct table_queue queue;
-	_cleanup_close_ int last = open_any();
-	int expected = last;
+	const struct waiting_file file = { .slot = 7, .fd = -EBADF };
 	(void)state;
 
-	while (queue.nr_files < TABLE_QUEUE_MAX) {
-		int fd = -EBADF;
-
-		assert_int_equal(table_queue_add(&queue, 7, 0, &fd), 0);
-	}
-	assert_int_equal(table_queue_add(&queue, 8, 0, &last), -ENOSPC);
-	assert_int_equal(last, expected);
+	while (queue.nr_files < TABLE_QUEUE_MAX)
+		assert_int_equal(table_queue_add(&queue, &file), 0);
+	assert_int_equal(table_queue_add(&queue, &file), -ENOSPC);
 	assert_int_equal(queue.nr_files, TABLE_QUEUE_MAX);
 }
 
@@ -113,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_come_first_served),
 		cmocka_unit_test(the_most_wanted_comes_first),
+		cmocka_unit_test(what_may_not_be_read_now_stays_where_it_is),
 		cmocka_unit_test(what_is_removed_is_closed),
 		cmocka_unit_test(a_full_queue_refuses),
 		cmocka_unit_test(what_still_waits_is_closed_at_the_end),

@@ -127,8 +127,9 @@ static void a_removed_slot_becomes_another_files_after_a_reclaim(void **state)
 	table_slots_remove(fixture->slots, slot);
 	assert_int_equal(slots_fixture_unit(fixture, slot), TABLE_NOT_LOADED);
 	for (uint64_t key = 10; key < 20; key++)
-		assert_int_not_equal(slots_fixture_add(fixture, (struct plan){ key, 100, 0, 0 }),
-				     slot);
+		assert_int_not_equal(
+			slots_fixture_add(fixture, (struct plan){ .key = key, .nr_bytes = 100 }),
+			slot);
 	rows_standin_shut(false);
 	for (int i = 0; i < 200 && other != slot; i++) {
 		usleep(20000);
@@ -201,7 +202,7 @@ static void a_file_that_nobody_asked_for_is_closed(void **state)
 	uint32_t slot = slots_fixture_load(fixture, plan);
 	int fd = rows_standin_file(&plan);
 	int number = fd;
-	table_slots_reopen(fixture->slots, slot, &fd);
+	table_slots_reopen(fixture->slots, slot, &fd, 0);
 	assert_int_equal(fcntl(number, F_GETFD), -1);
 	slots_fixture_settle(fixture);
 	assert_int_equal(slots_fixture_stats(fixture).nr_shared, 0);
@@ -223,7 +224,7 @@ static void only_so_many_files_may_wait(void **state)
 		slots_fixture_add(fixture, plan);
 	int fd = rows_standin_file(&plan);
 	int number = fd;
-	assert_int_equal(table_slots_add(fixture->slots, &fd, &slot), -ENOSPC);
+	assert_int_equal(table_slots_add(fixture->slots, &fd, 0, &slot), -ENOSPC);
 	assert_int_equal(fd, -EBADF);
 	assert_int_equal(fcntl(number, F_GETFD), -1);
 	assert_int_equal(slot, 77);
@@ -260,6 +261,59 @@ static void the_end_closes_what_waits(void **state)
 	assert_int_equal(count_open_files(), before);
 }
 
+static void a_file_in_one_lane_does_not_hold_up_another_owners(void **state)
+{
+	struct slots_fixture *fixture = *state;
+	struct plan bad = { .key = 1, .nr_bytes = SIZE, .owner = SLOW_OWNER };
+	struct plan good = { .key = 2, .nr_bytes = SIZE, .owner = 5 };
+
+	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
+	slots_fixture_settle(fixture);
+	rows_standin_shut_slow_lane(true);
+	uint32_t bad_slot = slots_fixture_add(fixture, bad);
+	rows_standin_wait_until_inside();
+	uint32_t other_bad_slot = slots_fixture_add(fixture, bad);
+	uint32_t slot = slots_fixture_add(fixture, good);
+	for (int i = 0; i < 2000 && slots_fixture_unit(fixture, slot) == TABLE_NOT_LOADED; i++)
+		usleep(10000);
+	slots_fixture_expect(fixture, slot, good);
+	assert_int_equal(slots_fixture_unit(fixture, bad_slot), TABLE_NOT_LOADED);
+	assert_int_equal(slots_fixture_stats(fixture).nr_waiting, 2);
+	rows_standin_shut(false);
+	slots_fixture_settle(fixture);
+	slots_fixture_expect(fixture, bad_slot, bad);
+	slots_fixture_expect(fixture, other_bad_slot, bad);
+}
+
+static void a_file_that_takes_too_long_is_read_again_in_the_slow_lane(void **state)
+{
+	struct slots_fixture *fixture = *state;
+	struct plan plan = { .key = 1, .nr_bytes = SIZE, .is_too_slow = true };
+
+	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
+	slots_fixture_expect(fixture, slots_fixture_load(fixture, plan), plan);
+	struct table_slots_stats stats = slots_fixture_stats(fixture);
+	assert_int_equal(stats.nr_again, 1);
+	assert_int_equal(stats.nr_failures, 0);
+}
+
+static void a_slot_removed_while_its_file_is_to_be_read_again_stays_removed(void **state)
+{
+	struct slots_fixture *fixture = *state;
+	struct plan plan = { .key = 1, .nr_bytes = SIZE, .is_too_slow = true };
+
+	slots_fixture_start(fixture, (struct table_slots_opts){ 0 });
+	slots_fixture_settle(fixture);
+	rows_standin_shut(true);
+	uint32_t slot = slots_fixture_add(fixture, plan);
+	rows_standin_wait_until_inside();
+	table_slots_remove(fixture->slots, slot);
+	rows_standin_shut(false);
+	slots_fixture_settle(fixture);
+	assert_int_equal(slots_fixture_stats(fixture).nr_again, 0);
+	assert_int_equal(slots_fixture_stats(fixture).nr_slots, 2);
+}
+
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, slots_fixture_set_up, slots_fixture_tear_down)
 
@@ -277,6 +331,9 @@ int main(void)
 		TEST(a_slot_removed_while_it_waits_is_not_read),
 		TEST(numbers_that_are_no_slots_are_ignored),
 		TEST(a_file_that_nobody_asked_for_is_closed),
+		TEST(a_file_in_one_lane_does_not_hold_up_another_owners),
+		TEST(a_file_that_takes_too_long_is_read_again_in_the_slow_lane),
+		TEST(a_slot_removed_while_its_file_is_to_be_read_again_stays_removed),
 		TEST(only_so_many_files_may_wait),
 		TEST(the_end_closes_what_waits),
 	};

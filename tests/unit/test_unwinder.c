@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/log.h"
+#include "rows_worker_main.h"
 #include "torture.h"
 
 #include <fcntl.h>
@@ -84,7 +85,7 @@ static uint32_t add_this_program(struct fixture *fixture)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(table_slots_add(fixture->unwinder->slots, &fd, &slot), 0);
+	assert_int_equal(table_slots_add(fixture->unwinder->slots, &fd, 0, &slot), 0);
 	assert_true(table_slots_wait_idle(fixture->unwinder->slots, clock_mono_ns() + PATIENCE_NS));
 	return slot;
 }
@@ -234,7 +235,7 @@ static void without_memory_it_does_not_start(void **state)
 
 #define UNWINDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		UNWINDER_TEST(files_and_lists_come_into_the_arena),
@@ -245,6 +246,8 @@ int main(void)
 		UNWINDER_TEST(without_memory_it_does_not_start),
 	};
 
+	if (is_rows_worker(argc, argv))
+		return rows_worker_main();
 	if (!arena_fixture_is_possible())
 		return 77;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static int add_file(struct binding *binding, int fd, uint32_t *ret_slot)
 {
 	_cleanup_close_ int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	int r = table_slots_add(binding->tables->slots, &fd, ret_slot);
+	int r = table_slots_add(binding->tables->slots, &fd, 0, ret_slot);
 	return r < 0 ? r : local_stacks_add_file(&binding->local, copy, *ret_slot);
 }
 

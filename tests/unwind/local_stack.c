@@ -30,7 +30,7 @@ int local_stacks_add_file(struct local_stacks *stacks, int fd, uint32_t slot)
 
 	if (copy < 0)
 		return -errno;
-	int r = table_slots_add(stacks->tables->slots, &copy, &own_slot);
+	int r = table_slots_add(stacks->tables->slots, &copy, 0, &own_slot);
 	return r == 0 && own_slot != slot ? -EBADMSG : r;
 }
 

@@ -16,6 +16,7 @@
 #include "tests/unwind/comparison.h"
 #include "tests/unwind/recording.h"
 #include "tests/unwind/subject.h"
+#include "unwind/rows_worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,8 @@ int main(int argc, char **argv)
 {
 	static struct run run = { .options = { .seconds = 2, .frequency_hz = 499 } };
 
+	if (argc > 1 && strcmp(argv[1], ROWS_WORKER_COMMAND) == 0)
+		return rows_worker_main();
 	int r = parse(argc, argv, &run.options);
 	if (r < 0)
 		return fail("usage: [-s SECONDS] [-F HZ] [-p PART] [-d N] -- COMMAND...", r);
