@@ -24,7 +24,12 @@ uint32_t hash_bytes(const void *data, size_t len)
 
 void hash_128(const void *data, size_t len, uint64_t ret_hash[static 2])
 {
-	XXH128_hash_t hash = XXH3_128bits(data, len);
+	hash_128_seeded(data, len, 0, ret_hash);
+}
+
+void hash_128_seeded(const void *data, size_t len, uint64_t hash_seed, uint64_t ret_hash[static 2])
+{
+	XXH128_hash_t hash = XXH3_128bits_withSeed(data, len, hash_seed);
 
 	ret_hash[0] = hash.low64;
 	ret_hash[1] = hash.high64;

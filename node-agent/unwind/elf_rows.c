@@ -266,7 +266,7 @@ static size_t put_sections(const struct elf_rows *rows, uint64_t *words)
 
 		words[nr++] = section->kind;
 		words[nr++] = section->address;
-		hash_128(section->data, section->len, &words[nr]);
+		hash_128_seeded(section->data, section->len, rows->hash_seed, &words[nr]);
 		nr += 2;
 	}
 	return nr;
@@ -282,7 +282,7 @@ static void make_hash(struct elf_rows *rows)
 
 	nr += put_segments(rows, words + nr);
 	nr += put_sections(rows, words + nr);
-	hash_128(words, nr * sizeof(words[0]), rows->key.hash);
+	hash_128_seeded(words, nr * sizeof(words[0]), rows->hash_seed, rows->key.hash);
 }
 
 static int read_all(struct elf_rows *rows, int fd, const struct elf_rows_opts *opts)
@@ -318,6 +318,7 @@ int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **re
 	if (!rows)
 		return -ENOMEM;
 	rows->max_bytes = opts->max_bytes;
+	rows->hash_seed = opts->hash_seed;
 	rows->budget.max_bytes = opts->max_held_bytes ? opts->max_held_bytes
 						      : ELF_ROWS_MAX_HELD_BYTES;
 	rows->sections.max_bytes = ELF_ROWS_MAX_SECTION_BYTES;

@@ -39,6 +39,7 @@ struct elf_rows_wanted {
 struct elf_rows_opts {
 	size_t max_bytes; /* of the table */
 	size_t max_held_bytes; /* of all that is in memory at a time; 0: ELF_ROWS_MAX_HELD_BYTES */
+	uint64_t hash_seed; /* of the key: equal files have equal keys under one seed */
 	enum elf_rows_debug debug;
 	int debug_fd; /* for ELF_ROWS_DEBUG_BY_…; borrowed for the call */
 	struct elf_rows_wanted *ret_wanted; /* for ELF_ROWS_DEBUG_ASK */

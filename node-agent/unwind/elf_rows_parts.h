@@ -11,6 +11,7 @@
 
 struct elf_rows {
 	size_t max_bytes;
+	uint64_t hash_seed;
 	struct elf_budget budget;
 	struct elf_reader reader;
 	struct elf_reader debug_reader; /* all zero without a debug file */

@@ -267,6 +267,7 @@ static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 /* Also of what does not become rows: where functions begin, or end for better sources. */
 static void make_hash(const struct scan_builder *builder, uint64_t ret_hash[static 2])
 {
+	uint64_t seed = builder->rows->hash_seed;
 	uint64_t words[6] = { 0 };
 
 	for (size_t i = 0; i < builder->nr_codes; i++) {
@@ -274,13 +275,13 @@ static void make_hash(const struct scan_builder *builder, uint64_t ret_hash[stat
 
 		words[2] = code->address;
 		words[3] = code->len;
-		hash_128(code->bytes, code->len, &words[4]);
-		hash_128(words, sizeof(words), words);
+		hash_128_seeded(code->bytes, code->len, seed, &words[4]);
+		hash_128_seeded(words, sizeof(words), seed, words);
 	}
 	for (size_t i = 0; i < builder->nr_starts; i++) {
 		words[2] = builder->starts[i].address;
 		words[3] = builder->starts[i].is_likely;
-		hash_128(words, 4 * sizeof(words[0]), words);
+		hash_128_seeded(words, 4 * sizeof(words[0]), seed, words);
 	}
 	ret_hash[0] = words[0];
 	ret_hash[1] = words[1];

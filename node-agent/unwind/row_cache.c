@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/own_dir.h"
 #include "unwind/row_cache_files.h"
+#include "unwind/row_seed.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct file_head {
 struct row_cache {
 	int dir_fd; /* owned */
 	uint64_t max_bytes;
+	uint64_t seed;
 	struct row_cache_stats stats;
 };
 
@@ -86,6 +88,8 @@ int row_cache_open(const char *path, uint64_t max_bytes, struct strbuf *reterr_m
 	if (r < 0)
 		return r;
 	r = evict(cache, max_bytes);
+	if (r == 0)
+		r = row_seed_load(cache->dir_fd, &cache->seed);
 	if (r < 0) {
 		strbuf_appendf(reterr_msg, "%s: %s", path, strerror(-r));
 		return r;
@@ -298,6 +302,11 @@ void row_cache_put(struct row_cache *cache, const struct elf_rows_key *key,
 {
 	if (put(cache, key, table) < 0)
 		cache->stats.nr_write_failures++;
+}
+
+uint64_t row_cache_get_seed(const struct row_cache *cache)
+{
+	return cache->seed;
 }
 
 struct row_cache_stats row_cache_get_stats(const struct row_cache *cache)

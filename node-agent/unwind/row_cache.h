@@ -44,6 +44,9 @@ int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 void row_cache_put(struct row_cache *cache, const struct elf_rows_key *key,
 		   const struct row_table_bytes *table);
 
+/* Of its keys. A random number, kept in the directory. */
+uint64_t row_cache_get_seed(const struct row_cache *cache);
+
 struct row_cache_stats row_cache_get_stats(const struct row_cache *cache);
 
 #endif

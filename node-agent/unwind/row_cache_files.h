@@ -3,6 +3,7 @@
  *
  *	BUILD_ID-HASH.rows1	a table, built by ROW_CACHE_VERSION 1
  *	RANDOM.rows-temp	one that is being written
+ *	hash-seed		see row_seed.h
  */
 #ifndef UNWIND_ROW_CACHE_FILES_H
 #define UNWIND_ROW_CACHE_FILES_H

@@ -94,6 +94,7 @@ static int send_key_request(struct rows_client *client, enum worker_lane number,
 		.max_table_bytes = client->opts.max_table_bytes,
 		.max_held_bytes = number == WORKER_LANE_FAST ? ROWS_CLIENT_FAST_HELD_BYTES
 							     : ROWS_CLIENT_HELD_BYTES,
+		.hash_seed = client->opts.hash_seed,
 		.debug = lane->debug,
 	};
 	const struct worker_request request = {

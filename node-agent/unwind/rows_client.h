@@ -34,6 +34,7 @@ struct rows_client_opts {
 	const char *
 		debug_dir; /* borrowed; like /usr/lib/debug, in the agent's own file system; NULL: none */
 	size_t max_table_bytes;
+	uint64_t hash_seed; /* of keys */
 };
 
 /* What has come of a file. */

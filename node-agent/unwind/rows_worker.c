@@ -34,6 +34,7 @@ static int open_rows(struct rows_worker *worker, const struct worker_call *call,
 	const struct elf_rows_opts opts = {
 		.max_bytes = ask->max_table_bytes,
 		.max_held_bytes = ask->max_held_bytes,
+		.hash_seed = ask->hash_seed,
 		.debug = (enum elf_rows_debug)ask->debug,
 		.debug_fd = call->nr_fds > 1 ? call->fds[1] : -EBADF,
 		.ret_wanted = &reply->wanted,

@@ -35,6 +35,7 @@ enum rows_request_kind {
 struct rows_ask {
 	uint64_t max_table_bytes;
 	uint64_t max_held_bytes; /* as in struct elf_rows_opts */
+	uint64_t hash_seed;
 	uint64_t debug; /* enum elf_rows_debug */
 };
 

@@ -142,12 +142,21 @@ static int put_table(struct table_slots *slots, const struct table_job *job,
 	return -EAGAIN;
 }
 
+size_t table_slots_max_table_bytes(const struct table_slots *slots)
+{
+	size_t max_bytes = slots->opts.max_bytes;
+
+	return max_bytes < TABLE_MAX_BYTES ? max_bytes : TABLE_MAX_BYTES;
+}
+
 int table_job_store(struct table_slots *slots, const struct table_job *job,
 		    const struct row_table_bytes *table, uint32_t *ret_number)
 {
 	struct stored_table stored = { .key = job->key, .nr_bytes = (uint32_t)table->len };
 	struct row_table head;
 
+	if (table->len > table_slots_max_table_bytes(slots))
+		return -ENOSPC;
 	int r = put_table(slots, job, table, &stored.unit);
 	if (r < 0)
 		return r;

@@ -72,8 +72,8 @@ static int make_client(struct table_slots *slots)
 {
 	const struct rows_client_opts opts = {
 		.debug_dir = slots->opts.debug_dir,
-		.max_table_bytes = slots->opts.max_bytes < TABLE_MAX_BYTES ? slots->opts.max_bytes
-									   : TABLE_MAX_BYTES,
+		.hash_seed = slots->opts.hash_seed,
+		.max_table_bytes = table_slots_max_table_bytes(slots),
 	};
 
 	return rows_client_new(&opts, &slots->client);

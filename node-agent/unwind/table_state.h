@@ -51,8 +51,11 @@ struct slot *table_job_find_slot(struct table_slots *slots, const struct table_j
 /* From now on the file is missing, and is asked for when a sample needs it. The caller holds the lock. */
 void table_slots_set_evicted(struct table_slots *slots, uint32_t number);
 
+/* What a table may have. */
+size_t table_slots_max_table_bytes(const struct table_slots *slots);
+
 /* Puts a job's table into the arena and the store; evicts others for it, if that is right. By the thread, without the lock.
- * Errors: -EAGAIN no room; -ENOMEM; those of unwind_arena_put(). */
+ * Errors: -EAGAIN no room; -ENOSPC the table is larger than one may be; -ENOMEM; those of unwind_arena_put(). */
 int table_job_store(struct table_slots *slots, const struct table_job *job,
 		    const struct row_table_bytes *table, uint32_t *ret_number) must_check;
 

@@ -2,6 +2,7 @@
 #include "unwind/unwinder.h"
 
 #include "base/log.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 
@@ -18,6 +19,18 @@ static void open_cache(struct unwinder *unwinder, const char *dir)
 		log_warn("--unwind-cache: %s; continuing without it, unwind tables are built anew "
 			 "at each start",
 			 strbuf_str(&message));
+}
+
+/* That of the cache is the same at each start. Without one, or random numbers, there is less to protect. */
+static uint64_t choose_seed(const struct unwinder *unwinder)
+{
+	uint64_t seed = 0;
+
+	if (unwinder->cache)
+		return row_cache_get_seed(unwinder->cache);
+	int r = random_bytes(&seed, sizeof(seed));
+	(void)r;
+	return seed;
 }
 
 int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder)
@@ -39,6 +52,7 @@ int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwin
 		.arena = unwinder->arena,
 		.cache = unwinder->cache,
 		.debug_dir = opts->debug_dir,
+		.hash_seed = choose_seed(unwinder),
 		.max_bytes = TABLES_SHARE(opts->max_bytes),
 	};
 	r = table_slots_start(&slots_opts, &unwinder->slots);

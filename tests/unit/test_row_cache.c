@@ -494,7 +494,7 @@ static void a_write_to_a_full_disk_leaves_nothing(void **state)
 {
 	struct fixture *fixture = *state;
 
-	if (mount("tmpfs", fixture->path, "tmpfs", MS_NODEV, "size=8k,mode=700") < 0)
+	if (mount("tmpfs", fixture->path, "tmpfs", MS_NODEV, "size=12k,mode=700") < 0)
 		skip();
 	reopen(fixture, PLENTY_BYTES);
 	for (uint32_t nr_rows = 2000; nr_rows < 10000; nr_rows += 1000) {
@@ -523,7 +523,7 @@ static void a_cache_whose_directory_is_gone_is_a_slow_one(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(rmdir(fixture->path), 0);
+	remove_tree(fixture->path);
 	put(fixture, 7, 1);
 	assert_miss(fixture, 7);
 	assert_int_equal(stats_of(fixture).nr_write_failures, 1);

@@ -226,6 +226,24 @@ static void copies_of_a_file_have_the_same_key(void **state)
 	assert_memory_not_equal(&keys[0], &keys[2], sizeof(keys[0]));
 }
 
+static void another_seed_makes_another_key(void **state)
+{
+	struct fixture *fixture = *state;
+	struct elf_rows_key keys[2];
+
+	for (uint64_t seed = 0; seed < array_len(keys); seed++) {
+		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, seed };
+
+		rows_client_free(fixture->client);
+		assert_int_equal(rows_client_new(&opts, &fixture->client), 0);
+		struct rows_result result = ask(fixture, WORKER_LANE_FAST, image_file(10, 0));
+		assert_int_equal(result.error, 0);
+		keys[seed] = result.key;
+	}
+	assert_string_equal(keys[0].build_id, keys[1].build_id);
+	assert_memory_not_equal(keys[0].hash, keys[1].hash, sizeof(keys[0].hash));
+}
+
 static void a_debug_file_is_opened_for_the_worker(void **state)
 {
 	struct fixture *fixture = *state;
@@ -328,7 +346,7 @@ static void a_worker_that_does_what_it_should_not_costs_its_file_only(void **sta
 		assert_false(result.is_for_slow_lane);
 		assert_null(result.table.data);
 		rows_client_free(fixture->client);
-		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES };
+		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, 0 };
 		assert_int_equal(rows_client_new(&opts, &fixture->client), 0);
 	}
 	set_behaviour(BEHAVE);
@@ -373,6 +391,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_has_a_key_and_then_a_table),
 		TEST(copies_of_a_file_have_the_same_key),
+		TEST(another_seed_makes_another_key),
 		TEST(a_debug_file_is_opened_for_the_worker),
 		TEST(without_a_debug_file_there_is_what_the_file_has),
 		TEST(files_without_a_table_say_why),
