@@ -177,10 +177,11 @@ static bool take_error(struct rows_client *client, enum worker_lane number, int 
 	const struct lane *lane = &client->lanes[number];
 
 	result->error = rows_answer_error(error);
-	if (result->error == -ETIMEDOUT || result->error == -EIO || result->error == -ENOMEM)
+	if (result->error == -ETIMEDOUT || result->error == -EIO)
 		worker_lanes_punish(client->workers, lane->owner, clock_mono_ns());
 	result->is_for_slow_lane = number == WORKER_LANE_FAST &&
-				   (result->error == -ETIMEDOUT || result->error == -ENOSPC);
+				   (result->error == -ETIMEDOUT || result->error == -ENOSPC ||
+				    result->error == -ENOMEM);
 	return true;
 }
 
