@@ -21,6 +21,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #define STACK_BYTES ((size_t)1 << 16)
 
 /* ThreadSanitizer takes every clone(2) for a fork(2), and gets confused by shared memory. */
@@ -174,6 +178,17 @@ static int run_child(struct launch *launch, pid_t *ret_pid)
 	return 0;
 }
 
+/* AddressSanitizer thinks that the child's functions have never returned, and would find fault with whoever is given that
+ * memory next. */
+static void forget_stack(struct launch *launch)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	ASAN_UNPOISON_MEMORY_REGION(launch, STACK_BYTES);
+#else
+	(void)launch;
+#endif
+}
+
 /* The child's stack, and below it what it is to do and where it says what failed. */
 static int launch_program(const struct launch *what, pid_t *ret_pid)
 {
@@ -184,6 +199,7 @@ static int launch_program(const struct launch *what, pid_t *ret_pid)
 		return -errno;
 	*launch = *what;
 	int r = run_child(launch, ret_pid);
+	forget_stack(launch);
 	munmap(launch, STACK_BYTES);
 	return r;
 }
