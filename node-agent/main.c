@@ -5,6 +5,7 @@
 #include "k8s/kubelet_worker.h"
 #include "otlp/transport_worker.h"
 #include "symbol/debuginfod.h"
+#include "symbol/jit_worker.h"
 #include "symbol/symbol_worker.h"
 #include "unwind/rows_worker.h"
 
@@ -31,6 +32,7 @@ static const struct {
 	int (*run)(void); /* returns the exit status */
 } workers[] = {
 	{ DEBUGINFOD_WORKER_COMMAND, debuginfod_worker_main },
+	{ JIT_WORKER_COMMAND, jit_worker_main },
 	{ KUBELET_WORKER_COMMAND, kubelet_worker_main },
 	{ ROWS_WORKER_COMMAND, rows_worker_main },
 	{ SYMBOL_WORKER_COMMAND, symbol_worker_main },

@@ -130,7 +130,7 @@ static struct window_code code_of(struct locator *locator, const struct process 
 
 	if (may_be_jit(mapping->file))
 		id = jit_cache_open(locator->jits, event->pid, process->program_ns,
-				    process->mappings, event->time_ns);
+				    event->cgroup_id, process->mappings, event->time_ns);
 	if (id != 0)
 		return (struct window_code){ CODE_JIT, id };
 	id = is_vdso(mapping->file) ? elf_cache_vdso(locator->elfs)

@@ -13,6 +13,7 @@
 #define FALLBACK_NAME_MAX 4200
 #define MAX_ROUNDS 4 /* of waiting for names */
 #define WAIT_SLICE_NS (250 * NSEC_PER_MSEC) /* then it is asked whether to wait on */
+#define JIT_WAIT_NS (500 * NSEC_PER_MSEC) /* for lists of compiled code, in that window */
 #define NO_ROOM_BYTES 256 /* for NAMING_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
@@ -215,13 +216,15 @@ static bool must_hurry(const struct namer *namer)
 	return clock_mono_ns() >= get_wait_end_ns(namer, UINT64_MAX);
 }
 
-/* As elf_cache_wait(). */
+/* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their worker is not thought to
+ * be late. */
 static bool wait_for_elfs(const struct namer *namer, uint64_t until_ns)
 {
 	uint64_t end_ns, slice_ns;
 
 	do {
 		heartbeat_beat();
+		(void)jit_cache_work(namer->jits);
 		end_ns = get_wait_end_ns(namer, until_ns);
 		slice_ns = earlier(end_ns, clock_mono_ns() + WAIT_SLICE_NS);
 		if (elf_cache_wait(namer->elfs, slice_ns))
@@ -306,7 +309,10 @@ static int name_left_over(struct namer *namer, struct window *window)
 
 int name_window(struct namer *namer, struct window *window, uint64_t until_ns)
 {
-	jit_cache_refresh(namer->jits, clock_mono_ns());
+	uint64_t now_ns = clock_mono_ns();
+
+	jit_cache_refresh(namer->jits, now_ns,
+			  earlier(get_wait_end_ns(namer, until_ns), now_ns + JIT_WAIT_NS));
 	await_names(namer, window, until_ns);
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
 	int r = name_locations(namer, window);

@@ -134,8 +134,10 @@ static void finish_window(struct pipeline *pipeline, struct window *window)
 /* The next window, for which work on files is interrupted; NULL when there is none yet. */
 static struct window *next_window(struct pipeline *pipeline)
 {
+	bool is_reading = jit_cache_work(pipeline->jits);
 	bool is_idle = queue_is_closed(&pipeline->windows) ||
-		       elf_cache_wait(pipeline->elfs, clock_mono_ns() + READ_SLICE_NS);
+		       (elf_cache_wait(pipeline->elfs, clock_mono_ns() + READ_SLICE_NS) &&
+			!is_reading);
 	uint64_t wait_ns = is_idle ? NSEC_PER_SEC : READ_PAUSE_NS;
 
 	return queue_take(&pipeline->windows, clock_mono_ns() + wait_ns);
@@ -202,10 +204,15 @@ static int open_symbols(struct pipeline *pipeline)
 	int r = 0;
 
 	pipeline->host_root_fd = open_host_root(pipeline);
+	const struct jit_cache_opts jits = {
+		.proc_fd = opts->proc_fd,
+		.max_bytes = jit_bytes,
+		.worker_program = opts->program,
+	};
 	if (opts->debuginfod)
 		r = debuginfod_new(opts->debuginfod, &pipeline->debuginfod);
 	if (r == 0)
-		r = jit_cache_new(opts->proc_fd, jit_bytes, &pipeline->jits);
+		r = jit_cache_new(&jits, &pipeline->jits);
 	if (r < 0)
 		return r;
 	const struct elf_cache_opts elfs = {

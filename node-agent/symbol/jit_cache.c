@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process is shared by two threads without either waiting for the other's files:
- *
- *	reader	looks for files, opens them, leaves the descriptors in `incoming`	under the lock, but
- *										not while it opens
- *	loader	takes the descriptors, reads, names					under the lock only
- *										while it takes
- *
- * Only the loader removes processes, so what it has found stays while it works; the reader finds a process anew
- * each time it has let go of the lock. When there is no room the reader adds nothing: to throw out others, which
- * are read anew then, would let one container with many processes keep the loader busy. */
-#include "symbol/jit_cache.h"
+#include "symbol/jit_cache_parts.h"
 
-#include "base/clock.h"
 #include "symbol/jit_files.h"
 #include "symbol/jit_names.h"
-#include "symbol/jit_processes.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,38 +12,26 @@
 
 #define MAX_NAME_BYTES ((size_t)64 << 10)
 
-struct jit_cache {
-	int proc_fd; /* borrowed */
-	size_t max_bytes;
-
-	pthread_mutex_t lock;
-	struct jit_processes processes;
-	struct jit_cache_stats stats;
-	uint64_t nr_rounds; /* refreshes so far */
-	size_t nr_open; /* descriptors */
-
-	/* The loader's. */
-	char *buffer; /* owned, to read files */
-	struct strbuf scratch; /* the name given out last */
-	struct symbol_line line; /* as well */
-	struct jit_process *listed[JIT_CACHE_MAX_PROCESSES]; /* borrowed; at the last refresh */
-	size_t nr_listed;
-	size_t next_listed; /* who is read first */
-};
-
-int jit_cache_new(int proc_fd, size_t max_bytes, struct jit_cache **ret_cache)
+int jit_cache_new(const struct jit_cache_opts *opts, struct jit_cache **ret_cache)
 {
+	const struct worker_client_opts worker = {
+		.program = opts->worker_program,
+		.command = JIT_WORKER_COMMAND,
+		.max_data_bytes = JIT_WORKER_MAX_DATA_BYTES,
+	};
 	_cleanup_free_ struct jit_cache *cache = calloc(1, sizeof(*cache));
-	_cleanup_free_ char *buffer = malloc(JIT_BUDGET_BUFFER_BYTES);
 
-	if (!cache || !buffer)
+	if (!cache)
 		return -ENOMEM;
 	int r = jit_processes_init(&cache->processes);
 	if (r < 0)
 		return r;
-	cache->proc_fd = proc_fd;
-	cache->max_bytes = max_bytes;
-	cache->buffer = take_ptr(buffer);
+	r = worker_lanes_new(&worker, &cache->lanes);
+	if (r < 0) {
+		jit_processes_done(&cache->processes);
+		return r;
+	}
+	cache->opts = *opts;
 	cache->scratch = strbuf_with_max(MAX_NAME_BYTES);
 	pthread_mutex_init(&cache->lock, NULL);
 	*ret_cache = take_ptr(cache);
@@ -67,27 +42,19 @@ void jit_cache_free(struct jit_cache *cache)
 {
 	if (!cache)
 		return;
+	worker_lanes_free(cache->lanes);
 	jit_processes_done(&cache->processes);
 	strbuf_done(&cache->scratch);
-	free(cache->buffer);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
 }
-
-static void unlockp(pthread_mutex_t **lock)
-{
-	pthread_mutex_unlock(*lock);
-}
-
-/* Holds the cache's lock up to the end of the block. */
-#define LOCKED(cache)                                                                              \
-	_cleanup_(unlockp) pthread_mutex_t *locked_ = &(cache)->lock;                              \
-	pthread_mutex_lock(locked_)
 
 /* What one look for the files of a process is about, and what it finds. */
 struct look {
 	uint32_t id;
 	uint32_t pid;
+	uint64_t number;
+	uint64_t cgroup_id;
 	const struct mapping_list *mappings;
 	bool is_open[JIT_SOURCE_KINDS]; /* the loader has this one: */
 	struct file_identity identities[JIT_SOURCE_KINDS];
@@ -96,14 +63,16 @@ struct look {
 };
 
 /* Whether the process is to be looked at now; if so, fills `look`. `*ret_id` is 0 where it has no file. */
-static bool begin_look(struct jit_cache *cache, uint64_t number, uint64_t now_ns, struct look *look,
+static bool begin_look(struct jit_cache *cache, uint64_t now_ns, struct look *look,
 		       uint32_t *ret_id)
 {
 	LOCKED(cache);
-	struct jit_process *process = jit_processes_find(&cache->processes, look->pid, number);
+	struct jit_process *process = jit_processes_find(&cache->processes, look->pid,
+							 look->number);
 
 	*ret_id = 0;
-	if (!process && jit_processes_add(&cache->processes, look->pid, number, &process) < 0) {
+	if (!process && jit_processes_add(&cache->processes, look->pid, look->number,
+					  look->cgroup_id, &process) < 0) {
 		cache->stats.nr_without_place++;
 		return false;
 	}
@@ -128,16 +97,17 @@ static int look_for(struct jit_cache *cache, struct look *look, const struct jit
 	int r;
 
 	if (kind == JIT_SOURCE_MAP)
-		r = jit_files_pin_map(cache->proc_fd, look->pid, owner, &pinned);
+		r = jit_files_pin_map(cache->opts.proc_fd, look->pid, owner, &pinned);
 	else
-		r = jit_files_pin_dump(cache->proc_fd, look->pid, owner, look->mappings, &pinned);
+		r = jit_files_pin_dump(cache->opts.proc_fd, look->pid, owner, look->mappings,
+				       &pinned);
 	if (r < 0)
 		return r;
 	file->identity = pinned.identity;
 	if (look->is_open[kind] &&
 	    jit_source_is_same_file(&look->identities[kind], &pinned.identity))
 		return 0;
-	return file_opener_open(cache->proc_fd, look->pid, &pinned, &file->fd);
+	return file_opener_open(cache->opts.proc_fd, look->pid, &pinned, &file->fd);
 }
 
 /* Leaves an opened file for the loader. */
@@ -185,16 +155,21 @@ static uint32_t finish_look(struct jit_cache *cache, struct look *look, bool is_
 	return process->has_file ? process->id : 0;
 }
 
-uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number,
+uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number, uint64_t cgroup_id,
 			const struct mapping_list *mappings, uint64_t now_ns)
 {
-	struct look look = { .pid = pid, .mappings = mappings };
+	struct look look = {
+		.pid = pid,
+		.number = number,
+		.cgroup_id = cgroup_id,
+		.mappings = mappings,
+	};
 	struct jit_owner owner;
 	uint32_t id;
 
-	if (!begin_look(cache, number, now_ns, &look, &id))
+	if (!begin_look(cache, now_ns, &look, &id))
 		return id;
-	int r = jit_files_read_owner(cache->proc_fd, pid, &owner);
+	int r = jit_files_read_owner(cache->opts.proc_fd, pid, &owner);
 	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
 		look.files[kind].fd = -EBADF;
 		look.results[kind] = r < 0 ? r
@@ -207,22 +182,11 @@ uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number,
 	return id;
 }
 
-static enum symbol_language language_of(const struct jit_process *process, const char *name)
+static void fill_frames(struct jit_cache *cache, const struct jit_found *found,
+			struct symbol_frames *ret_frames)
 {
-	if (process->is_java)
-		return LANGUAGE_JVM;
-	return jit_names_is_v8(name) ? LANGUAGE_V8JS : LANGUAGE_JIT;
-}
+	struct jit_name name = jit_names_join(found->name, &found->parts, &cache->scratch);
 
-static void fill_frames(struct jit_cache *cache, enum symbol_language language,
-			const struct jit_found *found, struct symbol_frames *ret_frames)
-{
-	struct jit_name name = { .name = found->name, .filename = "" };
-
-	if (language == LANGUAGE_JVM)
-		name = jit_names_read_java(found->name, &cache->scratch);
-	else if (language == LANGUAGE_V8JS)
-		name = jit_names_read_v8(found->name, &cache->scratch);
 	cache->line = (struct symbol_line){
 		.name = name.name,
 		.system_name = found->name,
@@ -232,7 +196,7 @@ static void fill_frames(struct jit_cache *cache, enum symbol_language language,
 	};
 	ret_frames->lines = &cache->line;
 	ret_frames->nr_lines = 1;
-	ret_frames->language = language;
+	ret_frames->language = (enum symbol_language)found->parts.language;
 }
 
 static struct jit_process *use_process(struct jit_cache *cache, uint32_t id)
@@ -255,7 +219,7 @@ int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
 	for (size_t kind = 0; process && kind < JIT_SOURCE_KINDS; kind++) {
 		if (!jit_source_find(&process->sources[kind], address, &found))
 			continue;
-		fill_frames(cache, language_of(process, found.name), &found, &frames);
+		fill_frames(cache, &found, &frames);
 		*ret_frames = frames;
 		return 0;
 	}
@@ -273,7 +237,7 @@ static bool is_over(const struct jit_cache *cache, struct jit_process *process, 
 	snprintf(path, sizeof(path), "%" PRIu32, process->pid);
 	if (cache->processes.nr_used == JIT_CACHE_MAX_PROCESSES ||
 	    now_ns - process->last_use_ns > JIT_IDLE_NS ||
-	    faccessat(cache->proc_fd, path, F_OK, 0) < 0)
+	    faccessat(cache->opts.proc_fd, path, F_OK, 0) < 0)
 		return true;
 	process->keep_until_ns = now_ns + JIT_FORGET_NS;
 	return false;
@@ -316,8 +280,7 @@ static void close_idle(struct jit_cache *cache, struct jit_process *process)
 	}
 }
 
-/* Lists the processes for the loader, without those that are over, which are returned in a chain. */
-static struct jit_process *begin_refresh(struct jit_cache *cache, uint64_t now_ns)
+struct jit_process *jit_cache_list(struct jit_cache *cache, uint64_t now_ns)
 {
 	struct jit_process *over = NULL;
 	LOCKED(cache);
@@ -336,140 +299,12 @@ static struct jit_process *begin_refresh(struct jit_cache *cache, uint64_t now_n
 			take_files(cache, process);
 			process->was_used = process->last_use_round + 1 == cache->nr_rounds;
 			process->used_ns = process->last_use_ns;
+			process->writes_java = process->is_java;
 			close_idle(cache, process);
 			cache->listed[cache->nr_listed++] = process;
 		}
 	}
 	return over;
-}
-
-/* Counts what reading met with, and what it keeps. */
-static void collect_counts(struct jit_cache *cache, struct jit_process *process)
-{
-	LOCKED(cache);
-
-	process->nr_bytes = 0;
-	process->nr_functions = 0;
-	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
-		struct jit_source *source = &process->sources[kind];
-
-		cache->stats.nr_bad_lines += source->nr_bad;
-		cache->stats.nr_dropped += source->nr_dropped;
-		cache->stats.nr_refused += source->nr_too_large;
-		source->nr_bad = 0;
-		source->nr_dropped = 0;
-		source->nr_too_large = 0;
-		process->nr_bytes += jit_source_bytes(source);
-		process->nr_functions += jit_source_count(source);
-	}
-}
-
-static void read_process(struct jit_cache *cache, struct jit_process *process,
-			 struct jit_budget *budget)
-{
-	process->has_more = false;
-	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
-		struct jit_source *source = &process->sources[kind];
-
-		int r = jit_source_read(source, budget);
-		source->nr_dropped += r < 0;
-		process->has_more = process->has_more || source->has_more;
-	}
-	collect_counts(cache, process);
-}
-
-static struct jit_process *find_least_used(const struct jit_cache *cache)
-{
-	struct jit_process *least = NULL;
-
-	for (size_t i = 0; i < cache->nr_listed; i++) {
-		struct jit_process *process = cache->listed[i];
-
-		if (process->nr_functions > 0 && (!least || process->used_ns < least->used_ns))
-			least = process;
-	}
-	return least;
-}
-
-/* Drops the functions of those sampled least recently until the rest is within the limit. */
-static uint64_t evict(struct jit_cache *cache, uint64_t nr_bytes, uint64_t now_ns)
-{
-	while (nr_bytes > cache->max_bytes) {
-		struct jit_process *process = find_least_used(cache);
-
-		if (!process)
-			break;
-		for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++)
-			jit_source_drop(&process->sources[kind]);
-		process->blocked_until_ns = now_ns + JIT_RETRY_NS;
-		process->has_more = false;
-		nr_bytes -= process->nr_bytes;
-		collect_counts(cache, process);
-
-		LOCKED(cache);
-		cache->stats.nr_evicted++;
-	}
-	return nr_bytes;
-}
-
-static uint64_t count_bytes(const struct jit_cache *cache)
-{
-	uint64_t nr_bytes = 0;
-
-	for (size_t i = 0; i < cache->nr_listed; i++)
-		nr_bytes += cache->listed[i]->nr_bytes;
-	return nr_bytes;
-}
-
-/* Reads for those that were sampled, and what was left of others, one after the other: who did not come up for
- * want of budget is the first next time. A few bytes of a file can take a hundred of memory, so the limit is looked at
- * after each of them. */
-static void read_listed(struct jit_cache *cache, uint64_t now_ns)
-{
-	struct jit_budget budget = {
-		.max_functions_bytes = cache->max_bytes / 2,
-		.file_bytes = JIT_REFRESH_FILE_BYTES,
-		.nr_bytes_left = JIT_REFRESH_MAX_BYTES,
-		.buffer = cache->buffer,
-	};
-	size_t first = cache->nr_listed > 0 ? cache->next_listed % cache->nr_listed : 0;
-	uint64_t nr_bytes = count_bytes(cache);
-
-	for (size_t i = 0; i < cache->nr_listed; i++) {
-		size_t place = (first + i) % cache->nr_listed;
-		struct jit_process *process = cache->listed[place];
-
-		if ((!process->was_used && !process->has_more) ||
-		    now_ns < process->blocked_until_ns)
-			continue;
-		if (budget.nr_bytes_left > 0) {
-			nr_bytes -= process->nr_bytes;
-			read_process(cache, process, &budget);
-			nr_bytes = evict(cache, nr_bytes + process->nr_bytes, now_ns);
-			cache->next_listed = place + 1;
-		}
-		process->has_more = process->has_more || budget.nr_bytes_left == 0;
-	}
-}
-
-void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns)
-{
-	struct jit_process *over = begin_refresh(cache, now_ns);
-	uint64_t nr_functions = 0;
-
-	while (over) {
-		struct jit_process *process = over;
-
-		over = process->next_over;
-		jit_process_free(process);
-	}
-	read_listed(cache, now_ns);
-	for (size_t i = 0; i < cache->nr_listed; i++)
-		nr_functions += cache->listed[i]->nr_functions;
-
-	LOCKED(cache);
-	cache->stats.nr_bytes = count_bytes(cache);
-	cache->stats.nr_functions = nr_functions;
 }
 
 struct jit_cache_stats jit_cache_get_stats(struct jit_cache *cache)

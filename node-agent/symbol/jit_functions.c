@@ -29,10 +29,11 @@ struct range {
 struct function {
 	uint64_t start; /* of the code, to which its lines refer */
 	uint64_t index;
-	bool has_index;
+	struct jit_name_parts parts; /* of the name */
 	uint32_t name; /* in `strings` */
 	uint32_t first_line;
 	uint32_t nr_lines;
+	bool has_index;
 };
 
 struct line {
@@ -186,12 +187,6 @@ static int file_by_index(struct jit_functions *functions, uint64_t index, uint32
 	return htable_add(&functions->by_index, hash_u64(index), row);
 }
 
-static bool has_valid_range(uint64_t address, uint64_t nr_bytes)
-{
-	return nr_bytes > 0 && nr_bytes <= JIT_FUNCTION_MAX_BYTES &&
-	       address <= UINT64_MAX - nr_bytes;
-}
-
 static int make_room(struct jit_functions *functions)
 {
 	int r = functions->nr_added >= MAX_ADDED ? jit_functions_settle(functions) : 0;
@@ -232,9 +227,10 @@ int jit_functions_add(struct jit_functions *functions, const struct jit_code *co
 		.start = code->address,
 		.index = code->index,
 		.has_index = code->has_index,
+		.parts = code->parts,
 	};
 
-	if (!has_valid_range(code->address, code->nr_bytes))
+	if (!jit_functions_can_have(code->address, code->nr_bytes))
 		return -EBADMSG;
 	int r = make_room(functions);
 	if (r < 0)
@@ -251,7 +247,7 @@ int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t
 {
 	uint32_t row;
 
-	if (!has_valid_range(address, nr_bytes))
+	if (!jit_functions_can_have(address, nr_bytes))
 		return -EBADMSG;
 	int r = make_room(functions);
 	if (r < 0)
@@ -356,6 +352,7 @@ static int copy_living(const struct jit_functions *functions, uint32_t *row_plus
 			.address = function->start,
 			.nr_bytes = 1, /* its ranges are known */
 			.name = intern_get(&functions->strings, function->name),
+			.parts = function->parts,
 			.has_index = function->has_index,
 			.index = function->index,
 		};
@@ -480,6 +477,7 @@ bool jit_functions_find(const struct jit_functions *functions, uint64_t address,
 
 	*ret_found = (struct jit_found){
 		.name = intern_get(&functions->strings, function->name),
+		.parts = function->parts,
 		.filename = line ? intern_get(&functions->strings, line->filename) : "",
 		.line = line ? line->line : 0,
 	};

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "symbol/jit_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ struct jit_code {
 	uint64_t address;
 	uint64_t nr_bytes; /* 1 to JIT_FUNCTION_MAX_BYTES, not beyond the end of memory */
 	const char *name;
+	struct jit_name_parts parts; /* of the name */
 	bool has_index;
 	uint64_t index; /* the compiler's number of it, by which it can be moved */
 	uint32_t line_shift; /* by how much its lines were written too high */
@@ -34,9 +36,17 @@ struct jit_code {
 /* What is known of an address; strings are borrowed until the next change. */
 struct jit_found {
 	const char *name;
+	struct jit_name_parts parts; /* of the name */
 	const char *filename; /* "" unknown */
 	uint32_t line; /* 0: unknown */
 };
+
+/* Whether code can be there. */
+static inline bool jit_functions_can_have(uint64_t address, uint64_t nr_bytes)
+{
+	return nr_bytes > 0 && nr_bytes <= JIT_FUNCTION_MAX_BYTES &&
+	       address <= UINT64_MAX - nr_bytes;
+}
 
 /* `max_bytes` bounds the memory. Errors: -ENOMEM. */
 int jit_functions_new(size_t max_bytes, struct jit_functions **ret_functions) must_check;

@@ -2,6 +2,7 @@
 #include "symbol/jit_names.h"
 
 #include "base/parse.h"
+#include "symbol/symbol_frames.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -39,16 +40,6 @@ static const struct v8_prefix *find_v8_prefix(const char *name)
 	return NULL;
 }
 
-bool jit_names_is_v8(const char *system_name)
-{
-	return find_v8_prefix(system_name) != NULL;
-}
-
-static struct jit_name as_it_is(const char *system_name)
-{
-	return (struct jit_name){ .name = system_name, .filename = "" };
-}
-
 /* Takes ":NUMBER" off the end; false when there is none. */
 static bool cut_number(struct part *part, uint32_t *ret_number)
 {
@@ -71,50 +62,50 @@ static bool cut_number(struct part *part, uint32_t *ret_number)
 static size_t find_file(const struct part *part)
 {
 	static const char *const starts[] = { " /", " node:", " file:" };
+	const char *end = part->text + part->len;
+	const char *blank = memchr(part->text, ' ', part->len);
 	size_t found = part->len;
 
-	for (size_t i = 0; i < array_len(starts); i++) {
-		const char *start = memmem(part->text, part->len, starts[i], strlen(starts[i]));
+	while (blank) {
+		found = (size_t)(blank - part->text);
+		for (size_t i = 0; i < array_len(starts); i++) {
+			size_t len = strlen(starts[i]);
 
-		if (start && (size_t)(start - part->text) < found)
-			found = (size_t)(start - part->text);
+			if ((size_t)(end - blank) >= len && memcmp(blank, starts[i], len) == 0)
+				return found;
+		}
+		blank = memchr(blank + 1, ' ', (size_t)(end - blank - 1));
 	}
-	const char *blank = memrchr(part->text, ' ', part->len);
-	return found == part->len && blank ? (size_t)(blank - part->text) : found;
+	return found;
 }
 
-static struct part base_name(struct part path)
+/* Where in a path its last part begins. */
+static size_t find_base(struct part path)
 {
 	const char *slash = memrchr(path.text, '/', path.len);
-	size_t skipped = slash ? (size_t)(slash + 1 - path.text) : 0;
 
-	return (struct part){ path.text + skipped, path.len - skipped };
+	return slash ? (size_t)(slash + 1 - path.text) : 0;
 }
 
-static void append_part(struct strbuf *scratch, struct part part)
+static void set_parts(struct jit_name_parts *parts, const char *system_name, struct part first,
+		      struct part second)
 {
-	strbuf_append(scratch, part.text, part.len);
+	parts->first = (uint16_t)(first.text - system_name);
+	parts->first_len = (uint16_t)first.len;
+	parts->second = (uint16_t)(second.text - system_name);
+	parts->second_len = (uint16_t)second.len;
+	parts->base = (uint16_t)(parts->second + find_base(second));
 }
 
-/* Writes "(anonymous) x.js:12", by which functions without a name are told apart. */
-static void append_anonymous(struct strbuf *scratch, struct part file, uint32_t line)
+static void split_v8(const char *system_name, const struct v8_prefix *prefix,
+		     struct jit_name_parts *parts)
 {
-	strbuf_append_str(scratch, "(anonymous)");
-	if (file.len == 0)
-		return;
-	strbuf_append_char(scratch, ' ');
-	append_part(scratch, base_name(file));
-	strbuf_appendf(scratch, ":%u", line);
-}
-
-struct jit_name jit_names_read_v8(const char *system_name, struct strbuf *scratch)
-{
-	const struct v8_prefix *prefix = find_v8_prefix(system_name);
 	uint32_t line = 0;
 	uint32_t other;
 
-	if (!prefix || !prefix->is_source)
-		return as_it_is(system_name);
+	parts->language = LANGUAGE_V8JS;
+	if (!prefix->is_source)
+		return;
 	const char *text = system_name + strlen(prefix->text);
 	size_t nr_marks = *text && strchr(V8_MARKS, *text) ? 1 : 0;
 	struct part rest = { text + nr_marks, strlen(text + nr_marks) };
@@ -125,21 +116,9 @@ struct jit_name jit_names_read_v8(const char *system_name, struct strbuf *scratc
 	if (file.len > 0)
 		file = (struct part){ file.text + 1, file.len - 1 };
 
-	strbuf_clear(scratch);
-	append_part(scratch, (struct part){ text, nr_marks });
-	append_part(scratch, (struct part){ rest.text, name_len });
-	if (name_len == 0)
-		append_anonymous(scratch, file, line);
-	strbuf_append_char(scratch, '\0');
-	size_t file_start = scratch->len;
-	append_part(scratch, file);
-	if (strbuf_error(scratch) < 0)
-		return as_it_is(system_name);
-	return (struct jit_name){
-		.name = scratch->data,
-		.filename = scratch->data + file_start,
-		.start_line = line,
-	};
+	parts->shape = name_len > 0 ? JIT_NAME_SOURCE : JIT_NAME_ANONYMOUS;
+	parts->start_line = line;
+	set_parts(parts, system_name, (struct part){ text, nr_marks + name_len }, file);
 }
 
 /* Cuts "/0x0000000036040428" off the end of a class's name; also with . or + before it. */
@@ -156,36 +135,30 @@ static void cut_hidden(struct part *class_name)
 	class_name->len = kept - 1;
 }
 
-static struct jit_name join_java(const char *system_name, struct part class_name,
-				 struct part method, struct strbuf *scratch)
+static void set_method(struct jit_name_parts *parts, const char *system_name,
+		       struct part class_name, struct part method)
 {
-	strbuf_clear(scratch);
 	cut_hidden(&class_name);
-	append_part(scratch, class_name);
-	strbuf_append_str(scratch, "::");
-	append_part(scratch, method);
-	if (class_name.len == 0 || method.len == 0 || strbuf_error(scratch) < 0)
-		return as_it_is(system_name);
-	for (size_t i = 0; i < class_name.len; i++)
-		if (scratch->data[i] == '/')
-			scratch->data[i] = '.';
-	return (struct jit_name){ .name = scratch->data, .filename = "" };
+	if (class_name.len == 0 || method.len == 0)
+		return;
+	parts->shape = JIT_NAME_METHOD;
+	set_parts(parts, system_name, class_name, method);
 }
 
 /* "Lcom/foo/Bar;::baz" or "Lcom/foo/Bar;baz(I)V" */
-static struct jit_name read_signature(const char *system_name, const char *semicolon,
-				      struct strbuf *scratch)
+static void split_signature(const char *system_name, const char *semicolon,
+			    struct jit_name_parts *parts)
 {
 	const char *method = semicolon + 1;
 
 	method += strncmp(method, "::", 2) == 0 ? 2 : 0;
-	return join_java(system_name,
-			 (struct part){ system_name + 1, (size_t)(semicolon - system_name - 1) },
-			 (struct part){ method, strcspn(method, "(") }, scratch);
+	set_method(parts, system_name,
+		   (struct part){ system_name + 1, (size_t)(semicolon - system_name - 1) },
+		   (struct part){ method, strcspn(method, "(") });
 }
 
 /* "double com.foo.Bar.baz(int, long)" or "com.foo.Bar.baz". Not "SafepointBlob (1)", nor "I2C/C2I adapters". */
-static struct jit_name read_declaration(const char *system_name, struct strbuf *scratch)
+static void split_declaration(const char *system_name, struct jit_name_parts *parts)
 {
 	size_t len = strlen(system_name);
 	size_t head_len = strcspn(system_name, "(");
@@ -197,16 +170,100 @@ static struct jit_name read_declaration(const char *system_name, struct strbuf *
 	bool has_type = blank && memchr(system_name, ' ', head_len) == blank;
 
 	if (!dot || (head_len < len && !has_arguments) || (blank && (!has_arguments || !has_type)))
-		return as_it_is(system_name);
-	return join_java(system_name, (struct part){ qualified, (size_t)(dot - qualified) },
-			 (struct part){ dot + 1, (size_t)(end - dot - 1) }, scratch);
+		return;
+	set_method(parts, system_name, (struct part){ qualified, (size_t)(dot - qualified) },
+		   (struct part){ dot + 1, (size_t)(end - dot - 1) });
 }
 
-struct jit_name jit_names_read_java(const char *system_name, struct strbuf *scratch)
+static void split_java(const char *system_name, struct jit_name_parts *parts)
 {
 	const char *semicolon = strchr(system_name, ';');
 
+	parts->language = LANGUAGE_JVM;
 	if (system_name[0] == 'L' && semicolon)
-		return read_signature(system_name, semicolon, scratch);
-	return read_declaration(system_name, scratch);
+		split_signature(system_name, semicolon, parts);
+	else
+		split_declaration(system_name, parts);
+}
+
+struct jit_name_parts jit_names_split(const char *system_name, bool is_java)
+{
+	struct jit_name_parts parts = { .shape = JIT_NAME_PLAIN, .language = LANGUAGE_JIT };
+	const struct v8_prefix *prefix = is_java ? NULL : find_v8_prefix(system_name);
+
+	if (strlen(system_name) > JIT_NAME_MAX_BYTES)
+		return parts;
+	if (is_java)
+		split_java(system_name, &parts);
+	else if (prefix)
+		split_v8(system_name, prefix, &parts);
+	return parts;
+}
+
+bool jit_names_can_have(const struct jit_name_parts *parts, size_t name_len)
+{
+	size_t end = (size_t)parts->second + parts->second_len;
+
+	return parts->shape < JIT_NAME_SHAPES &&
+	       (parts->language == LANGUAGE_JIT || parts->language == LANGUAGE_V8JS ||
+		parts->language == LANGUAGE_JVM) &&
+	       (size_t)parts->first + parts->first_len <= name_len && end <= name_len &&
+	       (parts->shape == JIT_NAME_PLAIN ||
+		(parts->base >= parts->second && parts->base <= end));
+}
+
+/* Writes "(anonymous) x.js:12", by which functions without a name are told apart. */
+static void append_anonymous(struct strbuf *scratch, struct part base, uint32_t line, bool has_file)
+{
+	strbuf_append_str(scratch, "(anonymous)");
+	if (!has_file)
+		return;
+	strbuf_append_char(scratch, ' ');
+	strbuf_append(scratch, base.text, base.len);
+	strbuf_appendf(scratch, ":%u", line);
+}
+
+static void append_method(struct strbuf *scratch, struct part class_name, struct part method)
+{
+	strbuf_append(scratch, class_name.text, class_name.len);
+	for (size_t i = 0; i < scratch->len; i++)
+		if (scratch->data[i] == '/')
+			scratch->data[i] = '.';
+	strbuf_append_str(scratch, "::");
+	strbuf_append(scratch, method.text, method.len);
+}
+
+struct jit_name jit_names_join(const char *system_name, const struct jit_name_parts *parts,
+			       struct strbuf *scratch)
+{
+	struct part first = { system_name + parts->first, parts->first_len };
+	struct part second = { system_name + parts->second, parts->second_len };
+	struct jit_name plain = { .name = system_name, .filename = "" };
+
+	if (parts->shape == JIT_NAME_PLAIN)
+		return plain;
+	strbuf_clear(scratch);
+	if (parts->shape == JIT_NAME_METHOD) {
+		append_method(scratch, first, second);
+		return strbuf_error(scratch) < 0 ? plain
+						 : (struct jit_name){ scratch->data, "", 0 };
+	}
+	strbuf_append(scratch, first.text, first.len);
+	if (parts->shape == JIT_NAME_ANONYMOUS) {
+		size_t skipped = (size_t)parts->base - parts->second;
+
+		append_anonymous(scratch,
+				 (struct part){ second.text + skipped, second.len - skipped },
+				 parts->start_line, second.len > 0);
+	}
+	strbuf_append_char(scratch, '\0');
+	size_t file_start = scratch->len;
+	strbuf_append(scratch, second.text, second.len);
+	if (strbuf_error(scratch) < 0)
+		return plain;
+	return (struct jit_name){
+		.name = scratch->data,
+		.filename = scratch->data + file_start,
+		.start_line = parts->start_line,
+	};
 }

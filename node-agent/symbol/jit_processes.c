@@ -119,7 +119,7 @@ static struct jit_process *make_process(uint32_t id, uint32_t pid, uint64_t numb
 }
 
 int jit_processes_add(struct jit_processes *processes, uint32_t pid, uint64_t number,
-		      struct jit_process **ret_process)
+		      uint64_t cgroup_id, struct jit_process **ret_process)
 {
 	uint32_t slot;
 
@@ -129,6 +129,7 @@ int jit_processes_add(struct jit_processes *processes, uint32_t pid, uint64_t nu
 	struct jit_process *process = make_process(next_id(processes, slot), pid, number);
 	if (!process)
 		return -ENOMEM;
+	process->cgroup_id = cgroup_id;
 	r = htable_add(&processes->index, hash_process(pid, number), slot);
 	if (r < 0) {
 		jit_process_free(process);

@@ -23,6 +23,7 @@ struct jit_process {
 	uint32_t id;
 	uint32_t pid;
 	uint64_t number;
+	uint64_t cgroup_id; /* it was met in; 0: not known */
 
 	/* Under the cache's lock. */
 	uint64_t last_use_ns; /* sampled */
@@ -38,7 +39,13 @@ struct jit_process {
 
 	/* The loader's. */
 	struct jit_source sources[JIT_SOURCE_KINDS];
-	uint64_t blocked_until_ns; /* its functions were dropped */
+	size_t nr_to_read
+		[JIT_SOURCE_KINDS]; /* bytes that this refresh may still read of the file */
+	bool is_asked[JIT_SOURCE_KINDS]; /* for what is new; the answer is on its way */
+	uint64_t
+		slow_until_ns; /* a worker had trouble with it: its requests are for the slow one */
+	bool writes_java; /* copy of is_java */
+	uint64_t blocked_until_ns; /* its functions were dropped, or a worker failed at them */
 	uint64_t used_ns; /* copy of last_use_ns */
 	bool has_more; /* to be read, sampled or not */
 	bool was_used; /* since the last refresh */
@@ -68,7 +75,7 @@ struct jit_process *jit_processes_find(const struct jit_processes *processes, ui
 
 /* Errors: -ENOSPC all are in use, -ENOMEM. */
 int jit_processes_add(struct jit_processes *processes, uint32_t pid, uint64_t number,
-		      struct jit_process **ret_process) must_check;
+		      uint64_t cgroup_id, struct jit_process **ret_process) must_check;
 
 /* Takes a process out; the caller frees it. */
 void jit_processes_remove(struct jit_processes *processes, struct jit_process *process);

@@ -11,7 +11,7 @@
  * records are done with after their first bytes, as soon as they are in the file as a whole. */
 #include "symbol/jitdump.h"
 
-#include "symbol/jit_names.h"
+#include "symbol/symbol_frames.h"
 
 #include <string.h>
 
@@ -114,92 +114,80 @@ static int64_t read_header(struct jitdump_reader *reader, const struct piece *pi
 	return header.total_size;
 }
 
-/* What went wrong with one record does not concern the others, except a limit. */
-static int count_bad(struct jitdump_reader *reader, int error)
-{
-	if (error != -EBADMSG && error != -ENOENT)
-		return error;
-	reader->nr_bad_records++;
-	return 0;
-}
-
 /* V8 writes the addresses of lines as they will be in an ELF file made of the code: behind the ELF header. */
 #define V8_LINE_SHIFT 0x40
 
-static int read_load(struct jitdump_reader *reader, const char *body, size_t len,
-		     struct jit_functions *functions)
+/* False when the record is malformed. */
+static bool read_load(struct jitdump_reader *reader, const char *body, size_t len,
+		      struct jit_writer *writer)
 {
 	char name[JITDUMP_MAX_NAME_BYTES + 1];
 	struct load load;
 
 	if (len < sizeof(load) || copy_text(body + sizeof(load), len - sizeof(load), name) < 0)
-		return -EBADMSG;
+		return false;
 	memcpy(&load, body, sizeof(load));
 	if (reader->has_lines && reader->lines_address != load.code_addr)
-		jit_functions_drop_lines(functions);
+		jit_writer_drop_lines(writer);
 	reader->has_lines = false;
 	if (load.code_size == 0)
-		return 0; /* allowed, and never sampled */
+		return true; /* allowed, and never sampled */
 
-	const struct jit_code code = {
+	struct jit_code code = {
 		.address = load.code_addr,
 		.nr_bytes = load.code_size,
 		.name = name,
+		.parts = jit_names_split(name, writer->is_java),
 		.has_index = true,
 		.index = load.code_index,
-		.line_shift = jit_names_is_v8(name) ? V8_LINE_SHIFT : 0,
 	};
-	return jit_functions_add(functions, &code);
+	code.line_shift = code.parts.language == LANGUAGE_V8JS ? V8_LINE_SHIFT : 0;
+	jit_writer_add(writer, &code);
+	return true;
 }
 
-static int read_move(const char *body, size_t len, struct jit_functions *functions)
+static bool read_move(const char *body, size_t len, struct jit_writer *writer)
 {
 	struct move move;
 
 	if (len < sizeof(move))
-		return -EBADMSG;
+		return false;
 	memcpy(&move, body, sizeof(move));
-	return jit_functions_move(functions, move.code_index, move.new_code_addr, move.code_size);
+	jit_writer_move(writer, move.code_index, move.new_code_addr, move.code_size);
+	return true;
 }
 
 /* Begins to read lines. Those of the record before, whose code never came, are forgotten. */
-static int begin_debug(struct jitdump_reader *reader, const char *body, size_t len,
-		       struct jit_functions *functions)
+static bool begin_debug(struct jitdump_reader *reader, const char *body, size_t len,
+			struct jit_writer *writer)
 {
 	struct debug debug;
 
-	jit_functions_drop_lines(functions);
+	jit_writer_drop_lines(writer);
 	reader->has_lines = false;
 	if (len < sizeof(debug))
-		return -EBADMSG;
+		return false;
 	memcpy(&debug, body, sizeof(debug));
 	reader->has_lines = true;
 	reader->lines_address = debug.code_addr;
 	reader->nr_entries = debug.nr_entry;
-	return 0;
+	return true;
 }
 
-/* Takes over one line; without a place in the code or the source it tells nothing. Functions without lines are
- * better than none: a limit on lines ends nothing. */
-static int add_entry(struct jitdump_reader *reader, const struct entry *entry, const char *filename,
-		     struct jit_functions *functions)
+/* Takes over one line; without a place in the code or the source it tells nothing. */
+static void add_entry(const struct jitdump_reader *reader, const struct entry *entry,
+		      const char *filename, struct jit_writer *writer)
 {
 	uint64_t offset = entry->address - reader->lines_address;
 
-	if (entry->address < reader->lines_address || offset > JIT_FUNCTION_MAX_BYTES ||
-	    entry->line <= 0)
-		return 0;
-	int r = jit_functions_add_line(functions, (uint32_t)offset, (uint32_t)entry->line,
-				       filename);
-	if (r != -ENOSPC)
-		return r;
-	reader->nr_lines_dropped++;
-	return 0;
+	if (entry->address >= reader->lines_address && offset <= JIT_FUNCTION_MAX_BYTES &&
+	    entry->line > 0)
+		jit_writer_add_line(writer, (uint32_t)offset, (uint32_t)entry->line, filename);
 }
 
 /* Reads an entry of the record under way and returns its length; 0 when it is not at hand as a whole. */
 static int64_t read_entry(struct jitdump_reader *reader, const struct piece *piece,
-			  struct jit_functions *functions)
+			  struct jit_writer *writer)
 {
 	char filename[JITDUMP_MAX_NAME_BYTES + 1];
 	uint64_t record = reader->nr_record_bytes;
@@ -216,32 +204,32 @@ static int64_t read_entry(struct jitdump_reader *reader, const struct piece *pie
 		return -EBADMSG;
 	memcpy(&entry, piece->data, sizeof(entry));
 	bool is_same = strcmp(filename, SAME_FILE) == 0;
-	int r = add_entry(reader, &entry, is_same ? NULL : filename, functions);
-	return r < 0 ? r : (int64_t)sizeof(entry) + name_len + 1;
+	add_entry(reader, &entry, is_same ? NULL : filename, writer);
+	return (int64_t)sizeof(entry) + name_len + 1;
 }
 
 /* A record that is wrong in one place has no lines at all. */
-static void give_lines_up(struct jitdump_reader *reader, struct jit_functions *functions)
+static void give_lines_up(struct jitdump_reader *reader, struct jit_writer *writer)
 {
-	reader->nr_bad_records++;
+	writer->nr_bad++;
 	reader->nr_entries = 0;
 	reader->has_lines = false;
-	jit_functions_drop_lines(functions);
+	jit_writer_drop_lines(writer);
 }
 
 /* Reads the next entry of a DEBUG record, or passes by what is behind the last one: padding up to a multiple of
  * 8 bytes. More than that tells of entries that were shorter than the record's writer thought: V8 of Node.js 20
  * writes file names from memory that it has freed, with NULs in them. */
 static int64_t continue_debug(struct jitdump_reader *reader, const struct piece *piece,
-			      struct jit_functions *functions)
+			      struct jit_writer *writer)
 {
 	int64_t n = -EBADMSG;
 
 	if (reader->nr_entries > 0)
-		n = read_entry(reader, piece, functions);
+		n = read_entry(reader, piece, writer);
 	if (n == -EBADMSG) {
 		if (reader->nr_entries > 0 || reader->nr_record_bytes >= MAX_PADDING_BYTES)
-			give_lines_up(reader, functions);
+			give_lines_up(reader, writer);
 		n = (int64_t)reader->nr_record_bytes;
 	} else if (n > 0) {
 		reader->nr_entries--;
@@ -249,16 +237,16 @@ static int64_t continue_debug(struct jitdump_reader *reader, const struct piece 
 	if (n > 0)
 		reader->nr_record_bytes -= (uint64_t)n;
 	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
-		give_lines_up(reader, functions);
+		give_lines_up(reader, writer);
 	return n;
 }
 
 /* Reads a record of which at least the header is at hand, or of a DEBUG record the beginning. */
 static int64_t read_record(struct jitdump_reader *reader, const struct piece *piece,
-			   struct jit_functions *functions)
+			   struct jit_writer *writer)
 {
 	struct record record;
-	int r = 0;
+	bool is_good = true;
 
 	if (piece->len < sizeof(record))
 		return 0;
@@ -273,46 +261,43 @@ static int64_t read_record(struct jitdump_reader *reader, const struct piece *pi
 	const char *body = piece->data + sizeof(record);
 	size_t body_len = len - sizeof(record);
 	if (record.id == CODE_LOAD)
-		r = read_load(reader, body, body_len, functions);
+		is_good = read_load(reader, body, body_len, writer);
 	else if (record.id == CODE_MOVE)
-		r = read_move(body, body_len, functions);
+		is_good = read_move(body, body_len, writer);
 	else if (record.id == CODE_DEBUG_INFO)
-		r = begin_debug(reader, body, body_len, functions);
-	if (r < 0)
-		r = count_bad(reader, r);
-	if (r < 0)
-		return r;
+		is_good = begin_debug(reader, body, body_len, writer);
+	writer->nr_bad += !is_good;
 	if (record.id != CODE_DEBUG_INFO || !reader->has_lines)
 		return record.total_size;
 	reader->nr_record_bytes = record.total_size - sizeof(record) - sizeof(struct debug);
 	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
-		give_lines_up(reader, functions);
+		give_lines_up(reader, writer);
 	return (int64_t)(sizeof(record) + sizeof(struct debug));
 }
 
 /* Makes one step; 0 when what follows is incomplete. */
 static int64_t step(struct jitdump_reader *reader, const struct piece *piece,
-		    struct jit_functions *functions)
+		    struct jit_writer *writer)
 {
 	if (!reader->has_header)
 		return read_header(reader, piece);
 	if (reader->nr_record_bytes > 0)
-		return continue_debug(reader, piece, functions);
-	return read_record(reader, piece, functions);
+		return continue_debug(reader, piece, writer);
+	return read_record(reader, piece, writer);
 }
 
 int64_t jitdump_feed(struct jitdump_reader *reader, const char *data, size_t len, uint64_t nr_left,
-		     struct jit_functions *functions)
+		     struct jit_writer *writer)
 {
 	uint64_t done = 0;
 
-	while (done < len) {
+	while (done < len && !jit_writer_is_full(writer)) {
 		const struct piece piece = { data + done, len - done, nr_left - done };
-		int64_t n = step(reader, &piece, functions);
+		int64_t n = step(reader, &piece, writer);
 
-		if (n < 0)
+		if (n < 0 && done == 0)
 			return n;
-		if (n == 0)
+		if (n <= 0)
 			break;
 		done += (uint64_t)n;
 	}

@@ -33,8 +33,7 @@ bool perf_map_parse_line(const char *line, size_t len, struct perf_map_line *ret
 	return true;
 }
 
-static int add_line(struct perf_map_reader *reader, const char *text, size_t len,
-		    struct jit_functions *functions)
+static void add_line(const char *text, size_t len, struct jit_writer *writer)
 {
 	char name[PERF_MAP_MAX_LINE_BYTES + 1];
 	struct perf_map_line line;
@@ -42,8 +41,8 @@ static int add_line(struct perf_map_reader *reader, const char *text, size_t len
 	if (len > PERF_MAP_MAX_LINE_BYTES)
 		len = PERF_MAP_MAX_LINE_BYTES;
 	if (!perf_map_parse_line(text, len, &line)) {
-		reader->nr_bad_lines++;
-		return 0;
+		writer->nr_bad++;
+		return;
 	}
 	memcpy(name, line.name, line.name_len);
 	name[line.name_len] = '\0';
@@ -52,31 +51,27 @@ static int add_line(struct perf_map_reader *reader, const char *text, size_t len
 		.address = line.address,
 		.nr_bytes = line.nr_bytes,
 		.name = name,
+		.parts = jit_names_split(name, writer->is_java),
 	};
-	int r = jit_functions_add(functions, &code);
-	if (r != -EBADMSG)
-		return r;
-	reader->nr_bad_lines++;
-	return 0;
+	jit_writer_add(writer, &code);
 }
 
-int64_t perf_map_feed(struct perf_map_reader *reader, const char *data, size_t len,
-		      struct jit_functions *functions)
+size_t perf_map_feed(struct perf_map_reader *reader, const char *data, size_t len,
+		     struct jit_writer *writer)
 {
 	const char *line = data;
 	const char *end = data + len;
 
-	while (line < end) {
+	while (line < end && !jit_writer_is_full(writer)) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		size_t line_len = (size_t)((newline ? newline : end) - line);
 
 		if (!newline && line_len < PERF_MAP_MAX_LINE_BYTES && !reader->is_in_long_line)
 			break;
-		int r = reader->is_in_long_line ? 0 : add_line(reader, line, line_len, functions);
-		if (r < 0)
-			return r;
+		if (!reader->is_in_long_line)
+			add_line(line, line_len, writer);
 		reader->is_in_long_line = !newline;
 		line = newline ? newline + 1 : end;
 	}
-	return line - data;
+	return (size_t)(line - data);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte says in how large pieces the file comes. */
+#include "symbol/jit_block.h"
 #include "symbol/jitdump.h"
 
 #include <string.h>
@@ -8,19 +9,36 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What was written is what an answer may be. */
+static void check_written(const struct jit_writer *writer, struct jit_functions *functions)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(2 * MAX_BYTES);
+	struct jit_block_counts counts = { 0 };
+	struct jit_block_view view;
+
+	if (jit_writer_finish(writer, &bytes) < 0)
+		return;
+	if (jit_block_open(bytes.data, bytes.len, &view) < 0)
+		abort();
+	if (jit_block_add_to(&view, functions, &counts) < 0)
+		return;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = NULL;
+	_cleanup_(jit_writer_done) struct jit_writer writer;
 	struct jitdump_reader reader = { 0 };
 	struct jit_found found;
 
+	jit_writer_init(&writer, MAX_BYTES, false);
 	if (size == 0 || jit_functions_new(MAX_BYTES, &functions) < 0)
 		return 0;
 	size_t piece = JITDUMP_MIN_PIECE_BYTES + 16 * (size_t)data[0];
 	for (size_t at = 1; at < size;) {
 		size_t left = size - at;
 		size_t len = left < piece ? left : piece;
-		int64_t done = jitdump_feed(&reader, (const char *)data + at, len, left, functions);
+		int64_t done = jitdump_feed(&reader, (const char *)data + at, len, left, &writer);
 
 		if (done > (int64_t)left)
 			abort();
@@ -28,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		at += (size_t)done;
 	}
+	check_written(&writer, functions);
 	if (jit_functions_settle(functions) < 0)
 		return 0;
 	for (uint64_t address = 0; address < 0x4000; address += 0x10)

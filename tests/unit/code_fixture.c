@@ -54,7 +54,11 @@ void code_fixture_init(struct code_fixture *fixture)
 		.debug_files = { .host_root_fd = -EBADF },
 	};
 	assert_int_equal(elf_cache_new(&opts, &fixture->elfs), 0);
-	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, JIT_MAX_BYTES, &fixture->jits), 0);
+	const struct jit_cache_opts jits = {
+		.proc_fd = fixture->proc.proc_fd,
+		.max_bytes = JIT_MAX_BYTES,
+	};
+	assert_int_equal(jit_cache_new(&jits, &fixture->jits), 0);
 	assert_int_equal(window_new(CODE_NOW, &fixture->window), 0);
 	fixture->locator = (struct locator){ .processes = fixture->proc.table,
 					     .elfs = fixture->elfs,

@@ -26,7 +26,7 @@
 struct code_fixture {
 	struct proc_fixture proc;
 	struct elf_cache *elfs; /* reads files by this program: symbol_worker_main.h */
-	struct jit_cache *jits;
+	struct jit_cache *jits; /* likewise: jit_worker_main.h */
 	struct window *window;
 	struct locator locator;
 };

@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "proc_fixture.h"
 #include "worker/worker_process.h"
+#include "jit_worker_main.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -22,18 +23,28 @@
 
 #define MAX_BYTES ((size_t)64 << 20)
 #define SECOND NSEC_PER_SEC
+#define CGROUP 77
 
 struct fixture {
 	struct proc_fixture proc;
 	struct jit_cache *cache;
 };
 
+static struct jit_cache *new_cache(int proc_fd, size_t max_bytes)
+{
+	const struct jit_cache_opts opts = { .proc_fd = proc_fd, .max_bytes = max_bytes };
+	struct jit_cache *cache = NULL;
+
+	assert_int_equal(jit_cache_new(&opts, &cache), 0);
+	return cache;
+}
+
 static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	proc_fixture_init(&fixture->proc, 8);
-	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, MAX_BYTES, &fixture->cache), 0);
+	fixture->cache = new_cache(fixture->proc.proc_fd, MAX_BYTES);
 	*state = fixture;
 	return 0;
 }
@@ -88,7 +99,7 @@ static void put_process(const struct fixture *fixture, uint32_t pid, const char 
 
 static uint32_t open_at(const struct fixture *fixture, uint32_t pid, uint64_t now_ns)
 {
-	return jit_cache_open(fixture->cache, pid, 1, NULL, now_ns);
+	return jit_cache_open(fixture->cache, pid, 1, CGROUP, NULL, now_ns);
 }
 
 static const char *name_of(const struct fixture *fixture, uint32_t id, uint64_t address)
@@ -111,7 +122,7 @@ static void a_function_is_named_once_its_file_was_read(void **state)
 	uint32_t id = open_at(fixture, 10, SECOND);
 	assert_int_not_equal(id, 0);
 	assert_string_equal(name_of(fixture, id, 0x1000), "");
-	jit_cache_refresh(fixture->cache, 2 * SECOND);
+	jit_cache_refresh(fixture->cache, 2 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_symbolize(fixture->cache, id, 0x100f, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "*add");
 	assert_string_equal(frames.lines[0].system_name, "JS:*add /app/math.js:12:5");
@@ -143,7 +154,7 @@ static void a_process_without_a_file_is_looked_at_again_later(void **state)
 	assert_int_equal(open_at(fixture, 10, SECOND + JIT_REOPEN_NS - 1), 0);
 	uint32_t id = open_at(fixture, 10, SECOND + JIT_REOPEN_NS);
 	assert_int_not_equal(id, 0);
-	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	jit_cache_refresh(fixture->cache, 7 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x1000), "f");
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 0);
 }
@@ -154,10 +165,10 @@ static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
 
 	put_process(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
-	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
 	assert_int_equal(open_at(fixture, 10, 2 * SECOND), id);
-	jit_cache_refresh(fixture->cache, 2 * SECOND);
+	jit_cache_refresh(fixture->cache, 2 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x2000), "g");
 
 	/* Another file of that name: renamed over it, as careful writers do. */
@@ -166,7 +177,7 @@ static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
 				  "10/root/tmp/perf-7.map"),
 			 0);
 	assert_int_equal(open_at(fixture, 10, 7 * SECOND), id);
-	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	jit_cache_refresh(fixture->cache, 7 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x3000), "h");
 	assert_string_equal(name_of(fixture, id, 0x1000), "");
 }
@@ -177,14 +188,14 @@ static void a_new_program_under_the_pid_has_its_own_names(void **state)
 
 	put_process(fixture, 10, "1000 10 old\n");
 	uint32_t old_id = open_at(fixture, 10, SECOND);
-	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	write_file(fixture, 10, "root/tmp/new", "1000 10 new\n");
 	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
 				  "10/root/tmp/perf-7.map"),
 			 0);
-	uint32_t new_id = jit_cache_open(fixture->cache, 10, 2, NULL, SECOND);
+	uint32_t new_id = jit_cache_open(fixture->cache, 10, 2, CGROUP, NULL, SECOND);
 	assert_int_not_equal(new_id, old_id);
-	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, old_id, 0x1000), "old");
 	assert_string_equal(name_of(fixture, new_id, 0x1000), "new");
 }
@@ -196,11 +207,11 @@ static void a_process_that_ended_is_named_in_the_window_under_way(void **state)
 	put_process(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	proc_fixture_remove(&fixture->proc, 10);
-	jit_cache_refresh(fixture->cache, 100 * SECOND); /* a long window */
+	jit_cache_refresh(fixture->cache, 100 * SECOND, UINT64_MAX); /* a long window */
 	assert_string_equal(name_of(fixture, id, 0x1000), "f");
-	jit_cache_refresh(fixture->cache, 101 * SECOND);
+	jit_cache_refresh(fixture->cache, 101 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 1);
-	jit_cache_refresh(fixture->cache, 102 * SECOND);
+	jit_cache_refresh(fixture->cache, 102 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
 	assert_string_equal(name_of(fixture, id, 0x1000), "");
 	assert_int_equal(open_at(fixture, 10, 103 * SECOND), 0);
@@ -214,10 +225,10 @@ static void a_live_process_keeps_its_names_while_it_sleeps(void **state)
 	put_process(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, now_ns);
 	for (; now_ns < 300 * SECOND; now_ns += SECOND)
-		jit_cache_refresh(fixture->cache, now_ns);
+		jit_cache_refresh(fixture->cache, now_ns, UINT64_MAX);
 	assert_int_equal(open_at(fixture, 10, now_ns), id);
 	for (uint64_t end_ns = now_ns + 2 * JIT_IDLE_NS; now_ns < end_ns; now_ns += SECOND)
-		jit_cache_refresh(fixture->cache, now_ns);
+		jit_cache_refresh(fixture->cache, now_ns, UINT64_MAX);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
 	assert_int_equal(open_at(fixture, 10, now_ns), id + JIT_CACHE_MAX_PROCESSES);
 }
@@ -240,7 +251,7 @@ static void bad_lines_are_counted(void **state)
 
 	put_process(fixture, 10, "junk\n1000 0 x\n2000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
-	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x2000), "f");
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_bad_lines, 2);
 }
@@ -257,14 +268,13 @@ static void put_large_map(const struct fixture *fixture, uint32_t pid, int nr, i
 static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 {
 	const struct fixture *fixture = *state;
-	struct jit_cache *cache = NULL;
+	struct jit_cache *cache = new_cache(fixture->proc.proc_fd, (size_t)8 << 20);
 	uint32_t ids[12];
 
-	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, (size_t)8 << 20, &cache), 0);
 	for (uint32_t i = 0; i < array_len(ids); i++) {
 		put_large_map(fixture, 10 + i, 10000, 20);
-		ids[i] = jit_cache_open(cache, 10 + i, 1, NULL, (1 + i) * SECOND);
-		jit_cache_refresh(cache, (1 + i) * SECOND);
+		ids[i] = jit_cache_open(cache, 10 + i, 1, CGROUP, NULL, (1 + i) * SECOND);
+		jit_cache_refresh(cache, (1 + i) * SECOND, UINT64_MAX);
 		assert_true(jit_cache_get_stats(cache).nr_bytes <= (size_t)8 << 20);
 	}
 	struct symbol_frames frames;
@@ -273,11 +283,11 @@ static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 	assert_int_equal(jit_cache_symbolize(cache, ids[array_len(ids) - 1], 0x10, &frames), 0);
 
 	/* Not read again at once, or two that do not fit together would throw each other out for ever. */
-	assert_int_equal(jit_cache_open(cache, 10, 1, NULL, 20 * SECOND), ids[0]);
-	jit_cache_refresh(cache, 20 * SECOND);
+	assert_int_equal(jit_cache_open(cache, 10, 1, CGROUP, NULL, 20 * SECOND), ids[0]);
+	jit_cache_refresh(cache, 20 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);
-	assert_int_equal(jit_cache_open(cache, 10, 1, NULL, 80 * SECOND), ids[0]);
-	jit_cache_refresh(cache, 80 * SECOND);
+	assert_int_equal(jit_cache_open(cache, 10, 1, CGROUP, NULL, 80 * SECOND), ids[0]);
+	jit_cache_refresh(cache, 80 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), 0);
 	jit_cache_free(cache);
 }
@@ -298,25 +308,26 @@ static void many_large_files_do_not_take_more_memory_at_once(void **state)
 {
 	const struct fixture *fixture = *state;
 	const size_t max_bytes = (size_t)8 << 20;
-	struct jit_cache *cache = NULL;
+	struct jit_cache *cache = new_cache(fixture->proc.proc_fd, max_bytes);
 	_cleanup_(strbuf_done) struct strbuf map = strbuf_with_max((size_t)8 << 20);
 
 	for (unsigned int i = 0; i < GREEDY_LINES; i++)
 		strbuf_appendf(&map, "%x0 8 f\n", i + 1);
-	assert_int_equal(jit_cache_new(fixture->proc.proc_fd, max_bytes, &cache), 0);
 	for (uint32_t pid = 10; pid < 10 + NR_GREEDY; pid++) {
 		put_process(fixture, pid, strbuf_str(&map));
-		assert_int_not_equal(jit_cache_open(cache, pid, 1, NULL, SECOND), 0);
+		assert_int_not_equal(jit_cache_open(cache, pid, 1, CGROUP, NULL, SECOND), 0);
 	}
 	size_t before = peak_bytes();
 	for (unsigned int i = 0; i < 8; i++)
-		jit_cache_refresh(cache, SECOND);
+		jit_cache_refresh(cache, SECOND, UINT64_MAX);
 	if (!WORKER_PROCESS_IS_SANITIZED)
 		assert_true(peak_bytes() - before < 4 * max_bytes);
 	assert_true(jit_cache_get_stats(cache).nr_bytes <= max_bytes);
 	assert_true(jit_cache_get_stats(cache).nr_evicted > 0);
 	jit_cache_free(cache);
 }
+
+#define WORKER_SOCKETS 1
 
 static size_t count_descriptors(void)
 {
@@ -342,9 +353,9 @@ static void descriptors_are_bounded(void **state)
 	}
 	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 20);
-	jit_cache_refresh(fixture->cache, SECOND);
-	jit_cache_refresh(fixture->cache, SECOND);
-	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN / 2);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
+	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN / 2 + WORKER_SOCKETS);
 	for (uint32_t i = 0; i < JIT_CACHE_MAX_OPEN; i++)
 		assert_string_equal(name_of(fixture, ids[i], 0x1000), "f");
 
@@ -352,7 +363,7 @@ static void descriptors_are_bounded(void **state)
 	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
 	for (uint32_t i = 0; i < NR; i += NR - 1)
 		ids[i] = open_at(fixture, 10 + i, 7 * SECOND);
-	jit_cache_refresh(fixture->cache, 7 * SECOND);
+	jit_cache_refresh(fixture->cache, 7 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, ids[0], 0x2000), "g");
 	assert_string_equal(name_of(fixture, ids[NR - 1], 0x1000), "f");
 }
@@ -366,11 +377,11 @@ static void places_are_bounded_and_given_again(void **state)
 	put_process(fixture, 10, "1000 10 f\n");
 	assert_int_equal(open_at(fixture, 10, SECOND), 0);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_without_place, 1);
-	jit_cache_refresh(fixture->cache, 20 * SECOND);
-	jit_cache_refresh(fixture->cache, 21 * SECOND);
+	jit_cache_refresh(fixture->cache, 20 * SECOND, UINT64_MAX);
+	jit_cache_refresh(fixture->cache, 21 * SECOND, UINT64_MAX);
 	uint32_t id = open_at(fixture, 10, 22 * SECOND);
 	assert_int_equal(id, JIT_CACHE_MAX_PROCESSES + 1);
-	jit_cache_refresh(fixture->cache, 22 * SECOND);
+	jit_cache_refresh(fixture->cache, 22 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x1000), "f");
 	assert_int_equal(open_at(fixture, 1001, 22 * SECOND), 0);
 }
@@ -385,12 +396,12 @@ static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
 		put_large_map(fixture, 10 + i, 20000, 250);
 		ids[i] = open_at(fixture, 10 + i, SECOND);
 	}
-	jit_cache_refresh(fixture->cache, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_string_not_equal(name_of(fixture, ids[0], 19999 * 16), "");
 	assert_string_equal(name_of(fixture, ids[7], 0x10), "");
 	for (size_t read = JIT_REFRESH_MAX_BYTES; read < array_len(ids) * ((size_t)5 << 20);
 	     read += JIT_REFRESH_MAX_BYTES)
-		jit_cache_refresh(fixture->cache, SECOND);
+		jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	for (size_t i = 0; i < array_len(ids); i++)
 		assert_string_not_equal(name_of(fixture, ids[i], 19999 * 16), "");
 }
@@ -408,7 +419,7 @@ static void *open_all_the_time(void *data)
 	     now_ns += SECOND)
 		for (uint32_t pid = 10; pid < 20; pid++)
 			(void)jit_cache_open(reader->fixture->cache, pid, now_ns / (20 * SECOND),
-					     NULL, now_ns);
+					     CGROUP, NULL, now_ns);
 	return NULL;
 }
 
@@ -422,8 +433,8 @@ static void reader_and_loader_do_not_disturb_each_other(void **state)
 	for (uint32_t pid = 10; pid < 20; pid++)
 		put_process(reader.fixture, pid, "1000 10 f\n");
 	assert_int_equal(pthread_create(&thread, NULL, open_all_the_time, &reader), 0);
-	for (uint64_t i = 0; i < 500 || nr_named == 0; i++) {
-		jit_cache_refresh(reader.fixture->cache, i * 100 * SECOND);
+	for (uint64_t i = 0; i < 100 || nr_named == 0; i++) {
+		jit_cache_refresh(reader.fixture->cache, i * 100 * SECOND, UINT64_MAX);
 		for (uint32_t id = 1; id < 50; id++)
 			nr_named += jit_cache_symbolize(reader.fixture->cache, id, 0x1000,
 							&frames) == 0;
@@ -433,7 +444,7 @@ static void reader_and_loader_do_not_disturb_each_other(void **state)
 	pthread_join(thread, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -453,5 +464,7 @@ int main(void)
 		TEST(reader_and_loader_do_not_disturb_each_other),
 	};
 
+	if (is_jit_worker(argc, argv))
+		return jit_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/fileio.h"
 #include "base/parse.h"
 #include "process/process_set.h"
+#include "jit_worker_main.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -119,7 +120,9 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(container->dir));
 	assert_int_equal(chmod(container->dir, 0777), 0);
 	container->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(jit_cache_new(container->proc_fd, MAX_BYTES, &container->cache), 0);
+	const struct jit_cache_opts opts = { .proc_fd = container->proc_fd,
+					     .max_bytes = MAX_BYTES };
+	assert_int_equal(jit_cache_new(&opts, &container->cache), 0);
 	assert_int_equal(process_table_new(container->proc_fd, 8, &container->processes), 0);
 	*state = container;
 	return 0;
@@ -208,7 +211,8 @@ static uint32_t sample(struct container *container, uint64_t now_ns)
 
 	assert_non_null(process);
 	assert_non_null(process->mappings);
-	return jit_cache_open(container->cache, container->inner_pid, 1, process->mappings, now_ns);
+	return jit_cache_open(container->cache, container->inner_pid, 1, 0, process->mappings,
+			      now_ns);
 }
 
 static struct symbol_frames name(struct container *container, uint32_t id, uint64_t address)
@@ -232,7 +236,7 @@ static void node_with_a_perf_map(void **state)
 
 	uint32_t id = sample(container, clock_mono_ns());
 	assert_int_not_equal(id, 0);
-	jit_cache_refresh(container->cache, clock_mono_ns());
+	jit_cache_refresh(container->cache, clock_mono_ns(), UINT64_MAX);
 	struct symbol_frames frames = name(container, id, hot + 1);
 	assert_string_equal(frames.lines[0].name, "*hot");
 	assert_string_equal(frames.lines[0].filename, "/tmp/hot.js");
@@ -280,7 +284,7 @@ static void node_with_a_jitdump_after_its_end(void **state)
 
 	uint64_t hot = address_in_dump(container, "JS:*hot /tmp/hot.js");
 	assert_int_not_equal(hot, 0);
-	jit_cache_refresh(container->cache, clock_mono_ns());
+	jit_cache_refresh(container->cache, clock_mono_ns(), UINT64_MAX);
 	struct symbol_frames frames = name(container, id, hot + 64);
 	assert_string_equal(frames.lines[0].name, "*hot");
 	assert_string_equal(frames.lines[0].filename, "/tmp/hot.js");
@@ -327,7 +331,7 @@ static void java_with_a_perf_map_written_twice(void **state)
 		uint64_t spin = wait_for_map(container, "double Hot.spin(int)");
 		uint32_t id = sample(container, clock_mono_ns() + (uint64_t)i * JIT_REOPEN_NS);
 		assert_int_not_equal(id, 0);
-		jit_cache_refresh(container->cache, clock_mono_ns());
+		jit_cache_refresh(container->cache, clock_mono_ns(), UINT64_MAX);
 		frames = name(container, id, spin + 1);
 		assert_string_equal(frames.lines[0].name, "Hot::spin");
 		assert_string_equal(frames.lines[0].system_name, "double Hot.spin(int)");
@@ -336,7 +340,7 @@ static void java_with_a_perf_map_written_twice(void **state)
 	assert_int_equal(jit_cache_get_stats(container->cache).nr_bad_lines, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
@@ -345,5 +349,7 @@ int main(void)
 		TEST(java_with_a_perf_map_written_twice),
 	};
 
+	if (is_jit_worker(argc, argv))
+		return jit_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "symbol/jit_names.h"
 
 #include "base/cleanup.h"
+#include "symbol/symbol_frames.h"
 #include "unit.h"
 
 #include <string.h>
@@ -12,6 +13,20 @@ struct row {
 	const char *filename;
 	uint32_t start_line;
 };
+
+/* As it is read where it was compiled, and shown. */
+static struct jit_name read_name(const char *system_name, bool is_java, struct strbuf *scratch)
+{
+	struct jit_name_parts parts = jit_names_split(system_name, is_java);
+
+	assert_true(jit_names_can_have(&parts, strlen(system_name)));
+	return jit_names_join(system_name, &parts, scratch);
+}
+
+static enum symbol_language language_of(const char *system_name, bool is_java)
+{
+	return (enum symbol_language)jit_names_split(system_name, is_java).language;
+}
 
 static void v8s_names_are_taken_apart(void **state)
 {
@@ -33,9 +48,9 @@ static void v8s_names_are_taken_apart(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(rows); i++) {
-		struct jit_name name = jit_names_read_v8(rows[i].system_name, &scratch);
+		struct jit_name name = read_name(rows[i].system_name, false, &scratch);
 
-		assert_true(jit_names_is_v8(rows[i].system_name));
+		assert_int_equal(language_of(rows[i].system_name, false), LANGUAGE_V8JS);
 		assert_string_equal(name.name, rows[i].name);
 		assert_string_equal(name.filename, rows[i].filename);
 		assert_int_equal(name.start_line, rows[i].start_line);
@@ -50,12 +65,12 @@ static void v8s_names_without_a_source_stay(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(names); i++) {
-		assert_true(jit_names_is_v8(names[i]));
-		assert_string_equal(jit_names_read_v8(names[i], &scratch).name, names[i]);
+		assert_int_equal(language_of(names[i], false), LANGUAGE_V8JS);
+		assert_string_equal(read_name(names[i], false, &scratch).name, names[i]);
 	}
-	assert_false(jit_names_is_v8("py::f:/a.py"));
-	assert_false(jit_names_is_v8("JS"));
-	assert_false(jit_names_is_v8(""));
+	assert_int_equal(language_of("py::f:/a.py", false), LANGUAGE_JIT);
+	assert_int_equal(language_of("JS", false), LANGUAGE_JIT);
+	assert_int_equal(language_of("", false), LANGUAGE_JIT);
 }
 
 static void odd_names_of_v8_do_no_harm(void **state)
@@ -80,7 +95,7 @@ static void odd_names_of_v8_do_no_harm(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(rows); i++) {
-		struct jit_name name = jit_names_read_v8(rows[i].system_name, &scratch);
+		struct jit_name name = read_name(rows[i].system_name, false, &scratch);
 
 		assert_string_equal(name.name, rows[i].name);
 		assert_string_equal(name.filename, rows[i].filename);
@@ -106,7 +121,7 @@ static void javas_names_are_class_and_method(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(rows); i++)
-		assert_string_equal(jit_names_read_java(rows[i].system_name, &scratch).name,
+		assert_string_equal(read_name(rows[i].system_name, true, &scratch).name,
 				    rows[i].name);
 }
 
@@ -135,7 +150,7 @@ static void javas_other_names_stay(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(names); i++)
-		assert_string_equal(jit_names_read_java(names[i], &scratch).name, names[i]);
+		assert_string_equal(read_name(names[i], true, &scratch).name, names[i]);
 }
 
 static void without_room_a_name_stays_as_it_is(void **state)
@@ -143,10 +158,51 @@ static void without_room_a_name_stays_as_it_is(void **state)
 	_cleanup_(strbuf_done) struct strbuf scratch = strbuf_with_max(4);
 
 	(void)state;
-	assert_string_equal(jit_names_read_v8("JS:*long /x.js:1:1", &scratch).name,
+	assert_string_equal(read_name("JS:*long /x.js:1:1", false, &scratch).name,
 			    "JS:*long /x.js:1:1");
-	assert_string_equal(jit_names_read_java("com.foo.Bar.baz", &scratch).name,
-			    "com.foo.Bar.baz");
+	assert_string_equal(read_name("com.foo.Bar.baz", true, &scratch).name, "com.foo.Bar.baz");
+}
+
+static void a_java_vms_names_are_never_v8s(void **state)
+{
+	(void)state;
+	assert_int_equal(language_of("JS:*hot /tmp/app.js:1:13", true), LANGUAGE_JVM);
+	assert_int_equal(language_of("Interpreter", true), LANGUAGE_JVM);
+}
+
+/* Parts are told by another process, which may have been taken over. */
+static void parts_beyond_the_name_are_not_had(void **state)
+{
+	static const char name[] = "JS:* /app/math.js:12:5";
+	const struct jit_name_parts good = jit_names_split(name, false);
+	const size_t len = sizeof(name) - 1;
+	struct jit_name_parts bad[8];
+
+	(void)state;
+	assert_true(jit_names_can_have(&good, len));
+	for (size_t i = 0; i < array_len(bad); i++)
+		bad[i] = good;
+	bad[0].first = (uint16_t)(len - good.first_len + 1);
+	bad[1].first_len = UINT16_MAX;
+	bad[2].second = (uint16_t)(len - good.second_len + 1);
+	bad[3].second_len = UINT16_MAX;
+	bad[4].base = (uint16_t)(good.second - 1);
+	bad[5].base = (uint16_t)(good.second + good.second_len + 1);
+	bad[6].shape = JIT_NAME_SHAPES;
+	bad[7].language = LANGUAGE_GO;
+	for (size_t i = 0; i < array_len(bad); i++)
+		assert_false(jit_names_can_have(&bad[i], len));
+}
+
+static void a_name_that_is_too_long_stays_as_it_is(void **state)
+{
+	static char name[JIT_NAME_MAX_BYTES + 2] = "JS:*";
+
+	(void)state;
+	memset(name + 4, 'x', sizeof(name) - 5);
+	assert_int_equal(jit_names_split(name, false).shape, JIT_NAME_PLAIN);
+	name[JIT_NAME_MAX_BYTES] = '\0';
+	assert_int_equal(jit_names_split(name, false).shape, JIT_NAME_SOURCE);
 }
 
 int main(void)
@@ -158,6 +214,9 @@ int main(void)
 		cmocka_unit_test(javas_names_are_class_and_method),
 		cmocka_unit_test(javas_other_names_stay),
 		cmocka_unit_test(without_room_a_name_stays_as_it_is),
+		cmocka_unit_test(a_java_vms_names_are_never_v8s),
+		cmocka_unit_test(parts_beyond_the_name_are_not_had),
+		cmocka_unit_test(a_name_that_is_too_long_stays_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "symbol/jit_source.h"
 
 #include "base/fileio.h"
+#include "jit_fixture.h"
 #include "symbol/jit_cache.h"
 #include "unit.h"
 
@@ -14,19 +15,9 @@
 struct file {
 	int fd; /* to write to */
 	struct jit_source source;
-	char buffer[JIT_BUDGET_BUFFER_BYTES];
-	struct jit_budget budget;
+	size_t max_functions_bytes;
+	uint64_t nr_read; /* bytes, at the last reading */
 };
-
-static void reset_budget(struct file *file)
-{
-	file->budget = (struct jit_budget){
-		.max_functions_bytes = (size_t)16 << 20,
-		.file_bytes = JIT_REFRESH_FILE_BYTES,
-		.nr_bytes_left = JIT_REFRESH_MAX_BYTES,
-		.buffer = file->buffer,
-	};
-}
 
 static void give(struct file *file, int fd, uint64_t inode)
 {
@@ -42,7 +33,7 @@ static int setup(void **state)
 
 	file->fd = memfd_create("perf.map", MFD_CLOEXEC);
 	assert_true(file->fd >= 0);
-	reset_budget(file);
+	file->max_functions_bytes = (size_t)16 << 20;
 	jit_source_init(&file->source, JIT_SOURCE_MAP);
 	give(file, fcntl(file->fd, F_DUPFD_CLOEXEC, 0), 1);
 	*state = file;
@@ -79,10 +70,28 @@ static void rewrite(struct file *file, const char *text)
 	assert_int_equal(futimens(file->fd, times), 0);
 }
 
+/* Asks for up to `max_read` bytes, and takes over the answer; false when there was nothing to ask for. */
+static bool read_some(struct file *file, uint64_t max_read)
+{
+	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(JIT_ANSWER_MAX_BYTES);
+	struct jit_request request;
+
+	if (!jit_source_ask(&file->source, max_read, &request))
+		return false;
+	assert_int_equal(jit_fixture_answer(&request, file->source.fd, &reply), 0);
+	assert_int_equal(jit_source_take(&file->source, &request, reply.data, reply.len,
+					 file->max_functions_bytes),
+			 0);
+	file->nr_read += file->source.nr_read;
+	return true;
+}
+
+/* As long as there is more. */
 static void read_file(struct file *file)
 {
-	reset_budget(file);
-	assert_int_equal(jit_source_read(&file->source, &file->budget), 0);
+	file->nr_read = 0;
+	while (read_some(file, JIT_REFRESH_FILE_BYTES) && file->source.has_more)
+		;
 }
 
 static const char *name_at(const struct file *file, uint64_t address)
@@ -105,9 +114,9 @@ static void what_is_appended_is_read_and_nothing_twice(void **state)
 	append(file, "wo\n");
 	read_file(file);
 	assert_string_equal(name_at(file, 0x2000), "two");
-	assert_int_equal(JIT_REFRESH_MAX_BYTES - file->budget.nr_bytes_left, 12);
+	assert_int_equal(file->nr_read, 12);
 	read_file(file);
-	assert_int_equal(JIT_REFRESH_MAX_BYTES, file->budget.nr_bytes_left);
+	assert_int_equal(file->nr_read, 0);
 	assert_int_equal(file->source.nr_bad, 0);
 }
 
@@ -143,7 +152,7 @@ static void another_file_is_read_anew_and_the_same_is_read_on(void **state)
 	give(file, fcntl(file->fd, F_DUPFD_CLOEXEC, 0), 1);
 	append(file, "2000 10 two\n");
 	read_file(file);
-	assert_int_equal(JIT_REFRESH_MAX_BYTES - file->budget.nr_bytes_left, 12);
+	assert_int_equal(file->nr_read, 12);
 	assert_string_equal(name_at(file, 0x1000), "one");
 
 	int other = memfd_create("other", MFD_CLOEXEC);
@@ -174,9 +183,7 @@ static void a_large_file_is_read_in_several_goes_while_the_old_answers(void **st
 	assert_string_equal(name_at(file, 99999 * 16), "old 99999");
 	put_many(file, 90000, "newer");
 	do {
-		reset_budget(file);
-		file->budget.file_bytes = 500 * 1024;
-		assert_int_equal(jit_source_read(&file->source, &file->budget), 0);
+		assert_true(read_some(file, 500 * 1024));
 		assert_string_not_equal(name_at(file, 89999 * 16), "");
 		nr_goes++;
 	} while (file->source.has_more);
@@ -190,14 +197,13 @@ static void a_limit_ends_the_reading_and_keeps_what_there_is(void **state)
 	struct file *file = *state;
 
 	put_many(file, 100000, "function");
-	file->budget.max_functions_bytes = (size_t)1 << 20;
-	assert_int_equal(jit_source_read(&file->source, &file->budget), 0);
+	file->max_functions_bytes = (size_t)1 << 20;
+	read_file(file);
 	assert_int_equal(file->source.nr_dropped, 1);
 	assert_string_equal(name_at(file, 16), "function 1");
 	assert_string_equal(name_at(file, 99999 * 16), "");
-	size_t nr_bytes_left = file->budget.nr_bytes_left;
-	assert_int_equal(jit_source_read(&file->source, &file->budget), 0);
-	assert_int_equal(file->budget.nr_bytes_left, nr_bytes_left);
+	read_file(file);
+	assert_int_equal(file->nr_read, 0);
 }
 
 static void a_file_that_is_too_large_is_left_alone(void **state)
@@ -255,7 +261,7 @@ static void a_jitdump_that_is_none_is_not_read_on(void **state)
 	append(file, "more\n");
 	read_file(file);
 	assert_int_equal(file->source.nr_bad, 1);
-	assert_int_equal(file->budget.nr_bytes_left, JIT_REFRESH_MAX_BYTES);
+	assert_int_equal(file->nr_read, 0);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "symbol/jitdump.h"
 
 #include "base/strbuf.h"
+#include "jit_fixture.h"
 #include "unit.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ enum { LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING_INFO };
 struct dump {
 	struct strbuf file;
 	struct jitdump_reader reader;
+	struct jit_writer writer;
 	struct jit_functions *functions;
 };
 
@@ -23,6 +25,7 @@ static int setup(void **state)
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 
+	jit_writer_init(&dump->writer, MAX_BYTES, false);
 	dump->file = strbuf_with_max((size_t)1 << 30);
 	assert_int_equal(jit_functions_new(MAX_BYTES, &dump->functions), 0);
 	*state = dump;
@@ -33,6 +36,7 @@ static int teardown(void **state)
 {
 	struct dump *dump = *state;
 
+	jit_writer_done(&dump->writer);
 	strbuf_done(&dump->file);
 	jit_functions_free(dump->functions);
 	free(dump);
@@ -89,7 +93,7 @@ static void put_entry(struct dump *dump, uint64_t address, int32_t line, const c
 	strbuf_append(&dump->file, filename, strlen(filename) + 1);
 }
 
-/* Feeds the file in pieces as jit_source.c does, up to `size`. */
+/* Feeds the file in pieces as jit_worker.c does, up to `size`. */
 static int64_t read_up_to(struct dump *dump, size_t size, size_t piece)
 {
 	size_t at = 0;
@@ -97,8 +101,9 @@ static int64_t read_up_to(struct dump *dump, size_t size, size_t piece)
 	while (at < size) {
 		size_t n = size - at < piece ? size - at : piece;
 		int64_t done = jitdump_feed(&dump->reader, dump->file.data + at, n, size - at,
-					    dump->functions);
+					    &dump->writer);
 
+		jit_fixture_add(&dump->writer, dump->functions);
 		if (done < 0)
 			return done;
 		if (done == 0)
@@ -153,7 +158,7 @@ static void code_is_loaded_and_moved(void **state)
 	put_load(dump, 0x1010, 0x20, "over it");
 
 	assert_int_equal(read_all(dump), dump->file.len);
-	assert_int_equal(dump->reader.nr_bad_records, 0);
+	assert_int_equal(dump->writer.nr_bad, 0);
 	assert_string_equal(name_at(dump, 0x100f), "one");
 	assert_string_equal(name_at(dump, 0x1010), "over it");
 	assert_string_equal(name_at(dump, 0x2000 + 19999), "big");
@@ -180,7 +185,7 @@ static void lines_go_to_the_code_behind_them(void **state)
 	assert_int_equal(line_at(dump, 0x100f, "a.js"), 11);
 	assert_int_equal(line_at(dump, 0x101f, "b.js"), 7);
 	assert_int_equal(line_at(dump, 0x2000, ""), 0);
-	assert_int_equal(dump->reader.nr_bad_records, 0);
+	assert_int_equal(dump->writer.nr_bad, 0);
 }
 
 static void lines_of_other_code_are_forgotten(void **state)
@@ -234,7 +239,7 @@ static void lines_with_damaged_file_names_are_left_out(void **state)
 	put_load(dump, 0x1000, 0x20, "JS:*f /app/a.js:9:1");
 	assert_int_equal(read_all(dump), dump->file.len);
 	assert_int_equal(line_at(dump, 0x1000, ""), 0);
-	assert_int_equal(dump->reader.nr_bad_records, 1);
+	assert_int_equal(dump->writer.nr_bad, 1);
 }
 
 static void many_lines_come_in_pieces(void **state)
@@ -252,7 +257,7 @@ static void many_lines_come_in_pieces(void **state)
 	for (size_t piece = JITDUMP_MIN_PIECE_BYTES; piece < 200000; piece += 9999) {
 		dump->reader = (struct jitdump_reader){ 0 };
 		assert_int_equal(read_up_to(dump, dump->file.len, piece), dump->file.len);
-		assert_int_equal(dump->reader.nr_bad_records, 0);
+		assert_int_equal(dump->writer.nr_bad, 0);
 		assert_int_equal(line_at(dump, 0x1000 + NR - 1, "a.js"), NR);
 	}
 }
@@ -374,7 +379,7 @@ static void bad_records_are_counted_and_passed_by(void **state)
 	put_load(dump, 0x1000, 10, "good");
 	assert_int_equal(read_all(dump), dump->file.len);
 	assert_int_equal(line_at(dump, 0x1000, ""), 0);
-	assert_int_equal(dump->reader.nr_bad_records, 10);
+	assert_int_equal(dump->writer.nr_bad, 10);
 	assert_string_equal(name_at(dump, 0x1000), "good");
 }
 

@@ -6,6 +6,7 @@
 #include "code_fixture.h"
 #include "elf_maker.h"
 #include "pipeline/naming.h"
+#include "jit_worker_main.h"
 #include "symbol_worker_main.h"
 #include "unit.h"
 
@@ -226,6 +227,8 @@ int main(int argc, char **argv)
 		NAMING_TEST(compiled_code_is_named_in_each_window),
 	};
 
+	if (is_jit_worker(argc, argv))
+		return jit_worker_main();
 	if (is_symbol_worker(argc, argv))
 		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/perf_map.h"
 
+#include "base/cleanup.h"
+#include "jit_fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -14,6 +16,24 @@ static struct jit_functions *make(void)
 
 	assert_int_equal(jit_functions_new(MAX_BYTES, &functions), 0);
 	return functions;
+}
+
+static struct jit_writer make_writer(void)
+{
+	struct jit_writer writer;
+
+	jit_writer_init(&writer, MAX_BYTES, false);
+	return writer;
+}
+
+/* Feeds a piece, and hands over what came of it. */
+static size_t feed(struct perf_map_reader *reader, const char *data, size_t len,
+		   struct jit_writer *writer, struct jit_functions *functions)
+{
+	size_t done = perf_map_feed(reader, data, len, writer);
+
+	jit_fixture_add(writer, functions);
+	return done;
 }
 
 static const char *name_at(struct jit_functions *functions, uint64_t address)
@@ -98,12 +118,13 @@ static void bad_lines_are_counted_between_good_ones(void **state)
 				   "3000 ffffffffffffffff wraps\n"
 				   "4000 10 last\n";
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	_cleanup_(jit_writer_done) struct jit_writer writer = make_writer();
 	struct perf_map_reader reader = { 0 };
 
 	(void)state;
-	assert_int_equal(perf_map_feed(&reader, text, sizeof(text) - 1, functions),
+	assert_int_equal(feed(&reader, text, sizeof(text) - 1, &writer, functions),
 			 sizeof(text) - 1);
-	assert_int_equal(reader.nr_bad_lines, 5);
+	assert_int_equal(writer.nr_bad, 5);
 	assert_string_equal(name_at(functions, 0x100f), "first");
 	assert_string_equal(name_at(functions, 0x4000), "last");
 	assert_string_equal(name_at(functions, 0x3000), "");
@@ -114,15 +135,16 @@ static void an_incomplete_line_is_left_for_later(void **state)
 {
 	static const char text[] = "1000 10 one\n2000 10 two\n3000 10 thr";
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	_cleanup_(jit_writer_done) struct jit_writer writer = make_writer();
 	struct perf_map_reader reader = { 0 };
 
 	(void)state;
-	assert_int_equal(perf_map_feed(&reader, text, strlen(text), functions), 24);
+	assert_int_equal(feed(&reader, text, strlen(text), &writer, functions), 24);
 	assert_string_equal(name_at(functions, 0x3000), "");
-	assert_int_equal(perf_map_feed(&reader, "3000 10 three\n", 14, functions), 14);
+	assert_int_equal(feed(&reader, "3000 10 three\n", 14, &writer, functions), 14);
 	assert_string_equal(name_at(functions, 0x3000), "three");
-	assert_int_equal(perf_map_feed(&reader, "", 0, functions), 0);
-	assert_int_equal(reader.nr_bad_lines, 0);
+	assert_int_equal(feed(&reader, "", 0, &writer, functions), 0);
+	assert_int_equal(writer.nr_bad, 0);
 }
 
 /* However the file comes in pieces, the result is the same. */
@@ -138,25 +160,27 @@ static void a_long_line_is_cut_wherever_it_comes_apart(void **state)
 	size_t len = head + LONG + 14;
 	for (size_t piece = PERF_MAP_MAX_LINE_BYTES; piece < len + 64; piece += 101) {
 		_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+		_cleanup_(jit_writer_done) struct jit_writer writer = make_writer();
 		struct perf_map_reader reader = { 0 };
 
 		for (size_t at = 0; at < len;) {
 			size_t n = len - at < piece ? len - at : piece;
-			int64_t done = perf_map_feed(&reader, text + at, n, functions);
+			size_t done = feed(&reader, text + at, n, &writer, functions);
 
 			assert_true(done > 0);
-			at += (size_t)done;
+			at += done;
 		}
 		assert_int_equal(strlen(name_at(functions, 0x1000)),
 				 PERF_MAP_MAX_LINE_BYTES - head);
 		assert_string_equal(name_at(functions, 0x2000), "next");
-		assert_int_equal(reader.nr_bad_lines, 0);
+		assert_int_equal(writer.nr_bad, 0);
 	}
 }
 
 static void binary_garbage_is_one_bad_line_after_the_other(void **state)
 {
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	_cleanup_(jit_writer_done) struct jit_writer writer = make_writer();
 	struct perf_map_reader reader = { 0 };
 	char text[20000];
 
@@ -164,27 +188,35 @@ static void binary_garbage_is_one_bad_line_after_the_other(void **state)
 	srand(1);
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)rand();
-	assert_true(perf_map_feed(&reader, text, sizeof(text), functions) > 0);
-	assert_true(reader.nr_bad_lines > 10);
+	assert_true(feed(&reader, text, sizeof(text), &writer, functions) > 0);
+	assert_true(writer.nr_bad > 10);
 	assert_int_equal(jit_functions_count(functions), 0);
 }
 
-static void a_limit_is_reported(void **state)
+static void a_full_writer_leaves_the_rest(void **state)
 {
-	_cleanup_(jit_functions_freep) struct jit_functions *functions = NULL;
+	enum { NR = 1000 };
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
+	_cleanup_(jit_functions_freep) struct jit_functions *functions = make();
+	_cleanup_(jit_writer_done) struct jit_writer writer;
 	struct perf_map_reader reader = { 0 };
-	int64_t done = 0;
+	unsigned int nr_goes = 0;
 
 	(void)state;
-	assert_int_equal(jit_functions_new(100 * 1024, &functions), 0);
-	for (int i = 0; done >= 0 && i < 10000; i++) {
-		char line[64];
-		int len = snprintf(line, sizeof(line), "%x 10 function number %d\n", i * 16, i);
+	jit_writer_init(&writer, 16 << 10, false);
+	for (int i = 1; i <= NR; i++)
+		strbuf_appendf(&text, "%x 10 function number %d\n", i * 16, i);
+	for (size_t at = 0; at < text.len; nr_goes++) {
+		size_t done = feed(&reader, text.data + at, text.len - at, &writer, functions);
 
-		done = perf_map_feed(&reader, line, (size_t)len, functions);
+		assert_true(done > 0);
+		at += done;
 	}
-	assert_int_equal(done, -ENOSPC);
-	assert_string_equal(name_at(functions, 0x20), "function number 2");
+	assert_in_range(nr_goes, 5, 20);
+	assert_int_equal(writer.nr_bad, 0);
+	for (uint64_t i = 1; i <= NR; i++)
+		assert_string_not_equal(name_at(functions, i * 16), "");
+	assert_int_equal(jit_functions_count(functions), NR);
 }
 
 int main(void)
@@ -196,7 +228,7 @@ int main(void)
 		cmocka_unit_test(an_incomplete_line_is_left_for_later),
 		cmocka_unit_test(a_long_line_is_cut_wherever_it_comes_apart),
 		cmocka_unit_test(binary_garbage_is_one_bad_line_after_the_other),
-		cmocka_unit_test(a_limit_is_reported),
+		cmocka_unit_test(a_full_writer_leaves_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
