@@ -18,7 +18,7 @@ static inline uint32_t hash_u64(uint64_t value)
  * of two inputs. */
 void hash_128(const void *data, size_t len, uint64_t ret_hash[static 2]);
 
-/* The same with a seed, which those who choose inputs do not know. */
+/* The same with a seed. As long as nobody else knows the seed, nobody can look for two inputs with the same hash. */
 void hash_128_seeded(const void *data, size_t len, uint64_t hash_seed, uint64_t ret_hash[static 2]);
 
 #endif

@@ -45,7 +45,7 @@ static int open_elf(struct locator *locator, uint32_t pid, const struct mapping 
 {
 	uint64_t begin_ns = clock_mono_ns();
 
-	int r = elf_cache_open(locator->elfs, pid, mapping, &mapping->file->cookie);
+	int r = elf_cache_open(locator->elfs, locator->owner, pid, mapping, &mapping->file->cookie);
 	locator->window->open_ns += clock_mono_ns() - begin_ns;
 	return r;
 }

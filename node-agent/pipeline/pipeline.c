@@ -331,7 +331,8 @@ static int add_comms(struct builder *builder, const struct sample_event *event,
 static int add_to_window(struct pipeline *pipeline, struct window *window,
 			 const struct sample_event *event)
 {
-	struct locator locator = { pipeline->processes, pipeline->elfs, pipeline->jits, window };
+	struct locator locator = { pipeline->processes, pipeline->elfs, pipeline->jits, window,
+				   event->cgroup_id };
 	struct profile_sample sample = { .cgroup_id = event->cgroup_id,
 					 .pid = event->pid,
 					 .tid = event->tid,

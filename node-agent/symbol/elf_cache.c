@@ -2,6 +2,7 @@
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 
 #define PAUSE_NS (10 * NSEC_PER_MSEC)
 
-/* The worker needs about as much for the largest tables, and some for libdw. */
+/* A worker needs about as much as a table has for the largest ones, and this for libdw. The one of the fast lane has no more:
+ * what does not fit there is read in the slow lane. */
 #define WORKER_MIN_BYTES ((size_t)128 << 20)
 
 void elf_cache_free(struct elf_cache *cache)
@@ -27,7 +29,7 @@ void elf_cache_free(struct elf_cache *cache)
 		table = next;
 	}
 	frame_cache_done(&cache->frames);
-	worker_client_free(cache->client);
+	worker_lanes_free(cache->lanes);
 	elf_files_done(&cache->files);
 	intern_done(&cache->build_ids);
 	pthread_mutex_destroy(&cache->lock);
@@ -41,6 +43,7 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 		.program = opts->worker_program,
 		.command = SYMBOL_WORKER_COMMAND,
 		.max_data_bytes = opts->max_bytes + WORKER_MIN_BYTES,
+		.max_fast_data_bytes = WORKER_MIN_BYTES,
 	};
 
 	if (!cache)
@@ -50,7 +53,9 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 	pthread_mutex_init(&cache->lock, NULL);
 	int r = intern_init(&cache->build_ids, MAX_BUILD_IDS, MAX_BUILD_ID_BYTES);
 	if (r == 0)
-		r = worker_client_new(&client, &cache->client);
+		r = worker_lanes_new(&client, &cache->lanes);
+	if (r == 0)
+		r = random_bytes(&cache->seed, sizeof(cache->seed));
 	if (r < 0)
 		return r;
 	elf_cache_open_vdso(cache);
@@ -85,7 +90,18 @@ uint64_t elf_cache_place(const struct elf_table *table, uint64_t file_offset)
 	return table->key << OFFSET_BITS | file_offset;
 }
 
-int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, uint64_t file_offset,
+int elf_cache_remember(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+		       enum frames_state state, const struct symbol_frames *frames)
+{
+	uint64_t place = elf_cache_place(table, file_offset);
+
+	int r = frame_cache_add(&cache->frames, place, state, frames, cache->opts.demangle);
+	if (r == 0)
+		r = elf_names_ask(cache, table, place);
+	return r < 0 ? r : 0;
+}
+
+int elf_cache_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
 		      enum frames_state state)
 {
 	struct symbol_frames frames;
@@ -94,8 +110,7 @@ int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, ui
 	int r = elf_table_find(table, file_offset, &line, &frames);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return frame_cache_add(&cache->frames, elf_cache_place(table, file_offset), state, &frames,
-			       cache->opts.demangle);
+	return elf_cache_remember(cache, table, file_offset, state, &frames);
 }
 
 /* Its lines are asked for once; until they come there is the name from the symbol tables. */
@@ -115,6 +130,18 @@ static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint
 	return elf_cache_resolve(cache, table, file_offset, FRAMES_ASKED) < 0;
 }
 
+/* Also those of symbols for which lines were asked: the lines may come too late. */
+static bool ask_for_names(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+{
+	uint64_t place = elf_cache_place(table, file_offset);
+
+	int r = elf_names_ask(cache, table, place);
+	if (r != -ENOENT)
+		return r != 0;
+	r = elf_cache_resolve(cache, table, file_offset, FRAMES_PROVISIONAL);
+	return r < 0 || elf_names_ask(cache, table, place) != 0;
+}
+
 bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 {
 	struct elf_table *table = NULL;
@@ -125,18 +152,23 @@ bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 	if (state != ELF_FILE_LOADED || table->is_completing ||
 	    elf_downloads_are_awaited_by(cache, table))
 		return false;
-	return !table->has_names || ask_for_lines(cache, table, file_offset);
+	if (!table->has_names)
+		return true;
+
+	bool has_lines = ask_for_lines(cache, table, file_offset);
+	return ask_for_names(cache, table, file_offset) && has_lines;
 }
 
 /* Keeps the budget, also when nothing is read, and the figures that are not this module's. */
 static void tidy(struct elf_cache *cache)
 {
-	struct worker_stats worker = worker_client_get_stats(cache->client);
+	struct worker_stats worker = worker_lanes_get_stats(cache->lanes);
 	struct debuginfod_stats debuginfod = { 0 };
 
 	if (cache->opts.debuginfod)
 		debuginfod = debuginfod_get_stats(cache->opts.debuginfod);
 	elf_tables_tidy(cache, NULL);
+	worker_lanes_tidy(cache->lanes, clock_mono_ns());
 
 	LOCKED(cache);
 	cache->stats.worker = worker;
@@ -147,16 +179,22 @@ static void tidy(struct elf_cache *cache)
  * a while: for a debug file to be there, or until a new worker may be started. */
 static int step(struct elf_cache *cache, uint64_t until_ns)
 {
-	void *bytes = NULL;
-	size_t len = 0;
-	int error = 0;
+	uint64_t soon_ns = clock_mono_ns() + PAUSE_NS;
 
 	elf_loader_start_next(cache);
-	if (!worker_client_is_busy(cache->client))
-		return cache->job.kind == JOB_NONE && !elf_downloads_are_awaited(cache) ? 1
-											: -EAGAIN;
-	if (worker_client_wait(cache->client, until_ns, &error, &bytes, &len) > 0)
-		elf_loader_take_answer(cache, error, bytes, len);
+	switch (elf_loader_progress(cache)) {
+	case PROGRESS_DONE:
+		return elf_downloads_are_awaited(cache) ? -EAGAIN : 1;
+	case PROGRESS_STUCK:
+		return -EAGAIN;
+	case PROGRESS_HALF_STUCK:
+		until_ns = soon_ns < until_ns ? soon_ns : until_ns;
+		break;
+	case PROGRESS_AT_WORK:
+		break;
+	}
+	worker_lanes_wait(cache->lanes, until_ns);
+	elf_loader_take_answers(cache);
 	return 0;
 }
 
@@ -177,8 +215,8 @@ bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns)
 	return true;
 }
 
-static int symbolize_in(struct elf_cache *cache, const struct elf_table *table,
-			uint64_t file_offset, struct symbol_frames *ret_frames)
+static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+			struct symbol_frames *ret_frames)
 {
 	uint64_t place = elf_cache_place(table, file_offset);
 	enum frames_state state;

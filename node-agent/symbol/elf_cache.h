@@ -5,8 +5,8 @@
  * that is mapped, not one that happens to have its path now, and costs a few system calls; at most
  * ELF_CACHE_MAX_OPEN files are held open to be read. The *loader* asks for the names of addresses
  * (elf_cache_ask()), waits a while (elf_cache_wait()) and takes what there is (elf_cache_symbolize()). Files are
- * read by the symbol worker (symbol_worker.h), the smallest first, so nobody's file keeps the loader from the
- * others for long.
+ * read by symbol workers (symbol_worker.h), the smallest first, and names are demangled there. There are two workers, so
+ * that a file that takes long keeps the loader from the others for two seconds at most (worker/worker_lanes.h).
  *
  * A file's names come from
  *	1. its separate debug file: by build id or debuglink, in its container or on the host, else from
@@ -27,14 +27,15 @@
 #include "symbol/debug_files.h"
 #include "symbol/debuginfod.h"
 #include "symbol/demangle.h"
-#include "worker/worker_client.h"
 #include "symbol/symbol_frames.h"
+#include "worker/worker_lanes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ELF_CACHE_MAX_OPEN 512
+#define ELF_CACHE_MAX_OPEN_EACH 256 /* of one owner */
 #define ELF_CACHE_MAX_FILES 65536
 #define ELF_CACHE_MAX_DEBUG_FILES 128 /* held open for their source lines */
 #define ELF_CACHE_IDLE_NS                                                                          \
@@ -63,6 +64,8 @@ struct elf_cache_stats {
 	uint64_t nr_resolved; /* addresses whose source lines were asked for */
 	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
 	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
+	uint64_t nr_names_given_up; /* took too long to demangle: they stay as they are */
+	uint64_t nr_names_left; /* stayed as they are for a while because of others of their file */
 	struct worker_stats worker; /* this and the next: a little out of date */
 	struct debuginfod_stats debuginfod;
 };
@@ -75,11 +78,12 @@ DEFINE_FREEP(struct elf_cache, elf_cache_free)
 /* Opens the file behind a mapping of a live process through /proc/PID/map_files (CAP_CHECKPOINT_RESTORE,
  * Linux 5.9), else /proc/PID/root + path when device and inode agree. Only regular files of file systems
  * that answer without a user-space server (no FUSE, no network) are opened. `*ret_id` is never 0; after
- * ELF_CACHE_MAX_FILES others it is forgotten, but never given to another file.
+ * ELF_CACHE_MAX_FILES others it is forgotten, but never given to another file. `owner` says whose process it is: the id of
+ * its cgroup, 0 when that is not known. Whose files take long to read waits longer for names than others do.
  * Errors: -ESRCH process or mapping gone, -EOPNOTSUPP not such a file, -EPERM, -ENOSPC too many waiting and
  * -EAGAIN: try at a later sample, -ENOMEM. */
-int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
-		   uint32_t *ret_id) must_check;
+int elf_cache_open(struct elf_cache *cache, uint64_t owner, uint32_t pid,
+		   const struct mapping *mapping, uint32_t *ret_id) must_check;
 
 /* The id of the kernel's vDSO, which is an ELF file; 0 where there is none. Any thread. */
 uint32_t elf_cache_vdso(const struct elf_cache *cache);

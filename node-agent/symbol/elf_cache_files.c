@@ -54,8 +54,16 @@ static bool wants_reopening(const struct elf_file *file)
 	return clock_mono_ns() - since_ns >= ELF_CACHE_REOPEN_NS;
 }
 
+static void use_file(struct elf_cache *cache, struct elf_file *file, uint64_t owner)
+{
+	file->last_use = ++cache->nr_uses;
+	elf_owners_add(&file->owners, owner);
+	if (file->table)
+		elf_owners_add(&file->table->owners, owner);
+}
+
 /* The file with that identity, a new one where there is none. */
-static int take_file(struct elf_cache *cache, const struct file_identity *identity,
+static int take_file(struct elf_cache *cache, const struct file_identity *identity, uint64_t owner,
 		     struct elf_file **ret_file, bool *ret_is_new)
 {
 	struct elf_file *file = elf_files_find(&cache->files, identity);
@@ -70,22 +78,33 @@ static int take_file(struct elf_cache *cache, const struct file_identity *identi
 		if (r < 0)
 			return r;
 	}
-	file->last_use = ++cache->nr_uses;
+	use_file(cache, file, owner);
 	*ret_file = file;
 	return 0;
 }
 
+/* Whether there is room for one more file of an owner. */
+static bool may_wait(const struct elf_cache *cache, uint64_t owner)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < cache->stats.nr_waiting; i++)
+		nr += elf_files_get(&cache->files, cache->waiting[i])->owners.ids[0] == owner;
+	return cache->stats.nr_waiting < ELF_CACHE_MAX_OPEN &&
+	       (owner == 0 || nr < ELF_CACHE_MAX_OPEN_EACH);
+}
+
 /* Puts an open file among those that wait, unless another thread was faster. Takes over what is open on success. */
 static int add_waiting(struct elf_cache *cache, const struct file_identity *identity,
-		       struct elf_file *opened, uint32_t *ret_id)
+		       uint64_t owner, struct elf_file *opened, uint32_t *ret_id)
 {
 	struct elf_file *file;
 	bool is_new;
 	LOCKED(cache);
 
-	if (cache->stats.nr_waiting == ELF_CACHE_MAX_OPEN)
+	if (!may_wait(cache, owner))
 		return -ENOSPC;
-	int r = take_file(cache, identity, &file, &is_new);
+	int r = take_file(cache, identity, owner, &file, &is_new);
 	if (r < 0)
 		return r;
 	if (is_new || wants_reopening(file)) {
@@ -100,16 +119,16 @@ static int add_waiting(struct elf_cache *cache, const struct file_identity *iden
 }
 
 /* The id of a file that is known and need not be opened; else 0, or -ENOSPC when no more may wait. */
-static int find_known(struct elf_cache *cache, const struct file_identity *identity,
+static int find_known(struct elf_cache *cache, const struct file_identity *identity, uint64_t owner,
 		      uint32_t *ret_id)
 {
 	LOCKED(cache);
 	struct elf_file *file = elf_files_find(&cache->files, identity);
 
 	if (file)
-		file->last_use = ++cache->nr_uses;
+		use_file(cache, file, owner);
 	*ret_id = file && !wants_reopening(file) ? file->id : 0;
-	return *ret_id == 0 && cache->stats.nr_waiting >= ELF_CACHE_MAX_OPEN ? -ENOSPC : 0;
+	return *ret_id == 0 && !may_wait(cache, owner) ? -ENOSPC : 0;
 }
 
 /* Where debug files of the program may be, when it is gone. Without it there are the host's to look at. */
@@ -121,13 +140,13 @@ static void open_root(struct elf_cache *cache, uint32_t pid, struct elf_file *op
 	(void)r; /* root_fd stays -EBADF */
 }
 
-static int open_pinned(struct elf_cache *cache, uint32_t pid, const char *path,
+static int open_pinned(struct elf_cache *cache, uint64_t owner, uint32_t pid, const char *path,
 		       const struct pinned_file *pinned, uint32_t *ret_id)
 {
 	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
 	uint32_t known_id;
 
-	int r = find_known(cache, &pinned->identity, &known_id);
+	int r = find_known(cache, &pinned->identity, owner, &known_id);
 	if (r < 0)
 		return r;
 	if (known_id != 0) {
@@ -140,17 +159,17 @@ static int open_pinned(struct elf_cache *cache, uint32_t pid, const char *path,
 		return r;
 	open_root(cache, pid, &opened);
 	opened.path = path ? strdup(path) : NULL;
-	return add_waiting(cache, &pinned->identity, &opened, ret_id);
+	return add_waiting(cache, &pinned->identity, owner, &opened, ret_id);
 }
 
-int elf_cache_open(struct elf_cache *cache, uint32_t pid, const struct mapping *mapping,
-		   uint32_t *ret_id)
+int elf_cache_open(struct elf_cache *cache, uint64_t owner, uint32_t pid,
+		   const struct mapping *mapping, uint32_t *ret_id)
 {
 	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
 
 	int r = file_opener_pin(cache->opts.proc_fd, pid, mapping, &pinned);
 	if (r == 0)
-		r = open_pinned(cache, pid, mapping->file->path, &pinned, ret_id);
+		r = open_pinned(cache, owner, pid, mapping->file->path, &pinned, ret_id);
 	if (r < 0) {
 		LOCKED(cache);
 		cache->stats.nr_open_failures++;
@@ -165,33 +184,40 @@ void elf_cache_open_vdso(struct elf_cache *cache)
 
 	if (elf_rows_open_vdso(&opened.fd) < 0 || file_opener_look_at(opened.fd, &pinned) < 0)
 		return;
-	int r = add_waiting(cache, &pinned.identity, &opened, &cache->vdso);
+	int r = add_waiting(cache, &pinned.identity, 0, &opened, &cache->vdso);
 	(void)r; /* vdso stays 0: its code is named by offset */
 }
 
-/* The place in the list of the one that is read next: files take the longer the larger they are. */
-static size_t find_smallest(const struct elf_cache *cache)
+/* The place in the list of the file that a lane reads next, the oldest or the smallest one: files take the longer the larger
+ * they are. False when there is none. */
+static bool find_next(const struct elf_cache *cache, enum worker_lane lane, bool oldest,
+		      size_t *ret_place)
 {
 	uint64_t smallest_size = UINT64_MAX;
-	size_t smallest = 0;
+	uint64_t now_ns = clock_mono_ns();
+	bool is_found = false;
 
-	for (size_t i = 0; i < cache->stats.nr_waiting; i++) {
-		uint64_t size = elf_files_get(&cache->files, cache->waiting[i])->identity.size;
+	for (size_t i = 0; i < cache->stats.nr_waiting && !(oldest && is_found); i++) {
+		const struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
+		uint64_t size = file->identity.size;
 
-		if (size < smallest_size) {
-			smallest_size = size;
-			smallest = i;
-		}
+		if (elf_owners_lane(&file->owners, cache->lanes, now_ns) != lane ||
+		    (is_found && size >= smallest_size))
+			continue;
+		smallest_size = size;
+		*ret_place = i;
+		is_found = true;
 	}
-	return smallest;
+	return is_found;
 }
 
-bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_file *ret_file)
+bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool oldest,
+			    struct elf_file *ret_file)
 {
+	size_t i = 0;
 	LOCKED(cache);
-	size_t i = oldest ? 0 : find_smallest(cache);
 
-	if (cache->stats.nr_waiting == 0)
+	if (!find_next(cache, lane, oldest, &i))
 		return false;
 	struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
 	remove_waiting(cache, i);
@@ -233,6 +259,7 @@ void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_tabl
 	if (file->table)
 		file->table->nr_refs--;
 	table->nr_refs++;
+	elf_owners_merge(&table->owners, &file->owners);
 	table->wants_files = false;
 	table->is_kept |= id == cache->vdso;
 	if (file->last_use > table->last_use)

@@ -2,7 +2,7 @@
 /* What elf_cache_files.c (the reader's side), elf_cache.c and elf_loader.c (tables, the loader's side) share.
  *
  * The lock covers the files, the counters and who refers to a table; it is never held while a file is read or
- * opened, nor while the worker is talked to. Tables themselves are the loader's: it alone adds, searches, empties
+ * opened, nor while a worker is talked to. Tables themselves are the loader's: it alone adds, searches, empties
  * and frees them. A table that no file has any more is freed at the next load, so that the reader frees nothing
  * under its hands. */
 #ifndef SYMBOL_ELF_CACHE_PARTS_H
@@ -19,15 +19,18 @@
 
 enum elf_job_kind {
 	JOB_NONE,
-	JOB_TABLE, /* a file's own symbols */
+	JOB_FINGERPRINT, /* of a file that waited */
+	JOB_TABLE, /* its own symbols */
 	JOB_CRC, /* of what may be its debug file */
 	JOB_DEBUG_TABLE, /* symbols of its debug file */
+	JOB_NAMES, /* of a table: to be demangled */
 	JOB_LINES,
 };
 
-/* What the worker is doing, and for whom. */
+/* What a worker is doing, and for whom. */
 struct elf_job {
 	enum elf_job_kind kind;
+	enum worker_lane lane;
 	struct elf_file file; /* what was taken from the file that is read: id, descriptors, path */
 	struct elf_fingerprint print;
 	bool has_print;
@@ -36,15 +39,19 @@ struct elf_job {
 	size_t nth_debug; /* candidates so far */
 	bool is_shared; /* other files may have the table, too */
 	bool is_downloaded; /* the debug file is debuginfod's */
-	size_t nr_sent; /* JOB_LINES: of the table's wanted addresses */
+	size_t nr_sent; /* JOB_LINES: of the table's wanted addresses; JOB_NAMES: of its names */
 };
 
-/* What the worker may take. */
-struct elf_timeouts {
-	uint64_t table_ns;
-	uint64_t crc_ns;
-	uint64_t lines_ns;
+/* What a worker may take for an answer, in the slow lane. */
+struct elf_limits {
+	struct worker_limits table; /* of a fingerprint as well */
+	struct worker_limits crc;
+	struct worker_limits names;
+	struct worker_limits lines;
 };
+
+/* Jobs that took too long for the fast lane, until the slow one is free. Those for which there is no place have failed. */
+#define ELF_CACHE_MAX_PARKED 32
 
 struct elf_cache {
 	struct elf_cache_opts opts;
@@ -58,9 +65,12 @@ struct elf_cache {
 	struct elf_cache_stats stats;
 
 	/* From here on the loader's alone. */
-	struct worker_client *client;
-	struct elf_timeouts timeouts;
-	struct elf_job job;
+	struct worker_lanes *lanes;
+	struct elf_limits limits;
+	uint64_t seed; /* of fingerprints */
+	struct elf_job jobs[WORKER_NR_LANES];
+	struct elf_job parked[ELF_CACHE_MAX_PARKED];
+	size_t nr_parked;
 	uint64_t nr_starts; /* of jobs */
 	uint64_t nr_loads; /* of files */
 	struct elf_table *tables; /* owned list */
@@ -84,9 +94,10 @@ static inline void elf_cache_unlockp(pthread_mutex_t **lock)
 /* elf_cache_files.c: opens the kernel's own file; without it its code is named by offset. */
 void elf_cache_open_vdso(struct elf_cache *cache);
 
-/* elf_cache_files.c: takes the next file that is to be read out of those that wait: id, descriptors and path are the caller's
- * from then on. False when none waits. */
-bool elf_cache_take_waiting(struct elf_cache *cache, bool oldest, struct elf_file *ret_file);
+/* elf_cache_files.c: takes the next file that a lane is to read out of those that wait: id, descriptors and path are the
+ * caller's from then on. False when none waits for that lane. */
+bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool oldest,
+			    struct elf_file *ret_file);
 
 /* elf_cache_files.c: what came of it; `table` NULL and `error`, or the table. */
 void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table,
@@ -98,7 +109,12 @@ void elf_cache_count(struct elf_cache *cache, uint64_t *counter, uint64_t nr);
 /* elf_tables.c */
 struct elf_table *elf_tables_find_copy(struct elf_cache *cache,
 				       const struct elf_fingerprint *print);
-struct elf_table *elf_tables_find_wanting(struct elf_cache *cache);
+
+/* elf_tables.c: the table whose turn it is in a lane, of those that want names or lines and that no job has; or NULL. */
+struct elf_table *elf_tables_find_wanting(struct elf_cache *cache, enum worker_lane lane,
+					  enum elf_job_kind kind);
+
+/* elf_tables.c */
 int elf_tables_add(struct elf_cache *cache, struct elf_symbols *symbols,
 		   const struct elf_fingerprint *print, struct elf_table **ret_table) must_check;
 
@@ -127,23 +143,86 @@ bool elf_downloads_next(struct elf_cache *cache, struct elf_table **ret_table, i
 /* elf_loader.c: nothing is under way yet. */
 void elf_loader_init(struct elf_cache *cache);
 
-/* elf_loader.c: hands the worker what there is to do, unless it is at work. */
+/* elf_loader.c: hands each worker that is not at work what there is to do. */
 void elf_loader_start_next(struct elf_cache *cache);
 
-/* elf_loader.c: handles the answer to the present job; takes `bytes` over. */
-void elf_loader_take_answer(struct elf_cache *cache, int error, void *bytes, size_t len);
+/* How far the workers are. */
+enum elf_progress {
+	PROGRESS_DONE, /* there is nothing to do */
+	PROGRESS_STUCK, /* a worker cannot be started yet; none is at work */
+	PROGRESS_AT_WORK,
+	PROGRESS_HALF_STUCK, /* one is at work, the other cannot be started yet */
+};
+
+/* elf_loader.c */
+enum elf_progress elf_loader_progress(const struct elf_cache *cache);
+
+/* elf_loader.c: handles the answers that have come. */
+void elf_loader_take_answers(struct elf_cache *cache);
 
 /* elf_loader.c: gives up what is under way. */
 void elf_loader_abandon(struct elf_cache *cache);
 
+/* elf_loader.c: whether some job has the table: then it is not freed, and keeps its names and files. */
+bool elf_loader_uses(const struct elf_cache *cache, const struct elf_table *table);
+
+/* elf_loader.c: sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */
+int elf_loader_send(struct elf_cache *cache, const struct elf_job *job,
+		    const struct worker_request *request, const void *bytes, const int *fds,
+		    size_t nr_fds) must_check;
+
+/* elf_loader.c: ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and punishes. */
+void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job);
+
+/* elf_loader.c: what the owner of a job has asked for takes the slow lane from now on, at least what is about its table. */
+void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job);
+
+/* elf_loader.c: the job has what it can get for now. */
+void elf_loader_end_job(struct elf_cache *cache, struct elf_job *job);
+
+/* elf_loader.c: a table from an answer, which is taken over. Errors: as elf_symbols_from_block(). */
+int elf_loader_take_symbols(struct elf_cache *cache, const struct elf_job *job, void *bytes,
+			    size_t len, struct elf_symbols **ret_symbols) must_check;
+
+/* elf_loader_debug.c: the job's table has the file's own names: looks for its debug file if it needs one. */
+void elf_loader_complete(struct elf_cache *cache, struct elf_job *job);
+
+/* elf_loader_debug.c: handle an answer about what may be a debug file; `bytes` of the second are taken over. */
+void elf_loader_take_crc(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
+			 size_t len);
+void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, int error,
+				 void *bytes, size_t len);
+
 /* elf_loader_lines.c: asks for the lines that a table wants. Errors: as worker_client_send(). */
-int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table) must_check;
+int elf_loader_send_lines(struct elf_cache *cache, struct elf_job *job) must_check;
 
 /* elf_loader_lines.c: remembers the answer, or that there is none. */
-void elf_loader_take_lines(struct elf_cache *cache, int error, const void *bytes, size_t len);
+void elf_loader_take_lines(struct elf_cache *cache, struct elf_job *job, int error,
+			   const void *bytes, size_t len);
+
+/* elf_names.c: asks for the names of a place that nobody asked for, on the table's account. Returns 1 when all are as they will be
+ * for now, 0 when there is something to wait for. Errors: -ENOENT the place is not known. */
+int elf_names_ask(struct elf_cache *cache, struct elf_table *table, uint64_t place) must_check;
+
+/* elf_names.c: asks for names that a table wants. Errors: as worker_client_send(). */
+int elf_names_send(struct elf_cache *cache, struct elf_job *job) must_check;
+
+/* elf_names.c: remembers the answer, or that there is none. */
+void elf_names_take(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
+		    size_t len);
+
+/* elf_names.c: nobody asks for a table's names any more. */
+void elf_names_drop(struct elf_cache *cache, struct elf_table *table);
+
+/* elf_names.c: forgets all frames and names. */
+void elf_names_forget_all(struct elf_cache *cache);
+
+/* elf_cache.c: remembers what a place is called. Errors: as frame_cache_add(). */
+int elf_cache_remember(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+		       enum frames_state state, const struct symbol_frames *frames) must_check;
 
 /* elf_cache.c: finds the function of an offset by symbol tables and remembers it. Errors: as frame_cache_add(). */
-int elf_cache_resolve(struct elf_cache *cache, const struct elf_table *table, uint64_t file_offset,
+int elf_cache_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
 		      enum frames_state state) must_check;
 
 /* elf_cache.c: what an offset is remembered by. */

@@ -79,14 +79,19 @@ static int read_words(struct elf_reader *reader, uint64_t address, size_t nr, ui
 	return r < 0 ? r : elf_reader_read(reader, offset, ret_words, nr * sizeof(*ret_words));
 }
 
-/* How many symbols there are up to the end of the chain that begins with symbol `index`. */
+/* How many symbols there are up to the end of the chain that begins with symbol `index`. It is in one segment, which is looked
+ * for once: there may be thousands. */
 static int find_chain_end(struct elf_reader *reader, uint64_t chains, uint32_t first,
 			  uint32_t index, uint64_t *ret_nr)
 {
+	uint64_t address = chains + (uint64_t)(index - first) * sizeof(uint32_t);
+	uint64_t offset;
 	uint32_t hash;
 
-	for (uint64_t i = index; i - index < MAX_CHAIN; i++) {
-		int r = read_words(reader, chains + (i - first) * sizeof(hash), 1, &hash);
+	int r = find_offset(reader, address, sizeof(hash), &offset);
+	for (uint64_t i = index; r == 0 && i - index < MAX_CHAIN; i++) {
+		r = elf_reader_read(reader, offset + (i - index) * sizeof(hash), &hash,
+				    sizeof(hash));
 		if (r < 0)
 			return r;
 		if (hash & 1) {
@@ -94,7 +99,7 @@ static int find_chain_end(struct elf_reader *reader, uint64_t chains, uint32_t f
 			return 0;
 		}
 	}
-	return -ENOSPC;
+	return r < 0 ? r : -ENOSPC;
 }
 
 static int count_by_gnu_hash(struct elf_reader *reader, uint64_t address, uint64_t *ret_nr)

@@ -5,6 +5,7 @@
 #define SYMBOL_ELF_FILES_H
 
 #include "base/htable.h"
+#include "symbol/elf_owners.h"
 #include "symbol/file_opener.h"
 
 #include <stddef.h>
@@ -21,6 +22,7 @@ enum elf_file_state {
 
 struct elf_file {
 	uint32_t id; /* never that of another file, see below */
+	struct elf_owners owners;
 	enum elf_file_state state;
 	int fd; /* while waiting; this and the next two: owned */
 	int root_fd; /* of the process that was sampled; may be -EBADF */

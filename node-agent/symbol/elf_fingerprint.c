@@ -2,8 +2,8 @@
 /* Not only the names decide what functions are called, but all that leads to them: the stubs of the linkage table and
  * the relocations of their slots, the relocation of the address from which Go's table counts, and debug information.
  *
- * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what one may have. It is
- * read by a thread that everybody waits for, without a deadline. */
+ * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what one may have. Names of
+ * sections may overlap as well: of each only its beginning is looked at. */
 #include "symbol/elf_fingerprint.h"
 
 #include "base/hash.h"
@@ -13,12 +13,13 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define MAX_SECTION_NAME 256 /* bytes that are looked at; compilers write less than 50 */
 
 /* A fingerprint while it is taken. */
 struct taking {
 	struct elf_reader reader;
 	struct elf_section_names names;
-	size_t max_bytes; /* of a section */
+	const struct elf_fingerprint_opts *opts; /* borrowed */
 	uint64_t hashed_bytes; /* of all */
 	struct elf_fingerprint print;
 	char chunk[CHUNK_BYTES];
@@ -36,12 +37,15 @@ static void taking_freep(struct taking **taking)
 /* A hash over many pieces: of the hash so far and that of the piece. */
 static void chain(struct taking *taking, const void *data, size_t len)
 {
-	taking->print.hash = hash_u64((uint64_t)taking->print.hash << 32 | hash_bytes(data, len));
+	uint64_t both[4] = { taking->print.hash[0], taking->print.hash[1] };
+
+	hash_128_seeded(data, len, taking->opts->seed, &both[2]);
+	hash_128_seeded(both, sizeof(both), taking->opts->seed, taking->print.hash);
 }
 
 static int chain_range(struct taking *taking, uint64_t offset, uint64_t len)
 {
-	if (len > taking->max_bytes || taking->hashed_bytes > taking->max_bytes)
+	if (len > taking->opts->max_bytes || taking->hashed_bytes > taking->opts->max_bytes)
 		return -ENOSPC;
 	taking->hashed_bytes += len;
 	for (uint64_t pos = 0; pos < len; pos += CHUNK_BYTES) {
@@ -65,38 +69,25 @@ static int chain_table(struct taking *taking, uint32_t type)
 
 	/* Without section headers nothing else says where they are. */
 	chain(taking, &table, sizeof(table));
-	taking->print.symbol_bytes += table.symbols_len + table.names_len;
 	r = chain_range(taking, table.symbols_offset, table.symbols_len);
 	return r < 0 ? r : chain_range(taking, table.names_offset, table.names_len);
 }
 
 static int chain_sections(struct taking *taking)
 {
-	static const struct {
-		const char *name;
-		bool has_symbols;
-	} sections[] = {
-		{ ".gnu_debugdata", true },
-		{ ".gopclntab", true },
-		{ ".data.rel.ro.gopclntab", true },
-		{ ".go.module", false },
-		{ ".gnu_debuglink", false },
-		{ ".gnu_debugaltlink", false },
-		{ ".plt", false },
-		{ ".plt.sec", false },
-		{ ".plt.got", false },
+	static const char *const names[] = {
+		".gnu_debugdata", ".gopclntab",	    ".data.rel.ro.gopclntab",
+		".go.module",	  ".gnu_debuglink", ".gnu_debugaltlink",
+		".plt",		  ".plt.sec",	    ".plt.got",
 	};
 	int r = 0;
 
-	for (size_t i = 0; i < array_len(sections) && r == 0; i++) {
+	for (size_t i = 0; i < array_len(names) && r == 0; i++) {
 		const GElf_Shdr *section = elf_section_find(&taking->names, &taking->reader,
-							    sections[i].name);
+							    names[i]);
 
-		if (!section)
-			continue;
-		if (sections[i].has_symbols)
-			taking->print.symbol_bytes += section->sh_size;
-		r = chain_range(taking, section->sh_offset, section->sh_size);
+		if (section)
+			r = chain_range(taking, section->sh_offset, section->sh_size);
 	}
 	return r;
 }
@@ -123,8 +114,13 @@ static int chain_relocations(struct taking *taking)
 /* ".debug_info", ".zdebug_info", ".gnu.debuglto_.debug_info" */
 static bool is_debug_section(const struct taking *taking, const GElf_Shdr *section)
 {
-	return section->sh_type != SHT_NOBITS && section->sh_name < taking->names.len &&
-	       strstr(taking->names.names + section->sh_name, "debug_");
+	const struct elf_section_names *names = &taking->names;
+
+	if (section->sh_type == SHT_NOBITS || section->sh_name >= names->len)
+		return false;
+
+	const char *name = names->names + section->sh_name;
+	return memmem(name, strnlen(name, MAX_SECTION_NAME), "debug_", strlen("debug_"));
 }
 
 static int chain_debug_sections(struct taking *taking)
@@ -160,14 +156,14 @@ static int chain_headers(struct taking *taking)
 	return r;
 }
 
-int elf_fingerprint_take(int fd, size_t max_bytes, bool wants_lines,
+int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 			 struct elf_fingerprint *ret_print)
 {
 	_cleanup_(taking_freep) struct taking *taking = calloc(1, sizeof(*taking));
 
 	if (!taking)
 		return -ENOMEM;
-	taking->max_bytes = max_bytes;
+	taking->opts = opts;
 	taking->reader.fd = -EBADF;
 
 	int r = elf_reader_init(&taking->reader, fd);
@@ -184,14 +180,44 @@ int elf_fingerprint_take(int fd, size_t max_bytes, bool wants_lines,
 		r = chain_sections(taking);
 	if (r == 0)
 		r = chain_relocations(taking);
-	if (r == 0 && wants_lines)
+	if (r == 0 && opts->wants_lines)
 		r = chain_debug_sections(taking);
 	if (r == 0)
 		*ret_print = taking->print;
 	return r;
 }
 
+static bool is_digit(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* Digits, and nothing but zeros behind them, so that whole fingerprints can be compared. */
+static bool is_build_id_sound(const struct elf_fingerprint *print)
+{
+	size_t len = 0;
+
+	while (len < 2 * ELF_BUILD_ID_MAX && is_digit(print->build_id[len]))
+		len++;
+	while (len < sizeof(print->build_id) && print->build_id[len] == '\0')
+		len++;
+	return len == sizeof(print->build_id);
+}
+
+int elf_fingerprint_parse(const void *bytes, size_t len, struct elf_fingerprint *ret_print)
+{
+	struct elf_fingerprint print;
+
+	if (len != sizeof(print))
+		return -EBADMSG;
+	memcpy(&print, bytes, sizeof(print));
+	if (print.size > ELF_MAX_FILE_BYTES || !is_build_id_sound(&print))
+		return -EBADMSG;
+	*ret_print = print;
+	return 0;
+}
+
 bool elf_fingerprint_is_equal(const struct elf_fingerprint *a, const struct elf_fingerprint *b)
 {
-	return a->hash == b->hash && a->size == b->size && strcmp(a->build_id, b->build_id) == 0;
+	return memcmp(a, b, sizeof(*a)) == 0;
 }

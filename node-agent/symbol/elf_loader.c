@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the worker is asked, one thing after the other:
+/* What the workers are asked, each one thing after the other:
  *
- *	file that waits ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
- *	                                                └▶ (by build id) ──┘
- *	debug file from debuginfod ─────────────────────────▶ DEBUG_TABLE ─▶ done
+ *	file that waits ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
+ *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
+ *	debug file from debuginfod ─────────────────────────────────────────▶ DEBUG_TABLE ─▶ done
+ *	table with names to demangle ─▶ NAMES
  *	table with wanted addresses ─▶ LINES
  *
- * Files mostly come before lines, so that a file whose debug information is slow to read costs others their lines for
- * a while, but not their names. */
+ * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
+ * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
+ * (worker/worker_lanes.h), or too much memory, is done again in the slow one. */
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
@@ -18,14 +20,15 @@
 /* One file in so many is the oldest one instead of the smallest. */
 #define OLDEST_EVERY 4
 
-/* One job in so many is something else, even if files wait: a container may always have new ones. */
+/* One job in so many is something else, even if names or files wait: a container may always have new ones. */
 #define OTHERS_EVERY 8
 
 /* Opening a gigabyte of debug information takes seconds; then an address takes less than a millisecond. */
-static const struct elf_timeouts timeouts = {
-	.table_ns = 10 * NSEC_PER_SEC,
-	.crc_ns = 20 * NSEC_PER_SEC,
-	.lines_ns = 15 * NSEC_PER_SEC,
+static const struct elf_limits limits = {
+	.table = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 10 },
+	.crc = { .timeout_ns = 20 * NSEC_PER_SEC, .cpu_s = 10 },
+	.names = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 2 },
+	.lines = { .timeout_ns = 15 * NSEC_PER_SEC, .cpu_s = 15 },
 };
 
 static const struct elf_job no_job = {
@@ -33,282 +36,264 @@ static const struct elf_job no_job = {
 	.debug = { .fd = -EBADF },
 };
 
-void elf_loader_init(struct elf_cache *cache)
+/* The job of a lane from now on; what it had is forgotten. */
+static void set_job(struct elf_job *job, const struct elf_job *other)
 {
-	cache->timeouts = timeouts;
-	cache->job = no_job;
+	enum worker_lane lane = job->lane;
+
+	*job = *other;
+	job->lane = lane;
 }
 
-void elf_loader_abandon(struct elf_cache *cache)
+void elf_loader_init(struct elf_cache *cache)
 {
-	struct elf_job *job = &cache->job;
+	cache->limits = limits;
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
+		cache->jobs[lane].lane = (enum worker_lane)lane;
+		set_job(&cache->jobs[lane], &no_job);
+	}
+}
 
+static void abandon_job(struct elf_job *job)
+{
 	if (job->table)
 		job->table->is_completing = false;
 	if (job->kind != JOB_NONE)
 		elf_file_release(&job->file);
 	cleanup_closep(&job->debug.fd);
-	*job = no_job;
+	set_job(job, &no_job);
 }
 
-static int send_request(struct elf_cache *cache, enum symbol_request_kind kind, int fd,
-			size_t max_bytes, uint64_t timeout_ns)
+void elf_loader_abandon(struct elf_cache *cache)
 {
-	const struct worker_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
-
-	const struct worker_limits limits = { .timeout_ns = timeout_ns };
-
-	return worker_client_send(cache->client, &request, NULL, &fd, 1, &limits);
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		abandon_job(&cache->jobs[lane]);
+	while (cache->nr_parked > 0)
+		abandon_job(&cache->parked[--cache->nr_parked]);
 }
 
-/* The table has what it can get for now. */
-static void end_job(struct elf_cache *cache)
+void elf_loader_end_job(struct elf_cache *cache, struct elf_job *job)
 {
-	struct elf_table *table = cache->job.table;
+	struct elf_table *table = job->table;
 
-	elf_loader_abandon(cache);
+	abandon_job(job);
 	elf_tables_tidy(cache, table);
 }
 
-static bool wants_debug_file(const struct elf_cache *cache, const struct elf_symbols_info *info)
+bool elf_loader_uses(const struct elf_cache *cache, const struct elf_table *table)
 {
-	return !info->has_symtab || (cache->opts.wants_lines && !info->has_debug_info);
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		if (cache->jobs[lane].table == table)
+			return true;
+	for (size_t i = 0; i < cache->nr_parked; i++)
+		if (cache->parked[i].table == table)
+			return true;
+	return false;
 }
 
-/* The next file that may be what the query says, from *nth on. Where others have the table too, only the host's word
- * counts. Errors: as debug_files_find(). */
-static int find_debug_file(const struct elf_cache *cache, const struct debug_file_query *query,
-			   size_t *nth, struct debug_file *ret_file)
+static const struct worker_limits *limits_of(const struct elf_cache *cache, enum elf_job_kind kind)
 {
-	struct debug_file file;
-	int r = -ENOENT;
-
-	if (cache->opts.debug_files.host_root_fd < 0)
-		return r;
-	while ((r = debug_files_find(&cache->opts.debug_files, query, (*nth)++, &file)) == 0) {
-		if (file.is_hosts || !cache->job.is_shared) {
-			*ret_file = file;
-			return 0;
-		}
-		close(file.fd);
+	switch (kind) {
+	case JOB_CRC:
+		return &cache->limits.crc;
+	case JOB_NAMES:
+		return &cache->limits.names;
+	case JOB_LINES:
+		return &cache->limits.lines;
+	default:
+		return &cache->limits.table;
 	}
+}
+
+int elf_loader_send(struct elf_cache *cache, const struct elf_job *job,
+		    const struct worker_request *request, const void *bytes, const int *fds,
+		    size_t nr_fds)
+{
+	return worker_lanes_send(cache->lanes, job->lane, request, bytes, fds, nr_fds,
+				 limits_of(cache, job->kind));
+}
+
+void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job)
+{
+	LOCKED(cache);
+
+	if (job->table)
+		job->table->is_slow = true;
+	elf_owners_punish(job->table ? &job->table->owners : &job->file.owners, cache->lanes,
+			  clock_mono_ns());
+}
+
+void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job)
+{
+	worker_lanes_stop(cache->lanes, job->lane);
+	elf_loader_punish(cache, job);
+}
+
+static void fail_file(struct elf_cache *cache, struct elf_job *job, int error)
+{
+	elf_cache_finish_file(cache, job->file.id, NULL, error);
+	elf_loader_end_job(cache, job);
+}
+
+/* A file that is a copy of another one. */
+static void take_copy(struct elf_cache *cache, struct elf_job *job, struct elf_table *copy)
+{
+	bool wants_files = copy->wants_files && !copy->is_completing;
+
+	elf_cache_finish_file(cache, job->file.id, copy, 0);
+	if (!wants_files) {
+		elf_loader_end_job(cache, job);
+		return;
+	}
+	job->table = copy;
+	job->is_shared = true;
+	elf_loader_complete(cache, job);
+}
+
+/* Whoever breaks the reader of its fingerprint does not get another one. */
+static bool is_fatal(int error)
+{
+	return error == -EPIPE || error == -ETIMEDOUT;
+}
+
+static void take_print(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
+		       size_t len)
+{
+	if (error == 0 && elf_fingerprint_parse(bytes, len, &job->print) < 0) {
+		elf_loader_distrust(cache, job);
+		fail_file(cache, job, -EBADMSG);
+		return;
+	}
+	if (is_fatal(error)) {
+		fail_file(cache, job, error);
+		return;
+	}
+	/* A file that has grown since it was opened is like no other. */
+	job->has_print = error == 0 && job->print.size == job->file.identity.size;
+	struct elf_table *copy = job->has_print ? elf_tables_find_copy(cache, &job->print) : NULL;
+	if (copy)
+		take_copy(cache, job, copy);
+	else
+		job->kind = JOB_TABLE;
+}
+
+int elf_loader_take_symbols(struct elf_cache *cache, const struct elf_job *job, void *bytes,
+			    size_t len, struct elf_symbols **ret_symbols)
+{
+	int r = elf_symbols_from_block(bytes, len, ret_symbols);
+
+	if (r == -EBADMSG)
+		elf_loader_distrust(cache, job);
 	return r;
 }
 
-/* What a container says of a file holds for that container. */
-static void take_word(struct elf_table *table, const struct debug_file *file)
+static void take_table(struct elf_cache *cache, struct elf_job *job, int error, void *bytes,
+		       size_t len)
 {
-	if (!file->is_hosts)
-		table->has_print = false;
-}
-
-/* The supplementary file that several debug files of a package share. */
-static void open_alt(struct elf_cache *cache, struct elf_table *table,
-		     const struct elf_symbols_info *info)
-{
-	const struct debug_file_query query = {
-		.root_fd = cache->job.file.root_fd,
-		.path = "",
-		.build_id = info->alt_build_id,
-		.link_name = "",
-	};
-	struct debug_file alt = { .fd = -EBADF };
-	size_t nth = 0;
-
-	if (!info->alt_build_id[0] || find_debug_file(cache, &query, &nth, &alt) < 0)
-		return;
-	table->alt_fd = alt.fd;
-	take_word(table, &alt);
-}
-
-/* Source lines will come from that file. */
-static void take_lines_file(struct elf_cache *cache, const struct elf_symbols *symbols, int *fd)
-{
-	struct elf_table *table = cache->job.table;
-	const struct elf_symbols_info *info = elf_symbols_info(symbols);
-
-	if (!cache->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
-		return;
-	table->lines_fd = take_fd(*fd);
-	table->asked_ns = clock_mono_ns();
-	open_alt(cache, table, info);
-}
-
-/* No debug file was found, or it takes too long: others wait to be read. */
-static void end_search(struct elf_cache *cache)
-{
-	if (!cache->job.is_downloaded)
-		elf_downloads_ask(cache, cache->job.table);
-	end_job(cache);
-}
-
-/* Looks for the next file that may be the table's debug file and has the worker examine it; ends the job when there is
- * none. */
-static void try_debug_file(struct elf_cache *cache)
-{
-	struct elf_job *job = &cache->job;
-	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);
-	const struct debug_file_query query = {
-		.root_fd = job->file.root_fd,
-		.path = job->file.path ? job->file.path : "",
-		.build_id = info->build_id,
-		.link_name = info->link_name,
-		.program = &job->file.identity,
-	};
-
-	if (find_debug_file(cache, &query, &job->nth_debug, &job->debug) < 0)
-		end_search(cache);
-	else
-		job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
-}
-
-/* The one that was examined is not it. */
-static void refuse_debug_file(struct elf_cache *cache, int error)
-{
-	cleanup_closep(&cache->job.debug.fd);
-	cache->job.debug.fd = -EBADF;
-	if (error == -ETIMEDOUT || cache->job.is_downloaded)
-		end_search(cache);
-	else
-		try_debug_file(cache);
-}
-
-/* The file's own names are there. */
-static void complete(struct elf_cache *cache)
-{
-	struct elf_job *job = &cache->job;
-	struct elf_table *table = job->table;
-
-	table->is_completing = true;
-	elf_tables_renew_key(cache, table);
-	take_lines_file(cache, table->symbols, &job->file.fd);
-	if (wants_debug_file(cache, elf_symbols_info(table->symbols)))
-		try_debug_file(cache);
-	else
-		end_job(cache);
-}
-
-static void fail_file(struct elf_cache *cache, int error)
-{
-	elf_cache_finish_file(cache, cache->job.file.id, NULL, error);
-	end_job(cache);
-}
-
-static void take_table(struct elf_cache *cache, int error, void *bytes, size_t len)
-{
-	struct elf_job *job = &cache->job;
 	struct elf_symbols *symbols = NULL;
 	int r = error;
 
 	if (r == 0)
-		r = elf_symbols_from_block(bytes, len, &symbols);
+		r = elf_loader_take_symbols(cache, job, bytes, len, &symbols);
 	if (r == 0)
 		r = elf_tables_add(cache, symbols, job->has_print ? &job->print : NULL,
 				   &job->table);
 	if (r < 0) {
-		fail_file(cache, r);
+		fail_file(cache, job, r);
 		return;
 	}
 	elf_cache_finish_file(cache, job->file.id, job->table, 0);
-	complete(cache);
+	elf_loader_complete(cache, job);
 }
 
-static void take_crc(struct elf_cache *cache, int error, const void *bytes, size_t len)
+/* Whether more time, or more memory, would help. */
+static bool may_be_repeated(const struct elf_cache *cache, const struct elf_job *job, int error)
 {
-	const struct elf_symbols_info *info = elf_symbols_info(cache->job.table->symbols);
-	uint32_t crc = 0;
-
-	if (error == 0 && len == sizeof(crc))
-		memcpy(&crc, bytes, sizeof(crc));
-	if (error == 0 && crc == info->link_crc)
-		cache->job.kind = JOB_DEBUG_TABLE;
-	else
-		refuse_debug_file(cache, error);
+	if (job->lane != WORKER_LANE_FAST)
+		return false;
+	return error == -ENOMEM || (error == -ETIMEDOUT &&
+				    limits_of(cache, job->kind)->timeout_ns > WORKER_LANES_FAST_NS);
 }
 
-/* A file found by its link was recognized by its checksum. */
-static bool is_its_debug_file(const struct elf_job *job, const struct elf_symbols *symbols)
+/* Hands a job to the slow lane. What is wanted of tables stays wanted, other jobs are put aside. False when there is no room. */
+static bool repeat(struct elf_cache *cache, struct elf_job *job, int error)
 {
-	const char *build_id = elf_symbols_info(job->table->symbols)->build_id;
-
-	return job->debug.is_by_link || strcmp(elf_symbols_info(symbols)->build_id, build_id) == 0;
-}
-
-static void take_debug_table(struct elf_cache *cache, int error, void *bytes, size_t len)
-{
-	struct elf_job *job = &cache->job;
-	struct elf_table *table = job->table;
-	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
-
-	if (error == 0)
-		error = elf_symbols_from_block(bytes, len, &symbols);
-	if (error < 0 || !is_its_debug_file(job, symbols)) {
-		refuse_debug_file(cache, error);
-		return;
+	if (error == -ETIMEDOUT)
+		elf_loader_punish(cache, job);
+	if (job->kind == JOB_NAMES || job->kind == JOB_LINES) {
+		job->table->is_slow = true;
+		elf_loader_end_job(cache, job);
+		return true;
 	}
-	elf_cache_count(cache, &cache->stats.nr_debug_files, 1);
-	take_word(table, &job->debug);
-	take_lines_file(cache, symbols, &job->debug.fd);
-	elf_symbols_free(table->debug_symbols);
-	table->debug_symbols = take_ptr(symbols);
-	elf_tables_renew_key(cache, table);
-	end_job(cache);
+	if (cache->nr_parked == ELF_CACHE_MAX_PARKED)
+		return false;
+	cache->parked[cache->nr_parked++] = *job;
+	set_job(job, &no_job);
+	return true;
 }
 
-void elf_loader_take_answer(struct elf_cache *cache, int error, void *bytes, size_t len)
+static void take_answer(struct elf_cache *cache, struct elf_job *job, int error, void *bytes,
+			size_t len)
 {
 	_cleanup_free_ void *owned = bytes;
 
-	switch (cache->job.kind) {
+	if (may_be_repeated(cache, job, error) && repeat(cache, job, error))
+		return;
+	if (error == -EPIPE) /* the next worker starts after a while only */
+		elf_loader_punish(cache, job);
+	switch (job->kind) {
+	case JOB_FINGERPRINT:
+		take_print(cache, job, error, owned, len);
+		break;
 	case JOB_TABLE:
-		take_table(cache, error, take_ptr(owned), len);
+		take_table(cache, job, error, take_ptr(owned), len);
 		break;
 	case JOB_CRC:
-		take_crc(cache, error, owned, len);
+		elf_loader_take_crc(cache, job, error, owned, len);
 		break;
 	case JOB_DEBUG_TABLE:
-		take_debug_table(cache, error, take_ptr(owned), len);
+		elf_loader_take_debug_table(cache, job, error, take_ptr(owned), len);
+		break;
+	case JOB_NAMES:
+		elf_names_take(cache, job, error, owned, len);
+		elf_loader_end_job(cache, job);
 		break;
 	case JOB_LINES:
-		elf_loader_take_lines(cache, error, owned, len);
-		end_job(cache);
+		elf_loader_take_lines(cache, job, error, owned, len);
+		elf_loader_end_job(cache, job);
 		break;
 	case JOB_NONE:
 		break;
 	}
 }
 
-/* A file that waits: either a copy of one that is known, or the worker's next job. */
-static bool start_file(struct elf_cache *cache)
+void elf_loader_take_answers(struct elf_cache *cache)
 {
-	struct elf_job *job = &cache->job;
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
+		void *bytes = NULL;
+		size_t len = 0;
+		int error = 0;
 
-	if (!elf_cache_take_waiting(cache, ++cache->nr_loads % OLDEST_EVERY == 0, &job->file))
+		if (worker_lanes_take(cache->lanes, (enum worker_lane)lane, &error, &bytes, &len))
+			take_answer(cache, &cache->jobs[lane], error, bytes, len);
+	}
+}
+
+static bool start_file(struct elf_cache *cache, struct elf_job *job)
+{
+	bool oldest = ++cache->nr_loads % OLDEST_EVERY == 0;
+
+	if (!elf_cache_take_waiting(cache, job->lane, oldest, &job->file))
 		return false;
-	job->kind = JOB_TABLE;
-	job->has_print = elf_fingerprint_take(job->file.fd, cache->opts.max_bytes / 2,
-					      cache->opts.wants_lines, &job->print) == 0;
-	struct elf_table *copy = job->has_print ? elf_tables_find_copy(cache, &job->print) : NULL;
-	if (!copy)
-		return true;
-
-	bool wants_files = copy->wants_files;
-	elf_cache_finish_file(cache, job->file.id, copy, 0);
-	job->table = copy;
-	job->is_shared = true;
-	if (wants_files)
-		complete(cache);
-	else
-		end_job(cache);
+	job->kind = JOB_FINGERPRINT;
 	return true;
 }
 
 /* A debug file that was downloaded. */
-static bool start_download(struct elf_cache *cache)
+static bool start_download(struct elf_cache *cache, struct elf_job *job)
 {
-	struct elf_job *job = &cache->job;
-
-	if (!elf_downloads_next(cache, &job->table, &job->debug.fd))
+	if (job->lane != WORKER_LANE_FAST ||
+	    !elf_downloads_next(cache, &job->table, &job->debug.fd))
 		return false;
 	job->debug.is_hosts = true;
 	job->is_shared = true;
@@ -318,23 +303,37 @@ static bool start_download(struct elf_cache *cache)
 	return true;
 }
 
-static bool start_lines(struct elf_cache *cache)
+static bool start_wanted(struct elf_cache *cache, struct elf_job *job, enum elf_job_kind kind)
 {
-	cache->job.table = elf_tables_find_wanting(cache);
-	if (!cache->job.table)
+	job->table = elf_tables_find_wanting(cache, job->lane, kind);
+	if (!job->table)
 		return false;
-	cache->job.table->last_served = cache->nr_starts;
-	cache->job.kind = JOB_LINES;
+	job->table->last_served = cache->nr_starts;
+	job->kind = kind;
 	return true;
 }
 
-static bool start_job(struct elf_cache *cache)
+static bool start_parked(struct elf_cache *cache, struct elf_job *job)
+{
+	if (job->lane != WORKER_LANE_SLOW || cache->nr_parked == 0)
+		return false;
+	set_job(job, &cache->parked[0]);
+	cache->nr_parked--;
+	memmove(cache->parked, cache->parked + 1, cache->nr_parked * sizeof(cache->parked[0]));
+	return true;
+}
+
+static bool start_job(struct elf_cache *cache, struct elf_job *job)
 {
 	bool is_others_turn = ++cache->nr_starts % OTHERS_EVERY == 0;
 
-	if (is_others_turn && (start_download(cache) || start_lines(cache)))
+	if (start_parked(cache, job))
 		return true;
-	return start_file(cache) || start_download(cache) || start_lines(cache);
+	if (is_others_turn && (start_download(cache, job) || start_wanted(cache, job, JOB_LINES) ||
+			       start_file(cache, job)))
+		return true;
+	return start_wanted(cache, job, JOB_NAMES) || start_file(cache, job) ||
+	       start_download(cache, job) || start_wanted(cache, job, JOB_LINES);
 }
 
 /* Of a table: own names and those of the debug file together have half of the budget. */
@@ -346,23 +345,48 @@ static size_t max_table_bytes(const struct elf_cache *cache, const struct elf_ta
 	return own_bytes < max_bytes ? max_bytes - own_bytes : 0;
 }
 
-static int send_job(struct elf_cache *cache)
+static int send_plain(struct elf_cache *cache, const struct elf_job *job,
+		      enum symbol_request_kind kind, int fd, size_t max_bytes)
 {
-	struct elf_job *job = &cache->job;
+	const struct worker_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
+
+	return elf_loader_send(cache, job, &request, NULL, &fd, 1);
+}
+
+static int send_fingerprint(struct elf_cache *cache, const struct elf_job *job)
+{
+	const struct elf_fingerprint_opts opts = {
+		.seed = cache->seed,
+		.max_bytes = cache->opts.max_bytes / 2,
+		.wants_lines = cache->opts.wants_lines,
+	};
+	const struct worker_request request = {
+		.kind = SYMBOL_REQUEST_FINGERPRINT,
+		.nr_bytes = sizeof(opts),
+		.key = 1,
+		.max_bytes = sizeof(job->print),
+	};
+
+	return elf_loader_send(cache, job, &request, &opts, &job->file.fd, 1);
+}
+
+static int send_job(struct elf_cache *cache, struct elf_job *job)
+{
 	size_t max_bytes = max_table_bytes(cache, job->table);
 
 	switch (job->kind) {
+	case JOB_FINGERPRINT:
+		return send_fingerprint(cache, job);
 	case JOB_TABLE:
-		return send_request(cache, SYMBOL_REQUEST_TABLE, job->file.fd, max_bytes,
-				    cache->timeouts.table_ns);
+		return send_plain(cache, job, SYMBOL_REQUEST_TABLE, job->file.fd, max_bytes);
 	case JOB_CRC:
-		return send_request(cache, SYMBOL_REQUEST_CRC, job->debug.fd, sizeof(uint32_t),
-				    cache->timeouts.crc_ns);
+		return send_plain(cache, job, SYMBOL_REQUEST_CRC, job->debug.fd, sizeof(uint32_t));
 	case JOB_DEBUG_TABLE:
-		return send_request(cache, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes,
-				    cache->timeouts.table_ns);
+		return send_plain(cache, job, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes);
+	case JOB_NAMES:
+		return elf_names_send(cache, job);
 	case JOB_LINES:
-		return elf_loader_send_lines(cache, job->table);
+		return elf_loader_send_lines(cache, job);
 	case JOB_NONE:
 		break;
 	}
@@ -370,15 +394,37 @@ static int send_job(struct elf_cache *cache)
 }
 
 /* A job that cannot be sent now stays the present one; one that never can is answered here. */
-void elf_loader_start_next(struct elf_cache *cache)
+static void start_lane(struct elf_cache *cache, struct elf_job *job)
 {
-	while (!worker_client_is_busy(cache->client)) {
-		if (cache->job.kind == JOB_NONE && !start_job(cache))
+	while (!worker_lanes_is_busy(cache->lanes, job->lane)) {
+		if (job->kind == JOB_NONE && !start_job(cache, job))
 			return;
-		int r = send_job(cache);
+		int r = send_job(cache, job);
 		if (r == -EAGAIN)
 			return;
 		if (r < 0)
-			elf_loader_take_answer(cache, r, NULL, 0);
+			take_answer(cache, job, r, NULL, 0);
 	}
+}
+
+/* What the fast lane cannot do may be for the slow one. */
+void elf_loader_start_next(struct elf_cache *cache)
+{
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		start_lane(cache, &cache->jobs[lane]);
+}
+
+enum elf_progress elf_loader_progress(const struct elf_cache *cache)
+{
+	size_t nr_jobs = 0, nr_busy = 0;
+
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
+		nr_jobs += cache->jobs[lane].kind != JOB_NONE;
+		nr_busy += worker_lanes_is_busy(cache->lanes, (enum worker_lane)lane);
+	}
+	if (nr_jobs == 0)
+		return PROGRESS_DONE;
+	if (nr_busy == 0)
+		return PROGRESS_STUCK;
+	return nr_busy == nr_jobs ? PROGRESS_AT_WORK : PROGRESS_HALF_STUCK;
 }

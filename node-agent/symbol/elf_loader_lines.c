@@ -7,8 +7,9 @@
 
 #define MAX_ADDRESSES 1024 /* a request: others may be waiting for their files to be read */
 
-int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
+int elf_loader_send_lines(struct elf_cache *cache, struct elf_job *job)
 {
+	const struct elf_table *table = job->table;
 	const int fds[] = { table->lines_fd, table->alt_fd };
 	size_t nr = table->nr_wanted < MAX_ADDRESSES ? table->nr_wanted : MAX_ADDRESSES;
 	uint64_t addresses[MAX_ADDRESSES];
@@ -21,14 +22,11 @@ int elf_loader_send_lines(struct elf_cache *cache, struct elf_table *table)
 
 	for (size_t i = 0; i < nr; i++)
 		addresses[i] = table->wanted[i].address;
-	cache->job.nr_sent = nr;
-	const struct worker_limits limits = { .timeout_ns = cache->timeouts.lines_ns };
-
-	return worker_client_send(cache->client, &request, addresses, fds,
-				  table->alt_fd >= 0 ? 2 : 1, &limits);
+	job->nr_sent = nr;
+	return elf_loader_send(cache, job, &request, addresses, fds, table->alt_fd >= 0 ? 2 : 1);
 }
 
-static int add_lines(struct elf_cache *cache, const struct elf_table *table,
+static int add_lines(struct elf_cache *cache, struct elf_table *table,
 		     const struct wanted_address *wanted, const struct lines_block *block,
 		     const struct lines_block_range *range)
 {
@@ -52,12 +50,11 @@ static int add_lines(struct elf_cache *cache, const struct elf_table *table,
 	}
 	frames.lines = lines;
 	frames.nr_lines = range->nr;
-	return frame_cache_add(&cache->frames, elf_cache_place(table, wanted->offset), FRAMES_FINAL,
-			       &frames, cache->opts.demangle);
+	return elf_cache_remember(cache, table, wanted->offset, FRAMES_FINAL, &frames);
 }
 
 /* Where the debug information knows nothing, the symbol tables have the last word. */
-static void take_one(struct elf_cache *cache, const struct elf_table *table,
+static void take_one(struct elf_cache *cache, struct elf_table *table,
 		     const struct wanted_address *wanted, const struct lines_block *block, size_t i)
 {
 	int r = block && block->ranges[i].nr > 0
@@ -69,14 +66,18 @@ static void take_one(struct elf_cache *cache, const struct elf_table *table,
 }
 
 /* A file that could not be read or took too long is not asked again. */
-void elf_loader_take_lines(struct elf_cache *cache, int error, const void *bytes, size_t len)
+void elf_loader_take_lines(struct elf_cache *cache, struct elf_job *job, int error,
+			   const void *bytes, size_t len)
 {
-	struct elf_table *table = cache->job.table;
-	size_t nr = cache->job.nr_sent;
+	struct elf_table *table = job->table;
+	size_t nr = job->nr_sent;
 	struct lines_block block;
 
-	if (error == 0)
+	if (error == 0) {
 		error = lines_block_parse(bytes, len, (uint32_t)nr, &block);
+		if (error < 0)
+			elf_loader_distrust(cache, job);
+	}
 	for (size_t i = 0; i < nr; i++)
 		take_one(cache, table, &table->wanted[i], error == 0 ? &block : NULL, i);
 	elf_cache_count(cache, &cache->stats.nr_resolved, nr);

@@ -2,7 +2,6 @@
 #include "symbol/elf_table.h"
 
 #include "base/array.h"
-#include "symbol/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +50,7 @@ void elf_table_free(struct elf_table *table)
 	elf_table_close_files(table);
 	elf_symbols_free(table->symbols);
 	elf_symbols_free(table->debug_symbols);
+	free(table->names);
 	free(table);
 }
 
@@ -68,7 +68,8 @@ size_t elf_table_bytes(const struct elf_table *table)
 {
 	return sizeof(*table) + elf_symbols_bytes(table->symbols) +
 	       (table->debug_symbols ? elf_symbols_bytes(table->debug_symbols) : 0) +
-	       table->cap_wanted * sizeof(*table->wanted);
+	       table->cap_wanted * sizeof(*table->wanted) +
+	       table->cap_names * sizeof(*table->names);
 }
 
 static bool is_rust(const char *name)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the
- * loader thread, except `nr_refs`, `has_names`, `wants_files` and `dropped_ns`: elf_cache's lock. */
+ * loader thread, except `nr_refs`, `has_names`, `wants_files`, `dropped_ns` and `owners`: elf_cache's lock. */
 #ifndef SYMBOL_ELF_TABLE_H
 #define SYMBOL_ELF_TABLE_H
 
 #include "base/cleanup.h"
 #include "symbol/elf_fingerprint.h"
+#include "symbol/elf_owners.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/symbol_frames.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #define ELF_TABLE_MAX_WANTED 16384
+#define ELF_TABLE_MAX_NAMES 65536
 
 /* An address whose source lines were asked for. */
 struct wanted_address {
@@ -24,12 +26,15 @@ struct wanted_address {
 struct elf_table {
 	struct elf_table *next; /* in elf_cache's list */
 	uint64_t key; /* no other table has it; below 1 << 28 */
+	struct elf_owners owners; /* of its files */
+	bool is_slow; /* what is asked of it takes the slow lane, whoever the owners are */
 	struct elf_fingerprint print;
 	bool has_print; /* else it is like no other */
 	struct elf_symbols *symbols; /* owned; the file's own */
 	struct elf_symbols *debug_symbols; /* owned; of the separate debug file, or NULL */
 	int lines_fd; /* owned; the file with the debug information, or -EBADF */
 	int alt_fd; /* owned; its supplementary file, or -EBADF */
+	bool has_large_lines; /* lines are asked for in the slow lane, which has more memory */
 	bool has_names; /* not dropped */
 	bool wants_files; /* lines_fd was closed for others' sake, or as nobody needed it */
 	bool is_completing; /* its debug file is being looked for or read */
@@ -44,6 +49,10 @@ struct elf_table {
 	unsigned int nr_refs; /* files that have it */
 	struct wanted_address *wanted; /* owned */
 	size_t nr_wanted, cap_wanted;
+	uint32_t *names; /* owned; to be demangled, by their numbers in the cache of frames */
+	size_t nr_names, cap_names;
+	unsigned int nr_given_up; /* names that took too long, since the last of these times: */
+	uint64_t raw_until_ns; /* up to then its names stay as they are, by CLOCK_MONOTONIC */
 };
 
 /* Takes the symbols over, also on failure; `print` may be NULL. Errors: -ENOMEM. */

@@ -23,12 +23,28 @@ static bool is_before(const struct elf_table *a, const struct elf_table *b)
 						: a->last_use > b->last_use;
 }
 
-struct elf_table *elf_tables_find_wanting(struct elf_cache *cache)
+static bool wants(const struct elf_table *table, enum elf_job_kind kind)
+{
+	return (kind == JOB_NAMES ? table->nr_names : table->nr_wanted) > 0;
+}
+
+static enum worker_lane lane_of(const struct elf_cache *cache, const struct elf_table *table,
+				enum elf_job_kind kind)
+{
+	if (table->is_slow || (kind == JOB_LINES && table->has_large_lines))
+		return WORKER_LANE_SLOW;
+	return elf_owners_lane(&table->owners, cache->lanes, clock_mono_ns());
+}
+
+struct elf_table *elf_tables_find_wanting(struct elf_cache *cache, enum worker_lane lane,
+					  enum elf_job_kind kind)
 {
 	struct elf_table *best = NULL;
+	LOCKED(cache);
 
 	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table->nr_wanted > 0 && (!best || is_before(table, best)))
+		if (wants(table, kind) && (!best || is_before(table, best)) &&
+		    lane_of(cache, table, kind) == lane && !elf_loader_uses(cache, table))
 			best = table;
 	return best;
 }
@@ -36,7 +52,7 @@ struct elf_table *elf_tables_find_wanting(struct elf_cache *cache)
 /* All tables get new keys, and what is remembered by the old ones is forgotten. */
 static void start_over(struct elf_cache *cache)
 {
-	frame_cache_done(&cache->frames);
+	elf_names_forget_all(cache);
 	cache->last_key = 0;
 	cache->nr_wraps++;
 	for (struct elf_table *table = cache->tables; table; table = table->next)
@@ -80,6 +96,7 @@ struct totals {
 	uint64_t nr_bytes;
 	uint64_t nr_tables;
 	size_t nr_with_files;
+	size_t nr_names; /* to be demangled */
 };
 
 static struct totals sweep(struct elf_cache *cache)
@@ -90,14 +107,16 @@ static struct totals sweep(struct elf_cache *cache)
 	for (struct elf_table **link = &cache->tables; *link;) {
 		struct elf_table *table = *link;
 
-		if (table->nr_refs == 0 && table != cache->job.table) {
+		if (table->nr_refs == 0 && !elf_loader_uses(cache, table)) {
 			*link = table->next;
+			elf_names_drop(cache, table);
 			elf_table_free(table);
 			continue;
 		}
 		totals.nr_bytes += elf_table_bytes(table);
 		totals.nr_tables += table->has_names;
 		totals.nr_with_files += has_files(table);
+		totals.nr_names += table->nr_names;
 		link = &table->next;
 	}
 	return totals;
@@ -114,8 +133,8 @@ static struct elf_table *find_least_used(struct elf_cache *cache, const struct e
 	struct elf_table *least = NULL;
 
 	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (table != except && table != cache->job.table && has(table) &&
-		    (!least || table->last_use < least->last_use))
+		if (table != except && has(table) &&
+		    (!least || table->last_use < least->last_use) && !elf_loader_uses(cache, table))
 			least = table;
 	return least;
 }
@@ -156,8 +175,8 @@ static void close_idle_files(struct elf_cache *cache, const struct elf_table *in
 	uint64_t now_ns = clock_mono_ns();
 
 	for (struct elf_table *table = cache->tables; table; table = table->next)
-		if (has_files(table) && table != in_use && table != cache->job.table &&
-		    now_ns - table->asked_ns >= ELF_CACHE_IDLE_NS)
+		if (has_files(table) && table != in_use &&
+		    now_ns - table->asked_ns >= ELF_CACHE_IDLE_NS && !elf_loader_uses(cache, table))
 			close_files_of(cache, table, table->asked_ns, totals);
 }
 
@@ -173,13 +192,23 @@ static void close_files(struct elf_cache *cache, const struct elf_table *in_use,
 	}
 }
 
+/* Frames may have a quarter of the budget, but as long as somebody waits for their names they have half of it: else names would be
+ * asked for, forgotten and asked for again. */
+static bool are_frames_too_many(const struct elf_cache *cache, const struct elf_table *in_use,
+				const struct totals *totals)
+{
+	bool are_awaited = in_use || totals->nr_names > 0;
+
+	return frame_cache_bytes(&cache->frames) > cache->opts.max_bytes / (are_awaited ? 2 : 4);
+}
+
 void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use)
 {
 	struct totals totals = sweep(cache);
 
-	if (frame_cache_bytes(&cache->frames) > cache->opts.max_bytes / 4) {
+	if (are_frames_too_many(cache, in_use, &totals)) {
 		totals.nr_bytes -= frame_cache_bytes(&cache->frames);
-		frame_cache_done(&cache->frames);
+		elf_names_forget_all(cache);
 	}
 	drop_names(cache, in_use, &totals);
 	close_idle_files(cache, in_use, &totals);

@@ -2,25 +2,28 @@
 #include "symbol/frame_cache.h"
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_ROWS ((size_t)1 << 30)
+
+/* A raw name's pretty[] is the number of another string, never of "", or one of these. */
+#define OPEN_NAME (~(uint32_t)NAME_LEFT)
 
 struct cached_frames {
 	uint64_t place;
 	uint64_t address;
 	uint32_t first; /* of its lines */
-	uint16_t nr_lines;
+	uint8_t nr_lines;
 	uint8_t language;
 	uint8_t state;
+	bool has_open_names; /* perhaps */
 };
 
 /* Strings by number. */
 struct cached_line {
-	uint32_t name;
 	uint32_t system_name;
 	uint32_t filename;
 	uint32_t line;
@@ -58,6 +61,17 @@ static struct cached_frames *find(const struct frame_cache *cache, uint64_t plac
 	return NULL;
 }
 
+static bool is_open(const struct frame_cache *cache, uint32_t name)
+{
+	return cache->pretty[name] >= OPEN_NAME;
+}
+
+/* A name as well as it is known. */
+static const char *best_name(const struct frame_cache *cache, uint32_t name)
+{
+	return intern_get(&cache->strings, is_open(cache, name) ? name : cache->pretty[name]);
+}
+
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames)
 {
@@ -69,7 +83,7 @@ bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_sta
 		const struct cached_line *line = &cache->lines[known->first + i];
 
 		cache->out[i] = (struct symbol_line){
-			.name = intern_get(&cache->strings, line->name),
+			.name = best_name(cache, line->system_name),
 			.system_name = intern_get(&cache->strings, line->system_name),
 			.filename = intern_get(&cache->strings, line->filename),
 			.line = line->line,
@@ -86,27 +100,76 @@ bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_sta
 	return true;
 }
 
-/* The demangled form of a raw name that has that number. */
-static int prettify(struct frame_cache *cache, uint32_t raw, enum demangle_style style,
-		    uint32_t *ret_pretty)
+enum name_state frame_cache_name_state(const struct frame_cache *cache, uint32_t name)
 {
-	size_t before = cache->cap_pretty;
+	return (enum name_state) ~cache->pretty[name];
+}
 
-	int r = array_grow(cache->pretty, cache->cap_pretty, (size_t)raw + 1, MAX_ROWS);
+void frame_cache_set_name_state(struct frame_cache *cache, uint32_t name, enum name_state state)
+{
+	cache->pretty[name] = ~(uint32_t)state;
+}
+
+const char *frame_cache_raw_name(const struct frame_cache *cache, uint32_t name)
+{
+	return intern_get(&cache->strings, name);
+}
+
+int frame_cache_name(struct frame_cache *cache, uint32_t name, const char *pretty)
+{
+	uint32_t number = name;
+	int r = pretty[0] ? intern_add(&cache->strings, pretty, &number) : 0;
+
+	if (r == 0)
+		cache->pretty[name] = number;
+	return r;
+}
+
+int frame_cache_open_names(struct frame_cache *cache, uint64_t place,
+			   uint32_t ret_names[static SYMBOL_MAX_LINES])
+{
+	struct cached_frames *known = find(cache, place);
+	int nr = 0;
+
+	if (!known)
+		return -ENOENT;
+	if (!known->has_open_names)
+		return 0;
+	for (size_t i = 0; i < known->nr_lines; i++) {
+		uint32_t name = cache->lines[known->first + i].system_name;
+
+		if (is_open(cache, name))
+			ret_names[nr++] = name;
+	}
+	known->has_open_names = nr > 0;
+	return nr;
+}
+
+static bool may_be_mangled(const char *name, enum demangle_style style)
+{
+	return style != DEMANGLE_NONE && demangle_is_candidate(name) &&
+	       strnlen(name, DEMANGLE_MAX_BYTES + 1) <= DEMANGLE_MAX_BYTES;
+}
+
+/* Adds a raw name; a new one is open if it may be mangled, else it is called as it is. */
+static int add_name(struct frame_cache *cache, const char *text, enum demangle_style style,
+		    uint32_t *ret_name)
+{
+	uint32_t name;
+
+	int r = intern_add(&cache->strings, text, &name);
+	if (r < 0)
+		return r;
+	size_t before = cache->cap_pretty;
+	r = array_grow(cache->pretty, cache->cap_pretty, (size_t)name + 1, MAX_ROWS);
 	if (r < 0)
 		return r;
 	for (size_t i = before; i < cache->cap_pretty; i++)
 		cache->pretty[i] = 0;
-	const char *text = intern_get(&cache->strings, raw);
-	if (!demangle_is_candidate(text)) {
-		cache->pretty[raw] = raw;
-	} else if (cache->pretty[raw] == 0) {
-		_cleanup_free_ char *name = demangle(text, style);
-
-		r = name ? intern_add(&cache->strings, name, &cache->pretty[raw]) : -ENOMEM;
-	}
-	*ret_pretty = cache->pretty[raw];
-	return r;
+	if (cache->pretty[name] == 0)
+		cache->pretty[name] = may_be_mangled(text, style) ? ~(uint32_t)NAME_NEW : name;
+	*ret_name = name;
+	return 0;
 }
 
 static int add_line(struct frame_cache *cache, const struct symbol_line *line,
@@ -116,11 +179,9 @@ static int add_line(struct frame_cache *cache, const struct symbol_line *line,
 
 	int r = array_grow(cache->lines, cache->cap_lines, cache->nr_lines + 1, MAX_ROWS);
 	if (r == 0)
-		r = intern_add(&cache->strings, line->system_name, &added.system_name);
+		r = add_name(cache, line->system_name, style, &added.system_name);
 	if (r == 0)
 		r = intern_add(&cache->strings, line->filename, &added.filename);
-	if (r == 0)
-		r = prettify(cache, added.system_name, style, &added.name);
 	if (r == 0)
 		cache->lines[cache->nr_lines++] = added;
 	return r;
@@ -173,9 +234,10 @@ int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state
 		.place = place,
 		.address = frames->address,
 		.first = first,
-		.nr_lines = (uint16_t)frames->nr_lines,
+		.nr_lines = (uint8_t)frames->nr_lines,
 		.language = (uint8_t)frames->language,
 		.state = (uint8_t)state,
+		.has_open_names = true,
 	};
 	return 0;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What places in code are called, as far as they were looked up: each once. Names are demangled once, strings stand
- * once, for all files together. What a place is, is the caller's: a number for a file and an offset in it. */
+/* What places in code are called, as far as they were looked up: each once. Strings stand once, for all files together. What
+ * a place is, is the caller's: a number for a file and an offset in it.
+ *
+ * Names come as they are in the file. One that may be mangled is open until the caller, who has it demangled elsewhere, says what
+ * it is called; until then its raw form stands in for it, and then all places that have it have the new name. */
 #ifndef SYMBOL_FRAME_CACHE_H
 #define SYMBOL_FRAME_CACHE_H
 
@@ -24,6 +27,13 @@ enum frames_state {
 	FRAMES_FINAL,
 };
 
+/* How far an open name has come; this too is the caller's to know. */
+enum name_state {
+	NAME_NEW,
+	NAME_ASKED, /* it is being demangled, or will be */
+	NAME_LEFT, /* it stays raw for a while */
+};
+
 struct frame_cache {
 	struct htable index; /* by place */
 	struct cached_frames *frames; /* owned */
@@ -32,7 +42,7 @@ struct frame_cache {
 	size_t nr_lines, cap_lines;
 	struct intern strings; /* empty until the first frame */
 	uint32_t *
-		pretty; /* owned; by number of a raw name: the demangled one, 0 where there is none yet */
+		pretty; /* owned; by number of a raw name: the demangled one, or a name_state (see there) */
 	size_t cap_pretty;
 	struct symbol_line out[SYMBOL_MAX_LINES]; /* of the last answer */
 };
@@ -47,12 +57,26 @@ size_t frame_cache_bytes(const struct frame_cache *cache);
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames);
 
-/* Adds frames, or replaces those of the same place; their names are given as raw ones, in `system_name`, and
- * demangled here. Errors: -ENOMEM, -ENOSPC over a billion of something. */
+/* Adds frames, or replaces those of the same place; their names are given as raw ones, in `system_name`. With
+ * DEMANGLE_NONE no name is open. Errors: -ENOMEM, -ENOSPC over a billion of something. */
 int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
 		    const struct symbol_frames *frames, enum demangle_style style) must_check;
 
 /* Makes what is known of a place, if anything is, the last word. */
 void frame_cache_settle(struct frame_cache *cache, uint64_t place);
+
+/* The numbers of a place's open names. Returns how many. Errors: -ENOENT the place is not known. */
+int frame_cache_open_names(struct frame_cache *cache, uint64_t place,
+			   uint32_t ret_names[static SYMBOL_MAX_LINES]) must_check;
+
+/* Of an open name. */
+enum name_state frame_cache_name_state(const struct frame_cache *cache, uint32_t name);
+void frame_cache_set_name_state(struct frame_cache *cache, uint32_t name, enum name_state state);
+
+/* A name as it is in the file; borrowed. */
+const char *frame_cache_raw_name(const struct frame_cache *cache, uint32_t name);
+
+/* Closes an open name: it is called so, or, by "", as it is in the file. Errors: -ENOMEM, -ENOSPC; it is open then. */
+int frame_cache_name(struct frame_cache *cache, uint32_t name, const char *pretty) must_check;
 
 #endif

@@ -2,6 +2,7 @@
 #include "symbol/lines_block.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_range_ok(const struct lines_block_range *range, uint32_t nr_lines)
 {
@@ -9,11 +10,18 @@ static bool is_range_ok(const struct lines_block_range *range, uint32_t nr_lines
 	       range->nr <= nr_lines - range->first;
 }
 
+/* Strings may share their bytes, but none is long: whoever takes them reads each as often as it is used. */
+static bool is_string_ok(const char *strings, uint32_t strings_len, uint32_t offset)
+{
+	return offset < strings_len &&
+	       strnlen(strings + offset, LINES_MAX_STRING + 1) <= LINES_MAX_STRING;
+}
+
 static bool is_line_ok(const struct lines_block_line *line, const char *strings,
 		       uint32_t strings_len)
 {
-	return line->name < strings_len && strings[line->name] != '\0' &&
-	       line->filename < strings_len && line->language <= LANGUAGE_JIT;
+	return is_string_ok(strings, strings_len, line->name) && strings[line->name] != '\0' &&
+	       is_string_ok(strings, strings_len, line->filename) && line->language <= LANGUAGE_JIT;
 }
 
 static bool is_content_ok(const struct lines_block *block, uint32_t strings_len)

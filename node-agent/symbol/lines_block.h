@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LINES_MAX_STRING 4096 /* names and paths are cut to so many bytes */
+
 struct lines_block_header {
 	uint32_t nr_addresses;
 	uint32_t nr_lines;
@@ -45,7 +47,8 @@ struct lines_block {
 };
 
 /* `bytes` (4-byte aligned) must outlive the result. Errors: -EBADMSG damaged: lengths that do not add up, ranges or
- * offsets out of bounds, more than SYMBOL_MAX_LINES a range, strings that are not terminated, unknown languages. */
+ * offsets out of bounds, more than SYMBOL_MAX_LINES a range, strings that are not terminated or over LINES_MAX_STRING, unknown
+ * languages. */
 int lines_block_parse(const void *bytes, size_t len, uint32_t nr_addresses,
 		      struct lines_block *ret_block) must_check;
 

@@ -56,7 +56,7 @@ static int open_mapped(struct cache_files *files, const void *page, const struct
 		.file = &file,
 	};
 
-	return elf_cache_open(files->cache, (uint32_t)getpid(), &mapping, ret_id);
+	return elf_cache_open(files->cache, 0, (uint32_t)getpid(), &mapping, ret_id);
 }
 
 int cache_files_open(struct cache_files *files, const char *path, uint32_t *ret_id)

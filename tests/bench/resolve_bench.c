@@ -157,28 +157,9 @@ static int open_in_cache(const struct subject *subject, const struct cache_files
 	return r;
 }
 
-static int measure_names(struct subject *subject, enum demangle_style style, int run)
-{
-	const struct cache_files_opts opts = { subject->flamelet, style, .wants_lines = false };
-	_cleanup_(cache_files_done) struct cache_files files = { .proc_fd = -EBADF };
-	uint64_t ns, nr_lines;
-	uint32_t id;
-
-	int r = open_in_cache(subject, &opts, &files, &id, &ns);
-	if (r < 0)
-		return r;
-	subject->figures[TABLE_MS][run] = (double)ns / 1e6;
-	double each = per_place(symbolize(&files, subject, id, subject->nr_places, &nr_lines),
-				subject->nr_places);
-	subject->figures[style == DEMANGLE_NONE ? RAW_NAME_NS : NAME_NS][run] = each;
-	subject->figures[NAME_AGAIN_NS][run] = symbolize_again_ns(&files, subject, id,
-								  subject->nr_places);
-	return 0;
-}
-
-/* Asks for the places from `first` on, all at once, until their lines are there; returns the CPU time. */
-static uint64_t ask_for_lines(struct cache_files *files, const struct subject *subject, uint32_t id,
-			      size_t first, size_t end)
+/* Asks for the places from `first` on, all at once, until all is known of them; returns the CPU time of all processes. */
+static uint64_t ask_for(struct cache_files *files, const struct subject *subject, uint32_t id,
+			size_t first, size_t end)
 {
 	uint64_t begin = cache_files_cpu_ns(files);
 	bool is_known = false;
@@ -191,6 +172,26 @@ static uint64_t ask_for_lines(struct cache_files *files, const struct subject *s
 			break;
 	}
 	return cache_files_cpu_ns(files) - begin;
+}
+
+static int measure_names(struct subject *subject, enum demangle_style style, int run)
+{
+	const struct cache_files_opts opts = { subject->flamelet, style, .wants_lines = false };
+	_cleanup_(cache_files_done) struct cache_files files = { .proc_fd = -EBADF };
+	uint64_t ns, nr_lines;
+	uint32_t id;
+
+	int r = open_in_cache(subject, &opts, &files, &id, &ns);
+	if (r < 0)
+		return r;
+	subject->figures[TABLE_MS][run] = (double)ns / 1e6;
+	ns = ask_for(&files, subject, id, 0, subject->nr_places);
+	ns += symbolize(&files, subject, id, subject->nr_places, &nr_lines);
+	subject->figures[style == DEMANGLE_NONE ? RAW_NAME_NS : NAME_NS][run] = per_place(
+		ns, subject->nr_places);
+	subject->figures[NAME_AGAIN_NS][run] = symbolize_again_ns(&files, subject, id,
+								  subject->nr_places);
+	return 0;
 }
 
 static size_t count_line_places(const struct subject *subject)
@@ -210,9 +211,9 @@ static int measure_lines(struct subject *subject, int run)
 	int r = open_in_cache(subject, &opts, &files, &id, &ns);
 	if (r < 0)
 		return r;
-	ns = ask_for_lines(&files, subject, id, 0, 1);
+	ns = ask_for(&files, subject, id, 0, 1);
 	subject->figures[OPEN_MS][run] = (double)ns / 1e6;
-	ns = ask_for_lines(&files, subject, id, 1, nr);
+	ns = ask_for(&files, subject, id, 1, nr);
 	ns += symbolize(&files, subject, id, nr, &nr_lines);
 	subject->figures[LINE_US][run] = per_place(ns, nr) / 1e3;
 	subject->figures[LINES_EACH][run] = per_place(nr_lines, nr);

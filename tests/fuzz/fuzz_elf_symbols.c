@@ -45,14 +45,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 	_cleanup_close_ int fd = memfd_create("elf", MFD_CLOEXEC);
-	struct elf_fingerprint print;
+	const struct elf_fingerprint_opts opts = { 1, MAX_TABLE_BYTES, true };
+	struct elf_fingerprint print, received;
 
 	if (fd < 0 || fd_write_all(fd, data, size) < 0)
 		return 0;
 	if (elf_symbols_load(fd, MAX_TABLE_BYTES, &symbols) == 0)
 		send(symbols);
-	if (elf_fingerprint_take(fd, MAX_TABLE_BYTES, true, &print) == 0 &&
-	    strlen(print.build_id) >= sizeof(print.build_id))
+	if (elf_fingerprint_take(fd, &opts, &print) == 0 &&
+	    elf_fingerprint_parse(&print, sizeof(print), &received) < 0)
 		abort();
 	return 0;
 }

@@ -20,7 +20,7 @@
 
 #define ADDRESS_START UINT64_C(0x1000)
 #define ADDRESS_END UINT64_C(0x2000)
-#define MAX_REQUEST_BYTES (SYMBOL_REQUEST_MAX_ADDRESSES * sizeof(uint64_t))
+#define MAX_REQUEST_BYTES SYMBOL_REQUEST_MAX_BYTES
 
 static const char *const root_names[] = {
 	[ON_HOST] = "host",
@@ -189,15 +189,25 @@ static void add_sections(struct elf_maker *maker, const struct fixture_file *fil
 		elf_maker_add_plain(maker, ".gnu_debugdata", file->extra, file->extra_len);
 }
 
+void write_file(const struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
+		const void *bytes, size_t len)
+{
+	char full_path[FIXTURE_PATH_BYTES];
+
+	path_in(fixture, root, path, full_path);
+	make_directories_above(full_path);
+	assert_int_equal(file_write_atomic(full_path, bytes, len), 0);
+}
+
 uint32_t make_file(const struct elf_cache_fixture *fixture, enum fixture_root root,
 		   const char *path, const struct fixture_file *file)
 {
 	_cleanup_(elf_maker_done) struct elf_maker maker;
-	char full_path[FIXTURE_PATH_BYTES];
 	struct fates fates = {
 		.by_request = { [SYMBOL_REQUEST_TABLE] = (uint8_t)file->table,
 				[SYMBOL_REQUEST_CRC] = (uint8_t)file->crc,
-				[SYMBOL_REQUEST_LINES] = (uint8_t)file->lines },
+				[SYMBOL_REQUEST_LINES] = (uint8_t)file->lines,
+				[SYMBOL_REQUEST_FINGERPRINT] = (uint8_t)file->fingerprint },
 	};
 
 	elf_maker_init(&maker);
@@ -205,9 +215,7 @@ uint32_t make_file(const struct elf_cache_fixture *fixture, enum fixture_root ro
 	elf_maker_finish(&maker);
 	memcpy(fates.magic, fates_magic, sizeof(fates_magic));
 	strbuf_append(&maker.bytes, &fates, sizeof(fates));
-	path_in(fixture, root, path, full_path);
-	make_directories_above(full_path);
-	assert_int_equal(file_write_atomic(full_path, maker.bytes.data, maker.bytes.len), 0);
+	write_file(fixture, root, path, maker.bytes.data, maker.bytes.len);
 	return (uint32_t)crc32(0, (const Bytef *)maker.bytes.data, (uInt)maker.bytes.len);
 }
 
@@ -227,7 +235,7 @@ int open_mapped(struct elf_cache_fixture *fixture, enum fixture_root root, const
 	path_in(fixture, root, path, target);
 	unlink(link);
 	assert_int_equal(symlink(target, link), 0);
-	return elf_cache_open(fixture->cache, (uint32_t)root, &mapping, ret_id);
+	return elf_cache_open(fixture->cache, (uint64_t)root, (uint32_t)root, &mapping, ret_id);
 }
 
 uint32_t add_file(struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
@@ -280,10 +288,23 @@ size_t count_descriptors(void)
 	return nr;
 }
 
+/* What is to become of names is told by the first of them. */
+static enum fixture_fate fate_of_names(const struct worker_call *call)
+{
+	const char *first = call->bytes + sizeof(struct names_header);
+
+	if (strcmp(first, FIXTURE_DYING_NAME) == 0)
+		return DIES;
+	return strcmp(first, FIXTURE_NONSENSE_NAME) == 0 ? TALKS_NONSENSE : ANSWERS;
+}
+
 static enum fixture_fate fate_of(const struct worker_call *call)
 {
 	struct fates fates;
 	struct stat st;
+
+	if (call->request.kind == SYMBOL_REQUEST_NAMES)
+		return fate_of_names(call);
 
 	if (call->nr_fds == 0 || fstat(call->fds[0], &st) < 0 || call->request.kind >= 8 ||
 	    pread(call->fds[0], &fates, sizeof(fates), st.st_size - (off_t)sizeof(fates)) !=
@@ -320,16 +341,24 @@ static int invent_lines(const struct worker_call *call, struct strbuf *reply)
 
 static int answer_truly(const struct worker_call *call, struct strbuf *reply)
 {
-	if (call->request.kind == SYMBOL_REQUEST_TABLE)
+	switch (call->request.kind) {
+	case SYMBOL_REQUEST_TABLE:
 		return symbol_worker_table(call, reply);
-	if (call->request.kind == SYMBOL_REQUEST_LINES)
+	case SYMBOL_REQUEST_LINES:
 		return symbol_worker_lines(call, reply);
-	return symbol_worker_crc(call, reply);
+	case SYMBOL_REQUEST_FINGERPRINT:
+		return symbol_worker_fingerprint(call, reply);
+	case SYMBOL_REQUEST_NAMES:
+		return symbol_worker_names(call, reply);
+	default:
+		return symbol_worker_crc(call, reply);
+	}
 }
 
 static int answer(const struct worker_call *call, struct strbuf *reply)
 {
 	const struct timespec slow = clock_timespec(FIXTURE_SLOW_NS);
+	const struct timespec fast_lane = clock_timespec(WORKER_LANES_FAST_NS + NSEC_PER_SEC);
 
 	switch (fate_of(call)) {
 	case DIES:
@@ -347,6 +376,9 @@ static int answer(const struct worker_call *call, struct strbuf *reply)
 	case IS_SLOW:
 		nanosleep(&slow, NULL);
 		break;
+	case NEEDS_TIME:
+		nanosleep(&fast_lane, NULL);
+		break;
 	case ANSWERS:
 		break;
 	}
@@ -357,6 +389,8 @@ int elf_cache_fixture_worker(void)
 {
 	static struct worker_call call;
 
+	if (symbol_worker_prepare_names() < 0)
+		return 1;
 	while (worker_channel_receive_request(WORKER_PROCESS_SOCKET_FD, MAX_REQUEST_BYTES, &call) ==
 	       1) {
 		_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(

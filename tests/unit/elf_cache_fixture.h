@@ -43,11 +43,16 @@ enum fixture_fate {
 	TALKS_NONSENSE,
 	INVENTS, /* lines: INNER at the address as line number, in OUTER */
 	IS_SLOW, /* by FIXTURE_SLOW_NS */
+	NEEDS_TIME, /* more than the fast lane has */
 };
 
 #define FIXTURE_SLOW_NS (300 * NSEC_PER_MSEC)
 #define FIXTURE_INNER "_ZN3src5innerEv"
 #define FIXTURE_OUTER "_ZN3src5outerEv"
+
+/* The worker dies, or talks nonsense, when the first one of names to demangle is this. */
+#define FIXTURE_DYING_NAME "_ZN3bad4diesEv"
+#define FIXTURE_NONSENSE_NAME "_ZN3bad8nonsenseEv"
 
 struct fixture_file {
 	const char *function; /* in .symtab; NULL: there is none */
@@ -59,7 +64,7 @@ struct fixture_file {
 	bool has_debug_info; /* not real */
 	const void *extra; /* .gnu_debugdata; NULL: none */
 	size_t extra_len;
-	enum fixture_fate table, crc, lines; /* when asked for these */
+	enum fixture_fate table, crc, lines, fingerprint; /* when asked for these */
 	unsigned int number; /* makes files differ */
 	uint32_t debug_number; /* makes their debug information differ, and nothing else */
 };
@@ -82,6 +87,10 @@ void elf_cache_fixture_start(struct elf_cache_fixture *fixture);
 /* Makes a file, and the directories above it; paths are relative to the root. Returns its CRC. */
 uint32_t make_file(const struct elf_cache_fixture *fixture, enum fixture_root root,
 		   const char *path, const struct fixture_file *file);
+
+/* A file of these bytes. */
+void write_file(const struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
+		const void *bytes, size_t len);
 
 /* Where a file is for us. */
 void path_in(const struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,

@@ -7,6 +7,7 @@
 #include "base/fileio.h"
 #include "base/strbuf.h"
 #include "elf_cache_dir.h"
+#include "endless_names.h"
 #include "symbol_worker_main.h"
 #include "unit.h"
 
@@ -36,8 +37,19 @@ static int name(struct elf_cache *cache, uint32_t id, uint64_t offset,
 	return elf_cache_symbolize(cache, id, offset, ret_frames);
 }
 
-/* A shared object with `nr_functions` functions "space::n<number>::f<i>" of 16 bytes each. */
-static void write_elf(const char *path, unsigned int number, unsigned int nr_functions)
+static void append_name(struct strbuf *names, const char *name, unsigned int number, unsigned int i)
+{
+	if (name)
+		strbuf_append_str(names, name);
+	else
+		strbuf_appendf(names, "_ZN5space4n%03u6f%05uEv", number % 1000, i);
+	strbuf_append_char(names, '\0');
+}
+
+/* A shared object with `nr_functions` functions "space::n<number>::f<i>" of 16 bytes each; `first`, if not NULL, is the raw
+ * name of the first one. */
+static void write_elf_with(const char *path, const char *first, unsigned int number,
+			   unsigned int nr_functions)
 {
 	_cleanup_(strbuf_done) struct strbuf symbols = strbuf_with_max(1 << 24);
 	_cleanup_(strbuf_done) struct strbuf names = strbuf_with_max(1 << 24);
@@ -54,8 +66,7 @@ static void write_elf(const char *path, unsigned int number, unsigned int nr_fun
 		};
 
 		strbuf_append(&symbols, &symbol, sizeof(symbol));
-		strbuf_appendf(&names, "_ZN5space4n%03u6f%05uEv", number % 1000, i);
-		strbuf_append_char(&names, '\0');
+		append_name(&names, i == 0 ? first : NULL, number, i);
 	}
 	const Elf64_Phdr segment = {
 		.p_type = PT_LOAD,
@@ -99,6 +110,11 @@ static void write_elf(const char *path, unsigned int number, unsigned int nr_fun
 	assert_int_equal(file_write_atomic(path, out.data, out.len), 0);
 }
 
+static void write_elf(const char *path, unsigned int number, unsigned int nr_functions)
+{
+	write_elf_with(path, NULL, number, nr_functions);
+}
+
 /* A directory like /proc with one process, into which files can be mapped. */
 static int open_fake_proc(const struct cache_dir *fixture)
 {
@@ -121,7 +137,7 @@ static int open_as_mapped(const struct cache_dir *fixture, struct elf_cache *cac
 	snprintf(link, sizeof(link), "%s/7/map_files/1000-2000", fixture->dir);
 	unlink(link);
 	assert_int_equal(symlink(path, link), 0);
-	return elf_cache_open(cache, FAKE_PID, &mapping, ret_id);
+	return elf_cache_open(cache, 0, FAKE_PID, &mapping, ret_id);
 }
 
 static void copies_share_one_table(void **state)
@@ -173,9 +189,38 @@ static void a_name_is_demangled_once(void **state)
 	assert_string_equal(elf_cache_build_id(cache, id), "");
 }
 
+/* The worker is the real one here, confined as it is in the agent. */
+static void a_name_that_takes_for_ever_costs_nobody_elses(void **state)
+{
+	static const char *const names[] = { HOSTILE_RUST_NAME, HOSTILE_CPLUS_NAME };
+	struct cache_dir *fixture = *state;
+	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
+	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
+	struct symbol_frames frames;
+	char path[96];
+
+	SKIP_WITHOUT_SIGNALS();
+	cache = cache_dir_new_cache(fake_fd, CACHE_BUDGET);
+	for (unsigned int i = 0; i < array_len(names); i++) {
+		uint32_t id = 0;
+
+		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
+		write_elf_with(path, names[i], i, 2);
+		assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
+		assert_int_equal(name(cache, id, 0x1000, &frames), 0);
+		assert_string_equal(frames.lines[0].name, names[i]);
+		assert_int_equal(name(cache, id, 0x1010, &frames), 0);
+		assert_string_equal(frames.lines[0].name,
+				    i == 0 ? "space::n000::f00001" : "space::n001::f00001");
+		assert_int_equal(elf_cache_get_stats(cache).nr_names_given_up, i + 1);
+	}
+}
+
 static void the_least_recently_used_names_go_first(void **state)
 {
 	enum { NR_FILES = 12, NR_FUNCTIONS = 1000, TABLE_BYTES = NR_FUNCTIONS * (12 + 24) };
+	const size_t budget = (size_t)6 *
+			      TABLE_BYTES; /* with the strings of frames, 64 KB at least */
 	struct cache_dir *fixture = *state;
 	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
@@ -183,7 +228,7 @@ static void the_least_recently_used_names_go_first(void **state)
 	uint32_t ids[NR_FILES];
 	char path[96];
 
-	cache = cache_dir_new_cache(fake_fd, (size_t)4 * TABLE_BYTES);
+	cache = cache_dir_new_cache(fake_fd, budget);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
 		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
 		write_elf(path, i, NR_FUNCTIONS);
@@ -191,10 +236,10 @@ static void the_least_recently_used_names_go_first(void **state)
 		assert_int_equal(name(cache, ids[i], 0x1010, &frames), 0);
 		assert_int_equal(name(cache, ids[0], 0x1010, &frames), 0);
 		cache_dir_read_all(cache);
-		assert_true(elf_cache_get_stats(cache).nr_bytes <= (size_t)4 * TABLE_BYTES);
+		assert_true(elf_cache_get_stats(cache).nr_bytes <= budget);
 	}
 	const struct elf_cache_stats stats = elf_cache_get_stats(cache);
-	assert_in_range(stats.nr_tables, 2, 4);
+	assert_in_range(stats.nr_tables, 2, 6);
 	assert_int_equal(stats.nr_evicted + stats.nr_tables, NR_FILES + has_vdso(cache));
 	assert_int_equal(name(cache, ids[1], 0x1020, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
@@ -292,7 +337,8 @@ static void files_are_opened_while_others_are_read(void **state)
 		if (i % 16 == 0)
 			(void)elf_cache_wait(cache, clock_mono_ns() + NSEC_PER_MSEC);
 		if (elf_cache_symbolize(cache, 1 + i % nr_ids, 0x1000 + i % 8000, &frames) == 0)
-			assert_int_equal(strncmp(frames.lines[0].name, "space::n0", 9), 0);
+			assert_int_equal(strncmp(frames.lines[0].system_name, "_ZN5space4n0", 12),
+					 0);
 		assert_non_null(elf_cache_build_id(cache, 1 + i % nr_ids));
 	}
 	pthread_join(thread, NULL);
@@ -304,6 +350,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(copies_share_one_table),
 		TEST(a_name_is_demangled_once),
+		TEST(a_name_that_takes_for_ever_costs_nobody_elses),
 		TEST(the_least_recently_used_names_go_first),
 		TEST(a_file_that_is_no_elf_is_bad_once),
 		TEST(no_more_files_wait_than_may),

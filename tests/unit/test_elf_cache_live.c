@@ -110,7 +110,7 @@ static void a_deleted_program_still_has_its_names(void **state)
 	pid_t pid = start(path);
 	struct mapping mapping = find_mapping(pid, "program", &file);
 	assert_int_equal(unlink(path), 0);
-	int r = elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id);
+	int r = elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id);
 	stop(pid);
 	if (r == -EPERM || r == -ESRCH)
 		skip(); /* without the right to use map_files */
@@ -132,7 +132,7 @@ static void a_program_replaced_while_it_runs_is_not_mistaken(void **state)
 	assert_int_equal(file_write_atomic(path, "nonsense", 8), 0);
 	struct mapping mapping = find_mapping(pid, "program", &file);
 	file.path = path;
-	int r = elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id);
+	int r = elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id);
 	stop(pid);
 	if (r == -ESRCH)
 		skip(); /* without the right to use map_files; at least nothing wrong was opened */
@@ -148,7 +148,7 @@ static void nobody_waits_for_a_file_longer_than_he_wants(void **state)
 
 	pid_t pid = start("/proc/self/exe");
 	struct mapping mapping = find_mapping(pid, "test_elf_cache_live", &file);
-	int r = elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id);
+	int r = elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id);
 	stop(pid);
 	if (r == -ESRCH)
 		skip(); /* without the right to use map_files */
@@ -174,7 +174,7 @@ static void a_process_that_is_gone_is_an_error(void **state)
 	pid_t pid = start("/proc/self/exe");
 	struct mapping mapping = find_mapping(pid, "test_elf_cache_live", &file);
 	stop(pid);
-	assert_int_equal(elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id), -ESRCH);
+	assert_int_equal(elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id), -ESRCH);
 	assert_int_equal(id, 77);
 	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_open_failures, 1);
 }
@@ -234,7 +234,7 @@ static void a_program_on_a_containers_overlay_has_names(void **state)
 	struct mapping mapping = { 0 };
 	if (pid > 0) {
 		mapping = find_mapping(pid, "program", &file);
-		r = elf_cache_open(fixture->cache, (uint32_t)pid, &mapping, &id);
+		r = elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id);
 		stop(pid);
 	}
 	umount2(fixture->dir, MNT_DETACH);

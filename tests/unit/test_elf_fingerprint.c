@@ -4,10 +4,15 @@
 #include "elf_maker.h"
 #include "unit.h"
 
+#include <elf.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define CONTENT_BYTES 100
+#define SEED UINT64_C(0x123456789)
 
 static const struct maker_symbol functions[] = { { "function", 0, 0x10 }, { 0 } };
 
@@ -16,22 +21,28 @@ static const struct {
 	const char *name;
 	uint32_t type;
 	uint64_t flags;
-	bool has_symbols;
 } sections[] = {
-	{ ".gnu_debugdata", SHT_PROGBITS, 0, true },
-	{ ".gopclntab", SHT_PROGBITS, SHF_ALLOC, true },
-	{ ".go.module", SHT_PROGBITS, SHF_ALLOC, false },
-	{ ".gnu_debuglink", SHT_PROGBITS, 0, false },
-	{ ".gnu_debugaltlink", SHT_PROGBITS, 0, false },
-	{ ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
-	{ ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
-	{ ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, false },
-	{ ".rela.plt", SHT_RELA, SHF_ALLOC, false },
-	{ ".rela.dyn", SHT_RELA, SHF_ALLOC, false },
-	{ ".debug_str", SHT_PROGBITS, 0, false },
-	{ ".zdebug_info", SHT_PROGBITS, 0, false },
-	{ ".data", SHT_PROGBITS, SHF_ALLOC, false }, /* the only one that does not */
+	{ ".gnu_debugdata", SHT_PROGBITS, 0 },
+	{ ".gopclntab", SHT_PROGBITS, SHF_ALLOC },
+	{ ".go.module", SHT_PROGBITS, SHF_ALLOC },
+	{ ".gnu_debuglink", SHT_PROGBITS, 0 },
+	{ ".gnu_debugaltlink", SHT_PROGBITS, 0 },
+	{ ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
+	{ ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
+	{ ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
+	{ ".rela.plt", SHT_RELA, SHF_ALLOC },
+	{ ".rela.dyn", SHT_RELA, SHF_ALLOC },
+	{ ".debug_str", SHT_PROGBITS, 0 },
+	{ ".zdebug_info", SHT_PROGBITS, 0 },
+	{ ".data", SHT_PROGBITS, SHF_ALLOC }, /* the only one that does not */
 };
+
+static int take_of(int fd, size_t max_bytes, bool wants_lines, struct elf_fingerprint *ret_print)
+{
+	const struct elf_fingerprint_opts opts = { SEED, max_bytes, wants_lines };
+
+	return elf_fingerprint_take(fd, &opts, ret_print);
+}
 
 static void make_file(struct elf_maker *maker)
 {
@@ -52,7 +63,7 @@ static struct elf_fingerprint take(const struct elf_maker *maker)
 	_cleanup_close_ int fd = elf_maker_write(maker->bytes.data, maker->bytes.len);
 	struct elf_fingerprint print;
 
-	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, true, &print), 0);
+	assert_int_equal(take_of(fd, MAX_BYTES, true, &print), 0);
 	return print;
 }
 
@@ -105,16 +116,6 @@ static void a_changed_header_gives_another(void **state)
 	assert_false(elf_fingerprint_is_equal(&first, &segment));
 }
 
-static void it_tells_how_many_bytes_of_symbols_there_are(void **state)
-{
-	_cleanup_(elf_maker_done) struct elf_maker maker;
-	(void)state;
-
-	make_file(&maker);
-	assert_int_equal(take(&maker).symbol_bytes,
-			 2 * sizeof(Elf64_Sym) + sizeof("\0function") + 2 * CONTENT_BYTES);
-}
-
 static void many_sections_over_the_same_bytes_have_none(void **state)
 {
 	static const char content[MAX_BYTES];
@@ -135,7 +136,7 @@ static void many_sections_over_the_same_bytes_have_none(void **state)
 			.sh_size = sizeof(content),
 		};
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
-	assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, false, &print), -ENOSPC);
+	assert_int_equal(take_of(fd, MAX_BYTES, false, &print), -ENOSPC);
 }
 
 static void debug_information_matters_to_those_who_read_it(void **state)
@@ -154,7 +155,7 @@ static void debug_information_matters_to_those_who_read_it(void **state)
 				       sizeof(other));
 		_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
 		for (size_t k = 0; k < 2; k++)
-			assert_int_equal(elf_fingerprint_take(fd, MAX_BYTES, k, &prints[i][k]), 0);
+			assert_int_equal(take_of(fd, MAX_BYTES, k, &prints[i][k]), 0);
 	}
 	assert_true(elf_fingerprint_is_equal(&prints[0][0], &prints[1][0]));
 	assert_false(elf_fingerprint_is_equal(&prints[0][1], &prints[1][1]));
@@ -174,10 +175,8 @@ static void much_debug_information_has_none(void **state)
 	elf_maker_add_plain(&maker, ".debug_str", content, ELF_FINGERPRINT_MAX_DEBUG_BYTES / 2 + 1);
 	elf_maker_finish(&maker);
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
-	assert_int_equal(elf_fingerprint_take(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, true, &print),
-			 -ENOSPC);
-	assert_int_equal(elf_fingerprint_take(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, false, &print),
-			 0);
+	assert_int_equal(take_of(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, true, &print), -ENOSPC);
+	assert_int_equal(take_of(fd, ELF_FINGERPRINT_MAX_DEBUG_BYTES, false, &print), 0);
 }
 
 static void what_cannot_be_read_whole_has_none(void **state)
@@ -188,7 +187,7 @@ static void what_cannot_be_read_whole_has_none(void **state)
 
 	make_file(&maker);
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
-	assert_int_equal(elf_fingerprint_take(fd, CONTENT_BYTES - 1, true, &print), -ENOSPC);
+	assert_int_equal(take_of(fd, CONTENT_BYTES - 1, true, &print), -ENOSPC);
 
 	for (size_t i = 2; i < maker.nr_sections; i++) {
 		Elf64_Shdr *section = elf_maker_section(&maker, i);
@@ -198,10 +197,113 @@ static void what_cannot_be_read_whole_has_none(void **state)
 			continue;
 		section->sh_offset = UINT64_MAX - 8;
 		_cleanup_close_ int bad = elf_maker_write(maker.bytes.data, maker.bytes.len);
-		assert_int_equal(elf_fingerprint_take(bad, MAX_BYTES, true, &print), -EBADMSG);
+		assert_int_equal(take_of(bad, MAX_BYTES, true, &print), -EBADMSG);
 		*section = before;
 	}
 	assert_int_equal(print.size, 7);
+}
+
+#define NR_SECTIONS 65530
+#define NAMES_BYTES ((size_t)16 << 20)
+#define MAX_CPU_S 10 /* a thousand times what it takes */
+
+/* Sections whose names are one long text, each beginning one byte behind the other. */
+static int write_many_sections(void)
+{
+	static Elf64_Shdr headers[NR_SECTIONS];
+	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(MAKER_MAX_BYTES);
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(headers[0]),
+		.e_shoff = sizeof(header),
+		.e_shstrndx = 1,
+	};
+
+	headers[0].sh_size = NR_SECTIONS; /* as there are too many for e_shnum */
+	for (size_t i = 1; i < NR_SECTIONS; i++)
+		headers[i] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+					   .sh_name = (uint32_t)i,
+					   .sh_size = 0 };
+	headers[1].sh_type = SHT_STRTAB;
+	headers[1].sh_offset = sizeof(header) + sizeof(headers);
+	headers[1].sh_size = NAMES_BYTES;
+	strbuf_append(&file, &header, sizeof(header));
+	strbuf_append(&file, headers, sizeof(headers));
+	char *names = strbuf_extend(&file, NAMES_BYTES);
+	assert_non_null(names);
+	memset(names, 'n', NAMES_BYTES - 1);
+	names[NAMES_BYTES - 1] = '\0';
+	return elf_maker_write(file.data, file.len);
+}
+
+/* A process that takes too long is killed. */
+static void many_sections_with_endless_names_are_read_soon(void **state)
+{
+	_cleanup_close_ int fd = write_many_sections();
+	int status = 0;
+	(void)state;
+
+	pid_t pid = fork();
+	if (pid == 0) {
+		const struct rlimit limit = { MAX_CPU_S, MAX_CPU_S };
+		struct elf_fingerprint print;
+
+		_exit(setrlimit(RLIMIT_CPU, &limit) < 0 ||
+		      take_of(fd, 2 * NAMES_BYTES, true, &print) < 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void other_seeds_give_other_fingerprints(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	struct elf_fingerprint prints[2];
+	(void)state;
+
+	make_file(&maker);
+	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct elf_fingerprint_opts opts = { SEED + i, MAX_BYTES, true };
+
+		assert_int_equal(elf_fingerprint_take(fd, &opts, &prints[i]), 0);
+	}
+	assert_true(prints[0].hash[0] != prints[1].hash[0]);
+	assert_true(prints[0].hash[1] != prints[1].hash[1]);
+}
+
+static void a_worker_is_not_believed_any_fingerprint(void **state)
+{
+	struct elf_fingerprint print;
+	struct elf_fingerprint good = { .build_id = "0123456789abcdef", .size = 4096 };
+	struct elf_fingerprint bad[6];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(bad); i++)
+		bad[i] = good;
+	bad[0].build_id[3] = '/';
+	bad[1].build_id[3] = 'A';
+	bad[2].build_id[sizeof(good.build_id) - 1] = '0'; /* behind the end of the text */
+	memset(bad[3].build_id, 'a', 2 * ELF_BUILD_ID_MAX + 1); /* one digit too many */
+	memset(bad[4].build_id, 'a', sizeof(good.build_id)); /* no end */
+	bad[5].size = ELF_MAX_FILE_BYTES + 1;
+	for (size_t i = 0; i < array_len(bad); i++)
+		assert_int_equal(elf_fingerprint_parse(&bad[i], sizeof(bad[i]), &print), -EBADMSG);
+	for (size_t len = 0; len < sizeof(good); len++)
+		assert_int_equal(elf_fingerprint_parse(&good, len, &print), -EBADMSG);
+	assert_int_equal(elf_fingerprint_parse(bad, sizeof(good) + 1, &print), -EBADMSG);
+
+	assert_int_equal(elf_fingerprint_parse(&good, sizeof(good), &print), 0);
+	assert_true(elf_fingerprint_is_equal(&good, &print));
+	memset(good.build_id, 'a', 2 * ELF_BUILD_ID_MAX);
+	assert_int_equal(elf_fingerprint_parse(&good, sizeof(good), &print), 0);
+	memset(good.build_id, 0, sizeof(good.build_id));
+	assert_int_equal(elf_fingerprint_parse(&good, sizeof(good), &print), 0);
 }
 
 int main(void)
@@ -210,11 +312,13 @@ int main(void)
 		cmocka_unit_test(copies_have_one_fingerprint),
 		cmocka_unit_test(a_changed_byte_that_may_name_something_gives_another),
 		cmocka_unit_test(a_changed_header_gives_another),
-		cmocka_unit_test(it_tells_how_many_bytes_of_symbols_there_are),
 		cmocka_unit_test(many_sections_over_the_same_bytes_have_none),
 		cmocka_unit_test(debug_information_matters_to_those_who_read_it),
 		cmocka_unit_test(much_debug_information_has_none),
 		cmocka_unit_test(what_cannot_be_read_whole_has_none),
+		cmocka_unit_test(many_sections_with_endless_names_are_read_soon),
+		cmocka_unit_test(other_seeds_give_other_fingerprints),
+		cmocka_unit_test(a_worker_is_not_believed_any_fingerprint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,12 +33,14 @@ static void pass_time(const struct elf_cache_fixture *fixture)
 /* Those that elf_cache_get_stats() tells are a little old. */
 static struct worker_stats worker_stats(const struct elf_cache_fixture *fixture)
 {
-	return worker_client_get_stats(fixture->cache->client);
+	return worker_lanes_get_stats(fixture->cache->lanes);
 }
 
 static void be_impatient(const struct elf_cache_fixture *fixture)
 {
-	fixture->cache->timeouts = (struct elf_timeouts){ TIMEOUT_NS, TIMEOUT_NS, TIMEOUT_NS };
+	const struct worker_limits limits = { .timeout_ns = TIMEOUT_NS };
+
+	fixture->cache->limits = (struct elf_limits){ limits, limits, limits, limits };
 }
 
 static void drop_all_names(const struct elf_cache_fixture *fixture)
@@ -281,7 +283,7 @@ static void a_worker_that_ends_at_once_is_not_started_without_end(void **state)
 	}
 	(void)elf_cache_wait(fixture->cache, clock_mono_ns() + 500 * NSEC_PER_MSEC);
 	(void)elf_cache_wait(fixture->cache, 0);
-	assert_in_range(worker_stats(fixture).nr_started, 1, 4);
+	assert_in_range(worker_stats(fixture).nr_started, 1, 4 * WORKER_NR_LANES);
 }
 
 /* A container may always have new files. */

@@ -30,7 +30,18 @@ static void add(struct frame_cache *cache, uint64_t place, enum frames_state is,
 	assert_int_equal(frame_cache_add(cache, place, is, frames, DEMANGLE_SHORT), 0);
 }
 
-static void what_was_added_is_found_demangled(void **state)
+/* Calls all open names of a place so. */
+static int name_all(struct frame_cache *cache, uint64_t place, const char *pretty)
+{
+	uint32_t names[SYMBOL_MAX_LINES];
+	int nr = frame_cache_open_names(cache, place, names);
+
+	for (int i = 0; i < nr; i++)
+		assert_int_equal(frame_cache_name(cache, names[i], pretty), 0);
+	return nr;
+}
+
+static void what_was_added_is_found_by_its_raw_names(void **state)
 {
 	(void)state;
 	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
@@ -43,12 +54,62 @@ static void what_was_added_is_found_demangled(void **state)
 	assert_int_equal(frames.nr_lines, 2);
 	assert_int_equal(frames.language, LANGUAGE_RUST);
 	assert_int_equal(frames.address, 0x1234);
-	assert_string_equal(frames.lines[0].name, "space::inner");
+	assert_string_equal(frames.lines[0].name, "_ZN5space5innerEv");
 	assert_string_equal(frames.lines[0].system_name, "_ZN5space5innerEv");
 	assert_string_equal(frames.lines[0].filename, "/src/inner.h");
 	assert_int_equal(frames.lines[0].line, 7);
 	assert_int_equal(frames.lines[0].start_line, 5);
-	assert_string_equal(frames.lines[1].name, "space::outer");
+	assert_string_equal(frames.lines[1].name, "_ZN5space5outerEv");
+}
+
+static void a_name_is_that_of_all_places_that_have_it(void **state)
+{
+	(void)state;
+	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
+	uint32_t names[SYMBOL_MAX_LINES];
+	struct symbol_frames frames;
+	enum frames_state is;
+
+	add(&cache, 1, FRAMES_FINAL, &inlined);
+	assert_int_equal(frame_cache_open_names(&cache, 1, names), 2);
+	assert_string_equal(frame_cache_raw_name(&cache, names[0]), "_ZN5space5innerEv");
+	assert_int_equal(frame_cache_name_state(&cache, names[0]), NAME_NEW);
+	frame_cache_set_name_state(&cache, names[0], NAME_LEFT);
+	assert_int_equal(frame_cache_name_state(&cache, names[0]), NAME_LEFT);
+	assert_int_equal(frame_cache_name(&cache, names[0], "space::inner"), 0);
+	assert_int_equal(frame_cache_open_names(&cache, 1, names), 1);
+	add(&cache, 2, FRAMES_FINAL, &inlined);
+	assert_int_equal(name_all(&cache, 2, ""), 1);
+	for (uint64_t place = 1; place <= 2; place++) {
+		assert_int_equal(frame_cache_open_names(&cache, place, names), 0);
+		assert_true(frame_cache_find(&cache, place, &is, &frames));
+		assert_string_equal(frames.lines[0].name, "space::inner");
+		assert_string_equal(frames.lines[0].system_name, "_ZN5space5innerEv");
+		assert_string_equal(frames.lines[1].name, "_ZN5space5outerEv");
+	}
+	assert_int_equal(frame_cache_open_names(&cache, 3, names), -ENOENT);
+}
+
+static void names_that_cannot_be_mangled_are_not_open(void **state)
+{
+	static char longest[DEMANGLE_MAX_BYTES + 2];
+	const struct symbol_line lines[] = {
+		{ .system_name = "main", .filename = "" },
+		{ .system_name = longest, .filename = "" },
+		{ .system_name = "_ZN5space5innerEv", .filename = "" },
+	};
+	const struct symbol_frames plain = { .lines = lines, .nr_lines = 2 };
+	const struct symbol_frames mangled = { .lines = &lines[2], .nr_lines = 1 };
+	(void)state;
+	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
+	uint32_t names[SYMBOL_MAX_LINES];
+
+	memset(longest, 'Z', sizeof(longest) - 1);
+	longest[0] = '_';
+	add(&cache, 1, FRAMES_FINAL, &plain);
+	assert_int_equal(frame_cache_open_names(&cache, 1, names), 0);
+	assert_int_equal(frame_cache_add(&cache, 2, FRAMES_FINAL, &mangled, DEMANGLE_NONE), 0);
+	assert_int_equal(frame_cache_open_names(&cache, 2, names), 0);
 }
 
 static void what_was_not_added_is_not_found(void **state)
@@ -146,8 +207,11 @@ static void a_failed_allocation_leaves_what_was_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_added_is_found_demangled),
+		cmocka_unit_test(what_was_added_is_found_by_its_raw_names),
+		cmocka_unit_test(a_name_is_that_of_all_places_that_have_it),
+		cmocka_unit_test(names_that_cannot_be_mangled_are_not_open),
 		cmocka_unit_test(what_was_not_added_is_not_found),
+		cmocka_unit_test(better_frames_replace_those_of_their_place),
 		cmocka_unit_test(a_place_can_be_settled_as_it_is),
 		cmocka_unit_test(better_frames_replace_those_of_their_place),
 		cmocka_unit_test(equal_names_of_many_places_stand_once),

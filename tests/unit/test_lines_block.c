@@ -102,6 +102,34 @@ static void numbers_that_do_not_fit_are_refused(void **state)
 	}
 }
 
+/* Many lines may share a string: what each of them costs is bounded. */
+static void a_string_has_a_longest_length(void **state)
+{
+	enum { STRINGS_BYTES = LINES_MAX_STRING + 4 };
+	static struct {
+		struct lines_block_header header;
+		struct lines_block_range range;
+		struct lines_block_line line;
+		char strings[STRINGS_BYTES];
+	} image = {
+		.header = { .nr_addresses = 1, .nr_lines = 1, .strings_len = STRINGS_BYTES },
+		.range = { .nr = 1 },
+	};
+	struct lines_block block;
+	(void)state;
+
+	memset(image.strings + 1, 'n', STRINGS_BYTES - 2);
+	for (uint32_t start = 1; start <= 3; start++) {
+		int expected = STRINGS_BYTES - 1 - start <= LINES_MAX_STRING ? 0 : -EBADMSG;
+
+		image.line = (struct lines_block_line){ .name = start };
+		assert_int_equal(lines_block_parse(&image, sizeof(image), 1, &block), expected);
+		image.line = (struct lines_block_line){ .name = STRINGS_BYTES - 2,
+							.filename = start };
+		assert_int_equal(lines_block_parse(&image, sizeof(image), 1, &block), expected);
+	}
+}
+
 static void every_shorter_or_longer_block_is_refused(void **state)
 {
 	(void)state;
@@ -279,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_whole_block_is_taken_as_it_is),
 		cmocka_unit_test(a_block_of_no_addresses_is_fine),
 		cmocka_unit_test(numbers_that_do_not_fit_are_refused),
+		cmocka_unit_test(a_string_has_a_longest_length),
 		cmocka_unit_test(every_shorter_or_longer_block_is_refused),
 		cmocka_unit_test(strings_must_begin_and_end_with_nul),
 		cmocka_unit_test(a_block_for_more_lines_than_an_address_has_is_refused),

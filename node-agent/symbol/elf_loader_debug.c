@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The second half of a file's way through the loader: is there a separate debug file, is it the right one, what does it
+ * know? */
+#include "symbol/elf_cache_parts.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define LARGE_BYTES ((off_t)64 << 20)
+
+static bool wants_debug_file(const struct elf_cache *cache, const struct elf_symbols_info *info)
+{
+	return !info->has_symtab || (cache->opts.wants_lines && !info->has_debug_info);
+}
+
+/* The next file that may be what the query says, from *nth on. Where others have the table too, only the host's word
+ * counts. Errors: as debug_files_find(). */
+static int find_debug_file(const struct elf_cache *cache, const struct elf_job *job,
+			   const struct debug_file_query *query, size_t *nth,
+			   struct debug_file *ret_file)
+{
+	struct debug_file file;
+	int r = -ENOENT;
+
+	if (cache->opts.debug_files.host_root_fd < 0)
+		return r;
+	while ((r = debug_files_find(&cache->opts.debug_files, query, (*nth)++, &file)) == 0) {
+		if (file.is_hosts || !job->is_shared) {
+			*ret_file = file;
+			return 0;
+		}
+		close(file.fd);
+	}
+	return r;
+}
+
+/* What a container says of a file holds for that container. */
+static void take_word(struct elf_table *table, const struct debug_file *file)
+{
+	if (!file->is_hosts)
+		table->has_print = false;
+}
+
+/* The supplementary file that several debug files of a package share. */
+static void open_alt(const struct elf_cache *cache, const struct elf_job *job,
+		     const struct elf_symbols_info *info)
+{
+	const struct debug_file_query query = {
+		.root_fd = job->file.root_fd,
+		.path = "",
+		.build_id = info->alt_build_id,
+		.link_name = "",
+	};
+	struct debug_file alt = { .fd = -EBADF };
+	size_t nth = 0;
+
+	if (!info->alt_build_id[0] || find_debug_file(cache, job, &query, &nth, &alt) < 0)
+		return;
+	job->table->alt_fd = alt.fd;
+	take_word(job->table, &alt);
+}
+
+/* Whether what the worker remembers of its debug information may take more memory than the fast lane has between requests. */
+static bool is_large(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > LARGE_BYTES;
+}
+
+/* Source lines will come from that file. */
+static void take_lines_file(const struct elf_cache *cache, const struct elf_job *job,
+			    const struct elf_symbols *symbols, int *fd)
+{
+	const struct elf_symbols_info *info = elf_symbols_info(symbols);
+	struct elf_table *table = job->table;
+
+	if (!cache->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
+		return;
+	table->lines_fd = take_fd(*fd);
+	table->has_large_lines = is_large(table->lines_fd);
+	table->asked_ns = clock_mono_ns();
+	open_alt(cache, job, info);
+}
+
+/* No debug file was found, or it takes too long: others wait to be read. */
+static void end_search(struct elf_cache *cache, struct elf_job *job)
+{
+	if (!job->is_downloaded)
+		elf_downloads_ask(cache, job->table);
+	elf_loader_end_job(cache, job);
+}
+
+/* Looks for the next file that may be the table's debug file and has the worker examine it; ends the job when there is
+ * none. */
+static void try_debug_file(struct elf_cache *cache, struct elf_job *job)
+{
+	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);
+	const struct debug_file_query query = {
+		.root_fd = job->file.root_fd,
+		.path = job->file.path ? job->file.path : "",
+		.build_id = info->build_id,
+		.link_name = info->link_name,
+		.program = &job->file.identity,
+	};
+
+	if (find_debug_file(cache, job, &query, &job->nth_debug, &job->debug) < 0)
+		end_search(cache, job);
+	else
+		job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
+}
+
+/* The one that was examined is not it. */
+static void refuse_debug_file(struct elf_cache *cache, struct elf_job *job, int error)
+{
+	cleanup_closep(&job->debug.fd);
+	job->debug.fd = -EBADF;
+	if (error == -ETIMEDOUT || job->is_downloaded)
+		end_search(cache, job);
+	else
+		try_debug_file(cache, job);
+}
+
+void elf_loader_complete(struct elf_cache *cache, struct elf_job *job)
+{
+	struct elf_table *table = job->table;
+
+	table->is_completing = true;
+	elf_tables_renew_key(cache, table);
+	take_lines_file(cache, job, table->symbols, &job->file.fd);
+	if (wants_debug_file(cache, elf_symbols_info(table->symbols)))
+		try_debug_file(cache, job);
+	else
+		elf_loader_end_job(cache, job);
+}
+
+void elf_loader_take_crc(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
+			 size_t len)
+{
+	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);
+	uint32_t crc = 0;
+
+	if (error == 0 && len != sizeof(crc)) {
+		elf_loader_distrust(cache, job);
+		error = -EBADMSG;
+	}
+	if (error == 0)
+		memcpy(&crc, bytes, sizeof(crc));
+	if (error == 0 && crc == info->link_crc)
+		job->kind = JOB_DEBUG_TABLE;
+	else
+		refuse_debug_file(cache, job, error);
+}
+
+/* A file found by its link was recognized by its checksum. */
+static bool is_its_debug_file(const struct elf_job *job, const struct elf_symbols *symbols)
+{
+	const char *build_id = elf_symbols_info(job->table->symbols)->build_id;
+
+	return job->debug.is_by_link || strcmp(elf_symbols_info(symbols)->build_id, build_id) == 0;
+}
+
+void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, int error,
+				 void *bytes, size_t len)
+{
+	struct elf_table *table = job->table;
+	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
+
+	if (error == 0)
+		error = elf_loader_take_symbols(cache, job, bytes, len, &symbols);
+	if (error < 0 || !is_its_debug_file(job, symbols)) {
+		refuse_debug_file(cache, job, error);
+		return;
+	}
+	elf_cache_count(cache, &cache->stats.nr_debug_files, 1);
+	take_word(table, &job->debug);
+	take_lines_file(cache, job, symbols, &job->debug.fd);
+	elf_symbols_free(table->debug_symbols);
+	table->debug_symbols = take_ptr(symbols);
+	elf_tables_renew_key(cache, table);
+	elf_loader_end_job(cache, job);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/elf_owners.h"
+
+#include <stdbool.h>
+
+static bool are_many(const struct elf_owners *owners)
+{
+	return owners->nr > ELF_OWNERS_MAX;
+}
+
+void elf_owners_add(struct elf_owners *owners, uint64_t id)
+{
+	if (are_many(owners))
+		return;
+	for (unsigned int i = 0; i < owners->nr; i++)
+		if (owners->ids[i] == id)
+			return;
+	if (id == 0 || owners->nr == ELF_OWNERS_MAX)
+		owners->nr = ELF_OWNERS_MAX + 1;
+	else
+		owners->ids[owners->nr++] = id;
+}
+
+void elf_owners_merge(struct elf_owners *owners, const struct elf_owners *others)
+{
+	if (are_many(others))
+		elf_owners_add(owners, 0);
+	for (unsigned int i = 0; i < others->nr && !are_many(others); i++)
+		elf_owners_add(owners, others->ids[i]);
+}
+
+enum worker_lane elf_owners_lane(const struct elf_owners *owners, const struct worker_lanes *lanes,
+				 uint64_t now_ns)
+{
+	if (are_many(owners) || owners->nr == 0)
+		return WORKER_LANE_FAST;
+	for (unsigned int i = 0; i < owners->nr; i++)
+		if (worker_lanes_choose(lanes, owners->ids[i], now_ns) == WORKER_LANE_FAST)
+			return WORKER_LANE_FAST;
+	return WORKER_LANE_SLOW;
+}
+
+void elf_owners_punish(const struct elf_owners *owners, struct worker_lanes *lanes, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < owners->nr && !are_many(owners); i++)
+		worker_lanes_punish(lanes, owners->ids[i], now_ns);
+}

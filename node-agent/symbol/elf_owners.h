@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose file it is, as far as that decides on the lane in which it is read (worker/worker_lanes.h). A file may have several
+ * owners, as containers share what their images share. It takes the slow lane when all of them are punished, so that nobody's
+ * names wait for what another one's files have done; one that has many owners, or an unknown one, does not. */
+#ifndef SYMBOL_ELF_OWNERS_H
+#define SYMBOL_ELF_OWNERS_H
+
+#include "worker/worker_lanes.h"
+
+#include <stdint.h>
+
+#define ELF_OWNERS_MAX 4
+
+struct elf_owners {
+	uint64_t ids[ELF_OWNERS_MAX];
+	unsigned int nr; /* over ELF_OWNERS_MAX: many */
+};
+
+/* 0 is an unknown owner. */
+void elf_owners_add(struct elf_owners *owners, uint64_t id);
+
+/* Adds those of `others`. */
+void elf_owners_merge(struct elf_owners *owners, const struct elf_owners *others);
+
+/* Which lane their requests take now. */
+enum worker_lane elf_owners_lane(const struct elf_owners *owners, const struct worker_lanes *lanes,
+				 uint64_t now_ns);
+
+/* From now on they take the slow lane for a while; nothing happens to many. */
+void elf_owners_punish(const struct elf_owners *owners, struct worker_lanes *lanes,
+		       uint64_t now_ns);
+
+#endif

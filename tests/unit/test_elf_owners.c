@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/elf_owners.h"
+
+#include "unit.h"
+
+#define NOW UINT64_C(1000)
+
+static int set_up(void **state)
+{
+	const struct worker_client_opts opts = { .command = "none" };
+	struct worker_lanes *lanes = NULL;
+
+	assert_int_equal(worker_lanes_new(&opts, &lanes), 0);
+	*state = lanes;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	worker_lanes_free(*state);
+	return 0;
+}
+
+static void a_file_of_nobody_takes_the_fast_lane(void **state)
+{
+	struct elf_owners owners = { 0 };
+
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_FAST);
+	elf_owners_add(&owners, 0);
+	elf_owners_punish(&owners, *state, NOW);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_FAST);
+}
+
+static void it_takes_the_slow_lane_when_all_its_owners_are_punished(void **state)
+{
+	struct elf_owners owners = { 0 };
+	struct elf_owners one = { 0 };
+
+	elf_owners_add(&owners, 5);
+	elf_owners_add(&owners, 6);
+	elf_owners_add(&owners, 5);
+	assert_int_equal(owners.nr, 2);
+	elf_owners_add(&one, 5);
+	elf_owners_punish(&one, *state, NOW);
+	assert_int_equal(elf_owners_lane(&one, *state, NOW), WORKER_LANE_SLOW);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_FAST);
+	elf_owners_punish(&owners, *state, NOW);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_SLOW);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW + WORKER_LANES_PENALTY_NS),
+			 WORKER_LANE_FAST);
+}
+
+static void a_file_of_many_is_punished_for_nobody(void **state)
+{
+	struct elf_owners owners = { 0 };
+	struct elf_owners others = { 0 };
+
+	for (uint64_t id = 1; id <= ELF_OWNERS_MAX; id++) {
+		elf_owners_add(&owners, id);
+		elf_owners_add(&others, ELF_OWNERS_MAX + id);
+	}
+	elf_owners_punish(&owners, *state, NOW);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_SLOW);
+	elf_owners_merge(&owners, &others);
+	assert_int_equal(elf_owners_lane(&owners, *state, NOW), WORKER_LANE_FAST);
+	elf_owners_punish(&owners, *state, NOW);
+	assert_int_equal(elf_owners_lane(&others, *state, NOW), WORKER_LANE_FAST);
+	elf_owners_merge(&others, &owners);
+	elf_owners_punish(&others, *state, NOW);
+	assert_int_equal(elf_owners_lane(&others, *state, NOW), WORKER_LANE_FAST);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_of_nobody_takes_the_fast_lane),
+		TEST(it_takes_the_slow_lane_when_all_its_owners_are_punished),
+		TEST(a_file_of_many_is_punished_for_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
