@@ -250,7 +250,7 @@ def memory_bounds(values):
     """What the agent (elf_cache.c, unwind tables, exporter.c) and its workers (elf_cache.c, debuginfod.c) may take."""
     names = values["symbols"]["memoryMax"]
     yield from ("128Mi", names, values["unwind"]["memoryMax"])
-    yield from (names, "128Mi")
+    yield from (f"{byte_count(names) * 3 // 4:.0f}", "128Mi", "128Mi")
     if values["symbols"]["debuginfod"]["urls"]:
         yield "256Mi"
     for _ in range(bool(values["otlp"]["endpoint"]) + len(values["destinations"])):

@@ -15,17 +15,17 @@
 {{- div (include "flamelet.bytes" . | int64) 1048576 }}
 {{- end }}
 
-{{/* MiB that the agent and its workers may take: names, as much again and 128 for the process that reads symbol tables,
-unwind tables, 256 for the process that downloads debug files, for each receiver 48 (what is collected and sent) and the
+{{/* MiB that the agent and its workers may take: names, three quarters of that and 128 for the process that reads large symbol
+tables, 128 for the one that reads the others, unwind tables, 256 for the process that downloads debug files, for each receiver 48 (what is collected and sent) and the
 queue in memory, 128 for all else. */}}
 {{- define "flamelet.memoryNeeded" -}}
 {{- $symbols := include "flamelet.mebibytes" .Values.symbols.memoryMax }}
-{{- $worker := add $symbols 128 }}
+{{- $workers := add (div (add (mul $symbols 3) 3) 4) 128 128 }}
 {{- $unwind := include "flamelet.mebibytes" .Values.unwind.memoryMax }}
 {{- $debuginfod := ternary 256 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
 {{- $receiver := ternary 64 48 (eq .Values.queue.type "memory") }}
 {{- $receivers := mul $receiver (len (include "flamelet.receivers" . | fromYaml).items) }}
-{{- add $symbols $worker $unwind $debuginfod $receivers 128 -}}
+{{- add $symbols $workers $unwind $debuginfod $receivers 128 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}
