@@ -65,7 +65,7 @@ soak: deps ## run the agent beside churning processes for SECONDS=600, and watch
 	$(call optimized,flamelet soak_loads)
 	/usr/bin/python3 tests/soak/soak.py build/flamelet build/tests/soak $(SECONDS)
 
-fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus
+fuzz: deps ## run every fuzz target for SECONDS=60 on its corpus, about an hour in all
 	$(call build,fuzz,build-fuzz)
 	tests/fuzz/run build-fuzz $(SECONDS)
 
