@@ -62,8 +62,24 @@ def check(options):
     finally:
         tools.remove()
     wrong = [result for result in results if faults_of(result)]
+    print_groups(results)
     print(f"{len(results)} cases in {time.monotonic() - begin:.0f} s, {len(wrong)} wrong", flush=True)
     return [f"{result.case.group}: {result.case.name}: {fault}" for result in wrong for fault in faults_of(result)]
+
+
+def print_groups(results):
+    """In Markdown, for docs/threat-model.md."""
+    print("\n| group | cases | wrong | skipped | agent's CPU | workers' CPU | most memory | longest gap |\n|" + "---|" * 8)
+    for group in dict.fromkeys(result.case.group for result in results):
+        of = [result for result in results if result.case.group == group]
+        print(f"| {group} | {len(of)} | {sum(bool(faults_of(result)) for result in of)} "
+              f"| {sum(is_skipped(result) for result in of)} | {max(result.agent_s for result in of):.1f} s "
+              f"| {max(result.workers_s for result in of):.1f} s | {max(result.peak_mb for result in of):.0f} MB "
+              f"| {max(result.gap_s for result in of):.1f} s |")
+
+
+def is_skipped(result):
+    return any(fault.startswith("SKIP") for fault in result.faults)
 
 
 def run(judge, case):
