@@ -13,7 +13,7 @@ import stage as stages
 from good_receiver import GoodReceiver
 from watch import Watch
 
-AGENT_HZ = 97
+AGENT_HZ = 197
 LONGEST_GAP_S = 10
 LONGEST_END_S = 8
 START_S = 40        # until the first names come; a busy machine is no fault of the agent's
