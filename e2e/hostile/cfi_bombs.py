@@ -127,8 +127,10 @@ CFI = {
     "compressed, said to be 2^62 bytes": claimed(1 << 62),
     "compressed, said to be 1 GB": claimed(1 << 30),
     "compressed by zstd": claimed(1 << 20, 2),
-    "a function of 300000 rows": write(table(ADVANCES)),
-    "100 functions of 300000 rows": write(table(ADVANCES, 30)),
+    "a function of 300000 rows": write(table(ADVANCES, length=lambda i: 400_000)),
+    "30 functions of 300000 rows": write(table(ADVANCES, 30, begin=lambda i: LOOPS + 400_000 * i,
+                                               length=lambda i: 400_000)),
+    "30 functions of 300000 rows at one place": write(table(ADVANCES, 30, length=lambda i: 400_000)),
     "a million states remembered": write(table(REMEMBERS)),
     "a million states restored": write(table(b"\x0b" * 1_000_000)),
     "300000 functions at one place": write(table(b"", 300_000)),
@@ -149,7 +151,7 @@ CFI = {
     "an index of 2^32 entries": index,
     "a million words": raw(bytes(range(256)) * 4096),
     "registers that are not there": write(table(b"\x05" + uleb(1 << 60) + uleb(1 << 60), 1000)),
-    ".debug_frame of functions": write(table(ADVANCES, 4, DEBUG), DEBUG),
+    ".debug_frame of functions": write(table(ADVANCES, 4, DEBUG, length=lambda i: 400_000), DEBUG),
 }
 
 GO_MAGICS = {"1.2": 0xfffffffb, "1.16": 0xfffffffa, "1.18": 0xfffffff0, "1.20": 0xfffffff1}
