@@ -265,7 +265,7 @@ def seen_cases():
         Case("5 record to a link to a device", special=disk_cases.record_to(disk_cases.to_device)),
         Case("5 record to a link to a file", special=disk_cases.record_to(disk_cases.to_file)),
         Case("7 names with controls", run_one(names["controls"]), seconds=8),
-        Case("7 headers without end", options=destination(servers.HTTP["headers without end"]), seconds=8,
+        Case("7 a header without end", options=destination(servers.HTTP["a header without end"]), seconds=8,
              check=lambda _stage, log: ["it says: out of memory"] if "ut of memory" in log else []),
     ]
     planted = {"of another owner": disk_cases.owned_by_other, "that all may write": disk_cases.writable_by_all,
@@ -281,7 +281,7 @@ def seen_cases():
 
 
 SHORT = ("1 JSON with a 503, beside a kubelet", "3 65530 sections", "4 overlapping CIEs", "4 compressed CIEs",
-         "5 record to a FIFO", "5 record to a link to a file", "7 names with controls", "7 headers without end",
+         "5 record to a FIFO", "5 record to a link to a file", "7 names with controls", "7 a header without end",
          "6 --queue-dir of another owner", "6 --queue-dir that all may write", "6 --queue-dir behind a link",
          "6 --queue-dir with another's directory in it")
 A_YEAR = ((1, disk_cases.YEAR_S), (5, -disk_cases.YEAR_S), (8, 0))

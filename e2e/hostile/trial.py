@@ -35,6 +35,7 @@ class Case:
 
 @dataclass
 class Bounds:
+    agent_mb: int               # of the agent alone
     memory_mb: int              # of agent and workers together
     limit_mb: int               # of the memory cgroup that they are in
     capture: str = "auto"
@@ -45,17 +46,18 @@ class Result:
     case: Case
     agent_s: float = 0
     workers_s: float = 0
+    agent_mb: float = 0
     peak_mb: float = 0
     gap_s: float = 0
     reached: str = ""
     faults: list = field(default_factory=list)
 
-    TITLE = f"{'case':44} {'agent':>7} {'workers':>8} {'memory':>8} {'gap':>7} {'samples':>8}  verdict"
+    TITLE = f"{'case':44} {'agent':>7} {'workers':>8} {'agent':>8} {'all':>8} {'gap':>7} {'samples':>8}  verdict"
 
     def row(self):
         verdict = "; ".join(self.faults) or "right"
         return (f"{self.case.group + ': ' + self.case.name:44.44} {self.agent_s:5.1f} s {self.workers_s:6.1f} s "
-                f"{self.peak_mb:5.0f} MB {self.gap_s:5.1f} s {self.reached:>8}  {verdict}")
+                f"{self.agent_mb:5.0f} MB {self.peak_mb:5.0f} MB {self.gap_s:5.1f} s {self.reached:>8}  {verdict}")
 
 
 class Trial:
@@ -171,9 +173,11 @@ class Trial:
 
     def judge_use(self, watch, result):
         result.agent_s, result.workers_s = watch.agent_s, watch.workers_s
-        result.peak_mb = watch.peak_kb / 1024
+        result.agent_mb, result.peak_mb = watch.peak_agent_kb / 1024, watch.peak_kb / 1024
+        if result.agent_mb > self.bounds.agent_mb:
+            result.faults.append(f"the agent has more than {self.bounds.agent_mb} MB")
         if result.peak_mb > self.bounds.memory_mb:
-            result.faults.append(f"more than {self.bounds.memory_mb} MB")
+            result.faults.append(f"agent and workers have more than {self.bounds.memory_mb} MB")
         result.faults += [f"privileged worker: {what}" for what in watch.privileged.values()][:2]
 
 

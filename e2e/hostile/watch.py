@@ -52,7 +52,7 @@ class Watch(threading.Thread):
     def __init__(self, pid, health_port):
         super().__init__(daemon=True)
         self.pid, self.port = pid, health_port
-        self.peak_kb = 0
+        self.peak_kb = self.peak_agent_kb = 0       # of all together, of the agent alone
         self.agent_s = self.workers_s = 0.0
         self.first_seen = {}        # workers, by pid
         self.privileged = {}        # those that kept something: what
@@ -77,9 +77,9 @@ class Watch(threading.Thread):
     def look(self):
         family = family_of(self.pid)
         statuses = {pid: status_of(pid) for pid in family}
-        resident = sum(kilobytes(status, "RssAnon") + kilobytes(status, "RssShmem")
-                       for status in statuses.values())
-        self.peak_kb = max(self.peak_kb, resident)
+        resident = [kilobytes(status, "RssAnon") + kilobytes(status, "RssShmem") for status in statuses.values()]
+        self.peak_kb = max(self.peak_kb, sum(resident))
+        self.peak_agent_kb = max(self.peak_agent_kb, resident[0])
         own, ended = cpu_seconds(f"/proc/{self.pid}")
         self.agent_s = max(self.agent_s, own)
         self.workers_s = max(self.workers_s, ended + sum(cpu_seconds(f"/proc/{pid}")[0] for pid in family[1:]))
