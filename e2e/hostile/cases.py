@@ -195,7 +195,8 @@ def changing(change):
     def attack(stage):
         path = stage.new_path()
         made = name_bombs.named_loops(["f" * 3000] * 2000, 2000).write(path)
-        stage.run_files([made])
+        process = stage.run_files([made])
+        host.wait_until("the file is mapped", lambda: path in host.read_text(f"/proc/{process.pid}/maps"))
         change(path, stage)
         return ["mapper"]
     return attack

@@ -11,6 +11,7 @@ import argparse
 import os
 import platform
 import shutil
+import signal
 import sys
 import time
 
@@ -96,6 +97,7 @@ def faults_of(result):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))     # what was started is ended by its contexts
     options = arguments()
     if options.list:
         for case in selected(options):
