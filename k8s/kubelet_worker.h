@@ -15,8 +15,11 @@
 #include <stddef.h>
 
 #define KUBELET_WORKER_COMMAND "kubelet-worker" /* argv[1] */
-#define KUBELET_WORKER_DATA_BYTES                                                                  \
-	((size_t)192 << 20) /* RLIMIT_DATA: a pod's tree, list and reply, threads' stacks, TLS */
+
+/* Its memory (RLIMIT_DATA): the list (32 MB at most) with either a pod's text and tree (4 and 32 MB) or the reply (twice the list), a
+ * thread's stack (8 MB), TLS. With 5000 pods it takes 20 MB. */
+#define KUBELET_WORKER_DATA_BYTES ((size_t)128 << 20)
+
 /* What the worker is told besides the request: an order's extra. */
 void kubelet_task_append(struct strbuf *out, const struct pod_list_opts *opts);
 
