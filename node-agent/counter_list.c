@@ -335,6 +335,13 @@ const struct counter counter_list[] = {
 		"Lists of mappings for which there was no room or no memory.",
 		AT(agent.unwinder.lists.nr_failures)),
 
+	GAUGE("symbol_workers_stuck", "workers_stuck",
+	      "Worker processes that were killed and do not end, as they wait for a file system.",
+	      BY("worker", "symbol"), AT(agent.pipeline.elfs.worker.nr_stuck)),
+	MORE("jit_workers_stuck", "jit", AT(agent.pipeline.jits.worker.nr_stuck)),
+	MORE("rows_workers_stuck", "rows", AT(agent.unwinder.slots.worker.nr_stuck)),
+	MORE("kubelet_workers_stuck", "kubelet", AT(agent.pods.worker.nr_stuck)),
+
 	/* Whose CPU time it is. */
 	GAUGE("cgroups", "cgroups", "Control groups that are known.",
 	      AT(agent.pipeline.identity.nr_cgroups)),
@@ -473,6 +480,9 @@ const struct counter counter_list[] = {
 		"by reason.",
 		BY("reason", "timeout"), AT(exporter.worker.nr_timeouts)),
 	MORE("export_worker_deaths", "death", AT(exporter.worker.nr_deaths)),
+	GAUGE("export_workers_stuck", "export_workers_stuck",
+	      "Processes that send to a destination, were killed and do not end.",
+	      AT(exporter.worker.nr_stuck)),
 	COUNTER("export_worker_cpu_ns", "export_worker_cpu_seconds_total",
 		"CPU time of the process that sends to a destination and its predecessors.", IN_NS,
 		AT(exporter.worker.cpu_ns)),

@@ -12,12 +12,16 @@
 
 #define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */
 #define BURY_WAIT_NS (200 * NSEC_PER_MSEC) /* for one that has hung up, to learn why it ended */
+#define SET_ASIDE_NS (500 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
 
-/* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. */
+/* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. One that reads
+ * what the kernel never gets, as from a FUSE file system below an overlay, cannot be killed: it is set aside. */
 struct worker_client {
 	struct worker_client_opts opts;
 	struct worker_stats stats; /* but for the present worker's part */
 	struct worker_process worker; /* no socket: killed, not gone yet */
+	uint64_t killed_ns; /* when that was */
+	struct worker_process stuck[WORKER_CLIENT_MAX_STUCK]; /* pid 0: none */
 	struct worker_reply_reader reader;
 	bool is_busy;
 	uint64_t deadline_ns; /* of the request on its way */
@@ -64,8 +68,45 @@ static bool bury(struct worker_client *client)
 
 static void end_worker(struct worker_client *client)
 {
+	client->killed_ns = clock_mono_ns();
 	worker_process_stop(&client->worker, 0);
 	bury(client);
+}
+
+/* Those that the kernel has let go in the meantime. */
+static void bury_stuck(struct worker_client *client)
+{
+	for (size_t i = 0; i < WORKER_CLIENT_MAX_STUCK; i++) {
+		struct worker_process *stuck = &client->stuck[i];
+
+		if (stuck->pid == 0 || !worker_process_has_ended(stuck))
+			continue;
+		client->stats.cpu_ns += stuck->cpu_ns;
+		client->stats.nr_stuck--;
+	}
+}
+
+/* Makes room for another worker beside the one that cannot be killed; false when too many are. */
+static bool set_aside(struct worker_client *client)
+{
+	for (size_t i = 0; i < WORKER_CLIENT_MAX_STUCK; i++) {
+		if (client->stuck[i].pid != 0)
+			continue;
+		client->stuck[i] = client->worker;
+		client->worker = WORKER_PROCESS_NONE;
+		client->stats.nr_stuck++;
+		return true;
+	}
+	return false;
+}
+
+/* Whether the last worker holds up no other one any more. */
+static bool is_out_of_the_way(struct worker_client *client)
+{
+	bury_stuck(client);
+	if (bury(client))
+		return true;
+	return clock_mono_ns() >= client->killed_ns + SET_ASIDE_NS && set_aside(client);
 }
 
 static void delay_restart(struct worker_client *client)
@@ -101,7 +142,7 @@ static int start_worker(struct worker_client *client)
 		.max_data_bytes = client->opts.max_data_bytes,
 	};
 
-	if (!bury(client) || clock_mono_ns() < client->not_before_ns)
+	if (!is_out_of_the_way(client) || clock_mono_ns() < client->not_before_ns)
 		return -EAGAIN;
 	int r = worker_process_start(&opts, &client->worker);
 	if (r < 0) {
@@ -236,7 +277,9 @@ void worker_client_stop(struct worker_client *client)
 
 void worker_client_tidy(struct worker_client *client, uint64_t now_ns)
 {
-	if (!client->is_busy && now_ns > client->used_ns + WORKER_CLIENT_IDLE_NS)
+	bury_stuck(client);
+	if (!client->is_busy && client->worker.socket >= 0 &&
+	    now_ns > client->used_ns + WORKER_CLIENT_IDLE_NS)
 		end_worker(client);
 }
 
@@ -258,4 +301,5 @@ void worker_stats_add(struct worker_stats *sum, const struct worker_stats *stats
 	sum->nr_deaths += stats->nr_deaths;
 	sum->cpu_ns += stats->cpu_ns;
 	sum->resident_bytes += stats->resident_bytes;
+	sum->nr_stuck += stats->nr_stuck;
 }

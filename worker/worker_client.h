@@ -25,6 +25,10 @@
 /* A worker that nobody has asked anything for so long is ended: the next request starts another one. */
 #define WORKER_CLIENT_IDLE_NS UINT64_C(20000000000)
 
+/* Workers that cannot be killed, as they wait for a file system that does not answer. So many are set aside and replaced;
+ * beyond that no worker is started until one of them is gone. */
+#define WORKER_CLIENT_MAX_STUCK 8
+
 struct worker_client;
 
 struct worker_client_opts {
@@ -47,6 +51,7 @@ struct worker_stats {
 	uint64_t nr_deaths; /* by themselves: a damaged file; or killed as they answered nonsense */
 	uint64_t cpu_ns; /* of all workers that ended, and the present one's */
 	uint64_t resident_bytes; /* of the present one */
+	uint64_t nr_stuck; /* now: killed, and the kernel does not let them go */
 };
 
 /* Adds up what several clients tell. */

@@ -3,11 +3,16 @@
 #include "worker/worker_lanes.h"
 
 #include "base/clock.h"
+#include "base/fileio.h"
+#include "base/parse.h"
 #include "worker/worker_process.h"
 #include "worker/worker_server.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -217,6 +222,78 @@ static void a_worker_without_work_is_ended(void **state)
 	}
 }
 
+/* The one child of this process. */
+static pid_t find_worker(void)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(100);
+	char path[64];
+	uint64_t pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	assert_int_equal(file_read_at(AT_FDCWD, path, &text), 0);
+	const char *cursor = strbuf_str(&text);
+	assert_int_equal(parse_digits(&cursor, cursor + text.len, 10, &pid), 0);
+	return (pid_t)pid;
+}
+
+/* Has a process held back at its very end: what kills it does not make it go. Returns whose end lets it go, or 0 where
+ * ptrace(2) is refused. */
+static pid_t hold_back(pid_t pid)
+{
+	int ready[2];
+	char byte = 'n';
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid_t tracer = fork();
+	assert_true(tracer >= 0);
+	if (tracer == 0) {
+		bool is_held = ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXIT) == 0;
+
+		if (write(ready[1], is_held ? "y" : "n", 1) != 1 || !is_held)
+			_exit(0);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (byte == 'y')
+		return tracer;
+	waitpid(tracer, NULL, 0);
+	return 0;
+}
+
+static void a_worker_that_cannot_be_killed_is_replaced(void **state)
+{
+	static const struct worker_limits limits = { .timeout_ns = SHORT_NS };
+	static const struct worker_limits long_limits = { .timeout_ns = WAIT_NS };
+	_cleanup_(worker_lanes_freep) struct worker_lanes *lanes = new_lanes();
+	_cleanup_close_ int other = -EBADF;
+	_cleanup_close_ int silence = open_silence(&other);
+	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
+	(void)state;
+
+	send_kind(lanes, WORKER_LANE_SLOW, ANSWER, silence, &long_limits);
+	assert_int_equal(take(lanes, WORKER_LANE_SLOW), 0);
+	pid_t tracer = hold_back(find_worker());
+	if (tracer == 0)
+		skip();
+	send_kind(lanes, WORKER_LANE_SLOW, SLEEP, silence, &limits);
+	assert_int_equal(take(lanes, WORKER_LANE_SLOW), -ETIMEDOUT);
+	send_kind(lanes, WORKER_LANE_SLOW, ANSWER, silence, &long_limits);
+	assert_int_equal(take(lanes, WORKER_LANE_SLOW), 0);
+	assert_int_equal(worker_lanes_get_stats(lanes).nr_started, 2);
+	assert_int_equal(worker_lanes_get_stats(lanes).nr_stuck, 1);
+
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	while (worker_lanes_get_stats(lanes).nr_stuck > 0 && clock_mono_ns() < until_ns) {
+		worker_lanes_tidy(lanes, clock_mono_ns());
+		usleep(1000);
+	}
+	assert_int_equal(worker_lanes_get_stats(lanes).nr_stuck, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +305,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(too_much_cpu_time_is_told_as_too_much_time),
 		cmocka_unit_test(cpu_time_counts_anew_for_each_request),
 		cmocka_unit_test(a_worker_without_work_is_ended),
+		cmocka_unit_test(a_worker_that_cannot_be_killed_is_replaced),
 	};
 
 	if (argc > 1 && strcmp(argv[1], COMMAND) == 0)
