@@ -37,6 +37,9 @@
 /* The names of a second are waited for so long: a large program's take a second or two to be read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 
+/* Of these, those of files that take long; a recording has the time, and nobody else's seconds wait behind it. */
+#define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
+
 /* Once the end is asked for, names are waited for so long. */
 #define LAST_NAMES_NS (2500 * NSEC_PER_MSEC)
 
@@ -263,6 +266,7 @@ static void check_debuginfod_cache(const struct options *options)
 
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
+	bool is_recording = agent->options->input.command == COMMAND_RECORD;
 	char host_name[256] = "";
 
 	(void)reterr_msg;
@@ -279,6 +283,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.proc_fd = agent->proc_fd,
 		.symbol_memory_max = agent->options->symbol_memory_max,
 		.names_wait_ns = NAMES_WAIT_NS,
+		.slow_names_wait_ns = is_recording ? NAMES_WAIT_NS : SLOW_NAMES_WAIT_NS,
 		.wants_lines = agent->options->inlines,
 		.demangle = demangle_styles[agent->options->demangle],
 		.debug_dir = agent->options->debug_dir,

@@ -216,9 +216,16 @@ static bool must_hurry(const struct namer *namer)
 	return clock_mono_ns() >= get_wait_end_ns(namer, UINT64_MAX);
 }
 
+/* Whether nothing is left but what a window does not wait for any more. */
+static bool is_rest_too_slow(const struct namer *namer, const struct window *window)
+{
+	return namer->slow_wait_ns > 0 && elf_cache_is_slow_only(namer->elfs) &&
+	       clock_mono_ns() >= window->end_ns + namer->slow_wait_ns;
+}
+
 /* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their worker is not thought to
  * be late. */
-static bool wait_for_elfs(const struct namer *namer, uint64_t until_ns)
+static bool wait_for_elfs(const struct namer *namer, const struct window *window, uint64_t until_ns)
 {
 	uint64_t end_ns, slice_ns;
 
@@ -229,7 +236,7 @@ static bool wait_for_elfs(const struct namer *namer, uint64_t until_ns)
 		slice_ns = earlier(end_ns, clock_mono_ns() + WAIT_SLICE_NS);
 		if (elf_cache_wait(namer->elfs, slice_ns))
 			return true;
-	} while (slice_ns < end_ns);
+	} while (slice_ns < end_ns && !is_rest_too_slow(namer, window));
 	return false;
 }
 
@@ -238,7 +245,7 @@ static bool wait_for_elfs(const struct namer *namer, uint64_t until_ns)
 static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns)
 {
 	for (unsigned int round = 0; round < MAX_ROUNDS && !must_hurry(namer); round++)
-		if (ask_for_names(namer, window) == 0 || !wait_for_elfs(namer, until_ns))
+		if (ask_for_names(namer, window) == 0 || !wait_for_elfs(namer, window, until_ns))
 			return;
 }
 

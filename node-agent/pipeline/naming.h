@@ -21,6 +21,9 @@ struct namer {
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
 	const uint64_t
 		*give_up_ns; /* borrowed, atomic: no waiting beyond it; NULL: see name_window() */
+	/* Files that take the slow worker long are waited for no longer than this after a window's end, so that whoever
+	 * has such files does not delay what others do; 0: as for all files. */
+	uint64_t slow_wait_ns;
 	struct symbol_line kernel_line; /* the last answer about the kernel */
 	uint64_t nr_named; /* locations that got a symbol's name */
 	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */

@@ -247,6 +247,7 @@ static int start_loader(struct pipeline *pipeline)
 		.jits = pipeline->jits,
 		.kernel = pipeline->kernel,
 		.give_up_ns = &pipeline->give_up_ns,
+		.slow_wait_ns = pipeline->opts.slow_names_wait_ns,
 	};
 	r = thread_start("loader", needed_capabilities(pipeline), loader_main, pipeline,
 			 &pipeline->loader);

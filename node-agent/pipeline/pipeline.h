@@ -35,6 +35,7 @@ struct pipeline_opts {
 	int proc_fd; /* borrowed */
 	size_t symbol_memory_max;
 	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
+	uint64_t slow_names_wait_ns; /* those of files that take long: see naming.h */
 	const char *program; /* borrowed; of the symbol worker, see worker/worker_client.h */
 	bool wants_lines; /* inlined functions and source lines */
 	enum demangle_style demangle;

@@ -215,6 +215,12 @@ bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns)
 	return true;
 }
 
+bool elf_cache_is_slow_only(const struct elf_cache *cache)
+{
+	return cache->jobs[WORKER_LANE_FAST].kind == JOB_NONE &&
+	       cache->jobs[WORKER_LANE_SLOW].kind != JOB_NONE;
+}
+
 static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
 			struct symbol_frames *ret_frames)
 {

@@ -95,6 +95,10 @@ bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset);
 /* Works on what was asked for and on the files that wait, until it is all there (true) or the time has come. */
 bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns);
 
+/* After elf_cache_wait() gave up: whether all that is under way takes the slow worker long, and nothing waits for the
+ * other one. */
+bool elf_cache_is_slow_only(const struct elf_cache *cache);
+
 /* Names an offset of a file, as well as can be said now. The strings are borrowed until the next call on the
  * cache. *ret_frames is set in any case: without lines after an error, and with the file offset for an address
  * when the file's segments are not known. Errors: -ENOENT no symbol there or not read yet, else as

@@ -96,6 +96,31 @@ static void a_file_that_holds_the_worker_up_is_given_up(void **state)
 	assert_int_equal(stats_of(fixture).nr_bad_files, 1);
 }
 
+/* Whoever waits for names is told when only the slow worker is left to wait for. */
+static void what_only_the_slow_worker_does_is_told(void **state)
+{
+	struct elf_cache_fixture *fixture = *state;
+	uint64_t until_ns = clock_mono_ns() + FIXTURE_WAIT_NS;
+
+	elf_cache_fixture_start(fixture);
+	struct elf_cache *cache = fixture->cache;
+	assert_false(elf_cache_is_slow_only(cache));
+	(void)add_file(fixture, IN_ONE, "bin/bad",
+		       &(struct fixture_file){ .function = "bad", .table = HANGS, .number = 1 });
+	assert_false(elf_cache_wait(cache, clock_mono_ns() + SHORT_NS));
+	assert_false(elf_cache_is_slow_only(cache));
+	while (!elf_cache_is_slow_only(cache) && clock_mono_ns() < until_ns)
+		assert_false(elf_cache_wait(cache, clock_mono_ns() + SHORT_NS));
+	assert_true(elf_cache_is_slow_only(cache));
+
+	uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
+	assert_false(elf_cache_ask(cache, id, OFFSET));
+	while (!elf_cache_ask(cache, id, OFFSET) && clock_mono_ns() < until_ns)
+		assert_false(elf_cache_wait(cache, clock_mono_ns() + SHORT_NS));
+	assert_true(elf_cache_ask(cache, id, OFFSET));
+	assert_true(elf_cache_is_slow_only(cache));
+}
+
 /* The search for a debug file ends with the first one that takes too long. */
 static void a_debug_file_that_holds_the_worker_up_is_the_last_one_tried(void **state)
 {
@@ -390,6 +415,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_that_breaks_the_worker_costs_its_own_names),
 		TEST(a_file_that_holds_the_worker_up_is_given_up),
+		TEST(what_only_the_slow_worker_does_is_told),
 		TEST(a_debug_file_that_holds_the_worker_up_is_the_last_one_tried),
 		TEST(lines_that_take_too_long_are_not_asked_for_again),
 		TEST(a_file_that_could_not_be_read_is_tried_again_a_few_times),
