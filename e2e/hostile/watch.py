@@ -12,7 +12,7 @@ import host
 PAUSE_S = 0.1
 HEALTH_EVERY_S = 1.0
 HEALTH_TIMEOUT_S = 3
-GRACE_S = 0.5       # until a new worker must have given up all it had
+GRACE_S = 2.0       # until a new worker must have given up all it had
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
