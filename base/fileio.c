@@ -121,7 +121,7 @@ static int check_replaceable(int dir_fd, const char *name)
 int file_write_atomic(const char *path, const void *data, size_t len)
 {
 	_cleanup_(strbuf_done) struct strbuf temp = strbuf_with_max(4096);
-	const char *name;
+	const char *name = path;
 	_cleanup_close_ int dir_fd = open_parent(path, &name);
 
 	int r = dir_fd < 0 ? dir_fd : check_replaceable(dir_fd, name);

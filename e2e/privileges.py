@@ -41,6 +41,7 @@ THREADS = {
     "pods": ("DAC_READ_SEARCH",),
     "exporter": ("DAC_READ_SEARCH",),
     "http": (),
+    "signals": (),
 }
 # What is not found without it, of what find() looks for.
 LOSSES = {

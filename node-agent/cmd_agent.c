@@ -176,15 +176,15 @@ int cmd_agent(const struct options *options)
 		      stderr);
 		return STATUS_USAGE;
 	}
-	int r = signals_setup(LOSS, STATUS_FAILED);
-	if (options->config_file)
+	int r = privileges_check(capture_paths_wanted(options), &message);
+	if (r == 0) {
+		least_privilege_begin(capture_paths_wanted(options)); /* before there are threads */
+		r = signals_setup(LOSS, STATUS_FAILED);
+	}
+	if (r == 0 && options->config_file)
 		signals_reload_on_hang_up();
 	if (r == 0)
-		r = privileges_check(capture_paths_wanted(options), &message);
-	if (r == 0) {
-		least_privilege_begin(capture_paths_wanted(options));
 		r = reload_new(&options->input, options, &reload);
-	}
 	if (r == 0)
 		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
 	if (r == 0)

@@ -85,8 +85,8 @@ bool worker_lanes_is_busy(const struct worker_lanes *lanes, enum worker_lane lan
 }
 
 int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
-		      const struct worker_request *request, const void *bytes, const int *fds,
-		      size_t nr_fds, const struct worker_limits *limits)
+		      const struct worker_request *request, const struct worker_payload *payload,
+		      const struct worker_limits *limits)
 {
 	struct worker_limits cut = *limits;
 
@@ -94,7 +94,8 @@ int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
 		cut.timeout_ns = WORKER_LANES_FAST_NS;
 	if (lane == WORKER_LANE_FAST && cut.cpu_s > WORKER_LANES_FAST_CPU_S)
 		cut.cpu_s = WORKER_LANES_FAST_CPU_S;
-	return worker_client_send(lanes->clients[lane], request, bytes, fds, nr_fds, &cut);
+	return worker_client_send(lanes->clients[lane], request, payload->bytes, payload->fds,
+				  payload->nr_fds, &cut);
 }
 
 void worker_lanes_wait(const struct worker_lanes *lanes, uint64_t until_ns)

@@ -48,10 +48,17 @@ void worker_lanes_punish(struct worker_lanes *lanes, uint64_t owner, uint64_t no
 
 bool worker_lanes_is_busy(const struct worker_lanes *lanes, enum worker_lane lane);
 
+/* What goes with a request: request->nr_bytes bytes, and descriptors, which stay the caller's. */
+struct worker_payload {
+	const void *bytes;
+	const int *fds;
+	size_t nr_fds;
+};
+
 /* As worker_client_send(), in that lane. In the fast one the limits are cut to the lane's. */
 int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
-		      const struct worker_request *request, const void *bytes, const int *fds,
-		      size_t nr_fds, const struct worker_limits *limits) must_check;
+		      const struct worker_request *request, const struct worker_payload *payload,
+		      const struct worker_limits *limits) must_check;
 
 /* Waits until an answer in any lane is there or a deadline has come, but not past `until_ns` (CLOCK_MONOTONIC). */
 void worker_lanes_wait(const struct worker_lanes *lanes, uint64_t until_ns);

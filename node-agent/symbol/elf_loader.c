@@ -109,7 +109,9 @@ int elf_loader_send(struct elf_cache *cache, const struct elf_job *job,
 		    const struct worker_request *request, const void *bytes, const int *fds,
 		    size_t nr_fds)
 {
-	return worker_lanes_send(cache->lanes, job->lane, request, bytes, fds, nr_fds,
+	const struct worker_payload payload = { bytes, fds, nr_fds };
+
+	return worker_lanes_send(cache->lanes, job->lane, request, &payload,
 				 limits_of(cache, job->kind));
 }
 

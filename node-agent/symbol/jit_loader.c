@@ -198,8 +198,9 @@ static int send_request(struct jit_cache *cache, enum worker_lane lane, struct j
 	job->kind = kind;
 	job->nr_starts = source->nr_starts;
 	job->request.is_java = process->writes_java;
-	int r = worker_lanes_send(cache->lanes, lane, &head, &job->request, &source->fd, 1,
-				  &limits);
+	const struct worker_payload payload = { &job->request, &source->fd, 1 };
+
+	int r = worker_lanes_send(cache->lanes, lane, &head, &payload, &limits);
 	if (r == 0)
 		process->is_asked[kind] = true;
 	return r;

@@ -104,9 +104,9 @@ static int send_key_request(struct rows_client *client, enum worker_lane number,
 		.max_bytes = sizeof(struct rows_key_reply),
 	};
 	const int fds[] = { lane->fd, lane->debug_fd };
+	const struct worker_payload payload = { &ask, fds, lane->debug_fd >= 0 ? 2 : 1 };
 
-	return worker_lanes_send(client->workers, number, &request, &ask, fds,
-				 lane->debug_fd >= 0 ? 2 : 1, limits);
+	return worker_lanes_send(client->workers, number, &request, &payload, limits);
 }
 
 static int send_build_request(struct rows_client *client, enum worker_lane number,
@@ -118,7 +118,9 @@ static int send_build_request(struct rows_client *client, enum worker_lane numbe
 		.max_bytes = client->opts.max_table_bytes + sizeof(struct rows_table_tail),
 	};
 
-	return worker_lanes_send(client->workers, number, &request, NULL, NULL, 0, limits);
+	static const struct worker_payload nothing = { 0 };
+
+	return worker_lanes_send(client->workers, number, &request, &nothing, limits);
 }
 
 /* Tries to send what is to be sent; again when it is asked for what has come. Errors: -EAGAIN later. */

@@ -26,8 +26,8 @@ static const struct hostile_name {
 	  "raw \\x9b2J" },
 	{ "bad \xff\xc3(", "bad \\xff\\xc3(" },
 	{ "cut \xe2\x82", "cut \\xe2\\x82" },
-	{ "bidi \xe2\x80\xaetxt", "bidi \\xe2\\x80\\xaetxt" },
-	{ "isolate \xe2\x81\xa6txt", "isolate \\xe2\\x81\\xa6txt" },
+	{ "bidi \xe2\x80\xaetxt\xe2\x80\xac", "bidi \\xe2\\x80\\xaetxt\\xe2\\x80\\xac" },
+	{ "isolate \xe2\x81\xa6txt\xe2\x81\xa9", "isolate \\xe2\\x81\\xa6txt\\xe2\\x81\\xa9" },
 	{ "sep \xe2\x80\xa8txt", "sep \\xe2\\x80\\xa8txt" },
 };
 

@@ -338,7 +338,8 @@ static void assert_no_debug_file(const struct elf_image *image, const char *debu
 
 static void other_debug_files_are_not_taken(void **state)
 {
-	const struct debug_dir *dir = *state;
+	const struct debug_dir at = *(const struct debug_dir *)*state;
+	const struct debug_dir *dir = &at;
 	struct elf_image image;
 	struct elf_image debug;
 

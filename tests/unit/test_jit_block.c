@@ -256,6 +256,11 @@ static void an_answer_that_ends_early_is_none(void **state)
 	assert_int_equal(take(sample, functions, &counts), -EBADMSG);
 }
 
+static void flip_bit(char *byte)
+{
+	*byte = (char)((unsigned char)*byte ^ 1U << rand() % 8);
+}
+
 /* Whatever is changed, nothing but what an answer may say gets through: the functions keep their bounds. */
 static void changed_answers_do_no_harm(void **state)
 {
@@ -272,8 +277,7 @@ static void changed_answers_do_no_harm(void **state)
 
 		memcpy(sample->bytes.data, good, sample->bytes.len);
 		for (int n = 1 + rand() % 4; n > 0; n--)
-			sample->bytes.data[(size_t)rand() % sample->bytes.len] ^=
-				(char)(1 << rand() % 8);
+			flip_bit(&sample->bytes.data[(size_t)rand() % sample->bytes.len]);
 		nr_refused += take(sample, functions, &counts) == -EBADMSG;
 		for (uint64_t address = 0; address < 0x4000; address += 8) {
 			struct jit_found found;

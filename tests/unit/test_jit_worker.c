@@ -153,8 +153,8 @@ static void reading_ends_at_what_it_may_read(void **state)
 	static char text[1 << 20];
 	struct question *question = *state;
 
-	for (size_t i = 0; i + 8 < sizeof(text); i += 8)
-		memcpy(text + i, "10 10 f\n", 8);
+	for (size_t i = 0; i + 8 < sizeof(text); i++)
+		text[i] = "10 10 f\n"[i % 8];
 	append(question, text);
 	question->request.max_read = 1;
 	ask_on(question);

@@ -54,10 +54,10 @@ static size_t count_fds(void)
 }
 
 static struct worker_call call;
+static char pattern[MAX_BYTES];
 
 static int send_request(const struct ends *ends, uint32_t nr_bytes, const int *fds, size_t nr_fds)
 {
-	static char bytes[MAX_BYTES];
 	const struct worker_request request = {
 		.kind = 7,
 		.nr_bytes = nr_bytes,
@@ -65,9 +65,9 @@ static int send_request(const struct ends *ends, uint32_t nr_bytes, const int *f
 		.max_bytes = 1000,
 	};
 
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (char)(i * 3);
-	return worker_channel_send_request(ends->agent, &request, bytes, fds, nr_fds,
+	for (size_t i = 0; i < sizeof(pattern); i++)
+		pattern[i] = (char)(i * 3);
+	return worker_channel_send_request(ends->agent, &request, pattern, fds, nr_fds,
 					   clock_mono_ns() + WAIT_NS);
 }
 
@@ -87,8 +87,8 @@ static void a_request_arrives_as_it_was_sent(void **state)
 		assert_int_equal(call.request.key, 42);
 		assert_int_equal(call.nr_fds, 0);
 		assert_int_equal(call.bytes != NULL, nr > 0);
-		for (uint32_t k = 0; k < nr; k++)
-			assert_int_equal(call.bytes[k], (char)(k * 3));
+		if (nr > 0)
+			assert_memory_equal(call.bytes, pattern, nr);
 		worker_call_done(&call);
 		assert_null(call.bytes);
 	}

@@ -75,11 +75,12 @@ static void send_kind(struct worker_lanes *lanes, enum worker_lane lane, enum ki
 		      const struct worker_limits *limits)
 {
 	const struct worker_request request = { .kind = kind, .max_bytes = 100 };
+	const struct worker_payload payload = { .fds = &fd, .nr_fds = 1 };
 	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
 	int r;
 
 	do
-		r = worker_lanes_send(lanes, lane, &request, NULL, &fd, 1, limits);
+		r = worker_lanes_send(lanes, lane, &request, &payload, limits);
 	while (r == -EAGAIN && clock_mono_ns() < until_ns && usleep(1000) == 0);
 	assert_int_equal(r, 0);
 }
