@@ -53,7 +53,8 @@ def run_agent(binary, directory, node, options):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     command = [binary, "agent", "--otlp-endpoint", f"http://127.0.0.1:{server.server_address[1]}", "--export-interval",
-               "1s", *node.agent_options(), *options]
+               "1s", "--frequency", "99", *node.agent_options(), *options]
+    busy = host.Process("busy", ["/bin/sh", "-c", "while :; do :; done"], f"{directory}/busy.log")
     agent = host.Process("agent", command, f"{directory}/agent.log")
     try:
         host.wait_until("the kubelet is asked", node.requests, WAIT_SECONDS)
@@ -64,6 +65,7 @@ def run_agent(binary, directory, node, options):
         raise host.Failure(f"{failure}: {agent.log()[-1000:]}") from failure
     finally:
         status = agent.finish(20, signal.SIGTERM)
+        busy.finish(5, signal.SIGKILL)
         server.shutdown()
         server.server_close()
     faults = [] if status == 0 else [f"exit status {status}: {agent.log()[-1000:]}"]
