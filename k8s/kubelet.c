@@ -9,7 +9,6 @@
 
 #include "base/bearer_token.h"
 #include "base/clock.h"
-#include "base/heartbeat.h"
 #include "base/printable.h"
 #include "base/tls_files.h"
 #include "k8s/kubelet_answer.h"
@@ -31,7 +30,6 @@
 #define ANSWER_MAX_BYTES ((size_t)4096) /* but for the pods */
 #define TASK_MAX_BYTES ((size_t)512 << 10)
 #define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
-#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
 #define WORKER_CPU_S 30 /* 64 MB of pods take one */
 
 struct kubelet {
@@ -348,22 +346,13 @@ static int ask_worker(struct kubelet *kubelet, const struct strbuf *order, size_
 		.timeout_ns = kubelet->timeout_ns + WORKER_GRACE_NS,
 		.cpu_s = WORKER_CPU_S,
 	};
-	int error = 0;
 
 	if (must_give_up(kubelet))
 		return -ECANCELED;
 	int r = worker_client_send(kubelet->worker, &request, order->data, NULL, 0, &limits);
 	if (r < 0)
 		return r;
-	while (worker_client_wait(kubelet->worker, clock_mono_ns() + GIVE_UP_STEP_NS, &error,
-				  ret_bytes, ret_len) == 0) {
-		heartbeat_beat();
-		if (!must_give_up(kubelet))
-			continue;
-		worker_client_stop(kubelet->worker);
-		return -ECANCELED;
-	}
-	return error;
+	return worker_client_await(kubelet->worker, &kubelet->give_up_ns, ret_bytes, ret_len);
 }
 
 static int refuse_answer(struct kubelet *kubelet)

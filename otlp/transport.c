@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/flat.h"
 #include "base/gzip.h"
-#include "base/heartbeat.h"
 #include "base/tls_files.h"
 #include "otlp/grpc_frame.h"
 #include "otlp/request_headers.h"
@@ -27,7 +26,6 @@
 #define CONNECT_TIMEOUT_MAX_NS (10 * NSEC_PER_SEC)
 #define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
 #define WORKER_CPU_S 10 /* a request takes milliseconds */
-#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
 
 struct transport {
 	enum transport_protocol protocol;
@@ -157,22 +155,6 @@ static bool must_give_up(const struct transport *transport)
 	       clock_mono_ns() >= __atomic_load_n(transport->give_up_ns, __ATOMIC_RELAXED);
 }
 
-/* Waits for what the worker answers. Errors: -ECANCELED when the end has come, and those of worker_client_wait(). */
-static int await_answer(struct transport *transport, void **ret_bytes, size_t *ret_len)
-{
-	int error = 0;
-
-	while (worker_client_wait(transport->worker, clock_mono_ns() + GIVE_UP_STEP_NS, &error,
-				  ret_bytes, ret_len) == 0) {
-		heartbeat_beat();
-		if (!must_give_up(transport))
-			continue;
-		worker_client_stop(transport->worker);
-		return -ECANCELED;
-	}
-	return error;
-}
-
 static struct transport_result explain_worker(int error)
 {
 	switch (error) {
@@ -209,7 +191,7 @@ static int perform(struct transport *transport, struct transport_result *ret_res
 	int r = worker_client_send(transport->worker, &request, transport->order.data, NULL, 0,
 				   &limits);
 	if (r == 0)
-		r = await_answer(transport, &bytes, &len);
+		r = worker_client_await(transport->worker, transport->give_up_ns, &bytes, &len);
 	if (r < 0)
 		return r;
 	r = transport_result_read(bytes, len, ret_result);

@@ -2,6 +2,7 @@
 #include "worker/worker_client.h"
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_process.h"
 
@@ -12,6 +13,7 @@
 
 #define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */
 #define BURY_WAIT_NS (200 * NSEC_PER_MSEC) /* for one that has hung up, to learn why it ended */
+#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
 #define SET_ASIDE_NS (500 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
 
 /* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. One that reads
@@ -256,6 +258,22 @@ int worker_client_wait(struct worker_client *client, uint64_t until_ns, int *ret
 	*ret_bytes = r == 0 ? take_ptr(client->reader.bytes) : NULL;
 	worker_reply_reader_done(&client->reader);
 	return 1;
+}
+
+int worker_client_await(struct worker_client *client, const uint64_t *give_up_ns, void **ret_bytes,
+			size_t *ret_len)
+{
+	int error = 0;
+
+	while (worker_client_wait(client, clock_mono_ns() + GIVE_UP_STEP_NS, &error, ret_bytes,
+				  ret_len) == 0) {
+		heartbeat_beat();
+		if (!give_up_ns || clock_mono_ns() < __atomic_load_n(give_up_ns, __ATOMIC_RELAXED))
+			continue;
+		worker_client_stop(client);
+		return -ECANCELED;
+	}
+	return error;
 }
 
 int worker_client_fd(const struct worker_client *client)

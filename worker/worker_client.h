@@ -82,6 +82,12 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 int worker_client_wait(struct worker_client *client, uint64_t until_ns, int *ret_error,
 		       void **ret_bytes, size_t *ret_len) must_check;
 
+/* Waits for the answer to its end, beating the calling thread's heart (base/heartbeat.h). `give_up_ns` is atomic and may
+ * change at any time; NULL: never. Once that time (CLOCK_MONOTONIC) has come the worker is ended. Returns what
+ * worker_client_wait() puts into *ret_error, or -ECANCELED. */
+int worker_client_await(struct worker_client *client, const uint64_t *give_up_ns, void **ret_bytes,
+			size_t *ret_len) must_check;
+
 /* What to poll(2) for POLLIN: something has come, or the worker has ended. Negative while no request is on its way. */
 int worker_client_fd(const struct worker_client *client);
 
