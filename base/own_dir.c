@@ -66,8 +66,8 @@ static bool is_volume(const struct walk *walk, const struct place *place)
 	return place->st.st_dev != walk->device && strcmp(place->name, "..") != 0;
 }
 
-/* Being writable for others is harmless where they cannot remove or rename what is ours (a sticky directory), and
- * accepted where a volume is made so. */
+/* Others may write to a sticky directory, where they cannot remove or rename what is ours, and to the root of a volume,
+ * which Kubernetes makes so. */
 static bool is_private(const struct walk *walk, const struct place *place, enum own_dir_use use)
 {
 	if ((place->st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
@@ -148,7 +148,7 @@ static int go_to_root(struct walk *walk)
 	return judge(walk, &root, current_use(walk));
 }
 
-/* Whoever owns a link says where it leads. */
+/* The owner of a symbolic link decides where it leads, so it must be root or us. */
 static int check_link(const struct walk *walk, const struct place *place, bool is_directory_itself)
 {
 	if (place->st.st_uid != 0 && place->st.st_uid != geteuid())

@@ -20,7 +20,7 @@
  * thread's stack (8 MB), TLS. With 5000 pods it takes 20 MB. */
 #define KUBELET_WORKER_DATA_BYTES ((size_t)128 << 20)
 
-/* What the worker is told besides the request: an order's extra. */
+/* Appends the pod list's options, which travel in the order's `extra` field beside the HTTP request. */
 void kubelet_task_append(struct strbuf *out, const struct pod_list_opts *opts);
 
 /* What the command does: answers until the socket is closed. Returns the exit status. */

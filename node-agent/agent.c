@@ -37,7 +37,8 @@
 /* The names of a second are waited for so long: a large program's take a second or two to be read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 
-/* Of these, those of files that take long; a recording has the time, and nobody else's seconds wait behind it. */
+/* The agent waits less for files that only the slow worker reads: later seconds would wait behind them. `record` waits
+ * for all names equally. */
 #define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
 
 /* Once the end is asked for, names are waited for so long. */

@@ -25,7 +25,6 @@
 /* Sending ends so long after the end was asked for, and what is left is kept, or lost: a request that is under way takes a
  * second to be given up, and all is done before SIGNALS_END_NS is over. */
 #define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
-#define LOSS "what was not delivered yet is lost, but for what waits in --queue-dir"
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
 static void push_profile(struct profile *profile, void *data)
@@ -150,7 +149,7 @@ static void run(const struct parts *parts)
 		next_log_ns += COUNTERS_LOG_NS;
 		log_counters(parts, "counters");
 	}
-	heartbeat_end(); /* from now on it waits for others, one after the other */
+	heartbeat_end(); /* from now on this thread only waits for the others to end */
 }
 
 static void finish(const struct parts *parts)
@@ -179,7 +178,7 @@ int cmd_agent(const struct options *options)
 	int r = privileges_check(capture_paths_wanted(options), &message);
 	if (r == 0) {
 		least_privilege_begin(capture_paths_wanted(options)); /* before there are threads */
-		r = signals_setup(LOSS, STATUS_FAILED);
+		r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
 	}
 	if (r == 0 && options->config_file)
 		signals_reload_on_hang_up();

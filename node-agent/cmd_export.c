@@ -17,7 +17,6 @@
 #define MESSAGE_MAX_BYTES 4096
 #define FILE_MAX_BYTES ((size_t)512 << 20)
 #define PPROF_MAX_BYTES ((size_t)256 << 20)
-#define LOSS "what was not delivered yet is lost, but for what waits in --queue-dir"
 #define POLL_NS (5 * NSEC_PER_MSEC)
 
 struct replay {
@@ -162,7 +161,7 @@ int cmd_export(const struct options *options)
 
 	if (!has_input(options))
 		return STATUS_USAGE;
-	int r = signals_setup(LOSS, STATUS_FAILED);
+	int r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
 	if (r == 0)
 		r = exporters_start(options, 0, &message, &exporters);
 	if (r < 0) {

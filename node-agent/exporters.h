@@ -14,6 +14,9 @@
 
 struct exporters;
 
+/* What a forced end costs, for signals_setup(). */
+#define EXPORTERS_LOSS "what was not delivered yet is lost, except what waits in --queue-dir"
+
 /* `interval_ns` as in struct exporter_opts. On failure `reterr_msg` says which one and why. Errors: those of
  * exporter_start(). */
 int exporters_start(const struct options *options, uint64_t interval_ns, struct strbuf *reterr_msg,

@@ -64,7 +64,7 @@ static void append_seconds(struct line *line, uint64_t ns)
 	append(line, " s");
 }
 
-/* Those that keep it from ending; where nothing is lost by that, only those that are late. */
+/* Names the threads that keep the program from ending. When nothing is lost by that, it names late threads only. */
 static void append_hanging(struct line *line, uint64_t now_ns, bool is_loss)
 {
 	struct heartbeat list[HEARTBEAT_MAX_THREADS];

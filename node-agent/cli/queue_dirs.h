@@ -23,7 +23,7 @@ struct queue_dirs {
  * -ENOSPC QUEUE_DIRS_MAX are there, or the receiver's options are too long; -ENOMEM. */
 int queue_dirs_add(struct queue_dirs *dirs, const struct export_options *export) must_check;
 
-/* Those of all receivers that the options name, in the order of the agent. Errors: as above. */
+/* Adds the directories of all receivers in the options, in the order in which the agent starts them. Errors: as above. */
 int queue_dirs_add_all(struct queue_dirs *dirs, const struct options *options) must_check;
 
 /* Whether a receiver has that directory, or one of that name and a number. */

@@ -152,7 +152,7 @@ static void take_copy(struct elf_cache *cache, struct elf_job *job, struct elf_t
 	elf_loader_complete(cache, job);
 }
 
-/* Whoever breaks the reader of its fingerprint does not get another one. */
+/* A file that broke the worker while its fingerprint was taken is not read further. */
 static bool is_fatal(int error)
 {
 	return error == -EPIPE || error == -ETIMEDOUT;

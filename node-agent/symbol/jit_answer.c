@@ -11,7 +11,7 @@ static bool is_place_good(const struct jit_request *request, const struct jit_pl
 	       place->tail_len <= JIT_TAIL_BYTES;
 }
 
-/* What was read is in proportion to how far the reading got: without that nothing is told, and there is no more. */
+/* A worker cannot have found more functions, lines or bad records than the bytes that it says it has read. */
 static bool is_progress_good(const struct jit_request *request, const struct jit_answer *answer,
 			     const struct jit_block *block)
 {
