@@ -204,6 +204,9 @@ void output_file_explain(const char *path, int error, struct strbuf *message)
 		strbuf_appendf(message, "its reader took nothing for %d s",
 			       OUTPUT_FILE_IDLE_MS / 1000);
 		break;
+	case -EBADF:
+		strbuf_append_str(message, "standard output is closed");
+		break;
 	case -EINTR:
 		strbuf_append_str(message, "ended by a signal before all was written");
 		break;

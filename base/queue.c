@@ -36,15 +36,16 @@ int queue_push(struct queue *queue, void *item)
 	int r = 0;
 
 	pthread_mutex_lock(&queue->lock);
-	if (queue->is_closed) {
+	if (queue->is_closed)
 		r = -ESHUTDOWN;
-	} else if (queue->len == queue->cap) {
+	else if (queue->len == queue->cap)
 		r = -ENOSPC;
-	} else {
+	else
 		queue->items[(queue->head + queue->len++) % queue->cap] = item;
-		pthread_cond_signal(&queue->changed);
-	}
 	pthread_mutex_unlock(&queue->lock);
+	/* Not before: who wakes up would wait for the lock. */
+	if (r == 0)
+		pthread_cond_signal(&queue->changed);
 	return r;
 }
 
@@ -54,7 +55,7 @@ void *queue_take(struct queue *queue, uint64_t deadline_ns)
 	void *item = NULL;
 
 	pthread_mutex_lock(&queue->lock);
-	while (queue->len == 0 && !queue->is_closed) {
+	while (queue->len == 0 && !queue->is_closed && deadline_ns > 0) {
 		if (pthread_cond_timedwait(&queue->changed, &queue->lock, &deadline) == ETIMEDOUT)
 			break;
 	}
