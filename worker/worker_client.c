@@ -14,7 +14,8 @@
 #define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */
 #define BURY_WAIT_NS (200 * NSEC_PER_MSEC) /* for one that has hung up, to learn why it ended */
 #define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
-#define SET_ASIDE_NS (500 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
+#define IDLE_USAGE_NS (5 * NSEC_PER_SEC) /* what an idle worker has taken is looked at so often */
+#define SET_ASIDE_NS (100 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
 
 /* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. One that reads
  * what the kernel never gets, as from a FUSE file system below an overlay, cannot be killed: it is set aside. */
@@ -30,6 +31,8 @@ struct worker_client {
 	uint64_t restart_ns; /* how long after the last death; 0: something was answered since */
 	uint64_t not_before_ns; /* no new worker */
 	uint64_t used_ns; /* when something was asked last */
+	struct worker_process_usage usage; /* of the present worker since its last answer */
+	uint64_t usage_ns; /* when that was looked at; 0: not since that answer */
 };
 
 int worker_client_new(const struct worker_client_opts *opts, struct worker_client **ret_client)
@@ -44,11 +47,30 @@ int worker_client_new(const struct worker_client_opts *opts, struct worker_clien
 	return 0;
 }
 
+/* Of one that has ended: its time is added up, and its memory is others'. */
+static void settle(struct worker_client *client, struct worker_process *worker)
+{
+	client->stats.cpu_ns += worker->cpu_ns;
+	memory_pool_give(client->opts.pool, worker->max_data_bytes);
+	*worker = WORKER_PROCESS_NONE;
+}
+
+/* Whether it is gone. */
+static bool bury(struct worker_client *client)
+{
+	if (!worker_process_has_ended(&client->worker))
+		return false;
+	settle(client, &client->worker);
+	client->usage_ns = 0;
+	return true;
+}
+
 void worker_client_free(struct worker_client *client)
 {
 	if (!client)
 		return;
 	worker_process_stop(&client->worker, END_WAIT_NS);
+	bury(client);
 	worker_reply_reader_done(&client->reader);
 	free(client);
 }
@@ -56,16 +78,6 @@ void worker_client_free(struct worker_client *client)
 bool worker_client_is_busy(const struct worker_client *client)
 {
 	return client->is_busy;
-}
-
-/* Whether it is gone; its time is added up then, once. */
-static bool bury(struct worker_client *client)
-{
-	if (!worker_process_has_ended(&client->worker))
-		return false;
-	client->stats.cpu_ns += client->worker.cpu_ns;
-	client->worker = WORKER_PROCESS_NONE;
-	return true;
 }
 
 static void end_worker(struct worker_client *client)
@@ -83,7 +95,7 @@ static void bury_stuck(struct worker_client *client)
 
 		if (stuck->pid == 0 || !worker_process_has_ended(stuck))
 			continue;
-		client->stats.cpu_ns += stuck->cpu_ns;
+		settle(client, stuck);
 		client->stats.nr_stuck--;
 	}
 }
@@ -91,11 +103,20 @@ static void bury_stuck(struct worker_client *client)
 /* Makes room for another worker beside the one that cannot be killed; false when too many are. */
 static bool set_aside(struct worker_client *client)
 {
+	int r = worker_process_release_memory(&client->worker);
+
+	if (r < 0 && client->stats.nr_stuck >= WORKER_CLIENT_MAX_STUCK_WITH_MEMORY)
+		return false;
+	if (r == 0) {
+		memory_pool_give(client->opts.pool, client->worker.max_data_bytes);
+		client->worker.max_data_bytes = 0;
+	}
 	for (size_t i = 0; i < WORKER_CLIENT_MAX_STUCK; i++) {
 		if (client->stuck[i].pid != 0)
 			continue;
 		client->stuck[i] = client->worker;
 		client->worker = WORKER_PROCESS_NONE;
+		client->usage_ns = 0;
 		client->stats.nr_stuck++;
 		return true;
 	}
@@ -136,18 +157,37 @@ static bool is_out_of_step(const struct worker_client *client)
 	return poll(&look, 1, 0) != 0;
 }
 
+/* What the next worker may have. Errors: -EAGAIN the pool has too little left. */
+static int take_memory(const struct worker_client *client, uint64_t *ret_bytes)
+{
+	uint64_t share = memory_pool_room(client->opts.pool) / 2;
+	uint64_t bytes = client->opts.max_data_bytes;
+
+	if (client->opts.pool && share < bytes)
+		bytes = share;
+	if (bytes < WORKER_CLIENT_MIN_POOLED_BYTES && bytes < client->opts.max_data_bytes)
+		return -EAGAIN;
+	if (memory_pool_take(client->opts.pool, bytes) < 0)
+		return -EAGAIN;
+	*ret_bytes = bytes;
+	return 0;
+}
+
 static int start_worker(struct worker_client *client)
 {
-	const struct worker_process_opts opts = {
+	struct worker_process_opts opts = {
 		.program = client->opts.program,
 		.command = client->opts.command,
-		.max_data_bytes = client->opts.max_data_bytes,
 	};
 
 	if (!is_out_of_the_way(client) || clock_mono_ns() < client->not_before_ns)
 		return -EAGAIN;
-	int r = worker_process_start(&opts, &client->worker);
+	int r = take_memory(client, &opts.max_data_bytes);
+	if (r < 0)
+		return r;
+	r = worker_process_start(&opts, &client->worker);
 	if (r < 0) {
+		memory_pool_give(client->opts.pool, opts.max_data_bytes);
 		delay_restart(client);
 		return r;
 	}
@@ -190,6 +230,7 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 	client->reader = worker_reply_reader_with_max(request->max_bytes);
 	client->is_busy = true;
 	client->stats.nr_requests++;
+	client->usage_ns = 0;
 	return 0;
 }
 
@@ -295,19 +336,33 @@ void worker_client_stop(struct worker_client *client)
 
 void worker_client_tidy(struct worker_client *client, uint64_t now_ns)
 {
+	uint64_t idle_ns = client->opts.pool ? WORKER_CLIENT_POOLED_IDLE_NS : WORKER_CLIENT_IDLE_NS;
+
 	bury_stuck(client);
-	if (!client->is_busy && client->worker.socket >= 0 &&
-	    now_ns > client->used_ns + WORKER_CLIENT_IDLE_NS)
+	if (client->worker.socket < 0)
+		bury(client);
+	else if (!client->is_busy && now_ns > client->used_ns + idle_ns)
 		end_worker(client);
 }
 
-struct worker_stats worker_client_get_stats(const struct worker_client *client)
+/* Six system calls, for those who ask several times a second; a worker without work takes nothing meanwhile. */
+static void look_at_usage(struct worker_client *client)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (client->usage_ns > 0 && now_ns < client->usage_ns + IDLE_USAGE_NS)
+		return;
+	client->usage = worker_process_get_usage(&client->worker);
+	client->usage_ns = client->is_busy ? 0 : now_ns;
+}
+
+struct worker_stats worker_client_get_stats(struct worker_client *client)
 {
 	struct worker_stats stats = client->stats;
-	struct worker_process_usage usage = worker_process_get_usage(&client->worker);
 
-	stats.cpu_ns += usage.cpu_ns;
-	stats.resident_bytes = usage.resident_bytes;
+	look_at_usage(client);
+	stats.cpu_ns += client->usage.cpu_ns;
+	stats.resident_bytes = client->usage.resident_bytes;
 	return stats;
 }
 

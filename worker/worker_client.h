@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/memory_pool.h"
 #include "worker/worker_channel.h"
 
 #include <stdbool.h>
@@ -25,9 +26,18 @@
 /* A worker that nobody has asked anything for so long is ended: the next request starts another one. */
 #define WORKER_CLIENT_IDLE_NS UINT64_C(20000000000)
 
+/* One whose memory is of a pool does not keep it from others for long. */
+#define WORKER_CLIENT_POOLED_IDLE_NS UINT64_C(1000000000)
+
+/* From a pool a worker gets half of what is left, as others will want some while it reads, but it is not started with less than
+ * this. */
+#define WORKER_CLIENT_MIN_POOLED_BYTES ((uint64_t)24 << 20)
+
 /* Workers that cannot be killed, as they wait for a file system that does not answer. So many are set aside and replaced;
- * beyond that no worker is started until one of them is gone. */
-#define WORKER_CLIENT_MAX_STUCK 8
+ * beyond that no worker is started until one of them is gone. Where the kernel does not take back the memory of a process
+ * that was killed (process_mrelease(2), Linux 5.15), there may be a few only. */
+#define WORKER_CLIENT_MAX_STUCK 64
+#define WORKER_CLIENT_MAX_STUCK_WITH_MEMORY 8
 
 struct worker_client;
 
@@ -36,6 +46,9 @@ struct worker_client_opts {
 	const char *command; /* borrowed; argv[1] */
 	size_t max_data_bytes; /* of the worker's memory (RLIMIT_DATA); files it maps do not count */
 	size_t max_fast_data_bytes; /* in the fast lane (worker_lanes.h); 0: the same */
+	/* Borrowed; NULL: none. What a worker may have, at most max_data_bytes, is taken from it as long as there is the worker.
+	 * Of lanes the slow one has it. */
+	struct memory_pool *pool;
 };
 
 /* What the answer to one request may take. */
@@ -70,7 +83,7 @@ bool worker_client_is_busy(const struct worker_client *client);
 
 /* Sends a request while none is on its way, starting the worker when there is none; the descriptors stay the
  * caller's, who may close them at once. Errors: -EBUSY; -EINVAL too many descriptors; -EAGAIN a worker died a moment
- * ago, or one that was killed is not gone yet: later; what clone(2), execve(2) and sendmsg(2) say. */
+ * ago, one that was killed is not gone yet, or the pool has too little left: later; what clone(2), execve(2) and sendmsg(2) say. */
 int worker_client_send(struct worker_client *client, const struct worker_request *request,
 		       const void *bytes, const int *fds, size_t nr_fds,
 		       const struct worker_limits *limits) must_check;
@@ -97,9 +110,11 @@ uint64_t worker_client_deadline_ns(const struct worker_client *client);
 /* Gives up the request on its way, if there is one, and ends the worker. */
 void worker_client_stop(struct worker_client *client);
 
-/* Ends the worker when it has had nothing to do for WORKER_CLIENT_IDLE_NS. To be called now and then. */
+/* Ends the worker when it has had nothing to do for WORKER_CLIENT_IDLE_NS, or WORKER_CLIENT_POOLED_IDLE_NS if it has a
+ * pool. To be called now and then. */
 void worker_client_tidy(struct worker_client *client, uint64_t now_ns);
 
-struct worker_stats worker_client_get_stats(const struct worker_client *client);
+/* What an idle worker has taken is up to 5 s old. */
+struct worker_stats worker_client_get_stats(struct worker_client *client);
 
 #endif

@@ -6,14 +6,25 @@
 #include <poll.h>
 #include <stdlib.h>
 
-struct punished {
-	uint64_t owner; /* 0: none */
-	uint64_t until_ns;
+/* What is known of an owner. */
+struct account {
+	uint64_t owner;
+	uint64_t heard_ns; /* when it was charged or punished last */
+	uint64_t slow_until_ns;
+	uint64_t late_until_ns;
+	uint64_t used_ns; /* since `since_ns` */
+	uint64_t since_ns;
 };
 
 struct worker_lanes {
 	struct worker_client *clients[WORKER_NR_LANES]; /* owned */
-	struct punished punished[WORKER_LANES_MAX_OWNERS];
+	struct account accounts[WORKER_LANES_MAX_OWNERS];
+	size_t nr_accounts;
+	uint64_t slow_until_ns; /* until then somebody is punished */
+	uint64_t contended_until_ns;
+	uint64_t nr_sent; /* in the fast lane */
+	uint64_t sent_ns[WORKER_NR_LANES]; /* the last request */
+	uint64_t took_ns[WORKER_NR_LANES];
 };
 
 int worker_lanes_new(const struct worker_client_opts *opts, struct worker_lanes **ret_lanes)
@@ -27,6 +38,8 @@ int worker_lanes_new(const struct worker_client_opts *opts, struct worker_lanes 
 
 		if (lane == WORKER_LANE_FAST && opts->max_fast_data_bytes > 0)
 			lane_opts.max_data_bytes = opts->max_fast_data_bytes;
+		if (lane == WORKER_LANE_FAST)
+			lane_opts.pool = NULL;
 		int r = worker_client_new(&lane_opts, &lanes->clients[lane]);
 		if (r < 0)
 			return r;
@@ -44,39 +57,101 @@ void worker_lanes_free(struct worker_lanes *lanes)
 	free(lanes);
 }
 
+static const struct account *find_account(const struct worker_lanes *lanes, uint64_t owner)
+{
+	for (size_t i = 0; i < lanes->nr_accounts; i++)
+		if (lanes->accounts[i].owner == owner)
+			return &lanes->accounts[i];
+	return NULL;
+}
+
+/* The owner's own account, or a new one. */
+static struct account *get_account(struct worker_lanes *lanes, uint64_t owner, uint64_t now_ns)
+{
+	struct account *oldest = &lanes->accounts[0];
+
+	for (size_t i = 0; i < lanes->nr_accounts; i++) {
+		struct account *account = &lanes->accounts[i];
+
+		if (account->owner == owner)
+			return account;
+		if (account->heard_ns < oldest->heard_ns)
+			oldest = account;
+	}
+	if (lanes->nr_accounts < WORKER_LANES_MAX_OWNERS)
+		oldest = &lanes->accounts[lanes->nr_accounts++];
+	*oldest = (struct account){ .owner = owner, .since_ns = now_ns };
+	return oldest;
+}
+
 enum worker_lane worker_lanes_choose(const struct worker_lanes *lanes, uint64_t owner,
 				     uint64_t now_ns)
 {
-	for (size_t i = 0; owner != 0 && i < WORKER_LANES_MAX_OWNERS; i++) {
-		const struct punished *punished = &lanes->punished[i];
+	if (now_ns >= lanes->slow_until_ns)
+		return WORKER_LANE_FAST;
+	const struct account *account = find_account(lanes, owner);
 
-		if (punished->owner == owner && now_ns < punished->until_ns)
-			return WORKER_LANE_SLOW;
-	}
-	return WORKER_LANE_FAST;
-}
-
-/* The owner's own place, or else that of the one whose penalty ends first. */
-static struct punished *find_place(struct worker_lanes *lanes, uint64_t owner)
-{
-	struct punished *first = &lanes->punished[0];
-
-	for (size_t i = 0; i < WORKER_LANES_MAX_OWNERS; i++) {
-		struct punished *punished = &lanes->punished[i];
-
-		if (punished->owner == owner)
-			return punished;
-		if (punished->until_ns < first->until_ns)
-			first = punished;
-	}
-	return first;
+	return account && now_ns < account->slow_until_ns ? WORKER_LANE_SLOW : WORKER_LANE_FAST;
 }
 
 void worker_lanes_punish(struct worker_lanes *lanes, uint64_t owner, uint64_t now_ns)
 {
-	if (owner != 0)
-		*find_place(lanes, owner) = (struct punished){ owner,
-							       now_ns + WORKER_LANES_PENALTY_NS };
+	if (owner == 0)
+		return;
+	struct account *account = get_account(lanes, owner, now_ns);
+
+	account->heard_ns = now_ns;
+	account->slow_until_ns = now_ns + WORKER_LANES_PENALTY_NS;
+	lanes->slow_until_ns = account->slow_until_ns;
+}
+
+static bool is_contended(const struct worker_lanes *lanes, uint64_t now_ns)
+{
+	return now_ns < lanes->contended_until_ns;
+}
+
+/* Whether it is the turn of owners that have proved themselves: every other time, in an order that no pattern of requests
+ * keeps step with (the fractional parts of multiples of the golden ratio). */
+static bool is_turn_of_proven(const struct worker_lanes *lanes)
+{
+	return (lanes->nr_sent * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;
+}
+
+enum worker_rank worker_lanes_rank(const struct worker_lanes *lanes, uint64_t owner,
+				   uint64_t now_ns)
+{
+	if (!is_contended(lanes, now_ns))
+		return WORKER_RANK_FIRST;
+	const struct account *account = find_account(lanes, owner);
+
+	bool is_proven = account && account->late_until_ns == 0;
+
+	if (account && now_ns < account->late_until_ns)
+		return WORKER_RANK_LATE;
+	return is_proven == is_turn_of_proven(lanes) ? WORKER_RANK_FIRST : WORKER_RANK_SECOND;
+}
+
+bool worker_lanes_is_try(const struct worker_lanes *lanes, enum worker_rank rank, uint64_t now_ns)
+{
+	return rank != WORKER_RANK_LATE && is_contended(lanes, now_ns);
+}
+
+void worker_lanes_charge(struct worker_lanes *lanes, uint64_t owner, uint64_t took_ns,
+			 uint64_t now_ns)
+{
+	struct account *account = get_account(lanes, owner, now_ns);
+
+	if (now_ns >= account->since_ns + WORKER_LANES_PENALTY_NS) {
+		account->since_ns = now_ns;
+		account->used_ns = 0;
+	}
+	account->heard_ns = now_ns;
+	account->used_ns += took_ns;
+	if (account->used_ns <= WORKER_LANES_SHARE_NS &&
+	    (took_ns < WORKER_LANES_TRY_NS || !is_contended(lanes, now_ns)))
+		return;
+	account->late_until_ns = now_ns + WORKER_LANES_PENALTY_NS;
+	lanes->contended_until_ns = account->late_until_ns;
 }
 
 bool worker_lanes_is_busy(const struct worker_lanes *lanes, enum worker_lane lane)
@@ -94,13 +169,18 @@ int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
 		cut.timeout_ns = WORKER_LANES_FAST_NS;
 	if (lane == WORKER_LANE_FAST && cut.cpu_s > WORKER_LANES_FAST_CPU_S)
 		cut.cpu_s = WORKER_LANES_FAST_CPU_S;
-	return worker_client_send(lanes->clients[lane], request, payload->bytes, payload->fds,
-				  payload->nr_fds, &cut);
+	lanes->sent_ns[lane] = clock_mono_ns();
+	int r = worker_client_send(lanes->clients[lane], request, payload->bytes, payload->fds,
+				   payload->nr_fds, &cut);
+	lanes->nr_sent += r == 0 && lane == WORKER_LANE_FAST;
+	return r;
 }
 
-void worker_lanes_wait(const struct worker_lanes *lanes, uint64_t until_ns)
+void worker_lanes_wait(const struct worker_lanes *lanes, int wake_fd, uint64_t until_ns)
 {
-	struct pollfd waits[WORKER_NR_LANES];
+	struct pollfd waits[WORKER_NR_LANES + 1] = {
+		[WORKER_NR_LANES] = { .fd = wake_fd, .events = POLLIN },
+	};
 	uint64_t now_ns = clock_mono_ns();
 
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
@@ -115,13 +195,21 @@ void worker_lanes_wait(const struct worker_lanes *lanes, uint64_t until_ns)
 	}
 	const struct timespec timeout = clock_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
 
-	(void)ppoll(waits, WORKER_NR_LANES, &timeout, NULL);
+	(void)ppoll(waits, array_len(waits), &timeout, NULL);
 }
 
 int worker_lanes_take(struct worker_lanes *lanes, enum worker_lane lane, int *ret_error,
 		      void **ret_bytes, size_t *ret_len)
 {
-	return worker_client_wait(lanes->clients[lane], 0, ret_error, ret_bytes, ret_len);
+	int r = worker_client_wait(lanes->clients[lane], 0, ret_error, ret_bytes, ret_len);
+	if (r == 1)
+		lanes->took_ns[lane] = clock_mono_ns() - lanes->sent_ns[lane];
+	return r;
+}
+
+uint64_t worker_lanes_took_ns(const struct worker_lanes *lanes, enum worker_lane lane)
+{
+	return lanes->took_ns[lane];
 }
 
 void worker_lanes_stop(struct worker_lanes *lanes, enum worker_lane lane)
@@ -133,6 +221,11 @@ void worker_lanes_tidy(struct worker_lanes *lanes, uint64_t now_ns)
 {
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		worker_client_tidy(lanes->clients[lane], now_ns);
+}
+
+uint64_t worker_lanes_cpu_ns(const struct worker_lanes *lanes, enum worker_lane lane)
+{
+	return worker_client_get_stats(lanes->clients[lane]).cpu_ns;
 }
 
 struct worker_stats worker_lanes_get_stats(const struct worker_lanes *lanes)

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two workers of a kind, so that whoever has files that take long does not hold up others:
+/* Two workers of a kind, so that an owner of files that take long does not hold up others:
  *
  *	fast	all requests, each for WORKER_LANES_FAST_NS at most
- *	slow	those that took longer, again and with their full time, and for a while all of the same owner
+ *	slow	requests that took longer, again and with their full time, and for a while all of the same owner
  *
- * An owner is whose file it is, told by a number that its owner cannot choose: a cgroup's id. So a bad file costs
- * others the fast lane's time, and its owner can do that once in WORKER_LANES_PENALTY_NS. 0 is nobody's: such files get no
- * penalty. Belongs to one thread. */
+ * The owner of a file is a cgroup, by its id, which a container cannot choose. Files of owner 0 (not known) get no penalty.
+ *
+ * A penalty alone would let each of many owners cost the others the fast lane's time once. So the time that owners use in
+ * the fast lane is counted. When one of them has used more than its share, the fast lane is contended for
+ * WORKER_LANES_PENALTY_NS:
+ *
+ *	this owner	is late: its requests come after those of all others, and have the lane's whole time
+ *	all others	have WORKER_LANES_TRY_NS for a request; an owner whose request takes longer is late, and the
+ *			request is repeated when nobody is before it
+ *
+ * Owners that are not late come in turns: at one time those first that had answers before and were never late, at another
+ * time all others. So new cgroups do not hold up those that were there before, however many they are, nor the other way
+ * round.
+ * Belongs to one thread. */
 #ifndef WORKER_LANES_H
 #define WORKER_LANES_H
 
@@ -21,12 +32,21 @@
 #define WORKER_LANES_FAST_NS UINT64_C(2000000000)
 #define WORKER_LANES_FAST_CPU_S 1 /* and one more, as worker_process_limit_cpu() has it */
 #define WORKER_LANES_PENALTY_NS UINT64_C(60000000000)
-#define WORKER_LANES_MAX_OWNERS 64 /* with a penalty; then the oldest one is let off */
+#define WORKER_LANES_TRY_NS UINT64_C(150000000)
+#define WORKER_LANES_SHARE_NS UINT64_C(500000000) /* of an owner, in WORKER_LANES_PENALTY_NS */
+#define WORKER_LANES_MAX_OWNERS 256 /* then the one that was silent for longest is forgotten */
 
 enum worker_lane {
 	WORKER_LANE_FAST,
 	WORKER_LANE_SLOW,
 	WORKER_NR_LANES,
+};
+
+/* Which owner's request comes first in the fast lane: the lowest. */
+enum worker_rank {
+	WORKER_RANK_FIRST,
+	WORKER_RANK_SECOND,
+	WORKER_RANK_LATE,
 };
 
 struct worker_lanes;
@@ -46,6 +66,17 @@ enum worker_lane worker_lanes_choose(const struct worker_lanes *lanes, uint64_t 
 /* From now on an owner's requests take the slow lane for a while. Nothing happens with 0. */
 void worker_lanes_punish(struct worker_lanes *lanes, uint64_t owner, uint64_t now_ns);
 
+/* The owner's rank now. While the lane is not contended all have the first one. */
+enum worker_rank worker_lanes_rank(const struct worker_lanes *lanes, uint64_t owner,
+				   uint64_t now_ns);
+
+/* Whether requests of that rank have the time of a try only. */
+bool worker_lanes_is_try(const struct worker_lanes *lanes, enum worker_rank rank, uint64_t now_ns);
+
+/* Counts what an owner's request took in the fast lane. */
+void worker_lanes_charge(struct worker_lanes *lanes, uint64_t owner, uint64_t took_ns,
+			 uint64_t now_ns);
+
 bool worker_lanes_is_busy(const struct worker_lanes *lanes, enum worker_lane lane);
 
 /* What goes with a request: request->nr_bytes bytes, and descriptors, which stay the caller's. */
@@ -60,18 +91,25 @@ int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
 		      const struct worker_request *request, const struct worker_payload *payload,
 		      const struct worker_limits *limits) must_check;
 
-/* Waits until an answer in any lane is there or a deadline has come, but not past `until_ns` (CLOCK_MONOTONIC). */
-void worker_lanes_wait(const struct worker_lanes *lanes, uint64_t until_ns);
+/* Waits until an answer in any lane is there or a deadline has come, but not past `until_ns` (CLOCK_MONOTONIC); and until
+ * `wake_fd` (-1: none) can be read. */
+void worker_lanes_wait(const struct worker_lanes *lanes, int wake_fd, uint64_t until_ns);
 
 /* As worker_client_wait() without waiting. */
 int worker_lanes_take(struct worker_lanes *lanes, enum worker_lane lane, int *ret_error,
 		      void **ret_bytes, size_t *ret_len) must_check;
+
+/* How long the request took that was answered last in a lane; 0 before the first one. */
+uint64_t worker_lanes_took_ns(const struct worker_lanes *lanes, enum worker_lane lane);
 
 /* Gives up what is on its way in a lane, and ends its worker. */
 void worker_lanes_stop(struct worker_lanes *lanes, enum worker_lane lane);
 
 /* Ends workers that have nothing to do. To be called now and then. */
 void worker_lanes_tidy(struct worker_lanes *lanes, uint64_t now_ns);
+
+/* CPU time that the workers of a lane have taken so far. */
+uint64_t worker_lanes_cpu_ns(const struct worker_lanes *lanes, enum worker_lane lane);
 
 /* Of both lanes together. */
 struct worker_stats worker_lanes_get_stats(const struct worker_lanes *lanes);

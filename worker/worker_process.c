@@ -11,6 +11,7 @@
 #include "base/parse.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -44,6 +46,7 @@
 
 struct launch {
 	const char *program;
+	const char *other; /* name of it, when the first one does not do */
 	char *const *args;
 	char *const *envp;
 	int socket; /* the worker's end */
@@ -155,6 +158,7 @@ static int become_program(void *data)
 		return 1;
 	set_signals();
 	execve(launch->program, launch->args, launch->envp);
+	execve(launch->other, launch->args, launch->envp);
 	launch->error = -errno;
 	return 1;
 }
@@ -204,10 +208,28 @@ static int launch_program(const struct launch *what, pid_t *ret_pid)
 	return r;
 }
 
+/* The kernel calls a process by the file's name until it names itself: "exe" would be nobody's. So our own program is started
+ * by its path, unless that is another file now. */
+static const char *find_own_program(char path[static PATH_MAX])
+{
+	ssize_t len = readlink(WORKER_PROCESS_OWN_PROGRAM, path, PATH_MAX - 1);
+	struct stat own;
+	struct stat named;
+
+	if (len <= 0)
+		return WORKER_PROCESS_OWN_PROGRAM;
+	path[len] = '\0';
+	if (stat(path, &named) < 0 || stat(WORKER_PROCESS_OWN_PROGRAM, &own) < 0 ||
+	    named.st_dev != own.st_dev || named.st_ino != own.st_ino)
+		return WORKER_PROCESS_OWN_PROGRAM;
+	return path;
+}
+
 int worker_process_start(const struct worker_process_opts *opts, struct worker_process *ret_worker)
 {
 	static char *const no_environment[] = { NULL };
-	const char *program = opts->program ? opts->program : WORKER_PROCESS_OWN_PROGRAM;
+	char own_path[PATH_MAX];
+	const char *program = opts->program ? opts->program : find_own_program(own_path);
 	char *const args[] = { (char *)program, (char *)opts->command, NULL };
 	int ends[2];
 	pid_t pid = 0;
@@ -219,6 +241,7 @@ int worker_process_start(const struct worker_process_opts *opts, struct worker_p
 
 	const struct launch launch = {
 		.program = program,
+		.other = opts->program ? opts->program : WORKER_PROCESS_OWN_PROGRAM,
 		.args = args,
 		.envp = opts->envp ? opts->envp : no_environment,
 		.socket = theirs,
@@ -228,7 +251,9 @@ int worker_process_start(const struct worker_process_opts *opts, struct worker_p
 	int r = launch_program(&launch, &pid);
 	if (r < 0)
 		return r;
-	*ret_worker = (struct worker_process){ .pid = pid, .socket = take_fd(ours) };
+	*ret_worker = (struct worker_process){ .pid = pid,
+					       .socket = take_fd(ours),
+					       .max_data_bytes = opts->max_data_bytes };
 	return 0;
 }
 
@@ -266,6 +291,13 @@ bool worker_process_stop(struct worker_process *worker, uint64_t timeout_ns)
 		nanosleep(&step, NULL);
 	}
 	return true;
+}
+
+int worker_process_release_memory(const struct worker_process *worker)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, worker->pid, 0);
+
+	return fd < 0 || syscall(SYS_process_mrelease, fd, 0) < 0 ? -errno : 0;
 }
 
 /* Of /proc/PID/statm, the second number, in pages. */

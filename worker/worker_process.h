@@ -42,6 +42,7 @@ struct worker_process {
 	int socket; /* our end, owned; -EBADF when closed */
 	int status; /* as waitpid(2) gives it, once it has ended */
 	uint64_t cpu_ns; /* that it took, once it has ended */
+	uint64_t max_data_bytes; /* that it was started with */
 };
 
 #define WORKER_PROCESS_NONE ((struct worker_process){ .socket = -EBADF })
@@ -61,6 +62,10 @@ bool worker_process_has_ended(struct worker_process *worker);
 /* Kills it and closes the socket; returns whether it has ended. It may not have after `timeout_ns` when it hangs
  * in the kernel: call again later, then. */
 bool worker_process_stop(struct worker_process *worker, uint64_t timeout_ns);
+
+/* Has the kernel take back the memory of a worker that was killed and has not ended. Errors: -ENOSYS before Linux 5.15; what else
+ * pidfd_open(2) and process_mrelease(2) say. */
+int worker_process_release_memory(const struct worker_process *worker) must_check;
 
 /* Lets it have so many seconds of CPU time from now on, and one more; 0: no limit. Then the kernel ends it by SIGXCPU. Where
  * that is refused it has none. */

@@ -83,6 +83,8 @@ static const struct rule file_rules[] = {
 	ALLOW(lseek),
 	ALLOW(close),
 	ALLOW(fstat),
+	ALLOW(mincore), /* this and the next: their pages are not kept (base/cold_file.h) */
+	ALLOW(fadvise64),
 	ALLOW_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH), /* fstat() */
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),

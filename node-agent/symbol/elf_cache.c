@@ -193,7 +193,7 @@ static int step(struct elf_cache *cache, uint64_t until_ns)
 	case PROGRESS_AT_WORK:
 		break;
 	}
-	worker_lanes_wait(cache->lanes, until_ns);
+	worker_lanes_wait(cache->lanes, -1, until_ns);
 	elf_loader_take_answers(cache);
 	return 0;
 }

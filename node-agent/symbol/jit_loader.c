@@ -314,7 +314,7 @@ static void read_listed(struct jit_cache *cache, uint64_t until_ns)
 		if (now_ns >= until_ns ||
 		    (is_started && !worker_lanes_is_busy(cache->lanes, WORKER_LANE_FAST)))
 			return;
-		worker_lanes_wait(cache->lanes, wake_ns < until_ns ? wake_ns : until_ns);
+		worker_lanes_wait(cache->lanes, -1, wake_ns < until_ns ? wake_ns : until_ns);
 		take_answers(cache);
 	}
 }

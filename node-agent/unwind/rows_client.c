@@ -258,7 +258,7 @@ bool rows_client_take(struct rows_client *client, enum worker_lane number,
 
 void rows_client_wait(const struct rows_client *client, uint64_t until_ns)
 {
-	worker_lanes_wait(client->workers, until_ns);
+	worker_lanes_wait(client->workers, -1, until_ns);
 }
 
 void rows_client_tidy(struct rows_client *client)

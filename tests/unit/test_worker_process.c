@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 
 /* What a worker finds when it starts. */
 struct surroundings {
+	char name[16]; /* as the kernel has it */
 	char stdin_path[64];
 	char stdout_path[64];
 	uint64_t nr_fds;
@@ -113,6 +115,7 @@ static int tell_surroundings(void)
 	read_link("/proc/self/fd/1", found.stdout_path, sizeof(found.stdout_path));
 	while (environ[found.nr_variables])
 		found.nr_variables++;
+	prctl(PR_GET_NAME, found.name, 0, 0, 0);
 	prctl(PR_GET_PDEATHSIG, &found.parent_death_signal, 0, 0, 0);
 	return write(WORKER_PROCESS_SOCKET_FD, &found, sizeof(found)) == sizeof(found) ? 0 : 1;
 }
@@ -200,6 +203,16 @@ static void it_has_no_descriptors_but_its_own(void **state)
 	assert_int_equal(found.nr_fds, 4);
 	assert_string_equal(found.stdin_path, "/dev/null");
 	assert_string_equal(found.stdout_path, "/dev/null");
+}
+
+static void it_is_called_as_the_program_is(void **state)
+{
+	struct surroundings found = ask_surroundings();
+	char path[PATH_MAX];
+	(void)state;
+
+	read_link("/proc/self/exe", path, sizeof(path));
+	assert_int_equal(strncmp(found.name, strrchr(path, '/') + 1, sizeof(found.name) - 1), 0);
 }
 
 static void signals_are_as_for_any_new_program(void **state)
@@ -338,6 +351,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_has_no_descriptors_but_its_own),
+		cmocka_unit_test(it_is_called_as_the_program_is),
 		cmocka_unit_test(signals_are_as_for_any_new_program),
 		cmocka_unit_test(it_is_limited_and_first_to_go),
 		cmocka_unit_test(a_program_that_cannot_be_run_is_told),

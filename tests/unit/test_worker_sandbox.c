@@ -4,6 +4,7 @@
 #include "worker/worker_sandbox.h"
 
 #include "base/cleanup.h"
+#include "base/cold_file.h"
 #include "base/fileio.h"
 #include "worker/worker_process.h"
 
@@ -83,6 +84,18 @@ static int use_file(void)
 	return mapped == MAP_FAILED || munmap(mapped, (size_t)st.st_size) < 0 ? 2 : 0;
 }
 
+static int use_file_once(void)
+{
+	struct cold_file file;
+	char bytes[4];
+
+	cold_file_init(&file, own_fd);
+	ssize_t n = cold_file_pread(&file, bytes, 4, 0);
+	cold_file_done(&file);
+	cold_file_drop_all(own_fd);
+	return n == 4 ? 0 : 1;
+}
+
 static int use_clock(void)
 {
 	struct timespec now;
@@ -95,6 +108,7 @@ static void what_reading_files_needs_works(void **state)
 	(void)state;
 	assert_int_equal(run_inside(use_memory), 0);
 	assert_int_equal(run_inside(use_file), 0);
+	assert_int_equal(run_inside(use_file_once), 0);
 	assert_int_equal(run_inside(use_clock), 0);
 }
 
