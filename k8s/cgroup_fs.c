@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #define CONTROLLERS_MAX_BYTES 65536
+#define OWN_CGROUPS_MAX_BYTES 65536
 #define HANDLE_TYPE_KERNFS 0xfe /* FILEID_KERNFS of the kernel's exportfs.h */
 
 struct cgroup_fs {
@@ -209,6 +210,38 @@ uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs)
 	    file_read_at(AT_FDCWD, "/proc/cgroups", &controllers) < 0)
 		return 0;
 	return find_hierarchy(strbuf_str(&controllers), fs->controller);
+}
+
+/* Where the path begins in the line of a hierarchy, "4:cpu,cpuacct:/system.slice"; NULL: there is no such line. */
+static const char *find_own_path(const char *lines, uint32_t hierarchy, const char **ret_line)
+{
+	for (const char *line = lines; line; line = strchr(line, '\n')) {
+		uint32_t number;
+
+		line += *line == '\n';
+		const char *controllers = strchr(line, ':');
+		const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (path && sscanf(line, "%" SCNu32, &number) == 1 && number == hierarchy) {
+			*ret_line = line;
+			return path + 1;
+		}
+	}
+	return NULL;
+}
+
+/* A v1 hierarchy may have several controllers: our own line lists them. */
+void cgroup_fs_append_line_start(const struct cgroup_fs *fs, struct strbuf *text)
+{
+	_cleanup_(strbuf_done) struct strbuf lines = strbuf_with_max(OWN_CGROUPS_MAX_BYTES);
+	uint32_t hierarchy = cgroup_fs_hierarchy(fs);
+	const char *line = NULL, *path = NULL;
+
+	if (hierarchy > 0 && file_read_at(AT_FDCWD, "/proc/self/cgroup", &lines) == 0)
+		path = find_own_path(strbuf_str(&lines), hierarchy, &line);
+	if (path)
+		strbuf_append(text, line, (size_t)(path - line));
+	else
+		strbuf_appendf(text, "%" PRIu32 ":%s:", hierarchy, fs->controller);
 }
 
 const char *cgroup_fs_root(const struct cgroup_fs *fs)

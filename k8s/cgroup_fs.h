@@ -42,6 +42,10 @@ const char *cgroup_fs_controller(const struct cgroup_fs *fs);
 /* The kernel's number of the hierarchy that carries the ids, as in /proc/PID/cgroup: 0 for v2. */
 uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs);
 
+/* Appends how the lines of /proc/PID/cgroup begin that name cgroups of the hierarchy that carries the ids: "0::" for v2,
+ * "9:memory:". The path follows. */
+void cgroup_fs_append_line_start(const struct cgroup_fs *fs, struct strbuf *text);
+
 /* Mount point of the hierarchy that carries the ids; borrowed. */
 const char *cgroup_fs_root(const struct cgroup_fs *fs);
 

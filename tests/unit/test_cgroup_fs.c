@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/cgroup_fs.h"
 
+#include "base/fileio.h"
+
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,6 +117,38 @@ static void ids_of_a_v1_hierarchy_work_too(void **state)
 	assert_int_equal(cgroup_fs_mode(own.fs), CGROUP_MODE_LEGACY);
 	assert_string_equal(cgroup_fs_controller(own.fs), "memory");
 	check_path_of_id(&own);
+}
+
+/* With a line's start before its path a cgroup reads as in /proc/PID/cgroup of a process in it. */
+static void check_line_start(const struct own_cgroup *own, const char *expected_end)
+{
+	_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(PATH_MAX);
+	_cleanup_(strbuf_done) struct strbuf lines = strbuf_with_max(1 << 16);
+
+	cgroup_fs_append_line_start(own->fs, &line);
+	size_t len = strlen(strbuf_str(&line)), end_len = strlen(expected_end);
+	assert_true(len >= end_len);
+	assert_string_equal(strbuf_str(&line) + len - end_len, expected_end);
+	assert_int_equal(file_read_at(AT_FDCWD, "/proc/self/cgroup", &lines), 0);
+	const char *found = strstr(strbuf_str(&lines), strbuf_str(&line));
+	assert_non_null(found);
+	assert_true(found == strbuf_str(&lines) || found[-1] == '\n');
+}
+
+static void a_line_start_is_that_of_the_hierarchy(void **state)
+{
+	(void)state;
+	MAKE_CGROUP_OR_SKIP(own, NULL);
+
+	check_line_start(&own, cgroup_fs_mode(own.fs) == CGROUP_MODE_LEGACY ? ":" : "0::");
+}
+
+static void a_line_start_of_v1_names_the_controller(void **state)
+{
+	(void)state;
+	MAKE_CGROUP_OR_SKIP(own, "/sys/fs/cgroup/memory");
+
+	check_line_start(&own, ":memory:");
 }
 
 static void a_path_longer_than_the_buffer_is_refused(void **state)
@@ -250,6 +285,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_cgroup_has_no_id),
 		cmocka_unit_test(an_id_gives_its_path_until_the_cgroup_is_removed),
 		cmocka_unit_test(ids_of_a_v1_hierarchy_work_too),
+		cmocka_unit_test(a_line_start_is_that_of_the_hierarchy),
+		cmocka_unit_test(a_line_start_of_v1_names_the_controller),
 		cmocka_unit_test(a_path_longer_than_the_buffer_is_refused),
 		cmocka_unit_test(without_the_capability_an_id_gives_eperm),
 		cmocka_unit_test(a_walk_visits_each_cgroup_once_parents_first),
