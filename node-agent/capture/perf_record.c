@@ -61,9 +61,8 @@ static int parse_fork(const struct body *body, struct perf_record *record)
 
 	if (!read_fields(body, &fields, sizeof(fields)))
 		return -EBADMSG;
-	record->has_event = fields.pid != fields.ppid && is_user_pid(fields.pid) &&
-			    is_user_pid(fields.ppid);
-	record->event.kind = PROC_FORK;
+	record->has_event = is_user_pid(fields.pid) && is_user_pid(fields.ppid);
+	record->event.kind = fields.pid == fields.ppid ? PROC_THREAD : PROC_FORK;
 	record->event.pid = fields.pid;
 	record->event.parent_pid = fields.ppid;
 	return 0;

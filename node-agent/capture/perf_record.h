@@ -5,7 +5,7 @@
  *
  *	COMM with COMM_EXEC	PROC_EXEC	other COMM records rename a thread
  *	COMM of a first thread	PROC_EXEC	where the kernel does not mark them (before Linux 3.16)
- *	FORK			PROC_FORK	unless it tells of a thread
+ *	FORK			PROC_FORK	PROC_THREAD when it tells of a thread
  *	EXIT			PROC_EXIT	of the first thread only
  *	MMAP2			PROC_MMAP	if executable
  *	MMAP			PROC_MMAP	(before Linux 3.16) of a file that is not told: inode 0, but a path

@@ -41,7 +41,7 @@ static bool has_key(const struct mapped_file *file, const struct mapped_file_key
 {
 	bool is_same_generation = key->generation == 0 || file->generation == key->generation;
 
-	return is_same_generation && file->inode == key->inode &&
+	return !file->is_outdated && is_same_generation && file->inode == key->inode &&
 	       file->dev_major == key->dev_major && file->dev_minor == key->dev_minor &&
 	       strlen(file->path) == key->path_len &&
 	       memcmp(file->path, key->path, key->path_len) == 0;
@@ -131,8 +131,29 @@ int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *
 		if (r < 0)
 			return r;
 	}
+	file->is_doubtful |= file->kept_plus_1 != 0 && file->nr_refs == 1;
+	file->was_taken = true;
 	*ret_file = mapped_file_ref(file);
 	return 0;
+}
+
+int mapped_files_renew(struct mapped_files *files, struct mapped_file *file,
+		       struct mapped_file **ret_file)
+{
+	const struct mapped_file_key key = {
+		.inode = file->inode,
+		.generation = file->generation,
+		.dev_major = file->dev_major,
+		.dev_minor = file->dev_minor,
+		.path = file->path,
+		.path_len = strlen(file->path),
+	};
+
+	file->is_outdated = true;
+	int r = mapped_files_take(files, &key, ret_file);
+	if (r < 0)
+		file->is_outdated = false;
+	return r;
 }
 
 struct mapped_file *mapped_file_ref(struct mapped_file *file)

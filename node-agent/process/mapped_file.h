@@ -13,7 +13,8 @@
 #define MAPPED_FILES_MAX ((size_t)1 << 20)
 
 /* A file as far as a mapping tells it, shared by all processes that map it. While one of them maps it, the
- * inode number cannot be used again, so (device, inode, path) names one file. But nobody tells when a mapping
+ * inode number cannot be used again, so (device, inode, path) names one file; when only struct kept_files has it
+ * (kept_files.h) that has to be checked. And nobody tells when a mapping
  * goes, and a program may load the new version of a plugin after the old one was removed: so events bring
  * the inode's generation, which /proc does not have. */
 struct mapped_file {
@@ -28,6 +29,10 @@ struct mapped_file {
 	uint32_t
 		slot; /* the unwinder's: where its rows are, see unwind/table_slots.h; 0 at first */
 	bool is_postponed; /* the unwinder's: there was no time to open it for a slot, but there will be */
+	bool is_outdated; /* another one has its key from now on: mapped_files_renew() */
+	bool was_taken; /* since kept_files.c looked last */
+	bool is_doubtful; /* mapped again after nobody did: it may have been changed meanwhile. The consumer clears it */
+	uint32_t kept_plus_1; /* its place in struct kept_files */
 	unsigned int nr_refs;
 	uint32_t hash; /* of the key; with `row`, its place in the set */
 	uint32_t row;
@@ -55,6 +60,7 @@ struct mapped_files {
 	size_t cap_rows;
 	uint32_t first_free_plus_1;
 	uint64_t last_number;
+	uint64_t last_version; /* of a mapping list */
 	struct mapping_watcher watcher; /* functions may be NULL */
 	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
@@ -75,6 +81,11 @@ void mapped_files_done(struct mapped_files *files);
 /* The file with that key, made when new, with one more reference. Errors: -ENOSPC, -ENOMEM. */
 int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *key,
 		      struct mapped_file **ret_file) must_check;
+
+/* A file of which it turned out that it was changed: whoever takes its key from now on gets a new one, and so does the caller,
+ * with a reference. The old one stays theirs who have it. Errors: as above. */
+int mapped_files_renew(struct mapped_files *files, struct mapped_file *file,
+		       struct mapped_file **ret_file) must_check;
 
 struct mapped_file *mapped_file_ref(struct mapped_file *file);
 

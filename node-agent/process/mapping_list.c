@@ -24,6 +24,7 @@ int mapping_list_new(struct mapped_files *files, struct mapping_list **ret_list)
 		return -ENOMEM;
 	list->files = files;
 	list->nr_refs = 1;
+	list->version = ++files->last_version;
 	*ret_list = list;
 	return 0;
 }
@@ -105,6 +106,12 @@ static struct mapping part_after(const struct mapping *mapping, uint64_t start)
 	return part;
 }
 
+static void mark_changed(struct mapping_list *list)
+{
+	list->version = ++list->files->last_version;
+	list->is_changed = true;
+}
+
 /* Puts `pieces` in the place of the items [first, last). References are taken before old ones are
  * dropped: a piece may be all that is left of an old item. */
 static int replace(struct mapping_list *list, size_t first, size_t last,
@@ -123,7 +130,7 @@ static int replace(struct mapping_list *list, size_t first, size_t last,
 		(list->nr_items - last) * sizeof(*list->items));
 	memcpy(list->items + first, pieces, nr_pieces * sizeof(*pieces));
 	list->nr_items = nr_items;
-	list->is_changed = true;
+	mark_changed(list);
 	return 0;
 }
 
@@ -143,6 +150,23 @@ int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping
 	if (first < last && list->items[last - 1].end > mapping->end)
 		pieces[nr_pieces++] = part_after(&list->items[last - 1], mapping->end);
 	return replace(list, first, last, pieces, nr_pieces);
+}
+
+void mapping_list_replace_file(struct mapping_list *list, struct mapped_file *file,
+			       struct mapped_file *other)
+{
+	size_t nr_replaced = 0;
+
+	for (size_t i = 0; i < list->nr_items; i++) {
+		if (list->items[i].file != file)
+			continue;
+		list->items[i].file = mapped_file_ref(other);
+		nr_replaced++;
+	}
+	if (nr_replaced > 0)
+		mark_changed(list);
+	for (size_t i = 0; i < nr_replaced; i++)
+		mapped_file_unref(list->files, file);
 }
 
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address)

@@ -37,6 +37,8 @@ struct mapping_list {
 	size_t nr_items;
 	size_t cap_items;
 	unsigned int nr_refs;
+	uint64_t
+		version; /* of what it holds; no two lists, and no two states of one, have the same */
 	bool is_changed; /* since it was put into the arena; the unwinder clears it */
 	bool is_partial; /* the consumer's: some of its files are still to be opened */
 	struct mapping_code code;
@@ -63,6 +65,10 @@ int mapping_list_make_own(struct mapping_list **list) must_check;
  * range before is cut out. On failure nothing has changed. Errors: -ENOSPC at MAPPING_LIST_MAX,
  * -ENOMEM. */
 int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping) must_check;
+
+/* Puts one file in the place of another, wherever a list that is not shared has it; takes references of its own. */
+void mapping_list_replace_file(struct mapping_list *list, struct mapped_file *file,
+			       struct mapped_file *other);
 
 /* The mapping that holds an address, or NULL; `list` may be NULL. Valid until the list changes. */
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);

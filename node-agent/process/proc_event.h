@@ -7,6 +7,7 @@
 
 enum proc_event_kind {
 	PROC_FORK, /* a new process (not a thread) with its parent's mappings */
+	PROC_THREAD, /* the process has made another thread */
 	PROC_EXEC, /* all mappings are gone; those of the new program follow */
 	PROC_MMAP, /* a new executable mapping */
 	PROC_EXIT, /* the process has ended, or its first thread before the others */

@@ -94,3 +94,15 @@ bool proc_stat_started_at(const struct proc_stat *stat, uint64_t start_ns)
 
 	return ticks <= stat->start_ticks + 1 && stat->start_ticks <= ticks + 1;
 }
+
+int proc_stat_verify_start(int proc_fd, uint32_t pid, uint64_t start_ns)
+{
+	struct proc_stat stat;
+
+	if (start_ns == 0)
+		return 0;
+	int r = proc_stat_read(proc_fd, pid, &stat);
+	if (r < 0)
+		return r;
+	return proc_stat_started_at(&stat, start_ns) ? 0 : -ESRCH;
+}

@@ -37,4 +37,8 @@ bool proc_stat_is_zombie(const struct proc_stat *stat);
  * both are compared at that resolution, give or take one. */
 bool proc_stat_started_at(const struct proc_stat *stat, uint64_t start_ns);
 
+/* Whether the process that has the pid now is the one that started then; `start_ns` 0 is not known, and any will do. What was read
+ * of /proc/PID before this returned 0 is that process's. Errors: -ESRCH it is not; as proc_stat_read(). */
+int proc_stat_verify_start(int proc_fd, uint32_t pid, uint64_t start_ns) must_check;
+
 #endif

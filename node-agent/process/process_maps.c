@@ -50,19 +50,6 @@ static void insert_text(struct mapping_list *list, const char *text, size_t len,
 	losses->nr_bad_lines += parser.nr_bad_lines;
 }
 
-/* The start time is looked at after the maps were read: if it is still that process, it was before. */
-static int verify_start(int proc_fd, uint32_t pid, uint64_t start_ns)
-{
-	struct proc_stat stat;
-
-	if (start_ns == 0)
-		return 0;
-	int r = proc_stat_read(proc_fd, pid, &stat);
-	if (r < 0)
-		return r;
-	return proc_stat_started_at(&stat, start_ns) ? 0 : -ESRCH;
-}
-
 /* When the first thread has ended before the others, it shows no maps, but each of them does.
  * Errors: -ENOSPC, with the beginning in the text. */
 static int read_maps_of_threads(int proc_fd, uint32_t pid, struct strbuf *text)
@@ -102,7 +89,7 @@ int process_maps_load(int proc_fd, uint32_t pid, uint64_t start_ns, struct mappi
 		return read_error == -ENOENT ? -ESRCH : read_error;
 	if (text.len == 0)
 		read_error = read_maps_of_threads(proc_fd, pid, &text);
-	int r = verify_start(proc_fd, pid, start_ns);
+	int r = proc_stat_verify_start(proc_fd, pid, start_ns);
 	if (r < 0)
 		return r;
 

@@ -20,8 +20,10 @@ int process_set_init(struct process_set *set, size_t max_processes)
 
 void process_set_done(struct process_set *set)
 {
-	for (size_t row = 0; row < set->nr_rows; row++)
+	for (size_t row = 0; row < set->nr_rows; row++) {
 		mapping_list_unref(set->rows[row].mappings);
+		free(set->rows[row].program);
+	}
 	htable_done(&set->by_pid);
 	free(set->rows);
 	*set = (struct process_set){ 0 };
@@ -99,6 +101,7 @@ void process_set_remove(struct process_set *set, struct process *process)
 	TAILQ_REMOVE(queue, process, link);
 	htable_remove(&set->by_pid, hash_u64(process->pid), row_of(set, process));
 	mapping_list_unref(process->mappings);
+	free(process->program);
 	*process = (struct process){ 0 };
 	TAILQ_INSERT_TAIL(&set->unused, process, link);
 	set->nr_processes--;

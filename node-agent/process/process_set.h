@@ -28,12 +28,18 @@ struct process {
 	uint64_t next_read_ns; /* when the maps may be read again */
 	uint64_t reread_wait_ns;
 	struct mapping_list *mappings; /* one reference; NULL: none */
+	char *program; /* owned; what process_program() knows; NULL: nothing yet */
+	uint64_t program_told_ns; /* when it was known to be that */
+	bool is_program_due; /* it called exec(): the next file that is mapped is the program's */
 	bool is_ended;
+	bool is_single; /* all events of it are known, and none told of another thread */
 	bool is_superseded;
 	bool is_bound; /* the kernel side has, or had, a code list of it */
 	bool is_noted; /* the consumer's: to be bound soon */
 	uint64_t next_bind_ns; /* the consumer's: not before, unless it is not bound */
 	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */
+	uint64_t window_ns; /* the consumer's: the window in which the process ... */
+	uint32_t window_process; /* ... has this number */
 };
 
 TAILQ_HEAD(process_queue, process);

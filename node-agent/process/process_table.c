@@ -7,7 +7,7 @@
  *
  * An exit may be that of the first thread alone, while others go on (pthread_exit() in main()): perf's
  * records do not tell. So an exit only starts the lingering, in which the process can be sampled as
- * before, and /proc is asked before the entry is removed. There the first thread shows as a zombie in a
+ * before, and /proc is asked before the entry is removed, unless the events say that there was no other thread. There the first thread shows as a zombie in a
  * process of several threads; nothing else under that pid can be the same process. */
 #include "process/process_table.h"
 
@@ -15,6 +15,7 @@
 #include "process/maps_parser.h"
 #include "process/proc_stat.h"
 #include "process/process_maps.h"
+#include "process/process_program.h"
 #include "process/process_set.h"
 
 #include <string.h>
@@ -23,16 +24,22 @@
 #define REREAD_MAX_NS (60 * NSEC_PER_SEC)
 #define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* a second: 65 thousand mappings take 50 ms to read */
 #define DISTRUST_BUDGET_NS (READ_BUDGET_NS / 3) /* of it, for code that is known already */
-#define SWEEP_LOOKUPS 8 /* live processes looked up in /proc each sweep, 15 us each */
+
+/* Live processes looked up in /proc each sweep, 15 us each: when all events came there is little to find. */
+#define SWEEP_LOOKUPS 1
+#define SWEEP_LOOKUPS_IN_DOUBT                                                                     \
+	8 /* until all were looked up that were there when events were lost */
 
 struct process_table {
 	int proc_fd; /* borrowed */
 	size_t next_lookup; /* the row where the next sweep goes on */
+	size_t nr_doubtful; /* rows from there on whose exit may have been lost */
 	uint64_t lost_ns; /* time of the last events that were lost */
 	uint64_t budget_end_ns; /* of the second in which... */
 	uint64_t read_ns; /* ... maps were read for so long */
 	struct process_set set;
 	struct mapped_files files;
+	struct kept_files kept;
 	struct process_table_stats stats;
 };
 
@@ -55,6 +62,7 @@ void process_table_free(struct process_table *table)
 	if (!table)
 		return;
 	process_set_done(&table->set);
+	kept_files_done(&table->kept, &table->files);
 	mapped_files_done(&table->files);
 	free(table);
 }
@@ -101,11 +109,16 @@ static void handle_fork(struct process_table *table, const struct proc_event *ev
 		mappings = mapping_list_ref(parent->mappings);
 	uint64_t known_ns = parent->known_ns;
 	bool is_bound = parent->is_bound;
+	uint64_t program_told_ns = parent->program_told_ns;
+	_cleanup_free_ char *program = parent->program ? strdup(parent->program) : NULL;
 	struct process *child = process_set_add(&table->set, event->pid, event->time_ns);
 	if (child) {
 		child->mappings = take_ptr(mappings);
 		child->known_ns = known_ns;
 		child->is_bound = is_bound;
+		child->program = take_ptr(program);
+		child->program_told_ns = program_told_ns;
+		child->is_single = true;
 	} else {
 		table->stats.nr_events_dropped++;
 	}
@@ -118,6 +131,7 @@ static void handle_exec(struct process_table *table, const struct proc_event *ev
 	struct process *process = process_set_find_current(&table->set, event->pid);
 
 	if (process && !process->is_ended) {
+		process->is_single = true;
 		mapping_list_unref(process->mappings);
 		process->mappings = NULL;
 		process->next_read_ns = 0;
@@ -125,11 +139,25 @@ static void handle_exec(struct process_table *table, const struct proc_event *ev
 		process->known_ns = event->time_ns;
 		process->program_ns = event->time_ns;
 		process->is_bound = false;
+		process_program_replace(process);
 		return;
 	}
 	process_set_supersede(&table->set, process, event->time_ns);
-	if (!process_set_add(&table->set, event->pid, event->time_ns))
+	process = process_set_add(&table->set, event->pid, event->time_ns);
+	if (!process) {
 		table->stats.nr_events_dropped++;
+		return;
+	}
+	process->is_single = true;
+	process_program_replace(process);
+}
+
+static void handle_thread(struct process_table *table, const struct proc_event *event)
+{
+	struct process *process = process_set_find_current(&table->set, event->pid);
+
+	if (process)
+		process->is_single = false;
 }
 
 static int take_file(struct process_table *table, const struct proc_event *event,
@@ -183,6 +211,8 @@ static void handle_mmap(struct process_table *table, const struct proc_event *ev
 	bound_mappings(table);
 
 	struct process *process = process_set_find_current(&table->set, event->pid);
+	if (process)
+		process_program_see_file(process, event->path, event->time_ns);
 	if (process && is_unidentified(event)) {
 		process->next_read_ns = 0;
 		process->reread_wait_ns = 0;
@@ -204,6 +234,9 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 	switch (event->kind) {
 	case PROC_FORK:
 		handle_fork(table, event);
+		break;
+	case PROC_THREAD:
+		handle_thread(table, event);
 		break;
 	case PROC_EXEC:
 		handle_exec(table, event);
@@ -235,6 +268,7 @@ static bool may_read_maps(struct process_table *table, uint64_t now_ns, uint64_t
 void process_table_lose_events(struct process_table *table, uint64_t time_ns)
 {
 	table->lost_ns = time_ns;
+	table->nr_doubtful = table->set.nr_rows;
 }
 
 /* Replaces the mappings by what /proc has now. On failure the old ones stay, and when there are none any more:
@@ -361,7 +395,9 @@ static bool has_other_threads(const struct process_table *table, const struct pr
 {
 	struct proc_stat stat;
 
-	if (process->is_superseded || proc_stat_read(table->proc_fd, process->pid, &stat) < 0)
+	bool was_alone = process->is_single && process->known_ns >= table->lost_ns;
+	if (process->is_superseded || was_alone ||
+	    proc_stat_read(table->proc_fd, process->pid, &stat) < 0)
 		return false;
 	if (process->start_ns != 0 && !proc_stat_started_at(&stat, process->start_ns))
 		return false;
@@ -396,13 +432,15 @@ static bool is_gone(const struct process_table *table, const struct process *pro
 
 static void look_up_some(struct process_table *table, uint64_t now_ns)
 {
+	size_t max_lookups = table->nr_doubtful > 0 ? SWEEP_LOOKUPS_IN_DOUBT : SWEEP_LOOKUPS;
 	size_t nr_rows = table->set.nr_rows;
 	size_t nr_lookups = 0;
 
-	for (size_t i = 0; i < nr_rows && nr_lookups < SWEEP_LOOKUPS; i++) {
+	for (size_t i = 0; i < nr_rows && nr_lookups < max_lookups; i++) {
 		struct process *process = &table->set.rows[table->next_lookup];
 
 		table->next_lookup = (table->next_lookup + 1) % nr_rows;
+		table->nr_doubtful -= table->nr_doubtful > 0;
 		if (process->pid == 0 || process->is_ended)
 			continue;
 		nr_lookups++;
@@ -411,10 +449,26 @@ static void look_up_some(struct process_table *table, uint64_t now_ns)
 	}
 }
 
+const char *process_table_get_program(const struct process_table *table, struct process *process)
+{
+	return process_program(process, table->proc_fd, table->lost_ns);
+}
+
+struct kept_files *process_table_get_kept(struct process_table *table)
+{
+	return &table->kept;
+}
+
+struct mapped_files *process_table_get_files(struct process_table *table)
+{
+	return &table->files;
+}
+
 void process_table_sweep(struct process_table *table, uint64_t now_ns)
 {
 	forget_ended(table, now_ns);
 	look_up_some(table, now_ns);
+	kept_files_tidy(&table->kept, &table->files, now_ns);
 }
 
 struct process_table_stats process_table_get_stats(const struct process_table *table)
@@ -423,5 +477,6 @@ struct process_table_stats process_table_get_stats(const struct process_table *t
 
 	stats.nr_processes = table->set.nr_processes;
 	stats.nr_evicted = table->set.nr_evicted;
+	stats.nr_kept_files = table->kept.nr_files;
 	return stats;
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "process/kept_files.h"
 #include "process/mapping_list.h"
 #include "process/proc_event.h"
 
@@ -27,6 +28,7 @@
 struct process_table_stats {
 	uint64_t nr_processes; /* in the table now */
 	uint64_t nr_evicted; /* live processes pushed out by one of the bounds */
+	uint64_t nr_kept_files; /* files that stay known, see kept_files.h */
 	uint64_t nr_maps_reads;
 	uint64_t nr_maps_postponed; /* not read in a second in which much was read */
 	uint64_t nr_maps_failures; /* gone, unreadable, or over 16 MB and read in part */
@@ -72,6 +74,14 @@ struct process *process_table_get(struct process_table *table, uint32_t pid, uin
  * takes a third of the time at most. Borrowed until the next call on the table. */
 const struct mapping *process_find_mapping(struct process_table *table, struct process *process,
 					   uint64_t address, uint64_t now_ns);
+
+/* The path of the file that a process of the table runs, as process_program.h has it; "" when that is not known. Borrowed until
+ * the next call on the table. */
+const char *process_table_get_program(const struct process_table *table, struct process *process);
+
+/* The files that stay known when no process maps them any more: whoever uses files says which. All files. */
+struct kept_files *process_table_get_kept(struct process_table *table);
+struct mapped_files *process_table_get_files(struct process_table *table);
 
 /* Forgets what ended more than PROCESS_LINGER_NS ago, and processes whose exit was missed (a few are
  * looked up in /proc each call). Meant to be called about once a second. */

@@ -279,6 +279,7 @@ void local_unwinder_follow(struct local_unwinder *unwinder, const struct proc_ev
 		bound_processes_remove(bound, event->pid);
 		break;
 	case PROC_EXIT: /* of the first thread: others may go on */
+	case PROC_THREAD:
 	case PROC_MMAP:
 	case PROC_KERNEL_CODE:
 		break;

@@ -165,6 +165,7 @@ static void a_list_is_changed_by_what_is_mapped_and_by_nothing_else(void **state
 	assert_false(list->is_changed);
 	assert_int_equal(insert(list, &(struct range){ 0x20, 0x30, 0, "/a" }), 0);
 	assert_true(list->is_changed);
+	uint64_t version = list->version;
 
 	/* As the unwinder does when it has put the list into the arena. */
 	list->is_changed = false;
@@ -175,7 +176,11 @@ static void a_list_is_changed_by_what_is_mapped_and_by_nothing_else(void **state
 	assert_int_equal(list->code.unit, 1);
 	assert_int_equal(copy->code.unit, 0);
 	assert_int_equal(copy->code.id, 0);
+	assert_int_not_equal(copy->version, version);
+	uint64_t copy_version = copy->version;
 	assert_int_equal(insert(copy, &(struct range){ 0x40, 0x50, 0, "/b" }), 0);
+	assert_int_not_equal(copy->version, copy_version);
+	assert_int_equal(list->version, version);
 	assert_false(list->is_changed);
 	assert_true(copy->is_changed);
 	mapping_list_unref(copy);
@@ -224,6 +229,43 @@ static void a_watcher_sees_lists_go_before_their_files(void **state)
 	assert_told(&told, " L3");
 	mapping_list_unref(copy);
 	assert_told(&told, " L3 /c /a");
+	mapped_files_done(&files);
+}
+
+/* What was found by the list before, such as where an address is, holds for the old file. */
+static void a_list_with_another_file_is_another_state(void **state)
+{
+	const struct mapped_file_key key = { .inode = 1, .path = "/a", .path_len = 2 };
+	struct mapped_file *file, *other;
+	struct mapped_files files = { 0 };
+	struct mapping_list *list;
+	(void)state;
+
+	assert_int_equal(mapping_list_new(&files, &list), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x20, 0x30, 0, "/a" }), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x40, 0x50, 0, "/b" }), 0);
+	assert_int_equal(insert(list, &(struct range){ 0x60, 0x70, 0, "/a" }), 0);
+	assert_int_equal(mapped_files_take(&files, &key, &file), 0);
+	assert_int_equal(mapped_files_renew(&files, file, &other), 0);
+	uint64_t version = list->version;
+	list->is_changed = false;
+
+	mapping_list_replace_file(list, file, other);
+	assert_list(list, "20-30+0/a 40-50+0/b 60-70+0/a");
+	assert_ptr_equal(list->items[0].file, other);
+	assert_ptr_equal(list->items[2].file, other);
+	assert_true(list->is_changed);
+	assert_int_not_equal(list->version, version);
+
+	version = list->version;
+	list->is_changed = false;
+	mapping_list_replace_file(list, file, other);
+	assert_false(list->is_changed);
+	assert_int_equal(list->version, version);
+	mapped_file_unref(&files, file);
+	mapped_file_unref(&files, other);
+	mapping_list_unref(list);
+	assert_int_equal(count_files(&files), 0);
 	mapped_files_done(&files);
 }
 
@@ -343,6 +385,7 @@ int main(void)
 		cmocka_unit_test(a_shared_list_is_copied_before_it_changes),
 		cmocka_unit_test(a_list_is_changed_by_what_is_mapped_and_by_nothing_else),
 		cmocka_unit_test(a_watcher_sees_lists_go_before_their_files),
+		cmocka_unit_test(a_list_with_another_file_is_another_state),
 		cmocka_unit_test(files_that_had_an_inode_one_after_the_other_are_two),
 		cmocka_unit_test(equal_files_are_one_and_rows_are_used_again),
 		cmocka_unit_test(a_full_list_refuses_more_but_still_replaces),

@@ -148,11 +148,18 @@ struct task_case {
 	bool has_event;
 };
 
-static void threads_are_neither_forks_nor_exits(void **state)
+static enum proc_event_kind kind_of(const struct task_case *c)
+{
+	if (c->type == PERF_RECORD_EXIT)
+		return PROC_EXIT;
+	return c->pid == c->ppid ? PROC_THREAD : PROC_FORK;
+}
+
+static void threads_are_neither_forks_nor_exits_of_processes(void **state)
 {
 	static const struct task_case cases[] = {
 		{ PERF_RECORD_FORK, 8, 7, 8, true },
-		{ PERF_RECORD_FORK, 7, 7, 8, false },
+		{ PERF_RECORD_FORK, 7, 7, 8, true },
 		{ PERF_RECORD_FORK, 0, 7, 0, false },
 		{ PERF_RECORD_FORK, 8, 0, 8, false },
 		{ PERF_RECORD_FORK, UINT32_MAX, 7, 8, false },
@@ -173,8 +180,7 @@ static void threads_are_neither_forks_nor_exits(void **state)
 		assert_int_equal(record.has_event, c->has_event);
 		if (!c->has_event)
 			continue;
-		assert_int_equal(record.event.kind,
-				 c->type == PERF_RECORD_FORK ? PROC_FORK : PROC_EXIT);
+		assert_int_equal(record.event.kind, kind_of(c));
 		assert_int_equal(record.event.pid, c->pid);
 		assert_int_equal(record.event.time_ns, TIME_NS);
 		if (c->type == PERF_RECORD_FORK)
@@ -324,7 +330,7 @@ int main(void)
 		cmocka_unit_test(comm_is_an_exec_only_when_marked),
 		cmocka_unit_test(a_name_of_a_first_thread_is_an_exec_where_none_is_marked),
 		cmocka_unit_test(old_kernels_tell_a_path_without_its_file),
-		cmocka_unit_test(threads_are_neither_forks_nor_exits),
+		cmocka_unit_test(threads_are_neither_forks_nor_exits_of_processes),
 		cmocka_unit_test(executable_mappings_are_told_and_checked),
 		cmocka_unit_test(a_path_ends_before_the_time),
 		cmocka_unit_test(losses_are_told),
