@@ -2,6 +2,7 @@
 #include "unwind/debug_file.h"
 
 #include "base/cleanup.h"
+#include "base/cold_file.h"
 #include "base/resolve.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#define READ_BYTES ((size_t)1 << 16)
+#define READ_BYTES ((size_t)1 << 18)
 
 /* Links are followed, some distributions' files are ones, but not out of the directory. */
 static int open_below(const char *debug_dir, const char *path)
@@ -80,12 +81,14 @@ enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows
 int debug_file_check_crc(int fd, uint32_t expected)
 {
 	_cleanup_free_ uint8_t *buf = malloc(READ_BYTES);
+	_cleanup_(cold_file_done) struct cold_file file = { 0 };
 	uLong crc = crc32(0, NULL, 0);
 
 	if (!buf)
 		return -ENOMEM;
+	cold_file_init(&file, fd);
 	for (uint64_t done = 0; done <= DEBUG_FILE_MAX_LINKED_BYTES;) {
-		ssize_t n = pread(fd, buf, READ_BYTES, (off_t)done);
+		ssize_t n = cold_file_pread(&file, buf, READ_BYTES, done);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -31,7 +31,7 @@ int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf,
 		return 0;
 	}
 	while (len > 0) {
-		ssize_t n = pread(reader->fd, to, len, (off_t)offset);
+		ssize_t n = cold_file_pread(reader->cold, to, len, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -310,6 +310,10 @@ int elf_reader_init_within(struct elf_reader *reader, int fd, struct elf_budget 
 	fresh.size = (uint64_t)st.st_size;
 	if (!S_ISREG(st.st_mode) || fresh.size == 0 || fresh.size > ELF_MAX_FILE_BYTES)
 		return -EBADMSG;
+	fresh.cold = malloc(sizeof(*fresh.cold));
+	if (!fresh.cold)
+		return -ENOMEM;
+	cold_file_init(fresh.cold, fd);
 
 	int r = reserve_image(&fresh);
 	if (r < 0) {
@@ -331,6 +335,15 @@ int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t l
 	return len == 0 ? -EBADMSG : finish_init(&fresh, reader);
 }
 
+void elf_reader_let_go(struct elf_reader *reader)
+{
+	if (reader->cold)
+		cold_file_done(reader->cold);
+	free(reader->cold);
+	reader->cold = NULL;
+	reader->fd = -EBADF;
+}
+
 void elf_reader_done(struct elf_reader *reader)
 {
 	free(reader->sections);
@@ -339,6 +352,7 @@ void elf_reader_done(struct elf_reader *reader)
 	if (reader->has_page && reader->image)
 		munmap(reader->image, (size_t)reader->size);
 	free(reader->has_page);
+	elf_reader_let_go(reader);
 	*reader = (struct elf_reader){ .fd = -EBADF };
 }
 

@@ -3,7 +3,7 @@
  *
  * The file may be hostile, and may be changed or truncated at any moment. Therefore libelf never sees the
  * file but a private image of it in anonymous memory, into which the parts that are needed are read with
- * pread(2). Nothing is mapped, so that no truncation raises SIGBUS; each page is read once, so that what
+ * pread(2). No bytes of it are mapped, so that no truncation raises SIGBUS; each page is read once, so that what
  * was checked is what libelf works on; and what a header claims is checked before libelf allocates
  * anything that follows from it. elf_begin() would read the header again, behind any check: a file whose
  * section count grows in between makes it allocate three times the size of a sparse file (tried: won
@@ -11,10 +11,13 @@
  *
  * Holes of sparse files are not read: there the image is zero already, and takes no memory.
  *
+ * What others have not read before does not stay in the page cache (base/cold_file.h).
+ *
  * Files of the other byte order are refused; nothing of the kind runs on this machine. */
 #ifndef SYMBOL_ELF_READER_H
 #define SYMBOL_ELF_READER_H
 
+#include "base/cold_file.h"
 #include "base/err.h"
 #include "unwind/elf_budget.h"
 
@@ -28,9 +31,11 @@
 #define ELF_MAX_SEGMENTS 4096
 #define ELF_MAX_NOTE_BYTES 65536
 #define ELF_BUILD_ID_MAX 64 /* bytes; GNU's are 20 */
+#define ELF_GO_BUILD_ID_MAX 127 /* characters; Go's are 83 */
 
 struct elf_reader {
 	int fd; /* borrowed; -EBADF: the file is in memory */
+	struct cold_file *cold; /* owned; of `fd` */
 	uint64_t size; /* of the file, when it was opened */
 	char *image; /* owned; address space of that size, zero where nothing was read. Of a file in memory: its
 			bytes, borrowed */
@@ -57,6 +62,9 @@ int elf_reader_init_within(struct elf_reader *reader, int fd, struct elf_budget 
 int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len) must_check;
 void elf_reader_done(struct elf_reader *reader);
 
+/* All that is wanted of the file was read: it may be closed. */
+void elf_reader_let_go(struct elf_reader *reader);
+
 /* Copies exactly `len` bytes of the file, past the image. Errors: -EBADMSG when the file does not have
  * them, what pread() says. */
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
@@ -80,6 +88,13 @@ size_t elf_reader_entry_bytes(const struct elf_reader *reader, Elf_Type type);
 /* The GNU build id, from a PT_NOTE segment, else from an SHT_NOTE section, as lower-case hex; "" when
  * there is none. */
 void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
+
+/* Go's build id: text of letters, digits and "/_-"; "" when there is none or it is anything else. */
+void elf_reader_go_build_id(struct elf_reader *reader,
+			    char ret_text[static ELF_GO_BUILD_ID_MAX + 1]);
+
+/* Whether `text` ends within `max` + 1 bytes and has only characters that Go's build ids are made of. */
+bool elf_go_build_id_is_sound(const char *text, size_t max);
 
 /* The bytes of a build id, at most ELF_BUILD_ID_MAX, in that form. */
 void elf_build_id_to_hex(const uint8_t *bytes, size_t len,

@@ -156,7 +156,7 @@ static int load_debug_file(struct elf_rows *rows, const struct elf_section_names
 	if (r == 0)
 		r = elf_sections_load_debug_frame(&rows->sections, &rows->debug_reader,
 						  &debug_names);
-	rows->debug_reader.fd = -EBADF;
+	elf_reader_let_go(&rows->debug_reader);
 	return r;
 }
 
@@ -307,7 +307,7 @@ static int read_all(struct elf_rows *rows, int fd, const struct elf_rows_opts *o
 		return -ENODATA;
 	rows->losses.nr_bad_entries += rows->sections.nr_overlapping;
 	make_hash(rows);
-	rows->reader.fd = -EBADF;
+	elf_reader_let_go(&rows->reader);
 	return 0;
 }
 

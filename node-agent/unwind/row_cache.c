@@ -6,6 +6,7 @@
  * Then an eighth of it goes, so that this is rare. */
 #include "unwind/row_cache.h"
 
+#include "base/cold_file.h"
 #include "base/fileio.h"
 #include "base/hash.h"
 #include "base/own_dir.h"
@@ -17,8 +18,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define MAGIC UINT64_C(0x3153574f52454c46) /* "FLEROWS1" */
 
 #define TOUCH_AFTER_SECONDS 3600
 
@@ -32,18 +31,26 @@ struct file_head {
 };
 
 struct row_cache {
+	const struct row_cache_kind *kind; /* borrowed */
 	int dir_fd; /* owned */
 	uint64_t max_bytes;
 	uint64_t seed;
 	struct row_cache_stats stats;
 };
 
-static struct file_head make_head(const struct elf_rows_key *key,
+const struct row_cache_kind row_cache_unwind_tables = {
+	.suffix = ".rows",
+	.magic = UINT64_C(0x3153574f52454c46), /* "FLEROWS1" */
+	.version = ROW_CACHE_VERSION,
+	.is_valid = row_table_is_valid,
+};
+
+static struct file_head make_head(const struct row_cache *cache, const struct elf_rows_key *key,
 				  const struct row_table_bytes *table)
 {
 	struct file_head head = {
-		.magic = MAGIC,
-		.version = ROW_CACHE_VERSION,
+		.magic = cache->kind->magic,
+		.version = cache->kind->version,
 		.nr_bytes = table->len,
 		.key_hash = { key->hash[0], key->hash[1] },
 	};
@@ -61,7 +68,7 @@ static int evict(struct row_cache *cache, uint64_t limit)
 {
 	_cleanup_(row_cache_files_done) struct row_cache_files files = { 0 };
 	struct row_cache_stats *stats = &cache->stats;
-	int r = row_cache_files_load(&files, cache->dir_fd, &stats->nr_evicted);
+	int r = row_cache_files_load(&files, cache->dir_fd, cache->kind, &stats->nr_evicted);
 
 	if (r < 0)
 		return r;
@@ -75,15 +82,15 @@ static int evict(struct row_cache *cache, uint64_t limit)
 	return 0;
 }
 
-int row_cache_open(const char *path, uint64_t max_bytes, struct strbuf *reterr_msg,
-		   struct row_cache **ret_cache)
+int row_cache_open(const char *path, const struct row_cache_kind *kind, uint64_t max_bytes,
+		   struct strbuf *reterr_msg, struct row_cache **ret_cache)
 {
 	_cleanup_(row_cache_closep) struct row_cache *cache = calloc(1, sizeof(*cache));
 	int r;
 
 	if (!cache)
 		return -ENOMEM;
-	*cache = (struct row_cache){ .dir_fd = -EBADF, .max_bytes = max_bytes };
+	*cache = (struct row_cache){ .kind = kind, .dir_fd = -EBADF, .max_bytes = max_bytes };
 	r = own_dir_open(path, OWN_DIR_FOR_FILES, OWN_DIR_MAKE_ALL, reterr_msg, &cache->dir_fd);
 	if (r < 0)
 		return r;
@@ -121,8 +128,8 @@ static int check_file(const struct row_cache *cache, const struct stat *st, size
 	return 0;
 }
 
-static int read_table(int fd, const struct elf_rows_key *key, size_t len,
-		      struct row_table_bytes *ret_table)
+static int read_table(const struct row_cache *cache, int fd, const struct elf_rows_key *key,
+		      size_t len, struct row_table_bytes *ret_table)
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = { .len = len };
 	struct file_head head, expected;
@@ -136,8 +143,8 @@ static int read_table(int fd, const struct elf_rows_key *key, size_t len,
 	r = fd_read_all(fd, table.data, len);
 	if (r < 0)
 		return r;
-	expected = make_head(key, &table);
-	if (memcmp(&head, &expected, sizeof(head)) != 0 || !row_table_is_valid(table.data, len))
+	expected = make_head(cache, key, &table);
+	if (memcmp(&head, &expected, sizeof(head)) != 0 || !cache->kind->is_valid(table.data, len))
 		return -EBADMSG;
 	*ret_table = table;
 	table.data = NULL;
@@ -170,9 +177,10 @@ static int read_file(const struct row_cache *cache, const char *name,
 		return -errno;
 	r = check_file(cache, &st, &len);
 	if (r == 0)
-		r = read_table(fd, key, len, ret_table);
+		r = read_table(cache, fd, key, len, ret_table);
 	if (r == 0)
 		touch(fd, &st);
+	cold_file_drop_all(fd);
 	return r;
 }
 
@@ -207,7 +215,7 @@ int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 		  struct row_table_bytes *ret_table)
 {
 	char name[ROW_CACHE_NAME_MAX];
-	int r = row_cache_files_name(key, name);
+	int r = row_cache_files_name(cache->kind, key, name);
 
 	if (r == 0)
 		r = read_file(cache, name, key, ret_table);
@@ -281,14 +289,14 @@ static int put(struct row_cache *cache, const struct elf_rows_key *key,
 	char name[ROW_CACHE_NAME_MAX];
 	uint64_t bytes = sizeof(struct file_head) + table->len, old_bytes;
 	struct file_head head;
-	int r = row_cache_files_name(key, name);
+	int r = row_cache_files_name(cache->kind, key, name);
 
 	if (r == 0)
 		r = make_room(cache, bytes);
 	if (r < 0)
 		return r;
 	old_bytes = size_of(cache, name);
-	head = make_head(key, table);
+	head = make_head(cache, key, table);
 	r = write_file(cache, name, &head, table);
 	if (r < 0)
 		return r;

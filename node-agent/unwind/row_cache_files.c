@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "base/random.h"
-#include "unwind/row_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX ".rows"
-#define TEMP_SUFFIX SUFFIX "-temp"
+#define TEMP_SUFFIX ".rows-temp"
 
 #define SCAN_MAX_ENTRIES (4 * ROW_CACHE_MAX_FILES) /* of the directory, whoever's they are */
 
@@ -25,24 +23,20 @@ enum kind {
 	KIND_STALE, /* to be removed */
 };
 
-/* What lies before the suffix. */
-static bool is_stem(const char *name, size_t len)
+static enum kind kind_of(const char *name, const struct row_cache_kind *tables)
 {
-	return len > 0 && strspn(name, "0123456789abcdef-") == len;
-}
-
-static enum kind kind_of(const char *name)
-{
-	const char *suffix = strstr(name, SUFFIX);
+	size_t stem_len = strspn(name, "0123456789abcdef-");
+	const char *suffix = name + stem_len;
 	uint32_t version;
 
-	if (!suffix || !is_stem(name, (size_t)(suffix - name)))
+	if (stem_len == 0)
 		return KIND_FOREIGN;
 	if (strcmp(suffix, TEMP_SUFFIX) == 0)
 		return KIND_STALE;
-	if (parse_u32(suffix + strlen(SUFFIX), &version) < 0)
+	if (strncmp(suffix, tables->suffix, strlen(tables->suffix)) != 0 ||
+	    parse_u32(suffix + strlen(tables->suffix), &version) < 0)
 		return KIND_FOREIGN;
-	return version == ROW_CACHE_VERSION ? KIND_TABLE : KIND_STALE;
+	return version == tables->version ? KIND_TABLE : KIND_STALE;
 }
 
 static int add_file(struct row_cache_files *files, const char *name, const struct stat *st)
@@ -61,10 +55,9 @@ static int add_file(struct row_cache_files *files, const char *name, const struc
 	return 0;
 }
 
-static int take_entry(struct row_cache_files *files, int dir_fd, const char *name,
+static int take_entry(struct row_cache_files *files, int dir_fd, const char *name, enum kind kind,
 		      uint64_t *nr_evicted)
 {
-	enum kind kind = kind_of(name);
 	struct stat st;
 	int r;
 
@@ -92,7 +85,8 @@ static int compare_use(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-int row_cache_files_load(struct row_cache_files *files, int dir_fd, uint64_t *nr_evicted)
+int row_cache_files_load(struct row_cache_files *files, int dir_fd,
+			 const struct row_cache_kind *kind, uint64_t *nr_evicted)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	const struct dirent *entry;
@@ -107,7 +101,8 @@ int row_cache_files_load(struct row_cache_files *files, int dir_fd, uint64_t *nr
 		return -ENOMEM;
 	}
 	for (int i = 0; r == 0 && i < SCAN_MAX_ENTRIES && (entry = readdir(dir)); i++)
-		r = take_entry(files, dir_fd, entry->d_name, nr_evicted);
+		r = take_entry(files, dir_fd, entry->d_name, kind_of(entry->d_name, kind),
+			       nr_evicted);
 	if (files->nr_items > 0)
 		qsort(files->items, files->nr_items, sizeof(*files->items), compare_use);
 	return r;
@@ -119,14 +114,15 @@ void row_cache_files_done(struct row_cache_files *files)
 	*files = (struct row_cache_files){ 0 };
 }
 
-int row_cache_files_name(const struct elf_rows_key *key, char ret_name[static ROW_CACHE_NAME_MAX])
+int row_cache_files_name(const struct row_cache_kind *kind, const struct elf_rows_key *key,
+			 char ret_name[static ROW_CACHE_NAME_MAX])
 {
 	size_t len = strnlen(key->build_id, sizeof(key->build_id));
 
 	if (len == sizeof(key->build_id) || !is_lower_hex(key->build_id, len))
 		return -EINVAL;
-	snprintf(ret_name, ROW_CACHE_NAME_MAX, "%s-%016" PRIx64 "%016" PRIx64 SUFFIX "%d",
-		 key->build_id, key->hash[0], key->hash[1], ROW_CACHE_VERSION);
+	snprintf(ret_name, ROW_CACHE_NAME_MAX, "%s-%016" PRIx64 "%016" PRIx64 "%s%" PRIu32,
+		 key->build_id, key->hash[0], key->hash[1], kind->suffix, kind->version);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files in the directory of a row cache, told by their names from all others:
  *
- *	BUILD_ID-HASH.rows1	a table, built by ROW_CACHE_VERSION 1
+ *	BUILD_ID-HASH.rows1	a table: the kind's suffix and version
  *	RANDOM.rows-temp	one that is being written
  *	hash-seed		see row_seed.h
  */
@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "unwind/elf_rows.h"
+#include "unwind/row_cache.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,13 +33,13 @@ struct row_cache_files {
 
 /* Lists the tables of a directory. Removes what is left over from writers that did not finish, tables of other
  * versions, and (counted) tables over ROW_CACHE_MAX_FILES. Errors: -ENOMEM, what openat(2) says. */
-int row_cache_files_load(struct row_cache_files *files, int dir_fd, uint64_t *nr_evicted)
-	must_check;
+int row_cache_files_load(struct row_cache_files *files, int dir_fd,
+			 const struct row_cache_kind *kind, uint64_t *nr_evicted) must_check;
 void row_cache_files_done(struct row_cache_files *files);
 
 /* The name of a key's table. Errors: -EINVAL the build id is none. */
-int row_cache_files_name(const struct elf_rows_key *key, char ret_name[static ROW_CACHE_NAME_MAX])
-	must_check;
+int row_cache_files_name(const struct row_cache_kind *kind, const struct elf_rows_key *key,
+			 char ret_name[static ROW_CACHE_NAME_MAX]) must_check;
 
 /* A name that nobody else has. Errors: those of random_bytes(). */
 int row_cache_files_temp_name(char ret_name[static ROW_CACHE_NAME_MAX]) must_check;

@@ -15,7 +15,8 @@ static void open_cache(struct unwinder *unwinder, const char *dir)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
-	if (dir && row_cache_open(dir, CACHE_MAX_BYTES, &message, &unwinder->cache) < 0)
+	if (dir && row_cache_open(dir, &row_cache_unwind_tables, CACHE_MAX_BYTES, &message,
+				  &unwinder->cache) < 0)
 		log_warn("--unwind-cache: %s; continuing without it, unwind tables are built anew "
 			 "at each start",
 			 strbuf_str(&message));

@@ -30,7 +30,8 @@ static struct row_cache *open_cache(void)
 
 	if (cache)
 		return cache;
-	if (!mkdtemp(path) || row_cache_open(path, MAX_BYTES, &message, &cache) < 0)
+	if (!mkdtemp(path) ||
+	    row_cache_open(path, &row_cache_unwind_tables, MAX_BYTES, &message, &cache) < 0)
 		abort();
 	snprintf(file_path, sizeof(file_path), "%s/abcd-%016x%016x.rows%d", path, 1, 2,
 		 ROW_CACHE_VERSION);

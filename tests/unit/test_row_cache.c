@@ -31,7 +31,7 @@ static int open_cache(const char *path, uint64_t max_bytes, struct row_cache **r
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(8192);
 
-	return row_cache_open(path, max_bytes, &message, ret_cache);
+	return row_cache_open(path, &row_cache_unwind_tables, max_bytes, &message, ret_cache);
 }
 
 static void reopen(struct fixture *fixture, uint64_t max_bytes)

@@ -70,7 +70,8 @@ static void tables_are_listed_by_their_last_use(void **state)
 
 	for (int i = 3; i >= 0; i--)
 		make_file(dir, names[i], 1000 + i);
-	assert_int_equal(row_cache_files_load(&files, dir->fd, &nr_evicted), 0);
+	assert_int_equal(
+		row_cache_files_load(&files, dir->fd, &row_cache_unwind_tables, &nr_evicted), 0);
 	assert_int_equal(files.nr_items, array_len(names));
 	assert_int_equal(files.nr_bytes, 5 * array_len(names));
 	assert_int_equal(nr_evicted, 0);
@@ -94,7 +95,8 @@ static void leftovers_are_removed_and_files_of_others_are_not(void **state)
 		make_file(dir, ours[i], 1);
 	for (size_t i = 0; i < array_len(others); i++)
 		make_file(dir, others[i], 1);
-	assert_int_equal(row_cache_files_load(&files, dir->fd, &nr_evicted), 0);
+	assert_int_equal(
+		row_cache_files_load(&files, dir->fd, &row_cache_unwind_tables, &nr_evicted), 0);
 	assert_int_equal(files.nr_items, 0);
 	assert_int_equal(nr_evicted, 0);
 	for (size_t i = 0; i < array_len(ours); i++)
@@ -113,7 +115,8 @@ static void what_is_not_a_file_is_none_whatever_its_name(void **state)
 	assert_int_equal(mkdirat(dir->fd, "ab-" HASH ".rows0", 0700), 0);
 	assert_int_equal(mkfifoat(dir->fd, "cd-" HASH ".rows1", 0600), 0);
 	assert_int_equal(symlinkat("/etc/passwd", dir->fd, "ef-" HASH ".rows1"), 0);
-	assert_int_equal(row_cache_files_load(&files, dir->fd, &nr_evicted), 0);
+	assert_int_equal(
+		row_cache_files_load(&files, dir->fd, &row_cache_unwind_tables, &nr_evicted), 0);
 	assert_int_equal(files.nr_items, 0);
 	assert_true(is_there(dir, "ab-" HASH ".rows0"));
 }
@@ -129,7 +132,8 @@ static void files_over_the_limit_are_removed(void **state)
 		snprintf(name, sizeof(name), "%x-" HASH ".rows1", i);
 		make_file(dir, name, i);
 	}
-	assert_int_equal(row_cache_files_load(&files, dir->fd, &nr_evicted), 0);
+	assert_int_equal(
+		row_cache_files_load(&files, dir->fd, &row_cache_unwind_tables, &nr_evicted), 0);
 	assert_int_equal(files.nr_items, ROW_CACHE_MAX_FILES);
 	assert_int_equal(nr_evicted, 100);
 }
@@ -144,16 +148,17 @@ static void names_are_made_of_digits_only(void **state)
 
 	for (size_t i = 0; i < array_len(build_ids); i++) {
 		snprintf(key.build_id, sizeof(key.build_id), "%s", build_ids[i]);
-		assert_int_equal(row_cache_files_name(&key, name), -EINVAL);
+		assert_int_equal(row_cache_files_name(&row_cache_unwind_tables, &key, name),
+				 -EINVAL);
 	}
 	memset(key.build_id, 'a', sizeof(key.build_id));
-	assert_int_equal(row_cache_files_name(&key, name), -EINVAL);
+	assert_int_equal(row_cache_files_name(&row_cache_unwind_tables, &key, name), -EINVAL);
 	assert_string_equal(name, "");
 	snprintf(key.build_id, sizeof(key.build_id), "0af9");
-	assert_int_equal(row_cache_files_name(&key, name), 0);
+	assert_int_equal(row_cache_files_name(&row_cache_unwind_tables, &key, name), 0);
 	assert_string_equal(name, "0af9-0000000000001234ffffffffffffffff.rows1");
 	key.build_id[0] = '\0';
-	assert_int_equal(row_cache_files_name(&key, name), 0);
+	assert_int_equal(row_cache_files_name(&row_cache_unwind_tables, &key, name), 0);
 	assert_string_equal(name, "-0000000000001234ffffffffffffffff.rows1");
 }
 
@@ -164,7 +169,7 @@ static void the_longest_name_is_one_that_can_be_opened(void **state)
 	char name[ROW_CACHE_NAME_MAX];
 
 	memset(key.build_id, 'f', sizeof(key.build_id) - 1);
-	assert_int_equal(row_cache_files_name(&key, name), 0);
+	assert_int_equal(row_cache_files_name(&row_cache_unwind_tables, &key, name), 0);
 	make_file(dir, name, 1);
 }
 
