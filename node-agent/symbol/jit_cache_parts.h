@@ -28,6 +28,8 @@ struct jit_job {
 	uint64_t cgroup_id; /* its own */
 	size_t kind; /* of its source */
 	uint64_t nr_starts; /* of the source, when it was asked for */
+	bool is_try; /* it has little time (worker/worker_lanes.h) */
+	bool is_late; /* its owner comes last */
 	struct jit_request request;
 };
 
@@ -50,7 +52,7 @@ struct jit_cache {
 	size_t first_listed; /* who is read first */
 	size_t next_listed; /* behind who was read last */
 	size_t nr_passed
-		[WORKER_NR_LANES]; /* from there on, that have been looked at for the lane */
+		[WORKER_NR_LANES]; /* from there on, that have been looked at for the lane; twice in all */
 	uint64_t nr_to_read; /* bytes, by this refresh */
 	uint64_t now_ns; /* at the last refresh */
 	uint64_t counted_ns; /* when memory was counted last (CLOCK_MONOTONIC) */

@@ -117,6 +117,7 @@ static void fail(struct jit_cache *cache, struct jit_process *process, size_t ki
 	cache->stats.nr_failures++;
 }
 
+/* What is there of an unfinished function is read by the next refresh: it would be the same again now. */
 static void take_functions(struct jit_cache *cache, enum worker_lane lane,
 			   struct jit_process *process, const void *bytes, size_t len)
 {
@@ -131,7 +132,8 @@ static void take_functions(struct jit_cache *cache, enum worker_lane lane,
 		return;
 	}
 	source->nr_dropped += r < 0;
-	*nr_to_read = r < 0 || *nr_to_read < source->nr_read ? 0 : *nr_to_read - source->nr_read;
+	bool is_read = r < 0 || !source->has_more || *nr_to_read < source->nr_read;
+	*nr_to_read = is_read ? 0 : *nr_to_read - source->nr_read;
 	cache->nr_to_read -= cache->nr_to_read < source->nr_read ? cache->nr_to_read
 								 : source->nr_read;
 }
@@ -153,8 +155,11 @@ static void take_answer(struct jit_cache *cache, enum worker_lane lane, int erro
 {
 	const struct jit_job *job = &cache->jobs[lane];
 	struct jit_process *process = find_asker(cache, job);
+	uint64_t took_ns = worker_lanes_took_ns(cache->lanes, lane);
 
-	if (error < 0)
+	if (lane == WORKER_LANE_FAST)
+		worker_lanes_charge(cache->lanes, job->cgroup_id, took_ns, clock_mono_ns());
+	if (error < 0 && !(error == -ETIMEDOUT && job->is_try))
 		punish(cache, job->cgroup_id, process);
 	if (!process)
 		return;
@@ -178,13 +183,24 @@ static void take_answers(struct jit_cache *cache)
 	}
 }
 
+static enum worker_rank rank_of(const struct jit_cache *cache, const struct jit_process *process)
+{
+	return worker_lanes_rank(cache->lanes, process->cgroup_id, clock_mono_ns());
+}
+
+static void set_rank(const struct jit_cache *cache, enum worker_lane lane,
+		     const struct jit_process *process, struct jit_job *job)
+{
+	enum worker_rank rank = rank_of(cache, process);
+
+	job->is_try = lane == WORKER_LANE_FAST &&
+		      worker_lanes_is_try(cache->lanes, rank, clock_mono_ns());
+	job->is_late = lane == WORKER_LANE_FAST && rank == WORKER_RANK_LATE;
+}
+
 static int send_request(struct jit_cache *cache, enum worker_lane lane, struct jit_process *process,
 			size_t kind)
 {
-	static const struct worker_limits limits = {
-		.timeout_ns = JIT_READ_NS,
-		.cpu_s = JIT_READ_CPU_S,
-	};
 	static const struct worker_request head = {
 		.kind = JIT_REQUEST_READ,
 		.nr_bytes = sizeof(struct jit_request),
@@ -193,12 +209,17 @@ static int send_request(struct jit_cache *cache, enum worker_lane lane, struct j
 	const struct jit_source *source = &process->sources[kind];
 	struct jit_job *job = &cache->jobs[lane];
 
+	set_rank(cache, lane, process, job);
 	job->id = process->id;
 	job->cgroup_id = process->cgroup_id;
 	job->kind = kind;
 	job->nr_starts = source->nr_starts;
 	job->request.is_java = process->writes_java;
 	const struct worker_payload payload = { &job->request, &source->fd, 1 };
+	const struct worker_limits limits = {
+		.timeout_ns = job->is_try ? WORKER_LANES_TRY_NS : JIT_READ_NS,
+		.cpu_s = JIT_READ_CPU_S,
+	};
 
 	int r = worker_lanes_send(cache->lanes, lane, &head, &payload, &limits);
 	if (r == 0)
@@ -262,6 +283,15 @@ static bool is_for_lane(const struct jit_cache *cache, enum worker_lane lane,
 	       is_slow == (lane == WORKER_LANE_SLOW);
 }
 
+/* Those whose owner is late are passed by the first time. */
+static bool is_turn_of(const struct jit_cache *cache, enum worker_lane lane,
+		       const struct jit_process *process)
+{
+	bool is_late = lane == WORKER_LANE_FAST && rank_of(cache, process) == WORKER_RANK_LATE;
+
+	return !is_late || cache->nr_passed[lane] >= cache->nr_listed;
+}
+
 /* Gives a lane that is free its next request. Returns false when the worker cannot be started yet. */
 static bool start_next(struct jit_cache *cache, enum worker_lane lane)
 {
@@ -270,12 +300,12 @@ static bool start_next(struct jit_cache *cache, enum worker_lane lane)
 
 	if (worker_lanes_is_busy(cache->lanes, lane))
 		return true;
-	for (; *nr_passed < cache->nr_listed && cache->nr_to_read > 0; ++*nr_passed) {
+	for (; *nr_passed < 2 * cache->nr_listed && cache->nr_to_read > 0; ++*nr_passed) {
 		size_t place = (cache->first_listed + *nr_passed) % cache->nr_listed;
 		struct jit_process *process = cache->listed[place];
 		int r = 0;
 
-		if (is_for_lane(cache, lane, process, now_ns))
+		if (is_for_lane(cache, lane, process, now_ns) && is_turn_of(cache, lane, process))
 			r = ask_for_process(cache, lane, process);
 		if (r == 1)
 			cache->next_listed = place + 1;
@@ -302,7 +332,15 @@ static void begin_reading(struct jit_cache *cache)
 	}
 }
 
-/* Has files read until there is nothing left to do for the fast lane. The slow one is not waited for. */
+/* Whether the fast lane has something that is waited for. */
+static bool is_awaited(const struct jit_cache *cache)
+{
+	return worker_lanes_is_busy(cache->lanes, WORKER_LANE_FAST) &&
+	       !cache->jobs[WORKER_LANE_FAST].is_late;
+}
+
+/* Has files read until there is nothing left to do for the fast lane, but for what comes last there. That, and the slow lane,
+ * is not waited for. */
 static void read_listed(struct jit_cache *cache, uint64_t until_ns)
 {
 	for (;;) {
@@ -311,8 +349,7 @@ static void read_listed(struct jit_cache *cache, uint64_t until_ns)
 		uint64_t wake_ns = is_started ? until_ns : now_ns + START_PAUSE_NS;
 
 		(void)start_next(cache, WORKER_LANE_SLOW);
-		if (now_ns >= until_ns ||
-		    (is_started && !worker_lanes_is_busy(cache->lanes, WORKER_LANE_FAST)))
+		if (now_ns >= until_ns || (is_started && !is_awaited(cache)))
 			return;
 		worker_lanes_wait(cache->lanes, -1, wake_ns < until_ns ? wake_ns : until_ns);
 		take_answers(cache);

@@ -26,7 +26,7 @@
 #define JIT_ANSWER_MAX_BYTES ((size_t)4 << 20) /* what is over it is read by the next request */
 
 /* Its memory (RLIMIT_DATA): two answers, as a buffer that grows is copied, and what they are made of. */
-#define JIT_WORKER_MAX_DATA_BYTES ((size_t)32 << 20)
+#define JIT_WORKER_MAX_DATA_BYTES ((size_t)16 << 20)
 
 enum jit_request_kind {
 	/* What has been added to a file. fds: the file. Bytes: struct jit_request. Reply: struct jit_answer and, behind

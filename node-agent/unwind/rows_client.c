@@ -9,6 +9,7 @@
 
 /* How long a worker may be impossible to start, before a file is given up. */
 #define START_PATIENCE_NS (5 * NSEC_PER_SEC)
+#define RETRY_NS (20 * NSEC_PER_MSEC)
 
 enum step {
 	STEP_NONE, /* no file */
@@ -20,6 +21,7 @@ enum step {
 struct lane {
 	enum step step;
 	bool must_send;
+	bool is_try; /* its time is WORKER_LANES_TRY_NS */
 	uint64_t give_up_ns; /* sending */
 	int fd; /* borrowed */
 	int debug_fd; /* owned; -EBADF: none */
@@ -37,10 +39,11 @@ struct rows_client {
 
 int rows_client_new(const struct rows_client_opts *opts, struct rows_client **ret_client)
 {
-	static const struct worker_client_opts worker_opts = {
+	const struct worker_client_opts worker_opts = {
 		.command = ROWS_WORKER_COMMAND,
 		.max_data_bytes = ROWS_CLIENT_DATA_BYTES,
 		.max_fast_data_bytes = ROWS_CLIENT_FAST_DATA_BYTES,
+		.pool = opts->pool,
 	};
 	struct rows_client *client = calloc(1, sizeof(*client));
 
@@ -79,6 +82,11 @@ void rows_client_free(struct rows_client *client)
 enum worker_lane rows_client_choose(const struct rows_client *client, uint64_t owner)
 {
 	return worker_lanes_choose(client->workers, owner, clock_mono_ns());
+}
+
+enum worker_rank rows_client_rank(const struct rows_client *client, uint64_t owner)
+{
+	return worker_lanes_rank(client->workers, owner, clock_mono_ns());
 }
 
 bool rows_client_is_busy(const struct rows_client *client, enum worker_lane lane)
@@ -126,8 +134,11 @@ static int send_build_request(struct rows_client *client, enum worker_lane numbe
 /* Tries to send what is to be sent; again when it is asked for what has come. Errors: -EAGAIN later. */
 static int send_request(struct rows_client *client, enum worker_lane number)
 {
-	static const struct worker_limits limits = { ROWS_CLIENT_TIMEOUT_NS, ROWS_CLIENT_CPU_S };
 	struct lane *lane = &client->lanes[number];
+	const struct worker_limits limits = {
+		.timeout_ns = lane->is_try ? WORKER_LANES_TRY_NS : ROWS_CLIENT_TIMEOUT_NS,
+		.cpu_s = ROWS_CLIENT_CPU_S,
+	};
 	int r = lane->step == STEP_KEY ? send_key_request(client, number, &limits)
 				       : send_build_request(client, number, &limits);
 
@@ -146,6 +157,13 @@ static void begin_step(struct rows_client *client, enum worker_lane number, enum
 	(void)!send_request(client, number);
 }
 
+static bool is_try(const struct rows_client *client, enum worker_lane number, uint64_t owner)
+{
+	return number == WORKER_LANE_FAST &&
+	       worker_lanes_is_try(client->workers, rows_client_rank(client, owner),
+				   clock_mono_ns());
+}
+
 void rows_client_begin(struct rows_client *client, enum worker_lane number, int fd, uint64_t owner)
 {
 	struct lane *lane = &client->lanes[number];
@@ -154,6 +172,7 @@ void rows_client_begin(struct rows_client *client, enum worker_lane number, int 
 		.fd = fd,
 		.debug_fd = -EBADF,
 		.debug = client->opts.debug_dir ? ELF_ROWS_DEBUG_ASK : ELF_ROWS_DEBUG_NONE,
+		.is_try = is_try(client, number, owner),
 		.owner = owner,
 		.number = ++client->last_number,
 	};
@@ -179,6 +198,9 @@ static bool take_error(struct rows_client *client, enum worker_lane number, int 
 	const struct lane *lane = &client->lanes[number];
 
 	result->error = rows_answer_error(error);
+	result->is_for_later = lane->is_try && result->error == -ETIMEDOUT;
+	if (result->is_for_later)
+		return true;
 	if (result->error == -ETIMEDOUT || result->error == -EIO)
 		worker_lanes_punish(client->workers, lane->owner, clock_mono_ns());
 	result->is_for_slow_lane = number == WORKER_LANE_FAST &&
@@ -250,15 +272,31 @@ bool rows_client_take(struct rows_client *client, enum worker_lane number,
 	}
 	if (worker_lanes_take(client->workers, number, &error, &bytes, &len) == 0)
 		return false;
+	if (number == WORKER_LANE_FAST)
+		worker_lanes_charge(client->workers, lane->owner,
+				    worker_lanes_took_ns(client->workers, number), clock_mono_ns());
 	if (error != 0)
 		return take_error(client, number, error, ret_result);
 	return lane->step == STEP_KEY ? take_key(client, number, bytes, len, ret_result)
 				      : take_table(client, number, &bytes, len, ret_result);
 }
 
-void rows_client_wait(const struct rows_client *client, uint64_t until_ns)
+/* Until a new worker may be started nothing tells when that is. */
+static bool has_to_send(const struct rows_client *client)
 {
-	worker_lanes_wait(client->workers, -1, until_ns);
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		if (client->lanes[lane].must_send)
+			return true;
+	return false;
+}
+
+void rows_client_wait(const struct rows_client *client, int wake_fd, uint64_t until_ns)
+{
+	uint64_t retry_ns = clock_mono_ns() + RETRY_NS;
+
+	if (has_to_send(client) && retry_ns < until_ns)
+		until_ns = retry_ns;
+	worker_lanes_wait(client->workers, wake_fd, until_ns);
 }
 
 void rows_client_tidy(struct rows_client *client)

@@ -21,7 +21,7 @@
 
 /* What a file's reading may hold (elf_budget.h). A file that needs more than the fast lane gives is read in the slow
  * one. */
-#define ROWS_CLIENT_FAST_HELD_BYTES ((size_t)64 << 20)
+#define ROWS_CLIENT_FAST_HELD_BYTES ((size_t)32 << 20)
 #define ROWS_CLIENT_HELD_BYTES ELF_ROWS_MAX_HELD_BYTES
 
 /* A worker's memory has room for that and for the program's own. */
@@ -35,12 +35,14 @@ struct rows_client_opts {
 		debug_dir; /* borrowed; like /usr/lib/debug, in the agent's own file system; NULL: none */
 	size_t max_table_bytes;
 	uint64_t hash_seed; /* of keys */
+	struct memory_pool *pool; /* of the slow lane's worker; borrowed, see worker_client.h */
 };
 
 /* What has come of a file. */
 struct rows_result {
 	int error; /* 0; else that of elf_rows_open() or elf_rows_build(), -ETIMEDOUT, -EIO the worker is gone or mad */
 	bool is_for_slow_lane; /* with an error: there it is worth another try */
+	bool is_for_later; /* with an error: it had little time, and is worth another try in the fast lane */
 	bool has_table; /* else it is the key alone */
 	struct elf_rows_key key;
 	struct row_table_bytes table; /* the caller's */
@@ -55,8 +57,9 @@ int rows_client_new(const struct rows_client_opts *opts, struct rows_client **re
 void rows_client_free(struct rows_client *client);
 DEFINE_FREEP(struct rows_client, rows_client_free)
 
-/* Which lane an owner's files take now; whether that has a file. */
+/* Which lane an owner's files take now; in which order, in the fast one; whether a lane has a file. */
 enum worker_lane rows_client_choose(const struct rows_client *client, uint64_t owner);
+enum worker_rank rows_client_rank(const struct rows_client *client, uint64_t owner);
 bool rows_client_is_busy(const struct rows_client *client, enum worker_lane lane);
 
 /* Begins a file in a lane that is not busy. The descriptor stays the caller's, and open until rows_client_end(). */
@@ -73,8 +76,8 @@ void rows_client_build(struct rows_client *client, enum worker_lane lane);
 /* The lane is free again. A request that is on its way is given up with its worker. */
 void rows_client_end(struct rows_client *client, enum worker_lane lane);
 
-/* Waits until something may have come in a lane, but not past a time (CLOCK_MONOTONIC). */
-void rows_client_wait(const struct rows_client *client, uint64_t until_ns);
+/* Waits until something may have come in a lane, or `wake_fd` can be read, but not past a time (CLOCK_MONOTONIC). */
+void rows_client_wait(const struct rows_client *client, int wake_fd, uint64_t until_ns);
 
 /* Ends workers that have nothing to do. To be called now and then. */
 void rows_client_tidy(struct rows_client *client);

@@ -28,18 +28,23 @@ static void remove_at(struct table_queue *queue, size_t at)
 }
 
 bool table_queue_next(struct table_queue *queue,
-		      bool (*may_be_read)(const struct waiting_file *file, void *data), void *data,
+		      int (*rank)(const struct waiting_file *file, void *data), void *data,
 		      struct waiting_file *ret_file)
 {
 	size_t best = SIZE_MAX;
+	int best_rank = 0;
 
 	for (size_t i = 0; i < queue->nr_files; i++) {
 		const struct waiting_file *file = &queue->files[i];
+		int file_rank = rank(file, data);
+		bool is_before = best == SIZE_MAX || file_rank < best_rank ||
+				 (file_rank == best_rank &&
+				  file->nr_wanted > queue->files[best].nr_wanted);
 
-		if (best != SIZE_MAX && file->nr_wanted <= queue->files[best].nr_wanted)
+		if (file_rank < 0 || !is_before)
 			continue;
-		if (may_be_read(file, data))
-			best = i;
+		best = i;
+		best_rank = file_rank;
 	}
 	if (best == SIZE_MAX)
 		return false;

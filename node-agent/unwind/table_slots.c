@@ -2,12 +2,14 @@
 #include "unwind/table_slots.h"
 
 #include "base/capabilities.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "unwind/elf_rows.h"
 #include "unwind/table_state.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static void init_condition(pthread_cond_t *condition)
@@ -74,13 +76,25 @@ static int make_client(struct table_slots *slots)
 		.debug_dir = slots->opts.debug_dir,
 		.hash_seed = slots->opts.hash_seed,
 		.max_table_bytes = table_slots_max_table_bytes(slots),
+		.pool = slots->opts.pool,
 	};
 
 	return rows_client_new(&opts, &slots->client);
 }
 
+void table_slots_wake(struct table_slots *slots)
+{
+	if (slots->nr_loading > 0)
+		(void)eventfd_write(slots->wake_fd, 1);
+	else
+		pthread_cond_signal(&slots->changed);
+}
+
 static int start(struct table_slots *slots)
 {
+	slots->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (slots->wake_fd < 0)
+		return -errno;
 	int r = slot_map_init(&slots->map, slots->opts.memory->tables);
 	if (r < 0)
 		return r;
@@ -105,6 +119,7 @@ int table_slots_start(const struct table_slots_opts *opts, struct table_slots **
 	if (!slots)
 		return -ENOMEM;
 	slots->opts = *opts;
+	slots->wake_fd = -EBADF;
 	if (slots->opts.clock_ns == 0)
 		slots->opts.clock_ns = TABLE_SLOTS_CLOCK_NS;
 	if (slots->opts.retry_ns == 0)
@@ -124,7 +139,7 @@ static void stop_thread(struct table_slots *slots)
 {
 	pthread_mutex_lock(&slots->lock);
 	slots->is_stopping = true;
-	pthread_cond_signal(&slots->changed);
+	table_slots_wake(slots);
 	pthread_mutex_unlock(&slots->lock);
 	pthread_join(slots->thread, NULL);
 }
@@ -141,6 +156,7 @@ void table_slots_stop(struct table_slots *slots)
 	slot_map_done(&slots->map);
 	pthread_cond_destroy(&slots->idle);
 	pthread_cond_destroy(&slots->changed);
+	cleanup_closep(&slots->wake_fd);
 	pthread_mutex_destroy(&slots->lock);
 	free(slots);
 }
@@ -154,7 +170,7 @@ int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t
 	if (r < 0)
 		slots->stats.nr_no_slot++;
 	else
-		pthread_cond_signal(&slots->changed);
+		table_slots_wake(slots);
 	pthread_mutex_unlock(&slots->lock);
 	return r;
 }
@@ -234,7 +250,7 @@ static void reopen(struct table_slots *slots, const struct waiting_file *file)
 		return;
 	}
 	slots->map.slots[file->slot].state = SLOT_WAITING;
-	pthread_cond_signal(&slots->changed);
+	table_slots_wake(slots);
 }
 
 void table_slots_reopen(struct table_slots *slots, uint32_t slot, int *fd, uint64_t owner)

@@ -37,6 +37,7 @@ struct table_slots_opts {
 	struct row_cache *cache; /* borrowed; NULL: none */
 	const char *debug_dir; /* as in rows_client_opts; borrowed */
 	size_t max_bytes; /* of all tables */
+	struct memory_pool *pool; /* as in rows_client_opts */
 	uint64_t
 		hash_seed; /* of the keys that tables are shared by: not known to those whose files they are */
 	uint64_t clock_ns; /* a tick of table_slot.used; 0: TABLE_SLOTS_CLOCK_NS */

@@ -29,6 +29,7 @@ struct table_slots {
 	pthread_mutex_t
 		lock; /* for all below; never held while a file is read or the kernel waits */
 	pthread_cond_t changed; /* work has come, or the end */
+	int wake_fd; /* owned; eventfd(2): the same, for when the thread waits for workers */
 	pthread_cond_t idle; /* all work is done */
 	bool is_stopping;
 	struct table_job jobs[WORKER_NR_LANES]; /* the thread's, without the lock */
@@ -50,6 +51,9 @@ struct slot *table_job_find_slot(struct table_slots *slots, const struct table_j
 
 /* From now on the file is missing, and is asked for when a sample needs it. The caller holds the lock. */
 void table_slots_set_evicted(struct table_slots *slots, uint32_t number);
+
+/* Work has come for the thread, or the end. The caller holds the lock. */
+void table_slots_wake(struct table_slots *slots);
 
 /* What a table may have. */
 size_t table_slots_max_table_bytes(const struct table_slots *slots);

@@ -9,13 +9,11 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define CHORES_NS NSEC_PER_SEC
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC)
-
-/* While workers read, the thread looks this often for files that came meanwhile, and whether it is to stop. */
-#define LOOK_NS (20 * NSEC_PER_MSEC)
 
 static void count_built(struct table_slots *slots, const struct unwind_losses *losses)
 {
@@ -115,16 +113,19 @@ static void set_result(struct table_slots *slots, const struct table_job *job, i
 	}
 }
 
-/* Whether it has to be read in the slow lane now, and is in the queue for that. */
-static bool is_read_again(struct table_slots *slots, const struct table_job *job)
+/* Whether it is worth another try, and is in the queue for that. */
+static bool is_read_again(struct table_slots *slots, const struct table_job *job,
+			  const struct rows_result *result)
 {
 	struct waiting_file file = job->file;
 
-	file.is_slow = true;
+	if (!result->is_for_slow_lane && !result->is_for_later)
+		return false;
+	file.is_slow = result->is_for_slow_lane;
 	if (!table_job_find_slot(slots, job) || table_queue_add(&slots->queue, &file) < 0)
 		return false;
 	slots->map.slots[file.slot].state = SLOT_WAITING;
-	slots->stats.nr_again++;
+	slots->stats.nr_again += file.is_slow;
 	return true;
 }
 
@@ -158,7 +159,7 @@ static void handle_result(struct table_slots *slots, enum worker_lane lane,
 	}
 	rows_client_end(slots->client, lane);
 	pthread_mutex_lock(&slots->lock);
-	if (result->is_for_slow_lane && is_read_again(slots, job)) {
+	if (is_read_again(slots, job, result)) {
 		*job = (struct table_job){ .file.fd = -EBADF };
 		slots->nr_loading--;
 	} else {
@@ -182,14 +183,15 @@ static void look_at_lanes(struct table_slots *slots)
 }
 
 /* The caller holds the lock, which is released while workers are waited for. */
-static void do_jobs(struct table_slots *slots, uint64_t now)
+static void do_jobs(struct table_slots *slots)
 {
-	uint64_t until = now + LOOK_NS < slots->next_chores_ns ? now + LOOK_NS
-							       : slots->next_chores_ns;
+	uint64_t until = slots->next_chores_ns;
+	eventfd_t nr_wakes;
 
 	pthread_mutex_unlock(&slots->lock);
 	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	rows_client_wait(slots->client, until);
+	rows_client_wait(slots->client, slots->wake_fd, until);
+	(void)eventfd_read(slots->wake_fd, &nr_wakes);
 	look_at_lanes(slots);
 	uint64_t end_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_lock(&slots->lock);
@@ -201,11 +203,15 @@ static enum worker_lane choose_lane(struct table_slots *slots, const struct wait
 	return file->is_slow ? WORKER_LANE_SLOW : rows_client_choose(slots->client, file->owner);
 }
 
-static bool has_free_lane(const struct waiting_file *file, void *data)
+/* In the order of the fast lane; negative while the file's lane is busy. */
+static int rank_file(const struct waiting_file *file, void *data)
 {
 	struct table_slots *slots = data;
+	enum worker_lane lane = choose_lane(slots, file);
 
-	return !rows_client_is_busy(slots->client, choose_lane(slots, file));
+	if (rows_client_is_busy(slots->client, lane))
+		return -1;
+	return lane == WORKER_LANE_FAST ? (int)rows_client_rank(slots->client, file->owner) : 0;
 }
 
 /* The caller holds the lock. Returns whether there was one to begin. */
@@ -214,7 +220,7 @@ static bool begin_job(struct table_slots *slots)
 	struct waiting_file file;
 
 	if (slots->nr_loading == WORKER_NR_LANES ||
-	    !table_queue_next(&slots->queue, has_free_lane, slots, &file))
+	    !table_queue_next(&slots->queue, rank_file, slots, &file))
 		return false;
 	struct slot *slot = &slots->map.slots[file.slot];
 	enum worker_lane lane = choose_lane(slots, &file);
@@ -290,7 +296,7 @@ void *table_thread_run(void *data)
 		else if (begin_job(slots))
 			continue;
 		else if (slots->nr_loading > 0)
-			do_jobs(slots, now);
+			do_jobs(slots);
 		else
 			wait_for_work(slots);
 	}

@@ -5,13 +5,25 @@
 
 void unwind_memory_free(struct unwind_memory *memory)
 {
-	if (memory)
-		memory->ops->free(memory);
+	if (!memory)
+		return;
+	memory_pool_give(memory->pool, memory->nr_pooled_chunks * (uint64_t)ARENA_CHUNK_BYTES);
+	memory->ops->free(memory);
 }
 
 int unwind_memory_add_chunk(struct unwind_memory *memory, uint32_t index)
 {
-	return memory->ops->add_chunk(memory, index);
+	if (index < memory->nr_pooled_chunks)
+		return memory->ops->add_chunk(memory, index);
+	int r = memory_pool_take(memory->pool, ARENA_CHUNK_BYTES);
+	if (r < 0)
+		return r;
+	r = memory->ops->add_chunk(memory, index);
+	if (r < 0)
+		memory_pool_give(memory->pool, ARENA_CHUNK_BYTES);
+	else
+		memory->nr_pooled_chunks++;
+	return r;
 }
 
 int unwind_memory_map(struct unwind_memory *memory, uint64_t address, size_t len,

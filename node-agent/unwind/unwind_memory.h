@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/memory_pool.h"
 #include "bpf/shared/cfi.h"
 
 #include <stddef.h>
@@ -37,6 +38,9 @@ struct unwind_memory {
 	const struct unwind_memory_ops *ops;
 	struct table_slot *tables; /* MAX_TABLE_SLOTS; all access is atomic */
 	uint64_t capabilities; /* that adding to it takes */
+	struct memory_pool
+		*pool; /* borrowed, outlives the memory; NULL: none. Chunks are taken from it */
+	uint32_t nr_pooled_chunks;
 };
 
 /* Maps of the kernel: borrowed, outlive the memory. Errors: -ENOMEM, what mmap(2) says of `tables`. */
@@ -51,7 +55,7 @@ void unwind_memory_free(struct unwind_memory *memory);
 DEFINE_FREEP(struct unwind_memory, unwind_memory_free)
 
 /* Makes the chunk of this number, all zero, where unwinders can reach it, unless it is there. Those before it are. Errors:
- * what bpf(2) and mprotect(2) say; -ENOSPC beyond `max_bytes`. */
+ * what bpf(2) and mprotect(2) say; -ENOSPC beyond `max_bytes` or what the pool has left. */
 int unwind_memory_add_chunk(struct unwind_memory *memory, uint32_t index) must_check;
 
 /* A piece of one chunk, for writing, until unwind_memory_unmap(). Errors: what mmap(2) says. */

@@ -55,6 +55,7 @@ int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwin
 		.debug_dir = opts->debug_dir,
 		.hash_seed = choose_seed(unwinder),
 		.max_bytes = TABLES_SHARE(opts->max_bytes),
+		.pool = opts->memory->pool,
 	};
 	r = table_slots_start(&slots_opts, &unwinder->slots);
 	if (r == 0)

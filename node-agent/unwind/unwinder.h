@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 struct unwinder_opts {
-	struct unwind_memory *memory; /* borrowed, outlives the unwinder */
+	struct unwind_memory *
+		memory; /* borrowed, outlives the unwinder; its pool is that of large files' workers, too */
 	size_t max_bytes; /* of tables and lists */
 	const char *cache_dir; /* NULL: nothing is kept on disk */
 	const char *debug_dir; /* see unwind/elf_rows.h */

@@ -157,6 +157,13 @@ enum worker_lane rows_client_choose(const struct rows_client *client, uint64_t o
 	return owner == SLOW_OWNER ? WORKER_LANE_SLOW : WORKER_LANE_FAST;
 }
 
+enum worker_rank rows_client_rank(const struct rows_client *client, uint64_t owner)
+{
+	(void)client;
+	(void)owner;
+	return WORKER_RANK_FIRST;
+}
+
 bool rows_client_is_busy(const struct rows_client *client, enum worker_lane lane)
 {
 	return client->is_busy[lane];
@@ -227,9 +234,9 @@ void rows_client_end(struct rows_client *client, enum worker_lane lane)
 	pthread_mutex_unlock(&standin.lock);
 }
 
-void rows_client_wait(const struct rows_client *client, uint64_t until_ns)
+void rows_client_wait(const struct rows_client *client, int wake_fd, uint64_t until_ns)
 {
-	(void)until_ns;
+	(void)wake_fd, (void)until_ns;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		if (client->is_busy[lane] && !is_shut(lane))
 			return;
@@ -253,6 +260,30 @@ int elf_rows_open_vdso(int *ret_fd)
 		return -ENOENT;
 	*ret_fd = rows_standin_file(&(struct plan){ .key = VDSO_KEY, .nr_bytes = VDSO_BYTES });
 	return 0;
+}
+
+int row_cache_open(const char *path, const struct row_cache_kind *kind, uint64_t max_bytes,
+		   struct strbuf *reterr_msg, struct row_cache **ret_cache)
+{
+	(void)path, (void)kind, (void)max_bytes, (void)reterr_msg, (void)ret_cache;
+	return -ENOENT;
+}
+
+void row_cache_close(struct row_cache *cache)
+{
+	(void)cache;
+}
+
+uint64_t row_cache_get_seed(const struct row_cache *cache)
+{
+	(void)cache;
+	return 0;
+}
+
+struct row_cache_stats row_cache_get_stats(const struct row_cache *cache)
+{
+	(void)cache;
+	return (struct row_cache_stats){ 0 };
 }
 
 int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,

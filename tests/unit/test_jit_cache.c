@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "proc_fixture.h"
 #include "worker/worker_process.h"
+#include "jit_process.h"
 #include "jit_worker_main.h"
 #include "unit.h"
 
@@ -62,39 +63,12 @@ static int teardown(void **state)
 static void write_file(const struct fixture *fixture, uint32_t pid, const char *name,
 		       const char *text)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "%u/%s", pid, name);
-	_cleanup_close_ int fd = openat(fixture->proc.proc_fd, path,
-					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+	jit_process_write(fixture->proc.proc_fd, pid, name, text);
 }
 
-static void make_dir(const struct fixture *fixture, uint32_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%u/%s", pid, name);
-	assert_int_equal(mkdirat(fixture->proc.proc_fd, path, 0700), 0);
-}
-
-/* A process whose own pid is 7, with a perf map unless it is NULL. */
 static void put_process(const struct fixture *fixture, uint32_t pid, const char *map)
 {
-	char text[96];
-	char path[64];
-
-	make_dir(fixture, pid, "");
-	make_dir(fixture, pid, "root");
-	make_dir(fixture, pid, "root/tmp");
-	snprintf(path, sizeof(path), "%u/mountinfo", pid);
-	assert_int_equal(symlinkat("/proc/self/mountinfo", fixture->proc.proc_fd, path), 0);
-	snprintf(text, sizeof(text), "Uid:\t%u\t%u\t0\t0\nNSpid:\t%u\t7\n", geteuid(), geteuid(),
-		 pid);
-	write_file(fixture, pid, "status", text);
-	if (map)
-		write_file(fixture, pid, "root/tmp/perf-7.map", map);
+	jit_process_put(fixture->proc.proc_fd, pid, map);
 }
 
 static uint32_t open_at(const struct fixture *fixture, uint32_t pid, uint64_t now_ns)
@@ -406,6 +380,27 @@ static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
 		assert_string_not_equal(name_of(fixture, ids[i], 19999 * 16), "");
 }
 
+static void an_unfinished_line_is_asked_for_once_a_refresh(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	put_process(fixture, 10, "1000 10 f\n2000 10 unfini");
+	put_process(fixture, 11, "1000 10 g\n");
+	uint32_t id = open_at(fixture, 10, SECOND);
+	uint32_t next_id = open_at(fixture, 11, SECOND);
+	jit_cache_refresh(fixture->cache, SECOND, clock_mono_ns() + 10 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x1000), "f");
+	assert_string_equal(name_of(fixture, id, 0x2000), "");
+	assert_string_equal(name_of(fixture, next_id, 0x1000), "g");
+	assert_int_equal(jit_cache_get_stats(fixture->cache).worker.nr_requests, 2);
+
+	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 unfinished\n");
+	assert_int_equal(open_at(fixture, 10, 2 * SECOND), id);
+	jit_cache_refresh(fixture->cache, 2 * SECOND, clock_mono_ns() + 10 * SECOND);
+	assert_string_equal(name_of(fixture, id, 0x2000), "unfinished");
+	assert_int_equal(jit_cache_get_stats(fixture->cache).worker.nr_requests, 3);
+}
+
 struct reader {
 	const struct fixture *fixture;
 	bool is_done;
@@ -461,6 +456,7 @@ int main(int argc, char **argv)
 		TEST(descriptors_are_bounded),
 		TEST(places_are_bounded_and_given_again),
 		TEST(one_refresh_reads_so_much_and_the_rest_comes_later),
+		TEST(an_unfinished_line_is_asked_for_once_a_refresh),
 		TEST(reader_and_loader_do_not_disturb_each_other),
 	};
 

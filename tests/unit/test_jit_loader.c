@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "jit_process.h"
 #include "jit_worker_main.h"
 #include "proc_fixture.h"
 #include "worker/worker_lanes.h"
@@ -100,31 +101,13 @@ static int teardown(void **state)
 static void put_file(const struct fixture *fixture, uint32_t pid, const char *name,
 		     const char *text)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "%u/%s", pid, name);
-	_cleanup_close_ int fd = openat(fixture->proc.proc_fd, path,
-					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+	jit_process_write(fixture->proc.proc_fd, pid, name, text);
 }
 
 /* A process of a cgroup of its own that has been sampled. */
 static uint32_t put_process(const struct fixture *fixture, uint32_t pid, const char *map)
 {
-	static const char *const dirs[] = { "", "root", "root/tmp" };
-	char text[96];
-
-	for (size_t i = 0; i < array_len(dirs); i++) {
-		snprintf(text, sizeof(text), "%u/%s", pid, dirs[i]);
-		assert_int_equal(mkdirat(fixture->proc.proc_fd, text, 0700), 0);
-	}
-	snprintf(text, sizeof(text), "%u/mountinfo", pid);
-	assert_int_equal(symlinkat("/proc/self/mountinfo", fixture->proc.proc_fd, text), 0);
-	snprintf(text, sizeof(text), "Uid:\t%u\t%u\t0\t0\nNSpid:\t%u\t7\n", geteuid(), geteuid(),
-		 pid);
-	put_file(fixture, pid, "status", text);
-	put_file(fixture, pid, "root/tmp/perf-7.map", map);
+	jit_process_put(fixture->proc.proc_fd, pid, map);
 	uint32_t id = jit_cache_open(fixture->cache, pid, 1, pid, NULL, SECOND);
 	assert_int_not_equal(id, 0);
 	return id;

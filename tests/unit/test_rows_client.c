@@ -147,7 +147,7 @@ static struct rows_result wait_for(struct rows_client *client, enum worker_lane 
 		uint64_t now_ns = clock_mono_ns();
 
 		assert_true(now_ns < deadline_ns);
-		rows_client_wait(client, now_ns + 10 * NSEC_PER_MSEC);
+		rows_client_wait(client, -1, now_ns + 10 * NSEC_PER_MSEC);
 	}
 	return result;
 }
@@ -232,7 +232,7 @@ static void another_seed_makes_another_key(void **state)
 	struct elf_rows_key keys[2];
 
 	for (uint64_t seed = 0; seed < array_len(keys); seed++) {
-		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, seed };
+		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, seed, NULL };
 
 		rows_client_free(fixture->client);
 		assert_int_equal(rows_client_new(&opts, &fixture->client), 0);
@@ -346,7 +346,7 @@ static void a_worker_that_does_what_it_should_not_costs_its_file_only(void **sta
 		assert_false(result.is_for_slow_lane);
 		assert_null(result.table.data);
 		rows_client_free(fixture->client);
-		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, 0 };
+		const struct rows_client_opts opts = { fixture->dir, MAX_TABLE_BYTES, 0, NULL };
 		assert_int_equal(rows_client_new(&opts, &fixture->client), 0);
 	}
 	set_behaviour(BEHAVE);
@@ -367,6 +367,32 @@ static void whose_file_takes_too_long_is_in_the_slow_lane_for_a_while(void **sta
 	assert_int_equal(rows_client_choose(fixture->client, OWNER), WORKER_LANE_SLOW);
 	assert_int_equal(rows_client_choose(fixture->client, OWNER + 1), WORKER_LANE_FAST);
 	assert_int_equal(rows_client_get_stats(fixture->client).nr_timeouts, 1);
+}
+
+/* When others have held up the lane, a file has little time at first, and then all. */
+static void a_file_that_needs_more_than_a_try_is_read_again(void **state)
+{
+	struct fixture *fixture = *state;
+
+	set_behaviour(HANG);
+	assert_true(build(fixture, WORKER_LANE_FAST, image_file(10, 0)).is_for_slow_lane);
+	for (int is_repeated = 0; is_repeated <= 1; is_repeated++) {
+		_cleanup_close_ int fd = image_file(10, 0);
+		uint64_t begin_ns = clock_mono_ns();
+
+		assert_int_equal(rows_client_choose(fixture->client, OWNER + 1), WORKER_LANE_FAST);
+		rows_client_begin(fixture->client, WORKER_LANE_FAST, fd, OWNER + 1);
+		struct rows_result result = wait_for(fixture->client, WORKER_LANE_FAST);
+		rows_client_end(fixture->client, WORKER_LANE_FAST);
+		assert_int_equal(result.error, -ETIMEDOUT);
+		assert_int_equal(result.is_for_later, !is_repeated);
+		assert_int_equal(result.is_for_slow_lane, is_repeated);
+		assert_true(clock_mono_ns() - begin_ns >= WORKER_LANES_TRY_NS);
+		if (is_repeated)
+			assert_true(clock_mono_ns() - begin_ns >= WORKER_LANES_FAST_NS);
+		assert_int_equal(rows_client_rank(fixture->client, OWNER + 1), WORKER_RANK_LATE);
+	}
+	assert_int_equal(rows_client_choose(fixture->client, OWNER + 1), WORKER_LANE_SLOW);
 }
 
 static void a_file_is_read_while_another_one_hangs(void **state)
@@ -398,6 +424,7 @@ int main(int argc, char **argv)
 		TEST(what_needs_much_memory_is_for_the_slow_lane),
 		TEST(a_worker_that_does_what_it_should_not_costs_its_file_only),
 		TEST(whose_file_takes_too_long_is_in_the_slow_lane_for_a_while),
+		TEST(a_file_that_needs_more_than_a_try_is_read_again),
 		TEST(a_file_is_read_while_another_one_hangs),
 	};
 

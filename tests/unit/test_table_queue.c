@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/table_queue.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #include <fcntl.h>
@@ -26,19 +27,25 @@ static void add(struct table_queue *queue, uint32_t slot, uint64_t nr_wanted)
 	add_file(queue, (struct waiting_file){ .slot = slot, .nr_wanted = nr_wanted });
 }
 
-/* Whose owner is not the one in `data`. */
-static bool is_not_of(const struct waiting_file *file, void *data)
+/* The owner in `data` may not be read now. */
+static int rank_unless(const struct waiting_file *file, void *data)
 {
 	const uint64_t *owner = data;
 
-	return !owner || file->owner != *owner;
+	return owner && file->owner == *owner ? -1 : 0;
+}
+
+static int rank_by_owner(const struct waiting_file *file, void *data)
+{
+	(void)data;
+	return (int)file->owner;
 }
 
 static void expect_next(struct table_queue *queue, uint32_t slot)
 {
 	struct waiting_file file = { .fd = -EBADF };
 
-	assert_true(table_queue_next(queue, is_not_of, NULL, &file));
+	assert_true(table_queue_next(queue, rank_unless, NULL, &file));
 	assert_int_equal(file.slot, slot);
 	assert_int_equal(close(file.fd), 0);
 }
@@ -53,7 +60,7 @@ static void first_come_first_served(void **state)
 		add(&queue, slot, 0);
 	for (uint32_t slot = 1; slot < 5; slot++)
 		expect_next(&queue, slot);
-	assert_false(table_queue_next(&queue, is_not_of, NULL, &file));
+	assert_false(table_queue_next(&queue, rank_unless, NULL, &file));
 }
 
 static void what_may_not_be_read_now_stays_where_it_is(void **state)
@@ -66,13 +73,13 @@ static void what_may_not_be_read_now_stays_where_it_is(void **state)
 	add_file(&queue, (struct waiting_file){ .slot = 1, .owner = 7, .nr_wanted = 9 });
 	add_file(&queue, (struct waiting_file){ .slot = 2, .owner = 8 });
 	add_file(&queue, (struct waiting_file){ .slot = 3, .owner = 8, .nr_wanted = 1 });
-	assert_true(table_queue_next(&queue, is_not_of, &owner, &file));
+	assert_true(table_queue_next(&queue, rank_unless, &owner, &file));
 	assert_int_equal(file.slot, 3);
 	close(file.fd);
-	assert_true(table_queue_next(&queue, is_not_of, &owner, &file));
+	assert_true(table_queue_next(&queue, rank_unless, &owner, &file));
 	assert_int_equal(file.slot, 2);
 	close(file.fd);
-	assert_false(table_queue_next(&queue, is_not_of, &owner, &file));
+	assert_false(table_queue_next(&queue, rank_unless, &owner, &file));
 	expect_next(&queue, 1);
 }
 
@@ -94,6 +101,25 @@ static void the_most_wanted_comes_first(void **state)
 	expect_next(&queue, 3);
 	expect_next(&queue, 1);
 	expect_next(&queue, 2);
+}
+
+static void the_best_rank_comes_first_however_much_others_are_wanted(void **state)
+{
+	static struct table_queue queue;
+	static const uint32_t order[] = { 4, 2, 1, 3 };
+	(void)state;
+
+	add_file(&queue, (struct waiting_file){ .slot = 1, .owner = 1 });
+	add_file(&queue, (struct waiting_file){ .slot = 2, .owner = 1, .nr_wanted = 1 });
+	add_file(&queue, (struct waiting_file){ .slot = 3, .owner = 2, .nr_wanted = UINT64_MAX });
+	add_file(&queue, (struct waiting_file){ .slot = 4, .owner = 0 });
+	for (size_t i = 0; i < array_len(order); i++) {
+		struct waiting_file file = { .fd = -EBADF };
+
+		assert_true(table_queue_next(&queue, rank_by_owner, NULL, &file));
+		assert_int_equal(file.slot, order[i]);
+		close(file.fd);
+	}
 }
 
 static void what_is_removed_is_closed(void **state)
@@ -140,6 +166,7 @@ int main(void)
 		cmocka_unit_test(first_come_first_served),
 		cmocka_unit_test(the_most_wanted_comes_first),
 		cmocka_unit_test(what_may_not_be_read_now_stays_where_it_is),
+		cmocka_unit_test(the_best_rank_comes_first_however_much_others_are_wanted),
 		cmocka_unit_test(what_is_removed_is_closed),
 		cmocka_unit_test(a_full_queue_refuses),
 		cmocka_unit_test(what_still_waits_is_closed_at_the_end),

@@ -214,6 +214,26 @@ static void an_arena_is_never_smaller_than_a_chunk(void **state)
 	assert_int_equal(try_put(arena, 1, &unit), -ENOSPC);
 }
 
+static void chunks_are_taken_from_the_pool(void **state)
+{
+	struct fixture *fixture = *state;
+	struct memory_pool pool = { .max_bytes = 2 * ARENA_CHUNK_BYTES + 1 };
+	uint32_t unit;
+
+	fixture->maps.memory->pool = &pool;
+	put(fixture->arena, 1, ARENA_CHUNK_BYTES / 2);
+	assert_int_equal(memory_pool_room(&pool), ARENA_CHUNK_BYTES + 1);
+	put(fixture->arena, 2, ARENA_CHUNK_BYTES);
+	assert_int_equal(memory_pool_room(&pool), 1);
+	assert_int_equal(try_put(fixture->arena, ARENA_CHUNK_BYTES, &unit), -ENOSPC);
+	pool.max_bytes += ARENA_CHUNK_BYTES;
+	assert_int_equal(try_put(fixture->arena, ARENA_CHUNK_BYTES, &unit), 0);
+	unwind_arena_close(take_ptr(fixture->arena));
+	arena_fixture_close(&fixture->maps);
+	assert_int_equal(memory_pool_room(&pool), 3 * ARENA_CHUNK_BYTES + 1);
+	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
+}
+
 #define NR_TURNS 200
 
 static void *put_and_free(void *data)
@@ -260,6 +280,7 @@ int main(void)
 		TEST(four_bytes_are_overwritten_and_no_others),
 		TEST(nothing_stays_mapped),
 		TEST(an_arena_is_never_smaller_than_a_chunk),
+		TEST(chunks_are_taken_from_the_pool),
 		TEST(threads_do_not_disturb_each_other),
 	};
 
