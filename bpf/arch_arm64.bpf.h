@@ -91,25 +91,25 @@ static __always_inline bool is_call_code(__u64 code)
 	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 
-/* Whether the return address is a function's first instruction and not behind a call. Nobody called that function: glibc's
- * __startcontext(), to which the function of makecontext(3) returns. The rule of what is before it says where the return
- * address is, its own that it is in lr. */
-static __always_inline bool is_entered_by_return(struct unwind_state *state)
+/* What is read of the code before a return address; and whether it is one. */
+#define CALL_CODE_BYTES 4
+
+static __always_inline bool may_be_call(__u64 code)
 {
-	if (state->rule.flags & CFI_RETURN_IN_REGISTER || is_call_code(read_code(state->ip - 4)))
-		return false;
-	state->is_call = false;
-	(void)find_rule();
-	return state->rule.flags & CFI_RETURN_IN_REGISTER;
+	return is_call_code(code);
+}
+
+/* Whether a rule is that of a function's first instruction: the return address is in lr. */
+static __always_inline bool is_first_rule(const struct cfi_rule *rule)
+{
+	return rule->flags & CFI_RETURN_IN_REGISTER;
 }
 
 /* The CFA where its register is not known; GOES_ON or an enum unwind_result. */
 static __always_inline int find_cfa_by_record(struct unwind_state *state, __u64 *ret_cfa)
 {
-	if (!state->is_call)
+	if (!state->is_call || !(state->known & REGISTER_BIT(REG_FP)) || !has_record(state))
 		return UNWIND_LOST_REGISTER;
-	if (!(state->known & REGISTER_BIT(REG_FP)) || !has_record(state))
-		return is_entered_by_return(state) ? UNWIND_COMPLETE : UNWIND_LOST_REGISTER;
 	*ret_cfa = state->regs[REG_FP] - 8LL * state->rule.saved[0];
 	return GOES_ON;
 }

@@ -58,6 +58,26 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 	return (__u8)slot % WINDOW_WORDS;
 }
 
+/* What is read of the code before a return address. */
+#define CALL_CODE_BYTES 8
+
+/* Whether such bytes may end with a call: call rel32, or call *r/m64 in any of its lengths. */
+static __always_inline bool may_be_call(__u64 code)
+{
+	if ((code >> 24 & 0xff) == 0xe8)
+		return true;
+	for (int bytes = 2; bytes <= 7; bytes++)
+		if ((code >> (64 - 8 * bytes) & 0x38ff) == 0x10ff)
+			return true;
+	return false;
+}
+
+/* Whether a rule is that of a function's first instruction. */
+static __always_inline bool is_first_rule(const struct cfi_rule *rule)
+{
+	return rule->kind == CFA_REGISTER && rule->reg == CFI_RSP && rule->offset == 8;
+}
+
 /* What is known behind a step by frame pointer: the frame begins with the frame record. */
 #define KNOWN_BY_RECORD (REGISTER_BIT(REG_FP) | REGISTER_BIT(REG_SP))
 

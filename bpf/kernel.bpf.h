@@ -54,7 +54,94 @@ struct signal_struct {
 	atomic_t live; /* threads that have not exited */
 };
 
+/* include/linux/mm_types.h, maple_tree.h, rbtree.h, fs.h: where code is mapped (vma.bpf.c). */
+struct maple_tree {
+	void *ma_root;
+};
+
+struct maple_range_64 {
+	void *parent;
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	void *parent;
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct seqcount {
+	unsigned int sequence;
+};
+
+struct mm_struct {
+	__u64 vmacache_seqnum; /* up to 6.0 */
+	int map_count;
+	unsigned long exec_vm;
+	struct maple_tree mm_mt; /* from 6.1 on */
+	struct rb_root mm_rb; /* before */
+	mm_context_t context;
+};
+
+/* What counts changes of mappings: from 6.4 on, and from 6.13 on. */
+struct mm_struct___int {
+	int mm_lock_seq;
+};
+
+struct mm_struct___seqcount {
+	struct seqcount mm_lock_seq;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+struct inode {
+	unsigned long i_ino;
+	__u32 i_generation;
+	struct super_block *i_sb;
+	struct timespec64 i_ctime; /* up to 6.5 */
+	struct timespec64 __i_ctime; /* up to 6.10 */
+	__s64 i_ctime_sec; /* these two since then */
+	__u32 i_ctime_nsec;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+	struct rb_node vm_rb; /* before 6.1 */
+};
+
 struct task_struct {
+	struct mm_struct *mm;
+	unsigned int in_execve : 1;
 	unsigned int flags;
 	int pid;
 	int tgid;
@@ -76,6 +163,13 @@ struct pt_regs___kernel {
 enum cgroup_subsys_id {
 	cpu_cgrp_id,
 	memory_cgrp_id,
+};
+
+enum maple_type {
+	maple_dense,
+	maple_leaf_64,
+	maple_range_64,
+	maple_arange_64,
 };
 
 #endif

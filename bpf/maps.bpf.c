@@ -10,6 +10,7 @@ const volatile bool cgroup_is_v1 = false;
 const volatile bool cgroup_is_cpu = false;
 const volatile __u32 cgroup_hierarchy = 0;
 const volatile __u32 thread_size = 16384;
+const volatile __u32 page_bytes = 4096;
 const volatile bool filter_by_pid = false;
 const volatile bool filter_by_tid = false;
 const volatile bool filter_by_comm = false;

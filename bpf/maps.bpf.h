@@ -8,6 +8,7 @@
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/vma.bpf.h"
 
 #ifdef MAPS_DEFINE
 #define MAP
@@ -30,11 +31,12 @@ MAP struct {
 } samples SEC(".maps");
 
 /* One record under construction for each CPU: a sample is larger than the BPF stack. A perf_event program
- * is never interrupted by another one on the same CPU. */
+ * is never interrupted by another one on the same CPU. What every sample needs lies together. */
 struct scratch {
+	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
 	struct sample_event event;
-	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
+	struct known_rule rules[NR_KNOWN_RULES]; /* by known_rule_place() */
 };
 
 MAP struct {
@@ -44,12 +46,12 @@ MAP struct {
 	__type(value, struct scratch);
 } scratch_of_cpu SEC(".maps");
 
-/* Counters, by enum bpf_stat. Written here, summed over the CPUs by the agent. */
+/* Counters. Written here, summed over the CPUs by the agent, which reads all of them at once. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STAT_NR);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct bpf_counts);
 } stats SEC(".maps");
 
 /* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it keeps this
@@ -107,6 +109,30 @@ MAP struct {
 	__type(value, struct table_slot);
 } tables SEC(".maps");
 
+/* Files that have a slot, by what mappings know them by. Written by the agent. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_KNOWN_FILES);
+	__type(key, struct file_key);
+	__type(value, __u32);
+} files SEC(".maps");
+
+/* Walks through mappings, of the sampler and of the agent's question (enum vma_asker). */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NR_VMA_ASKERS);
+	__type(key, __u32);
+	__type(value, struct vma_walk);
+} vma_walks SEC(".maps");
+
+/* The answer to the agent's question: file_key.bpf.c. */
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct file_key);
+} found_file_key SEC(".maps");
+
 struct arena_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, ARENA_CHUNK_BLOCKS);
@@ -131,10 +157,11 @@ static __always_inline struct scratch *get_scratch(void)
 
 static __always_inline void stat_add(__u32 stat)
 {
-	__u64 *counter = bpf_map_lookup_elem(&stats, &stat);
+	__u32 zero = 0;
+	struct bpf_counts *counts = bpf_map_lookup_elem(&stats, &zero);
 
-	if (counter)
-		(*counter)++;
+	if (counts && stat < STAT_NR)
+		counts->of[stat]++;
 }
 
 #endif

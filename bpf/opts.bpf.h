@@ -16,6 +16,7 @@ extern const volatile bool
 	cgroup_is_cpu; /* … or the cpu controller's, where that one is not mounted */
 extern const volatile __u32 cgroup_hierarchy; /* number of that hierarchy; 0: v2 */
 extern const volatile __u32 thread_size; /* of a kernel stack, in bytes */
+extern const volatile __u32 page_bytes;
 extern const volatile bool filter_by_pid; /* only processes in filter_pids */
 extern const volatile bool filter_by_tid; /* only threads in filter_tids */
 extern const volatile bool filter_by_comm; /* only thread or process names in filter_comms */

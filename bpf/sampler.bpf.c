@@ -73,6 +73,34 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	return is_compat ? UNWIND_COMPAT : UNWIND_COMPLETE;
 }
 
+/* Whether a process is being made by execve(2), or taken down: then its memory is another one than its registers are of, or
+ * gone, and of its stack there is nothing but them. */
+static __always_inline bool is_without_stack(const struct task_struct *task, unsigned int flags,
+					     const struct sample_event *event)
+{
+	if (event->in_user || event->nr_user > 1)
+		return false;
+	if (flags & PF_EXITING)
+		return true;
+	return bpf_core_field_exists(struct task_struct, in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+}
+
+/* What came of a process that the agent has not told of. */
+static __always_inline void note_list(struct scratch *scratch, __u32 result)
+{
+	struct sample_event *event = &scratch->event;
+
+	event->lacks_list = scratch->unwind.list == 0;
+	event->lacks_file = result == UNWIND_NEW_PROCESS && scratch->unwind.lacks_file;
+	if (!event->lacks_list)
+		return;
+	if (result != UNWIND_NEW_PROCESS)
+		stat_add(STAT_UNLISTED_KNOWN);
+	else
+		stat_add(event->lacks_file ? STAT_UNLISTED_FILE : STAT_UNLISTED_BROKEN);
+}
+
 static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 					     struct task_struct *task, struct scratch *scratch)
 {
@@ -80,13 +108,23 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	enum unwind_result result;
 
 	scratch->event.nr_user = 0;
+	scratch->event.lacks_list = false;
+	scratch->event.lacks_file = false;
 	scratch->unwind.asks = false;
 	scratch->unwind.pid = scratch->event.pid;
 	scratch->unwind.is_exiting = flags & PF_EXITING;
 	if (flags & PF_KTHREAD)
 		return UNWIND_KERNEL_THREAD;
 	result = read_user_regs(ctx, task, scratch);
-	return result == UNWIND_COMPLETE ? (__u32)unwind_native() : result;
+	if (result != UNWIND_COMPLETE)
+		return result;
+	result = (__u32)unwind_native();
+	if (is_without_stack(task, flags, &scratch->event)) {
+		scratch->event.nr_user = 0;
+		return UNWIND_NO_STACK;
+	}
+	note_list(scratch, result);
+	return result;
 }
 
 /* The agent polls; only a process that it should look at now wakes it. */

@@ -2,8 +2,9 @@
 /* From the address of a frame to the rule that holds there: the range of the process that it is in, and the row of
  * that file's table. Formats: shared/cfi.h.
  *
- * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left.
- * Maps: scratch_of_cpu, tables, arena.
+ * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left. Rules that were found are kept there:
+ * searching reads a dozen places all over memory, which are in no cache when samples are rare.
+ * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: CODE_LIST_MAX_RANGES ranges of a process, the rows of one page. */
 #include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -57,7 +58,7 @@ static __always_inline int set_range(struct unwind_state *state)
 	if (state->low == 0)
 		return GOES_ON;
 	start = arena_at(state->list, CODE_LIST_STARTS + (state->low - 1) * sizeof(__u64), 8);
-	range = arena_at(state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 16);
+	range = arena_at(state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 32);
 	if (!start || !range)
 		return UNWIND_BAD_TABLE;
 	state->range_start = *start;
@@ -65,16 +66,38 @@ static __always_inline int set_range(struct unwind_state *state)
 	return GOES_ON;
 }
 
-/* Neighbouring frames are often in one file: the range of the last frame is tried first. */
+/* A library may have been unloaded, and another one be in its place: nobody tells. */
+static __always_inline bool is_unchecked(const struct unwind_state *state)
+{
+	return state->mappings != 0 && state->range.slot != 0 &&
+	       state->range.checked_by != state->mappings;
+}
+
+static __always_inline int find_range_of_list(struct unwind_state *state)
+{
+	int result = search_ranges();
+
+	state->origin = RANGE_OF_LIST;
+	if (result == GOES_ON)
+		result = set_range(state);
+	return result == GOES_ON && is_unchecked(state) ? check_range() : result;
+}
+
+/* Neighbouring frames are often in one file: the range of the last frame is tried first. What is in no list, or in a hole of
+ * one, the task's own mappings may tell. */
 static __always_inline int find_range_of(struct unwind_state *state)
 {
 	__u64 address = code_address(state);
-	int result;
 
 	if (address >= state->range_start && address < state->range_end)
 		return GOES_ON;
-	result = search_ranges();
-	return result == GOES_ON ? set_range(state) : result;
+	if (state->list != 0) {
+		int result = find_range_of_list(state);
+
+		if (result != GOES_ON || !state->range.is_hole)
+			return result;
+	}
+	return find_range_of_task();
 }
 
 __noinline int find_range(void)
@@ -84,12 +107,13 @@ __noinline int find_range(void)
 	return scratch ? find_range_of(&scratch->unwind) : UNWIND_BAD_TABLE;
 }
 
-/* Finds the first row of the table that begins above an offset of the file, as state->low. The rows of one
- * page have the same upper bits. */
+/* Finds the first row of the table that begins above an offset of the file, as state->low, and whether it begins right
+ * behind. The rows of one page have the same upper bits. */
 __noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
 {
 	struct scratch *scratch = get_scratch();
 	struct unwind_state *state;
+	__u32 next = pc;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
@@ -100,11 +124,14 @@ __noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
 
 		if (!row)
 			return UNWIND_BAD_TABLE;
-		if (ROW_PC(*row) <= pc)
+		if (ROW_PC(*row) <= pc) {
 			state->low = middle + 1;
-		else
+		} else {
 			state->high = middle;
+			next = ROW_PC(*row);
+		}
 	}
+	state->is_end_of_row = next == pc + 1;
 	return GOES_ON;
 }
 
@@ -182,34 +209,93 @@ static __always_inline void mark_used(struct table_slot *slot)
 		slot->used = clock->used;
 }
 
-/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. */
+/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. Without a list it
+ * does when it polls. */
 static __always_inline void ask_for_news(struct unwind_state *state)
 {
-	struct code_list *list = (struct code_list *)arena_at(state->list, 0, 16);
+	struct code_list *list;
 
+	if (state->list == 0)
+		return;
+	list = (struct code_list *)arena_at(state->list, 0, 16);
 	if (!list || list->is_asked)
 		return;
 	list->is_asked = 1;
 	state->asks = true;
 }
 
-__noinline int find_rule(void)
+/* The agent should look at the process now, so that its files are known: once. A task that exits has no mappings any more. */
+static __always_inline int ask_for_files(struct unwind_state *state)
+{
+	__u64 asked = CODE_BINDING_ASKED;
+
+	if (state->is_exiting)
+		return UNWIND_UNREADABLE_STACK;
+	if (!state->was_asked)
+		state->asks = bpf_map_update_elem(&processes, &state->pid, &asked, BPF_ANY) == 0;
+	return UNWIND_NEW_PROCESS;
+}
+
+static __always_inline struct known_rule *known_rule_of(struct scratch *scratch)
+{
+	const struct unwind_state *state = &scratch->unwind;
+	__u32 place = known_rule_place(code_address(state), state->list_id);
+
+	return &scratch->rules[place & (NR_KNOWN_RULES - 1)];
+}
+
+/* The same as a search would find, with the range. */
+static __always_inline bool recall_rule(struct scratch *scratch)
+{
+	struct unwind_state *state = &scratch->unwind;
+	const struct known_rule *known = known_rule_of(scratch);
+	struct table_slot *slot;
+
+	if (known->list_id == 0 || known->list_id != state->list_id ||
+	    known->mappings != state->mappings || known->address != code_address(state))
+		return false;
+	slot = bpf_map_lookup_elem(&tables, &known->slot);
+	if (!slot)
+		return false;
+	mark_used(slot);
+	state->rule = known->rule;
+	state->is_end_of_row = false;
+	state->range_start = known->range_start;
+	state->range_end = known->range_end;
+	state->range = (struct code_range){ .bias = known->bias, .slot = known->slot };
+	state->origin = RANGE_OF_LIST;
+	return true;
+}
+
+/* Where a row ends the next one may matter as well. */
+static __always_inline void keep_rule(struct scratch *scratch)
+{
+	const struct unwind_state *state = &scratch->unwind;
+
+	if (state->origin != RANGE_OF_LIST || state->is_end_of_row)
+		return;
+	*known_rule_of(scratch) = (struct known_rule){ .address = code_address(state),
+						       .mappings = state->mappings,
+						       .range_start = state->range_start,
+						       .range_end = state->range_end,
+						       .bias = state->range.bias,
+						       .list_id = state->list_id,
+						       .slot = state->range.slot,
+						       .rule = state->rule };
+}
+
+__noinline int find_rule_of_range(void)
 {
 	struct scratch *scratch = get_scratch();
 	struct unwind_state *state;
 	struct table_slot *slot;
 	__u32 unit;
-	int result;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
 	state = &scratch->unwind;
-	result = find_range_of(state);
-	if (result != GOES_ON)
-		return result;
 	state->rule = (struct cfi_rule){ .kind = CFA_NONE };
-	if (state->range.is_hole)
-		ask_for_news(state);
+	state->is_end_of_row = false;
 	if (state->range.slot == 0)
 		return state->range.is_postponed ? UNWIND_NOT_LOADED : GOES_ON;
 	slot = bpf_map_lookup_elem(&tables, &state->range.slot);
@@ -222,4 +308,30 @@ __noinline int find_rule(void)
 	if (unit == TABLE_WITHOUT_CFI)
 		return GOES_ON;
 	return find_rule_in(state, unit);
+}
+
+static __always_inline int search_rule(struct scratch *scratch)
+{
+	struct unwind_state *state = &scratch->unwind;
+	int result = find_range_of(state);
+
+	if (result != GOES_ON)
+		return result;
+	if (state->origin == RANGE_UNKNOWN)
+		return ask_for_files(state);
+	if (state->origin == RANGE_OF_TASK)
+		ask_for_news(state);
+	result = find_rule_of_range();
+	if (result == GOES_ON && state->range.slot != 0)
+		keep_rule(scratch);
+	return result;
+}
+
+__noinline int find_rule(void)
+{
+	struct scratch *scratch = get_scratch();
+
+	if (!scratch)
+		return UNWIND_BAD_TABLE;
+	return recall_rule(scratch) ? GOES_ON : search_rule(scratch);
 }

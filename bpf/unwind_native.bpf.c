@@ -84,6 +84,65 @@ static __always_inline int follow_frame_pointer(struct unwind_state *state, bool
 	return result;
 }
 
+/* Whether the return address is where a function begins and not behind a call. Nobody called that function: glibc's
+ * __start_context(), to which the function of makecontext(3) returns, and its like in other coroutines. What was looked up,
+ * one byte before, is the padding between functions, or another one. Where it is not so, the rule is again that. */
+__noinline int is_entered_by_return(void)
+{
+	struct scratch *scratch = get_scratch();
+	struct unwind_state *state;
+
+	if (!scratch || !scratch->unwind.is_call || scratch->unwind.range.slot == 0 ||
+	    scratch->unwind.ip >= scratch->unwind.range_end)
+		return false;
+	state = &scratch->unwind;
+	state->is_call = false;
+	state->is_entered = find_rule_of_range() == GOES_ON &&
+			    (is_first_rule(&state->rule) || state->rule.kind == CFA_END) &&
+			    !may_be_call(read_code(state->ip - CALL_CODE_BYTES));
+	if (state->is_entered)
+		return true;
+	state->is_call = true;
+	(void)find_rule_of_range();
+	return false;
+}
+
+/* Whether it is so though the byte before has a rule: that of another function, which holds in the padding behind it, too. Then
+ * either a register is missing, or the rule ends there, or it is that of a first instruction as well, by which few calls
+ * are made. Calls that do not return may look the same, so there the code has to tell. */
+__noinline int is_between_functions(int is_lost)
+{
+	struct scratch *scratch = get_scratch();
+	struct unwind_state *state;
+	bool is_first;
+
+	if (!scratch)
+		return false;
+	state = &scratch->unwind;
+	is_first = is_first_rule(&state->rule);
+	if (!state->is_call || !(is_first || is_lost || state->is_end_of_row))
+		return false;
+	if ((is_first || !is_lost) && read_code(state->ip - CALL_CODE_BYTES) == 0)
+		return false;
+	return is_entered_by_return();
+}
+
+/* Of a step by the rule of a first instruction from a return address, `ip`, whose code cannot be read, as in copies of
+ * stacks: a caller in no mapping is none, and so no call was there. */
+static __always_inline int doubt_caller(struct unwind_state *state, __u64 ip, int result)
+{
+	__u64 caller = state->ip;
+
+	if (result == GOES_ON && (find_range() != GOES_ON || !state->range.is_hole))
+		return result;
+	state->ip = ip;
+	(void)find_range();
+	if (is_entered_by_return())
+		return UNWIND_COMPLETE;
+	state->ip = caller;
+	return result;
+}
+
 static __always_inline int step_by_frame_pointer(struct unwind_state *state, bool may_switch)
 {
 	bool is_call = state->is_call;
@@ -97,6 +156,8 @@ static __always_inline int step_by_frame_pointer(struct unwind_state *state, boo
 		return UNWIND_COMPLETE;
 	if (step_by_link_register(state))
 		return GOES_ON;
+	if (is_entered_by_return())
+		return UNWIND_COMPLETE;
 	result = follow_frame_pointer(state, may_switch);
 	if (result != GOES_ON && is_call && is_first_call(read_code(ip - 2)))
 		return UNWIND_COMPLETE;
@@ -230,9 +291,11 @@ static __always_inline bool is_ascending(const struct unwind_state *state, __u64
 
 static __always_inline int step_by_cfi(struct unwind_state *state)
 {
-	__u64 cfa, sp, return_address;
+	__u64 cfa = 0, sp, return_address, ip = state->ip;
 	int result = find_cfa(state, &cfa);
 
+	if (is_between_functions(result == UNWIND_LOST_REGISTER))
+		return UNWIND_COMPLETE;
 	if (result != GOES_ON)
 		return result;
 	sp = caller_sp(&state->rule, cfa);
@@ -240,8 +303,12 @@ static __always_inline int step_by_cfi(struct unwind_state *state)
 		return UNWIND_NOT_ASCENDING;
 	if (!find_return_address(state, cfa, &return_address))
 		return UNWIND_UNREADABLE_STACK;
-	return return_to(state, return_address, sp,
-			 restore_registers(state, cfa) | REGISTER_BIT(REG_SP));
+	state->was_call = state->is_call;
+	result = return_to(state, return_address, sp,
+			   restore_registers(state, cfa) | REGISTER_BIT(REG_SP));
+	if (state->was_call && is_first_rule(&state->rule))
+		return doubt_caller(state, ip, result);
+	return result;
 }
 
 /* From a frame to its caller's. */
@@ -286,43 +353,57 @@ static __always_inline bool push_frame(struct scratch *scratch)
 	return true;
 }
 
-/* Asks for a code list: an empty entry keeps further samples from asking again. A task that exits may be the
- * last one of its process: then the entry would stay for ever, for process_exit() is over. */
-static __always_inline int ask_for_list(struct unwind_state *state)
+/* The last frame is that of a function which nobody called. */
+static __always_inline void mark_entered(struct sample_event *event)
 {
-	__u64 asked = 0;
+	__u32 index = (__u32)event->nr_kernel + event->nr_user - 1;
 
-	if (state->is_exiting)
-		return UNWIND_UNREADABLE_STACK;
-	state->asks = bpf_map_update_elem(&processes, &state->pid, &asked, BPF_ANY) == 0;
-	return UNWIND_NEW_PROCESS;
+	if (index < MAX_FRAMES)
+		event->frames[index] |= FRAME_ENTERED;
 }
 
-static __always_inline int find_list(struct unwind_state *state)
+/* Without a list the task's own mappings are looked at. An empty entry says that the process was sampled: for which the
+ * agent has a list. A task that exits may be the last one of its process: then the entry would stay for ever, for process_exit()
+ * is over. */
+static __always_inline void note_process(struct unwind_state *state)
+{
+	__u64 none = CODE_BINDING_NONE;
+
+	if (!state->is_exiting)
+		bpf_map_update_elem(&processes, &state->pid, &none, BPF_ANY);
+}
+
+static __always_inline void find_list(struct unwind_state *state)
 {
 	const __u64 *binding = bpf_map_lookup_elem(&processes, &state->pid);
-	const struct code_list *list;
-	__u64 value;
+	__u64 value = binding ? *binding : CODE_BINDING_NONE;
+	const struct code_list *list = NULL;
 
-	if (!binding)
-		return ask_for_list(state);
-	value = *binding;
-	if (value == 0)
-		return UNWIND_NEW_PROCESS;
-	list = arena_at(CODE_BINDING_UNIT(value), 0, 16);
-	if (!list || list->id != CODE_BINDING_ID(value))
-		return ask_for_list(state);
-	state->list = CODE_BINDING_UNIT(value);
-	state->nr_ranges = list->nr_ranges;
-	state->ranges_offset = list->ranges_offset;
-	return GOES_ON;
+	state->list = 0;
+	state->list_id = 0;
+	state->mappings = 0;
+	state->was_asked = value == CODE_BINDING_ASKED;
+	if (CODE_BINDING_ID(value) != 0)
+		list = arena_at(CODE_BINDING_UNIT(value), 0, 16);
+	if (list && list->id == CODE_BINDING_ID(value)) {
+		state->list = CODE_BINDING_UNIT(value);
+		state->list_id = list->id;
+		state->nr_ranges = list->nr_ranges;
+		state->ranges_offset = list->ranges_offset;
+		(void)find_mappings();
+	} else if (!binding || CODE_BINDING_ID(value) != 0) {
+		note_process(state);
+	}
 }
 
 static __always_inline void begin(struct unwind_state *state)
 {
 	state->known = ALL_REGISTERS & ~state->missing;
 	state->is_call = false;
+	state->is_entered = false;
 	state->asks = false;
+	state->lacks_file = false;
+	state->nr_walks = 0;
 	state->range_start = 0;
 	state->range_end = 0;
 }
@@ -337,19 +418,21 @@ __noinline int unwind_frame(void)
 		result = step();
 	if (result == GOES_ON && scratch && !push_frame(scratch))
 		return UNWIND_TOO_DEEP;
+	if (scratch && scratch->unwind.is_entered)
+		mark_entered(&scratch->event);
 	return result;
 }
 
 __noinline int unwind_native(void)
 {
 	struct scratch *scratch = get_scratch();
-	int result;
+	int result = GOES_ON;
 
 	if (!scratch)
 		return UNWIND_BAD_TABLE;
 	begin(&scratch->unwind);
 	push_frame(scratch);
-	result = find_list(&scratch->unwind);
+	find_list(&scratch->unwind);
 	for (int i = 0; i < MAX_USER_FRAMES && result == GOES_ON; i++)
 		result = unwind_frame();
 	return result;

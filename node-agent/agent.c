@@ -223,12 +223,20 @@ static bool is_by_perf(const struct agent *agent)
 static int make_unwind_memory(struct agent *agent)
 {
 	struct capture_maps maps = capture_get_maps(agent->capture);
+	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
+						maps.file_key_fd };
+	int r;
 
-	if (!is_by_perf(agent))
-		return unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-					     &agent->unwind_memory);
-	int r = unwind_memory_local_new(agent->options->unwind_memory_max, &agent->unwind_memory);
-	return r < 0 ? r : local_unwinder_new(agent->unwind_memory, &agent->local_unwinder);
+	if (is_by_perf(agent)) {
+		r = unwind_memory_local_new(agent->options->unwind_memory_max,
+					    &agent->unwind_memory);
+		return r < 0 ? r : local_unwinder_new(agent->unwind_memory, &agent->local_unwinder);
+	}
+	r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+				  &agent->unwind_memory);
+	if (r == 0)
+		unwind_memory_bpf_know_files(agent->unwind_memory, &files);
+	return r;
 }
 
 static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)

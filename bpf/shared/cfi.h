@@ -2,7 +2,8 @@
 /* The contract for unwinding without frame pointers: what the agent writes for the BPF unwinder to read.
  *
  *	processes[pid] ──▶ code list: sorted executable ranges ──▶ tables[slot] ──▶ row table of the file
- *	                                                                              rows ──▶ rules
+ *	                                                           ▲                  rows ──▶ rules
+ *	no list yet: the task's own mappings ──▶ files[file_key] ──┘
  *
  * Lists and row tables lie in the *arena*: one address space of units of ARENA_UNIT bytes, cut into chunks,
  * each a mmapable array map that is made on demand and never freed. Everything is aligned to its own size,
@@ -29,10 +30,14 @@
 #define ARENA_MAX_CHUNKS 4096
 
 /* A process's binding, the value of `processes`: its code list and the id that the list must have, so that
- * a binding that outlives its list is noticed. 0: asked for, but not there yet. */
+ * a binding that outlives its list is noticed. */
 #define CODE_BINDING(unit, id) ((__u64)(id) << 32 | (unit))
 #define CODE_BINDING_UNIT(binding) ((__u32)(binding))
 #define CODE_BINDING_ID(binding) ((__u32)((binding) >> 32))
+
+/* Bindings without a list, whose id is 0: */
+#define CODE_BINDING_NONE 0 /* sampled: the agent will see that when it polls */
+#define CODE_BINDING_ASKED 1 /* the agent was woken for it */
 
 /* A code list: this, then nr_ranges starts (u64) in ascending order at CODE_LIST_STARTS, then as many
  * struct code_range at `ranges_offset`. A range ends where the next one starts; holes between mappings are
@@ -40,7 +45,7 @@
 struct code_list {
 	__u32 id; /* never 0 */
 	__u32 nr_ranges;
-	__u32 ranges_offset; /* from the head of the list, in bytes; a multiple of 16 */
+	__u32 ranges_offset; /* from the head of the list, in bytes; a multiple of 32 */
 	__u32 is_asked; /* a sample was in none of its ranges: the agent was woken to look for news */
 };
 
@@ -52,6 +57,8 @@ struct code_range {
 	__u32 slot; /* in `tables`; 0: code without a file, for frame pointers */
 	__u16 is_hole;
 	__u16 is_postponed; /* the file will be opened and get a slot: nothing is known until then */
+	__u64 checked_by; /* the kernel side's: the mappings that it was compared with last; 0: none */
+	__u64 pad;
 };
 
 /* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the `used` of each slot
@@ -64,6 +71,20 @@ struct table_slot {
 #define MAX_TABLE_SLOTS 65536
 #define TABLE_NOT_LOADED 0
 #define TABLE_WITHOUT_CFI 1 /* the file has none: frame pointers */
+
+/* Tells one mapped file from another: the key of the map `files`, whose value is the file's slot. The numbers are those
+ * of the inode in the kernel's own mapping. On overlayfs and btrfs, stat(2) and /proc may show others. A file that is
+ * written to, or that takes another's place, has another key. The vDSO's key is all zero. */
+struct file_key {
+	__u64 inode;
+	__u64 ctime_s; /* change time */
+	__u32 ctime_ns;
+	__u32 device;
+	__u32 generation; /* of the inode number */
+	__u32 pad;
+};
+
+#define MAX_KNOWN_FILES 16384
 
 /* A row table: this, then the page directory, nr_pages + 1 numbers of rows (u32) at ROW_TABLE_PAGES; the
  * rules at `rules_offset`; the rows at `rows_offset`. The rows of page p are those from pages[p] up to, not
@@ -126,7 +147,8 @@ enum cfa_kind {
 #define CFI_SAVED_BELOW_SP 16
 
 _Static_assert(sizeof(struct code_list) == 16, "part of the contract");
-_Static_assert(sizeof(struct code_range) == 16, "part of the contract");
+_Static_assert(sizeof(struct code_range) == 32, "part of the contract");
+_Static_assert(sizeof(struct file_key) == 32, "no hidden padding");
 _Static_assert(sizeof(struct row_table) == 32, "part of the contract");
 _Static_assert(sizeof(struct cfi_rule) == 16, "part of the contract");
 

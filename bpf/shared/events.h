@@ -9,8 +9,8 @@
  *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
  *
  * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or where the
- * process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal came. All others are
- * return addresses. */
+ * process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal came, the last one with FRAME_ENTERED
+ * the first instruction of a function that nobody called. All others are return addresses. */
 #ifndef BPF_SHARED_EVENTS_H
 #define BPF_SHARED_EVENTS_H
 
@@ -21,7 +21,10 @@
 #define MAX_USER_FRAMES 1024
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 
-#define FRAME_INTERRUPTED (1ULL << 63) /* no address of user space has this bit */
+/* No address of user space has these bits. */
+#define FRAME_INTERRUPTED (1ULL << 63)
+#define FRAME_ENTERED (1ULL << 62)
+#define FRAME_ADDRESS(frame) ((frame) & ~(FRAME_INTERRUPTED | FRAME_ENTERED))
 
 struct sample_event {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
@@ -34,7 +37,9 @@ struct sample_event {
 	__u16 nr_user;
 	__u8 unwind_result; /* enum unwind_result: how the user stack ended */
 	__u8 in_user; /* the CPU was in user space: there is no kernel frame */
-	__u8 pad[6];
+	__u8 lacks_list; /* the kernel side had no code list of the process */
+	__u8 lacks_file; /* the last frame is in a file that was not in `files` */
+	__u8 pad[4];
 	char thread_comm[TASK_COMM_LEN];
 	char process_comm[TASK_COMM_LEN]; /* of the thread group's leader */
 	__u64 frames[MAX_FRAMES];

@@ -8,6 +8,7 @@
 #define UNWIND_RESULTS(X)                                                                          \
 	X(COMPLETE, complete, "complete")                                                          \
 	X(KERNEL_THREAD, kernel_thread, "kernel thread")                                           \
+	X(NO_STACK, no_stack, "no user stack")                                                     \
 	X(NO_REGISTERS, no_registers, "no user registers")                                         \
 	X(COMPAT, compat, "32-bit process")                                                        \
 	X(NEW_PROCESS, new_process, "process not known yet")                                       \

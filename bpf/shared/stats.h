@@ -5,6 +5,8 @@
 
 #include "bpf/shared/frames.h"
 
+#include <linux/types.h>
+
 /* X(NAME, name, help) */
 #define BPF_STATS(X)                                                                               \
 	X(SENT, sampled, "samples handed to the agent")                                            \
@@ -15,6 +17,10 @@
 	X(RING_FULL, ring_full, "samples lost: ring buffer full")                                  \
 	X(NO_SCRATCH, no_scratch, "samples lost: no per-CPU memory")                               \
 	X(KERNEL_STACK_FAILED, kernel_stack_failed, "samples sent without their kernel stack")     \
+	X(UNLISTED_KNOWN, unlisted_known,                                                          \
+	  "samples of processes without a code list, unwound by their own mappings")               \
+	X(UNLISTED_FILE, unlisted_file, "such samples that end in a file that is not known")       \
+	X(UNLISTED_BROKEN, unlisted_broken, "such samples whose mappings could not be told")       \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \
 	  "births and deaths of cgroups lost: ring buffer full")
 
@@ -25,6 +31,11 @@ enum bpf_stat {
 	/* Stop reasons of user stacks follow, in the order of enum unwind_result. */
 	STAT_UNWIND_FIRST,
 	STAT_NR = STAT_UNWIND_FIRST + UNWIND_NR_RESULTS,
+};
+
+/* Of one CPU: the only value of the map `stats`. */
+struct bpf_counts {
+	__u64 of[STAT_NR]; /* by enum bpf_stat */
 };
 
 #endif

@@ -65,6 +65,9 @@ struct capture_maps {
 	int arena_fd;
 	int tables_fd;
 	int processes_fd;
+	int files_fd;
+	int found_file_key_fd;
+	int file_key_fd; /* a program */
 };
 
 struct capture_stats {

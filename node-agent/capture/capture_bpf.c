@@ -92,6 +92,7 @@ static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts
 	skel->rodata->cgroup_is_cpu = opts->cgroup_is_cpu;
 	skel->rodata->cgroup_hierarchy = opts->cgroup_hierarchy;
 	skel->rodata->thread_size = thread_size();
+	skel->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
 	skel->rodata->filter_by_tid = opts->nr_tids > 0;
 	skel->rodata->filter_by_comm = opts->nr_comms > 0;
@@ -187,6 +188,9 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 		.arena_fd = bpf_map__fd(capture->skel->maps.arena),
 		.tables_fd = bpf_map__fd(capture->skel->maps.tables),
 		.processes_fd = bpf_map__fd(capture->skel->maps.processes),
+		.files_fd = bpf_map__fd(capture->skel->maps.files),
+		.found_file_key_fd = bpf_map__fd(capture->skel->maps.found_file_key),
+		.file_key_fd = bpf_program__fd(capture->skel->progs.file_key),
 	};
 
 	r = set_targets(capture->skel, opts);
@@ -389,17 +393,16 @@ static int add_pid(struct capture *base, uint32_t pid)
 
 static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[static STAT_NR])
 {
-	int nr_cpus = libbpf_num_possible_cpus();
+	size_t nr_cpus = (size_t)libbpf_num_possible_cpus();
+	uint32_t zero = 0;
 
-	_cleanup_free_ uint64_t *values = calloc((size_t)nr_cpus, sizeof(*values));
-	if (!values)
+	_cleanup_free_ struct bpf_counts *counts = calloc(nr_cpus, sizeof(*counts));
+	if (!counts ||
+	    bpf_map_lookup_elem(bpf_map__fd(capture->skel->maps.stats), &zero, counts) < 0)
 		return;
-	for (uint32_t stat = 0; stat < STAT_NR; stat++) {
-		if (bpf_map_lookup_elem(bpf_map__fd(capture->skel->maps.stats), &stat, values) < 0)
-			continue;
-		for (int cpu = 0; cpu < nr_cpus; cpu++)
-			totals[stat] += values[cpu];
-	}
+	for (size_t cpu = 0; cpu < nr_cpus; cpu++)
+		for (size_t stat = 0; stat < STAT_NR; stat++)
+			totals[stat] += counts[cpu].of[stat];
 }
 
 static void get_stats(const struct capture *base, struct capture_stats *stats)

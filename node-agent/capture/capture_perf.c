@@ -409,7 +409,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	_cleanup_(capture_closep) struct capture *base = &capture->base;
 	base->ops = &ops;
 	base->cgroup_default = &capture->cgroup_default;
-	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF };
+	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF };
 	cpu_rings_init(&capture->rings, opts);
 	capture->include_idle = opts->include_idle;
 	capture->unwind = opts->unwind;

@@ -3,13 +3,16 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "bpf/shared/frames.h"
 #include "pipeline/locate.h"
 #include "process/process_set.h"
 #include "symbol/file_opener.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_NOTED 65536
 
@@ -120,6 +123,41 @@ static void want_table(struct binder *binder, struct process *process,
 		table_slots_reopen(slots, mapping->file->slot, &fd, process->cgroup_id);
 }
 
+/* Those who have the old file's rows and names keep them: they map what it was. */
+static void renew_file(struct binder *binder, struct process *process, struct mapped_file *file)
+{
+	struct kept_files *kept = process_table_get_kept(binder->processes);
+	struct mapped_files *files = process->mappings->files;
+	struct mapped_file *renewed;
+
+	mapped_file_ref(file);
+	int r = mapping_list_make_own(&process->mappings);
+	if (r == 0)
+		r = mapped_files_renew(files, file, &renewed);
+	if (r == 0) {
+		mapping_list_replace_file(process->mappings, file, renewed);
+		mapped_file_unref(files, renewed);
+		kept_files_remove(kept, files, file);
+	}
+	mapped_file_unref(files, file);
+}
+
+void binder_check_sample(struct binder *binder, const struct sample_event *event)
+{
+	struct table_slots *slots = binder->unwinder->slots;
+
+	if (!event->lacks_file || event->nr_user == 0)
+		return;
+	struct process *process = process_table_find(binder->processes, event->pid);
+	if (!process)
+		return;
+	const struct mapping *mapping = mapping_list_find(
+		process->mappings, locate_code_address(event, event->nr_user - 1u));
+	if (mapping && mapping->file->inode != 0 &&
+	    table_slots_has_key(slots, mapping->file->slot, event->time_ns))
+		renew_file(binder, process, mapping->file);
+}
+
 void binder_see_sample(struct binder *binder, const struct sample_event *event)
 {
 	if (event->nr_user == 0)
@@ -130,8 +168,8 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 	process->cgroup_id = event->cgroup_id;
 	if (event->unwind_result == UNWIND_NOT_LOADED)
 		want_table(binder, process, event);
-	if (event->unwind_result == UNWIND_NEW_PROCESS || process->mappings->is_changed ||
-	    process->mappings->is_partial)
+	if (event->unwind_result == UNWIND_NEW_PROCESS || event->lacks_list ||
+	    process->mappings->is_changed || process->mappings->is_partial)
 		note(binder, process);
 }
 
@@ -140,6 +178,30 @@ static int stop_opening(struct binder *binder)
 {
 	binder->is_full = true;
 	return -EAGAIN;
+}
+
+/* A file that unwinders find in processes that nobody knows. Until its names are read it stays open for that, too. */
+static void keep_file(struct binder *binder, struct mapped_file *file, int *fd, uint64_t now_ns)
+{
+	struct kept_files *kept = process_table_get_kept(binder->processes);
+	struct mapped_files *files = process_table_get_files(binder->processes);
+
+	if (!table_slots_has_key(binder->unwinder->slots, file->slot, UINT64_MAX))
+		return;
+	int r = kept_files_add(kept, files, file, fd, now_ns);
+	(void)r; /* then it is forgotten with its last process */
+}
+
+/* Errors: those of table_slots_add(). */
+static int add_slot(struct binder *binder, const struct process *process, struct mapped_file *file,
+		    int *fd, uint64_t now_ns)
+{
+	_cleanup_close_ int kept_fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
+
+	int r = table_slots_add(binder->unwinder->slots, fd, process->cgroup_id, &file->slot);
+	if (r == 0)
+		keep_file(binder, file, &kept_fd, now_ns);
+	return r;
 }
 
 /* What can have no slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
@@ -163,15 +225,45 @@ static int give_slot(struct binder *binder, const struct process *process,
 	if (r == -EOPNOTSUPP || r == -EPERM)
 		file->slot = table_slots_without_cfi(slots);
 	if (r == 0)
-		r = table_slots_add(slots, &fd, process->cgroup_id, &file->slot);
+		r = add_slot(binder, process, file, &fd, now_ns);
 	if (r == -ENOSPC || r == -ENOMEM)
 		return stop_opening(binder);
 	return r == -EAGAIN ? -EAGAIN : 0;
 }
 
+/* A file that nobody mapped for a while may have been changed. One that cannot be opened any more is not looked at: so it was
+ * before it was kept. */
+static bool is_changed(struct binder *binder, const struct process *process,
+		       const struct mapping *mapping)
+{
+	_cleanup_close_ int fd = -EBADF;
+
+	mapping->file->is_doubtful = false;
+	if (mapping->file->slot == 0 || open_timed(binder, process->pid, mapping, &fd) < 0)
+		return false;
+	return !table_slots_is_same(binder->unwinder->slots, mapping->file->slot, fd);
+}
+
+static bool check_files(struct binder *binder, struct process *process, uint64_t now_ns)
+{
+	for (size_t i = 0; i < process->mappings->nr_items; i++) {
+		const struct mapping *mapping = &process->mappings->items[i];
+
+		if (!mapping->file->is_doubtful)
+			continue;
+		if (!may_open(binder, now_ns))
+			return false;
+		if (is_changed(binder, process, mapping))
+			renew_file(binder, process, mapping->file);
+	}
+	return true;
+}
+
 /* A process without all its files is bound all the same, and again at its next sample. */
 static void bind(struct binder *binder, struct process *process, uint64_t now_ns)
 {
+	if (!check_files(binder, process, now_ns))
+		return;
 	struct mapping_list *list = process->mappings;
 
 	list->is_partial = false;

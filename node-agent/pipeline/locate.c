@@ -8,7 +8,7 @@
  * Return addresses are first moved one byte back, into the call instruction: a call that never returns may
  * be a function's last one. A stack's first address stays: it is where the CPU was, or where the process
  * entered the kernel (the instruction that faulted, or the one behind its system call). So do those where a
- * signal came.
+ * signal came, and the first instruction of a function to which a coroutine returns.
  *
  * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it made: that code
  * has a mapping for each process, since two compilers' addresses have nothing to do with each other. */
@@ -204,7 +204,8 @@ static int locate_kernel(struct locator *locator, const struct sample_event *eve
 static int locate_stop(struct locator *locator, enum unwind_result result, uint32_t *locations,
 		       size_t *nr)
 {
-	if (result == UNWIND_COMPLETE || result == UNWIND_KERNEL_THREAD)
+	if (result == UNWIND_COMPLETE || result == UNWIND_KERNEL_THREAD ||
+	    result == UNWIND_NO_STACK)
 		return 0;
 	int r = add_location(locator, 0, result, FRAME_STOP, &locations[*nr]);
 	if (r == 0)
@@ -219,10 +220,11 @@ static bool is_interrupted(const struct sample_event *event, uint32_t i)
 
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i)
 {
-	uint64_t address = event->frames[event->nr_kernel + i] & ~FRAME_INTERRUPTED;
-	bool is_exact = i == 0 || is_interrupted(event, i) || is_interrupted(event, i + 1);
+	uint64_t frame = event->frames[event->nr_kernel + i];
+	bool is_exact = i == 0 || frame & (FRAME_INTERRUPTED | FRAME_ENTERED) ||
+			is_interrupted(event, i + 1);
 
-	return is_exact ? address : address - 1;
+	return FRAME_ADDRESS(frame) - !is_exact;
 }
 
 static int locate_user_stack(struct locator *locator, const struct sample_event *event,

@@ -359,6 +359,8 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 	struct window *window = window_at(pipeline, event->time_ns);
 
 	pipeline->nr_samples++;
+	if (pipeline->opts.unwinder)
+		binder_check_sample(&pipeline->binder, event);
 	if (window && add_to_window(pipeline, window, event) == 0)
 		window->nr_samples++;
 	else
@@ -378,7 +380,7 @@ void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event
 void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event, uint64_t ip)
 {
 	size_t nr_frames = (size_t)event->nr_kernel + event->nr_user;
-	uint64_t address = event->nr_user > 0 ? event->frames[nr_frames - 1] : ip;
+	uint64_t address = event->nr_user > 0 ? FRAME_ADDRESS(event->frames[nr_frames - 1]) : ip;
 	struct process *process = process_table_get(pipeline->processes, event->pid,
 						    event->start_ns, event->time_ns);
 

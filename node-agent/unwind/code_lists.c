@@ -95,9 +95,9 @@ static int lay_out(const struct encoder *encoder, uint32_t id, struct strbuf *ou
 {
 	size_t starts_bytes = encoder->nr * sizeof(*encoder->starts);
 	struct code_list head = { .id = id, .nr_ranges = encoder->nr };
-	static const char zeros[sizeof(uint64_t)];
+	static const char zeros[sizeof(struct code_range)];
 
-	head.ranges_offset = (uint32_t)(CODE_LIST_STARTS + (starts_bytes + 15) / 16 * 16);
+	head.ranges_offset = (uint32_t)((CODE_LIST_STARTS + starts_bytes + 31) / 32 * 32);
 	strbuf_append(out, &head, sizeof(head));
 	strbuf_append(out, encoder->starts, starts_bytes);
 	strbuf_append(out, zeros, head.ranges_offset - CODE_LIST_STARTS - starts_bytes);

@@ -43,10 +43,16 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from);
 /* They are nobody else's. */
 static int search_ranges(void);
 static int search_rows(__u32 table, __u32 rows_offset, __u32 pc);
+static int is_entered_by_return(void);
+static int is_between_functions(int is_lost);
 static int step(void);
 static int unwind_frame(void);
 #define find_range local_find_range
 #define find_rule local_find_rule
+#define find_rule_of_range local_find_rule_of_range
+#define find_range_of_task local_find_range_of_task
+#define find_mappings local_find_mappings
+#define check_range local_check_range
 #define unwind_native local_unwind_native
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
@@ -86,6 +92,29 @@ static __always_inline void *find_block(const char *chunk, const __u32 *block)
 static __always_inline void *find_slot(const __u32 *slot)
 {
 	return *slot < MAX_TABLE_SLOTS ? &current->memory->memory.tables[*slot] : NULL;
+}
+
+/* A copy is all that there is: nothing tells what the process has mapped. */
+int find_range_of_task(void)
+{
+	struct unwind_state *state = &current->scratch.unwind;
+	bool has_list = state->list != 0;
+
+	state->range_start = code_address(state);
+	state->range_end = state->range_start + 1;
+	state->range = (struct code_range){ .is_hole = has_list };
+	state->origin = has_list ? RANGE_OF_TASK : RANGE_UNKNOWN;
+	return GOES_ON;
+}
+
+int find_mappings(void)
+{
+	return GOES_ON;
+}
+
+int check_range(void)
+{
+	return GOES_ON;
 }
 
 static void *find_process(const __u32 *pid)
@@ -263,7 +292,7 @@ static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uin
 	const uint64_t *parents = bound_processes_find(bound, parent_pid);
 	uint64_t binding = parents ? *parents : 0;
 
-	if (binding == 0 || bound_processes_set(bound, pid, binding) < 0)
+	if (CODE_BINDING_ID(binding) == 0 || bound_processes_set(bound, pid, binding) < 0)
 		bound_processes_remove(bound, pid);
 }
 

@@ -27,6 +27,9 @@ struct slot {
 	uint32_t next; /* free and limbo: the next slot */
 	uint8_t state; /* enum slot_state */
 	uint8_t nr_retries;
+	bool has_key; /* unwinders find it by `key`, ... */
+	struct file_key key;
+	uint64_t keyed_ns; /* ... since then (CLOCK_MONOTONIC) */
 };
 
 struct slot_map {

@@ -9,6 +9,7 @@
 #include "unwind/table_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -52,6 +53,28 @@ static int add_file(struct table_slots *slots, const struct waiting_file *what, 
 	return 0;
 }
 
+/* The caller holds the lock. */
+static void set_key(struct table_slots *slots, uint32_t slot, const struct file_key *key)
+{
+	if (unwind_memory_set_file(slots->opts.memory, key, slot) < 0) {
+		slots->stats.nr_no_key++;
+		return;
+	}
+	slots->map.slots[slot].key = *key;
+	slots->map.slots[slot].has_key = true;
+	slots->map.slots[slot].keyed_ns = clock_mono_ns();
+	slots->stats.nr_keys++;
+}
+
+static void unset_key(struct table_slots *slots, uint32_t slot)
+{
+	if (!slots->map.slots[slot].has_key)
+		return;
+	unwind_memory_unset_file(slots->opts.memory, &slots->map.slots[slot].key, slot);
+	slots->map.slots[slot].has_key = false;
+	slots->stats.nr_keys--;
+}
+
 static int add_vdso_file(struct table_slots *slots)
 {
 	struct waiting_file file = { .nr_wanted = UINT64_MAX };
@@ -68,6 +91,10 @@ static void add_vdso(struct table_slots *slots)
 	if (add_vdso_file(slots) < 0)
 		slots->stats.nr_failures++;
 	slot_map_set_used(&slots->map, slots->vdso, slot_map_clock(&slots->map));
+
+	const struct file_key key = { 0 };
+	int r = unwind_memory_set_file(slots->opts.memory, &key, slots->vdso);
+	(void)r; /* a process that is new does without */
 }
 
 static int make_client(struct table_slots *slots)
@@ -164,6 +191,8 @@ void table_slots_stop(struct table_slots *slots)
 int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t *ret_slot)
 {
 	const struct waiting_file file = { .owner = owner, .fd = take_fd(*fd) };
+	struct file_key key;
+	bool has_key = unwind_memory_find_key(slots->opts.memory, file.fd, &key) == 0;
 
 	pthread_mutex_lock(&slots->lock);
 	int r = add_file(slots, &file, ret_slot);
@@ -171,8 +200,32 @@ int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t
 		slots->stats.nr_no_slot++;
 	else
 		table_slots_wake(slots);
+	if (r == 0 && has_key)
+		set_key(slots, *ret_slot, &key);
 	pthread_mutex_unlock(&slots->lock);
 	return r;
+}
+
+bool table_slots_is_same(struct table_slots *slots, uint32_t slot, int fd)
+{
+	struct file_key key;
+
+	if (unwind_memory_find_key(slots->opts.memory, fd, &key) < 0)
+		return true;
+	pthread_mutex_lock(&slots->lock);
+	const struct slot *known = slot_map_has(&slots->map, slot) ? &slots->map.slots[slot] : NULL;
+	bool is_same = !known || !known->has_key || memcmp(&known->key, &key, sizeof(key)) == 0;
+	pthread_mutex_unlock(&slots->lock);
+	return is_same;
+}
+
+bool table_slots_has_key(struct table_slots *slots, uint32_t slot, uint64_t time_ns)
+{
+	pthread_mutex_lock(&slots->lock);
+	bool has_key = slot_map_has(&slots->map, slot) && slots->map.slots[slot].has_key &&
+		       slots->map.slots[slot].keyed_ns < time_ns;
+	pthread_mutex_unlock(&slots->lock);
+	return has_key;
 }
 
 uint32_t table_slots_without_cfi(const struct table_slots *slots)
@@ -200,6 +253,7 @@ static void remove_slot(struct table_slots *slots, uint32_t slot)
 		unlink_table(slots, slot);
 	else if (slots->map.slots[slot].state == SLOT_WAITING)
 		table_queue_remove(&slots->queue, slot);
+	unset_key(slots, slot);
 	slot_map_release(&slots->map, slot);
 }
 

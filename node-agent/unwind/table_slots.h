@@ -63,6 +63,8 @@ struct table_slots_stats {
 	uint64_t
 		nr_again; /* files that took too long, or too much, and are read again in the slow lane */
 	struct worker_stats worker; /* of those that read files */
+	uint64_t nr_keys; /* files that unwinders find by what mappings know them by */
+	uint64_t nr_no_key; /* files that they do not find so: there are too many */
 	uint64_t nr_no_slot; /* files refused: all slots taken, or too many waiting */
 	uint64_t nr_bad_entries; /* see struct unwind_losses */
 	uint64_t nr_unsupported_rules;
@@ -78,6 +80,13 @@ DEFINE_FREEP(struct table_slots, table_slots_stop)
  * 0: not known. Takes *fd over, also on failure. `*ret_slot` is never 0. Errors: -ENOSPC (counted), -ENOMEM. */
 int table_slots_add(struct table_slots *slots, int *fd, uint64_t owner, uint32_t *ret_slot)
 	must_check;
+
+/* Whether an open file is still the one that has the slot, as far as mappings can tell: not another one, and not changed. True when
+ * that is not known. The caller's is the thread that adds files. */
+bool table_slots_is_same(struct table_slots *slots, uint32_t slot, int fd);
+
+/* Whether unwinders find the slot by what mappings know its file by, since before a time (CLOCK_MONOTONIC). */
+bool table_slots_has_key(struct table_slots *slots, uint32_t slot, uint64_t time_ns);
 
 /* A slot that works like TABLE_WITHOUT_CFI for ever: for files that cannot be opened. Never 0. */
 uint32_t table_slots_without_cfi(const struct table_slots *slots);

@@ -43,6 +43,23 @@ int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t bind
 	return memory->ops->bind(memory, pid, binding);
 }
 
+int unwind_memory_find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
+{
+	return memory->ops->find_key ? memory->ops->find_key(memory, fd, ret_key) : -EOPNOTSUPP;
+}
+
+int unwind_memory_set_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+{
+	return memory->ops->set_file ? memory->ops->set_file(memory, key, slot) : -EOPNOTSUPP;
+}
+
+void unwind_memory_unset_file(struct unwind_memory *memory, const struct file_key *key,
+			      uint32_t slot)
+{
+	if (memory->ops->unset_file)
+		memory->ops->unset_file(memory, key, slot);
+}
+
 int unwind_memory_wait(struct unwind_memory *memory)
 {
 	return memory->ops->wait(memory);

@@ -31,6 +31,9 @@ struct unwind_memory_ops {
 		   struct unwind_window *ret_window);
 	int (*bind)(struct unwind_memory *memory, uint32_t pid, uint64_t binding);
 	int (*wait)(struct unwind_memory *memory);
+	int (*find_key)(struct unwind_memory *memory, int fd, struct file_key *ret_key);
+	int (*set_file)(struct unwind_memory *memory, const struct file_key *key, uint32_t slot);
+	void (*unset_file)(struct unwind_memory *memory, const struct file_key *key, uint32_t slot);
 };
 
 /* The first member of each kind. */
@@ -46,6 +49,16 @@ struct unwind_memory {
 /* Maps of the kernel: borrowed, outlive the memory. Errors: -ENOMEM, what mmap(2) says of `tables`. */
 int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
 			  struct unwind_memory **ret_memory) must_check;
+
+/* More of the kernel's, so that unwinders can look into processes' own mappings; also borrowed. `find_key_fd` is the program file_key
+ * (bpf/file_key.bpf.c), `found_fd` the map with its answer. */
+struct unwind_file_maps {
+	int files_fd;
+	int found_fd;
+	int find_key_fd;
+};
+void unwind_memory_bpf_know_files(struct unwind_memory *memory,
+				  const struct unwind_file_maps *maps);
 
 /* Memory of this process, of which at most `max_bytes` are the arena's (rounded up to a chunk); touched as it is needed.
  * Errors: -ENOMEM. */
@@ -66,6 +79,18 @@ void unwind_memory_unmap(struct unwind_window *window);
 /* Sets which code list a process has, if the unwinder asked for one or has one. Errors: -ENOENT it did not; what bpf(2)
  * says. */
 int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding) must_check;
+
+/* What mappings know an open file by. One thread at a time. Errors: -EOPNOTSUPP unwinders do not look into mappings, or the file cannot
+ * be mapped; what mmap(2) and bpf(2) say. */
+int unwind_memory_find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
+	must_check;
+
+/* Says which slot the file has that mappings know by this key; takes it back if it is still that slot. Errors: -EOPNOTSUPP as above;
+ * -E2BIG there are MAX_KNOWN_FILES; what bpf(2) says. */
+int unwind_memory_set_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+	must_check;
+void unwind_memory_unset_file(struct unwind_memory *memory, const struct file_key *key,
+			      uint32_t slot);
 
 /* Waits until every stack that is being unwound now is done. Not while one is being unwound on this thread. Takes tens of
  * milliseconds where the kernel unwinds. Errors: what bpf(2) says. */

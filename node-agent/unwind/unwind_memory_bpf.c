@@ -17,6 +17,7 @@ struct bpf_memory {
 	struct unwind_memory memory;
 	int arena_fd; /* borrowed */
 	int processes_fd; /* borrowed */
+	struct unwind_file_maps file_maps; /* borrowed; -EBADF: none */
 	size_t page_bytes;
 	uint32_t nr_chunks;
 	int chunk_fds[ARENA_MAX_CHUNKS]; /* owned */
@@ -94,12 +95,56 @@ static int wait_for_programs(struct unwind_memory *memory)
 	return bpf_map_update_elem(bpf->arena_fd, &key, &bpf->chunk_fds[0], BPF_ANY);
 }
 
+/* The file is mapped as any process maps it, and not touched: the kernel's side looks at that mapping. */
+static int find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+	uint32_t zero = 0;
+
+	if (bpf->file_maps.find_key_fd < 0)
+		return -EOPNOTSUPP;
+	void *page = mmap(NULL, bpf->page_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	uint64_t address = (uintptr_t)page;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &address, .ctx_size_in = sizeof(address));
+	int r = bpf_prog_test_run_opts(bpf->file_maps.find_key_fd, &opts);
+	munmap(page, bpf->page_bytes);
+	if (r < 0)
+		return r;
+	if (opts.retval != 0)
+		return -EOPNOTSUPP;
+	return bpf_map_lookup_elem(bpf->file_maps.found_fd, &zero, ret_key);
+}
+
+static int set_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+
+	if (bpf->file_maps.files_fd < 0)
+		return -EOPNOTSUPP;
+	return bpf_map_update_elem(bpf->file_maps.files_fd, key, &slot, BPF_ANY);
+}
+
+/* The same file may have got another slot, as one that was seen by other names. */
+static void unset_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+	uint32_t present;
+
+	if (bpf_map_lookup_elem(bpf->file_maps.files_fd, key, &present) == 0 && present == slot)
+		(void)bpf_map_delete_elem(bpf->file_maps.files_fd, key);
+}
+
 static const struct unwind_memory_ops bpf_ops = {
 	.free = free_bpf,
 	.add_chunk = add_chunk,
 	.map = map,
 	.bind = bind,
 	.wait = wait_for_programs,
+	.find_key = find_key,
+	.set_file = set_file,
+	.unset_file = unset_file,
 };
 
 int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
@@ -117,7 +162,13 @@ int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
 					      .capabilities = CAPABILITY(BPF) };
 	bpf->arena_fd = arena_fd;
 	bpf->processes_fd = processes_fd;
+	bpf->file_maps = (struct unwind_file_maps){ -EBADF, -EBADF, -EBADF };
 	bpf->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	*ret_memory = &take_ptr(bpf)->memory;
 	return 0;
+}
+
+void unwind_memory_bpf_know_files(struct unwind_memory *memory, const struct unwind_file_maps *maps)
+{
+	get_bpf(memory)->file_maps = *maps;
 }

@@ -27,6 +27,12 @@ struct fake_process {
 	uint64_t binding;
 };
 
+struct fake_file {
+	struct file_key key;
+	uint32_t slot;
+};
+
+#define FAKE_MAX_FILES 16
 #define FAKE_MAX_REGIONS 4096
 #define FAKE_MAX_PROCESSES 4 /* so that a test can fill the map */
 
@@ -39,6 +45,10 @@ static size_t nr_regions;
 static struct fake_process bindings[FAKE_MAX_PROCESSES];
 static size_t nr_bindings;
 static unsigned int nr_asked;
+static struct fake_array walks_array = { .value_bytes = sizeof(struct vma_walk),
+					 .nr_values = NR_VMA_ASKERS };
+static struct fake_file known_files[FAKE_MAX_FILES];
+static size_t nr_known_files;
 
 static void *allocate(size_t nr, size_t bytes)
 {
@@ -87,6 +97,8 @@ void fake_bpf_reset(void)
 {
 	array_clear(&scratch_array);
 	array_clear(&tables_array);
+	array_clear(&walks_array);
+	nr_known_files = 0;
 	for (size_t i = 0; i < ARENA_MAX_CHUNKS; i++) {
 		drop_chunk(chunks[i]);
 		chunks[i] = NULL;
@@ -111,6 +123,11 @@ struct unwind_state *fake_state(void)
 struct sample_event *fake_event(void)
 {
 	return &fake_scratch()->event;
+}
+
+struct vma_walk *fake_walk(uint32_t asker)
+{
+	return array_value(&walks_array, asker);
 }
 
 void fake_add_memory(uint64_t address, const void *data, size_t len)
@@ -217,13 +234,32 @@ unsigned int fake_nr_asked(void)
 	return nr_asked;
 }
 
+void fake_set_file(const struct file_key *key, uint32_t slot)
+{
+	if (nr_known_files == FAKE_MAX_FILES)
+		abort();
+	known_files[nr_known_files++] = (struct fake_file){ *key, slot };
+}
+
+static uint32_t *find_file(const struct file_key *key)
+{
+	for (size_t i = 0; i < nr_known_files; i++)
+		if (memcmp(&known_files[i].key, key, sizeof(*key)) == 0)
+			return &known_files[i].slot;
+	return NULL;
+}
+
 /* The helpers, as the kernel documents them. */
 
 void *bpf_map_lookup_elem(const void *map, const void *key)
 {
 	uint32_t index;
 
+	if (map == &files)
+		return find_file(key);
 	memcpy(&index, key, sizeof(index));
+	if (map == &vma_walks)
+		return array_value(&walks_array, index);
 	if (map == &processes) {
 		struct fake_process *process = find_process(index);
 		return process ? &process->binding : NULL;
@@ -246,7 +282,7 @@ long bpf_map_update_elem(const void *map, const void *key, const void *value, __
 		abort();
 	memcpy(&pid, key, sizeof(pid));
 	memcpy(&binding, value, sizeof(binding));
-	nr_asked++;
+	nr_asked += binding == CODE_BINDING_ASKED;
 	return bind_process(pid, binding);
 }
 
@@ -279,4 +315,10 @@ long bpf_probe_read_user(void *to, __u32 bytes, const void *from)
 		done += (__u32)part;
 	}
 	return 0;
+}
+
+/* The kernel's memory is where no user's is. */
+long bpf_probe_read_kernel(void *to, __u32 bytes, const void *from)
+{
+	return bpf_probe_read_user(to, bytes, from);
 }

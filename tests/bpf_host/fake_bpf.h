@@ -8,6 +8,7 @@
 #define TESTS_BPF_HOST_FAKE_BPF_H
 
 #include "bpf/unwind.bpf.h"
+#include "bpf/vma.bpf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@ void fake_bpf_reset(void);
 /* The two parts of the scratch record. Valid until the reset. */
 struct unwind_state *fake_state(void);
 struct sample_event *fake_event(void);
+struct vma_walk *fake_walk(uint32_t asker);
 
 /* User memory that can be read: a copy of `data`. Regions may touch, but do not overlap. */
 void fake_add_memory(uint64_t address, const void *data, size_t len);
@@ -32,6 +34,9 @@ void fake_put(uint32_t unit, const void *data, size_t len);
 void fake_set_table(uint32_t slot, uint32_t unit);
 uint32_t fake_table_used(uint32_t slot);
 void fake_set_clock(uint32_t used); /* what tables are marked with */
+
+/* Which slot the agent wrote for what mappings know a file by. */
+void fake_set_file(const struct file_key *key, uint32_t slot);
 
 /* What the agent wrote into `processes`; how it is now (-1: no entry); and how often the unwinder asked. */
 void fake_bind(uint32_t pid, uint64_t binding);

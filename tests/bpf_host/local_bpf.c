@@ -40,8 +40,14 @@ static size_t slots_end;
 static void make_memory(void)
 {
 	if (unwind_memory_local_new(ARENA_BYTES, &memory) < 0 ||
-	    unwind_memory_add_chunk(memory, 0) < 0 || unwind_memory_add_chunk(memory, 1) < 0 ||
-	    local_unwinder_new(memory, &unwinder) < 0)
+	    unwind_memory_add_chunk(memory, 0) < 0 || unwind_memory_add_chunk(memory, 1) < 0)
+		abort();
+}
+
+void local_bpf_forget_rules(void)
+{
+	local_unwinder_free(unwinder);
+	if (local_unwinder_new(memory, &unwinder) < 0)
 		abort();
 }
 
@@ -49,6 +55,7 @@ void fake_bpf_reset(void)
 {
 	if (!memory)
 		make_memory();
+	local_bpf_forget_rules();
 	memset(((struct local_memory *)memory)->arena, 0, arena_end);
 	memset(memory->tables, 0, slots_end * sizeof(*memory->tables));
 	bound_processes_clear(&((struct local_memory *)memory)->processes);

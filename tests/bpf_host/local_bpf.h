@@ -12,6 +12,9 @@ extern bool local_bpf_asks;
 struct unwind_memory *local_bpf_memory(void);
 struct local_unwinder *local_bpf_unwinder(void);
 
+/* Has the next stack's rules searched for, whatever was found before: by another unwinder. */
+void local_bpf_forget_rules(void);
+
 /* Copies have at most so many bytes; those that have as many are cut. */
 void local_bpf_cut(size_t len);
 

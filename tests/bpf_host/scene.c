@@ -26,7 +26,7 @@ void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_
 	const struct code_list list = {
 		.id = SCENE_LIST_ID,
 		.nr_ranges = nr_ranges,
-		.ranges_offset = (CODE_LIST_STARTS + 8 * nr_ranges + 15) & ~15U,
+		.ranges_offset = (CODE_LIST_STARTS + 8 * nr_ranges + 31) & ~31U,
 	};
 	size_t len = list.ranges_offset + nr_ranges * sizeof(struct code_range);
 	uint8_t *bytes = calloc(1, len);

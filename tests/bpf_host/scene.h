@@ -22,7 +22,7 @@
 #define SCENE_PID 77
 #define SCENE_SLOT 5
 #define SCENE_LIST 64 /* units */
-#define SCENE_TABLE 14336 /* behind the largest list */
+#define SCENE_TABLE 20992 /* behind the largest list */
 #define SCENE_LIST_ID 9
 
 #define SCENE_NR_FUNCTIONS 64
@@ -34,8 +34,9 @@
 #define SCENE_JIT_END (SCENE_JIT + 0x10000)
 #define SCENE_STACK 0x7ffd00001000ULL
 
-/* An address in a function, as good for a return address as for the CPU's. */
-#define IN_FUNCTION(i) (SCENE_CODE + 0x100ULL * (i) + 0x40)
+/* An address in a function, as good for a return address as for the CPU's; no function could begin there. */
+#define AT_FUNCTION(i) (SCENE_CODE + 0x100ULL * (i))
+#define IN_FUNCTION(i) (AT_FUNCTION(i) + 0x44)
 #define IN_ROOT IN_FUNCTION(SCENE_ROOT)
 
 /* The address of a word of the stack. */

@@ -114,6 +114,7 @@ static void what_is_far_from_a_cut_copy_is_no_part_of_its_stack(void **state)
 		fake_state()->regs[CFI_FP] = cases[i].fp;
 		scene_set_rule(1, scene_rule(CFA_REGISTER, CFI_FP, 16));
 		assert_unwinds(cases[i].result_by_cfi, IN_FUNCTION(1));
+		local_bpf_forget_rules();
 		scene_set_rule(1, scene_rule(CFA_NONE, CFI_FP, 0));
 		assert_unwinds(cases[i].result_by_fp, IN_FUNCTION(1));
 	}
@@ -504,6 +505,7 @@ static void tables_may_go_while_stacks_are_unwound(void **state)
 	start_changer(&changer);
 	assert_int_equal(thread_start("change", UINT64_MAX, change_tables, &changer, &thread), 0);
 	while (clock_mono_ns() < deadline_ns || nr_complete == 0 || nr_missing == 0) {
+		local_bpf_forget_rules();
 		int result = unwind_native();
 
 		sched_yield();

@@ -149,21 +149,23 @@ static void function_that_is_entered_by_return_was_not_called(void **state)
 	} cases[] = {
 		{ CODE_NOP, false, true, UNWIND_COMPLETE },
 		{ CODE_BL, false, true, UNWIND_LOST_REGISTER },
-		{ CODE_NOP, true, true, UNWIND_LOST_REGISTER },
+		{ CODE_NOP, true, true, UNWIND_COMPLETE },
+		{ CODE_BL, true, true, UNWIND_LOST_REGISTER },
 		{ CODE_NOP, false, false, UNWIND_LOST_REGISTER },
 	};
 	const struct cfi_rule unknown = scene_rule(CFA_REGISTER, CFI_X0, 0);
 
 	(void)state;
 	for (size_t i = 0; i < array_len(cases); i++) {
-		uint64_t start = IN_FUNCTION(3) - 0x40;
+		uint64_t start = AT_FUNCTION(3);
 
 		scene_begin();
 		scene_set_rule(2, cases[i].is_leaf_before ? leaf_rule(0) : unknown);
 		scene_set_rule(3, cases[i].is_leaf ? leaf_rule(0) : unknown);
 		fake_add_memory(start - 4, (uint32_t[]){ cases[i].before, 0 }, 8);
 		scene_stack(start, IN_ROOT);
-		assert_unwinds(cases[i].result, IN_FUNCTION(1), start);
+		assert_unwinds(cases[i].result, IN_FUNCTION(1),
+			       start | (cases[i].result == UNWIND_COMPLETE ? FRAME_ENTERED : 0));
 	}
 }
 

@@ -76,7 +76,7 @@ static void put_list(const struct snapshots *snapshots, uint32_t unit)
 	struct {
 		struct code_list head;
 		uint64_t starts[2 * SNAPSHOT_MAX_CODE];
-		struct code_range ranges[2 * SNAPSHOT_MAX_CODE];
+		_Alignas(32) struct code_range ranges[2 * SNAPSHOT_MAX_CODE];
 	} list = { .head = { .id = LIST_ID, .ranges_offset = offsetof(typeof(list), ranges) } };
 	uint32_t nr = 0;
 

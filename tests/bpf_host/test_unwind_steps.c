@@ -124,12 +124,12 @@ static void plt_entry_has_its_cfa_by_the_byte_it_is_at(void **state)
 		scene_begin();
 		rule.arg = 11;
 		scene_set_rule(1, rule);
-		fake_state()->ip = IN_FUNCTION(1) + byte;
+		fake_state()->ip = AT_FUNCTION(1) + byte;
 		if (byte < 11)
 			scene_stack(IN_FUNCTION(2), IN_ROOT);
 		else
 			scene_stack(33, IN_FUNCTION(2), IN_ROOT);
-		assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1) + byte, IN_FUNCTION(2), IN_ROOT);
+		assert_unwinds(UNWIND_COMPLETE, AT_FUNCTION(1) + byte, IN_FUNCTION(2), IN_ROOT);
 	}
 }
 

@@ -201,6 +201,71 @@ static void user_frames_follow_the_kernels(void **state)
 	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(1));
 }
 
+/* glibc's __start_context(), to which the function of makecontext(3) returns. Behind it on the stack is what is no
+ * return address. */
+static void function_that_is_entered_by_return_was_not_called(void **state)
+{
+	const struct cfi_rule none = { .kind = CFA_NONE };
+	const struct cfi_rule first = scene_rule(CFA_REGISTER, CFI_RSP, 8);
+	const struct cfi_rule later = scene_rule(CFA_REGISTER, CFI_RSP, 16);
+	const struct cfi_rule lost = scene_rule(CFA_REGISTER, CFI_R10, 8);
+	const struct cfi_rule end = scene_rule(CFA_END, 0, 0);
+	const uint64_t padding = 0x00000000801f0fc3; /* ret; nopl 0x0(%rax) */
+	const struct {
+		struct cfi_rule before, rule;
+		uint64_t code; /* before; 0: cannot be read */
+		int result; /* not complete: as without all this */
+	} cases[] = {
+		{ none, first, padding, UNWIND_COMPLETE },
+		{ none, first, 0, UNWIND_COMPLETE },
+		{ none, end, padding, UNWIND_COMPLETE },
+		{ none, later, padding, UNWIND_BAD_FRAME_POINTER },
+		{ none, first, 0x00001234e8909090, UNWIND_BAD_FRAME_POINTER }, /* call rel32 */
+		{ none, first, 0xd0ff909090909090, UNWIND_BAD_FRAME_POINTER }, /* call *%rax */
+		{ none, first, 0x001234158bff15ff, UNWIND_COMPLETE }, /* too long for one */
+		{ none, first, 0x0000123415ff9090, UNWIND_BAD_FRAME_POINTER }, /* call *m(%rip) */
+		{ none, first, 0x0000123490ff4190, UNWIND_BAD_FRAME_POINTER }, /* call *m(%r8) */
+		{ none, first, 0x000012342494ff90, UNWIND_BAD_FRAME_POINTER }, /* call *m(%rsp) */
+		{ lost, first, padding, UNWIND_COMPLETE },
+		{ lost, later, padding, UNWIND_LOST_REGISTER },
+		{ first, first, padding, UNWIND_COMPLETE },
+		{ first, later, padding, UNWIND_BAD_RETURN_ADDRESS },
+		{ first, first, 0, UNWIND_COMPLETE }, /* as its caller is none */
+		{ later, first, padding, UNWIND_COMPLETE },
+		{ later, later, padding, UNWIND_BAD_RETURN_ADDRESS },
+		{ later, first, 0, UNWIND_BAD_RETURN_ADDRESS },
+		{ later, first, 0x00001234e8909090, UNWIND_BAD_RETURN_ADDRESS },
+		{ first, first, 0xd0ff909090909090, UNWIND_BAD_RETURN_ADDRESS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		uint64_t start = AT_FUNCTION(3);
+		bool is_entered = cases[i].result == UNWIND_COMPLETE;
+
+		scene_begin();
+		scene_set_rule(2, cases[i].before);
+		scene_set_rule(3, cases[i].rule);
+		if (cases[i].code != 0)
+			fake_add_memory(start - 8, &cases[i].code, sizeof(cases[i].code));
+		fake_state()->regs[CFI_RBP] = VALUE | 1;
+		fake_state()->missing = REGISTER_BIT(CFI_R10);
+		scene_stack(start, 1, 1);
+		assert_unwinds(cases[i].result, IN_FUNCTION(1),
+			       start | (is_entered ? FRAME_ENTERED : 0));
+	}
+}
+
+/* Where the CPU is may be a function's first instruction at any time. */
+static void first_instruction_of_the_first_frame_was_called(void **state)
+{
+	(void)state;
+	scene_set_rule(0, (struct cfi_rule){ .kind = CFA_NONE });
+	fake_state()->ip = SCENE_CODE + 0x100;
+	scene_stack(IN_ROOT);
+	assert_unwinds(UNWIND_COMPLETE, SCENE_CODE + 0x100, IN_ROOT);
+}
+
 #define STOP_TEST(name) cmocka_unit_test_setup(name, begin_scene)
 
 int main(void)
@@ -214,6 +279,8 @@ int main(void)
 		STOP_TEST(signal_may_have_come_on_another_stack_and_anywhere),
 		STOP_TEST(unreadable_signal_frame_ends_the_stack),
 		STOP_TEST(signal_that_interrupted_no_code_ends_the_stack),
+		STOP_TEST(function_that_is_entered_by_return_was_not_called),
+		STOP_TEST(first_instruction_of_the_first_frame_was_called),
 		STOP_TEST(first_frame_completes_the_stack),
 		STOP_TEST(unknown_rule_ends_the_stack),
 		STOP_TEST(as_many_frames_as_a_record_holds_are_complete),

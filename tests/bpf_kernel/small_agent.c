@@ -50,11 +50,19 @@ static void unwind_copy(const struct stack_copy *copy, struct sample_event *even
 static int make_memory(struct small_agent *agent)
 {
 	const struct capture_maps maps = capture_get_maps(agent->capture);
+	int r;
 
-	if (tested_path == CAPTURE_BPF)
-		return unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-					     &agent->memory);
-	int r = unwind_memory_local_new(MAX_BYTES, &agent->memory);
+	if (tested_path == CAPTURE_BPF) {
+		const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
+							maps.file_key_fd };
+
+		r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+					  &agent->memory);
+		if (r == 0)
+			unwind_memory_bpf_know_files(agent->memory, &files);
+		return r;
+	}
+	r = unwind_memory_local_new(MAX_BYTES, &agent->memory);
 	return r < 0 ? r : local_unwinder_new(agent->memory, &agent->local_unwinder);
 }
 

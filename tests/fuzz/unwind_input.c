@@ -87,7 +87,7 @@ static void fill_list(struct input *input)
 	struct {
 		struct code_list head;
 		uint64_t starts[2];
-		struct code_range ranges[2];
+		_Alignas(32) struct code_range ranges[2];
 	} list = {
 		.head = { .id = LIST_ID,
 			  .nr_ranges = 2,

@@ -2,16 +2,22 @@
 #include "binder_fixture.h"
 
 #include "arena_fixture.h"
+#include "base/cleanup.h"
 #include "base/fileio.h"
+#include "base/strbuf.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "unit.h"
 
 #define START_NS NSEC_PER_SEC
+#define FILE_DEVICE " fe:01 "
 #define MAX_RANGES 16
 #define MAX_PROCESSES ARENA_FIXTURE_PROCESSES
 
@@ -71,21 +77,58 @@ void binder_fixture_link(struct binder_fixture *fixture, uint32_t pid, const cha
 	assert_int_equal(symlink(target, path), 0);
 }
 
+static int open_plan(const struct binder_fixture *fixture, uint64_t key, char path[128])
+{
+	snprintf(path, 128, "%s/plan-%" PRIu64, fixture->proc.dir, key);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static struct stat stat_plan(const struct binder_fixture *fixture, uint64_t key)
+{
+	char path[128];
+	struct stat st;
+
+	_cleanup_close_ int fd = open_plan(fixture, key, path);
+	assert_int_equal(fstat(fd, &st), 0);
+	return st;
+}
+
 void binder_fixture_put_file(struct binder_fixture *fixture, uint32_t pid, uint32_t address,
 			     struct plan plan)
 {
 	char path[128], name[64];
 
-	snprintf(path, sizeof(path), "%s/plan-%llu", fixture->proc.dir,
-		 (unsigned long long)plan.key);
-	assert_int_equal(file_write_atomic(path, &plan, sizeof(plan)), 0);
+	_cleanup_close_ int fd = open_plan(fixture, plan.key, path);
+	assert_int_equal(fd_write_all(fd, &plan, sizeof(plan)), 0);
 	snprintf(name, sizeof(name), "map_files/%x-%x", address, address + 0x1000);
 	binder_fixture_link(fixture, pid, name, path);
 }
 
+/* Each " fe:01 KEY ", a digit, becomes the device and the inode of the plan with that key. */
+static void append_maps(const struct binder_fixture *fixture, const char *maps, struct strbuf *text)
+{
+	const char *device;
+
+	while ((device = strstr(maps, FILE_DEVICE)) != NULL) {
+		const char *key = device + strlen(FILE_DEVICE);
+		struct stat st = stat_plan(fixture, (uint64_t)(*key - '0'));
+
+		strbuf_append(text, maps, (size_t)(device - maps));
+		strbuf_appendf(text, " %02x:%02x %" PRIu64, major(st.st_dev), minor(st.st_dev),
+			       (uint64_t)st.st_ino);
+		maps = key + 1;
+	}
+	strbuf_append(text, maps, strlen(maps));
+}
+
 void binder_fixture_put_process(struct binder_fixture *fixture, uint32_t pid, const char *maps)
 {
-	proc_fixture_put(&fixture->proc, pid, START_NS, maps);
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4096);
+
+	append_maps(fixture, maps, &text);
+	proc_fixture_put(&fixture->proc, pid, START_NS, strbuf_str(&text));
 	binder_fixture_link(fixture, pid, "mountinfo", "/proc/self/mountinfo");
 }
 
@@ -152,6 +195,8 @@ void binder_fixture_tell_kind(struct binder_fixture *fixture, enum proc_event_ki
 
 void binder_fixture_tell_mmap(struct binder_fixture *fixture, uint32_t pid)
 {
+	struct stat st = stat_plan(fixture, binder_plugin.key);
+
 	binder_fixture_put_file(fixture, pid, PLUGIN, binder_plugin);
 	binder_fixture_tell(fixture, &(struct proc_event){
 					     .kind = PROC_MMAP,
@@ -159,9 +204,9 @@ void binder_fixture_tell_mmap(struct binder_fixture *fixture, uint32_t pid)
 					     .time_ns = NOW,
 					     .start = PLUGIN,
 					     .len = 0x1000,
-					     .inode = 3,
-					     .dev_major = 0xfe,
-					     .dev_minor = 1,
+					     .inode = st.st_ino,
+					     .dev_major = major(st.st_dev),
+					     .dev_minor = minor(st.st_dev),
 					     .path = "/lib/plugin.so",
 				     });
 }
@@ -206,7 +251,7 @@ static bool read_list(const struct binder_fixture *fixture, uint32_t pid, char *
 struct code_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
 				       uint64_t address)
 {
-	char list[sizeof(struct code_list) +
+	char list[sizeof(struct code_list) + sizeof(struct code_range) +
 		  MAX_RANGES * (sizeof(uint64_t) + sizeof(struct code_range))];
 	struct code_range range = { .is_hole = 1 };
 	struct code_list head;

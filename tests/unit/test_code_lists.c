@@ -47,8 +47,8 @@ static int set_up(void **state)
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
-	assert_int_equal(unwind_arena_new(fixture->maps.memory, ARENA_CHUNK_BYTES, &fixture->arena),
-			 0);
+	assert_int_equal(
+		unwind_arena_new(fixture->maps.memory, 2 * ARENA_CHUNK_BYTES, &fixture->arena), 0);
 	assert_int_equal(code_lists_new(fixture->maps.memory, fixture->arena, &fixture->lists), 0);
 	ask(fixture, PID);
 	fixture->program = take_file(fixture, "/bin/program", 7);
@@ -223,7 +223,7 @@ static void a_process_that_has_ended_is_not_bound(void **state)
 static void a_changed_list_that_does_not_fit_voids_the_old_one(void **state)
 {
 	struct fixture *fixture = *state;
-	static char most[ARENA_CHUNK_BYTES - 16 * ARENA_UNIT];
+	static char most[2 * ARENA_CHUNK_BYTES - 16 * ARENA_UNIT];
 	uint32_t unit;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);

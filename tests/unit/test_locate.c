@@ -141,6 +141,19 @@ static void where_a_signal_came_is_no_call(void **state)
 				 expected[i]);
 }
 
+static void a_function_that_nobody_called_is_where_it_begins(void **state)
+{
+	const uint64_t frames[] = { CODE_PROGRAM + 0x100, CODE_PROGRAM + 0x200,
+				    (CODE_PROGRAM + 0x300) | FRAME_ENTERED };
+	static const uint64_t expected[] = { 0x100, 0x1ff, 0x300 };
+	const struct sample_event event = sample_of(CODE_PID, frames, 0, array_len(frames));
+	uint32_t stack = code_fixture_locate(*state, &event);
+
+	for (size_t i = 0; i < array_len(expected); i++)
+		assert_int_equal(location(*state, code_fixture_frame(*state, stack, i))->address,
+				 expected[i]);
+}
+
 static void a_call_that_ends_a_mapping_belongs_to_it(void **state)
 {
 	const uint64_t frames[] = { CODE_PROGRAM, CODE_PROGRAM_END };
@@ -184,7 +197,8 @@ static void a_stack_that_stops_says_why_in_its_last_frame(void **state)
 	for (int result = 0; result < UNWIND_NR_RESULTS; result++) {
 		const uint64_t address = CODE_PROGRAM + 0x100;
 		struct sample_event event = sample_of(CODE_PID, &address, 0, 1);
-		bool has_stop = result != UNWIND_COMPLETE && result != UNWIND_KERNEL_THREAD;
+		bool has_stop = result != UNWIND_COMPLETE && result != UNWIND_KERNEL_THREAD &&
+				result != UNWIND_NO_STACK;
 
 		event.unwind_result = (uint8_t)result;
 		uint32_t stack = code_fixture_locate(fixture, &event);
@@ -337,6 +351,7 @@ int main(void)
 		LOCATE_TEST(processes_that_map_a_file_share_its_locations),
 		LOCATE_TEST(return_addresses_are_moved_into_the_call_and_exact_ones_are_not),
 		LOCATE_TEST(where_a_signal_came_is_no_call),
+		LOCATE_TEST(a_function_that_nobody_called_is_where_it_begins),
 		LOCATE_TEST(a_call_that_ends_a_mapping_belongs_to_it),
 		LOCATE_TEST(kernel_frames_come_first_and_both_stacks_have_an_exact_leaf),
 		LOCATE_TEST(a_stack_that_stops_says_why_in_its_last_frame),

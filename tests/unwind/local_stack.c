@@ -76,7 +76,7 @@ int local_stacks_unwind(struct local_stacks *stacks, uint32_t pid, struct mappin
 	stacks->unwind_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	stacks->nr_frames += event->nr_user;
 	for (size_t i = 0; i < event->nr_user; i++)
-		stacks->frames[i] = event->frames[i] & ~FRAME_INTERRUPTED;
+		stacks->frames[i] = FRAME_ADDRESS(event->frames[i]);
 	*ret_stack = (struct bpf_stack){
 		.result = event->unwind_result,
 		.nr_frames = event->nr_user,

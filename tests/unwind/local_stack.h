@@ -17,7 +17,7 @@ struct local_stacks {
 	struct local_unwinder *unwinder; /* owned */
 	struct mapping_list *bound; /* borrowed from an epoch; NULL: nothing yet */
 	struct sample_event event;
-	uint64_t frames[MAX_USER_FRAMES]; /* without FRAME_INTERRUPTED */
+	uint64_t frames[MAX_USER_FRAMES]; /* without flags */
 	uint64_t nr_frames;
 	uint64_t unwind_ns;
 };

@@ -75,7 +75,7 @@ def built_programs(directory):
         for level in ("O0", "O2", "O3", "Os")
         for pointer in ("", "-fp")
     ]
-    kinds += """c-avx exceptions dynamic-frames signals coroutines recursion tail-calls plt-lazy plt-now plt-none
+    kinds += """c-avx exceptions dynamic-frames signals coroutines fibers recursion tail-calls plt-lazy plt-now plt-none
         static static-pie stripped musl musl-static plugins rust go""".split()
     for kind in kinds:
         command = [directory / kind]
@@ -100,7 +100,8 @@ def installed_programs(scratch):
         yield "cc1plus", ["g++"], []
     yield "node", ["node", "-e", NODE_LOAD], []
     yield "node-jitless", ["node", "--jitless", "-e", NODE_LOAD], []
-    yield "java", ["java", "-Xmx128m", "-XX:+UseParallelGC", HERE / "programs/Garbage.java"], []
+    # Several collectors wait for each other in code without CFI, whose caller libdw leaves out.
+    yield "java", ["java", "-Xmx128m", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", HERE / "programs/Garbage.java"], []
     chromium = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--js-flags=--jitless"]
     page = (HERE / "programs/page.html").as_uri()
     yield "chromium", [*chromium, f"--user-data-dir={scratch}", page], ["-p", "--type=renderer"]

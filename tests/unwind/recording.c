@@ -58,7 +58,7 @@ static int on_bpf_record(void *data, void *record, size_t len)
 	if (!frames)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr_frames; i++)
-		frames[i] = event->frames[event->nr_kernel + i] & ~FRAME_INTERRUPTED;
+		frames[i] = FRAME_ADDRESS(event->frames[event->nr_kernel + i]);
 	recording->stacks[recording->nr_stacks++] = (struct bpf_stack){
 		.time_ns = event->time_ns,
 		.cpu = event->cpu,
@@ -261,16 +261,16 @@ static int compare_stacks(const void *a, const void *b)
 
 static uint64_t nr_ring_full(const struct recording *recording)
 {
-	const uint32_t stat = STAT_RING_FULL;
+	const uint32_t zero = 0;
 	int nr_cpus = libbpf_num_possible_cpus();
 	uint64_t sum = 0;
 
-	_cleanup_free_ uint64_t *counts = calloc((size_t)nr_cpus, sizeof(*counts));
+	_cleanup_free_ struct bpf_counts *counts = calloc((size_t)nr_cpus, sizeof(*counts));
 	if (!counts ||
-	    bpf_map_lookup_elem(bpf_map__fd(recording->skel->maps.stats), &stat, counts) < 0)
+	    bpf_map_lookup_elem(bpf_map__fd(recording->skel->maps.stats), &zero, counts) < 0)
 		return 0;
 	for (int i = 0; i < nr_cpus; i++)
-		sum += counts[i];
+		sum += counts[i].of[STAT_RING_FULL];
 	return sum;
 }
 

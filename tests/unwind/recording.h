@@ -34,7 +34,7 @@ struct bpf_stack {
 	uint32_t tid;
 	uint32_t result; /* enum unwind_result */
 	size_t nr_frames;
-	uint64_t *frames; /* owned; user frames, leaf first, without FRAME_INTERRUPTED */
+	uint64_t *frames; /* owned; user frames, leaf first, without flags */
 };
 
 struct recording_opts {

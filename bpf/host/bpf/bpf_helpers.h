@@ -23,9 +23,13 @@
 #define bpf_map_lookup_elem host_map_lookup_elem
 #define bpf_map_update_elem host_map_update_elem
 #define bpf_probe_read_user host_probe_read_user
+#define bpf_probe_read_kernel host_probe_read_kernel
+#define bpf_get_current_task host_get_current_task
 
 void *bpf_map_lookup_elem(const void *map, const void *key);
 long bpf_map_update_elem(const void *map, const void *key, const void *value, __u64 flags);
 long bpf_probe_read_user(void *to, __u32 bytes, const void *from);
+long bpf_probe_read_kernel(void *to, __u32 bytes, const void *from);
+__u64 bpf_get_current_task(void);
 
 #endif

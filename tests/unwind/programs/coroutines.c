@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coroutines on stacks of their own (swapcontext(3)). */
+/* Coroutines on stacks of their own (swapcontext(3)). What would come behind them lies on their stacks, above the
+ * address to which they return. */
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -39,7 +40,7 @@ int main(void)
 		getcontext(&contexts[i]);
 		contexts[i].uc_stack.ss_sp = stacks[i];
 		contexts[i].uc_stack.ss_size = STACK_BYTES;
-		contexts[i].uc_link = NULL;
+		contexts[i].uc_link = i % 2 ? &main_context : NULL;
 		makecontext(&contexts[i], run, 0);
 	}
 	for (;;) {
