@@ -10,8 +10,9 @@
  * entered the kernel (the instruction that faulted, or the one behind its system call). So do those where a
  * signal came, and the first instruction of a function to which a coroutine returns.
  *
- * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it made: that code
- * has a mapping for each process, since two compilers' addresses have nothing to do with each other. */
+ * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it made, nor does code in a file
+ * of memory (memfd) that is no ELF file. What a compiler tells of has a mapping for each process, since two compilers'
+ * addresses have nothing to do with each other. */
 #include "pipeline/locate.h"
 
 #include "base/clock.h"
@@ -41,11 +42,25 @@ static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
 	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
 }
 
+/* The process is gone; the file may have been opened in another one, for its slot. */
+static int open_kept(struct locator *locator, const struct mapping *mapping)
+{
+	struct kept_files *kept = process_table_get_kept(locator->processes);
+	int fd = kept_files_take_fd(kept, mapping->file);
+
+	if (fd < 0)
+		return -ESRCH;
+	return elf_cache_open_file(locator->elfs, locator->owner, mapping->file->path, &fd,
+				   &mapping->file->cookie);
+}
+
 static int open_elf(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	uint64_t begin_ns = clock_mono_ns();
 
 	int r = elf_cache_open(locator->elfs, locator->owner, pid, mapping, &mapping->file->cookie);
+	if (r == -ESRCH)
+		r = open_kept(locator, mapping);
 	locator->window->open_ns += clock_mono_ns() - begin_ns;
 	return r;
 }
@@ -161,6 +176,8 @@ static uint64_t place_in(const struct mapping *mapping, struct window_code code,
 	if (code.kind == CODE_JIT)
 		return address;
 	if (mapping->file->inode == 0 && !is_vdso(mapping->file))
+		return 0;
+	if (code.kind == CODE_NAMELESS && may_be_jit(mapping->file))
 		return 0;
 	return address - mapping->start + mapping->file_offset;
 }

@@ -85,6 +85,10 @@ DEFINE_FREEP(struct elf_cache, elf_cache_free)
 int elf_cache_open(struct elf_cache *cache, uint64_t owner, uint32_t pid,
 		   const struct mapping *mapping, uint32_t *ret_id) must_check;
 
+/* The same for a file that is open already; only the host's debug files are looked for. Takes *fd over, also on failure. */
+int elf_cache_open_file(struct elf_cache *cache, uint64_t owner, const char *path, int *fd,
+			uint32_t *ret_id) must_check;
+
 /* The id of the kernel's vDSO, which is an ELF file; 0 where there is none. Any thread. */
 uint32_t elf_cache_vdso(const struct elf_cache *cache);
 

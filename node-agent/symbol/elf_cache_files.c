@@ -177,6 +177,27 @@ int elf_cache_open(struct elf_cache *cache, uint64_t owner, uint32_t pid,
 	return r;
 }
 
+int elf_cache_open_file(struct elf_cache *cache, uint64_t owner, const char *path, int *fd,
+			uint32_t *ret_id)
+{
+	_cleanup_(elf_file_release) struct elf_file opened = { .fd = take_fd(*fd),
+							       .root_fd = -EBADF };
+	struct pinned_file pinned;
+	uint32_t known_id = 0;
+
+	int r = file_opener_look_at(opened.fd, &pinned);
+	if (r == 0)
+		r = find_known(cache, &pinned.identity, owner, &known_id);
+	if (r < 0)
+		return r;
+	if (known_id != 0) {
+		*ret_id = known_id;
+		return 0;
+	}
+	opened.path = path ? strdup(path) : NULL;
+	return add_waiting(cache, &pinned.identity, owner, &opened, ret_id);
+}
+
 void elf_cache_open_vdso(struct elf_cache *cache)
 {
 	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };

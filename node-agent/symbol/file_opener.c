@@ -4,14 +4,18 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/resolve.h"
+#include "process/maps_parser.h"
 #include "symbol/mount_list.h"
 #include "symbol/mountinfo.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
 #define PROC_PATH_BYTES 96
@@ -122,7 +126,7 @@ int file_opener_look_at(int fd, struct pinned_file *ret_pinned)
 
 static int look_at_regular(int fd, struct pinned_file *ret_pinned)
 {
-	struct pinned_file pinned;
+	struct pinned_file pinned = { .fd = -EBADF };
 	int r = file_opener_look_at(fd, &pinned);
 
 	if (r < 0)
@@ -141,6 +145,26 @@ static bool is_same_file(const struct file_identity *identity, const struct mapp
 	if (identity->dev_major == 0 || file->dev_major == 0)
 		return true;
 	return identity->dev_major == file->dev_major && identity->dev_minor == file->dev_minor;
+}
+
+/* Whether this is the file that was mapped: by now the process may have mapped another one there. On overlay even the inode's
+ * number may differ between maps and statx(), so there the name decides. */
+static bool is_mapped_file(int fd, const struct file_identity *identity,
+			   const struct mapped_file *file)
+{
+	char link[PROC_PATH_BYTES], path[PATH_MAX];
+
+	if (is_same_file(identity, file))
+		return true;
+	if (identity->dev_major != 0 && file->dev_major != 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+
+	ssize_t len = readlink(link, path, sizeof(path));
+	if (len < 0 || !file->path)
+		return false;
+	size_t undeleted_len = maps_path_len_undeleted(path, (size_t)len);
+	return undeleted_len == strlen(file->path) && memcmp(path, file->path, undeleted_len) == 0;
 }
 
 static int pin_by_path(int proc_fd, uint32_t pid, const struct mapped_file *file,
@@ -179,9 +203,12 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		return pin_by_path(proc_fd, pid, mapping->file, ret_pinned);
 
 	r = look_at_regular(fd, ret_pinned);
-	if (r == 0)
-		ret_pinned->fd = take_fd(fd);
-	return r;
+	if (r < 0)
+		return r;
+	if (!is_mapped_file(fd, &ret_pinned->identity, mapping->file))
+		return has_path ? pin_by_path(proc_fd, pid, mapping->file, ret_pinned) : -ESRCH;
+	ret_pinned->fd = take_fd(fd);
+	return 0;
 }
 
 void file_opener_unpin(struct pinned_file *pinned)

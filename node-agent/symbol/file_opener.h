@@ -34,8 +34,8 @@ struct pinned_file {
 	struct file_identity identity;
 };
 
-/* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path if that is
- * still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not a regular local file, -EPERM,
+/* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path; of both only what
+ * is still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not a regular local file, -EPERM,
  * -EAGAIN its path is not in the kernel's cache, or its mounts are slow to list (mount_list.h), -ENOSPC out of descriptors. */
 int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		    struct pinned_file *ret_pinned) must_check;

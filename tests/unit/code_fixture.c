@@ -7,22 +7,46 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define ELF_MAX_BYTES ((size_t)256 << 20)
 #define JIT_MAX_BYTES ((size_t)16 << 20)
 #define START_NS UINT64_C(1000000000000)
-#define PROGRAM "00000000 fe:01 100 /opt/program\n"
 
-static const char maps[] = "10000000-20000000 r-xp " PROGRAM
-			   "20000000-20001000 rw-p 00001000 fe:01 100 /opt/program\n"
-			   "30000000-30001000 r-xp 00000000 00:00 0 \n"
-			   "40000000-40001000 r-xp 00000000 00:00 0 [anon:js/code]\n"
-			   "50000000-50001000 r-xp 00003000 fe:01 101 /opt/gone.so\n"
-			   "60000000-60001000 r-xp 00000000 fe:01 102 /dev/odd\n"
-			   "70000000-70001000 r-xp 00000000 00:00 0 [vdso]\n";
+/* Those of all but the program. */
+static const char other_maps[] =
+	"30000000-30001000 r-xp 00000000 00:00 0 \n"
+	"40000000-40001000 r-xp 00000000 00:00 0 [anon:js/code]\n"
+	"50000000-50001000 r-xp 00003000 fe:01 101 /opt/gone.so\n"
+	"60000000-60001000 r-xp 00000000 fe:01 102 /dev/odd\n"
+	"68000000-68001000 r-xp 00002000 00:01 103 /memfd:doublemapper (deleted)\n"
+	"70000000-70001000 r-xp 00000000 00:00 0 [vdso]\n";
 
-static const char forked_maps[] = "7f0000000000-7f0010000000 r-xp " PROGRAM;
+void code_fixture_identity(const char *path, char ret_text[static CODE_IDENTITY_BYTES])
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	snprintf(ret_text, CODE_IDENTITY_BYTES, "%02x:%02x %" PRIu64, major(st.st_dev),
+		 minor(st.st_dev), (uint64_t)st.st_ino);
+}
+
+static void put_processes(struct code_fixture *fixture)
+{
+	char identity[CODE_IDENTITY_BYTES];
+	char maps[1024];
+
+	code_fixture_identity("/proc/self/exe", identity);
+	snprintf(maps, sizeof(maps),
+		 "10000000-20000000 r-xp 00000000 %s /opt/program\n"
+		 "20000000-20001000 rw-p 00001000 %s /opt/program\n%s",
+		 identity, identity, other_maps);
+	proc_fixture_put(&fixture->proc, CODE_PID, START_NS, maps);
+	snprintf(maps, sizeof(maps), "7f0000000000-7f0010000000 r-xp 00000000 %s /opt/program\n",
+		 identity);
+	proc_fixture_put(&fixture->proc, CODE_FORKED_PID, START_NS, maps);
+}
 
 static void link_file(const struct code_fixture *fixture, const char *name, const char *target)
 {
@@ -38,14 +62,14 @@ void code_fixture_init(struct code_fixture *fixture)
 	char program[512] = "";
 
 	proc_fixture_init(&fixture->proc, 8);
-	proc_fixture_put(&fixture->proc, CODE_PID, START_NS, maps);
-	proc_fixture_put(&fixture->proc, CODE_FORKED_PID, START_NS, forked_maps);
+	put_processes(fixture);
 	snprintf(path, sizeof(path), "%s/%d/map_files", fixture->proc.dir, CODE_PID);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
 	link_file(fixture, "mountinfo", "/proc/self/mountinfo");
 	link_file(fixture, "map_files/10000000-20000000", program);
 	link_file(fixture, "map_files/60000000-60001000", "/dev/null");
+	link_file(fixture, "map_files/68000000-68001000", "/dev/null");
 
 	const struct elf_cache_opts opts = {
 		.proc_fd = fixture->proc.proc_fd,
@@ -117,4 +141,20 @@ uint32_t code_fixture_frame(const struct code_fixture *fixture, uint32_t stack, 
 	assert_true(stack < profile->nr_stacks);
 	assert_true(n < profile->stacks[stack].nr);
 	return profile->stack_locations[profile->stacks[stack].first + n];
+}
+
+int code_fixture_set_up(void **state)
+{
+	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+	code_fixture_init(fixture);
+	*state = fixture;
+	return 0;
+}
+
+int code_fixture_tear_down(void **state)
+{
+	code_fixture_done(*state);
+	test_free(*state);
+	return 0;
 }

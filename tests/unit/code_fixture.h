@@ -21,6 +21,7 @@
 #define CODE_JIT UINT64_C(0x40000000) /* "[anon:js/code]" */
 #define CODE_MISSING UINT64_C(0x50000000) /* "/opt/gone.so", from offset 0x3000 */
 #define CODE_SOCKET UINT64_C(0x60000000) /* "/dev/odd": no regular file */
+#define CODE_MEMFD UINT64_C(0x68000000) /* "/memfd:doublemapper (deleted)": no ELF file */
 #define CODE_VDSO UINT64_C(0x70000000)
 
 struct code_fixture {
@@ -31,8 +32,17 @@ struct code_fixture {
 	struct locator locator;
 };
 
+#define CODE_IDENTITY_BYTES 40
+
+/* Device and inode of a file, as a list of mappings has them. */
+void code_fixture_identity(const char *path, char ret_text[static CODE_IDENTITY_BYTES]);
+
 void code_fixture_init(struct code_fixture *fixture);
 void code_fixture_done(struct code_fixture *fixture);
+
+/* The same for a test whose state is a fixture and nothing else. */
+int code_fixture_set_up(void **state);
+int code_fixture_tear_down(void **state);
 
 /* Follows a window with the next one. */
 void code_fixture_next_window(struct code_fixture *fixture);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -219,13 +220,23 @@ uint32_t make_file(const struct elf_cache_fixture *fixture, enum fixture_root ro
 	return (uint32_t)crc32(0, (const Bytef *)maker.bytes.data, (uInt)maker.bytes.len);
 }
 
+static void identify(const char *path, struct mapped_file *file)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	file->inode = st.st_ino;
+	file->dev_major = major(st.st_dev);
+	file->dev_minor = minor(st.st_dev);
+}
+
 int open_mapped(struct elf_cache_fixture *fixture, enum fixture_root root, const char *path,
 		uint32_t *ret_id)
 {
 	char path_in_root[FIXTURE_PATH_BYTES];
 	char target[FIXTURE_PATH_BYTES];
 	char link[FIXTURE_PATH_BYTES];
-	struct mapped_file file = { .inode = 1, .dev_major = 1, .path = path_in_root };
+	struct mapped_file file = { .path = path_in_root };
 	const struct mapping mapping = { .start = ADDRESS_START,
 					 .end = ADDRESS_END,
 					 .file = &file };
@@ -233,6 +244,7 @@ int open_mapped(struct elf_cache_fixture *fixture, enum fixture_root root, const
 	snprintf(path_in_root, sizeof(path_in_root), "/%s", path);
 	snprintf(link, sizeof(link), "%s/proc/%d/map_files/1000-2000", fixture->dir, (int)root);
 	path_in(fixture, root, path, target);
+	identify(target, &file);
 	unlink(link);
 	assert_int_equal(symlink(target, link), 0);
 	return elf_cache_open(fixture->cache, (uint64_t)root, (uint32_t)root, &mapping, ret_id);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define VDSO_ID 1 /* the first file of each cache, with names of its own */
@@ -131,7 +132,11 @@ static int open_fake_proc(const struct cache_dir *fixture)
 static int open_as_mapped(const struct cache_dir *fixture, struct elf_cache *cache,
 			  const char *path, uint32_t *ret_id)
 {
-	struct mapped_file file = { .inode = 1, .dev_major = 1 };
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	struct mapped_file file = { .inode = st.st_ino,
+				    .dev_major = major(st.st_dev),
+				    .dev_minor = minor(st.st_dev) };
 	const struct mapping mapping = { .start = 0x1000, .end = 0x2000, .file = &file };
 	char link[128];
 

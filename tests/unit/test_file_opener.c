@@ -190,6 +190,27 @@ static void without_map_files_the_path_serves_if_the_inode_agrees(void **state)
 	assert_int_equal(pin(proc, &file, &pinned), -ESRCH);
 }
 
+static void another_file_that_is_mapped_there_by_now_is_not_taken(void **state)
+{
+	const struct fake_proc *proc = *state;
+	struct pinned_file pinned;
+
+	write_file(proc, "123/root/other", "other ELF");
+	write_file(proc, "123/root/file", "ELF");
+	struct mapped_file file = map_root_file(proc);
+	assert_int_equal(unlinkat(proc->fd, "123/map_files/1000-2000", 0), 0);
+	assert_int_equal(symlinkat("../root/other", proc->fd, "123/map_files/1000-2000"), 0);
+	assert_int_equal(pin(proc, &file, &pinned), 0);
+	assert_int_equal(pinned.identity.inode, file.inode);
+	file_opener_unpin(&pinned);
+
+	/* Where its own path leads to another one, too, it is gone. */
+	assert_int_equal(unlinkat(proc->fd, "123/root/file", 0), 0);
+	assert_is_missing(pin(proc, &file, &pinned));
+	file.path = NULL;
+	assert_int_equal(pin(proc, &file, &pinned), -ESRCH);
+}
+
 static void symbolic_links_stay_within_the_root(void **state)
 {
 	const struct fake_proc *proc = *state;
@@ -331,6 +352,7 @@ int main(void)
 		TEST(a_mapping_on_a_foreign_device_is_not_even_looked_at),
 		TEST(fifos_and_directories_are_refused_without_waiting),
 		TEST(without_map_files_the_path_serves_if_the_inode_agrees),
+		TEST(another_file_that_is_mapped_there_by_now_is_not_taken),
 		TEST(symbolic_links_stay_within_the_root),
 		TEST(a_process_that_is_gone_is_not_found),
 		TEST(a_silent_fuse_server_holds_nobody_up),

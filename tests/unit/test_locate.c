@@ -10,22 +10,6 @@
 
 #define KERNEL_ADDRESS UINT64_C(0xffffffff81000010)
 
-static int set_up(void **state)
-{
-	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
-
-	code_fixture_init(fixture);
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	code_fixture_done(*state);
-	test_free(*state);
-	return 0;
-}
-
 /* A sample of the process with these frames; the first `nr_kernel` are the kernel's. */
 static struct sample_event sample_of(uint32_t pid, const uint64_t *frames, uint16_t nr_kernel,
 				     uint16_t nr_user)
@@ -75,6 +59,7 @@ static void an_address_becomes_an_offset_in_what_is_mapped_there(void **state)
 		{ CODE_PROGRAM_END - 1, "/opt/program", CODE_PROGRAM_END - 1 - CODE_PROGRAM },
 		{ CODE_MISSING + 0x10, "/opt/gone.so", 0x3010 },
 		{ CODE_SOCKET + 0x10, "/dev/odd", 0x10 },
+		{ CODE_MEMFD + 0x10, "/memfd:doublemapper", 0 },
 		{ CODE_VDSO + 0x10, "[vdso]", 0x10 },
 		{ CODE_ANON + 0x10, "[anon]", 0 },
 		{ CODE_JIT + 0x10, "[anon:js/code]", 0 },
@@ -341,7 +326,8 @@ static void a_full_window_refuses_the_stack(void **state)
 	assert_int_equal(id, 77);
 }
 
-#define LOCATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define LOCATE_TEST(name)                                                                          \
+	cmocka_unit_test_setup_teardown(name, code_fixture_set_up, code_fixture_tear_down)
 
 int main(void)
 {

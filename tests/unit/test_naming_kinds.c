@@ -21,8 +21,7 @@
 #define MIXED UINT64_C(0x10000000)
 #define COMPILED UINT64_C(0x30000000)
 
-static const char maps[] = "10000000-10001000 r-xp 00001000 fe:01 200 /opt/mixed\n"
-			   "30000000-30001000 r-xp 00000000 00:00 0 \n";
+#define COMPILED_LINE "30000000-30001000 r-xp 00000000 00:00 0 \n"
 
 static void write_file(const struct code_fixture *fixture, uint32_t pid, const char *name,
 		       const void *bytes, size_t len)
@@ -46,7 +45,7 @@ static void put_process(const struct code_fixture *fixture, uint32_t pid, const 
 	char path[128];
 	char text[96];
 
-	proc_fixture_put(&fixture->proc, pid, START_NS, maps);
+	proc_fixture_put(&fixture->proc, pid, START_NS, COMPILED_LINE);
 	make_directory(fixture, pid, "map_files");
 	make_directory(fixture, pid, "root");
 	make_directory(fixture, pid, "root/tmp");
@@ -60,19 +59,9 @@ static void put_process(const struct code_fixture *fixture, uint32_t pid, const 
 
 static int set_up(void **state)
 {
-	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
-
-	code_fixture_init(fixture);
-	put_process(fixture, FIRST_PID, "30000000 100 JS:*add /app/math.js:12:5\n");
-	put_process(fixture, SECOND_PID, "30000000 100 py::f:/a.py\n");
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	code_fixture_done(*state);
-	test_free(*state);
+	code_fixture_set_up(state);
+	put_process(*state, FIRST_PID, "30000000 100 JS:*add /app/math.js:12:5\n");
+	put_process(*state, SECOND_PID, "30000000 100 py::f:/a.py\n");
 	return 0;
 }
 
@@ -102,14 +91,31 @@ static const char *name_of(const struct code_fixture *fixture, uint32_t id)
 	return profile_location_name(builder_peek(fixture->window->builder), id);
 }
 
+/* What is mapped at MIXED. */
+static void put_mixed(const struct code_fixture *fixture, const struct elf_maker *maker)
+{
+	char identity[CODE_IDENTITY_BYTES];
+	char path[128];
+	char link[128];
+	char maps[192];
+
+	write_file(fixture, FIRST_PID, "root/mixed", maker->bytes.data, maker->bytes.len);
+	snprintf(path, sizeof(path), "%s/%u/root/mixed", fixture->proc.dir, FIRST_PID);
+	snprintf(link, sizeof(link), "%s/%u/map_files/10000000-10001000", fixture->proc.dir,
+		 FIRST_PID);
+	assert_int_equal(symlink(path, link), 0);
+	code_fixture_identity(path, identity);
+	snprintf(maps, sizeof(maps),
+		 "10000000-10001000 r-xp 00001000 %s /opt/mixed\n" COMPILED_LINE, identity);
+	write_file(fixture, FIRST_PID, "maps", maps, strlen(maps));
+}
+
 /* A program with Go's table, which begins at 0x100. */
 static void make_mixed(const struct code_fixture *fixture, const struct maker_symbol *symbols)
 {
 	static const uint64_t module[] = { [22] = MAKER_TEXT_ADDRESS }; /* runtime.text */
 	_cleanup_(strbuf_done) struct strbuf table = strbuf_with_max(1 << 20);
 	_cleanup_(elf_maker_done) struct elf_maker maker;
-	char path[128];
-	char link[128];
 
 	assert_int_equal(
 		file_read_at(AT_FDCWD, FIXTURES_DIR "/../corpus/fuzz_gopclntab/go1.20", &table), 0);
@@ -118,11 +124,7 @@ static void make_mixed(const struct code_fixture *fixture, const struct maker_sy
 	elf_maker_add_plain(&maker, ".gopclntab", table.data, table.len);
 	elf_maker_add_plain(&maker, ".go.module", module, sizeof(module));
 	elf_maker_finish(&maker);
-	write_file(fixture, FIRST_PID, "root/mixed", maker.bytes.data, maker.bytes.len);
-	snprintf(path, sizeof(path), "%s/%u/root/mixed", fixture->proc.dir, FIRST_PID);
-	snprintf(link, sizeof(link), "%s/%u/map_files/10000000-10001000", fixture->proc.dir,
-		 FIRST_PID);
-	assert_int_equal(symlink(path, link), 0);
+	put_mixed(fixture, &maker);
 }
 
 static void languages_have_kinds_of_their_own(void **state)
@@ -215,7 +217,7 @@ static void compiled_code_is_named_in_each_window(void **state)
 	}
 }
 
-#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, code_fixture_tear_down)
 
 int main(int argc, char **argv)
 {
