@@ -257,7 +257,7 @@ static int set_build_id(struct namer *namer, struct window *window,
 	if (mapping->code.kind != CODE_ELF)
 		return 0;
 	int r = builder_add_string(window->builder,
-				   elf_cache_build_id(namer->elfs, mapping->code.id), &build_id);
+				   elf_cache_build_ids(namer->elfs, mapping->code.id).gnu, &build_id);
 	if (r == 0)
 		builder_set_build_id(window->builder, mapping->mapping, build_id);
 	return r == -ENOSPC ? 0 : r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build ids as text, as they are in file names and URLs: lower-case hexadecimal. */
+/* Build ids as text. GNU's are in file names and URLs: lower-case hexadecimal. */
 #ifndef SYMBOL_BUILD_ID_H
 #define SYMBOL_BUILD_ID_H
 
@@ -11,6 +11,16 @@
 #define BUILD_ID_MIN_DIGITS 4
 #define BUILD_ID_MAX_DIGITS 128
 
+/* The names of a file's content, "" for each that it has not, or that is not known yet. */
+struct build_ids {
+	const char *gnu; /* lower-case hex */
+	const char *go; /* text */
+	const char *htlhash; /* lower-case hex; every file that was read has one */
+};
+
+#define BUILD_IDS_UNKNOWN ((struct build_ids){ "", "", "" })
+
+/* Whether it is one of GNU's. */
 static inline bool build_id_is_valid(const char *text)
 {
 	size_t len = strnlen(text, BUILD_ID_MAX_DIGITS + 1);

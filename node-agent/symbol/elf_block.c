@@ -53,6 +53,8 @@ static bool is_info_sound(const struct elf_symbols_info *info)
 	       is_bool(info, offsetof(struct elf_symbols_info, has_debug_info)) &&
 	       is_hex(info->build_id, sizeof(info->build_id)) &&
 	       is_hex(info->alt_build_id, sizeof(info->alt_build_id)) &&
+	       is_hex(info->htlhash, sizeof(info->htlhash)) &&
+	       elf_go_build_id_is_sound(info->go_build_id, sizeof(info->go_build_id) - 1) &&
 	       is_file_name(info->link_name, sizeof(info->link_name)) &&
 	       info->go_start <= info->go_end;
 }
@@ -69,15 +71,15 @@ static bool are_segments_sound(const struct elf_block *block)
 	return block->header->nr_segments <= ELF_MAX_SEGMENTS;
 }
 
-static bool is_function_sound(const struct elf_block *block, size_t index, size_t names_pos)
+static bool is_place_sound(const struct elf_block *block, size_t index)
 {
 	const struct elf_block_function *function = &block->functions[index];
 	uint64_t address = block->header->base + function->delta;
 
 	if (index > 0 && function->delta <= function[-1].delta)
 		return false;
-	return function->name == names_pos && function->size > 0 &&
-	       address >= block->header->base && function->size <= UINT64_MAX - address;
+	return function->size > 0 && address >= block->header->base &&
+	       function->size <= UINT64_MAX - address;
 }
 
 /* Names follow each other, so each byte of them is looked at once. */
@@ -86,11 +88,15 @@ static bool are_functions_sound(const struct elf_block *block)
 	size_t pos = 0;
 
 	for (size_t i = 0; i < block->header->nr_functions; i++) {
+		if (!is_place_sound(block, i))
+			return false;
+		if (block->functions[i].name == ELF_BLOCK_NAMELESS)
+			continue;
 		size_t left = block->header->names_len - pos;
 		size_t max = left <= ELF_MAX_NAME_BYTES ? left : ELF_MAX_NAME_BYTES + 1;
 		size_t len = strnlen(block->names + pos, max);
 
-		if (len == 0 || len == max || !is_function_sound(block, i, pos))
+		if (len == 0 || len == max || block->functions[i].name != pos)
 			return false;
 		pos += len + 1;
 	}

@@ -4,7 +4,7 @@
  *	struct elf_block_header
  *	struct elf_block_segment [nr_segments]
  *	struct elf_block_function [nr_functions]	sorted by delta
- *	names						in the functions' order, each NUL-terminated, nothing between
+ *	names						in the order of the functions that have one, each NUL-terminated, nothing between
  */
 #ifndef SYMBOL_ELF_BLOCK_H
 #define SYMBOL_ELF_BLOCK_H
@@ -33,8 +33,10 @@ struct elf_block_segment {
 struct elf_block_function {
 	uint32_t delta; /* address - base */
 	uint32_t size; /* never 0 */
-	uint32_t name; /* offset in the names; never "" */
+	uint32_t name; /* offset in the names, never of ""; or ELF_BLOCK_NAMELESS */
 };
+
+#define ELF_BLOCK_NAMELESS UINT32_MAX
 
 /* A block that was checked; all borrowed from it. */
 struct elf_block {

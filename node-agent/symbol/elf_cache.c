@@ -251,6 +251,20 @@ int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offs
 	return symbolize_in(cache, table, file_offset, ret_frames);
 }
 
+bool elf_cache_find_segment(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
+			    struct elf_block_segment *ret_segment)
+{
+	const struct elf_block_segment *segment = NULL;
+	struct elf_table *table = NULL;
+	enum elf_file_state state;
+
+	if (get_file(cache, id, &state, &table) == 0 && table)
+		segment = elf_symbols_find_segment(table->symbols, file_offset);
+	if (segment)
+		*ret_segment = *segment;
+	return segment != NULL;
+}
+
 void elf_cache_count(struct elf_cache *cache, uint64_t *counter, uint64_t nr)
 {
 	LOCKED(cache);

@@ -24,9 +24,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "process/process_table.h"
+#include "symbol/build_id.h"
 #include "symbol/debug_files.h"
 #include "symbol/debuginfod.h"
 #include "symbol/demangle.h"
+#include "symbol/elf_block.h"
 #include "symbol/symbol_frames.h"
 #include "worker/worker_lanes.h"
 
@@ -110,13 +112,19 @@ bool elf_cache_is_slow_only(const struct elf_cache *cache);
 int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
 			struct symbol_frames *ret_frames) must_check;
 
+/* The executable segment that holds an offset of a file, as its program headers have it. False while they are not known,
+ * and where none does. */
+bool elf_cache_find_segment(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
+			    struct elf_block_segment *ret_segment);
+
 /* Whether a file should be opened once more: it was evicted, or could not be read, some time ago, or it was forgotten.
  * Any thread. */
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id);
 
-/* Build id in hex, "" while unknown; file size in bytes, 0 when the id is. Any thread; the string lives as
- * long as the cache. */
-const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id);
+/* What names the content of a file that was read. For the loader: the strings are borrowed until its next call on the cache. */
+struct build_ids elf_cache_build_ids(struct elf_cache *cache, uint32_t id);
+
+/* File size in bytes, 0 when the id is unknown. Any thread. */
 uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id);
 
 /* Any thread. */

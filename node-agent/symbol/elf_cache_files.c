@@ -250,15 +250,6 @@ bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool
 	return true;
 }
 
-static void set_build_id(struct elf_cache *cache, struct elf_file *file)
-{
-	const char *build_id = elf_symbols_info(file->table->symbols)->build_id;
-	uint32_t number;
-
-	if (intern_add(&cache->build_ids, build_id, &number) == 0)
-		file->build_id = intern_get(&cache->build_ids, number);
-}
-
 static void fail_file(struct elf_cache *cache, struct elf_file *file, int error)
 {
 	cache->stats.nr_bad_files++;
@@ -288,7 +279,6 @@ void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_tabl
 	file->table = table;
 	file->state = ELF_FILE_LOADED;
 	file->nr_failures = 0;
-	set_build_id(cache, file);
 }
 
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
@@ -299,12 +289,15 @@ bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
 	return !file || wants_reopening(file);
 }
 
-const char *elf_cache_build_id(struct elf_cache *cache, uint32_t id)
+struct build_ids elf_cache_build_ids(struct elf_cache *cache, uint32_t id)
 {
 	LOCKED(cache);
 	const struct elf_file *file = elf_files_get(&cache->files, id);
 
-	return file ? file->build_id : "";
+	if (!file || !file->table)
+		return BUILD_IDS_UNKNOWN;
+	const struct elf_symbols_info *info = elf_symbols_info(file->table->symbols);
+	return (struct build_ids){ info->build_id, info->go_build_id, info->htlhash };
 }
 
 uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id)

@@ -116,7 +116,6 @@ int elf_files_add(struct elf_files *files, const struct file_identity *identity,
 		.state = ELF_FILE_WAITING,
 		.fd = -EBADF,
 		.root_fd = -EBADF,
-		.build_id = "",
 		.identity = *identity,
 	};
 

@@ -5,6 +5,7 @@
 #define SYMBOL_ELF_FILES_H
 
 #include "base/htable.h"
+#include "symbol/build_id.h"
 #include "symbol/elf_owners.h"
 #include "symbol/file_opener.h"
 
@@ -31,7 +32,6 @@ struct elf_file {
 	unsigned int nr_failures; /* in a row */
 	uint64_t failed_ns; /* when it last was, by CLOCK_MONOTONIC */
 	struct file_identity identity;
-	const char *build_id; /* "" while unknown; borrowed from the cache */
 	struct elf_table *table; /* borrowed from the cache, counted there */
 	uint64_t last_use;
 };

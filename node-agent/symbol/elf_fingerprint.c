@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Not only the names decide what functions are called, but all that leads to them: the stubs of the linkage table and
- * the relocations of their slots, the relocation of the address from which Go's table counts, and debug information.
+ * the relocations of their slots, the relocation of the address from which Go's table counts, call frame information, and debug information.
  *
  * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what one may have. Names of
- * sections may overlap as well: of each only its beginning is looked at. */
+ * sections may overlap as well: of each only its beginning is looked at.
+ *
+ * A file's first and last bytes, by which others name it, count as well: files that share a table share that name. */
 #include "symbol/elf_fingerprint.h"
 
 #include "base/hash.h"
+#include "symbol/cfi_functions.h"
 #include "symbol/elf_symbol_table.h"
-#include "unwind/elf_sections.h"
+#include "symbol/htlhash.h"
 
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)64 * 1024)
+#define CHUNK_BYTES ((size_t)256 * 1024)
 #define MAX_SECTION_NAME 256 /* bytes that are looked at; compilers write less than 50 */
 
 /* A fingerprint while it is taken. */
@@ -92,6 +95,17 @@ static int chain_sections(struct taking *taking)
 	return r;
 }
 
+/* It gives the functions that have no name. */
+static int chain_eh_frame(struct taking *taking)
+{
+	GElf_Shdr section;
+
+	if (!cfi_functions_find_section(&taking->reader, &taking->names, &section))
+		return 0;
+	chain(taking, &section, sizeof(section));
+	return chain_range(taking, section.sh_offset, section.sh_size);
+}
+
 /* Large files have many megabytes of relocations, which matter for few of them. */
 static int chain_relocations(struct taking *taking)
 {
@@ -126,9 +140,11 @@ static bool is_debug_section(const struct taking *taking, const GElf_Shdr *secti
 static int chain_debug_sections(struct taking *taking)
 {
 	const struct elf_reader *reader = &taking->reader;
-	uint64_t left = ELF_FINGERPRINT_MAX_DEBUG_BYTES;
+	uint64_t left = taking->opts->max_debug_bytes;
 	int r = 0;
 
+	if (left == 0)
+		left = ELF_FINGERPRINT_MAX_DEBUG_BYTES;
 	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
 		const GElf_Shdr *section = &reader->sections[i];
 
@@ -156,6 +172,17 @@ static int chain_headers(struct taking *taking)
 	return r;
 }
 
+/* Copies have the same name, too. */
+static int chain_htlhash(struct taking *taking)
+{
+	struct htlhash_input input;
+
+	int r = htlhash_read(&taking->reader, &input);
+	if (r == 0)
+		chain(taking, input.bytes, input.len);
+	return r;
+}
+
 int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 			 struct elf_fingerprint *ret_print)
 {
@@ -171,13 +198,17 @@ int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 		return r;
 	taking->print.size = taking->reader.size;
 	elf_reader_build_id(&taking->reader, taking->print.build_id);
-	r = chain_headers(taking);
+	r = chain_htlhash(taking);
+	if (r == 0)
+		r = chain_headers(taking);
 	if (r == 0)
 		r = chain_table(taking, SHT_SYMTAB);
 	if (r == 0)
 		r = chain_table(taking, SHT_DYNSYM);
 	if (r == 0)
 		r = chain_sections(taking);
+	if (r == 0)
+		r = chain_eh_frame(taking);
 	if (r == 0)
 		r = chain_relocations(taking);
 	if (r == 0 && opts->wants_lines)

@@ -30,8 +30,9 @@ struct elf_fingerprint_opts {
 	uint64_t seed; /* fingerprints of different seeds cannot be compared */
 	/* As for elf_symbols_load() of the same file: a source that is larger has no fingerprint. */
 	uint64_t max_bytes;
-	/* 1: debug information is a source, of at most ELF_FINGERPRINT_MAX_DEBUG_BYTES: all of it is read. */
+	/* 1: debug information is a source: all of it is read. */
 	uint64_t wants_lines;
+	uint64_t max_debug_bytes; /* of it; 0: ELF_FINGERPRINT_MAX_DEBUG_BYTES */
 };
 
 /* Errors: as elf_symbols_load(). A file without a fingerprint is not known to be a copy, nothing else is wrong with it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf_info.h"
 
+#include "symbol/htlhash.h"
 #include "unwind/debug_link.h"
 
 #include <string.h>
@@ -52,13 +53,25 @@ static void read_alt_link(struct elf_reader *reader, const struct elf_section_na
 		elf_build_id_to_hex(end + 1, id_len, info->alt_build_id);
 }
 
+static void read_htlhash(const struct elf_reader *reader, struct elf_symbols_info *info)
+{
+	struct htlhash_input input;
+
+	if (htlhash_read(reader, &input) == 0)
+		htlhash_of(&input, info->htlhash);
+}
+
 void elf_info_read(struct elf_reader *reader, const struct elf_section_names *names,
 		   struct elf_symbols_info *info)
 {
 	_Static_assert(sizeof(info->build_id) == 2 * ELF_BUILD_ID_MAX + 1, "build id");
+	_Static_assert(sizeof(info->go_build_id) == ELF_GO_BUILD_ID_MAX + 1, "Go's build id");
+	_Static_assert(sizeof(info->htlhash) == HTLHASH_DIGITS + 1, "htlhash");
 	info->has_debug_info = elf_section_find(names, reader, ".debug_info") ||
 			       elf_section_find(names, reader, ".zdebug_info");
 	elf_reader_build_id(reader, info->build_id);
+	elf_reader_go_build_id(reader, info->go_build_id);
+	read_htlhash(reader, info);
 	read_link(reader, names, info);
 	read_alt_link(reader, names, info);
 }

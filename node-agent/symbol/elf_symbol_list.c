@@ -11,6 +11,9 @@
  * source. It is what bounds the time that is spent on names. */
 #define MAX_NAMES_RATIO 4
 
+/* Of the code: padding between functions is less, and what a stripped library does not export is more. */
+#define MAX_UNCOVERED_PART 8
+
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct elf_code_range *left = a;
@@ -103,8 +106,12 @@ int elf_symbol_list_begin(struct elf_symbol_list *list, const char *names, size_
 
 void elf_symbol_list_cut(struct elf_symbol_list *list, size_t nr_symbols, size_t nr_sources)
 {
-	while (list->nr_symbols > nr_symbols)
-		list->name_bytes -= (size_t)list->symbols[--list->nr_symbols].name_len + 1;
+	while (list->nr_symbols > nr_symbols) {
+		const struct elf_listed_symbol *last = &list->symbols[--list->nr_symbols];
+
+		if (last->rank != RANK_NAMELESS)
+			list->name_bytes -= (size_t)last->name_len + 1;
+	}
 	list->nr_sources = nr_sources;
 }
 
@@ -119,9 +126,26 @@ static size_t measure_name(const struct elf_symbol_list *list, uint64_t name)
 	return strnlen(names->text + name, left < ELF_MAX_NAME_BYTES ? left : ELF_MAX_NAME_BYTES);
 }
 
+/* Whether there may be a function at an address. */
+static bool is_in_reach(const struct elf_symbol_list *list, uint64_t address)
+{
+	return find_range(list, address) && address - list->base < UINT32_MAX;
+}
+
+static int append(struct elf_symbol_list *list, const struct elf_listed_symbol *symbol)
+{
+	int r = array_grow(list->symbols, list->cap_symbols, list->nr_symbols + 1,
+			   list->max_bytes / sizeof(*list->symbols));
+
+	if (r == 0)
+		list->symbols[list->nr_symbols++] = *symbol;
+	list->is_sorted = false;
+	return r;
+}
+
 int elf_symbol_list_add(struct elf_symbol_list *list, const struct elf_found_symbol *found)
 {
-	if (!find_range(list, found->address) || found->address - list->base >= UINT32_MAX)
+	if (!is_in_reach(list, found->address))
 		return 0;
 
 	size_t name_len = measure_name(list, found->name);
@@ -130,11 +154,7 @@ int elf_symbol_list_add(struct elf_symbol_list *list, const struct elf_found_sym
 	if (list->name_bytes / MAX_NAMES_RATIO > list->max_bytes)
 		return -ENOSPC;
 
-	int r = array_grow(list->symbols, list->cap_symbols, list->nr_symbols + 1,
-			   list->max_bytes / sizeof(*list->symbols));
-	if (r < 0)
-		return r;
-	list->symbols[list->nr_symbols++] = (struct elf_listed_symbol){
+	const struct elf_listed_symbol symbol = {
 		.delta = (uint32_t)(found->address - list->base),
 		.size = clamp_u32(found->size),
 		.name = (uint32_t)found->name,
@@ -142,8 +162,22 @@ int elf_symbol_list_add(struct elf_symbol_list *list, const struct elf_found_sym
 		.source = (uint8_t)(list->nr_sources - 1),
 		.rank = (uint8_t)found->rank,
 	};
-	list->name_bytes += name_len + 1;
-	return 0;
+	int r = append(list, &symbol);
+	if (r == 0)
+		list->name_bytes += name_len + 1;
+	return r;
+}
+
+int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, uint64_t end)
+{
+	if (!is_in_reach(list, start))
+		return 0;
+	const struct elf_listed_symbol symbol = {
+		.delta = (uint32_t)(start - list->base),
+		.size = clamp_u32(end - start),
+		.rank = RANK_NAMELESS,
+	};
+	return append(list, &symbol);
 }
 
 /* The order of two symbols of one address says which is kept. The last criterion makes it a total one. */
@@ -160,7 +194,9 @@ static int compare_symbols(const void *a, const void *b)
 		return left->name_len < right->name_len ? -1 : 1;
 	if (left->source != right->source)
 		return left->source < right->source ? -1 : 1;
-	return (left->name > right->name) - (left->name < right->name);
+	if (left->name != right->name)
+		return left->name < right->name ? -1 : 1;
+	return (left->size > right->size) - (left->size < right->size);
 }
 
 static void drop_duplicates(struct elf_symbol_list *list)
@@ -210,7 +246,7 @@ static void size_functions(struct elf_symbol_list *list)
 	}
 }
 
-/* Labels in functions go; another one ends where anything else begins. */
+/* Labels in functions go, and what has no name; another label ends where anything else begins. */
 static void size_labels(struct elf_symbol_list *list)
 {
 	uint64_t covered_up_to = 0;
@@ -219,27 +255,62 @@ static void size_labels(struct elf_symbol_list *list)
 	for (size_t i = 0; i < list->nr_symbols; i++) {
 		struct elf_listed_symbol symbol = list->symbols[i];
 		struct elf_listed_symbol *last = nr_kept ? &list->symbols[nr_kept - 1] : NULL;
-		bool is_label = symbol.rank == RANK_LABEL;
+		bool is_function = symbol.rank < RANK_LABEL;
 
-		if (is_label && symbol.delta < covered_up_to)
+		if (!is_function && symbol.delta < covered_up_to)
 			continue;
 		if (last && last->rank == RANK_LABEL)
 			shorten(last, symbol.delta - last->delta);
-		if (is_label)
+		if (symbol.rank == RANK_LABEL)
 			shorten(&symbol, bytes_to_end(list, &symbol));
-		else if ((uint64_t)symbol.delta + symbol.size > covered_up_to)
+		else if (is_function && (uint64_t)symbol.delta + symbol.size > covered_up_to)
 			covered_up_to = (uint64_t)symbol.delta + symbol.size;
 		list->symbols[nr_kept++] = symbol;
 	}
 	list->nr_symbols = nr_kept;
 }
 
-void elf_symbol_list_seal(struct elf_symbol_list *list)
+static void sort(struct elf_symbol_list *list)
 {
-	if (list->nr_symbols == 0)
+	if (list->is_sorted || list->nr_symbols == 0)
 		return;
 	qsort(list->symbols, list->nr_symbols, sizeof(*list->symbols), compare_symbols);
 	drop_duplicates(list);
+	list->is_sorted = true;
+}
+
+static uint64_t count_code_bytes(const struct elf_symbol_list *list)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < list->nr_ranges; i++)
+		nr += list->ranges[i].end - list->ranges[i].start;
+	return nr;
+}
+
+bool elf_symbol_list_is_sparse(struct elf_symbol_list *list)
+{
+	uint64_t nr_code = count_code_bytes(list);
+	uint64_t nr_covered = 0;
+	uint64_t covered_up_to = 0;
+
+	sort(list);
+	for (size_t i = 0; i < list->nr_symbols; i++) {
+		uint64_t start = list->symbols[i].delta;
+		uint64_t end = start + list->symbols[i].size;
+
+		start = start > covered_up_to ? start : covered_up_to;
+		if (end <= start)
+			continue;
+		nr_covered += end - start;
+		covered_up_to = end;
+	}
+	return nr_covered < nr_code - nr_code / MAX_UNCOVERED_PART;
+}
+
+void elf_symbol_list_seal(struct elf_symbol_list *list)
+{
+	sort(list);
 	size_functions(list);
 	size_labels(list);
 }

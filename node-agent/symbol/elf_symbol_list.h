@@ -21,6 +21,7 @@ enum elf_symbol_rank {
 	RANK_WEAK,
 	RANK_LOCAL,
 	RANK_LABEL, /* no function by its type, without a size */
+	RANK_NAMELESS, /* a function of which nothing is known but its place */
 };
 
 struct elf_listed_symbol {
@@ -29,7 +30,7 @@ struct elf_listed_symbol {
 	uint32_t name; /* offset in the names of its source */
 	uint16_t name_len;
 	uint8_t source;
-	uint8_t rank; /* enum elf_symbol_rank */
+	uint8_t rank; /* enum elf_symbol_rank; nameless: name_len is 0 and `source` means nothing */
 };
 
 struct elf_names {
@@ -43,6 +44,7 @@ struct elf_symbol_list {
 	uint64_t base; /* start of the first range */
 	struct elf_listed_symbol *symbols; /* owned */
 	size_t nr_symbols;
+	bool is_sorted; /* by address, with one symbol for each */
 	size_t cap_symbols;
 	struct elf_names sources[ELF_MAX_SOURCES]; /* where the names of each source are */
 	size_t nr_sources;
@@ -73,8 +75,17 @@ int elf_symbol_list_begin(struct elf_symbol_list *list, const char *names, size_
 int elf_symbol_list_add(struct elf_symbol_list *list, const struct elf_found_symbol *found)
 	must_check;
 
+/* Appends a function without a name; what the others cover it is left out of when the list is sealed. `start` is below `end`.
+ * One that is not in code is left out. Errors: as above. */
+int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, uint64_t end)
+	must_check;
+
 /* Takes back what was added since there were so many symbols and sources. */
 void elf_symbol_list_cut(struct elf_symbol_list *list, size_t nr_symbols, size_t nr_sources);
+
+/* Whether the sizes of the symbols leave more than an eighth of the code over. Sorts the list, and keeps the best symbol of each
+ * address. */
+bool elf_symbol_list_is_sparse(struct elf_symbol_list *list);
 
 /* Sorts by address, keeps the best symbol of each address and gives sizes to those without: up to the
  * next function or the end of their section. No size reaches over that end. */

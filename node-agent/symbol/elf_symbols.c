@@ -61,19 +61,27 @@ void elf_symbols_drop_names(struct elf_symbols *symbols)
 	symbols->len = 0;
 }
 
-int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offset,
-			   uint64_t *ret_address)
+const struct elf_block_segment *elf_symbols_find_segment(const struct elf_symbols *symbols,
+							 uint64_t file_offset)
 {
 	for (size_t i = 0; i < symbols->nr_segments; i++) {
 		const struct elf_block_segment *segment = &symbols->segments[i];
 
-		if (file_offset >= segment->offset &&
-		    file_offset - segment->offset < segment->size) {
-			*ret_address = segment->address + (file_offset - segment->offset);
-			return 0;
-		}
+		if (file_offset >= segment->offset && file_offset - segment->offset < segment->size)
+			return segment;
 	}
-	return -ENOENT;
+	return NULL;
+}
+
+int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offset,
+			   uint64_t *ret_address)
+{
+	const struct elf_block_segment *segment = elf_symbols_find_segment(symbols, file_offset);
+
+	if (!segment)
+		return -ENOENT;
+	*ret_address = segment->address + (file_offset - segment->offset);
+	return 0;
 }
 
 /* How many functions start at or below a delta. */
@@ -109,7 +117,9 @@ int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 
 		if (delta - function->delta < function->size) {
 			*ret_symbol = (struct elf_symbol){
-				.name = block->names + function->name,
+				.name = function->name == ELF_BLOCK_NAMELESS
+						? ""
+						: block->names + function->name,
 				.address = block->header->base + function->delta,
 				.size = function->size,
 			};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of one ELF file, from all it has itself: .symtab, .dynsym, .gnu_debugdata (MiniDebugInfo: an xz
- * compressed ELF file with the rest of .symtab), Go's .gopclntab, and the stubs of its procedure linkage table.
+ * compressed ELF file with the rest of .symtab), Go's .gopclntab, and the stubs of its procedure linkage table. Where those leave much of the code
+ * without a name, the functions of .eh_frame as well, which have none.
  *
  * The file may be hostile: it is read with pread(2), never mapped, and every size in it is checked against
  * the file and against limits before libelf sees it (unwind/elf_reader.h).
@@ -16,10 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct elf_block_segment;
 struct elf_symbols;
 
 struct elf_symbol {
-	const char *name; /* as the file has it, cut to 4096 bytes; borrowed from the table */
+	const char *
+		name; /* as the file has it, cut to 4096 bytes; borrowed from the table; "" if it has none */
 	uint64_t address; /* its first virtual address */
 	uint64_t
 		size; /* where the file has none: up to the next symbol or the end of its section */
@@ -39,6 +42,8 @@ struct elf_symbols_info {
 	uint64_t go_start; /* code that is known to be Go's; empty when there is none */
 	uint64_t go_end;
 	uint32_t nr_bad_sources; /* damaged, or over a limit: the other ones' functions are here */
+	char htlhash[32 + 1]; /* htlhash.h; "" when the file could not be read for it */
+	char go_build_id[127 + 1]; /* elf_reader_go_build_id() */
 };
 
 /* Reads symbols, program headers and the rest; separate debug files, too. A file without symbols is fine. `max_bytes`
@@ -52,6 +57,11 @@ DEFINE_FREEP(struct elf_symbols, elf_symbols_free)
 /* Forgets the functions and the block; segments and info stay. */
 void elf_symbols_drop_names(struct elf_symbols *symbols);
 
+/* The executable PT_LOAD segment that holds an offset of the file; borrowed, stays when the names are dropped. NULL when
+ * none does. */
+const struct elf_block_segment *elf_symbols_find_segment(const struct elf_symbols *symbols,
+							 uint64_t file_offset);
+
 /* The virtual address at which an offset of the file is loaded, by its PT_LOAD segments: the difference
  * between mapping address and virtual address, for PIE and shared objects alike.
  * Errors: -ENOENT when no executable segment holds the offset. */
@@ -60,7 +70,7 @@ int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offs
 
 /* The function that holds a virtual address. Where several do, the one that starts last; of those that
  * start together, global before weak before local, then the shortest name. Labels of assembler code, which are no
- * functions by their type and have no size, name what is in no function. Errors: -ENOENT. */
+ * functions by their type and have no size, name what is in no function. What has a name goes before what has none. Errors: -ENOENT. */
 int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 		     struct elf_symbol *ret_symbol) must_check;
 

@@ -70,6 +70,23 @@ static int ask_sources(struct symbol_file *file)
 	return file->list.nr_symbols > 0 ? 0 : first_error;
 }
 
+/* The functions that have no symbol. Where those are too many, or damaged, the symbols remain. */
+static int add_nameless(struct symbol_file *file)
+{
+	struct elf_symbol_list *list = &file->list;
+
+	if (!elf_symbol_list_is_sparse(list))
+		return 0;
+	size_t nr_symbols = list->nr_symbols;
+	int r = symbol_source_cfi(file);
+	if (r == -EBADMSG || r == -ENOSPC) {
+		elf_symbol_list_cut(list, nr_symbols, list->nr_sources);
+		file->info.nr_bad_sources++;
+		return 0;
+	}
+	return r;
+}
+
 static bool is_code_segment(const GElf_Phdr *segment)
 {
 	return segment->p_type == PT_LOAD && segment->p_flags & PF_X && segment->p_filesz > 0 &&
@@ -105,7 +122,8 @@ static size_t count_name_bytes(const struct elf_symbol_list *list)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < list->nr_symbols; i++)
-		bytes += (size_t)list->symbols[i].name_len + 1;
+		if (list->symbols[i].rank != RANK_NAMELESS)
+			bytes += (size_t)list->symbols[i].name_len + 1;
 	return bytes;
 }
 
@@ -118,6 +136,10 @@ static void put_functions(const struct elf_symbol_list *list, struct elf_block_f
 		const struct elf_listed_symbol *from = &list->symbols[i];
 
 		to[i] = (struct elf_block_function){ from->delta, from->size, pos };
+		if (from->rank == RANK_NAMELESS) {
+			to[i].name = ELF_BLOCK_NAMELESS;
+			continue;
+		}
 		memcpy(names + pos, elf_symbol_list_name(list, from), from->name_len);
 		pos += from->name_len;
 		names[pos++] = '\0';
@@ -181,6 +203,9 @@ static int load_block(int fd, size_t max_bytes, void **ret_bytes, size_t *ret_le
 	elf_info_read(&file.reader, &file.section_names, &file.info);
 
 	r = ask_sources(&file);
+	if (r < 0)
+		return r;
+	r = add_nameless(&file);
 	if (r < 0)
 		return r;
 	elf_symbol_list_seal(&file.list);

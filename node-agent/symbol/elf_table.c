@@ -111,6 +111,9 @@ int elf_table_find(const struct elf_table *table, uint64_t file_offset,
 		r = elf_symbols_find(table->symbols, ret_frames->address, &symbol);
 	if (r < 0)
 		return r;
+	ret_frames->function = symbol.address;
+	if (symbol.name[0] == '\0')
+		return -ENOENT;
 	*ret_line = (struct symbol_line){ .system_name = symbol.name, .filename = "" };
 	ret_frames->lines = ret_line;
 	ret_frames->nr_lines = 1;

@@ -71,7 +71,7 @@ void elf_table_close_files(struct elf_table *table);
 size_t elf_table_bytes(const struct elf_table *table);
 
 /* The function at an offset, by the symbol tables alone; `ret_frames` has one line at most, in *ret_line,
- * whose name is not set. Errors: -ENOENT. */
+ * whose name is not set. Errors: -ENOENT no name; `ret_frames` says all the same what is known. */
 int elf_table_find(const struct elf_table *table, uint64_t file_offset,
 		   struct symbol_line *ret_line, struct symbol_frames *ret_frames) must_check;
 

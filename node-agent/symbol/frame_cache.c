@@ -15,12 +15,15 @@
 struct cached_frames {
 	uint64_t place;
 	uint64_t address;
-	uint32_t first; /* of its lines */
+	uint32_t
+		first; /* of its lines; without any: how far behind the beginning of its function, or NO_FUNCTION */
 	uint8_t nr_lines;
 	uint8_t language;
 	uint8_t state;
 	bool has_open_names; /* perhaps */
 };
+
+#define NO_FUNCTION UINT32_MAX
 
 /* Strings by number. */
 struct cached_line {
@@ -72,6 +75,20 @@ static const char *best_name(const struct frame_cache *cache, uint32_t name)
 	return intern_get(&cache->strings, is_open(cache, name) ? name : cache->pretty[name]);
 }
 
+static uint64_t function_of(const struct cached_frames *known)
+{
+	return known->nr_lines > 0 || known->first == NO_FUNCTION ? 0
+								  : known->address - known->first;
+}
+
+/* What takes the place of a line's number. */
+static uint32_t distance_of(const struct symbol_frames *frames)
+{
+	uint64_t distance = frames->address - frames->function;
+
+	return frames->function != 0 && distance < NO_FUNCTION ? (uint32_t)distance : NO_FUNCTION;
+}
+
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames)
 {
@@ -96,6 +113,7 @@ bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_sta
 		.nr_lines = known->nr_lines,
 		.language = known->language,
 		.address = known->address,
+		.function = function_of(known),
 	};
 	return true;
 }
@@ -233,7 +251,7 @@ int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state
 	*row = (struct cached_frames){
 		.place = place,
 		.address = frames->address,
-		.first = first,
+		.first = frames->nr_lines > 0 ? first : distance_of(frames),
 		.nr_lines = (uint8_t)frames->nr_lines,
 		.language = (uint8_t)frames->language,
 		.state = (uint8_t)state,

@@ -53,7 +53,8 @@ void frame_cache_done(struct frame_cache *cache);
 /* Memory it holds. */
 size_t frame_cache_bytes(const struct frame_cache *cache);
 
-/* The frames of a place; false when they are not known. The lines are borrowed until the next call. */
+/* The frames of a place; false when they are not known. The lines are borrowed until the next call. Where there are lines,
+ * `function` is not kept. */
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames);
 

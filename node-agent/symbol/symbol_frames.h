@@ -36,6 +36,7 @@ struct symbol_frames {
 	uint64_t
 		address; /* virtual address, as addr2line takes it; the file offset where the file's segments
 			     are not known */
+	uint64_t function; /* in the same way, where the function begins; 0: unknown */
 };
 
 #endif

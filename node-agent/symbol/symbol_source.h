@@ -30,4 +30,7 @@ int symbol_source_minidebug(struct symbol_file *file) must_check; /* .gnu_debugd
 int symbol_source_go(struct symbol_file *file) must_check; /* .gopclntab; sets go_start, go_end */
 int symbol_source_plt(struct symbol_file *file) must_check; /* "name@plt" */
 
+/* The functions of .eh_frame, without names; no more of them than the table has room for. Errors: as above. */
+int symbol_source_cfi(struct symbol_file *file) must_check;
+
 #endif

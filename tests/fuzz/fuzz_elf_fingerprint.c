@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void take(int fd, bool wants_lines)
 {
-	const struct elf_fingerprint_opts opts = { 1, MAX_BYTES, wants_lines };
+	const struct elf_fingerprint_opts opts = { 1, MAX_BYTES, wants_lines, MAX_BYTES };
 	struct elf_fingerprint print, again;
 
 	if (elf_fingerprint_take(fd, &opts, &print) < 0)

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 	_cleanup_close_ int fd = memfd_create("elf", MFD_CLOEXEC);
-	const struct elf_fingerprint_opts opts = { 1, MAX_TABLE_BYTES, true };
+	const struct elf_fingerprint_opts opts = { 1, MAX_TABLE_BYTES, true, MAX_TABLE_BYTES };
 	struct elf_fingerprint print, received;
 
 	if (fd < 0 || fd_write_all(fd, data, size) < 0)

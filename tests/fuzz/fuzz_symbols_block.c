@@ -11,6 +11,8 @@ static void check_info(const struct elf_symbols_info *info)
 {
 	if (strlen(info->build_id) >= sizeof(info->build_id) ||
 	    strlen(info->alt_build_id) >= sizeof(info->alt_build_id) ||
+	    strlen(info->htlhash) >= sizeof(info->htlhash) ||
+	    strlen(info->go_build_id) >= sizeof(info->go_build_id) ||
 	    strlen(info->link_name) > ELF_MAX_LINK_NAME || strchr(info->link_name, '/') ||
 	    info->go_start > info->go_end)
 		abort();

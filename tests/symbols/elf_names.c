@@ -22,8 +22,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("%s\n", elf_symbols_info(symbols)->build_id);
-	while (scanf("%" SCNx64, &address) == 1)
-		printf("%s\n",
-		       elf_symbols_find(symbols, address, &symbol) == 0 ? symbol.name : "-");
+	while (scanf("%" SCNx64, &address) == 1) {
+		bool is_found = elf_symbols_find(symbols, address, &symbol) == 0;
+
+		printf("%s\n", is_found && symbol.name[0] ? symbol.name : "-");
+	}
 	return 0;
 }

@@ -145,10 +145,13 @@ static const struct damage {
 	{ offsetof(struct elf_block_header, info.link_name), 4, 0x2f61 }, /* "a/" */
 	{ offsetof(struct elf_block_header, info.link_name), 4, 0x2e2e }, /* ".." */
 	{ offsetof(struct elf_block_header, info.link_name), 4, 0x2e }, /* "." */
+	{ offsetof(struct elf_block_header, info.htlhash), 4, 0x7a7a },
+	{ offsetof(struct elf_block_header, info.go_build_id), 4, 0x2261 }, /* a" */
 	{ SEGMENT(size), 0 },
 	{ SEGMENT(size), UINT64_MAX },
 	{ SEGMENT(offset), UINT64_MAX },
 	{ SEGMENT(address), UINT64_MAX },
+	{ FUNCTION(0, name), ELF_BLOCK_NAMELESS }, /* its name is there */
 	{ FUNCTION(0, delta), 0x10 }, /* the second one's */
 	{ FUNCTION(1, delta), 0 },
 	{ FUNCTION(2, delta), 0x0f },
@@ -186,7 +189,11 @@ static void strings_without_an_end_are_refused(void **state)
 	static const struct {
 		size_t offset;
 		size_t bytes;
-	} cases[] = { { INFO(build_id) }, { INFO(link_name) }, { INFO(alt_build_id) } };
+	} cases[] = { { INFO(build_id) },
+		      { INFO(link_name) },
+		      { INFO(alt_build_id) },
+		      { INFO(htlhash) },
+		      { INFO(go_build_id) } };
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {

@@ -192,7 +192,7 @@ static void a_name_is_demangled_once(void **state)
 	assert_int_equal(name(cache, id, 0x1000 + 100 * 16, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(elf_cache_size(cache, id) > 0, 1);
-	assert_string_equal(elf_cache_build_id(cache, id), "");
+	assert_string_equal(elf_cache_build_ids(cache, id).gnu, "");
 }
 
 /* The worker is the real one here, confined as it is in the agent. */
@@ -346,7 +346,7 @@ static void files_are_opened_while_others_are_read(void **state)
 		if (elf_cache_symbolize(cache, id, 0x1000 + i % 8000, &frames) == 0)
 			assert_int_equal(strncmp(frames.lines[0].system_name, "_ZN5space4n0", 12),
 					 0);
-		assert_non_null(elf_cache_build_id(cache, id));
+		assert_non_null(elf_cache_build_ids(cache, id).gnu);
 	}
 	pthread_join(thread, NULL);
 }

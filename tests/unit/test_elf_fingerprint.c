@@ -12,6 +12,8 @@
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define CONTENT_BYTES 100
+#define DATA_BYTES                                                                                 \
+	16384 /* keeps other sections away from the file's ends, which count for themselves */
 #define SEED UINT64_C(0x123456789)
 
 static const struct maker_symbol functions[] = { { "function", 0, 0x10 }, { 0 } };
@@ -30,31 +32,35 @@ static const struct {
 	{ ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
 	{ ".plt.sec", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
 	{ ".plt.got", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR },
+	{ ".eh_frame", SHT_PROGBITS, SHF_ALLOC },
 	{ ".rela.plt", SHT_RELA, SHF_ALLOC },
 	{ ".rela.dyn", SHT_RELA, SHF_ALLOC },
 	{ ".debug_str", SHT_PROGBITS, 0 },
 	{ ".zdebug_info", SHT_PROGBITS, 0 },
-	{ ".data", SHT_PROGBITS, SHF_ALLOC }, /* the only one that does not */
 };
 
 static int take_of(int fd, size_t max_bytes, bool wants_lines, struct elf_fingerprint *ret_print)
 {
-	const struct elf_fingerprint_opts opts = { SEED, max_bytes, wants_lines };
+	const struct elf_fingerprint_opts opts = { SEED, max_bytes, wants_lines, 0 };
 
 	return elf_fingerprint_take(fd, &opts, ret_print);
 }
 
+/* .data decides on nothing. */
 static void make_file(struct elf_maker *maker)
 {
 	static const char content[CONTENT_BYTES];
+	static const char data[DATA_BYTES];
 
 	elf_maker_init(maker);
+	elf_maker_add_plain(maker, ".data", data, sizeof(data));
 	elf_maker_add_symbols(maker, SHT_SYMTAB, functions);
 	for (size_t i = 0; i < array_len(sections); i++)
 		elf_maker_add(
 			maker, sections[i].name,
 			(Elf64_Shdr){ .sh_type = sections[i].type, .sh_flags = sections[i].flags },
 			content, sizeof(content));
+	elf_maker_add_plain(maker, ".data", data, sizeof(data));
 	elf_maker_finish(maker);
 }
 
@@ -91,12 +97,30 @@ static void a_changed_byte_that_may_name_something_gives_another(void **state)
 
 		if (section->sh_type == SHT_NOBITS)
 			continue;
-		maker.bytes.data[section->sh_offset + section->sh_size - 1] ^= 1;
+		maker.bytes.data[section->sh_offset + section->sh_size / 2] ^= 1;
 		const struct elf_fingerprint changed = take(&maker);
 		assert_int_equal(elf_fingerprint_is_equal(&first, &changed),
 				 strcmp(name, ".data") == 0);
-		maker.bytes.data[section->sh_offset + section->sh_size - 1] ^= 1;
+		maker.bytes.data[section->sh_offset + section->sh_size / 2] ^= 1;
 	}
+}
+
+/* By its ends others name a file. */
+static void changed_ends_give_another(void **state)
+{
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	(void)state;
+
+	make_file(&maker);
+	const struct elf_fingerprint first = take(&maker);
+	elf_maker_header(&maker)->e_ident[EI_PAD] ^= 1;
+	const struct elf_fingerprint begin = take(&maker);
+	elf_maker_header(&maker)->e_ident[EI_PAD] ^= 1;
+	maker.bytes.data[maker.bytes.len - 1] ^= 1;
+	const struct elf_fingerprint end = take(&maker);
+
+	assert_false(elf_fingerprint_is_equal(&first, &begin));
+	assert_false(elf_fingerprint_is_equal(&first, &end));
 }
 
 static void a_changed_header_gives_another(void **state)
@@ -269,7 +293,7 @@ static void other_seeds_give_other_fingerprints(void **state)
 	make_file(&maker);
 	_cleanup_close_ int fd = elf_maker_write(maker.bytes.data, maker.bytes.len);
 	for (uint64_t i = 0; i < 2; i++) {
-		const struct elf_fingerprint_opts opts = { SEED + i, MAX_BYTES, true };
+		const struct elf_fingerprint_opts opts = { SEED + i, MAX_BYTES, true, 0 };
 
 		assert_int_equal(elf_fingerprint_take(fd, &opts, &prints[i]), 0);
 	}
@@ -311,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_have_one_fingerprint),
 		cmocka_unit_test(a_changed_byte_that_may_name_something_gives_another),
+		cmocka_unit_test(changed_ends_give_another),
 		cmocka_unit_test(a_changed_header_gives_another),
 		cmocka_unit_test(many_sections_over_the_same_bytes_have_none),
 		cmocka_unit_test(debug_information_matters_to_those_who_read_it),

@@ -114,6 +114,72 @@ static void debug_information_counts_when_it_is_there(void **state)
 	}
 }
 
+static void a_go_build_id_is_text(void **state)
+{
+#define GO_NOTE(len) "\4\0\0\0" len "\0\0\0\4\0\0\0Go\0\0"
+	static const struct {
+		const char *data;
+		size_t len;
+		const char *id;
+	} cases[] = {
+		{ GO_NOTE("\7") "aZ0/_-9", 24, "aZ0/_-9" },
+		{ GO_NOTE("\7") "aZ0/_ 9", 24, "" },
+		{ GO_NOTE("\7") "a\0bcdef", 24, "" },
+		{ GO_NOTE("\7") "abc\0\0\0\0", 24, "" },
+		{ GO_NOTE("\7") "ab\"d\xff"
+				"ef",
+		  24, "" },
+		{ GO_NOTE("\0"), 16, "" },
+		{ GO_NOTE("\7") "abc", 20, "" }, /* ends before its end */
+		{ "\4\0\0\0\7\0\0\0\3\0\0\0Go\0\0abcdefg", 24, "" }, /* another type */
+		{ "\4\0\0\0\7\0\0\0\4\0\0\0GNU\0abcdefg", 24, "" },
+		{ GO_NOTE("\100") LONGEST, 80, LONGEST },
+		{ GO_NOTE("\177") LONGEST LONGEST, 144,
+		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" LONGEST },
+		{ GO_NOTE("\200") LONGEST LONGEST, 144, "" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct elf_symbols_info info = load_with(
+			".note.go.buildid", (Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_addralign = 4 },
+			cases[i].data, cases[i].len);
+
+		assert_string_equal(info.go_build_id, cases[i].id);
+		assert_string_equal(info.build_id, "");
+	}
+}
+
+static void the_hash_is_of_both_ends_and_the_length(void **state)
+{
+	static const struct {
+		size_t nr_bytes; /* of a section in the middle */
+		size_t changed; /* one of them */
+		bool is_seen;
+	} cases[] = {
+		{ 100, 50, true },
+		{ 20000, 10, true },
+		{ 20000, 10000, false },
+	};
+	static char content[20000 + 64];
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct elf_symbols_info before = load_with(".data", plain, content,
+							   cases[i].nr_bytes);
+		content[cases[i].changed] ^= 1;
+		struct elf_symbols_info after = load_with(".data", plain, content,
+							  cases[i].nr_bytes);
+		content[cases[i].changed] ^= 1;
+		struct elf_symbols_info longer = load_with(".data", plain, content,
+							   cases[i].nr_bytes + 64);
+
+		assert_int_equal(strlen(before.htlhash), 32);
+		assert_int_equal(strcmp(before.htlhash, after.htlhash) != 0, cases[i].is_seen);
+		assert_string_not_equal(before.htlhash, longer.htlhash);
+	}
+}
+
 /* Where the names of sections are is damaged. */
 static void without_section_names_symbols_are_read_and_the_loss_is_counted(void **state)
 {
@@ -138,6 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_debuglink_is_a_name_and_a_checksum),
 		cmocka_unit_test(an_altlink_has_a_build_id),
+		cmocka_unit_test(a_go_build_id_is_text),
+		cmocka_unit_test(the_hash_is_of_both_ends_and_the_length),
 		cmocka_unit_test(debug_information_counts_when_it_is_there),
 		cmocka_unit_test(without_section_names_symbols_are_read_and_the_loss_is_counted),
 	};

@@ -42,7 +42,7 @@ static void without_a_debug_file_there_is_what_the_program_exports(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	assert_string_equal(elf_cache_build_id(fixture->cache, id), FIXTURE_BUILD_ID);
+	assert_string_equal(elf_cache_build_ids(fixture->cache, id).gnu, FIXTURE_BUILD_ID);
 	assert_int_equal(stats_of(fixture).nr_debug_files, 0);
 }
 

@@ -74,7 +74,7 @@ static void a_file_that_breaks_the_worker_costs_its_own_names(void **state)
 		assert_string_equal(outer_name(fixture, id, OFFSET), "good");
 		assert_int_equal(stats_of(fixture).nr_bad_files, 1);
 		assert_int_equal(worker_stats(fixture).nr_deaths, cases[i].fate == DIES);
-		assert_string_equal(elf_cache_build_id(fixture->cache, bad), "");
+		assert_string_equal(elf_cache_build_ids(fixture->cache, bad).gnu, "");
 	}
 }
 

@@ -341,7 +341,7 @@ static void *open_again_and_again(void *opaque)
 		snprintf(path, sizeof(path), "bin/a%u", i % NR_COMMON);
 		if (elf_cache_wants_file(cache, i % NR_COMMON + 1) || i < NR_COMMON)
 			(void)open_mapped(fixture, i % 2 ? IN_ONE : IN_OTHER, path, &id);
-		(void)elf_cache_build_id(cache, id);
+		(void)elf_cache_build_ids(cache, id).gnu;
 		(void)elf_cache_size(cache, id);
 		(void)elf_cache_get_stats(cache);
 		usleep(500);

@@ -125,6 +125,38 @@ static void what_was_not_added_is_not_found(void **state)
 	assert_false(frame_cache_find(&cache, UINT64_MAX, &is, &frames));
 }
 
+static void a_place_without_a_name_may_have_a_function(void **state)
+{
+	static const struct {
+		uint64_t function, address, expected;
+	} cases[] = {
+		{ 0x1000, 0x1034, 0x1000 },
+		{ 0x1000, 0x1000, 0x1000 },
+		{ 1, UINT32_MAX, 1 },
+		{ 1, UINT64_C(1) + UINT32_MAX, 0 }, /* no function is that large */
+		{ 0x1034, 0x1000, 0 },
+		{ 0, 0x1000, 0 },
+	};
+	_cleanup_(frame_cache_done) struct frame_cache cache = { 0 };
+	struct symbol_frames frames;
+	enum frames_state is;
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		const struct symbol_frames added = { .address = cases[i].address,
+						     .function = cases[i].function };
+
+		add(&cache, i, FRAMES_FINAL, &added);
+		assert_true(frame_cache_find(&cache, i, &is, &frames));
+		assert_int_equal(frames.nr_lines, 0);
+		assert_int_equal(frames.address, cases[i].address);
+		assert_int_equal(frames.function, cases[i].expected);
+	}
+	add(&cache, 0, FRAMES_FINAL, &inlined); /* debug information that came later */
+	assert_true(frame_cache_find(&cache, 0, &is, &frames));
+	assert_int_equal(frames.nr_lines, 2);
+}
+
 static void better_frames_replace_those_of_their_place(void **state)
 {
 	(void)state;
@@ -211,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_that_of_all_places_that_have_it),
 		cmocka_unit_test(names_that_cannot_be_mangled_are_not_open),
 		cmocka_unit_test(what_was_not_added_is_not_found),
+		cmocka_unit_test(a_place_without_a_name_may_have_a_function),
 		cmocka_unit_test(better_frames_replace_those_of_their_place),
 		cmocka_unit_test(a_place_can_be_settled_as_it_is),
 		cmocka_unit_test(better_frames_replace_those_of_their_place),
