@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the frames of a program have the names that its files tell."""
 
+import bisect
 import collections
 import os
 import re
 
+import host
+
 LEAST_NAMED = 0.99
 LEAST_SAMPLES = 100
 FALLBACK = re.compile(r".*\+0x[0-9a-f]+|\[[^\]]*\]", re.DOTALL)
+FDE = re.compile(r" FDE cie=\S+ pc=([0-9a-f]+)\.\.([0-9a-f]+)")
 CALLS = ["main", "drive", "step"]
 INLINED = ["mix", "twist", "step"]
 WHOLE_SHARE = 0.95
@@ -147,8 +151,36 @@ def check_lines(load, samples):
     return faults
 
 
+def read_functions(path):
+    """[(first address, end)] of what has call frame information."""
+    text = host.run("readelf", "--debug-dump=frames", path, seconds=60)
+    return sorted((int(start, 16), int(end, 16)) for start, end in FDE.findall(text))
+
+
+def function_name(path, functions, address):
+    """What an address without a symbol is called: by where its function begins; by itself where there is none."""
+    start, end = functions[max(bisect.bisect_right(functions, (address, float("inf"))) - 1, 0)]
+    return f"{os.path.basename(path)}+{start if start <= address < end else address:#x}"
+
+
+def check_functions(load, samples, names):
+    """The code of a program without symbols, whose every function readelf knows."""
+    path = load.program.path
+    functions = read_functions(path)
+    places = {place for sample in samples for place in sample.locations if place.file == path and place.lines}
+    shown = {place.lines[-1].name for place in places}
+    faults = [f"{load.name}: {place.lines[-1].name} is {name}" for place in places
+              for name in [function_name(path, functions, names(path).address_of(place.address))]
+              if FALLBACK.fullmatch(place.lines[-1].name) and place.lines[-1].name != name]
+    if len(places) < 2 * len(shown):
+        faults.append(f"{load.name}: {len(places)} addresses have {len(shown)} names")
+    return faults[:5]
+
+
 def check(load, samples, names):
     faults = check_named(load, samples, names)
+    if load.program and not load.program.has_names:
+        faults += check_functions(load, samples, names)
     if load.program and load.program.has_names:
         faults += check_calls(load, samples)
     if load.program and load.program.has_lines:

@@ -56,11 +56,13 @@ def read(path, profile_class):
     functions = {f.id: (text[f.name], text[f.system_name], text[f.filename], f.start_line)
                  for f in profile.function}
     files = {mapping.id: text[mapping.filename] for mapping in profile.mapping}
+    shifts = {m.id: m.file_offset - m.memory_start for m in profile.mapping}
     locations = {}
     for place in profile.location:
         lines = tuple(Line(*functions[line.function_id][:3], line.line,
                            functions[line.function_id][3]) for line in place.line)
-        locations[place.id] = Location(files.get(place.mapping_id, ""), place.address, lines)
+        locations[place.id] = Location(files.get(place.mapping_id, ""),
+                                       place.address + shifts.get(place.mapping_id, 0), lines)
     return [Sample({text[label.key]: text[label.str] or label.num for label in sample.label},
                    sample.value[0], [locations[number] for number in sample.location_id])
             for sample in profile.sample]

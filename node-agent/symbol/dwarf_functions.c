@@ -20,6 +20,7 @@
 #include "symbol/dwarf_file.h"
 
 #include <dwarf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define MAX_LEVELS 512 /* of the tree; what is deeper is left out */
@@ -67,12 +68,6 @@ void dwarf_functions_done(struct dwarf_functions *functions)
 	free(functions->functions);
 	free(functions->segments);
 	*functions = (struct dwarf_functions){ 0 };
-}
-
-size_t dwarf_functions_bytes(const struct dwarf_functions *functions)
-{
-	return functions->cap_functions * sizeof(*functions->functions) +
-	       functions->cap_segments * sizeof(*functions->segments);
 }
 
 /* Where the bytes of a unit end, whatever length it says; NULL when that cannot be told. */

@@ -6,7 +6,6 @@
 #include "base/err.h"
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,13 +14,6 @@
 struct dwarf_function {
 	void *die; /* Dwarf_Die.addr */
 	uint32_t caller; /* the function it is inlined into, which precedes it; DWARF_NO_FUNCTION */
-
-	/* What its DIE says, once somebody asked (dwarf_unit.c). */
-	bool is_read;
-	const char *name; /* borrowed from libdw; NULL: none */
-	uint32_t start_line;
-	uint32_t call_file;
-	uint32_t call_line;
 };
 
 /* The innermost function from `low` on, up to the next segment. */
@@ -47,7 +39,5 @@ void dwarf_functions_done(struct dwarf_functions *functions);
 
 /* The number of the innermost function at an address, or DWARF_NO_FUNCTION. */
 uint32_t dwarf_functions_find(const struct dwarf_functions *functions, uint64_t address);
-
-size_t dwarf_functions_bytes(const struct dwarf_functions *functions);
 
 #endif

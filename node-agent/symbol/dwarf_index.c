@@ -205,3 +205,22 @@ bool dwarf_index_next(struct dwarf_index_search *search, uint32_t *ret_unit)
 	}
 	return false;
 }
+
+/* As far as the search looks back. */
+struct dwarf_index_range dwarf_index_gap(const struct dwarf_index *index, uint64_t address)
+{
+	size_t next = count_up_to(index, address);
+	size_t first = next < SEARCH_BACK ? 0 : next - SEARCH_BACK;
+	struct dwarf_index_range gap = {
+		.low = 1,
+		.high = next < index->nr_ranges ? index->ranges[next].low : UINT64_MAX,
+	};
+
+	for (size_t i = first; i < next; i++) {
+		uint64_t end = index->ranges[i].high;
+
+		if (end <= address && end > gap.low)
+			gap.low = end;
+	}
+	return gap;
+}

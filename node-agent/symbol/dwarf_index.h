@@ -48,4 +48,7 @@ void dwarf_index_done(struct dwarf_index *index);
 struct dwarf_index_search dwarf_index_lookup(const struct dwarf_index *index, uint64_t address);
 bool dwarf_index_next(struct dwarf_index_search *search, uint32_t *ret_unit);
 
+/* The code around an address that is in no unit. */
+struct dwarf_index_range dwarf_index_gap(const struct dwarf_index *index, uint64_t address);
+
 #endif

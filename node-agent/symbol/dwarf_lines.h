@@ -19,8 +19,9 @@ int dwarf_lines_open(int fd, int alt_fd, struct dwarf_lines **ret_lines) must_ch
 void dwarf_lines_close(struct dwarf_lines *lines);
 DEFINE_FREEP(struct dwarf_lines, dwarf_lines_close)
 
-/* Appends a lines block (lines_block.h) for virtual addresses. Errors: -ENOSPC, -ENOMEM, kept in `out`. */
-int dwarf_lines_resolve(struct dwarf_lines *lines, const uint64_t *addresses, size_t nr_addresses,
-			struct strbuf *out) must_check;
+/* Appends the units (lines_unit.h) that virtual addresses are in, each unit once, and a unit without content for code between
+ * units. What is over a limit, or has no room any more, has no lines, or is not there. Errors: -ENOMEM, kept in `out`. */
+int dwarf_lines_write(struct dwarf_lines *lines, const uint64_t *addresses, size_t nr_addresses,
+		      struct strbuf *out) must_check;
 
 #endif

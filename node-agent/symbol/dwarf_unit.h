@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One compile unit: tells which functions an address is in, and their lines. */
+/* One compile unit: its functions and their lines, as rows. */
 #ifndef SYMBOL_DWARF_UNIT_H
 #define SYMBOL_DWARF_UNIT_H
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "symbol/lines_writer.h"
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct dwarf_unit;
+/* What reading a unit took. */
+struct dwarf_unit_cost {
+	uint64_t nr_steps; /* DIEs and ranges that were looked at */
+	size_t nr_libdw_bytes; /* that libdw holds from now on: about */
+};
 
-/* `offset` is that of the unit's DIE. The Dwarf must outlive the unit. `*steps` counts what was looked at. A unit
- * that is too large to be read is one without functions. Errors: -ENOMEM. */
-int dwarf_unit_load(Dwarf *dwarf, Dwarf_Off offset, uint64_t *steps, struct dwarf_unit **ret_unit)
-	must_check;
-void dwarf_unit_free(struct dwarf_unit *unit);
-DEFINE_FREEP(struct dwarf_unit, dwarf_unit_free)
-
-/* Adds the lines of an address to the writer. Whether there are any. */
-bool dwarf_unit_resolve(struct dwarf_unit *unit, uint64_t address, struct lines_writer *writer);
-
-/* Memory the unit holds, and libdw for it: the latter about. */
-size_t dwarf_unit_bytes(const struct dwarf_unit *unit);
+/* Reads the unit whose DIE has that offset, and adds its files, functions and rows to the writer; what it cost is added to `cost`, also
+ * on failure. A unit that is damaged is read as far as that goes. Errors: -ENOSPC it is too large, -ENOMEM. */
+int dwarf_unit_write(Dwarf *dwarf, Dwarf_Off offset, struct dwarf_unit_cost *cost,
+		     struct lines_writer *writer, enum symbol_language *ret_language) must_check;
 
 #endif

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BUILD_IDS ((size_t)4 * ELF_CACHE_MAX_FILES)
+#define MAX_BUILD_IDS ((size_t)4 * ELF_CACHE_MAX_FILES) /* for which debuginfod was asked */
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 #define OFFSET_BITS 36 /* ELF_MAX_FILE_BYTES; above them a place has its table's key */
 
 #define PAUSE_NS (10 * NSEC_PER_MSEC)
 
-/* A worker needs about as much as a table has for the largest ones, and this for libdw. The one of the fast lane has no more:
- * what does not fit there is read in the slow lane. */
-#define WORKER_MIN_BYTES ((size_t)128 << 20)
+/* A worker needs about as much as a table has for the largest ones, and the first of these for libdw, if the pool has it. The
+ * worker of the fast lane has the second: what does not fit there is read in the slow lane. */
+#define WORKER_LINES_BYTES ((size_t)128 << 20)
+#define WORKER_FAST_BYTES ((size_t)64 << 20)
 
 void elf_cache_free(struct elf_cache *cache)
 {
@@ -25,11 +26,14 @@ void elf_cache_free(struct elf_cache *cache)
 	for (struct elf_table *table = cache->tables; table;) {
 		struct elf_table *next = table->next;
 
+		elf_lines_save(cache, table);
 		elf_table_free(table);
 		table = next;
 	}
+	memory_pool_give(cache->opts.pool, cache->nr_pooled_bytes);
 	frame_cache_done(&cache->frames);
 	worker_lanes_free(cache->lanes);
+	row_cache_close(cache->lines_cache);
 	elf_files_done(&cache->files);
 	intern_done(&cache->build_ids);
 	pthread_mutex_destroy(&cache->lock);
@@ -42,8 +46,9 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 	const struct worker_client_opts client = {
 		.program = opts->worker_program,
 		.command = SYMBOL_WORKER_COMMAND,
-		.max_data_bytes = opts->max_bytes + WORKER_MIN_BYTES,
-		.max_fast_data_bytes = WORKER_MIN_BYTES,
+		.max_data_bytes = opts->max_bytes + WORKER_LINES_BYTES,
+		.max_fast_data_bytes = WORKER_FAST_BYTES,
+		.pool = opts->pool,
 	};
 
 	if (!cache)
@@ -58,6 +63,7 @@ int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cach
 		r = random_bytes(&cache->seed, sizeof(cache->seed));
 	if (r < 0)
 		return r;
+	elf_lines_open(cache);
 	elf_cache_open_vdso(cache);
 	*ret_cache = take_ptr(cache);
 	return 0;
@@ -113,18 +119,30 @@ int elf_cache_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t
 	return elf_cache_remember(cache, table, file_offset, state, &frames);
 }
 
+/* Whether the lines are there already. */
+static bool are_lines_known(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+{
+	uint64_t address;
+
+	return table->lines_state == LINES_READY &&
+	       elf_symbols_address_of(table->symbols, file_offset, &address) == 0 &&
+	       elf_lines_resolve(cache, table, file_offset, address);
+}
+
 /* Its lines are asked for once; until they come there is the name from the symbol tables. */
 static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
 {
 	enum frames_state state = FRAMES_PROVISIONAL;
 	struct symbol_frames frames;
 
-	if (table->lines_fd < 0)
+	if (table->lines_fd < 0 && table->lines.nr_bytes == 0)
 		return true;
 	table->asked_ns = clock_mono_ns();
 	frame_cache_find(&cache->frames, elf_cache_place(table, file_offset), &state, &frames);
 	if (state != FRAMES_PROVISIONAL)
-		return state == FRAMES_FINAL;
+		return state == FRAMES_FINAL || table->lines_fd < 0;
+	if (are_lines_known(cache, table, file_offset) || table->lines_fd < 0)
+		return true;
 	if (elf_table_want_lines(table, file_offset) < 0)
 		return true;
 	return elf_cache_resolve(cache, table, file_offset, FRAMES_ASKED) < 0;
@@ -167,6 +185,7 @@ static void tidy(struct elf_cache *cache)
 
 	if (cache->opts.debuginfod)
 		debuginfod = debuginfod_get_stats(cache->opts.debuginfod);
+	elf_lines_save_settled(cache);
 	elf_tables_tidy(cache, NULL);
 	worker_lanes_tidy(cache->lanes, clock_mono_ns());
 
@@ -217,8 +236,11 @@ bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns)
 
 bool elf_cache_is_slow_only(const struct elf_cache *cache)
 {
-	return cache->jobs[WORKER_LANE_FAST].kind == JOB_NONE &&
-	       cache->jobs[WORKER_LANE_SLOW].kind != JOB_NONE;
+	const struct elf_job *fast = &cache->jobs[WORKER_LANE_FAST];
+	bool is_fast_busy = fast->kind != JOB_NONE;
+
+	return (!is_fast_busy || fast->is_try || fast->is_late) &&
+	       (is_fast_busy || cache->jobs[WORKER_LANE_SLOW].kind != JOB_NONE);
 }
 
 static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,

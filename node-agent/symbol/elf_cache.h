@@ -15,6 +15,9 @@
  * and where there is debug information, inlined functions and source lines from that. Better names may come
  * later, for later windows.
  *
+ * Debug information is read a compile unit at a time, when an address of it is first asked for, and no unit is read twice: what it says is kept
+ * (lines_table.h), in memory and on disk.
+ *
  * Names are kept under `max_bytes`, no file's over half of it; those of the least recently used file go first,
  * and later frames get file+0xoffset until another process that maps the file is opened, ELF_CACHE_REOPEN_NS
  * later or more. Copies of a file (same build id, same symbols) share one table. */
@@ -23,6 +26,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/memory_pool.h"
 #include "process/process_table.h"
 #include "symbol/build_id.h"
 #include "symbol/debug_files.h"
@@ -30,6 +34,7 @@
 #include "symbol/demangle.h"
 #include "symbol/elf_block.h"
 #include "symbol/symbol_frames.h"
+#include "unwind/row_cache.h"
 #include "worker/worker_lanes.h"
 
 #include <stdbool.h>
@@ -49,9 +54,15 @@ struct elf_cache;
 struct elf_cache_opts {
 	int proc_fd; /* as for process_table_new() */
 	size_t max_bytes;
+	struct memory_pool *
+		pool; /* borrowed; NULL: none. Of names, and of the slow worker (worker_client.h) */
 	const char *worker_program; /* see worker_client.h */
 	enum demangle_style demangle;
 	bool wants_lines; /* inlined functions and source lines */
+	/* Borrowed for elf_cache_new(): lines are kept in lines/ of it; NULL: in memory only. */
+	const char *cache_dir;
+	unsigned int
+		lines_permille; /* of a CPU, each lane's for reading debug information; 0: no bound */
 	struct debug_files debug_files; /* host_root_fd -1: there are none */
 	struct debuginfod *debuginfod; /* borrowed; NULL: nothing is downloaded */
 };
@@ -64,6 +75,14 @@ struct elf_cache_stats {
 	uint64_t nr_evicted;
 	uint64_t nr_debug_files; /* separate ones that were found */
 	uint64_t nr_resolved; /* addresses whose source lines were asked for */
+	uint64_t nr_line_units; /* whose lines were made */
+	uint64_t nr_line_units_left_out; /* over a limit: their code has names alone */
+	uint64_t
+		nr_lines_missed; /* addresses that were asked for and whose unit was not read: over a limit, a failure */
+	uint64_t nr_line_tables; /* in memory: one a file */
+	uint64_t nr_line_bytes; /* of these; they are among nr_bytes */
+	uint64_t nr_line_tables_dropped; /* from memory, to make room for others */
+	struct row_cache_stats lines_cache; /* on disk */
 	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
 	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
 	uint64_t nr_names_given_up; /* took too long to demangle: they stay as they are */
@@ -101,8 +120,8 @@ bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset);
 /* Works on what was asked for and on the files that wait, until it is all there (true) or the time has come. */
 bool elf_cache_wait(struct elf_cache *cache, uint64_t until_ns);
 
-/* After elf_cache_wait() gave up: whether all that is under way takes the slow worker long, and nothing waits for the
- * other one. */
+/* After elf_cache_wait() gave up: whether all that is under way takes the slow worker long, or waits in a lane that is
+ * contended (worker/worker_lanes.h). */
 bool elf_cache_is_slow_only(const struct elf_cache *cache);
 
 /* Names an offset of a file, as well as can be said now. The strings are borrowed until the next call on the

@@ -209,27 +209,35 @@ void elf_cache_open_vdso(struct elf_cache *cache)
 	(void)r; /* vdso stays 0: its code is named by offset */
 }
 
-/* The place in the list of the file that a lane reads next, the oldest or the smallest one: files take the longer the larger
- * they are. False when there is none. */
+/* Which of two files comes first, of those of the same rank. */
+static bool is_before(const struct elf_file *file, const struct elf_file *other, bool oldest)
+{
+	return !oldest && file->identity.size < other->identity.size;
+}
+
+/* The place in the list of the file that a lane reads next: of those of the best rank the oldest or the smallest one, as files
+ * take the longer the larger they are. False when there is none. */
 static bool find_next(const struct elf_cache *cache, enum worker_lane lane, bool oldest,
 		      size_t *ret_place)
 {
-	uint64_t smallest_size = UINT64_MAX;
+	const struct elf_file *best = NULL;
+	enum worker_rank best_rank = WORKER_RANK_LATE;
 	uint64_t now_ns = clock_mono_ns();
-	bool is_found = false;
 
-	for (size_t i = 0; i < cache->stats.nr_waiting && !(oldest && is_found); i++) {
+	for (size_t i = 0; i < cache->stats.nr_waiting; i++) {
 		const struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
-		uint64_t size = file->identity.size;
 
-		if (elf_owners_lane(&file->owners, cache->lanes, now_ns) != lane ||
-		    (is_found && size >= smallest_size))
+		if (elf_owners_lane(&file->owners, cache->lanes, now_ns) != lane)
 			continue;
-		smallest_size = size;
+		enum worker_rank rank = elf_owners_rank(&file->owners, cache->lanes, now_ns);
+		if (best &&
+		    (rank > best_rank || (rank == best_rank && !is_before(file, best, oldest))))
+			continue;
+		best = file;
+		best_rank = rank;
 		*ret_place = i;
-		is_found = true;
 	}
-	return is_found;
+	return best != NULL;
 }
 
 bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool oldest,
@@ -247,6 +255,21 @@ bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool
 	file->root_fd = -EBADF;
 	file->path = NULL;
 	file->state = ELF_FILE_LOADING;
+	return true;
+}
+
+bool elf_cache_put_back(struct elf_cache *cache, struct elf_file *file)
+{
+	LOCKED(cache);
+	struct elf_file *known = elf_files_get(&cache->files, file->id);
+
+	if (!known || cache->stats.nr_waiting == ELF_CACHE_MAX_OPEN)
+		return false;
+	known->fd = take_fd(file->fd);
+	known->root_fd = take_fd(file->root_fd);
+	known->path = take_ptr(file->path);
+	known->state = ELF_FILE_WAITING;
+	cache->waiting[cache->stats.nr_waiting++] = known->id;
 	return true;
 }
 

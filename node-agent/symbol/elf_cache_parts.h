@@ -13,6 +13,7 @@
 #include "symbol/elf_files.h"
 #include "symbol/elf_table.h"
 #include "symbol/frame_cache.h"
+#include "symbol/lines_pace.h"
 #include "symbol/symbol_worker.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ enum elf_job_kind {
 	JOB_CRC, /* of what may be its debug file */
 	JOB_DEBUG_TABLE, /* symbols of its debug file */
 	JOB_NAMES, /* of a table: to be demangled */
+	JOB_LINES_KEY, /* of a table: which file its lines come from */
 	JOB_LINES,
 };
 
@@ -39,6 +41,9 @@ struct elf_job {
 	size_t nth_debug; /* candidates so far */
 	bool is_shared; /* other files may have the table, too */
 	bool is_downloaded; /* the debug file is debuginfod's */
+	bool is_try; /* what was sent has little time (worker/worker_lanes.h) */
+	bool is_late; /* what was sent is of a file whose owners come last */
+	uint64_t cpu_ns; /* that the lane's workers had taken when the request was sent */
 	size_t nr_sent; /* JOB_LINES: of the table's wanted addresses; JOB_NAMES: of its names */
 };
 
@@ -68,6 +73,8 @@ struct elf_cache {
 	struct worker_lanes *lanes;
 	struct elf_limits limits;
 	uint64_t seed; /* of fingerprints */
+	struct row_cache *lines_cache; /* owned; line tables on disk, or NULL */
+	struct lines_pace paces[WORKER_NR_LANES]; /* of reading debug information */
 	struct elf_job jobs[WORKER_NR_LANES];
 	struct elf_job parked[ELF_CACHE_MAX_PARKED];
 	size_t nr_parked;
@@ -76,6 +83,7 @@ struct elf_cache {
 	struct elf_table *tables; /* owned list */
 	uint64_t last_key;
 	uint64_t nr_wraps; /* of keys */
+	uint64_t nr_pooled_bytes; /* of tables and frames, taken from the pool */
 	struct frame_cache frames;
 	uint64_t await_download_ns; /* a file that was asked for may come by then */
 	uint64_t ask_again_ns; /* when debuginfod is asked for the others again */
@@ -98,6 +106,10 @@ void elf_cache_open_vdso(struct elf_cache *cache);
  * caller's from then on. False when none waits for that lane. */
 bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool oldest,
 			    struct elf_file *ret_file);
+
+/* elf_cache_files.c: a file that was taken waits again; its descriptors and path are taken over. False when no more files may
+ * wait. */
+bool elf_cache_put_back(struct elf_cache *cache, struct elf_file *file);
 
 /* elf_cache_files.c: what came of it; `table` NULL and `error`, or the table. */
 void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table,
@@ -166,16 +178,27 @@ void elf_loader_abandon(struct elf_cache *cache);
 /* elf_loader.c: whether some job has the table: then it is not freed, and keeps its names and files. */
 bool elf_loader_uses(const struct elf_cache *cache, const struct elf_table *table);
 
-/* elf_loader.c: sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */
-int elf_loader_send(struct elf_cache *cache, const struct elf_job *job,
+/* elf_loader.c: a lane without a job; and the job of a lane from now on, what it had is forgotten. */
+extern const struct elf_job elf_loader_no_job;
+void elf_loader_set_job(struct elf_job *job, const struct elf_job *other);
+
+/* elf_loader_lanes.c: sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */
+int elf_loader_send(struct elf_cache *cache, struct elf_job *job,
 		    const struct worker_request *request, const void *bytes, const int *fds,
 		    size_t nr_fds) must_check;
 
-/* elf_loader.c: ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and punishes. */
+/* elf_loader_lanes.c: ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and punishes. */
 void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job);
 
-/* elf_loader.c: what the owner of a job has asked for takes the slow lane from now on, at least what is about its table. */
+/* elf_loader_lanes.c: what the owner of a job has asked for takes the slow lane from now on, at least what is about its table. */
 void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job);
+
+/* elf_loader_lanes.c: counts what the answer to a job took, for the order of the fast lane. */
+void elf_loader_charge(struct elf_cache *cache, const struct elf_job *job);
+
+/* elf_loader_lanes.c: whether an error is one that more time, or more memory, may help against, and the job is to be done
+ * again: its lane is free then. */
+bool elf_loader_repeat(struct elf_cache *cache, struct elf_job *job, int error);
 
 /* elf_loader.c: the job has what it can get for now. */
 void elf_loader_end_job(struct elf_cache *cache, struct elf_job *job);
@@ -193,8 +216,43 @@ void elf_loader_take_crc(struct elf_cache *cache, struct elf_job *job, int error
 void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, int error,
 				 void *bytes, size_t len);
 
-/* elf_loader_lines.c: asks for the lines that a table wants. Errors: as worker_client_send(). */
+/* elf_lines.c: opens what is kept on disk, if anything is; without it, or when it cannot be used, all is made anew. */
+void elf_lines_open(struct elf_cache *cache);
+
+/* elf_lines.c: lines_fd is another file from now on, which has that key; NULL: it is not known. What was known of other files' lines is
+ * forgotten. */
+void elf_lines_set_key(struct elf_cache *cache, struct elf_table *table,
+		       const struct elf_fingerprint *print);
+
+/* elf_lines.c: lines_fd is another file, whose key is to be found out. */
+void elf_lines_ask_key(struct elf_table *table);
+
+/* elf_lines.c: reads what is on disk, once. */
+void elf_lines_load(struct elf_cache *cache, struct elf_table *table);
+
+/* elf_lines.c: adds units from a worker, none of which the table has. Errors: as lines_table_add(). */
+int elf_lines_add(struct elf_cache *cache, struct elf_table *table, const void *bytes, size_t len)
+	must_check;
+
+/* elf_lines.c: remembers what an address is called, if that is known: by its lines, or that it has none. False when somebody has to look. */
+bool elf_lines_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+		       uint64_t address);
+
+/* elf_lines.c: bytes that a table may still take. */
+size_t elf_lines_room(const struct elf_cache *cache, const struct elf_table *table);
+
+/* elf_lines.c: writes tables to disk that have changed and do not any more, or one at once. */
+void elf_lines_save_settled(struct elf_cache *cache);
+void elf_lines_save(struct elf_cache *cache, struct elf_table *table);
+
+/* elf_loader_lines.c: asks for the lines that a table wants and that are not known. Where none are left the job has ended. Errors: as
+ * worker_client_send(). */
 int elf_loader_send_lines(struct elf_cache *cache, struct elf_job *job) must_check;
+
+/* elf_loader_lines.c: asks which file the lines come from. Errors: as above. */
+int elf_loader_send_lines_key(struct elf_cache *cache, struct elf_job *job) must_check;
+void elf_loader_take_lines_key(struct elf_cache *cache, struct elf_job *job, int error,
+			       const void *bytes, size_t len);
 
 /* elf_loader_lines.c: remembers the answer, or that there is none. */
 void elf_loader_take_lines(struct elf_cache *cache, struct elf_job *job, int error,

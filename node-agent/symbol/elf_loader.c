@@ -5,11 +5,11 @@
  *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
  *	debug file from debuginfod ─────────────────────────────────────────▶ DEBUG_TABLE ─▶ done
  *	table with names to demangle ─▶ NAMES
- *	table with wanted addresses ─▶ LINES
+ *	table with wanted addresses ─▶ LINES_KEY, once a file; then what is on disk ─▶ LINES
  *
  * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
  * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
- * (worker/worker_lanes.h), or too much memory, is done again in the slow one. */
+ * (worker/worker_lanes.h), or too much memory, is done again in the slow one (elf_loader_lanes.c). */
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@
 /* One job in so many is something else, even if names or files wait: a container may always have new ones. */
 #define OTHERS_EVERY 8
 
-/* Opening a gigabyte of debug information takes seconds; then an address takes less than a millisecond. */
+/* Opening a gigabyte of debug information takes seconds. */
 static const struct elf_limits limits = {
 	.table = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 10 },
 	.crc = { .timeout_ns = 20 * NSEC_PER_SEC, .cpu_s = 10 },
@@ -31,13 +31,12 @@ static const struct elf_limits limits = {
 	.lines = { .timeout_ns = 15 * NSEC_PER_SEC, .cpu_s = 15 },
 };
 
-static const struct elf_job no_job = {
+const struct elf_job elf_loader_no_job = {
 	.file = { .fd = -EBADF, .root_fd = -EBADF },
 	.debug = { .fd = -EBADF },
 };
 
-/* The job of a lane from now on; what it had is forgotten. */
-static void set_job(struct elf_job *job, const struct elf_job *other)
+void elf_loader_set_job(struct elf_job *job, const struct elf_job *other)
 {
 	enum worker_lane lane = job->lane;
 
@@ -50,7 +49,8 @@ void elf_loader_init(struct elf_cache *cache)
 	cache->limits = limits;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
 		cache->jobs[lane].lane = (enum worker_lane)lane;
-		set_job(&cache->jobs[lane], &no_job);
+		elf_loader_set_job(&cache->jobs[lane], &elf_loader_no_job);
+		lines_pace_init(&cache->paces[lane], cache->opts.lines_permille, clock_mono_ns());
 	}
 }
 
@@ -61,7 +61,7 @@ static void abandon_job(struct elf_job *job)
 	if (job->kind != JOB_NONE)
 		elf_file_release(&job->file);
 	cleanup_closep(&job->debug.fd);
-	set_job(job, &no_job);
+	elf_loader_set_job(job, &elf_loader_no_job);
 }
 
 void elf_loader_abandon(struct elf_cache *cache)
@@ -89,46 +89,6 @@ bool elf_loader_uses(const struct elf_cache *cache, const struct elf_table *tabl
 		if (cache->parked[i].table == table)
 			return true;
 	return false;
-}
-
-static const struct worker_limits *limits_of(const struct elf_cache *cache, enum elf_job_kind kind)
-{
-	switch (kind) {
-	case JOB_CRC:
-		return &cache->limits.crc;
-	case JOB_NAMES:
-		return &cache->limits.names;
-	case JOB_LINES:
-		return &cache->limits.lines;
-	default:
-		return &cache->limits.table;
-	}
-}
-
-int elf_loader_send(struct elf_cache *cache, const struct elf_job *job,
-		    const struct worker_request *request, const void *bytes, const int *fds,
-		    size_t nr_fds)
-{
-	const struct worker_payload payload = { bytes, fds, nr_fds };
-
-	return worker_lanes_send(cache->lanes, job->lane, request, &payload,
-				 limits_of(cache, job->kind));
-}
-
-void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job)
-{
-	LOCKED(cache);
-
-	if (job->table)
-		job->table->is_slow = true;
-	elf_owners_punish(job->table ? &job->table->owners : &job->file.owners, cache->lanes,
-			  clock_mono_ns());
-}
-
-void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job)
-{
-	worker_lanes_stop(cache->lanes, job->lane);
-	elf_loader_punish(cache, job);
 }
 
 static void fail_file(struct elf_cache *cache, struct elf_job *job, int error)
@@ -208,38 +168,12 @@ static void take_table(struct elf_cache *cache, struct elf_job *job, int error, 
 	elf_loader_complete(cache, job);
 }
 
-/* Whether more time, or more memory, would help. */
-static bool may_be_repeated(const struct elf_cache *cache, const struct elf_job *job, int error)
-{
-	if (job->lane != WORKER_LANE_FAST)
-		return false;
-	return error == -ENOMEM || (error == -ETIMEDOUT &&
-				    limits_of(cache, job->kind)->timeout_ns > WORKER_LANES_FAST_NS);
-}
-
-/* Hands a job to the slow lane. What is wanted of tables stays wanted, other jobs are put aside. False when there is no room. */
-static bool repeat(struct elf_cache *cache, struct elf_job *job, int error)
-{
-	if (error == -ETIMEDOUT)
-		elf_loader_punish(cache, job);
-	if (job->kind == JOB_NAMES || job->kind == JOB_LINES) {
-		job->table->is_slow = true;
-		elf_loader_end_job(cache, job);
-		return true;
-	}
-	if (cache->nr_parked == ELF_CACHE_MAX_PARKED)
-		return false;
-	cache->parked[cache->nr_parked++] = *job;
-	set_job(job, &no_job);
-	return true;
-}
-
 static void take_answer(struct elf_cache *cache, struct elf_job *job, int error, void *bytes,
 			size_t len)
 {
 	_cleanup_free_ void *owned = bytes;
 
-	if (may_be_repeated(cache, job, error) && repeat(cache, job, error))
+	if (elf_loader_repeat(cache, job, error))
 		return;
 	if (error == -EPIPE) /* the next worker starts after a while only */
 		elf_loader_punish(cache, job);
@@ -260,6 +194,10 @@ static void take_answer(struct elf_cache *cache, struct elf_job *job, int error,
 		elf_names_take(cache, job, error, owned, len);
 		elf_loader_end_job(cache, job);
 		break;
+	case JOB_LINES_KEY:
+		elf_loader_take_lines_key(cache, job, error, owned, len);
+		elf_loader_end_job(cache, job);
+		break;
 	case JOB_LINES:
 		elf_loader_take_lines(cache, job, error, owned, len);
 		elf_loader_end_job(cache, job);
@@ -276,8 +214,10 @@ void elf_loader_take_answers(struct elf_cache *cache)
 		size_t len = 0;
 		int error = 0;
 
-		if (worker_lanes_take(cache->lanes, (enum worker_lane)lane, &error, &bytes, &len))
-			take_answer(cache, &cache->jobs[lane], error, bytes, len);
+		if (!worker_lanes_take(cache->lanes, (enum worker_lane)lane, &error, &bytes, &len))
+			continue;
+		elf_loader_charge(cache, &cache->jobs[lane]);
+		take_answer(cache, &cache->jobs[lane], error, bytes, len);
 	}
 }
 
@@ -315,11 +255,22 @@ static bool start_wanted(struct elf_cache *cache, struct elf_job *job, enum elf_
 	return true;
 }
 
+/* Reading debug information waits when it has had its share of CPU time. */
+static bool start_lines(struct elf_cache *cache, struct elf_job *job)
+{
+	if (!lines_pace_allows(&cache->paces[job->lane], clock_mono_ns()) ||
+	    !start_wanted(cache, job, JOB_LINES))
+		return false;
+	if (job->table->lines_state == LINES_NEW)
+		job->kind = JOB_LINES_KEY;
+	return true;
+}
+
 static bool start_parked(struct elf_cache *cache, struct elf_job *job)
 {
 	if (job->lane != WORKER_LANE_SLOW || cache->nr_parked == 0)
 		return false;
-	set_job(job, &cache->parked[0]);
+	elf_loader_set_job(job, &cache->parked[0]);
 	cache->nr_parked--;
 	memmove(cache->parked, cache->parked + 1, cache->nr_parked * sizeof(cache->parked[0]));
 	return true;
@@ -331,11 +282,11 @@ static bool start_job(struct elf_cache *cache, struct elf_job *job)
 
 	if (start_parked(cache, job))
 		return true;
-	if (is_others_turn && (start_download(cache, job) || start_wanted(cache, job, JOB_LINES) ||
-			       start_file(cache, job)))
+	if (is_others_turn &&
+	    (start_download(cache, job) || start_lines(cache, job) || start_file(cache, job)))
 		return true;
 	return start_wanted(cache, job, JOB_NAMES) || start_file(cache, job) ||
-	       start_download(cache, job) || start_wanted(cache, job, JOB_LINES);
+	       start_download(cache, job) || start_lines(cache, job);
 }
 
 /* Of a table: own names and those of the debug file together have half of the budget. */
@@ -347,15 +298,15 @@ static size_t max_table_bytes(const struct elf_cache *cache, const struct elf_ta
 	return own_bytes < max_bytes ? max_bytes - own_bytes : 0;
 }
 
-static int send_plain(struct elf_cache *cache, const struct elf_job *job,
-		      enum symbol_request_kind kind, int fd, size_t max_bytes)
+static int send_plain(struct elf_cache *cache, struct elf_job *job, enum symbol_request_kind kind,
+		      int fd, size_t max_bytes)
 {
 	const struct worker_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
 
 	return elf_loader_send(cache, job, &request, NULL, &fd, 1);
 }
 
-static int send_fingerprint(struct elf_cache *cache, const struct elf_job *job)
+static int send_fingerprint(struct elf_cache *cache, struct elf_job *job)
 {
 	const struct elf_fingerprint_opts opts = {
 		.seed = cache->seed,
@@ -387,6 +338,8 @@ static int send_job(struct elf_cache *cache, struct elf_job *job)
 		return send_plain(cache, job, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes);
 	case JOB_NAMES:
 		return elf_names_send(cache, job);
+	case JOB_LINES_KEY:
+		return elf_loader_send_lines_key(cache, job);
 	case JOB_LINES:
 		return elf_loader_send_lines(cache, job);
 	case JOB_NONE:

@@ -71,7 +71,7 @@ static bool is_large(int fd)
 }
 
 /* Source lines will come from that file. */
-static void take_lines_file(const struct elf_cache *cache, const struct elf_job *job,
+static void take_lines_file(struct elf_cache *cache, const struct elf_job *job,
 			    const struct elf_symbols *symbols, int *fd)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(symbols);
@@ -83,6 +83,10 @@ static void take_lines_file(const struct elf_cache *cache, const struct elf_job 
 	table->has_large_lines = is_large(table->lines_fd);
 	table->asked_ns = clock_mono_ns();
 	open_alt(cache, job, info);
+	if (symbols == table->symbols && job->has_print && table->alt_fd < 0)
+		elf_lines_set_key(cache, table, &job->print);
+	else
+		elf_lines_ask_key(table);
 }
 
 /* No debug file was found, or it takes too long: others wait to be read. */

@@ -40,6 +40,28 @@ enum worker_lane elf_owners_lane(const struct elf_owners *owners, const struct w
 	return WORKER_LANE_SLOW;
 }
 
+enum worker_rank elf_owners_rank(const struct elf_owners *owners, const struct worker_lanes *lanes,
+				 uint64_t now_ns)
+{
+	enum worker_rank best = worker_lanes_rank(lanes, owners->ids[0], now_ns);
+
+	for (size_t i = 1; i < ELF_OWNERS_MAX && owners->ids[i] != 0; i++) {
+		enum worker_rank rank = worker_lanes_rank(lanes, owners->ids[i], now_ns);
+
+		if (rank < best)
+			best = rank;
+	}
+	return best;
+}
+
+void elf_owners_charge(const struct elf_owners *owners, struct worker_lanes *lanes,
+		       uint64_t took_ns, uint64_t now_ns)
+{
+	worker_lanes_charge(lanes, owners->ids[0], took_ns, now_ns);
+	for (size_t i = 1; i < ELF_OWNERS_MAX && owners->ids[i] != 0; i++)
+		worker_lanes_charge(lanes, owners->ids[i], took_ns, now_ns);
+}
+
 void elf_owners_punish(const struct elf_owners *owners, struct worker_lanes *lanes, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < owners->nr && !are_many(owners); i++)

@@ -12,7 +12,7 @@
 #define ELF_OWNERS_MAX 4
 
 struct elf_owners {
-	uint64_t ids[ELF_OWNERS_MAX];
+	uint64_t ids[ELF_OWNERS_MAX]; /* 0: none */
 	unsigned int nr; /* over ELF_OWNERS_MAX: many */
 };
 
@@ -25,6 +25,14 @@ void elf_owners_merge(struct elf_owners *owners, const struct elf_owners *others
 /* Which lane their requests take now. */
 enum worker_lane elf_owners_lane(const struct elf_owners *owners, const struct worker_lanes *lanes,
 				 uint64_t now_ns);
+
+/* The best rank of its owners in the fast lane; of many, or unknown ones, that of those that are known by name. */
+enum worker_rank elf_owners_rank(const struct elf_owners *owners, const struct worker_lanes *lanes,
+				 uint64_t now_ns);
+
+/* Counts what a request of theirs took in the fast lane: for each of them, of many for those that are known by name. */
+void elf_owners_charge(const struct elf_owners *owners, struct worker_lanes *lanes,
+		       uint64_t took_ns, uint64_t now_ns);
 
 /* From now on they take the slow lane for a while; nothing happens to many. */
 void elf_owners_punish(const struct elf_owners *owners, struct worker_lanes *lanes,

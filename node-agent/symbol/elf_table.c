@@ -48,6 +48,7 @@ void elf_table_free(struct elf_table *table)
 	if (!table)
 		return;
 	elf_table_close_files(table);
+	lines_table_done(&table->lines);
 	elf_symbols_free(table->symbols);
 	elf_symbols_free(table->debug_symbols);
 	free(table->names);
@@ -57,6 +58,7 @@ void elf_table_free(struct elf_table *table)
 void elf_table_drop_names(struct elf_table *table, uint64_t now_ns)
 {
 	elf_table_close_files(table);
+	elf_table_drop_lines(table);
 	elf_symbols_drop_names(table->symbols);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = NULL;
@@ -64,9 +66,18 @@ void elf_table_drop_names(struct elf_table *table, uint64_t now_ns)
 	table->dropped_ns = now_ns;
 }
 
+void elf_table_drop_lines(struct elf_table *table)
+{
+	lines_table_done(&table->lines);
+	table->unsaved_since_ns = 0;
+	if (table->lines_state == LINES_READY)
+		table->lines_state = LINES_KEYED;
+}
+
 size_t elf_table_bytes(const struct elf_table *table)
 {
-	return sizeof(*table) + elf_symbols_bytes(table->symbols) +
+	return sizeof(*table) + lines_table_bytes(&table->lines) +
+	       elf_symbols_bytes(table->symbols) +
 	       (table->debug_symbols ? elf_symbols_bytes(table->debug_symbols) : 0) +
 	       table->cap_wanted * sizeof(*table->wanted) +
 	       table->cap_names * sizeof(*table->names);

@@ -8,7 +8,9 @@
 #include "symbol/elf_fingerprint.h"
 #include "symbol/elf_owners.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/lines_table.h"
 #include "symbol/symbol_frames.h"
+#include "unwind/elf_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +25,13 @@ struct wanted_address {
 	uint64_t address; /* virtual */
 };
 
+/* How far the source lines of a table have come. */
+enum lines_state {
+	LINES_NEW, /* it is not known which file they come from: what has the same key has the same lines */
+	LINES_KEYED, /* … and perhaps they are on disk */
+	LINES_READY,
+};
+
 struct elf_table {
 	struct elf_table *next; /* in elf_cache's list */
 	uint64_t key; /* no other table has it; below 1 << 28 */
@@ -34,6 +43,12 @@ struct elf_table {
 	struct elf_symbols *debug_symbols; /* owned; of the separate debug file, or NULL */
 	int lines_fd; /* owned; the file with the debug information, or -EBADF */
 	int alt_fd; /* owned; its supplementary file, or -EBADF */
+	struct lines_table lines; /* what is known of them so far */
+	enum lines_state lines_state;
+	bool has_lines_key;
+	struct elf_rows_key lines_key; /* of the files they come from, by content */
+	uint64_t
+		unsaved_since_ns; /* `lines` has what is not on disk; 0: it has not. By CLOCK_MONOTONIC */
 	bool has_large_lines; /* lines are asked for in the slow lane, which has more memory */
 	bool has_names; /* not dropped */
 	bool wants_files; /* lines_fd was closed for others' sake, or as nobody needed it */
@@ -66,6 +81,9 @@ void elf_table_drop_names(struct elf_table *table, uint64_t now_ns);
 
 /* Closes what source lines come from. */
 void elf_table_close_files(struct elf_table *table);
+
+/* Forgets the lines, but not where they come from. */
+void elf_table_drop_lines(struct elf_table *table);
 
 /* Memory it holds. */
 size_t elf_table_bytes(const struct elf_table *table);

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define LINES_SHARE 4 /* of the budget, that lines may have; they are the first to go */
+
 struct elf_table *elf_tables_find_copy(struct elf_cache *cache, const struct elf_fingerprint *print)
 {
 	for (struct elf_table *table = cache->tables; table; table = table->next)
@@ -91,10 +93,17 @@ static bool has_files(const struct elf_table *table)
 	return table->lines_fd >= 0;
 }
 
+static bool has_lines(const struct elf_table *table)
+{
+	return table->lines.nr_bytes > 0;
+}
+
 /* What a sweep over all tables finds. */
 struct totals {
 	uint64_t nr_bytes;
 	uint64_t nr_tables;
+	uint64_t nr_line_bytes; /* among nr_bytes */
+	uint64_t nr_line_tables;
 	size_t nr_with_files;
 	size_t nr_names; /* to be demangled */
 };
@@ -115,6 +124,8 @@ static struct totals sweep(struct elf_cache *cache)
 		}
 		totals.nr_bytes += elf_table_bytes(table);
 		totals.nr_tables += table->has_names;
+		totals.nr_line_bytes += lines_table_bytes(&table->lines);
+		totals.nr_line_tables += has_lines(table);
 		totals.nr_with_files += has_files(table);
 		totals.nr_names += table->nr_names;
 		link = &table->next;
@@ -139,10 +150,24 @@ static struct elf_table *find_least_used(struct elf_cache *cache, const struct e
 	return least;
 }
 
+/* Whether so much is more than we may have. Else the pool knows of it. */
+static bool is_too_much(struct elf_cache *cache, uint64_t nr_bytes)
+{
+	if (nr_bytes > cache->opts.max_bytes)
+		return true;
+	if (nr_bytes > cache->nr_pooled_bytes &&
+	    memory_pool_take(cache->opts.pool, nr_bytes - cache->nr_pooled_bytes) < 0)
+		return true;
+	if (nr_bytes < cache->nr_pooled_bytes)
+		memory_pool_give(cache->opts.pool, cache->nr_pooled_bytes - nr_bytes);
+	cache->nr_pooled_bytes = nr_bytes;
+	return false;
+}
+
 static void drop_names(struct elf_cache *cache, const struct elf_table *in_use,
 		       struct totals *totals)
 {
-	while (totals->nr_bytes > cache->opts.max_bytes) {
+	while (is_too_much(cache, totals->nr_bytes)) {
 		struct elf_table *table = find_least_used(cache, in_use, may_drop_names);
 
 		if (!table)
@@ -154,6 +179,27 @@ static void drop_names(struct elf_cache *cache, const struct elf_table *in_use,
 		totals->nr_bytes -= before - elf_table_bytes(table);
 		totals->nr_tables--;
 		cache->stats.nr_evicted++;
+	}
+}
+
+/* They are on disk, or can be made again. */
+static void drop_lines(struct elf_cache *cache, const struct elf_table *in_use,
+		       struct totals *totals)
+{
+	size_t max_bytes = cache->opts.max_bytes;
+
+	while (totals->nr_bytes > max_bytes || totals->nr_line_bytes > max_bytes / LINES_SHARE) {
+		struct elf_table *table = find_least_used(cache, in_use, has_lines);
+
+		if (!table)
+			return;
+		uint64_t nr_bytes = lines_table_bytes(&table->lines);
+		elf_lines_save(cache, table);
+		elf_table_drop_lines(table);
+		totals->nr_bytes -= nr_bytes;
+		totals->nr_line_bytes -= nr_bytes;
+		totals->nr_line_tables--;
+		elf_cache_count(cache, &cache->stats.nr_line_tables_dropped, 1);
 	}
 }
 
@@ -210,6 +256,7 @@ void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use)
 		totals.nr_bytes -= frame_cache_bytes(&cache->frames);
 		elf_names_forget_all(cache);
 	}
+	drop_lines(cache, in_use, &totals);
 	drop_names(cache, in_use, &totals);
 	close_idle_files(cache, in_use, &totals);
 	close_files(cache, in_use, &totals);
@@ -217,4 +264,6 @@ void elf_tables_tidy(struct elf_cache *cache, const struct elf_table *in_use)
 	LOCKED(cache);
 	cache->stats.nr_bytes = totals.nr_bytes;
 	cache->stats.nr_tables = totals.nr_tables;
+	cache->stats.nr_line_bytes = totals.nr_line_bytes;
+	cache->stats.nr_line_tables = totals.nr_line_tables;
 }

@@ -34,12 +34,12 @@ enum symbol_request_kind {
 	/* The functions of an ELF file. fds: the file. Reply: an elf_symbols block (elf_symbols.h). */
 	SYMBOL_REQUEST_TABLE,
 	/* Inlined functions and source lines. fds: the file with the debug information; and, if that refers
-	 * to one (.gnu_debugaltlink), its supplementary file. Bytes: virtual addresses, uint64_t each. Reply: a lines
-	 * block (lines_block.h). */
+	 * to one (.gnu_debugaltlink), its supplementary file. Bytes: virtual addresses, uint64_t each. Reply: the units
+	 * they are in (lines_unit.h). */
 	SYMBOL_REQUEST_LINES,
 	/* The CRC-32 of a whole file, as .gnu_debuglink has it. fds: the file. Reply: uint32_t. */
 	SYMBOL_REQUEST_CRC,
-	/* What tells whether a file is a copy of another. fds: the file. Bytes: struct elf_fingerprint_opts. Reply: struct
+	/* What tells whether a file is a copy of another. fds: the file; and, if that counts as well, another one. Bytes: struct elf_fingerprint_opts. Reply: struct
 	 * elf_fingerprint (elf_fingerprint.h). */
 	SYMBOL_REQUEST_FINGERPRINT,
 	/* Demangled names. No fds. Bytes and reply: a names block (names_block.h). */

@@ -2,20 +2,23 @@
 #include "symbol/symbol_worker.h"
 
 #include "base/cleanup.h"
+#include "base/cold_file.h"
 
 #include <zlib.h>
 
-#define READ_BYTES ((size_t)1 << 16)
+#define READ_BYTES ((size_t)1 << 18)
 
 static int checksum(int fd, uint32_t *ret_crc)
 {
 	_cleanup_free_ unsigned char *bytes = malloc(READ_BYTES);
+	_cleanup_(cold_file_done) struct cold_file file = { 0 };
 	uLong crc = crc32(0, NULL, 0);
 
 	if (!bytes)
 		return -ENOMEM;
-	for (off_t at = 0;;) {
-		ssize_t n = pread(fd, bytes, READ_BYTES, at);
+	cold_file_init(&file, fd);
+	for (uint64_t at = 0;;) {
+		ssize_t n = cold_file_pread(&file, bytes, READ_BYTES, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -24,7 +27,7 @@ static int checksum(int fd, uint32_t *ret_crc)
 		if (n == 0)
 			break;
 		crc = crc32(crc, bytes, (uInt)n);
-		at += n;
+		at += (uint64_t)n;
 	}
 	*ret_crc = (uint32_t)crc;
 	return 0;

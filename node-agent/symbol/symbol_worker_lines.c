@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening debug information takes longer than an answer, so a few files stay open. The worker is one thread that
+/* Opening debug information takes as long as many an answer, so a few files stay open: those that are new have one unit after the other
+ * read. The worker is one thread that
  * answers one request after the other; what it keeps between them is the program's, not a caller's. */
 #include "symbol/dwarf_lines.h"
 #include "symbol/symbol_worker.h"
 
 #include <malloc.h>
 
-#define MAX_OPEN 4
-#define MAX_HEAP_BYTES ((size_t)128 << 20) /* of the worker, while more than one file is open */
+#define MAX_OPEN 16
+
+/* Of the worker, while more than one file is open: one that holds half of its memory after an answer is ended. */
+#define MAX_HEAP_BYTES ((size_t)40 << 20)
 
 /* Most recently used first; those that are not in use have key 0. */
 static struct open_file {
@@ -73,8 +76,8 @@ int symbol_worker_lines(const struct worker_call *call, struct strbuf *reply)
 		return r;
 	close_least_used();
 
-	r = dwarf_lines_resolve(open_files[0].lines, (const uint64_t *)(const void *)call->bytes,
-				nr_addresses, reply);
+	r = dwarf_lines_write(open_files[0].lines, (const uint64_t *)(const void *)call->bytes,
+			      nr_addresses, reply);
 	if (r == -ENOMEM)
 		close_file(0);
 	close_least_used();

@@ -109,3 +109,15 @@ size_t dwfl_names_count_lines(const struct dwfl_names *names, uint64_t address)
 	free(scopes);
 	return nr_functions;
 }
+
+size_t dwfl_names_debug_info_bytes(const struct dwfl_names *names)
+{
+	Dwarf_Addr bias;
+	Dwarf *dwarf = dwfl_module_getdwarf(names->module, &bias);
+	Dwarf_Off offset = 0, next;
+	size_t header_bytes;
+
+	while (dwarf && dwarf_nextcu(dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0)
+		offset = next;
+	return offset;
+}

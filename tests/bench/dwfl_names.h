@@ -29,4 +29,7 @@ const char *dwfl_names_find(const struct dwfl_names *names, uint64_t address);
 /* Looks up source line, function and inlined functions; the number of functions, 0 without debug information. */
 size_t dwfl_names_count_lines(const struct dwfl_names *names, uint64_t address);
 
+/* The length of .debug_info, not compressed. */
+size_t dwfl_names_debug_info_bytes(const struct dwfl_names *names);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address of a file is looked up in the middle of functions that lie evenly over it. In three runs with a new cache each
+/* An address of a file is looked up in the middle of functions that lie evenly over it. Source lines are asked for those of every
+ * other function first, by which their compile units are read, and then for the rest. In three runs with a new cache each
  * time, every address is asked for once, then again; the median of the runs counts. libdwfl gets the same addresses,
  * fewer of them where it takes longer than a second. */
 #include "symbol_bench.h"
@@ -17,7 +18,7 @@
 #define NR_RUNS 3
 #define NR_ROUNDS 20
 #define MAX_PLACES 4096
-#define MAX_LINES 1024 /* addresses a window asks the worker for at once */
+#define MAX_LINES 1024 /* addresses that libdwfl is asked for */
 #define BASELINE_NS NSEC_PER_SEC
 #define MIN_LINES_EACH 0.5 /* debug information of a few of its units is not worth a line */
 
@@ -27,6 +28,7 @@ enum figure {
 	NAME_NS,
 	NAME_AGAIN_NS,
 	OPEN_MS,
+	READ_MS, /* the units of every other place, with OPEN_MS */
 	LINE_US,
 	LINE_AGAIN_NS,
 	LINES_EACH,
@@ -41,12 +43,14 @@ enum figure {
 struct subject {
 	const char *flamelet;
 	const char *path;
-	uint64_t addresses[MAX_PLACES];
+	uint64_t addresses[MAX_PLACES]; /* of every other function, then of those between */
 	uint64_t offsets[MAX_PLACES]; /* in the file, of the same */
 	size_t nr_places;
 	size_t nr_functions;
 	size_t nr_bytes; /* of the table */
 	bool has_debug_info;
+	size_t nr_debug_bytes; /* of .debug_info */
+	size_t nr_line_bytes; /* of what was read of it, in the cache */
 	double figures[NR_FIGURES][NR_RUNS];
 };
 
@@ -64,19 +68,25 @@ static bool find_offset(const struct elf_block *block, uint64_t address, uint64_
 	return false;
 }
 
+static void choose_place(struct subject *subject, const struct elf_block *block, uint32_t number)
+{
+	const struct elf_block_function *function = &block->functions[number];
+	uint64_t address = block->header->base + function->delta + function->size / 2;
+	size_t place = subject->nr_places;
+
+	subject->addresses[place] = address;
+	subject->nr_places += find_offset(block, address, &subject->offsets[place]);
+}
+
 static void choose_places(struct subject *subject, const struct elf_block *block)
 {
 	uint32_t nr_functions = block->header->nr_functions;
 	uint32_t step = nr_functions / MAX_PLACES + 1;
 
-	for (uint32_t i = 0; i < nr_functions; i += step) {
-		const struct elf_block_function *function = &block->functions[i];
-		uint64_t address = block->header->base + function->delta + function->size / 2;
-		size_t place = subject->nr_places;
-
-		subject->addresses[place] = address;
-		subject->nr_places += find_offset(block, address, &subject->offsets[place]);
-	}
+	for (uint32_t i = 0; i < nr_functions; i += 2 * step)
+		choose_place(subject, block, i);
+	for (uint32_t i = step; i < nr_functions; i += 2 * step)
+		choose_place(subject, block, i);
 }
 
 static int load_subject(struct subject *subject)
@@ -204,7 +214,7 @@ static int measure_lines(struct subject *subject, int run)
 	const struct cache_files_opts opts = { subject->flamelet, DEMANGLE_SHORT,
 					       .wants_lines = true };
 	_cleanup_(cache_files_done) struct cache_files files = { .proc_fd = -EBADF };
-	size_t nr = count_line_places(subject);
+	size_t nr = subject->nr_places, half = (nr + 1) / 2;
 	uint64_t ns, nr_lines;
 	uint32_t id;
 
@@ -213,9 +223,12 @@ static int measure_lines(struct subject *subject, int run)
 		return r;
 	ns = ask_for(&files, subject, id, 0, 1);
 	subject->figures[OPEN_MS][run] = (double)ns / 1e6;
-	ns = ask_for(&files, subject, id, 1, nr);
-	ns += symbolize(&files, subject, id, nr, &nr_lines);
-	subject->figures[LINE_US][run] = per_place(ns, nr) / 1e3;
+	ns += ask_for(&files, subject, id, 1, half);
+	subject->figures[READ_MS][run] = (double)ns / 1e6;
+	ns = ask_for(&files, subject, id, half, nr);
+	subject->figures[LINE_US][run] = per_place(ns, nr > half ? nr - half : 1) / 1e3;
+	symbolize(&files, subject, id, nr, &nr_lines);
+	subject->nr_line_bytes = elf_cache_get_stats(files.cache).nr_line_bytes;
 	subject->figures[LINES_EACH][run] = per_place(nr_lines, nr);
 	subject->figures[LINE_AGAIN_NS][run] = symbolize_again_ns(&files, subject, id, nr);
 	return 0;
@@ -263,6 +276,7 @@ static int measure_libdwfl(struct subject *subject, int run)
 	measure_libdwfl_names(subject, &names, run);
 	if (subject->has_debug_info)
 		measure_libdwfl_lines(subject, &names, run);
+	subject->nr_debug_bytes = dwfl_names_debug_info_bytes(&names);
 	dwfl_names_close(&names);
 	return 0;
 }
@@ -312,29 +326,42 @@ static void print(struct subject *subject)
 	       median(subject, DWFL_NAME_NS));
 	if (median(subject, LINES_EACH) < MIN_LINES_EACH)
 		return;
-	printf("  %-20s lines: %.1f ms to open; an address %.1f us, again %.0f ns, %.2f functions; "
+	double debug_mb = (double)subject->nr_debug_bytes / 1e6;
+	printf("  %-20s lines: %.1f ms for the first; %.1f ms, %.2f ms a MB of .debug_info, and "
+	       "%.2f "
+	       "MB to read %.1f MB once; then an address %.1f us, again %.0f ns, %.2f functions; "
 	       "baseline libdwfl: %.1f ms; %.1f us, %.2f functions\n",
-	       name, median(subject, OPEN_MS), median(subject, LINE_US),
-	       median(subject, LINE_AGAIN_NS), median(subject, LINES_EACH),
-	       median(subject, DWFL_OPEN_MS), median(subject, DWFL_LINE_US),
-	       median(subject, DWFL_LINES_EACH));
+	       name, median(subject, OPEN_MS), median(subject, READ_MS),
+	       median(subject, READ_MS) / debug_mb, (double)subject->nr_line_bytes / 1e6, debug_mb,
+	       median(subject, LINE_US), median(subject, LINE_AGAIN_NS),
+	       median(subject, LINES_EACH), median(subject, DWFL_OPEN_MS),
+	       median(subject, DWFL_LINE_US), median(subject, DWFL_LINES_EACH));
+}
+
+static int bench_file(const char *flamelet, const char *path)
+{
+	_cleanup_free_ struct subject *subject = calloc(1, sizeof(*subject));
+
+	if (!subject)
+		return -ENOMEM;
+	subject->flamelet = flamelet;
+	subject->path = path;
+	symbol_bench_warm(path);
+	int r = load_subject(subject);
+	if (r == 0)
+		r = measure(subject);
+	if (r == 0)
+		print(subject);
+	return r;
 }
 
 int resolve_bench(const char *flamelet, char *const *paths, int nr_paths)
 {
-	_cleanup_free_ struct subject *subject = calloc(1, sizeof(*subject));
-
-	for (int i = 0; subject && i < nr_paths; i++) {
-		*subject = (struct subject){ .flamelet = flamelet, .path = paths[i] };
-		symbol_bench_warm(paths[i]);
-		int r = load_subject(subject);
-		if (r == 0)
-			r = measure(subject);
-		if (r == 0)
-			print(subject);
-		else
+	for (int i = 0; i < nr_paths; i++) {
+		int r = bench_file(flamelet, paths[i]);
+		if (r < 0)
 			fprintf(stderr, "symbol_bench: %s: %s\n", paths[i], strerror(-r));
 		fflush(stdout);
 	}
-	return subject ? 0 : 1;
+	return 0;
 }

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "symbol/dwarf_lines.h"
-#include "symbol/lines_block.h"
+#include "symbol/lines_table.h"
 
 #include <sys/mman.h>
 
@@ -18,13 +18,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void resolve(struct dwarf_lines *lines)
 {
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_REPLY_BYTES);
+	_cleanup_(lines_table_done) struct lines_table table = { 0 };
 	uint64_t addresses[NR_ADDRESSES];
-	struct lines_block block;
+	struct lines_added added;
 
 	for (size_t i = 0; i < NR_ADDRESSES; i++)
 		addresses[i] = FIRST_ADDRESS + i * ADDRESS_STEP;
-	if (dwarf_lines_resolve(lines, addresses, NR_ADDRESSES, &out) == 0 &&
-	    lines_block_parse(out.data, out.len, NR_ADDRESSES, &block) < 0)
+	if (dwarf_lines_write(lines, addresses, NR_ADDRESSES, &out) == 0 &&
+	    lines_table_add(&table, out.data, out.len, &added) == -EBADMSG)
 		abort();
 }
 

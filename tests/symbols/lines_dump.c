@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "symbol/dwarf_lines.h"
-#include "symbol/lines_block.h"
+#include "symbol/lines_table.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,17 +29,16 @@ static size_t read_addresses(uint64_t *addresses)
 	return nr;
 }
 
-static void print_lines(const struct lines_block *block, uint64_t address, size_t i)
+static void print_lines(const struct lines_table *table, uint64_t address)
 {
-	const struct lines_block_range *range = &block->ranges[i];
+	struct symbol_line lines[SYMBOL_MAX_LINES];
+	enum symbol_language language;
+	int nr = lines_table_find(table, address, lines, &language);
 
 	printf("0x%016" PRIx64 "\n", address);
-	for (uint32_t n = range->first; n < range->first + range->nr; n++) {
-		const struct lines_block_line *line = &block->lines[n];
-
-		printf("%s\n%s:%" PRIu32 "\n", block->strings + line->name,
-		       block->strings + line->filename, line->line);
-	}
+	for (int i = 0; i < nr; i++)
+		printf("%s\n%s:%" PRIu32 "\n", lines[i].system_name, lines[i].filename,
+		       lines[i].line);
 }
 
 static int dump(const char *path, const char *supplementary)
@@ -47,18 +46,19 @@ static int dump(const char *path, const char *supplementary)
 	static uint64_t addresses[MAX_ADDRESSES];
 	_cleanup_(dwarf_lines_closep) struct dwarf_lines *lines = NULL;
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
+	_cleanup_(lines_table_done) struct lines_table table = { 0 };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_cleanup_close_ int alt_fd = supplementary ? open(supplementary, O_RDONLY | O_CLOEXEC) : -1;
 	size_t nr = read_addresses(addresses);
-	struct lines_block block;
+	struct lines_added added;
 
 	int r = dwarf_lines_open(fd, alt_fd, &lines);
 	if (r == 0)
-		r = dwarf_lines_resolve(lines, addresses, nr, &out);
+		r = dwarf_lines_write(lines, addresses, nr, &out);
 	if (r == 0)
-		r = lines_block_parse(out.data, out.len, (uint32_t)nr, &block);
+		r = lines_table_add(&table, out.data, out.len, &added);
 	for (size_t i = 0; r == 0 && i < nr; i++)
-		print_lines(&block, addresses[i], i);
+		print_lines(&table, addresses[i]);
 	return r;
 }
 

@@ -13,11 +13,13 @@
 
 #define WAIT_NS (60 * NSEC_PER_SEC)
 
-struct elf_cache *cache_dir_new_cache(int proc_fd, size_t max_bytes)
+struct elf_cache *cache_dir_new_pooled_cache(int proc_fd, size_t max_bytes,
+					     struct memory_pool *pool)
 {
 	const struct elf_cache_opts opts = {
 		.proc_fd = proc_fd,
 		.max_bytes = max_bytes,
+		.pool = pool,
 		.demangle = DEMANGLE_SHORT,
 		.debug_files = { .host_root_fd = -EBADF },
 	};
@@ -25,6 +27,11 @@ struct elf_cache *cache_dir_new_cache(int proc_fd, size_t max_bytes)
 
 	assert_int_equal(elf_cache_new(&opts, &cache), 0);
 	return cache;
+}
+
+struct elf_cache *cache_dir_new_cache(int proc_fd, size_t max_bytes)
+{
+	return cache_dir_new_pooled_cache(proc_fd, max_bytes, NULL);
 }
 
 void cache_dir_read_all(struct elf_cache *cache)

@@ -15,7 +15,11 @@ struct cache_dir {
 	struct elf_cache *cache;
 };
 
-/* The cache of a directory like /proc. */
+/* The cache of a directory like /proc, whose memory is of a pool. */
+struct elf_cache *cache_dir_new_pooled_cache(int proc_fd, size_t max_bytes,
+					     struct memory_pool *pool);
+
+/* The same without a pool. */
 struct elf_cache *cache_dir_new_cache(int proc_fd, size_t max_bytes);
 
 /* Has all files read that wait. */

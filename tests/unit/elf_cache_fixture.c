@@ -326,29 +326,36 @@ static enum fixture_fate fate_of(const struct worker_call *call)
 	return fates.by_request[call->request.kind];
 }
 
+/* A unit for each address, as long as one byte. */
+static int invent_unit(struct lines_writer *writer, uint64_t address, struct strbuf *reply)
+{
+	lines_writer_begin(writer, address);
+	lines_writer_add_range(writer, address, address + 1);
+	uint32_t header = lines_writer_add_file(writer, "/src/inner.h");
+	uint32_t source = lines_writer_add_file(writer, "/src/outer.cc");
+	const struct lines_function outer = { .caller = LINES_NO_FUNCTION };
+	const struct lines_function inner = { .start_line = 7,
+					      .call_file = source,
+					      .call_line = 20 };
+	const struct lines_row row = { .line = (uint32_t)address, .file = header, .function = 2 };
+
+	lines_writer_add_function(writer, FIXTURE_OUTER, &outer);
+	lines_writer_add_function(writer, FIXTURE_INNER, &inner);
+	lines_writer_add_row(writer, address, &row);
+	return lines_writer_finish(writer, (uint32_t)address, LANGUAGE_UNKNOWN, reply);
+}
+
 static int invent_lines(const struct worker_call *call, struct strbuf *reply)
 {
-	_cleanup_(lines_writer_done) struct lines_writer writer = { 0 };
+	_cleanup_(lines_writer_done) struct lines_writer writer = lines_writer_with_max(
+		call->request.max_bytes);
 	const uint64_t *addresses = (const uint64_t *)(const void *)call->bytes;
 	size_t nr_addresses = call->request.nr_bytes / sizeof(*addresses);
+	int r = 0;
 
-	int r = lines_writer_init(&writer, (uint32_t)nr_addresses, call->request.max_bytes);
-	for (size_t i = 0; i < nr_addresses && r == 0; i++) {
-		const struct symbol_line inner = {
-			.system_name = FIXTURE_INNER,
-			.filename = "/src/inner.h",
-			.line = (uint32_t)addresses[i],
-			.start_line = 7,
-		};
-		const struct symbol_line outer = { .system_name = FIXTURE_OUTER,
-						   .filename = "/src/outer.cc",
-						   .line = 20 };
-
-		lines_writer_begin(&writer, i);
-		lines_writer_add(&writer, &inner, LANGUAGE_UNKNOWN);
-		lines_writer_add(&writer, &outer, LANGUAGE_UNKNOWN);
-	}
-	return r == 0 ? lines_writer_finish(&writer, reply) : r;
+	for (size_t i = 0; i < nr_addresses && r == 0; i++)
+		r = invent_unit(&writer, addresses[i], reply);
+	return r;
 }
 
 static int answer_truly(const struct worker_call *call, struct strbuf *reply)

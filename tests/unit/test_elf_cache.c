@@ -222,19 +222,18 @@ static void a_name_that_takes_for_ever_costs_nobody_elses(void **state)
 	}
 }
 
-static void the_least_recently_used_names_go_first(void **state)
+enum { NR_FILES = 12, NR_FUNCTIONS = 1000, TABLE_BYTES = NR_FUNCTIONS * (12 + 24) };
+
+/* With the strings of frames, 64 KB at least. */
+#define FEW_TABLES_BYTES ((size_t)6 * TABLE_BYTES)
+
+static void use_more_than_there_is_room_for(const struct cache_dir *fixture,
+					    struct elf_cache *cache)
 {
-	enum { NR_FILES = 12, NR_FUNCTIONS = 1000, TABLE_BYTES = NR_FUNCTIONS * (12 + 24) };
-	const size_t budget = (size_t)6 *
-			      TABLE_BYTES; /* with the strings of frames, 64 KB at least */
-	struct cache_dir *fixture = *state;
-	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
-	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
 	struct symbol_frames frames;
 	uint32_t ids[NR_FILES];
 	char path[96];
 
-	cache = cache_dir_new_cache(fake_fd, budget);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
 		snprintf(path, sizeof(path), "%s/elf%u", fixture->dir, i);
 		write_elf(path, i, NR_FUNCTIONS);
@@ -242,7 +241,7 @@ static void the_least_recently_used_names_go_first(void **state)
 		assert_int_equal(name(cache, ids[i], 0x1010, &frames), 0);
 		assert_int_equal(name(cache, ids[0], 0x1010, &frames), 0);
 		cache_dir_read_all(cache);
-		assert_true(elf_cache_get_stats(cache).nr_bytes <= budget);
+		assert_true(elf_cache_get_stats(cache).nr_bytes <= FEW_TABLES_BYTES);
 	}
 	const struct elf_cache_stats stats = elf_cache_get_stats(cache);
 	assert_in_range(stats.nr_tables, 2, 6);
@@ -250,6 +249,31 @@ static void the_least_recently_used_names_go_first(void **state)
 	assert_int_equal(name(cache, ids[1], 0x1020, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(frames.address, TEXT_ADDRESS + 0x20);
+}
+
+static void the_least_recently_used_names_go_first(void **state)
+{
+	struct cache_dir *fixture = *state;
+	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
+	_cleanup_(elf_cache_freep) struct elf_cache *cache = NULL;
+
+	cache = cache_dir_new_cache(fake_fd, FEW_TABLES_BYTES);
+	use_more_than_there_is_room_for(fixture, cache);
+}
+
+static void names_go_when_others_have_the_room_of_the_pool(void **state)
+{
+	struct memory_pool pool = { .max_bytes = FEW_TABLES_BYTES + 1000 };
+	struct cache_dir *fixture = *state;
+	_cleanup_close_ int fake_fd = open_fake_proc(fixture);
+	struct elf_cache *cache = NULL;
+
+	assert_int_equal(memory_pool_take(&pool, 1000), 0);
+	cache = cache_dir_new_pooled_cache(fake_fd, CACHE_BUDGET, &pool);
+	use_more_than_there_is_room_for(fixture, cache);
+	assert_true(memory_pool_room(&pool) < 3 * TABLE_BYTES);
+	elf_cache_free(cache);
+	assert_int_equal(memory_pool_room(&pool), FEW_TABLES_BYTES);
 }
 
 static void a_file_that_is_no_elf_is_bad_once(void **state)
@@ -359,6 +383,7 @@ int main(int argc, char **argv)
 		TEST(a_name_is_demangled_once),
 		TEST(a_name_that_takes_for_ever_costs_nobody_elses),
 		TEST(the_least_recently_used_names_go_first),
+		TEST(names_go_when_others_have_the_room_of_the_pool),
 		TEST(a_file_that_is_no_elf_is_bad_once),
 		TEST(no_more_files_wait_than_may),
 		TEST(files_are_opened_while_others_are_read),

@@ -70,6 +70,37 @@ static void a_file_of_many_is_punished_for_nobody(void **state)
 	assert_int_equal(elf_owners_lane(&others, *state, NOW), WORKER_LANE_FAST);
 }
 
+static void a_file_has_the_best_rank_of_its_owners(void **state)
+{
+	struct elf_owners late = { 0 };
+	struct elf_owners both = { 0 };
+
+	elf_owners_add(&late, 5);
+	elf_owners_add(&both, 5);
+	elf_owners_add(&both, 6);
+	elf_owners_charge(&late, *state, WORKER_LANES_FAST_NS, NOW);
+	assert_int_equal(elf_owners_rank(&late, *state, NOW), WORKER_RANK_LATE);
+	assert_true(elf_owners_rank(&both, *state, NOW) < WORKER_RANK_LATE);
+	elf_owners_charge(&both, *state, WORKER_LANES_TRY_NS, NOW);
+	assert_int_equal(elf_owners_rank(&both, *state, NOW), WORKER_RANK_LATE);
+}
+
+/* Each file that takes long makes one more of them late, until all files of theirs are. */
+static void a_file_of_many_is_late_when_those_known_by_name_are(void **state)
+{
+	struct elf_owners many = { 0 };
+	struct elf_owners nobody = { 0 };
+
+	for (uint64_t id = 1; id <= ELF_OWNERS_MAX + 2; id++)
+		elf_owners_add(&many, id);
+	elf_owners_add(&nobody, 0);
+	elf_owners_charge(&many, *state, WORKER_LANES_FAST_NS, NOW);
+	assert_int_equal(elf_owners_rank(&many, *state, NOW), WORKER_RANK_LATE);
+	assert_true(elf_owners_rank(&nobody, *state, NOW) < WORKER_RANK_LATE);
+	elf_owners_charge(&nobody, *state, WORKER_LANES_TRY_NS, NOW);
+	assert_int_equal(elf_owners_rank(&nobody, *state, NOW), WORKER_RANK_LATE);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -77,6 +108,8 @@ int main(void)
 		TEST(a_file_of_nobody_takes_the_fast_lane),
 		TEST(it_takes_the_slow_lane_when_all_its_owners_are_punished),
 		TEST(a_file_of_many_is_punished_for_nobody),
+		TEST(a_file_has_the_best_rank_of_its_owners),
+		TEST(a_file_of_many_is_late_when_those_known_by_name_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
