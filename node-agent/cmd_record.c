@@ -219,7 +219,11 @@ static int write_outputs(const struct recording *recording, const struct profile
 	int result = 0;
 
 	describe_origin(recording, &title, &subtitle);
-	const struct output_info info = { strbuf_str(&title), strbuf_str(&subtitle) };
+	const struct output_info info = {
+		.subject = recording->target,
+		.title = strbuf_str(&title),
+		.subtitle = strbuf_str(&subtitle),
+	};
 	for (size_t i = 0; i < recording->outputs.nr; i++) {
 		const char *path = recording->outputs.items[i];
 

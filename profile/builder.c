@@ -34,7 +34,7 @@
 	(offsetof(struct profile_sample, cpu) + sizeof(((struct profile_sample *)0)->cpu))
 
 /* These are hashed and compared as bytes, so they must have no gaps. */
-static_assert(SAMPLE_KEY_BYTES == 36, "gap in struct profile_sample");
+static_assert(SAMPLE_KEY_BYTES == 48, "gap in struct profile_sample");
 static_assert(sizeof(struct profile_function) == 16, "gap in struct profile_function");
 static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
 
@@ -66,7 +66,8 @@ static int add_zero_elements(struct profile *p)
 	    (r = array_grow(p->lines, p->cap_lines, 1, BUILDER_MAX_ROWS)) < 0 ||
 	    (r = array_grow(p->locations, p->cap_locations, 1, BUILDER_MAX_ROWS)) < 0 ||
 	    (r = array_grow(p->stacks, p->cap_stacks, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->resources, p->cap_resources, 1, BUILDER_MAX_ROWS)) < 0)
+	    (r = array_grow(p->resources, p->cap_resources, 1, BUILDER_MAX_ROWS)) < 0 ||
+	    (r = array_grow(p->processes, p->cap_processes, 1, BUILDER_MAX_ROWS)) < 0)
 		return r;
 
 	p->mappings[p->nr_mappings++] = (struct profile_mapping){ 0 };
@@ -75,6 +76,7 @@ static int add_zero_elements(struct profile *p)
 	p->locations[p->nr_locations++] = (struct profile_location){ 0 };
 	p->stacks[p->nr_stacks++] = (struct profile_stack){ 0 };
 	p->resources[p->nr_resources++] = (struct profile_resource){ 0 };
+	p->processes[p->nr_processes++] = (struct profile_process){ 0 };
 	return 0;
 }
 
@@ -125,6 +127,7 @@ void builder_free(struct builder *builder)
 	htable_done(&builder->locations);
 	htable_done(&builder->stacks);
 	htable_done(&builder->resources);
+	htable_done(&builder->processes);
 	htable_done(&builder->samples);
 	free(builder);
 }
@@ -361,9 +364,14 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 	return 0;
 }
 
-void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id)
+void builder_set_build_ids(struct builder *builder, uint32_t mapping,
+			   const struct profile_mapping *from)
 {
-	builder->profile->mappings[mapping].build_id = build_id;
+	struct profile_mapping *to = &builder->profile->mappings[mapping];
+
+	to->build_id = from->build_id;
+	to->go_build_id = from->go_build_id;
+	to->htlhash = from->htlhash;
 }
 
 uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource)
@@ -403,6 +411,21 @@ void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t d
 	builder->profile->time_unix_ns = time_unix_ns;
 	builder->profile->duration_ns = duration_ns;
 	builder->profile->period = period;
+}
+
+void builder_date_samples(struct builder *builder, uint64_t base_ns)
+{
+	struct profile *p = builder->profile;
+	uint64_t last_ns = p->duration_ns ? p->duration_ns - 1 : 0;
+
+	for (size_t i = 0; i < p->nr_samples; i++) {
+		uint64_t time_ns = p->samples[i].time_ns;
+
+		if (time_ns == 0)
+			continue;
+		uint64_t after_ns = time_ns > base_ns ? time_ns - base_ns : 0;
+		p->samples[i].time_ns = p->time_unix_ns + (after_ns < last_ns ? after_ns : last_ns);
+	}
 }
 
 void builder_set_type(struct builder *builder, enum profile_type type)

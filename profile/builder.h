@@ -69,6 +69,13 @@ struct attribute {
 int builder_add_resource(struct builder *builder, const struct attribute *attributes, size_t nr,
 			 uint32_t *ret_id) must_check;
 
+/* Equal processes become one row with the later seen_ns. An all-zero process is row 0. */
+int builder_add_process(struct builder *builder, const struct profile_process *process,
+			uint32_t *ret_id) must_check;
+
+/* A process that was added has one more sample. */
+void builder_see_process(struct builder *builder, uint32_t process, uint64_t seen_ns);
+
 /* Adds sample->count to the equal sample, or a new one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
 
@@ -78,8 +85,14 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
 		      const struct profile_line *lines, size_t nr) must_check;
 
-/* Completes a mapping whose file was read after it was added. */
-void builder_set_build_id(struct builder *builder, uint32_t mapping, uint32_t build_id);
+/* Completes a mapping whose file was read after it was added: takes the three build ids of `from`. */
+void builder_set_build_ids(struct builder *builder, uint32_t mapping,
+			   const struct profile_mapping *from);
+
+/* Moves a location to another mapping, in which the same code has that address. The builder does not find it by its
+ * old place any more, nor by its new one: must come after the last builder_add_location(). */
+void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
+			   uint64_t address);
 
 /* Gives all samples taken in a cgroup their resource; returns how often the timer fired for them. Must come after
  * the last builder_add_sample(). */
@@ -94,9 +107,17 @@ uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 	must_check;
 
+/* From now on builder_merge() leaves out when each sample was taken, so that samples that differ in nothing else are
+ * joined. */
+void builder_drop_times(struct builder *builder);
+
 /* Sets the time range and period. builder_merge() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);
+
+/* Turns samples' times, which are by a clock that showed `base_ns` when the profile began, into Unix time; what is outside of the
+ * profile is at its edge. After builder_set_time(); no sample may be added any more. */
+void builder_date_samples(struct builder *builder, uint64_t base_ns);
 
 /* What the samples count; PROFILE_CPU unless it is set. builder_merge() does it by itself. */
 void builder_set_type(struct builder *builder, enum profile_type type);

@@ -148,6 +148,15 @@ int builder_add_named_location(struct builder *builder, const struct profile_loc
 	return r;
 }
 
+void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
+			   uint64_t address)
+{
+	struct profile_location *moved = &builder->profile->locations[location];
+
+	moved->mapping = mapping;
+	moved->address = address;
+}
+
 int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
 		      const struct profile_line *lines, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A builder from inside: what builder.c and builder_locations.c share. */
+/* A builder from inside: what builder.c and those beside it share. */
 #ifndef PROFILE_BUILDER_TABLES_H
 #define PROFILE_BUILDER_TABLES_H
 
@@ -19,9 +19,11 @@ struct builder {
 	struct htable locations;
 	struct htable stacks;
 	struct htable resources;
+	struct htable processes;
 	struct htable samples;
 	bool has_type; /* builder_set_type() was called */
 	bool has_time; /* builder_set_time() was called */
+	bool drops_times; /* builder_drop_times() was called */
 };
 
 bool builder_has_room(const struct builder *builder, size_t bytes);

@@ -4,7 +4,7 @@
  * Both sides number their elements on their own, so every number is translated on the way:
  *
  *	sample ─▶ stack ─▶ location ─▶ mapping, lines ─▶ function ─▶ string
- *	   └────▶ resource, comm
+ *	   └────▶ resource, process, comm
  *
  * The translation of each element is remembered in an array as long as its table; an element is
  * looked up in the builder once, however many samples lead to it, and one that no sample leads
@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-static_assert(sizeof(struct profile_mapping) == 16, "gap in struct profile_mapping");
+static_assert(sizeof(struct profile_mapping) == 40, "gap in struct profile_mapping");
 
 /* Translations hold the new number + 1; 0 stands for "not asked yet". */
 struct merge {
@@ -30,6 +30,7 @@ struct merge {
 	uint32_t *locations;
 	uint32_t *stacks;
 	uint32_t *resources;
+	uint32_t *processes;
 	struct htable known_mappings; /* of the builder, by content */
 	uint32_t *stack; /* owned; the translated stack */
 	size_t cap_stack;
@@ -59,7 +60,8 @@ static int merge_init(struct merge *merge, struct builder *to, const struct prof
 {
 	*merge = (struct merge){ .to = to, .from = from };
 	merge->numbers = calloc(from->strings.nr_strings + from->nr_mappings + from->nr_functions +
-					from->nr_locations + from->nr_stacks + from->nr_resources,
+					from->nr_locations + from->nr_stacks + from->nr_resources +
+					from->nr_processes,
 				sizeof(*merge->numbers));
 	if (!merge->numbers)
 		return -ENOMEM;
@@ -69,6 +71,7 @@ static int merge_init(struct merge *merge, struct builder *to, const struct prof
 	merge->locations = merge->functions + from->nr_functions;
 	merge->stacks = merge->locations + from->nr_locations;
 	merge->resources = merge->stacks + from->nr_stacks;
+	merge->processes = merge->resources + from->nr_resources;
 
 	for (size_t i = 0; i < builder_peek(to)->nr_mappings; i++) {
 		int r = know_mapping(merge, (uint32_t)i);
@@ -126,6 +129,8 @@ static int translate_mapping(struct merge *merge, uint32_t old, uint32_t *ret_ne
 	if (!*known) {
 		if ((r = translate_string(merge, mapping.filename, &mapping.filename)) < 0 ||
 		    (r = translate_string(merge, mapping.build_id, &mapping.build_id)) < 0 ||
+		    (r = translate_string(merge, mapping.go_build_id, &mapping.go_build_id)) < 0 ||
+		    (r = translate_string(merge, mapping.htlhash, &mapping.htlhash)) < 0 ||
 		    (r = add_mapping(merge, &mapping, ret_new)) < 0)
 			return r;
 		*known = *ret_new + 1;
@@ -246,15 +251,35 @@ static int translate_resource(struct merge *merge, uint32_t old, uint32_t *ret_n
 	return 0;
 }
 
+static int translate_process(struct merge *merge, uint32_t old, uint32_t *ret_new)
+{
+	struct profile_process process = merge->from->processes[old];
+	uint32_t *known = &merge->processes[old];
+	int r;
+
+	if (!*known) {
+		if ((r = translate_string(merge, process.path, &process.path)) < 0 ||
+		    (r = translate_string(merge, process.name, &process.name)) < 0 ||
+		    (r = builder_add_process(merge->to, &process, ret_new)) < 0)
+			return r;
+		*known = *ret_new + 1;
+	}
+	*ret_new = *known - 1;
+	return 0;
+}
+
 static int merge_sample(struct merge *merge, struct profile_sample sample)
 {
 	int r;
 
 	if ((r = translate_stack(merge, sample.stack, &sample.stack)) < 0 ||
 	    (r = translate_resource(merge, sample.resource, &sample.resource)) < 0 ||
+	    (r = translate_process(merge, sample.process, &sample.process)) < 0 ||
 	    (r = translate_string(merge, sample.process_comm, &sample.process_comm)) < 0 ||
 	    (r = translate_string(merge, sample.thread_comm, &sample.thread_comm)) < 0)
 		return r;
+	if (merge->to->drops_times)
+		sample.time_ns = 0;
 	return builder_add_sample(merge->to, &sample);
 }
 
@@ -312,6 +337,11 @@ static int merge_whole(struct builder *builder, const struct profile *profile, u
 	builder_set_type(builder, profile->type);
 	join_times(builder, profile);
 	return merge_samples(&merge, lost);
+}
+
+void builder_drop_times(struct builder *builder)
+{
+	builder->drops_times = true;
 }
 
 int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)

@@ -15,8 +15,9 @@ int output_format_of(const char *path, enum output_format *ret_format) must_chec
 /* The extensions above in one line, for messages. */
 const char *output_extensions(void);
 
-/* What a picture or file says about where it comes from. All borrowed, none NULL. */
+/* What a picture or file says about where it comes from. All borrowed; none but the subject may be NULL. */
 struct output_info {
+	const char *subject; /* "whole machine"; NULL: it is not told */
 	const char *title; /* "whole machine, 10 s at 99 Hz" */
 	const char *subtitle; /* command line, host, kernel, version */
 };

@@ -14,22 +14,21 @@
 #include "base/gzip.h"
 #include "base/pb.h"
 #include "base/printable.h"
+#include "profile/main_program.h"
 #include "profile/pprof_fields.h"
 #include "profile/pprof_labels.h"
+#include "profile/used_rows.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Before compression; pprof files are a tenth of it. */
 #define MESSAGE_MAX_BYTES ((size_t)1 << 30)
 
-/* A table's elements in the order of their first use. */
-struct used {
-	uint32_t *ids; /* of each element of the table; 0: not used so far */
-	uint32_t *elements; /* element of each id, from elements[0] for id 1 on */
-	uint32_t nr;
-};
+#define PAGE_BYTES 4096
+#define SUBJECT_MAX_BYTES 256
 
 /* What the locations in a mapping have, all together. */
 struct detail {
@@ -41,42 +40,21 @@ struct detail {
 struct pprof {
 	const struct profile *profile; /* borrowed */
 	const struct pprof_part *part; /* borrowed */
+	const struct output_info *info; /* borrowed; NULL: none */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
-	struct used locations;
-	struct used functions;
-	struct used mappings;
+	struct used_rows locations;
+	struct used_rows functions;
+	struct used_rows mappings;
 	struct detail *details; /* owned; by the profile's mappings */
 	struct intern strings;
 	struct strbuf clean; /* scratch for string() */
 };
 
-static int used_init(struct used *used, size_t nr)
-{
-	used->ids = calloc(nr, sizeof(*used->ids));
-	used->elements = calloc(nr, sizeof(*used->elements));
-	return used->ids && used->elements ? 0 : -ENOMEM;
-}
-
-static void used_done(struct used *used)
-{
-	free(used->ids);
-	free(used->elements);
-}
-
-static uint32_t use(struct used *used, uint32_t element)
-{
-	if (!used->ids[element]) {
-		used->elements[used->nr] = element;
-		used->ids[element] = ++used->nr;
-	}
-	return used->ids[element];
-}
-
 static void pprof_done(struct pprof *pprof)
 {
-	used_done(&pprof->locations);
-	used_done(&pprof->functions);
-	used_done(&pprof->mappings);
+	used_rows_done(&pprof->locations);
+	used_rows_done(&pprof->functions);
+	used_rows_done(&pprof->mappings);
 	free(pprof->details);
 	intern_done(&pprof->strings);
 	strbuf_done(&pprof->clean);
@@ -93,9 +71,9 @@ static int pprof_init(struct pprof *pprof, const struct profile *profile,
 		.out = out,
 		.clean = strbuf_with_max(out->max),
 	};
-	if ((r = used_init(&pprof->locations, profile->nr_locations)) < 0 ||
-	    (r = used_init(&pprof->functions, profile->nr_functions)) < 0 ||
-	    (r = used_init(&pprof->mappings, profile->nr_mappings)) < 0)
+	if ((r = used_rows_init(&pprof->locations, profile->nr_locations)) < 0 ||
+	    (r = used_rows_init(&pprof->functions, profile->nr_functions)) < 0 ||
+	    (r = used_rows_init(&pprof->mappings, profile->nr_mappings + 1)) < 0)
 		return r;
 	pprof->details = calloc(profile->nr_mappings, sizeof(*pprof->details));
 	if (!pprof->details)
@@ -130,8 +108,9 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 }
 
 /* A CPU profile has its CPU time as a second value, which is what pprof shows. */
-static void put_header(struct pprof *pprof, const struct output_info *info)
+static void put_header(struct pprof *pprof)
 {
+	const struct output_info *info = pprof->info;
 	const struct profile *p = pprof->profile;
 	const struct profile_type_names *names = profile_type_names(p->type);
 	const char *shown = names->sample_type;
@@ -223,9 +202,9 @@ static void put_frames(struct pprof *pprof, const struct profile_stack *stack)
 	size_t begin = pb_begin(pprof->out, SAMPLE_LOCATION_ID);
 
 	for (size_t i = 0; i < nr; i++)
-		pb_varint(pprof->out, use(&pprof->locations, frames[i]));
+		pb_varint(pprof->out, used_rows_use(&pprof->locations, frames[i]));
 	if (is_cut)
-		pb_varint(pprof->out, use(&pprof->locations, 0));
+		pb_varint(pprof->out, used_rows_use(&pprof->locations, 0));
 	pb_end(pprof->out, begin);
 }
 
@@ -252,7 +231,7 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 static uint32_t use_mapping(struct pprof *pprof, const struct profile_location *location)
 {
 	if (location->kind == FRAME_KERNEL || pprof->profile->mappings[location->mapping].filename)
-		return use(&pprof->mappings, location->mapping);
+		return used_rows_use(&pprof->mappings, location->mapping);
 	return 0;
 }
 
@@ -260,7 +239,7 @@ static void put_line(struct pprof *pprof, const struct profile_line *line)
 {
 	size_t begin = pb_begin(pprof->out, LOCATION_LINE);
 
-	pb_uint(pprof->out, LINE_FUNCTION_ID, use(&pprof->functions, line->function));
+	pb_uint(pprof->out, LINE_FUNCTION_ID, used_rows_use(&pprof->functions, line->function));
 	pb_uint(pprof->out, LINE_LINE, line->line);
 	pb_end(pprof->out, begin);
 }
@@ -308,7 +287,44 @@ static void put_function(struct pprof *pprof, uint32_t id, const struct profile_
 	pb_end(pprof->out, begin);
 }
 
-/* A mapping without an end of its own, such as the kernel, ends with the address space. */
+/* The first mapping is what readers call the profile's file: the one program that it is of, or else a mapping without
+ * code that says what it is of. That one stands behind all elements of the table. */
+static void use_main_mapping(struct pprof *pprof)
+{
+	uint32_t main_program = main_program_find(pprof->profile);
+
+	(void)used_rows_use(&pprof->mappings,
+			    main_program ? main_program : (uint32_t)pprof->profile->nr_mappings);
+}
+
+/* Slashes would be taken for those of a path. */
+static void put_subject(struct pprof *pprof, uint32_t id)
+{
+	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
+	char name[SUBJECT_MAX_BYTES];
+
+	snprintf(name, sizeof(name), "[%.*s]", SUBJECT_MAX_BYTES - 3, pprof->info->subject);
+	for (char *slash = name; (slash = strchr(slash, '/'));)
+		*slash = ':';
+	pb_uint(pprof->out, MAPPING_ID, id);
+	pb_uint(pprof->out, MAPPING_FILENAME, string(pprof, name));
+	pb_uint(pprof->out, MAPPING_HAS_FUNCTIONS, true);
+	pb_end(pprof->out, begin);
+}
+
+/* Where a mapping is: as the kernel would map it, from the beginning of a page on, which is what readers
+ * reckon with. One without an end of its own, such as the kernel, ends with the address space. */
+static void put_range(struct strbuf *out, const struct profile_mapping *mapping)
+{
+	uint64_t skipped = mapping->start % PAGE_BYTES;
+
+	if (mapping->offset % PAGE_BYTES != skipped)
+		skipped = 0;
+	pb_uint(out, MAPPING_MEMORY_START, mapping->start - skipped);
+	pb_uint(out, MAPPING_MEMORY_LIMIT, mapping->limit ? mapping->limit : UINT64_MAX);
+	pb_uint(out, MAPPING_FILE_OFFSET, mapping->offset - skipped);
+}
+
 static void put_mapping(struct pprof *pprof, uint32_t id, uint32_t element)
 {
 	const struct profile *p = pprof->profile;
@@ -318,7 +334,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id, uint32_t element)
 	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
 
 	pb_uint(pprof->out, MAPPING_ID, id);
-	pb_uint(pprof->out, MAPPING_MEMORY_LIMIT, mapping->limit ? mapping->limit : UINT64_MAX);
+	put_range(pprof->out, mapping);
 	pb_uint(pprof->out, MAPPING_FILENAME,
 		string(pprof, *filename ? filename : PPROF_KERNEL_FILENAME));
 	pb_uint(pprof->out, MAPPING_BUILD_ID, string(pprof, profile_string(p, mapping->build_id)));
@@ -345,9 +361,9 @@ static void put_bare_samples(struct pprof *pprof)
 {
 	size_t nr_stacks = pprof->profile->nr_stacks;
 	_cleanup_free_ uint64_t *counts = calloc(nr_stacks, sizeof(*counts));
-	_cleanup_(used_done) struct used stacks = { 0 };
+	_cleanup_(used_rows_done) struct used_rows stacks = { 0 };
 
-	int r = used_init(&stacks, nr_stacks);
+	int r = used_rows_init(&stacks, nr_stacks);
 	if (r < 0 || !counts) {
 		keep_error(pprof, -ENOMEM);
 		return;
@@ -355,7 +371,7 @@ static void put_bare_samples(struct pprof *pprof)
 	for (size_t i = 0; i < nr_samples(pprof); i++) {
 		const struct profile_sample *sample = sample_at(pprof, i);
 
-		counts[use(&stacks, sample->stack) - 1] += sample->count;
+		counts[used_rows_use(&stacks, sample->stack) - 1] += sample->count;
 	}
 	for (uint32_t i = 0; i < stacks.nr; i++)
 		put_sample(pprof, &(struct profile_sample){ .stack = stacks.elements[i],
@@ -399,8 +415,14 @@ static void put_tables(struct pprof *pprof)
 		put_cut_mark(pprof);
 	for (uint32_t i = 0; i < pprof->functions.nr; i++)
 		put_function(pprof, i + 1, &p->functions[pprof->functions.elements[i]]);
-	for (uint32_t i = 0; i < pprof->mappings.nr; i++)
-		put_mapping(pprof, i + 1, pprof->mappings.elements[i]);
+	for (uint32_t i = 0; i < pprof->mappings.nr; i++) {
+		uint32_t element = pprof->mappings.elements[i];
+
+		if (element < p->nr_mappings)
+			put_mapping(pprof, i + 1, element);
+		else
+			put_subject(pprof, i + 1);
+	}
 	for (size_t i = 0; i < pprof->strings.nr_strings; i++)
 		pb_string_always(pprof->out, PROFILE_STRING_TABLE,
 				 intern_get(&pprof->strings, (uint32_t)i));
@@ -415,7 +437,10 @@ static int encode(const struct profile *profile, const struct pprof_part *part,
 	keep_error(&pprof, r);
 	if (r < 0)
 		return r;
-	put_header(&pprof, info);
+	pprof.info = info;
+	put_header(&pprof);
+	if (info && info->subject)
+		use_main_mapping(&pprof);
 	if (part->is_bare)
 		put_bare_samples(&pprof);
 	else

@@ -20,8 +20,8 @@ struct pprof_part {
 	bool is_bare; /* no labels (Pyroscope makes a series of each set); samples that are then equal are one */
 };
 
-/* Appends the message, not compressed. What `info` says becomes the profile's comments; it may
- * be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
+/* Appends the message, not compressed. What `info` says becomes the profile's comments, and its subject the first mapping
+ * where the profile is of several programs; it may be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
 int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
 	must_check;
 

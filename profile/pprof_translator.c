@@ -125,20 +125,24 @@ static bool has_build_id(const struct pprof_translator *translator, uint32_t tex
 	return is_lower_hex(build_id, strlen(build_id));
 }
 
-/* The length of the mapped file, as far as the mapping tells. The kernel and code without a file have none; the limit
- * of those that Flamelet writes is the end of the address space. */
-static uint64_t limit_of(const struct pprof_mapping *mapping)
+/* Keeps where a mapping lies, as the message has it. The kernel and code without a file lie nowhere; the limit of those
+ * that Flamelet writes is the end of the address space. */
+static void translate_range(const struct pprof_translator *translator,
+			    const struct pprof_mapping *old, struct profile_mapping *mapping)
 {
-	if (mapping->limit <= mapping->start || mapping->limit == UINT64_MAX)
-		return 0;
-	return mapping->limit - mapping->start + mapping->offset;
+	if (old->limit <= old->start || old->limit == UINT64_MAX ||
+	    is_kernel(built_string(translator, mapping->filename)))
+		return;
+	mapping->start = old->start;
+	mapping->limit = old->limit;
+	mapping->offset = old->offset;
 }
 
 static int translate_mapping(struct pprof_translator *translator, uint32_t element,
 			     const struct pprof_mapping *old, uint32_t *ret_new)
 {
 	uint32_t *known = &translator->mappings[element];
-	struct profile_mapping mapping;
+	struct profile_mapping mapping = { 0 };
 	int r;
 
 	if (!*known) {
@@ -148,9 +152,7 @@ static int translate_mapping(struct pprof_translator *translator, uint32_t eleme
 			return r;
 		if (!has_build_id(translator, mapping.build_id))
 			mapping.build_id = 0;
-		mapping.limit = is_kernel(built_string(translator, mapping.filename))
-					? 0
-					: limit_of(old);
+		translate_range(translator, old, &mapping);
 		r = builder_add_mapping(translator->builder, &mapping, ret_new);
 		if (r < 0)
 			return r;
@@ -158,14 +160,6 @@ static int translate_mapping(struct pprof_translator *translator, uint32_t eleme
 	}
 	*ret_new = *known - 1;
 	return 0;
-}
-
-/* An address as an offset in the mapped file. */
-static uint64_t offset_of(const struct pprof_mapping *mapping, uint64_t address)
-{
-	if (address < mapping->start || address >= mapping->limit)
-		return address;
-	return address - mapping->start + mapping->offset;
 }
 
 /* Mapping, address, and kind as far as these tell it. */
@@ -190,8 +184,6 @@ static int translate_place(struct pprof_translator *translator, const struct ppr
 	const struct profile *p = builder_peek(translator->builder);
 	if (is_kernel(profile_string(p, p->mappings[location->mapping].filename)))
 		location->kind = FRAME_KERNEL;
-	else
-		location->address = offset_of(&mapping, old->address);
 	return 0;
 }
 
@@ -241,17 +233,27 @@ static int add_name(struct pprof_translator *translator, const char *name)
 	return add_line(translator, id, 0);
 }
 
-/* A name for what has none: "libfoo.so+0x123". */
+/* An address as an offset in the mapped file. */
+static uint64_t offset_of(const struct profile_mapping *mapping, uint64_t address)
+{
+	if (address < mapping->start || address >= mapping->limit)
+		return address;
+	return address - mapping->start + mapping->offset;
+}
+
+/* A name for what has none: "libfoo.so+0x123", the same for all processes that map the file. */
 static int add_fallback_name(struct pprof_translator *translator,
 			     const struct profile_location *location)
 {
 	const struct profile *p = builder_peek(translator->builder);
-	const char *path = profile_string(p, p->mappings[location->mapping].filename);
+	const struct profile_mapping *mapping = &p->mappings[location->mapping];
+	const char *path = profile_string(p, mapping->filename);
 	const char *slash = strrchr(path, '/');
 
 	strbuf_clear(&translator->text);
 	strbuf_append_str(&translator->text, slash ? slash + 1 : path);
-	strbuf_appendf(&translator->text, "%s0x%" PRIx64, *path ? "+" : "", location->address);
+	strbuf_appendf(&translator->text, "%s0x%" PRIx64, *path ? "+" : "",
+		       offset_of(mapping, location->address));
 	int r = strbuf_error(&translator->text);
 	return r < 0 ? r : add_name(translator, strbuf_str(&translator->text));
 }

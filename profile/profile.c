@@ -47,6 +47,7 @@ static void profile_free(struct profile *profile)
 	free(profile->stacks);
 	free(profile->attributes);
 	free(profile->resources);
+	free(profile->processes);
 	free(profile->samples);
 	free(profile);
 }

@@ -5,13 +5,14 @@
  *
  *	sample ─▶ stack ─▶ locations (leaf first) ─▶ lines (innermost first) ─▶ function ─▶ name
  *	   │                    └──────▶ mapping ─▶ file name, build id
- *	   └────▶ resource ─▶ attributes: whose CPU time it was
+ *	   ├────▶ resource ─▶ attributes: whose CPU time it was
+ *	   └────▶ process ─▶ its program, and when it started
  *
  * A location is a place in the code. Where a compiler inlined functions into each other, one place is in
  * several functions at once, and in a line of the source of each.
  *
- * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack); resource 0 is
- * the host itself. Once sealed (builder.h) a profile never changes and is shared by reference count. */
+ * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack, a process of which nothing is
+ * known); resource 0 is the host itself. Once sealed (builder.h) a profile never changes and is shared by reference count. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -35,12 +36,19 @@ enum frame_kind {
 
 /* All strings below are numbers in profile.strings.
  *
- * Processes map the same file at different places. To make their frames comparable, a mapping is the whole
- * file: it starts at 0, ends behind its last byte, and addresses in it are offsets in the file. */
+ * Processes map the same file at different places. To make their frames comparable, a mapping is one segment of the
+ * file as its program header has it: it starts at the segment's virtual address (p_vaddr), its offset is where the
+ * segment begins in the file (p_offset), and addresses in it are virtual addresses of the file, as addr2line(1) takes
+ * them. Where the program headers are not known a mapping is the whole file, from 0 to its length, and addresses
+ * are offsets in it. In either case the byte at an address is at `address - start + offset` of the file. */
 struct profile_mapping {
-	uint64_t limit; /* bytes of the file; 0 for the kernel and for code without a file */
+	uint64_t start;
+	uint64_t limit; /* behind its last byte; 0 for the kernel and for code without a file */
+	uint64_t offset;
 	uint32_t filename;
 	uint32_t build_id; /* lower-case hex of the GNU build id; 0 when the file has none */
+	uint32_t go_build_id; /* 0 when the file has none */
+	uint32_t htlhash; /* lower-case hex of a hash of the file; 0 when it was not read */
 };
 
 struct profile_function {
@@ -56,8 +64,8 @@ struct profile_line {
 };
 
 struct profile_location {
-	uint64_t address; /* offset in the mapped file, or kernel address; of a caller: inside the
-			     call instruction, not behind it */
+	uint64_t address; /* in the mapping, or kernel address; of a caller: inside the call
+			     instruction, not behind it */
 	uint32_t mapping;
 	enum frame_kind kind;
 	uint32_t first_line; /* index into profile.lines */
@@ -80,11 +88,24 @@ struct profile_resource {
 	size_t nr;
 };
 
+/* What is known of a process beside the names of its threads. Two are the same when all but seen_ns are. */
+struct profile_process {
+	uint64_t start_ns; /* since boot; 0: not known */
+	uint64_t seen_ns; /* since boot: its last sample */
+	uint32_t pid; /* 0: threads of the kernel, which are told apart by name only */
+	uint32_t path; /* string: the file of its program; 0 when it is not known */
+	uint32_t
+		name; /* string: what is behind the last "/" of it, or what stands for that; 0: not known */
+};
+
 /* Everything but count is the sample's identity: equal ones are one sample. */
 struct profile_sample {
 	uint64_t cgroup_id;
+	uint64_t
+		time_ns; /* Unix time, within the profile's; 0: not recorded, so equal samples merge */
 	uint32_t stack;
 	uint32_t resource;
+	uint32_t process; /* 0: not known; pid and process_comm may be all the same */
 	uint32_t process_comm; /* string */
 	uint32_t thread_comm; /* string */
 	uint32_t pid;
@@ -111,6 +132,8 @@ struct profile {
 	size_t nr_attributes, cap_attributes;
 	struct profile_resource *resources;
 	size_t nr_resources, cap_resources;
+	struct profile_process *processes;
+	size_t nr_processes, cap_processes;
 	struct profile_sample *samples;
 	size_t nr_samples, cap_samples;
 

@@ -259,7 +259,8 @@ static int set_build_id(struct namer *namer, struct window *window,
 	int r = builder_add_string(window->builder,
 				   elf_cache_build_ids(namer->elfs, mapping->code.id).gnu, &build_id);
 	if (r == 0)
-		builder_set_build_id(window->builder, mapping->mapping, build_id);
+		builder_set_build_ids(window->builder, mapping->mapping,
+				      &(struct profile_mapping){ .build_id = build_id });
 	return r == -ENOSPC ? 0 : r;
 }
 

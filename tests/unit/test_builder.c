@@ -86,7 +86,7 @@ static void equal_mappings_stay_apart_until_merged(void **state)
 	assert_int_not_equal(a, b);
 
 	assert_int_equal(builder_add_string(builder, "c0ffee", &build_id), 0);
-	builder_set_build_id(builder, b, build_id);
+	builder_set_build_ids(builder, b, &(struct profile_mapping){ .build_id = build_id });
 	assert_int_equal(builder_peek(builder)->mappings[a].build_id, 0);
 	assert_int_equal(builder_peek(builder)->mappings[b].build_id, build_id);
 }
@@ -291,6 +291,24 @@ static void every_failed_allocation_is_reported_and_leaves_the_builder_whole(voi
 	}
 }
 
+static void times_of_samples_are_within_the_profile(void **state)
+{
+	static const uint64_t at[] = { 0, 99, 100, 150, 199, 200, 999 };
+	static const uint64_t expected[] = { 0, 5000, 5000, 5050, 5099, 5099, 5099 };
+	(void)state;
+	_cleanup_(builder_freep) struct builder *builder = new_builder();
+
+	for (size_t i = 0; i < array_len(at); i++) {
+		const struct profile_sample sample = { .time_ns = at[i], .count = 1 };
+
+		assert_int_equal(builder_add_sample(builder, &sample), 0);
+	}
+	builder_set_time(builder, 5000, 100, 1);
+	builder_date_samples(builder, 100);
+	for (size_t i = 0; i < array_len(at); i++)
+		assert_int_equal(builder_peek(builder)->samples[i].time_ns, expected[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +323,7 @@ int main(void)
 		cmocka_unit_test(a_budget_of_nothing_refuses_every_element),
 		cmocka_unit_test(a_sealed_profile_lives_until_its_last_reference),
 		cmocka_unit_test(every_failed_allocation_is_reported_and_leaves_the_builder_whole),
+		cmocka_unit_test(times_of_samples_are_within_the_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,6 +305,29 @@ static void times_span_parts_that_have_no_period(void **state)
 	assert_int_equal(builder_peek(builder)->duration_ns, 2500);
 }
 
+static void samples_of_different_times_join_where_times_are_dropped(void **state)
+{
+	(void)state;
+	_cleanup_(builder_freep) struct builder *source = new_builder(PLENTY_BYTES);
+	_cleanup_(builder_freep) struct builder *keeping = new_builder(PLENTY_BYTES);
+	_cleanup_(builder_freep) struct builder *dropping = new_builder(PLENTY_BYTES);
+	const struct profile *dropped = builder_peek(dropping);
+
+	for (uint64_t time_ns = 1; time_ns <= 3; time_ns++)
+		assert_int_equal(
+			builder_add_sample(
+				source, &(struct profile_sample){ .time_ns = time_ns, .count = 2 }),
+			0);
+	_cleanup_(profile_unrefp) struct profile *part = builder_seal(take_ptr(source));
+	builder_drop_times(dropping);
+	assert_int_equal(builder_merge(keeping, part, NULL), 0);
+	assert_int_equal(builder_merge(dropping, part, NULL), 0);
+	assert_int_equal(builder_peek(keeping)->nr_samples, 3);
+	assert_int_equal(dropped->nr_samples, 1);
+	assert_int_equal(dropped->samples[0].count, 6);
+	assert_int_equal(dropped->samples[0].time_ns, 0);
+}
+
 static void code_that_changed_its_name_becomes_a_second_location(void **state)
 {
 	(void)state;
@@ -442,6 +465,7 @@ int main(void)
 		cmocka_unit_test(an_empty_builder_gets_the_type_of_what_is_merged),
 		cmocka_unit_test(values_of_another_type_are_not_added),
 		cmocka_unit_test(times_span_parts_that_have_no_period),
+		cmocka_unit_test(samples_of_different_times_join_where_times_are_dropped),
 		cmocka_unit_test(code_that_changed_its_name_becomes_a_second_location),
 		cmocka_unit_test(a_place_with_other_lines_becomes_a_location_of_its_own),
 		cmocka_unit_test(what_does_not_fit_is_counted_as_lost),

@@ -4,6 +4,7 @@
 #include "profile/pprof.h"
 
 #include "base/pb_reader.h"
+#include "profile/builder.h"
 #include "profile/pprof_fields.h"
 
 #include "hostile_names.h"
@@ -109,6 +110,83 @@ static void the_buffer_s_limit_is_kept(void **state)
 		assert_true(out.len <= max);
 	}
 	assert_in_range(max, 200, 2000);
+}
+
+struct range {
+	uint64_t start, limit, offset;
+};
+
+/* That of the only mapping of a message. */
+static struct range range_of(const struct strbuf *message)
+{
+	struct pb_reader reader = pb_reader_of(message->data, message->len);
+	struct range range = { 0 };
+	struct pb_field field;
+
+	while (pb_reader_next(&reader, &field) > 0 && field.number != PROFILE_MAPPING)
+		;
+	struct pb_reader mapping = pb_reader_of(field.data, field.len);
+	while (pb_reader_next(&mapping, &field) > 0) {
+		if (field.number == MAPPING_MEMORY_START)
+			range.start = field.value;
+		if (field.number == MAPPING_MEMORY_LIMIT)
+			range.limit = field.value;
+		if (field.number == MAPPING_FILE_OFFSET)
+			range.offset = field.value;
+	}
+	return range;
+}
+
+/* One sample in a file that is mapped there. */
+static struct profile *profile_in(struct range range)
+{
+	struct profile_mapping mapping = {
+		.start = range.start,
+		.limit = range.limit,
+		.offset = range.offset,
+	};
+	struct profile_location location = { .address = range.start };
+	struct profile_sample sample = { .count = 1 };
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	struct builder *builder;
+	uint32_t number;
+
+	assert_int_equal(builder_new(PLENTY_BYTES, &builder), 0);
+	assert_int_equal(builder_add_string(builder, "/bin/app", &mapping.filename), 0);
+	assert_int_equal(builder_add_string(builder, "main", &function.name), 0);
+	assert_int_equal(builder_add_mapping(builder, &mapping, &location.mapping), 0);
+	assert_int_equal(builder_add_function(builder, &function, &line.function), 0);
+	assert_int_equal(builder_add_named_location(builder, &location, &line, 1, &number), 0);
+	assert_int_equal(builder_add_stack(builder, &number, 1, &sample.stack), 0);
+	assert_int_equal(builder_add_sample(builder, &sample), 0);
+	return builder_seal(builder);
+}
+
+static void mappings_begin_with_a_page(void **state)
+{
+	static const struct {
+		struct range range, expected;
+	} cases[] = {
+		{ { 0x401000, 0x402345, 0x1000 }, { 0x401000, 0x402345, 0x1000 } },
+		{ { 0x201570, 0x2016d9, 0x570 }, { 0x201000, 0x2016d9, 0 } },
+		{ { 0x137d0, 0x50110, 0x127d0 }, { 0x13000, 0x50110, 0x12000 } },
+		{ { 0x1640, 0x17d0, 0x530 }, { 0x1640, 0x17d0, 0x530 } }, /* cannot be mapped */
+		{ { 0, 4097, 0 }, { 0, 4097, 0 } }, /* a whole file */
+		{ { 0, 0, 0 }, { 0, UINT64_MAX, 0 } },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		_cleanup_(profile_unrefp) struct profile *profile = profile_in(cases[i].range);
+		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
+
+		assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+		struct range range = range_of(&out);
+		assert_int_equal(range.start, cases[i].expected.start);
+		assert_int_equal(range.limit, cases[i].expected.limit);
+		assert_int_equal(range.offset, cases[i].expected.offset);
+	}
 }
 
 static void every_failed_allocation_is_reported(void **state)
@@ -277,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_part_has_what_its_samples_lead_to),
 		cmocka_unit_test(bare_samples_of_one_stack_are_one),
 		cmocka_unit_test(deep_stacks_are_cut_at_the_root_and_say_so),
+		cmocka_unit_test(mappings_begin_with_a_page),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 

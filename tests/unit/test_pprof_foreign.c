@@ -205,16 +205,15 @@ static void locations_without_lines_are_named_after_their_place(void **state)
 	static const struct {
 		uint64_t mapping, address;
 		const char *name;
-		uint64_t read_address;
 		enum frame_kind kind;
 	} cases[] = {
-		{ 0, 0x123, "0x123", 0x123, FRAME_NATIVE },
-		{ 1, 0x401234, "a+0x2234", 0x2234, FRAME_NATIVE },
-		{ 1, 0x3fffff, "a+0x3fffff", 0x3fffff, FRAME_NATIVE }, /* in front of it */
-		{ 1, 0x500000, "a+0x500000", 0x500000, FRAME_NATIVE }, /* behind it */
+		{ 0, 0x123, "0x123", FRAME_NATIVE },
+		{ 1, 0x401234, "a+0x2234", FRAME_NATIVE },
+		{ 1, 0x3fffff, "a+0x3fffff", FRAME_NATIVE }, /* in front of it */
+		{ 1, 0x500000, "a+0x500000", FRAME_NATIVE }, /* behind it */
 		{ 2, 0xffffffff81000010, "[kernel.kallsyms]_text+0xffffffff81000010",
-		  0xffffffff81000010, FRAME_KERNEL },
-		{ 3, 0x10, "0x10", 0x10, FRAME_NATIVE },
+		  FRAME_KERNEL },
+		{ 3, 0x10, "0x10", FRAME_NATIVE },
 	};
 	_cleanup_(strbuf_done) struct strbuf message = new_message();
 
@@ -232,10 +231,12 @@ static void locations_without_lines_are_named_after_their_place(void **state)
 	const struct profile *p = read.of[PROFILE_CPU];
 	for (size_t i = 0; i < array_len(cases); i++) {
 		assert_string_equal(leaf_name(p, i), cases[i].name);
-		assert_int_equal(leaf_of(p, i)->address, cases[i].read_address);
+		assert_int_equal(leaf_of(p, i)->address, cases[i].address);
 		assert_int_equal(leaf_of(p, i)->kind, cases[i].kind);
 	}
-	assert_int_equal(p->mappings[1].limit, 0x101000); /* up to the end of that part */
+	assert_int_equal(p->mappings[1].start, 0x400000);
+	assert_int_equal(p->mappings[1].limit, 0x500000);
+	assert_int_equal(p->mappings[1].offset, 0x1000);
 	assert_int_equal(p->mappings[2].limit, 0);
 	assert_int_equal(p->mappings[3].build_id, 0); /* "text" is none */
 }
