@@ -197,3 +197,30 @@ void flame_tree_done(struct flame_tree *tree)
 	htable_done(&tree->index);
 	*tree = (struct flame_tree){ 0 };
 }
+
+size_t flame_tree_count(const struct flame_tree *tree, uint64_t min_count)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < tree->nr_nodes; i++)
+		nr += i == 0 || tree->nodes[i].count >= min_count;
+	return nr;
+}
+
+/* The first of these siblings that has the count; 0 for none. */
+static uint32_t large_sibling(const struct flame_tree *tree, uint32_t node, uint64_t min_count)
+{
+	while (node && tree->nodes[node].count < min_count)
+		node = tree->nodes[node].next_sibling;
+	return node;
+}
+
+uint32_t flame_tree_next(const struct flame_tree *tree, uint32_t node, uint64_t min_count)
+{
+	const struct flame_node *nodes = tree->nodes;
+	uint32_t next = large_sibling(tree, nodes[node].first_child, min_count);
+
+	for (; !next && node; node = nodes[node].parent)
+		next = large_sibling(tree, nodes[node].next_sibling, min_count);
+	return next;
+}

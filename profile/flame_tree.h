@@ -59,4 +59,10 @@ int flame_tree_init(struct flame_tree *tree, const struct profile *profile, size
 	must_check;
 void flame_tree_done(struct flame_tree *tree);
 
+/* How many nodes have at least that count; the root is one of them in any case. */
+size_t flame_tree_count(const struct flame_tree *tree, uint64_t min_count);
+
+/* Of these the next one in depth-first order; 0 behind the last. */
+uint32_t flame_tree_next(const struct flame_tree *tree, uint32_t node, uint64_t min_count);
+
 #endif

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zoom and search for the flame graphs of svg.c.
+/* Zoom, search and callers for the flame graphs of svg.c.
  *
- * The picture is complete without this script. Its boxes are the groups in #frames, in
- * depth-first order: the descendants of a box are the boxes right behind it that are deeper.
- * Depth follows from y, place and width are percentages of #frames. All of that is read once
- * into `boxes`; zooming writes new percentages into the same elements. */
+ * The picture is complete without this script, but for boxes that are too narrow. The script reads the whole tree out of
+ * #tree (svg_data.h) and draws into #frames what is to be seen of it: boxes of MIN_PX and more, of a view:
+ *
+ *	all		the tree itself
+ *	callers		the tree of stacks turned round, from functions to those that called them: of one function, or of
+ *			all, by the time that was spent in the function itself
+ *
+ * A view has its boxes in depth-first order, as arrays: the descendants of box i are i + 1 to end[i] - 1.
+ *
+ * What is to be seen is in the URL's fragment (zoom=BOX&callers=NAME&search=TEXT&flip=1), so that a link, a reload and the
+ * browser's "back" show it again. */
 'use strict';
 (function () {
 	const SVG = 'http://www.w3.org/2000/svg';
@@ -14,50 +21,173 @@
 	const LABEL_PAD_PX = 4;
 	const LABEL_MIN_CHARS = 3;
 	const MARGIN_PX = 10;
-	const HINT = 'Click a box to zoom, Ctrl-F to search, Esc to go back';
+	const MIN_PX = 0.3; /* of a box that is drawn */
+	const WIDE_PX = 4; /* narrower ones have no border, which would hide them, and takes a browser long */
+	const MAX_CALLER_BOXES = 20000; /* smaller ones are left out of that view */
+	const KIND_GO = 5; /* enum flame_kind */
+	const HINT = 'Click a box to zoom, Shift-click for its callers, Ctrl-F to search, Esc to go back';
+	const ROOT_COLOR = '#e5e7eb';
 
 	const svg = document.documentElement;
 	const frames = document.getElementById('frames');
 	const header = document.getElementById('header');
 	const details = document.getElementById('details');
-	const boxes = readBoxes();
-	const maxDepth = boxes.reduce((max, box) => Math.max(max, box.depth), 0);
+	const narrow = document.getElementById('narrow');
+	const headerPx = parseFloat(frames.getAttribute('y'));
+	const tree = readTree();
+	const total = tree.all.count[0];
+	let view = tree.all;
 	let framesPx = 0;
-	let focus = 0; /* index of the box that fills the width */
-	/* Root on top; at first, if it would be out of sight at the bottom. */
-	let isFlipped = svg.height.baseVal.value > window.innerHeight;
+	let drawn = new Map(); /* what is in #frames: rectangles and their boxes */
+	/* What the URL says. */
+	let focus = 0; /* the box that fills the width */
+	let callersOf = null; /* a function's name, '' for all functions, null for the view of the tree itself */
+	let isFlipped = false; /* root on top */
 
-	function readBoxes() {
-		const found = Array.from(frames.children, readBox);
-		const bottom = found.length ? found[0].y : 0; /* the root's */
-		const path = []; /* indexes of the ancestors of the box at hand */
+	/* -- the tree -- */
 
-		found.forEach((box, i) => {
-			box.depth = Math.round((bottom - box.y) / ROW_PX);
-			path.length = box.depth;
-			box.parent = box.depth > 0 ? path[box.depth - 1] : -1;
-			path.push(i);
-			box.end = i + 1; /* behind its last descendant */
-			path.forEach((ancestor) => { found[ancestor].end = i + 1; });
-		});
+	function readTree() {
+		const lines = document.getElementById('tree').textContent.split('\n');
+		const nr = Number(lines[3]);
+		const functions = [];
+
+		for (let i = 0; i < nr; i++) {
+			const [color, kind, name, source] = lines.slice(4 + 4 * i, 8 + 4 * i);
+
+			functions.push({ color, kind: Number(kind), name, source });
+		}
+		const nodes = lines[4 + 4 * nr].trim().split(' ');
+		const all = readView(functions, nodes);
+
+		all.nrLeftOut = Number(lines[2]);
+		return { value: lines[1], functions, all };
+	}
+
+	function newView() {
+		return { what: [], count: [], start: [], depth: [], parent: [], end: [], maxDepth: 0,
+			nrLeftOut: 0 };
+	}
+
+	function addBox(added, what, count, start, depth, parent) {
+		added.what.push(what);
+		added.count.push(count);
+		added.start.push(start);
+		added.depth.push(depth);
+		added.parent.push(parent);
+		added.end.push(added.what.length);
+		added.maxDepth = Math.max(added.maxDepth, depth);
+		return added.what.length - 1;
+	}
+
+	/* Children stand side by side from where their parent starts. */
+	function readView(functions, nodes) {
+		const made = newView();
+		const path = []; /* the box at hand and its ancestors, by depth */
+		const next = []; /* where the next child of each starts */
+
+		for (const node of nodes) {
+			const [what, count, depth] = node.split(',').map(Number);
+			const start = depth > 0 ? next[depth - 1] : 0;
+
+			endBoxes(made, path, depth);
+			if (depth > 0)
+				next[depth - 1] += count;
+			next[depth] = start;
+			path.push(addBox(made, functions[what], count, start, depth,
+				depth > 0 ? path[depth - 1] : -1));
+		}
+		endBoxes(made, path, 0);
+		return made;
+	}
+
+	/* The last ones of a path have no more descendants. */
+	function endBoxes(made, path, depth) {
+		while (path.length > depth)
+			made.end[path.pop()] = made.what.length;
+	}
+
+	/* -- callers -- */
+
+	/* The boxes that a view of callers begins with, and how much of each counts. A function that calls itself counts
+	 * once, by its outermost box. */
+	function boxesOf(name) {
+		const all = tree.all;
+		const found = [];
+
+		for (let i = 1; i < all.what.length; i++) {
+			if (all.what[i].name === name) {
+				found.push([i, all.count[i]]);
+				i = all.end[i] - 1;
+			}
+		}
 		return found;
 	}
 
-	function readBox(group) {
-		const rect = group.querySelector('rect');
-		/* name (samples, share), and on a second line whatever else is known */
-		const [title, more] = group.querySelector('title').textContent.split('\n');
+	function boxesWithOwnTime() {
+		const all = tree.all;
+		const own = all.count.slice();
 
-		return {
-			group, rect, title: more ? `${title} \u00b7 ${more}` : title,
-			text: group.querySelector('text'),
-			name: title.slice(0, title.lastIndexOf(' (')),
-			x: parseFloat(rect.getAttribute('x')),
-			width: parseFloat(rect.getAttribute('width')),
-			y: parseFloat(rect.getAttribute('y')),
-			isMatch: false,
-		};
+		for (let i = 1; i < own.length; i++)
+			own[all.parent[i]] -= all.count[i];
+		return Array.from(own.keys()).filter((i) => i > 0 && own[i] > 0).map((i) => [i, own[i]]);
 	}
+
+	function sum(entries) {
+		return entries.reduce((before, [, count]) => before + count, 0);
+	}
+
+	function compare(a, b) {
+		return a < b ? -1 : Number(a > b);
+	}
+
+	/* Entries of functions that look alike, together, by name. */
+	function group(entries) {
+		const groups = new Map();
+
+		for (const entry of entries) {
+			const what = tree.all.what[entry[0]];
+			const key = `${what.name}\n${what.color}`;
+
+			if (!groups.has(key))
+				groups.set(key, { what, entries: [] });
+			groups.get(key).entries.push(entry);
+		}
+		return Array.from(groups.values()).sort((a, b) =>
+			compare(a.what.name, b.what.name) || compare(a.what.color, b.what.color));
+	}
+
+	function addCallers(made, entries, depth, start, parent, minCount) {
+		for (const { what, entries: alike } of group(entries)) {
+			const count = sum(alike);
+
+			if (count < minCount) {
+				made.nrLeftOut++;
+				continue;
+			}
+			const box = addBox(made, what, count, start, depth, parent);
+			const callers = alike.map(([i, part]) => [tree.all.parent[i], part])
+				.filter(([i]) => i > 0);
+
+			addCallers(made, callers, depth + 1, start, box, minCount);
+			made.end[box] = made.what.length;
+			start += count;
+		}
+	}
+
+	function callersView(name) {
+		const entries = name ? boxesOf(name) : boxesWithOwnTime();
+		const count = sum(entries);
+		const text = name ? `callers of ${name}` : 'all functions, by their own time';
+		const made = newView();
+		const root = { color: ROOT_COLOR, kind: 0, name: text, source: '' };
+
+		addBox(made, root, count, 0, 0, -1);
+		addCallers(made, entries, 1, 0, 0, count / MAX_CALLER_BOXES);
+		made.end[0] = made.what.length;
+		return made;
+	}
+
+	/* -- drawing -- */
 
 	function element(parent, namespace, name, attributes) {
 		const made = document.createElementNS(namespace, name);
@@ -67,102 +197,282 @@
 		return parent.appendChild(made);
 	}
 
-	/* -- drawing -- */
+	/* As flame_label.c. */
+	function parametersOf(name) {
+		const end = name.endsWith(' const') ? name.length - 6 : name.length;
+		let depth = 0;
 
-	function label(name, px) {
-		const chars = Array.from(name);
+		if (name[end - 1] !== ')')
+			return name.length;
+		for (let i = end - 1; i > 0; i--) {
+			depth += (name[i] === ')') - (name[i] === '(');
+			if (depth === 0)
+				return i;
+		}
+		return name.length;
+	}
+
+	function goNameOf(name) {
+		return name.indexOf('.', name.lastIndexOf('/') + 1) + 1;
+	}
+
+	function goMethodOf(name) {
+		const receiver = name.indexOf(').');
+
+		return receiver < 0 ? 0 : receiver + 2;
+	}
+
+	function isSeparator(name, i) {
+		return name[i] === '/' || name.startsWith('::', i);
+	}
+
+	function endOfName(name, kind, room) {
+		const goName = kind === KIND_GO ? goNameOf(name) : 0;
+		const goMethod = kind === KIND_GO ? goMethodOf(name) : 0;
+		let last = 0;
+
+		for (let i = 1; i < name.length; i++)
+			if ((isSeparator(name, i) || i === goName || i === goMethod) && name.length - i < room)
+				return '\u2026' + name.slice(i);
+		for (let i = 0; i < name.length; i++) {
+			const behind = i + (name[i] === ':' ? 2 : 1);
+
+			if (isSeparator(name, i) && behind < name.length)
+				last = behind;
+		}
+		last = Math.max(last, goName, goMethod);
+		return name.length - last <= room ? name.slice(last)
+			: name.slice(last, last + room - 1) + '\u2026';
+	}
+
+	function label(what, px) {
 		const room = Math.floor((px - 2 * LABEL_PAD_PX) / CHAR_PX);
+		const base = what.name.slice(0, parametersOf(what.name));
 
 		if (room < LABEL_MIN_CHARS)
 			return '';
-		return chars.length <= room ? name : chars.slice(0, room - 1).join('') + '\u2026';
+		if (what.name.length <= room)
+			return what.name;
+		if (base.length < what.name.length && base.length < room)
+			return base + '\u2026';
+		return endOfName(base, what.kind, room);
 	}
 
-	function place(box, x, width) {
-		const top = (isFlipped ? box.depth : maxDepth - box.depth) * ROW_PX;
-		const text = label(box.name, framesPx * width / 100);
+	/* As in the picture without the script: name and share, and on a second line what else is known. */
+	function titleOf(i) {
+		const { name, source } = view.what[i];
+		const count = view.count[i];
+		const value = tree.value + (count === 1 ? '' : 's');
+		const share = total ? (100 * count / total).toFixed(2) : '100.00';
 
-		box.rect.setAttribute('x', x + '%');
-		box.rect.setAttribute('width', width + '%');
-		box.rect.setAttribute('y', top);
-		if (text && !box.text)
-			box.text = element(box.group, SVG, 'text', { dx: LABEL_PAD_PX });
-		if (box.text) {
-			box.text.textContent = text;
-			box.text.setAttribute('x', x + '%');
-			box.text.setAttribute('y', top + 13);
+		return `${name} (${count.toLocaleString('en-US')} ${value}, ${share} %)` +
+			(source ? `\n${source}` : '');
+	}
+
+	/* Only what can be seen is there; below a box that is too narrow nothing can be seen. */
+	function visibleBoxes() {
+		const minCount = view.count[focus] * MIN_PX / framesPx;
+		const found = [];
+
+		for (let i = view.parent[focus]; i >= 0; i = view.parent[i])
+			found.unshift(i);
+		for (let i = focus; i < view.end[focus];) {
+			const isWide = i === focus || view.count[i] >= minCount;
+
+			if (isWide)
+				found.push(i);
+			i = isWide ? i + 1 : view.end[i];
 		}
-		box.group.style.display = '';
+		return found;
+	}
+
+	function depthOf(visible) {
+		return visible.reduce((max, i) => Math.max(max, view.depth[i]), 0);
+	}
+
+	/* Its title is made when the mouse is on it: most never are asked for. */
+	function drawBox(parent, i, depthShown) {
+		const what = view.what[i];
+		const isAncestor = i < focus;
+		const scale = framesPx / Math.max(view.count[focus], 1);
+		const width = isAncestor || i === focus ? framesPx : view.count[i] * scale;
+		const x = isAncestor ? 0 : (view.start[i] - view.start[focus]) * scale;
+		const y = (isFlipped ? view.depth[i] : depthShown - view.depth[i]) * ROW_PX;
+		const text = label(what, width);
+		const rect = document.createElementNS(SVG, 'rect');
+
+		if (isAncestor || width >= WIDE_PX)
+			rect.setAttribute('class', isAncestor ? 'wide ancestor' : 'wide');
+		rect.setAttribute('x', x.toFixed(2));
+		rect.setAttribute('y', y);
+		rect.setAttribute('width', width.toFixed(2));
+		rect.setAttribute('height', ROW_PX - 1);
+		rect.setAttribute('fill', what.color);
+		parent.append(rect);
+		drawn.set(rect, i);
+		if (text)
+			element(parent, SVG, 'text', { x: (x + LABEL_PAD_PX).toFixed(2), y: y + 13 })
+				.textContent = text;
+	}
+
+	/* The picture is as high as what is drawn. */
+	function drawBoxes() {
+		const parent = document.createDocumentFragment();
+		const visible = visibleBoxes();
+		const depthShown = depthOf(visible);
+		const framesHeight = (depthShown + 1) * ROW_PX;
+
+		drawn = new Map();
+		for (const i of visible)
+			drawBox(parent, i, depthShown);
+		frames.replaceChildren(parent);
+		frames.setAttribute('height', framesHeight);
+		svg.setAttribute('height', headerPx + framesHeight + MARGIN_PX);
+	}
+
+	/* Of the whole view, as there are more than in the picture without the script. Those that are left out do not come
+	 * back when one zooms; of callers, what is above them is left out as well and not counted. */
+	function countNarrow() {
+		const minCount = view.count[0] * MIN_PX / framesPx;
+		const nr = view.count.filter((count) => count < minCount).length;
+		const leftOut = callersOf === null ? 'smallest boxes left out'
+			: 'smallest boxes left out, with their callers';
+
+		narrow.textContent = numberOf('boxes too narrow before you zoom', nr) +
+			numberOf(leftOut, view.nrLeftOut);
+	}
+
+	function numberOf(what, nr) {
+		return nr ? ` \u00b7 ${what}: ${nr.toLocaleString('en-US')}` : '';
 	}
 
 	function draw() {
-		const wide = boxes[focus];
-		const zoom = 100 / wide.width;
-		const ancestors = new Set();
-
-		for (let i = wide.parent; i >= 0; i = boxes[i].parent)
-			ancestors.add(i);
-		boxes.forEach((box, i) => {
-			box.group.classList.toggle('ancestor', ancestors.has(i));
-			if (ancestors.has(i))
-				place(box, 0, 100);
-			else if (i >= focus && i < wide.end)
-				place(box, (box.x - wide.x) * zoom, box.width * zoom);
-			else
-				box.group.style.display = 'none';
-		});
+		drawBoxes();
+		showMatches();
 		resetButton.classList.toggle('off', focus === 0);
-	}
-
-	function zoomTo(i) {
-		focus = i;
-		draw();
+		callersButton.querySelector('text').textContent =
+			callersOf === null ? 'Callers' : 'All stacks';
 	}
 
 	/* -- search -- */
 
 	function pattern(text) {
-		/* Capitals in the pattern make it tell capitals apart. */
-		return new RegExp(text, text === text.toLowerCase() ? 'i' : '');
+		/* Capitals in the pattern make it tell capitals apart, but not that of "\S". */
+		const letters = text.replace(/\\./g, '');
+
+		return new RegExp(text, letters === letters.toLowerCase() ? 'i' : '');
+	}
+
+	function matchesOf(regex) {
+		const known = new Map();
+
+		return (what) => {
+			if (!known.has(what))
+				known.set(what, regex.test(what.name));
+			return known.get(what);
+		};
 	}
 
 	/* Share of all samples with a match in their stack: a match below another one counts
-	 * once. */
-	function markMatches(regex) {
-		let share = 0, nr = 0, coveredEnd = 0;
+	 * once. Boxes that are too narrow to draw count as well. */
+	function countMatches(isMatch) {
+		let count = 0, nr = 0, coveredEnd = 0;
 
-		boxes.forEach((box, i) => {
-			box.isMatch = regex !== null && regex.test(box.name);
-			box.group.classList.toggle('match', box.isMatch);
-			if (!box.isMatch)
+		view.what.forEach((what, i) => {
+			if (!isMatch(what))
 				return;
 			nr++;
 			if (i >= coveredEnd) {
-				share += box.width;
-				coveredEnd = box.end;
+				count += view.count[i];
+				coveredEnd = view.end[i];
 			}
 		});
-		return { share, nr };
+		return { share: total ? 100 * count / total : 0, nr };
 	}
 
-	function matchText(found) {
-		return `matched ${found.share.toFixed(2)} %, boxes: ${found.nr}`;
+	function showMatches() {
+		let isMatch = () => false;
+
+		matched.textContent = '';
+		matched.classList.remove('bad');
+		try {
+			if (field.value) {
+				isMatch = matchesOf(pattern(field.value));
+				const found = countMatches(isMatch);
+
+				matched.textContent = `matched ${found.share.toFixed(2)} %, boxes: ${found.nr}`;
+			}
+		} catch (error) {
+			matched.classList.add('bad');
+			matched.textContent = 'not a regular expression';
+		}
+		for (const [rect, i] of drawn)
+			if (isMatch(view.what[i]) !== rect.classList.contains('match'))
+				rect.classList.toggle('match');
+	}
+
+	/* -- what is to be seen, and the URL -- */
+
+	function fragment() {
+		const said = new URLSearchParams({ zoom: focus });
+
+		if (callersOf !== null)
+			said.set('callers', callersOf);
+		if (field.value)
+			said.set('search', field.value);
+		said.set('flip', isFlipped ? 1 : 0);
+		return `#${said}`;
+	}
+
+	/* As far as it is about this picture. */
+	function readFragment() {
+		const said = new URLSearchParams(location.hash.slice(1));
+		const zoom = Number(said.get('zoom'));
+
+		setView(said.get('callers'));
+		focus = Number.isInteger(zoom) && zoom > 0 && zoom < view.what.length ? zoom : 0;
+		field.value = said.get('search') ?? '';
+		isFlipped = said.has('flip') ? said.get('flip') === '1' : isFlippedAtFirst;
+	}
+
+	/* Of a function that is not in the picture there are no callers to be shown. */
+	function setView(name) {
+		const made = name === null ? tree.all : name === callersOf ? view : callersView(name);
+
+		callersOf = made.count[0] > 0 || name === null ? name : null;
+		view = callersOf === null ? tree.all : made;
+		focus = 0;
+		countNarrow();
+	}
+
+	/* Each step can be gone back, but for those of typing. */
+	function remember() {
+		location.hash = fragment();
+	}
+
+	function zoomTo(i) {
+		focus = i;
+		draw();
+		remember();
+	}
+
+	function showCallers(name) {
+		setView(name);
+		draw();
+		remember();
+		showRoot();
+	}
+
+	function toggleCallers() {
+		if (callersOf !== null)
+			showCallers(null);
+		else
+			showCallers(focus > 0 ? view.what[focus].name : '');
 	}
 
 	function search() {
-		let regex = null;
-
-		matched.classList.remove('bad');
-		try {
-			regex = field.value ? pattern(field.value) : null;
-		} catch (error) {
-			matched.classList.add('bad');
-		}
-		const found = markMatches(regex);
-		if (matched.classList.contains('bad'))
-			matched.textContent = 'not a regular expression';
-		else
-			matched.textContent = regex ? matchText(found) : '';
+		showMatches();
+		location.replace(fragment());
 	}
 
 	function clearSearch() {
@@ -171,27 +481,43 @@
 		field.blur();
 	}
 
+	function flip() {
+		isFlipped = !isFlipped;
+		draw();
+		remember();
+		showRoot();
+	}
+
+	function onFragment() {
+		if (location.hash === fragment())
+			return;
+		readFragment();
+		draw();
+	}
+
 	/* -- controls, made here because they need the script -- */
 
 	function button(name, x, width, action) {
-		const group = element(controls, SVG, 'g', {
+		const made = element(controls, SVG, 'g', {
 			class: 'button', role: 'button', tabindex: 0,
 			transform: `translate(${x},${MARGIN_PX})`,
 		});
 
-		element(group, SVG, 'rect', { width, height: 26 });
-		element(group, SVG, 'text', { x: width / 2, y: 17 }).textContent = name;
-		group.addEventListener('click', action);
-		group.addEventListener('keydown', (event) => {
-			if (event.key === 'Enter' || event.key === ' ')
-				action();
+		element(made, SVG, 'rect', { width, height: 26 });
+		element(made, SVG, 'text', { x: width / 2, y: 17 }).textContent = name;
+		made.addEventListener('click', action);
+		made.addEventListener('keydown', (event) => {
+			if (event.key !== 'Enter' && event.key !== ' ')
+				return;
+			event.preventDefault(); /* Space would scroll as well */
+			action();
 		});
-		return group;
+		return made;
 	}
 
 	function searchField() {
 		const frame = element(controls, SVG, 'foreignObject',
-			{ x: -460, y: MARGIN_PX, width: 210, height: 26 });
+			{ x: -546, y: MARGIN_PX, width: 210, height: 26 });
 		const input = element(frame, XHTML, 'input', {
 			type: 'text', placeholder: 'regular expression', 'aria-label': 'Search',
 			spellcheck: 'false',
@@ -199,12 +525,6 @@
 
 		input.addEventListener('input', search);
 		return input;
-	}
-
-	function flip() {
-		isFlipped = !isFlipped;
-		draw();
-		showRoot();
 	}
 
 	/* Scrolls to where the root is. */
@@ -224,13 +544,31 @@
 		framesPx = px - 2 * MARGIN_PX;
 		frames.setAttribute('width', framesPx);
 		controls.setAttribute('transform', `translate(${px - MARGIN_PX},0)`);
+		countNarrow();
 		draw();
 	}
 
 	function boxOf(event) {
-		const group = event.target.closest('#frames > g');
+		return drawn.get(event.target) ?? -1;
+	}
 
-		return group ? boxes.findIndex((box) => box.group === group) : -1;
+	function tellOf(event) {
+		const i = boxOf(event);
+
+		details.textContent = i < 0 ? HINT : titleOf(i).replace('\n', ' \u00b7 ');
+		if (i >= 0 && !event.target.firstChild)
+			element(event.target, SVG, 'title', {}).textContent = titleOf(i);
+	}
+
+	function onClick(event) {
+		const i = boxOf(event);
+
+		if (i < 0)
+			return;
+		if (event.shiftKey && view.depth[i] > 0)
+			showCallers(view.what[i].name);
+		else
+			zoomTo(i);
 	}
 
 	function onKey(event) {
@@ -241,37 +579,42 @@
 		} else if (event.key === 'Escape') {
 			if (field.value)
 				clearSearch();
-			else
+			else if (focus > 0)
 				zoomTo(0);
+			else if (callersOf !== null)
+				showCallers(null);
 		}
 	}
 
 	const controls = element(header, SVG, 'g', { id: 'controls' });
-	element(controls, SVG, 'rect', { class: 'page', x: -468, width: 468, height: 40 });
+	element(controls, SVG, 'rect', { class: 'page', x: -554, width: 554, height: 40 });
 	const field = searchField();
-	const searchButton = button('Search', -242, 66, () => { search(); field.focus(); });
-	const resetButton = button('Reset zoom', -168, 92, () => zoomTo(0));
-	const flipButton = button('Flip', -68, 68, flip);
+	const searchButton = button('Search', -328, 66, () => { search(); field.focus(); });
+	const resetButton = button('Reset zoom', -254, 92, () => zoomTo(0));
+	const callersButton = button('Callers', -154, 80, toggleCallers);
+	const flipButton = button('Flip', -66, 66, flip);
 	const matched = element(controls, SVG, 'text', { class: 'matched', id: 'matched', y: 76 });
 
 	searchButton.id = 'search';
 	resetButton.id = 'reset';
+	callersButton.id = 'callers';
 	flipButton.id = 'flip';
+	frames.replaceChildren(); /* before anything asks for their layout */
 	svg.removeAttribute('viewBox');
 	svg.setAttribute('width', '100%');
-	frames.addEventListener('click', (event) => {
-		const i = boxOf(event);
-		if (i >= 0)
-			zoomTo(i);
-	});
-	frames.addEventListener('mouseover', (event) => {
-		const i = boxOf(event);
-		details.textContent = i >= 0 ? boxes[i].title : HINT;
-	});
+	frames.addEventListener('click', onClick);
+	frames.addEventListener('mouseover', tellOf);
 	frames.addEventListener('mouseleave', () => { details.textContent = HINT; });
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('resize', resize);
 	window.addEventListener('scroll', stick);
+	window.addEventListener('hashchange', onFragment);
 	details.textContent = HINT;
+	framesPx = window.innerWidth;
+	/* Root on top if it would be out of sight at the bottom. */
+	const isFlippedAtFirst = headerPx + (depthOf(visibleBoxes()) + 1) * ROW_PX > window.innerHeight;
+	readFragment();
 	resize();
+	if (!isFlipped)
+		showRoot();
 })();

@@ -9,18 +9,20 @@
  *	│ ┌─┴──────────┴─┴───┴───────┐ │
  *	└─┴──────────────────────────┴─┘
  *
- * Boxes are placed in percent of the frames' width, so that the script can fit the picture to
- * the window and zoom by giving them other percentages. They stand in depth-first order, which
- * is all the script needs to know the tree. It puts the root on top when the picture is higher
+ * This is what any viewer shows. In a browser the script draws other boxes in their place, from the whole tree
+ * (svg_data.h): those that one has zoomed to, or a function's callers. It puts the root on top when the picture is higher
  * than the window, for there is where one begins to read.
  *
  * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the
- * others are not either; the subtitle says how many. Colours depend on the kind of code and the name only:
- * a function looks the same in every picture, but for being lighter where it is inlined. */
+ * others are not either; the subtitle says how many. */
 #include "profile/svg.h"
 
 #include "profile/embedded.h"
+#include "profile/flame_color.h"
+#include "profile/flame_label.h"
+#include "profile/flame_source.h"
 #include "profile/flame_tree.h"
+#include "profile/svg_data.h"
 #include "profile/xml.h"
 
 #include <inttypes.h>
@@ -28,7 +30,7 @@
 #include <string.h>
 
 #define MAX_NODES (1 << 20) /* 64 MB with the index */
-#define MAX_BOXES 10000 /* a browser still zooms at once, and the file has 2 MB */
+#define MAX_BOXES 2000 /* for viewers that run no script; browsers read them in vain */
 
 #define WIDTH_PX 1200
 #define MARGIN_PX 10
@@ -46,27 +48,6 @@
 #define LABEL_PAD_PX 4
 #define LABEL_MIN_CHARS 3
 
-struct color {
-	int red, green, blue;
-};
-
-/* Shades of a kind lie between two colours. */
-static const struct {
-	const char *legend;
-	struct color from, to;
-} kinds[] = {
-	[FLAME_ALL] = { NULL, { 0xe5, 0xe7, 0xeb }, { 0xe5, 0xe7, 0xeb } },
-	[FLAME_PROCESS] = { "process", { 0x93, 0xd6, 0xb0 }, { 0xbb, 0xe5, 0xb3 } },
-	[FLAME_NATIVE] = { "user space", { 0xf9, 0xa8, 0x6f }, { 0xfd, 0xdb, 0x7c } },
-	[FLAME_KERNEL] = { "kernel", { 0x8f, 0xb4, 0xf2 }, { 0x9b, 0xd8, 0xee } },
-	[FLAME_STOP] = { "stack ends early", { 0xc3, 0xc8, 0xd1 }, { 0xd9, 0xdc, 0xe2 } },
-	[FLAME_GO] = { "Go", { 0x6f, 0xcf, 0xc9 }, { 0xa5, 0xe3, 0xd9 } },
-	[FLAME_RUST] = { "Rust", { 0xe8, 0x8f, 0x7a }, { 0xf2, 0xb0, 0x9b } },
-	[FLAME_JVM] = { "JVM", { 0xf3, 0xa6, 0xc0 }, { 0xf7, 0xc0, 0xd2 } },
-	[FLAME_V8JS] = { "JavaScript", { 0xd8, 0xd4, 0x6a }, { 0xe9, 0xe7, 0x94 } },
-	[FLAME_JIT] = { "other JIT", { 0xd2, 0xb8, 0x9c }, { 0xe0, 0xcd, 0xb8 } },
-};
-
 struct svg {
 	const struct profile *profile; /* borrowed */
 	const struct flame_tree *tree; /* borrowed */
@@ -74,17 +55,21 @@ struct svg {
 	uint64_t min_count; /* of a box that is drawn */
 	size_t nr_boxes;
 	uint32_t max_depth;
-	bool has_kind[FLAME_NR_KINDS]; /* in a box that is drawn */
+	bool has_kind[FLAME_NR_KINDS]; /* in a box that is wide enough to be seen */
 	bool has_inlined;
 };
 
-static size_t count_boxes(const struct flame_tree *tree, uint64_t min_count)
+/* Also of boxes that are left out only as there are too many: the script draws them. */
+static void find_kinds(struct svg *svg)
 {
-	size_t nr = 0;
+	for (size_t i = 0; i < svg->tree->nr_nodes; i++) {
+		const struct flame_node *node = &svg->tree->nodes[i];
 
-	for (size_t i = 0; i < tree->nr_nodes; i++)
-		nr += i == 0 || tree->nodes[i].count >= min_count;
-	return nr;
+		if (node->count < svg->min_count)
+			continue;
+		svg->has_kind[node->kind] = true;
+		svg->has_inlined |= node->is_inlined;
+	}
 }
 
 /* Decides which boxes are drawn. */
@@ -93,37 +78,12 @@ static void choose_boxes(struct svg *svg)
 	const struct flame_tree *tree = svg->tree;
 
 	svg->min_count = tree->nodes[0].count / (WIDTH_PX * MIN_BOXES_A_PX) + 1;
-	while ((svg->nr_boxes = count_boxes(tree, svg->min_count)) > MAX_BOXES)
+	find_kinds(svg);
+	while ((svg->nr_boxes = flame_tree_count(tree, svg->min_count)) > MAX_BOXES)
 		svg->min_count += svg->min_count / 4 + 1;
-	for (size_t i = 0; i < tree->nr_nodes; i++) {
-		const struct flame_node *node = &tree->nodes[i];
-
-		if (node->count < svg->min_count)
-			continue;
-		if (node->depth > svg->max_depth)
-			svg->max_depth = node->depth;
-		svg->has_kind[node->kind] = true;
-		svg->has_inlined |= node->is_inlined;
-	}
-}
-
-/* The next of these siblings that is drawn; 0 for none. */
-static uint32_t drawn_sibling(const struct svg *svg, uint32_t node)
-{
-	while (node && svg->tree->nodes[node].count < svg->min_count)
-		node = svg->tree->nodes[node].next_sibling;
-	return node;
-}
-
-/* The box behind this one in depth-first order; 0 behind the last. */
-static uint32_t next_box(const struct svg *svg, uint32_t node)
-{
-	const struct flame_node *nodes = svg->tree->nodes;
-	uint32_t next = drawn_sibling(svg, nodes[node].first_child);
-
-	for (; !next && node; node = nodes[node].parent)
-		next = drawn_sibling(svg, nodes[node].next_sibling);
-	return next;
+	for (size_t i = 0; i < tree->nr_nodes; i++)
+		if (tree->nodes[i].count >= svg->min_count && tree->nodes[i].depth > svg->max_depth)
+			svg->max_depth = tree->nodes[i].depth;
 }
 
 static double percent(const struct svg *svg, uint64_t count)
@@ -144,36 +104,6 @@ static void put_number(struct strbuf *out, uint64_t number)
 	strbuf_appendf(out, ",%03" PRIu64, number % 1000);
 }
 
-static int shade(int from, int to, uint32_t position)
-{
-	return from + (to - from) * (int)(position % 256) / 255;
-}
-
-/* FNV-1a. Not hash_bytes(), which differs from run to run. */
-static uint32_t name_position(const char *name)
-{
-	uint32_t hash = 2166136261;
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619;
-	return hash ^ hash >> 16;
-}
-
-static void put_color(struct strbuf *out, enum flame_kind kind, bool is_inlined, uint32_t position)
-{
-	const struct color *from = &kinds[kind].from, *to = &kinds[kind].to;
-	const int parts[] = {
-		shade(from->red, to->red, position),
-		shade(from->green, to->green, position),
-		shade(from->blue, to->blue, position),
-	};
-
-	strbuf_append_char(out, '#');
-	for (size_t i = 0; i < array_len(parts); i++)
-		strbuf_appendf(out, "%02x",
-			       (unsigned int)(is_inlined ? (parts[i] + 255) / 2 : parts[i]));
-}
-
 static void put_label(const struct svg *svg, const struct flame_node *node, unsigned int top)
 {
 	double room_px = FRAMES_PX * percent(svg, node->count) / 100 - 2 * LABEL_PAD_PX;
@@ -182,34 +112,8 @@ static void put_label(const struct svg *svg, const struct flame_node *node, unsi
 		return;
 	strbuf_appendf(svg->out, "<text x=\"%.5f%%\" dx=\"%d\" y=\"%u\">",
 		       percent(svg, node->start), LABEL_PAD_PX, top + 13);
-	xml_append_elided(svg->out, node->name, (size_t)(room_px / CHAR_PX));
+	flame_label_append(svg->out, node->name, node->kind, (size_t)(room_px / CHAR_PX));
 	strbuf_append_str(svg->out, "</text>");
-}
-
-/* The last directory and the file. */
-static const char *short_path(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash || slash == path)
-		return path;
-	slash = memrchr(path, '/', (size_t)(slash - path));
-	return slash ? slash + 1 : path;
-}
-
-/* What is known besides name and count, on a second line. */
-static void put_source(const struct svg *svg, const struct flame_node *node)
-{
-	const struct profile_function *function = &svg->profile->functions[node->function];
-	const char *filename = profile_string(svg->profile, function->filename);
-
-	if (node->is_inlined)
-		strbuf_append_str(svg->out, *filename ? "\ninlined, " : "\ninlined");
-	else if (*filename)
-		strbuf_append_char(svg->out, '\n');
-	xml_append(svg->out, short_path(filename));
-	if (*filename && function->start_line)
-		strbuf_appendf(svg->out, ":%" PRIu32, function->start_line);
 }
 
 /* What is counted: " samples", or " sample" when it is one. */
@@ -229,7 +133,7 @@ static void put_title(const struct svg *svg, const struct flame_node *node)
 	put_number(svg->out, node->count);
 	put_values_word(svg, node->count);
 	strbuf_appendf(svg->out, ", %.2f %%)", percent(svg, node->count));
-	put_source(svg, node);
+	flame_source_append(svg->out, "\n", svg->profile, node);
 	strbuf_append_str(svg->out, "</title>");
 }
 
@@ -240,9 +144,11 @@ static void put_box(const struct svg *svg, const struct flame_node *node)
 
 	strbuf_append_str(out, "<g>");
 	put_title(svg, node);
-	strbuf_appendf(out, "<rect x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"%d\" fill=\"",
-		       percent(svg, node->start), top, percent(svg, node->count), ROW_PX - 1);
-	put_color(out, node->kind, node->is_inlined, name_position(node->name));
+	strbuf_appendf(
+		out,
+		"<rect class=\"wide\" x=\"%.5f%%\" y=\"%u\" width=\"%.5f%%\" height=\"%d\" fill=\"",
+		percent(svg, node->start), top, percent(svg, node->count), ROW_PX - 1);
+	flame_color_append(out, node->kind, node->is_inlined, node->name);
 	strbuf_append_str(out, "\"/>");
 	put_label(svg, node, top);
 	strbuf_append_str(out, "</g>\n");
@@ -257,7 +163,7 @@ static void put_frames(const struct svg *svg)
 		       MARGIN_PX, HEADER_PX, FRAMES_PX, (svg->max_depth + 1) * ROW_PX);
 	do {
 		put_box(svg, &svg->tree->nodes[node]);
-		node = next_box(svg, node);
+		node = flame_tree_next(svg->tree, node, svg->min_count);
 	} while (node);
 	strbuf_append_str(svg->out, "</svg>\n");
 }
@@ -269,10 +175,12 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 
 	put_number(svg->out, tree->nodes[0].count);
 	put_values_word(svg, 0);
+	strbuf_append_str(svg->out, "<tspan id=\"narrow\">");
 	if (nr_left_out > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7 boxes too narrow to draw: ");
 		put_number(svg->out, nr_left_out);
 	}
+	strbuf_append_str(svg->out, "</tspan>");
 	if (tree->nr_cut > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7");
 		put_values_word(svg, 0);
@@ -287,10 +195,10 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is_inlined,
 			       size_t x_px)
 {
-	const char *legend = is_inlined ? "inlined" : kinds[kind].legend;
+	const char *legend = is_inlined ? "inlined" : flame_color_legend(kind);
 
 	strbuf_appendf(out, "<rect x=\"%zu\" width=\"12\" height=\"12\" rx=\"3\" fill=\"", x_px);
-	put_color(out, kind, is_inlined, 96);
+	flame_color_append_legend(out, kind, is_inlined);
 	strbuf_appendf(out, "\"/><text x=\"%zu\" y=\"10\">%s</text>\n", x_px + LEGEND_TEXT_PX,
 		       legend);
 	return x_px + LEGEND_TEXT_PX + strlen(legend) * LEGEND_CHAR_PX + LEGEND_GAP_PX;
@@ -332,7 +240,7 @@ static void put_header(const struct svg *svg, const struct output_info *info)
 		       MARGIN_PX);
 }
 
-static void put_svg(const struct svg *svg, const struct output_info *info)
+static int put_svg(const struct svg *svg, const struct output_info *info)
 {
 	unsigned int height_px = HEADER_PX + (svg->max_depth + 1) * ROW_PX + MARGIN_PX;
 	struct strbuf *out = svg->out;
@@ -350,10 +258,14 @@ static void put_svg(const struct svg *svg, const struct output_info *info)
 			  "]]></style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 	put_frames(svg);
 	put_header(svg, info);
+	int r = svg_data_append(out, svg->profile, svg->tree);
+	if (r < 0)
+		return r;
 	strbuf_append_str(out, "<script><![CDATA[\n");
 	strbuf_append(out, embedded_flamegraph_js,
 		      (size_t)(embedded_flamegraph_js_end - embedded_flamegraph_js));
 	strbuf_append_str(out, "]]></script>\n</svg>\n");
+	return strbuf_error(out);
 }
 
 int svg_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
@@ -367,6 +279,8 @@ int svg_encode(const struct profile *profile, const struct output_info *info, st
 		return r;
 	}
 	choose_boxes(&svg);
-	put_svg(&svg, info);
-	return strbuf_error(out);
+	r = put_svg(&svg, info);
+	if (r < 0)
+		out->error = r;
+	return r;
 }

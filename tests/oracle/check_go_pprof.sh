@@ -7,7 +7,7 @@ command -v go >/dev/null || { echo "SKIP: no go"; exit 77; }
 
 work=$2
 export PPROF_TMPDIR="$work" GOTOOLCHAIN=local GOPROXY=off
-"$1" pprof >"$work/sample.pb.gz"
+"$1" pprof "pod shop/cart" >"$work/sample.pb.gz"
 
 # pprof OPTION…: the tool's output is in $work/out afterwards.
 pprof() {
@@ -21,6 +21,7 @@ expect() {
 }
 
 pprof -top
+expect '^File: \[pod shop:cart\]$'
 expect '^Type: cpu$'
 expect '^Duration: 10s, Total samples = 500ms '
 expect ' 120ms 24.00% .* vfs_read$'
@@ -43,7 +44,7 @@ expect '^a title$'
 
 pprof -raw
 expect '^Period: 10000000'
-expect '0x4a10 M=2 http::parse\(char\*\) /src/http/parse.hh:15(:0)? s=12'
+expect '0x4a10 M=[0-9]+ http::parse\(char\*\) /src/http/parse.hh:15(:0)? s=12'
 expect '^ +http::serve\(int\) http.cc:41(:0)? s=30'
 expect '/usr/sbin/nginx 8d2a1f0c9b7e6d5c4b3a29180706f5e4d3c2b1a0 \[FN\]\[FL\]\[LN\]\[IN\]$'
 expect '\[kernel.kallsyms\] 00112233445566778899aabbccddeeff00112233 \[FN\]$'

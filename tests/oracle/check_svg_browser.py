@@ -2,54 +2,79 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clicks and types in the flame graph of make_profile in a headless Chromium.
 
-usage: check_svg_browser.py MAKE_PROFILE SCENARIO_JS WORK_DIR
+usage: check_svg_browser.py MAKE_PROFILE SCENARIO_JS LARGE_SCENARIO_JS WORK_DIR
 """
 import html
 import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
+SVG = "{http://www.w3.org/2000/svg}"
 SKIP = 77
-TIMEOUT_S = 90
+START_TIMEOUT_S = 60
+TIMEOUT_S = 60
+WINDOW = "1200,600"  # as wide as the picture without the script
+FRAMES_PX = "1180"
+NR_LEFT_OUT = 1234567
 
-AT_START = [
-    "shown clear 0 100",
-    "shown clear 32 4",
-    "shown clear 36 24",
-    "shown clear 36 24",
-    "shown clear 36 24",
-    "shown clear 86 6",
-]
+AT_START = ["clear 0 100", "clear 32 4", "clear 36 24", "clear 36 24", "clear 36 24", "clear 86 6"]
 EXPECTED = {
     "start": AT_START,
-    "zoomed": [
-        "shown faded 0 100",
-        "hidden clear 32 4",
-        "shown faded 0 100",
-        "shown clear 0 100",
-        "shown clear 0 100",
-        "hidden clear 86 6",
-    ],
-    "label": "http::serve(int)",
+    "hash": "",
+    "zoomed": ["faded 0 100", "hidden", "faded 0 100", "clear 0 100", "clear 0 100", "hidden"],
+    "zoomedHash": "#zoom=15&flip=0",
+    "label": ["all", "nginx", "main", "http::serve(int)", "http::parse(char*)", "do_syscall_64",
+              "vfs_read"],
+    "back": AT_START,
     "escaped": AT_START,
     "reset": AT_START,
     "ctrlF": True,
     "focused": True,
     "one": "matched 4.00 %, boxes: 1",
+    "searchHash": "#zoom=0&search=%5Ekswapd0%24&flip=0",
     "nested": "matched 24.00 %, boxes: 3",
     "lit": 3,
     "anyCase": "matched 24.00 %, boxes: 1",
     "sameCase": "matched 0.00 %, boxes: 0",
+    "classCase": "matched 12.00 %, boxes: 1",
     "bad": "not a regular expression",
     "cleared": ["", "", 0],
     "rootTop": "108",
     "flippedTop": "0",
+    "flipBackTop": "108",
+    "space": True,
+    "spaceTop": "0",
     "source": "matched 0.00 %, boxes: 0",
     "details": "http::parse(char*) (12 samples, 24.00 %) \N{MIDDLE DOT} inlined, http/parse.hh:12",
+    # 12 of 15 samples of main are nginx's
+    "callers": ["clear 0 100", "clear 0 100", "clear 0 80", "clear 80 20", "hidden"],
+    "callersHash": "#zoom=0&callers=main&flip=1",
+    "noCallers": AT_START,
+    "ownTime": ["clear 0 100", "clear 76 24", "clear 76 24", "clear 44 20"],
+    "ownTimeZoomed": ["clear 0 100", "clear 0 100", "clear 0 100"],
+    "allStacks": AT_START,
+    "linked": ["clear 0 100", "clear 0 100", 1, "ngi"],
+    "badLink": ["clear 0 100", "#zoom=999999&callers=no+such+function&flip=x"],
+}
+# Of the picture of 20,000 boxes.
+EXPECTED_LARGE = {
+    "boxes": 19602,
+    "needle": "matched 0.00 %, boxes: 1",
+    "lit": 0,
+    "litZoomed": 1,
+    "labels": ["all", "shop", "github.com/acme/shop/cart.step0_0"],
+    "narrow": " \N{MIDDLE DOT} boxes too narrow before you zoom: 1"
+              " \N{MIDDLE DOT} smallest boxes left out: 1,234,567",
+    "narrowCallers": " \N{MIDDLE DOT} smallest boxes left out, with their callers: 1",
+    "narrowAgain": " \N{MIDDLE DOT} boxes too narrow before you zoom: 1"
+                   " \N{MIDDLE DOT} smallest boxes left out: 1,234,567",
 }
 
 
@@ -58,38 +83,88 @@ def skip(reason):
     sys.exit(SKIP)
 
 
-def dump_dom(chromium, page):
-    with tempfile.TemporaryDirectory() as user_dir:
+def dump_dom(chromium, page, timeout_s):
+    """The page as its scripts leave it, or None and why not."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as user_dir:
         command = [
             chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={user_dir}", "--dump-dom", page.as_uri(),
+            f"--window-size={WINDOW}", "--hide-scrollbars", f"--user-data-dir={user_dir}", "--dump-dom",
+            page.as_uri(),
         ]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            skip("chromium did not answer in time")
-    if done.returncode != 0:
-        skip(f"chromium does not start here: exit status {done.returncode}")
-    return done.stdout.decode()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as process:
+            try:
+                dom, _ = process.communicate(timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # all of the browser, of which one process may be in a loop
+                return None, f"no answer in {timeout_s} s"
+    if process.returncode != 0:
+        return None, f"exit status {process.returncode}"
+    return dom.decode(), None
 
 
-def main(make_profile, scenario, work_dir):
+def check_start(chromium, work_dir):
+    """What fails with a page of nothing is no fault of the picture."""
+    page = pathlib.Path(work_dir, "nothing.svg").resolve()
+    page.write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    _, error = dump_dom(chromium, page, START_TIMEOUT_S)
+    if error:
+        skip(f"chromium does not start here: {error}")
+
+
+def check(chromium, page, scenario, expected):
+    dom, error = dump_dom(chromium, page, TIMEOUT_S)
+    assert dom is not None, f"{scenario}: {error}"
+    notes = re.search(r'<desc id="notes">(.*?)</desc>', dom, re.DOTALL)
+    assert notes, f"{scenario} did not come to its end"
+    seen = json.loads(html.unescape(notes.group(1)))
+    for name, value in expected.items():
+        assert seen[name] == value, f"{name}: {seen[name]} instead of {value}"
+
+
+def labels_of(svg):
+    frames = ElementTree.fromstring(svg).find(f"{SVG}svg[@id='frames']")
+    assert frames.get("width") == FRAMES_PX, frames.get("width")
+    return [text.text for text in frames.iter(f"{SVG}text")]
+
+
+def check_labels(chromium, page):
+    """The script has to cut names as the picture without it does (flame_label.c)."""
+    dom, error = dump_dom(chromium, page, TIMEOUT_S)
+    assert dom is not None, f"{page}: {error}"
+    labels, expected = labels_of(dom), labels_of(page.read_text())
+    assert len(labels) == len(expected) > 250, (len(labels), len(expected))
+    for label, value in zip(labels, expected):
+        assert label == value, f"label: {label} instead of {value}"
+
+
+def put_nr_left_out(svg):
+    """As if there had been more boxes than the script gets: see svg_data.h."""
+    header = '<metadata id="tree">\nsample\n'
+    assert svg.count(f"{header}0\n") == 1
+    return svg.replace(f"{header}0\n", f"{header}{NR_LEFT_OUT}\n")
+
+
+def main(make_profile, scenario, large_scenario, work_dir):
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
         skip("no chromium")
 
-    svg = subprocess.run([make_profile, "svg"], stdout=subprocess.PIPE, check=True).stdout.decode()
-    script = f"<script><![CDATA[\n{pathlib.Path(scenario).read_text()}]]></script>\n</svg>"
-    page = pathlib.Path(work_dir, "scenario.svg").resolve()
-    page.write_text(svg.rstrip().removesuffix("</svg>") + script)
+    def make(kind):
+        return subprocess.run([make_profile, kind], stdout=subprocess.PIPE, check=True).stdout.decode()
 
-    dom = dump_dom(chromium, page)
-    notes = re.search(r'<desc id="notes">(.*?)</desc>', dom, re.DOTALL)
-    assert notes, "the scenario did not come to its end"
-    seen = json.loads(html.unescape(notes.group(1)))
-    for name, expected in EXPECTED.items():
-        assert seen[name] == expected, f"{name}: {seen[name]} instead of {expected}"
+    check_start(chromium, work_dir)
+    page = pathlib.Path(work_dir, "labels.svg").resolve()
+    page.write_text(make("label-svg"))
+    check_labels(chromium, page)
+    small, large = make("svg"), put_nr_left_out(make("large-svg"))
+    for name, svg, scenario, expected in (
+            ("svg", small, scenario, EXPECTED), ("large-svg", large, large_scenario, EXPECTED_LARGE)):
+        script = f"<script><![CDATA[\n{pathlib.Path(scenario).read_text()}]]></script>\n</svg>"
+        page = pathlib.Path(work_dir, f"scenario-{name}.svg").resolve()
+        page.write_text(svg.rstrip().removesuffix("</svg>") + script)
+        check(chromium, page, scenario, expected)
 
 
 main(*sys.argv[1:])

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flame tree as text inside of an SVG, for the script: with it the boxes that are too narrow to draw come back when one zooms in,
+ * and stacks can be turned round to show callers.
+ *
+ *	<metadata id="tree">
+ *	sample				what is counted, of one
+ *	0				how many nodes are left out, as there are too many
+ *	2				functions, four lines each:
+ *	#93d6b0				colour
+ *	1				kind (enum flame_kind)
+ *	nginx				name
+ *					source, may be empty
+ *	…
+ *	0,50,0 1,50,1 			nodes, depth first: function, count, depth
+ *	</metadata>
+ */
+#ifndef PROFILE_SVG_DATA_H
+#define PROFILE_SVG_DATA_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "profile/flame_tree.h"
+
+#include <stdint.h>
+
+#define SVG_DATA_MAX_NODES 200000 /* 3 MB; the smallest ones of more are left out */
+
+/* Appends it. Errors: -ENOMEM; others are kept in `out`. */
+int svg_data_append(struct strbuf *out, const struct profile *profile,
+		    const struct flame_tree *tree) must_check;
+
+#endif
