@@ -91,6 +91,54 @@ def unknown_extension(binary, directory):
             + expect_empty(directory))
 
 
+def extension_against_format(binary, directory):
+    outcome = record(binary, "record", "-d", "1", "-o", f"{directory}/x.svg", "--format", "pprof")
+    return expect(outcome, (2,), r"--format", r"x\.svg") + expect_empty(directory)
+
+
+def closed_standard_output(binary, directory):
+    """It says so before it samples."""
+    begin = time.monotonic()
+    outcome = record("sh", "-c", 'exec "$0" record -d 20 -o - >&-', binary)
+    faults = expect(outcome, (1,), r"standard output is closed")
+    if time.monotonic() - begin > 10:
+        faults.append("it sampled before it looked at standard output")
+    return faults + expect_empty(directory)
+
+
+FORMATS = {"svg": b"<?xml", "pprof": b"\x1f\x8b", "folded": b""}
+
+
+def formats_of_standard_output(binary, directory):
+    """In a pipe, as `kubectl exec` has it, nothing but the profile comes out."""
+    faults = []
+    for word, mark in FORMATS.items():
+        for name in ("-", "/dev/stdout"):
+            with busy_machine():
+                done = subprocess.run([binary, "record", "-d", "1", "-o", name, "--format", word],
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                      check=False)
+            if done.returncode != 0 or not done.stdout.startswith(mark):
+                faults.append(f"{word} to {name}: status {done.returncode}, {done.stdout[:40]!r}, "
+                              f"{done.stderr!r}")
+            if word == "folded" and not re.search(rb";[^;\n]+ \d+\n$", done.stdout):
+                faults.append(f"{name} is not folded text: {done.stdout[-80:]!r}")
+            if word == "svg":
+                ElementTree.fromstring(done.stdout)
+    return faults + expect_empty(directory)
+
+
+def a_command_that_prints(binary, directory):
+    """What it prints is not part of the profile."""
+    work = "echo printed; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+    done = subprocess.run([binary, "record", "-o", "-", "--format", "svg", "--", "sh", "-c", work],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    if done.returncode != 0 or b"printed" not in done.stderr:
+        return [f"status {done.returncode}, {done.stdout[:40]!r}, {done.stderr!r}"]
+    ElementTree.fromstring(done.stdout)
+    return expect_empty(directory)
+
+
 def absent_process(binary, directory):
     outcome = record(binary, "record", "-d", "1", "-p", ABSENT_PID, "-o", f"{directory}/x.svg")
     return expect(outcome, (1, 3), ABSENT_PID) + expect_empty(directory)
@@ -198,5 +246,6 @@ def terminated_while_writing(binary, directory):
 
 
 CASES = (without_root, unwritable_output, disk_full, unknown_option, unknown_extension,
+         extension_against_format, closed_standard_output, formats_of_standard_output, a_command_that_prints,
          absent_process, interrupt, planted_fifo, planted_link, fifo_without_reader, fifo_with_reader,
          terminated_while_sampling, terminated_while_writing)

@@ -33,7 +33,7 @@ static void become_command(int wait_fd, char *const *args)
 	_exit(EXIT_NOT_FOUND);
 }
 
-int child_start(char *const *args, struct child *ret_child)
+int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child)
 {
 	int fds[2];
 
@@ -49,6 +49,8 @@ int child_start(char *const *args, struct child *ret_child)
 	}
 	if (pid == 0) {
 		close(fds[1]);
+		if (stdout_to_stderr)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		become_command(fds[0], args);
 	}
 	close(fds[0]);

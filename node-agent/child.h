@@ -17,8 +17,9 @@ struct child {
 
 #define CHILD_NONE ((struct child){ .hold_fd = -EBADF })
 
-/* `args` ends with NULL; the program is looked up in PATH. Errors: what fork() and pipe() say. */
-int child_start(char *const *args, struct child *ret_child) must_check;
+/* `args` ends with NULL; the program is looked up in PATH. With `stdout_to_stderr` what it prints goes to standard error. Errors: what
+ * fork() and pipe() say. */
+int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child) must_check;
 
 /* Lets the command run, if there is one. Errors: -EPIPE when it is gone. */
 int child_release(struct child *child) must_check;

@@ -57,18 +57,25 @@ static void merge_profile(struct profile *profile, void *data)
 		recording->nr_unmerged += nr_lost;
 }
 
-/* flamelet-HOST-20261121T093015Z.svg, for want of -o. */
+/* flamelet-HOST-20261121T093015Z.svg, for want of -o; --format may say another extension. */
 static int name_default_output(struct recording *recording)
 {
+	enum output_format format = OUTPUT_SVG;
 	char when[32];
 	struct utsname host;
 	struct tm utc;
 	time_t now = time(NULL);
 
+	if (recording->options->output_format) {
+		int r = output_format_of("-", recording->options->output_format, &format);
+		if (r < 0)
+			return r;
+	}
 	uname(&host);
 	gmtime_r(&now, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	if (asprintf(&recording->default_output, "flamelet-%s-%s.svg", host.nodename, when) < 0)
+	if (asprintf(&recording->default_output, "flamelet-%s-%s%s", host.nodename, when,
+		     output_extension_of(format)) < 0)
 		return -ENOMEM;
 	recording->outputs = (struct string_list){ .items = &recording->default_output, .nr = 1 };
 	return 0;
@@ -109,12 +116,22 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	return r;
 }
 
+/* Standard output belongs to the profile then, and what a command prints goes elsewhere. */
+static bool writes_to_stdout(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->outputs.nr; i++)
+		if (output_is_stdout(recording->outputs.items[i]))
+			return true;
+	return false;
+}
+
 /* Starts the command, held, and makes it the target. */
 static int start_command(struct recording *recording, struct agent *agent, struct strbuf *message)
 {
 	if (recording->options->command.nr == 0)
 		return 0;
-	int r = child_start(recording->options->command.items, &recording->child);
+	int r = child_start(recording->options->command.items, writes_to_stdout(recording),
+			    &recording->child);
 	if (r == 0)
 		r = agent_add_pid(agent, (uint32_t)recording->child.pid);
 	if (r < 0)
@@ -212,6 +229,15 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 		       FLAMELET_VERSION);
 }
 
+static int write_output(const struct recording *recording, const struct profile *profile,
+			const char *path, const struct output_info *info)
+{
+	enum output_format format;
+
+	int r = output_format_of(path, recording->options->output_format, &format);
+	return r < 0 ? r : output_write(profile, path, format, info);
+}
+
 static int write_outputs(const struct recording *recording, const struct profile *profile)
 {
 	_cleanup_(strbuf_done) struct strbuf title = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -227,7 +253,7 @@ static int write_outputs(const struct recording *recording, const struct profile
 	for (size_t i = 0; i < recording->outputs.nr; i++) {
 		const char *path = recording->outputs.items[i];
 
-		int r = output_write(profile, path, &info);
+		int r = write_output(recording, profile, path, &info);
 		if (r < 0) {
 			_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(
 				MESSAGE_MAX_BYTES);
@@ -238,15 +264,6 @@ static int write_outputs(const struct recording *recording, const struct profile
 		}
 	}
 	return result;
-}
-
-/* Standard output belongs to the profile then. */
-static bool writes_to_stdout(const struct recording *recording)
-{
-	for (size_t i = 0; i < recording->outputs.nr; i++)
-		if (strcmp(recording->outputs.items[i], "-") == 0)
-			return true;
-	return false;
 }
 
 /* Nobody but the user may end a command that was not over when sampling was. */

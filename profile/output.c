@@ -7,10 +7,20 @@
 #include "profile/pprof.h"
 #include "profile/svg.h"
 
-#include <stdbool.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OUTPUT_MAX_BYTES ((size_t)1 << 30)
+
+static const struct {
+	const char *word;
+	const char *extension;
+} formats[] = {
+	[OUTPUT_FOLDED] = { "folded", ".folded" },
+	[OUTPUT_PPROF] = { "pprof", ".pb.gz" },
+	[OUTPUT_SVG] = { "svg", ".svg" },
+};
 
 static const struct {
 	const char *extension;
@@ -27,24 +37,41 @@ static bool ends_with(const char *text, const char *end)
 	return text_len >= end_len && strcmp(text + text_len - end_len, end) == 0;
 }
 
-static bool is_stdout(const char *path)
+bool output_is_stdout(const char *path)
 {
-	return strcmp(path, "-") == 0;
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 }
 
-int output_format_of(const char *path, enum output_format *ret_format)
+const char *output_format_told(const char *path)
 {
-	if (is_stdout(path)) {
-		*ret_format = OUTPUT_FOLDED;
-		return 0;
-	}
-	for (size_t i = 0; i < array_len(extensions); i++) {
-		if (ends_with(path, extensions[i].extension)) {
-			*ret_format = extensions[i].format;
+	if (output_is_stdout(path))
+		return "";
+	for (size_t i = 0; i < array_len(extensions); i++)
+		if (ends_with(path, extensions[i].extension))
+			return formats[extensions[i].format].word;
+	return NULL;
+}
+
+int output_format_of(const char *path, const char *word, enum output_format *ret_format)
+{
+	const char *told = output_format_told(path);
+
+	if (told && *told)
+		word = told;
+	else if (told && !word)
+		word = formats[OUTPUT_FOLDED].word;
+	for (size_t i = 0; word && i < array_len(formats); i++) {
+		if (strcmp(formats[i].word, word) == 0) {
+			*ret_format = (enum output_format)i;
 			return 0;
 		}
 	}
 	return -EINVAL;
+}
+
+const char *output_extension_of(enum output_format format)
+{
+	return formats[format].extension;
 }
 
 const char *output_extensions(void)
@@ -66,23 +93,28 @@ int output_encode(const struct profile *profile, enum output_format format,
 	return -EINVAL;
 }
 
-int output_write(const struct profile *profile, const char *path, const struct output_info *info)
+int output_write(const struct profile *profile, const char *path, enum output_format format,
+		 const struct output_info *info)
 {
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
-	enum output_format format;
 
-	int r = output_format_of(path, &format);
+	int r = output_encode(profile, format, info, &out);
 	if (r < 0)
 		return r;
-	r = output_encode(profile, format, info, &out);
-	if (r < 0)
-		return r;
-	if (is_stdout(path)) /* a pager may take its time */
+	if (output_is_stdout(path)) /* a pager may take its time */
 		return fd_write_within(STDOUT_FILENO, out.data, out.len, -1);
 	return output_file_write(path, out.data, out.len);
 }
 
+/* What was opened since may have the number of a descriptor that was closed; it is opened for reading. */
+static int check_stdout(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
 int output_check(const char *path)
 {
-	return is_stdout(path) ? 0 : output_file_check(path);
+	return output_is_stdout(path) ? check_stdout() : output_file_check(path);
 }

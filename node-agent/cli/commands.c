@@ -11,13 +11,6 @@
 
 #define TEXT_MAX_BYTES 65536
 
-static bool is_output(const char *path)
-{
-	enum output_format format;
-
-	return output_format_of(path, &format) == 0;
-}
-
 static int print_overview(const struct command *commands, size_t nr_commands)
 {
 	puts("flamelet [COMMAND] [OPTION]...   whose CPU time it is, pod by pod\n\n"
@@ -47,7 +40,7 @@ static int run_command(const struct command *command, char *const *args)
 	struct options_input input = {
 		.command = command->id,
 		.args = args,
-		.is_output = is_output,
+		.format_told = output_format_told,
 		.output_extensions = output_extensions(),
 	};
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 int check_name(const char *text) must_check;
+int check_output_format(const char *text) must_check;
 int check_namespace(const char *text) must_check;
 int check_pod(const char *text) must_check;
 int check_container(const char *text) must_check;

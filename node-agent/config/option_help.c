@@ -17,7 +17,7 @@ static const struct command_help command_helps[] = {
 	  "  flamelet                                   the whole machine for 10 s\n"
 	  "  flamelet -d 30s -p 1234 -o cpu.svg         one process, as a flame graph\n"
 	  "  flamelet --pod shop/cart -o cart.pb.gz     one pod, for go tool pprof\n"
-	  "  flamelet -o - -- make -j4 | less           until the command ends, as text\n" },
+	  "  flamelet -o - --format svg -- make > m.svg until the command ends\n" },
 	{ COMMAND_AGENT,
 	  "flamelet agent [OPTION]...   profile all the time, send to an OTLP "
 	  "endpoint\n"

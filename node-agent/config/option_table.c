@@ -39,6 +39,8 @@ const struct option option_table[] = {
 	       .help = "samples a second on each CPU", .is_usual = true),
 	OPTION("output", 'o', RECORD, outputs, output, .metavar = "FILE",
 	       .help = ".svg, .pb.gz, .folded or - ; repeat for more", .is_usual = true),
+	OPTION("format", 0, RECORD, output_format, output_format, .metavar = "FORMAT",
+	       .help = "svg, pprof or folded, for -o - and odd names"),
 	OPTION("pid", 'p', RECORD, pids, pids, .metavar = "PID,..", .help = "only these processes",
 	       .is_usual = true),
 	OPTION("tid", 't', RECORD, tids, pids, .metavar = "TID,..", .help = "only these threads"),

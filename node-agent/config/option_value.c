@@ -283,6 +283,8 @@ const struct value_type value_directory = { "a directory", "an absolute path", S
 					    .check = check_directory };
 const struct value_type value_output = { "a file name", "out.svg", STORE_STRINGS,
 					 .check = check_name };
+const struct value_type value_output_format = { "an output format", "svg, pprof or folded",
+						STORE_STRING, .check = check_output_format };
 const struct value_type value_name = { "a name", "printable characters", STORE_STRING,
 				       .check = check_name };
 

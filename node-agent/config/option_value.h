@@ -31,8 +31,8 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_on_off, value_memory, value_log_level, value_verify, value_demangle, value_capture,
 	value_stack_bytes, value_pids, value_cpus, value_namespace, value_pod, value_container,
 	value_selector, value_cgroup, value_comm, value_url, value_urls, value_header, value_file,
-	value_directory, value_output, value_name, value_label_key, value_listen,
-	value_metrics_listen;
+	value_directory, value_output, value_output_format, value_name, value_label_key,
+	value_listen, value_metrics_listen;
 
 /* Those of sending, in export_value.c. */
 extern const struct value_type value_endpoint, value_exporter, value_protocol, value_compression,

@@ -37,18 +37,6 @@ int loader_explain(struct loader *loader, const struct option *option, const cha
 	return -EINVAL;
 }
 
-static int check_output(struct loader *loader, const char *where, const char *text)
-{
-	const struct options_input *input = loader->input;
-
-	if (!input->is_output || input->is_output(text))
-		return 0;
-	strbuf_appendf(loader->message,
-		       "%s: \"%s\" has no known extension; write a name that ends in %s", where,
-		       text, input->output_extensions);
-	return -EINVAL;
-}
-
 int loader_set(struct loader *loader, const struct option *option, enum source source,
 	       const char *where, const char *text)
 {
@@ -65,7 +53,7 @@ int loader_set(struct loader *loader, const struct option *option, enum source s
 	if (r < 0)
 		return loader_explain(loader, option, where, text, r);
 	*owner = source;
-	return option->type == &value_output ? check_output(loader, where, text) : 0;
+	return 0;
 }
 
 void loader_warn(struct loader *loader, const char *format, ...)
@@ -103,6 +91,37 @@ int loader_read_defaults(struct loader *loader)
 	return 0;
 }
 
+/* Each output has a format: by its name, or by --format, which then is of use. */
+static int check_outputs(struct loader *loader)
+{
+	const struct options_input *input = loader->input;
+	const struct options *options = loader->options;
+	size_t nr_open = 0; /* whose names do not say it */
+
+	if (!input->format_told)
+		return 0;
+	for (size_t i = 0; i < options->outputs.nr; i++) {
+		const char *path = options->outputs.items[i];
+		const char *told = input->format_told(path);
+
+		nr_open += !told || !*told;
+		if (told || options->output_format)
+			continue;
+		strbuf_appendf(loader->message,
+			       "-o: \"%s\" has no known extension; write a name that ends in %s, "
+			       "or add --format",
+			       path, input->output_extensions);
+		return -EINVAL;
+	}
+	if (!options->output_format || options->outputs.nr == 0 || nr_open > 0)
+		return 0;
+	strbuf_appendf(loader->message,
+		       "--format is for names without a known extension: \"%s\" has one; leave "
+		       "--format out, or write -o -",
+		       options->outputs.items[0]);
+	return -EINVAL;
+}
+
 /* What takes more than one option to tell. */
 static int check_all(struct loader *loader)
 {
@@ -111,7 +130,9 @@ static int check_all(struct loader *loader)
 				  "a file is missing; write flamelet export FILE.pb.gz");
 		return -EINVAL;
 	}
-	int r = loader_check_attributes(loader);
+	int r = check_outputs(loader);
+	if (r == 0)
+		r = loader_check_attributes(loader);
 	if (r == 0)
 		r = loader_check_export(loader, "--", loader_wants_plain(loader));
 	return r < 0 ? r : loader_read_destinations(loader);

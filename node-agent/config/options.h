@@ -45,9 +45,9 @@ struct options_input {
 	size_t nr_args;
 	/* Mounted into each pod: ca.crt and token. NULL: where Kubernetes puts it. */
 	const char *service_account_dir;
-	/* Whether a file of that name can be written; NULL: any. */
-	bool (*is_output)(const char *path);
-	const char *output_extensions; /* for the message when it cannot */
+	/* The format that the name of an output tells, "" for standard output, NULL for none; no function: all tell one. */
+	const char *(*format_told)(const char *path);
+	const char *output_extensions; /* for the message when a name tells none */
 };
 
 /* Strings are owned; NULL: not given and no default. */
@@ -55,6 +55,7 @@ struct options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	struct string_list outputs;
+	char *output_format; /* of those whose name does not tell it: svg, pprof or folded */
 
 	/* Target; when all of it is empty, the whole machine. */
 	struct number_list pids;

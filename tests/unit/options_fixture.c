@@ -66,11 +66,13 @@ int remove_temp_dir(void **state)
 	return rmdir(temp_dir);
 }
 
-static bool is_svg(const char *path)
+static const char *format_told(const char *path)
 {
 	size_t len = strlen(path);
 
-	return strcmp(path, "-") == 0 || (len > 4 && strcmp(path + len - 4, ".svg") == 0);
+	if (strcmp(path, "-") == 0)
+		return "";
+	return len > 4 && strcmp(path + len - 4, ".svg") == 0 ? "svg" : NULL;
 }
 
 /* Loads from words separated by blanks; "@" stands for the configuration file's path. */
@@ -92,7 +94,7 @@ static int load(enum command_id command, const char *words, struct options *ret_
 		.args = args,
 		.nr_args = nr_args,
 		.service_account_dir = temp_dir,
-		.is_output = is_svg,
+		.format_told = format_told,
 		.output_extensions = ".svg",
 	};
 	return options_load(&input, ret_options, message);

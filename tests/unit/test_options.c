@@ -68,6 +68,23 @@ static void long_and_short_spellings_mean_the_same(void **state)
 	}
 }
 
+static void a_format_is_for_names_that_tell_none(void **state)
+{
+	static const char *const spellings[] = {
+		"-o - --format pprof",
+		"--format pprof -o /dev/fd/3",
+		"-o a.svg -o - --format=pprof",
+		"--format pprof",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(spellings); i++) {
+		_cleanup_(options_done) struct options o = load_ok(COMMAND_RECORD, spellings[i]);
+
+		assert_string_equal(o.output_format, "pprof");
+	}
+}
+
 static void a_command_stands_behind_two_dashes(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(
@@ -152,7 +169,13 @@ static const struct refusal refusals[] = {
 	{ COMMAND_RECORD, "-F 10001",
 	  "-F: \"10001\" is not a frequency from 1 to 10000 Hz; write 99" },
 	{ COMMAND_RECORD, "-o out.doc",
-	  "-o: \"out.doc\" has no known extension; write a name that ends in .svg" },
+	  "-o: \"out.doc\" has no known extension; write a name that ends in .svg, or add "
+	  "--format" },
+	{ COMMAND_RECORD, "--format svg -o out.svg",
+	  "--format is for names without a known extension: \"out.svg\" has one; leave --format "
+	  "out, or write -o -" },
+	{ COMMAND_RECORD, "--format html -o -",
+	  "--format: \"html\" is not an output format; write svg, pprof or folded" },
 	{ COMMAND_RECORD, "-p 0",
 	  "-p: \"0\" is not a list of process or thread ids; write 1234 or 1234,5678" },
 	{ COMMAND_RECORD, "-p 1,",
@@ -371,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLEAN_TEST(defaults_depend_on_the_command),
 		CLEAN_TEST(long_and_short_spellings_mean_the_same),
+		CLEAN_TEST(a_format_is_for_names_that_tell_none),
 		CLEAN_TEST(a_command_stands_behind_two_dashes),
 		CLEAN_TEST(lists_may_be_repeated_or_have_commas),
 		CLEAN_TEST(files_to_send_are_words),

@@ -8,42 +8,93 @@
 #include "base/fileio.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct output_info info = { .title = "a title", .subtitle = "a subtitle" };
 static const struct stack_line lines[] = { { "sh", "main", 3 } };
 
-static void the_extension_chooses_the_format(void **state)
+static void the_extension_chooses_the_format_or_else_the_word(void **state)
 {
 	(void)state;
 	static const struct {
 		const char *path;
+		const char *word;
 		int format; /* or negative error */
 	} cases[] = {
-		{ "-", OUTPUT_FOLDED },
-		{ "a.folded", OUTPUT_FOLDED },
-		{ "a.txt", OUTPUT_FOLDED },
-		{ "/tmp/a.b/c.pb.gz", OUTPUT_PPROF },
-		{ "a.pprof", OUTPUT_PPROF },
-		{ "a.svg", OUTPUT_SVG },
-		{ ".svg", OUTPUT_SVG },
-		{ "", -EINVAL },
-		{ "a", -EINVAL },
-		{ "svg", -EINVAL },
-		{ "a.SVG", -EINVAL },
-		{ "a.gz", -EINVAL },
-		{ "a.svg.bak", -EINVAL },
-		{ "a.svg/b", -EINVAL },
-		{ "--", -EINVAL },
+		{ "-", NULL, OUTPUT_FOLDED },
+		{ "-", "svg", OUTPUT_SVG },
+		{ "-", "pprof", OUTPUT_PPROF },
+		{ "/dev/stdout", NULL, OUTPUT_FOLDED },
+		{ "/dev/stdout", "svg", OUTPUT_SVG },
+		{ "a.folded", NULL, OUTPUT_FOLDED },
+		{ "a.txt", NULL, OUTPUT_FOLDED },
+		{ "/tmp/a.b/c.pb.gz", NULL, OUTPUT_PPROF },
+		{ "a.pprof", NULL, OUTPUT_PPROF },
+		{ "a.svg", NULL, OUTPUT_SVG },
+		{ "a.svg", "folded", OUTPUT_SVG },
+		{ ".svg", NULL, OUTPUT_SVG },
+		{ "a", "folded", OUTPUT_FOLDED },
+		{ "/dev/fd/3", "pprof", OUTPUT_PPROF },
+		{ "", NULL, -EINVAL },
+		{ "a", NULL, -EINVAL },
+		{ "svg", NULL, -EINVAL },
+		{ "a.SVG", NULL, -EINVAL },
+		{ "a.gz", NULL, -EINVAL },
+		{ "a.svg.bak", NULL, -EINVAL },
+		{ "a.svg/b", NULL, -EINVAL },
+		{ "--", NULL, -EINVAL },
+		{ "/dev/stderr", NULL, -EINVAL },
+		{ "-", "", -EINVAL },
+		{ "-", "SVG", -EINVAL },
+		{ "a", "html", -EINVAL },
 	};
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		enum output_format format = OUTPUT_FOLDED;
-		int r = output_format_of(cases[i].path, &format);
+		int r = output_format_of(cases[i].path, cases[i].word, &format);
 
 		assert_int_equal(r < 0 ? r : (int)format, cases[i].format);
 	}
+}
+
+static void files_named_by_default_tell_their_format(void **state)
+{
+	(void)state;
+	for (unsigned int format = OUTPUT_FOLDED; format <= OUTPUT_SVG; format++) {
+		enum output_format told = OUTPUT_FOLDED;
+
+		assert_int_equal(output_format_of(output_extension_of((enum output_format)format),
+						  NULL, &told),
+				 0);
+		assert_int_equal(told, format);
+	}
+}
+
+/* A pipe's reading end in the place of standard output, and nothing. */
+static void a_standard_output_that_is_closed_cannot_be_written(void **state)
+{
+	(void)state;
+	int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	int ends[2];
+
+	assert_true(saved >= 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	fflush(stdout);
+	int good = output_check("-");
+	dup2(ends[0], STDOUT_FILENO);
+	int reading = output_check("/dev/stdout");
+	close(STDOUT_FILENO);
+	int closed = output_check("-");
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(good, 0);
+	assert_int_equal(reading, -EBADF);
+	assert_int_equal(closed, -EBADF);
 }
 
 static void the_list_of_extensions_is_the_one_in_force(void **state)
@@ -58,7 +109,7 @@ static void the_list_of_extensions_is_the_one_in_force(void **state)
 	     word = strtok_r(NULL, ", ", &save)) {
 		if (strcmp(word, "or") == 0)
 			continue;
-		assert_int_equal(output_format_of(word, &format), 0);
+		assert_int_equal(output_format_of(word, NULL, &format), 0);
 		nr++;
 	}
 	assert_int_equal(nr, 5);
@@ -94,15 +145,13 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/a.folded", dir);
-	assert_int_equal(output_write(profile, path, &info), 0);
+	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &info), 0);
 	assert_int_equal(file_read_at(AT_FDCWD, path, &content), 0);
 	assert_string_equal(strbuf_str(&content), "sh;main 3\n");
 	assert_int_equal(unlink(path), 0);
 
-	snprintf(path, sizeof(path), "%s/a.zip", dir);
-	assert_int_equal(output_write(profile, path, &info), -EINVAL);
 	snprintf(path, sizeof(path), "%s/none/a.svg", dir);
-	assert_int_equal(output_write(profile, path, &info), -ENOENT);
+	assert_int_equal(output_write(profile, path, OUTPUT_SVG, &info), -ENOENT);
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -116,7 +165,7 @@ static void an_empty_profile_makes_an_empty_folded_file(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/a.txt", dir);
-	assert_int_equal(output_write(profile, path, &info), 0);
+	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &info), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 0);
 	assert_int_equal(unlink(path), 0);
@@ -126,7 +175,9 @@ static void an_empty_profile_makes_an_empty_folded_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_extension_chooses_the_format),
+		cmocka_unit_test(the_extension_chooses_the_format_or_else_the_word),
+		cmocka_unit_test(files_named_by_default_tell_their_format),
+		cmocka_unit_test(a_standard_output_that_is_closed_cannot_be_written),
 		cmocka_unit_test(the_list_of_extensions_is_the_one_in_force),
 		cmocka_unit_test(every_format_begins_with_its_mark),
 		cmocka_unit_test(a_file_is_written_whole_or_not_at_all),
