@@ -21,13 +21,15 @@
 
 /* Its id, and flags that are fields when set: always that it has functions, seldom that all have lines. */
 #define MAPPING_BYTES (HEAD_BYTES + MAPPING_INDEX_BYTES + 2 * 2)
-/* The end of the file, its name and its build id; then only the first flag. */
-#define MAPPED_FILE_BYTES 9
+/* The name of the file and its build id; then only the first flag. */
+#define MAPPED_FILE_BYTES 5
 
 #define LABEL_BYTES (HEAD_BYTES + 2 * INDEX_BYTES)
 
 /* Types, times, period, and the strings of these. */
 #define PROFILE_BYTES 96
+/* "process.pid" and its number as text. */
+#define PID_LABEL_BYTES 24
 /* Those that Pyroscope adds to a series. */
 #define SERIES_LABELS_BYTES 96
 
@@ -86,6 +88,7 @@ int converted_size_begin(struct converted_size *size, const struct resource_labe
 	for (size_t i = 0; i < labels->nr; i++)
 		size->bytes += HEAD_BYTES + text_bytes(labels->items[i].key) +
 			       text_bytes(labels->items[i].value);
+	size->bytes += labels->pid ? PID_LABEL_BYTES : 0;
 	return 0;
 }
 
@@ -142,6 +145,19 @@ static size_t location_bytes(struct converted_size *size, uint32_t number)
 	return bytes;
 }
 
+/* The location's mapping, of which the message has number `sent`. */
+static size_t mapping_bytes(const struct converted_size *size, uint32_t number, uint32_t sent)
+{
+	const struct profile *profile = size->translator->profile;
+	const struct profile_mapping *mapping =
+		&profile->mappings[profile->locations[number].mapping];
+
+	if (sent == 0)
+		return MAPPING_BYTES;
+	return MAPPING_BYTES + MAPPED_FILE_BYTES + packed_uint_len(mapping->start) +
+	       packed_uint_len(mapping->limit) + packed_uint_len(mapping->offset);
+}
+
 /* What each sample with it takes: the location's id, and a mapping unless one before it in the stack had the same. */
 static size_t frame_bytes(struct converted_size *size, uint32_t number)
 {
@@ -155,7 +171,7 @@ static size_t frame_bytes(struct converted_size *size, uint32_t number)
 	}
 	if (size->mappings[mapping] != size->walk) {
 		size->mappings[mapping] = size->walk;
-		bytes = MAPPING_BYTES + (mapping ? MAPPED_FILE_BYTES : 0);
+		bytes = mapping_bytes(size, number, mapping);
 	}
 	return bytes + packed_varint_len(location->number);
 }

@@ -7,6 +7,7 @@
 #include "otlp/pace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct courier {
 	struct backoff backoff;
 	struct pace pace;
 	struct strbuf body; /* of the request that is delivered */
-	char *endpoint; /* owned; for log lines, and therefore without a query, which may be a key */
+	char *receiver; /* owned; for log lines */
 	uint64_t not_before_ns; /* after a failure */
 	uint64_t nr_delivered; /* requests */
 	unsigned int nr_halvings; /* of requests' size */
@@ -44,8 +45,20 @@ static void report_damage(struct courier *courier)
 	if (nr > courier->nr_damaged_told)
 		log_warn("export to %s: %" PRIu64 " files of the queue are damaged, going on "
 			 "without them",
-			 courier->endpoint, nr - courier->nr_damaged_told);
+			 courier->receiver, nr - courier->nr_damaged_told);
 	courier->nr_damaged_told = nr;
+}
+
+/* The URL without its query, which may be a key, and the name. */
+static char *make_receiver(const struct courier_opts *opts)
+{
+	const char *endpoint = opts->transport.endpoint;
+	int len = (int)strcspn(endpoint, "?#");
+	char *receiver = NULL;
+	int r = opts->name ? asprintf(&receiver, "%.*s (%s)", len, endpoint, opts->name)
+			   : asprintf(&receiver, "%.*s", len, endpoint);
+
+	return r < 0 ? NULL : receiver;
 }
 
 int courier_new(const struct courier_opts *opts, struct courier **ret_courier)
@@ -55,9 +68,8 @@ int courier_new(const struct courier_opts *opts, struct courier **ret_courier)
 	if (!courier)
 		return -ENOMEM;
 	courier->body = strbuf_with_max(SPOOL_BODY_MAX_BYTES);
-	courier->endpoint = strndup(opts->transport.endpoint,
-				    strcspn(opts->transport.endpoint, "?#"));
-	if (!courier->endpoint)
+	courier->receiver = make_receiver(opts);
+	if (!courier->receiver)
 		return -ENOMEM;
 	backoff_init(&courier->backoff, clock_mono_ns());
 	pace_init(&courier->pace, clock_mono_ns());
@@ -80,8 +92,13 @@ void courier_free(struct courier *courier)
 	transport_free(courier->transport);
 	spool_close(courier->spool);
 	strbuf_done(&courier->body);
-	free(courier->endpoint);
+	free(courier->receiver);
 	free(courier);
+}
+
+const char *courier_receiver(const struct courier *courier)
+{
+	return courier->receiver;
 }
 
 /* What cannot be saved stays in memory, which the spool bounds and counts. */
@@ -91,7 +108,7 @@ void courier_save(struct courier *courier)
 
 	if (r < 0)
 		log_warn_errno(r, "export to %s: what waits cannot be written to disk",
-			       courier->endpoint);
+			       courier->receiver);
 }
 
 void courier_take(struct courier *courier, const struct spool_item *item, const void *body,
@@ -99,7 +116,7 @@ void courier_take(struct courier *courier, const struct spool_item *item, const 
 {
 	if (spool_append(courier->spool, item, body, len) < 0)
 		log_warn("export to %s: a request finds no room to wait, going on without it",
-			 courier->endpoint);
+			 courier->receiver);
 	pace_appended(&courier->pace);
 	if (courier->is_failing)
 		courier_save(courier);
@@ -132,7 +149,7 @@ static void report_loss(struct courier *courier, uint64_t nr_samples, const char
 	courier->nr_samples_unlogged += nr_samples;
 	if (!may_log(courier))
 		return;
-	log_warn("export to %s: %s; %" PRIu64 " samples lost, going on", courier->endpoint, reason,
+	log_warn("export to %s: %s; %" PRIu64 " samples lost, going on", courier->receiver, reason,
 		 courier->nr_samples_unlogged);
 	courier->nr_samples_unlogged = 0;
 }
@@ -145,7 +162,7 @@ static void report_failure(struct courier *courier, const char *reason, uint64_t
 
 	if (courier->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting", courier->endpoint,
+	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting", courier->receiver,
 		 reason, (double)wait_ns / (double)NSEC_PER_SEC, waiting.nr_requests);
 }
 
@@ -182,9 +199,9 @@ static void finish(struct courier *courier, const struct delivery *delivery)
 	uint64_t nr_rejected = rejected_samples(&item, delivery->nr_rejected_profiles);
 
 	if (courier->is_failing)
-		log_info("export to %s: delivers again", courier->endpoint);
+		log_info("export to %s: delivers again", courier->receiver);
 	else if (courier->nr_delivered == 0)
-		log_info("export to %s: the first profiles are delivered", courier->endpoint);
+		log_info("export to %s: the first profiles are delivered", courier->receiver);
 	courier->is_failing = false;
 	courier->nr_delivered++;
 	grow(courier);
@@ -322,7 +339,7 @@ void courier_close_down(struct courier *courier)
 	courier->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: ended with %" PRIu64 " samples undelivered, which are lost",
-			 courier->endpoint, nr_samples);
+			 courier->receiver, nr_samples);
 }
 
 struct courier_stats courier_get_stats(const struct courier *courier)

@@ -22,6 +22,7 @@ struct courier;
 struct courier_opts {
 	struct transport_opts transport;
 	struct spool_opts spool;
+	const char *name; /* for log lines, behind the URL; NULL: none */
 };
 
 /* All monotonic. Samples are sums of counts. */
@@ -44,6 +45,9 @@ int courier_new(const struct courier_opts *opts, struct courier **ret_courier) m
 /* courier_close_down() before. NULL is fine. */
 void courier_free(struct courier *courier);
 DEFINE_FREEP(struct courier, courier_free)
+
+/* The receiver, as log lines call it; borrowed. */
+const char *courier_receiver(const struct courier *courier);
 
 /* Takes a copy of a request, to be delivered when its turn comes. */
 void courier_take(struct courier *courier, const struct spool_item *item, const void *body,

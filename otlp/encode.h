@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of a profile as the body of a request.
  *
- * Labels say which resources leave as one. The samples of such a group, in whatever order they come, make one
+ * Labels say which samples leave as one group. Those, in whatever order they come, make one
  * profile in the request; the groups go in the order of their numbers. */
 #ifndef OTLP_ENCODE_H
 #define OTLP_ENCODE_H
@@ -25,6 +25,9 @@ struct encode_job { /* all borrowed */
 	const uint32_t *
 		samples; /* numbers of the samples to encode; those that count nothing are left out */
 	size_t nr_samples;
+	/* OTLP: frames with a name of their own leave without mapping and address, which makes requests smaller. */
+	bool drops_addresses;
+	bool with_times; /* OTLP: send times instead of counts, for profiles in which every sample has one */
 	bool with_pprof; /* OTLP: each profile carries its samples, with all that is known of them, as gzip'ed pprof */
 };
 

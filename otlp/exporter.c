@@ -34,7 +34,8 @@
 	((size_t)24 << 20) /* in memory; more goes out before the interval is over */
 #define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of requests that wait */
 #define PART_MAX_SAMPLES 16000
-#define PART_MAX_PROFILES 20
+#define PART_MAX_PROFILES 500 /* each process is one */
+#define PART_MAX_SERIES 20 /* a Pyroscope before 2.2 stores them one after another */
 #define PART_MAX_COST_BYTES ((size_t)1536 << 10)
 #define PUSH_RETRY_NS (10 * NSEC_PER_MSEC)
 #define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC) /* disks may be slow */
@@ -49,6 +50,8 @@ struct exporter {
 	uint64_t interval_ns;
 	struct part_limits limits;
 	parts_encode encode;
+	bool drops_addresses;
+	bool with_times;
 	bool with_pprof;
 	bool has_queue_dir;
 	struct label_maker *labels; /* owned */
@@ -87,8 +90,8 @@ static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_sa
 {
 	exporter->nr_lost[why] += nr_samples;
 	if (nr_samples > 0)
-		log_warn("export: %" PRIu64 " samples lost (%s), going on", nr_samples,
-			 export_drop_name(why));
+		log_warn("export to %s: %" PRIu64 " samples lost (%s), going on",
+			 courier_receiver(exporter->courier), nr_samples, export_drop_name(why));
 }
 
 /* Makes requests of all parts and hands them to the courier; returns how many samples went with them. */
@@ -129,6 +132,8 @@ static void ship(struct exporter *exporter, const struct profile *profile)
 	const struct encode_job job = {
 		.profile = profile,
 		.labels = &labels,
+		.drops_addresses = exporter->drops_addresses,
+		.with_times = exporter->with_times,
 		.with_pprof = exporter->with_pprof,
 	};
 	uint64_t nr_shipped = 0;
@@ -158,6 +163,16 @@ static bool must_part(const struct builder *builder, const struct profile *profi
 	       builder_bytes(builder) + profile->nr_bytes > MERGE_AIM_BYTES;
 }
 
+static int begin_merge(struct exporter *exporter)
+{
+	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
+
+	/* Another receiver may have asked for times; here they would only keep equal samples apart. */
+	if (r == 0 && !exporter->with_times)
+		builder_drop_times(exporter->builder);
+	return r;
+}
+
 static void merge(struct exporter *exporter, const struct profile *profile)
 {
 	uint64_t nr_lost = 0;
@@ -166,7 +181,7 @@ static void merge(struct exporter *exporter, const struct profile *profile)
 	if (exporter->builder && must_part(exporter->builder, profile))
 		flush(exporter);
 	if (!exporter->builder)
-		r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
+		r = begin_merge(exporter);
 	if (r == 0)
 		r = builder_merge(exporter->builder, profile, &nr_lost);
 	else
@@ -214,19 +229,25 @@ static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 	return nr > 0;
 }
 
-/* Until there are no more windows. What then waits is for drain(), which knows the deadline. */
+/* Until there are no more windows. What then waits is for drain(), which knows the deadline. The first window leaves at
+ * once: whoever has just installed us looks whether anything comes. */
 static void work(struct exporter *exporter)
 {
 	uint64_t flush_ns = next_flush_ns(exporter);
-	bool is_last = false;
+	bool is_first = true, is_last = false;
 
 	for (;;) {
 		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
 
 		wake_ns = earlier(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
 		heartbeat_beat();
-		if (!take_windows(exporter, wake_ns) && is_last)
+		bool has_taken = take_windows(exporter, wake_ns);
+		if (!has_taken && is_last)
 			break;
+		if (has_taken && is_first) {
+			flush_ns = 0;
+			is_first = false;
+		}
 		/* What is pushed before the queue is closed is still taken. */
 		is_last = queue_is_closed(&exporter->windows);
 		if (clock_mono_ns() >= flush_ns) {
@@ -307,6 +328,7 @@ static int start_courier(struct exporter *exporter, const struct exporter_opts *
 	bool is_replay = opts->interval_ns == 0;
 	struct courier_opts courier = {
 		.transport = opts->transport,
+		.name = opts->name,
 		.spool = {
 			.dir = opts->queue_dir,
 			.max_bytes = opts->queue_dir || is_replay ? opts->max_queue_bytes
@@ -325,6 +347,8 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	pthread_mutex_init(&exporter->lock, NULL);
 	exporter->drain_deadline_ns = UINT64_MAX;
 	exporter->interval_ns = opts->interval_ns;
+	exporter->drops_addresses = opts->labels.preset == LABELS_PYROSCOPE;
+	exporter->with_times = opts->with_times;
 	exporter->with_pprof = opts->with_pprof;
 	exporter->has_queue_dir = opts->queue_dir;
 	exporter->encode = opts->transport.protocol == TRANSPORT_PYROSCOPE ? push_encode
@@ -333,7 +357,8 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 		.max_bytes = opts->max_request_bytes,
 		.max_cost_bytes = PART_MAX_COST_BYTES,
 		.max_samples = PART_MAX_SAMPLES,
-		.max_profiles = PART_MAX_PROFILES,
+		.max_profiles = opts->labels.preset == LABELS_PYROSCOPE ? PART_MAX_SERIES
+									: PART_MAX_PROFILES,
 	};
 	int r = queue_init(&exporter->windows, QUEUE_MAX_PROFILES);
 	if (r == 0)

@@ -16,8 +16,9 @@
 
 #define LABEL_GUARD_MEMORY_NS (UINT64_C(3600) * NSEC_PER_SEC)
 
-/* Of all sets together: 16 MB of values. What would be more is not admitted. */
-#define LABEL_GUARD_MAX_SETS ((size_t)3 * 16384)
+/* Of all sets together: 16 MB of values, 6 MB of sets. What would be more is not admitted. 16384 resources have room for
+ * all attributes of samples and their programs: seven sets each. */
+#define LABEL_GUARD_MAX_SETS ((size_t)7 * 16384)
 #define LABEL_GUARD_MAX_VALUES ((size_t)1 << 20)
 
 struct label_set_key {

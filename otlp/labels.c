@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources first, then samples, whose values are counted before any is decided on:
+/* Resources first, then processes and samples, whose values are counted before any is decided on:
  *
- *	resources ─▶ rules ─▶ labels, their hash, groups of equal ones
- *	samples   ─▶ tally of values ─▶ guard ─▶ what is left of each sample */
+ *	resources ─▶ rules ─▶ attributes, their hash, which are alike
+ *	processes ─▶ tally of values ─▶ guard ─▶ groups: attributes of resource and process
+ *	samples   ──────▲                 └────▶ what is left of each sample */
 #include "otlp/labels.h"
 
 #include "base/array.h"
@@ -10,6 +11,7 @@
 #include "base/htable.h"
 #include "base/strbuf.h"
 #include "otlp/label_guard.h"
+#include "otlp/label_processes.h"
 #include "otlp/label_rules.h"
 #include "otlp/label_tally.h"
 
@@ -18,11 +20,16 @@
 #include <string.h>
 
 #define CONTENT_MAX_BYTES ((size_t)1 << 20)
+#define CONTAINER_KEY "container.id"
+
+/* The resource says the others. */
+#define STANDARD_ATTRIBUTES (SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP)
 
 struct label_maker {
 	struct label_rules rules; /* texts owned by `memory` */
 	struct arena memory;
 	unsigned int sample_attributes;
+	struct process_rules processes;
 	struct label_guard *guard; /* owned */
 	struct label_maker_stats stats; /* atomic */
 };
@@ -36,9 +43,14 @@ struct making {
 	struct label_maker *maker;
 	const struct profile *profile;
 	struct labels labels;
-	struct content_hash *hashes; /* owned; by the profile's resources */
-	struct htable groups; /* resources by hash: the first one of each group */
+	struct resource_labels
+		*resources; /* this and the next four: owned; by the profile's resources */
+	struct content_hash *hashes;
+	uint32_t *first_alike; /* the first one with the same attributes */
+	uint32_t *containers; /* strings: container.id; 0: it has none */
+	struct htable alike; /* first ones by hash */
 	struct strbuf content; /* scratch: what is hashed */
+	struct label_processes processes;
 	struct label_tally tally;
 };
 
@@ -46,14 +58,14 @@ static const struct {
 	enum sample_attribute attribute;
 	const char *key;
 } sample_keys[] = {
-	{ SAMPLE_THREAD_NAME, "thread.name" },
-	{ SAMPLE_CPU, "cpu.logical_number" },
-	{ SAMPLE_CGROUP, "flamelet.cgroup.id" },
+	{ SAMPLE_THREAD_NAME, "thread.name" },	 { SAMPLE_CPU, "cpu.logical_number" },
+	{ SAMPLE_CGROUP, "flamelet.cgroup.id" }, { SAMPLE_THREAD_ID, "thread.id" },
+	{ SAMPLE_PID, "process.pid" },		 { SAMPLE_CONTAINER, CONTAINER_KEY },
 };
 
 void labels_done(struct labels *labels)
 {
-	free(labels->resources);
+	free(labels->groups);
 	free(labels->samples);
 	arena_done(&labels->memory);
 	*labels = (struct labels){ 0 };
@@ -97,8 +109,8 @@ static size_t choose_sample_attributes(struct label_maker *maker, unsigned int w
 {
 	size_t nr = 0;
 
-	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT && maker->rules.preset == LABELS_PYROSCOPE)
-		wanted = 0;
+	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT)
+		wanted = maker->rules.preset == LABELS_PYROSCOPE ? 0 : STANDARD_ATTRIBUTES;
 	for (size_t i = 0; i < array_len(sample_keys); i++) {
 		if (!(wanted & sample_keys[i].attribute) ||
 		    label_rules_exclude(&maker->rules, sample_keys[i].key))
@@ -133,6 +145,8 @@ int label_maker_new(const struct label_opts *opts, struct label_maker **ret_make
 	if (r < 0)
 		return r;
 	size_t nr = choose_sample_attributes(maker, chosen.sample_attributes);
+	process_rules_init(&maker->processes, &maker->rules);
+	nr += process_rules_max(&maker->processes);
 	maker->rules.max_labels = chosen.max_labels > nr ? chosen.max_labels - nr : 0;
 	r = label_guard_new(chosen.max_values, &maker->guard);
 	if (r < 0)
@@ -158,8 +172,12 @@ static void count(uint64_t *counter, uint64_t nr)
 static void making_done(struct making *making)
 {
 	labels_done(&making->labels);
+	free(making->resources);
 	free(making->hashes);
-	htable_done(&making->groups);
+	free(making->first_alike);
+	free(making->containers);
+	htable_done(&making->alike);
+	label_processes_done(&making->processes);
 	strbuf_done(&making->content);
 	label_tally_done(&making->tally);
 }
@@ -167,18 +185,24 @@ static void making_done(struct making *making)
 static int making_init(struct making *making)
 {
 	const struct profile *profile = making->profile;
+	size_t nr = profile->nr_resources;
 
 	making->content = strbuf_with_max(CONTENT_MAX_BYTES);
-	making->labels.resources = calloc(profile->nr_resources, sizeof(*making->labels.resources));
 	making->labels.samples = calloc(profile->nr_samples + 1, sizeof(*making->labels.samples));
-	making->hashes = calloc(profile->nr_resources, sizeof(*making->hashes));
-	return making->labels.resources && making->labels.samples && making->hashes ? 0 : -ENOMEM;
+	making->resources = calloc(nr, sizeof(*making->resources));
+	making->hashes = calloc(nr, sizeof(*making->hashes));
+	making->first_alike = calloc(nr, sizeof(*making->first_alike));
+	making->containers = calloc(nr, sizeof(*making->containers));
+	return making->labels.samples && making->resources && making->hashes &&
+			       making->first_alike && making->containers
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* Texts with their NULs: no two lists have the same bytes. */
 static int hash_resource(struct making *making, uint32_t resource)
 {
-	const struct resource_labels *labels = &making->labels.resources[resource];
+	const struct resource_labels *labels = &making->resources[resource];
 	struct strbuf *content = &making->content;
 
 	strbuf_clear(content);
@@ -192,19 +216,29 @@ static int hash_resource(struct making *making, uint32_t resource)
 	return strbuf_error(content);
 }
 
-static int group_resource(struct making *making, uint32_t resource)
+static int find_alike(struct making *making, uint32_t resource)
 {
 	const uint64_t *words = making->hashes[resource].words;
-	struct htable_iter it = htable_lookup(&making->groups, (uint32_t)words[0]);
+	struct htable_iter it = htable_lookup(&making->alike, (uint32_t)words[0]);
 
 	for (uint32_t first; htable_next(&it, &first);) {
 		if (memcmp(&making->hashes[first], words, sizeof(making->hashes[first])) == 0) {
-			making->labels.resources[resource].group = first;
+			making->first_alike[resource] = first;
 			return 0;
 		}
 	}
-	making->labels.resources[resource].group = resource;
-	return htable_add(&making->groups, (uint32_t)words[0], resource);
+	making->first_alike[resource] = resource;
+	return htable_add(&making->alike, (uint32_t)words[0], resource);
+}
+
+static uint32_t container_of_resource(const struct profile *profile, uint32_t resource)
+{
+	const struct profile_resource *of = &profile->resources[resource];
+
+	for (size_t i = of->first; i < of->first + of->nr; i++)
+		if (strcmp(profile_string(profile, profile->attributes[i].key), CONTAINER_KEY) == 0)
+			return profile->attributes[i].value;
+	return 0;
 }
 
 static int make_resource(struct making *making, uint32_t resource)
@@ -212,41 +246,86 @@ static int make_resource(struct making *making, uint32_t resource)
 	uint64_t nr_dropped;
 
 	int r = label_rules_apply(&making->maker->rules, making->profile, resource,
-				  &making->labels.memory, &making->labels.resources[resource],
+				  &making->labels.memory, &making->resources[resource],
 				  &nr_dropped);
 	if (r < 0)
 		return r;
 	count(&making->maker->stats.nr_attributes_dropped, nr_dropped);
+	making->containers[resource] = container_of_resource(making->profile, resource);
 	r = hash_resource(making, resource);
-	return r < 0 ? r : group_resource(making, resource);
+	return r < 0 ? r : find_alike(making, resource);
+}
+
+/* What a sample has of an attribute: a number, or a string of the profile. */
+static bool get_value(const struct making *making, size_t number, enum sample_attribute attribute,
+		      uint64_t *ret_value)
+{
+	const struct profile_sample *sample = &making->profile->samples[number];
+	const struct label_process *process =
+		&making->processes.rows[making->processes.of_sample[number]];
+	bool is_joined = making->maker->processes.has_pid && process->name && !process->is_alone;
+
+	switch (attribute) {
+	case SAMPLE_THREAD_NAME:
+		*ret_value = sample->thread_comm;
+		break;
+	case SAMPLE_CPU:
+		*ret_value = sample->cpu;
+		return true;
+	case SAMPLE_CGROUP:
+		*ret_value = sample->cgroup_id;
+		break;
+	case SAMPLE_THREAD_ID:
+		*ret_value = is_joined ? 0 : sample->tid;
+		break;
+	case SAMPLE_PID:
+		*ret_value = process->key.pid;
+		break;
+	case SAMPLE_CONTAINER:
+		*ret_value = making->containers[sample->resource];
+		break;
+	}
+	return *ret_value != 0;
+}
+
+/* Thread ids are always new: all places would be taken within minutes, and later threads would have none. Where they leave
+ * with their process's pid they need no place. There are at most as many of them as samples. */
+static bool is_guarded(const struct making *making, size_t sample, const struct tally_key *key)
+{
+	uint32_t row = making->processes.of_sample[sample];
+
+	return key->attribute != SAMPLE_THREAD_ID || !making->processes.rows[row].is_alone;
 }
 
 /* Fills in the attributes that the sample has and that are wanted. */
-static size_t keys_of(const struct making *making, const struct profile_sample *sample,
+static size_t keys_of(const struct making *making, size_t sample,
 		      struct tally_key keys[static array_len(sample_keys)])
 {
-	unsigned int wanted = making->maker->sample_attributes;
-	const struct tally_key key = {
-		.group = making->labels.resources[sample->resource].group,
-	};
+	uint32_t resource = making->profile->samples[sample].resource;
+	struct tally_key key = { .group = making->first_alike[resource] };
 	size_t nr = 0;
 
-	if ((wanted & SAMPLE_THREAD_NAME) && sample->thread_comm) {
-		keys[nr] = key;
-		keys[nr].attribute = SAMPLE_THREAD_NAME;
-		keys[nr++].value = sample->thread_comm;
-	}
-	if (wanted & SAMPLE_CPU) {
-		keys[nr] = key;
-		keys[nr].attribute = SAMPLE_CPU;
-		keys[nr++].value = sample->cpu;
-	}
-	if ((wanted & SAMPLE_CGROUP) && sample->cgroup_id) {
-		keys[nr] = key;
-		keys[nr].attribute = SAMPLE_CGROUP;
-		keys[nr++].value = sample->cgroup_id;
+	for (size_t i = 0; i < array_len(sample_keys); i++) {
+		key.attribute = sample_keys[i].attribute;
+		if ((making->maker->sample_attributes & key.attribute) &&
+		    get_value(making, sample, key.attribute, &key.value))
+			keys[nr++] = key;
 	}
 	return nr;
+}
+
+static int tally_processes(struct making *making)
+{
+	struct tally_key key;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < making->processes.nr_rows; i++) {
+		const struct label_process *process = &making->processes.rows[i];
+
+		if (label_process_key(process, &key))
+			r = label_tally_add(&making->tally, &key, process->count);
+	}
+	return r;
 }
 
 static int tally_samples(struct making *making)
@@ -254,11 +333,14 @@ static int tally_samples(struct making *making)
 	struct tally_key keys[array_len(sample_keys)];
 
 	for (size_t i = 0; i < making->profile->nr_samples; i++) {
-		const struct profile_sample *sample = &making->profile->samples[i];
-		size_t nr = keys_of(making, sample, keys);
+		size_t nr = keys_of(making, i, keys);
 
 		for (size_t k = 0; k < nr; k++) {
-			int r = label_tally_add(&making->tally, &keys[k], sample->count);
+			int r = 0;
+
+			if (is_guarded(making, i, &keys[k]))
+				r = label_tally_add(&making->tally, &keys[k],
+						    making->profile->samples[i].count);
 			if (r < 0)
 				return r;
 		}
@@ -266,7 +348,13 @@ static int tally_samples(struct making *making)
 	return 0;
 }
 
-/* Numbers of strings are another profile's others: the guard knows threads by a hash of their names. */
+static bool is_text(uint32_t attribute)
+{
+	return attribute == SAMPLE_THREAD_NAME || attribute == SAMPLE_CONTAINER ||
+	       attribute == LABEL_PROCESS_ATTRIBUTE;
+}
+
+/* Numbers of strings are another profile's others: the guard knows texts by a hash. */
 static struct tally_place place_of(const struct tally_key *key, const void *data)
 {
 	const struct making *making = data;
@@ -276,11 +364,11 @@ static struct tally_place place_of(const struct tally_key *key, const void *data
 		.value = key->value,
 	};
 
-	if (key->attribute == SAMPLE_THREAD_NAME) {
-		const char *name = profile_string(making->profile, (uint32_t)key->value);
+	if (is_text(key->attribute)) {
+		const char *text = profile_string(making->profile, (uint32_t)key->value);
 		uint64_t hash[2];
 
-		hash_128(name, strlen(name), hash);
+		hash_128(text, strlen(text), hash);
 		place.value = hash[0];
 	}
 	return place;
@@ -288,35 +376,69 @@ static struct tally_place place_of(const struct tally_key *key, const void *data
 
 static void set_label(struct sample_labels *labels, const struct tally_key *key, bool is_admitted)
 {
-	if (key->attribute == SAMPLE_THREAD_NAME)
-		labels->thread_name = is_admitted ? (uint32_t)key->value : LABEL_OTHER;
-	else if (key->attribute == SAMPLE_CPU)
-		labels->cpu = is_admitted ? (uint32_t)key->value : LABEL_NONE;
-	else
+	uint32_t value = (uint32_t)key->value;
+
+	switch ((enum sample_attribute)key->attribute) {
+	case SAMPLE_THREAD_NAME:
+		labels->thread_name = is_admitted ? value : LABEL_OTHER;
+		break;
+	case SAMPLE_CPU:
+		labels->cpu = is_admitted ? value : LABEL_NONE;
+		break;
+	case SAMPLE_CGROUP:
 		labels->cgroup_id = is_admitted ? key->value : 0;
+		break;
+	case SAMPLE_THREAD_ID:
+		labels->thread_id = is_admitted ? value : 0;
+		break;
+	case SAMPLE_PID:
+		labels->pid = is_admitted ? value : 0;
+		break;
+	case SAMPLE_CONTAINER:
+		labels->container = is_admitted ? value : LABEL_OTHER;
+		break;
+	}
+}
+
+/* Whether the guard left all of a sample as it is. */
+static bool label_sample(struct making *making, size_t number)
+{
+	const struct label_process *process =
+		&making->processes.rows[making->processes.of_sample[number]];
+	struct sample_labels *labels = &making->labels.samples[number];
+	struct tally_key keys[array_len(sample_keys)], program;
+	size_t nr = keys_of(making, number, keys);
+	bool is_whole = !label_process_key(process, &program) ||
+			label_tally_admits(&making->tally, &program);
+
+	*labels = (struct sample_labels){ .group = process->group, .cpu = LABEL_NONE };
+	for (size_t k = 0; k < nr; k++) {
+		bool is_admitted = !is_guarded(making, number, &keys[k]) ||
+				   label_tally_admits(&making->tally, &keys[k]);
+
+		set_label(labels, &keys[k], is_admitted);
+		is_whole &= is_admitted;
+	}
+	return is_whole;
 }
 
 static void make_samples(struct making *making)
 {
-	struct tally_key keys[array_len(sample_keys)];
 	uint64_t nr_collapsed = 0;
 
-	for (size_t i = 0; i < making->profile->nr_samples; i++) {
-		const struct profile_sample *sample = &making->profile->samples[i];
-		struct sample_labels *labels = &making->labels.samples[i];
-		size_t nr = keys_of(making, sample, keys);
-		bool is_collapsed = false;
-
-		*labels = (struct sample_labels){ .cpu = LABEL_NONE };
-		for (size_t k = 0; k < nr; k++) {
-			bool is_admitted = label_tally_admits(&making->tally, &keys[k]);
-
-			set_label(labels, &keys[k], is_admitted);
-			is_collapsed |= !is_admitted;
-		}
-		nr_collapsed += is_collapsed ? sample->count : 0;
-	}
+	for (size_t i = 0; i < making->profile->nr_samples; i++)
+		if (!label_sample(making, i))
+			nr_collapsed += making->profile->samples[i].count;
 	count(&making->maker->stats.nr_samples_collapsed, nr_collapsed);
+}
+
+static int tally(struct making *making)
+{
+	int r = label_processes_init(&making->processes, &making->maker->processes, making->profile,
+				     making->first_alike);
+	if (r == 0)
+		r = tally_processes(making);
+	return r < 0 ? r : tally_samples(making);
 }
 
 int label_maker_make(struct label_maker *maker, const struct profile *profile, uint64_t now_ns,
@@ -328,12 +450,15 @@ int label_maker_make(struct label_maker *maker, const struct profile *profile, u
 	for (uint32_t i = 0; r == 0 && i < profile->nr_resources; i++)
 		r = make_resource(&making, i);
 	if (r == 0)
-		r = tally_samples(&making);
+		r = tally(&making);
 	if (r < 0)
 		return r;
 
 	label_guard_expire(maker->guard, now_ns);
 	r = label_tally_decide(&making.tally, maker->guard, now_ns, place_of, &making);
+	if (r == 0)
+		r = label_processes_group(&making.processes, &making.tally, making.resources,
+					  &making.labels);
 	if (r < 0)
 		return r;
 	make_samples(&making);

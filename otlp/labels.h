@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which attributes leave with a profile: those of its resources, and those of its samples.
+/* Which attributes leave with a profile: those of its resources and their processes, and those of its samples.
  *
  * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the user's own
- * attributes where it has none of that key. A sample leaves with its thread's name, its CPU and its cgroup, as far as
- * they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to LABEL_NAME_MAX and LABEL_VALUE_MAX.
+ * attributes where it has none of that key. Its samples leave in groups by their process (label_processes.h). A sample leaves
+ * with its thread, its CPU and its cgroup, as far as they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to LABEL_NAME_MAX and LABEL_VALUE_MAX.
  *
- * Presets. LABELS_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and all
- * sample attributes. LABELS_PYROSCOPE is for Pyroscope and Grafana, where each distinct set of attributes, those of the
- * samples included, is a series:
+ * Presets. LABELS_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and
+ * thread name, thread id, CPU and cgroup on samples. LABELS_PYROSCOPE is for Pyroscope and Grafana, where each distinct
+ * set of attributes, those of the samples included, is a series:
  *
  *	short names	namespace, pod, container, workload and node, which people filter by, stand beside k8s.pod.name and its
  *			kind. They say who the pod is: no annotation of that name takes their place.
+ *	process		the name of the program, in place of process.pid, process.executable.name,
+ *			process.executable.path and process.creation.time.
  *	samples		have no attributes unless asked for.
  *	left out	what would begin a new series of the same thing, or repeats what is there:
- *			k8s.pod.start_time and k8s.pod.uid (a named pod; its name changes with it but in stateful sets),
- *			k8s.container.restart_count and container.id (a named container: new with each restart),
+ *			k8s.pod.start_time and k8s.pod.uid (the pod's name changes with it but in stateful sets),
+ *			k8s.container.restart_count and container.id (new with each restart). Where nobody says whose they are, all
+ *			containers are thus one series, not one each;
  *			service.instance.id (is namespace, pod and container in one), flamelet.identity of a named container (differs
  *			while the kubelet does not answer), host.name (says what the node's name says), container.runtime.name,
  *			process.linux.cgroup (its service has a name; sessions would be a series each).
@@ -27,9 +30,10 @@
  * it is: namespace, pod, container, node, service.name.
  *
  * The guard. Of each attribute of the samples of one resource, known by its content and not by a number, at most `max_values`
- * values leave within an hour. One that did is free to leave again. When all places are taken, a new one has to wait until one
- * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a thread
- * name becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. */
+ * values leave within an hour, and as many of its programs. One that did is free to leave again. When all places are taken, a new one has to wait until one
+ * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a name
+ * becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
+ * their own resource are not limited: they are always new, and no more than the samples. */
 #ifndef OTLP_LABELS_H
 #define OTLP_LABELS_H
 
@@ -57,6 +61,9 @@ enum sample_attribute { /* mask */
 			SAMPLE_THREAD_NAME = 1, /* thread.name */
 			SAMPLE_CPU = 2, /* cpu.logical_number */
 			SAMPLE_CGROUP = 4, /* flamelet.cgroup.id */
+			SAMPLE_THREAD_ID = 8, /* thread.id; not of processes that leave joined */
+			SAMPLE_PID = 16, /* process.pid */
+			SAMPLE_CONTAINER = 32, /* container.id */
 };
 #define SAMPLE_ATTRIBUTES_DEFAULT ((unsigned int)-1) /* the preset's */
 
@@ -76,23 +83,28 @@ struct label_opts {
 /* Of a sample: what is left of the profile's. */
 struct sample_labels {
 	uint64_t cgroup_id; /* 0: none */
+	uint32_t group;
 	uint32_t thread_name; /* string of the profile; 0: none; LABEL_OTHER: collapsed */
+	uint32_t container; /* the same */
+	uint32_t thread_id; /* 0: none */
+	uint32_t pid; /* 0: none */
 	uint32_t cpu; /* LABEL_NONE: none */
 };
 #define LABEL_NONE UINT32_MAX
 #define LABEL_OTHER UINT32_MAX
 
-/* Of a resource. */
+/* Of a resource, or of a process in one: all samples of a group leave as one profile. */
 struct resource_labels {
 	const struct attribute *items; /* most important first */
 	size_t nr;
-	uint32_t
-		group; /* the profile's first resource with the same ones: all of a group leave as one */
+	uint32_t pid; /* process.pid, which is a number; 0: none */
 };
 
 /* Texts are borrowed from the profile, the maker and `memory`. */
 struct labels {
-	struct resource_labels *resources; /* owned; by the profile's resources */
+	struct resource_labels *
+		groups; /* owned; those of a resource stand together, in the order of the profile */
+	size_t nr_groups;
 	struct sample_labels *samples; /* owned; by the profile's samples */
 	struct arena memory;
 };

@@ -13,7 +13,8 @@
  * resolve the numbers and would lose all labels.
  *
  * A sample has one value without time stamps. Those of CPU profiles are counts, and the period tells what a count is
- * worth: the form that Pyroscope turns into its own CPU profile type. */
+ * worth: the form that Pyroscope turns into its own CPU profile type. Where time stamps are asked for, a sample has those in place of
+ * the value, as many as it counts: Pyroscope refuses a sample of several that has both. */
 #include "otlp/encode.h"
 
 #include "base/array.h"
@@ -25,6 +26,7 @@
 #include "otlp/converted_size.h"
 #include "otlp/otlp_fields.h"
 #include "otlp/packed.h"
+#include "otlp/point_times.h"
 #include "otlp/sample_groups.h"
 #include "otlp/translator.h"
 #include "profile/pprof.h"
@@ -34,6 +36,7 @@
 #include <string.h>
 
 #define PROFILE_ID_BYTES 16
+#define TIME_BYTES 8
 #define SCHEMA_URL "https://opentelemetry.io/schemas/1.44.0"
 #define PPROF_MAX_BYTES ((size_t)64 << 20) /* before compression */
 
@@ -43,7 +46,7 @@ struct point_key {
 	uint32_t attributes[TRANSLATOR_NR_ATTRIBUTES]; /* unused ones are 0 */
 };
 
-static_assert(sizeof(struct point_key) == 20, "gap in struct point_key");
+static_assert(sizeof(struct point_key) == 32, "gap in struct point_key");
 
 struct point {
 	struct point_key key;
@@ -68,6 +71,8 @@ struct encoder {
 	struct point *points; /* owned */
 	size_t nr_points, cap_points;
 	struct htable point_index;
+	bool has_times; /* the samples of the present profile */
+	struct point_times times;
 	struct strbuf pprof; /* scratch: a message, and compressed */
 	struct strbuf payload;
 	uint64_t nr_counts;
@@ -80,6 +85,7 @@ static void encoder_done(struct encoder *encoder)
 	converted_size_done(&encoder->size);
 	free(encoder->points);
 	htable_done(&encoder->point_index);
+	point_times_done(&encoder->times);
 	strbuf_done(&encoder->pprof);
 	strbuf_done(&encoder->payload);
 }
@@ -110,14 +116,14 @@ static int encoder_init(struct encoder *encoder)
 	int r = sample_groups_of(encoder->job, &encoder->groups);
 	if (r < 0)
 		return r;
-	r = translator_init(&encoder->translator, encoder->job->profile, encoder->out->max);
+	r = translator_init(&encoder->translator, encoder->job, encoder->out->max);
 	if (r < 0)
 		return r;
 	choose_types(encoder);
 	return converted_size_init(&encoder->size, &encoder->translator);
 }
 
-static int add_point(struct encoder *encoder, const struct point *point)
+static int add_point(struct encoder *encoder, const struct point *point, uint32_t *ret_number)
 {
 	uint32_t hash = hash_bytes(&point->key, sizeof(point->key));
 
@@ -125,6 +131,7 @@ static int add_point(struct encoder *encoder, const struct point *point)
 	for (uint32_t i; htable_next(&it, &i);) {
 		if (memcmp(&encoder->points[i].key, &point->key, sizeof(point->key)) == 0) {
 			encoder->points[i].value += point->value;
+			*ret_number = i;
 			return 0;
 		}
 	}
@@ -133,20 +140,42 @@ static int add_point(struct encoder *encoder, const struct point *point)
 			   UINT32_MAX - 1);
 	if (r == 0)
 		r = htable_add(&encoder->point_index, hash, (uint32_t)encoder->nr_points);
-	if (r == 0)
-		encoder->points[encoder->nr_points++] = *point;
-	return r;
+	if (r < 0)
+		return r;
+	encoder->points[encoder->nr_points] = *point;
+	*ret_number = (uint32_t)encoder->nr_points++;
+	return 0;
+}
+
+/* Whether all samples of a group can say when. */
+static bool know_times(const struct encode_job *job, const struct sample_group *group)
+{
+	bool has_times = job->with_times && job->profile->type == PROFILE_CPU;
+
+	for (size_t i = 0; has_times && i < group->nr_samples; i++)
+		has_times = job->profile->samples[group->samples[i]].time_ns != 0;
+	return has_times;
+}
+
+static int add_times(struct encoder *encoder, uint32_t point, const struct profile_sample *sample)
+{
+	if (!encoder->has_times)
+		return 0;
+	return point_times_add(&encoder->times, point, sample->time_ns, sample->count);
 }
 
 static int collect_points(struct encoder *encoder, const struct sample_group *group)
 {
 	struct translator *translator = &encoder->translator;
+	uint32_t number_of_point;
 
+	point_times_clear(&encoder->times);
+	encoder->has_times = know_times(encoder->job, group);
 	for (size_t i = 0; i < group->nr_samples; i++) {
 		uint32_t number = group->samples[i];
 		const struct profile_sample *sample = &encoder->job->profile->samples[number];
 		struct point point = {
-			.key.group = group->resource,
+			.key.group = group->number,
 			.profile_stack = sample->stack,
 			.value = sample->count,
 		};
@@ -154,11 +183,14 @@ static int collect_points(struct encoder *encoder, const struct sample_group *gr
 		point.key.stack = translator_add_stack(translator, sample->stack);
 		translator_add_attributes(translator, &encoder->job->labels->samples[number],
 					  point.key.attributes);
-		int r = add_point(encoder, &point);
+		int r = add_point(encoder, &point, &number_of_point);
+		if (r == 0)
+			r = add_times(encoder, number_of_point, sample);
 		if (r < 0)
 			return r;
 		encoder->nr_counts += sample->count;
 	}
+	point_times_sort(&encoder->times);
 	return dictionary_error(&translator->dictionary);
 }
 
@@ -173,12 +205,25 @@ static void put_attribute(struct strbuf *out, const struct attribute *attribute)
 	pb_string(out, ANY_VALUE_STRING, attribute->value);
 }
 
+static void put_number(struct strbuf *out, const char *key, uint64_t number)
+{
+	size_t value_len = 1 + packed_varint_len(number);
+
+	packed_begin(out, RESOURCE_ATTRIBUTES,
+		     packed_field_len(strlen(key)) + packed_field_len(value_len));
+	pb_string(out, KEY_VALUE_KEY, key);
+	packed_begin(out, KEY_VALUE_VALUE, value_len);
+	pb_int_always(out, ANY_VALUE_INT, (int64_t)number);
+}
+
 static void put_resource(struct strbuf *out, const struct resource_labels *labels)
 {
 	size_t begin = pb_begin(out, RESOURCE_PROFILES_RESOURCE);
 
 	for (size_t i = 0; i < labels->nr; i++)
 		put_attribute(out, &labels->items[i]);
+	if (labels->pid)
+		put_number(out, "process.pid", labels->pid);
 	pb_end(out, begin);
 }
 
@@ -208,20 +253,45 @@ static size_t count_attributes(const struct point *point)
 	return nr;
 }
 
-static void put_point(struct encoder *encoder, const struct point *point)
+static void put_time(struct strbuf *out, uint64_t unix_ns)
+{
+	unsigned char bytes[TIME_BYTES];
+
+	for (size_t i = 0; i < TIME_BYTES; i++)
+		bytes[i] = (unsigned char)(unix_ns >> 8 * i);
+	strbuf_append(out, bytes, TIME_BYTES);
+}
+
+/* How many a point is, or when they were. */
+static void put_counts(struct encoder *encoder, const struct point *point,
+		       const struct point_time *times, size_t nr_times)
+{
+	if (!encoder->has_times) {
+		packed_append_one(encoder->out, SAMPLE_VALUES, point->value);
+		return;
+	}
+	packed_begin(encoder->out, SAMPLE_TIMESTAMPS, nr_times * TIME_BYTES);
+	for (size_t i = 0; i < nr_times; i++)
+		put_time(encoder->out, times[i].unix_ns);
+}
+
+static void put_point(struct encoder *encoder, uint32_t number)
 {
 	struct strbuf *out = encoder->out;
+	const struct point *point = &encoder->points[number];
 	const uint32_t *attributes = point->key.attributes;
-	size_t nr = count_attributes(point);
+	size_t nr = count_attributes(point), nr_times;
+	const struct point_time *times = point_times_take(&encoder->times, number, &nr_times);
 	size_t len = packed_uint_len(point->key.stack) +
-		     packed_field_len(packed_varint_len(point->value));
+		     packed_field_len(encoder->has_times ? nr_times * TIME_BYTES
+							 : packed_varint_len(point->value));
 
 	if (nr > 0)
 		len += packed_field_len(packed_values_len(attributes, nr));
 	packed_begin(out, PROFILE_SAMPLES, len);
 	pb_uint(out, SAMPLE_STACK_INDEX, point->key.stack);
 	packed_append(out, SAMPLE_ATTRIBUTE_INDICES, attributes, nr);
-	packed_append_one(out, SAMPLE_VALUES, point->value);
+	put_counts(encoder, point, times, nr_times);
 	converted_size_add(&encoder->size,
 			   &(struct converted_sample){
 				   .stack = point->profile_stack,
@@ -275,7 +345,7 @@ static void put_profile(struct encoder *encoder, const struct sample_group *grou
 
 	put_value_type(out, PROFILE_SAMPLE_TYPE, encoder->sample_type);
 	for (size_t i = first_point; i < encoder->nr_points; i++)
-		put_point(encoder, &encoder->points[i]);
+		put_point(encoder, (uint32_t)i);
 	pb_fixed64(out, PROFILE_TIME_UNIX_NANO, profile->time_unix_ns);
 	pb_uint(out, PROFILE_DURATION_NANO, profile->duration_ns);
 	if (encoder->period_type.type)
@@ -293,7 +363,7 @@ static void put_resource_profiles(struct encoder *encoder, const struct sample_g
 	struct strbuf *out = encoder->out;
 	size_t begin = pb_begin(out, EXPORT_REQUEST_RESOURCE_PROFILES);
 
-	put_resource(out, &encoder->job->labels->resources[group->resource]);
+	put_resource(out, &encoder->job->labels->groups[group->number]);
 	size_t scope = pb_begin(out, RESOURCE_PROFILES_SCOPE_PROFILES);
 	put_scope(out);
 	put_profile(encoder, group, first_point);
@@ -309,7 +379,7 @@ static int put_group(struct encoder *encoder, const struct sample_group *group)
 	int r = collect_points(encoder, group);
 	if (r == 0)
 		r = converted_size_begin(&encoder->size,
-					 &encoder->job->labels->resources[group->resource]);
+					 &encoder->job->labels->groups[group->number]);
 	if (r < 0)
 		return r;
 	put_resource_profiles(encoder, group, first_point);

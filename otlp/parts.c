@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How large a part gets is only known once it is encoded. So a part is tried with as many samples as the last one
  * makes one hope for, and with fewer when that was too much: samples of a profile are much alike, the second try
- * mostly fits. Samples are taken resource by resource, as each resource in a part costs its attributes again. */
+ * mostly fits. Samples are taken group by group, as each group in a part costs its attributes again. */
 #include "otlp/parts.h"
 
 #include <stdbool.h>
@@ -10,10 +10,9 @@
 /* The part of a limit that is aimed at after a measurement. */
 #define AIM 0.875
 
-/* Resources that leave as one stand together. */
 static uint32_t group_of(const struct encode_job *job, size_t sample)
 {
-	return job->labels->resources[job->profile->samples[sample].resource].group;
+	return job->labels->samples[sample].group;
 }
 
 /* A counting sort: by group, and in their order within it. */
@@ -24,7 +23,7 @@ static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t 
 
 	for (size_t i = 0; i < profile->nr_samples; i++)
 		starts[group_of(job, i)]++;
-	for (size_t i = 0; i < profile->nr_resources; i++) {
+	for (size_t i = 0; i < job->labels->nr_groups; i++) {
 		size_t nr = starts[i];
 
 		starts[i] = at;
@@ -38,7 +37,7 @@ int parts_init(struct parts *parts, const struct encode_job *whole,
 	       const struct part_limits *limits, parts_encode encode)
 {
 	const struct profile *profile = whole->profile;
-	_cleanup_free_ size_t *starts = calloc(profile->nr_resources, sizeof(*starts));
+	_cleanup_free_ size_t *starts = calloc(whole->labels->nr_groups + 1, sizeof(*starts));
 	uint32_t *samples = calloc(profile->nr_samples + 1, sizeof(*samples));
 
 	if (!starts || !samples) {

@@ -15,6 +15,7 @@
 #include "otlp/sample_groups.h"
 #include "profile/pprof.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,14 @@ static const char *legacy_name(struct push *push, const char *key, const struct 
 	return arena_strndup(&push->names, name, strlen(name));
 }
 
+static void put_pid(struct push *push, uint32_t pid)
+{
+	char text[12];
+
+	snprintf(text, sizeof(text), "%" PRIu32, pid);
+	put_label(push, "process_pid", text);
+}
+
 static int put_labels(struct push *push, const struct resource_labels *labels)
 {
 	struct taken taken = {
@@ -124,6 +133,8 @@ static int put_labels(struct push *push, const struct resource_labels *labels)
 		taken.names[taken.nr++] = name;
 		put_label(push, name, labels->items[i].value);
 	}
+	if (labels->pid)
+		put_pid(push, labels->pid);
 	return 0;
 }
 
@@ -179,8 +190,8 @@ static void count_samples(struct push *push, const struct sample_group *group)
 			&push->job->profile->samples[group->samples[i]];
 
 		push->result.nr_counts += sample->count;
-		push->result.nr_samples += push->stacks[sample->stack] != group->resource + 1;
-		push->stacks[sample->stack] = group->resource + 1;
+		push->result.nr_samples += push->stacks[sample->stack] != group->number + 1;
+		push->stacks[sample->stack] = group->number + 1;
 	}
 }
 
@@ -188,7 +199,7 @@ static int put_series(struct push *push, const struct sample_group *group)
 {
 	size_t begin = pb_begin(push->out, PUSH_REQUEST_SERIES);
 
-	int r = put_labels(push, &push->job->labels->resources[group->resource]);
+	int r = put_labels(push, &push->job->labels->groups[group->number]);
 	if (r == 0)
 		r = put_sample(push, group);
 	if (r < 0)

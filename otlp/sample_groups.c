@@ -4,24 +4,21 @@
 
 #include <stdlib.h>
 
-static const struct profile_sample *sample_at(const struct encode_job *job, size_t i)
+static uint64_t count_at(const struct encode_job *job, size_t i)
 {
-	return &job->profile->samples[job->samples[i]];
+	return job->profile->samples[job->samples[i]].count;
 }
 
-static uint32_t group_of(const struct encode_job *job, const struct profile_sample *sample)
+static uint32_t group_at(const struct encode_job *job, size_t i)
 {
-	return job->labels->resources[sample->resource].group;
+	return job->labels->samples[job->samples[i]].group;
 }
 
 static void count_samples(const struct encode_job *job, size_t *nr_of)
 {
-	for (size_t i = 0; i < job->nr_samples; i++) {
-		const struct profile_sample *sample = sample_at(job, i);
-
-		if (sample->count)
-			nr_of[group_of(job, sample)]++;
-	}
+	for (size_t i = 0; i < job->nr_samples; i++)
+		if (count_at(job, i))
+			nr_of[group_at(job, i)]++;
 }
 
 /* Turns each number of samples into the place of the first one. */
@@ -29,14 +26,14 @@ static void lay_out(const struct encode_job *job, struct sample_groups *groups, 
 {
 	size_t place = 0;
 
-	for (size_t i = 0; i < job->profile->nr_resources; i++) {
+	for (size_t i = 0; i < job->labels->nr_groups; i++) {
 		size_t nr = next_of[i];
 
 		next_of[i] = place;
 		if (nr == 0)
 			continue;
 		groups->groups[groups->nr_groups++] = (struct sample_group){
-			.resource = (uint32_t)i,
+			.number = (uint32_t)i,
 			.samples = groups->samples + place,
 			.nr_samples = nr,
 		};
@@ -46,23 +43,20 @@ static void lay_out(const struct encode_job *job, struct sample_groups *groups, 
 
 int sample_groups_of(const struct encode_job *job, struct sample_groups *ret_groups)
 {
-	size_t nr_resources = job->profile->nr_resources;
+	size_t nr = job->labels->nr_groups + 1; /* calloc() may answer NULL to none */
 	_cleanup_(sample_groups_done) struct sample_groups groups = {
 		.samples = calloc(job->nr_samples + 1, sizeof(*groups.samples)),
-		.groups = calloc(nr_resources, sizeof(*groups.groups)),
+		.groups = calloc(nr, sizeof(*groups.groups)),
 	};
-	_cleanup_free_ size_t *next_of = calloc(nr_resources, sizeof(*next_of));
+	_cleanup_free_ size_t *next_of = calloc(nr, sizeof(*next_of));
 
 	if (!groups.samples || !groups.groups || !next_of)
 		return -ENOMEM;
 	count_samples(job, next_of);
 	lay_out(job, &groups, next_of);
-	for (size_t i = 0; i < job->nr_samples; i++) {
-		const struct profile_sample *sample = sample_at(job, i);
-
-		if (sample->count)
-			groups.samples[next_of[group_of(job, sample)]++] = job->samples[i];
-	}
+	for (size_t i = 0; i < job->nr_samples; i++)
+		if (count_at(job, i))
+			groups.samples[next_of[group_at(job, i)]++] = job->samples[i];
 	*ret_groups = groups;
 	groups = (struct sample_groups){ 0 };
 	return 0;

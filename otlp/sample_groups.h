@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct sample_group {
-	uint32_t resource; /* number of the group: its labels' */
+	uint32_t number; /* of its labels */
 	const uint32_t *samples; /* in the order of the job; borrowed from the groups */
 	size_t nr_samples; /* never 0 */
 };

@@ -9,13 +9,15 @@
  * Each element is translated once, its new number + 1 kept in an array as long as the profile's table; what
  * nothing leads to is not sent. Elements that become equal on the way share a number.
  *
- * Mappings. Pyroscope repeats a location's mapping for each sample that has it when it converts a request,
- * eight times the size with a hundred mappings, and refuses what gets too large. A frame that has its name
- * from a symbol table needs no mapping any more and goes without one, and without its address, which
- * means nothing outside of a mapping (and, in the kernel, tells where the kernel was loaded); all addresses
- * of a source line, or in a function of unknown lines, thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123",
- * told by the missing system name) keeps file, build id and address when the file has a build id, because
- * with these a backend can still find the symbol. The price: named frames cannot be looked up by address.
+ * Mappings. All code of files that were read has a build id or a hash and carries its mapping and address: with these a backend
+ * finds files, functions and instructions by itself. Kernel code does not, as its addresses tell where the kernel was
+ * loaded, nor does code without a file, whose addresses mean nothing outside of its process.
+ *
+ * For Pyroscope that is too much: it repeats a location's mapping for each sample that has it when it converts a request,
+ * eight times the size with a hundred mappings, and refuses what gets too large. There (`drops_addresses`) a frame that has
+ * its name from a symbol table goes without mapping and address; all addresses of a source line, or in a function of
+ * unknown lines, thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123", told by the
+ * missing system name) keeps both, because with these a backend can still find the symbol.
  *
  * Names. A location without a name is not shown, and a stack of such locations is not even counted: every
  * location has a function with a name, and a stack without frames gets one. So has each of the lines of
@@ -33,25 +35,30 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#define NR_BUILD_IDS 3
+
 #define NAME_OF_NAMELESS "[unknown]"
 #define NAME_OF_NO_STACK "[no stack]"
 #define NAME_OF_CUT_STACK "[stack cut]"
 
-int translator_init(struct translator *translator, const struct profile *profile, size_t max_bytes)
+int translator_init(struct translator *translator, const struct encode_job *job, size_t max_bytes)
 {
+	const struct profile *profile = job->profile;
 	size_t nr_strings = profile->strings.nr_strings;
 
 	translator->profile = profile;
+	translator->drops_addresses = job->drops_addresses;
 	translator->dictionary = (struct dictionary){ 0 };
 	translator->message = strbuf_with_max(max_bytes);
-	translator->numbers = calloc(2 * nr_strings + profile->nr_mappings + profile->nr_functions +
+	translator->numbers = calloc(3 * nr_strings + profile->nr_mappings + profile->nr_functions +
 					     2 * profile->nr_locations + profile->nr_stacks,
 				     sizeof(*translator->numbers));
 	if (!translator->numbers)
 		return -ENOMEM;
 	translator->strings = translator->numbers;
 	translator->thread_names = translator->strings + nr_strings;
-	translator->mappings = translator->thread_names + nr_strings;
+	translator->containers = translator->thread_names + nr_strings;
+	translator->mappings = translator->containers + nr_strings;
 	translator->functions = translator->mappings + profile->nr_mappings;
 	translator->locations = translator->functions + profile->nr_functions;
 	translator->location_mappings = translator->locations + profile->nr_locations;
@@ -120,16 +127,18 @@ static uint32_t add_number_attribute(struct translator *translator, const char *
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
-/* LABEL_OTHER is no string; what stands for all collapsed names is remembered as "", which no thread has. */
-static uint32_t add_thread_name(struct translator *translator, uint32_t name)
+/* Attributes that are remembered by string. LABEL_OTHER is none; what stands for all collapsed texts is remembered as "", which no
+ * thread and no container has. */
+static uint32_t add_text_label(struct translator *translator, uint32_t *known, const char *key,
+			       uint32_t text)
 {
-	bool is_other = name == LABEL_OTHER;
-	uint32_t *known = &translator->thread_names[is_other ? 0 : name];
+	bool is_other = text == LABEL_OTHER;
 
+	known += is_other ? 0 : text;
 	if (!*known)
-		*known = add_text_attribute(translator, "thread.name",
+		*known = add_text_attribute(translator, key,
 					    is_other ? LABEL_OTHER_TEXT
-						     : profile_string(translator->profile, name)) +
+						     : profile_string(translator->profile, text)) +
 			 1;
 	return *known - 1;
 }
@@ -162,11 +171,19 @@ size_t translator_add_attributes(struct translator *translator, const struct sam
 	size_t nr = 0;
 
 	if (labels->thread_name)
-		attributes[nr++] = add_thread_name(translator, labels->thread_name);
+		attributes[nr++] = add_text_label(translator, translator->thread_names,
+						  "thread.name", labels->thread_name);
+	if (labels->thread_id)
+		attributes[nr++] = add_number_attribute(translator, "thread.id", labels->thread_id);
 	if (labels->cpu != LABEL_NONE)
 		attributes[nr++] = add_cpu(translator, labels->cpu);
 	if (labels->cgroup_id)
 		attributes[nr++] = add_cgroup(translator, labels->cgroup_id);
+	if (labels->pid)
+		attributes[nr++] = add_number_attribute(translator, "process.pid", labels->pid);
+	if (labels->container)
+		attributes[nr++] = add_text_label(translator, translator->containers,
+						  "container.id", labels->container);
 	return nr;
 }
 
@@ -207,17 +224,41 @@ static uint32_t add_function(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
+/* Pyroscope takes no build ids but GNU's. */
+static size_t add_build_ids(struct translator *translator, const struct profile_mapping *mapping,
+			    uint32_t attributes[static NR_BUILD_IDS])
+{
+	const struct {
+		const char *key;
+		uint32_t value;
+	} ids[NR_BUILD_IDS] = {
+		{ "process.executable.build_id.gnu", mapping->build_id },
+		{ "process.executable.build_id.go", mapping->go_build_id },
+		{ "process.executable.build_id.htlhash", mapping->htlhash },
+	};
+	size_t max = translator->drops_addresses ? 1 : NR_BUILD_IDS;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < max; i++)
+		if (ids[i].value)
+			attributes[nr++] = add_text_attribute(
+				translator, ids[i].key,
+				profile_string(translator->profile, ids[i].value));
+	return nr;
+}
+
 static uint32_t build_mapping(struct translator *translator, const struct profile_mapping *mapping)
 {
 	uint32_t filename = add_string(translator, mapping->filename);
-	uint32_t build_id = add_text_attribute(
-		translator, "process.executable.build_id.gnu",
-		profile_string(translator->profile, mapping->build_id));
+	uint32_t attributes[NR_BUILD_IDS];
+	size_t nr = add_build_ids(translator, mapping, attributes);
 	struct strbuf *message = begin_message(translator);
 
+	pb_uint(message, MAPPING_MEMORY_START, mapping->start);
 	pb_uint(message, MAPPING_MEMORY_LIMIT, mapping->limit);
+	pb_uint(message, MAPPING_FILE_OFFSET, mapping->offset);
 	pb_uint(message, MAPPING_FILENAME, filename);
-	packed_append_one(message, MAPPING_ATTRIBUTE_INDICES, build_id);
+	packed_append(message, MAPPING_ATTRIBUTE_INDICES, attributes, nr);
 	return finish_message(translator, DICTIONARY_MAPPING);
 }
 
@@ -231,13 +272,31 @@ static uint32_t add_mapping(struct translator *translator, uint32_t old)
 }
 
 /* Whether a backend could find a better name than we have. A stand-in never has anything inlined. */
-static bool keeps_mapping(const struct profile *profile, const struct profile_location *location)
+static bool is_stand_in(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_line *line = profile_location_lines(profile, location);
 
-	return location->kind != FRAME_KERNEL && location->kind != FRAME_STOP &&
-	       location->nr_lines == 1 && profile->functions[line->function].system_name == 0 &&
-	       profile->mappings[location->mapping].build_id != 0;
+	return location->nr_lines == 1 && profile->functions[line->function].system_name == 0;
+}
+
+/* What others recorded may have addresses outside of their mappings. */
+static bool is_inside(const struct profile_mapping *mapping, uint64_t address)
+{
+	return mapping->limit == 0 || (address >= mapping->start && address < mapping->limit);
+}
+
+static bool keeps_mapping(const struct translator *translator,
+			  const struct profile_location *location)
+{
+	const struct profile *profile = translator->profile;
+	const struct profile_mapping *mapping = &profile->mappings[location->mapping];
+
+	if (location->kind == FRAME_KERNEL || location->kind == FRAME_STOP ||
+	    !is_inside(mapping, location->address))
+		return false;
+	if (translator->drops_addresses)
+		return mapping->build_id && is_stand_in(profile, location);
+	return mapping->build_id || mapping->go_build_id || mapping->htlhash;
 }
 
 static void put_line(struct strbuf *message, uint32_t function, uint32_t number)
@@ -265,7 +324,7 @@ static uint32_t build_location(struct translator *translator, uint32_t old)
 {
 	const struct profile_location *location = &translator->profile->locations[old];
 	const struct profile_line *lines = profile_location_lines(translator->profile, location);
-	bool has_mapping = keeps_mapping(translator->profile, location);
+	bool has_mapping = keeps_mapping(translator, location);
 	uint32_t mapping = has_mapping ? add_mapping(translator, location->mapping) : 0;
 	uint32_t frame_type = add_frame_type(translator, location->kind);
 	for (uint32_t i = 0; i < location->nr_lines; i++)

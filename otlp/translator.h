@@ -9,20 +9,23 @@
 #include "otlp/encode.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRANSLATOR_NR_ATTRIBUTES 3 /* thread name, CPU, cgroup */
+#define TRANSLATOR_NR_ATTRIBUTES 6 /* of enum sample_attribute */
 #define TRANSLATOR_NR_KINDS (FRAME_JIT + 1)
 #define TRANSLATOR_NR_CPUS 512 /* remembered by number; the others are looked up each time */
 
 struct translator {
 	const struct profile *profile; /* borrowed */
+	bool drops_addresses; /* of frames with a name of their own */
 	struct dictionary dictionary;
 	struct strbuf message; /* scratch: the element being built */
 	uint32_t *numbers; /* owned; the memory of the following, new numbers + 1 by old number */
 	uint32_t *strings;
 	uint32_t *thread_names; /* attributes, by string */
+	uint32_t *containers;
 	uint32_t *mappings;
 	uint32_t *functions;
 	uint32_t *locations;
@@ -36,7 +39,7 @@ struct translator {
 };
 
 /* As dictionary_init(); done is needed after a failure, too. */
-int translator_init(struct translator *translator, const struct profile *profile, size_t max_bytes)
+int translator_init(struct translator *translator, const struct encode_job *job, size_t max_bytes)
 	must_check;
 void translator_done(struct translator *translator);
 

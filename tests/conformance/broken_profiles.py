@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies with something wrong in their resources, scopes, profiles, samples or in the pprof that rides along."""
-from broken_case import (FAR, PROFILE, SCOPE, appends, case, clears, of_resource, of_scope, sample, sets)
+from broken_case import (FAR, PROFILE, RESOURCE, SCOPE, appends, case, clears, of_resource, of_scope, sample, sets)
 from good_body import (DURATION_NS, PERIOD_NS, TIME_NS, add_attribute, add_payload, first_profile,
                        good_body, good_pprof, text)
 
@@ -88,20 +88,20 @@ def sample_cases():
 
     clears("entries", PROFILE + ".samples[1]", sample, "values")
     appends("one-value", PROFILE + ".samples[1]", sample, "values", 1)
-    appends("values-only", PROFILE + ".samples[1]", sample, "timestamps_unix_nano", TIME_NS)
+    appends("values-or-times", PROFILE + ".samples[1]", sample, "timestamps_unix_nano", TIME_NS)
 
-    @case("entries", PROFILE + ".samples[0]", values_only=False)
+    @case("entries", PROFILE + ".samples[0]", values_or_times=False)
     def _of_different_length(request):
         for one in first_profile(request).samples:
             one.timestamps_unix_nano.append(TIME_NS)
         first_profile(request).samples[0].timestamps_unix_nano.append(TIME_NS)
 
-    @case("one-shape", PROFILE + ".samples[1]", values_only=False)
+    @case("one-shape", PROFILE + ".samples[1]", values_or_times=False)
     def _one_with_time_stamps(request):
         sample(request).timestamps_unix_nano.append(TIME_NS)
 
     for time in (TIME_NS - 1, TIME_NS + DURATION_NS):
-        @case("window", PROFILE + ".samples[1].timestamps_unix_nano[1]", values_only=False)
+        @case("window", PROFILE + ".samples[1].timestamps_unix_nano[1]", values_or_times=False)
         def _outside(request, time=time):
             for one in first_profile(request).samples:
                 one.ClearField("values")
@@ -137,7 +137,7 @@ def limit_cases():
         first = len(request.dictionary.attribute_table)
         key = text(request, "thread.id")
         for i in range(15999):
-            request.dictionary.attribute_table.add(key_strindex=key).value.int_value = i
+            request.dictionary.attribute_table.add(key_strindex=key).value.int_value = i + 1
             first_profile(request).samples.add(stack_index=1, values=[1],
                                                attribute_indices=[first + i])
 
@@ -151,6 +151,61 @@ def limit_cases():
     def _too_many_with_the_resource(request):
         for i in range(23):
             of_resource(request).resource.attributes.add(key=f"key {i}").value.string_value = "x"
+
+
+def attribute_cases():
+    for rule, key, value in (
+            ("attribute-type", "process.executable.name", 7),
+            ("attribute-type", "process.pid", "7"),
+            ("attribute-place", "thread.name", "a"),
+            ("container-id", "container.id", "/kubepods/c1"),
+            ("pod-uid", "k8s.pod.uid", "pod/1"),
+            ("process-pid", "process.pid", 0),
+            ("process-executable", "process.executable.name", "/bin/sh"),
+            ("process-executable", "process.executable.path", "/bin/"),
+            ("process-creation-time", "process.creation.time", "yesterday"),
+            ("identity-state", "flamelet.identity", "somebody")):
+        @case(rule, RESOURCE + "[2]")
+        def _of_a_resource(request, key=key, value=value):
+            add_to_resource(request, key, value)
+
+    for rule, others in (
+            ("process-executable", {"process.executable.name": "sh",
+                                    "process.executable.path": "/bin/bash"}),
+            ("short-names", {"pod": "web-1"}),
+            ("one-process", {"process": "sh", "process.pid": 7})):
+        @case(rule, RESOURCE)
+        def _together(request, others=others):
+            for key, value in others.items():
+                add_to_resource(request, key, value)
+
+    for rule, key, value in (
+            ("thread-id", "thread.id", 0),
+            ("cpu", "cpu.logical_number", -1),
+            ("cgroup-id", "flamelet.cgroup.id", 0),
+            ("attribute-place", "service.name", "web")):
+        @case(rule, PROFILE + ".samples[1].attribute_indices[0]")
+        def _of_a_sample(request, key=key, value=value):
+            sample(request).attribute_indices.append(add_attribute(request, key, value))
+
+    @case("frame-type", "dictionary.location_table[2].attribute_indices[0]")
+    def _of_a_location(request):
+        attribute = add_attribute(request, "profile.frame.type", "cobol")
+        request.dictionary.location_table[2].attribute_indices.append(attribute)
+
+    for of, value in (("htlhash", "0123"), ("go", "a b")):
+        @case("build-id-form", "dictionary.mapping_table[1].attribute_indices[1]")
+        def _of_a_mapping(request, of=of, value=value):
+            attribute = add_attribute(request, f"process.executable.build_id.{of}", value)
+            request.dictionary.mapping_table[1].attribute_indices.append(attribute)
+
+
+def add_to_resource(request, key, value):
+    attribute = of_resource(request).resource.attributes.add(key=key)
+    if isinstance(value, int):
+        attribute.value.int_value = value
+    else:
+        attribute.value.string_value = value
 
 
 def payload_cases():
@@ -213,5 +268,5 @@ def payload_cases():
 
 
 def add_cases():
-    for add in (profile_cases, sample_cases, payload_cases):
+    for add in (profile_cases, sample_cases, attribute_cases, payload_cases):
         add()

@@ -171,7 +171,7 @@ def duplicate_cases():
         @case("duplicates", f"dictionary.{table}[{len(rows)}]")
         def _duplicate(request, table=table, use=use):
             rows = getattr(request.dictionary, table)
-            rows.append(rows[1])
+            rows.append(rows[-1])
             use(request, len(rows) - 1)
 
 

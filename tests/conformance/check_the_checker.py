@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+import attribute_rules
 import broken_case
 import broken_profiles
 import broken_tables
@@ -32,7 +33,7 @@ def good_bodies():
     yield "without the optional id", request, Options()
     for sample in good_body.first_profile(request).samples:
         sample.timestamps_unix_nano.append(good_body.TIME_NS)
-    yield "with time stamps, where they are allowed", request, Options(values_only=False)
+    yield "with time stamps, where they are allowed", request, Options(values_or_times=False)
 
     request = good_body.good_body()
     request.dictionary.stack_table[2].location_indices.extend([2] * 999)
@@ -101,8 +102,16 @@ def check_program():
     assert run_program(good, bad) == (1, ["1: " + line])
 
 
+def check_documented():
+    """What the table of attributes says, and what is checked."""
+    keys = attribute_rules.documented()
+    missing, unknown = set(attribute_rules.ATTRIBUTES) - keys, keys - set(attribute_rules.ATTRIBUTES)
+    assert not missing and not unknown, f"docs/export.md lacks {missing}, has {unknown} besides"
+
+
 def main():
     schema.skip_unless_available()
+    check_documented()
     check_good()
     check_broken()
     check_bound()

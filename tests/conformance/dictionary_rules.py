@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of the dictionary: tables that samples point into, and that point into each other."""
+import attribute_rules
+
 BUILD_IDS = {"process.executable.build_id.gnu", "process.executable.build_id.go",
              "process.executable.build_id.htlhash"}
 TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
@@ -19,6 +21,7 @@ class Dictionary:
                        for field in message.DESCRIPTOR.fields}
         self.used = {name: {0} for name in self.tables}
         self.good_lists = {}            # attribute indices: their keys
+        self.checked = set()            # (attribute, where it was met)
 
     def use(self, table, index, path):
         """Whether the index leads into the table. An empty table is a violation of its own."""
@@ -33,6 +36,18 @@ class Dictionary:
 
     def get(self, table, index, path):
         return self.tables[table][index] if self.use(table, index, path) else None
+
+    def check_attributes(self, indices, place, path):
+        """What single attributes say, as far as they can be resolved; each once, wherever it is again."""
+        rows, strings = self.tables["attribute_table"], self.tables["string_table"]
+        for i, index in enumerate(indices):
+            if (index, place) in self.checked or not 0 < index < len(rows):
+                continue
+            self.checked.add((index, place))
+            key = rows[index].key_strindex
+            if 0 <= key < len(strings):
+                attribute_rules.check(strings[key], rows[index].value, place,
+                                      f"{path}.attribute_indices[{i}]", self.report)
 
     def string(self, index, path):
         return self.get("string_table", index, path)
@@ -128,6 +143,7 @@ class DictionaryRules:
     def check_mapping(self, row, path):
         self.dictionary.string(row.filename_strindex, f"{path}.filename_strindex")
         keys = self.dictionary.attribute_keys(row.attribute_indices, path)
+        self.dictionary.check_attributes(row.attribute_indices, attribute_rules.MAPPING, path)
         self.report.expect(None in keys or BUILD_IDS.intersection(keys), "build-id", path,
                            f"has none of {', '.join(sorted(BUILD_IDS))}")
         start, limit = row.memory_start, row.memory_limit
@@ -147,6 +163,7 @@ class DictionaryRules:
         if mapping is not None:
             self.check_address(row, mapping, path)
         self.dictionary.attribute_keys(row.attribute_indices, path)
+        self.dictionary.check_attributes(row.attribute_indices, attribute_rules.LOCATION, path)
         self.report.expect(row.lines, "named", path, "has no lines")
         for i, line in enumerate(row.lines):
             self.check_line(line, f"{path}.lines[{i}]")

@@ -72,5 +72,5 @@ def stacks(profile, dictionary):
             for line in element(tables["location_table"], index).lines:
                 function = element(tables["function_table"], line.function_index)
                 names.append(element(tables["string_table"], function.name_strindex))
-        counts[tuple(names)] += sum(sample.values)
+        counts[tuple(names)] += sum(sample.values) or len(sample.timestamps_unix_nano)
     return counts

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of resources, scopes, profiles and samples."""
+import attribute_rules
 import payload_rules
 
 PROFILE_ID_BYTES = 16
@@ -52,6 +53,7 @@ class ProfileRules:
 
     def check_resource(self, of_resource, path):
         self.check_pairs(of_resource.resource.attributes, f"{path}.resource.attributes")
+        self.check_meaning(of_resource.resource.attributes, f"{path}.resource.attributes")
         self.report.expect(of_resource.schema_url, "schema-url", f"{path}.schema_url", "is empty")
         nr_labels = len(of_resource.resource.attributes)
         for scope_path, of_scope in self.elements(of_resource, "scope_profiles", path):
@@ -74,6 +76,13 @@ class ProfileRules:
                                f"has no key or no value: {key}")
             self.report.expect(not key or key not in keys, "resource-keys", element, f"{key} again")
             keys.add(key)
+
+    def check_meaning(self, pairs, path):
+        for i, pair in enumerate(pairs):
+            attribute_rules.check(pair.key, pair.value, attribute_rules.RESOURCE, f"{path}[{i}]",
+                                  self.report)
+        values = {pair.key: pair.value.string_value or pair.value.int_value for pair in pairs}
+        attribute_rules.check_resource(values, path, self.report)
 
     def check_profile(self, profile, path, nr_labels):
         self.check_types(profile, path)
@@ -118,6 +127,7 @@ class ProfileRules:
 
     def check_sample(self, sample, path, nr_labels):
         nr_labels += len(self.dictionary.attribute_keys(sample.attribute_indices, path))
+        self.dictionary.check_attributes(sample.attribute_indices, attribute_rules.SAMPLE, path)
         if self.options.labels_max is not None:
             self.report.expect(nr_labels <= self.options.labels_max, "label-count", path,
                                f"{nr_labels} attributes with its resource's, "
@@ -145,8 +155,8 @@ class ProfileRules:
         if nr_values and not nr_times:
             self.report.expect(nr_values == 1, "one-value", path, f"{nr_values} values")
         shape = bool(nr_values), bool(nr_times)
-        if self.options.values_only:
-            self.report.expect(not nr_times, "values-only", path, f"{nr_times} time stamps")
+        if self.options.values_or_times and nr_values and nr_times:
+            self.report.add("values-or-times", path, f"has a value and {nr_times} time stamps")
         elif any(shape):
             others = [other for name, other in shapes.items() if name != shape]
             self.report.expect(not others, "one-shape", path, f"is unlike {' '.join(others)}")

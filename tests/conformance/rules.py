@@ -21,6 +21,21 @@ RULES = {
     "mapping-limits": "a mapping starts before it ends, or has neither",
     "build-id": "a mapping has a build id or hash",
     "address": "an address is within its mapping",
+    "attribute-place": "ours: attributes of our table are of a resource, sample, location or mapping as it says",
+    "attribute-type": "ours: they have the type that it says, which is the conventions' but for two",
+    "container-id": "container.id is an id alone, and no path",
+    "pod-uid": "k8s.pod.uid is a UID",
+    "process-pid": "process.pid is positive",
+    "process-executable": "process.executable.name is the last component of the path",
+    "process-creation-time": "process.creation.time is ISO 8601, in UTC",
+    "one-process": "ours: a resource says its process by the conventions, or as \"process\"",
+    "short-names": "ours: short names say the same as the conventions' names",
+    "thread-id": "thread.id is positive",
+    "cpu": "cpu.logical_number is not negative",
+    "cgroup-id": "ours: flamelet.cgroup.id is positive",
+    "identity-state": "ours: flamelet.identity is one of those that docs/kubernetes.md lists",
+    "frame-type": "profile.frame.type is one that the conventions list",
+    "build-id-form": "build ids are lower-case hex, Go's base64 with slashes; an htlhash has 16 bytes",
     "link-ids": "a trace id has 16 bytes and a span id 8",
     "function-names": "a function has a name, a system name or a file",
     "lines": "numbers of lines and columns are not negative",
@@ -37,7 +52,7 @@ RULES = {
     "one-value": "a sample without time stamps has exactly one value",
     "one-shape": "all samples of a profile have the same shape",
     "window": "time stamps are within the profile",
-    "values-only": "ours: samples have no time stamps",
+    "values-or-times": "ours: a sample has a value or time stamps; Pyroscope refuses several of both",
     "positive": "ours: values are positive; Pyroscope drops the others",
     "depth": "ours: a stack has 1 to 1000 frames; Pyroscope would cut the leaf off",
     "sample-count": "ours: a profile has at most as many samples as Pyroscope takes",
@@ -59,10 +74,10 @@ Violation.__str__ = lambda self: f"{self.path or 'body'}: {self.text}"
 class Options:
     """What is not the same for all senders and receivers."""
 
-    def __init__(self, labels_max=25, samples_max=16000, values_only=True):
+    def __init__(self, labels_max=25, samples_max=16000, values_or_times=True):
         self.labels_max = labels_max        # None: any number
         self.samples_max = samples_max
-        self.values_only = values_only
+        self.values_or_times = values_or_times
 
 
 class Report:

@@ -76,7 +76,8 @@ class Converter:
         lines = [line for row in rows for line in row.lines]
         functions = [self.dictionary.function_table[line.function_index] for line in lines]
         mapping = self.out.mapping.add(
-            id=len(self.out.mapping) + 1, memory_limit=source.memory_limit,
+            id=len(self.out.mapping) + 1, memory_start=source.memory_start,
+            memory_limit=source.memory_limit, file_offset=source.file_offset,
             filename=self.string(self.name(source.filename_strindex)),
             build_id=self.string(self.attributes(source.attribute_indices).get(BUILD_ID, "")),
             has_functions=all(line.function_index for line in lines),

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define PROGRAM_START UINT64_C(0x401000)
 #define MAX_BYTES ((size_t)256 << 20)
 #define NR_SAMPLES 8000
 #define NR_CONTAINERS 60
@@ -59,7 +60,11 @@ static uint32_t add_string(struct load *load, const char *text)
 
 static void add_mapping(struct load *load, uint32_t program)
 {
-	struct profile_mapping mapping = { .limit = 4 << 20 };
+	struct profile_mapping mapping = {
+		.start = PROGRAM_START,
+		.limit = PROGRAM_START + (4 << 20),
+		.offset = 0x1000,
+	};
 	char text[64];
 
 	snprintf(text, sizeof(text), "/usr/lib/service/bin/program-%" PRIu32, program);
@@ -104,7 +109,7 @@ static uint32_t add_frame(struct load *load, uint32_t program, uint32_t number)
 	struct profile_line line = { .function = add_function(load, program, number, has_name) };
 	uint32_t place = draw(load, 3);
 	const struct profile_location location = {
-		.address = UINT64_C(64) * number + 8 * place,
+		.address = PROGRAM_START + UINT64_C(64) * number + 8 * place,
 		.mapping = load->mappings[program],
 		.kind = program == KERNEL ? FRAME_KERNEL : FRAME_NATIVE,
 	};

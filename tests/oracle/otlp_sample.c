@@ -78,6 +78,25 @@ static int add_stack(struct builder *builder, const struct otlp_sample *sample, 
 	return r < 0 ? r : builder_add_stack(builder, locations, sample->nr_frames, ret_id);
 }
 
+static int add_process(struct builder *builder, const struct otlp_process *process,
+		       uint32_t *ret_id)
+{
+	int r;
+
+	*ret_id = 0;
+	if (!process)
+		return 0;
+	struct profile_process row = {
+		.pid = process->pid,
+		.start_ns = process->start_ns,
+		.seen_ns = process->seen_ns,
+	};
+	if ((r = builder_add_string(builder, process->path ? process->path : "", &row.path)) < 0 ||
+	    (r = builder_add_string(builder, process->name, &row.name)) < 0)
+		return r;
+	return builder_add_process(builder, &row, ret_id);
+}
+
 static int add_sample(struct builder *builder, const struct otlp_sample *sample)
 {
 	struct profile_sample numbers = sample->numbers;
@@ -87,7 +106,10 @@ static int add_sample(struct builder *builder, const struct otlp_sample *sample)
 	    (r = builder_add_resource(builder, sample->attributes, sample->nr_attributes,
 				      &numbers.resource)) < 0 ||
 	    (r = builder_add_string(builder, sample->thread ? sample->thread : "",
-				    &numbers.thread_comm)) < 0)
+				    &numbers.thread_comm)) < 0 ||
+	    (r = builder_add_string(builder, sample->comm ? sample->comm : "",
+				    &numbers.process_comm)) < 0 ||
+	    (r = add_process(builder, sample->process, &numbers.process)) < 0)
 		return r;
 	return builder_add_sample(builder, &numbers);
 }
@@ -109,7 +131,11 @@ int otlp_job_init(struct otlp_job *job, const struct profile *profile,
 		  const struct label_opts *opts)
 {
 	*job = (struct otlp_job){
-		.job = { .profile = profile, .nr_samples = profile->nr_samples },
+		.job = {
+			.profile = profile,
+			.nr_samples = profile->nr_samples,
+			.drops_addresses = opts->preset == LABELS_PYROSCOPE,
+		},
 		.samples = calloc(profile->nr_samples + 1, sizeof(*job->samples)),
 	};
 	if (!job->samples)
@@ -211,57 +237,43 @@ static const struct attribute db[] = { { "service.name", "db" } };
 #define DB db, array_len(db)
 #define HOST NULL, 0
 
+static const struct otlp_process server = { "/usr/bin/web", "web", 100, 0, 0 };
+static const struct otlp_process worker = { "/usr/bin/web", "web", 101, 0, 0 };
+
 static const struct otlp_sample samples[] = {
-	{ WEB,
-	  serving,
-	  array_len(serving),
-	  "web",
-	  { .cgroup_id = 4711, .pid = 100, .tid = 100, .cpu = 0, .count = 7 } },
-	{ WEB,
-	  serving,
-	  array_len(serving),
-	  "web",
-	  { .cgroup_id = 4711, .pid = 100, .tid = 101, .cpu = 0, .count = 5 } },
-	{ WEB,
-	  serving_too,
-	  array_len(serving_too),
-	  "web",
-	  { .cgroup_id = 4711, .pid = 101, .tid = 102, .cpu = 0, .count = 4 } },
-	{ WEB,
-	  serving,
-	  array_len(serving),
-	  "web",
-	  { .cgroup_id = 4711, .pid = 100, .tid = 100, .cpu = 3, .count = 2 } },
-	{ WEB,
-	  serving,
-	  array_len(serving),
-	  "logger\xfe",
-	  { .cgroup_id = 4711, .pid = 100, .tid = 103, .cpu = 3, .count = 1 } },
-	{ DB,
-	  stopped,
-	  array_len(stopped),
-	  "db",
-	  { .cgroup_id = UINT64_C(1) << 40, .pid = 200, .tid = 200, .cpu = 1, .count = 3 } },
-	{ DB,
-	  NULL,
-	  0,
-	  "db",
-	  { .cgroup_id = UINT64_C(1) << 40, .pid = 200, .tid = 200, .cpu = 1, .count = 6 } },
-	{ HOST,
-	  swapping,
-	  array_len(swapping),
-	  "kswapd0",
-	  { .pid = 50, .tid = 50, .cpu = 0, .count = 2 } },
-	{ HOST,
-	  foreign_bytes,
-	  array_len(foreign_bytes),
-	  NULL,
-	  { .pid = 51, .tid = 51, .cpu = 127, .count = 9 } },
-	{ HOST,
-	  inlined,
-	  array_len(inlined),
-	  "mixed",
-	  { .pid = 52, .tid = 52, .cpu = 0, .count = 10 } },
+	{ WEB, serving, array_len(serving), "web",
+	  .numbers = { .cgroup_id = 4711, .pid = 100, .tid = 100, .cpu = 0, .count = 7 },
+	  .process = &server },
+	{ WEB, serving, array_len(serving), "web",
+	  .numbers = { .cgroup_id = 4711, .pid = 100, .tid = 101, .cpu = 0, .count = 5 },
+	  .process = &server },
+	{ WEB, serving_too, array_len(serving_too), "web",
+	  .numbers = { .cgroup_id = 4711, .pid = 101, .tid = 102, .cpu = 0, .count = 4 },
+	  .process = &worker },
+	{ WEB, serving, array_len(serving), "web",
+	  .numbers = { .cgroup_id = 4711, .pid = 100, .tid = 100, .cpu = 3, .count = 2 },
+	  .process = &server },
+	{ WEB, serving, array_len(serving), "logger\xfe",
+	  .numbers = { .cgroup_id = 4711, .pid = 100, .tid = 103, .cpu = 3, .count = 1 },
+	  .process = &server },
+	{ DB, stopped, array_len(stopped), "db",
+	  .numbers = { .cgroup_id = UINT64_C(1) << 40,
+		       .pid = 200,
+		       .tid = 200,
+		       .cpu = 1,
+		       .count = 3 } },
+	{ DB, NULL, 0, "db",
+	  .numbers = { .cgroup_id = UINT64_C(1) << 40,
+		       .pid = 200,
+		       .tid = 200,
+		       .cpu = 1,
+		       .count = 6 } },
+	{ HOST, swapping, array_len(swapping), "kswapd0",
+	  .numbers = { .pid = 50, .tid = 50, .cpu = 0, .count = 2 } },
+	{ HOST, foreign_bytes, array_len(foreign_bytes), NULL,
+	  .numbers = { .pid = 51, .tid = 51, .cpu = 127, .count = 9 } },
+	{ HOST, inlined, array_len(inlined), "mixed",
+	  .numbers = { .pid = 52, .tid = 52, .cpu = 0, .count = 10 } },
 };
 
 /* Deeper than is sent: f0 is the leaf. */
@@ -283,12 +295,11 @@ struct profile *otlp_sample_profile(void)
 	for (size_t i = 0; i < array_len(samples); i++)
 		all[i] = samples[i];
 	fill_deep_stack(deep, names);
-	all[array_len(samples)] = (struct otlp_sample){
-		DB,
-		deep,
-		NR_DEEP_FRAMES,
-		"deep",
-		{ .cgroup_id = UINT64_C(1) << 40, .pid = 201, .tid = 201, .cpu = 1, .count = 8 }
-	};
+	all[array_len(samples)] = (struct otlp_sample){ DB, deep, NR_DEEP_FRAMES, "deep",
+							.numbers = { .cgroup_id = UINT64_C(1) << 40,
+								     .pid = 201,
+								     .tid = 201,
+								     .cpu = 1,
+								     .count = 8 } };
 	return otlp_profile_of(all, array_len(all));
 }

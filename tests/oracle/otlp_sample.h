@@ -24,6 +24,13 @@ struct otlp_frame {
 		*lines; /* instead of the name: innermost first, ended by an empty one; or NULL */
 };
 
+struct otlp_process {
+	const char *path; /* NULL: it has a name only */
+	const char *name;
+	uint32_t pid;
+	uint64_t start_ns, seen_ns;
+};
+
 struct otlp_sample {
 	const struct attribute *attributes;
 	size_t nr_attributes;
@@ -31,6 +38,8 @@ struct otlp_sample {
 	size_t nr_frames;
 	const char *thread;
 	struct profile_sample numbers; /* cgroup_id, pid, tid, cpu, count */
+	const char *comm; /* of the process */
+	const struct otlp_process *process; /* NULL: not known */
 };
 
 /* The samples as a profile of 10 s at 100 Hz that began at OTLP_SAMPLE_TIME; NULL for want of memory. */

@@ -152,23 +152,51 @@ static int put_frames(struct strbuf *out, struct pb_field dictionary, struct pb_
 	return 0;
 }
 
-static int put_sample(struct strbuf *out, struct pb_field dictionary, struct pb_field resource,
-		      struct pb_field sample)
+static int put_value_of_sample(struct strbuf *out, struct pb_field sample)
 {
 	struct pb_field values = field_of(sample, SAMPLE_VALUES, 0);
 	struct pb_reader reader = pb_reader_of(values.data, values.len);
 	uint64_t value;
+
+	int r = pb_reader_varint(&reader, &value);
+	if (r < 0)
+		return r;
+	strbuf_appendf(out, " %" PRIu64, value);
+	return reader.at == reader.end ? 0 : -EBADMSG;
+}
+
+static void put_times(struct strbuf *out, struct pb_field times)
+{
+	const unsigned char *bytes = times.data;
+
+	for (size_t i = 0; i + 8 <= times.len; i += 8) {
+		uint64_t time = 0;
+
+		for (size_t k = 8; k-- > 0;)
+			time = time << 8 | bytes[i + k];
+		strbuf_appendf(out, " @%" PRIu64, time);
+	}
+}
+
+static int put_sample(struct strbuf *out, struct pb_field dictionary, struct pb_field resource,
+		      struct pb_field sample)
+{
+	struct pb_field times = field_of(sample, SAMPLE_TIMESTAMPS, 0);
 	int r;
 
 	put_resource(out, resource);
 	if ((r = put_attributes(out, dictionary, sample)) < 0)
 		return r;
 	strbuf_append_char(out, ':');
-	if ((r = put_frames(out, dictionary, sample)) < 0 ||
-	    (r = pb_reader_varint(&reader, &value)) < 0)
+	if ((r = put_frames(out, dictionary, sample)) < 0)
 		return r;
-	strbuf_appendf(out, " = %" PRIu64 "\n", value);
-	return reader.at == reader.end ? 0 : -EBADMSG;
+	strbuf_append_str(out, " =");
+	if (times.number)
+		put_times(out, times);
+	else if ((r = put_value_of_sample(out, sample)) < 0)
+		return r;
+	strbuf_append_char(out, '\n');
+	return 0;
 }
 
 static int put_resource_profiles(struct strbuf *out, struct pb_field dictionary,

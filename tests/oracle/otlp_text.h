@@ -5,7 +5,7 @@
  *
  * A frame with a mapping reads "libx.so+0x12[native @18 /usr/lib/libx.so build id]", one of several lines
  * "inner(file.c:10):15<outer(file.c:30):41[native]": each function with its file and first line, and the line
- * in it; what is not known is left out. */
+ * in it; what is not known is left out. Samples with time stamps end in those, "@1795188153000000000", in place of a value. */
 #ifndef TESTS_ORACLE_OTLP_TEXT_H
 #define TESTS_ORACLE_OTLP_TEXT_H
 

@@ -73,11 +73,12 @@ static struct courier *open_courier(const char *spool_dir)
 }
 
 /* What opening a courier and one failure of it write to the log. */
-static void log_failure(const char *endpoint, struct strbuf *text)
+static void log_failure(const char *endpoint, const char *name, struct strbuf *text)
 {
 	const struct courier_opts opts = {
 		.transport = { .endpoint = endpoint },
 		.spool = { .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
+		.name = name,
 	};
 	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
 	_cleanup_close_ int file = memfd_create("log", MFD_CLOEXEC);
@@ -104,8 +105,18 @@ static void the_log_has_no_keys(void **state)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
 	(void)state;
 
-	log_failure("http://receiver/x?key=secret", &text);
+	log_failure("http://receiver/x?key=secret", NULL, &text);
 	assert_non_null(strstr(strbuf_str(&text), "http://receiver/x: "));
+	assert_null(strstr(strbuf_str(&text), "secret"));
+}
+
+static void the_log_tells_receivers_with_one_url_apart(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
+	(void)state;
+
+	log_failure("http://receiver/x?key=secret", "receiver-2", &text);
+	assert_non_null(strstr(strbuf_str(&text), "export to http://receiver/x (receiver-2): "));
 	assert_null(strstr(strbuf_str(&text), "secret"));
 }
 
@@ -347,6 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_log_has_no_keys),
+		cmocka_unit_test(the_log_tells_receivers_with_one_url_apart),
 		cmocka_unit_test(requests_are_delivered_in_order),
 		cmocka_unit_test(what_may_be_retried_stays_first),
 		cmocka_unit_test(the_receivers_wish_is_waited_for),

@@ -68,8 +68,8 @@ static struct profile *profile_of(uint32_t count)
 		"main", "main", FRAME_NATIVE, NULL, NULL, 1, NULL
 	};
 	const struct otlp_sample samples[] = {
-		{ web, 1, &frame, 1, "a", { .count = count } },
-		{ NULL, 0, &frame, 1, "b", { .count = count } },
+		{ web, 1, &frame, 1, "a", .numbers = { .count = count } },
+		{ NULL, 0, &frame, 1, "b", .numbers = { .count = count } },
 	};
 	struct profile *profile = otlp_profile_of(samples, array_len(samples));
 
@@ -398,32 +398,77 @@ static void assert_last_text(const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void windows_are_merged_and_the_rest_is_sent_at_the_end(void **state)
+static void the_first_window_leaves_at_once(void **state)
+{
+	_cleanup_(exporter_stopp) struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	(void)state;
+
+	push(exporter, 10);
+	struct exporter_stats stats = settle(exporter);
+	assert_int_equal(stats.nr_samples_sent, 20);
+	push(exporter, 10);
+	usleep(50000);
+	assert_int_equal(exporter_get_stats(exporter).nr_requests, 1);
+}
+
+/* One that has sent its first window, with two samples: what comes now is merged for an hour. */
+static struct exporter *start_merging(void)
 {
 	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+
+	push(exporter, 1);
+	assert_int_equal(settle(exporter).nr_requests, 1);
+	return exporter;
+}
+
+static void windows_are_merged_and_the_rest_is_sent_at_the_end(void **state)
+{
+	struct exporter *exporter = start_merging();
 	(void)state;
 
 	for (uint32_t i = 0; i < NR_PROFILES; i++)
 		push(exporter, 1 + i);
-	assert_int_equal(exporter_get_stats(exporter).nr_requests, 0);
-	assert_int_equal(end(exporter, PATIENCE_NS).nr_samples_sent, 30);
+	assert_int_equal(exporter_get_stats(exporter).nr_requests, 1);
+	assert_int_equal(end(exporter, PATIENCE_NS).nr_samples_sent, 2 + 30);
 	exporter_stop(exporter);
 	assert_last_text(
 		"{} thread.name=b cpu.logical_number=0: main[native] = 15\n"
 		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 15\n");
 }
 
+/* More samples than a request takes, which differ in their times only. */
+static void times_that_do_not_leave_keep_no_samples_apart(void **state)
+{
+	static struct otlp_sample samples[20000];
+	struct exporter *exporter = start_merging();
+	(void)state;
+
+	for (size_t i = 0; i < array_len(samples); i++)
+		samples[i].numbers = (struct profile_sample){
+			.time_ns = OTLP_SAMPLE_TIME_NS + i,
+			.count = 1,
+		};
+	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(samples,
+									    array_len(samples));
+	assert_non_null(profile);
+	exporter_push(exporter, profile);
+	struct exporter_stats stats = end(exporter, PATIENCE_NS);
+	assert_int_equal(stats.nr_samples_sent, 2 + array_len(samples));
+	assert_int_equal(stats.nr_requests, 2);
+	exporter_stop(exporter);
+}
+
 static void another_rate_begins_another_request(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *faster = profile_of(7);
-	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	struct exporter *exporter = start_merging();
 	(void)state;
 
 	faster->period /= 10;
 	push(exporter, 1);
 	exporter_push(exporter, faster);
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
-	while (exporter_get_stats(exporter).nr_samples_sent < 2)
+	while (exporter_get_stats(exporter).nr_samples_sent < 4)
 		assert_true(clock_mono_ns() < deadline_ns);
 	end(exporter, PATIENCE_NS);
 	exporter_stop(exporter);
@@ -436,7 +481,7 @@ static void another_rate_begins_another_request(void **state)
 static void types_without_a_period_are_not_mixed_with_others(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *off_cpu = profile_of(7);
-	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	struct exporter *exporter = start_merging();
 	(void)state;
 
 	off_cpu->type = PROFILE_OFF_CPU;
@@ -445,22 +490,22 @@ static void types_without_a_period_are_not_mixed_with_others(void **state)
 	push(exporter, 1);
 	exporter_push(exporter, off_cpu);
 	struct exporter_stats stats = end(exporter, PATIENCE_NS);
-	assert_int_equal(stats.nr_samples_sent, 30);
-	assert_int_equal(stats.nr_requests, 3);
+	assert_int_equal(stats.nr_samples_sent, 2 + 30);
+	assert_int_equal(stats.nr_requests, 1 + 3);
 	exporter_stop(exporter);
 }
 
 static void a_large_profile_has_a_request_of_its_own(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *large = profile_of(7);
-	struct exporter *exporter = start("ok", 3600 * NSEC_PER_SEC);
+	struct exporter *exporter = start_merging();
 	(void)state;
 
 	large->nr_bytes = (size_t)24 << 20;
 	push(exporter, 1);
 	exporter_push(exporter, large);
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
-	while (exporter_get_stats(exporter).nr_samples_sent < 2)
+	while (exporter_get_stats(exporter).nr_samples_sent < 4)
 		assert_true(clock_mono_ns() < deadline_ns);
 	end(exporter, PATIENCE_NS);
 	exporter_stop(exporter);
@@ -515,7 +560,9 @@ int main(void)
 		cmocka_unit_test(a_slow_receiver_holds_up_no_windows),
 		cmocka_unit_test(the_end_waits_for_no_answer_and_keeps_the_request),
 		cmocka_unit_test(a_replay_waits_in_as_much_memory_as_it_is_given),
+		cmocka_unit_test(the_first_window_leaves_at_once),
 		cmocka_unit_test(windows_are_merged_and_the_rest_is_sent_at_the_end),
+		cmocka_unit_test(times_that_do_not_leave_keep_no_samples_apart),
 		cmocka_unit_test(another_rate_begins_another_request),
 		cmocka_unit_test(types_without_a_period_are_not_mixed_with_others),
 		cmocka_unit_test(a_large_profile_has_a_request_of_its_own),

@@ -96,7 +96,7 @@ static void assert_resource(const struct label_opts *opts, const struct attribut
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 
 	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	const struct resource_labels *of = &labels.resources[profile->samples[0].resource];
+	const struct resource_labels *of = &labels.groups[labels.samples[0].group];
 	for (size_t i = 0; i < of->nr; i++)
 		strbuf_appendf(&text, "%s=%s\n", of->items[i].key, of->items[i].value);
 	assert_string_equal(strbuf_str(&text), expected);
@@ -140,12 +140,14 @@ static void the_pyroscope_preset_adds_short_names_and_leaves_out_what_multiplies
 			"k8s.pod.label.app.kubernetes.io_name=shop\ncontainer.image.tags=1.25\n");
 }
 
-static void what_has_no_name_keeps_its_ids(void **state)
+static void unknown_containers_are_one_series_but_for_the_standard_preset(void **state)
 {
 	(void)state;
-	assert_resource(&pyroscope, of_unknown, array_len(of_unknown),
+	assert_resource(&standard, of_unknown, array_len(of_unknown),
 			"k8s.pod.uid=0b1d\ncontainer.id=c9\nhost.name=h1\n"
 			"flamelet.identity=path\n");
+	assert_resource(&pyroscope, of_unknown, array_len(of_unknown),
+			"host.name=h1\nflamelet.identity=path\n");
 	assert_resource(&pyroscope, NULL, 0, "");
 }
 
@@ -240,7 +242,7 @@ static void the_least_important_stay_behind_over_the_limit(void **state)
 	struct label_opts opts = standard;
 	(void)state;
 
-	opts.max_labels = 3 + 8;
+	opts.max_labels = 4 + 4 + 8; /* of samples, of the process */
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\nk8s.statefulset.name=web\n"
@@ -250,7 +252,7 @@ static void the_least_important_stay_behind_over_the_limit(void **state)
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\n");
 	opts.sample_attributes = SAMPLE_CPU;
-	opts.max_labels = 7;
+	opts.max_labels = 1 + 4 + 6;
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\nk8s.statefulset.name=web\n");
@@ -274,7 +276,7 @@ static size_t count_left(const struct label_opts *opts)
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(&sample, 1);
 	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
 
-	const struct resource_labels *of = &labels.resources[profile->samples[0].resource];
+	const struct resource_labels *of = &labels.groups[labels.samples[0].group];
 	size_t nr_short_names = opts->preset == LABELS_PYROSCOPE ? 1 : 0;
 	assert_string_equal(of->items[nr_short_names].key, "k8s.node.name");
 	assert_int_equal(label_maker_get_stats(maker).nr_attributes_dropped,
@@ -286,7 +288,7 @@ static void any_number_of_attributes_is_bounded_and_counted(void **state)
 {
 	(void)state;
 	assert_in_range(count_left(&standard), 60, 200);
-	assert_int_equal(count_left(&pyroscope), LABELS_PYROSCOPE_MAX_LABELS);
+	assert_int_equal(count_left(&pyroscope), LABELS_PYROSCOPE_MAX_LABELS - 1); /* "process" */
 }
 
 static void resources_that_become_equal_are_a_group(void **state)
@@ -305,10 +307,10 @@ static void resources_that_become_equal_are_a_group(void **state)
 		_cleanup_(labels_done) struct labels labels = { 0 };
 
 		assert_int_equal(label_maker_make(i ? maker : other, profile, 0, &labels), 0);
-		assert_int_equal(labels.resources[0].group, 0);
-		assert_int_equal(labels.resources[1].group, 1);
-		assert_int_equal(labels.resources[2].group, 2);
-		assert_int_equal(labels.resources[3].group, i ? 2 : 3);
+		assert_int_equal(labels.nr_groups, i ? 2 : 3);
+		assert_int_equal(labels.samples[0].group, 0);
+		assert_int_equal(labels.samples[1].group, 1);
+		assert_int_equal(labels.samples[2].group, i ? 1 : 2);
 	}
 }
 
@@ -388,6 +390,38 @@ static void values_keep_their_places_for_an_hour(void **state)
 	assert_samples(maker, 61 * MINUTE_NS, first, array_len(first), " [other]; b;");
 }
 
+/* With all that the guard can be asked about: six attributes and the program. */
+static void the_guard_has_room_for_all_attributes_of_16384_resources(void **state)
+{
+	enum { NR = 16384, ALL = 63 };
+	static const struct label_opts opts = { .preset = LABELS_PYROSCOPE,
+						.sample_attributes = ALL };
+	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&opts);
+	_cleanup_(labels_done) struct labels labels = { 0 };
+	static struct otlp_sample samples[NR];
+	static struct attribute attributes[NR][2];
+	static char names[NR][8];
+	(void)state;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		snprintf(names[i], sizeof(names[i]), "p%" PRIu32, i);
+		attributes[i][0] = (struct attribute){ "k8s.pod.name", names[i] };
+		attributes[i][1] = (struct attribute){ "container.id", "c1" };
+		samples[i] = (struct otlp_sample){
+			attributes[i],
+			2,
+			.thread = "a",
+			.comm = "b",
+			.numbers = { .cgroup_id = 1, .pid = 1, .tid = 1, .count = 1 },
+		};
+	}
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(samples, NR);
+	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
+	assert_int_equal(label_maker_get_stats(maker).nr_samples_collapsed, 0);
+	assert_int_equal(labels.samples[NR - 1].container, labels.samples[0].container);
+	assert_int_equal(labels.samples[NR - 1].thread_id, 1);
+}
+
 static void the_guard_knows_a_resource_by_its_content(void **state)
 {
 	static const struct label_opts opts = {
@@ -448,7 +482,7 @@ int main(void)
 		cmocka_unit_test(the_standard_preset_leaves_all_by_importance),
 		cmocka_unit_test(
 			the_pyroscope_preset_adds_short_names_and_leaves_out_what_multiplies),
-		cmocka_unit_test(what_has_no_name_keeps_its_ids),
+		cmocka_unit_test(unknown_containers_are_one_series_but_for_the_standard_preset),
 		cmocka_unit_test(each_attribute_can_be_excluded),
 		cmocka_unit_test(extra_attributes_fill_gaps_only),
 		cmocka_unit_test(names_stay_unique_and_identity_keeps_its_own),
@@ -460,6 +494,7 @@ int main(void)
 		cmocka_unit_test(samples_have_what_was_asked_for),
 		cmocka_unit_test(the_guard_collapses_the_rarest_and_counts_them),
 		cmocka_unit_test(values_keep_their_places_for_an_hour),
+		cmocka_unit_test(the_guard_has_room_for_all_attributes_of_16384_resources),
 		cmocka_unit_test(the_guard_knows_a_resource_by_its_content),
 		cmocka_unit_test(every_failing_allocation_is_reported),
 	};

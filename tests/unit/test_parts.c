@@ -81,16 +81,16 @@ static size_t larger(size_t a, size_t b)
 /* Asserts that each sample is in exactly one part, or lost. */
 static struct outcome cut(struct profile *profile, const struct part_limits *limits)
 {
-	struct resource_labels resources[MAX_RESOURCES];
-	const struct labels labels = { .resources = resources };
+	struct sample_labels samples[MAX_SAMPLES];
+	const struct labels labels = { .samples = samples, .nr_groups = MAX_RESOURCES };
 	const struct encode_job job = { .profile = profile, .labels = &labels };
 	struct outcome outcome = { 0 };
 	bool is_seen[MAX_SAMPLES] = { false };
 	struct encode_result part;
 	struct parts parts;
 
-	for (uint32_t i = 0; i < MAX_RESOURCES; i++)
-		resources[i].group = i;
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		samples[i].group = profile->samples[i].resource;
 	nr_encodings = 0;
 	assert_int_equal(parts_init(&parts, &job, limits, encode), 0);
 	while (parts_next(&parts, &part) == 1) {

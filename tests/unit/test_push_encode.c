@@ -30,11 +30,11 @@ static const struct attribute web[] = {
 	{ "__name__", "y" },
 };
 static const struct otlp_sample samples[] = {
-	{ web, array_len(web), main_only, 1, "a", { .count = 1 } },
-	{ NULL, 0, main_only, 1, "a", { .count = 2 } },
-	{ web, array_len(web), main_only, 1, "b", { .count = 4 } },
-	{ web, array_len(web), other_only, 1, "b", { .count = 8 } },
-	{ NULL, 0, main_only, 1, "a", { .cpu = 1, .count = 0 } },
+	{ web, array_len(web), main_only, 1, "a", .numbers = { .count = 1 } },
+	{ NULL, 0, main_only, 1, "a", .numbers = { .count = 2 } },
+	{ web, array_len(web), main_only, 1, "b", .numbers = { .count = 4 } },
+	{ web, array_len(web), other_only, 1, "b", .numbers = { .count = 8 } },
+	{ NULL, 0, main_only, 1, "a", .numbers = { .cpu = 1, .count = 0 } },
 };
 
 /* The n-th field of that number; all zero when there is none. */
@@ -131,8 +131,8 @@ static void any_label_leaves_printable(void **state)
 	for (size_t i = 0; i < array_len(hostile_names); i++) {
 		const char *name = hostile_names[i].name;
 		const struct attribute labels[] = { { "service.name", name }, { "k", name } };
-		const struct otlp_sample sample = { labels, array_len(labels), main_only, 1,
-						    name,   { .count = 1 } };
+		const struct otlp_sample sample = { labels, array_len(labels),	      main_only, 1,
+						    name,   .numbers = { .count = 1 } };
 		_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(&sample, 1);
 		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
 		struct encode_result result;
