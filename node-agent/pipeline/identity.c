@@ -2,6 +2,7 @@
 #include "pipeline/identity.h"
 
 #include "base/clock.h"
+#include "k8s/pod_asks.h"
 #include "pipeline/resource.h"
 
 #include <pthread.h>
@@ -9,13 +10,16 @@
 #include <string.h>
 
 #define PATH_MAX_BYTES 8192
+#define LINE_START_MAX_BYTES 1024
 #define CHECKS_PER_TIDY 64
 
 struct identity {
 	struct identity_opts opts; /* strings owned */
+	struct strbuf cgroup_line_start; /* of attributes; see cgroup_fs_append_line_start() */
 	pthread_mutex_t
 		lock; /* of all below; the pod index's and the watch's are taken inside it */
 	struct cgroup_table table;
+	struct pod_asks asks;
 	uint64_t generation;
 	uint64_t nr_checks; /* of whether a cgroup still lives */
 	struct identity_stats stats;
@@ -29,6 +33,8 @@ int identity_new(const struct identity_opts *opts, struct identity **ret_identit
 		return -ENOMEM;
 	pthread_mutex_init(&identity->lock, NULL);
 	identity->opts = *opts;
+	identity->cgroup_line_start = strbuf_with_max(LINE_START_MAX_BYTES);
+	cgroup_fs_append_line_start(opts->cgroup_fs, &identity->cgroup_line_start);
 	identity->opts.node_name = strdup(opts->node_name ? opts->node_name : "");
 	identity->opts.host_name = strdup(opts->host_name);
 	if (!identity->opts.node_name || !identity->opts.host_name)
@@ -43,6 +49,7 @@ void identity_free(struct identity *identity)
 		return;
 	free((char *)identity->opts.node_name);
 	free((char *)identity->opts.host_name);
+	strbuf_done(&identity->cgroup_line_start);
 	cgroup_table_done(&identity->table);
 	pthread_mutex_destroy(&identity->lock);
 	free(identity);
@@ -74,27 +81,44 @@ static struct known_cgroup *look_up(struct identity *identity, uint64_t id, uint
 	return add(identity, id, strbuf_str(&path), now_ns);
 }
 
+/* What a look at the index says. */
+struct finding {
+	bool is_final; /* there is nothing to ask or wait for */
+	bool has_pod;
+};
+
 static void keep_match(const struct pod_match *match, void *data)
 {
-	*(bool *)data = match->is_final;
+	*(struct finding *)data = (struct finding){ match->is_final, match->pod != NULL };
 }
 
-/* Whether there is nothing to ask or wait for. */
-static bool is_final(struct identity *identity, const struct known_cgroup *cgroup)
+/* Without anybody who tells of pods all is final. */
+static struct finding look_at(struct identity *identity, const struct known_cgroup *cgroup)
 {
-	bool answer = true;
+	struct finding finding = { .is_final = true };
 
-	if (cgroup->owner.kind != CGROUP_HOST && cgroup->owner.kind != CGROUP_CONTAINER_NO_POD &&
+	if (identity->opts.watch && cgroup->owner.kind != CGROUP_HOST &&
+	    cgroup->owner.kind != CGROUP_CONTAINER_NO_POD &&
 	    clock_mono_ns() < cgroup->first_seen_ns + CGROUP_ASK_FOR_NS)
 		pod_index_find(identity->opts.pods, &cgroup->owner, cgroup_table_seen_ns(cgroup),
-			       keep_match, &answer);
-	return answer;
+			       keep_match, &finding);
+	return finding;
+}
+
+/* Asks for a refresh of the pods where that may add to what is known of the cgroup. Returns whether nothing can. */
+static bool ask(struct identity *identity, const struct known_cgroup *cgroup)
+{
+	struct finding finding = look_at(identity, cgroup);
+
+	if (!finding.is_final &&
+	    pod_asks_is_due(&identity->asks, &cgroup->owner, finding.has_pod, clock_mono_ns()))
+		pod_watch_poke(identity->opts.watch);
+	return finding.is_final;
 }
 
 void identity_see(struct identity *identity, uint64_t cgroup_id)
 {
 	uint64_t now_ns = clock_mono_ns();
-	bool must_ask = false;
 
 	pthread_mutex_lock(&identity->lock);
 	struct known_cgroup *cgroup = cgroup_table_find(&identity->table, cgroup_id);
@@ -102,14 +126,11 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 		cgroup = look_up(identity, cgroup_id, now_ns);
 	if (cgroup) {
 		/* Asked for now, it is known when the loader comes to the window, which may be late. */
-		must_ask = identity->opts.watch && !is_final(identity, cgroup);
+		(void)ask(identity, cgroup);
 		cgroup->is_sampled = true;
 		cgroup->last_seen_ns = now_ns;
 	}
 	pthread_mutex_unlock(&identity->lock);
-
-	if (must_ask)
-		pod_watch_poke(identity->opts.watch);
 }
 
 static void bury(struct identity *identity, struct known_cgroup *cgroup)
@@ -127,8 +148,6 @@ static bool is_of_pod(const struct known_cgroup *cgroup)
 /* A pod's own cgroup is there before its containers': by the time they run it can be known who it is. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event)
 {
-	bool must_ask = false;
-
 	pthread_mutex_lock(&identity->lock);
 	struct known_cgroup *cgroup = cgroup_table_find(&identity->table, event->id);
 	if (event->kind == CGROUP_DIED && cgroup) {
@@ -139,13 +158,10 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
 		/* What is cut says nothing of its end: it is looked up when it is sampled. */
 		if (event->path_bytes < CGROUP_PATH_MAX)
 			cgroup = add(identity, event->id, event->path, event->time_ns);
-		must_ask = cgroup && is_of_pod(cgroup) && identity->opts.watch &&
-			   !is_final(identity, cgroup);
+		if (cgroup && is_of_pod(cgroup))
+			(void)ask(identity, cgroup);
 	}
 	pthread_mutex_unlock(&identity->lock);
-
-	if (must_ask)
-		pod_watch_poke(identity->opts.watch);
 }
 
 static int learn(const char *path, uint64_t id, void *data)
@@ -170,17 +186,24 @@ int identity_learn_all(struct identity *identity)
 
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id)
 {
-	if (!identity->opts.watch)
-		return true;
-
 	pthread_mutex_lock(&identity->lock);
 	const struct known_cgroup *cgroup = cgroup_table_find(&identity->table, cgroup_id);
-	bool answer = !cgroup || is_final(identity, cgroup);
+	bool answer = !cgroup || ask(identity, cgroup);
 	pthread_mutex_unlock(&identity->lock);
-
-	if (!answer)
-		pod_watch_poke(identity->opts.watch);
 	return answer;
+}
+
+void identity_ask_for_undecided(struct identity *identity)
+{
+	pthread_mutex_lock(&identity->lock);
+	for (size_t i = 0; i < identity->table.nr_cgroups; i++) {
+		const struct known_cgroup *cgroup = &identity->table.cgroups[i];
+
+		if (cgroup->verdict == CGROUP_UNDECIDED && cgroup->owner.kind == CGROUP_CONTAINER &&
+		    !cgroup->owner.is_nested)
+			(void)ask(identity, cgroup);
+	}
+	pthread_mutex_unlock(&identity->lock);
 }
 
 int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder)
@@ -188,6 +211,7 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 	struct resource_source source = {
 		.node_name = identity->opts.node_name,
 		.host_name = identity->opts.host_name,
+		.cgroup_line_start = strbuf_str(&identity->cgroup_line_start),
 		.capture_path = identity->opts.capture_path,
 		.pods = identity->opts.pods,
 		.is_stale = identity->opts.watch && pod_watch_is_stale(identity->opts.watch),

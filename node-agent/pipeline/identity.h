@@ -69,12 +69,15 @@ int identity_learn_all(struct identity *identity) must_check;
 /* A cgroup came or went. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event);
 
-/* The first sample of this cgroup in a window was taken. Cheap when it is known already; asks for a refresh of the
- * pods otherwise. */
+/* The first sample of this cgroup in a window was taken. Cheap when it is known already; may ask for a refresh of
+ * the pods otherwise (k8s/pod_asks.h). */
 void identity_see(struct identity *identity, uint64_t cgroup_id);
 
-/* Whether waiting cannot add to what is known of the cgroup. Asks for a refresh of the pods otherwise. */
+/* Whether waiting cannot add to what is known of the cgroup. May ask for a refresh of the pods otherwise. */
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id);
+
+/* May ask for a refresh of the pods for containers whose verdict is CGROUP_UNDECIDED: they have no samples. */
+void identity_ask_for_undecided(struct identity *identity);
 
 /* Gives all samples that the builder has of the cgroup the resource that says what is known; or takes them out when
  * the pod is opted out (k8s/pod_list.h). Errors: those of builder_add_resource(). */

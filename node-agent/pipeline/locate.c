@@ -182,9 +182,22 @@ static uint64_t place_in(const struct mapping *mapping, struct window_code code,
 	return address - mapping->start + mapping->file_offset;
 }
 
-static int locate_user(struct locator *locator, struct process *process,
-		       const struct sample_event *event, uint64_t address, uint32_t *ret_location)
+static uint64_t version_of(const struct process *process)
 {
+	return process->mappings ? process->mappings->version : 0;
+}
+
+/* Whether the next one who asks in this window gets the same answer: a file that could not be opened is tried again. */
+static bool is_lasting(const struct mapping *mapping, struct window_code code)
+{
+	return code.id != 0 || mapping->file->inode == 0;
+}
+
+static int search_user(struct locator *locator, struct process *process,
+		       const struct sample_event *event, const struct window_place *place,
+		       uint32_t *ret_location)
+{
+	uint64_t address = place->address;
 	uint32_t mapping;
 
 	const struct mapping *mapped = process_find_mapping(locator->processes, process, address,
@@ -196,8 +209,25 @@ static int locate_user(struct locator *locator, struct process *process,
 	int r = map_code(locator, event->pid, mapped, code, &mapping);
 	if (r < 0)
 		return r;
-	return add_location(locator, mapping, place_in(mapped, code, address), FRAME_NATIVE,
-			    ret_location);
+	r = add_location(locator, mapping, place_in(mapped, code, address), FRAME_NATIVE,
+			 ret_location);
+	if (r == 0 && is_lasting(mapped, code) && place->version == version_of(process))
+		window_keep_location(locator->window, place, *ret_location);
+	return r;
+}
+
+static int locate_user(struct locator *locator, struct process *process,
+		       const struct sample_event *event, uint64_t address, uint32_t *ret_location)
+{
+	const struct window_place place = {
+		.address = address,
+		.version = version_of(process),
+		.pid = event->pid,
+	};
+
+	if (window_find_location(locator->window, &place, ret_location))
+		return 0;
+	return search_user(locator, process, event, &place, ret_location);
 }
 
 static int locate_kernel(struct locator *locator, const struct sample_event *event,
@@ -256,6 +286,7 @@ static int locate_user_stack(struct locator *locator, const struct sample_event 
 						    event->time_ns);
 	if (!process)
 		return -ENOMEM;
+	locator->process = process;
 	for (uint32_t i = 0; i < event->nr_user && r == 0; i++)
 		r = locate_user(locator, process, event, locate_code_address(event, i),
 				&locations[i]);

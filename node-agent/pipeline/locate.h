@@ -22,6 +22,7 @@ struct locator {
 	struct jit_cache *jits; /* borrowed */
 	struct window *window; /* borrowed; the one that is filled now */
 	uint64_t owner; /* of the files of the present sample: its cgroup */
+	struct process *process; /* out: of the present sample, if it was asked for; borrowed */
 };
 
 /* Where the code of a sample's i-th user frame is: a return address may be one past the end of its code, but not one that the

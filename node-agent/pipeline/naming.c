@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/naming.h"
 
+#include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "bpf/shared/frames.h"
+#include "pipeline/placing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,7 +73,8 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* `libfoo.so+0x123`; for code without addresses ("[anon]") the name alone. */
+/* `libfoo.so+0x123`: by where its function begins, if that is known, else by its address. For code without addresses ("[anon]")
+ * the name alone. */
 static int set_fallback_name(struct window *window, uint32_t location, uint64_t address)
 {
 	const struct profile *profile = builder_peek(window->builder);
@@ -167,8 +171,10 @@ static int name_code(struct namer *namer, struct window *window, uint32_t locati
 	struct symbol_frames frames;
 
 	if (resolvers[code.kind].symbolize(namer, code.id, where->address, &frames) < 0)
-		return counted(&namer->nr_unnamed,
-			       set_fallback_name(window, location, frames.address));
+		return counted(
+			&namer->nr_unnamed,
+			set_fallback_name(window, location,
+					  frames.function ? frames.function : frames.address));
 	return counted(&namer->nr_named,
 		       set_lines(window, location,
 				 is_kernel ? FRAME_KERNEL : kinds[frames.language], &frames));
@@ -183,19 +189,30 @@ static int name_location(struct namer *namer, struct window *window, uint32_t lo
 	return name_code(namer, window, location, where);
 }
 
-/* How many locations could be named better after a while; what they need is asked for. */
-static size_t ask_for_names(struct namer *namer, const struct window *window)
+/* Whether more may be known later of a location's code. */
+static bool can_wait(const struct window *window, const struct profile_location *where)
+{
+	return where->kind != FRAME_STOP &&
+	       resolvers[window_code_of(window, where->mapping).kind].ask;
+}
+
+/* Whether a location has no name yet and could be named better after a while; then what it needs is asked for. */
+static bool is_worth_waiting_for(struct namer *namer, const struct window *window,
+				 const struct profile_location *where)
+{
+	struct window_code code = window_code_of(window, where->mapping);
+
+	return where->nr_lines == 0 && can_wait(window, where) &&
+	       !resolvers[code.kind].ask(namer, code.id, where->address);
+}
+
+size_t naming_ask(struct namer *namer, const struct window *window)
 {
 	const struct profile *profile = builder_peek(window->builder);
 	size_t nr_asked = 0;
 
-	for (size_t i = 1; i < profile->nr_locations; i++) {
-		const struct profile_location *where = &profile->locations[i];
-		struct window_code code = window_code_of(window, where->mapping);
-
-		if (where->kind != FRAME_STOP && resolvers[code.kind].ask)
-			nr_asked += !resolvers[code.kind].ask(namer, code.id, where->address);
-	}
+	for (size_t i = 1; i < profile->nr_locations; i++)
+		nr_asked += is_worth_waiting_for(namer, window, &profile->locations[i]);
 	return nr_asked;
 }
 
@@ -223,16 +240,26 @@ static bool is_rest_too_slow(const struct namer *namer, const struct window *win
 	       clock_mono_ns() >= window->end_ns + namer->slow_wait_ns;
 }
 
+/* When files are not waited for any more. With `can_be_held` that is as soon as an end is set: windows that are held are
+ * waited for together. */
+static uint64_t get_files_end_ns(const struct namer *namer, uint64_t until_ns, bool can_be_held)
+{
+	bool has_end = get_wait_end_ns(namer, UINT64_MAX) != UINT64_MAX;
+
+	return can_be_held && has_end ? 0 : get_wait_end_ns(namer, until_ns);
+}
+
 /* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their worker is not thought to
  * be late. */
-static bool wait_for_elfs(const struct namer *namer, const struct window *window, uint64_t until_ns)
+static bool wait_for_elfs(const struct namer *namer, const struct window *window, uint64_t until_ns,
+			  bool can_be_held)
 {
 	uint64_t end_ns, slice_ns;
 
 	do {
 		heartbeat_beat();
 		(void)jit_cache_work(namer->jits);
-		end_ns = get_wait_end_ns(namer, until_ns);
+		end_ns = get_files_end_ns(namer, until_ns, can_be_held);
 		slice_ns = earlier(end_ns, clock_mono_ns() + WAIT_SLICE_NS);
 		if (elf_cache_wait(namer->elfs, slice_ns))
 			return true;
@@ -242,36 +269,60 @@ static bool wait_for_elfs(const struct namer *namer, const struct window *window
 
 /* First the files are read, then the lines of addresses in them. Names that make room for each other could be asked for
  * for ever. */
-static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns)
+static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns,
+			bool can_be_held)
 {
 	for (unsigned int round = 0; round < MAX_ROUNDS && !must_hurry(namer); round++)
-		if (ask_for_names(namer, window) == 0 || !wait_for_elfs(namer, window, until_ns))
+		if (naming_ask(namer, window) == 0 ||
+		    !wait_for_elfs(namer, window, until_ns, can_be_held))
 			return;
 }
 
-static int set_build_id(struct namer *namer, struct window *window,
-			const struct window_mapping *mapping)
+/* One for which there is no room is left out. */
+static int add_build_id(struct builder *builder, const char *text, uint32_t *ret_id)
 {
-	uint32_t build_id;
+	int r = builder_add_string(builder, text, ret_id);
 
-	if (mapping->code.kind != CODE_ELF)
-		return 0;
-	int r = builder_add_string(window->builder,
-				   elf_cache_build_ids(namer->elfs, mapping->code.id).gnu, &build_id);
-	if (r == 0)
-		builder_set_build_ids(window->builder, mapping->mapping,
-				      &(struct profile_mapping){ .build_id = build_id });
 	return r == -ENOSPC ? 0 : r;
 }
 
-/* Names what it can; locations whose names have no room are left without. */
-static int name_locations(struct namer *namer, struct window *window)
+static int set_build_ids(struct namer *namer, struct window *window,
+			 const struct window_mapping *mapping)
+{
+	struct build_ids ids = elf_cache_build_ids(namer->elfs, mapping->code.id);
+	struct builder *builder = window->builder;
+	struct profile_mapping set = { 0 };
+
+	if (mapping->code.kind != CODE_ELF)
+		return 0;
+	int r = add_build_id(builder, ids.gnu, &set.build_id);
+	if (r == 0)
+		r = add_build_id(builder, ids.go, &set.go_build_id);
+	if (r == 0)
+		r = add_build_id(builder, ids.htlhash, &set.htlhash);
+	if (r == 0)
+		builder_set_build_ids(builder, mapping->mapping, &set);
+	return r;
+}
+
+/* Names the locations that have no name yet; those whose names have no room are left without. With `nr_left` those that
+ * are worth waiting for are left as well, and counted. */
+static int name_locations(struct namer *namer, struct window *window, size_t *nr_left)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;
 	int r = 0;
 
 	for (uint32_t location = 1; location < nr_locations && r == 0; location++) {
+		const struct profile_location *where =
+			&builder_peek(window->builder)->locations[location];
+
 		heartbeat_beat();
+		if (where->nr_lines > 0)
+			continue;
+		if (nr_left && is_worth_waiting_for(namer, window, where)) {
+			++*nr_left;
+			continue;
+		}
 		r = name_location(namer, window, location);
 		if (r == -ENOSPC)
 			r = 0;
@@ -305,29 +356,80 @@ static int name_shortly(struct namer *namer, struct window *window, uint32_t loc
 	return r == -ENOSPC ? leave_out(namer, window, location) : r;
 }
 
-static int name_left_over(struct namer *namer, struct window *window)
+/* All that are left without a name get one, or, with `is_partly`, those that cannot wait. */
+static int name_left_over(struct namer *namer, struct window *window, bool is_partly)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;
 	int r = 0;
 
-	for (uint32_t location = 1; location < nr_locations && r == 0; location++)
-		r = name_shortly(namer, window, location);
+	for (uint32_t location = 1; location < nr_locations && r == 0; location++) {
+		const struct profile_location *where =
+			&builder_peek(window->builder)->locations[location];
+
+		if (!is_partly || !can_wait(window, where))
+			r = name_shortly(namer, window, location);
+	}
 	return r;
 }
 
-int name_window(struct namer *namer, struct window *window, uint64_t until_ns)
+static void refresh_jits(struct namer *namer, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_mono_ns();
 
 	jit_cache_refresh(namer->jits, now_ns,
 			  earlier(get_wait_end_ns(namer, until_ns), now_ns + JIT_WAIT_NS));
-	await_names(namer, window, until_ns);
+}
+
+int name_window_partly(struct namer *namer, struct window *window, uint64_t until_ns,
+		       size_t *ret_nr_left)
+{
+	size_t nr_left = 0;
+
+	refresh_jits(namer, until_ns);
+	await_names(namer, window, until_ns, true);
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
-	int r = name_locations(namer, window);
+	int r = name_locations(namer, window, &nr_left);
+	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);
+	if (r == 0)
+		r = name_left_over(namer, window, true);
+	if (r == 0)
+		*ret_nr_left = nr_left;
+	return r;
+}
+
+int name_window_rest(struct namer *namer, struct window *window)
+{
+	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
+	int r = name_locations(namer, window, NULL);
 	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);
 	for (size_t i = 0; i < window->nr_mappings && r == 0; i++)
-		r = set_build_id(namer, window, &window->mappings[i]);
+		r = set_build_ids(namer, window, &window->mappings[i]);
 	if (r == 0)
-		r = name_left_over(namer, window);
+		r = name_left_over(namer, window, false);
+	if (r == 0)
+		r = place_window(namer->elfs, window);
 	return r;
+}
+
+int name_window(struct namer *namer, struct window *window, uint64_t until_ns)
+{
+	refresh_jits(namer, until_ns);
+	await_names(namer, window, until_ns, false);
+	return name_window_rest(namer, window);
+}
+
+int naming_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel)
+{
+	int error = 0;
+	int r = kernel_symbols_new(proc_fd, clock_mono_ns(), &error, ret_kernel);
+
+	if (r < 0)
+		return r;
+	if (error == -EPERM && !(capabilities_effective() & CAPABILITY(SYSLOG)))
+		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, SYSLOG "
+			 "in capabilities.add");
+	else if (error < 0)
+		log_warn_errno(error, "/proc/kallsyms (see kernel.kptr_restrict) is of no use: "
+				      "kernel functions have no names");
+	return 0;
 }

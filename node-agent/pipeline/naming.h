@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names for the locations of a finished window: the loader's half of symbolization. Every location leaves
- * with a name; where there is no symbol it is `libfoo.so+0x123`, whose number addr2line takes. */
+ * with a name; where there is no symbol it is `libfoo.so+0x123`, whose number addr2line takes: that of the function's first
+ * instruction, or of the address itself where nothing tells of functions. */
 #ifndef PIPELINE_NAMING_H
 #define PIPELINE_NAMING_H
 
@@ -10,6 +11,7 @@
 #include "symbol/jit_cache.h"
 #include "symbol/kernel_symbols.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The name of code for whose name there was no room. */
@@ -29,10 +31,28 @@ struct namer {
 	uint64_t nr_unnamed; /* that got file+0xoffset, or nothing but NAMING_NO_ROOM */
 };
 
-/* Names all locations and completes the mappings. What files must be read for is waited for up to a time
+/* Reads kallsyms. Without kernel symbols kernel frames are named by address: worth a line in the log, not an error.
+ * Errors: -ENOMEM. */
+int naming_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel) must_check;
+
+/* Names all locations, completes the mappings, and places the locations in them as placing.h says. What files must be read for is waited for up to a time
  * (CLOCK_MONOTONIC), or up to *give_up_ns, whichever is earlier, and later windows have it. Names of functions have WINDOW_MAX_NAME_BYTES; beyond that
  * code is named by file and offset, and beyond WINDOW_MAX_FALLBACK_BYTES of those not at all: one container's
  * names cost others their names, but never their samples. Errors: -ENOMEM; what is done stays. */
 int name_window(struct namer *namer, struct window *window, uint64_t until_ns) must_check;
+
+/* As name_window(), but files' locations of which more may be known later stay without a name; `*ret_nr_left` says how
+ * many. JIT compilers' and the kernel's code is named now in any case, by its memory or address where there is no room for
+ * more, as an address may be other code later. Files are waited for only while *give_up_ns is UINT64_MAX. */
+int name_window_partly(struct namer *namer, struct window *window, uint64_t until_ns,
+		       size_t *ret_nr_left) must_check;
+
+/* The rest of name_window() after name_window_partly(), at any later time, with what is known then: it waits for nothing
+ * and has no JIT compilers' lists read. It has the room of name_window() besides what was named before. Errors as there. */
+int name_window_rest(struct namer *namer, struct window *window) must_check;
+
+/* Asks for what is missing to name a window without waiting for it. Returns how many locations lack something; 0 when
+ * nothing need be waited for. */
+size_t naming_ask(struct namer *namer, const struct window *window);
 
 #endif

@@ -8,8 +8,10 @@
 #include "base/queue.h"
 #include "base/thread.h"
 #include "pipeline/binder.h"
+#include "pipeline/held_windows.h"
 #include "pipeline/locate.h"
 #include "pipeline/naming.h"
+#include "pipeline/sampled_process.h"
 #include "pipeline/window.h"
 #include "process/process_set.h"
 #include "symbol/kernel_symbols.h"
@@ -29,6 +31,8 @@
 /* Between windows the loader has files read; then it looks for the next window so often. */
 #define READ_SLICE_NS (100 * NSEC_PER_MSEC)
 #define READ_PAUSE_NS (10 * NSEC_PER_MSEC)
+#define RELEASE_NS (50 * NSEC_PER_MSEC) /* in between, for windows that are held */
+#define MAX_ROUNDS 4 /* of reading at the end: names can make room for each other for ever */
 
 /* What JIT compilers' names may take of the memory for all. */
 #define JIT_SHARE 4
@@ -45,9 +49,12 @@ struct pipeline {
 	struct cgroup_filter filter; /* the reader's */
 	struct window *window; /* being filled; NULL before the first sample */
 	uint64_t next_sweep_ns; /* of the process table */
+	uint64_t started_ns;
 	struct queue windows; /* reader to loader */
 	struct kernel_symbols *kernel; /* this and the next: the loader's */
 	struct namer namer;
+	struct held_windows held;
+	uint64_t closed_ns; /* atomic: when pipeline_close() was called */
 	pthread_t loader;
 	bool loader_runs;
 	uint64_t give_up_ns; /* atomic: from then on the loader waits for nothing */
@@ -70,10 +77,19 @@ static bool must_hurry(struct pipeline *pipeline)
 	return clock_mono_ns() >= __atomic_load_n(&pipeline->give_up_ns, __ATOMIC_RELAXED);
 }
 
+/* The first window is not held up by a kubelet that has been silent for the grace time already. */
+static uint64_t identity_deadline(const struct pipeline *pipeline, const struct window *window)
+{
+	uint64_t first_ns = pipeline->started_ns + IDENTITY_GRACE_NS;
+	uint64_t deadline = window->end_ns + IDENTITY_GRACE_NS;
+
+	return pipeline->nr_windows_finished == 0 && first_ns < deadline ? first_ns : deadline;
+}
+
 /* Waits until every pod of the window has its names, but not past its grace time. */
 static void await_identity(struct pipeline *pipeline, const struct window *window)
 {
-	uint64_t deadline = window->end_ns + IDENTITY_GRACE_NS;
+	uint64_t deadline = identity_deadline(pipeline, window);
 	size_t next = 0;
 
 	while (next < window->nr_cgroups && clock_mono_ns() < deadline && !must_hurry(pipeline)) {
@@ -109,26 +125,97 @@ static void hand_over(struct pipeline *pipeline, const struct window *window,
 	pthread_mutex_unlock(&pipeline->sink_lock);
 }
 
-static void finish_window(struct pipeline *pipeline, struct window *window)
+/* Names and hands over a window of which the rest is there, or, with an error, drops it. */
+static void finish_window(struct pipeline *pipeline, struct window *window, uint64_t until_ns,
+			  int error)
 {
-	await_identity(pipeline, window);
+	int r = error;
 
-	builder_set_room(window->builder, WINDOW_MAX_RESOURCE_BYTES);
-	int r = add_resources(pipeline, window);
-	if (r == 0)
-		r = name_window(&pipeline->namer, window,
-				window->end_ns + pipeline->opts.names_wait_ns);
+	if (r == 0 && pipeline->opts.last_names_wait_ns > 0) /* name_or_hold() has begun */
+		r = name_window_rest(&pipeline->namer, window);
+	else if (r == 0)
+		r = name_window(&pipeline->namer, window, until_ns);
 	if (r < 0) {
 		hand_over(pipeline, window, NULL);
 		log_warn_errno(r, "a second of %llu samples could not be named, dropping it",
 			       (unsigned long long)window->nr_samples);
 		return;
 	}
-	builder_set_time(window->builder, clock_mono_to_real_ns(window->start_ns), WINDOW_NS,
-			 pipeline->opts.period_ns);
+	builder_set_time(window->builder, clock_mono_to_real_ns(window->start_ns),
+			 window->end_ns - window->start_ns, pipeline->opts.period_ns);
+	builder_date_samples(window->builder, window->start_ns);
 
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(take_ptr(window->builder));
 	hand_over(pipeline, window, profile);
+}
+
+/* Names what can be named of a window. Returns 1 when it is held for the rest, and *window is NULL; 0 when it is not. */
+static int name_or_hold(struct pipeline *pipeline, struct window **window, uint64_t until_ns)
+{
+	size_t nr_left = 0;
+
+	if (pipeline->opts.last_names_wait_ns == 0)
+		return 0;
+	int r = name_window_partly(&pipeline->namer, *window, until_ns, &nr_left);
+	if (r < 0 || nr_left == 0)
+		return r;
+	return held_windows_add(&pipeline->held, window) == 0;
+}
+
+static void handle_window(struct pipeline *pipeline, struct window *taken)
+{
+	_cleanup_(window_freep) struct window *window = taken;
+	uint64_t until_ns = window->end_ns + pipeline->opts.names_wait_ns;
+
+	await_identity(pipeline, window);
+	builder_set_room(window->builder, WINDOW_MAX_RESOURCE_BYTES);
+	int r = add_resources(pipeline, window);
+	if (r == 0)
+		r = name_or_hold(pipeline, &window, until_ns);
+	if (r <= 0)
+		finish_window(pipeline, window, until_ns, r);
+}
+
+/* Until when the names of a held window are waited for: once a stop is asked for, no longer than those of any window. */
+static uint64_t get_held_end_ns(const struct pipeline *pipeline, const struct window *window)
+{
+	uint64_t give_up_ns = __atomic_load_n(&pipeline->give_up_ns, __ATOMIC_RELAXED);
+	uint64_t closed_ns = __atomic_load_n(&pipeline->closed_ns, __ATOMIC_RELAXED);
+	uint64_t waited_ns = window->end_ns + pipeline->opts.names_wait_ns;
+
+	if (give_up_ns != UINT64_MAX)
+		return waited_ns < give_up_ns ? waited_ns : give_up_ns;
+	return closed_ns > 0 ? closed_ns + pipeline->opts.last_names_wait_ns : UINT64_MAX;
+}
+
+/* Hands over the windows that lack no names, or whose names are not waited for any more; what it does not come to up to a
+ * time is the first the next time. With `is_end` all are handed over. */
+static void release_held(struct pipeline *pipeline, uint64_t until_ns, bool is_end)
+{
+	for (size_t nr = pipeline->held.nr; nr > 0 && clock_mono_ns() < until_ns; nr--) {
+		const struct window *first = held_windows_find(&pipeline->held);
+
+		heartbeat_beat();
+		if (!is_end && clock_mono_ns() < get_held_end_ns(pipeline, first) &&
+		    naming_ask(&pipeline->namer, first) > 0) {
+			held_windows_rotate(&pipeline->held);
+			continue;
+		}
+		_cleanup_(window_freep) struct window *window = held_windows_take(&pipeline->held);
+		finish_window(pipeline, window, 0, 0);
+	}
+}
+
+/* Nothing more comes: there is time for what could not be named in passing. */
+static void finish_held(struct pipeline *pipeline)
+{
+	unsigned int nr_rounds = 0;
+
+	while (pipeline->held.nr > 0) {
+		release_held(pipeline, UINT64_MAX, nr_rounds > MAX_ROUNDS);
+		(void)jit_cache_work(pipeline->jits);
+		nr_rounds += elf_cache_wait(pipeline->elfs, clock_mono_ns() + READ_SLICE_NS);
+	}
 }
 
 /* The next window, for which work on files is interrupted; NULL when there is none yet. */
@@ -150,33 +237,18 @@ static void *loader_main(void *data)
 	heartbeat_begin("loader", HEARTBEAT_MAX_NS);
 	for (;;) {
 		heartbeat_beat();
-		_cleanup_(window_freep) struct window *window = next_window(pipeline);
+		struct window *window = next_window(pipeline);
 
 		if (window) {
-			finish_window(pipeline, window);
+			handle_window(pipeline, window);
 			__atomic_add_fetch(&pipeline->nr_windows_finished, 1, __ATOMIC_RELAXED);
 		} else if (queue_is_closed(&pipeline->windows)) {
-			return NULL;
+			break;
 		}
+		release_held(pipeline, clock_mono_ns() + RELEASE_NS, false);
 	}
-}
-
-/* Without kernel symbols kernel frames are named by address: worth a line, not a refusal. */
-static int load_kernel_symbols(struct pipeline *pipeline)
-{
-	int error = 0;
-	int r = kernel_symbols_new(pipeline->opts.proc_fd, clock_mono_ns(), &error,
-				   &pipeline->kernel);
-
-	if (r < 0)
-		return r;
-	if (error == -EPERM && !(capabilities_effective() & CAPABILITY(SYSLOG)))
-		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, SYSLOG "
-			 "in capabilities.add");
-	else if (error < 0)
-		log_warn_errno(error, "/proc/kallsyms (see kernel.kptr_restrict) is of no use: "
-				      "kernel functions have no names");
-	return 0;
+	finish_held(pipeline);
+	return NULL;
 }
 
 /* Containers that are unknown now are looked up when they are sampled, if they are still there then. */
@@ -218,9 +290,12 @@ static int open_symbols(struct pipeline *pipeline)
 	const struct elf_cache_opts elfs = {
 		.proc_fd = opts->proc_fd,
 		.max_bytes = opts->symbol_memory_max - jit_bytes,
+		.pool = opts->pool,
 		.worker_program = opts->program,
 		.demangle = opts->demangle,
 		.wants_lines = opts->wants_lines,
+		.cache_dir = opts->cache_dir,
+		.lines_permille = opts->lines_permille,
 		.debug_files = { .host_root_fd = pipeline->host_root_fd,
 				 .debug_dir = opts->debug_dir },
 		.debuginfod = pipeline->debuginfod,
@@ -264,6 +339,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	pipeline->opts = *opts;
 	pipeline->host_root_fd = -EBADF;
 	pipeline->give_up_ns = UINT64_MAX;
+	pipeline->started_ns = clock_mono_ns();
 	pthread_mutex_init(&pipeline->sink_lock, NULL);
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
 	if (r == 0 && opts->unwinder)
@@ -273,7 +349,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (r == 0)
 		r = identity_new(&opts->identity, &pipeline->identity);
 	if (r == 0)
-		r = load_kernel_symbols(pipeline);
+		r = naming_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
 	if (r == 0 && opts->capture) {
@@ -316,25 +392,18 @@ static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 	return pipeline->window;
 }
 
-static int add_comms(struct builder *builder, const struct sample_event *event,
-		     struct profile_sample *sample)
-{
-	char comm[TASK_COMM_LEN + 1] = { 0 };
-
-	memcpy(comm, event->process_comm, TASK_COMM_LEN);
-	int r = builder_add_string(builder, comm, &sample->process_comm);
-	if (r < 0)
-		return r;
-	memcpy(comm, event->thread_comm, TASK_COMM_LEN);
-	return builder_add_string(builder, comm, &sample->thread_comm);
-}
-
 static int add_to_window(struct pipeline *pipeline, struct window *window,
 			 const struct sample_event *event)
 {
-	struct locator locator = { pipeline->processes, pipeline->elfs, pipeline->jits, window,
-				   event->cgroup_id };
+	struct locator locator = {
+		.processes = pipeline->processes,
+		.elfs = pipeline->elfs,
+		.jits = pipeline->jits,
+		.window = window,
+		.owner = event->cgroup_id,
+	};
 	struct profile_sample sample = { .cgroup_id = event->cgroup_id,
+					 .time_ns = pipeline->opts.keeps_times ? event->time_ns : 0,
 					 .pid = event->pid,
 					 .tid = event->tid,
 					 .cpu = event->cpu,
@@ -346,9 +415,8 @@ static int add_to_window(struct pipeline *pipeline, struct window *window,
 	if (r > 0)
 		identity_see(pipeline->identity, event->cgroup_id);
 	r = locate_stack(&locator, event, &sample.stack);
-	if (r < 0)
-		return r;
-	r = add_comms(window->builder, event, &sample);
+	if (r == 0)
+		r = sampled_process_add(&locator, event, &sample);
 	if (r < 0)
 		return r;
 	return builder_add_sample(window->builder, &sample);
@@ -394,6 +462,8 @@ void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event 
 void pipeline_lose_events(struct pipeline *pipeline, uint64_t time_ns)
 {
 	process_table_lose_events(pipeline->processes, time_ns);
+	if (pipeline->window)
+		window_forget_locations(pipeline->window); /* mappings may be read again now */
 }
 
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event)
@@ -418,11 +488,9 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 
 static void update_filter(struct pipeline *pipeline, uint64_t now_ns)
 {
-	struct pod_watch *watch = pipeline->opts.identity.watch;
-
 	cgroup_filter_update(&pipeline->filter);
-	if (watch && cgroup_filter_is_waiting(&pipeline->filter, now_ns))
-		pod_watch_poke(watch);
+	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
+		identity_ask_for_undecided(pipeline->identity);
 }
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
@@ -442,9 +510,17 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 
 void pipeline_close(struct pipeline *pipeline)
 {
+	uint64_t now_ns = clock_mono_ns();
+	struct window *window = pipeline->window;
+
 	if (!pipeline->loader_runs)
 		return;
+	/* Its second is not over: nobody samples what is left of it. */
+	if (window && now_ns > window->start_ns && now_ns < window->end_ns)
+		window->end_ns = now_ns;
 	close_window(pipeline);
+	if (!queue_is_closed(&pipeline->windows))
+		__atomic_store_n(&pipeline->closed_ns, clock_mono_ns(), __ATOMIC_RELAXED);
 	queue_close(&pipeline->windows);
 }
 
@@ -491,6 +567,7 @@ void pipeline_free(struct pipeline *pipeline)
 		return;
 	pipeline_drain(pipeline);
 	queue_done(&pipeline->windows);
+	held_windows_done(&pipeline->held);
 	window_free(pipeline->window);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);

@@ -25,7 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. */
+/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. The first window's names are waited for until
+ * so long after the start. */
 #define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
 #define QUEUE_WINDOWS 64
 
@@ -34,10 +35,16 @@ struct pipeline;
 struct pipeline_opts {
 	int proc_fd; /* borrowed */
 	size_t symbol_memory_max;
+	struct memory_pool *pool; /* borrowed; of names and of who reads large files; NULL: none */
 	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
 	uint64_t slow_names_wait_ns; /* those of files that take long: see naming.h */
+	/* Windows whose names are not all known by then are held, and named again once nothing more comes: so long after
+	 * pipeline_close() their names are waited for. Profiles may come out of order then. 0: none is held. */
+	uint64_t last_names_wait_ns;
 	const char *program; /* borrowed; of the symbol worker, see worker/worker_client.h */
 	bool wants_lines; /* inlined functions and source lines */
+	const char *cache_dir; /* borrowed for the call; this and the next: elf_cache.h */
+	unsigned int lines_permille;
 	enum demangle_style demangle;
 	const char *debug_dir; /* borrowed; of separate debug files, absolute */
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
@@ -46,6 +53,7 @@ struct pipeline_opts {
 	struct capture *capture; /* borrowed; is told which cgroups are wanted; NULL: all are */
 	const struct selection *selection; /* borrowed, with a capture, until pipeline_select() */
 	uint64_t period_ns; /* CPU time a sample stands for */
+	bool keeps_times; /* of samples: each is then one of its own */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the loader's thread; the reference stays the pipeline's. */
 	void (*sink)(struct profile *profile, void *data);
@@ -56,7 +64,8 @@ struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_windows; /* handed to the loader */
-	uint64_t nr_windows_finished; /* by the loader, in whatever way */
+	uint64_t
+		nr_windows_finished; /* that the loader does not delay others for any more; it may hold some */
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
 	struct process_table_stats processes;

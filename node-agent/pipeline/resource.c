@@ -5,12 +5,14 @@
 #include "pipeline/resource.h"
 
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "k8s/cgroup_service.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#define CGROUP_MAX_BYTES 16384
 #define MAX_ATTRIBUTES (POD_ATTRIBUTES_MAX + 24)
 
 struct attribute_list {
@@ -163,12 +165,15 @@ static void add_service(struct making *making)
 	const char *path = cgroup->path ? cgroup->path : "";
 	struct attribute_list list = { .nr = 0 };
 	struct cgroup_service service;
+	_cleanup_(strbuf_done) struct strbuf line = strbuf_with_max(CGROUP_MAX_BYTES);
 
 	cgroup_service_parse(path, &cgroup->owner, &service);
 	put(&list, "service.name", service.name);
 	put_ids(&list, &cgroup->owner);
 	put(&list, "container.runtime.name", service.runtime);
-	put(&list, "process.linux.cgroup", path);
+	if (path[0]) /* as in /proc/PID/cgroup */
+		strbuf_appendf(&line, "%s%s", making->source->cgroup_line_start, path);
+	put(&list, "process.linux.cgroup", strbuf_str(&line));
 	finish(making, &list, IDENTITY_HOST);
 }
 

@@ -2,9 +2,11 @@
 #include "pipeline/window.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int window_new(uint64_t start_ns, struct window **ret_window)
 {
@@ -14,6 +16,8 @@ int window_new(uint64_t start_ns, struct window **ret_window)
 		return -ENOMEM;
 	window->start_ns = start_ns;
 	window->end_ns = start_ns + WINDOW_NS;
+	uint64_t mono_ns = clock_mono_ns(); /* first: the other one is not behind it then */
+	window->suspended_ns = clock_read_ns(CLOCK_BOOTTIME) - mono_ns;
 	int r = builder_new(WINDOW_MAX_BYTES, &window->builder);
 	if (r < 0)
 		return r;
@@ -104,6 +108,35 @@ int window_add_mapping(struct window *window, struct window_code code, const cha
 	if (r == 0)
 		*ret_mapping = key.mapping;
 	return r;
+}
+
+static size_t located_at(const struct window_place *place)
+{
+	return hash_u64(place->address ^ place->version << 48 ^ (uint64_t)place->pid << 40) &
+	       (WINDOW_NR_LOCATED - 1);
+}
+
+bool window_find_location(const struct window *window, const struct window_place *place,
+			  uint32_t *ret_location)
+{
+	const struct window_located *known = &window->located[located_at(place)];
+
+	if (known->location == 0 || known->place.address != place->address ||
+	    known->place.version != place->version || known->place.pid != place->pid)
+		return false;
+	*ret_location = known->location;
+	return true;
+}
+
+void window_keep_location(struct window *window, const struct window_place *place,
+			  uint32_t location)
+{
+	window->located[located_at(place)] = (struct window_located){ *place, location };
+}
+
+void window_forget_locations(struct window *window)
+{
+	memset(window->located, 0, sizeof(window->located));
 }
 
 int window_add_cgroup(struct window *window, uint64_t cgroup_id)

@@ -18,6 +18,7 @@
 #define WINDOW_MAX_RESOURCE_BYTES ((size_t)16 << 20)
 #define WINDOW_MAX_NAME_BYTES ((size_t)8 << 20) /* 10 thousand functions of 200 bytes take 4 MB */
 #define WINDOW_MAX_FALLBACK_BYTES ((size_t)4 << 20) /* of names for those without room */
+#define WINDOW_MAX_SEGMENT_BYTES ((size_t)4 << 20) /* of mappings of files' segments */
 #define WINDOW_MAX_MAPPINGS 65536
 #define WINDOW_MAX_CGROUPS 65536
 
@@ -41,10 +42,27 @@ struct window_mapping {
 	uint32_t mapping; /* number in the builder */
 };
 
+/* An address of a process. */
+struct window_place {
+	uint64_t address;
+	uint64_t version; /* of its mapping list */
+	uint32_t pid;
+};
+
+/* Where an address was found: most frames of a second are there many times. */
+struct window_located {
+	struct window_place place;
+	uint32_t location; /* 0: nothing is kept here */
+};
+
+#define WINDOW_NR_LOCATED 1024 /* a power of 2 */
+
 struct window {
+	struct window *next; /* in held_windows */
 	struct builder *builder; /* owned until sealed */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
+	uint64_t suspended_ns; /* how long the machine had slept since boot when the window began */
 	struct window_mapping *mappings; /* owned */
 	size_t nr_mappings, cap_mappings;
 	struct htable mapping_index;
@@ -53,6 +71,7 @@ struct window {
 	struct htable cgroup_index;
 	uint64_t open_ns; /* that the reader spent opening files for it */
 	uint64_t nr_samples; /* in it */
+	struct window_located located[WINDOW_NR_LOCATED]; /* by a hash of the place */
 };
 
 /* Errors: -ENOMEM. */
@@ -70,6 +89,15 @@ bool window_find_code(const struct window *window, struct window_code code, uint
 
 /* What a builder's mapping is; nameless for mapping 0, which is none. */
 struct window_code window_code_of(const struct window *window, uint32_t mapping);
+
+/* The location that was last kept for a place; false when there is none, or another one has taken its room. */
+bool window_find_location(const struct window *window, const struct window_place *place,
+			  uint32_t *ret_location);
+void window_keep_location(struct window *window, const struct window_place *place,
+			  uint32_t location);
+
+/* All are searched for again. */
+void window_forget_locations(struct window *window);
 
 /* Notes that samples of a cgroup are in the window; returns 1 when it is new, 0 when not.
  * Errors: -ENOSPC, -ENOMEM. */

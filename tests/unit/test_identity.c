@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "cgroup_fixture.h"
-#include "tests/standin/kubelet_standin.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +15,6 @@
 #define PODS_FILE FIXTURES_DIR "/kubelet/pods-1.36.json"
 #define MAX_PODS 100
 #define MAX_BYTES ((size_t)16 << 20)
-#define WAIT_NS (20 * NSEC_PER_SEC)
 
 #define POD_UID "43ef20e3-2778-49ae-92ed-f9f23d29979f"
 #define POD_DIR "/kubepods/burstable/pod" POD_UID
@@ -208,7 +206,7 @@ static void workloads_have_the_attribute_of_their_kind(void **state)
 static void the_host_is_named_as_such(void **state)
 {
 	static const struct attribute expected[] = {
-		{ "service.name", "ssh.service" }, { "process.linux.cgroup", HOST_DIR },
+		{ "service.name", "ssh.service" }, { "process.linux.cgroup", "0::" HOST_DIR },
 		{ "k8s.node.name", "node-1" },	   { "host.name", "host-1" },
 		{ "flamelet.identity", "host" },
 	};
@@ -266,7 +264,7 @@ static void a_container_outside_pods_has_its_id(void **state)
 		{ "service.name", "docker-0000161f1570" },
 		{ "container.id", STRANGER_ID },
 		{ "container.runtime.name", "docker" },
-		{ "process.linux.cgroup", DOCKER_DIR },
+		{ "process.linux.cgroup", "0::" DOCKER_DIR },
 		{ "k8s.node.name", "node-1" },
 		{ "host.name", "host-1" },
 		{ "flamelet.identity", "host" },
@@ -488,62 +486,6 @@ static void reader_and_loader_use_it_at_once(void **state)
 	assert_int_equal(identity_get_stats(fixture->identity).nr_missed, 2000);
 }
 
-static void wait_for_requests(const struct kubelet_standin *server, size_t nr)
-{
-	uint64_t deadline_ns = clock_mono_ns() + WAIT_NS;
-
-	while (kubelet_standin_nr_requests(server) < nr && clock_mono_ns() < deadline_ns)
-		usleep(10000);
-	assert_true(kubelet_standin_nr_requests(server) >= nr);
-}
-
-static struct pod_watch *watch_server(const struct fixture *fixture,
-				      const struct kubelet_standin *server)
-{
-	const struct kubelet_opts opts = { .url = server->url,
-					   .node_name = "node-1",
-					   .ca_file = server->ca_file,
-					   .token_file = server->token_file };
-	struct pod_watch_opts watch_opts = { .index = fixture->pods };
-	struct pod_watch *watch = NULL;
-
-	assert_int_equal(kubelet_new(&opts, &watch_opts.kubelet), 0);
-	assert_int_equal(pod_watch_start(&watch_opts, &watch), 0);
-	pod_watch_wait_first(watch, clock_mono_ns() + WAIT_NS);
-	return watch;
-}
-
-static void an_unknown_container_is_asked_for_at_its_birth_and_while_it_is_sampled(void **state)
-{
-	struct fixture *fixture = fixture_or_skip(state);
-	struct kubelet_standin server;
-
-	if (kubelet_standin_start(&server, "127.0.0.1:0", "node-1", PODS_FILE) < 0) {
-		print_message("SKIP: the kubelet stand-in needs python3 and openssl\n");
-		skip();
-	}
-	uint64_t id = make_cgroup(fixture, STRANGER_DIR);
-	struct pod_watch *watch = watch_server(fixture, &server);
-	struct identity *identity = new_identity(fixture, watch);
-
-	assert_int_equal(identity_learn_all(identity), 0);
-	usleep(1500000); /* a poke would be served after one second at most */
-	assert_int_equal(kubelet_standin_nr_requests(&server), 1);
-	identity_see(identity, id);
-	wait_for_requests(&server, 2);
-	identity_see(identity, id);
-	wait_for_requests(&server, 3);
-
-	const struct cgroup_event born = event_of(CGROUP_BORN, 7, STRANGER_DIR "/..");
-	identity_follow(identity, &born);
-	wait_for_requests(&server, 4);
-	assert_false(identity_is_final(identity, id));
-
-	identity_free(identity);
-	pod_watch_stop(watch);
-	kubelet_standin_stop(&server);
-}
-
 #define IDENTITY_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -567,8 +509,6 @@ int main(void)
 		IDENTITY_TEST(a_container_without_a_name_has_its_pods),
 		IDENTITY_TEST(samples_of_a_pod_that_is_opted_out_are_dropped),
 		IDENTITY_TEST(reader_and_loader_use_it_at_once),
-		IDENTITY_TEST(
-			an_unknown_container_is_asked_for_at_its_birth_and_while_it_is_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,22 +25,6 @@ void named_code(void)
 	assert_true(true);
 }
 
-static int set_up(void **state)
-{
-	struct code_fixture *fixture = test_calloc(1, sizeof(*fixture));
-
-	code_fixture_init(fixture);
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	code_fixture_done(*state);
-	test_free(*state);
-	return 0;
-}
-
 static struct namer namer_of(const struct code_fixture *fixture)
 {
 	return (struct namer){ .elfs = fixture->elfs, .jits = fixture->jits };
@@ -87,6 +71,46 @@ static void code_of_a_program_has_its_functions_name(void **state)
 	assert_int_equal(namer.nr_unnamed, 0);
 }
 
+/* Of a file that was not read yet nothing is known; of the kernel there is nothing more to come. */
+static void what_may_be_known_later_is_left_without_a_name(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
+	struct namer namer = namer_of(fixture);
+	uint32_t program = locate(fixture, address, false);
+	uint32_t kernel = locate(fixture, KERNEL_ADDRESS, true);
+	const struct profile *profile = builder_peek(fixture->window->builder);
+	size_t nr_left = 0;
+
+	assert_int_equal(name_window_partly(&namer, fixture->window, 0, &nr_left), 0);
+	assert_int_equal(nr_left, 1);
+	assert_int_equal(profile->locations[program].nr_lines, 0);
+	assert_string_equal(name_of(fixture, kernel), "[kernel.kallsyms]+0xffffffff81000010");
+	assert_int_equal(naming_ask(&namer, fixture->window), 1);
+
+	while (naming_ask(&namer, fixture->window) > 0)
+		assert_true(elf_cache_wait(fixture->elfs, UINT64_MAX));
+	assert_int_equal(name_window_rest(&namer, fixture->window), 0);
+	assert_string_equal(name_of(fixture, program), "named_code");
+	assert_string_equal(name_of(fixture, kernel), "[kernel.kallsyms]+0xffffffff81000010");
+	assert_int_equal(naming_ask(&namer, fixture->window), 0);
+	assert_int_equal(namer.nr_named, 1);
+	assert_int_equal(namer.nr_unnamed, 1);
+}
+
+static void nothing_is_left_where_all_is_known(void **state)
+{
+	struct code_fixture *fixture = *state;
+	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
+	struct namer namer = namer_of(fixture);
+	uint32_t program = locate(fixture, address, false);
+	size_t nr_left = 1;
+
+	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(nr_left, 0);
+	assert_string_equal(name_of(fixture, program), "named_code");
+}
+
 static void code_without_a_symbol_is_named_by_file_and_address(void **state)
 {
 	static const struct {
@@ -94,9 +118,13 @@ static void code_without_a_symbol_is_named_by_file_and_address(void **state)
 		const char *name;
 	} cases[] = {
 		{ CODE_PROGRAM + 0x10, "program+0x10" }, /* the ELF header */
-		{ CODE_MISSING + 0x10, "gone.so+0x3010" }, { CODE_SOCKET + 0xabc, "odd+0xabc" },
-		{ CODE_VDSO + 0x10, "[vdso]+0x10" },	   { CODE_ANON + 0x10, "[anon]" },
-		{ CODE_JIT + 0x10, "[anon:js/code]" },	   { 0x10, "[unknown]" },
+		{ CODE_MISSING + 0x10, "gone.so+0x3010" },
+		{ CODE_SOCKET + 0xabc, "odd+0xabc" },
+		{ CODE_MEMFD + 0x10, "memfd:doublemapper" },
+		{ CODE_VDSO + 0x10, "[vdso]+0x10" },
+		{ CODE_ANON + 0x10, "[anon]" },
+		{ CODE_JIT + 0x10, "[anon:js/code]" },
+		{ 0x10, "[unknown]" },
 	};
 	struct code_fixture *fixture = *state;
 	struct namer namer = namer_of(fixture);
@@ -231,28 +259,84 @@ static void an_empty_window_needs_no_names(void **state)
 }
 
 /* More kernel code than there is room to name it by its address. */
-static void names_without_room_are_shortened_or_left_out(void **state)
+static void locate_too_much(struct code_fixture *fixture)
 {
 	enum { NR_FRAMES = MAX_KERNEL_FRAMES, NR_STACKS = 1000 };
-	struct code_fixture *fixture = *state;
 	struct sample_event event = { .nr_kernel = NR_FRAMES };
-	struct namer namer = namer_of(fixture);
-	size_t nr_left_out = 0;
 
 	for (uint64_t i = 0; i < NR_STACKS; i++) {
 		for (uint64_t k = 0; k < NR_FRAMES; k++)
 			event.frames[k] = KERNEL_ADDRESS + 16 * (i * NR_FRAMES + k);
 		code_fixture_locate(fixture, &event);
 	}
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+}
 
+static void assert_some_left_out(const struct code_fixture *fixture, const struct namer *namer)
+{
 	const struct profile *profile = builder_peek(fixture->window->builder);
+	size_t nr_left_out = 0;
+
 	for (uint32_t id = 1; id < profile->nr_locations; id++) {
-		assert_string_not_equal(name_of(fixture, id), "");
+		assert_int_equal(profile->locations[id].nr_lines, 1);
 		nr_left_out += strcmp(name_of(fixture, id), NAMING_NO_ROOM) == 0;
 	}
 	assert_true(nr_left_out > 0 && nr_left_out < profile->nr_locations / 2);
-	assert_int_equal(namer.nr_unnamed, profile->nr_locations - 1);
+	assert_int_equal(namer->nr_unnamed, profile->nr_locations - 1);
+}
+
+static void names_without_room_are_shortened_or_left_out(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = namer_of(fixture);
+
+	locate_too_much(fixture);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_some_left_out(fixture, &namer);
+}
+
+static void what_cannot_wait_is_not_left_for_want_of_room(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = namer_of(fixture);
+	size_t nr_left = 1;
+
+	locate_too_much(fixture);
+	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(nr_left, 0);
+	assert_some_left_out(fixture, &namer);
+}
+
+/* Leaves room for one string more. */
+static void fill_strings(struct builder *builder)
+{
+	struct intern *strings = &((struct profile *)builder_peek(builder))->strings;
+	char text[24];
+	uint32_t id;
+
+	while (strings->nr_strings + 1 < strings->cap_strings) {
+		snprintf(text, sizeof(text), "filler %zu", strings->nr_strings);
+		assert_int_equal(builder_add_string(builder, text, &id), 0);
+	}
+	strings->max_strings = strings->cap_strings;
+}
+
+/* Of the program's two build ids the first is the last string for which there is room. */
+static void a_build_id_without_room_does_not_cost_the_others(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = namer_of(fixture);
+	struct builder *builder = fixture->window->builder;
+	char expected[2 * BUILD_ID_MAX_BYTES + 1] = "";
+	uint32_t id;
+
+	dl_iterate_phdr(find_build_id, expected);
+	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
+	assert_int_equal(builder_add_string(builder, "named_code", &id), 0);
+	fill_strings(builder);
+	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	const struct profile *profile = builder_peek(builder);
+	assert_string_equal(profile_string(profile, profile->mappings[1].build_id), expected);
+	assert_string_equal(profile_string(profile, profile->mappings[1].htlhash), "");
 }
 
 static void locate_all_kinds(struct code_fixture *fixture)
@@ -293,12 +377,15 @@ static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
 	}
 }
 
-#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define NAMING_TEST(name)                                                                          \
+	cmocka_unit_test_setup_teardown(name, code_fixture_set_up, code_fixture_tear_down)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		NAMING_TEST(code_of_a_program_has_its_functions_name),
+		NAMING_TEST(what_may_be_known_later_is_left_without_a_name),
+		NAMING_TEST(nothing_is_left_where_all_is_known),
 		NAMING_TEST(code_without_a_symbol_is_named_by_file_and_address),
 		NAMING_TEST(kernel_code_has_the_kernels_names),
 		NAMING_TEST(without_kallsyms_kernel_code_is_named_by_address),
@@ -306,6 +393,8 @@ int main(int argc, char **argv)
 		NAMING_TEST(mappings_of_elf_files_get_their_build_ids),
 		NAMING_TEST(an_empty_window_needs_no_names),
 		NAMING_TEST(names_without_room_are_shortened_or_left_out),
+		NAMING_TEST(what_cannot_wait_is_not_left_for_want_of_room),
+		NAMING_TEST(a_build_id_without_room_does_not_cost_the_others),
 		cmocka_unit_test(a_failed_allocation_is_an_error_or_costs_names_alone),
 	};
 

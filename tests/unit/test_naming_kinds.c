@@ -3,6 +3,7 @@
  * has. */
 #include "base/array.h"
 #include "base/fileio.h"
+#include "cfi_bytes.h"
 #include "code_fixture.h"
 #include "elf_maker.h"
 #include "pipeline/naming.h"
@@ -127,6 +128,24 @@ static void make_mixed(const struct code_fixture *fixture, const struct maker_sy
 	put_mixed(fixture, &maker);
 }
 
+/* A stripped program: one function that it exports and two that it does not. */
+static void make_stripped(const struct code_fixture *fixture)
+{
+	static const struct maker_symbol symbols[] = { { "exported", 0x10, 0x10 }, { 0 } };
+	_cleanup_(elf_maker_done) struct elf_maker maker;
+	struct cfi_bytes cfi = { 0 };
+
+	cfi_bytes_usual_cie(&cfi);
+	for (uint64_t delta = 0x10; delta < 0x70; delta += 0x20)
+		cfi_bytes_fde(&cfi, MAKER_TEXT_ADDRESS + delta, 0x18,
+			      (struct byte_string)BYTES(""));
+	elf_maker_init(&maker);
+	elf_maker_add_symbols(&maker, SHT_DYNSYM, symbols);
+	elf_maker_add_plain(&maker, ".eh_frame", cfi.bytes, cfi.len);
+	elf_maker_finish(&maker);
+	put_mixed(fixture, &maker);
+}
+
 static void languages_have_kinds_of_their_own(void **state)
 {
 	static const struct {
@@ -158,6 +177,31 @@ static void languages_have_kinds_of_their_own(void **state)
 		if (cases[i].name)
 			assert_string_equal(name_of(fixture, ids[i]), cases[i].name);
 		assert_int_equal(location(fixture, ids[i])->kind, cases[i].kind);
+	}
+}
+
+/* The address stays in the location. */
+static void code_without_a_symbol_is_named_by_its_function(void **state)
+{
+	static const struct {
+		uint64_t delta;
+		const char *name;
+	} cases[] = {
+		{ 0x18, "exported" },	    { 0x30, "mixed+0x401030" }, { 0x47, "mixed+0x401030" },
+		{ 0x48, "mixed+0x401048" }, /* between functions */
+		{ 0x50, "mixed+0x401050" }, { 0x51, "mixed+0x401050" }, { 0x70, "mixed+0x401070" },
+	};
+	struct code_fixture *fixture = *state;
+	uint32_t ids[array_len(cases)];
+
+	make_stripped(fixture);
+	for (size_t i = 0; i < array_len(cases); i++)
+		ids[i] = locate(fixture, FIRST_PID, MIXED + cases[i].delta);
+	name_all(fixture);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		assert_string_equal(name_of(fixture, ids[i]), cases[i].name);
+		assert_int_equal(location(fixture, ids[i])->address,
+				 MAKER_TEXT_ADDRESS + cases[i].delta);
 	}
 }
 
@@ -217,16 +261,34 @@ static void compiled_code_is_named_in_each_window(void **state)
 	}
 }
 
+/* The lists are read when a window is first named, not with the rest of it. */
+static void lists_of_compiled_code_are_read_once_a_window(void **state)
+{
+	struct code_fixture *fixture = *state;
+	struct namer namer = { .elfs = fixture->elfs, .jits = fixture->jits };
+	uint32_t id = locate(fixture, FIRST_PID, COMPILED);
+	size_t nr_left = 1;
+
+	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(nr_left, 0);
+	assert_string_equal(name_of(fixture, id), "*add");
+	locate(fixture, SECOND_PID, COMPILED);
+	assert_int_equal(name_window_rest(&namer, fixture->window), 0);
+	assert_int_equal(jit_cache_get_stats(fixture->jits).nr_functions, 1);
+}
+
 #define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, code_fixture_tear_down)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		NAMING_TEST(languages_have_kinds_of_their_own),
+		NAMING_TEST(code_without_a_symbol_is_named_by_its_function),
 		NAMING_TEST(processes_have_names_of_their_own_for_an_address),
 		NAMING_TEST(compiled_code_has_lines),
 		NAMING_TEST(compiled_code_that_nobody_knows_has_the_name_of_its_memory),
 		NAMING_TEST(compiled_code_is_named_in_each_window),
+		NAMING_TEST(lists_of_compiled_code_are_read_once_a_window),
 	};
 
 	if (is_jit_worker(argc, argv))

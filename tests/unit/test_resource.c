@@ -39,6 +39,7 @@ static int set_up(void **state)
 		.pods = fixture->pods,
 		.node_name = "node-1",
 		.host_name = "host-1",
+		.cgroup_line_start = "0::",
 	};
 	*state = fixture;
 	return 0;
@@ -184,7 +185,7 @@ static void what_is_no_pods_is_named_by_its_path(void **state)
 
 	assert_int_equal(add(fixture, "/system.slice/ssh.service"), IDENTITY_HOST);
 	assert_value(fixture, "service.name", "ssh.service");
-	assert_value(fixture, "process.linux.cgroup", "/system.slice/ssh.service");
+	assert_value(fixture, "process.linux.cgroup", "0::/system.slice/ssh.service");
 	assert_value(fixture, "flamelet.identity", "host");
 }
 

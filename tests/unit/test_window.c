@@ -124,6 +124,27 @@ static void mappings_over_the_limit_are_refused(void **state)
 	assert_int_equal(add_mapping(window, WINDOW_MAX_MAPPINGS, "/x"), WINDOW_MAX_MAPPINGS);
 }
 
+static void a_place_is_kept_as_long_as_nothing_about_it_changes(void **state)
+{
+	(void)state;
+	_cleanup_(window_freep) struct window *window = new_window();
+	const struct window_place place = { .address = 0x401000, .version = 3, .pid = 7 };
+	struct window_place others[] = { place, place, place };
+	uint32_t location = 0;
+
+	others[0].address++;
+	others[1].version++;
+	others[2].pid++;
+	assert_false(window_find_location(window, &place, &location));
+	window_keep_location(window, &place, 5);
+	assert_true(window_find_location(window, &place, &location));
+	assert_int_equal(location, 5);
+	for (size_t i = 0; i < array_len(others); i++)
+		assert_false(window_find_location(window, &others[i], &location));
+	window_forget_locations(window);
+	assert_false(window_find_location(window, &place, &location));
+}
+
 static void a_cgroup_is_new_once(void **state)
 {
 	static const uint64_t ids[] = { 0, 1, 1 + (UINT64_C(1) << 32), UINT64_MAX };
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(code_of_processes_and_of_files_is_told_apart),
 		cmocka_unit_test(a_mapping_has_its_files_name_and_size),
 		cmocka_unit_test(mappings_over_the_limit_are_refused),
+		cmocka_unit_test(a_place_is_kept_as_long_as_nothing_about_it_changes),
 		cmocka_unit_test(a_cgroup_is_new_once),
 		cmocka_unit_test(cgroups_over_the_limit_are_refused),
 		cmocka_unit_test(every_failed_allocation_is_an_error_and_leaves_the_window_whole),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/sampled_process.h"
+
+#include "bpf/shared/frames.h"
+#include "process/process_table.h"
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+static void threads_of_the_kernel_are_told_by_name_alone(void **state)
+{
+	static const char *const names[] = { "kworker/0:1", "kworker/u8:3-ev", "ksoftirqd/0" };
+	static const uint32_t expected[] = { 1, 1, 2 };
+	_cleanup_(window_freep) struct window *window = NULL;
+	struct locator locator = { .owner = 0 };
+	(void)state;
+
+	assert_int_equal(window_new(1, &window), 0);
+	locator.window = window;
+	for (uint32_t i = 0; i < array_len(names); i++) {
+		static struct sample_event event;
+		struct profile_sample sample = { .count = 1 };
+
+		event = (struct sample_event){ .pid = i + 100,
+					       .unwind_result = UNWIND_KERNEL_THREAD };
+		snprintf(event.process_comm, sizeof(event.process_comm), "%s", names[i]);
+		assert_int_equal(sampled_process_add(&locator, &event, &sample), 0);
+		assert_int_equal(sample.process, expected[i]);
+		assert_string_equal(
+			profile_string(builder_peek(window->builder), sample.process_comm),
+			names[i]);
+	}
+	const struct profile *p = builder_peek(window->builder);
+	assert_string_equal(profile_string(p, p->processes[1].name), "kworker");
+	assert_int_equal(p->processes[1].pid, 0);
+}
+
+/* As with a sample taken in exec(): there is no stack of user space to ask for the process by, nor has another sample told when it
+ * started. */
+static void what_events_told_of_a_process_is_said(void **state)
+{
+	const struct proc_event events[] = {
+		{ .kind = PROC_FORK, .pid = 7, .parent_pid = 6, .time_ns = 1 },
+		{ .kind = PROC_EXEC, .pid = 7, .time_ns = 2 },
+		{ .kind = PROC_MMAP,
+		  .pid = 7,
+		  .time_ns = 3,
+		  .start = 0x1000,
+		  .len = 0x1000,
+		  .inode = 5,
+		  .path = "/usr/bin/dash" },
+	};
+	static const struct sample_event event = {
+		.pid = 7, .start_ns = 100, .time_ns = 200, .process_comm = "sh"
+	};
+	_cleanup_(process_table_freep) struct process_table *processes = NULL;
+	_cleanup_(window_freep) struct window *window = NULL;
+	_cleanup_close_ int proc_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct locator locator = { .owner = 0 };
+	struct profile_sample sample = { .count = 1 };
+	(void)state;
+
+	assert_int_equal(process_table_new(proc_fd, 10, &processes), 0);
+	assert_int_equal(window_new(1, &window), 0);
+	process_table_handle(processes,
+			     &(struct proc_event){ .kind = PROC_EXEC, .pid = 6, .time_ns = 1 });
+	for (size_t i = 0; i < array_len(events); i++)
+		process_table_handle(processes, &events[i]);
+	locator.window = window;
+	locator.processes = processes;
+	assert_int_equal(sampled_process_add(&locator, &event, &sample), 0);
+
+	const struct profile *p = builder_peek(window->builder);
+	const struct profile_process *process = &p->processes[sample.process];
+	assert_int_equal(process->pid, 7);
+	assert_string_equal(profile_string(p, process->path), "/usr/bin/dash");
+	assert_string_equal(profile_string(p, process->name), "dash");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_of_the_kernel_are_told_by_name_alone),
+		cmocka_unit_test(what_events_told_of_a_process_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
