@@ -18,31 +18,16 @@ import tempfile
 import time
 import zlib
 
+import robustness
+
 SECONDS = 10
 AGENT_MAY_GROW_KB = 24 * 1024
 WORKER_MAX_KB = (256 + 16 + 16) * 1024
 TEXT = 4096
 MB = 1 << 20
 
-# Runs a loop that stands in the files given, 4096 bytes behind their start, each in turn, as a user without privileges.
-RUN_FILES = """
-import ctypes, mmap, os, sys
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-loops = []
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
-for path in sys.argv[1:]:
-    with open(path, "rb") as file:
-        start = libc.mmap(None, 8192, mmap.PROT_READ | mmap.PROT_EXEC, mmap.MAP_PRIVATE,
-                          file.fileno(), 0)
-    loops.append(ctypes.CFUNCTYPE(None, ctypes.c_long)(start + 4096))
-while True:
-    for loop in loops:
-        loop(20_000_000)
-"""
-# push %rbp; mov %rsp,%rbp; mov %rdi,%rcx; 1: dec %rcx; jnz 1b; pop %rbp; ret
-LOOP = bytes.fromhex("554889e54889f948ffc975fb5dc3")
+# The loops of robustness.py, run by a user without privileges.
+RUN_FILES = "import os; os.setgroups([]); os.setgid(65534); os.setuid(65534)" + robustness.RUN_FILES
 CIE = bytes.fromhex("0c000000" "00000000" "01" "00" "01" "78" "10" "000000")
 DEBUG_CIE = bytes.fromhex("0c000000" "ffffffff" "01" "00" "01" "78" "10" "000000")
 
@@ -51,7 +36,7 @@ class Elf:
     """A file with a loop at TEXT, sections and segments."""
 
     def __init__(self):
-        self.data = bytearray(LOOP.ljust(4096, b"\xcc"))    # from TEXT on
+        self.data = bytearray(robustness.LOOP.ljust(4096, b"\xcc"))    # from TEXT on
         self.names = bytearray(b"\0")
         self.sections = [struct.pack("<IIQQQQIIQQ", *[0] * 10)]
         self.segments = [(TEXT, TEXT, 4096)]                # offset, address, length

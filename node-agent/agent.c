@@ -11,6 +11,7 @@
 #include "cli/privileges.h"
 #include "cli/refusal.h"
 #include "cpu_follower.h"
+#include "host_name.h"
 #include "k8s/cgroup_fs.h"
 #include "pods.h"
 #include "process/host_pids.h"
@@ -21,13 +22,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_PROCESSES 32768
 #define REASON_MAX_BYTES 4096
-#define FIRST_PODS_WAIT_NS (10 * NSEC_PER_SEC)
+
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
-#define URGENT_DELAY_NS (2 * NSEC_PER_MSEC) /* new processes often come several at a time */
+#define URGENT_DELAY_NS (200 * NSEC_PER_USEC) /* new processes come several at a time, and go */
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
 
@@ -37,12 +37,13 @@
 /* The names of a second are waited for so long: a large program's take a second or two to be read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 
-/* The agent waits less for files that only the slow worker reads: later seconds would wait behind them. `record` waits
- * for all names equally. */
+/* The agent waits less for files that only the slow worker reads, as later seconds wait behind them. `record` does not. */
 #define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
+#define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
 
-/* Once the end is asked for, names are waited for so long. */
-#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC)
+#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for names, once the end is asked for */
+
+#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/lines_pace.h) */
 
 #define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
 #define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
@@ -53,6 +54,7 @@ struct agent {
 	agent_sink sink;
 	void *sink_data;
 
+	struct memory_pool pool; /* of unwind tables, names, and who reads large files */
 	int proc_fd;
 	struct cgroup_fs *cgroup_fs;
 	struct pod_index *pods;
@@ -107,16 +109,6 @@ static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
 	return pods_start(agent->options, &agent->pods, &agent->watch, reterr_msg);
 }
 
-/* A selection by pods would else exclude them all at first. */
-static void wait_for_pods(struct agent *agent)
-{
-	uint64_t deadline_ns = clock_mono_ns() + FIRST_PODS_WAIT_NS;
-
-	while (!signals_stop_requested() && clock_mono_ns() < deadline_ns &&
-	       !pod_watch_wait_first(agent->watch, clock_mono_ns() + AGENT_POLL_NS))
-		;
-}
-
 static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 {
 	int r = target_resolve(agent->options, &agent->target, reterr_msg);
@@ -124,7 +116,7 @@ static int start_target(struct agent *agent, struct strbuf *reterr_msg)
 	if (r == 0)
 		r = target_select(agent->options, agent->cgroup_fs, reterr_msg, &agent->selection);
 	if (r == 0 && selection_has_inclusions(agent->selection))
-		wait_for_pods(agent);
+		pods_wait_first(agent->options, agent->watch);
 	return r;
 }
 
@@ -180,8 +172,7 @@ static void apply_events(struct agent *agent, uint64_t until_ns)
 	}
 }
 
-/* As BPF does, with what the process was when the copy was made. One that is not known yet is looked at before, so that its
- * first stack is as whole as the others. */
+/* As BPF does, with what the process was then. One that is not known yet is looked at before, for a whole first stack. */
 static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
 {
 	struct agent *agent = data;
@@ -242,6 +233,8 @@ static int make_unwind_memory(struct agent *agent)
 static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
 {
 	int r = make_unwind_memory(agent);
+	if (r == 0)
+		agent->unwind_memory->pool = &agent->pool;
 	const struct unwinder_opts opts = {
 		.memory = agent->unwind_memory,
 		.max_bytes = agent->options->unwind_memory_max,
@@ -276,11 +269,11 @@ static void check_debuginfod_cache(const struct options *options)
 static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 {
 	bool is_recording = agent->options->input.command == COMMAND_RECORD;
-	char host_name[256] = "";
+	char host_name[HOST_NAME_SIZE];
 
 	(void)reterr_msg;
 	check_debuginfod_cache(agent->options);
-	gethostname(host_name, sizeof(host_name) - 1);
+	host_name_find(agent->proc_fd, agent->options->node_name, host_name);
 	const struct debuginfod_opts debuginfod = {
 		.urls = agent->options->debuginfod_urls,
 		.cache_dir = agent->options->debuginfod_cache_dir,
@@ -291,9 +284,13 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 	const struct pipeline_opts opts = {
 		.proc_fd = agent->proc_fd,
 		.symbol_memory_max = agent->options->symbol_memory_max,
+		.pool = &agent->pool,
 		.names_wait_ns = NAMES_WAIT_NS,
-		.slow_names_wait_ns = is_recording ? NAMES_WAIT_NS : SLOW_NAMES_WAIT_NS,
+		.slow_names_wait_ns = is_recording ? 0 : SLOW_NAMES_WAIT_NS,
+		.last_names_wait_ns = is_recording ? RECORD_NAMES_WAIT_NS : 0,
 		.wants_lines = agent->options->inlines,
+		.cache_dir = agent->options->unwind_cache_dir,
+		.lines_permille = is_recording ? 0 : LINES_PERMILLE,
 		.demangle = demangle_styles[agent->options->demangle],
 		.debug_dir = agent->options->debug_dir,
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
@@ -302,6 +299,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.capture = agent->capture,
 		.selection = agent->selection,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
+		.keeps_times = options_want_times(agent->options),
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
@@ -385,6 +383,7 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 	*agent = (struct agent){ .options = options,
 				 .sink = sink,
 				 .sink_data = sink_data,
+				 .pool.max_bytes = options->tables_memory_max,
 				 .proc_fd = -EBADF,
 				 .perf_reason = strbuf_with_max(REASON_MAX_BYTES) };
 	for (size_t i = 0; i < array_len(stages); i++) {
@@ -406,20 +405,6 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/* What is sampled faster than it is read is lost: with small rings sooner. Half of what is wanted does. */
-static void warn_of_small_rings(const struct agent *agent)
-{
-	struct capture_stats stats;
-
-	capture_get_stats(agent->capture, &stats);
-	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
-		log_warn("buffers for samples have %llu KB a CPU in place of %llu, as no more "
-			 "memory may be locked, and samples may be lost: give CAP_IPC_LOCK, raise "
-			 "ulimit -l or kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
-			 (unsigned long long)stats.ring_bytes / 1024,
-			 (unsigned long long)stats.ring_bytes_wanted / 1024);
-}
-
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 {
 	agent->cpus = (struct cpu_follower){ .capture = agent->capture,
@@ -431,7 +416,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 		strbuf_append_str(reterr_msg, "none of these CPUs is online");
 	else if (r < 0)
 		refusal_append_perf(r, reterr_msg);
-	warn_of_small_rings(agent);
+	capture_choice_warn_of_small_rings(agent->capture);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
 	return r;

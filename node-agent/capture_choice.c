@@ -61,3 +61,16 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 			 strbuf_str(why));
 	return open_perf(opts, reterr_msg, ret_capture);
 }
+
+void capture_choice_warn_of_small_rings(const struct capture *capture)
+{
+	struct capture_stats stats;
+
+	capture_get_stats(capture, &stats);
+	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
+		log_warn("samples may be lost: their buffers have %llu KB a CPU, not %llu, as no "
+			 "more memory may be locked: give CAP_IPC_LOCK, raise "
+			 "ulimit -l or kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
+			 (unsigned long long)stats.ring_bytes / 1024,
+			 (unsigned long long)stats.ring_bytes_wanted / 1024);
+}

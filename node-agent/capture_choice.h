@@ -13,4 +13,7 @@
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct capture **ret_capture) must_check;
 
+/* What is sampled faster than it is read is lost: with small rings sooner. Half of what is wanted does. */
+void capture_choice_warn_of_small_rings(const struct capture *capture);
+
 #endif

@@ -115,25 +115,35 @@ static const char *first_endpoint(const struct options *options)
 	return options->export.endpoint ? options->export.endpoint : options->others[0].endpoint;
 }
 
-/* One line when a thread hangs, and one when none does any more. */
-static void tell_of_hanging(bool *is_told)
-{
-	struct heartbeat late;
-	bool is_late = heartbeat_find_late(clock_mono_ns(), &late);
+/* What was told of threads that hang. */
+struct hanging {
+	bool is_told;
+	uint64_t next_ns; /* not to be looked at before */
+};
 
-	if (is_late && !*is_told)
+/* One line when a thread hangs, and one when none does any more. */
+static void tell_of_hanging(struct hanging *hanging)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct heartbeat late;
+
+	if (now_ns < hanging->next_ns)
+		return;
+	hanging->next_ns = now_ns + HEARTBEAT_TICK_NS;
+	bool is_late = heartbeat_find_late(now_ns, &late);
+	if (is_late && !hanging->is_told)
 		log_error("the thread %s has not moved for %llu s, and may be gone for %llu s",
 			  late.name, (unsigned long long)(late.age_ns / NSEC_PER_SEC),
 			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
-	else if (!is_late && *is_told)
+	else if (!is_late && hanging->is_told)
 		log_info("all threads move again");
-	*is_told = is_late;
+	hanging->is_told = is_late;
 }
 
 static void run(const struct parts *parts)
 {
 	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
-	bool is_hanging_told = false;
+	struct hanging hanging = { 0 };
 
 	heartbeat_begin("reader", READER_MAX_NS);
 	while (!signals_stop_requested()) {
@@ -143,7 +153,7 @@ static void run(const struct parts *parts)
 		if (options)
 			select_anew(parts->agent, options);
 		publish(parts);
-		tell_of_hanging(&is_hanging_told);
+		tell_of_hanging(&hanging);
 		if (clock_mono_ns() < next_log_ns)
 			continue;
 		next_log_ns += COUNTERS_LOG_NS;

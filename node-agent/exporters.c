@@ -38,10 +38,17 @@ struct extra {
 	size_t nr;
 };
 
-static void read_extra(const struct options *options, struct extra *extra)
+static bool has_key(const struct extra *extra, const char *key)
 {
-	const struct string_list *list = &options->resource_attributes;
+	for (size_t i = 0; i < extra->nr; i++)
+		if (strcmp(extra->keys[i], key) == 0)
+			return true;
+	return false;
+}
 
+/* Adds those whose key is not there. */
+static void add_extra(const struct string_list *list, struct extra *extra)
+{
 	for (size_t i = 0; i < list->nr && extra->nr < MAX_EXTRA; i++) {
 		const char *equals = strchr(list->items[i], '=');
 		char *key = extra->keys[extra->nr];
@@ -50,8 +57,18 @@ static void read_extra(const struct options *options, struct extra *extra)
 			continue;
 		snprintf(key, EXTRA_KEY_BYTES, "%.*s", (int)(equals - list->items[i]),
 			 list->items[i]);
-		extra->items[extra->nr++] = (struct attribute){ key, equals + 1 };
+		if (!has_key(extra, key))
+			extra->items[extra->nr++] = (struct attribute){ key, equals + 1 };
 	}
+}
+
+/* The receiver's own, then those for all. */
+static void read_extra(const struct export_options *export, const struct options *options,
+		       struct extra *extra)
+{
+	extra->nr = 0;
+	add_extra(&export->resource_attributes, extra);
+	add_extra(&options->export.resource_attributes, extra);
 }
 
 static struct transport_opts transport_opts_of(const struct export_options *options)
@@ -111,8 +128,8 @@ static void explain(const struct export_options *export, const struct options *o
 		strbuf_appendf(message, "%s: %s", export->endpoint, strerror(-error));
 }
 
-/* A number tells equal ones apart. */
-static void make_name(const struct exporters *exporters, const char *endpoint,
+/* A number tells equal ones apart. Returns whether there is one. */
+static bool make_name(const struct exporters *exporters, const char *endpoint,
 		      char name[static NAME_BYTES])
 {
 	const char *host;
@@ -126,6 +143,7 @@ static void make_name(const struct exporters *exporters, const char *endpoint,
 		snprintf(name, NAME_BYTES, "%.*s", len, host);
 	else
 		snprintf(name, NAME_BYTES, "%.*s-%zu", len, host, nr_equal + 1);
+	return nr_equal > 0;
 }
 
 static bool has_files(int parent_fd, const char *name)
@@ -196,23 +214,26 @@ static int find_queue(struct exporters *exporters, const struct options *options
 }
 
 static int start_one(struct exporters *exporters, const struct options *options,
-		     const struct export_options *export, struct exporter_opts *opts,
+		     const struct export_options *export, const struct exporter_opts *common,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);
+	struct exporter_opts opts = *common;
 	char name[NAME_BYTES];
 
-	make_name(exporters, export->endpoint, name);
-	opts->transport = transport_opts_of(export);
-	opts->with_pprof = export->original_payload;
-	opts->max_request_bytes = export->request_max;
+	/* The URL is enough to tell the first receiver of a host and port. */
+	opts.name = make_name(exporters, export->endpoint, name) ? name : NULL;
+	opts.transport = transport_opts_of(export);
+	opts.with_times = export->timestamps;
+	opts.with_pprof = export->original_payload;
+	opts.max_request_bytes = export->request_max;
 	int r = check_header_file(export, reterr_msg);
 	if (r < 0)
 		return r;
 	r = find_queue(exporters, options, export, &queue_dir, reterr_msg);
-	opts->queue_dir = options->queue_dir ? strbuf_str(&queue_dir) : NULL;
+	opts.queue_dir = options->queue_dir ? strbuf_str(&queue_dir) : NULL;
 	if (r == 0)
-		r = exporter_start(opts, &exporters->of[exporters->nr]);
+		r = exporter_start(&opts, &exporters->of[exporters->nr]);
 	if (r < 0) {
 		if (reterr_msg->len == 0)
 			explain(export, options, r, reterr_msg);
@@ -234,13 +255,14 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 
 	if (!exporters || !extra)
 		return -ENOMEM;
-	read_extra(options, extra);
 	int r = prepare_queues(options, reterr_msg);
 	if (r == 0 && options->export.endpoint) {
+		read_extra(&options->export, options, extra);
 		opts.labels = label_opts_of(&options->export, extra);
 		r = start_one(exporters, options, &options->export, &opts, reterr_msg);
 	}
 	for (size_t i = 0; r == 0 && i < options->nr_others; i++) {
+		read_extra(&options->others[i], options, extra);
 		opts.labels = label_opts_of(&options->others[i], extra);
 		r = start_one(exporters, options, &options->others[i], &opts, reterr_msg);
 	}

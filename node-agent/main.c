@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc == 2 && i < array_len(workers); i++) {
 		if (strcmp(argv[1], workers[i].name) != 0)
 			continue;
-		prctl(PR_SET_NAME, workers[i].name); /* else it is "exe" */
+		prctl(PR_SET_NAME, workers[i].name); /* else it is the program's */
 		return workers[i].run();
 	}
 	hold_standard_descriptors();

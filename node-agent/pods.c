@@ -2,9 +2,17 @@
 #include "pods.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "k8s/kubelet.h"
+#include "signals.h"
 
 #define MAX_PODS 8192
+
+/* The start waits so long for the first list of pods, where there are rules. `record` ends if nothing is what was asked
+ * for; the agent selects again when the list comes, so it need not keep the rest waiting for a silent kubelet. */
+#define FIRST_PODS_WAIT_NS (2 * NSEC_PER_SEC)
+#define FIRST_PODS_RECORD_WAIT_NS (10 * NSEC_PER_SEC)
+#define SIGNALS_EVERY_NS (100 * NSEC_PER_MSEC)
 
 static int make_kubelet(const struct options *options, struct strbuf *reterr_msg,
 			struct kubelet **ret_kubelet)
@@ -53,6 +61,17 @@ int pods_start(const struct options *options, struct pod_index **ret_index,
 	if (r == 0)
 		take_ptr(kubelet);
 	return r;
+}
+
+void pods_wait_first(const struct options *options, struct pod_watch *watch)
+{
+	bool is_recording = options->input.command == COMMAND_RECORD;
+	uint64_t wait_ns = is_recording ? FIRST_PODS_RECORD_WAIT_NS : FIRST_PODS_WAIT_NS;
+	uint64_t deadline_ns = clock_mono_ns() + wait_ns;
+
+	while (!signals_stop_requested() && clock_mono_ns() < deadline_ns &&
+	       !pod_watch_wait_first(watch, clock_mono_ns() + SIGNALS_EVERY_NS))
+		;
 }
 
 int pods_set_keys(struct pod_watch *watch, const struct options *options)

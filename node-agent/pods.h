@@ -15,6 +15,10 @@
 int pods_start(const struct options *options, struct pod_index **ret_index,
 	       struct pod_watch **ret_watch, struct strbuf *reterr_msg) must_check;
 
+/* Waits for the first list, or until the end is asked for: a selection by pods would else exclude them all at first. A
+ * recording has an end, so it waits longer than the agent. */
+void pods_wait_first(const struct options *options, struct pod_watch *watch);
+
 /* Other labels and annotations from the next refresh on. Errors: as pod_watch_set_keys(). */
 int pods_set_keys(struct pod_watch *watch, const struct options *options) must_check;
 

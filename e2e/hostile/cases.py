@@ -96,17 +96,22 @@ def victim_image(stage):
     return path, name_bombs.named_loops(["held"], 4).write(path)[1:]
 
 
+def mount_fuse(stage, image, how, name="fuse"):
+    mount = f"{stage.directory}/{name}"
+    os.mkdir(mount)
+    process = stage.start(name, [stage.tools.build("fuse_file"), image, mount, how], stage.hostile, 0)
+    stage.stack.callback(host.unmount_below, stage.directory)
+    stage.stack.callback(end, process, 2, signal.SIGKILL)
+    host.wait_until("the file system is there", lambda: not process.is_alive() or host.is_mount(mount))
+    if not process.is_alive():
+        raise host.Skip("no FUSE")
+    return mount
+
+
 def fuse(how, is_overlaid):
     def attack(stage):
         image, loops = victim_image(stage)
-        mount = f"{stage.directory}/fuse"
-        os.mkdir(mount)
-        process = stage.start("fuse_file", [stage.tools.build("fuse_file"), image, mount, how], stage.hostile, 0)
-        stage.stack.callback(host.unmount_below, stage.directory)
-        stage.stack.callback(end, process, 2, signal.SIGKILL)
-        host.wait_until("the file system is there", lambda: not process.is_alive() or host.is_mount(mount))
-        if not process.is_alive():
-            raise host.Skip("no FUSE")
+        mount = mount_fuse(stage, image, how)
         if is_overlaid:
             mount = overlay(stage, mount)
         stage.run_files([(f"{mount}/file", *loops)])
@@ -114,9 +119,8 @@ def fuse(how, is_overlaid):
     return attack
 
 
-def overlay(stage, lower):
-    upper, work, merged = (f"{stage.directory}/{name}" for name in ("upper", "work", "merged"))
-    disk = f"{stage.directory}/disk"
+def overlay(stage, lower, number=0):
+    disk, merged = (f"{stage.directory}/{name}{number}" for name in ("disk", "merged"))
     os.mkdir(disk)
     host.run("mount", "-t", "tmpfs", "none", disk)
     upper, work = f"{disk}/upper", f"{disk}/work"
@@ -126,12 +130,26 @@ def overlay(stage, lower):
     return merged
 
 
+def hang_many(nr_files, nr_cgroups, each_has_all):
+    """Files that hang, each of a file system of its own: a cgroup has one of them, or all."""
+    def attack(stage):
+        image, loops = victim_image(stage)
+        paths = [f"{overlay(stage, mount_fuse(stage, image, 'hang', f'fuse{i}'), i)}/file" for i in range(nr_files)]
+        for i in range(nr_cgroups):
+            files_of_one = paths if each_has_all else [paths[i]]
+            stage.run_files([(path, *loops) for path in files_of_one], cgroup=stage.add_cgroup(f"hostile/c{i}"))
+        return ["mapper"]
+    return attack
+
+
 def page_cases():
     cases = [Case("held by userfaultfd, of root", hold_pages(0)),
              Case("held by userfaultfd, of a user", hold_pages(HOSTILE_UID))]
     for how in ("hang", "slow", "lie"):
         cases.append(Case(f"FUSE: {how}", fuse(how, False)))
         cases.append(Case(f"FUSE below an overlay: {how}", fuse(how, True)))
+    cases.append(Case("FUSE below overlays: 12 cgroups hang", hang_many(12, 12, False), seconds=20))
+    cases.append(Case("FUSE below overlays: 12 files of 6 cgroups hang", hang_many(12, 6, True), seconds=20))
     for case in cases:
         case.group = "pages"
     return cases

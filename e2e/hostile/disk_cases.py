@@ -13,6 +13,7 @@ from stage import HOSTILE_UID
 
 YEAR_S = 365 * 24 * 3600
 LONGEST_RECORD_S = 15
+MANY_FILES = "import bz2, ctypes, lzma, sqlite3, ssl, zlib\nwhile True:\n    pass"     # a busy program that maps many
 
 
 def plant(directory, names, random_):
@@ -75,22 +76,32 @@ def damage(directory, random_):
                 file.write(random_.randbytes(8))
 
 
+def forge(directory, random_):
+    names = [name for name in os.listdir(directory) if os.path.isfile(f"{directory}/{name}")]
+    if not names:
+        return
+    damage(directory, random_)
+    suffix = names[0].rpartition(".")[2]
+    plant(directory, [f"{i:04x}-{i:032x}.{suffix}" for i in range(200)], random_)
+    plant(directory, [f"{names[0]}.{i}" for i in range(22)], random_)
+    for name in names[:11]:
+        os.unlink(f"{directory}/{name}")
+    plant(directory, names[:11], random_)
+
+
 def forged_cache(stage):
-    """Tables of this machine's programs, damaged, among much else."""
+    """Unwind tables of the files that one program maps, damaged, among much else."""
     cache = f"{stage.directory}/cache"
+    busy = stage.start("busy", ["/usr/bin/python3", "-c", MANY_FILES], stage.victims, 0)
     command = [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--unwind-cache", cache]
     first = stage.start("first", command, stage.victims, 0)
     host.wait_until("a cache is there", lambda: os.path.isdir(cache) and len(os.listdir(cache)) > 5, 20)
     first.finish(20, signal.SIGTERM)
+    busy.finish(20, signal.SIGTERM)
     random_ = random.Random(16)
-    names = os.listdir(cache)
-    damage(cache, random_)
-    suffix = names[0].rpartition(".")[2]
-    plant(cache, [f"{i:04x}-{i:032x}.{suffix}" for i in range(200)], random_)
-    plant(cache, [f"{names[0]}.{i}" for i in range(22)], random_)
-    for name in names[:11]:
-        os.unlink(f"{cache}/{name}")
-    plant(cache, names[:11], random_)
+    forge(cache, random_)
+    if os.path.isdir(f"{cache}/lines"):
+        forge(f"{cache}/lines", random_)
     return ["--unwind-cache", cache]
 
 

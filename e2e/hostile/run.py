@@ -34,9 +34,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=16, help="of the mutated files (16)")
     parser.add_argument("--capture", default="auto", help="as the agent's")
     parser.add_argument("--agent-mb", type=int, default=200, help="bound for the agent alone (200)")
-    parser.add_argument("--memory-mb", type=int, default=600, help="bound for agent and workers together (600)")
-    parser.add_argument("--limit-mb", type=int, default=964,
-                        help="of their memory cgroup: less than the chart's default minus a tenth (964)")
+    parser.add_argument("--memory-mb", type=int, default=350, help="bound for agent and workers together (350)")
+    parser.add_argument("--limit-mb", type=int, default=384, help="of their memory cgroup: the chart's default (384)")
     return parser.parse_args()
 
 

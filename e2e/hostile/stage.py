@@ -166,10 +166,10 @@ class Stage:
         self.started[f"victim_{number:04}"] = time.monotonic()
         return self.start(f"v{number:04}", [path], self.victims, VICTIM_UID)
 
-    def run_files(self, files, uid=HOSTILE_UID):
+    def run_files(self, files, uid=HOSTILE_UID, cgroup=None):
         """Runs the code in (path, offset, count, stride) as another user."""
         what = [":".join(map(str, file)) for file in files]
-        return self.start("mapper", [self.tools.build("mapper"), *what], self.hostile, uid)
+        return self.start("mapper", [self.tools.build("mapper"), *what], cgroup or self.hostile, uid)
 
     def run_script(self, *arguments, uid=HOSTILE_UID, **options):
         """A Python program of this directory."""

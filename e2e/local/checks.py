@@ -56,9 +56,10 @@ def is_whole(sample):
     return "main" in sample.frames
 
 
-def stack_faults(sample):
-    """A stack that is not whole says so, and only a process that is new or at its end may have one."""
-    if is_whole(sample) or sample.frames[-1] in NOT_WHOLE:
+def stack_faults(sample, workload):
+    """A stack that is not whole says so, and only a process that is new or at its end may have one. What runs before main()
+    and within execve(2) and exit(2) never is in the hot function."""
+    if is_whole(sample) or sample.frames[-1] in NOT_WHOLE or workload.hot not in sample.frames:
         return []
     return ["no main below the hot function"]
 
@@ -77,7 +78,7 @@ def check_samples(samples, workload, resource):
     counts = {}
     for sample in samples_of(samples, workload):
         for fault in (resource_faults(sample, resource) + attribute_faults(sample, workload)
-                      + stack_faults(sample)):
+                      + stack_faults(sample, workload)):
             counts[fault] = counts.get(fault, 0) + sample.count
     return [f"{workload.hot}: {fault} ({count} samples)" for fault, count in counts.items()]
 

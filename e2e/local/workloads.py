@@ -106,7 +106,7 @@ class Workload:
         """The attributes its samples must carry; None: they must not have it."""
         if not self.pod:
             absent = dict.fromkeys(POD_KEYS + CONTAINER_KEYS)
-            return {**absent, "flamelet.identity": "host", "process.linux.cgroup": self.cgroup,
+            return {**absent, "flamelet.identity": "host", "process.linux.cgroup": f"0::{self.cgroup}",
                     "k8s.node.name": node_name, **self.says}
         return {**self.pod.resource(start_time), **self.container_resource(),
                 "k8s.node.name": node_name, "flamelet.identity": "kubelet"}

@@ -32,7 +32,8 @@ void check_caches(const struct doctor_host *host, struct doctor_report *report)
 
 	if (options->unwind_cache_dir)
 		check_cache(options->unwind_cache_dir,
-			    "unwind tables are built anew at each start; see --unwind-cache",
+			    "unwind tables and source lines are made anew at each start; see "
+			    "--unwind-cache",
 			    report);
 	if (options->debuginfod_urls)
 		check_cache(options->debuginfod_cache_dir,

@@ -18,6 +18,14 @@
 #define UNLIMITED_MIN (UINT64_C(1) << 60) /* v1 writes the largest page-aligned number */
 #define MEGABYTE (UINT64_C(1) << 20)
 
+/* What the chart counts with (_sizes.tpl): workers for files that are not large, and the agent itself; a receiver, and what
+ * waits for it in memory; who downloads debug files. A part of the names is JIT compilers'. */
+#define FIXED_BYTES ((64 + 48 + 2 * 16 + 56) * MEGABYTE)
+#define RECEIVER_BYTES (48 * MEGABYTE)
+#define MEMORY_QUEUE_BYTES (16 * MEGABYTE)
+#define DEBUGINFOD_WORKER_BYTES (256 * MEGABYTE)
+#define JIT_SHARE 4
+
 /* Containers that there are, and those whose id leads to their path. */
 struct id_search {
 	const struct cgroup_fs *fs;
@@ -217,24 +225,35 @@ static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limi
 	return is_known;
 }
 
+/* What the agent and its workers may take at worst (docs/threat-model.md, "Bounds"). */
+static uint64_t memory_needed(const struct options *options)
+{
+	uint64_t nr_receivers = options->nr_others + (options->export.endpoint != NULL);
+	uint64_t receiver_bytes = options->queue_dir ? RECEIVER_BYTES
+						     : RECEIVER_BYTES + MEMORY_QUEUE_BYTES;
+
+	return options->tables_memory_max + options->symbol_memory_max / JIT_SHARE + FIXED_BYTES +
+	       nr_receivers * receiver_bytes +
+	       (options->debuginfod_urls ? DEBUGINFOD_WORKER_BYTES : 0);
+}
+
 void check_memory(const struct doctor_host *host, struct doctor_report *report)
 {
-	uint64_t need = host->options->symbol_memory_max + host->options->unwind_memory_max;
+	uint64_t need = memory_needed(host->options);
 	uint64_t limit;
 
 	if (!read_memory_limit(host, &limit) || limit == UINT64_MAX)
 		doctor_report_add(report, FINDING_OK, "memory", NULL, "no limit found");
 	else if (limit < need)
 		doctor_report_add(report, FINDING_WARN, "memory",
-				  "raise the limit, or lower --symbol-memory-max and "
-				  "--unwind-memory-max",
+				  "raise the limit, or lower --tables-memory-max",
 				  "limited to %" PRIu64
-				  " MB, but names and unwind tables may take %" PRIu64
-				  " MB: the kernel may end the agent",
+				  " MB, but the agent and its workers may take %" PRIu64
+				  " MB: the kernel may end them",
 				  limit / MEGABYTE, need / MEGABYTE);
 	else
 		doctor_report_add(report, FINDING_OK, "memory", NULL,
-				  "limited to %" PRIu64 " MB, names and unwind tables to %" PRIu64
+				  "limited to %" PRIu64 " MB, the agent and its workers to %" PRIu64
 				  " MB",
 				  limit / MEGABYTE, need / MEGABYTE);
 }

@@ -35,7 +35,9 @@ static int read_destination(struct loader *loader, const char *path,
 		strbuf_appendf(loader->message, "%sotlp-endpoint is missing; add it", prefix.data);
 		return -EINVAL;
 	}
-	r = loader_check_export(&own, strbuf_str(&prefix), false);
+	r = loader_check_attributes(&own, strbuf_str(&prefix));
+	if (r == 0)
+		r = loader_check_export(&own, strbuf_str(&prefix), false);
 	if (r < 0)
 		return r;
 	*ret_export = options.export;

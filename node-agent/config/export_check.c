@@ -77,6 +77,9 @@ static int check_exporter(const struct check *check)
 	if (export->original_payload)
 		return refuse(check, "otlp-original-payload",
 			      "pprof is all that the exporter pyroscope sends; remove it");
+	if (export->timestamps)
+		return refuse(check, "otlp-timestamps",
+			      "the exporter pyroscope cannot send them; remove it");
 	if (loader_source_of(check->loader, "otlp-preset") == SOURCE_NONE)
 		export->preset = OPTION_PRESET_PYROSCOPE;
 	if (export->protocol == OPTION_PROTOCOL_GRPC &&

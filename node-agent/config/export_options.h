@@ -48,9 +48,13 @@ struct export_options {
 	enum option_preset preset;
 	struct string_list excluded_attributes; /* keys; "*" at the end stands for any end */
 	unsigned int
-		sample_attributes; /* mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id */
+		sample_attributes; /* mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id,
+				    * 8 thread.id, 16 process.pid, 32 container.id */
 	uint32_t attribute_values_max; /* of one attribute of samples; 0: the preset's */
+	/* "key=value", no key twice. Attributes of the main destination also go to all others, whose own values come first. */
+	struct string_list resource_attributes;
 
+	bool timestamps; /* OTLP: samples say when they were taken */
 	bool original_payload; /* OTLP: each profile carries its pprof */
 	uint64_t request_max; /* bytes, not compressed */
 };

@@ -95,8 +95,10 @@ static int parse_export_time(const char *text, void *field)
 /* Adds to what other words have said. */
 static int add_sample_attribute(const char *word, void *field)
 {
-	static const char *const words[] = { "thread.name", "cpu.logical_number",
-					     "flamelet.cgroup.id" };
+	static const char *const words[] = {
+		"thread.name", "cpu.logical_number", "flamelet.cgroup.id",
+		"thread.id",   "process.pid",	     "container.id",
+	};
 	unsigned int *mask = field;
 
 	if (strcmp(word, "preset") == 0)
@@ -165,8 +167,9 @@ const struct value_type value_attribute_key = { "the key of an attribute",
 						.check = check_label_key };
 const struct value_type value_sample_attributes = {
 	"an attribute of samples",
-	"thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset", STORE_MASK,
-	.parse = add_sample_attribute
+	"thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
+	"container.id; or all, none or preset",
+	STORE_MASK, .parse = add_sample_attribute
 };
 const struct value_type value_value_limit = { "a number of values from 1 to 10000", "1000",
 					      STORE_PLAIN, .parse = parse_value_limit };

@@ -55,8 +55,8 @@ int loader_read_defaults(struct loader *loader) must_check;
 /* Adds what OpenTelemetry's variables say of resources. Errors: -ENOMEM. */
 int loader_read_attributes(struct loader *loader) must_check;
 
-/* No key twice. Errors as above. */
-int loader_check_attributes(struct loader *loader) must_check;
+/* No key twice. The message has `prefix` before the option's name. Errors as above. */
+int loader_check_attributes(struct loader *loader, const char *prefix) must_check;
 
 /* Whether OpenTelemetry's variables say that gRPC to HOST:PORT has no TLS. */
 bool loader_wants_plain(struct loader *loader);

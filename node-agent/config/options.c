@@ -132,7 +132,7 @@ static int check_all(struct loader *loader)
 	}
 	int r = check_outputs(loader);
 	if (r == 0)
-		r = loader_check_attributes(loader);
+		r = loader_check_attributes(loader, "--");
 	if (r == 0)
 		r = loader_check_export(loader, "--", loader_wants_plain(loader));
 	return r < 0 ? r : loader_read_destinations(loader);
@@ -171,6 +171,15 @@ int options_load(const struct options_input *input, struct options *ret_options,
 	*ret_options = options;
 	options = (struct options){ 0 };
 	return 0;
+}
+
+bool options_want_times(const struct options *options)
+{
+	bool is_wanted = options->export.timestamps;
+
+	for (size_t i = 0; i < options->nr_others; i++)
+		is_wanted |= options->others[i].timestamps;
+	return is_wanted;
 }
 
 static bool others_equal(const struct options *before, const struct options *after)

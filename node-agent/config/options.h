@@ -95,7 +95,6 @@ struct options {
 	struct string_list destinations; /* files of more of them */
 	struct export_options *others; /* owned; what the files say */
 	size_t nr_others;
-	struct string_list resource_attributes; /* "key=value", no key twice */
 	char *queue_dir; /* absolute; NULL: profiles wait in memory */
 	uint64_t queue_max; /* bytes */
 	uint64_t export_interval_ns;
@@ -121,6 +120,7 @@ struct options {
 
 	uint64_t symbol_memory_max; /* bytes */
 	uint64_t unwind_memory_max; /* bytes */
+	uint64_t tables_memory_max; /* bytes; of both together, and of who reads large files */
 	char *unwind_cache_dir;
 	enum log_level log_level;
 	bool quiet;
@@ -144,6 +144,9 @@ void options_done(struct options *options);
  * that a running agent can change, or the others. */
 void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
 		  struct strbuf *names);
+
+/* Whether a destination wants to know when samples were taken. */
+bool options_want_times(const struct options *options);
 
 /* Appends the help of a command: its usual options, or all of them. */
 void options_help(enum command_id command, bool all, struct strbuf *out);

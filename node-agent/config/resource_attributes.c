@@ -58,7 +58,7 @@ static int read_variable(struct loader *loader, const char *variable, enum env_f
 	if (r == 0)
 		r = check_all(&values);
 	if (r == 0)
-		r = add_all(&loader->options->resource_attributes, &values);
+		r = add_all(&loader->options->export.resource_attributes, &values);
 	if (r == 0 || r == -ENOMEM)
 		return r;
 	loader_warn(loader, "%s is ignored: write %s", variable, hint);
@@ -78,16 +78,16 @@ int loader_read_attributes(struct loader *loader)
 			     "key=value,key=value, with %2C for a comma");
 }
 
-int loader_check_attributes(struct loader *loader)
+int loader_check_attributes(struct loader *loader, const char *prefix)
 {
-	const struct string_list *attributes = &loader->options->resource_attributes;
+	const struct string_list *attributes = &loader->options->export.resource_attributes;
 
 	for (size_t i = 0; i < attributes->nr; i++) {
 		const char *attribute = attributes->items[i];
 
 		if (!has_key(attributes, i, attribute))
 			continue;
-		strbuf_appendf(loader->message, "--resource-attribute: %.*s is given twice",
+		strbuf_appendf(loader->message, "%sresource-attribute: %.*s is given twice", prefix,
 			       (int)strcspn(attribute, "="), attribute);
 		return -EINVAL;
 	}

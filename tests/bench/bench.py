@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Flamelet costs, each figure beside a baseline taken in the same run.
 
-usage: bench.py FLAMELET FOLDER
+usage: bench.py FLAMELET FOLDER [SECTION...]
 
-FLAMELET is the binary, FOLDER has the loads that are built from this directory. Needs root; the baselines need
-perf (linux-perf). Figures are CPU times, never wall times: they hold on a machine that does other things
-too."""
+FLAMELET is the binary, FOLDER has the loads that are built from this directory. Without sections all of them run: deep,
+context, paths, tables, names, encoding, start, pods, and the loads of mixed_loads.py: five, langs, many, files. Needs root; the
+baselines need perf (linux-perf). Figures are CPU times, never wall times: they hold on a machine that does other
+things too."""
 
 import os
 import shutil
@@ -18,6 +19,8 @@ import time
 import encoding
 import loads
 import measure
+import mixed
+import mixed_loads
 import names
 import paths as capture_paths
 import pods
@@ -167,31 +170,57 @@ def print_all_loaded(flamelet, folder, paths):
     print("  " + " ".join(f"{key}={value}" for key, value in found.items()), flush=True)
 
 
+def print_pods(flamelet, folder):
+    with measure.BpfStats():
+        pods.print_excluded(flamelet, folder)
+    pods.print_refreshes(flamelet, folder)
+    pods.print_idle(flamelet)
+    pods.print_first(flamelet, folder)
+
+
+def print_deep(flamelet, folder, has_perf):
+    with measure.BpfStats():
+        print_loads(flamelet, folder, has_perf)
+
+
+def print_tables_and_memory(flamelet, folder):
+    paths = list(loads.find_elf_files())
+    print_tables(folder, paths)
+    print_all_loaded(flamelet, folder, paths)
+    names.print_tables(flamelet, folder, paths)
+
+
+def mixed_section(name):
+    return lambda flamelet, folder, has_perf: mixed.print_load(name, flamelet, folder, has_perf)
+
+
+# In the order in which they run.
+SECTIONS = {
+    "deep": print_deep,
+    "context": print_in_context,
+    "paths": lambda flamelet, folder, has_perf: capture_paths.print_paths(flamelet, folder, has_perf, cost_in_context),
+    "tables": lambda flamelet, folder, _: print_tables_and_memory(flamelet, folder),
+    "names": lambda flamelet, folder, _: names.print_resolving(flamelet, folder),
+    "encoding": lambda _, folder, __: encoding.print_encoding(folder),
+    "start": lambda flamelet, _, __: start.print_first_names(flamelet),
+    "pods": lambda flamelet, folder, _: print_pods(flamelet, folder),
+    **{name: mixed_section(name) for name in mixed_loads.LOADS},
+}
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3 or not SECTIONS.keys() >= set(sys.argv[3:]):
         raise SystemExit(__doc__)
     if os.geteuid() != 0:
         print("SKIP: benchmarks load BPF programs, which needs root")
         return 77
-    flamelet, folder = sys.argv[1:]
+    flamelet, folder = sys.argv[1:3]
     has_perf = shutil.which("perf") is not None
     if not has_perf:
         print("perf is not installed: its baselines are left out")
-    paths = list(loads.find_elf_files())
-    with measure.BpfStats():
-        print_loads(flamelet, folder, has_perf)
-        pods.print_excluded(flamelet, folder)
-    print_in_context(flamelet, folder, has_perf)
-    capture_paths.print_paths(flamelet, folder, has_perf, cost_in_context)
-    print_tables(folder, paths)
-    print_all_loaded(flamelet, folder, paths)
-    names.print_resolving(flamelet, folder)
-    names.print_tables(flamelet, folder, paths)
-    encoding.print_encoding(folder)
-    start.print_first_names(flamelet)
-    pods.print_refreshes(flamelet, folder)
-    pods.print_idle(flamelet)
-    pods.print_first(flamelet, folder)
+    for name, section in SECTIONS.items():
+        if len(sys.argv) == 3 or name in sys.argv[3:]:
+            section(flamelet, folder, has_perf)
     return 0
 
 

@@ -80,10 +80,10 @@ def stop_perf(perf):
     perf.wait()
 
 
-def run_perf_script(data):
+def run_perf_script(data, *options):
     """perf script of a recording, which names and, where stacks were copied, unwinds: its CPU time and the number
     of samples."""
-    script = subprocess.Popen(["perf", "script", "-i", data, "-F", "comm,ip,sym"], stdout=subprocess.PIPE,
+    script = subprocess.Popen(["perf", "script", "-i", data, "-F", "comm,ip,sym", *options], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
     nr_samples = sum(not line[:1].isspace() for line in script.stdout)
     _, _, usage = os.wait4(script.pid, 0)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What processes, BPF programs and BPF maps cost, as the kernel tells it."""
 
+import http.client
 import os
+import socket
 
 BPF_PROG_TYPE_PERF_EVENT = "7"  # enum bpf_prog_type
 STATS_SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
+ENDED = "ended"
 
 
 def children(pid):
@@ -54,6 +57,24 @@ def own_cpu_seconds(pid):
     return total_ns / 1e9
 
 
+def part_of(pid):
+    """The worker that a child is, by the command it runs."""
+    with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as command:
+        return command.read().split("\0")[1]
+
+
+def parts_seconds(pid):
+    """CPU time of the agent, of its workers by their kind, and of what has ended."""
+    parts = {"agent": own_cpu_seconds(pid), ENDED: ended_children_seconds(pid)}
+    for child in children(pid):
+        try:
+            seconds, part = own_cpu_seconds(child), part_of(child)
+        except (FileNotFoundError, ProcessLookupError, IndexError):
+            continue
+        parts[part] = parts.get(part, 0) + seconds
+    return parts
+
+
 def memory_mb(pid):
     """Resident memory, now and at most."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
@@ -95,6 +116,12 @@ def sampler_stats(pid):
     raise SystemExit("bench: the sampler is not loaded")
 
 
+def bpf_run_ns(pid):
+    """Run time of all BPF programs."""
+    return sum({fields["prog_id"]: int(fields["run_time_ns"]) for fields in bpf_objects(pid)
+                if "run_time_ns" in fields}.values())
+
+
 def maps_mb(pid):
     sizes = {fields["map_id"]: int(fields["memlock"]) for fields in bpf_objects(pid)
              if "map_id" in fields and "memlock" in fields}
@@ -116,3 +143,23 @@ class BpfStats:
     def write(value):
         with open(STATS_SYSCTL, "w", encoding="ascii") as sysctl:
             sysctl.write(value)
+
+
+class Metrics:
+    """What the agent counts, at the Unix socket of its --listen."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def read(self):
+        """Each series and its value."""
+        connection = http.client.HTTPConnection("localhost", timeout=5)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(self.path)
+        try:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        finally:
+            connection.close()
+        return {series: float(value) for series, value in (line.rsplit(" ", 1) for line in lines
+                                                           if line and not line.startswith("#"))}

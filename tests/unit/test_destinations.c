@@ -17,7 +17,9 @@ static void a_file_is_one_more_destination(void **state)
 		     "otlp-header: [\"A: b\", \"C: d\"]\n"
 		     "exclude-attribute: [host.*]\n"
 		     "sample-attributes: [thread.name, cpu.logical_number]\n"
+		     "resource-attribute: [k8s.cluster.name=b]\n"
 		     "otlp-timeout: 3s\n");
+	setenv("OTEL_RESOURCE_ATTRIBUTES", "k8s.cluster.name=a", 1);
 	setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=s3cret", 1);
 	setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", 1);
 	setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none", 1);
@@ -27,6 +29,7 @@ static void a_file_is_one_more_destination(void **state)
 
 	assert_string_equal(o.export.endpoint, "http://a");
 	assert_string_equal(o.export.headers.items[0], "authorization: s3cret");
+	assert_string_equal(o.export.resource_attributes.items[0], "k8s.cluster.name=a");
 	assert_false(o.export.compress);
 	assert_int_equal(o.nr_others, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -38,6 +41,8 @@ static void a_file_is_one_more_destination(void **state)
 		assert_string_equal(other->headers.items[0], "A: b");
 		assert_true(other->compress);
 		assert_int_equal(other->excluded_attributes.nr, 1);
+		assert_int_equal(other->resource_attributes.nr, 1);
+		assert_string_equal(other->resource_attributes.items[0], "k8s.cluster.name=b");
 		assert_int_equal(other->sample_attributes, 3);
 		assert_int_equal(other->timeout_ns, 3 * NSEC_PER_SEC);
 		assert_int_equal(other->request_max, 3670016);
@@ -98,8 +103,8 @@ static void a_bad_destination_is_answered_with_line_and_remedy(void **state)
 		  ":2: queue-dir is no option of a destination; remove the line" },
 		{ "otlp-endpoint: http://a\ndestination: x\n",
 		  ":2: destination is no option of a destination; remove the line" },
-		{ "resource-attribute: a=b\n",
-		  ":1: resource-attribute is no option of a destination; remove the line" },
+		{ "otlp-endpoint: http://a\nresource-attribute: [a=b, c=d, a=e]\n",
+		  ": resource-attribute: a is given twice" },
 		{ "otlp-endpont: http://a\n",
 		  ":1: otlp-endpont is not an option; did you mean otlp-endpoint?" },
 		{ "otlp-endpoint: ftp://a\n",

@@ -77,16 +77,18 @@ static void the_least_limit_above_us_counts(void **state)
 {
 	(void)state;
 	options = (struct options){ .cgroup_root = (char[]){ "/nonexistent" },
-				    .symbol_memory_max = 256 * MEGABYTE,
-				    .unwind_memory_max = 256 * MEGABYTE };
+				    .symbol_memory_max = 96 * MEGABYTE,
+				    .tables_memory_max = 112 * MEGABYTE,
+				    .export.endpoint = (char[]){ "http://collector" },
+				    .queue_dir = (char[]){ "/queue" } };
 	write_file("self/cgroup", "0::/pod/ctr\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("fs/cgroup/pod/ctr/memory.max", "max\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("fs/cgroup/pod/ctr/memory.max", "1073741824\n");
-	expect_limit(FINDING_OK, "limited to 1024 MB, names and unwind tables to 512 MB");
-	write_file("fs/cgroup/pod/memory.max", "536870912\n");
-	expect_limit(FINDING_OK, "limited to 512 MB");
+	expect_limit(FINDING_OK, "limited to 1024 MB, the agent and its workers to 384 MB");
+	write_file("fs/cgroup/pod/memory.max", "402653184\n");
+	expect_limit(FINDING_OK, "limited to 384 MB");
 	write_file("fs/cgroup/memory.max", "134217728\n");
 	expect_limit(FINDING_WARN, "limited to 128 MB");
 
@@ -105,13 +107,15 @@ static void a_limit_of_v1_counts_too(void **state)
 {
 	(void)state;
 	options = (struct options){ .cgroup_root = (char[]){ "/nonexistent" },
-				    .symbol_memory_max = 256 * MEGABYTE };
+				    .tables_memory_max = 112 * MEGABYTE,
+				    .debuginfod_urls = (char[]){ "http://debuginfod" },
+				    .nr_others = 1 };
 	write_file("self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/pod\n0::/elsewhere\n");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "9223372036854771712\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "134217728\n");
 	expect_limit(FINDING_WARN,
-		     "limited to 128 MB, but names and unwind tables may take 256 MB");
+		     "limited to 128 MB, but the agent and its workers may take 632 MB");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "much\n");
 	expect_limit(FINDING_OK, "no limit found");
 	write_file("self/cgroup", "4:memory:");

@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/log.h"
+#include "otlp/spool_file.h"
 #include "profile/builder.h"
 #include "remove_tree.h"
 #include "unit.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +285,58 @@ static void a_broken_header_file_is_named_at_the_start(void **state)
 	assert_string_equal(strbuf_str(&message), line);
 }
 
+/* How many queues in a directory have a request with that text. */
+static size_t nr_with_text(const char *path, const char *text)
+{
+	_cleanup_closedir_ DIR *queues = opendir(path);
+	const struct dirent *entry;
+	size_t nr = 0;
+
+	assert_non_null(queues);
+	while ((entry = readdir(queues))) {
+		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(1 << 20);
+		char queue[300], file[400] = "";
+		uint64_t seq = 0;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(queue, sizeof(queue), "%s/%s", path, entry->d_name);
+		find_entry(queue, file);
+		assert_int_equal(spool_file_kind_of(file + strlen(queue) + 1, &seq),
+				 SPOOL_FILE_REQUEST);
+		_cleanup_close_ int fd = open(queue, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_int_equal(spool_file_read_body(fd, seq, &body), 0);
+		nr += memmem(body.data, body.len, text, strlen(text)) != NULL;
+	}
+	return nr;
+}
+
+/* All have those of the main one, but where they say otherwise. */
+static void a_receiver_has_attributes_of_its_own(void **state)
+{
+	char *for_all[] = { (char[]){ "a=overruled" }, (char[]){ "b=for_all" } };
+	char *own[] = { (char[]){ "c=also_own" }, (char[]){ "a=only_own" } };
+	struct export_options other = nowhere;
+	struct options options = {
+		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
+	};
+	char queue_dir[64];
+	(void)state;
+
+	snprintf(queue_dir, sizeof(queue_dir), "%s/attributes", dir);
+	options.queue_dir = queue_dir;
+	options.export.resource_attributes = (struct string_list){ for_all, 2, 2 };
+	other.resource_attributes = (struct string_list){ own, 2, 2 };
+	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
+	push(exporters, 7);
+	exporters_finish(exporters, 0);
+	assert_int_equal(nr_entries(queue_dir), 2);
+	assert_int_equal(nr_with_text(queue_dir, "for_all"), 2);
+	assert_int_equal(nr_with_text(queue_dir, "only_own"), 1);
+	assert_int_equal(nr_with_text(queue_dir, "also_own"), 1);
+	assert_int_equal(nr_with_text(queue_dir, "overruled"), 1);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -310,6 +364,7 @@ int main(void)
 		cmocka_unit_test(the_root_of_a_volume_may_be_open),
 		cmocka_unit_test(renewed_headers_find_the_queue_again),
 		cmocka_unit_test(a_broken_header_file_is_named_at_the_start),
+		cmocka_unit_test(a_receiver_has_attributes_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -43,7 +43,7 @@ static void everything_can_be_said(void **state)
 		"--otlp-header-file /etc/hosts "
 		"--otlp-client-cert /etc/hostname --otlp-client-key /etc/hosts "
 		"--otlp-verify ca-only --otlp-preset pyroscope --exclude-attribute host.*,url "
-		"--attribute-values-max 50 --otlp-original-payload pprof";
+		"--attribute-values-max 50 --otlp-original-payload pprof --otlp-timestamps";
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, words);
 	_cleanup_(options_done) struct options more = load_ok(
 		COMMAND_EXPORT, "a.gz --otlp-request-max 64K --queue-dir /q --queue-max 1M "
@@ -62,11 +62,13 @@ static void everything_can_be_said(void **state)
 	assert_int_equal(export->excluded_attributes.nr, 2);
 	assert_int_equal(export->attribute_values_max, 50);
 	assert_true(export->original_payload);
+	assert_true(options_want_times(&o));
+	assert_false(options_want_times(&more));
 	assert_int_equal(more.export.request_max, 65536);
 	assert_string_equal(more.queue_dir, "/q");
 	assert_int_equal(more.queue_max, 1 << 20);
-	assert_int_equal(more.resource_attributes.nr, 2);
-	assert_string_equal(more.resource_attributes.items[0], "a=b=c");
+	assert_int_equal(more.export.resource_attributes.nr, 2);
+	assert_string_equal(more.export.resource_attributes.items[0], "a=b=c");
 }
 
 static void attributes_of_samples_add_up(void **state)
@@ -76,11 +78,12 @@ static void attributes_of_samples_add_up(void **state)
 		unsigned int mask;
 	} cases[] = {
 		{ "none", 0 },
-		{ "all", 7 },
+		{ "all", 63 },
 		{ "preset", OPTION_SAMPLE_ATTRIBUTES_PRESET },
 		{ "thread.name", 1 },
 		{ "cpu.logical_number", 2 },
 		{ "thread.name,flamelet.cgroup.id", 5 },
+		{ "thread.id,process.pid,container.id", 56 },
 		{ "thread.name --sample-attributes cpu.logical_number", 3 },
 	};
 	char words[128];
@@ -234,8 +237,8 @@ static void attributes_of_variables_come_after_the_users(void **state)
 		_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
 								   "--resource-attribute a=1");
 
-		for (size_t a = 0; a < o.resource_attributes.nr; a++)
-			strbuf_appendf(&text, "%s;", o.resource_attributes.items[a]);
+		for (size_t a = 0; a < o.export.resource_attributes.nr; a++)
+			strbuf_appendf(&text, "%s;", o.export.resource_attributes.items[a]);
 		assert_string_equal(strbuf_str(&text), cases[i].expected);
 		assert_memory_equal(strbuf_str(&o.warnings), cases[i].warning,
 				    strlen(cases[i].warning) + (*cases[i].warning == '\0'));
@@ -282,6 +285,8 @@ static const struct refusal refusals[] = {
 	{ "--exporter pyroscope --otlp-original-payload pprof",
 	  "--otlp-original-payload: pprof is all that the exporter pyroscope sends; "
 	  "remove it" },
+	{ "--exporter pyroscope --otlp-timestamps",
+	  "--otlp-timestamps: the exporter pyroscope cannot send them; remove it" },
 	{ "--exporter zipkin",
 	  "--exporter: \"zipkin\" is not an exporter; write otlp or pyroscope" },
 	{ "--otlp-protocol http/json",
@@ -312,10 +317,12 @@ static const struct refusal refusals[] = {
 			    "write up to 150 printable characters without blanks" },
 	{ "--sample-attributes thread",
 	  "--sample-attributes: \"thread\" is not an attribute of samples; write "
-	  "thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset" },
+	  "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
+	  "container.id; or all, none or preset" },
 	{ "--sample-attributes thread.name,",
 	  "--sample-attributes: \"thread.name,\" is not an attribute of samples; write "
-	  "thread.name, cpu.logical_number or flamelet.cgroup.id; or all, none or preset" },
+	  "thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
+	  "container.id; or all, none or preset" },
 	{ "--attribute-values-max 0",
 	  "--attribute-values-max: \"0\" is not a number of values from 1 to 10000; "
 	  "write 1000" },

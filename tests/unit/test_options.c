@@ -21,6 +21,7 @@ static void defaults_depend_on_the_command(void **state)
 	assert_int_equal(record.kubelet_verify, HTTP_VERIFY_FULL);
 	assert_int_equal(record.symbol_memory_max, 256 << 20);
 	assert_int_equal(record.unwind_memory_max, 256 << 20);
+	assert_int_equal(record.tables_memory_max, 1 << 30);
 	assert_null(record.unwind_cache_dir);
 	assert_int_equal(record.capture, OPTION_CAPTURE_AUTO);
 	assert_int_equal(record.stack_copy_bytes, 32768);
