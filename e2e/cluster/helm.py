@@ -109,7 +109,7 @@ def examine(agent, args):
     """The release as the document leaves it."""
     problems = helm_checks.check_privileges(agent) + helm_checks.check_notes(agent)
     problems += helm_checks.check_doctor(agent) + helm_checks.check_demo(agent.node)
-    problems += helm_checks.check_attribution(agent.node)
+    problems += helm_checks.check_attribution(agent.node) + helm_checks.check_host_names(agent.node)
     if agent.node.pyroscope_url:
         problems += helm_checks.check_pyroscope(agent)
     helm_cost.measure_start(agent)

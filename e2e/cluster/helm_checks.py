@@ -148,6 +148,12 @@ def check_demo(node):
     return check_selections("the Collector", look)
 
 
+def check_host_names(node):
+    """Every sample says the machine's name, not the name of the pod that took it."""
+    names = {sample.resource.get("host.name") for sample in backend.samples(node)}
+    return [] if names == {node.node_name} else [f"host.name is one of {names}, not {node.node_name}"]
+
+
 def check_pyroscope(agent):
     """A further receiver, as docs/install.md adds it; it is asked as Grafana does."""
     pyroscope = server.Pyroscope()

@@ -102,24 +102,27 @@ def bpf_objects(pids):
 
 
 def cgroup_memory(agent):
-    """(bytes in all, of them page cache) that the kernel counts to the container."""
+    """(bytes in all, at most so far, of them page cache) that the kernel counts to the container."""
     for directory in agent.cgroups():
         total = host.read_text(f"{directory}/memory.current") or host.read_text(
             f"{directory}/memory.usage_in_bytes")
+        peak = host.read_text(f"{directory}/memory.peak") or host.read_text(
+            f"{directory}/memory.max_usage_in_bytes")
         if total:
             fields = dict(line.split() for line in host.read_text(f"{directory}/memory.stat").splitlines())
-            return int(total), int(fields.get("file") or fields.get("total_cache") or 0)
-    return 0, 0
+            return int(total), int(peak or 0), int(fields.get("file") or fields.get("total_cache") or 0)
+    return 0, 0, 0
 
 
 def print_memory(agent, what):
     pids = agent.pids()
     resident = [int(agent.process_status(pid)["VmRSS"].split()[0]) // 1024 for pid in pids]
-    total, cache = cgroup_memory(agent)
+    total, peak, cache = cgroup_memory(agent)
     objects = bpf_objects(pids)
     maps = sum(size for (kind, _), size in objects.items() if kind == "map")
     print(f"{what}: resident {' + '.join(map(str, resident))} MB, cgroup {total / MIB:.0f} MB, of which "
-          f"page cache {cache / MIB:.0f} MB, BPF maps {maps / MIB:.1f} MB", flush=True)
+          f"page cache {cache / MIB:.0f} MB, BPF maps {maps / MIB:.1f} MB; at most {peak / MIB:.0f} MB so far",
+          flush=True)
 
 
 def idle_pods(number):

@@ -8,6 +8,7 @@ object_rules.py hold. The agent takes its configuration.
 
 import itertools
 import os
+import re
 import sys
 import tempfile
 
@@ -19,6 +20,9 @@ import object_rules
 SCHEMAS = os.path.join(chart.HERE, "schemas")
 FILE = "{{ .ResourceKind }}{{ .KindSuffix }}.json"
 CUSTOM = os.path.join(SCHEMAS, "custom", FILE)
+OPTIONS = re.compile(r'define "flamelet.agentOptions" -}}(.*?){{- end', re.DOTALL)
+OPTION = re.compile(r"^ +(?:-\w, )?--([a-z-]+)", re.MULTILINE)
+NOT_IN_FILE = {"config", "help", "help-all"}
 
 
 def render_all(subject, values_file, version):
@@ -64,6 +68,16 @@ def check_defaults(subject):
     return [] if given == object_rules.CAPABILITIES else [f"values.yaml: security.capabilities is {given}"]
 
 
+def check_options(subject, binary):
+    """The chart takes in extraConfig what the agent takes in its file, and nothing else."""
+    with open(subject.path("templates/_config.tpl"), encoding="utf-8") as file:
+        known = set(OPTIONS.search(file.read())[1].split())
+    there = set(OPTION.findall(host.run(binary, "agent", "--help-all"))) - NOT_IN_FILE
+    return [f"templates/_config.tpl, flamelet.agentOptions: {option} is no option of the agent"
+            for option in known - there] + [
+            f"templates/_config.tpl, flamelet.agentOptions lacks {option}" for option in there - known]
+
+
 def check(directory, binary):
     subject = chart.Chart(directory)
     work = list(itertools.product(subject.cases(), chart.VERSIONS))
@@ -71,7 +85,7 @@ def check(directory, binary):
         copy = agent_config.readable_copy(os.path.abspath(binary), place)
         faults = chart.in_parallel(lambda item: check_case(subject, copy, *item), work)
     print(f"check_render: {len(subject.cases())} values files, {len(work)} renders with each Helm")
-    return sum(faults, check_defaults(subject))
+    return sum(faults, check_defaults(subject) + check_options(subject, binary))
 
 
 def main():

@@ -49,7 +49,7 @@ def whole(module):
 MODULES = (check_dashboards, check_golden, check_guards, check_lint, check_readme, check_restart,
            check_rules, check_unit)
 CHECKS = {module.__name__.removeprefix("check_"): whole(module) for module in MODULES} | {
-    "render": render, "keys": keys, "values": values}
+    "render": render, "options": check_render.check_options, "keys": keys, "values": values}
 
 
 def copy_chart(subject, directory):

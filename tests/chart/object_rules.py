@@ -250,9 +250,8 @@ def memory_bounds(values):
     """What the agent (elf_cache.c, unwind tables, exporter.c) and its workers (elf_cache.c, rows_client.h, jit_worker.h,
     debuginfod.c) may take."""
     names = values["symbols"]["memoryMax"]
-    yield from ("128Mi", names, values["unwind"]["memoryMax"])
-    yield from (f"{byte_count(names) * 3 // 4:.0f}", "128Mi", "128Mi")
-    yield from ("272Mi", "80Mi", "32Mi", "32Mi")
+    yield from ("56Mi", values["tablesMemoryMax"], f"{byte_count(names) // 4:.0f}")
+    yield from ("64Mi", "48Mi", "16Mi", "16Mi")
     if values["symbols"]["debuginfod"]["urls"]:
         yield "256Mi"
     for _ in range(bool(values["otlp"]["endpoint"]) + len(values["destinations"])):

@@ -58,7 +58,7 @@
 {{- $limit := include "flamelet.bytes" (.Values.resources.limits.memory | default "") }}
 {{- $needed := include "flamelet.memoryNeeded" . | int64 }}
 {{- if and $limit (lt (int64 $limit) (mul $needed 1048576)) }}
-{{- fail (printf "resources.limits.memory: %v is less than the %dMi that the agent may take, it would be killed for it. Raise the limit, leave it out, or lower symbols.memoryMax (it counts 1.75 times) or unwind.memoryMax." .Values.resources.limits.memory $needed) }}
+{{- fail (printf "resources.limits.memory: %v is less than the %dMi that the agent may take, it would be killed for it. Raise the limit, leave it out, or lower tablesMemoryMax." .Values.resources.limits.memory $needed) }}
 {{- end }}
 {{- end }}
 

@@ -30,6 +30,7 @@ debuginfod-cache-max: {{ .debuginfod.cacheSize | quote }}
 {{- end }}
 {{- end }}
 unwind-memory-max: {{ .Values.unwind.memoryMax | quote }}
+tables-memory-max: {{ .Values.tablesMemoryMax | quote }}
 {{- if .Values.unwind.cache }}
 unwind-cache: /var/cache/flamelet/unwind
 {{- end }}
@@ -83,11 +84,27 @@ destination:
 {{- include "flamelet.reloadableConfig" . }}
 {{- end }}
 
+{{/* All options of `flamelet agent` that a file may have. */}}
+{{- define "flamelet.agentOptions" -}}
+attribute-values-max capture cgroup cgroup-root comm container cpu debug-dir debuginfod-cache debuginfod-cache-max
+debuginfod-urls demangle destination exclude-attribute exclude-container exclude-namespace exclude-selector
+export-interval exporter frequency idle inlines kubelet-ca-file kubelet-token-file kubelet-url kubelet-verify listen
+log-level metrics-listen namespace node-name otlp-ca-file otlp-client-cert otlp-client-key otlp-compression
+otlp-endpoint otlp-header otlp-header-file otlp-original-payload otlp-preset otlp-protocol otlp-request-max
+otlp-tenant otlp-timeout otlp-timestamps otlp-token-file otlp-verify pod pod-annotation pod-label pod-logs queue-dir queue-max
+resource-attribute sample-attributes selector stack-copy symbol-memory-max tables-memory-max unwind-cache
+unwind-memory-max
+{{- end }}
+
 {{- define "flamelet.config" -}}
+{{- $known := regexSplit "\\s+" (include "flamelet.agentOptions" .) -1 }}
 {{- $own := include "flamelet.ownConfig" . | fromYaml }}
 {{- range $option, $_ := .Values.extraConfig }}
 {{- if eq $option "otlp-header" }}
 {{- fail "extraConfig.otlp-header: everybody who may read ConfigMaps would read it. Use otlp.headers, and otlp.headersSecret for credentials." }}
+{{- end }}
+{{- if not (has $option $known) }}
+{{- fail (printf "extraConfig.%s: the agent has no such option. `flamelet agent --help-all` lists them; write them without the dashes." $option) }}
 {{- end }}
 {{- if hasKey $own $option }}
 {{- fail (printf "extraConfig.%s: the chart sets this option itself. See which of its values does (helm show values), and set that." $option) }}

@@ -17,28 +17,26 @@
 
 {{/* MiB that the agent and its workers may take. What containers can make grow counts with its bound, all at the same time:
 
-	names			symbols.memoryMax
-	symbol workers		three quarters of that and 128 (large tables), 128 (all others)
-	rows workers		272 (large files), 80 (all others)
-	JIT workers		32 and 32
-	unwind tables		unwind.memoryMax
-	download of debug files	256, where it is asked for
+	names of ELF files, unwind tables, and the
+	workers that read large files			tablesMemoryMax, together
+	lists of JIT compilers				a quarter of symbols.memoryMax
+	symbol worker for all other files		64
+	rows worker for all other files			48
+	JIT workers					16 and 16
+	download of debug files				256, where it is asked for
 
 Besides, for each receiver 48: 24 that are collected, and what is sent, in the agent and in the receiver's own process (12 with the
-usual 3.5 MB of a request); 16 more for a queue in memory. 128 are for all else: the agent, its rings, and the process that asks
+usual 3.5 MB of a request); 16 more for a queue in memory. 56 are for all else: the agent, its rings, and the process that asks
 the kubelet (20 with 5000 pods). Both of these processes fail at 128 each, which they do not get near to. A worker's answer on its way
 to the agent is in both, and within the worker's bound, as most of what it was made of is free again. */}}
 {{- define "flamelet.memoryNeeded" -}}
-{{- $symbols := include "flamelet.mebibytes" .Values.symbols.memoryMax }}
-{{- $symbolWorkers := add (div (add (mul $symbols 3) 3) 4) 128 128 }}
-{{- $rowsWorkers := add 272 80 }}
-{{- $jitWorkers := add 32 32 }}
-{{- $workers := add $symbolWorkers $rowsWorkers $jitWorkers }}
-{{- $unwind := include "flamelet.mebibytes" .Values.unwind.memoryMax }}
+{{- $tables := include "flamelet.mebibytes" .Values.tablesMemoryMax }}
+{{- $lists := div (add (include "flamelet.mebibytes" .Values.symbols.memoryMax | int64) 3) 4 }}
+{{- $workers := add 64 48 16 16 }}
 {{- $debuginfod := ternary 256 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
 {{- $receiver := ternary 64 48 (eq .Values.queue.type "memory") }}
 {{- $receivers := mul $receiver (len (include "flamelet.receivers" . | fromYaml).items) }}
-{{- add $symbols $workers $unwind $debuginfod $receivers 128 -}}
+{{- add $tables $lists $workers $debuginfod $receivers 56 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}

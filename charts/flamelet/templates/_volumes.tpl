@@ -1,10 +1,10 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
 {{/* Volumes of the pod, and where they are in it. */}}
 
-{{/* MiB of the caches together; 0: there is none. The agent keeps at most 256 MiB of unwind tables. */}}
+{{/* MiB of the caches together; 0: there is none. The agent keeps at most 256 MiB of unwind tables and 128 MiB of source lines. */}}
 {{- define "flamelet.cacheMebibytes" -}}
 {{- $debuginfod := ternary (include "flamelet.mebibytes" .Values.symbols.debuginfod.cacheSize | int) 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
-{{- add $debuginfod (ternary 256 0 .Values.unwind.cache) }}
+{{- add $debuginfod (ternary 384 0 .Values.unwind.cache) }}
 {{- end }}
 
 {{/* MiB of the queues of all receivers. */}}
