@@ -27,12 +27,10 @@ all: ## build build/flamelet (optimized, with debug information)
 deps: ## install the Debian packages that are missing, for everything below
 	@cmake/install-packages.sh build test check
 
-demo: ## install what the build needs, build, and profile this machine for ten seconds
+demo: ## install what the build needs, build, and profile this machine, or on an idle one three small programs, for ten seconds
 	@cmake/install-packages.sh build
 	@$(MAKE) --no-print-directory all
-	build/flamelet record -d 10s -o flamelet-demo.svg
-	@echo
-	@echo "Open the picture in a browser: $(CURDIR)/flamelet-demo.svg"
+	@demo/run build/flamelet build/demo flamelet-demo.svg
 
 test: deps ## build with warnings as errors and run all tests but those on a real Kubernetes and on other kernels
 	$(call build,dev,build-dev)
