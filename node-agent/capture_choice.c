@@ -2,6 +2,8 @@
 #include "capture_choice.h"
 
 #include "base/log.h"
+#include "capture/capture_bpf.h"
+#include "capture/capture_perf.h"
 #include "cli/refusal.h"
 
 #include <stdbool.h>
@@ -10,8 +12,7 @@
 static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
 		    struct capture **ret_capture)
 {
-	opts->path = CAPTURE_BPF;
-	int r = capture_open(opts, reterr_msg, ret_capture);
+	int r = capture_bpf_open(opts, reterr_msg, ret_capture);
 	if (r < 0)
 		refusal_explain_load(r, reterr_msg);
 	return r;
@@ -20,8 +21,7 @@ static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
 static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
 		     struct capture **ret_capture)
 {
-	opts->path = CAPTURE_PERF;
-	int r = capture_open(opts, reterr_msg, ret_capture);
+	int r = capture_perf_open(opts, reterr_msg, ret_capture);
 	if (r < 0 && reterr_msg->len == 0)
 		refusal_append_perf(r, reterr_msg);
 	return r;

@@ -6,13 +6,6 @@
 #include <limits.h>
 #include <sys/epoll.h>
 
-int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		 struct capture **ret_capture)
-{
-	return opts->path == CAPTURE_PERF ? capture_perf_open(opts, reterr_msg, ret_capture)
-					  : capture_bpf_open(opts, reterr_msg, ret_capture);
-}
-
 void capture_close(struct capture *capture)
 {
 	if (!capture)

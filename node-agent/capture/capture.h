@@ -32,7 +32,6 @@ enum capture_path {
 
 /* What to sample. Kinds of targets narrow each other, several of a kind widen it. All borrowed. */
 struct capture_opts {
-	enum capture_path path;
 	uint32_t frequency_hz; /* per CPU */
 	uint64_t
 		poll_interval_ns; /* between calls of capture_poll(): decides the ring buffer's size */
@@ -89,11 +88,7 @@ struct capture_stats {
 	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside of what is mounted */
 };
 
-/* Loads the programs, or makes ready what takes their place; nothing fires yet. On failure `reterr_msg` (may be empty) says what to do.
- * Errors: -EPERM missing privilege, -EOPNOTSUPP the kernel lacks something, -ENOSPC too many targets,
- * and what libbpf says. */
-int capture_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		 struct capture **ret_capture) must_check;
+/* Opened by capture/capture_bpf.h or capture/capture_perf.h. */
 void capture_close(struct capture *capture);
 DEFINE_FREEP(struct capture, capture_close)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/capture_ops.h"
+#include "capture/capture_bpf.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/capture_ops.h"
 #include "capture/cpu_timers.h"
 
 #include <bpf/bpf.h>

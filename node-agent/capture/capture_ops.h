@@ -34,9 +34,4 @@ struct capture {
 	struct capture_maps maps;
 };
 
-int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		     struct capture **ret_capture) must_check;
-int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		      struct capture **ret_capture) must_check;
-
 #endif

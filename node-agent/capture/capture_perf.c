@@ -9,10 +9,11 @@
  *	      …        ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
  *
  * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound. */
-#include "capture/capture_ops.h"
+#include "capture/capture_perf.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/capture_ops.h"
 #include "capture/cgroup_namespace.h"
 #include "capture/cpu_rings.h"
 #include "capture/perf_clock.h"

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "unit.h"
+#include "capture/capture_bpf.h"
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 5) /* of the child's CPU time: 100 samples */
@@ -54,7 +55,7 @@ static void open_capture(struct cgroup_scene *scene)
 		.cgroup_hierarchy = cgroup_fs_hierarchy(scene->cgroups.fs),
 	};
 
-	assert_int_equal(capture_open(&opts, &message, &scene->capture), 0);
+	assert_int_equal(capture_bpf_open(&opts, &message, &scene->capture), 0);
 }
 
 uint64_t cgroup_scene_start(struct cgroup_scene *scene, const char *root, const char *path)

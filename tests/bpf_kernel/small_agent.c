@@ -82,8 +82,7 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 
 	*agent = (struct small_agent){ .proc_fd = open("/proc", O_RDONLY | O_CLOEXEC) };
 	assert_true(agent->proc_fd >= 0);
-	tested_path_apply(&opts);
-	assert_int_equal(capture_open(&opts, &message, &agent->capture), 0);
+	assert_int_equal(tested_path_open(opts, &message, &agent->capture), 0);
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
 	assert_int_equal(make_memory(agent), 0);

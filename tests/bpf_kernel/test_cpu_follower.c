@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "capture/capture_bpf.h"
 
 #define RING_BYTES 65536
 #define CHECK(condition)                                                                           \
@@ -33,7 +34,7 @@ static int set_up(struct fixture *fixture)
 	const struct capture_opts opts = { .frequency_hz = 19, .poll_interval_ns = NSEC_PER_SEC };
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
 
-	CHECK(capture_open(&opts, &message, &fixture->capture) == 0);
+	CHECK(capture_bpf_open(&opts, &message, &fixture->capture) == 0);
 	CHECK(sideband_open(RING_BYTES, &fixture->sideband) == 0);
 	fixture->follower = (struct cpu_follower){ .capture = fixture->capture,
 						   .sideband = fixture->sideband };

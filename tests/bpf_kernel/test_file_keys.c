@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the running kernel's mappings know files by (bpf/file_key.bpf.c). */
-#include "capture/capture.h"
+#include "capture/capture_bpf.h"
 #include "unwind/unwind_memory.h"
 
 #include <bpf/bpf.h>
@@ -30,7 +30,7 @@ static int set_up(void **state)
 	const struct capture_opts opts = { .frequency_hz = 99, .poll_interval_ns = 100000000 };
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	assert_int_equal(capture_open(&opts, &message, &fixture->capture), 0);
+	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->capture), 0);
 	const struct capture_maps maps = capture_get_maps(fixture->capture);
 	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
 						maps.file_key_fd };

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "bpf/shared/cfi.h"
-#include "capture/capture.h"
+#include "capture/capture_bpf.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int set_up(void **state)
 	const struct capture_opts opts = { .frequency_hz = 997, .poll_interval_ns = NSEC_PER_SEC };
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	assert_int_equal(capture_open(&opts, &message, &fixture->capture), 0);
+	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->capture), 0);
 	fixture->processes_fd = capture_get_maps(fixture->capture).processes_fd;
 	*state = fixture;
 	return 0;

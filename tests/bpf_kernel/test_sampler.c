@@ -2,7 +2,6 @@
 /* The sampler in the running kernel, on children that burn CPU time in known functions; by BPF, or by perf with that as an
  * argument. */
 #include "base/clock.h"
-#include "capture/capture.h"
 #include "tested_path.h"
 
 #include <fcntl.h>
@@ -182,8 +181,7 @@ static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_st
 	opts.frequency_hz = FREQUENCY_HZ;
 	opts.poll_interval_ns = RUN_NS;
 	opts.unwind = take_leaf;
-	tested_path_apply(&opts);
-	assert_int_equal(capture_open(&opts, &message, &capture), 0);
+	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
 	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
 	struct timespec duration = clock_timespec(RUN_NS);
 	nanosleep(&duration, NULL);
@@ -229,7 +227,7 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 		end_child(pid);
 		skip(); /* it is woken by full buffers alone */
 	}
-	assert_int_equal(capture_open(&opts, &message, &capture), 0);
+	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
 	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
 	assert_true(capture_wait(capture, clock_mono_ns() + RUN_NS));
 	assert_false(capture_wait(capture, clock_mono_ns() + RUN_NS));
@@ -251,8 +249,7 @@ static struct capture *open_quiet(void)
 	};
 	struct capture *capture;
 
-	tested_path_apply(&opts);
-	assert_int_equal(capture_open(&opts, &message, &capture), 0);
+	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
 	return capture;
 }
 

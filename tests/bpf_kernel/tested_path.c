@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tested_path.h"
 
+#include "capture/capture_bpf.h"
+#include "capture/capture_perf.h"
 #include "k8s/cgroup_fs.h"
 
 #include <fcntl.h>
@@ -23,13 +25,14 @@ void tested_path_choose(int argc, char **argv)
 	assert_int_equal(cgroup_fs_open(NULL, &cgroups), 0);
 }
 
-void tested_path_apply(struct capture_opts *opts)
+int tested_path_open(struct capture_opts opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture)
 {
-	opts->path = tested_path;
-	if (tested_path != CAPTURE_PERF)
-		return;
-	opts->stack_copy_bytes = TESTED_STACK_BYTES;
-	opts->proc_fd = proc_fd;
-	opts->cgroup_fs = cgroups;
-	opts->cgroup_hierarchy = cgroup_fs_hierarchy(cgroups);
+	if (tested_path == CAPTURE_BPF)
+		return capture_bpf_open(&opts, reterr_msg, ret_capture);
+	opts.stack_copy_bytes = TESTED_STACK_BYTES;
+	opts.proc_fd = proc_fd;
+	opts.cgroup_fs = cgroups;
+	opts.cgroup_hierarchy = cgroup_fs_hierarchy(cgroups);
+	return capture_perf_open(&opts, reterr_msg, ret_capture);
 }

@@ -11,7 +11,9 @@ extern enum capture_path tested_path;
 
 void tested_path_choose(int argc, char **argv);
 
-/* Adds what the path needs, of this machine; it lives as long as the program. */
-void tested_path_apply(struct capture_opts *opts);
+/* Opens a capture of that path, with what the path needs of this machine. Errors: as of capture_bpf_open() and
+ * capture_perf_open(). */
+int tested_path_open(struct capture_opts opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture) must_check;
 
 #endif

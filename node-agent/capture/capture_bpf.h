@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples that BPF programs take and unwind in the kernel. */
+#ifndef CAPTURE_CAPTURE_BPF_H
+#define CAPTURE_CAPTURE_BPF_H
+
+#include "capture/capture.h"
+
+/* Loads the programs. Nothing is sampled until capture_follow_cpus().
+ * On failure `reterr_msg` says what to do, or stays empty. Errors: -EPERM a privilege is missing; -EOPNOTSUPP the kernel
+ * lacks a feature; -ENOSPC there are too many targets; and what libbpf says. */
+int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture) must_check;
+
+#endif
