@@ -7,17 +7,8 @@
 #define UNWIND_GOPCLNTAB_H
 
 #include "base/cleanup.h"
+#include "unwind/gopclntab_table.h"
 #include "unwind/unwind_source.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-struct gopclntab_section {
-	const uint8_t *data; /* borrowed; outlives the source */
-	size_t len;
-	uint64_t
-		text_address; /* runtime.text: the beginning of .text. Since Go 1.26 the table itself does not say it */
-};
 
 /* Errors: -EBADMSG no format that is known, or damaged; -ENOMEM. Free with gopclntab_source_free(). */
 int gopclntab_source_new(const struct gopclntab_section *section, struct unwind_source **ret_source)

@@ -2,7 +2,6 @@
 #include "unwind/gopclntab_table.h"
 
 #include "unwind/arch.h"
-#include "unwind/gopclntab.h"
 
 #include <string.h>
 

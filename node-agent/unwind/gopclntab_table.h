@@ -14,7 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gopclntab_section;
+struct gopclntab_section {
+	const uint8_t *data; /* borrowed; outlives the source */
+	size_t len;
+	uint64_t
+		text_address; /* runtime.text: the beginning of .text. Since Go 1.26 the table itself does not say it */
+};
 
 /* Go's abi.FuncFlag. */
 #define GO_TOP_FRAME 1
