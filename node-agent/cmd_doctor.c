@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
 #include "agent.h"
+#include "base/capabilities.h"
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "base/log.h"
 #include "base/rlimit.h"
 #include "capture/ring_room.h"
 #include "capture/sideband.h"
@@ -10,11 +14,14 @@
 #include "cli/refusal.h"
 
 #include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 /* The agent's defaults. */
 #define PROBE_HZ 19
 #define PROBE_STACK_BYTES 32768
 #define REASON_MAX_BYTES 256
+#define OUTPUT_MAX_BYTES ((size_t)1 << 20)
 
 static int open_sideband(int proc_fd, struct strbuf *reterr_msg, struct sideband **ret_sideband)
 {
@@ -58,5 +65,33 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 
 int cmd_doctor(const struct options *options)
 {
-	return doctor_run(options, try_capture);
+	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
+	struct utsname kernel;
+
+	if (uname(&kernel) < 0) {
+		log_error_errno(-errno, "cannot tell the kernel's version");
+		return STATUS_FAILED;
+	}
+
+	const struct doctor_host host = {
+		.proc_dir = "/proc",
+		.sys_dir = "/sys",
+		.kernel_release = kernel.release,
+		.options = options,
+		.capabilities = capabilities_effective(),
+		.try_capture = try_capture,
+	};
+	doctor_examine(&host, &report);
+	if (options->json)
+		doctor_report_append_json(&report, &out);
+	else
+		doctor_report_append_text(&report, &out);
+
+	int r = report.error < 0 ? report.error : strbuf_error(&out);
+	if (r == 0)
+		r = fd_write_all(STDOUT_FILENO, out.data, out.len);
+	if (r < 0)
+		log_error_errno(r, "cannot write the report");
+	return r < 0 || doctor_report_count(&report, FINDING_FAIL) > 0 ? STATUS_FAILED : STATUS_OK;
 }

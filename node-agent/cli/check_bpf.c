@@ -3,7 +3,7 @@
  * kinds that the agent loads are made and dropped again. */
 #include "base/cleanup.h"
 #include "cli/doctor.h"
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 #include "cli/refusal.h"
 
 #include <bpf/bpf.h>
@@ -36,7 +36,7 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LOCKDOWN_MAX_BYTES);
 
-	int r = doctor_read_head(host->sys_dir, "kernel/security/lockdown", &text);
+	int r = kernel_file_read_head(host->sys_dir, "kernel/security/lockdown", &text);
 	const char *level = r == 0 ? strchr(strbuf_str(&text), '[') : NULL;
 	int len = level ? (int)strcspn(level + 1, "]\n") : 0;
 

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 #include "k8s/cgroup_fs.h"
 #include "k8s/cgroup_path.h"
 
@@ -121,7 +121,7 @@ static bool lower_limit(const char *dir, const char *name, uint64_t *limit)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(VALUE_MAX_BYTES);
 	uint64_t value;
 
-	if (doctor_read_head(dir, name, &text) < 0)
+	if (kernel_file_read_head(dir, name, &text) < 0)
 		return false;
 
 	const char *digits = strbuf_str(&text);
@@ -162,7 +162,7 @@ static int find_self(const char *path, uint64_t id, void *data)
 	(void)id;
 	strbuf_append_char(&procs, '\n');
 	if ((size_t)snprintf(dir, sizeof(dir), "%s%s", search->root, path) >= sizeof(dir) ||
-	    doctor_read_head(dir, "cgroup.procs", &procs) < 0 ||
+	    kernel_file_read_head(dir, "cgroup.procs", &procs) < 0 ||
 	    !strstr(strbuf_str(&procs), search->pid_line))
 		return 0;
 	strbuf_append_str(&search->path, path);
@@ -191,7 +191,7 @@ static int read_v1_path(const struct doctor_host *host, struct strbuf *path)
 	static const char key[] = ":memory:";
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PROCS_MAX_BYTES);
 
-	int r = doctor_read_head(host->proc_dir, "self/cgroup", &text);
+	int r = kernel_file_read_head(host->proc_dir, "self/cgroup", &text);
 	if (r < 0)
 		return r;
 
@@ -213,7 +213,7 @@ static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limi
 
 	snprintf(mounts, sizeof(mounts), "%s/fs/cgroup", host->sys_dir);
 	snprintf(memory, sizeof(memory), "%s/fs/cgroup/memory", host->sys_dir);
-	bool is_known = doctor_read_line(host->proc_dir, "self/cgroup", "0::", &v2) == 0 &&
+	bool is_known = kernel_file_read_line(host->proc_dir, "self/cgroup", "0::", &v2) == 0 &&
 			lower_limits(mounts, strbuf_str(&v2), "memory.max", &limit);
 	if (!is_known)
 		is_known = lower_by_search(host, &limit);

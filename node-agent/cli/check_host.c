@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 #include "cli/privileges.h"
 #include "process/host_pids.h"
 
@@ -76,7 +76,7 @@ static void append_status(const struct doctor_host *host, const char *key,
 	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
 	uint32_t number;
 
-	if (doctor_read_line(host->proc_dir, "self/status", key, &value) < 0 ||
+	if (kernel_file_read_line(host->proc_dir, "self/status", key, &value) < 0 ||
 	    parse_u32(strbuf_str(&value), &number) < 0 || number > 2)
 		return;
 	strbuf_appendf(out, "%s%s", out->len > 0 ? ", " : "", words[number]);
@@ -88,7 +88,7 @@ static bool append_apparmor(const struct doctor_host *host, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf profile = strbuf_with_max(VALUE_MAX_BYTES);
 
-	if (doctor_read_line(host->proc_dir, "self/attr/apparmor/current", "", &profile) < 0 ||
+	if (kernel_file_read_line(host->proc_dir, "self/attr/apparmor/current", "", &profile) < 0 ||
 	    profile.len == 0)
 		return false;
 	strbuf_appendf(out, "%sAppArmor %s", out->len > 0 ? ", " : "", strbuf_str(&profile));
@@ -118,7 +118,7 @@ static int read_open_files_limit(const struct doctor_host *host, uint64_t *ret_l
 {
 	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
 
-	int r = doctor_read_line(host->proc_dir, "self/limits", "Max open files", &value);
+	int r = kernel_file_read_line(host->proc_dir, "self/limits", "Max open files", &value);
 	if (r < 0)
 		return r;
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/doctor.h"
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 
 #include <limits.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int read_sysctl(const struct doctor_host *host, const char *name)
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SMALL_FILE_BYTES);
 	uint64_t value;
 
-	if (doctor_read_head(host->proc_dir, name, &text) < 0)
+	if (kernel_file_read_head(host->proc_dir, name, &text) < 0)
 		return -1;
 
 	const char *digits = strbuf_str(&text);
@@ -88,7 +88,7 @@ void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(KALLSYMS_PROBE_BYTES);
 	int restrict_level = read_sysctl(host, "sys/kernel/kptr_restrict");
 
-	int r = doctor_read_head(host->proc_dir, "kallsyms", &text);
+	int r = kernel_file_read_head(host->proc_dir, "kallsyms", &text);
 	if (r == 0 && has_addresses(strbuf_str(&text)))
 		doctor_report_add(report, FINDING_OK, "kernel symbols", NULL,
 				  "/proc/kallsyms has addresses");

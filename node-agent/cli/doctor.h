@@ -29,10 +29,6 @@ enum finding_level doctor_level(const struct doctor_host *host, enum capture_pat
 /* Runs all checks. */
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
 
-/* Examines this machine, tells and returns the exit status. `try_capture` as above. */
-int doctor_run(const struct options *options,
-	       int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg));
-
 /* The checks, by what they look at. Each adds one finding or more. */
 void check_kernel(const struct doctor_host *host, struct doctor_report *report);
 void check_btf(const struct doctor_host *host, struct doctor_report *report);

@@ -4,7 +4,7 @@
 #include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 #include "cli/perf_paranoid.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ static int read_number(const char *proc_dir, const char *name, const char *key)
 	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
 	uint32_t number;
 
-	if (doctor_read_line(proc_dir, name, key, &value) < 0 ||
+	if (kernel_file_read_line(proc_dir, name, key, &value) < 0 ||
 	    parse_u32(strbuf_str(&value), &number) < 0 || number > INT_MAX)
 		return -1;
 	return (int)number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -43,7 +43,7 @@ static void a_line_is_found_by_its_beginning(void **state)
 		_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(100);
 
 		write_file(cases[i].text);
-		int r = doctor_read_line(dir, "f", "Key:", &value);
+		int r = kernel_file_read_line(dir, "f", "Key:", &value);
 		assert_int_equal(r, cases[i].value ? 0 : -ENOENT);
 		assert_string_equal(strbuf_str(&value), cases[i].value ? cases[i].value : "");
 	}
@@ -58,13 +58,13 @@ static void a_file_is_read_as_far_as_there_is_room(void **state)
 
 	(void)state;
 	write_file("Key:\tvalue\n");
-	assert_int_equal(doctor_read_head(dir, "f", &head), 0);
+	assert_int_equal(kernel_file_read_head(dir, "f", &head), 0);
 	assert_string_equal(strbuf_str(&head), "Key:\tvalue\n");
-	assert_int_equal(doctor_read_head(dir, "g", &none), -ENOENT);
-	assert_int_equal(doctor_read_line(dir, "f", "Key:", &value), -ENOSPC);
+	assert_int_equal(kernel_file_read_head(dir, "g", &none), -ENOENT);
+	assert_int_equal(kernel_file_read_line(dir, "f", "Key:", &value), -ENOSPC);
 	memset(long_dir, 'x', sizeof(long_dir) - 1);
 	long_dir[sizeof(long_dir) - 1] = '\0';
-	assert_int_equal(doctor_read_head(long_dir, "f", &none), -ENAMETOOLONG);
+	assert_int_equal(kernel_file_read_head(long_dir, "f", &none), -ENAMETOOLONG);
 }
 
 static int make_dir(void **state)

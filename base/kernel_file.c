@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor_files.h"
+#include "base/kernel_file.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -11,7 +11,7 @@
 #define LINES_MAX_BYTES 65536
 #define BLANKS " \t"
 
-int doctor_read_head(const char *dir, const char *name, struct strbuf *buf)
+int kernel_file_read_head(const char *dir, const char *name, struct strbuf *buf)
 {
 	char path[PATH_MAX];
 
@@ -29,11 +29,11 @@ static const char *next_line(const char *text)
 	return end ? end + 1 : NULL;
 }
 
-int doctor_read_line(const char *dir, const char *name, const char *key, struct strbuf *value)
+int kernel_file_read_line(const char *dir, const char *name, const char *key, struct strbuf *value)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LINES_MAX_BYTES);
 
-	int r = doctor_read_head(dir, name, &text);
+	int r = kernel_file_read_head(dir, name, &text);
 	if (r < 0)
 		return r;
 	for (const char *line = strbuf_str(&text); line; line = next_line(line)) {
