@@ -8,7 +8,7 @@
 #ifndef K8S_POD_ASKS_H
 #define K8S_POD_ASKS_H
 
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 
 #include <stdbool.h>
 #include <stdint.h>

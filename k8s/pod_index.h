@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 #include "k8s/pod_list.h"
 
 #include <stdbool.h>

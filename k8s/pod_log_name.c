@@ -2,7 +2,7 @@
 #include "k8s/pod_log_name.h"
 
 #include "base/parse.h"
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 #include "k8s/pod_list.h"
 
 /* What Kubernetes takes for a name, and for the UIDs it makes. */

@@ -9,7 +9,7 @@
 #ifndef K8S_POD_LOG_NAME_H
 #define K8S_POD_LOG_NAME_H
 
-#include "k8s/span.h"
+#include "base/span.h"
 
 #include <stdint.h>
 

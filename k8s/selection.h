@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 #include "k8s/pod_index.h"
 
 #include <stdbool.h>

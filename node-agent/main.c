@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet: whose CPU time it is, on a whole node, pod by pod. */
 #include "base/err.h"
-#include "cli/commands.h"
+#include "commands/commands.h"
 #include "k8s/kubelet_worker.h"
-#include "otlp/transport_worker.h"
-#include "symbol/debuginfod.h"
-#include "symbol/jit_worker.h"
-#include "symbol/symbol_worker.h"
-#include "unwind/rows_worker.h"
+#include "otlp/transport/transport_worker.h"
+#include "symbol/debuginfod/debuginfod.h"
+#include "symbol/jit/jit_worker.h"
+#include "symbol/worker/symbol_worker.h"
+#include "unwind/worker/rows_worker.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "bpf/shared/events.h"
 #include "bpf/shared/stack_copy.h"
 #include "bpf/shared/stats.h"
-#include "capture/cpu_list.h"
+#include "capture/perf_events/cpu_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ struct capture_stats {
 	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside of what is mounted */
 };
 
-/* Opened by capture/capture_bpf.h or capture/capture_perf.h. */
+/* Opened by capture/bpf/capture_bpf.h or capture/perf/capture_perf.h. */
 void capture_close(struct capture *capture);
 DEFINE_FREEP(struct capture, capture_close)
 

@@ -4,7 +4,7 @@
 #define CAPTURE_CPU_TIMERS_H
 
 #include "base/err.h"
-#include "capture/cpu_list.h"
+#include "capture/perf_events/cpu_list.h"
 
 #include <stdint.h>
 

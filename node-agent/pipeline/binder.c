@@ -7,7 +7,7 @@
 #include "bpf/shared/frames.h"
 #include "pipeline/locate.h"
 #include "process/process_set.h"
-#include "symbol/file_opener.h"
+#include "symbol/opener/file_opener.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

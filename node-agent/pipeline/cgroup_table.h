@@ -6,7 +6,7 @@
 
 #include "base/htable.h"
 #include "bpf/shared/cgroups.h"
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 
 #include <stdbool.h>
 #include <stddef.h>

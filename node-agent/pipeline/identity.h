@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "k8s/cgroup_fs.h"
+#include "cgroup/cgroup_fs.h"
 #include "k8s/pod_index.h"
 #include "k8s/pod_watch.h"
 #include "pipeline/cgroup_table.h"

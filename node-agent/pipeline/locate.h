@@ -9,7 +9,7 @@
 #include "pipeline/window.h"
 #include "process/process_table.h"
 #include "symbol/elf_cache.h"
-#include "symbol/jit_cache.h"
+#include "symbol/jit/jit_cache.h"
 
 #include <stdint.h>
 

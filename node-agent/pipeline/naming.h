@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "pipeline/window.h"
 #include "symbol/elf_cache.h"
-#include "symbol/jit_cache.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/jit/jit_cache.h"
+#include "symbol/kernel/kernel_symbols.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
 #include "pipeline/sampled_process.h"
 #include "pipeline/window.h"
 #include "process/process_set.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/kernel/kernel_symbols.h"
 #include "worker/worker_process.h"
 
 #include <fcntl.h>

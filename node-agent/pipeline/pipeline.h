@@ -19,7 +19,7 @@
 #include "process/process_table.h"
 #include "profile/profile.h"
 #include "symbol/elf_cache.h"
-#include "symbol/jit_cache.h"
+#include "symbol/jit/jit_cache.h"
 #include "unwind/unwinder.h"
 
 #include <stddef.h>

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "k8s/cgroup_service.h"
+#include "cgroup/cgroup_service.h"
 
 #include <inttypes.h>
 #include <stdio.h>

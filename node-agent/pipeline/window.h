@@ -26,7 +26,7 @@
 enum code_kind {
 	CODE_NAMELESS, /* nobody: files that could not be opened are told apart by file name */
 	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
-	CODE_JIT, /* the JIT cache (symbol/jit_cache.h), by its id of the process */
+	CODE_JIT, /* the JIT cache (symbol/jit/jit_cache.h), by its id of the process */
 	CODE_KERNEL,
 };
 

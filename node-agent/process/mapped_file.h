@@ -27,7 +27,7 @@ struct mapped_file {
 		     * anonymous memory; without " (deleted)" */
 	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
 	uint32_t
-		slot; /* the unwinder's: where its rows are, see unwind/table_slots.h; 0 at first */
+		slot; /* the unwinder's: where its rows are, see unwind/tables/table_slots.h; 0 at first */
 	bool is_postponed; /* the unwinder's: there was no time to open it for a slot, but there will be */
 	bool is_outdated; /* another one has its key from now on: mapped_files_renew() */
 	bool was_taken; /* since kept_files.c looked last */

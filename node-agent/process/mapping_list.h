@@ -23,7 +23,7 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
-/* The unwinder's: where the list is for the kernel side to read, see unwind/code_lists.h. */
+/* The unwinder's: where the list is for the kernel side to read, see unwind/tables/code_lists.h. */
 struct mapping_code {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;

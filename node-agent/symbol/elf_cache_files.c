@@ -4,7 +4,7 @@
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

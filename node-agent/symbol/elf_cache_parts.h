@@ -12,9 +12,9 @@
 #include "symbol/elf_cache.h"
 #include "symbol/elf_files.h"
 #include "symbol/elf_table.h"
-#include "symbol/frame_cache.h"
-#include "symbol/lines_pace.h"
-#include "symbol/symbol_worker.h"
+#include "symbol/frame/frame_cache.h"
+#include "symbol/dwarf/lines_pace.h"
+#include "symbol/worker/symbol_worker.h"
 
 #include <pthread.h>
 

@@ -5,9 +5,9 @@
 #define SYMBOL_ELF_FILES_H
 
 #include "base/htable.h"
-#include "symbol/build_id.h"
+#include "elf/build_id.h"
 #include "symbol/elf_owners.h"
-#include "symbol/file_opener.h"
+#include "symbol/opener/file_opener.h"
 
 #include <stddef.h>
 #include <stdint.h>

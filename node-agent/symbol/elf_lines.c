@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "symbol/lines_unit.h"
-#include "unwind/row_cache.h"
+#include "symbol/dwarf/lines_unit.h"
+#include "unwind/file/row_cache.h"
 
 #include <limits.h>
 #include <string.h>

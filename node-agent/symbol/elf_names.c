@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "symbol/names_block.h"
+#include "symbol/worker/names_block.h"
 
 #include <string.h>
 

@@ -5,12 +5,12 @@
 #define SYMBOL_ELF_TABLE_H
 
 #include "base/cleanup.h"
-#include "symbol/elf_fingerprint.h"
+#include "symbol/elf/elf_fingerprint.h"
 #include "symbol/elf_owners.h"
-#include "symbol/elf_symbols.h"
-#include "symbol/lines_table.h"
-#include "symbol/symbol_frames.h"
-#include "unwind/elf_rows.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/dwarf/lines_table.h"
+#include "symbol/frame/symbol_frames.h"
+#include "unwind/file/elf_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

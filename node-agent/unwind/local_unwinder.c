@@ -6,7 +6,7 @@
  * Its helpers have no argument that says for whom they are called: `current` does. */
 #include "unwind/local_unwinder.h"
 
-#include "unwind/unwind_memory_local.h"
+#include "unwind/tables/unwind_memory_local.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "bpf/shared/events.h"
 #include "bpf/shared/stack_copy.h"
 #include "process/proc_event.h"
-#include "unwind/unwind_memory.h"
+#include "unwind/tables/unwind_memory.h"
 
 #include <stdbool.h>
 

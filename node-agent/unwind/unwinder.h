@@ -5,10 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "unwind/unwind_arena.h"
-#include "unwind/code_lists.h"
-#include "unwind/row_cache.h"
-#include "unwind/table_slots.h"
+#include "unwind/tables/unwind_arena.h"
+#include "unwind/tables/code_lists.h"
+#include "unwind/file/row_cache.h"
+#include "unwind/tables/table_slots.h"
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct unwinder_opts {
 		memory; /* borrowed, outlives the unwinder; its pool is that of large files' workers, too */
 	size_t max_bytes; /* of tables and lists */
 	const char *cache_dir; /* NULL: nothing is kept on disk */
-	const char *debug_dir; /* see unwind/elf_rows.h */
+	const char *debug_dir; /* see unwind/file/elf_rows.h */
 };
 
 struct unwinder {

@@ -12,7 +12,7 @@
  * Before anything is timed, a file's unwind sections are read once, so that both find them in memory. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "symbol/jit_cache.h"
-#include "symbol/jit_source.h"
+#include "symbol/jit/jit_cache.h"
+#include "symbol/jit/jit_source.h"
 #include "worker/worker_client.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/gzip.h"
-#include "otlp/encode.h"
+#include "otlp/encode/encode.h"
 #include "profile/pprof.h"
 #include "tests/oracle/otlp_load.h"
 #include "tests/oracle/otlp_sample.h"

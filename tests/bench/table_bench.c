@@ -5,8 +5,8 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "dwfl_names.h"
-#include "symbol/elf_symbols.h"
-#include "symbol/symbol_source.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/symbol_source.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "fake_bpf.h"
 #include "unwind/local_unwinder.h"
-#include "unwind/unwind_memory_local.h"
+#include "unwind/tables/unwind_memory_local.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "base/thread.h"
 #include "local_bpf.h"
 #include "scene.h"
-#include "unwind/unwind_arena.h"
-#include "unwind/unwind_memory_local.h"
+#include "unwind/tables/unwind_arena.h"
+#include "unwind/tables/unwind_memory_local.h"
 
 #include <stdlib.h>
 #include <string.h>

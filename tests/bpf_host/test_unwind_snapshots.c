@@ -5,8 +5,8 @@
 #include "snapshot.h"
 
 #include "base/fileio.h"
-#include "unwind/cfi.h"
-#include "unwind/row_builder.h"
+#include "unwind/cfi/cfi.h"
+#include "unwind/rows/row_builder.h"
 
 #include "unit.h"
 

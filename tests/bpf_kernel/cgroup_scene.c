@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "unit.h"
-#include "capture/capture_bpf.h"
+#include "capture/bpf/capture_bpf.h"
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 5) /* of the child's CPU time: 100 samples */

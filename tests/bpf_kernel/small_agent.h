@@ -5,7 +5,7 @@
 #define TESTS_BPF_KERNEL_SMALL_AGENT_H
 
 #include "capture/capture.h"
-#include "capture/sideband.h"
+#include "capture/sideband/sideband.h"
 #include "pipeline/binder.h"
 #include "process/process_table.h"
 #include "unwind/local_unwinder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPUs that come when the right to sample them is gone. None of this machine's goes and comes: the follower is made to forget
  * one in a process that has given up its capabilities. */
-#include "cpu_follower.h"
+#include "agent/cpu_follower.h"
 
 #include "base/capabilities.h"
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "capture/capture_bpf.h"
+#include "capture/bpf/capture_bpf.h"
 
 #define RING_BYTES 65536
 #define CHECK(condition)                                                                           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the running kernel's mappings know files by (bpf/file_key.bpf.c). */
-#include "capture/capture_bpf.h"
-#include "unwind/unwind_memory.h"
+#include "capture/bpf/capture_bpf.h"
+#include "unwind/tables/unwind_memory.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

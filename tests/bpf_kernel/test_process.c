@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "bpf/shared/cfi.h"
-#include "capture/capture_bpf.h"
+#include "capture/bpf/capture_bpf.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>

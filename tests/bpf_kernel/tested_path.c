@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tested_path.h"
 
-#include "capture/capture_bpf.h"
-#include "capture/capture_perf.h"
-#include "k8s/cgroup_fs.h"
+#include "capture/bpf/capture_bpf.h"
+#include "capture/perf/capture_perf.h"
+#include "cgroup/cgroup_fs.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte says which section it is, the rest is the section. */
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any path has a name that can be shown, and a runtime that is known. */
-#include "k8s/cgroup_service.h"
+#include "cgroup/cgroup_service.h"
 
 #include "base/cleanup.h"
 #include "base/printable.h"

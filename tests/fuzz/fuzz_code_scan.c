@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte tells where the program's entry and one function are; the rest is code, in two ranges. */
-#include "unwind/code_scan.h"
+#include "unwind/code/code_scan.h"
 
-#include "unwind/code_insn.h"
-#include "unwind/functions.h"
+#include "unwind/code/code_insn.h"
+#include "unwind/rows/functions.h"
 
 #define ADDRESS 0x401000
 #define MAX_TABLE_BYTES ((size_t)1 << 24)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
-#include "capture/cpu_list.h"
+#include "capture/perf_events/cpu_list.h"
 
 #include <stdlib.h>
 #include <string.h>

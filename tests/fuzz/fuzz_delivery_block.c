@@ -2,7 +2,7 @@
 /* What a destination's worker answers: it is refused, or the courier may believe it. */
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "otlp/transport_result.h"
+#include "otlp/transport/transport_result.h"
 
 #include <stdlib.h>
 #include <string.h>

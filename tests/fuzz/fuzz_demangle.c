@@ -3,7 +3,7 @@
  * such a name is left by a jump. What it had allocated is lost then: so lost memory is not looked for. Where it jumps out of an
  * allocation the process may be stuck afterwards; the worker ends instead. */
 #include "base/cleanup.h"
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
  * worker is for. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "symbol/dwarf_lines.h"
-#include "symbol/lines_table.h"
+#include "symbol/dwarf/dwarf_lines.h"
+#include "symbol/dwarf/lines_table.h"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 /* An ELF file, or the pieces of one (sparse_input.h), is told from others. */
 #include "base/cleanup.h"
 #include "sparse_input.h"
-#include "symbol/elf_fingerprint.h"
+#include "symbol/elf/elf_fingerprint.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 /* Names of sections, and what is found by them, in an ELF file or the pieces of one (sparse_input.h). */
 #include "base/cleanup.h"
 #include "sparse_input.h"
-#include "unwind/elf_sections.h"
+#include "unwind/file/elf_sections.h"
 
 #include <stdlib.h>
 #include <string.h>

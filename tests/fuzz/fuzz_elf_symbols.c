@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "symbol/elf_fingerprint.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_fingerprint.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Go's function table as a source of names. */
 #include "base/cleanup.h"
-#include "symbol/go_names.h"
-#include "unwind/gopclntab.h"
+#include "symbol/elf/go_names.h"
+#include "unwind/go/gopclntab.h"
 
 #include <string.h>
 

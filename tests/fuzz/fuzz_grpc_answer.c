@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An answer by gRPC: grpc-status, grpc-message, grpc-status-details-bin and grpc-encoding, each ended by a
  * NUL and missing when empty, then the body. */
-#include "otlp/grpc_answer.h"
+#include "otlp/transport/grpc_answer.h"
 
 #include "base/clock.h"
 #include "base/printable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A header file of any bytes: what comes of it must be lines that can stand in a request. */
 #include "base/cleanup.h"
-#include "otlp/header_file.h"
+#include "otlp/transport/header_file.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An answer by HTTP: two bytes for the status, then the content type as a string, then the body. */
-#include "otlp/http_answer.h"
+#include "otlp/transport/http_answer.h"
 
 #include "base/printable.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte says in how large pieces the file comes. */
-#include "symbol/jit_block.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit/jit_block.h"
+#include "symbol/jit/jitdump.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/kallsyms.h"
+#include "symbol/kernel/kallsyms.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker answers about source lines, and what lies on disk of it: the same bytes. */
-#include "symbol/lines_table.h"
-#include "symbol/lines_unit.h"
+#include "symbol/dwarf/lines_table.h"
+#include "symbol/dwarf/lines_unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/mountinfo.h"
+#include "symbol/opener/mountinfo.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server answers to an export, read as both kinds of answer. */
-#include "otlp/response.h"
+#include "otlp/transport/response.h"
 
 #include <stdlib.h>
 

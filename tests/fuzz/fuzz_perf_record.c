@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are refused, or give an event whose path ends inside them and whose range does not wrap. */
-#include "capture/perf_record.h"
+#include "capture/perf_events/perf_record.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text has no path, or one that begins with a slash and lies inside it; followed from a namespace it has no way up. */
-#include "capture/cgroup_namespace.h"
-#include "capture/proc_cgroup.h"
+#include "cgroup/cgroup_namespace.h"
+#include "cgroup/proc_cgroup.h"
 
 #include <stdlib.h>
 #include <string.h>

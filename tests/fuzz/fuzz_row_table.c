@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/row_table.h"
+#include "unwind/rows/row_table.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* What a worker answers that makes unwind tables. The first byte says to which request: even, for the key; odd, for
  * the table. What is taken must be safe to use. */
 #include "base/cleanup.h"
-#include "unwind/rows_answer.h"
+#include "unwind/worker/rows_answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are refused, or give a record whose parts lie inside them. */
-#include "capture/sample_record.h"
+#include "capture/perf/sample_record.h"
 
 #include "bpf/shared/events.h"
-#include "capture/perf_regs.h"
+#include "capture/perf/perf_regs.h"
 
 #include <stdlib.h>
 #include <string.h>

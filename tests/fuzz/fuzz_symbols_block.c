@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of functions as the symbol worker sends it. */
 #include "base/cleanup.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes of our requests what Pyroscope makes of them, with Google's protobuf library, and holds the estimate of
-otlp/converted_size.h against the size.
+otlp/encode/converted_size.h against the size.
 
     check_converted_size.py DRIVER
 

@@ -2,8 +2,8 @@
 #include "tests/oracle/otlp_text.h"
 
 #include "base/pb_reader.h"
-#include "otlp/dictionary.h"
-#include "otlp/otlp_fields.h"
+#include "otlp/encode/dictionary.h"
+#include "otlp/encode/otlp_fields.h"
 
 #include <inttypes.h>
 

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "unwind/arch.h"
-#include "unwind/elf_rows.h"
+#include "elf/arch.h"
+#include "unwind/file/elf_rows.h"
 
 #include <fcntl.h>
 #include <fts.h>

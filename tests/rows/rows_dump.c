@@ -10,7 +10,7 @@
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
 #include "tests/rows/registers.h"
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

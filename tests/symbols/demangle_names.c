@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Demangles names, one a line on standard input, in the style given: "short" or "full". */
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names hexadecimal addresses, one a line on standard input, by the symbols of an ELF file: prints the
  * name, or "-" where there is none. */
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
  */
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "symbol/dwarf_lines.h"
-#include "symbol/lines_table.h"
+#include "symbol/dwarf/dwarf_lines.h"
+#include "symbol/dwarf/lines_table.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_ARENA_FIXTURE_H
 #define TESTS_UNIT_ARENA_FIXTURE_H
 
-#include "unwind/unwind_memory.h"
+#include "unwind/tables/unwind_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CFI_BYTES_H
 #define TESTS_UNIT_CFI_BYTES_H
 
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 #include <string.h>
 

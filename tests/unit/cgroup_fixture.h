@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CGROUP_FIXTURE_H
 #define TESTS_UNIT_CGROUP_FIXTURE_H
 
-#include "k8s/cgroup_fs.h"
+#include "cgroup/cgroup_fs.h"
 
 #include <stdint.h>
 

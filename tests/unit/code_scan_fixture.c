@@ -2,7 +2,7 @@
 #include "code_scan_fixture.h"
 
 #include "base/cleanup.h"
-#include "unwind/functions.h"
+#include "unwind/rows/functions.h"
 
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_CODE_SCAN_FIXTURE_H
 #define TESTS_UNIT_CODE_SCAN_FIXTURE_H
 
-#include "unwind/code_scan.h"
-#include "unwind/row_table.h"
+#include "unwind/code/code_scan.h"
+#include "unwind/rows/row_table.h"
 
 #define SCAN_ADDRESS 0x401000 /* of the code, which is at the beginning of its file */
 

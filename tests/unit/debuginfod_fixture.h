@@ -4,7 +4,7 @@
 #define TESTS_UNIT_DEBUGINFOD_FIXTURE_H
 
 #include "debuginfod_standin.h"
-#include "symbol/debuginfod.h"
+#include "symbol/debuginfod/debuginfod.h"
 
 #include <stdint.h>
 

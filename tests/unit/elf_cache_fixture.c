@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/fileio.h"
-#include "symbol/lines_writer.h"
+#include "symbol/dwarf/lines_writer.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_process.h"
 #include "remove_tree.h"

@@ -3,7 +3,7 @@
 
 #include "base/fileio.h"
 #include "unit.h"
-#include "unwind/arch.h"
+#include "elf/arch.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "unit.h"
-#include "unwind/arch.h"
-#include "unwind/functions.h"
+#include "elf/arch.h"
+#include "unwind/rows/functions.h"
 
 #include <string.h>
 

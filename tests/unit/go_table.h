@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_GO_TABLE_H
 #define TESTS_UNIT_GO_TABLE_H
 
-#include "unwind/gopclntab.h"
+#include "unwind/go/gopclntab.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_JIT_FIXTURE_H
 #define TESTS_UNIT_JIT_FIXTURE_H
 
-#include "symbol/jit_worker.h"
+#include "symbol/jit/jit_worker.h"
 
 /* Adds what has been written, as the agent does with an answer, and begins another block. */
 void jit_fixture_add(struct jit_writer *writer, struct jit_functions *functions);

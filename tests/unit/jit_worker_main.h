@@ -6,7 +6,7 @@
 #ifndef TESTS_JIT_WORKER_MAIN_H
 #define TESTS_JIT_WORKER_MAIN_H
 
-#include "symbol/jit_worker.h"
+#include "symbol/jit/jit_worker.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #define TESTS_UNIT_LINES_ANSWER_H
 
 #include "base/strbuf.h"
-#include "symbol/dwarf_lines.h"
-#include "symbol/lines_table.h"
+#include "symbol/dwarf/dwarf_lines.h"
+#include "symbol/dwarf/lines_table.h"
 #include "unit.h"
 
 #define LINES_ANSWER_MAX_BYTES ((size_t)1 << 20)

@@ -3,7 +3,7 @@
  * one before its main() is called. */
 #include "base/err.h"
 #include "k8s/kubelet_worker.h"
-#include "otlp/transport_worker.h"
+#include "otlp/transport/transport_worker.h"
 
 #include <stdlib.h>
 #include <string.h>

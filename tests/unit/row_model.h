@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_ROW_MODEL_H
 #define TESTS_UNIT_ROW_MODEL_H
 
-#include "unwind/row_builder.h"
+#include "unwind/rows/row_builder.h"
 
 #include <stdint.h>
 

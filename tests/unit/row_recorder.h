@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_ROW_RECORDER_H
 #define TESTS_UNIT_ROW_RECORDER_H
 
-#include "unwind/row_builder.h"
+#include "unwind/rows/row_builder.h"
 
 struct recorded_row {
 	uint64_t address;

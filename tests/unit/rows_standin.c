@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows_standin.h"
 
-#include "unwind/elf_rows.h"
-#include "unwind/rows_client.h"
-#include "unwind/row_cache.h"
+#include "unwind/file/elf_rows.h"
+#include "unwind/worker/rows_client.h"
+#include "unwind/file/row_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>

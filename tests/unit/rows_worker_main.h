@@ -6,7 +6,7 @@
 #ifndef TESTS_ROWS_WORKER_MAIN_H
 #define TESTS_ROWS_WORKER_MAIN_H
 
-#include "unwind/rows_worker.h"
+#include "unwind/worker/rows_worker.h"
 
 #include <stdbool.h>
 #include <string.h>

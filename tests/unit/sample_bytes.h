@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the records of capture/sample_record.h. */
+/* Builds the records of capture/perf/sample_record.h. */
 #ifndef TESTS_UNIT_SAMPLE_BYTES_H
 #define TESTS_UNIT_SAMPLE_BYTES_H
 
-#include "capture/perf_regs.h"
+#include "capture/perf/perf_regs.h"
 #include "perf_bytes.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 #include "arena_fixture.h"
 #include "rows_standin.h"
-#include "unwind/table_slots.h"
+#include "unwind/tables/table_slots.h"
 
 #include <stddef.h>
 #include <stdint.h>

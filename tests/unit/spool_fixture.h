@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_SPOOL_FIXTURE_H
 #define TESTS_UNIT_SPOOL_FIXTURE_H
 
-#include "otlp/spool.h"
+#include "otlp/delivery/spool.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_SYMBOL_WORKER_MAIN_H
 #define TESTS_SYMBOL_WORKER_MAIN_H
 
-#include "symbol/symbol_worker.h"
+#include "symbol/worker/symbol_worker.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/code_insn.h"
+#include "unwind/code/code_insn.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/err.h"
-#include "otlp/backoff.h"
+#include "otlp/delivery/backoff.h"
 #include "unit.h"
 
 #include <stdbool.h>

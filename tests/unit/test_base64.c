@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/base64.h"
+#include "otlp/transport/base64.h"
 
 #include "base/cleanup.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/bound_processes.h"
+#include "unwind/tables/bound_processes.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

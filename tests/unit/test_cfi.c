@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 #include "cfi_bytes.h"
 #include "row_recorder.h"

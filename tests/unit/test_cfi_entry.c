@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/cfi_entry.h"
+#include "unwind/cfi/cfi_entry.h"
 
 #include "base/err.h"
 #include "cfi_bytes.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that only call frame information knows. */
-#include "symbol/cfi_functions.h"
+#include "symbol/elf/cfi_functions.h"
 
 #include "cfi_bytes.h"
 #include "elf_maker.h"
-#include "symbol/elf_block.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_block.h"
+#include "symbol/elf/elf_symbols.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/cfi_program.h"
+#include "unwind/cfi/cfi_program.h"
 
 #include "cfi_bytes.h"
 #include "row_recorder.h"

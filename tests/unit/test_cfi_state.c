@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/cfi_state.h"
+#include "unwind/cfi/cfi_state.h"
 
 #include "base/err.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/cgroup_fs.h"
+#include "cgroup/cgroup_fs.h"
 
 #include "base/fileio.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In a cgroup of the test's own; skipped where none can be made. */
-#include "capture/cgroup_ids.h"
+#include "capture/perf/cgroup_ids.h"
 
 #include "cgroup_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/cgroup_namespace.h"
+#include "cgroup/cgroup_namespace.h"
 
 #include "base/fileio.h"
-#include "capture/proc_cgroup.h"
+#include "cgroup/proc_cgroup.h"
 #include "cgroup_fixture.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/cgroup_path.h"
+#include "cgroup/cgroup_path.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"

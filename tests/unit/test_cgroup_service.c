@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/cgroup_service.h"
+#include "cgroup/cgroup_service.h"
 
 #include "base/err.h"
 #include "base/utf8.h"

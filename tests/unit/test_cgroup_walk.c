@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/cgroup_walk.h"
+#include "cgroup/cgroup_walk.h"
 
 #include "base/cleanup.h"
-#include "k8s/cgroup_mounts.h"
+#include "cgroup/cgroup_mounts.h"
 
 #include <fcntl.h>
 #include <limits.h>

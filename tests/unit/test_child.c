@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "child.h"
+#include "agent/child.h"
 
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/code_scan.h"
+#include "unwind/code/code_scan.h"
 
 #include "base/cleanup.h"
 #include "code_scan_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is different on arm64; the rest is in test_code_scan.c. */
-#include "unwind/code_scan.h"
+#include "unwind/code/code_scan.h"
 
 #include "base/cleanup.h"
 #include "code_scan_fixture.h"

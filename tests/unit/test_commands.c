@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/commands.h"
+#include "commands/commands.h"
 #include "unit.h"
 
 #include <string.h>

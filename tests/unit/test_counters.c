@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "counters.h"
+#include "agent/counters.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "counter_list.h"
+#include "agent/counter_list.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

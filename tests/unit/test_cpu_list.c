@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/cpu_list.h"
+#include "capture/perf_events/cpu_list.h"
 
 #include <string.h>
 #include <unistd.h>

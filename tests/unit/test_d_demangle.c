@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/d_demangle.h"
+#include "symbol/demangle/d_demangle.h"
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"

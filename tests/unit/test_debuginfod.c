@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/debuginfod.h"
+#include "symbol/debuginfod/debuginfod.h"
 
 #include "base/clock.h"
 #include "debuginfod_fixture.h"
-#include "symbol/debuginfod_protocol.h"
+#include "symbol/debuginfod/debuginfod_protocol.h"
 #include "worker/worker_process.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/debuginfod_asked.h"
+#include "symbol/debuginfod/debuginfod_asked.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/debuginfod_cache.h"
+#include "symbol/debuginfod/debuginfod_cache.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Against elfutils' own server, where it is installed. */
-#include "symbol/debuginfod.h"
+#include "symbol/debuginfod/debuginfod.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

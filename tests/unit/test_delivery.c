@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/delivery.h"
+#include "otlp/transport/delivery.h"
 
 #include "hostile_names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"

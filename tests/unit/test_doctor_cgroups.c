@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "cgroup_fixture.h"
-#include "cli/doctor.h"
+#include "doctor/doctor.h"
 #include "remove_tree.h"
 
 #include <string.h>

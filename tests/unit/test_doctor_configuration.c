@@ -2,7 +2,7 @@
 /* The doctor's finding about the configuration file: what the agent would say of it. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
-#include "cli/doctor.h"
+#include "doctor/doctor.h"
 #include "remove_tree.h"
 
 #include <stdio.h>

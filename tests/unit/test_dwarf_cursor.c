@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/dwarf_cursor.h"
+#include "unwind/cfi/dwarf_cursor.h"
 
 #include "base/err.h"
 #include "cfi_bytes.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees of DIEs, written by hand: what becomes of them as lines. */
-#include "symbol/dwarf_functions.h"
+#include "symbol/dwarf/dwarf_functions.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "dwarf_image.h"
 #include "lines_answer.h"
-#include "symbol/dwarf_lines.h"
+#include "symbol/dwarf/dwarf_lines.h"
 #include "unit.h"
 
 #include <string.h>

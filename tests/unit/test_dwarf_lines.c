@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks about this program itself: where() is called from inlined functions, and tells where from. */
-#include "symbol/dwarf_lines.h"
+#include "symbol/dwarf/dwarf_lines.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "lines_answer.h"
-#include "symbol/symbol_worker.h"
+#include "symbol/worker/symbol_worker.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/dwarf_value.h"
+#include "unwind/cfi/dwarf_value.h"
 
 #include "base/err.h"
 #include "bpf/shared/cfi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_block.h"
+#include "symbol/elf/elf_block.h"
 
 #include "elf_maker.h"
-#include "symbol/symbol_worker.h"
+#include "symbol/worker/symbol_worker.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small files that ask for much memory or time. Each is read in a child process that may have little more memory than
  * what all that grows with a file may take together: what is not charged to the budget fails there with -ENOMEM. */
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "elf_image.h"
 #include "unit.h"
-#include "unwind/arch.h"
+#include "elf/arch.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/elf_budget.h"
+#include "elf/elf_budget.h"
 
 #include "torture.h"
 #include "unit.h"

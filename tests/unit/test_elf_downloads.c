@@ -2,7 +2,7 @@
 /* Debug files that come later than the names of the program, when it may be gone. Who downloads them is this program
  * again, which gives out what it finds in the cache directory, once nobody holds it back. */
 #include "elf_cache_fixture.h"
-#include "symbol/debuginfod_protocol.h"
+#include "symbol/debuginfod/debuginfod_protocol.h"
 #include "worker/worker_process.h"
 #include "symbol/elf_cache_parts.h"
 #include "torture.h"

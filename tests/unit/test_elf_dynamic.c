@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files without section headers. */
-#include "symbol/elf_symbol_table.h"
+#include "symbol/elf/elf_symbol_table.h"
 
 #include "base/cleanup.h"
 #include "elf_maker.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 #include "unit.h"
 
 #include <string.h>

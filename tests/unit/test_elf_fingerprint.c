@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_fingerprint.h"
+#include "symbol/elf/elf_fingerprint.h"
 
 #include "elf_maker.h"
 #include "unit.h"

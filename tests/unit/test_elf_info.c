@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_info.h"
+#include "symbol/elf/elf_info.h"
 
 #include "elf_maker.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 /* No unit is read twice: not while its file is known, not when it was closed, and not after a restart. */
 #include "elf_cache_fixture.h"
 #include "symbol/elf_cache_parts.h"
-#include "symbol/lines_unit.h"
+#include "symbol/dwarf/lines_unit.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "elf_image.h"
 #include "torture.h"
 #include "unit.h"
-#include "unwind/debug_file.h"
+#include "unwind/file/debug_file.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include "base/fileio.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/exporter.h"
+#include "otlp/delivery/exporter.h"
 
 #include "base/clock.h"
 #include "base/http_client.h"

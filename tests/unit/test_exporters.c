@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exporters.h"
+#include "agent/exporters.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/log.h"
-#include "otlp/spool_file.h"
+#include "otlp/delivery/spool_file.h"
 #include "profile/builder.h"
 #include "remove_tree.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/extents.h"
+#include "unwind/tables/extents.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

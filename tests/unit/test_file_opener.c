@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A directory of our own stands for /proc: PID/map_files, PID/root and PID/mountinfo are what a test puts
  * there. Real processes are in test_elf_cache.c. */
-#include "symbol/file_opener.h"
+#include "symbol/opener/file_opener.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/frame_cache.h"
+#include "symbol/frame/frame_cache.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

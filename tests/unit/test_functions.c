@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/functions.h"
+#include "unwind/rows/functions.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

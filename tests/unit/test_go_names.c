@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of all formats are those of the fuzz target's corpus. */
-#include "symbol/go_names.h"
+#include "symbol/elf/go_names.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "elf_maker.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
 

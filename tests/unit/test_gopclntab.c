@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/gopclntab.h"
+#include "unwind/go/gopclntab.h"
 
 #include "base/cleanup.h"
 #include "go_table.h"
 #include "unit.h"
-#include "unwind/functions.h"
+#include "unwind/rows/functions.h"
 
 #include <string.h>
 

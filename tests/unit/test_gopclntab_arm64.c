@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of Go functions on arm64; what is the same on x86-64 is in test_gopclntab.c. */
-#include "unwind/gopclntab.h"
+#include "unwind/go/gopclntab.h"
 
 #include "base/cleanup.h"
 #include "go_table.h"
 #include "unit.h"
-#include "unwind/functions.h"
+#include "unwind/rows/functions.h"
 
 #include <string.h>
 

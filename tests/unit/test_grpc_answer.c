@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/grpc_answer.h"
+#include "otlp/transport/grpc_answer.h"
 
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/grpc_frame.h"
+#include "otlp/transport/grpc_frame.h"
 
 #include "base/cleanup.h"
 #include "base/gzip.h"

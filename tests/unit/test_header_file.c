@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/header_file.h"
+#include "otlp/transport/header_file.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"

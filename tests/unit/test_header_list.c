@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/header_list.h"
+#include "otlp/transport/header_list.h"
 
 #include "base/cleanup.h"
 #include "unit.h"

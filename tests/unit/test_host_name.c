@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host_name.h"
+#include "agent/host_name.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"

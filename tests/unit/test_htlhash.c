@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/htlhash.h"
+#include "symbol/elf/htlhash.h"
 
 #include "unit.h"
 

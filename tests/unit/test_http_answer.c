@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/http_answer.h"
+#include "otlp/transport/http_answer.h"
 
 #include "base/clock.h"
 #include "base/err.h"

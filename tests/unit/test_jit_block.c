@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker answers, and what an answer is that a worker was made to give. */
-#include "symbol/jit_block.h"
+#include "symbol/jit/jit_block.h"
 
 #include "jit_fixture.h"
 

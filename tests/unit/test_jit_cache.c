@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* First a directory that stands for /proc, then real compilers in namespaces of their own. */
-#include "symbol/jit_cache.h"
+#include "symbol/jit/jit_cache.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

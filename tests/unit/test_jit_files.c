@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A directory of our own stands for /proc, as in test_file_opener.c. */
-#include "symbol/jit_files.h"
+#include "symbol/jit/jit_files.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"

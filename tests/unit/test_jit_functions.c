@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/jit_functions.h"
+#include "symbol/jit/jit_functions.h"
 
 #include "torture.h"
 #include "unit.h"

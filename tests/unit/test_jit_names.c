@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/jit_names.h"
+#include "symbol/jit/jit_names.h"
 
 #include "base/cleanup.h"
-#include "symbol/symbol_frames.h"
+#include "symbol/frame/symbol_frames.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/jit_source.h"
+#include "symbol/jit/jit_source.h"
 
 #include "base/fileio.h"
 #include "jit_fixture.h"
-#include "symbol/jit_cache.h"
+#include "symbol/jit/jit_cache.h"
 #include "unit.h"
 
 #include <fcntl.h>

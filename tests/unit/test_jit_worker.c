@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker answers about files as they are, as they change, and to requests of all kinds. */
-#include "symbol/jit_worker.h"
+#include "symbol/jit/jit_worker.h"
 
 #include "jit_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/jitdump.h"
+#include "symbol/jit/jitdump.h"
 
 #include "base/strbuf.h"
 #include "jit_fixture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/jitter.h"
+#include "otlp/delivery/jitter.h"
 #include "unit.h"
 
 static void numbers_stay_within_their_bounds_and_reach_both(void **state)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/json_message.h"
+#include "otlp/transport/json_message.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "k8s/pod_list.h"
-#include "otlp/http_answer.h"
+#include "otlp/transport/http_answer.h"
 #include "unit.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/label_guard.h"
+#include "otlp/attributes/label_guard.h"
 
 #include "unit.h"
 

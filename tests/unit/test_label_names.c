@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/label_names.h"
+#include "otlp/attributes/label_names.h"
 
 #include "hostile_names.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/label_processes.h"
+#include "otlp/attributes/label_processes.h"
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "otlp/labels.h"
+#include "otlp/attributes/labels.h"
 #include "tests/oracle/otlp_sample.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "least_privilege.h"
+#include "privilege/least_privilege.h"
 
 #include "base/capabilities.h"
 

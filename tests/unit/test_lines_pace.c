@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/lines_pace.h"
+#include "symbol/dwarf/lines_pace.h"
 
 #include "base/clock.h"
 #include "unit.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/lines_table.h"
+#include "symbol/dwarf/lines_table.h"
 
 #include "base/cleanup.h"
-#include "symbol/lines_writer.h"
+#include "symbol/dwarf/lines_writer.h"
 #include "torture.h"
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/lines_unit.h"
+#include "symbol/dwarf/lines_unit.h"
 
 #include "base/cleanup.h"
-#include "symbol/lines_writer.h"
+#include "symbol/dwarf/lines_writer.h"
 #include "torture.h"
 #include "unit.h"
 

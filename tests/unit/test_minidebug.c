@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/minidebug.h"
+#include "symbol/elf/minidebug.h"
 
 #include "elf_maker.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
 #include "xz_bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "monitor.h"
+#include "agent/monitor.h"
 
 #include "base/clock.h"
 #include "base/heartbeat.h"

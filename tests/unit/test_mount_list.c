@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mounts are real ones, in mount namespaces of children. */
-#include "symbol/mount_list.h"
+#include "symbol/opener/mount_list.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/names_block.h"
+#include "symbol/worker/names_block.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request says of where code is; Pyroscope gets less, as all of it makes requests large. */
-#include "otlp/encode.h"
+#include "otlp/encode/encode.h"
 
 #include "profile/builder.h"
 #include "tests/oracle/otlp_sample.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/err.h"
-#include "otlp/backoff.h"
-#include "otlp/pace.h"
+#include "otlp/delivery/backoff.h"
+#include "otlp/delivery/pace.h"
 #include "unit.h"
 
 #define MIB ((uint32_t)1 << 20)

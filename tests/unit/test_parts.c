@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With an encoder of our own, in which a sample's tid is its size and its pid what it costs. */
-#include "otlp/parts.h"
+#include "otlp/encode/parts.h"
 
 #include "profile/builder.h"
 #include "unit.h"

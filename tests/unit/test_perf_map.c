@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/perf_map.h"
+#include "symbol/jit/perf_map.h"
 
 #include "base/cleanup.h"
 #include "jit_fixture.h"

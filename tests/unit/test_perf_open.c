@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is taken out for old kernels, and that events can be opened without it on this one. */
-#include "capture/perf_open.h"
+#include "capture/perf_events/perf_open.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/perf_clock.h"
+#include "capture/perf_events/perf_clock.h"
 
 #include <fcntl.h>
 #include <time.h>

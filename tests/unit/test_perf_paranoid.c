@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/perf_paranoid.h"
+#include "privilege/perf_paranoid.h"
 
 #include "base/cleanup.h"
 #include "base/fileio.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/perf_record.h"
+#include "capture/perf_events/perf_record.h"
 
 #include "perf_bytes.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reading side, over plain memory laid out as the kernel does. */
-#include "capture/perf_ring.h"
+#include "capture/perf_events/perf_ring.h"
 
 #include "base/cleanup.h"
 #include "unit.h"

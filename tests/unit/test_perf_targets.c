@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/perf_targets.h"
+#include "capture/perf/perf_targets.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elf_maker.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
 

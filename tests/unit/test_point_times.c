@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/point_times.h"
+#include "otlp/encode/point_times.h"
 
-#include "otlp/encode.h"
+#include "otlp/encode/encode.h"
 #include "tests/oracle/otlp_sample.h"
 #include "tests/oracle/otlp_text.h"
 #include "unit.h"

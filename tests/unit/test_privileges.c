@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/capabilities.h"
 #include "base/cleanup.h"
-#include "cli/privileges.h"
+#include "privilege/privileges.h"
 #include "unit.h"
 
 struct privilege_case {

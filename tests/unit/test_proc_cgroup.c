@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/proc_cgroup.h"
+#include "cgroup/proc_cgroup.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/encode.h"
+#include "otlp/encode/encode.h"
 
 #include "base/gzip.h"
 #include "base/pb_reader.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/refusal.h"
+#include "privilege/refusal.h"
 
 #include "base/capabilities.h"
 #include "base/cleanup.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With a file in a directory of the test's own. Time is what the test says; log lines go to a file in memory. */
-#include "reload.h"
+#include "agent/reload.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "remove_tree.h"
-#include "signals.h"
+#include "agent/signals.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/response.h"
+#include "otlp/transport/response.h"
 
 #include "base/clock.h"
 #include "unit.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Over memory, which stands for what the kernel writes. */
-#include "capture/ring_merge.h"
+#include "capture/perf/ring_merge.h"
 
 #include "base/cleanup.h"
-#include "capture/sample_record.h"
+#include "capture/perf/sample_record.h"
 #include "sample_bytes.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "row_model.h"
 #include "torture.h"
 #include "unit.h"
-#include "unwind/row_builder.h"
+#include "unwind/rows/row_builder.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "torture.h"
 #include "remove_tree.h"
 #include "unit.h"
-#include "unwind/row_cache.h"
-#include "unwind/row_packer.h"
+#include "unwind/file/row_cache.h"
+#include "unwind/rows/row_packer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "unit.h"
-#include "unwind/row_cache_files.h"
+#include "unwind/file/row_cache_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "torture.h"
 #include "unit.h"
-#include "unwind/row_packer.h"
+#include "unwind/rows/row_packer.h"
 
 #define PLENTY_BYTES (16 << 20)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/row_seed.h"
+#include "unwind/file/row_seed.h"
 
 #include "base/fileio.h"
 

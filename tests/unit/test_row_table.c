@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "unit.h"
-#include "unwind/row_table.h"
+#include "unwind/rows/row_table.h"
 
 #include <string.h>
 

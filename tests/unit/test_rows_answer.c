@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of a worker that has been taken over. */
-#include "unwind/rows_answer.h"
+#include "unwind/worker/rows_answer.h"
 
 #include <stdlib.h>
 #include <string.h>

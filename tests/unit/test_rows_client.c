@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks workers that are this program again: real ones, or, if a file beside says so, ones that do what they should
  * not. */
-#include "unwind/rows_client.h"
+#include "unwind/worker/rows_client.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

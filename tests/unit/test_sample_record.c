@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/sample_record.h"
+#include "capture/perf/sample_record.h"
 
 #include "bpf/shared/events.h"
 #include "sample_bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "self_stats.h"
+#include "agent/self_stats.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

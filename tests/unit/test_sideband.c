@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Against the running kernel; skipped where perf events of all tasks are not allowed. */
-#include "capture/sideband.h"
+#include "capture/sideband/sideband.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each test in a process of its own: dispositions and the request to stop are the process's. */
-#include "signals.h"
+#include "agent/signals.h"
 
 #include "base/heartbeat.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/slot_map.h"
+#include "unwind/tables/slot_map.h"
 
 #include "base/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/span.h"
+#include "base/span.h"
 
 #include "unit.h"
 

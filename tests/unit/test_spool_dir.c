@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a start finds in the directory of a spool, and what it makes of it. */
 #include "base/fileio.h"
-#include "otlp/spool_dir.h"
+#include "otlp/delivery/spool_dir.h"
 #include "spool_fixture.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #include "base/fileio.h"
 #include "base/hash.h"
 #include "base/zstd.h"
-#include "otlp/spool_file.h"
+#include "otlp/delivery/spool_file.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/table_queue.h"
+#include "unwind/tables/table_queue.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"

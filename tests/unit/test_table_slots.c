@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/table_slots.h"
+#include "unwind/tables/table_slots.h"
 
 #include "arena_fixture.h"
 #include "base/clock.h"

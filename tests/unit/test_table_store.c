@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/table_store.h"
+#include "unwind/tables/table_store.h"
 
 #include "base/cleanup.h"
 #include "torture.h"

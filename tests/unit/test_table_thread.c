@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes of a file, and which tables stay. */
-#include "unwind/table_slots.h"
+#include "unwind/tables/table_slots.h"
 
 #include "arena_fixture.h"
 #include "slots_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With real cgroups, made below one of the test's own. */
-#include "target.h"
+#include "agent/target.h"
 
 #include "cgroup_fixture.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Over a directory like /proc, and the root of this machine's cgroups. */
-#include "capture/task_table.h"
+#include "capture/perf/task_table.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "capture/cgroup_namespace.h"
-#include "k8s/cgroup_fs.h"
+#include "cgroup/cgroup_namespace.h"
+#include "cgroup/cgroup_fs.h"
 #include "remove_tree.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport.h"
+#include "otlp/transport/transport.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

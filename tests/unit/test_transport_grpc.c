@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OTLP over gRPC, against a server of the gRPC project and against an nginx that is none. */
-#include "otlp/transport.h"
+#include "otlp/transport/transport.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the agent takes of a worker that may be anybody's. */
-#include "otlp/transport_result.h"
+#include "otlp/transport/transport_result.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport_url.h"
+#include "otlp/transport/transport_url.h"
 
 #include "base/cleanup.h"
 #include "unit.h"

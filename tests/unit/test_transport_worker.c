@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that sends: what it may do, and what becomes of a request when it fails. */
-#include "otlp/transport_worker.h"
+#include "otlp/transport/transport_worker.h"
 
 #include "base/clock.h"
 #include "child_process.h"
-#include "otlp/transport.h"
+#include "otlp/transport/transport.h"
 #include "tests/standin/standin.h"
 #include "transport_fixture.h"
 #include "unit.h"

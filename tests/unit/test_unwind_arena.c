@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/unwind_arena.h"
+#include "unwind/tables/unwind_arena.h"
 
 #include "arena_fixture.h"
 #include "base/thread.h"

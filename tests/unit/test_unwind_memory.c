@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both kinds of memory: BPF maps, which need the privilege, and plain memory. */
-#include "unwind/unwind_memory.h"
+#include "unwind/tables/unwind_memory.h"
 
 #include "arena_fixture.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "torture.h"
-#include "unwind/unwind_memory_local.h"
+#include "unwind/tables/unwind_memory_local.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/elf_rows.h"
+#include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"
 #include "unit.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/parse.h"
-#include "symbol/symbol_worker.h"
+#include "symbol/worker/symbol_worker.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_process.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
-#include "unwind/code_insn.h"
+#include "unwind/code/code_insn.h"
 
 #include <string.h>
 

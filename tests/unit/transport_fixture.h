@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_TRANSPORT_FIXTURE_H
 #define TESTS_UNIT_TRANSPORT_FIXTURE_H
 
-#include "otlp/transport.h"
+#include "otlp/transport/transport.h"
 
 /* Plain bytes, no profile. */
 #define DUMMY_BODY "dummy body"

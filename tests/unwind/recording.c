@@ -6,8 +6,8 @@
 #include "bpf/shared/cfi.h"
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
-#include "capture/cpu_list.h"
-#include "capture/perf_ring.h"
+#include "capture/perf_events/cpu_list.h"
+#include "capture/perf_events/perf_ring.h"
 #include "tests/unwind/perf_stack.h"
 
 #include <bpf/bpf.h>

@@ -11,8 +11,8 @@
  * 77 where a file is missing. */
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "unwind/elf_rows.h"
-#include "unwind/code_insn.h"
+#include "unwind/file/elf_rows.h"
+#include "unwind/code/code_insn.h"
 
 #include <elf.h>
 #include <fcntl.h>

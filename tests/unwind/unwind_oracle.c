@@ -16,7 +16,7 @@
 #include "tests/unwind/comparison.h"
 #include "tests/unwind/recording.h"
 #include "tests/unwind/subject.h"
-#include "unwind/rows_worker.h"
+#include "unwind/worker/rows_worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cgroup/cgroup_namespace.h"
+
+#include "base/cleanup.h"
+#include "base/fileio.h"
+#include "base/parse.h"
+#include "cgroup/proc_cgroup.h"
+#include "cgroup/cgroup_fs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SELF_MAX_BYTES 65536 /* of /proc/self/cgroup: a line for each v1 controller */
+#define PROCS_MAX_BYTES (4 << 20)
+
+/* The root is "" here, so that paths can be put one behind the other. */
+static const char *without_root(const char *path)
+{
+	return strcmp(path, "/") == 0 ? "" : path;
+}
+
+/* Whether the last components of a path are those; sets how long the path is without them. */
+static bool ends_with(const char *path, const char *tail, size_t *ret_rest)
+{
+	size_t len = strlen(path), tail_len = strlen(tail);
+
+	if (tail_len > len || strcmp(path + len - tail_len, tail) != 0)
+		return false;
+	*ret_rest = len - tail_len;
+	return true;
+}
+
+int cgroup_namespace_init(struct cgroup_namespace *ret_namespace, const char *seen,
+			  const char *path)
+{
+	size_t root_len = 0, above_len = 0;
+
+	seen = without_root(seen);
+	path = without_root(path);
+	if (strcmp(seen, "/..") == 0 || strncmp(seen, "/../", strlen("/../")) == 0)
+		return -ENOENT;
+	if (!ends_with(path, seen, &root_len) && !ends_with(seen, path, &above_len))
+		return -ENOENT;
+	_cleanup_free_ char *root = strndup(path, root_len);
+	_cleanup_free_ char *above = strndup(seen, above_len);
+	if (!root || !above)
+		return -ENOMEM;
+	*ret_namespace = (struct cgroup_namespace){
+		.is_known = true,
+		.root = take_ptr(root),
+		.above = take_ptr(above),
+	};
+	return 0;
+}
+
+void cgroup_namespace_done(struct cgroup_namespace *namespace)
+{
+	free(namespace->root);
+	free(namespace->above);
+	*namespace = (struct cgroup_namespace){ 0 };
+}
+
+/* Goes on behind the part of the path that lies above what is mounted. */
+static bool skip_above(const char *above, const char **path, const char *end)
+{
+	size_t len = strlen(above);
+
+	if (len > (size_t)(end - *path) || memcmp(*path, above, len) != 0)
+		return false;
+	*path += len;
+	return *path == end || **path == '/';
+}
+
+static bool go_up(struct strbuf *resolved, size_t begin)
+{
+	const char *slash = strrchr(strbuf_str(resolved) + begin, '/');
+
+	if (!slash)
+		return false;
+	strbuf_shrink(resolved, (size_t)(slash - resolved->data));
+	return true;
+}
+
+/* A component with its slash. */
+static bool go_down(struct strbuf *resolved, const char *component, size_t len)
+{
+	bool is_dot = len == 2 && component[1] == '.';
+	bool is_up = len == 3 && component[1] == '.' && component[2] == '.';
+
+	if (len < 2 || is_dot || is_up)
+		return false;
+	strbuf_append(resolved, component, len);
+	return true;
+}
+
+static bool skip_up(const char **path, const char *end)
+{
+	size_t len = strlen("/..");
+
+	if ((size_t)(end - *path) < len || memcmp(*path, "/..", len) != 0)
+		return false;
+	if (*path + len < end && (*path)[len] != '/')
+		return false;
+	*path += len;
+	return true;
+}
+
+/* From the root of what is mounted on; `path` begins with a slash, or is empty. */
+static bool follow(struct strbuf *resolved, size_t begin, const char *path, const char *end)
+{
+	while (skip_up(&path, end))
+		if (!go_up(resolved, begin))
+			return false;
+	while (path < end) {
+		const char *next = memchr(path + 1, '/', (size_t)(end - path - 1));
+		size_t len = (size_t)((next ? next : end) - path);
+
+		if (!go_down(resolved, path, len))
+			return false;
+		path += len;
+	}
+	return true;
+}
+
+int cgroup_namespace_resolve(const struct cgroup_namespace *namespace, const char *path, size_t len,
+			     struct strbuf *resolved)
+{
+	const char *end = path + len;
+	size_t begin = resolved->len;
+
+	if (!namespace->is_known || len == 0 || *path != '/' || memchr(path, '\0', len))
+		return -ENOENT;
+	if (len == 1)
+		end = path;
+	if (!skip_above(namespace->above, &path, end))
+		return -ENOENT;
+	strbuf_append_str(resolved, namespace->root);
+	if (!follow(resolved, begin, path, end))
+		return -ENOENT;
+	if (resolved->len == begin)
+		strbuf_append_char(resolved, '/');
+	return strbuf_error(resolved);
+}
+
+struct search {
+	const struct cgroup_fs *fs;
+	struct strbuf found; /* the path; empty: not found */
+};
+
+static bool lists_pid(const struct strbuf *procs, uint64_t wanted)
+{
+	const char *at = strbuf_str(procs), *end = at + procs->len;
+	uint64_t pid;
+
+	for (; parse_digits(&at, end, 10, &pid) == 0 && at < end; at++)
+		if (pid == wanted)
+			return true;
+	return false;
+}
+
+/* Numbers are of our own pid namespace, and those of other namespaces' processes 0. */
+static bool is_in(const struct cgroup_fs *fs, const char *path)
+{
+	_cleanup_(strbuf_done) struct strbuf procs = strbuf_with_max(PROCS_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max(PATH_MAX);
+
+	strbuf_appendf(&file, "%s%s/cgroup.procs", cgroup_fs_root(fs), path);
+	return strbuf_error(&file) == 0 && file_read_at(AT_FDCWD, strbuf_str(&file), &procs) == 0 &&
+	       lists_pid(&procs, (uint64_t)getpid());
+}
+
+static int visit(const char *path, uint64_t id, void *data)
+{
+	struct search *search = data;
+
+	(void)id;
+	if (!is_in(search->fs, path))
+		return 0;
+	strbuf_append_str(&search->found, path);
+	return 1;
+}
+
+/* Mostly a process is where its path says, as there is no other namespace. */
+static int find_self(const struct cgroup_fs *fs, const char *seen, struct cgroup_namespace *ret)
+{
+	struct search search = { .fs = fs, .found = strbuf_with_max(PATH_MAX) };
+
+	if (!strstr(seen, "/..") && is_in(fs, seen))
+		return cgroup_namespace_init(ret, seen, seen);
+	int r = cgroup_fs_walk(fs, visit, &search);
+	if (r == 0)
+		r = -ENOENT;
+	if (r > 0)
+		r = strbuf_error(&search.found);
+	if (r == 0)
+		r = cgroup_namespace_init(ret, seen, strbuf_str(&search.found));
+	strbuf_done(&search.found);
+	return r;
+}
+
+int cgroup_namespace_find(const struct cgroup_fs *fs, int proc_fd, uint32_t hierarchy,
+			  struct cgroup_namespace *ret_namespace)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SELF_MAX_BYTES);
+	const char *path = "";
+	size_t len = 0;
+
+	int r = file_read_at(proc_fd, "self/cgroup", &text);
+	if (r == 0)
+		r = proc_cgroup_find(strbuf_str(&text), text.len, hierarchy, &path, &len);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *seen = strndup(path, len);
+	return seen ? find_self(fs, seen, ret_namespace) : -ENOMEM;
+}

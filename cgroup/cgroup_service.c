@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path is read from its root down, and the first directory that is named after something gives the name:
+ *
+ *	/system.slice/system-getty.slice/getty@tty1.service	getty@tty1.service
+ *	/system.slice/containerd.service/worker			containerd.service
+ *	/machine.slice/machine-qemu\x2d3\x2dweb.scope/libvirt	qemu-web
+ *	/lxc.payload.web/system.slice/nginx.service		lxc-web
+ *	/openrc.sshd						sshd
+ *	/init.scope, /, /kubepods.slice				host
+ *
+ * What is deeper is that thing's own affair. The exceptions: users, who have a slice and a service manager of
+ * their own, whose units are named "user-1000/UNIT"; and a container with an ID, wherever it is, as no path
+ * says more of it: "docker-0123456789ab" (but podman's "libpod-payload-ID" lies in the service it was written
+ * for, which has a name).
+ *
+ * Names are to be few: what is different at each start is left out, since service.name is what backends group by.
+ *
+ *	app-gnome-org.gnome.Maps-4711.scope	org.gnome.Maps	(https://systemd.io/DESKTOP_ENVIRONMENTS)
+ *	app-firefox@1f2e.service		firefox
+ *	dbus-:1.3-org.gnome.Maps@0.service	org.gnome.Maps
+ *	snap.code.code-UUID.scope, vte-spawn-UUID.scope, tmux-spawn-UUID.scope	snap.code.code, vte-spawn, tmux-spawn
+ *	sshd@7-10.0.0.1:22-10.0.0.2:4711.service	sshd@.service, a connection each */
+#include "cgroup/cgroup_service.h"
+
+#include "base/err.h"
+#include "base/printable.h"
+#include "base/span.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define PATH_MAX_BYTES 4096
+#define RAW_MAX_BYTES 320 /* a file name is at most 255 long; more than CGROUP_SERVICE_MAX */
+#define SHORT_ID_LEN 12
+#define UUID_LEN 36
+#define DIGITS "0123456789"
+
+/* What a directory's name says beyond systemd's units. */
+enum rule_kind {
+	RULE_REST, /* what is between prefix and suffix follows the label */
+	RULE_NUMBERED, /* as above, behind a number, which is different each time: "3-web" */
+	RULE_LABEL, /* the label is all */
+	RULE_EXACT, /* as above, and the prefix is the whole name */
+	RULE_PARENT, /* the prefix is the whole name, and the next directory's follows the label */
+};
+
+static const struct rule {
+	enum rule_kind kind;
+	const char *prefix, *suffix;
+	const char *label;
+	const char *runtime;
+} rules[] = {
+	{ RULE_REST, "systemd-nspawn@", ".service", "nspawn-", "nspawn" },
+	{ RULE_NUMBERED, "machine-qemu\\x2d", ".scope", "qemu-", "" },
+	{ RULE_NUMBERED, "qemu-", ".libvirt-qemu", "qemu-", "" },
+	{ RULE_NUMBERED, "machine-lxc\\x2d", ".scope", "lxc-", "lxc" },
+	{ RULE_REST, "machine-", ".scope", "machine-", "" },
+	{ RULE_REST, "lxc.payload.", "", "lxc-", "lxc" },
+	{ RULE_PARENT, "lxc.payload", "", "lxc-", "lxc" },
+	{ RULE_PARENT, "lxc", "", "lxc-", "lxc" },
+	{ RULE_LABEL, "lxc.monitor", "", "lxc-monitor", "" },
+	{ RULE_LABEL, "libpod-conmon-", ".scope", "conmon", "" },
+	{ RULE_LABEL, "crio-conmon-", ".scope", "conmon", "" },
+	{ RULE_EXACT, "conmon", "", "conmon", "" },
+	{ RULE_EXACT, "buildkit", "", "buildkit", "" },
+	{ RULE_REST, "openrc.", "", "", "" },
+	{ RULE_PARENT, "podruntime", "", "", "" }, /* Talos */
+	{ RULE_PARENT, "system", "", "", "" },
+};
+
+/* How runtimes begin the name of a container's directory, or call the directory around it. */
+static const struct {
+	const char *token;
+	const char *runtime;
+} runtimes[] = {
+	{ "cri-containerd", "containerd" },
+	{ "nerdctl", "containerd" },
+	{ "docker", "docker" },
+	{ "crio", "cri-o" },
+	{ "libpod", "podman" },
+	{ "libpod-payload", "podman" },
+};
+
+/* The name as bytes, before it is known to be fit for the eye. */
+struct name {
+	char text[RAW_MAX_BYTES];
+	size_t len;
+};
+
+static void append(struct name *name, struct span part)
+{
+	size_t room = sizeof(name->text) - 1 - name->len;
+	size_t len = part.len < room ? part.len : room;
+
+	if (len > 0)
+		memcpy(name->text + name->len, part.text, len);
+	name->len += len;
+	name->text[name->len] = '\0';
+}
+
+static void append_str(struct name *name, const char *text)
+{
+	append(name, span_of(text, RAW_MAX_BYTES));
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that an escape ("\x2d") at the beginning stands for; 0 when there is none. */
+static char escaped_byte(struct span text)
+{
+	if (text.len < 4 || text.text[0] != '\\' || text.text[1] != 'x')
+		return '\0';
+
+	int high = hex_value(text.text[2]), low = hex_value(text.text[3]);
+	if (high < 0 || low < 0)
+		return '\0';
+	return (char)(high << 4 | low);
+}
+
+/* Appends without systemd's escapes. */
+static void append_unescaped(struct name *name, struct span part)
+{
+	while (part.len > 0) {
+		char byte = escaped_byte(part);
+		size_t len = byte ? 4 : 1;
+
+		append(name, byte ? (struct span){ &byte, 1 } : span_head(part, 1));
+		part = span_tail(part, part.len - len);
+	}
+}
+
+/* "3-web" without its number, the dash escaped or not. */
+static struct span without_number(struct span text)
+{
+	struct span rest = text;
+
+	while (rest.len > 0 && span_has_only(span_head(rest, 1), DIGITS))
+		rest = span_tail(rest, rest.len - 1);
+	if (rest.len == text.len)
+		return text;
+	return span_without_prefix(span_without_prefix(rest, "\\x2d"), "-");
+}
+
+static bool rule_applies(const struct rule *rule, struct span dir)
+{
+	if (rule->kind == RULE_EXACT || rule->kind == RULE_PARENT)
+		return span_is(dir, rule->prefix);
+
+	size_t rest_min = rule->kind == RULE_LABEL ? 0 : 1;
+	return dir.len >= strlen(rule->prefix) + rest_min + strlen(rule->suffix) &&
+	       span_starts_with(dir, rule->prefix) && span_ends_with(dir, rule->suffix);
+}
+
+/* Names a directory by a rule. Returns whether it has a name. */
+static bool name_by_rule(const struct rule *rule, struct span dir, struct span below,
+			 struct name *name)
+{
+	struct span rest = span_without_suffix(span_without_prefix(dir, rule->prefix),
+					       rule->suffix);
+
+	if (rule->kind == RULE_PARENT && (!span_next(&below, '/', &rest) || rest.len == 0))
+		return false;
+	if (rule->kind == RULE_NUMBERED)
+		rest = without_number(rest);
+	append_str(name, rule->label);
+	if (rule->kind != RULE_LABEL && rule->kind != RULE_EXACT)
+		append_unescaped(name, rest);
+	return name->len > 0;
+}
+
+/* "-UUID" or ".UUID" at the end, which makes a scope's name unique. */
+static bool ends_in_uuid(struct span unit)
+{
+	if (unit.len <= UUID_LEN + 1 || !span_is_uuid(span_tail(unit, UUID_LEN)))
+		return false;
+
+	char before = unit.text[unit.len - UUID_LEN - 1];
+	return before == '-' || before == '.';
+}
+
+/* Whether a template's instance is a connection: NUMBER-LOCAL-REMOTE, or NUMBER-PID-UID. */
+static bool is_connection(struct span instance)
+{
+	struct span number, local;
+
+	return span_next(&instance, '-', &number) && number.len > 0 &&
+	       span_has_only(number, DIGITS) && span_next(&instance, '-', &local) &&
+	       local.len > 0 && instance.len > 0 && span_has_only(local, "0123456789abcdef.:_") &&
+	       span_has_only(instance, "0123456789abcdef.:_");
+}
+
+/* A desktop's; elsewhere "app-" is just how a service is called. */
+static bool is_app(struct span unit, bool is_users)
+{
+	return (is_users && span_starts_with(unit, "app-")) || span_starts_with(unit, "dbus-:");
+}
+
+/* "app[-LAUNCHER]-ID-RANDOM" of a scope, "app[-LAUNCHER]-ID[@RANDOM]" or "dbus-:NUMBER-ID@RANDOM" of a
+ * service. */
+static struct span app_id(struct span app, bool is_scope)
+{
+	struct span id = app;
+
+	if (is_scope) {
+		struct span random = span_behind_last(app, '-');
+
+		if (random.len < app.len)
+			app = span_head(app, app.len - random.len - 1);
+	}
+	(void)span_next(&app, '@', &id);
+	return span_behind_last(id, '-');
+}
+
+static void append_service(struct name *name, struct span unit)
+{
+	struct span rest = span_without_suffix(unit, ".service");
+	struct span template = rest;
+
+	(void)span_next(&rest, '@', &template);
+	if (rest.text && is_connection(rest)) {
+		append_unescaped(name, template);
+		append_str(name, "@.service");
+	} else {
+		append_unescaped(name, unit);
+	}
+}
+
+/* A service's or scope's name without what is different at each start. */
+static void append_unit(struct name *name, struct span unit, bool is_users)
+{
+	bool is_scope = span_ends_with(unit, ".scope");
+	struct span bare = span_without_suffix(unit, is_scope ? ".scope" : ".service");
+	struct span id = app_id(span_without_prefix(bare, "app-"), is_scope);
+
+	if (is_app(bare, is_users) && id.len > 0)
+		append_unescaped(name, id);
+	else if (is_scope && ends_in_uuid(bare))
+		append_unescaped(name, span_head(bare, bare.len - UUID_LEN - 1));
+	else
+		append_service(name, unit);
+}
+
+static bool is_unit(struct span dir)
+{
+	static const char *const suffixes[] = { ".service", ".scope", ".mount", ".socket",
+						".swap" };
+
+	for (size_t i = 0; i < array_len(suffixes); i++)
+		if (dir.len > strlen(suffixes[i]) && span_ends_with(dir, suffixes[i]))
+			return !span_is(dir, "init.scope");
+	return false;
+}
+
+/* Notes whose slice or service manager it is; what is in it comes behind the user's name. The outermost counts, as the
+ * user may make any directory in it. Returns whether it is a user's. */
+static bool read_user(struct span dir, struct name *user)
+{
+	struct span slice = span_without_suffix(span_without_prefix(dir, "user-"), ".slice");
+	struct span manager = span_without_suffix(span_without_prefix(dir, "user@"), ".service");
+	bool is_slice = slice.len > 0 && slice.len + strlen("user-.slice") == dir.len;
+	bool is_manager = manager.len > 0 && manager.len + strlen("user@.service") == dir.len;
+
+	if (!is_slice && !is_manager)
+		return false;
+	if (user->len == 0) {
+		append_str(user, "user-");
+		append_unescaped(user, is_slice ? slice : manager);
+	}
+	return true;
+}
+
+/* The runtime whose word stands before the ID: "docker-ID", "/docker/ID", "…:cri-containerd:ID". */
+static const char *runtime_of(struct span before_id)
+{
+	if (before_id.len == 0)
+		return "";
+
+	struct span token = span_head(before_id, before_id.len - 1);
+	token = span_behind_last(span_behind_last(token, '/'), ':');
+	for (size_t i = 0; i < array_len(runtimes); i++)
+		if (span_is(token, runtimes[i].token))
+			return runtimes[i].runtime;
+	return "";
+}
+
+/* "docker-0123456789ab"; a short ID is that of ECS, whose end matters. */
+static void name_container(const struct cgroup_owner *owner, const char *runtime, struct name *name)
+{
+	size_t len = strlen(owner->container_id);
+
+	append_str(name, *runtime ? runtime : "container");
+	append_str(name, "-");
+	append(name, span_of(owner->container_id, len == CONTAINER_ID_LEN ? SHORT_ID_LEN : len));
+}
+
+/* What the directories say: a user, and a thing that has a name. */
+struct findings {
+	struct name user;
+	struct name thing;
+	const char *runtime;
+};
+
+/* Names one directory, if it has a name; `below` is the path behind it. Returns whether it has. */
+static bool name_directory(struct span dir, struct span below, struct findings *findings)
+{
+	for (size_t i = 0; i < array_len(rules); i++) {
+		if (rule_applies(&rules[i], dir) &&
+		    name_by_rule(&rules[i], dir, below, &findings->thing)) {
+			findings->runtime = rules[i].runtime;
+			return true;
+		}
+	}
+	if (is_unit(dir))
+		append_unit(&findings->thing, dir, findings->user.len > 0);
+	return findings->thing.len > 0;
+}
+
+static void read_directories(struct span path, struct findings *findings)
+{
+	struct span dir;
+
+	while (span_next(&path, '/', &dir)) {
+		if (dir.len == 0 || read_user(dir, &findings->user))
+			continue;
+		if (name_directory(dir, path, findings))
+			return;
+	}
+}
+
+/* Takes over the container's runtime, and its name unless it lies in a service written for it. */
+static void read_container(const char *path, const struct cgroup_owner *owner,
+			   struct findings *findings)
+{
+	const char *id = strstr(path, owner->container_id);
+
+	if (!owner->container_id[0] || !id)
+		return;
+
+	struct span before_id = { path, (size_t)(id - path) };
+	findings->runtime = runtime_of(before_id);
+	if (span_ends_with(before_id, ".service/libpod-payload-") && findings->thing.len > 0)
+		return;
+	findings->thing.len = 0;
+	name_container(owner, findings->runtime, &findings->thing);
+}
+
+void cgroup_service_parse(const char *path, const struct cgroup_owner *owner,
+			  struct cgroup_service *ret_service)
+{
+	struct findings findings = { .runtime = "" };
+	struct name *name = &findings.user;
+
+	read_directories(span_without_suffix(span_of(path, PATH_MAX_BYTES), " (deleted)"),
+			 &findings);
+	read_container(path, owner, &findings);
+	if (name->len > 0 && findings.thing.len > 0)
+		append_str(name, "/");
+	append(name, span_of(findings.thing.text, findings.thing.len));
+	if (name->len == 0)
+		append_str(name, "host");
+
+	printable_copy(ret_service->name, sizeof(ret_service->name), name->text);
+	ret_service->runtime = findings.runtime;
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/log.h"
+#include "base/own_dir.h"
+#include "base/rlimit.h"
+#include "capture/perf/ring_room.h"
+#include "agent/capture_choice.h"
+#include "privilege/privileges.h"
+#include "privilege/refusal.h"
+#include "agent/cpu_follower.h"
+#include "agent/host_name.h"
+#include "cgroup/cgroup_fs.h"
+#include "agent/pods.h"
+#include "process/host_pids.h"
+#include "agent/signals.h"
+#include "agent/target.h"
+#include "unwind/local_unwinder.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PROCESSES 32768
+#define REASON_MAX_BYTES 4096
+
+#define FOLLOW_CPUS_NS NSEC_PER_SEC
+#define URGENT_DELAY_NS (200 * NSEC_PER_USEC) /* new processes come several at a time, and go */
+#define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
+#define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
+
+/* Whoever floods us with events must not have us learn all anew in each poll. */
+#define DOUBT_NS NSEC_PER_SEC
+
+/* The names of a second are waited for so long: a large program's take a second or two to be read. */
+#define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
+
+/* The agent waits less for files that only the slow worker reads, as later seconds wait behind them. `record` does not. */
+#define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
+#define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
+
+#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for names, once the end is asked for */
+
+#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/lines_pace.h) */
+
+#define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
+#define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)
+
+/* One member for each module, in the order in which data flows and stages start. */
+struct agent {
+	const struct options *options; /* borrowed */
+	agent_sink sink;
+	void *sink_data;
+
+	struct memory_pool pool; /* of unwind tables, names, and who reads large files */
+	int proc_fd;
+	struct cgroup_fs *cgroup_fs;
+	struct pod_index *pods;
+	struct pod_watch *watch;
+	struct target target;
+	struct selection *selection;
+	struct sideband *sideband;
+	struct capture *capture;
+	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
+	struct unwind_memory *unwind_memory;
+	struct unwinder *unwinder;
+	struct local_unwinder *local_unwinder; /* NULL: BPF unwinds */
+	struct pipeline *pipeline;
+	struct cpu_follower cpus;
+	uint64_t nr_events_lost; /* up to the last collection */
+	bool has_lost_events; /* and what is known was not doubted yet */
+	uint64_t next_doubt_ns;
+	uint64_t nr_doubts;
+	uint64_t next_follow_ns;
+	uint64_t next_poll_ns;
+	bool is_warming_up;
+};
+
+static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
+{
+	rlimit_raise(RLIMIT_NOFILE);
+	rlimit_raise(RLIMIT_MEMLOCK);
+	agent->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (agent->proc_fd < 0) {
+		strbuf_append_str(reterr_msg, "cannot open /proc");
+		return -errno;
+	}
+	/* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
+	if (!host_pids_are_ours(agent->proc_fd))
+		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
+			 "code of processes is shown as [unknown]");
+	return 0;
+}
+
+static int start_cgroups(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = cgroup_fs_open(agent->options->cgroup_root, &agent->cgroup_fs);
+
+	if (r < 0)
+		strbuf_append_str(reterr_msg, "no cgroup file system is mounted: mount it at "
+					      "/sys/fs/cgroup, or name it with --cgroup-root");
+	return r;
+}
+
+static int start_pods(struct agent *agent, struct strbuf *reterr_msg)
+{
+	return pods_start(agent->options, &agent->pods, &agent->watch, reterr_msg);
+}
+
+static int start_target(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = target_resolve(agent->options, &agent->target, reterr_msg);
+
+	if (r == 0)
+		r = target_select(agent->options, agent->cgroup_fs, reterr_msg, &agent->selection);
+	if (r == 0 && selection_has_inclusions(agent->selection))
+		pods_wait_first(agent->options, agent->watch);
+	return r;
+}
+
+static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
+{
+	size_t bytes = ring_room_sideband_bytes(agent->proc_fd, SIDEBAND_RING_BYTES);
+	int r = sideband_open(bytes, &agent->sideband);
+
+	if (r < 0) {
+		strbuf_append_str(reterr_msg, "processes cannot be followed: ");
+		refusal_append_perf(r, reterr_msg);
+	}
+	return r;
+}
+
+/* What is known of processes up to now may be wrong: it is learned again as they are sampled. */
+static void doubt_processes(struct agent *agent, uint64_t now_ns)
+{
+	pipeline_lose_events(agent->pipeline, now_ns);
+	if (agent->local_unwinder)
+		local_unwinder_lose_events(agent->local_unwinder);
+	agent->has_lost_events = false;
+	agent->next_doubt_ns = now_ns + DOUBT_NS;
+	agent->nr_doubts++;
+}
+
+static void collect_events(struct agent *agent)
+{
+	sideband_collect(agent->sideband);
+
+	uint64_t now_ns = sideband_collected_until_ns(agent->sideband);
+	struct sideband_stats stats = sideband_get_stats(agent->sideband);
+	uint64_t nr_lost = stats.nr_lost + stats.nr_dropped + stats.nr_bad_records;
+	if (nr_lost > agent->nr_events_lost)
+		agent->has_lost_events = true;
+	agent->nr_events_lost = nr_lost;
+	if (agent->has_lost_events && now_ns >= agent->next_doubt_ns)
+		doubt_processes(agent, now_ns);
+}
+
+/* Events up to a time, so that a sample finds its process as it was when it was taken. */
+static void apply_events(struct agent *agent, uint64_t until_ns)
+{
+	const struct proc_event *event;
+
+	if (sideband_collected_until_ns(agent->sideband) < until_ns)
+		collect_events(agent);
+	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
+		pipeline_add_event(agent->pipeline, event);
+		if (agent->local_unwinder)
+			local_unwinder_follow(agent->local_unwinder, event);
+		sideband_pop(agent->sideband);
+	}
+}
+
+/* As BPF does, with what the process was then. One that is not known yet is looked at before, for a whole first stack. */
+static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
+{
+	struct agent *agent = data;
+
+	apply_events(agent, event->time_ns);
+	if (!local_unwinder_unwind(agent->local_unwinder, copy, event))
+		return;
+	pipeline_meet_process(agent->pipeline, event, copy->ip);
+	(void)local_unwinder_unwind(agent->local_unwinder, copy, event);
+}
+
+static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct capture_opts opts = {
+		.frequency_hz = agent->options->frequency_hz,
+		.poll_interval_ns = AGENT_POLL_NS,
+		.cgroup_is_v1 = cgroup_fs_mode(agent->cgroup_fs) == CGROUP_MODE_LEGACY,
+		.cgroup_is_cpu = strcmp(cgroup_fs_controller(agent->cgroup_fs), "cpu") == 0,
+		.cgroup_hierarchy = cgroup_fs_hierarchy(agent->cgroup_fs),
+		.stack_copy_bytes = agent->options->stack_copy_bytes,
+		.proc_fd = agent->proc_fd,
+		.sideband_bytes = sideband_ring_bytes(agent->sideband),
+		.cgroup_fs = agent->cgroup_fs,
+		.unwind = unwind_copy,
+		.unwind_data = agent,
+	};
+
+	target_apply(&agent->target, agent->options, &opts);
+	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
+				   &agent->capture);
+}
+
+static bool is_by_perf(const struct agent *agent)
+{
+	return capture_path(agent->capture) == CAPTURE_PERF;
+}
+
+/* Where the unwinder's tables lie: in BPF's maps, or for the one that unwinds here. */
+static int make_unwind_memory(struct agent *agent)
+{
+	struct capture_maps maps = capture_get_maps(agent->capture);
+	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
+						maps.file_key_fd };
+	int r;
+
+	if (is_by_perf(agent)) {
+		r = unwind_memory_local_new(agent->options->unwind_memory_max,
+					    &agent->unwind_memory);
+		return r < 0 ? r : local_unwinder_new(agent->unwind_memory, &agent->local_unwinder);
+	}
+	r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
+				  &agent->unwind_memory);
+	if (r == 0)
+		unwind_memory_bpf_know_files(agent->unwind_memory, &files);
+	return r;
+}
+
+static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
+{
+	int r = make_unwind_memory(agent);
+	if (r == 0)
+		agent->unwind_memory->pool = &agent->pool;
+	const struct unwinder_opts opts = {
+		.memory = agent->unwind_memory,
+		.max_bytes = agent->options->unwind_memory_max,
+		.cache_dir = agent->options->unwind_cache_dir,
+		.debug_dir = agent->options->debug_dir,
+	};
+	if (r == 0)
+		r = unwinder_start(&opts, &agent->unwinder);
+	if (r < 0)
+		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
+	return r;
+}
+
+static const enum demangle_style demangle_styles[] = {
+	[OPTION_DEMANGLE_NONE] = DEMANGLE_NONE,
+	[OPTION_DEMANGLE_SHORT] = DEMANGLE_SHORT,
+	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
+};
+
+/* The process that downloads would refuse it in silence. */
+static void check_debuginfod_cache(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REASON_MAX_BYTES);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (options->debuginfod_urls &&
+	    own_dir_look(options->debuginfod_cache_dir, OWN_DIR_FOR_FILES, &refusal, &fd) < 0)
+		log_warn("--debuginfod-cache: %s; no debug files will be downloaded",
+			 strbuf_str(&refusal));
+}
+
+static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
+{
+	bool is_recording = agent->options->input.command == COMMAND_RECORD;
+	char host_name[HOST_NAME_SIZE];
+
+	(void)reterr_msg;
+	check_debuginfod_cache(agent->options);
+	host_name_find(agent->proc_fd, agent->options->node_name, host_name);
+	const struct debuginfod_opts debuginfod = {
+		.urls = agent->options->debuginfod_urls,
+		.cache_dir = agent->options->debuginfod_cache_dir,
+		.max_cache_bytes = agent->options->debuginfod_cache_max,
+		.max_file_bytes = DEBUGINFOD_FILE_MAX,
+		.timeout_ns = DEBUGINFOD_TIMEOUT_NS,
+	};
+	const struct pipeline_opts opts = {
+		.proc_fd = agent->proc_fd,
+		.symbol_memory_max = agent->options->symbol_memory_max,
+		.pool = &agent->pool,
+		.names_wait_ns = NAMES_WAIT_NS,
+		.slow_names_wait_ns = is_recording ? 0 : SLOW_NAMES_WAIT_NS,
+		.last_names_wait_ns = is_recording ? RECORD_NAMES_WAIT_NS : 0,
+		.wants_lines = agent->options->inlines,
+		.cache_dir = agent->options->unwind_cache_dir,
+		.lines_permille = is_recording ? 0 : LINES_PERMILLE,
+		.demangle = demangle_styles[agent->options->demangle],
+		.debug_dir = agent->options->debug_dir,
+		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
+		.max_processes = MAX_PROCESSES,
+		.unwinder = agent->unwinder,
+		.capture = agent->capture,
+		.selection = agent->selection,
+		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
+		.keeps_times = options_want_times(agent->options),
+		.identity = { .cgroup_fs = agent->cgroup_fs,
+			      .pods = agent->pods,
+			      .watch = agent->watch,
+			      .capture_path = is_by_perf(agent) ? capture_path_name(CAPTURE_PERF)
+								: NULL,
+			      .node_name = agent->options->node_name,
+			      .host_name = host_name },
+		.sink = agent->sink,
+		.sink_data = agent->sink_data,
+	};
+	return pipeline_start(&opts, &agent->pipeline);
+}
+
+static void stop_pipeline(struct agent *agent)
+{
+	pipeline_free(agent->pipeline);
+}
+
+static void stop_unwinder(struct agent *agent)
+{
+	unwinder_stop(agent->unwinder);
+	local_unwinder_free(agent->local_unwinder);
+	unwind_memory_free(agent->unwind_memory);
+}
+
+static void stop_capture(struct agent *agent)
+{
+	capture_close(agent->capture);
+	strbuf_done(&agent->perf_reason);
+}
+
+static void stop_sideband(struct agent *agent)
+{
+	sideband_close(agent->sideband);
+}
+
+static void stop_target(struct agent *agent)
+{
+	selection_free(agent->selection);
+}
+
+static void stop_pods(struct agent *agent)
+{
+	pod_watch_stop(agent->watch);
+	pod_index_free(agent->pods);
+}
+
+static void stop_cgroups(struct agent *agent)
+{
+	cgroup_fs_close(agent->cgroup_fs);
+}
+
+static void stop_proc(struct agent *agent)
+{
+	cleanup_closep(&agent->proc_fd);
+}
+
+/* Started in this order, stopped in reverse. A stop copes with a stage that did not start. */
+static const struct stage {
+	const char *name;
+	int (*start)(struct agent *agent, struct strbuf *reterr_msg);
+	void (*stop)(struct agent *agent);
+} stages[] = {
+	{ "proc", start_proc, stop_proc },
+	{ "cgroups", start_cgroups, stop_cgroups },
+	{ "pods", start_pods, stop_pods },
+	{ "target", start_target, stop_target },
+	{ "sideband", start_sideband, stop_sideband },
+	{ "capture", start_capture, stop_capture },
+	{ "unwinder", start_unwinder, stop_unwinder },
+	{ "pipeline", start_pipeline, stop_pipeline },
+};
+
+int agent_new(const struct options *options, agent_sink sink, void *sink_data,
+	      struct strbuf *reterr_msg, struct agent **ret_agent)
+{
+	_cleanup_(agent_freep) struct agent *agent = calloc(1, sizeof(*agent));
+
+	if (!agent)
+		return -ENOMEM;
+	*agent = (struct agent){ .options = options,
+				 .sink = sink,
+				 .sink_data = sink_data,
+				 .pool.max_bytes = options->tables_memory_max,
+				 .proc_fd = -EBADF,
+				 .perf_reason = strbuf_with_max(REASON_MAX_BYTES) };
+	for (size_t i = 0; i < array_len(stages); i++) {
+		int r = stages[i].start(agent, reterr_msg);
+
+		if (r < 0)
+			return log_debug_errno(r, "stage %s did not start", stages[i].name);
+	}
+	*ret_agent = take_ptr(agent);
+	return 0;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	for (size_t i = array_len(stages); i-- > 0;)
+		stages[i].stop(agent);
+	free(agent);
+}
+
+int agent_start(struct agent *agent, struct strbuf *reterr_msg)
+{
+	agent->cpus = (struct cpu_follower){ .capture = agent->capture,
+					     .sideband = agent->sideband };
+
+	int r = cpu_follower_follow(&agent->cpus);
+
+	if (r == -ENODEV)
+		strbuf_append_str(reterr_msg, "none of these CPUs is online");
+	else if (r < 0)
+		refusal_append_perf(r, reterr_msg);
+	capture_choice_warn_of_small_rings(agent->capture);
+	agent->next_poll_ns = clock_mono_ns();
+	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
+	return r;
+}
+
+int agent_require_target(struct agent *agent, struct strbuf *reterr_msg)
+{
+	struct pipeline_stats stats = pipeline_get_stats(agent->pipeline);
+
+	int r = target_check_cgroups(agent->options, agent->cgroup_fs, reterr_msg);
+	if (r < 0)
+		return r;
+	if (!selection_has_inclusions(agent->selection) || stats.filter.nr_wanted > 0)
+		return 0;
+	strbuf_append_str(reterr_msg,
+			  "no pod, container or cgroup on this node is what was asked for");
+	if (stats.filter.nr_excluded > 0)
+		strbuf_append_str(reterr_msg, ", or its pod is excluded (annotation "
+					      "flamelet.dev/profile: \"false\")");
+	if (!agent->options->kubelet_url)
+		strbuf_append_str(reterr_msg, "; names and labels of pods need --kubelet-url");
+	return -ENOENT;
+}
+
+int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
+{
+	_cleanup_(selection_freep) struct selection *selection = NULL;
+
+	int r = target_select(options, agent->cgroup_fs, reterr_msg, &selection);
+	if (r == 0)
+		r = pods_set_keys(agent->watch, options);
+	if (r < 0)
+		return r;
+	pipeline_select(agent->pipeline, selection);
+	struct selection *old = agent->selection;
+	agent->selection = selection;
+	selection = old;
+	return 0;
+}
+
+const char *agent_perf_reason(const struct agent *agent)
+{
+	return is_by_perf(agent) ? strbuf_str(&agent->perf_reason) : NULL;
+}
+
+uint32_t agent_nr_cpus(const struct agent *agent)
+{
+	return capture_nr_cpus(agent->capture);
+}
+
+int agent_add_pid(struct agent *agent, uint32_t pid)
+{
+	return capture_add_pid(agent->capture, pid);
+}
+
+static void on_cgroup(const struct cgroup_event *event, void *data)
+{
+	const struct agent *agent = data;
+
+	pipeline_follow_cgroup(agent->pipeline, event);
+}
+
+static void on_sample(const struct sample_event *sample, void *data)
+{
+	struct agent *agent = data;
+
+	apply_events(agent, sample->time_ns);
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
+	if (agent->is_warming_up)
+		pipeline_learn_process(agent->pipeline, sample);
+	else
+		pipeline_add_sample(agent->pipeline, sample);
+}
+
+static void handle_pending(struct agent *agent)
+{
+	uint64_t now = clock_mono_ns();
+
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
+	capture_poll(agent->capture, on_sample, agent);
+	apply_events(agent, now);
+	pipeline_tick(agent->pipeline, now);
+	if (now < agent->next_follow_ns)
+		return;
+	agent->next_follow_ns = now + FOLLOW_CPUS_NS;
+	if (cpu_follower_follow(&agent->cpus) < 0)
+		log_warn("no CPU can be sampled now, retrying every second");
+}
+
+void agent_poll(struct agent *agent, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	heartbeat_beat();
+	if (agent->next_poll_ns <= now)
+		agent->next_poll_ns = now + AGENT_POLL_NS;
+	uint64_t until_ns = agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns;
+	if (capture_wait(agent->capture, until_ns)) {
+		struct timespec wake = clock_timespec(clock_mono_ns() + URGENT_DELAY_NS);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+	handle_pending(agent);
+}
+
+void agent_warm_up(struct agent *agent)
+{
+	uint64_t start_ns = clock_mono_ns();
+
+	agent->is_warming_up = true;
+	while (clock_mono_ns() < start_ns + WARM_UP_MIN_NS)
+		agent_poll(agent, start_ns + WARM_UP_MIN_NS);
+	(void)table_slots_wait_idle(agent->unwinder->slots, start_ns + WARM_UP_MAX_NS);
+	agent_poll(agent, clock_mono_ns());
+	agent->is_warming_up = false;
+}
+
+/* Waits for what the loader has, or for what it can do in the time that is left once the end was asked for: that may be
+ * only now. */
+static int drain(struct agent *agent, uint64_t max_ns)
+{
+	while (!pipeline_wait(agent->pipeline, clock_mono_ns() + AGENT_POLL_NS)) {
+		uint64_t asked_ns = signals_stop_ns();
+
+		heartbeat_beat();
+		if (asked_ns == UINT64_MAX)
+			continue;
+		pipeline_give_up(agent->pipeline, asked_ns + LAST_NAMES_NS);
+		if (clock_mono_ns() >= asked_ns + max_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+int agent_stop(struct agent *agent, uint64_t max_ns)
+{
+	capture_stop(agent->capture);
+	capture_poll_cgroups(agent->capture, on_cgroup, agent);
+	capture_poll(agent->capture, on_sample, agent);
+	pipeline_close(agent->pipeline);
+	int r = drain(agent, max_ns);
+	if (r < 0)
+		log_warn("the loader is not through with what was sampled last: %llu samples are "
+			 "lost",
+			 (unsigned long long)pipeline_abandon(agent->pipeline));
+	return r;
+}
+
+uint64_t agent_stats_lost(const struct agent_stats *stats)
+{
+	return stats->capture.bpf[STAT_RING_FULL] + stats->capture.bpf[STAT_NO_SCRATCH] +
+	       stats->capture.nr_bad_records + stats->pipeline.nr_samples_lost;
+}
+
+void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
+{
+	capture_get_stats(agent->capture, &ret_stats->capture);
+	ret_stats->sideband = sideband_get_stats(agent->sideband);
+	ret_stats->nr_doubts = agent->nr_doubts;
+	ret_stats->unwinder = unwinder_get_stats(agent->unwinder);
+	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
+	ret_stats->pods = pod_watch_get_stats(agent->watch);
+	ret_stats->index = pod_index_get_stats(agent->pods);
+}

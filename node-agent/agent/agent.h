@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All modules wired together: what `record` and `agent` have in common. The caller's thread is the reader:
+ *
+ *	agent_new() ─▶ agent_start() ─▶ agent_poll() again and again ─▶ agent_stop() ─▶ agent_free()
+ */
+#ifndef AGENT_H
+#define AGENT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture.h"
+#include "capture/sideband/sideband.h"
+#include "config/options.h"
+#include "k8s/pod_watch.h"
+#include "pipeline/pipeline.h"
+
+#include <stdint.h>
+
+#define AGENT_POLL_NS (UINT64_C(100) * 1000000)
+
+struct agent;
+
+struct agent_stats {
+	struct capture_stats capture;
+	struct sideband_stats sideband;
+	uint64_t nr_doubts; /* times that all processes were doubted, as events were lost */
+	struct unwinder_stats unwinder;
+	struct pipeline_stats pipeline;
+	struct pod_watch_stats pods;
+	struct pod_index_stats index;
+};
+
+/* Takes each finished profile, on the loader's thread; the reference stays the agent's. */
+typedef void (*agent_sink)(struct profile *profile, void *data);
+
+/* Brings up everything but the timers. `options` is borrowed and outlives the agent. On failure
+ * `reterr_msg` says what failed and what to do. Errors: those of the stages. */
+int agent_new(const struct options *options, agent_sink sink, void *sink_data,
+	      struct strbuf *reterr_msg, struct agent **ret_agent) must_check;
+void agent_free(struct agent *agent);
+DEFINE_FREEP(struct agent, agent_free)
+
+/* Starts sampling. Errors: those of capture_follow_cpus(). */
+int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
+
+/* Whether anything that the options ask for is on this node, when they ask for pods or cgroups. Errors: -ENOENT, and
+ * `reterr_msg` says so. */
+int agent_require_target(struct agent *agent, struct strbuf *reterr_msg) must_check;
+
+/* Another selection and other keys of labels, from now on; of `options` nothing else is looked at. On failure all stays as it
+ * is. Errors: those of target_select(), -ENOMEM. */
+int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
+	must_check;
+
+/* Samples into the void until the busy processes can be unwound: the first samples of a short recording
+ * would have no stacks. Takes half a second at most. */
+void agent_warm_up(struct agent *agent);
+
+/* Why samples are taken by perf and not by BPF, for people to read; NULL when they are not. Borrowed. */
+const char *agent_perf_reason(const struct agent *agent);
+
+/* CPUs sampled now. */
+uint32_t agent_nr_cpus(const struct agent *agent);
+
+/* Adds a process to the target (and, with options->command, all its children). */
+int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
+
+/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns` and less when a signal comes or a process is sampled that
+ * should be looked at now; then handles what was sampled. */
+void agent_poll(struct agent *agent, uint64_t deadline_ns);
+
+/* Stops sampling and brings what was sampled to the sink. Without limit, but once the end was asked for (signals.h) names
+ * are waited for a little only, and the loader until `max_ns` later. Errors: -ETIMEDOUT, it was not through even so: what it had is
+ * lost, and counted; the sink is not called any more, and agent_free() may wait for ever. */
+int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
+
+/* Samples that were taken but are in no profile, by any cause. */
+uint64_t agent_stats_lost(const struct agent_stats *stats);
+
+void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats);
+
+#endif

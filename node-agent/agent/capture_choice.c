@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/capture_choice.h"
+
+#include "base/log.h"
+#include "capture/bpf/capture_bpf.h"
+#include "capture/perf/capture_perf.h"
+#include "privilege/refusal.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
+		    struct capture **ret_capture)
+{
+	int r = capture_bpf_open(opts, reterr_msg, ret_capture);
+	if (r < 0)
+		refusal_explain_load(r, reterr_msg);
+	return r;
+}
+
+static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture)
+{
+	int r = capture_perf_open(opts, reterr_msg, ret_capture);
+	if (r < 0 && reterr_msg->len == 0)
+		refusal_append_perf(r, reterr_msg);
+	return r;
+}
+
+/* Whether it is the kernel or its owner that has no BPF for us; anything else is ours to mend. */
+static bool is_refusal(int error)
+{
+	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;
+}
+
+/* What is too much for the user's machine is so by perf, too. */
+static bool is_want_of_room(int error)
+{
+	return error == -ENOSPC || error == -ENOMEM;
+}
+
+int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
+			struct strbuf *reterr_msg, struct capture **ret_capture)
+{
+	if (wanted == OPTION_CAPTURE_PERF) {
+		strbuf_append_str(why, "--capture=perf");
+		return open_perf(opts, reterr_msg, ret_capture);
+	}
+	int r = open_bpf(opts, reterr_msg, ret_capture);
+	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_want_of_room(r))
+		return r;
+	if (reterr_msg->len > 0)
+		strbuf_append_str(why, strbuf_str(reterr_msg));
+	else
+		strbuf_appendf(why, "the BPF programs cannot be loaded: %s", strerror(-r));
+	strbuf_clear(reterr_msg);
+	if (is_refusal(r))
+		log_info("capturing by perf: %s", strbuf_str(why));
+	else
+		log_warn("capturing by perf, though this kernel should do better: %s",
+			 strbuf_str(why));
+	return open_perf(opts, reterr_msg, ret_capture);
+}
+
+void capture_choice_warn_of_small_rings(const struct capture *capture)
+{
+	struct capture_stats stats;
+
+	capture_get_stats(capture, &stats);
+	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
+		log_warn("samples may be lost: their buffers have %llu KB a CPU, not %llu, as no "
+			 "more memory may be locked: give CAP_IPC_LOCK, raise "
+			 "ulimit -l or kernel.perf_event_mlock_kb, or copy less (--stack-copy)",
+			 (unsigned long long)stats.ring_bytes / 1024,
+			 (unsigned long long)stats.ring_bytes_wanted / 1024);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/counters.h"
+
+#include "base/clock.h"
+#include "agent/counter_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BUILD_INFO "flamelet_build_info"
+
+static uint64_t value_of(const struct counters *counters, const struct counter *counter)
+{
+	return *(const uint64_t *)(const void *)((const char *)counters + counter->offset);
+}
+
+void counters_format(const struct counters *counters, struct strbuf *out)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < counter_list_len; i++) {
+		uint64_t value = value_of(counters, &counter_list[i]);
+
+		if (value == 0 || !counter_list[i].name)
+			continue;
+		strbuf_appendf(out, "%s%s=%" PRIu64, separator, counter_list[i].name, value);
+		separator = " ";
+	}
+}
+
+/* The label's value is the number's name. */
+static void expose_path(struct strbuf *out, const struct metric_series *series, uint64_t value)
+{
+	struct metric_series named = *series;
+
+	named.label_value = capture_path_name((enum capture_path)value);
+	metric_text_count(out, &named, 1);
+}
+
+static void expose_value(struct strbuf *out, const struct metric_series *series,
+			 enum counter_unit unit, uint64_t value)
+{
+	switch (unit) {
+	case COUNTER_PLAIN:
+		metric_text_count(out, series, value);
+		break;
+	case COUNTER_NS:
+		metric_text_ns(out, series, value);
+		break;
+	case COUNTER_PATH:
+		expose_path(out, series, value);
+		break;
+	case COUNTER_MONO_NS:
+		metric_text_ns(out, series, value > 0 ? clock_mono_to_real_ns(value) : 0);
+		break;
+	}
+}
+
+static void expose_build(struct strbuf *out)
+{
+	const struct metric_series series = { BUILD_INFO, "version", FLAMELET_VERSION };
+
+	metric_text_head(out, BUILD_INFO, METRIC_GAUGE, "Which Flamelet this is.");
+	metric_text_count(out, &series, 1);
+}
+
+void counters_expose(const struct counters *counters, struct strbuf *out)
+{
+	struct metric_series series = { 0 };
+
+	expose_build(out);
+	for (size_t i = 0; i < counter_list_len; i++) {
+		const struct counter *counter = &counter_list[i];
+
+		if (counter->family) {
+			if (!series.family || strcmp(counter->family, series.family) != 0)
+				metric_text_head(out, counter->family, counter->type,
+						 counter->help);
+			series.family = counter->family;
+			series.label = counter->label;
+		}
+		series.label_value = counter->label_value;
+		expose_value(out, &series, counter->unit, value_of(counters, counter));
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/target.h"
+
+#include "agent/selection_rules.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_processes(const struct number_list *pids, struct strbuf *reterr_msg)
+{
+	for (size_t i = 0; i < pids->nr; i++) {
+		pid_t pid = (pid_t)pids->items[i];
+
+		/* A thread's id has itself for its process only in the first thread. */
+		if (tgkill(pid, pid, 0) == 0 || errno != ESRCH)
+			continue;
+		strbuf_appendf(reterr_msg, "pid %d: no such process", pid);
+		if (kill(pid, 0) == 0)
+			strbuf_append_str(reterr_msg, "; it is a thread, which --tid takes");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static int check_threads(const struct number_list *tids, struct strbuf *reterr_msg)
+{
+	for (size_t i = 0; i < tids->nr; i++) {
+		if (kill((pid_t)tids->items[i], 0) < 0 && errno == ESRCH) {
+			strbuf_appendf(reterr_msg, "tid %u: no such thread", tids->items[i]);
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+int target_resolve(const struct options *options, struct target *ret_target,
+		   struct strbuf *reterr_msg)
+{
+	struct target target = { 0 };
+
+	int r = check_processes(&options->pids, reterr_msg);
+	if (r == 0)
+		r = check_threads(&options->tids, reterr_msg);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < options->cpus.nr; i++) {
+		uint32_t cpu = options->cpus.items[i];
+
+		if (cpu < CPU_LIST_MAX)
+			target.cpus.words[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+	}
+	*ret_target = target;
+	return 0;
+}
+
+void target_apply(const struct target *target, const struct options *options,
+		  struct capture_opts *capture)
+{
+	capture->cpus = options->cpus.nr > 0 ? &target->cpus : NULL;
+	capture->pids = options->pids.items;
+	capture->nr_pids = options->pids.nr;
+	capture->tids = options->tids.items;
+	capture->nr_tids = options->tids.nr;
+	capture->comms = (const char *const *)options->comms.items;
+	capture->nr_comms = options->comms.nr;
+	capture->include_idle = options->include_idle;
+	capture->follow_forks = options->command.nr > 0;
+}
+
+/* As a path below the root of the hierarchy; users may give one in the file system, too. */
+static const char *below_root(const struct cgroup_fs *fs, const char *path)
+{
+	const char *root = cgroup_fs_root(fs);
+	size_t len = strlen(root);
+
+	if (strncmp(path, root, len) == 0 && (path[len] == '/' || !path[len]))
+		path += len;
+	return path;
+}
+
+int target_check_cgroups(const struct options *options, const struct cgroup_fs *fs,
+			 struct strbuf *reterr_msg)
+{
+	for (size_t i = 0; i < options->cgroups.nr; i++) {
+		const char *path = options->cgroups.items[i];
+		uint64_t id;
+
+		int r = cgroup_fs_id(fs, below_root(fs, path), &id);
+		if (r < 0) {
+			strbuf_appendf(reterr_msg, "cgroup %s: not found below %s", path,
+				       cgroup_fs_root(fs));
+			return r;
+		}
+	}
+	return 0;
+}
+
+int target_select(const struct options *options, const struct cgroup_fs *fs,
+		  struct strbuf *reterr_msg, struct selection **ret_selection)
+{
+	_cleanup_free_ const char **paths = calloc(options->cgroups.nr + 1, sizeof(*paths));
+	struct selection_rules rules;
+
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->cgroups.nr; i++)
+		paths[i] = below_root(fs, options->cgroups.items[i]);
+	options_selection_rules(options, &rules);
+	rules.cgroups = (struct text_list){ paths, options->cgroups.nr };
+	return selection_new(&rules, reterr_msg, ret_selection);
+}

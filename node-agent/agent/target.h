@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods and cgroups as a
+ * selection. */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture.h"
+#include "config/options.h"
+#include "cgroup/cgroup_fs.h"
+#include "k8s/selection.h"
+
+struct target {
+	struct cpu_set_bits cpus;
+};
+
+/* Checks that what is named exists now. On failure `reterr_msg` says which name, and why.
+ * Errors: -ENOENT no such process or thread. */
+int target_resolve(const struct options *options, struct target *ret_target,
+		   struct strbuf *reterr_msg) must_check;
+
+/* Fills in the target fields of capture options; they borrow from both. */
+void target_apply(const struct target *target, const struct options *options,
+		  struct capture_opts *capture);
+
+/* Checks that the cgroups that are named exist now. Errors: -ENOENT, and what stat() says, with `reterr_msg`. */
+int target_check_cgroups(const struct options *options, const struct cgroup_fs *fs,
+			 struct strbuf *reterr_msg) must_check;
+
+/* The options' rules for pods and cgroups. Errors: those of selection_new(). */
+int target_select(const struct options *options, const struct cgroup_fs *fs,
+		  struct strbuf *reterr_msg, struct selection **ret_selection) must_check;
+
+#endif

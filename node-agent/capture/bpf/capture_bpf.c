@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/bpf/capture_bpf.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "capture/capture_ops.h"
+#include "capture/cpu_timers.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "flamelet_bpf.skel.h"
+
+/* Room for this many polling intervals of samples of an average size: the reader may be late. */
+#define RING_POLLS 8
+#define RING_SAMPLE_BYTES 1024
+#define RING_MIN_BYTES (UINT64_C(1) << 19)
+#define RING_MAX_BYTES (UINT64_C(1) << 26)
+
+#define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
+
+#define THREAD_MIN_BYTES 16384 /* of a kernel stack */
+
+#define NR_PROCESS_PROGS 3
+#define NR_CGROUP_PROGS 2
+
+struct capture_bpf {
+	struct capture base; /* its verdicts are in the skeleton's memory */
+	uint32_t frequency_hz;
+	struct flamelet_bpf *skel; /* owned */
+	struct ring_buffer *ring; /* owned */
+	struct ring_buffer *cgroup_ring; /* owned */
+	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
+	struct bpf_link *process_links[NR_PROCESS_PROGS]; /* owned */
+	struct bpf_link
+		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
+	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
+	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
+	void *handle_data;
+	uint64_t nr_polled; /* records handed out by this call */
+	uint64_t bytes_left; /* that this call may still take out of the ring */
+	uint64_t nr_bad_records;
+	void (*handle_cgroup)(const struct cgroup_event *event, void *data); /* as above */
+	void *handle_cgroup_data;
+	uint32_t nr_cgroups_left; /* that this call may still take out of the ring */
+	uint64_t nr_cgroups;
+};
+
+static uint32_t ring_bytes(const struct capture_opts *opts)
+{
+	uint64_t samples = (uint64_t)libbpf_num_possible_cpus() * opts->frequency_hz *
+			   opts->poll_interval_ns * RING_POLLS / NSEC_PER_SEC;
+	uint64_t bytes = RING_MIN_BYTES;
+
+	while (bytes < samples * RING_SAMPLE_BYTES && bytes < RING_MAX_BYTES)
+		bytes *= 2;
+	return (uint32_t)bytes;
+}
+
+/* Maps of targets that are not used take no memory; that of pids may grow while a command forks. */
+static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	int r = 0;
+
+	if (!opts->follow_forks)
+		r = bpf_map__set_max_entries(skel->maps.filter_pids, (uint32_t)opts->nr_pids + 1);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.filter_tids, (uint32_t)opts->nr_tids + 1);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.filter_comms, (uint32_t)opts->nr_comms + 1);
+	return r;
+}
+
+/* The kernel's THREAD_SIZE: 16 KiB, and a page where pages are larger. */
+static uint32_t thread_size(void)
+{
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	return page > THREAD_MIN_BYTES ? page : THREAD_MIN_BYTES;
+}
+
+static void set_knobs(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	skel->rodata->include_idle = opts->include_idle;
+	skel->rodata->cgroup_is_v1 = opts->cgroup_is_v1;
+	skel->rodata->cgroup_is_cpu = opts->cgroup_is_cpu;
+	skel->rodata->cgroup_hierarchy = opts->cgroup_hierarchy;
+	skel->rodata->thread_size = thread_size();
+	skel->rodata->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	skel->rodata->filter_by_pid = opts->nr_pids > 0 || opts->follow_forks;
+	skel->rodata->filter_by_tid = opts->nr_tids > 0;
+	skel->rodata->filter_by_comm = opts->nr_comms > 0;
+	bpf_program__set_autoload(skel->progs.follow_fork, opts->follow_forks);
+}
+
+/* Adds a key of the map's own size to a target set. */
+static int add_target(const struct bpf_map *map, const void *key)
+{
+	const uint8_t wanted = 1;
+
+	int r = bpf_map_update_elem(bpf_map__fd(map), key, &wanted, BPF_ANY);
+	return r == -E2BIG ? -ENOSPC : r;
+}
+
+static int add_targets(const struct bpf_map *map, const void *keys, size_t nr, size_t key_bytes)
+{
+	for (size_t i = 0; i < nr; i++) {
+		int r = add_target(map, (const char *)keys + i * key_bytes);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_comms(const struct bpf_map *map, const char *const *comms, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		char key[TASK_COMM_LEN] = { 0 };
+
+		memcpy(key, comms[i], strnlen(comms[i], sizeof(key) - 1));
+		int r = add_target(map, key);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opts)
+{
+	int r = add_targets(skel->maps.filter_pids, opts->pids, opts->nr_pids, sizeof(uint32_t));
+	if (r < 0)
+		return r;
+	r = add_targets(skel->maps.filter_tids, opts->tids, opts->nr_tids, sizeof(uint32_t));
+	if (r < 0)
+		return r;
+	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
+}
+
+/* What the user can do about a program that does not load. */
+static int explain_load(int error, struct strbuf *reterr_msg)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+		strbuf_append_str(reterr_msg,
+				  "the kernel refused the BPF programs: run as root, or "
+				  "with CAP_BPF and CAP_PERFMON");
+		return -EPERM;
+	case -ESRCH:
+	case -ENOENT:
+		strbuf_append_str(reterr_msg, "the kernel has no type information in "
+					      "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+		return -EOPNOTSUPP;
+	default:
+		strbuf_appendf(reterr_msg,
+			       "the BPF programs cannot be loaded (%s); flamelet needs "
+			       "Linux 5.10 or newer",
+			       strerror(-error));
+		return error;
+	}
+}
+
+static int load(struct capture_bpf *capture, const struct capture_opts *opts,
+		struct strbuf *reterr_msg)
+{
+	capture->skel = flamelet_bpf__open();
+	if (!capture->skel)
+		return explain_load(-errno, reterr_msg);
+	set_knobs(capture->skel, opts);
+
+	int r = bpf_map__set_max_entries(capture->skel->maps.samples, ring_bytes(opts));
+	if (r == 0)
+		r = size_targets(capture->skel, opts);
+	if (r == 0)
+		r = flamelet_bpf__load(capture->skel);
+	if (r < 0)
+		return explain_load(r, reterr_msg);
+	/* The kernel's type of 64 bits is another one than ours. */
+	capture->base.verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
+	capture->base.cgroup_default = &capture->skel->bss->cgroup_default;
+	capture->base.maps = (struct capture_maps){
+		.arena_fd = bpf_map__fd(capture->skel->maps.arena),
+		.tables_fd = bpf_map__fd(capture->skel->maps.tables),
+		.processes_fd = bpf_map__fd(capture->skel->maps.processes),
+		.files_fd = bpf_map__fd(capture->skel->maps.files),
+		.found_file_key_fd = bpf_map__fd(capture->skel->maps.found_file_key),
+		.file_key_fd = bpf_program__fd(capture->skel->progs.file_key),
+	};
+
+	r = set_targets(capture->skel, opts);
+	if (r == -ENOSPC)
+		strbuf_append_str(reterr_msg, "too many targets");
+	return r;
+}
+
+/* Whether its numbers are those of the contract, and its frames are there. */
+static bool is_whole(const struct sample_event *event, size_t frames_bytes)
+{
+	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_FRAMES &&
+	       event->unwind_result < UNWIND_NR_RESULTS &&
+	       frames_bytes >=
+		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
+}
+
+/* A record of the ring buffer, checked before anyone looks at its frames. */
+static int on_record(void *data, void *record, size_t len)
+{
+	struct capture_bpf *capture = data;
+	const struct sample_event *event = record;
+	size_t header = offsetof(struct sample_event, frames);
+	size_t room = len + BPF_RINGBUF_HDR_SZ;
+
+	if (len < header || !is_whole(event, len - header))
+		capture->nr_bad_records++;
+	else
+		capture->handle(event, capture->handle_data);
+	capture->nr_polled++;
+	capture->bytes_left -= room < capture->bytes_left ? room : capture->bytes_left;
+	return capture->bytes_left > 0 ? 0 : -EAGAIN;
+}
+
+/* Edge-triggered: the ring buffer nearly always has something, but few samples are worth a wake-up. */
+static int open_wake_fd(struct capture_bpf *capture)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	capture->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->wake_fd < 0)
+		return -errno;
+	if (epoll_ctl(capture->wake_fd, EPOLL_CTL_ADD, bpf_map__fd(capture->skel->maps.samples),
+		      &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static int on_cgroup(void *data, void *record, size_t len)
+{
+	struct capture_bpf *capture = data;
+	const struct cgroup_event *event = record;
+	size_t header = offsetof(struct cgroup_event, path);
+
+	if (len <= header || event->path_bytes == 0 || event->path_bytes > len - header ||
+	    event->path[event->path_bytes - 1] != '\0') {
+		capture->nr_bad_records++;
+		return 0;
+	}
+	capture->nr_cgroups++;
+	capture->handle_cgroup(event, capture->handle_cgroup_data);
+	return --capture->nr_cgroups_left > 0 ? 0 : -EAGAIN;
+}
+
+/* A kernel that does not have these tracepoints costs names of short-lived containers, no more. */
+static int attach_cgroup_progs(struct capture_bpf *capture)
+{
+	const struct bpf_program *progs[NR_CGROUP_PROGS] = {
+		capture->skel->progs.cgroup_born,
+		capture->skel->progs.cgroup_died,
+	};
+
+	capture->cgroup_ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.cgroup_events),
+						on_cgroup, capture, NULL);
+	if (!capture->cgroup_ring)
+		return -errno;
+	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
+		capture->cgroup_links[i] = bpf_program__attach(progs[i]);
+	return 0;
+}
+
+static int attach_process_progs(struct capture_bpf *capture)
+{
+	const struct bpf_program *progs[NR_PROCESS_PROGS] = {
+		capture->skel->progs.process_fork,
+		capture->skel->progs.process_exec,
+		capture->skel->progs.process_exit,
+	};
+
+	for (size_t i = 0; i < NR_PROCESS_PROGS; i++) {
+		capture->process_links[i] = bpf_program__attach(progs[i]);
+		if (!capture->process_links[i])
+			return -errno;
+	}
+	return 0;
+}
+
+/* CLOCK events of type software need no hardware counters and work in every virtual machine. */
+static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
+{
+	const struct capture_bpf *capture = data;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = capture->frequency_hz,
+	};
+
+	_cleanup_close_ int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+					      PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	struct bpf_link *link = bpf_program__attach_perf_event(capture->skel->progs.sample, fd);
+	if (!link)
+		return -errno;
+	*ret_timer = link;
+	*ret_event_fd = take_fd(fd); /* the link's from now on */
+	return 0;
+}
+
+static void close_timer(void *timer, void *data)
+{
+	(void)data;
+	bpf_link__destroy(timer);
+}
+
+static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
+{
+	capture->ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.samples), on_record,
+					 capture, NULL);
+	if (!capture->ring)
+		return -errno;
+	int r = open_wake_fd(capture);
+	if (r == 0)
+		r = attach_process_progs(capture);
+	if (r == 0)
+		r = attach_cgroup_progs(capture);
+	if (r < 0)
+		return r;
+	if (opts->follow_forks) {
+		capture->follow_link = bpf_program__attach(capture->skel->progs.follow_fork);
+		if (!capture->follow_link)
+			return -errno;
+	}
+	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
+	return cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
+}
+
+static void close_bpf(struct capture *base)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+
+	for (size_t i = 0; i < NR_PROCESS_PROGS; i++)
+		bpf_link__destroy(capture->process_links[i]);
+	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
+		bpf_link__destroy(capture->cgroup_links[i]);
+	bpf_link__destroy(capture->follow_link);
+	cleanup_closep(&capture->wake_fd);
+	ring_buffer__free(capture->cgroup_ring);
+	ring_buffer__free(capture->ring);
+	flamelet_bpf__destroy(capture->skel);
+	free(capture);
+}
+
+static uint64_t poll_samples(struct capture *base,
+			     void (*handle)(const struct sample_event *event, void *data),
+			     void *data)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+
+	capture->handle = handle;
+	capture->handle_data = data;
+	capture->nr_polled = 0;
+	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
+	(void)ring_buffer__consume(capture->ring);
+	return capture->nr_polled;
+}
+
+static void poll_cgroups(struct capture *base,
+			 void (*handle)(const struct cgroup_event *event, void *data), void *data)
+{
+	struct capture_bpf *capture = (struct capture_bpf *)base;
+
+	capture->handle_cgroup = handle;
+	capture->handle_cgroup_data = data;
+	capture->nr_cgroups_left = CGROUPS_PER_POLL;
+	(void)ring_buffer__consume(capture->cgroup_ring);
+}
+
+static int get_wake_fd(const struct capture *base)
+{
+	return ((const struct capture_bpf *)base)->wake_fd;
+}
+
+static int add_pid(struct capture *base, uint32_t pid)
+{
+	return add_target(((struct capture_bpf *)base)->skel->maps.filter_pids, &pid);
+}
+
+static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[static STAT_NR])
+{
+	size_t nr_cpus = (size_t)libbpf_num_possible_cpus();
+	uint32_t zero = 0;
+
+	_cleanup_free_ struct bpf_counts *counts = calloc(nr_cpus, sizeof(*counts));
+	if (!counts ||
+	    bpf_map_lookup_elem(bpf_map__fd(capture->skel->maps.stats), &zero, counts) < 0)
+		return;
+	for (size_t cpu = 0; cpu < nr_cpus; cpu++)
+		for (size_t stat = 0; stat < STAT_NR; stat++)
+			totals[stat] += counts[cpu].of[stat];
+}
+
+static void get_stats(const struct capture *base, struct capture_stats *stats)
+{
+	const struct capture_bpf *capture = (const struct capture_bpf *)base;
+	struct bpf_prog_info info = { 0 };
+	uint32_t info_bytes = sizeof(info);
+
+	stats->nr_bad_records = capture->nr_bad_records;
+	stats->nr_cgroups = capture->nr_cgroups;
+	stats->follows_cgroups = capture->cgroup_links[0] && capture->cgroup_links[1];
+	sum_bpf_stats(capture, stats->bpf);
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
+				   &info_bytes) == 0) {
+		stats->bpf_run_ns = info.run_time_ns;
+		stats->bpf_run_count = info.run_cnt;
+	}
+}
+
+static const struct capture_ops ops = {
+	.path = CAPTURE_BPF,
+	.close = close_bpf,
+	.poll = poll_samples,
+	.poll_cgroups = poll_cgroups,
+	.get_wake_fd = get_wake_fd,
+	.add_pid = add_pid,
+	.get_stats = get_stats,
+};
+
+int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
+		     struct capture **ret_capture)
+{
+	libbpf_set_print(NULL);
+
+	struct capture_bpf *capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return -ENOMEM;
+	_cleanup_(capture_closep) struct capture *base = &capture->base;
+	base->ops = &ops;
+	capture->frequency_hz = opts->frequency_hz;
+	capture->wake_fd = -EBADF;
+
+	int r = load(capture, opts, reterr_msg);
+	if (r < 0)
+		return r;
+	r = attach(capture, opts);
+	if (r < 0)
+		return r;
+	*ret_capture = take_ptr(base);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/perf/cpu_rings.h"
+
+#include "base/cleanup.h"
+#include "capture/perf_events/perf_open.h"
+#include "capture/perf/perf_regs.h"
+#include "capture/perf/ring_room.h"
+#include "capture/perf/sample_record.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#define TASK_RING_BYTES ((size_t)64 * 1024) /* a thousand records of a CPU in each poll */
+
+struct ring_kind {
+	struct perf_event_attr *attr;
+	struct perf_ring_size *size;
+	uint64_t *nr_lost;
+};
+
+/* A CPU's, of the merge. */
+struct ring_pair {
+	struct merged_ring *samples;
+	struct merged_ring *tasks;
+};
+
+static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = opts->frequency_hz,
+		.sample_type = SAMPLE_RECORD_TYPE,
+		.exclude_idle = !opts->include_idle,
+		.sample_regs_user = perf_regs_mask,
+		.sample_stack_user = opts->stack_copy_bytes,
+		.read_format = PERF_FORMAT_LOST,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1, /* of half the ring, as none is given */
+	};
+}
+
+/* Its records end as those of the other event do. */
+static struct perf_event_attr make_task_attr(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = SAMPLE_RECORD_TAIL_TYPE,
+		.read_format = PERF_FORMAT_LOST,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+	};
+}
+
+static struct perf_ring_size fit_samples(const struct capture_opts *opts,
+					 struct perf_ring_size wanted)
+{
+	size_t page_bytes = perf_ring_round_bytes(1);
+	struct ring_limits limits = {
+		.others_bytes = opts->sideband_bytes + TASK_RING_BYTES + page_bytes,
+	};
+
+	ring_room_read_limits(opts->proc_fd, &limits);
+	ring_room_fit(&limits, &wanted);
+	return wanted;
+}
+
+void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts)
+{
+	const struct ring_load load = {
+		.frequency_hz = opts->frequency_hz,
+		.stack_copy_bytes = opts->stack_copy_bytes,
+		.poll_interval_ns = opts->poll_interval_ns,
+		.nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+	struct perf_ring_size wanted = ring_room_wanted(&load);
+
+	rings->sample_attr = make_sample_attr(opts);
+	rings->task_attr = make_task_attr();
+	rings->wanted_bytes = wanted.bytes;
+	rings->sample_size = fit_samples(opts, wanted);
+	rings->task_size = (struct perf_ring_size){ TASK_RING_BYTES, perf_ring_round_bytes(1) };
+	rings->wake_fd = -EBADF;
+}
+
+void cpu_rings_done(struct cpu_rings *rings)
+{
+	ring_merge_done(&rings->merge);
+	cleanup_closep(&rings->wake_fd);
+}
+
+static int try_event(struct perf_event_attr *attr)
+{
+	attr->disabled = 1;
+	_cleanup_close_ int fd = perf_open(attr, -1, 0);
+	attr->disabled = 0;
+	return fd >= 0 || fd == -ENODEV ? 0 : fd;
+}
+
+int cpu_rings_try(struct cpu_rings *rings)
+{
+	rings->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (rings->wake_fd < 0)
+		return -errno;
+	int r = try_event(&rings->sample_attr);
+	return r < 0 ? r : try_event(&rings->task_attr);
+}
+
+static int add_ring(struct cpu_rings *rings, const struct perf_ring *ring, uint64_t *nr_lost,
+		    struct merged_ring **ret_ring)
+{
+	struct epoll_event interest = { .events = EPOLLIN };
+
+	if (epoll_ctl(rings->wake_fd, EPOLL_CTL_ADD, ring->fd, &interest) < 0)
+		return -errno;
+	return ring_merge_add(&rings->merge, ring, nr_lost, ret_ring);
+}
+
+static int open_ring(struct cpu_rings *rings, uint32_t cpu, const struct ring_kind *kind,
+		     struct merged_ring **ret_ring, int *ret_fd)
+{
+	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	struct perf_ring ring;
+
+	int r = perf_ring_open(kind->attr, &place, kind->size, &ring);
+	if (r < 0)
+		return r;
+	r = add_ring(rings, &ring, kind->nr_lost, ret_ring);
+	if (r < 0) {
+		perf_ring_close(&ring);
+		return r;
+	}
+	*ret_fd = ring.fd;
+	return 0;
+}
+
+/* What the ring has is read by the next poll. */
+static void retire(struct merged_ring *ring)
+{
+	if (!ring)
+		return;
+	(void)ioctl(ring->ring.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ring_merge_retire(ring);
+}
+
+int cpu_rings_open(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
+{
+	struct cpu_rings *rings = data;
+	const struct ring_kind tasks = { &rings->task_attr, &rings->task_size,
+					 &rings->nr_task_records_lost };
+	const struct ring_kind samples = { &rings->sample_attr, &rings->sample_size,
+					   &rings->nr_samples_lost };
+	struct ring_pair *pair = calloc(1, sizeof(*pair));
+	int fd = -EBADF;
+
+	if (!pair)
+		return -ENOMEM;
+	int r = open_ring(rings, cpu, &tasks, &pair->tasks, &fd);
+	if (r == 0)
+		r = open_ring(rings, cpu, &samples, &pair->samples, &fd);
+	if (r < 0) {
+		cpu_rings_close(pair, rings);
+		return r;
+	}
+	*ret_event_fd = fd;
+	*ret_timer = pair;
+	return 0;
+}
+
+void cpu_rings_close(void *timer, void *data)
+{
+	struct ring_pair *pair = timer;
+
+	(void)data;
+	retire(pair->samples);
+	retire(pair->tasks);
+	free(pair);
+}

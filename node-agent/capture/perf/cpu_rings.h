@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rings in which capture by perf gets what it handles: two for each CPU, of an event that samples and of one that tells of
+ * tasks, with records as sample_record.h has them. All are read as one, in the order of time. */
+#ifndef CAPTURE_CPU_RINGS_H
+#define CAPTURE_CPU_RINGS_H
+
+#include "base/err.h"
+#include "capture/capture.h"
+#include "capture/perf/ring_merge.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpu_rings {
+	struct perf_event_attr
+		sample_attr; /* these two: as far as the kernel knows them, once tried */
+	struct perf_event_attr task_attr;
+	struct perf_ring_size sample_size;
+	struct perf_ring_size task_size;
+	size_t wanted_bytes; /* for samples, if enough memory could be locked */
+	struct ring_merge merge;
+	int wake_fd; /* owned; epoll(7) over all rings; -EBADF until tried */
+	uint64_t nr_samples_lost;
+	uint64_t nr_task_records_lost;
+};
+
+/* `rings` is zero. Opens nothing. */
+void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts);
+void cpu_rings_done(struct cpu_rings *rings);
+
+/* Finds out what the kernel knows before anything runs, and whether it lets us. Errors: those of perf_open(). */
+int cpu_rings_try(struct cpu_rings *rings) must_check;
+
+/* The functions of struct cpu_timer_kind; its data are the rings. What a CPU's rings have when they are closed is still read. */
+int cpu_rings_open(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer) must_check;
+void cpu_rings_close(void *timer, void *data);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/perf/task_table.h"
+
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "cgroup/cgroup_namespace.h"
+#include "cgroup/proc_cgroup.h"
+#include "process/proc_stat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX_BYTES 65536 /* of /proc/PID/cgroup: a line for each v1 controller */
+#define MAX_ANCESTORS 8 /* that are asked for a cgroup */
+
+struct task_table {
+	struct task_table_opts opts;
+	struct task_set set;
+	uint64_t now_ns;
+	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+	uint64_t tick_ns; /* of times in /proc */
+	uint64_t nr_losses; /* what was told or read before the last one is doubtful */
+	uint64_t nr_refreshes; /* since task_table_begin() */
+	uint64_t nr_reads;
+	uint64_t nr_outside;
+};
+
+int task_table_new(const struct task_table_opts *opts, struct task_table **ret_table)
+{
+	_cleanup_free_ struct task_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	table->opts = *opts;
+	table->tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	int r = task_set_init(&table->set, TASK_TABLE_MAX);
+	if (r == 0)
+		*ret_table = take_ptr(table);
+	return r;
+}
+
+void task_table_free(struct task_table *table)
+{
+	if (!table)
+		return;
+	task_set_done(&table->set);
+	free(table);
+}
+
+void task_table_begin(struct task_table *table, uint64_t now_ns)
+{
+	table->now_ns = now_ns;
+	table->boot_offset_ns = clock_read_ns(CLOCK_BOOTTIME) - clock_mono_ns();
+	table->nr_refreshes = 0;
+}
+
+/* As task_set_take(), of a record or sample of that time. */
+static struct task *take(struct task_table *table, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct task *task = task_set_take(&table->set, pid, tid);
+
+	if (task && task->since_ns == 0) {
+		task->since_ns = time_ns;
+		task->nr_losses = table->nr_losses;
+	}
+	return task;
+}
+
+static void set_comm(struct task *task, const char *comm)
+{
+	memset(task->comm, 0, sizeof(task->comm));
+	memcpy(task->comm, comm, strnlen(comm, sizeof(task->comm) - 1));
+	task->has_comm = true;
+}
+
+/* The threads of a process are moved together. */
+static void take_cgroup(struct task *task, const struct task *from)
+{
+	task->cgroup_is_assumed = from->cgroup_is_assumed || from->pid != task->pid;
+	task->cgroup = from->cgroup;
+	task->cgroup_generation = from->cgroup_generation;
+}
+
+/* A CPU may be held up before it hands a record out, while samples of the child come from another. */
+static bool is_of_late_record(const struct task *child, const struct sample_record *record)
+{
+	return child && child->pid == record->pid && child->since_ns >= record->time_ns &&
+	       child->since_ns > 0;
+}
+
+/* A child has its parent's name, and its cgroup until /proc says otherwise. */
+static void handle_fork(struct task_table *table, const struct sample_record *record)
+{
+	struct task *child = task_set_find(&table->set, record->tid);
+
+	if (!is_of_late_record(child, record))
+		task_set_remove(&table->set, child);
+	child = take(table, record->pid, record->tid, record->time_ns);
+	if (!child)
+		return;
+	child->parent_pid = record->parent_pid;
+	child->parent_tid = record->parent_tid;
+	const struct task *parent = task_set_find(&table->set, record->parent_tid);
+	if (!parent)
+		return;
+	if (parent->has_comm && !child->has_comm)
+		set_comm(child, parent->comm);
+	if (child->cgroup == CGROUP_IDS_NONE)
+		take_cgroup(child, parent);
+}
+
+/* What calls exec() may have been moved just before, as containers are. When a thread other than the first does, it goes on
+ * under the number of the first, whose end was told. */
+static void handle_comm(struct task_table *table, const struct sample_record *record)
+{
+	struct task *task = take(table, record->pid, record->tid, record->time_ns);
+
+	if (!task)
+		return;
+	set_comm(task, record->comm);
+	task->has_ended = false;
+	if (table->opts.marks_execs ? record->is_exec : record->pid == record->tid) {
+		task->must_read = true;
+		task->cgroup_is_assumed = true;
+		task->nr_losses = table->nr_losses;
+	}
+}
+
+/* Newer kernels tell of an end before the memory is given back, which takes time and is sampled. */
+static void handle_exit(struct task_table *table, const struct sample_record *record)
+{
+	struct task *task = task_set_find(&table->set, record->tid);
+
+	if (task && task->pid == record->pid)
+		task->has_ended = true;
+}
+
+void task_table_handle(struct task_table *table, const struct sample_record *record)
+{
+	switch (record->kind) {
+	case SAMPLE_RECORD_FORK:
+		handle_fork(table, record);
+		break;
+	case SAMPLE_RECORD_COMM:
+		handle_comm(table, record);
+		break;
+	case SAMPLE_RECORD_EXIT:
+		handle_exit(table, record);
+		break;
+	case SAMPLE_RECORD_LOST:
+		table->nr_losses++;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The kernel's workers have in /proc what they are working on behind their name. */
+static void cut_worker_name(char *comm)
+{
+	if (strncmp(comm, "kworker/", strlen("kworker/")) == 0)
+		comm[strcspn(comm, "+-")] = '\0';
+}
+
+static void read_comm(struct task *task, int dir_fd)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);
+
+	if (file_read_at(dir_fd, "comm", &text) < 0 || text.len == 0)
+		return;
+	text.data[strcspn(text.data, "\n")] = '\0';
+	if (task->is_kernel_thread)
+		cut_worker_name(text.data);
+	set_comm(task, text.data);
+}
+
+/* A path as /proc tells it. */
+static uint32_t find_cgroup(struct task_table *table, const char *path, size_t len)
+{
+	_cleanup_(strbuf_done) struct strbuf resolved = strbuf_with_max(FILE_MAX_BYTES);
+
+	if (cgroup_namespace_resolve(table->opts.cgroup_namespace, path, len, &resolved) < 0) {
+		table->nr_outside++;
+		return CGROUP_IDS_OUTSIDE;
+	}
+	return cgroup_ids_get(table->opts.cgroups, strbuf_str(&resolved), resolved.len);
+}
+
+static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);
+	const char *path;
+	size_t len;
+
+	if (file_read_at(dir_fd, "cgroup", &text) < 0 ||
+	    proc_cgroup_find(strbuf_str(&text), text.len, table->opts.cgroup_hierarchy, &path,
+			     &len) < 0)
+		return;
+	task->cgroup = find_cgroup(table, path, len);
+	task->cgroup_generation = cgroup_ids_generation(table->opts.cgroups);
+	task->cgroup_is_assumed = false;
+	task->cgroup_is_refused = task->cgroup == CGROUP_IDS_NONE;
+}
+
+/* Whether a task that /proc says started then was there when a sample was taken; else the pid is another's by now. */
+static bool was_there(const struct task_table *table, const struct proc_stat *stat,
+		      uint64_t time_ns)
+{
+	return stat->start_ticks * table->tick_ns <=
+	       time_ns + table->boot_offset_ns + table->tick_ns;
+}
+
+static bool is_doubtful(const struct task_table *table, const struct task *task)
+{
+	return task->nr_losses != table->nr_losses;
+}
+
+/* The name that the records told is not overwritten by what /proc says of a new task, or after exec(): that may be of later
+ * than the sample. The directory stands for one task, whoever gets its number later. Of a process it is that of its first thread. */
+static void read_task(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	struct proc_stat stat;
+	char path[48];
+
+	snprintf(path, sizeof(path), "%u/task/%u", task->pid, task->tid);
+	table->nr_reads++;
+	_cleanup_close_ int dir_fd = openat(table->opts.proc_fd, path,
+					    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd < 0 || proc_stat_read_at(dir_fd, &stat) < 0 || !was_there(table, &stat, time_ns))
+		return;
+	uint64_t start_ns = stat.start_ticks * table->tick_ns;
+	if (task->start_ns != 0 && task->start_ns != start_ns)
+		task_set_renew(task);
+	task->start_ns = start_ns;
+	task->is_kernel_thread = proc_stat_is_kernel_thread(&stat);
+	if (!task->has_comm || !task->must_read || is_doubtful(table, task))
+		read_comm(task, dir_fd);
+	read_cgroup(table, task, dir_fd);
+}
+
+static bool has_cgroup(const struct task_table *table, const struct task *task)
+{
+	return task->cgroup != CGROUP_IDS_NONE &&
+	       task->cgroup_generation == cgroup_ids_generation(table->opts.cgroups);
+}
+
+/* Whether /proc is to be asked now. */
+static bool must_read(struct task_table *table, const struct task *task)
+{
+	if (task->must_read || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
+		return true;
+	if (!is_doubtful(table, task) &&
+	    (task->has_ended || table->now_ns < task->read_ns + TASK_TRUST_NS))
+		return false;
+	return table->nr_refreshes++ < TASK_REFRESHES;
+}
+
+static void refresh(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	if (!must_read(table, task))
+		return;
+	read_task(table, task, time_ns);
+	task->read_ns = table->now_ns;
+	task->since_ns = task->since_ns ? task->since_ns : time_ns;
+	task->nr_losses = table->nr_losses;
+	task->must_read = false;
+}
+
+/* Of a task that was gone before it could be asked: where those were that made it. */
+static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t time_ns)
+{
+	struct task *ancestor = task;
+
+	for (int i = 0; i < MAX_ANCESTORS && !has_cgroup(table, task); i++) {
+		if (ancestor->parent_tid == 0 || ancestor->cgroup_is_refused)
+			return;
+		ancestor = take(table, ancestor->parent_pid, ancestor->parent_tid, time_ns);
+		if (!ancestor)
+			return;
+		refresh(table, ancestor, time_ns);
+		take_cgroup(task, ancestor);
+	}
+}
+
+const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns)
+{
+	struct task *task = take(table, pid, tid, time_ns);
+
+	if (!task)
+		return NULL;
+	refresh(table, task, time_ns);
+	if (!has_cgroup(table, task))
+		inherit_cgroup(table, task, time_ns);
+	return task;
+}
+
+struct task_table_stats task_table_get_stats(const struct task_table *table)
+{
+	return (struct task_table_stats){
+		.nr_tasks = table->set.nr_tasks,
+		.nr_reads = table->nr_reads,
+		.nr_outside = table->nr_outside,
+	};
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose a sample is: what BPF reads from the task itself, from the kernel's records of forks, execs, names and exits, and from
+ * /proc, which is asked
+ *
+ *	- once for each thread that is sampled, and once more when it has called exec()
+ *	- again after TASK_TRUST_NS while it is sampled, as a task can be moved to another cgroup, TASK_REFRESHES a poll at most
+ *
+ * What has ended stays until its number is another's, or there is no room for it. What lived for so short that /proc does not know it has its parent's cgroup, and the name that the records tell. Belongs to
+ * one thread. */
+#ifndef CAPTURE_TASK_TABLE_H
+#define CAPTURE_TASK_TABLE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "capture/perf/cgroup_ids.h"
+#include "capture/perf/sample_record.h"
+#include "capture/perf/task_set.h"
+
+#include <stdint.h>
+
+#define TASK_TABLE_MAX 65536
+#define TASK_TRUST_NS (UINT64_C(10) * 1000000000)
+#define TASK_REFRESHES 20
+
+struct cgroup_namespace;
+struct task_table;
+
+struct task_table_opts {
+	int proc_fd; /* a directory like /proc; borrowed */
+	struct cgroup_ids *cgroups; /* borrowed */
+	const struct cgroup_namespace *cgroup_namespace; /* borrowed */
+	uint32_t cgroup_hierarchy; /* whose ids are wanted: see proc_cgroup.h */
+	bool marks_execs; /* the kernel does; else each name of a first thread is taken for one */
+};
+
+struct task_table_stats {
+	uint64_t nr_tasks; /* that live, or ended not long ago */
+	uint64_t nr_reads; /* of tasks' files in /proc */
+	uint64_t
+		nr_outside; /* of these, with a cgroup outside of what is mounted, whose id is not known */
+};
+
+/* Errors: -ENOMEM. */
+int task_table_new(const struct task_table_opts *opts, struct task_table **ret_table) must_check;
+void task_table_free(struct task_table *table);
+DEFINE_FREEP(struct task_table, task_table_free)
+
+/* Samples and records that come until the next call were taken before now (CLOCK_MONOTONIC). */
+void task_table_begin(struct task_table *table, uint64_t now_ns);
+
+/* Applies a COMM, FORK or EXIT, or that records were lost, in the order of time. */
+void task_table_handle(struct task_table *table, const struct sample_record *record);
+
+/* The thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call on the table; NULL only without
+ * memory. */
+const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns);
+
+struct task_table_stats task_table_get_stats(const struct task_table *table);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/perf_events/perf_open.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* The youngest first, so that nothing goes that the kernel knows: perf came by one thing after the other. */
+bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
+{
+	if (attr->read_format & PERF_FORMAT_LOST) { /* Linux 6.0 */
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	} else if (attr->ksymbol) { /* 5.1 */
+		attr->ksymbol = 0;
+	} else if (
+		attr->use_clockid) { /* 4.1: without it times are the scheduler's, see perf_clock.h */
+		attr->use_clockid = 0;
+		attr->clockid = 0;
+	} else if (attr->comm_exec) { /* 3.16 */
+		attr->comm_exec = 0;
+	} else if (attr->mmap2) { /* 3.16 */
+		attr->mmap2 = 0;
+	} else if (*flags & PERF_FLAG_FD_CLOEXEC) { /* 3.14 */
+		*flags &= ~PERF_FLAG_FD_CLOEXEC;
+	} else if (attr->config ==
+		   PERF_COUNT_SW_DUMMY) { /* 3.12; without a period the clock does nothing either */
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Whether the kernel does not know something of the event: its attributes, flags, or the kind of event. */
+static bool is_too_new(int error)
+{
+	return error == EINVAL || error == E2BIG || error == ENOENT;
+}
+
+int perf_open(struct perf_event_attr *attr, int pid, int cpu)
+{
+	struct perf_event_attr tried = *attr;
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+	int fd;
+
+	tried.size = PERF_OPEN_ATTR_BYTES;
+	do
+		fd = (int)syscall(SYS_perf_event_open, &tried, pid, cpu, -1, flags);
+	while (fd < 0 && is_too_new(errno) && perf_open_strip(&tried, &flags));
+	if (fd < 0)
+		return -errno;
+	if (!(flags & PERF_FLAG_FD_CLOEXEC))
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	*attr = tried;
+	return fd;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flamelet agent: samples until it is told to stop, and sends what it finds. */
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/log.h"
+#include "commands/commands.h"
+#include "privilege/privileges.h"
+#include "agent/counters.h"
+#include "agent/exporters.h"
+#include "privilege/least_privilege.h"
+#include "agent/monitor.h"
+#include "agent/reload.h"
+#include "agent/signals.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_MAX_BYTES 4096
+#define READER_MAX_NS (30 * NSEC_PER_SEC)
+
+/* Once the end was asked for, the loader has so long: the rest is for sending. */
+#define LAST_WINDOWS_NS (3500 * NSEC_PER_MSEC)
+
+/* Sending ends so long after the end was asked for, and what is left is kept, or lost: a request that is under way takes a
+ * second to be given up, and all is done before SIGNALS_END_NS is over. */
+#define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
+#define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
+
+static void push_profile(struct profile *profile, void *data)
+{
+	exporters_push(data, profile);
+}
+
+/* What runs beside each other until the end; all borrowed. */
+struct parts {
+	struct agent *agent;
+	struct exporters *exporters;
+	struct reload *reload;
+	struct monitor *monitor; /* NULL: nobody is told */
+};
+
+static struct counters get_counters(const struct parts *parts)
+{
+	struct counters counters = { .exporter = exporters_get_stats(parts->exporters),
+				     .reload = reload_get_stats(parts->reload) };
+
+	agent_get_stats(parts->agent, &counters.agent);
+	return counters;
+}
+
+static void log_counters(const struct parts *parts, const char *when)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MESSAGE_MAX_BYTES);
+	struct counters counters = get_counters(parts);
+
+	counters_format(&counters, &text);
+	log_info("%s: %s", when, strbuf_str(&text));
+}
+
+/* A selection of nothing is what a typing error looks like; but what it is for may come later. */
+static void warn_of_nothing(struct agent *agent)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	if (agent_require_target(agent, &message) < 0)
+		log_warn("nothing is profiled now: %s", strbuf_str(&message));
+}
+
+/* The configuration was valid, so only a lack of memory keeps the old selection. */
+static void select_anew(struct agent *agent, const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	int r = agent_select(agent, options, &message);
+	if (r < 0)
+		log_warn_errno(r, "keeping the old selection: %s", strbuf_str(&message));
+	else
+		log_info("the selection has changed");
+	warn_of_nothing(agent);
+}
+
+static int start_monitor(const struct options *options, struct exporters *exporters,
+			 struct strbuf *reterr_msg, struct monitor **ret_monitor)
+{
+	const struct monitor_opts opts = { .listen = options->listen,
+					   .metrics_listen = options->metrics_listen,
+					   .has_kubelet = options->kubelet_url,
+					   .exporters = exporters };
+
+	if (!opts.listen && !opts.metrics_listen)
+		return 0;
+	int r = monitor_start(&opts, reterr_msg, ret_monitor);
+	if (r < 0)
+		return r;
+	if (opts.listen)
+		log_info("health and metrics at %s", opts.listen);
+	if (opts.metrics_listen)
+		log_info("metrics at %s, for others, too", opts.metrics_listen);
+	return 0;
+}
+
+static void publish(const struct parts *parts)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!monitor_is_due(parts->monitor, now_ns))
+		return;
+	struct counters counters = get_counters(parts);
+	monitor_publish(parts->monitor, &counters, now_ns);
+}
+
+static const char *first_endpoint(const struct options *options)
+{
+	return options->export.endpoint ? options->export.endpoint : options->others[0].endpoint;
+}
+
+/* What was told of threads that hang. */
+struct hanging {
+	bool is_told;
+	uint64_t next_ns; /* not to be looked at before */
+};
+
+/* One line when a thread hangs, and one when none does any more. */
+static void tell_of_hanging(struct hanging *hanging)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct heartbeat late;
+
+	if (now_ns < hanging->next_ns)
+		return;
+	hanging->next_ns = now_ns + HEARTBEAT_TICK_NS;
+	bool is_late = heartbeat_find_late(now_ns, &late);
+	if (is_late && !hanging->is_told)
+		log_error("the thread %s has not moved for %llu s, and may be gone for %llu s",
+			  late.name, (unsigned long long)(late.age_ns / NSEC_PER_SEC),
+			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
+	else if (!is_late && hanging->is_told)
+		log_info("all threads move again");
+	hanging->is_told = is_late;
+}
+
+static void run(const struct parts *parts)
+{
+	uint64_t next_log_ns = clock_mono_ns() + COUNTERS_LOG_NS;
+	struct hanging hanging = { 0 };
+
+	heartbeat_begin("reader", READER_MAX_NS);
+	while (!signals_stop_requested()) {
+		agent_poll(parts->agent, UINT64_MAX);
+		const struct options *options = reload_poll(parts->reload, clock_mono_ns());
+
+		if (options)
+			select_anew(parts->agent, options);
+		publish(parts);
+		tell_of_hanging(&hanging);
+		if (clock_mono_ns() < next_log_ns)
+			continue;
+		next_log_ns += COUNTERS_LOG_NS;
+		log_counters(parts, "counters");
+	}
+	heartbeat_end(); /* from now on this thread only waits for the others to end */
+}
+
+static void finish(const struct parts *parts)
+{
+	monitor_stopping(parts->monitor);
+	int r = agent_stop(parts->agent, LAST_WINDOWS_NS);
+	(void)r; /* what was lost is among the counters */
+	exporters_finish(parts->exporters, signals_stop_ns() + LAST_SENDING_NS);
+	log_counters(parts, "stopped");
+	signals_done(STATUS_OK);
+}
+
+int cmd_agent(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
+	_cleanup_(reload_freep) struct reload *reload = NULL;
+	_cleanup_(agent_freep) struct agent *agent = NULL;
+	_cleanup_(monitor_stopp) struct monitor *monitor = NULL; /* its socket file goes first */
+
+	if (!options->export.endpoint && options->nr_others == 0) {
+		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
+		      stderr);
+		return STATUS_USAGE;
+	}
+	int r = privileges_check(capture_paths_wanted(options), &message);
+	if (r == 0) {
+		least_privilege_begin(capture_paths_wanted(options)); /* before there are threads */
+		r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
+	}
+	if (r == 0 && options->config_file)
+		signals_reload_on_hang_up();
+	if (r == 0)
+		r = reload_new(&options->input, options, &reload);
+	if (r == 0)
+		r = exporters_start(options, options->export_interval_ns, &message, &exporters);
+	if (r == 0)
+		r = start_monitor(options, exporters, &message, &monitor);
+	if (r == 0)
+		r = agent_new(options, push_profile, exporters, &message, &agent);
+	if (r == 0)
+		r = agent_start(agent, &message);
+	if (r < 0) {
+		log_error_errno(message.len > 0 ? 0 : r, "%s",
+				message.len > 0 ? message.data : "the agent cannot start");
+		signals_done(STATUS_FAILED);
+		return STATUS_FAILED;
+	}
+	least_privilege_finish(!agent_perf_reason(agent));
+	const char *endpoint = first_endpoint(options);
+	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
+		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
+		 exporters_nr(exporters) > 1 ? " and others" : "",
+		 (unsigned long long)(options->export_interval_ns / NSEC_PER_SEC));
+	warn_of_nothing(agent);
+
+	const struct parts parts = { agent, exporters, reload, monitor };
+	run(&parts);
+	finish(&parts);
+	return STATUS_OK;
+}

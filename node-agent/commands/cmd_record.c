@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flamelet record: samples for a while, then writes files and says whose CPU time it was. */
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/output_file.h"
+#include "agent/child.h"
+#include "commands/commands.h"
+#include "commands/describe.h"
+#include "privilege/privileges.h"
+#include "commands/progress.h"
+#include "commands/summary.h"
+#include "profile/output.h"
+#include "agent/signals.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#define MESSAGE_MAX_BYTES 4096
+#define RECORD_MAX_BYTES ((size_t)1 << 30)
+#define READER_MAX_NS (30 * NSEC_PER_SEC)
+#define LAST_WINDOWS_NS (5500 * NSEC_PER_MSEC) /* of SIGNALS_END_NS: the rest is for writing */
+#define LOSS "what was recorded and is not written yet is lost"
+#define PROGRESS_TURNS 3 /* polls between two drawings of the progress line */
+
+struct recording {
+	const struct options *options; /* borrowed */
+	struct string_list outputs; /* borrowed from options, or of default_output alone */
+	char *default_output;
+	char *target; /* owned; "whole machine" */
+	struct child child;
+	struct builder *builder; /* owned; the loader's until agent_stop() */
+	uint64_t nr_unmerged; /* samples over RECORD_MAX_BYTES */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t duration_ns;
+	uint32_t nr_cpus;
+};
+
+static void recording_done(struct recording *recording)
+{
+	child_done(&recording->child);
+	builder_free(recording->builder);
+	free(recording->default_output);
+	free(recording->target);
+}
+
+static void merge_profile(struct profile *profile, void *data)
+{
+	struct recording *recording = data;
+	uint64_t nr_lost = 0;
+
+	if (builder_merge(recording->builder, profile, &nr_lost) < 0)
+		recording->nr_unmerged += nr_lost;
+}
+
+/* flamelet-HOST-20261121T093015Z.svg, for want of -o; --format may say another extension. */
+static int name_default_output(struct recording *recording)
+{
+	enum output_format format = OUTPUT_SVG;
+	char when[32];
+	struct utsname host;
+	struct tm utc;
+	time_t now = time(NULL);
+
+	if (recording->options->output_format) {
+		int r = output_format_of("-", recording->options->output_format, &format);
+		if (r < 0)
+			return r;
+	}
+	uname(&host);
+	gmtime_r(&now, &utc);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+	if (asprintf(&recording->default_output, "flamelet-%s-%s%s", host.nodename, when,
+		     output_extension_of(format)) < 0)
+		return -ENOMEM;
+	recording->outputs = (struct string_list){ .items = &recording->default_output, .nr = 1 };
+	return 0;
+}
+
+static void tell_unwritable(const char *path, int error, struct strbuf *message)
+{
+	strbuf_appendf(message, "cannot write %s: ", path);
+	output_file_explain(path, error, message);
+}
+
+/* Finds out before, not after ten seconds of sampling, that a file cannot be written. */
+static int check_output(const char *path, struct strbuf *message)
+{
+	int r = output_check(path);
+
+	if (r < 0)
+		tell_unwritable(path, r, message);
+	return r;
+}
+
+static int prepare(struct recording *recording, struct strbuf *message)
+{
+	const struct options *options = recording->options;
+	_cleanup_(strbuf_done) struct strbuf target = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	describe_target(options, &target);
+	recording->target = strdup(strbuf_str(&target));
+	recording->outputs = options->outputs;
+	int r = recording->target ? privileges_check(capture_paths_wanted(options), message)
+				  : -ENOMEM;
+	if (r == 0 && options->outputs.nr == 0)
+		r = name_default_output(recording);
+	for (size_t i = 0; i < recording->outputs.nr && r == 0; i++)
+		r = check_output(recording->outputs.items[i], message);
+	if (r == 0)
+		r = builder_new(RECORD_MAX_BYTES, &recording->builder);
+	return r;
+}
+
+/* Standard output belongs to the profile then, and what a command prints goes elsewhere. */
+static bool writes_to_stdout(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->outputs.nr; i++)
+		if (output_is_stdout(recording->outputs.items[i]))
+			return true;
+	return false;
+}
+
+/* Starts the command, held, and makes it the target. */
+static int start_command(struct recording *recording, struct agent *agent, struct strbuf *message)
+{
+	if (recording->options->command.nr == 0)
+		return 0;
+	int r = child_start(recording->options->command.items, writes_to_stdout(recording),
+			    &recording->child);
+	if (r == 0)
+		r = agent_add_pid(agent, (uint32_t)recording->child.pid);
+	if (r < 0)
+		strbuf_appendf(message, "cannot start %s", recording->options->command.items[0]);
+	return r;
+}
+
+/* Whether all processes of -p are gone: there is nothing more to wait for. */
+static bool targets_are_gone(const struct options *options)
+{
+	for (size_t i = 0; i < options->pids.nr; i++)
+		if (kill((pid_t)options->pids.items[i], 0) == 0 || errno != ESRCH)
+			return false;
+	return options->pids.nr > 0;
+}
+
+static bool is_over(struct recording *recording, uint64_t deadline_ns)
+{
+	return clock_mono_ns() >= deadline_ns || signals_stop_requested() ||
+	       child_has_exited(&recording->child) || targets_are_gone(recording->options);
+}
+
+static void show_progress(const struct recording *recording, struct agent *agent,
+			  const struct progress *progress, bool is_saving)
+{
+	struct agent_stats stats;
+
+	agent_get_stats(agent, &stats);
+	progress_update(progress, &(struct progress_state){
+					  .elapsed_ns = clock_mono_ns() - recording->start_ns,
+					  .nr_samples = stats.pipeline.nr_samples,
+					  .nr_lost = agent_stats_lost(&stats),
+					  .is_saving = is_saving,
+				  });
+}
+
+static void sample_until(struct recording *recording, struct agent *agent,
+			 const struct progress *progress, uint64_t deadline_ns)
+{
+	for (unsigned int turn = 0; !is_over(recording, deadline_ns); turn++) {
+		agent_poll(agent, deadline_ns);
+		if (progress->mode == PROGRESS_LIVE && turn % PROGRESS_TURNS == 0)
+			show_progress(recording, agent, progress, false);
+	}
+	recording->duration_ns = clock_mono_ns() - recording->start_ns;
+	show_progress(recording, agent, progress, true);
+	int r = agent_stop(agent, LAST_WINDOWS_NS);
+	(void)r; /* what was lost is in the summary; what there is is written */
+	progress_done(progress);
+}
+
+static int sample(struct recording *recording, struct agent *agent, struct strbuf *message)
+{
+	const struct options *options = recording->options;
+	uint64_t deadline_ns = UINT64_MAX;
+	struct progress progress;
+
+	int r = start_command(recording, agent, message);
+	if (r == 0)
+		r = agent_require_target(agent, message);
+	if (r == 0)
+		r = agent_start(agent, message);
+	if (r < 0)
+		return r;
+
+	progress_init(&progress, options->quiet);
+	progress.target = recording->target;
+	progress.duration_ns = options->duration_ns;
+	progress.nr_cpus = recording->nr_cpus = agent_nr_cpus(agent);
+	if (options->command.nr == 0)
+		agent_warm_up(agent);
+	progress_start(&progress);
+	recording->start_ns = clock_mono_ns();
+	if (options->duration_ns > 0)
+		deadline_ns = recording->start_ns + options->duration_ns;
+	r = child_release(&recording->child);
+	if (r < 0)
+		return r;
+	heartbeat_begin("reader", READER_MAX_NS);
+	sample_until(recording, agent, &progress, deadline_ns);
+	heartbeat_end();
+	return 0;
+}
+
+/* Where a picture comes from: command line, host, kernel, version. */
+static void describe_origin(const struct recording *recording, struct strbuf *title,
+			    struct strbuf *subtitle)
+{
+	struct utsname host;
+
+	uname(&host);
+	strbuf_appendf(title, "%s, %.1f s at %u Hz", recording->target,
+		       (double)recording->duration_ns / 1e9, recording->options->frequency_hz);
+	strbuf_appendf(subtitle, "%s, Linux %s, flamelet %s", host.nodename, host.release,
+		       FLAMELET_VERSION);
+}
+
+static int write_output(const struct recording *recording, const struct profile *profile,
+			const char *path, const struct output_info *info)
+{
+	enum output_format format;
+
+	int r = output_format_of(path, recording->options->output_format, &format);
+	return r < 0 ? r : output_write(profile, path, format, info);
+}
+
+static int write_outputs(const struct recording *recording, const struct profile *profile)
+{
+	_cleanup_(strbuf_done) struct strbuf title = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf subtitle = strbuf_with_max(MESSAGE_MAX_BYTES);
+	int result = 0;
+
+	describe_origin(recording, &title, &subtitle);
+	const struct output_info info = {
+		.subject = recording->target,
+		.title = strbuf_str(&title),
+		.subtitle = strbuf_str(&subtitle),
+	};
+	for (size_t i = 0; i < recording->outputs.nr; i++) {
+		const char *path = recording->outputs.items[i];
+
+		int r = write_output(recording, profile, path, &info);
+		if (r < 0) {
+			_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(
+				MESSAGE_MAX_BYTES);
+
+			tell_unwritable(path, r, &message);
+			fprintf(stderr, "flamelet: %s\n", strbuf_str(&message));
+			result = r;
+		}
+	}
+	return result;
+}
+
+/* Nobody but the user may end a command that was not over when sampling was. */
+static void tell_of_command(struct recording *recording)
+{
+	if (recording->child.pid > 0 && !child_has_exited(&recording->child))
+		fprintf(stderr, "flamelet: the command is still running, pid %d\n",
+			recording->child.pid);
+}
+
+static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
+{
+	if (nr_lost > 0)
+		fprintf(stderr,
+			"flamelet: no samples: %llu were lost, as there was no room or no time for "
+			"them\n",
+			(unsigned long long)nr_lost);
+	else
+		fprintf(stderr,
+			"flamelet: no samples: %s used less CPU time than one sample stands for\n",
+			recording->target);
+}
+
+static int finish(struct recording *recording, struct agent *agent)
+{
+	struct agent_stats stats;
+
+	agent_get_stats(agent, &stats);
+	tell_of_command(recording);
+	builder_set_time(recording->builder, clock_mono_to_real_ns(recording->start_ns),
+			 recording->duration_ns, NSEC_PER_SEC / recording->options->frequency_hz);
+	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(
+		take_ptr(recording->builder));
+	if (child_was_not_found(&recording->child))
+		return STATUS_FAILED;
+	uint64_t nr_lost = agent_stats_lost(&stats) + recording->nr_unmerged;
+	if (profile_total(profile) == 0) {
+		tell_of_nothing(recording, nr_lost);
+		return STATUS_NO_SAMPLES;
+	}
+	const struct summary summary = {
+		.profile = profile,
+		.nr_lost = nr_lost,
+		.elapsed_ns = recording->duration_ns,
+		.nr_cpus = recording->nr_cpus,
+		.perf_reason = agent_perf_reason(agent),
+		.files = recording->outputs.items,
+		.nr_files = recording->outputs.nr,
+	};
+
+	if (write_outputs(recording, profile) < 0)
+		return STATUS_FAILED;
+	if (recording->options->quiet || writes_to_stdout(recording))
+		return STATUS_OK;
+	int r = summary_print(&summary);
+	if (r < 0)
+		fprintf(stderr, "flamelet: cannot write the summary: %s\n", strerror(-r));
+	return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+int cmd_record(const struct options *options)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	_cleanup_(recording_done) struct recording recording = { .options = options,
+								 .child = CHILD_NONE };
+	_cleanup_(agent_freep) struct agent *agent = NULL;
+
+	int r = signals_setup(LOSS, STATUS_FAILED);
+	if (r == 0)
+		r = prepare(&recording, &message);
+	if (r == 0)
+		r = agent_new(options, merge_profile, &recording, &message, &agent);
+	if (r == 0)
+		r = sample(&recording, agent, &message);
+	if (r < 0)
+		fprintf(stderr, "flamelet: %s\n", message.len > 0 ? message.data : strerror(-r));
+	int status = r < 0 ? STATUS_FAILED : finish(&recording, agent);
+	signals_done(status);
+	return status;
+}

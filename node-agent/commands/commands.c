@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/commands.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "profile/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX_BYTES 65536
+
+static int print_overview(const struct command *commands, size_t nr_commands)
+{
+	puts("flamelet [COMMAND] [OPTION]...   whose CPU time it is, pod by pod\n\n"
+	     "  sudo flamelet                                 the whole machine for 10 s\n"
+	     "  sudo flamelet -d 30s -p 1234 -o cpu.svg       one process, as a flame graph\n"
+	     "  sudo flamelet agent --otlp-endpoint http://127.0.0.1:4318\n");
+	for (size_t i = 0; i < nr_commands; i++)
+		printf("  %-10s %s%s\n", commands[i].name, commands[i].help,
+		       i == 0 ? "; needs not be named" : "");
+	puts("\nflamelet help COMMAND tells the options of a command.");
+	return STATUS_OK;
+}
+
+static int print_help(enum command_id command, bool all)
+{
+	_cleanup_(strbuf_done) struct strbuf help = strbuf_with_max(TEXT_MAX_BYTES);
+
+	options_help(command, all, &help);
+	fputs(strbuf_str(&help), stdout);
+	return STATUS_OK;
+}
+
+static int run_command(const struct command *command, char *const *args)
+{
+	_cleanup_(options_done) struct options options = { 0 };
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
+	struct options_input input = {
+		.command = command->id,
+		.args = args,
+		.format_told = output_format_told,
+		.output_extensions = output_extensions(),
+	};
+
+	while (args[input.nr_args])
+		input.nr_args++;
+	int r = options_load(&input, &options, &message);
+	if (r < 0) {
+		fprintf(stderr, "flamelet: %s\n", message.len ? message.data : strerror(-r));
+		return r == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
+	}
+	if (options.help || options.help_all)
+		return print_help(command->id, options.help_all);
+	log_set_level(options.log_level);
+	if (options.warnings.len > 0)
+		log_warn("%s", options.warnings.data);
+	return command->run(&options);
+}
+
+/* The command of that name, or the one that looks most like it. */
+static const struct command *find_nearest(const struct command *commands, size_t nr_commands,
+					  const char *word)
+{
+	const struct command *nearest = &commands[0];
+
+	for (size_t i = 1; i < nr_commands; i++) {
+		if (word_distance(word, commands[i].name) < word_distance(word, nearest->name))
+			nearest = &commands[i];
+	}
+	return nearest;
+}
+
+static int refuse(const char *word, const struct command *nearest)
+{
+	fprintf(stderr, "flamelet: no command \"%s\"; did you mean %s? See flamelet --help\n", word,
+		nearest->name);
+	return STATUS_USAGE;
+}
+
+static bool is_either(const char *arg, const char *word, const char *letter)
+{
+	return strcmp(arg, word) == 0 || strcmp(arg, letter) == 0;
+}
+
+int commands_run(const struct command *commands, size_t nr_commands, char **argv)
+{
+	char *const *args = argv[0] ? argv + 1 : argv;
+	const char *word = args[0];
+
+	if (!word) {
+		fputs("flamelet record: the whole machine for 10 s; see flamelet --help\n", stderr);
+		return run_command(&commands[0], args);
+	}
+	if (is_either(word, "--help", "-h"))
+		return print_overview(commands, nr_commands);
+	if (is_either(word, "--version", "-V"))
+		return cmd_version(NULL);
+	if (word[0] == '-')
+		return run_command(&commands[0], args);
+
+	bool asks_help = strcmp(word, "help") == 0;
+	if (asks_help && !args[1])
+		return print_overview(commands, nr_commands);
+	word = args[asks_help];
+	const struct command *command = find_nearest(commands, nr_commands, word);
+	if (strcmp(command->name, word) != 0)
+		return refuse(word, command);
+	return asks_help ? print_help(command->id, false) : run_command(command, args + 1);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands/summary.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fileio.h"
+#include "base/printable.h"
+#include "commands/copy_hint.h"
+#include "commands/ranking.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TOP_MAX 5
+#define UNWIND_REASONS_MAX 32
+#define LABEL_MAX_BYTES 16384
+#define HEAD_COLUMNS 16 /* "CPU time of     " */
+#define SHARE_COLUMNS 9 /* " 12.3 %  " */
+#define NAME_COLUMNS_MIN 20
+#define OUTPUT_MAX_BYTES 65536
+#define DEFAULT_COLUMNS 100
+#define CONTAINER_ID_SHOWN 12
+
+/* Whose CPU time a sample is: the pod's, else as much as is known of it, else the host process's and its service's. */
+static void append_owner(const struct profile *profile, const struct profile_sample *sample,
+			 struct strbuf *out)
+{
+	const char *pod = profile_resource_get(profile, sample->resource, "k8s.pod.name");
+	const char *ns = profile_resource_get(profile, sample->resource, "k8s.namespace.name");
+	const char *uid = profile_resource_get(profile, sample->resource, "k8s.pod.uid");
+	const char *container = profile_resource_get(profile, sample->resource, "container.id");
+	const char *service = profile_resource_get(profile, sample->resource, "service.name");
+
+	if (pod)
+		strbuf_appendf(out, "%s/%s", ns ? ns : "", pod);
+	else if (uid)
+		strbuf_appendf(out, "pod %s", uid);
+	else if (container && service)
+		strbuf_append_str(out, service);
+	else if (container)
+		strbuf_appendf(out, "container %.*s", CONTAINER_ID_SHOWN, container);
+	else
+		strbuf_appendf(out, "%s (%s)", profile_string(profile, sample->process_comm),
+			       service ? service : "host");
+}
+
+/* The function that ran when the sample was taken. */
+static void append_leaf(const struct profile *profile, const struct profile_sample *sample,
+			struct strbuf *out)
+{
+	const struct profile_stack *stack = &profile->stacks[sample->stack];
+
+	if (stack->nr == 0) {
+		strbuf_append_str(out, "[no stack]");
+		return;
+	}
+
+	uint32_t leaf = profile->stack_locations[stack->first];
+	strbuf_append_str(out, profile_location_name(profile, leaf));
+	if (profile->locations[leaf].kind == FRAME_KERNEL)
+		strbuf_append_str(out, " [kernel]");
+}
+
+/* Why the stack of a sample ends before its root; nothing if it does not. */
+static void append_stop(const struct profile *profile, const struct profile_sample *sample,
+			struct strbuf *out)
+{
+	const struct profile_stack *stack = &profile->stacks[sample->stack];
+
+	if (stack->nr == 0)
+		return;
+	uint32_t root = profile->stack_locations[stack->first + stack->nr - 1];
+	if (profile->locations[root].kind == FRAME_STOP)
+		strbuf_append_str(out, profile_location_name(profile, root));
+}
+
+typedef void (*label_fn)(const struct profile *profile, const struct profile_sample *sample,
+			 struct strbuf *out);
+
+static int rank_samples(const struct profile *profile, label_fn append_label,
+			struct ranking *ranking)
+{
+	_cleanup_(strbuf_done) struct strbuf label = strbuf_with_max(LABEL_MAX_BYTES);
+
+	for (size_t i = 0; i < profile->nr_samples; i++) {
+		strbuf_clear(&label);
+		append_label(profile, &profile->samples[i], &label);
+		if (label.len == 0)
+			continue;
+		int r = ranking_add(ranking, strbuf_str(&label), profile->samples[i].count);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Appends the top of one ranking, the head standing left of its first line; returns the lines. */
+static int append_ranking(const struct summary *summary, const char *head, label_fn append_label,
+			  size_t nr_max, struct strbuf *out)
+{
+	_cleanup_(ranking_done) struct ranking ranking = { 0 };
+	struct rank ranks[TOP_MAX];
+	size_t used = HEAD_COLUMNS + SHARE_COLUMNS;
+	size_t columns = summary->columns > used + NAME_COLUMNS_MIN ? summary->columns - used
+								    : NAME_COLUMNS_MIN;
+
+	int r = ranking_init(&ranking);
+	if (r == 0)
+		r = rank_samples(summary->profile, append_label, &ranking);
+	if (r < 0)
+		return r;
+
+	size_t nr = ranking_top(&ranking, nr_max, ranks);
+	for (size_t i = 0; i < nr; i++) {
+		strbuf_appendf(out, "%-*s", HEAD_COLUMNS, i == 0 ? head : "");
+		text_append_share(out, ranks[i].count, profile_total(summary->profile));
+		strbuf_append_str(out, "  ");
+		text_append_name(out, ranks[i].label, columns, ELIDE_MIDDLE);
+		strbuf_append_char(out, '\n');
+	}
+	return (int)nr;
+}
+
+/* Says that stacks are cut short when one in a hundred is, and what most of them say; returns the lines. */
+static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(ranking_done) struct ranking ranking = { 0 };
+	uint64_t total = profile_total(summary->profile), nr_cut = 0;
+	struct rank ranks[UNWIND_REASONS_MAX];
+
+	int r = ranking_init(&ranking);
+	if (r == 0)
+		r = rank_samples(summary->profile, append_stop, &ranking);
+	if (r < 0)
+		return r;
+	size_t nr = ranking_top(&ranking, array_len(ranks), ranks);
+	for (size_t i = 0; i < nr; i++)
+		nr_cut += ranks[i].count;
+	if (nr == 0 || nr_cut * 100 < total)
+		return 0;
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "stacks cut");
+	text_append_share(out, nr_cut, total);
+	strbuf_appendf(out, "  %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
+	return 1;
+}
+
+static void append_totals(const struct summary *summary, struct strbuf *out)
+{
+	const struct profile *profile = summary->profile;
+	uint64_t total = profile_total(profile);
+
+	text_append_count(out, total);
+	strbuf_appendf(out, " %s", profile_type_names(profile->type)->values);
+	if (profile->type == PROFILE_CPU)
+		strbuf_appendf(out, ": %.1f s of CPU time",
+			       (double)total * (double)profile->period / (double)NSEC_PER_SEC);
+	strbuf_appendf(out, " in %.1f s on %" PRIu32 " CPUs, lost ",
+		       (double)summary->elapsed_ns / (double)NSEC_PER_SEC, summary->nr_cpus);
+	text_append_count(out, summary->nr_lost);
+	if (summary->nr_lost > 0)
+		strbuf_appendf(out, " (%.1f %%)",
+			       100.0 * (double)summary->nr_lost /
+				       (double)(total + summary->nr_lost));
+	strbuf_append_char(out, '\n');
+}
+
+/* In one line, as far as it goes; returns the lines. */
+static size_t append_path(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(OUTPUT_MAX_BYTES);
+	size_t columns = summary->columns > HEAD_COLUMNS + NAME_COLUMNS_MIN
+				 ? summary->columns - HEAD_COLUMNS
+				 : NAME_COLUMNS_MIN;
+
+	if (!summary->perf_reason)
+		return 0;
+	strbuf_appendf(&path, "perf (%s)", summary->perf_reason);
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "captured by");
+	text_append_name(out, strbuf_str(&path), columns, ELIDE_MIDDLE);
+	strbuf_append_char(out, '\n');
+	return 1;
+}
+
+/* The files on one line; returns whether there are any. */
+static bool append_files(const struct summary *summary, struct strbuf *out)
+{
+	bool has_files = false;
+
+	for (size_t i = 0; i < summary->nr_files; i++) {
+		if (strcmp(summary->files[i], "-") == 0)
+			continue;
+		if (has_files)
+			strbuf_append_str(out, "  ");
+		else
+			strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "written");
+		printable_append(out, summary->files[i]);
+		has_files = true;
+	}
+	if (has_files)
+		strbuf_append_char(out, '\n');
+	return has_files;
+}
+
+/* How to fetch the files; returns whether there is a way. */
+static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf hint = strbuf_with_max(OUTPUT_MAX_BYTES);
+
+	if (!summary->ssh_connection ||
+	    copy_hint_append(summary->ssh_connection, summary->user, summary->files,
+			     summary->nr_files, &hint) < 0)
+		return false;
+	strbuf_appendf(out, "%-*s%s", HEAD_COLUMNS, "to fetch", strbuf_str(&hint));
+	return true;
+}
+
+int summary_append(const struct summary *summary, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf tail = strbuf_with_max(OUTPUT_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf cut = strbuf_with_max(OUTPUT_MAX_BYTES);
+	size_t nr_left = SUMMARY_LINES_MAX - 1;
+
+	if (append_files(summary, &tail))
+		nr_left -= append_copy_hint(summary, &tail) ? 2 : 1;
+
+	append_totals(summary, out);
+	nr_left -= append_path(summary, out);
+	int r = append_ranking(summary,
+			       summary->profile->type == PROFILE_CPU ? "CPU time of" : "owned by",
+			       append_owner, TOP_MAX, out);
+	if (r < 0)
+		return r;
+	nr_left -= (size_t)r;
+	r = append_cut_stacks(summary, &cut);
+	if (r < 0)
+		return r;
+	nr_left -= (size_t)r;
+	r = append_ranking(summary, "functions, self", append_leaf,
+			   nr_left < TOP_MAX ? nr_left : TOP_MAX, out);
+	if (r < 0)
+		return r;
+	strbuf_append(out, strbuf_str(&cut), cut.len);
+	strbuf_append(out, strbuf_str(&tail), tail.len);
+	return strbuf_error(&tail) < 0 ? strbuf_error(&tail) : strbuf_error(out);
+}
+
+int summary_print(const struct summary *summary)
+{
+	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
+	struct summary complete = *summary;
+	const char *sudo_user = getenv("SUDO_USER");
+
+	complete.ssh_connection = getenv("SSH_CONNECTION");
+	complete.user = sudo_user ? sudo_user : getenv("USER");
+	complete.columns = text_terminal_columns(STDOUT_FILENO, DEFAULT_COLUMNS);
+	int r = summary_append(&complete, &out);
+	return r < 0 ? r : fd_write_all(STDOUT_FILENO, out.data, out.len);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The doctor's look at what the capture path bpf needs. Nothing is judged by the kernel's version: maps and programs of the
+ * kinds that the agent loads are made and dropped again. */
+#include "base/cleanup.h"
+#include "doctor/doctor.h"
+#include "base/kernel_file.h"
+#include "privilege/refusal.h"
+
+#include <bpf/bpf.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCKDOWN_MAX_BYTES 256
+#define REMEDY_BPF "boot Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y"
+#define BUFFER_BYTES 8
+
+void check_btf(const struct doctor_host *host, struct doctor_report *report)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/kernel/btf/vmlinux", host->sys_dir);
+	if (access(path, R_OK) == 0)
+		doctor_report_add(report, FINDING_OK, "kernel types (BTF)", NULL, "%s", path);
+	else
+		doctor_report_add(report, doctor_level(host, PATH_BPF), "kernel types (BTF)",
+				  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y; in a "
+				  "container, mount the host's /sys",
+				  "%s: %s: costs %s", path, strerror(errno),
+				  capture_paths_words(PATH_BPF));
+}
+
+/* "none [integrity] confidentiality": the level in force is in brackets. Only the last one keeps BPF from reading memory; perf
+ * events with the user's stack are allowed on all of them. */
+void check_lockdown(const struct doctor_host *host, struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LOCKDOWN_MAX_BYTES);
+
+	int r = kernel_file_read_head(host->sys_dir, "kernel/security/lockdown", &text);
+	const char *level = r == 0 ? strchr(strbuf_str(&text), '[') : NULL;
+	int len = level ? (int)strcspn(level + 1, "]\n") : 0;
+
+	if (!level)
+		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "not told by this kernel");
+	else if (strncmp(level, "[confidentiality]", strlen("[confidentiality]")) == 0)
+		doctor_report_add(report, doctor_level(host, PATH_BPF), "lockdown",
+				  "boot without lockdown=confidentiality",
+				  "confidentiality: BPF may not read memory: costs %s",
+				  capture_paths_words(PATH_BPF));
+	else
+		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "%.*s", len, level + 1);
+}
+
+static int make_ring_buffer(void)
+{
+	return bpf_map_create(BPF_MAP_TYPE_RINGBUF, "flamelet_probe", 0, 0, (uint32_t)getpagesize(),
+			      NULL);
+}
+
+/* As the sampler, it is of the kind that a CPU timer runs, and reads memory of the kernel and of the process: 8 bytes of
+ * nowhere onto its stack. */
+static int load_sampler(void)
+{
+#define READ_MEMORY(helper)                                                                        \
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },      \
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K,                                             \
+		  .dst_reg = BPF_REG_1,                                                            \
+		  .imm = -BUFFER_BYTES },                                                          \
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K,                                             \
+		  .dst_reg = BPF_REG_2,                                                            \
+		  .imm = BUFFER_BYTES },                                                           \
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },                     \
+	{                                                                                          \
+		.code = BPF_JMP | BPF_CALL, .imm = (helper)                                        \
+	}
+	static const struct bpf_insn program[] = {
+		READ_MEMORY(BPF_FUNC_probe_read_kernel),
+		READ_MEMORY(BPF_FUNC_probe_read_user),
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "flamelet_probe", "GPL", program,
+			     array_len(program), NULL);
+}
+
+static void add_refused(const struct doctor_host *host, int error, const char *what,
+			struct doctor_report *report)
+{
+	const struct refusal refusal = refusal_of(host->proc_dir, error);
+	const struct refusal_words words = refusal_explain_bpf(&refusal);
+
+	doctor_report_add(report, doctor_level(host, PATH_BPF), "BPF",
+			  words.cause ? words.remedy : REMEDY_BPF, "%s: %s%s%s: costs %s", what,
+			  strerror(-error), words.cause ? ": " : "", words.cause ? words.cause : "",
+			  capture_paths_words(PATH_BPF));
+}
+
+void check_bpf(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const struct {
+		int (*make)(void);
+		const char *failure;
+	} steps[] = {
+		{ make_ring_buffer, "no ring buffer can be made" },
+		{ load_sampler, "no program that reads memory can be loaded" },
+	};
+
+	for (size_t i = 0; i < array_len(steps); i++) {
+		_cleanup_close_ int fd = steps[i].make();
+
+		if (fd < 0) {
+			add_refused(host, fd, steps[i].failure, report);
+			return;
+		}
+	}
+	doctor_report_add(report, FINDING_OK, "BPF", NULL,
+			  "maps can be made, and programs loaded that read memory");
+}
+
+/* Loads a program that does nothing and attaches it for a moment. It is attached as the agent's are, by a
+ * descriptor: no tracefs is needed. */
+static int try_tracepoint(const char *name)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	_cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "flamelet_probe",
+					       "GPL", program, array_len(program), NULL);
+
+	if (fd < 0)
+		return fd;
+	_cleanup_close_ int link_fd = bpf_raw_tracepoint_open(name, fd);
+	return link_fd < 0 ? link_fd : 0;
+}
+
+struct tracepoint {
+	const char *name;
+	const char *loss; /* NULL: the capture path bpf cannot do without */
+};
+
+static void add_no_tracepoint(const struct doctor_host *host, const struct tracepoint *tracepoint,
+			      int error, struct doctor_report *report)
+{
+	bool is_required = !tracepoint->loss;
+
+	doctor_report_add(report, is_required ? doctor_level(host, PATH_BPF) : FINDING_WARN,
+			  "tracepoints",
+			  error == -EPERM ? "run as root, or add the capabilities BPF and PERFMON"
+					  : "boot a kernel with CONFIG_BPF_SYSCALL=y, "
+					    "CONFIG_TRACEPOINTS=y and CONFIG_CGROUPS=y",
+			  "%s: %s: %s%s", tracepoint->name, strerror(-error),
+			  is_required ? "costs " : tracepoint->loss,
+			  is_required ? capture_paths_words(PATH_BPF) : "");
+}
+
+void check_tracepoints(const struct doctor_host *host, struct doctor_report *report)
+{
+	static const struct tracepoint tracepoints[] = {
+		{ "sched_process_fork", NULL },
+		{ "sched_process_exec", NULL },
+		{ "sched_process_exit", NULL },
+		{ "cgroup_mkdir", "containers that live for moments have no names" },
+		{ "cgroup_rmdir", "cgroups that are gone are forgotten late" },
+	};
+	bool is_complete = true;
+
+	for (size_t i = 0; i < array_len(tracepoints); i++) {
+		int r = try_tracepoint(tracepoints[i].name);
+		if (r == 0)
+			continue;
+		is_complete = false;
+		add_no_tracepoint(host, &tracepoints[i], r, report);
+		if (r == -EPERM || r == -ENOSYS)
+			break;
+	}
+	if (is_complete)
+		doctor_report_add(report, FINDING_OK, "tracepoints", NULL,
+				  "processes and cgroups can be followed, without tracefs");
+}

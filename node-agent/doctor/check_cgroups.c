@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The doctor's look at cgroups: whether ids lead to pods, and how much memory our own may have. */
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "doctor/doctor.h"
+#include "base/kernel_file.h"
+#include "cgroup/cgroup_fs.h"
+#include "cgroup/cgroup_path.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOST_ROOT_ID 1 /* the kernel's own number for the root of a hierarchy */
+#define VALUE_MAX_BYTES 256
+#define PROCS_MAX_BYTES ((size_t)1 << 20)
+#define UNLIMITED_MIN (UINT64_C(1) << 60) /* v1 writes the largest page-aligned number */
+#define MEGABYTE (UINT64_C(1) << 20)
+
+/* What the chart counts with (_sizes.tpl): workers for files that are not large, and the agent itself; a receiver, and what
+ * waits for it in memory; who downloads debug files. A part of the names is JIT compilers'. */
+#define FIXED_BYTES ((64 + 48 + 2 * 16 + 56) * MEGABYTE)
+#define RECEIVER_BYTES (48 * MEGABYTE)
+#define MEMORY_QUEUE_BYTES (16 * MEGABYTE)
+#define DEBUGINFOD_WORKER_BYTES (256 * MEGABYTE)
+#define JIT_SHARE 4
+
+/* Containers that there are, and those whose id leads to their path. */
+struct id_search {
+	const struct cgroup_fs *fs;
+	size_t nr_containers;
+	size_t nr_found;
+	int error; /* of the last one not found */
+};
+
+static int look_up(const char *path, uint64_t id, void *data)
+{
+	_cleanup_(strbuf_done) struct strbuf found = strbuf_with_max(PATH_MAX);
+	struct id_search *search = data;
+	struct cgroup_owner owner;
+
+	cgroup_path_parse(path, &owner);
+	if (!owner.container_id[0])
+		return 0;
+
+	int r = cgroup_fs_path(search->fs, id, &found);
+	search->nr_containers++;
+	if (r == 0 && strcmp(strbuf_str(&found), path) == 0)
+		search->nr_found++;
+	else if (r < 0 && r != -ESTALE)
+		search->error = r;
+	return 0;
+}
+
+static void add_ids(const struct id_search *search, bool is_host, struct doctor_report *report)
+{
+	static const char name[] = "cgroup ids";
+
+	if (search->error < 0)
+		doctor_report_add(
+			report, FINDING_WARN, name,
+			"run as root; in a pod, DAC_READ_SEARCH in capabilities.add, and "
+			"open_by_handle_at in its seccomp profile",
+			"cannot be looked up: %s: only cgroups that were there at the start "
+			"or were seen being made are recognised",
+			strerror(-search->error));
+	else if (!is_host)
+		doctor_report_add(
+			report, FINDING_WARN, name,
+			"in a pod, mount the host's /sys/fs/cgroup as a hostPath and name it "
+			"with --cgroup-root",
+			"only a part of the host's cgroups is mounted: what runs in the "
+			"others is not recognised");
+	else if (search->nr_containers > 0)
+		doctor_report_add(report, FINDING_OK, name, NULL, "lead to %zu of %zu containers",
+				  search->nr_found, search->nr_containers);
+	else
+		doctor_report_add(report, FINDING_OK, name, NULL,
+				  "can be looked up; there are no containers");
+}
+
+static void check_ids(const struct cgroup_fs *fs, struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX);
+	struct id_search search = { .fs = fs };
+	uint64_t root_id = 0;
+
+	int r = cgroup_fs_id(fs, "/", &root_id);
+	if (r == 0)
+		r = cgroup_fs_path(fs, root_id, &path);
+	if (r == 0)
+		r = cgroup_fs_walk(fs, look_up, &search);
+	if (r < 0)
+		search.error = r;
+	add_ids(&search, root_id == HOST_ROOT_ID, report);
+}
+
+void check_cgroups(const struct doctor_host *host, struct doctor_report *report)
+{
+	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+
+	int r = cgroup_fs_open(host->options->cgroup_root, &fs);
+	if (r < 0) {
+		doctor_report_add(report, FINDING_FAIL, "cgroups",
+				  "mount the host's /sys/fs/cgroup and name it with --cgroup-root",
+				  "%s: %s: samples cannot be attributed to pods",
+				  host->options->cgroup_root ? host->options->cgroup_root
+							     : "no hierarchy found",
+				  strerror(-r));
+		return;
+	}
+	doctor_report_add(report, FINDING_OK, "cgroups", NULL, "%s, at %s",
+			  cgroup_mode_name(cgroup_fs_mode(fs)), cgroup_fs_root(fs));
+	check_ids(fs, report);
+}
+
+/* Lowers *limit to the number in a file, if there is one. Returns whether there is such a file. */
+static bool lower_limit(const char *dir, const char *name, uint64_t *limit)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(VALUE_MAX_BYTES);
+	uint64_t value;
+
+	if (kernel_file_read_head(dir, name, &text) < 0)
+		return false;
+
+	const char *digits = strbuf_str(&text);
+	if (parse_digits(&digits, digits + text.len, 10, &value) == 0 && value < *limit)
+		*limit = value;
+	return true;
+}
+
+/* Lowers *limit to the least of a cgroup and those above it. Returns whether any says one. */
+static bool lower_limits(const char *hierarchy, const char *path, const char *name, uint64_t *limit)
+{
+	char dir[PATH_MAX];
+	bool is_known = false;
+
+	if ((size_t)snprintf(dir, sizeof(dir), "%s%s", hierarchy, path) >= sizeof(dir))
+		return false;
+	for (char *end = dir + strlen(dir); end; end = strrchr(dir + strlen(hierarchy), '/')) {
+		*end = '\0';
+		is_known |= lower_limit(dir, name, limit);
+	}
+	return is_known;
+}
+
+/* Our own cgroup, looked for where the kernel tells it relative to a namespace whose root is not
+ * mounted. */
+struct self_search {
+	const char *root;
+	const char *pid_line; /* "\n4711\n" */
+	struct strbuf path;
+};
+
+static int find_self(const char *path, uint64_t id, void *data)
+{
+	_cleanup_(strbuf_done) struct strbuf procs = strbuf_with_max(PROCS_MAX_BYTES);
+	struct self_search *search = data;
+	char dir[PATH_MAX];
+
+	(void)id;
+	strbuf_append_char(&procs, '\n');
+	if ((size_t)snprintf(dir, sizeof(dir), "%s%s", search->root, path) >= sizeof(dir) ||
+	    kernel_file_read_head(dir, "cgroup.procs", &procs) < 0 ||
+	    !strstr(strbuf_str(&procs), search->pid_line))
+		return 0;
+	strbuf_append_str(&search->path, path);
+	return 1;
+}
+
+static bool lower_by_search(const struct doctor_host *host, uint64_t *limit)
+{
+	_cleanup_(cgroup_fs_closep) struct cgroup_fs *fs = NULL;
+	char pid_line[32];
+
+	snprintf(pid_line, sizeof(pid_line), "\n%d\n", getpid());
+	if (cgroup_fs_open(host->options->cgroup_root, &fs) < 0)
+		return false;
+
+	struct self_search search = { cgroup_fs_root(fs), pid_line, strbuf_with_max(PATH_MAX) };
+	bool is_known = cgroup_fs_walk(fs, find_self, &search) == 1 &&
+			lower_limits(search.root, strbuf_str(&search.path), "memory.max", limit);
+	strbuf_done(&search.path);
+	return is_known;
+}
+
+/* Our path in v1's hierarchy of memory: the line "NUMBER:memory:PATH". */
+static int read_v1_path(const struct doctor_host *host, struct strbuf *path)
+{
+	static const char key[] = ":memory:";
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PROCS_MAX_BYTES);
+
+	int r = kernel_file_read_head(host->proc_dir, "self/cgroup", &text);
+	if (r < 0)
+		return r;
+
+	const char *found = strstr(strbuf_str(&text), key);
+	if (!found)
+		return -ENOENT;
+	found += strlen(key);
+	strbuf_append(path, found, strcspn(found, "\n"));
+	return strbuf_error(path);
+}
+
+/* The least limit above us; UINT64_MAX for none. Returns whether it is known. */
+static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limit)
+{
+	_cleanup_(strbuf_done) struct strbuf v2 = strbuf_with_max(PATH_MAX);
+	_cleanup_(strbuf_done) struct strbuf v1 = strbuf_with_max(PATH_MAX);
+	char mounts[PATH_MAX], memory[PATH_MAX];
+	uint64_t limit = UINT64_MAX;
+
+	snprintf(mounts, sizeof(mounts), "%s/fs/cgroup", host->sys_dir);
+	snprintf(memory, sizeof(memory), "%s/fs/cgroup/memory", host->sys_dir);
+	bool is_known = kernel_file_read_line(host->proc_dir, "self/cgroup", "0::", &v2) == 0 &&
+			lower_limits(mounts, strbuf_str(&v2), "memory.max", &limit);
+	if (!is_known)
+		is_known = lower_by_search(host, &limit);
+	if (!is_known)
+		is_known = read_v1_path(host, &v1) == 0 &&
+			   lower_limits(memory, strbuf_str(&v1), "memory.limit_in_bytes", &limit);
+	if (is_known)
+		*ret_limit = limit < UNLIMITED_MIN ? limit : UINT64_MAX;
+	return is_known;
+}
+
+/* What the agent and its workers may take at worst (docs/threat-model.md, "Bounds"). */
+static uint64_t memory_needed(const struct options *options)
+{
+	uint64_t nr_receivers = options->nr_others + (options->export.endpoint != NULL);
+	uint64_t receiver_bytes = options->queue_dir ? RECEIVER_BYTES
+						     : RECEIVER_BYTES + MEMORY_QUEUE_BYTES;
+
+	return options->tables_memory_max + options->symbol_memory_max / JIT_SHARE + FIXED_BYTES +
+	       nr_receivers * receiver_bytes +
+	       (options->debuginfod_urls ? DEBUGINFOD_WORKER_BYTES : 0);
+}
+
+void check_memory(const struct doctor_host *host, struct doctor_report *report)
+{
+	uint64_t need = memory_needed(host->options);
+	uint64_t limit;
+
+	if (!read_memory_limit(host, &limit) || limit == UINT64_MAX)
+		doctor_report_add(report, FINDING_OK, "memory", NULL, "no limit found");
+	else if (limit < need)
+		doctor_report_add(report, FINDING_WARN, "memory",
+				  "raise the limit, or lower --tables-memory-max",
+				  "limited to %" PRIu64
+				  " MB, but the agent and its workers may take %" PRIu64
+				  " MB: the kernel may end them",
+				  limit / MEGABYTE, need / MEGABYTE);
+	else
+		doctor_report_add(report, FINDING_OK, "memory", NULL,
+				  "limited to %" PRIu64 " MB, the agent and its workers to %" PRIu64
+				  " MB",
+				  limit / MEGABYTE, need / MEGABYTE);
+}

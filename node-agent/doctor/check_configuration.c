@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The doctor's look at the configuration file, of which itself it reads only what it needs: would the agent take it? */
+#include "base/cleanup.h"
+#include "doctor/doctor.h"
+#include "agent/selection_rules.h"
+
+#include <string.h>
+
+#define MESSAGE_MAX_BYTES 4096
+
+static int load_as_agent(const struct options *options, struct strbuf *message)
+{
+	_cleanup_(options_done) struct options agent = { 0 };
+	char option[] = "-c", *args[] = { option, options->config_file };
+	const struct options_input input = {
+		.command = COMMAND_AGENT,
+		.args = args,
+		.nr_args = array_len(args),
+		.service_account_dir = options->input.service_account_dir,
+	};
+
+	int r = options_load(&input, &agent, message);
+	return r < 0 ? r : options_check_selection(&agent, message);
+}
+
+void check_configuration(const struct doctor_host *host, struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+
+	if (!host->options->config_file)
+		return;
+	int r = load_as_agent(host->options, &message);
+	if (r < 0)
+		doctor_report_add(
+			report, FINDING_FAIL, "configuration",
+			"correct it: an agent that runs keeps its old options, none starts "
+			"with these",
+			"%s", message.len > 0 ? message.data : strerror(-r));
+	else
+		doctor_report_add(report, FINDING_OK, "configuration", NULL, "%s",
+				  host->options->config_file);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "doctor/check_credentials.h"
+
+#include "base/bearer_token.h"
+#include "base/cleanup.h"
+#include "agent/export_headers.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define TOKEN_MAX_BYTES ((size_t)16 << 10)
+#define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
+#define MESSAGE_MAX_BYTES 4096
+
+/* What else may be done with a file that is a secret; NULL: nothing. */
+static const char *find_leak(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return NULL;
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return "belongs to another user, who can read and change it";
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return "can be changed by other users";
+	return st.st_mode & S_IROTH ? "can be read by every user" : NULL;
+}
+
+/* Whether there was something to tell. */
+static bool add_leak(const char *name, const char *path, struct doctor_report *report)
+{
+	const char *leak = find_leak(path);
+
+	if (leak)
+		doctor_report_add(report, FINDING_WARN, name,
+				  "chown root and chmod 0400; in a pod, defaultMode: 0400 of the "
+				  "secret's volume",
+				  "%s %s", path, leak);
+	return leak;
+}
+
+static void add_header_file(const struct export_options *export, struct header_list *headers,
+			    struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	size_t nr_before = headers->nr_lines;
+
+	int r = export_read_header_file(export, headers, &message);
+	if (r < 0)
+		doctor_report_add(report, FINDING_FAIL, "headers", "see --otlp-header-file", "%s",
+				  message.len > 0 ? message.data : strerror(-r));
+	else if (!add_leak("headers", export->header_file, report))
+		doctor_report_add(report, FINDING_OK, "headers", NULL, "%s: %zu",
+				  export->header_file, headers->nr_lines - nr_before);
+}
+
+static void add_token(const char *path, struct header_list *headers, struct doctor_report *report)
+{
+	_cleanup_(strbuf_done) struct strbuf header = strbuf_with_max(AUTHORIZATION_MAX_BYTES);
+
+	int r = bearer_token_read(path, TOKEN_MAX_BYTES, &header);
+	if (r == 0)
+		r = header_list_add(headers, strbuf_str(&header));
+	if (r < 0)
+		doctor_report_add(report, FINDING_FAIL, "token",
+				  "see --otlp-token-file: the file has one token, and nothing else",
+				  "%s: %s", path, r == -EBADMSG ? "no token" : strerror(-r));
+	else
+		add_leak("token", path, report);
+}
+
+void check_credentials(const struct export_options *export, struct header_list *headers,
+		       struct doctor_report *report)
+{
+	if (export->header_file)
+		add_header_file(export, headers, report);
+	if (export->token_file)
+		add_token(export->token_file, headers, report);
+}

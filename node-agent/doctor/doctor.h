@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `flamelet doctor`: does this host have what profiling it needs? */
+#ifndef CLI_DOCTOR_H
+#define CLI_DOCTOR_H
+
+#include "privilege/capture_paths.h"
+#include "doctor/doctor_report.h"
+#include "config/options.h"
+
+#include <stdint.h>
+
+#define DOCTOR_CAPTURE_PATH "capture path"
+
+/* Where the checks look; all borrowed. */
+struct doctor_host {
+	const char *proc_dir; /* "/proc" */
+	const char *sys_dir; /* "/sys" */
+	const char *kernel_release; /* as uname -r */
+	const struct options *options;
+	uint64_t capabilities; /* in force */
+
+	/* Starts a capture of that path as the agent does, and drops it. On failure `reterr_msg` says why and what to do. */
+	int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg);
+};
+
+/* Of a finding that rules these paths out: a failure when nothing is left of what the options allow. */
+enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out);
+
+/* Runs all checks. */
+void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
+
+/* The checks, by what they look at. Each adds one finding or more. */
+void check_kernel(const struct doctor_host *host, struct doctor_report *report);
+void check_btf(const struct doctor_host *host, struct doctor_report *report);
+void check_lockdown(const struct doctor_host *host, struct doctor_report *report);
+void check_bpf(const struct doctor_host *host, struct doctor_report *report);
+void check_tracepoints(const struct doctor_host *host, struct doctor_report *report);
+void check_perf(const struct doctor_host *host, struct doctor_report *report);
+void check_capture_path(const struct doctor_host *host, struct doctor_report *report);
+void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
+
+void check_capabilities(const struct doctor_host *host, struct doctor_report *report);
+void check_sandbox(const struct doctor_host *host, struct doctor_report *report);
+void check_open_files(const struct doctor_host *host, struct doctor_report *report);
+void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report);
+
+void check_memory(const struct doctor_host *host, struct doctor_report *report);
+void check_cgroups(const struct doctor_host *host, struct doctor_report *report);
+
+void check_configuration(const struct doctor_host *host, struct doctor_report *report);
+void check_node_name(const struct doctor_host *host, struct doctor_report *report);
+void check_pod_logs(const struct doctor_host *host, struct doctor_report *report);
+void check_kubelet(const struct doctor_host *host, struct doctor_report *report);
+void check_endpoints(const struct doctor_host *host, struct doctor_report *report);
+void check_queue(const struct doctor_host *host, struct doctor_report *report);
+void check_caches(const struct doctor_host *host, struct doctor_report *report);
+
+#endif

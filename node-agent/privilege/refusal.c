@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "privilege/refusal.h"
+
+#include "base/capabilities.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "base/kernel_file.h"
+#include "privilege/perf_paranoid.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define VALUE_MAX_BYTES 64
+
+static int read_number(const char *proc_dir, const char *name, const char *key)
+{
+	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
+	uint32_t number;
+
+	if (kernel_file_read_line(proc_dir, name, key, &value) < 0 ||
+	    parse_u32(strbuf_str(&value), &number) < 0 || number > INT_MAX)
+		return -1;
+	return (int)number;
+}
+
+struct refusal refusal_of(const char *proc_dir, int error)
+{
+	return (struct refusal){
+		.error = error,
+		.capabilities = capabilities_effective(),
+		.paranoid = read_number(proc_dir, "sys/kernel/perf_event_paranoid", ""),
+		.is_filtered = read_number(proc_dir, "self/status", "Seccomp:") > 0,
+	};
+}
+
+/* Filters make system calls fail by either number, and CAP_PERFMON is missed by a third. */
+static bool is_by_filter(const struct refusal *refusal)
+{
+	return refusal->is_filtered && (refusal->error == -EPERM || refusal->error == -ENOSYS);
+}
+
+static bool is_not_permitted(const struct refusal *refusal)
+{
+	return refusal->error == -EPERM || refusal->error == -EACCES;
+}
+
+struct refusal_words refusal_explain_perf(const struct refusal *refusal)
+{
+	if (is_not_permitted(refusal) &&
+	    !capabilities_include(refusal->capabilities, CAPABILITY(PERFMON)))
+		return (struct refusal_words){
+			"CAP_PERFMON is missing",
+			"run as root; in a pod, PERFMON in capabilities.add",
+		};
+	if (refusal->error == -EACCES && refusal->paranoid > PERF_PARANOID_ALLOWED &&
+	    !capabilities_include(refusal->capabilities, CAPABILITY(SYS_ADMIN)))
+		return (struct refusal_words){
+			"with kernel.perf_event_paranoid above 2 this kernel wants CAP_SYS_ADMIN, "
+			"not CAP_PERFMON",
+			"on the node, sysctl kernel.perf_event_paranoid=2; or in a pod, SYS_ADMIN "
+			"in capabilities.add; the chart does so with security.perfEventParanoid: "
+			"sysctl or sysAdmin",
+		};
+	if (is_by_filter(refusal))
+		return (struct refusal_words){
+			"a seccomp filter refuses it",
+			"allow perf_event_open in the container's seccomp profile; RuntimeDefault "
+			"of "
+			"an old container runtime does not",
+		};
+	if (is_not_permitted(refusal))
+		return (struct refusal_words){
+			"a security module refuses it, or others' events take the memory that may "
+			"be locked",
+			"see the kernel's and the audit log; give CAP_IPC_LOCK, or raise ulimit -l "
+			"or kernel.perf_event_mlock_kb",
+		};
+	return (struct refusal_words){ 0 };
+}
+
+struct refusal_words refusal_explain_bpf(const struct refusal *refusal)
+{
+	if (is_not_permitted(refusal) &&
+	    !capabilities_include(refusal->capabilities, CAPABILITY(BPF) | CAPABILITY(PERFMON)))
+		return (struct refusal_words){
+			"CAP_BPF or CAP_PERFMON is missing",
+			"run as root; in a pod, BPF and PERFMON in capabilities.add",
+		};
+	if (is_by_filter(refusal))
+		return (struct refusal_words){
+			"a seccomp filter refuses it",
+			"allow bpf in the container's seccomp profile; RuntimeDefault of an old "
+			"container runtime does not",
+		};
+	if (is_not_permitted(refusal))
+		return (struct refusal_words){
+			"the kernel is locked down, or a security module refuses it",
+			"see the kernel's and the audit log",
+		};
+	if (refusal->error == -ENOSYS)
+		return (struct refusal_words){
+			"this kernel is built without BPF, or older than it",
+			"boot Linux 5.10 or newer with CONFIG_BPF_SYSCALL=y",
+		};
+	return (struct refusal_words){ 0 };
+}
+
+void refusal_append_perf(int error, struct strbuf *message)
+{
+	const struct refusal refusal = refusal_of("/proc", error);
+	const struct refusal_words words = refusal_explain_perf(&refusal);
+
+	strbuf_appendf(message, "perf_event_open: %s", strerror(-error));
+	if (words.cause)
+		strbuf_appendf(message, ": %s (kernel.perf_event_paranoid is %d); %s", words.cause,
+			       refusal.paranoid, words.remedy);
+}
+
+void refusal_explain_load(int error, struct strbuf *message)
+{
+	const struct refusal refusal = refusal_of("/proc", error);
+	const struct refusal_words words = refusal_explain_bpf(&refusal);
+
+	if (!words.cause)
+		return;
+	strbuf_clear(message);
+	strbuf_appendf(message, "the BPF programs cannot be loaded: %s: %s; %s", strerror(-error),
+		       words.cause, words.remedy);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment of the worker: libdebuginfod has its settings there. Nothing of ours is passed on but what says
+ * how servers are reached: proxies, certificates. */
+#ifndef SYMBOL_DEBUGINFOD_ENVIRONMENT_H
+#define SYMBOL_DEBUGINFOD_ENVIRONMENT_H
+
+#include "symbol/debuginfod/debuginfod.h"
+
+#define DEBUGINFOD_ENVIRONMENT_MAX 32
+
+struct debuginfod_environment {
+	char *variables[DEBUGINFOD_ENVIRONMENT_MAX + 1]; /* owned; NULL behind the last one */
+	size_t nr_variables;
+};
+
+/* Errors: -ENOMEM. */
+int debuginfod_environment_init(struct debuginfod_environment *environment,
+				const struct debuginfod_opts *opts) must_check;
+void debuginfod_environment_done(struct debuginfod_environment *environment);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A mangled name can refer back to its own parts, so that a hundred bytes stand for gigabytes: each part
+ * twice the one before. libiberty would print them all. It bounds its recursion (DMGL_NO_RECURSE_LIMIT
+ * must stay off) but not its output, and the function it hands text to cannot make it stop. Hence the
+ * longjmp() out of that function once the text is too long.
+ *
+ * That is safe as far as libiberty holds no memory at that moment. Its C++ demangler uses the stack only.
+ * Its Rust demangler allocates where it decodes a Punycode identifier, whose text always has a byte that is
+ * not ASCII; the jump waits for the next piece of text that has none. */
+#include "symbol/demangle/demangle.h"
+
+#include "base/cleanup.h"
+#include "symbol/demangle/d_demangle.h"
+#include "symbol/demangle/short_name.h"
+
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+/* What a long name is shortened from may be longer. */
+#define MAX_LONG_BYTES (8 * DEMANGLE_MAX_BYTES)
+#define MAX_PIECES (4 * MAX_LONG_BYTES)
+
+struct output {
+	char text[MAX_LONG_BYTES + 1];
+	size_t len;
+	size_t nr_pieces;
+	bool is_full; /* no more room, or far more pieces than a name has */
+	jmp_buf give_up;
+};
+
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+static void take_text(const char *text, size_t len, void *opaque)
+{
+	struct output *output = opaque;
+
+	output->nr_pieces++;
+	if (len > MAX_LONG_BYTES - output->len || output->nr_pieces > MAX_PIECES)
+		output->is_full = true;
+	if (output->is_full && is_ascii(text, len))
+		longjmp(output->give_up, 1);
+	if (output->is_full || len == 0)
+		return;
+	memcpy(output->text + output->len, text, len);
+	output->len += len;
+}
+
+/* Runs one of libiberty's demanglers; true when the name is of its kind, even if output->is_full. */
+static bool run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
+		int options, struct output *output)
+{
+	output->len = 0;
+	output->nr_pieces = 0;
+	output->is_full = false;
+	if (setjmp(output->give_up) != 0)
+		return true;
+	if (demangler(name, options, take_text, output) == 0)
+		return false;
+	output->text[output->len] = '\0';
+	return true;
+}
+
+/* The text, or else the name as it is when that is no use. */
+static char *copy_text(const struct output *output, const char *text, const char *name)
+{
+	size_t len = output->is_full ? 0 : strlen(text);
+
+	return strdup(len == 0 || len > DEMANGLE_MAX_BYTES ? name : text);
+}
+
+static char *copy_short(const struct output *output, bool (*shorten)(const char *, char *),
+			const char *name)
+{
+	_cleanup_free_ char *text = malloc(output->len + 1);
+
+	if (!text)
+		return NULL;
+	if (output->is_full || !shorten(output->text, text))
+		return copy_text(output, output->text, name);
+	return copy_text(output, text, name);
+}
+
+static char *demangle_rust(const char *name, enum demangle_style style, const struct output *output)
+{
+	if (style == DEMANGLE_SHORT)
+		return copy_short(output, short_name_rust, name);
+	return copy_text(output, output->text, name);
+}
+
+static bool is_plain(const char *name)
+{
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_' && *name != '$')
+			return false;
+	return true;
+}
+
+/* Without DMGL_PARAMS libiberty does not look at what follows the name and takes anything there. This is welcome
+ * where it does not understand the types of new compilers. But what has characters that mangled names seldom have must
+ * be one to the end. */
+static bool demangle_without_parameters(const char *name, struct output *output)
+{
+	if (!is_plain(name) && !run(cplus_demangle_v3_callback, name, DMGL_PARAMS, output))
+		return false;
+	return run(cplus_demangle_v3_callback, name, DMGL_NO_OPTS, output);
+}
+
+static char *demangle_cplus(const char *name, const char *bare, enum demangle_style style,
+			    struct output *output)
+{
+	int full = DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE;
+
+	if (style == DEMANGLE_SHORT)
+		return demangle_without_parameters(bare, output)
+			       ? copy_short(output, short_name_cplus, name)
+			       : strdup(name);
+	return run(cplus_demangle_v3_callback, name, full, output)
+		       ? copy_text(output, output->text, name)
+		       : strdup(name);
+}
+
+static char *demangle_d(const char *name, const char *bare, enum demangle_style style,
+			struct output *output)
+{
+	int len = d_demangle(bare, style == DEMANGLE_FULL, DEMANGLE_MAX_BYTES, output->text);
+
+	return strdup(len < 0 ? name : output->text);
+}
+
+/* Where the compiler's suffix begins. Rust's legacy names have dots of their own, but only before an "E". */
+static size_t length_without_suffix(const char *name, size_t len)
+{
+	const char *dot = strchr(name, '.');
+	const char *last_e = strrchr(name, 'E');
+
+	while (dot && last_e && dot < last_e)
+		dot = strchr(dot + 1, '.');
+	return dot ? (size_t)(dot - name) : len;
+}
+
+static char *demangle_mangled(const char *name, size_t len, enum demangle_style style)
+{
+	_cleanup_free_ struct output *output = malloc(sizeof(*output));
+	_cleanup_free_ char *bare = strndup(name, length_without_suffix(name, len));
+
+	if (!output || !bare)
+		return NULL;
+	if (name[1] == 'D')
+		return demangle_d(name, bare, style, output);
+	if (run(rust_demangle_callback, bare, DMGL_NO_OPTS, output))
+		return demangle_rust(name, style, output);
+	if (name[1] == 'Z')
+		return demangle_cplus(name, bare, style, output);
+	return strdup(name);
+}
+
+static char *shorten_go(const char *name, size_t len)
+{
+	_cleanup_free_ char *text = malloc(len + 1);
+
+	if (!text)
+		return NULL;
+	return short_name_go(name, text) ? take_ptr(text) : strdup(name);
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' &&
+	       (name[1] == 'Z' || name[1] == 'R' || d_demangle_is_candidate(name));
+}
+
+/* Objective-C's methods have brackets too, but before anything else: "-[NSString length]". */
+static bool may_be_go(const char *name)
+{
+	const char *bracket = strchr(name, '[');
+
+	return bracket && memchr(name, '.', (size_t)(bracket - name));
+}
+
+bool demangle_is_candidate(const char *name)
+{
+	return is_mangled(name) || may_be_go(name) || strchr(name, '@');
+}
+
+/* The version that the linker put behind the name of a library's function: "dlopen@GLIBC_2.2.5", "read@@GLIBC_2.2.5".
+ * What comes from a stub is "read@plt". */
+static size_t length_without_version(const char *name, size_t len)
+{
+	const char *at = strchr(name, '@');
+
+	return !at || at == name || strcmp(at, "@plt") == 0 ? len : (size_t)(at - name);
+}
+
+char *demangle(const char *name, enum demangle_style style)
+{
+	size_t len = strnlen(name, DEMANGLE_MAX_BYTES + 1);
+
+	if (style == DEMANGLE_NONE || len > DEMANGLE_MAX_BYTES)
+		return strdup(name);
+	if (style == DEMANGLE_SHORT && may_be_go(name))
+		return shorten_go(name, len);
+	_cleanup_free_ char *bare = strndup(name, length_without_version(name, len));
+	if (!bare || !is_mangled(name))
+		return take_ptr(bare);
+	return demangle_mangled(bare, strlen(bare), style);
+}

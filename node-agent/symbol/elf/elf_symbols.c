@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table is a block of bytes: 12 for each function, sorted by address, and the names behind each other.
+ * libLLVM's 35 thousand functions take 0.4 MB and 2.5 MB of names. What stays when the names are dropped is
+ * a copy of its own.
+ *
+ * Functions may lie within functions (assembler code with sized labels). The one that starts last wins;
+ * where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
+#include "symbol/elf/elf_symbols.h"
+
+#include "symbol/elf/elf_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEARCH_BACK 32
+
+struct elf_symbols {
+	void *bytes; /* owned; NULL when the names were dropped */
+	size_t len;
+	struct elf_block block; /* in `bytes` */
+	struct elf_symbols_info info;
+	size_t nr_segments;
+	struct elf_block_segment segments[];
+};
+
+int elf_symbols_from_block(void *block, size_t len, struct elf_symbols **ret_symbols)
+{
+	_cleanup_free_ void *bytes = block;
+	struct elf_block parsed;
+
+	int r = elf_block_parse(bytes, len, &parsed);
+	if (r < 0)
+		return r;
+
+	size_t segments_bytes = parsed.header->nr_segments * sizeof(*parsed.segments);
+	struct elf_symbols *symbols = calloc(1, sizeof(*symbols) + segments_bytes);
+	if (!symbols)
+		return -ENOMEM;
+	symbols->len = len;
+	symbols->block = parsed;
+	symbols->info = parsed.header->info;
+	symbols->nr_segments = parsed.header->nr_segments;
+	memcpy(symbols->segments, parsed.segments, segments_bytes);
+	symbols->bytes = take_ptr(bytes);
+	*ret_symbols = symbols;
+	return 0;
+}
+
+void elf_symbols_free(struct elf_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	free(symbols->bytes);
+	free(symbols);
+}
+
+void elf_symbols_drop_names(struct elf_symbols *symbols)
+{
+	free(symbols->bytes);
+	symbols->bytes = NULL;
+	symbols->len = 0;
+}
+
+const struct elf_block_segment *elf_symbols_find_segment(const struct elf_symbols *symbols,
+							 uint64_t file_offset)
+{
+	for (size_t i = 0; i < symbols->nr_segments; i++) {
+		const struct elf_block_segment *segment = &symbols->segments[i];
+
+		if (file_offset >= segment->offset && file_offset - segment->offset < segment->size)
+			return segment;
+	}
+	return NULL;
+}
+
+int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offset,
+			   uint64_t *ret_address)
+{
+	const struct elf_block_segment *segment = elf_symbols_find_segment(symbols, file_offset);
+
+	if (!segment)
+		return -ENOENT;
+	*ret_address = segment->address + (file_offset - segment->offset);
+	return 0;
+}
+
+/* How many functions start at or below a delta. */
+static size_t count_up_to(const struct elf_block *block, uint32_t delta)
+{
+	size_t low = 0;
+	size_t high = block->header->nr_functions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (block->functions[middle].delta <= delta)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
+		     struct elf_symbol *ret_symbol)
+{
+	const struct elf_block *block = &symbols->block;
+
+	if (!symbols->bytes || address < block->header->base ||
+	    address - block->header->base >= UINT32_MAX)
+		return -ENOENT;
+
+	uint32_t delta = (uint32_t)(address - block->header->base);
+	size_t last = count_up_to(block, delta);
+	for (size_t i = last; i > 0 && last - i < SEARCH_BACK; i--) {
+		const struct elf_block_function *function = &block->functions[i - 1];
+
+		if (delta - function->delta < function->size) {
+			*ret_symbol = (struct elf_symbol){
+				.name = function->name == ELF_BLOCK_NAMELESS
+						? ""
+						: block->names + function->name,
+				.address = block->header->base + function->delta,
+				.size = function->size,
+			};
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+const struct elf_symbols_info *elf_symbols_info(const struct elf_symbols *symbols)
+{
+	return &symbols->info;
+}
+
+const void *elf_symbols_block(const struct elf_symbols *symbols, size_t *ret_len)
+{
+	*ret_len = symbols->len;
+	return symbols->bytes;
+}
+
+size_t elf_symbols_bytes(const struct elf_symbols *symbols)
+{
+	return sizeof(*symbols) + symbols->nr_segments * sizeof(symbols->segments[0]) +
+	       symbols->len;
+}
+
+size_t elf_symbols_count(const struct elf_symbols *symbols)
+{
+	return symbols->bytes ? symbols->block.header->nr_functions : 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of a table of many megabytes only the parts are read that are needed. They are, since Go 1.16:
+ *
+ *	header
+ *	names		and behind them the names of source files
+ *	pctab		lines and stack pointers, not read
+ *	functab		with the records behind it
+ *
+ * In the oldest format they are mixed. */
+#include "symbol/elf/go_names.h"
+
+#include "symbol/elf/symbol_source.h"
+#include "unwind/go/gopclntab.h"
+
+#define MAX_HEADER_BYTES 128
+
+void go_names_range(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct gopclntab_function first;
+	struct gopclntab_function last;
+	bool is_known = gopclntab_table_get(table, 0, &first) == 0 &&
+			gopclntab_table_get(table, table->nr_functions - 1, &last) == 0 &&
+			first.start < last.end;
+
+	*ret_start = is_known ? first.start : 0;
+	*ret_end = is_known ? last.end : 0;
+}
+
+/* Where the names are; in the oldest format anywhere. */
+static void find_names(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
+{
+	bool is_apart = table->names_offset > 0 && table->names_offset < table->pctab_offset;
+
+	*ret_start = is_apart ? table->names_offset : 0;
+	*ret_end = is_apart ? table->pctab_offset : table->len;
+}
+
+int go_names_list(const struct gopclntab_table *table, struct elf_symbol_list *list)
+{
+	uint64_t start;
+	uint64_t end;
+
+	find_names(table, &start, &end);
+
+	const char *names = (const char *)table->data + start;
+	int r = elf_symbol_list_begin(list, names, (size_t)(end - start));
+	for (size_t i = 0; r == 0 && i < table->nr_functions; i++) {
+		struct gopclntab_function function;
+
+		if (gopclntab_table_get(table, i, &function) < 0)
+			continue;
+		r = elf_symbol_list_add(list, &(struct elf_found_symbol){
+						      .address = function.start,
+						      .size = function.end - function.start,
+						      .name = (uint64_t)(function.name - names),
+						      .rank = RANK_GLOBAL,
+					      });
+	}
+	return r;
+}
+
+static int load_part(struct symbol_file *file, const GElf_Shdr *section, uint64_t start,
+		     uint64_t end)
+{
+	const uint8_t *bytes;
+
+	if (start > end || end > section->sh_size)
+		return -EBADMSG;
+	if (end - start > file->max_bytes)
+		return -ENOSPC;
+	return elf_reader_bytes(&file->reader, section->sh_offset + start, end - start, &bytes);
+}
+
+/* The table of a file, of which only the header is read. */
+static int open_table(struct symbol_file *file, const GElf_Shdr *section,
+		      struct gopclntab_table *ret_table)
+{
+	struct gopclntab_section go = {
+		.len = (size_t)section->sh_size,
+		.text_address = elf_sections_go_text(&file->reader, &file->section_names),
+	};
+	uint64_t header_len = go.len < MAX_HEADER_BYTES ? go.len : MAX_HEADER_BYTES;
+
+	if (section->sh_offset > file->reader.size ||
+	    section->sh_size > file->reader.size - section->sh_offset)
+		return -EBADMSG;
+
+	int r = elf_reader_bytes(&file->reader, section->sh_offset, header_len, &go.data);
+	return r < 0 ? r : gopclntab_table_init(ret_table, &go);
+}
+
+int symbol_source_go(struct symbol_file *file)
+{
+	const GElf_Shdr *section = elf_sections_find_gopclntab(&file->section_names, &file->reader);
+	struct gopclntab_table table;
+	uint64_t start;
+	uint64_t end;
+
+	if (!section)
+		return 0;
+
+	int r = open_table(file, section, &table);
+	if (r == 0)
+		r = load_part(file, section, table.functab_offset, section->sh_size);
+	if (r < 0)
+		return r;
+	go_names_range(&table, &file->info.go_start, &file->info.go_end);
+	if (file->info.has_symtab)
+		return 0;
+
+	find_names(&table, &start, &end);
+	r = load_part(file, section, start, end);
+	return r < 0 ? r : go_names_list(&table, &file->list);
+}

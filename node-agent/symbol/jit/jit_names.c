@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol/jit/jit_names.h"
+
+#include "base/parse.h"
+#include "symbol/frame/symbol_frames.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define V8_MARKS "*~^+-"
+
+/* A part of a name. */
+struct part {
+	const char *text;
+	size_t len;
+};
+
+struct v8_prefix {
+	const char *text;
+	bool is_source; /* mark, name and place of a function follow */
+};
+
+static const struct v8_prefix v8_prefixes[] = {
+	{ "JS:", true },
+	{ "LazyCompile:", true },
+	{ "Function:", true },
+	{ "Eval:", true },
+	{ "Script:", true },
+	{ "Builtin:", false },
+	{ "BytecodeHandler:", false },
+	{ "RegExp:", false },
+	{ "Stub:", false },
+};
+
+static const struct v8_prefix *find_v8_prefix(const char *name)
+{
+	for (size_t i = 0; i < array_len(v8_prefixes); i++)
+		if (strncmp(name, v8_prefixes[i].text, strlen(v8_prefixes[i].text)) == 0)
+			return &v8_prefixes[i];
+	return NULL;
+}
+
+/* Takes ":NUMBER" off the end; false when there is none. */
+static bool cut_number(struct part *part, uint32_t *ret_number)
+{
+	size_t start = part->len;
+	uint64_t number;
+
+	while (start > 0 && isdigit((unsigned char)part->text[start - 1]))
+		start--;
+	const char *cursor = part->text + start;
+	if (start == 0 || start == part->len || part->text[start - 1] != ':' ||
+	    parse_digits(&cursor, part->text + part->len, 10, &number) < 0 || number > UINT32_MAX)
+		return false;
+	part->len = start - 1;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+/* Where the file's name begins in "get x /a dir/b.js": names and paths have blanks, so what looks like a path
+ * decides, and else the last blank. */
+static size_t find_file(const struct part *part)
+{
+	static const char *const starts[] = { " /", " node:", " file:" };
+	const char *end = part->text + part->len;
+	const char *blank = memchr(part->text, ' ', part->len);
+	size_t found = part->len;
+
+	while (blank) {
+		found = (size_t)(blank - part->text);
+		for (size_t i = 0; i < array_len(starts); i++) {
+			size_t len = strlen(starts[i]);
+
+			if ((size_t)(end - blank) >= len && memcmp(blank, starts[i], len) == 0)
+				return found;
+		}
+		blank = memchr(blank + 1, ' ', (size_t)(end - blank - 1));
+	}
+	return found;
+}
+
+/* Where in a path its last part begins. */
+static size_t find_base(struct part path)
+{
+	const char *slash = memrchr(path.text, '/', path.len);
+
+	return slash ? (size_t)(slash + 1 - path.text) : 0;
+}
+
+static void set_parts(struct jit_name_parts *parts, const char *system_name, struct part first,
+		      struct part second)
+{
+	parts->first = (uint16_t)(first.text - system_name);
+	parts->first_len = (uint16_t)first.len;
+	parts->second = (uint16_t)(second.text - system_name);
+	parts->second_len = (uint16_t)second.len;
+	parts->base = (uint16_t)(parts->second + find_base(second));
+}
+
+static void split_v8(const char *system_name, const struct v8_prefix *prefix,
+		     struct jit_name_parts *parts)
+{
+	uint32_t line = 0;
+	uint32_t other;
+
+	parts->language = LANGUAGE_V8JS;
+	if (!prefix->is_source)
+		return;
+	const char *text = system_name + strlen(prefix->text);
+	size_t nr_marks = *text && strchr(V8_MARKS, *text) ? 1 : 0;
+	struct part rest = { text + nr_marks, strlen(text + nr_marks) };
+	if (cut_number(&rest, &line) && cut_number(&rest, &other))
+		line = other; /* the last was the column */
+	size_t name_len = line > 0 ? find_file(&rest) : rest.len;
+	struct part file = { rest.text + name_len, rest.len - name_len };
+	if (file.len > 0)
+		file = (struct part){ file.text + 1, file.len - 1 };
+
+	parts->shape = name_len > 0 ? JIT_NAME_SOURCE : JIT_NAME_ANONYMOUS;
+	parts->start_line = line;
+	set_parts(parts, system_name, (struct part){ text, nr_marks + name_len }, file);
+}
+
+/* Cuts "/0x0000000036040428" off the end of a class's name; also with . or + before it. */
+static void cut_hidden(struct part *class_name)
+{
+	const char *start = memmem(class_name->text, class_name->len, "0x", 2);
+	size_t kept = start ? (size_t)(start - class_name->text) : 0;
+
+	if (kept < 2 || !strchr("/.+", start[-1]))
+		return;
+	for (size_t i = kept + 2; i < class_name->len; i++)
+		if (!isxdigit((unsigned char)class_name->text[i]))
+			return;
+	class_name->len = kept - 1;
+}
+
+static void set_method(struct jit_name_parts *parts, const char *system_name,
+		       struct part class_name, struct part method)
+{
+	cut_hidden(&class_name);
+	if (class_name.len == 0 || method.len == 0)
+		return;
+	parts->shape = JIT_NAME_METHOD;
+	set_parts(parts, system_name, class_name, method);
+}
+
+/* "Lcom/foo/Bar;::baz" or "Lcom/foo/Bar;baz(I)V" */
+static void split_signature(const char *system_name, const char *semicolon,
+			    struct jit_name_parts *parts)
+{
+	const char *method = semicolon + 1;
+
+	method += strncmp(method, "::", 2) == 0 ? 2 : 0;
+	set_method(parts, system_name,
+		   (struct part){ system_name + 1, (size_t)(semicolon - system_name - 1) },
+		   (struct part){ method, strcspn(method, "(") });
+}
+
+/* "double com.foo.Bar.baz(int, long)" or "com.foo.Bar.baz". Not "SafepointBlob (1)", nor "I2C/C2I adapters". */
+static void split_declaration(const char *system_name, struct jit_name_parts *parts)
+{
+	size_t len = strlen(system_name);
+	size_t head_len = strcspn(system_name, "(");
+	const char *blank = memrchr(system_name, ' ', head_len);
+	const char *qualified = blank ? blank + 1 : system_name;
+	const char *end = system_name + head_len;
+	const char *dot = memrchr(qualified, '.', (size_t)(end - qualified));
+	bool has_arguments = head_len < len && system_name[len - 1] == ')';
+	bool has_type = blank && memchr(system_name, ' ', head_len) == blank;
+
+	if (!dot || (head_len < len && !has_arguments) || (blank && (!has_arguments || !has_type)))
+		return;
+	set_method(parts, system_name, (struct part){ qualified, (size_t)(dot - qualified) },
+		   (struct part){ dot + 1, (size_t)(end - dot - 1) });
+}
+
+static void split_java(const char *system_name, struct jit_name_parts *parts)
+{
+	const char *semicolon = strchr(system_name, ';');
+
+	parts->language = LANGUAGE_JVM;
+	if (system_name[0] == 'L' && semicolon)
+		split_signature(system_name, semicolon, parts);
+	else
+		split_declaration(system_name, parts);
+}
+
+struct jit_name_parts jit_names_split(const char *system_name, bool is_java)
+{
+	struct jit_name_parts parts = { .shape = JIT_NAME_PLAIN, .language = LANGUAGE_JIT };
+	const struct v8_prefix *prefix = is_java ? NULL : find_v8_prefix(system_name);
+
+	if (strlen(system_name) > JIT_NAME_MAX_BYTES)
+		return parts;
+	if (is_java)
+		split_java(system_name, &parts);
+	else if (prefix)
+		split_v8(system_name, prefix, &parts);
+	return parts;
+}
+
+bool jit_names_can_have(const struct jit_name_parts *parts, size_t name_len)
+{
+	size_t end = (size_t)parts->second + parts->second_len;
+
+	return parts->shape < JIT_NAME_SHAPES &&
+	       (parts->language == LANGUAGE_JIT || parts->language == LANGUAGE_V8JS ||
+		parts->language == LANGUAGE_JVM) &&
+	       (size_t)parts->first + parts->first_len <= name_len && end <= name_len &&
+	       (parts->shape == JIT_NAME_PLAIN ||
+		(parts->base >= parts->second && parts->base <= end));
+}
+
+/* Writes "(anonymous) x.js:12", by which functions without a name are told apart. */
+static void append_anonymous(struct strbuf *scratch, struct part base, uint32_t line, bool has_file)
+{
+	strbuf_append_str(scratch, "(anonymous)");
+	if (!has_file)
+		return;
+	strbuf_append_char(scratch, ' ');
+	strbuf_append(scratch, base.text, base.len);
+	strbuf_appendf(scratch, ":%u", line);
+}
+
+static void append_method(struct strbuf *scratch, struct part class_name, struct part method)
+{
+	strbuf_append(scratch, class_name.text, class_name.len);
+	for (size_t i = 0; i < scratch->len; i++)
+		if (scratch->data[i] == '/')
+			scratch->data[i] = '.';
+	strbuf_append_str(scratch, "::");
+	strbuf_append(scratch, method.text, method.len);
+}
+
+struct jit_name jit_names_join(const char *system_name, const struct jit_name_parts *parts,
+			       struct strbuf *scratch)
+{
+	struct part first = { system_name + parts->first, parts->first_len };
+	struct part second = { system_name + parts->second, parts->second_len };
+	struct jit_name plain = { .name = system_name, .filename = "" };
+
+	if (parts->shape == JIT_NAME_PLAIN)
+		return plain;
+	strbuf_clear(scratch);
+	if (parts->shape == JIT_NAME_METHOD) {
+		append_method(scratch, first, second);
+		return strbuf_error(scratch) < 0 ? plain
+						 : (struct jit_name){ scratch->data, "", 0 };
+	}
+	strbuf_append(scratch, first.text, first.len);
+	if (parts->shape == JIT_NAME_ANONYMOUS) {
+		size_t skipped = (size_t)parts->base - parts->second;
+
+		append_anonymous(scratch,
+				 (struct part){ second.text + skipped, second.len - skipped },
+				 parts->start_line, second.len > 0);
+	}
+	strbuf_append_char(scratch, '\0');
+	size_t file_start = scratch->len;
+	strbuf_append(scratch, second.text, second.len);
+	if (strbuf_error(scratch) < 0)
+		return plain;
+	return (struct jit_name){
+		.name = scratch->data,
+		.filename = scratch->data + file_start,
+		.start_line = parts->start_line,
+	};
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the little-endian numbers that DWARF is made of, and never past the end.
+ *
+ * Errors stick: what is not there reads as 0 and marks the cursor as bad, for good. So a whole instruction or
+ * header is read first and checked once. */
+#ifndef UNWIND_DWARF_CURSOR_H
+#define UNWIND_DWARF_CURSOR_H
+
+#include "unwind/cfi/cfi.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* How a pointer is written (Linux Standard Base 5.0 Core, 10.5.1): a format in the lower 4 bits, what it
+ * counts from in the next 3, and whether it is the place where the pointer is to be found. */
+enum dwarf_pointer_encoding {
+	DW_EH_PE_absptr = 0x00,
+	DW_EH_PE_uleb128 = 0x01,
+	DW_EH_PE_udata2 = 0x02,
+	DW_EH_PE_udata4 = 0x03,
+	DW_EH_PE_udata8 = 0x04,
+	DW_EH_PE_signed = 0x08,
+	DW_EH_PE_sleb128 = 0x09,
+	DW_EH_PE_sdata2 = 0x0a,
+	DW_EH_PE_sdata4 = 0x0b,
+	DW_EH_PE_sdata8 = 0x0c,
+	DW_EH_PE_pcrel = 0x10,
+	DW_EH_PE_textrel = 0x20,
+	DW_EH_PE_datarel = 0x30,
+	DW_EH_PE_aligned = 0x50,
+	DW_EH_PE_indirect = 0x80,
+	DW_EH_PE_omit = 0xff,
+};
+
+#define DW_EH_PE_FORMAT 0x0f
+#define DW_EH_PE_BASE 0x70
+
+struct dwarf_cursor {
+	const uint8_t *pos; /* borrowed */
+	const uint8_t *end;
+	bool is_bad;
+};
+
+static inline struct dwarf_cursor dwarf_cursor_over(const uint8_t *data, size_t len)
+{
+	return (struct dwarf_cursor){ .pos = data, .end = data + len };
+}
+
+static inline size_t dwarf_cursor_left(const struct dwarf_cursor *cursor)
+{
+	return (size_t)(cursor->end - cursor->pos);
+}
+
+static inline void dwarf_cursor_fail(struct dwarf_cursor *cursor)
+{
+	cursor->pos = cursor->end;
+	cursor->is_bad = true;
+}
+
+static inline uint8_t dwarf_cursor_u8(struct dwarf_cursor *cursor)
+{
+	if (cursor->pos == cursor->end) {
+		cursor->is_bad = true;
+		return 0;
+	}
+	return *cursor->pos++;
+}
+
+/* A number of `nr_bytes`, at most 8. */
+static inline uint64_t dwarf_cursor_fixed(struct dwarf_cursor *cursor, size_t nr_bytes)
+{
+	uint64_t value = 0;
+
+	if (dwarf_cursor_left(cursor) < nr_bytes) {
+		dwarf_cursor_fail(cursor);
+		return 0;
+	}
+	memcpy(&value, cursor->pos, nr_bytes);
+	cursor->pos += nr_bytes;
+	return le64toh(value);
+}
+
+/* Numbers of 7 bits a byte; bits above 64 are dropped. */
+uint64_t dwarf_cursor_long_uleb(struct dwarf_cursor *cursor);
+int64_t dwarf_cursor_sleb(struct dwarf_cursor *cursor);
+
+/* Nearly all of them are one byte. */
+static inline uint64_t dwarf_cursor_uleb(struct dwarf_cursor *cursor)
+{
+	if (cursor->pos < cursor->end && *cursor->pos < 0x80)
+		return *cursor->pos++;
+	return dwarf_cursor_long_uleb(cursor);
+}
+
+/* The next `len` bytes as a cursor of their own; bad if there are fewer. */
+struct dwarf_cursor dwarf_cursor_take(struct dwarf_cursor *cursor, uint64_t len);
+
+/* A string up to its NUL, borrowed; "" and bad if there is none. */
+const char *dwarf_cursor_string(struct dwarf_cursor *cursor);
+
+/* A pointer in one of the encodings above, somewhere in `section`. A null pointer is 0 whatever it counts from. Bad
+ * for DW_EH_PE_omit and encodings that cannot be followed here, like DW_EH_PE_indirect. */
+uint64_t dwarf_cursor_pointer(struct dwarf_cursor *cursor, uint8_t encoding,
+			      const struct cfi_section *section);
+
+/* The same without a base: a length. */
+uint64_t dwarf_cursor_pointer_value(struct dwarf_cursor *cursor, uint8_t encoding);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over a range of code, from its first instruction to its last one. */
+#ifndef UNWIND_CODE_SCAN_SWEEP_H
+#define UNWIND_CODE_SCAN_SWEEP_H
+
+#include "unwind/code/code_scan_map.h"
+
+struct scan_sweep_opts {
+	uint64_t entry; /* of the program; 0: none */
+	bool guesses_starts; /* what is aligned behind a function's end and unknown begins a function */
+	struct row_builder *builder; /* NULL: rows are not needed yet */
+};
+
+/* Errors: -ENOMEM, those of row_builder_add(). */
+int scan_sweep(struct scan_map *map, const struct scan_range *range,
+	       const struct scan_sweep_opts *opts) must_check;
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is read, and in which order it counts:
+ *
+ *	.gopclntab      in Go's functions
+ *	.eh_frame       all of them
+ *	.debug_frame    where there is neither, or nearly nothing: assembly and startup code are in .eh_frame even
+ *	                where the compiler was told to leave it out. That of the file, else that of its debug file
+ *	the code itself where there is still nothing, see code_scan.h
+ *
+ * The build is in elf_rows_build.c. */
+#include "unwind/file/elf_rows.h"
+
+#include "base/hash.h"
+#include "elf/arch.h"
+#include "unwind/cfi/cfi.h"
+#include "unwind/file/debug_file.h"
+#include "elf/debug_link.h"
+#include "unwind/file/elf_rows_parts.h"
+#include "unwind/go/gopclntab.h"
+
+#include <string.h>
+
+#define MIN_EH_FRAME_FUNCTIONS 8
+#define MAX_LINK_BYTES 4096 /* of .gnu_debuglink */
+
+/* Goes up with the meaning of what is hashed. */
+#define KEY_VERSION 4
+
+static int check_header(struct elf_reader *reader, uint64_t *ret_entry)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(reader->elf, &header) || header.e_machine != ARCH_ELF_MACHINE ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+		return -EBADMSG;
+	*ret_entry = header.e_entry;
+	return 0;
+}
+
+static int compare_segments(const void *left, const void *right)
+{
+	const struct code_segment *a = left;
+	const struct code_segment *b = right;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Of two that claim the same addresses the process has one at most. */
+static bool has_taken_addresses(const struct elf_rows *rows, size_t index)
+{
+	const struct code_segment *segment = &rows->segments[index];
+
+	for (size_t i = 0; i < index; i++) {
+		const struct code_segment *other = &rows->segments[i];
+
+		if (other->len > 0 && (segment->address - other->address < other->len ||
+				       other->address - segment->address < segment->len))
+			return true;
+	}
+	return false;
+}
+
+/* Cuts off what a segment has in common with the one before it in the file. */
+static void part_segments(struct elf_rows *rows)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < rows->nr_segments; i++) {
+		struct code_segment *segment = &rows->segments[i];
+		uint64_t cut = segment->offset < end ? end - segment->offset : 0;
+
+		if (cut > segment->len)
+			cut = segment->len;
+		segment->address += cut;
+		segment->offset += cut;
+		segment->len -= cut;
+		end = segment->offset + segment->len;
+		if (has_taken_addresses(rows, i)) {
+			segment->len = 0;
+			rows->losses.nr_bad_entries++;
+		}
+	}
+}
+
+static int find_code(struct elf_rows *rows)
+{
+	for (size_t i = 0; i < rows->reader.nr_segments; i++) {
+		const GElf_Phdr *header = &rows->reader.segments[i];
+
+		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X) || header->p_filesz == 0)
+			continue;
+		if (header->p_offset > rows->reader.size ||
+		    header->p_filesz > rows->reader.size - header->p_offset ||
+		    header->p_vaddr > UINT64_MAX - header->p_filesz)
+			return -EBADMSG;
+		if (rows->nr_segments == ELF_ROWS_MAX_SEGMENTS)
+			return -ENOSPC;
+		rows->segments[rows->nr_segments++] = (struct code_segment){ header->p_vaddr,
+									     header->p_filesz,
+									     header->p_offset };
+	}
+	qsort(rows->segments, rows->nr_segments, sizeof(rows->segments[0]), compare_segments);
+	part_segments(rows);
+	return rows->nr_segments > 0 ? 0 : -ENODATA;
+}
+
+/* The name in .gnu_debuglink and the checksum of what it names. */
+static int read_link(struct elf_rows *rows, const struct elf_section_names *names,
+		     char ret_name[static ELF_ROWS_LINK_BYTES], uint32_t *ret_crc)
+{
+	const GElf_Shdr *section = elf_section_find(names, &rows->reader, ".gnu_debuglink");
+	uint8_t link[MAX_LINK_BYTES];
+	const char *name;
+
+	if (!section || section->sh_size > sizeof(link))
+		return -ENOENT;
+
+	int r = elf_reader_read(&rows->reader, section->sh_offset, link, (size_t)section->sh_size);
+	if (r < 0)
+		return r;
+	if (!debug_link_parse(link, (size_t)section->sh_size, &name, ret_crc) ||
+	    strlen(name) >= ELF_ROWS_LINK_BYTES)
+		return -EBADMSG;
+	memcpy(ret_name, name, strlen(name) + 1);
+	return 0;
+}
+
+/* Whether the debug file is this file's. */
+static int check_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
+			    const struct elf_rows_opts *opts)
+{
+	char build_id[sizeof(rows->key.build_id)];
+	char name[ELF_ROWS_LINK_BYTES];
+	uint32_t crc;
+
+	if (opts->debug == ELF_ROWS_DEBUG_BY_ID) {
+		elf_reader_build_id(&rows->debug_reader, build_id);
+		return strcmp(build_id, rows->key.build_id) == 0 ? 0 : -EBADMSG;
+	}
+	int r = read_link(rows, names, name, &crc);
+	return r < 0 ? r : debug_file_check_crc(opts->debug_fd, crc);
+}
+
+static int load_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
+			   const struct elf_rows_opts *opts)
+{
+	_cleanup_(elf_section_names_done) struct elf_section_names debug_names = { 0 };
+
+	int r = elf_reader_init_within(&rows->debug_reader, opts->debug_fd, &rows->budget);
+	if (r < 0)
+		return r;
+	r = check_debug_file(rows, names, opts);
+	if (r == 0)
+		r = elf_section_names_load(&debug_names, &rows->debug_reader);
+	if (r == 0)
+		r = elf_sections_load_debug_frame(&rows->sections, &rows->debug_reader,
+						  &debug_names);
+	elf_reader_let_go(&rows->debug_reader);
+	return r;
+}
+
+/* Errors: -ENOLINK. */
+static int ask_for_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
+			      struct elf_rows_wanted *ret_wanted)
+{
+	uint32_t crc;
+
+	*ret_wanted = (struct elf_rows_wanted){ .build_id = "" };
+	memcpy(ret_wanted->build_id, rows->key.build_id, sizeof(ret_wanted->build_id));
+	bool has_link = read_link(rows, names, ret_wanted->link, &crc) == 0;
+	return has_link || ret_wanted->build_id[0] ? -ENOLINK : 0;
+}
+
+/* What is wrong with this source is no reason to do without the others. */
+static int load_debug_frame(struct elf_rows *rows, const struct elf_section_names *names,
+			    const struct elf_rows_opts *opts)
+{
+	size_t nr_before = rows->sections.nr_items;
+
+	int r = elf_sections_load_debug_frame(&rows->sections, &rows->reader, names);
+	if (r == -EBADMSG || r == -ENOSPC)
+		rows->losses.nr_bad_entries++;
+	if (r == -ENOMEM || opts->debug == ELF_ROWS_DEBUG_NONE ||
+	    rows->sections.nr_items > nr_before)
+		return r == -ENOMEM ? r : 0;
+	if (opts->debug == ELF_ROWS_DEBUG_ASK)
+		return ask_for_debug_file(rows, names, opts->ret_wanted);
+	r = load_debug_file(rows, names, opts);
+	if (r == -ENOSPC)
+		rows->losses.nr_bad_entries++;
+	return r == -ENOMEM ? r : 0;
+}
+
+static uint64_t section_address(const struct elf_rows *rows, const struct elf_section_names *names,
+				const char *name)
+{
+	const GElf_Shdr *section = elf_section_find(names, &rows->reader, name);
+
+	return section ? section->sh_addr : 0;
+}
+
+static int load(struct elf_rows *rows, const struct elf_rows_opts *opts)
+{
+	_cleanup_(elf_section_names_done) struct elf_section_names names = { 0 };
+	int r = elf_section_names_load(&names, &rows->reader);
+
+	if (r == 0)
+		r = elf_sections_load(&rows->sections, &rows->reader, &names);
+	if (r == 0 && !elf_sections_have_functions(&rows->sections, MIN_EH_FRAME_FUNCTIONS))
+		r = load_debug_frame(rows, &names, opts);
+	if (r < 0)
+		return r;
+	if (rows->sections.nr_items > 0 && rows->sections.items[0].kind == ELF_GOPCLNTAB)
+		rows->go_text = elf_sections_go_text(&rows->reader, &names);
+	rows->text_address = section_address(rows, &names, ".text");
+	rows->got_address = section_address(rows, &names, ".got");
+	return 0;
+}
+
+/* A Go table that is none leaves its place empty. */
+static int make_source(struct elf_rows *rows, size_t index)
+{
+	const struct elf_unwind_section *section = &rows->sections.items[index];
+	struct unwind_source **source = &rows->sources[index];
+
+	if (section->kind != ELF_GOPCLNTAB)
+		return cfi_source_new(
+			&(struct cfi_section){
+				.data = section->data,
+				.len = section->len,
+				.address = section->address,
+				.text_address = rows->text_address,
+				.data_address = rows->got_address,
+				.is_debug_frame = section->kind == ELF_DEBUG_FRAME,
+				.budget = &rows->budget,
+			},
+			source);
+
+	int r = gopclntab_source_new(
+		&(struct gopclntab_section){ section->data, section->len, rows->go_text }, source);
+	if (r != -EBADMSG)
+		return r;
+	rows->losses.nr_bad_entries++;
+	return 0;
+}
+
+static size_t put_segments(const struct elf_rows *rows, uint64_t *words)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rows->nr_segments; i++) {
+		words[nr++] = rows->segments[i].address;
+		words[nr++] = rows->segments[i].len;
+		words[nr++] = rows->segments[i].offset;
+	}
+	return nr;
+}
+
+static size_t put_sections(const struct elf_rows *rows, uint64_t *words)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rows->sections.nr_items; i++) {
+		const struct elf_unwind_section *section = &rows->sections.items[i];
+
+		words[nr++] = section->kind;
+		words[nr++] = section->address;
+		hash_128_seeded(section->data, section->len, rows->hash_seed, &words[nr]);
+		nr += 2;
+	}
+	return nr;
+}
+
+static void make_hash(struct elf_rows *rows)
+{
+	uint64_t words[8 + 3 * ELF_ROWS_MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
+		KEY_VERSION,	    rows->nr_segments, rows->entry,	   rows->go_text,
+		rows->text_address, rows->got_address, rows->rest_hash[0], rows->rest_hash[1],
+	};
+	size_t nr = 8;
+
+	nr += put_segments(rows, words + nr);
+	nr += put_sections(rows, words + nr);
+	hash_128_seeded(words, nr * sizeof(words[0]), rows->hash_seed, rows->key.hash);
+}
+
+static int read_all(struct elf_rows *rows, int fd, const struct elf_rows_opts *opts)
+{
+	int r = elf_reader_init_within(&rows->reader, fd, &rows->budget);
+
+	if (r == 0)
+		r = check_header(&rows->reader, &rows->entry);
+	if (r == 0)
+		r = find_code(rows);
+	if (r < 0)
+		return r;
+	elf_reader_build_id(&rows->reader, rows->key.build_id);
+	r = load(rows, opts);
+	for (size_t i = 0; i < rows->sections.nr_items && r == 0; i++)
+		r = make_source(rows, i);
+	if (r == 0)
+		r = elf_rows_find_rest(rows);
+	if (r < 0)
+		return r;
+	if (rows->sections.nr_items == 0 && !rows->rest)
+		return -ENODATA;
+	rows->losses.nr_bad_entries += rows->sections.nr_overlapping;
+	make_hash(rows);
+	elf_reader_let_go(&rows->reader);
+	return 0;
+}
+
+int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **ret_rows)
+{
+	_cleanup_(elf_rows_closep) struct elf_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	rows->max_bytes = opts->max_bytes;
+	rows->hash_seed = opts->hash_seed;
+	rows->budget.max_bytes = opts->max_held_bytes ? opts->max_held_bytes
+						      : ELF_ROWS_MAX_HELD_BYTES;
+	rows->sections.max_bytes = ELF_ROWS_MAX_SECTION_BYTES;
+
+	int r = read_all(rows, fd, opts);
+	if (r < 0)
+		return r;
+	*ret_rows = take_ptr(rows);
+	return 0;
+}
+
+void elf_rows_close(struct elf_rows *rows)
+{
+	if (!rows)
+		return;
+	for (size_t i = 0; i < rows->sections.nr_items; i++) {
+		if (rows->sections.items[i].kind == ELF_GOPCLNTAB)
+			gopclntab_source_free(rows->sources[i]);
+		else
+			cfi_source_free(rows->sources[i]);
+	}
+	elf_rows_free_rest(rows);
+	elf_sections_done(&rows->sections);
+	elf_reader_done(&rows->debug_reader);
+	elf_reader_done(&rows->reader);
+	free(rows);
+}
+
+const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows)
+{
+	return &rows->key;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which code of a file no source describes, and what is known of the functions in it: their symbols. The code is that
+ * of executable sections; of executable segments if there are no sections.
+ *
+ * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they have none. */
+#include "unwind/file/elf_rows_parts.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "unwind/code/code_insn.h"
+#include "unwind/code/code_scan.h"
+
+#include <string.h>
+
+#define MAX_SYMBOL_BYTES ((uint64_t)64 << 20) /* of a symbol table; a larger one is not read */
+#define SYMBOLS_AT_ONCE 1024
+#define MAX_STARTS ((size_t)1 << 20)
+
+struct scan_builder {
+	struct elf_rows *rows;
+	struct unwind_functions functions; /* of all sources */
+	struct code_segment *texts; /* owned; executable parts of the file, ascending */
+	size_t nr_texts;
+	size_t cap_texts;
+	struct scan_code *codes; /* owned */
+	size_t nr_codes;
+	size_t cap_codes;
+	size_t nr_bytes; /* of all codes */
+	struct scan_start *starts; /* owned */
+	size_t nr_starts;
+	size_t cap_starts;
+	size_t nr_charged; /* to the budget, for the functions */
+};
+
+/* What the scan itself needs stays charged. */
+static void done(struct scan_builder *builder)
+{
+	elf_budget_give(&builder->rows->budget,
+			builder->nr_charged + builder->cap_texts * sizeof(*builder->texts) +
+				builder->cap_codes * sizeof(*builder->codes) +
+				builder->cap_starts * sizeof(*builder->starts));
+	unwind_functions_done(&builder->functions);
+	free(builder->texts);
+	free(builder->codes);
+	free(builder->starts);
+}
+
+static int list_functions(struct scan_builder *builder)
+{
+	struct elf_rows *rows = builder->rows;
+	const struct code_segments segments = { rows->segments, rows->nr_segments };
+	struct unwind_losses losses = { 0 };
+
+	unwind_functions_limit(&builder->functions, &rows->budget, ELF_ROWS_MAX_FUNCTIONS);
+	for (size_t i = 0; i < rows->sections.nr_items; i++) {
+		int r = unwind_functions_list(&builder->functions, rows->sources[i], (uint32_t)i,
+					      &segments, &losses);
+
+		if (r < 0)
+			return r;
+	}
+	(void)unwind_functions_resolve(&builder->functions);
+	return unwind_functions_charge(&builder->functions, &rows->budget, &builder->nr_charged);
+}
+
+/* The part of a range of addresses that is in the segment where it begins. */
+static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len)
+{
+	struct elf_rows *rows = builder->rows;
+
+	for (size_t i = 0; i < rows->nr_segments; i++) {
+		const struct code_segment *segment = &rows->segments[i];
+		uint64_t skipped = address - segment->address;
+
+		if (skipped >= segment->len)
+			continue;
+
+		int r = elf_budget_grow(&rows->budget, builder->texts, builder->cap_texts,
+					builder->nr_texts + 1,
+					ELF_MAX_SECTIONS + ELF_ROWS_MAX_SEGMENTS);
+		if (r < 0)
+			return r;
+		if (len > segment->len - skipped)
+			len = segment->len - skipped;
+		builder->texts[builder->nr_texts++] =
+			(struct code_segment){ address, len, segment->offset + skipped };
+		return 0;
+	}
+	return 0;
+}
+
+static bool is_plt_with_cfi(const struct elf_section_names *names, const GElf_Shdr *section)
+{
+	return !CFI_IS_ARM64 && section->sh_name < names->len &&
+	       strncmp(names->names + section->sh_name, ".plt", 4) == 0;
+}
+
+static int find_texts_by_section(struct scan_builder *builder)
+{
+	_cleanup_(elf_section_names_done) struct elf_section_names names = { 0 };
+	struct elf_reader *reader = &builder->rows->reader;
+	int r = elf_section_names_load(&names, reader);
+
+	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
+		const GElf_Shdr *section = &reader->sections[i];
+
+		if (section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_EXECINSTR &&
+		    !is_plt_with_cfi(&names, section))
+			r = add_text(builder, section->sh_addr, section->sh_size);
+	}
+	return r;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+	const struct code_segment *a = left;
+	const struct code_segment *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static int find_texts(struct scan_builder *builder)
+{
+	const struct elf_rows *rows = builder->rows;
+	int r = find_texts_by_section(builder);
+
+	for (size_t i = 0; i < rows->nr_segments && rows->reader.nr_sections == 0 && r == 0; i++)
+		r = add_text(builder, rows->segments[i].address, rows->segments[i].len);
+	if (r == 0 && builder->nr_texts > 0)
+		qsort(builder->texts, builder->nr_texts, sizeof(*builder->texts), compare_texts);
+	return r;
+}
+
+static bool is_padding(const uint8_t *bytes, size_t len)
+{
+	struct code_insn insn;
+
+	for (size_t at = 0; at < len; at += insn.len)
+		if (code_insn_decode(bytes + at, len - at, &insn) < 0 || !insn.is_padding)
+			return false;
+	return true;
+}
+
+/* Less is padding, and more may be. Errors: -E2BIG more code than is scanned. */
+static int add_code(struct scan_builder *builder, const struct code_segment *text, uint64_t start,
+		    uint64_t end)
+{
+	const uint8_t *bytes;
+
+	if (start >= end || end - start <= ROW_BUILDER_PADDING)
+		return 0;
+	if (end - start > CODE_SCAN_MAX_BYTES - builder->nr_bytes)
+		return -E2BIG;
+
+	int r = elf_reader_bytes(&builder->rows->reader, text->offset + (start - text->address),
+				 end - start, &bytes);
+	if (r == 0 && is_padding(bytes, (size_t)(end - start)))
+		return 0;
+	if (r == 0)
+		r = elf_budget_grow(&builder->rows->budget, builder->codes, builder->cap_codes,
+				    builder->nr_codes + 1, CODE_SCAN_MAX_BYTES);
+	if (r < 0)
+		return r;
+	builder->codes[builder->nr_codes++] = (struct scan_code){ bytes, (size_t)(end - start),
+								  start };
+	builder->nr_bytes += (size_t)(end - start);
+	return 0;
+}
+
+/* What is between the functions of a text, from an address on; what texts have in common belongs to the first. */
+static int add_gaps(struct scan_builder *builder, const struct code_segment *text, uint64_t start)
+{
+	const struct unwind_functions *functions = &builder->functions;
+	uint64_t end = text->address + text->len;
+	int r = 0;
+
+	for (size_t i = unwind_functions_find(functions, start); i < functions->nr_items; i++) {
+		const struct unwind_function *function = &functions->items[i];
+
+		if (function->start >= end)
+			break;
+		r = add_code(builder, text, start, function->start);
+		if (r < 0)
+			return r;
+		start = function->end;
+	}
+	return add_code(builder, text, start, end);
+}
+
+static int find_codes(struct scan_builder *builder)
+{
+	uint64_t end = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < builder->nr_texts && r == 0; i++) {
+		const struct code_segment *text = &builder->texts[i];
+
+		r = add_gaps(builder, text, text->address > end ? text->address : end);
+		if (text->address + text->len > end)
+			end = text->address + text->len;
+	}
+	return r;
+}
+
+static bool is_code(const struct scan_builder *builder, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = builder->nr_codes;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct scan_code *code = &builder->codes[middle];
+
+		if (address < code->address)
+			high = middle;
+		else if (address - code->address >= code->len)
+			low = middle + 1;
+		else
+			return true;
+	}
+	return false;
+}
+
+/* A local symbol may be the cold part of a function. */
+static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
+{
+	uint8_t type = ELF64_ST_TYPE(symbol->st_info);
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+	    !is_code(builder, symbol->st_value))
+		return 0;
+
+	int r = elf_budget_grow(&builder->rows->budget, builder->starts, builder->cap_starts,
+				builder->nr_starts + 1, MAX_STARTS);
+	if (r < 0)
+		return r;
+	builder->starts[builder->nr_starts++] = (struct scan_start){
+		symbol->st_value, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL
+	};
+	return 0;
+}
+
+/* Copies them piece by piece: the table itself is not needed any more. */
+static int add_symbols(struct scan_builder *builder, uint32_t table_type)
+{
+	_cleanup_free_ Elf64_Sym *symbols = calloc(SYMBOLS_AT_ONCE, sizeof(*symbols));
+	const struct elf_reader *reader = &builder->rows->reader;
+	const GElf_Shdr *section = elf_reader_find_section(reader, table_type);
+	uint64_t nr = section ? section->sh_size / sizeof(*symbols) : 0;
+	int r = 0;
+
+	if (!symbols)
+		return -ENOMEM;
+	if (!section || section->sh_size > MAX_SYMBOL_BYTES)
+		return 0;
+	for (uint64_t first = 0; first < nr && r == 0; first += SYMBOLS_AT_ONCE) {
+		size_t left = nr - first < SYMBOLS_AT_ONCE ? (size_t)(nr - first) : SYMBOLS_AT_ONCE;
+
+		r = elf_reader_read(reader, section->sh_offset + first * sizeof(*symbols), symbols,
+				    left * sizeof(*symbols));
+		for (size_t i = 0; i < left && r == 0; i++)
+			r = add_symbol(builder, &symbols[i]);
+	}
+	return r;
+}
+
+/* Also of what does not become rows: where functions begin, or end for better sources. */
+static void make_hash(const struct scan_builder *builder, uint64_t ret_hash[static 2])
+{
+	uint64_t seed = builder->rows->hash_seed;
+	uint64_t words[6] = { 0 };
+
+	for (size_t i = 0; i < builder->nr_codes; i++) {
+		const struct scan_code *code = &builder->codes[i];
+
+		words[2] = code->address;
+		words[3] = code->len;
+		hash_128_seeded(code->bytes, code->len, seed, &words[4]);
+		hash_128_seeded(words, sizeof(words), seed, words);
+	}
+	for (size_t i = 0; i < builder->nr_starts; i++) {
+		words[2] = builder->starts[i].address;
+		words[3] = builder->starts[i].is_likely;
+		hash_128_seeded(words, 4 * sizeof(words[0]), seed, words);
+	}
+	ret_hash[0] = words[0];
+	ret_hash[1] = words[1];
+}
+
+static int find_all(struct scan_builder *builder)
+{
+	int r = list_functions(builder);
+
+	if (r == 0)
+		r = find_texts(builder);
+	if (r == 0)
+		r = find_codes(builder);
+	if (r == 0 && builder->nr_codes > 0)
+		r = add_symbols(builder, SHT_DYNSYM);
+	if (r == 0 && builder->nr_codes > 0)
+		r = add_symbols(builder, SHT_SYMTAB);
+	return r;
+}
+
+int elf_rows_find_rest(struct elf_rows *rows)
+{
+	_cleanup_(done) struct scan_builder builder = { .rows = rows };
+	int r = find_all(&builder);
+
+	if (r < 0 && r != -ENOMEM && r != -E2BIG)
+		rows->losses.nr_bad_entries++;
+	if (r < 0 || builder.nr_codes == 0)
+		return r == -ENOMEM ? r : 0;
+
+	const struct code_scan_input input = {
+		.codes = builder.codes,
+		.nr_codes = builder.nr_codes,
+		.starts = builder.starts,
+		.nr_starts = builder.nr_starts,
+		.entry = rows->entry,
+	};
+	r = elf_budget_take(&rows->budget, code_scan_max_held(&input));
+	if (r == 0)
+		r = code_scan_source_new(&input, &rows->rest);
+	if (r == -ENOSPC) {
+		rows->losses.nr_bad_entries++;
+		return 0;
+	}
+	if (r == 0)
+		make_hash(&builder, rows->rest_hash);
+	return r;
+}
+
+void elf_rows_free_rest(struct elf_rows *rows)
+{
+	code_scan_source_free(rows->rest);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files in the directory of a row cache, told by their names from all others:
+ *
+ *	BUILD_ID-HASH.rows1	a table: the kind's suffix and version
+ *	RANDOM.rows-temp	one that is being written
+ *	hash-seed		see row_seed.h
+ */
+#ifndef UNWIND_ROW_CACHE_FILES_H
+#define UNWIND_ROW_CACHE_FILES_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "unwind/file/elf_rows.h"
+#include "unwind/file/row_cache.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROW_CACHE_MAX_FILES 16384
+#define ROW_CACHE_NAME_MAX 256 /* with the NUL */
+
+struct row_cache_file {
+	char name[ROW_CACHE_NAME_MAX];
+	uint64_t bytes;
+	int64_t used_ns; /* when it was last read: its modification time */
+};
+
+struct row_cache_files {
+	struct row_cache_file *items; /* owned; the one that was used last comes last */
+	size_t nr_items, cap_items;
+	uint64_t nr_bytes;
+};
+
+/* Lists the tables of a directory. Removes what is left over from writers that did not finish, tables of other
+ * versions, and (counted) tables over ROW_CACHE_MAX_FILES. Errors: -ENOMEM, what openat(2) says. */
+int row_cache_files_load(struct row_cache_files *files, int dir_fd,
+			 const struct row_cache_kind *kind, uint64_t *nr_evicted) must_check;
+void row_cache_files_done(struct row_cache_files *files);
+
+/* The name of a key's table. Errors: -EINVAL the build id is none. */
+int row_cache_files_name(const struct row_cache_kind *kind, const struct elf_rows_key *key,
+			 char ret_name[static ROW_CACHE_NAME_MAX]) must_check;
+
+/* A name that nobody else has. Errors: those of random_bytes(). */
+int row_cache_files_temp_name(char ret_name[static ROW_CACHE_NAME_MAX]) must_check;
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BPF maps. Chunks are written through short-lived mappings, so that they do not count as resident memory twice. */
+#include "unwind/tables/unwind_memory.h"
+
+#include "base/capabilities.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#define TABLES_BYTES (MAX_TABLE_SLOTS * sizeof(struct table_slot))
+
+struct bpf_memory {
+	struct unwind_memory memory;
+	int arena_fd; /* borrowed */
+	int processes_fd; /* borrowed */
+	struct unwind_file_maps file_maps; /* borrowed; -EBADF: none */
+	size_t page_bytes;
+	uint32_t nr_chunks;
+	int chunk_fds[ARENA_MAX_CHUNKS]; /* owned */
+};
+
+static struct bpf_memory *get_bpf(struct unwind_memory *memory)
+{
+	return (struct bpf_memory *)memory;
+}
+
+static void free_bpf(struct unwind_memory *memory)
+{
+	struct bpf_memory *bpf = get_bpf(memory);
+
+	for (uint32_t i = 0; i < bpf->nr_chunks; i++)
+		close(bpf->chunk_fds[i]);
+	munmap(memory->tables, TABLES_BYTES);
+	free(bpf);
+}
+
+static int add_chunk(struct unwind_memory *memory, uint32_t index)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	struct bpf_memory *bpf = get_bpf(memory);
+
+	if (index < bpf->nr_chunks)
+		return 0;
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arena_chunk", sizeof(index),
+						ARENA_BLOCK_BYTES, ARENA_CHUNK_BLOCKS, &opts);
+	if (fd < 0)
+		return fd;
+	int r = bpf_map_update_elem(bpf->arena_fd, &index, &fd, BPF_ANY);
+	if (r < 0)
+		return r;
+	bpf->chunk_fds[bpf->nr_chunks++] = take_fd(fd);
+	return 0;
+}
+
+/* From the beginning of its first page. */
+static int map(struct unwind_memory *memory, uint64_t address, size_t len,
+	       struct unwind_window *ret_window)
+{
+	struct bpf_memory *bpf = get_bpf(memory);
+	size_t offset = address % ARENA_CHUNK_BYTES;
+	size_t first_page = offset / bpf->page_bytes * bpf->page_bytes;
+
+	len += offset - first_page;
+	void *pages = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   bpf->chunk_fds[address / ARENA_CHUNK_BYTES], (off_t)first_page);
+	if (pages == MAP_FAILED)
+		return -errno;
+	*ret_window = (struct unwind_window){
+		.place = (uint8_t *)pages + (offset - first_page),
+		.pages = pages,
+		.len = len,
+	};
+	return 0;
+}
+
+static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	return bpf_map_update_elem(get_bpf(memory)->processes_fd, &pid, &binding, BPF_EXIST);
+}
+
+/* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu() in the kernel, and
+ * BPF programs are its readers (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Without a chunk there is nothing
+ * that a program could be reading. */
+static int wait_for_programs(struct unwind_memory *memory)
+{
+	struct bpf_memory *bpf = get_bpf(memory);
+	uint32_t key = 0;
+
+	if (bpf->nr_chunks == 0)
+		return 0;
+	return bpf_map_update_elem(bpf->arena_fd, &key, &bpf->chunk_fds[0], BPF_ANY);
+}
+
+/* The file is mapped as any process maps it, and not touched: the kernel's side looks at that mapping. */
+static int find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+	uint32_t zero = 0;
+
+	if (bpf->file_maps.find_key_fd < 0)
+		return -EOPNOTSUPP;
+	void *page = mmap(NULL, bpf->page_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	uint64_t address = (uintptr_t)page;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &address, .ctx_size_in = sizeof(address));
+	int r = bpf_prog_test_run_opts(bpf->file_maps.find_key_fd, &opts);
+	munmap(page, bpf->page_bytes);
+	if (r < 0)
+		return r;
+	if (opts.retval != 0)
+		return -EOPNOTSUPP;
+	return bpf_map_lookup_elem(bpf->file_maps.found_fd, &zero, ret_key);
+}
+
+static int set_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+
+	if (bpf->file_maps.files_fd < 0)
+		return -EOPNOTSUPP;
+	return bpf_map_update_elem(bpf->file_maps.files_fd, key, &slot, BPF_ANY);
+}
+
+/* The same file may have got another slot, as one that was seen by other names. */
+static void unset_file(struct unwind_memory *memory, const struct file_key *key, uint32_t slot)
+{
+	const struct bpf_memory *bpf = get_bpf(memory);
+	uint32_t present;
+
+	if (bpf_map_lookup_elem(bpf->file_maps.files_fd, key, &present) == 0 && present == slot)
+		(void)bpf_map_delete_elem(bpf->file_maps.files_fd, key);
+}
+
+static const struct unwind_memory_ops bpf_ops = {
+	.free = free_bpf,
+	.add_chunk = add_chunk,
+	.map = map,
+	.bind = bind,
+	.wait = wait_for_programs,
+	.find_key = find_key,
+	.set_file = set_file,
+	.unset_file = unset_file,
+};
+
+int unwind_memory_bpf_new(int arena_fd, int tables_fd, int processes_fd,
+			  struct unwind_memory **ret_memory)
+{
+	_cleanup_free_ struct bpf_memory *bpf = calloc(1, sizeof(*bpf));
+
+	if (!bpf)
+		return -ENOMEM;
+	void *tables = mmap(NULL, TABLES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, tables_fd, 0);
+	if (tables == MAP_FAILED)
+		return -errno;
+	bpf->memory = (struct unwind_memory){ .ops = &bpf_ops,
+					      .tables = tables,
+					      .capabilities = CAPABILITY(BPF) };
+	bpf->arena_fd = arena_fd;
+	bpf->processes_fd = processes_fd;
+	bpf->file_maps = (struct unwind_file_maps){ -EBADF, -EBADF, -EBADF };
+	bpf->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	*ret_memory = &take_ptr(bpf)->memory;
+	return 0;
+}
+
+void unwind_memory_bpf_know_files(struct unwind_memory *memory, const struct unwind_file_maps *maps)
+{
+	get_bpf(memory)->file_maps = *maps;
+}

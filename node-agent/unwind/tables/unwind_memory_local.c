@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/tables/unwind_memory_local.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static struct local_memory *get_local(struct unwind_memory *memory)
+{
+	return (struct local_memory *)memory;
+}
+
+static void free_local(struct unwind_memory *memory)
+{
+	struct local_memory *local = get_local(memory);
+
+	if (local->arena)
+		munmap(local->arena, local->max_bytes);
+	bound_processes_done(&local->processes);
+	pthread_mutex_destroy(&local->unwinding);
+	free(memory->tables);
+	free(local);
+}
+
+static int add_chunk(struct unwind_memory *memory, uint32_t index)
+{
+	struct local_memory *local = get_local(memory);
+	size_t start = (size_t)index * ARENA_CHUNK_BYTES;
+
+	if (start >= local->max_bytes)
+		return -ENOSPC;
+	if (mprotect(local->arena + start, ARENA_CHUNK_BYTES, PROT_READ | PROT_WRITE) < 0)
+		return -errno;
+	return 0;
+}
+
+static int map(struct unwind_memory *memory, uint64_t address, size_t len,
+	       struct unwind_window *ret_window)
+{
+	(void)len;
+	*ret_window = (struct unwind_window){ .place = get_local(memory)->arena + address };
+	return 0;
+}
+
+static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
+{
+	uint64_t *place = bound_processes_find(&get_local(memory)->processes, pid);
+
+	if (!place)
+		return -ENOENT;
+	*place = binding;
+	return 0;
+}
+
+static int wait_for_unwinder(struct unwind_memory *memory)
+{
+	struct local_memory *local = get_local(memory);
+
+	pthread_mutex_lock(&local->unwinding);
+	pthread_mutex_unlock(&local->unwinding);
+	return 0;
+}
+
+static const struct unwind_memory_ops local_ops = {
+	.free = free_local,
+	.add_chunk = add_chunk,
+	.map = map,
+	.bind = bind,
+	.wait = wait_for_unwinder,
+};
+
+/* Address space alone: what cannot be written takes no memory, whatever the kernel commits itself to. */
+static int reserve(struct local_memory *local, size_t max_bytes)
+{
+	size_t nr_chunks = (max_bytes + ARENA_CHUNK_BYTES - 1) / ARENA_CHUNK_BYTES;
+
+	if (nr_chunks == 0)
+		nr_chunks = 1;
+	if (nr_chunks > ARENA_MAX_CHUNKS)
+		nr_chunks = ARENA_MAX_CHUNKS;
+	void *arena = mmap(NULL, nr_chunks * ARENA_CHUNK_BYTES, PROT_READ,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena == MAP_FAILED)
+		return -errno;
+	local->arena = arena;
+	local->max_bytes = nr_chunks * ARENA_CHUNK_BYTES;
+	return 0;
+}
+
+int unwind_memory_local_new(size_t max_bytes, struct unwind_memory **ret_memory)
+{
+	struct local_memory *local = calloc(1, sizeof(*local));
+
+	if (!local)
+		return -ENOMEM;
+	local->memory.ops = &local_ops;
+	pthread_mutex_init(&local->unwinding, NULL);
+	_cleanup_(unwind_memory_freep) struct unwind_memory *memory = &local->memory;
+
+	memory->tables = calloc(MAX_TABLE_SLOTS, sizeof(*memory->tables));
+	if (!memory->tables)
+		return -ENOMEM;
+	int r = bound_processes_init(&local->processes, LOCAL_MAX_PROCESSES);
+	if (r == 0)
+		r = reserve(local, max_bytes);
+	if (r == 0)
+		*ret_memory = take_ptr(memory);
+	return r;
+}

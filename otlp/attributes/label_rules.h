@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a resource's attributes leaves, and under which names. */
+#ifndef OTLP_LABEL_RULES_H
+#define OTLP_LABEL_RULES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "otlp/attributes/labels.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct label_rules { /* all borrowed */
+	enum label_preset preset;
+	const char *const *excluded;
+	size_t nr_excluded;
+	const struct attribute *extra;
+	size_t nr_extra;
+	size_t max_labels;
+};
+
+bool label_rules_exclude(const struct label_rules *rules, const char *key);
+
+/* `group` is left to the caller; *ret_nr_dropped is what was over the limit. Errors: -ENOMEM. */
+int label_rules_apply(const struct label_rules *rules, const struct profile *profile,
+		      uint32_t resource, struct arena *memory, struct resource_labels *ret_labels,
+		      uint64_t *ret_nr_dropped) must_check;
+
+#endif

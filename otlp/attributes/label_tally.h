@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values of sample attributes in one profile, and how many samples have each: what the guard decides on. */
+#ifndef OTLP_LABEL_TALLY_H
+#define OTLP_LABEL_TALLY_H
+
+#include "base/err.h"
+#include "base/htable.h"
+#include "otlp/attributes/label_guard.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number that means the same in the whole profile. */
+struct tally_key {
+	uint64_t value;
+	uint32_t group; /* of resources */
+	uint32_t attribute; /* enum sample_attribute */
+};
+
+struct tally_row {
+	struct tally_key key;
+	uint64_t count;
+	bool is_admitted;
+};
+
+struct label_tally {
+	struct tally_row *rows; /* owned */
+	size_t nr_rows, cap_rows;
+	struct htable index;
+};
+void label_tally_done(struct label_tally *tally);
+
+/* Errors: -ENOMEM. */
+int label_tally_add(struct label_tally *tally, const struct tally_key *key, uint64_t count)
+	must_check;
+
+/* Where the guard knows a row: in all profiles, not this one only. */
+struct tally_place {
+	struct label_set_key set;
+	uint64_t value;
+};
+
+/* Has the guard decide on all rows: those that have left before, then the most frequent ones first. Errors: -ENOMEM. */
+int label_tally_decide(struct label_tally *tally, struct label_guard *guard, uint64_t now_ns,
+		       struct tally_place (*place)(const struct tally_key *key, const void *data),
+		       const void *data) must_check;
+
+/* Whether a value that was added may leave. */
+bool label_tally_admits(const struct label_tally *tally, const struct tally_key *key);
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources first, then processes and samples, whose values are counted before any is decided on:
+ *
+ *	resources ─▶ rules ─▶ attributes, their hash, which are alike
+ *	processes ─▶ tally of values ─▶ guard ─▶ groups: attributes of resource and process
+ *	samples   ──────▲                 └────▶ what is left of each sample */
+#include "otlp/attributes/labels.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/htable.h"
+#include "base/strbuf.h"
+#include "otlp/attributes/label_guard.h"
+#include "otlp/attributes/label_processes.h"
+#include "otlp/attributes/label_rules.h"
+#include "otlp/attributes/label_tally.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTENT_MAX_BYTES ((size_t)1 << 20)
+#define CONTAINER_KEY "container.id"
+
+/* The resource says the others. */
+#define STANDARD_ATTRIBUTES (SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP)
+
+struct label_maker {
+	struct label_rules rules; /* texts owned by `memory` */
+	struct arena memory;
+	unsigned int sample_attributes;
+	struct process_rules processes;
+	struct label_guard *guard; /* owned */
+	struct label_maker_stats stats; /* atomic */
+};
+
+struct content_hash {
+	uint64_t words[2];
+};
+
+/* Labels while they are made. */
+struct making {
+	struct label_maker *maker;
+	const struct profile *profile;
+	struct labels labels;
+	struct resource_labels
+		*resources; /* this and the next four: owned; by the profile's resources */
+	struct content_hash *hashes;
+	uint32_t *first_alike; /* the first one with the same attributes */
+	uint32_t *containers; /* strings: container.id; 0: it has none */
+	struct htable alike; /* first ones by hash */
+	struct strbuf content; /* scratch: what is hashed */
+	struct label_processes processes;
+	struct label_tally tally;
+};
+
+static const struct {
+	enum sample_attribute attribute;
+	const char *key;
+} sample_keys[] = {
+	{ SAMPLE_THREAD_NAME, "thread.name" },	 { SAMPLE_CPU, "cpu.logical_number" },
+	{ SAMPLE_CGROUP, "flamelet.cgroup.id" }, { SAMPLE_THREAD_ID, "thread.id" },
+	{ SAMPLE_PID, "process.pid" },		 { SAMPLE_CONTAINER, CONTAINER_KEY },
+};
+
+void labels_done(struct labels *labels)
+{
+	free(labels->groups);
+	free(labels->samples);
+	arena_done(&labels->memory);
+	*labels = (struct labels){ 0 };
+}
+
+static char *copy_text(struct arena *memory, const char *text)
+{
+	return arena_strndup(memory, text, strlen(text));
+}
+
+static int copy_rules(struct label_maker *maker, const struct label_opts *opts)
+{
+	const char **excluded = arena_alloc(&maker->memory, opts->nr_excluded * sizeof(*excluded));
+	struct attribute *extra = arena_alloc(&maker->memory, opts->nr_extra * sizeof(*extra));
+
+	if (!excluded || !extra)
+		return -ENOMEM;
+	for (size_t i = 0; i < opts->nr_excluded; i++) {
+		excluded[i] = copy_text(&maker->memory, opts->excluded[i]);
+		if (!excluded[i])
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < opts->nr_extra; i++) {
+		extra[i].key = copy_text(&maker->memory, opts->extra[i].key);
+		extra[i].value = copy_text(&maker->memory, opts->extra[i].value);
+		if (!extra[i].key || !extra[i].value)
+			return -ENOMEM;
+	}
+	maker->rules = (struct label_rules){
+		.preset = opts->preset,
+		.excluded = excluded,
+		.nr_excluded = opts->nr_excluded,
+		.extra = extra,
+		.nr_extra = opts->nr_extra,
+	};
+	return 0;
+}
+
+/* Returns how many there are. */
+static size_t choose_sample_attributes(struct label_maker *maker, unsigned int wanted)
+{
+	size_t nr = 0;
+
+	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT)
+		wanted = maker->rules.preset == LABELS_PYROSCOPE ? 0 : STANDARD_ATTRIBUTES;
+	for (size_t i = 0; i < array_len(sample_keys); i++) {
+		if (!(wanted & sample_keys[i].attribute) ||
+		    label_rules_exclude(&maker->rules, sample_keys[i].key))
+			continue;
+		maker->sample_attributes |= sample_keys[i].attribute;
+		nr++;
+	}
+	return nr;
+}
+
+/* What the caller leaves to the preset. */
+static struct label_opts complete(struct label_opts opts)
+{
+	bool is_pyroscope = opts.preset == LABELS_PYROSCOPE;
+
+	if (opts.max_values == 0)
+		opts.max_values = is_pyroscope ? LABELS_PYROSCOPE_MAX_VALUES
+					       : LABELS_STANDARD_MAX_VALUES;
+	if (opts.max_labels == 0)
+		opts.max_labels = is_pyroscope ? LABELS_PYROSCOPE_MAX_LABELS : UINT32_MAX;
+	return opts;
+}
+
+int label_maker_new(const struct label_opts *opts, struct label_maker **ret_maker)
+{
+	_cleanup_(label_maker_freep) struct label_maker *maker = calloc(1, sizeof(*maker));
+	const struct label_opts chosen = complete(*opts);
+
+	if (!maker)
+		return -ENOMEM;
+	int r = copy_rules(maker, &chosen);
+	if (r < 0)
+		return r;
+	size_t nr = choose_sample_attributes(maker, chosen.sample_attributes);
+	process_rules_init(&maker->processes, &maker->rules);
+	nr += process_rules_max(&maker->processes);
+	maker->rules.max_labels = chosen.max_labels > nr ? chosen.max_labels - nr : 0;
+	r = label_guard_new(chosen.max_values, &maker->guard);
+	if (r < 0)
+		return r;
+	*ret_maker = take_ptr(maker);
+	return 0;
+}
+
+void label_maker_free(struct label_maker *maker)
+{
+	if (!maker)
+		return;
+	label_guard_free(maker->guard);
+	arena_done(&maker->memory);
+	free(maker);
+}
+
+static void count(uint64_t *counter, uint64_t nr)
+{
+	__atomic_add_fetch(counter, nr, __ATOMIC_RELAXED);
+}
+
+static void making_done(struct making *making)
+{
+	labels_done(&making->labels);
+	free(making->resources);
+	free(making->hashes);
+	free(making->first_alike);
+	free(making->containers);
+	htable_done(&making->alike);
+	label_processes_done(&making->processes);
+	strbuf_done(&making->content);
+	label_tally_done(&making->tally);
+}
+
+static int making_init(struct making *making)
+{
+	const struct profile *profile = making->profile;
+	size_t nr = profile->nr_resources;
+
+	making->content = strbuf_with_max(CONTENT_MAX_BYTES);
+	making->labels.samples = calloc(profile->nr_samples + 1, sizeof(*making->labels.samples));
+	making->resources = calloc(nr, sizeof(*making->resources));
+	making->hashes = calloc(nr, sizeof(*making->hashes));
+	making->first_alike = calloc(nr, sizeof(*making->first_alike));
+	making->containers = calloc(nr, sizeof(*making->containers));
+	return making->labels.samples && making->resources && making->hashes &&
+			       making->first_alike && making->containers
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* Texts with their NULs: no two lists have the same bytes. */
+static int hash_resource(struct making *making, uint32_t resource)
+{
+	const struct resource_labels *labels = &making->resources[resource];
+	struct strbuf *content = &making->content;
+
+	strbuf_clear(content);
+	for (size_t i = 0; i < labels->nr; i++) {
+		const struct attribute *item = &labels->items[i];
+
+		strbuf_append(content, item->key, strlen(item->key) + 1);
+		strbuf_append(content, item->value, strlen(item->value) + 1);
+	}
+	hash_128(content->data, content->len, making->hashes[resource].words);
+	return strbuf_error(content);
+}
+
+static int find_alike(struct making *making, uint32_t resource)
+{
+	const uint64_t *words = making->hashes[resource].words;
+	struct htable_iter it = htable_lookup(&making->alike, (uint32_t)words[0]);
+
+	for (uint32_t first; htable_next(&it, &first);) {
+		if (memcmp(&making->hashes[first], words, sizeof(making->hashes[first])) == 0) {
+			making->first_alike[resource] = first;
+			return 0;
+		}
+	}
+	making->first_alike[resource] = resource;
+	return htable_add(&making->alike, (uint32_t)words[0], resource);
+}
+
+static uint32_t container_of_resource(const struct profile *profile, uint32_t resource)
+{
+	const struct profile_resource *of = &profile->resources[resource];
+
+	for (size_t i = of->first; i < of->first + of->nr; i++)
+		if (strcmp(profile_string(profile, profile->attributes[i].key), CONTAINER_KEY) == 0)
+			return profile->attributes[i].value;
+	return 0;
+}
+
+static int make_resource(struct making *making, uint32_t resource)
+{
+	uint64_t nr_dropped;
+
+	int r = label_rules_apply(&making->maker->rules, making->profile, resource,
+				  &making->labels.memory, &making->resources[resource],
+				  &nr_dropped);
+	if (r < 0)
+		return r;
+	count(&making->maker->stats.nr_attributes_dropped, nr_dropped);
+	making->containers[resource] = container_of_resource(making->profile, resource);
+	r = hash_resource(making, resource);
+	return r < 0 ? r : find_alike(making, resource);
+}
+
+/* What a sample has of an attribute: a number, or a string of the profile. */
+static bool get_value(const struct making *making, size_t number, enum sample_attribute attribute,
+		      uint64_t *ret_value)
+{
+	const struct profile_sample *sample = &making->profile->samples[number];
+	const struct label_process *process =
+		&making->processes.rows[making->processes.of_sample[number]];
+	bool is_joined = making->maker->processes.has_pid && process->name && !process->is_alone;
+
+	switch (attribute) {
+	case SAMPLE_THREAD_NAME:
+		*ret_value = sample->thread_comm;
+		break;
+	case SAMPLE_CPU:
+		*ret_value = sample->cpu;
+		return true;
+	case SAMPLE_CGROUP:
+		*ret_value = sample->cgroup_id;
+		break;
+	case SAMPLE_THREAD_ID:
+		*ret_value = is_joined ? 0 : sample->tid;
+		break;
+	case SAMPLE_PID:
+		*ret_value = process->key.pid;
+		break;
+	case SAMPLE_CONTAINER:
+		*ret_value = making->containers[sample->resource];
+		break;
+	}
+	return *ret_value != 0;
+}
+
+/* Thread ids are always new: all places would be taken within minutes, and later threads would have none. Where they leave
+ * with their process's pid they need no place. There are at most as many of them as samples. */
+static bool is_guarded(const struct making *making, size_t sample, const struct tally_key *key)
+{
+	uint32_t row = making->processes.of_sample[sample];
+
+	return key->attribute != SAMPLE_THREAD_ID || !making->processes.rows[row].is_alone;
+}
+
+/* Fills in the attributes that the sample has and that are wanted. */
+static size_t keys_of(const struct making *making, size_t sample,
+		      struct tally_key keys[static array_len(sample_keys)])
+{
+	uint32_t resource = making->profile->samples[sample].resource;
+	struct tally_key key = { .group = making->first_alike[resource] };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < array_len(sample_keys); i++) {
+		key.attribute = sample_keys[i].attribute;
+		if ((making->maker->sample_attributes & key.attribute) &&
+		    get_value(making, sample, key.attribute, &key.value))
+			keys[nr++] = key;
+	}
+	return nr;
+}
+
+static int tally_processes(struct making *making)
+{
+	struct tally_key key;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < making->processes.nr_rows; i++) {
+		const struct label_process *process = &making->processes.rows[i];
+
+		if (label_process_key(process, &key))
+			r = label_tally_add(&making->tally, &key, process->count);
+	}
+	return r;
+}
+
+static int tally_samples(struct making *making)
+{
+	struct tally_key keys[array_len(sample_keys)];
+
+	for (size_t i = 0; i < making->profile->nr_samples; i++) {
+		size_t nr = keys_of(making, i, keys);
+
+		for (size_t k = 0; k < nr; k++) {
+			int r = 0;
+
+			if (is_guarded(making, i, &keys[k]))
+				r = label_tally_add(&making->tally, &keys[k],
+						    making->profile->samples[i].count);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static bool is_text(uint32_t attribute)
+{
+	return attribute == SAMPLE_THREAD_NAME || attribute == SAMPLE_CONTAINER ||
+	       attribute == LABEL_PROCESS_ATTRIBUTE;
+}
+
+/* Numbers of strings are another profile's others: the guard knows texts by a hash. */
+static struct tally_place place_of(const struct tally_key *key, const void *data)
+{
+	const struct making *making = data;
+	const uint64_t *words = making->hashes[key->group].words;
+	struct tally_place place = {
+		.set = { .resource = { words[0], words[1] }, .attribute = key->attribute },
+		.value = key->value,
+	};
+
+	if (is_text(key->attribute)) {
+		const char *text = profile_string(making->profile, (uint32_t)key->value);
+		uint64_t hash[2];
+
+		hash_128(text, strlen(text), hash);
+		place.value = hash[0];
+	}
+	return place;
+}
+
+static void set_label(struct sample_labels *labels, const struct tally_key *key, bool is_admitted)
+{
+	uint32_t value = (uint32_t)key->value;
+
+	switch ((enum sample_attribute)key->attribute) {
+	case SAMPLE_THREAD_NAME:
+		labels->thread_name = is_admitted ? value : LABEL_OTHER;
+		break;
+	case SAMPLE_CPU:
+		labels->cpu = is_admitted ? value : LABEL_NONE;
+		break;
+	case SAMPLE_CGROUP:
+		labels->cgroup_id = is_admitted ? key->value : 0;
+		break;
+	case SAMPLE_THREAD_ID:
+		labels->thread_id = is_admitted ? value : 0;
+		break;
+	case SAMPLE_PID:
+		labels->pid = is_admitted ? value : 0;
+		break;
+	case SAMPLE_CONTAINER:
+		labels->container = is_admitted ? value : LABEL_OTHER;
+		break;
+	}
+}
+
+/* Whether the guard left all of a sample as it is. */
+static bool label_sample(struct making *making, size_t number)
+{
+	const struct label_process *process =
+		&making->processes.rows[making->processes.of_sample[number]];
+	struct sample_labels *labels = &making->labels.samples[number];
+	struct tally_key keys[array_len(sample_keys)], program;
+	size_t nr = keys_of(making, number, keys);
+	bool is_whole = !label_process_key(process, &program) ||
+			label_tally_admits(&making->tally, &program);
+
+	*labels = (struct sample_labels){ .group = process->group, .cpu = LABEL_NONE };
+	for (size_t k = 0; k < nr; k++) {
+		bool is_admitted = !is_guarded(making, number, &keys[k]) ||
+				   label_tally_admits(&making->tally, &keys[k]);
+
+		set_label(labels, &keys[k], is_admitted);
+		is_whole &= is_admitted;
+	}
+	return is_whole;
+}
+
+static void make_samples(struct making *making)
+{
+	uint64_t nr_collapsed = 0;
+
+	for (size_t i = 0; i < making->profile->nr_samples; i++)
+		if (!label_sample(making, i))
+			nr_collapsed += making->profile->samples[i].count;
+	count(&making->maker->stats.nr_samples_collapsed, nr_collapsed);
+}
+
+static int tally(struct making *making)
+{
+	int r = label_processes_init(&making->processes, &making->maker->processes, making->profile,
+				     making->first_alike);
+	if (r == 0)
+		r = tally_processes(making);
+	return r < 0 ? r : tally_samples(making);
+}
+
+int label_maker_make(struct label_maker *maker, const struct profile *profile, uint64_t now_ns,
+		     struct labels *ret_labels)
+{
+	_cleanup_(making_done) struct making making = { .maker = maker, .profile = profile };
+
+	int r = making_init(&making);
+	for (uint32_t i = 0; r == 0 && i < profile->nr_resources; i++)
+		r = make_resource(&making, i);
+	if (r == 0)
+		r = tally(&making);
+	if (r < 0)
+		return r;
+
+	label_guard_expire(maker->guard, now_ns);
+	r = label_tally_decide(&making.tally, maker->guard, now_ns, place_of, &making);
+	if (r == 0)
+		r = label_processes_group(&making.processes, &making.tally, making.resources,
+					  &making.labels);
+	if (r < 0)
+		return r;
+	make_samples(&making);
+	*ret_labels = making.labels;
+	making.labels = (struct labels){ 0 };
+	return 0;
+}
+
+struct label_maker_stats label_maker_get_stats(const struct label_maker *maker)
+{
+	const struct label_maker_stats *stats = &maker->stats;
+
+	return (struct label_maker_stats){
+		.nr_samples_collapsed = __atomic_load_n(&stats->nr_samples_collapsed,
+							__ATOMIC_RELAXED),
+		.nr_attributes_dropped = __atomic_load_n(&stats->nr_attributes_dropped,
+							 __ATOMIC_RELAXED),
+	};
+}

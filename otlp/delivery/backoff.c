@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/delivery/backoff.h"
+
+#include "base/clock.h"
+
+#define FIRST_NS NSEC_PER_SEC
+#define LONGEST_NS (40 * NSEC_PER_SEC) /* and half of it more: a minute */
+#define WISH_MAX_NS (3600 * NSEC_PER_SEC)
+
+void backoff_init(struct backoff *backoff, uint64_t seed)
+{
+	*backoff = (struct backoff){ .jitter = { .state = seed } };
+	backoff_reset(backoff);
+}
+
+uint64_t backoff_next_ns(struct backoff *backoff, uint64_t retry_after_ns)
+{
+	uint64_t wish = retry_after_ns < WISH_MAX_NS ? retry_after_ns : WISH_MAX_NS;
+	uint64_t own = jitter_around(&backoff->jitter, backoff->mean_ns);
+
+	wish = jitter_between(&backoff->jitter, wish, wish + wish / 10);
+	backoff->mean_ns *= 2;
+	if (backoff->mean_ns > LONGEST_NS)
+		backoff->mean_ns = LONGEST_NS;
+	return own > wish ? own : wish;
+}
+
+void backoff_reset(struct backoff *backoff)
+{
+	backoff->mean_ns = FIRST_NS;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread, two queues.
+ *
+ *	exporter_push() ─▶ windows ─▶ merge ─▶ labels ─▶ parts ─▶ courier ─▶ receiver
+ *	      │ full                 every interval, and when type      │
+ *	      ▼                      or period change, or much          ▼
+ *	   dropped                   has come together               directory
+ *
+ * The thread does one thing at a time. All windows that came meanwhile are taken between any two requests, so that a
+ * slow receiver makes the courier's queue grow and not this one. */
+#include "otlp/delivery/exporter.h"
+
+#include "base/capabilities.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/log.h"
+#include "base/queue.h"
+#include "base/thread.h"
+#include "otlp/delivery/courier.h"
+#include "otlp/encode/encode.h"
+#include "otlp/encode/parts.h"
+#include "profile/builder.h"
+#include "worker/worker_process.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define QUEUE_MAX_PROFILES 64
+#define MERGE_MAX_BYTES ((size_t)64 << 20)
+#define MERGE_AIM_BYTES                                                                            \
+	((size_t)24 << 20) /* in memory; more goes out before the interval is over */
+#define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of requests that wait */
+#define PART_MAX_SAMPLES 16000
+#define PART_MAX_PROFILES 500 /* each process is one */
+#define PART_MAX_SERIES 20 /* a Pyroscope before 2.2 stores them one after another */
+#define PART_MAX_COST_BYTES ((size_t)1536 << 10)
+#define PUSH_RETRY_NS (10 * NSEC_PER_MSEC)
+#define HEARTBEAT_MAX_NS (60 * NSEC_PER_SEC) /* disks may be slow */
+
+struct exporter {
+	struct queue windows; /* of referenced profiles */
+	pthread_t thread;
+	bool is_running;
+	uint64_t drain_deadline_ns; /* atomic; UINT64_MAX until the queue is closed */
+
+	/* The thread's own. */
+	uint64_t interval_ns;
+	struct part_limits limits;
+	parts_encode encode;
+	bool drops_addresses;
+	bool with_times;
+	bool with_pprof;
+	bool has_queue_dir;
+	struct label_maker *labels; /* owned */
+	struct courier *courier; /* owned */
+	struct builder *builder; /* owned; NULL: nothing merged yet */
+	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not at the courier */
+
+	uint64_t nr_pushed, nr_refused; /* atomic: samples, and those for which there was no room */
+	pthread_mutex_t lock; /* of what follows */
+	struct exporter_stats stats; /* the thread's, after its last step */
+};
+
+static struct exporter_stats collect_stats(struct exporter *exporter)
+{
+	const struct courier_stats courier = courier_get_stats(exporter->courier);
+	const struct spool_stats spool = courier_get_spool_stats(exporter->courier);
+	const struct label_maker_stats labels = label_maker_get_stats(exporter->labels);
+	struct exporter_stats stats = exporter_stats_join(&courier, &spool, &labels);
+
+	for (size_t i = 0; i < EXPORT_NR_DROPS; i++)
+		stats.nr_samples_dropped[i] += exporter->nr_lost[i];
+	stats.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	return stats;
+}
+
+static void publish(struct exporter *exporter)
+{
+	struct exporter_stats stats = collect_stats(exporter);
+
+	pthread_mutex_lock(&exporter->lock);
+	exporter->stats = stats;
+	pthread_mutex_unlock(&exporter->lock);
+}
+
+static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_samples)
+{
+	exporter->nr_lost[why] += nr_samples;
+	if (nr_samples > 0)
+		log_warn("export to %s: %" PRIu64 " samples lost (%s), going on",
+			 courier_receiver(exporter->courier), nr_samples, export_drop_name(why));
+}
+
+/* Makes requests of all parts and hands them to the courier; returns how many samples went with them. */
+static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
+{
+	struct encode_result part;
+	uint64_t nr_shipped = 0;
+
+	while (parts_next(parts, &part) > 0) {
+		const struct spool_item item = {
+			.nr_samples = part.nr_counts,
+			.time_unix_ns = parts->job.profile->time_unix_ns,
+			.nr_profiles = (uint32_t)part.nr_profiles,
+			.cost_bytes = (uint32_t)part.cost_bytes,
+		};
+
+		heartbeat_beat();
+		courier_take(exporter->courier, &item, parts->body.data, parts->body.len);
+		nr_shipped += part.nr_counts;
+	}
+	return nr_shipped;
+}
+
+static uint64_t ship_labelled(struct exporter *exporter, const struct encode_job *job)
+{
+	_cleanup_(parts_done) struct parts parts = { 0 };
+	struct part_limits limits = exporter->limits;
+
+	limits.max_bytes = courier_limit(exporter->courier, limits.max_bytes);
+	if (parts_init(&parts, job, &limits, exporter->encode) < 0)
+		return 0;
+	return ship_parts(exporter, &parts);
+}
+
+static void ship(struct exporter *exporter, const struct profile *profile)
+{
+	_cleanup_(labels_done) struct labels labels = { 0 };
+	const struct encode_job job = {
+		.profile = profile,
+		.labels = &labels,
+		.drops_addresses = exporter->drops_addresses,
+		.with_times = exporter->with_times,
+		.with_pprof = exporter->with_pprof,
+	};
+	uint64_t nr_shipped = 0;
+
+	if (label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels) == 0)
+		nr_shipped = ship_labelled(exporter, &job);
+	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
+}
+
+/* Sends what has been merged. */
+static void flush(struct exporter *exporter)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+
+	if (!exporter->builder)
+		return;
+	profile = builder_seal(take_ptr(exporter->builder));
+	ship(exporter, profile);
+}
+
+/* Whether the two cannot be one profile, or should not be. */
+static bool must_part(const struct builder *builder, const struct profile *profile)
+{
+	const struct profile *merged = builder_peek(builder);
+
+	return merged->period != profile->period || merged->type != profile->type ||
+	       builder_bytes(builder) + profile->nr_bytes > MERGE_AIM_BYTES;
+}
+
+static int begin_merge(struct exporter *exporter)
+{
+	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
+
+	/* Another receiver may have asked for times; here they would only keep equal samples apart. */
+	if (r == 0 && !exporter->with_times)
+		builder_drop_times(exporter->builder);
+	return r;
+}
+
+static void merge(struct exporter *exporter, const struct profile *profile)
+{
+	uint64_t nr_lost = 0;
+	int r = 0;
+
+	if (exporter->builder && must_part(exporter->builder, profile))
+		flush(exporter);
+	if (!exporter->builder)
+		r = begin_merge(exporter);
+	if (r == 0)
+		r = builder_merge(exporter->builder, profile, &nr_lost);
+	else
+		nr_lost = profile_total(profile);
+	lose(exporter, EXPORT_DROP_WINDOW, r < 0 ? nr_lost : 0);
+}
+
+static void take_window(struct exporter *exporter, const struct profile *profile)
+{
+	if (exporter->interval_ns > 0)
+		merge(exporter, profile);
+	else
+		ship(exporter, profile);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t next_flush_ns(const struct exporter *exporter)
+{
+	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
+}
+
+/* All windows that are there, the first of which is waited for a little; returns whether there was one. A delivery may take as long
+ * as many windows: one of them between two would not be enough. */
+static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
+{
+	size_t nr = 0;
+
+	for (; nr < QUEUE_MAX_PROFILES; nr++) {
+		_cleanup_(profile_unrefp) struct profile *profile = queue_take(
+			&exporter->windows, nr == 0 ? wake_ns : 0);
+
+		if (!profile)
+			break;
+		take_window(exporter, profile);
+	}
+	return nr > 0;
+}
+
+/* Until there are no more windows. What then waits is for drain(), which knows the deadline. The first window leaves at
+ * once: whoever has just installed us looks whether anything comes. */
+static void work(struct exporter *exporter)
+{
+	uint64_t flush_ns = next_flush_ns(exporter);
+	bool is_first = true, is_last = false;
+
+	for (;;) {
+		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
+
+		wake_ns = earlier(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
+		heartbeat_beat();
+		bool has_taken = take_windows(exporter, wake_ns);
+		if (!has_taken && is_last)
+			break;
+		if (has_taken && is_first) {
+			flush_ns = 0;
+			is_first = false;
+		}
+		/* What is pushed before the queue is closed is still taken. */
+		is_last = queue_is_closed(&exporter->windows);
+		if (clock_mono_ns() >= flush_ns) {
+			flush(exporter);
+			flush_ns = next_flush_ns(exporter);
+		}
+		publish(exporter); /* a delivery may take long */
+		if (!is_last && clock_mono_ns() >= courier_next_ns(exporter->courier)) {
+			courier_deliver(exporter->courier);
+			publish(exporter);
+		}
+	}
+	flush(exporter);
+}
+
+/* What waits on disk for a receiver that does not answer can wait for the next start. */
+static bool is_pointless(const struct exporter *exporter)
+{
+	return exporter->has_queue_dir && courier_is_failing(exporter->courier);
+}
+
+static void sleep_until(uint64_t wake_ns)
+{
+	for (uint64_t now_ns = clock_mono_ns(); now_ns < wake_ns; now_ns = clock_mono_ns()) {
+		struct timespec wake = clock_timespec(earlier(wake_ns, now_ns + HEARTBEAT_NAP_NS));
+
+		heartbeat_beat();
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+}
+
+/* Delivers until nothing is left, or the time is over. */
+static void drain(struct exporter *exporter)
+{
+	uint64_t deadline_ns = __atomic_load_n(&exporter->drain_deadline_ns, __ATOMIC_RELAXED);
+
+	courier_save(exporter->courier); /* whoever has asked for the end may not wait for it */
+	for (;;) {
+		/* What may be sent at once is due since long ago: that is not before the deadline. */
+		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());
+
+		if (next_ns >= deadline_ns || is_pointless(exporter))
+			break;
+		sleep_until(next_ns);
+		courier_deliver(exporter->courier);
+		publish(exporter);
+	}
+	courier_close_down(exporter->courier);
+}
+
+static void *run(void *ctx)
+{
+	struct exporter *exporter = ctx;
+
+	heartbeat_begin("exporter", HEARTBEAT_MAX_NS);
+	work(exporter);
+	drain(exporter);
+	publish(exporter);
+	return NULL;
+}
+
+static void exporter_free(struct exporter *exporter)
+{
+	if (!exporter)
+		return;
+	queue_done(&exporter->windows);
+	courier_free(exporter->courier);
+	label_maker_free(exporter->labels);
+	builder_free(exporter->builder);
+	pthread_mutex_destroy(&exporter->lock);
+	free(exporter);
+}
+DEFINE_FREEP(struct exporter, exporter_free)
+
+static int start_courier(struct exporter *exporter, const struct exporter_opts *opts)
+{
+	/* A file's profile is there as a whole, however long it takes to be sent. */
+	bool is_replay = opts->interval_ns == 0;
+	struct courier_opts courier = {
+		.transport = opts->transport,
+		.name = opts->name,
+		.spool = {
+			.dir = opts->queue_dir,
+			.max_bytes = opts->queue_dir || is_replay ? opts->max_queue_bytes
+								  : MEMORY_MAX_BYTES,
+			.max_memory_bytes = MEMORY_MAX_BYTES,
+			.format = opts->transport.protocol == TRANSPORT_PYROSCOPE,
+		},
+	};
+
+	courier.transport.give_up_ns = &exporter->drain_deadline_ns;
+	return courier_new(&courier, &exporter->courier);
+}
+
+static int init(struct exporter *exporter, const struct exporter_opts *opts)
+{
+	pthread_mutex_init(&exporter->lock, NULL);
+	exporter->drain_deadline_ns = UINT64_MAX;
+	exporter->interval_ns = opts->interval_ns;
+	exporter->drops_addresses = opts->labels.preset == LABELS_PYROSCOPE;
+	exporter->with_times = opts->with_times;
+	exporter->with_pprof = opts->with_pprof;
+	exporter->has_queue_dir = opts->queue_dir;
+	exporter->encode = opts->transport.protocol == TRANSPORT_PYROSCOPE ? push_encode
+									   : otlp_encode;
+	exporter->limits = (struct part_limits){
+		.max_bytes = opts->max_request_bytes,
+		.max_cost_bytes = PART_MAX_COST_BYTES,
+		.max_samples = PART_MAX_SAMPLES,
+		.max_profiles = opts->labels.preset == LABELS_PYROSCOPE ? PART_MAX_SERIES
+									: PART_MAX_PROFILES,
+	};
+	int r = queue_init(&exporter->windows, QUEUE_MAX_PROFILES);
+	if (r == 0)
+		r = label_maker_new(&opts->labels, &exporter->labels);
+	if (r == 0)
+		r = start_courier(exporter, opts);
+	return r;
+}
+
+int exporter_start(const struct exporter_opts *opts, struct exporter **ret_exporter)
+{
+	_cleanup_(exporter_freep) struct exporter *exporter = calloc(1, sizeof(*exporter));
+
+	if (!exporter)
+		return -ENOMEM;
+	int r = init(exporter, opts);
+	if (r < 0)
+		return r;
+	publish(exporter);
+	exporter->stats.cpu_ns = 0; /* was of this thread */
+	/* Tokens and keys may be others' files, and are read again; and only another user may be allowed to run the program,
+	 * which sends. */
+	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
+			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
+	r = thread_start("exporter", needed, run, exporter, &exporter->thread);
+	if (r < 0)
+		return r;
+	exporter->is_running = true;
+	*ret_exporter = take_ptr(exporter);
+	return 0;
+}
+
+static void count(uint64_t *counter, uint64_t nr)
+{
+	__atomic_add_fetch(counter, nr, __ATOMIC_RELAXED);
+}
+
+/* A reference of the queue's own. */
+static int try_push(struct exporter *exporter, struct profile *profile)
+{
+	int r = queue_push(&exporter->windows, profile_ref(profile));
+
+	if (r < 0)
+		profile_unref(profile);
+	return r;
+}
+
+void exporter_push(struct exporter *exporter, struct profile *profile)
+{
+	uint64_t nr_samples = profile_total(profile);
+
+	count(&exporter->nr_pushed, nr_samples);
+	if (try_push(exporter, profile) < 0)
+		count(&exporter->nr_refused, nr_samples);
+}
+
+void exporter_push_wait(struct exporter *exporter, struct profile *profile)
+{
+	const struct timespec pause = clock_timespec(PUSH_RETRY_NS);
+	uint64_t nr_samples = profile_total(profile);
+	int r;
+
+	count(&exporter->nr_pushed, nr_samples);
+	while ((r = try_push(exporter, profile)) == -ENOSPC)
+		nanosleep(&pause, NULL);
+	if (r < 0)
+		count(&exporter->nr_refused, nr_samples);
+}
+
+void exporter_close(struct exporter *exporter, uint64_t deadline_ns)
+{
+	if (queue_is_closed(&exporter->windows))
+		return;
+	__atomic_store_n(&exporter->drain_deadline_ns, deadline_ns, __ATOMIC_RELAXED);
+	queue_close(&exporter->windows);
+}
+
+void exporter_join(struct exporter *exporter)
+{
+	if (exporter->is_running)
+		pthread_join(exporter->thread, NULL);
+	exporter->is_running = false;
+}
+
+void exporter_stop(struct exporter *exporter)
+{
+	if (!exporter)
+		return;
+	exporter_close(exporter, 0);
+	exporter_join(exporter);
+	exporter_free(exporter);
+}
+
+struct exporter_stats exporter_get_stats(struct exporter *exporter)
+{
+	pthread_mutex_lock(&exporter->lock);
+	struct exporter_stats stats = exporter->stats;
+	pthread_mutex_unlock(&exporter->lock);
+
+	/* Read last: what was sent was pushed before. */
+	stats.nr_samples_pushed = __atomic_load_n(&exporter->nr_pushed, __ATOMIC_RELAXED);
+	stats.nr_samples_dropped[EXPORT_DROP_WINDOW] += __atomic_load_n(&exporter->nr_refused,
+									__ATOMIC_RELAXED);
+	return stats;
+}

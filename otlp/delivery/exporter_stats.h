@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an exporter counts. */
+#ifndef OTLP_EXPORTER_STATS_H
+#define OTLP_EXPORTER_STATS_H
+
+#include "otlp/delivery/courier.h"
+#include "otlp/attributes/labels.h"
+
+#include <stdint.h>
+
+/* Why samples were dropped: X(NAME, word, help) */
+#define EXPORT_DROPS(X)                                                                            \
+	X(REJECTED, "rejected", "the receiver refused the request")                                \
+	X(PARTIAL, "partial", "the receiver took the request and rejected profiles of it")         \
+	X(TOO_LARGE, "too_large", "the receiver refused the request for its size")                 \
+	X(GAVE_UP, "gave_up", "the request failed again and again while others were taken")        \
+	X(EVICTED, "evicted", "the queue was full; the oldest go first")                           \
+	X(DAMAGED, "damaged", "a file of the queue was damaged")                                   \
+	X(WINDOW, "window", "too much at once, or the exporter did not get to run")                \
+	X(ENCODE, "encode", "no memory, or one sample is larger than a request")                   \
+	X(SHUTDOWN, "shutdown", "still waiting at the end, without a directory to wait in")
+
+enum export_drop {
+#define X(NAME, word, help) EXPORT_DROP_##NAME,
+	EXPORT_DROPS(X)
+#undef X
+		EXPORT_NR_DROPS,
+};
+
+/* Samples are sums of counts. The nr_queue_ ones are what waits now; all others only grow. */
+struct exporter_stats {
+	uint64_t nr_samples_pushed;
+	uint64_t nr_samples_restored; /* found in the queue's directory at the start */
+	uint64_t nr_samples_sent;
+	uint64_t nr_samples_dropped[EXPORT_NR_DROPS];
+	uint64_t nr_samples_collapsed; /* whose attributes the guard has shortened (labels.h) */
+	uint64_t nr_attributes_dropped; /* over the limit of attributes */
+	uint64_t nr_queue_samples;
+	uint64_t nr_queue_requests;
+	uint64_t nr_queue_disk_bytes;
+	uint64_t nr_queue_memory_bytes;
+	uint64_t nr_queue_write_failures;
+	uint64_t nr_queue_files_damaged; /* some do not tell their samples any more */
+	uint64_t nr_requests;
+	uint64_t nr_request_failures; /* failed or refused */
+	uint64_t nr_retries;
+	uint64_t nr_bytes_sent; /* compressed bodies that were answered */
+	uint64_t cpu_ns; /* CPU time of the exporter thread */
+	struct worker_stats worker; /* of the process that sends; nothing but uint64_t */
+};
+
+/* "rejected", …: for metrics and summaries. */
+const char *export_drop_name(enum export_drop drop);
+
+/* Sum over all reasons. */
+uint64_t exporter_stats_dropped(const struct exporter_stats *stats);
+
+/* Of an exporter's parts; what it loses by itself is not in it. */
+struct exporter_stats exporter_stats_join(const struct courier_stats *courier,
+					  const struct spool_stats *spool,
+					  const struct label_maker_stats *labels);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How fast requests may follow one another although all of them succeed. Two bounds:
+ *
+ * - Bytes, always: 2 MiB a second, of which 1 MiB may come at once. Receivers have such a limit for each tenant, and
+ *   what they refuse for it is work done twice.
+ * - Requests, after an outage: what has waited goes out one about every second (half to one and a half), so that a
+ *   thousand agents whose receiver comes back do not take it down again. This lasts until the queue was empty
+ *   once. Requests that are made meanwhile do not count: for each of them one more may go at once, as without an
+ *   outage, else an agent that makes more than one a second would never catch up.
+ *
+ * Pure: time is an argument (CLOCK_MONOTONIC or any other that does not go back). */
+#ifndef OTLP_PACE_H
+#define OTLP_PACE_H
+
+#include "otlp/delivery/jitter.h"
+
+#include <stdint.h>
+
+enum pace_state {
+	PACE_HEALTHY,
+	PACE_DOWN, /* the last request failed */
+	PACE_RECOVERING, /* one succeeded after that */
+};
+
+struct pace {
+	struct jitter jitter;
+	enum pace_state state;
+	uint64_t paid_ns; /* when the rate has caught up with all bytes sent */
+	uint64_t next_ns; /* recovering: not before that */
+	uint64_t nr_fresh; /* recovering: made since, not sent yet */
+};
+
+void pace_init(struct pace *pace, uint64_t seed);
+
+/* How long to wait before a request that costs that much is sent; 0: not at all. A request above the burst goes when
+ * nothing else was sent for long enough. */
+uint64_t pace_wait_ns(const struct pace *pace, uint32_t cost_bytes, uint64_t now_ns);
+
+/* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the start when requests
+ * were found on disk: the agents of a cluster are restarted together, too. */
+void pace_failed(struct pace *pace);
+/* The receiver has taken, or refused for good, a request. */
+void pace_sent(struct pace *pace, uint32_t cost_bytes, uint64_t now_ns);
+/* One was added to the queue. */
+void pace_appended(struct pace *pace);
+/* The queue is empty. */
+void pace_emptied(struct pace *pace);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoded requests that wait to be delivered, oldest first: in memory while all goes well, on disk when it does
+ * not.
+ *
+ * Bodies are kept compressed (zstd). spool_save() moves what is in memory to the directory, a file each
+ * (otlp/delivery/spool_file.h), written aside, synced and renamed: what is there is whole, survives kill -9 and is found by
+ * the next spool_open(). A file that is damaged all the same is dropped and counted. Over the bounds the oldest
+ * goes first. What was delivered when the machine failed may be delivered again, never the other way round.
+ *
+ * Belongs to one thread; spool_get_stats() may be called from any. */
+#ifndef OTLP_SPOOL_H
+#define OTLP_SPOOL_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_MAX_REQUESTS 65536
+
+/* A body, plain or compressed, is not longer. */
+#define SPOOL_BODY_MAX_BYTES ((size_t)128 << 20)
+
+struct spool_opts {
+	const char *dir; /* made when missing (0700), its parent must be there; NULL: memory only */
+	uint64_t max_bytes; /* of all requests as files, whether they are written or not */
+	uint64_t max_memory_bytes; /* with `dir`: more than that in memory is saved at once */
+	uint32_t format; /* what bodies are, the caller's number: files of others are left alone */
+};
+
+/* What is known of a request besides its body. */
+struct spool_item {
+	uint64_t nr_samples; /* sum of counts */
+	uint64_t time_unix_ns; /* of its first sample */
+	uint32_t nr_profiles;
+	uint32_t cost_bytes; /* what it counts against a receiver's rate limit */
+	/* The caller's, kept in memory only, 0 at first. */
+	uint32_t nr_failures;
+	uint64_t mark;
+};
+
+/* The first four are gauges, the others only grow. Samples appended + restored = popped + evicted + damaged +
+ * waiting; a file that does not tell its samples any more counts none on either side. */
+struct spool_stats {
+	uint64_t nr_requests, nr_samples; /* waiting now */
+	uint64_t nr_disk_bytes, nr_memory_bytes; /* as files */
+	uint64_t nr_samples_restored; /* found at the start */
+	uint64_t nr_samples_evicted, nr_requests_evicted; /* over the bounds, or no memory */
+	uint64_t nr_samples_damaged, nr_files_damaged; /* samples: as far as the file still told */
+	uint64_t nr_write_failures; /* spool_save() failed, disk full and the like */
+};
+
+struct spool;
+
+/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; those of own_dir_open(), which
+ * can say more, such as -EPERM where another user could change the directory; -EROFS and -EACCES where nothing can be
+ * written; -ENOMEM. */
+int spool_open(const struct spool_opts *opts, struct spool **ret_spool) must_check;
+/* What is in memory only is gone: spool_save() before. NULL is fine. */
+void spool_close(struct spool *spool);
+DEFINE_FREEP(struct spool, spool_close)
+
+/* Puts a copy of a request at the end. Where more than max_memory_bytes are in memory and cannot be saved, the
+ * oldest of these is evicted; those on disk stay. Errors, all counted as evicted: -ENOMEM; -ENOSPC the request
+ * alone is above the bounds. */
+int spool_append(struct spool *spool, const struct spool_item *item, const void *body, size_t len)
+	must_check;
+
+/* The oldest, or NULL. The caller may change nr_failures and mark; valid until the next call but spool_read(). */
+struct spool_item *spool_first(struct spool *spool);
+
+/* Appends the body of the oldest. Errors: -ENOENT there is none; -ENOMEM, also too many open files; -ENOSPC longer
+ * than `body` may be. Everything else means that the file cannot be read, and spool_drop_damaged() is next:
+ * -EBADMSG, and what open(2) and read(2) say. */
+int spool_read(struct spool *spool, struct strbuf *body) must_check;
+
+/* Removes the oldest: delivered, or not to be delivered. Without one, these three do nothing. */
+void spool_pop(struct spool *spool);
+/* Removes the oldest and counts it as damaged. */
+void spool_drop_damaged(struct spool *spool);
+/* Removes what is in memory only; returns how many samples that were. */
+uint64_t spool_drop_unsaved(struct spool *spool);
+/* Puts the oldest at the end. */
+void spool_rotate(struct spool *spool);
+
+/* Brings everything to disk, for good when it returns 0; does nothing without a directory. Errors, counted: what
+ * openat(2), write(2), fdatasync(2) and renameat(2) say; what is not written stays in memory. */
+int spool_save(struct spool *spool) must_check;
+
+struct spool_stats spool_get_stats(const struct spool *spool);
+
+#endif

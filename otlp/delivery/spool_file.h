@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request in a file: a head of fixed length, then the compressed body. The head has a checksum of its own, so it
+ * is believed (and what is lost can be counted) also where the body is not whole.
+ *
+ *	00001700000000000042.spool		a request; the number orders them
+ *	00001700000000000042.spool-temp		one that is being written
+ */
+#ifndef OTLP_SPOOL_FILE_H
+#define OTLP_SPOOL_FILE_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "otlp/delivery/spool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_FILE_HEAD_BYTES 88
+
+/* The largest number of a file: that of nanoseconds in the year 2262. */
+#define SPOOL_FILE_SEQ_MAX ((uint64_t)INT64_MAX)
+
+/* What the head tells. */
+struct spool_file {
+	struct spool_item item; /* nr_failures and mark are 0 */
+	uint32_t format;
+	uint64_t packed_bytes; /* of the body, compressed */
+	uint64_t body_bytes;
+};
+
+enum spool_file_kind {
+	SPOOL_FILE_FOREIGN,
+	SPOOL_FILE_REQUEST,
+	SPOOL_FILE_TEMP,
+};
+
+/* What a file is by its name; its number, unless it is foreign. */
+enum spool_file_kind spool_file_kind_of(const char *name, uint64_t *ret_seq);
+
+/* Writes a file (0600) beside and renames it; the directory is not synced. On failure nothing of it is left. Errors:
+ * -EOVERFLOW the number is too large, what openat(2), write(2), fdatasync(2) and renameat(2) say. */
+int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, const void *packed)
+	must_check;
+
+/* Reads the head. `ret_is_whole`: whether the file is as long as it says. Errors: -EBADMSG no head, or a damaged one;
+ * -ENOENT no such file, no regular one, one that another user owns or may write, or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and
+ * read(2) say. */
+int spool_file_read_head(int dir_fd, uint64_t seq, struct spool_file *ret_file, bool *ret_is_whole)
+	must_check;
+
+/* Appends the body. Errors: as above, of which -EBADMSG is also for a damaged body; -ENOSPC longer than `body` may
+ * be. */
+int spool_file_read_body(int dir_fd, uint64_t seq, struct strbuf *body) must_check;
+
+/* What renameat(2) says. */
+int spool_file_rename(int dir_fd, uint64_t from_seq, uint64_t to_seq) must_check;
+void spool_file_remove(int dir_fd, uint64_t seq);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of a profile as the body of a request.
+ *
+ * Labels say which samples leave as one group. Those, in whatever order they come, make one
+ * profile in the request; the groups go in the order of their numbers. */
+#ifndef OTLP_ENCODE_H
+#define OTLP_ENCODE_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "otlp/attributes/labels.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in the last
+ * frame. */
+#define ENCODE_STACK_MAX_FRAMES 1000
+
+struct encode_job { /* all borrowed */
+	const struct profile *profile;
+	const struct labels *labels;
+	const uint32_t *
+		samples; /* numbers of the samples to encode; those that count nothing are left out */
+	size_t nr_samples;
+	/* OTLP: frames with a name of their own leave without mapping and address, which makes requests smaller. */
+	bool drops_addresses;
+	bool with_times; /* OTLP: send times instead of counts, for profiles in which every sample has one */
+	bool with_pprof; /* OTLP: each profile carries its samples, with all that is known of them, as gzip'ed pprof */
+};
+
+struct encode_result {
+	uint64_t nr_counts; /* sum of the samples' counts */
+	size_t nr_profiles;
+	size_t nr_samples; /* as they leave: equal ones are one */
+	size_t cost_bytes; /* what Pyroscope makes of it: converted_size.h */
+};
+
+/* Both append the body, and nothing for no samples; on failure part of it may be there. Errors: -ENOSPC (the buffer's
+ * limit: encode less at a time), -ENOMEM; kept in `out` as well. */
+
+/* An ExportProfilesServiceRequest of opentelemetry-proto 1.10 with a dictionary of its own. */
+int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)
+	must_check;
+
+/* A PushRequest of Pyroscope's push.v1, a series a profile. Samples have no labels there. */
+int push_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)
+	must_check;
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How large a part gets is only known once it is encoded. So a part is tried with as many samples as the last one
+ * makes one hope for, and with fewer when that was too much: samples of a profile are much alike, the second try
+ * mostly fits. Samples are taken group by group, as each group in a part costs its attributes again. */
+#include "otlp/encode/parts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The part of a limit that is aimed at after a measurement. */
+#define AIM 0.875
+
+static uint32_t group_of(const struct encode_job *job, size_t sample)
+{
+	return job->labels->samples[sample].group;
+}
+
+/* A counting sort: by group, and in their order within it. */
+static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t *samples)
+{
+	const struct profile *profile = job->profile;
+	size_t at = 0;
+
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		starts[group_of(job, i)]++;
+	for (size_t i = 0; i < job->labels->nr_groups; i++) {
+		size_t nr = starts[i];
+
+		starts[i] = at;
+		at += nr;
+	}
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		samples[starts[group_of(job, i)]++] = (uint32_t)i;
+}
+
+int parts_init(struct parts *parts, const struct encode_job *whole,
+	       const struct part_limits *limits, parts_encode encode)
+{
+	const struct profile *profile = whole->profile;
+	_cleanup_free_ size_t *starts = calloc(whole->labels->nr_groups + 1, sizeof(*starts));
+	uint32_t *samples = calloc(profile->nr_samples + 1, sizeof(*samples));
+
+	if (!starts || !samples) {
+		free(samples);
+		return -ENOMEM;
+	}
+	sort_samples(whole, starts, samples);
+	*parts = (struct parts){
+		.job = *whole,
+		.limits = *limits,
+		.encode = encode,
+		.samples = samples,
+		.nr_samples = profile->nr_samples,
+		.guess = limits->max_samples,
+		.body = strbuf_with_max(limits->max_bytes),
+	};
+	return 0;
+}
+
+void parts_done(struct parts *parts)
+{
+	free(parts->samples);
+	strbuf_done(&parts->body);
+}
+
+/* How many of the next samples to try. */
+static size_t choose(const struct parts *parts)
+{
+	size_t nr_profiles = 1, nr = 1;
+
+	while (nr < parts->guess && parts->next + nr < parts->nr_samples) {
+		const uint32_t *sample = &parts->samples[parts->next + nr];
+
+		if (group_of(&parts->job, sample[0]) != group_of(&parts->job, sample[-1]) &&
+		    ++nr_profiles > parts->limits.max_profiles)
+			break;
+		nr++;
+	}
+	return nr;
+}
+
+/* `nr` samples took `used` of what there is at most: how many to try next, at least one. */
+static size_t scale(size_t nr, size_t limit, size_t used)
+{
+	size_t fitting = (size_t)((double)nr * AIM * (double)limit / (double)(used ? used : 1));
+
+	return fitting ? fitting : 1;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* After a part that fitted, or whose cost did not. */
+static size_t guess_from(const struct parts *parts, const struct encode_result *result)
+{
+	size_t nr = parts->job.nr_samples;
+	size_t by_bytes = scale(nr, parts->limits.max_bytes, parts->body.len);
+	size_t by_cost = scale(nr, parts->limits.max_cost_bytes, result->cost_bytes);
+
+	return smaller(parts->limits.max_samples, smaller(by_bytes, by_cost));
+}
+
+static void lose_sample(struct parts *parts)
+{
+	parts->nr_counts_lost += parts->job.profile->samples[parts->samples[parts->next]].count;
+	parts->next++;
+}
+
+/* 1 when the part fits, 0 when it was too much. */
+static int try_part(struct parts *parts, size_t nr, struct encode_result *result)
+{
+	parts->job.samples = parts->samples + parts->next;
+	parts->job.nr_samples = nr;
+	strbuf_clear(&parts->body);
+
+	int r = parts->encode(&parts->job, &parts->body, result);
+	if (r == -ENOSPC) {
+		parts->guess = nr / 2;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	parts->guess = guess_from(parts, result);
+	if (result->cost_bytes <= parts->limits.max_cost_bytes || nr == 1)
+		return 1;
+	parts->guess = smaller(parts->guess, nr - 1);
+	return 0;
+}
+
+int parts_next(struct parts *parts, struct encode_result *ret_result)
+{
+	struct encode_result result;
+
+	while (parts->next < parts->nr_samples) {
+		size_t nr = choose(parts);
+		int r = try_part(parts, nr, &result);
+
+		if (r < 0)
+			return r;
+		if (r == 0 && nr == 1)
+			lose_sample(parts);
+		if (r == 0)
+			continue;
+		parts->next += nr;
+		if (parts->body.len == 0) /* samples that count nothing */
+			continue;
+		*ret_result = result;
+		return 1;
+	}
+	return 0;
+}

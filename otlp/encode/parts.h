@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cuts a profile into requests of a size that receivers take, each with a dictionary of its own.
+ *
+ * Bounded are the encoded bytes (gRPC servers take 4 MiB), what Pyroscope makes of them (its rate limit lets no
+ * more than 2 MiB through at once), the samples (it refuses more than 16 000 in a profile) and the profiles
+ * (releases before 2.2 take half a second for each). */
+#ifndef OTLP_PARTS_H
+#define OTLP_PARTS_H
+
+#include "otlp/encode/encode.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int (*parts_encode)(const struct encode_job *job, struct strbuf *out,
+			    struct encode_result *ret_result);
+
+struct part_limits {
+	size_t max_bytes; /* encoded, before compression */
+	size_t max_cost_bytes; /* encode_result.cost_bytes */
+	size_t max_samples;
+	size_t max_profiles;
+};
+
+struct parts {
+	struct encode_job job; /* of the part that is made */
+	struct part_limits limits;
+	parts_encode encode;
+	uint32_t *samples; /* owned: of the whole profile, by resource */
+	size_t nr_samples;
+	size_t next; /* the first one that was in no part yet */
+	size_t guess; /* how many will fit, as far as parts before tell */
+	struct strbuf body; /* of the last part */
+	uint64_t nr_counts_lost; /* of samples that do not fit even alone */
+};
+
+/* `profile` and `labels` are borrowed until parts_done(). Errors: -ENOMEM; then there is nothing to be done. */
+int parts_init(struct parts *parts, const struct encode_job *whole,
+	       const struct part_limits *limits, parts_encode encode) must_check;
+void parts_done(struct parts *parts);
+
+/* 1: the next part is in parts->body. 0: that was all. Errors: -ENOMEM. */
+int parts_next(struct parts *parts, struct encode_result *ret_result) must_check;
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "otlp/transport/base64.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+#define GROUP 4 /* digits, for three bytes */
+
+static int digit_value(char c)
+{
+	const char *digit = c ? strchr(DIGITS, c) : NULL;
+
+	return digit ? (int)(digit - DIGITS) : -1;
+}
+
+/* Padding fills the last group and nothing else. */
+static size_t without_padding(const char *text, size_t len)
+{
+	if (len == 0 || len % GROUP != 0 || text[len - 1] != '=')
+		return len;
+	return text[len - 2] == '=' ? len - 2 : len - 1;
+}
+
+/* One group of two to four digits; the bits behind the last whole byte are zero. */
+static int append_group(struct strbuf *out, const char *text, size_t nr_digits)
+{
+	unsigned char bytes[3];
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < GROUP; i++) {
+		int value = i < nr_digits ? digit_value(text[i]) : 0;
+
+		if (value < 0)
+			return -EBADMSG;
+		bits = bits << 6 | (uint32_t)value;
+	}
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(bits >> (16 - 8 * i));
+	for (size_t i = nr_digits - 1; i < sizeof(bytes); i++)
+		if (bytes[i])
+			return -EBADMSG;
+	strbuf_append(out, bytes, nr_digits - 1);
+	return 0;
+}
+
+void base64_append(struct strbuf *out, const char *text, size_t len)
+{
+	int r = 0;
+
+	len = without_padding(text, len);
+	if (len % GROUP == 1)
+		r = -EBADMSG;
+	for (size_t i = 0; r == 0 && i < len; i += GROUP)
+		r = append_group(out, text + i, len - i < GROUP ? len - i : GROUP);
+	if (r < 0 && !out->error)
+		out->error = r;
+}

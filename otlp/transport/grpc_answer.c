@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer in full is headers, one message and trailers; one that only refuses is headers alone, and libcurl
+ * makes no difference between the two:
+ *
+ *	:status 200, content-type application/grpc       … application/grpc, grpc-status 14, grpc-message …
+ *	one frame: ExportProfilesServiceResponse
+ *	grpc-status 0
+ *
+ * The status of HTTP counts only where grpc-status is missing: then it was not the receiver that answered but
+ * something before it. gRPC has a table for that (http-grpc-status-mapping), whose retryable rows are just
+ * those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final; but where the content is said to be
+ * gRPC's, the receiver did begin to answer and the end is missing. That is a lost connection to us.
+ *
+ * Details (grpc-status-details-bin) are base64 of google.rpc.Status, once more with the code and the message;
+ * RetryInfo among them makes RESOURCE_EXHAUSTED a matter of time. Without it, what is exhausted is the size that
+ * a message may have: the limit of the receiver. */
+#include "otlp/transport/grpc_answer.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "otlp/transport/base64.h"
+#include "otlp/transport/grpc_frame.h"
+#include "otlp/transport/response.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_MAX_BYTES ((size_t)64 << 10) /* of the receiver's answer, uncompressed */
+#define GRPC_TYPE "application/grpc" /* "+proto" may follow */
+#define DETAILS_MAX_BYTES ((size_t)64 << 10)
+
+enum grpc_status {
+	GRPC_OK = 0,
+	GRPC_CANCELLED = 1,
+	GRPC_UNKNOWN = 2,
+	GRPC_DEADLINE_EXCEEDED = 4,
+	GRPC_PERMISSION_DENIED = 7,
+	GRPC_RESOURCE_EXHAUSTED = 8,
+	GRPC_ABORTED = 10,
+	GRPC_OUT_OF_RANGE = 11,
+	GRPC_UNAVAILABLE = 14,
+	GRPC_DATA_LOSS = 15,
+	GRPC_UNAUTHENTICATED = 16,
+};
+
+static const char *const status_names[] = {
+	"OK",
+	"CANCELLED",
+	"UNKNOWN",
+	"INVALID_ARGUMENT",
+	"DEADLINE_EXCEEDED",
+	"NOT_FOUND",
+	"ALREADY_EXISTS",
+	"PERMISSION_DENIED",
+	"RESOURCE_EXHAUSTED",
+	"FAILED_PRECONDITION",
+	"ABORTED",
+	"OUT_OF_RANGE",
+	"UNIMPLEMENTED",
+	"INTERNAL",
+	"UNAVAILABLE",
+	"DATA_LOSS",
+	"UNAUTHENTICATED",
+};
+
+static enum delivery_verdict find_verdict(uint32_t status, bool has_retry_info)
+{
+	switch (status) {
+	case GRPC_OK:
+		return DELIVERY_DONE;
+	case GRPC_CANCELLED:
+	case GRPC_DEADLINE_EXCEEDED:
+	case GRPC_ABORTED:
+	case GRPC_OUT_OF_RANGE:
+	case GRPC_UNAVAILABLE:
+	case GRPC_DATA_LOSS:
+		return DELIVERY_RETRY;
+	case GRPC_RESOURCE_EXHAUSTED:
+		return has_retry_info ? DELIVERY_RETRY : DELIVERY_TOO_LARGE;
+	default:
+		return DELIVERY_REFUSED;
+	}
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What is no escape stands for itself: a message is never refused for its form. Returns the length. */
+static size_t decode_percent(const char *text, char *to, size_t size)
+{
+	size_t len = 0;
+
+	for (; *text && len < size; text++) {
+		int high = text[0] == '%' ? hex_value(text[1]) : -1;
+		int low = high >= 0 ? hex_value(text[2]) : -1;
+
+		to[len++] = *text;
+		if (low >= 0) {
+			to[len - 1] = (char)(unsigned char)(high << 4 | low);
+			text += 2;
+		}
+	}
+	return len;
+}
+
+/* The answer's own words, else those of the details. */
+static void describe(const struct grpc_answer *answer, uint32_t status,
+		     const struct response *details, struct delivery *delivery)
+{
+	char what[48], message[DELIVERY_MESSAGE_BYTES];
+
+	if (status < array_len(status_names))
+		snprintf(what, sizeof(what), "gRPC status %s", status_names[status]);
+	else
+		snprintf(what, sizeof(what), "gRPC status %u", status);
+
+	size_t len = answer->message ? decode_percent(answer->message, message, sizeof(message))
+				     : 0;
+	if (len > 0)
+		delivery_say(delivery, what, message, len);
+	else
+		delivery_say(delivery, what, details->message, details->message_len);
+}
+
+/* Several values in one header are separated by commas; the first is read. `bytes` holds what `ret_details`
+ * points to. */
+static void read_details(const char *text, struct strbuf *bytes, struct response *ret_details)
+{
+	base64_append(bytes, text, strcspn(text, ","));
+	if (strbuf_error(bytes) == 0 &&
+	    response_parse_status(bytes->data, bytes->len, ret_details) < 0)
+		*ret_details = (struct response){ .has_retry_info = false };
+}
+
+static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
+			  struct delivery *delivery)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(DETAILS_MAX_BYTES);
+	const uint64_t wait_max_ns = DELIVERY_WAIT_MAX_S * NSEC_PER_SEC;
+	struct response details = { .has_retry_info = false };
+
+	if (answer->details)
+		read_details(answer->details, &bytes, &details);
+	delivery->verdict = find_verdict(status, details.has_retry_info);
+	delivery->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
+	if (delivery->verdict == DELIVERY_RETRY)
+		delivery->retry_after_ns = details.retry_delay_ns < wait_max_ns
+						   ? details.retry_delay_ns
+						   : wait_max_ns;
+	describe(answer, status, &details, delivery);
+}
+
+/* The receiver has taken it, whatever else it says. */
+static void judge_success(const struct grpc_answer *answer, struct delivery *delivery)
+{
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
+	bool has_gzip = answer->encoding && strcmp(answer->encoding, "gzip") == 0;
+	struct response response = { .nr_rejected_profiles = 0 };
+
+	delivery->verdict = DELIVERY_DONE;
+	int r = grpc_frame_read(answer->http.body, answer->http.len, has_gzip, &message);
+	if (r == 0)
+		r = response_parse_success(message.data, message.len, &response);
+	if (r < 0) {
+		delivery_say(delivery, "the answer says success, but is not OTLP's", NULL, 0);
+		return;
+	}
+	delivery->nr_rejected_profiles = response.nr_rejected_profiles;
+	delivery_say(delivery, "", response.message, response.message_len);
+}
+
+static void judge_without_status(const struct grpc_answer *answer, struct delivery *delivery)
+{
+	const char *type = answer->http.content_type;
+
+	if (answer->http.status / 100 != 2) {
+		http_answer_judge(&answer->http, delivery);
+	} else if (type && strncasecmp(type, GRPC_TYPE, strlen(GRPC_TYPE)) == 0) {
+		delivery->verdict = DELIVERY_RETRY;
+		delivery_say(delivery, "the answer ends before its grpc-status", NULL, 0);
+	} else {
+		delivery->verdict = DELIVERY_REFUSED;
+		delivery_say(delivery, "an answer without grpc-status: this is no gRPC server",
+			     NULL, 0);
+	}
+}
+
+/* The code of an answer; what is no number, and therefore no code, is UNKNOWN. */
+static uint32_t read_status(const char *text)
+{
+	uint32_t status;
+
+	return parse_u32(text, &status) < 0 ? GRPC_UNKNOWN : status;
+}
+
+void grpc_answer_judge(const struct grpc_answer *answer, struct delivery *delivery)
+{
+	delivery->was_answered = true;
+	if (!answer->status)
+		judge_without_status(answer, delivery);
+	else if (read_status(answer->status) == GRPC_OK)
+		judge_success(answer, delivery);
+	else
+		judge_refusal(answer, read_status(answer->status), delivery);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an HTTP answer says about the request: OTLP specification, "OTLP/HTTP Response"; Connect protocol, "Unary-Response". */
+#ifndef OTLP_HTTP_ANSWER_H
+#define OTLP_HTTP_ANSWER_H
+
+#include "otlp/transport/delivery.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct http_answer {
+	unsigned int status;
+	uint64_t retry_after_s; /* 0: none */
+	const char *content_type; /* NULL: none */
+	const void *body; /* its beginning, if it is long */
+	size_t len;
+};
+
+/* OTLP: the body of a success may tell of profiles that were rejected. */
+void http_answer_judge_otlp(const struct http_answer *answer, struct delivery *delivery);
+
+/* Any other receiver: the body of a success says nothing. A success with a web page is none. */
+void http_answer_judge(const struct http_answer *answer, struct delivery *delivery);
+
+#endif

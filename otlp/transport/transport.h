@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push. The request is
+ * sent, and the answer read, by a process without privileges (transport_worker.h).
+ *
+ * Retrying is the caller's business: a transport sends once (twice at most where credentials were renewed, see
+ * header_file). Belongs to one thread. */
+#ifndef OTLP_TRANSPORT_H
+#define OTLP_TRANSPORT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/http_client.h"
+#include "otlp/transport/delivery.h"
+#include "otlp/transport/header_list.h"
+#include "otlp/transport/transport_result.h"
+#include "otlp/transport/transport_url.h"
+#include "worker/worker_client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct transport_opts {
+	enum transport_protocol protocol;
+	const char *endpoint; /* URL, see transport_url() */
+	bool endpoint_is_full;
+	const char *const *
+		headers; /* "Name: value"; metadata with gRPC. They win over ours of the same name, but
+				     * those that say what the body is cannot be set. */
+	size_t nr_headers;
+	const char *tenant; /* X-Scope-OrgID; NULL: none */
+	/* Headers and a bearer token, read for each request; NULL: none. Where the receiver says that it does not
+	 * know us, or what we may do, and a file holds something else by then, the request is sent again. */
+	const char *header_file, *token_file;
+	const char *ca_file; /* NULL: the system's */
+	const char *client_cert_file,
+		*client_key_file; /* mTLS; NULL: none. All three are read for each request by https. */
+	enum http_verify verify;
+	bool compress; /* gzip */
+	uint64_t timeout_ns; /* whole request */
+	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
+	 * is under way is given up at once, as DELIVERY_RETRY. NULL: never; else it must outlive the transport. */
+	const uint64_t *give_up_ns;
+};
+
+struct transport;
+
+/* Copies what it needs of `opts`. Errors: -EINVAL for the endpoint, a header or the tenant, -ENOMEM. */
+int transport_new(const struct transport_opts *opts, struct transport **ret_transport) must_check;
+void transport_free(struct transport *transport);
+DEFINE_FREEP(struct transport, transport_free)
+
+/* Sends an encoded, not compressed, request. Local failures (no memory, no header file, the
+ * process that sends has ended) are DELIVERY_RETRY, too. */
+void transport_send(struct transport *transport, const void *body, size_t len,
+		    struct delivery *ret_delivery);
+
+/* Sends these headers and bytes, none but those, and says what came back. */
+void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
+		   size_t len, struct transport_result *ret_result);
+
+/* Of the process that sends; one that answers nonsense counts among the dead. */
+struct worker_stats transport_get_stats(const struct transport *transport);
+
+#endif
