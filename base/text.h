@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text for people: names from containers made harmless, long ones made short, numbers made readable. */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include "base/strbuf.h"
 

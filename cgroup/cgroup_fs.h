@@ -4,8 +4,8 @@
  * A cgroup id is the kernfs node's id: what bpf_get_current_cgroup_id() gives and the inode number
  * of the directory (Linux 5.5). open_by_handle_at(2) finds the directory of an id without a walk;
  * it needs CAP_DAC_READ_SEARCH. */
-#ifndef K8S_CGROUP_FS_H
-#define K8S_CGROUP_FS_H
+#ifndef CGROUP_CGROUP_FS_H
+#define CGROUP_CGROUP_FS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where cgroup hierarchies are mounted. Not thread-safe: libcgroup keeps its table of mounts in static
  * memory, and each search here fills it anew. */
-#ifndef K8S_CGROUP_MOUNTS_H
-#define K8S_CGROUP_MOUNTS_H
+#ifndef CGROUP_CGROUP_MOUNTS_H
+#define CGROUP_CGROUP_MOUNTS_H
 
 #include "base/err.h"
 

@@ -4,8 +4,8 @@
  * else. What is mounted may also be a part of what the namespace shows, as in a container without a namespace of its own.
  *
  * Where the one is to the other tells our own process: its path in /proc, and the cgroup.procs file that has it. */
-#ifndef CAPTURE_CGROUP_NAMESPACE_H
-#define CAPTURE_CGROUP_NAMESPACE_H
+#ifndef CGROUP_CGROUP_NAMESPACE_H
+#define CGROUP_CGROUP_NAMESPACE_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a cgroup's path to pod UID and container ID: a pure function over text. */
-#ifndef K8S_CGROUP_PATH_H
-#define K8S_CGROUP_PATH_H
+#ifndef CGROUP_CGROUP_PATH_H
+#define CGROUP_CGROUP_PATH_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs in a cgroup, by its path alone: for what is no pod's, where there is nobody to ask for a better name. A
  * pure function over text. */
-#ifndef K8S_CGROUP_SERVICE_H
-#define K8S_CGROUP_SERVICE_H
+#ifndef CGROUP_CGROUP_SERVICE_H
+#define CGROUP_CGROUP_SERVICE_H
 
 #include "cgroup/cgroup_path.h"
 

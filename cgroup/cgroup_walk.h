@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two ways through a cgroup hierarchy that find the same: libcgroup's, for hierarchies it knows, and one
  * with readdir(3) for the others. */
-#ifndef K8S_CGROUP_WALK_H
-#define K8S_CGROUP_WALK_H
+#ifndef CGROUP_CGROUP_WALK_H
+#define CGROUP_CGROUP_WALK_H
 
 #include "base/err.h"
 

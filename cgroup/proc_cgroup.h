@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /proc/PID/cgroup (cgroups(7)): where a task is in each hierarchy, "9:memory:/path" or "0::/path". */
-#ifndef CAPTURE_PROC_CGROUP_H
-#define CAPTURE_PROC_CGROUP_H
+#ifndef CGROUP_PROC_CGROUP_H
+#define CGROUP_PROC_CGROUP_H
 
 #include "base/err.h"
 

@@ -3,8 +3,8 @@
  *
  *	agent_new() ─▶ agent_start() ─▶ agent_poll() again and again ─▶ agent_stop() ─▶ agent_free()
  */
-#ifndef AGENT_H
-#define AGENT_H
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

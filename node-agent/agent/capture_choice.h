@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How samples are taken: as the user says, or by BPF where the kernel lets us and by perf where it does not. */
-#ifndef CAPTURE_CHOICE_H
-#define CAPTURE_CHOICE_H
+#ifndef AGENT_CAPTURE_CHOICE_H
+#define AGENT_CAPTURE_CHOICE_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

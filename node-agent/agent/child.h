@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command of `record -- CMD`: started, but held before its first instruction until sampling runs. */
-#ifndef CHILD_H
-#define CHILD_H
+#ifndef AGENT_CHILD_H
+#define AGENT_CHILD_H
 
 #include "base/err.h"
 

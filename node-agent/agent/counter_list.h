@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list behind counters.h, one row a number. To count something more, add a row. */
-#ifndef COUNTER_LIST_H
-#define COUNTER_LIST_H
+#ifndef AGENT_COUNTER_LIST_H
+#define AGENT_COUNTER_LIST_H
 
 #include "selfmon/metric_text.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything the agent counts, by one list of names (counter_list.c): nothing is lost without a number here. The list is
  * written for the log and for Prometheus; docs/operations.md explains it. */
-#ifndef COUNTERS_H
-#define COUNTERS_H
+#ifndef AGENT_COUNTERS_H
+#define AGENT_COUNTERS_H
 
 #include "agent/agent.h"
 #include "otlp/delivery/exporter.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPUs come and go while the agent runs; their timers and their side band are to follow. */
-#ifndef CPU_FOLLOWER_H
-#define CPU_FOLLOWER_H
+#ifndef AGENT_CPU_FOLLOWER_H
+#define AGENT_CPU_FOLLOWER_H
 
 #include "base/err.h"
 #include "capture/capture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A destination's --otlp-header-file, looked at before the first request is made. */
-#ifndef CLI_EXPORT_HEADERS_H
-#define CLI_EXPORT_HEADERS_H
+#ifndef AGENT_EXPORT_HEADERS_H
+#define AGENT_EXPORT_HEADERS_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

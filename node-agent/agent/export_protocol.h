@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options' words for how to send, as the transports know them. */
-#ifndef CLI_EXPORT_PROTOCOL_H
-#define CLI_EXPORT_PROTOCOL_H
+#ifndef AGENT_EXPORT_PROTOCOL_H
+#define AGENT_EXPORT_PROTOCOL_H
 
 #include "config/export_options.h"
 #include "otlp/transport/transport_url.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All receivers of profiles that the options name, an exporter each: one that is away does not hold up the others. */
-#ifndef EXPORTERS_H
-#define EXPORTERS_H
+#ifndef AGENT_EXPORTERS_H
+#define AGENT_EXPORTERS_H
 
 #include "base/cleanup.h"
 #include "config/options.h"

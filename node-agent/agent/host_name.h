@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the attribute host.name says: the machine's name, which in a container is not what the kernel tells. */
-#ifndef HOST_NAME_H
-#define HOST_NAME_H
+#ifndef AGENT_HOST_NAME_H
+#define AGENT_HOST_NAME_H
 
 #define HOST_NAME_SIZE 256
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The node's pods, from where the options say that they are told. */
-#ifndef PODS_H
-#define PODS_H
+#ifndef AGENT_PODS_H
+#define AGENT_PODS_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

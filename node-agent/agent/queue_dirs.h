@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The directories in --queue-dir, one for each receiver: what the agent calls them, and whether they may be used. */
-#ifndef CLI_QUEUE_DIRS_H
-#define CLI_QUEUE_DIRS_H
+#ifndef AGENT_QUEUE_DIRS_H
+#define AGENT_QUEUE_DIRS_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New options for an agent that runs: the configuration file is read again when it changed or SIGHUP came. What is wrong
  * is refused and the old options stay; what cannot change while the agent runs is told and left as it is. */
-#ifndef RELOAD_H
-#define RELOAD_H
+#ifndef AGENT_RELOAD_H
+#define AGENT_RELOAD_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options that select, as the rules of a selection. */
-#ifndef CLI_SELECTION_RULES_H
-#define CLI_SELECTION_RULES_H
+#ifndef AGENT_SELECTION_RULES_H
+#define AGENT_SELECTION_RULES_H
 
 #include "config/options.h"
 #include "k8s/selection.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What this process takes, as /proc tells it, and whether its threads move. */
-#ifndef SELF_STATS_H
-#define SELF_STATS_H
+#ifndef AGENT_SELF_STATS_H
+#define AGENT_SELF_STATS_H
 
 #include "base/err.h"
 

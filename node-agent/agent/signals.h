@@ -5,8 +5,8 @@
  * The orderly end has SIGNALS_END_NS. Then the process is ended, whatever its threads do: by a timer of the kernel,
  * and by a thread of this module, "signals", in case that the timer's signal reaches nobody. That thread is the
  * second one that takes signals, for the case that the first thread cannot, and it ticks for base/heartbeat.h. */
-#ifndef SIGNALS_H
-#define SIGNALS_H
+#ifndef AGENT_SIGNALS_H
+#define AGENT_SIGNALS_H
 
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods and cgroups as a
  * selection. */
-#ifndef TARGET_H
-#define TARGET_H
+#ifndef AGENT_TARGET_H
+#define AGENT_TARGET_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

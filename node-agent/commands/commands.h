@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of flamelet, and how the one that was asked for is found and run. */
-#ifndef CLI_COMMANDS_H
-#define CLI_COMMANDS_H
+#ifndef COMMANDS_COMMANDS_H
+#define COMMANDS_COMMANDS_H
 
 #include "config/options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For someone who came over ssh: the line that fetches the files, to be run at home. */
-#ifndef CLI_COPY_HINT_H
-#define CLI_COPY_HINT_H
+#ifndef COMMANDS_COPY_HINT_H
+#define COMMANDS_COPY_HINT_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

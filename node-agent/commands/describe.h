@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is profiled, in words: for the progress line and for the titles of files. */
-#ifndef CLI_DESCRIBE_H
-#define CLI_DESCRIBE_H
+#ifndef COMMANDS_DESCRIBE_H
+#define COMMANDS_DESCRIBE_H
 
 #include "base/strbuf.h"
 #include "config/options.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far `record` is: on a terminal one line that is drawn over and over, elsewhere one line at the
  * start. All of it goes to stderr; standard output belongs to the result. */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef COMMANDS_PROGRESS_H
+#define COMMANDS_PROGRESS_H
 
 #include "base/strbuf.h"
 

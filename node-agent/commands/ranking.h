@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adds up counts under labels and tells the largest. */
-#ifndef CLI_RANKING_H
-#define CLI_RANKING_H
+#ifndef COMMANDS_RANKING_H
+#define COMMANDS_RANKING_H
 
 #include "base/err.h"
 #include "base/intern.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording shows at a glance, in at most 12 lines on standard output. */
-#ifndef CLI_SUMMARY_H
-#define CLI_SUMMARY_H
+#ifndef COMMANDS_SUMMARY_H
+#define COMMANDS_SUMMARY_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

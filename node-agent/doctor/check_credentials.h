@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's look at the files that a receiver's credentials are in. */
-#ifndef CLI_CHECK_CREDENTIALS_H
-#define CLI_CHECK_CREDENTIALS_H
+#ifndef DOCTOR_CHECK_CREDENTIALS_H
+#define DOCTOR_CHECK_CREDENTIALS_H
 
 #include "doctor/doctor_report.h"
 #include "config/export_options.h"

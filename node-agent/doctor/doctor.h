@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `flamelet doctor`: does this host have what profiling it needs? */
-#ifndef CLI_DOCTOR_H
-#define CLI_DOCTOR_H
+#ifndef DOCTOR_DOCTOR_H
+#define DOCTOR_DOCTOR_H
 
 #include "privilege/capture_paths.h"
 #include "doctor/doctor_report.h"

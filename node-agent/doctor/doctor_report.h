@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the doctor found: one line for each check, as text for people or JSON for scripts. */
-#ifndef CLI_DOCTOR_REPORT_H
-#define CLI_DOCTOR_REPORT_H
+#ifndef DOCTOR_DOCTOR_REPORT_H
+#define DOCTOR_DOCTOR_REPORT_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one thing about writing JSON that is not plain text: strings. */
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#ifndef DOCTOR_JSON_H
+#define DOCTOR_JSON_H
 
 #include "base/strbuf.h"
 

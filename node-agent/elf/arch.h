@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers by which files of one architecture differ from those of another: in ELF, DWARF, and Go's function table. Which one
  * it is says bpf/shared/cfi.h. */
-#ifndef UNWIND_ARCH_H
-#define UNWIND_ARCH_H
+#ifndef ELF_ARCH_H
+#define ELF_ARCH_H
 
 #include "bpf/shared/cfi.h"
 

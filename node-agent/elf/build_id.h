@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Build ids as text. GNU's are in file names and URLs: lower-case hexadecimal. */
-#ifndef SYMBOL_BUILD_ID_H
-#define SYMBOL_BUILD_ID_H
+#ifndef ELF_BUILD_ID_H
+#define ELF_BUILD_ID_H
 
 #include "base/parse.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section .gnu_debuglink, which names a file's separate debug file: a file name, zeros up to a multiple of 4 bytes,
  * and the CRC-32 of the whole debug file. */
-#ifndef UNWIND_DEBUG_LINK_H
-#define UNWIND_DEBUG_LINK_H
+#ifndef ELF_DEBUG_LINK_H
+#define ELF_DEBUG_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

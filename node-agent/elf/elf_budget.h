@@ -5,8 +5,8 @@
  * map of a code scan, and the table.
  *
  * All functions take NULL for a budget without a bound. */
-#ifndef UNWIND_ELF_BUDGET_H
-#define UNWIND_ELF_BUDGET_H
+#ifndef ELF_ELF_BUDGET_H
+#define ELF_ELF_BUDGET_H
 
 #include "base/err.h"
 

@@ -14,8 +14,8 @@
  * What others have not read before does not stay in the page cache (base/cold_file.h).
  *
  * Files of the other byte order are refused; nothing of the kind runs on this machine. */
-#ifndef SYMBOL_ELF_READER_H
-#define SYMBOL_ELF_READER_H
+#ifndef ELF_ELF_READER_H
+#define ELF_ELF_READER_H
 
 #include "base/cold_file.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  *	functab    for each function its start and where its record is, in ascending order; then the end
  *	record     name, pcsp, …, flags
  *	pctab      tables of (value, length) in variable-length numbers; pcsp is one of them */
-#ifndef UNWIND_GOPCLNTAB_TABLE_H
-#define UNWIND_GOPCLNTAB_TABLE_H
+#ifndef ELF_GOPCLNTAB_TABLE_H
+#define ELF_GOPCLNTAB_TABLE_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two ways of sampling, by their names in --capture: `bpf`, which unwinds stacks in the kernel, and `perf`, which copies them
  * and unwinds them afterwards. What a host lacks rules out one of them or both. */
-#ifndef CLI_CAPTURE_PATHS_H
-#define CLI_CAPTURE_PATHS_H
+#ifndef PRIVILEGE_CAPTURE_PATHS_H
+#define PRIVILEGE_CAPTURE_PATHS_H
 
 #include "config/options.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the agent may do shrinks twice: to what profiling needs when it begins, and to what goes on once all runs. The threads
  * give up what they do not need when they are started (base/thread.h). */
-#ifndef LEAST_PRIVILEGE_H
-#define LEAST_PRIVILEGE_H
+#ifndef PRIVILEGE_LEAST_PRIVILEGE_H
+#define PRIVILEGE_LEAST_PRIVILEGE_H
 
 #include "privilege/capture_paths.h"
 

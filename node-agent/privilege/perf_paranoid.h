@@ -2,8 +2,8 @@
 /* kernel.perf_event_paranoid. Debian's and Ubuntu's kernels know 3 and 4, with which CAP_PERFMON does not suffice to
  * sample; with 2, the default of other kernels, it does. Writing the file needs no capability: it belongs to the
  * host's user 0. */
-#ifndef CLI_PERF_PARANOID_H
-#define CLI_PERF_PARANOID_H
+#ifndef PRIVILEGE_PERF_PARANOID_H
+#define PRIVILEGE_PERF_PARANOID_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether this process may profile the machine, and what to do when it may not. */
-#ifndef CLI_PRIVILEGES_H
-#define CLI_PRIVILEGES_H
+#ifndef PRIVILEGE_PRIVILEGES_H
+#define PRIVILEGE_PRIVILEGES_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

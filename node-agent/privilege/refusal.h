@@ -2,8 +2,8 @@
 /* Why the kernel does not let us sample, and what the user can do about it. The kernel says "not permitted" to a lack of
  * capabilities, a sysctl, a seccomp filter and a security module alike; the likeliest of them is named, from what the
  * process can know of itself. */
-#ifndef CLI_REFUSAL_H
-#define CLI_REFUSAL_H
+#ifndef PRIVILEGE_REFUSAL_H
+#define PRIVILEGE_REFUSAL_H
 
 #include "base/strbuf.h"
 

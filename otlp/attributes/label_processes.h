@@ -9,8 +9,8 @@
  * LABELS_PYROSCOPE says the name of the program, as "process", and joins all that have it.
  *
  * Which programs leave at all is for the guard to say (labels.h); all others of a resource are LABEL_OTHER_TEXT together. */
-#ifndef OTLP_LABEL_PROCESSES_H
-#define OTLP_LABEL_PROCESSES_H
+#ifndef OTLP_ATTRIBUTES_LABEL_PROCESSES_H
+#define OTLP_ATTRIBUTES_LABEL_PROCESSES_H
 
 #include "base/err.h"
 #include "base/htable.h"

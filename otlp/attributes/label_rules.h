@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a resource's attributes leaves, and under which names. */
-#ifndef OTLP_LABEL_RULES_H
-#define OTLP_LABEL_RULES_H
+#ifndef OTLP_ATTRIBUTES_LABEL_RULES_H
+#define OTLP_ATTRIBUTES_LABEL_RULES_H
 
 #include "base/arena.h"
 #include "base/err.h"

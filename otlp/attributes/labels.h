@@ -34,8 +34,8 @@
  * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a name
  * becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
  * their own resource are not limited: they are always new, and no more than the samples. */
-#ifndef OTLP_LABELS_H
-#define OTLP_LABELS_H
+#ifndef OTLP_ATTRIBUTES_LABELS_H
+#define OTLP_ATTRIBUTES_LABELS_H
 
 #include "base/arena.h"
 #include "base/cleanup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long to wait after a failure before the next attempt: about 1 s, then about twice as long each time, never more
  * than a minute unless the receiver wishes so. Pure: reads no clock, sleeps not. */
-#ifndef OTLP_BACKOFF_H
-#define OTLP_BACKOFF_H
+#ifndef OTLP_DELIVERY_BACKOFF_H
+#define OTLP_DELIVERY_BACKOFF_H
 
 #include "otlp/delivery/jitter.h"
 

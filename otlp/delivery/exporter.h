@@ -4,8 +4,8 @@
  * is accounted for:
  *
  *	pushed + restored = sent + queued + dropped (by reason), and what is being merged */
-#ifndef OTLP_EXPORTER_H
-#define OTLP_EXPORTER_H
+#ifndef OTLP_DELIVERY_EXPORTER_H
+#define OTLP_DELIVERY_EXPORTER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

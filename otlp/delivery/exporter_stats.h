@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an exporter counts. */
-#ifndef OTLP_EXPORTER_STATS_H
-#define OTLP_EXPORTER_STATS_H
+#ifndef OTLP_DELIVERY_EXPORTER_STATS_H
+#define OTLP_DELIVERY_EXPORTER_STATS_H
 
 #include "otlp/delivery/courier.h"
 #include "otlp/attributes/labels.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random times, so that agents which fail together do not come back together. Not for secrets. */
-#ifndef OTLP_JITTER_H
-#define OTLP_JITTER_H
+#ifndef OTLP_DELIVERY_JITTER_H
+#define OTLP_DELIVERY_JITTER_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * goes first. What was delivered when the machine failed may be delivered again, never the other way round.
  *
  * Belongs to one thread; spool_get_stats() may be called from any. */
-#ifndef OTLP_SPOOL_H
-#define OTLP_SPOOL_H
+#ifndef OTLP_DELIVERY_SPOOL_H
+#define OTLP_DELIVERY_SPOOL_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The directory of a spool: one process at a time has it, and finds in it what earlier ones left. */
-#ifndef OTLP_SPOOL_DIR_H
-#define OTLP_SPOOL_DIR_H
+#ifndef OTLP_DELIVERY_SPOOL_DIR_H
+#define OTLP_DELIVERY_SPOOL_DIR_H
 
 #include "base/err.h"
 

@@ -5,8 +5,8 @@
  *	00001700000000000042.spool		a request; the number orders them
  *	00001700000000000042.spool-temp		one that is being written
  */
-#ifndef OTLP_SPOOL_FILE_H
-#define OTLP_SPOOL_FILE_H
+#ifndef OTLP_DELIVERY_SPOOL_FILE_H
+#define OTLP_DELIVERY_SPOOL_FILE_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -9,8 +9,8 @@
  *
  * The estimate follows the conversion with sizes of fields as they are or somewhat larger. It is made while the samples are
  * encoded; a stack is walked once in a profile, however many samples have it. */
-#ifndef OTLP_CONVERTED_SIZE_H
-#define OTLP_CONVERTED_SIZE_H
+#ifndef OTLP_ENCODE_CONVERTED_SIZE_H
+#define OTLP_ENCODE_CONVERTED_SIZE_H
 
 #include "base/err.h"
 #include "otlp/attributes/labels.h"

@@ -6,8 +6,8 @@
  * an element which turns out empty gets number 0 by itself.
  *
  * As with a strbuf, the first failure is kept and adding goes on with number 0; the caller asks once. */
-#ifndef OTLP_DICTIONARY_H
-#define OTLP_DICTIONARY_H
+#ifndef OTLP_ENCODE_DICTIONARY_H
+#define OTLP_ENCODE_DICTIONARY_H
 
 #include "base/err.h"
 #include "base/htable.h"

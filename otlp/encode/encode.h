@@ -3,8 +3,8 @@
  *
  * Labels say which samples leave as one group. Those, in whatever order they come, make one
  * profile in the request; the groups go in the order of their numbers. */
-#ifndef OTLP_ENCODE_H
-#define OTLP_ENCODE_H
+#ifndef OTLP_ENCODE_ENCODE_H
+#define OTLP_ENCODE_ENCODE_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -2,8 +2,8 @@
 /* Field numbers of opentelemetry-proto 1.10 (and 1.11, which is the same on the wire), as far as we write
  * them: opentelemetry/proto/profiles/v1development/profiles.proto and its collector, common and resource
  * files. Releases before 1.10 number Sample differently. */
-#ifndef OTLP_OTLP_FIELDS_H
-#define OTLP_OTLP_FIELDS_H
+#ifndef OTLP_ENCODE_OTLP_FIELDS_H
+#define OTLP_ENCODE_OTLP_FIELDS_H
 
 enum export_request_field {
 	EXPORT_REQUEST_RESOURCE_PROFILES = 1,

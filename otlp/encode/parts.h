@@ -4,8 +4,8 @@
  * Bounded are the encoded bytes (gRPC servers take 4 MiB), what Pyroscope makes of them (its rate limit lets no
  * more than 2 MiB through at once), the samples (it refuses more than 16 000 in a profile) and the profiles
  * (releases before 2.2 take half a second for each). */
-#ifndef OTLP_PARTS_H
-#define OTLP_PARTS_H
+#ifndef OTLP_ENCODE_PARTS_H
+#define OTLP_ENCODE_PARTS_H
 
 #include "otlp/encode/encode.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the samples were taken that became the points of a profile: timestamps_unix_nano. */
-#ifndef OTLP_POINT_TIMES_H
-#define OTLP_POINT_TIMES_H
+#ifndef OTLP_ENCODE_POINT_TIMES_H
+#define OTLP_ENCODE_POINT_TIMES_H
 
 #include "base/err.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The samples of a job by what leaves as one profile. */
-#ifndef OTLP_SAMPLE_GROUPS_H
-#define OTLP_SAMPLE_GROUPS_H
+#ifndef OTLP_ENCODE_SAMPLE_GROUPS_H
+#define OTLP_ENCODE_SAMPLE_GROUPS_H
 
 #include "base/err.h"
 #include "otlp/encode/encode.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binary data in headers (RFC 4648 section 4). */
-#ifndef OTLP_BASE64_H
-#define OTLP_BASE64_H
+#ifndef OTLP_TRANSPORT_BASE64_H
+#define OTLP_TRANSPORT_BASE64_H
 
 #include "base/strbuf.h"
 

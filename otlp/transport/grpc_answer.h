@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a gRPC answer says about the request: gRPC over HTTP2, "Responses"; OTLP specification, "OTLP/gRPC Response". */
-#ifndef OTLP_GRPC_ANSWER_H
-#define OTLP_GRPC_ANSWER_H
+#ifndef OTLP_TRANSPORT_GRPC_ANSWER_H
+#define OTLP_TRANSPORT_GRPC_ANSWER_H
 
 #include "otlp/transport/delivery.h"
 #include "otlp/transport/http_answer.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A message as gRPC puts it into the body of a request or an answer: a byte that says whether it is compressed,
  * four bytes of length, most significant first, and the message. */
-#ifndef OTLP_GRPC_FRAME_H
-#define OTLP_GRPC_FRAME_H
+#ifndef OTLP_TRANSPORT_GRPC_FRAME_H
+#define OTLP_TRANSPORT_GRPC_FRAME_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

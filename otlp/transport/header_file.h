@@ -7,8 +7,8 @@
  *
  * Blank lines and those that begin with '#' say nothing; blanks and a carriage return at the end of a line do
  * not belong to it. */
-#ifndef OTLP_HEADER_FILE_H
-#define OTLP_HEADER_FILE_H
+#ifndef OTLP_TRANSPORT_HEADER_FILE_H
+#define OTLP_TRANSPORT_HEADER_FILE_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

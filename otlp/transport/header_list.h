@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The headers of a request: the user's, and ours where the user says nothing else. */
-#ifndef OTLP_HEADER_LIST_H
-#define OTLP_HEADER_LIST_H
+#ifndef OTLP_TRANSPORT_HEADER_LIST_H
+#define OTLP_TRANSPORT_HEADER_LIST_H
 
 #include "base/err.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an HTTP answer says about the request: OTLP specification, "OTLP/HTTP Response"; Connect protocol, "Unary-Response". */
-#ifndef OTLP_HTTP_ANSWER_H
-#define OTLP_HTTP_ANSWER_H
+#ifndef OTLP_TRANSPORT_HTTP_ANSWER_H
+#define OTLP_TRANSPORT_HTTP_ANSWER_H
 
 #include "otlp/transport/delivery.h"
 

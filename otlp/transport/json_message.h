@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words in an error that is JSON: google.rpc.Status, Connect's errors and many others have a "message". */
-#ifndef OTLP_JSON_MESSAGE_H
-#define OTLP_JSON_MESSAGE_H
+#ifndef OTLP_TRANSPORT_JSON_MESSAGE_H
+#define OTLP_TRANSPORT_JSON_MESSAGE_H
 
 #include <stddef.h>
 

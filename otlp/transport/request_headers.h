@@ -4,8 +4,8 @@
  *	the options' > the header file's > the token file's > ours
  *
  * Files are read for each request, since they may be renewed at any time (a mounted Secret, a token that expires). */
-#ifndef OTLP_REQUEST_HEADERS_H
-#define OTLP_REQUEST_HEADERS_H
+#ifndef OTLP_TRANSPORT_REQUEST_HEADERS_H
+#define OTLP_TRANSPORT_REQUEST_HEADERS_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

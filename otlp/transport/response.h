@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server answers: ExportProfilesServiceResponse with success, google.rpc.Status with an error. */
-#ifndef OTLP_RESPONSE_H
-#define OTLP_RESPONSE_H
+#ifndef OTLP_TRANSPORT_RESPONSE_H
+#define OTLP_TRANSPORT_RESPONSE_H
 
 #include "base/err.h"
 

@@ -4,8 +4,8 @@
  *
  * Retrying is the caller's business: a transport sends once (twice at most where credentials were renewed, see
  * header_file). Belongs to one thread. */
-#ifndef OTLP_TRANSPORT_H
-#define OTLP_TRANSPORT_H
+#ifndef OTLP_TRANSPORT_TRANSPORT_H
+#define OTLP_TRANSPORT_TRANSPORT_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
 /* What a transport's worker says about one request: the delivery, and for the doctor what it was made of. The agent
  * takes nothing of it before it has been checked; a worker that was taken over could at most lie about its own
  * destination. */
-#ifndef OTLP_TRANSPORT_RESULT_H
-#define OTLP_TRANSPORT_RESULT_H
+#ifndef OTLP_TRANSPORT_TRANSPORT_RESULT_H
+#define OTLP_TRANSPORT_TRANSPORT_RESULT_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

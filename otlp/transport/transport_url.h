@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where requests go. */
-#ifndef OTLP_TRANSPORT_URL_H
-#define OTLP_TRANSPORT_URL_H
+#ifndef OTLP_TRANSPORT_TRANSPORT_URL_H
+#define OTLP_TRANSPORT_TRANSPORT_URL_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -6,8 +6,8 @@
  *	                 ◀──transport_result──                           ◀──
  *
  * It lives as long as its destination's exporter, so that the connection stays open between requests. */
-#ifndef OTLP_TRANSPORT_WORKER_H
-#define OTLP_TRANSPORT_WORKER_H
+#ifndef OTLP_TRANSPORT_TRANSPORT_WORKER_H
+#define OTLP_TRANSPORT_TRANSPORT_WORKER_H
 
 #include <stddef.h>
 

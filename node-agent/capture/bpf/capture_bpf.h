@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples that BPF programs take and unwind in the kernel. */
-#ifndef CAPTURE_CAPTURE_BPF_H
-#define CAPTURE_CAPTURE_BPF_H
+#ifndef CAPTURE_BPF_CAPTURE_BPF_H
+#define CAPTURE_BPF_CAPTURE_BPF_H
 
 #include "capture/capture.h"
 

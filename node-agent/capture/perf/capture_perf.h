@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of registers and stacks that perf events copy, for kernels without usable BPF. */
-#ifndef CAPTURE_CAPTURE_PERF_H
-#define CAPTURE_CAPTURE_PERF_H
+#ifndef CAPTURE_PERF_CAPTURE_PERF_H
+#define CAPTURE_PERF_CAPTURE_PERF_H
 
 #include "capture/capture.h"
 

@@ -2,8 +2,8 @@
 /* The cgroups that sampled tasks are in, from their paths in /proc/PID/cgroup to the ids that BPF would have told: the inode
  * numbers of their directories. Each is looked up when it is met for the first time, with those above it, whose verdicts may
  * be its own. Belongs to one thread. */
-#ifndef CAPTURE_CGROUP_IDS_H
-#define CAPTURE_CGROUP_IDS_H
+#ifndef CAPTURE_PERF_CGROUP_IDS_H
+#define CAPTURE_PERF_CGROUP_IDS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

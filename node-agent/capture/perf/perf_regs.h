@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The user registers that perf is asked for (attr.sample_regs_user): those that an unwinder needs. */
-#ifndef CAPTURE_PERF_REGS_H
-#define CAPTURE_PERF_REGS_H
+#ifndef CAPTURE_PERF_PERF_REGS_H
+#define CAPTURE_PERF_PERF_REGS_H
 
 #include "bpf/shared/stack_copy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes, threads and names are wanted: what bpf/filter.bpf.h decides, in user space. */
-#ifndef CAPTURE_PERF_TARGETS_H
-#define CAPTURE_PERF_TARGETS_H
+#ifndef CAPTURE_PERF_PERF_TARGETS_H
+#define CAPTURE_PERF_PERF_TARGETS_H
 
 #include "base/err.h"
 #include "base/htable.h"

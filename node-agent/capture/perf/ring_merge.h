@@ -8,8 +8,8 @@
  *
  * A CPU may be just writing a record that is older than those of others that are there: so what is younger than `until_ns`
  * is left in its ring. */
-#ifndef CAPTURE_RING_MERGE_H
-#define CAPTURE_RING_MERGE_H
+#ifndef CAPTURE_PERF_RING_MERGE_H
+#define CAPTURE_PERF_RING_MERGE_H
 
 #include "base/err.h"
 #include "capture/perf_events/perf_ring.h"

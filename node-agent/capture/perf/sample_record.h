@@ -6,8 +6,8 @@
  *
  *	SAMPLE	header | ip | pid tid | time | cpu | nr, callchain | abi, registers | size, stack, how much of it is real
  *	others	header | their own fields | pid tid | time | cpu */
-#ifndef CAPTURE_SAMPLE_RECORD_H
-#define CAPTURE_SAMPLE_RECORD_H
+#ifndef CAPTURE_PERF_SAMPLE_RECORD_H
+#define CAPTURE_PERF_SAMPLE_RECORD_H
 
 #include "base/err.h"
 

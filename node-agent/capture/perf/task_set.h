@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads and processes by their thread id, in order of use, bounded. A process is its first thread's entry. */
-#ifndef CAPTURE_TASK_SET_H
-#define CAPTURE_TASK_SET_H
+#ifndef CAPTURE_PERF_TASK_SET_H
+#define CAPTURE_PERF_TASK_SET_H
 
 #include "base/err.h"
 #include "base/htable.h"

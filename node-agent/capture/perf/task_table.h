@@ -7,8 +7,8 @@
  *
  * What has ended stays until its number is another's, or there is no room for it. What lived for so short that /proc does not know it has its parent's cgroup, and the name that the records tell. Belongs to
  * one thread. */
-#ifndef CAPTURE_TASK_TABLE_H
-#define CAPTURE_TASK_TABLE_H
+#ifndef CAPTURE_PERF_TASK_TABLE_H
+#define CAPTURE_PERF_TASK_TABLE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of CPUs, as the kernel and taskset write them: "0-3,8". */
-#ifndef CAPTURE_CPU_LIST_H
-#define CAPTURE_CPU_LIST_H
+#ifndef CAPTURE_PERF_EVENTS_CPU_LIST_H
+#define CAPTURE_PERF_EVENTS_CPU_LIST_H
 
 #include "base/err.h"
 

@@ -2,8 +2,8 @@
 /* Times of perf's records on kernels without attr.use_clockid (before Linux 4.1), where they are the scheduler's and not
  * CLOCK_MONOTONIC. The two are compared by something that happens now: this thread gives itself the name it has, of which
  * perf writes a record. They drift apart by up to half a millisecond a second, so it is done again and again. */
-#ifndef CAPTURE_PERF_CLOCK_H
-#define CAPTURE_PERF_CLOCK_H
+#ifndef CAPTURE_PERF_EVENTS_PERF_CLOCK_H
+#define CAPTURE_PERF_EVENTS_PERF_CLOCK_H
 
 #include "base/err.h"
 #include "capture/perf_events/perf_ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What perf's records begin with behind their header, as perf_event_open(2) has it. */
-#ifndef CAPTURE_PERF_FIELDS_H
-#define CAPTURE_PERF_FIELDS_H
+#ifndef CAPTURE_PERF_EVENTS_PERF_FIELDS_H
+#define CAPTURE_PERF_EVENTS_PERF_FIELDS_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* perf_event_open(2) on kernels of all ages, from Linux 3.10 on. An attribute that a kernel does not know makes it
  * refuse the whole event. What it lacks is found by trying, not by its version: distributions' kernels have what is
  * younger than their number. */
-#ifndef CAPTURE_PERF_OPEN_H
-#define CAPTURE_PERF_OPEN_H
+#ifndef CAPTURE_PERF_EVENTS_PERF_OPEN_H
+#define CAPTURE_PERF_EVENTS_PERF_OPEN_H
 
 #include "base/err.h"
 

@@ -15,8 +15,8 @@
  * process's, as it nearly always is; process_table.h finds out in /proc where it was not. Pid 0 (the idle
  * task, and every process of a pid namespace we cannot see) and -1 (reaped already) are of no interest.
  * Kernel threads are not told apart: they descend from one that is in no process table. */
-#ifndef CAPTURE_PERF_RECORD_H
-#define CAPTURE_PERF_RECORD_H
+#ifndef CAPTURE_PERF_EVENTS_PERF_RECORD_H
+#define CAPTURE_PERF_EVENTS_PERF_RECORD_H
 
 #include "base/err.h"
 #include "process/proc_event.h"

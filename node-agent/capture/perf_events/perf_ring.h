@@ -7,8 +7,8 @@
  *
  * What was there at the beginning is read, not what comes meanwhile. The room is given back at the end, or by
  * perf_ring_release(), after which a reading may also stop in the middle. */
-#ifndef CAPTURE_PERF_RING_H
-#define CAPTURE_PERF_RING_H
+#ifndef CAPTURE_PERF_EVENTS_PERF_RING_H
+#define CAPTURE_PERF_EVENTS_PERF_RING_H
 
 #include "base/err.h"
 

@@ -14,8 +14,8 @@
  *
  * applies every event before the samples it matters to. An event that a CPU was just writing during the
  * collection comes with the next one. Belongs to one thread. */
-#ifndef CAPTURE_SIDEBAND_H
-#define CAPTURE_SIDEBAND_H
+#ifndef CAPTURE_SIDEBAND_SIDEBAND_H
+#define CAPTURE_SIDEBAND_SIDEBAND_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

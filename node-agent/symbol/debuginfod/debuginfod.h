@@ -9,8 +9,8 @@
  *
  * "No such file" is remembered for DEBUGINFOD_RETRY_NS, and so is "too large"; other failures for
  * DEBUGINFOD_FAILURE_RETRY_NS. At most DEBUGINFOD_MAX_QUEUE wait, further ones are refused and counted. */
-#ifndef SYMBOL_DEBUGINFOD_H
-#define SYMBOL_DEBUGINFOD_H
+#ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_H
+#define SYMBOL_DEBUGINFOD_DEBUGINFOD_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

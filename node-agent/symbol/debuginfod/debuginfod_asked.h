@@ -6,8 +6,8 @@
  *	             └────unsend()─────┘
  *
  * Bounded: when it is full, what was answered first is forgotten first. */
-#ifndef SYMBOL_DEBUGINFOD_ASKED_H
-#define SYMBOL_DEBUGINFOD_ASKED_H
+#ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_ASKED_H
+#define SYMBOL_DEBUGINFOD_DEBUGINFOD_ASKED_H
 
 #include "base/err.h"
 #include "base/htable.h"

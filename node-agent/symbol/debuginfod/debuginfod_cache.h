@@ -6,8 +6,8 @@
  *
  * What is used least recently goes first, a build id at a time. Whatever else is in the directory stays and does not
  * count. Symbolic links are not followed. */
-#ifndef SYMBOL_DEBUGINFOD_CACHE_H
-#define SYMBOL_DEBUGINFOD_CACHE_H
+#ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_CACHE_H
+#define SYMBOL_DEBUGINFOD_DEBUGINFOD_CACHE_H
 
 #include "base/err.h"
 

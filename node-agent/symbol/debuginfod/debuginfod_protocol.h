@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the agent and `flamelet debuginfod-worker` say to each other, over a SOCK_STREAM socket pair. Both are the
  * same program, so the messages are structs in host byte order. Requests are answered in their order. */
-#ifndef SYMBOL_DEBUGINFOD_PROTOCOL_H
-#define SYMBOL_DEBUGINFOD_PROTOCOL_H
+#ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
+#define SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
 
 #include "elf/build_id.h"
 

@@ -5,8 +5,8 @@
  * Not libiberty's demangler, which tries each way to read a nested function type and so takes twice the time for
  * every three bytes more, and prints back references without a bound. This one counts its steps. The text is
  * the same. */
-#ifndef SYMBOL_D_DEMANGLE_H
-#define SYMBOL_D_DEMANGLE_H
+#ifndef SYMBOL_DEMANGLE_D_DEMANGLE_H
+#define SYMBOL_DEMANGLE_D_DEMANGLE_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of D's demangler share: a cursor, and a text that grows until it is full. A part that fails
  * leaves the cursor and the text anywhere. */
-#ifndef SYMBOL_D_PARSER_H
-#define SYMBOL_D_PARSER_H
+#ifndef SYMBOL_DEMANGLE_D_PARSER_H
+#define SYMBOL_DEMANGLE_D_PARSER_H
 
 #include "base/err.h"
 

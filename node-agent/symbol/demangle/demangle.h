@@ -11,8 +11,8 @@
  *
  * SHORT is without template arguments, parameters, return types, ABI tags, hashes and compiler suffixes
  * (".cold", ".part.0"); see short_name.h. Neither SHORT nor FULL has symbol versions ("@@GLIBC_2.34"). FULL is what c++filt prints for C++ and D, and rustfilt for Rust. */
-#ifndef SYMBOL_DEMANGLE_H
-#define SYMBOL_DEMANGLE_H
+#ifndef SYMBOL_DEMANGLE_DEMANGLE_H
+#define SYMBOL_DEMANGLE_DEMANGLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

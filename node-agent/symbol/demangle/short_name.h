@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes demangled names short: what tells one instance of a function from another one is left out. */
-#ifndef SYMBOL_SHORT_NAME_H
-#define SYMBOL_SHORT_NAME_H
+#ifndef SYMBOL_DEMANGLE_SHORT_NAME_H
+#define SYMBOL_DEMANGLE_SHORT_NAME_H
 
 #include "base/err.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ELF file and its debug information, open in libdw, such that libdw opens no other file by itself. */
-#ifndef SYMBOL_DWARF_FILE_H
-#define SYMBOL_DWARF_FILE_H
+#ifndef SYMBOL_DWARF_DWARF_FILE_H
+#define SYMBOL_DWARF_DWARF_FILE_H
 
 #include "base/err.h"
 

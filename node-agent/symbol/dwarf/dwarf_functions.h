@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of one compile unit, those inlined into others too, and which one an address is in. */
-#ifndef SYMBOL_DWARF_FUNCTIONS_H
-#define SYMBOL_DWARF_FUNCTIONS_H
+#ifndef SYMBOL_DWARF_DWARF_FUNCTIONS_H
+#define SYMBOL_DWARF_DWARF_FUNCTIONS_H
 
 #include "base/err.h"
 

@@ -3,8 +3,8 @@
  *
  * From the units' own ranges; .debug_aranges, which is made to tell just this, is asked about those that
  * have none: clang, Rust and Go leave it out or make it incomplete. */
-#ifndef SYMBOL_DWARF_INDEX_H
-#define SYMBOL_DWARF_INDEX_H
+#ifndef SYMBOL_DWARF_DWARF_INDEX_H
+#define SYMBOL_DWARF_DWARF_INDEX_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inlined functions and source lines of a file's debug information, through libdw. For the symbol worker
  * alone: libdw maps files and believes them (symbol_worker.h). */
-#ifndef SYMBOL_DWARF_LINES_H
-#define SYMBOL_DWARF_LINES_H
+#ifndef SYMBOL_DWARF_DWARF_LINES_H
+#define SYMBOL_DWARF_DWARF_LINES_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One compile unit: its functions and their lines, as rows. */
-#ifndef SYMBOL_DWARF_UNIT_H
-#define SYMBOL_DWARF_UNIT_H
+#ifndef SYMBOL_DWARF_DWARF_UNIT_H
+#define SYMBOL_DWARF_DWARF_UNIT_H
 
 #include "base/err.h"
 #include "symbol/dwarf/lines_writer.h"

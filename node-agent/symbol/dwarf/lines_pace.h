@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much CPU time may go into reading debug information: a share of one CPU, saved up for LINES_PACE_BURST_NS of work at once. Work is begun while
  * anything is left, and what it took is taken off when it is done: after a long piece nothing is begun for long. */
-#ifndef SYMBOL_LINES_PACE_H
-#define SYMBOL_LINES_PACE_H
+#ifndef SYMBOL_DWARF_LINES_PACE_H
+#define SYMBOL_DWARF_LINES_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a file's source lines: the units (lines_unit.h) that somebody needed so far, as one run of bytes, which is also what
  * is kept on disk, and which code they are about. */
-#ifndef SYMBOL_LINES_TABLE_H
-#define SYMBOL_LINES_TABLE_H
+#ifndef SYMBOL_DWARF_LINES_TABLE_H
+#define SYMBOL_DWARF_LINES_TABLE_H
 
 #include "base/err.h"
 #include "symbol/frame/symbol_frames.h"

@@ -19,8 +19,8 @@
  *
  * Before the first row of a mark come the mark's own address, line 0, no file and no function. Two to three bytes a row are what
  * most take. The symbol worker writes units (lines_writer.h); the agent, and what it keeps on disk, believe nothing of them. */
-#ifndef SYMBOL_LINES_UNIT_H
-#define SYMBOL_LINES_UNIT_H
+#ifndef SYMBOL_DWARF_LINES_UNIT_H
+#define SYMBOL_DWARF_LINES_UNIT_H
 
 #include "base/err.h"
 #include "symbol/frame/symbol_frames.h"

@@ -9,8 +9,8 @@
  *	lines_writer_finish(&writer, number, language, &out);
  *
  * Adding never returns an error: the first failure is kept, and told at the end. */
-#ifndef SYMBOL_LINES_WRITER_H
-#define SYMBOL_LINES_WRITER_H
+#ifndef SYMBOL_DWARF_LINES_WRITER_H
+#define SYMBOL_DWARF_LINES_WRITER_H
 
 #include "base/err.h"
 #include "base/htable.h"

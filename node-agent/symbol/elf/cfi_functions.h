@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the functions without a name come from (symbol_source_cfi). */
-#ifndef SYMBOL_CFI_FUNCTIONS_H
-#define SYMBOL_CFI_FUNCTIONS_H
+#ifndef SYMBOL_ELF_CFI_FUNCTIONS_H
+#define SYMBOL_ELF_CFI_FUNCTIONS_H
 
 #include "unwind/file/elf_sections.h"
 

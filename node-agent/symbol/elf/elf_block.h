@@ -6,8 +6,8 @@
  *	struct elf_block_function [nr_functions]	sorted by delta
  *	names						in the order of the functions that have one, each NUL-terminated, nothing between
  */
-#ifndef SYMBOL_ELF_BLOCK_H
-#define SYMBOL_ELF_BLOCK_H
+#ifndef SYMBOL_ELF_ELF_BLOCK_H
+#define SYMBOL_ELF_ELF_BLOCK_H
 
 #include "base/err.h"
 #include "symbol/elf/elf_symbols.h"

@@ -8,8 +8,8 @@
  * 128 bits, so that no two files have the same one by chance, however many of them somebody makes.
  *
  * The symbol worker takes fingerprints, the agent compares them. */
-#ifndef SYMBOL_ELF_FINGERPRINT_H
-#define SYMBOL_ELF_FINGERPRINT_H
+#ifndef SYMBOL_ELF_ELF_FINGERPRINT_H
+#define SYMBOL_ELF_ELF_FINGERPRINT_H
 
 #include "symbol/elf/elf_symbols.h"
 #include "elf/elf_reader.h"

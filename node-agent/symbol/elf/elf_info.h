@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a file says of itself beside its functions: build ids, and where its debug information is. */
-#ifndef SYMBOL_ELF_INFO_H
-#define SYMBOL_ELF_INFO_H
+#ifndef SYMBOL_ELF_ELF_INFO_H
+#define SYMBOL_ELF_ELF_INFO_H
 
 #include "symbol/elf/elf_symbols.h"
 #include "unwind/file/elf_sections.h"

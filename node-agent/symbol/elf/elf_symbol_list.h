@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of a file while they are collected from their sources (symbol_source.h), before they become a
  * block: as read, then sorted, with one left for each address. */
-#ifndef SYMBOL_ELF_SYMBOL_LIST_H
-#define SYMBOL_ELF_SYMBOL_LIST_H
+#ifndef SYMBOL_ELF_ELF_SYMBOL_LIST_H
+#define SYMBOL_ELF_ELF_SYMBOL_LIST_H
 
 #include "elf/elf_reader.h"
 

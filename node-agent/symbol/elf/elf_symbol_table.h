@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The symbol tables of an ELF file: .symtab and .dynsym. The latter is found without section headers as well, by
  * way of PT_DYNAMIC. */
-#ifndef SYMBOL_ELF_SYMBOL_TABLE_H
-#define SYMBOL_ELF_SYMBOL_TABLE_H
+#ifndef SYMBOL_ELF_ELF_SYMBOL_TABLE_H
+#define SYMBOL_ELF_ELF_SYMBOL_TABLE_H
 
 #include "symbol/elf/elf_symbol_list.h"
 

@@ -7,8 +7,8 @@
  * the file and against limits before libelf sees it (elf/elf_reader.h).
  *
  * A table is one block of bytes without pointers: the symbol worker makes it, the agent takes it as it is. */
-#ifndef SYMBOL_ELF_SYMBOLS_H
-#define SYMBOL_ELF_SYMBOLS_H
+#ifndef SYMBOL_ELF_ELF_SYMBOLS_H
+#define SYMBOL_ELF_ELF_SYMBOLS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

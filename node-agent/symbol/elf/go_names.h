@@ -2,8 +2,8 @@
 /* The functions of a Go program by its function table (.gopclntab), which no strip(1) and no `-ldflags=-s` removes:
  * Go itself needs it. Names are those of the symbol table, "main.(*T).Run", but for type arguments, which are
  * "[...]". */
-#ifndef SYMBOL_GO_NAMES_H
-#define SYMBOL_GO_NAMES_H
+#ifndef SYMBOL_ELF_GO_NAMES_H
+#define SYMBOL_ELF_GO_NAMES_H
 
 #include "symbol/elf/elf_symbol_list.h"
 #include "elf/gopclntab_table.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenTelemetry's hash of a file's content ("process.executable.build_id.htlhash"): the first half of the SHA-256 of its
  * first 4096 bytes, its last 4096 bytes (they may overlap), and its length as 8 bytes, the most significant first. */
-#ifndef SYMBOL_HTLHASH_H
-#define SYMBOL_HTLHASH_H
+#ifndef SYMBOL_ELF_HTLHASH_H
+#define SYMBOL_ELF_HTLHASH_H
 
 #include "base/err.h"
 #include "elf/elf_reader.h"

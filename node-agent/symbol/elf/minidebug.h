@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MiniDebugInfo (gdb manual, "MiniDebugInfo"): an ELF file with nothing but symbols, those that are not in .dynsym,
  * compressed with xz and kept in the section .gnu_debugdata. Fedora's and RHEL's programs have it. */
-#ifndef SYMBOL_MINIDEBUG_H
-#define SYMBOL_MINIDEBUG_H
+#ifndef SYMBOL_ELF_MINIDEBUG_H
+#define SYMBOL_ELF_MINIDEBUG_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slots through which a program calls functions of other files: words that the dynamic linker fills with
  * addresses, and relocations that say which. Of x86-64 and arm64 files. */
-#ifndef SYMBOL_PLT_SLOTS_H
-#define SYMBOL_PLT_SLOTS_H
+#ifndef SYMBOL_ELF_PLT_SLOTS_H
+#define SYMBOL_ELF_PLT_SLOTS_H
 
 #include "base/strbuf.h"
 #include "unwind/file/elf_sections.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the stubs of a procedure linkage table in its code, for x86-64 and arm64 files. */
-#ifndef SYMBOL_PLT_STUBS_H
-#define SYMBOL_PLT_STUBS_H
+#ifndef SYMBOL_ELF_PLT_STUBS_H
+#define SYMBOL_ELF_PLT_STUBS_H
 
 #include <stdbool.h>
 #include <stddef.h>

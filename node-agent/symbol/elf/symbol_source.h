@@ -2,8 +2,8 @@
 /* Where the functions of an ELF file come from. Each source is a function that adds what it finds to the list, and
  * nothing when the file has no such thing; they are asked in this order (elf_symbols_load.c), so that one may leave
  * out what others had. */
-#ifndef SYMBOL_SYMBOL_SOURCE_H
-#define SYMBOL_SYMBOL_SOURCE_H
+#ifndef SYMBOL_ELF_SYMBOL_SOURCE_H
+#define SYMBOL_ELF_SYMBOL_SOURCE_H
 
 #include "symbol/elf/elf_symbol_list.h"
 #include "symbol/elf/elf_symbols.h"

@@ -4,8 +4,8 @@
  *
  * Names come as they are in the file. One that may be mangled is open until the caller, who has it demangled elsewhere, says what
  * it is called; until then its raw form stands in for it, and then all places that have it have the new name. */
-#ifndef SYMBOL_FRAME_CACHE_H
-#define SYMBOL_FRAME_CACHE_H
+#ifndef SYMBOL_FRAME_FRAME_CACHE_H
+#define SYMBOL_FRAME_FRAME_CACHE_H
 
 #include "base/err.h"
 #include "base/htable.h"

@@ -2,8 +2,8 @@
 /* What an address is called: the function it is in and, where debug information tells, the functions that
  * were inlined there and the lines of their sources. Every resolver (ELF files, JIT compilers' lists, the
  * kernel) answers with this. */
-#ifndef SYMBOL_SYMBOL_FRAMES_H
-#define SYMBOL_SYMBOL_FRAMES_H
+#ifndef SYMBOL_FRAME_SYMBOL_FRAMES_H
+#define SYMBOL_FRAME_SYMBOL_FRAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * In host byte order, as both ends are the same program. What a worker answers is looked at as if it were out to harm:
  * all of it before any of it is taken over. Names, and likewise filenames, are in the order of their users, so that
  * looking at them takes no longer than the block is. */
-#ifndef SYMBOL_JIT_BLOCK_H
-#define SYMBOL_JIT_BLOCK_H
+#ifndef SYMBOL_JIT_JIT_BLOCK_H
+#define SYMBOL_JIT_JIT_BLOCK_H
 
 #include "base/err.h"
 #include "symbol/jit/jit_functions.h"

@@ -13,8 +13,8 @@
  *
  * What a process writes is read as hostile: by a worker, bounded in bytes, lines and time, no FIFO, no FUSE, no symbolic
  * link out of the way. A file that a worker dies of or takes too long for costs that process its names. */
-#ifndef SYMBOL_JIT_CACHE_H
-#define SYMBOL_JIT_CACHE_H
+#ifndef SYMBOL_JIT_JIT_CACHE_H
+#define SYMBOL_JIT_JIT_CACHE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

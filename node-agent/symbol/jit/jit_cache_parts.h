@@ -11,8 +11,8 @@
  * Only the loader removes processes, so what it has found stays while it works; the reader finds a process anew
  * each time it has let go of the lock. When there is no room the reader adds nothing: to throw out others, which
  * are read anew then, would let one container with many processes keep the loader busy. */
-#ifndef SYMBOL_JIT_CACHE_PARTS_H
-#define SYMBOL_JIT_CACHE_PARTS_H
+#ifndef SYMBOL_JIT_JIT_CACHE_PARTS_H
+#define SYMBOL_JIT_JIT_CACHE_PARTS_H
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"

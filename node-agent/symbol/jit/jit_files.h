@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and pins the files in which a process tells of the code that it makes at run time (jit_cache.h).
  * Nothing is opened here that could wait: see file_opener.h. */
-#ifndef SYMBOL_JIT_FILES_H
-#define SYMBOL_JIT_FILES_H
+#ifndef SYMBOL_JIT_JIT_FILES_H
+#define SYMBOL_JIT_JIT_FILES_H
 
 #include "base/err.h"
 #include "process/process_table.h"

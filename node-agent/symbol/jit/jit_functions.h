@@ -6,8 +6,8 @@
  * compiles for weeks is as large as its code and not as its history.
  *
  * Belongs to one thread. */
-#ifndef SYMBOL_JIT_FUNCTIONS_H
-#define SYMBOL_JIT_FUNCTIONS_H
+#ifndef SYMBOL_JIT_JIT_FUNCTIONS_H
+#define SYMBOL_JIT_JIT_FUNCTIONS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -12,8 +12,8 @@
  *
  * A worker takes names apart, as whoever compiled them wrote them; the agent has the places of the parts checked and
  * puts them together. */
-#ifndef SYMBOL_JIT_NAMES_H
-#define SYMBOL_JIT_NAMES_H
+#ifndef SYMBOL_JIT_JIT_NAMES_H
+#define SYMBOL_JIT_JIT_NAMES_H
 
 #include "base/strbuf.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that a jit_cache has met: numbered, found by pid and number, at most JIT_CACHE_MAX_PROCESSES.
  * Not locked; which field is whose is told below. */
-#ifndef SYMBOL_JIT_PROCESSES_H
-#define SYMBOL_JIT_PROCESSES_H
+#ifndef SYMBOL_JIT_JIT_PROCESSES_H
+#define SYMBOL_JIT_JIT_PROCESSES_H
 
 #include "base/htable.h"
 #include "symbol/jit/jit_cache.h"

@@ -5,8 +5,8 @@
  * Only what is behind the last complete line or record is read. A file that is written anew is noticed: it has
  * become shorter, its time has changed but not its length, or what was before the place where reading stopped is
  * not there any more. It is read from its start then, and what was known answers until its end is reached. */
-#ifndef SYMBOL_JIT_SOURCE_H
-#define SYMBOL_JIT_SOURCE_H
+#ifndef SYMBOL_JIT_JIT_SOURCE_H
+#define SYMBOL_JIT_JIT_SOURCE_H
 
 #include "symbol/opener/file_opener.h"
 #include "symbol/jit/jit_functions.h"

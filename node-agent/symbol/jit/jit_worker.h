@@ -7,8 +7,8 @@
  * The files are written by whoever is profiled, so a process of its own reads them, `flamelet jit-worker`, as the symbol
  * worker does with ELF files (symbol_worker.h); the agent does not look at a byte of them. The worker keeps nothing
  * between requests: where the reading of a file stands goes back and forth in plain numbers. */
-#ifndef SYMBOL_JIT_WORKER_H
-#define SYMBOL_JIT_WORKER_H
+#ifndef SYMBOL_JIT_JIT_WORKER_H
+#define SYMBOL_JIT_JIT_WORKER_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker has read of a list of functions, on its way to be a block (jit_block.h). Shaped as jit_functions.h, to
  * which the block is added in the end. */
-#ifndef SYMBOL_JIT_WRITER_H
-#define SYMBOL_JIT_WRITER_H
+#ifndef SYMBOL_JIT_JIT_WRITER_H
+#define SYMBOL_JIT_JIT_WRITER_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

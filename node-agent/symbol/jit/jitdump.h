@@ -3,8 +3,8 @@
  * the lines of its source; the code's bytes, unwinding information and what is not known are passed by.
  *
  * Times are not looked at: where two functions share an address, the one later in the file wins. */
-#ifndef SYMBOL_JITDUMP_H
-#define SYMBOL_JITDUMP_H
+#ifndef SYMBOL_JIT_JITDUMP_H
+#define SYMBOL_JIT_JITDUMP_H
 
 #include "symbol/jit/jit_writer.h"
 

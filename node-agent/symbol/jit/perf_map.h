@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf map files: `START SIZE NAME`, one function a line, numbers in hex. The name goes up to the end of the
  * line and may have blanks. */
-#ifndef SYMBOL_PERF_MAP_H
-#define SYMBOL_PERF_MAP_H
+#ifndef SYMBOL_JIT_PERF_MAP_H
+#define SYMBOL_JIT_PERF_MAP_H
 
 #include "symbol/jit/jit_writer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's own functions, modules and BPF programs included, from /proc/kallsyms. */
-#ifndef SYMBOL_KALLSYMS_H
-#define SYMBOL_KALLSYMS_H
+#ifndef SYMBOL_KERNEL_KALLSYMS_H
+#define SYMBOL_KERNEL_KALLSYMS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of /proc/kallsyms. */
-#ifndef SYMBOL_KALLSYMS_PARSER_H
-#define SYMBOL_KALLSYMS_PARSER_H
+#ifndef SYMBOL_KERNEL_KALLSYMS_PARSER_H
+#define SYMBOL_KERNEL_KALLSYMS_PARSER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * Worst case: six readings a minute, if each one brings a new name; if none does, three in the first minute
  * and one in ten minutes in the long run. A reading of 122 thousand lines takes 80 ms of CPU time: at most 0.8 % of
  * one CPU, and 0.013 % in the long run. */
-#ifndef SYMBOL_KERNEL_SYMBOLS_H
-#define SYMBOL_KERNEL_SYMBOLS_H
+#ifndef SYMBOL_KERNEL_KERNEL_SYMBOLS_H
+#define SYMBOL_KERNEL_KERNEL_SYMBOLS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -15,8 +15,8 @@
  *	DEBUG_DIR	on the host is root's own: mounts and links are followed
  *
  * and the host's DIR is only looked in for a process whose root is the host's. */
-#ifndef SYMBOL_DEBUG_FILES_H
-#define SYMBOL_DEBUG_FILES_H
+#ifndef SYMBOL_OPENER_DEBUG_FILES_H
+#define SYMBOL_OPENER_DEBUG_FILES_H
 
 #include "base/err.h"
 #include "symbol/opener/file_opener.h"

@@ -8,8 +8,8 @@
  *
  * What remains: an overlay whose lower layer is FUSE counts as local. The kernel does not say what an
  * overlay is made of. */
-#ifndef SYMBOL_FILE_OPENER_H
-#define SYMBOL_FILE_OPENER_H
+#ifndef SYMBOL_OPENER_FILE_OPENER_H
+#define SYMBOL_OPENER_FILE_OPENER_H
 
 #include "base/err.h"
 #include "process/process_table.h"

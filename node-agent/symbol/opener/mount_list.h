@@ -6,8 +6,8 @@
  * every file that is opened, by threads that others wait for. So a reading is given up after MOUNT_LIST_MAX_NS;
  * and after one that was not cheap, only lists that were cheap the last time are read until all the readings that were
  * not have taken 1/MOUNT_LIST_SHARE of the time at most. The host's list is root's, and always read. */
-#ifndef SYMBOL_MOUNT_LIST_H
-#define SYMBOL_MOUNT_LIST_H
+#ifndef SYMBOL_OPENER_MOUNT_LIST_H
+#define SYMBOL_OPENER_MOUNT_LIST_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

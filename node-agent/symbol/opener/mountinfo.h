@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which file system a file is on, by /proc/PID/mountinfo (proc(5)), without asking the file system. */
-#ifndef SYMBOL_MOUNTINFO_H
-#define SYMBOL_MOUNTINFO_H
+#ifndef SYMBOL_OPENER_MOUNTINFO_H
+#define SYMBOL_OPENER_MOUNTINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * in host byte order. Names of the answer are in the order of the request; "" says that a name stays as it is. The answer may end
  * early: when its room or its time is used up, or with a name that took too long. Neither end believes the other. */
-#ifndef SYMBOL_NAMES_BLOCK_H
-#define SYMBOL_NAMES_BLOCK_H
+#ifndef SYMBOL_WORKER_NAMES_BLOCK_H
+#define SYMBOL_WORKER_NAMES_BLOCK_H
 
 #include "base/err.h"
 

@@ -15,8 +15,8 @@
  * A worker serves the files of all containers. What one of them can make it do, it can do to the names of the others that
  * are read after it, until that worker ends: give them false names, or call one file a copy of another. It learns the seed
  * of fingerprints and what is mapped. It cannot write anywhere but into its answers. */
-#ifndef SYMBOL_SYMBOL_WORKER_H
-#define SYMBOL_SYMBOL_WORKER_H
+#ifndef SYMBOL_WORKER_SYMBOL_WORKER_H
+#define SYMBOL_WORKER_SYMBOL_WORKER_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .eh_frame and .debug_frame as a source of rows: CIEs, FDEs, and their programs of DW_CFA_ instructions
  * (DWARF 5 section 6.4; Linux Standard Base 5.0 Core, "Exception Frames"). */
-#ifndef UNWIND_CFI_H
-#define UNWIND_CFI_H
+#ifndef UNWIND_CFI_CFI_H
+#define UNWIND_CFI_CFI_H
 
 #include "base/cleanup.h"
 #include "elf/elf_budget.h"

@@ -6,8 +6,8 @@
  *
  * A length of 0xffffffff says that the real one follows in 8 bytes. A length of 0 is a terminator, but what
  * was linked from several pieces may go on behind it. */
-#ifndef UNWIND_CFI_ENTRY_H
-#define UNWIND_CFI_ENTRY_H
+#ifndef UNWIND_CFI_CFI_ENTRY_H
+#define UNWIND_CFI_CFI_ENTRY_H
 
 #include "unwind/cfi/cfi_state.h"
 #include "unwind/cfi/dwarf_cursor.h"

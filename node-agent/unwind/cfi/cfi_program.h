@@ -4,8 +4,8 @@
  * A program is a table of rules, compressed: instructions that change the state, and instructions that go on
  * to a later address. At each of the latter, what was changed becomes a row. It takes time in proportion to
  * its bytes, whatever is in it. */
-#ifndef UNWIND_CFI_PROGRAM_H
-#define UNWIND_CFI_PROGRAM_H
+#ifndef UNWIND_CFI_CFI_PROGRAM_H
+#define UNWIND_CFI_CFI_PROGRAM_H
 
 #include "unwind/cfi/cfi_entry.h"
 #include "unwind/rows/unwind_source.h"

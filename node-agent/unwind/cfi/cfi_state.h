@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What DW_CFA_ instructions change: where the CFA and the registers of the caller are, at one place in the
  * code; and the rule for the unwinder that says the same. */
-#ifndef UNWIND_CFI_STATE_H
-#define UNWIND_CFI_STATE_H
+#ifndef UNWIND_CFI_CFI_STATE_H
+#define UNWIND_CFI_CFI_STATE_H
 
 #include "bpf/shared/cfi.h"
 #include "unwind/cfi/dwarf_value.h"

@@ -3,8 +3,8 @@
  *
  * Errors stick: what is not there reads as 0 and marks the cursor as bad, for good. So a whole instruction or
  * header is read first and checked once. */
-#ifndef UNWIND_DWARF_CURSOR_H
-#define UNWIND_DWARF_CURSOR_H
+#ifndef UNWIND_CFI_DWARF_CURSOR_H
+#define UNWIND_CFI_DWARF_CURSOR_H
 
 #include "unwind/cfi/cfi.h"
 

@@ -4,8 +4,8 @@
  * An expression is a program for a stack machine. The unwinder in the kernel has no such machine: it knows a
  * few forms. So the program is run on symbols instead of numbers, "rsp + 8" instead of 0x7ffc…; if what
  * is left at the end is one of these forms, this is what the expression means, however it was written. */
-#ifndef UNWIND_DWARF_VALUE_H
-#define UNWIND_DWARF_VALUE_H
+#ifndef UNWIND_CFI_DWARF_VALUE_H
+#define UNWIND_CFI_DWARF_VALUE_H
 
 #include "elf/arch.h"
 #include "unwind/cfi/dwarf_cursor.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction: how long it is, and what it does to the stack and to general registers. The rest of it is of no
  * interest here. Each architecture has a decoder, and numbers of registers. */
-#ifndef UNWIND_CODE_INSN_H
-#define UNWIND_CODE_INSN_H
+#ifndef UNWIND_CODE_CODE_INSN_H
+#define UNWIND_CODE_CODE_INSN_H
 
 #include "base/err.h"
 #include "bpf/shared/cfi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What instructions mean where they stand. By architecture. */
-#ifndef UNWIND_CODE_PATTERNS_H
-#define UNWIND_CODE_PATTERNS_H
+#ifndef UNWIND_CODE_CODE_PATTERNS_H
+#define UNWIND_CODE_CODE_PATTERNS_H
 
 #include "unwind/code/code_insn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code to scan, and what is found out about each byte of it on the way. */
-#ifndef UNWIND_CODE_SCAN_MAP_H
-#define UNWIND_CODE_SCAN_MAP_H
+#ifndef UNWIND_CODE_CODE_SCAN_MAP_H
+#define UNWIND_CODE_CODE_SCAN_MAP_H
 
 #include "base/err.h"
 #include "unwind/code/code_scan.h"

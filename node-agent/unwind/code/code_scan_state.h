@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of the stack at an instruction, from the instructions before it. */
-#ifndef UNWIND_CODE_SCAN_STATE_H
-#define UNWIND_CODE_SCAN_STATE_H
+#ifndef UNWIND_CODE_CODE_SCAN_STATE_H
+#define UNWIND_CODE_CODE_SCAN_STATE_H
 
 #include "bpf/shared/cfi.h"
 #include "unwind/code/code_insn.h"

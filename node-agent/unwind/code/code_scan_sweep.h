@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over a range of code, from its first instruction to its last one. */
-#ifndef UNWIND_CODE_SCAN_SWEEP_H
-#define UNWIND_CODE_SCAN_SWEEP_H
+#ifndef UNWIND_CODE_CODE_SCAN_SWEEP_H
+#define UNWIND_CODE_CODE_SCAN_SWEEP_H
 
 #include "unwind/code/code_scan_map.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An instruction's parts, on the way from x86_insn.c to x86_effects.c. */
-#ifndef UNWIND_X86_DECODER_H
-#define UNWIND_X86_DECODER_H
+#ifndef UNWIND_CODE_X86_DECODER_H
+#define UNWIND_CODE_X86_DECODER_H
 
 #include "unwind/code/code_insn.h"
 #include "unwind/code/x86_tables.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the opcode alone tells about an instruction. */
-#ifndef UNWIND_X86_TABLES_H
-#define UNWIND_X86_TABLES_H
+#ifndef UNWIND_CODE_X86_TABLES_H
+#define UNWIND_CODE_X86_TABLES_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* Separate debug files of the distributions, below a directory like /usr/lib/debug: found by build id
  * (.build-id/xx/yyyy.debug), else by the name and the checksum that the section .gnu_debuglink has. What is
  * below the directory is believed to be the distribution's; no path leads out of it. */
-#ifndef UNWIND_DEBUG_FILE_H
-#define UNWIND_DEBUG_FILE_H
+#ifndef UNWIND_FILE_DEBUG_FILE_H
+#define UNWIND_FILE_DEBUG_FILE_H
 
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"

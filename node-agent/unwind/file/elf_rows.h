@@ -4,8 +4,8 @@
  * a separate debug file, which the caller finds by build id or .gnu_debuglink.
  *
  * The file may be hostile, see elf/elf_reader.h. */
-#ifndef UNWIND_ELF_ROWS_H
-#define UNWIND_ELF_ROWS_H
+#ifndef UNWIND_FILE_ELF_ROWS_H
+#define UNWIND_FILE_ELF_ROWS_H
 
 #include "base/err.h"
 #include "elf/elf_reader.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What elf_rows.c reads and elf_rows_build.c makes a table of. */
-#ifndef UNWIND_ELF_ROWS_PARTS_H
-#define UNWIND_ELF_ROWS_PARTS_H
+#ifndef UNWIND_FILE_ELF_ROWS_PARTS_H
+#define UNWIND_FILE_ELF_ROWS_PARTS_H
 
 #include "unwind/file/elf_rows.h"
 #include "unwind/file/elf_sections.h"

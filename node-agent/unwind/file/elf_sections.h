@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of an ELF file that tell how to unwind it, and what their reading needs to know. */
-#ifndef UNWIND_ELF_SECTIONS_H
-#define UNWIND_ELF_SECTIONS_H
+#ifndef UNWIND_FILE_ELF_SECTIONS_H
+#define UNWIND_FILE_ELF_SECTIONS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
 /* Tables on disk, so that a restart of the agent builds nothing again: unwind tables, or what else is made from ELF files; one kind a
  * directory. One file a table, named by build id, key and format version; checked (checksum, kind->is_valid()) when it is read; bounded in bytes, the
  * least recently used go first. A file that is damaged is removed and counts as missing. */
-#ifndef UNWIND_ROW_CACHE_H
-#define UNWIND_ROW_CACHE_H
+#ifndef UNWIND_FILE_ROW_CACHE_H
+#define UNWIND_FILE_ROW_CACHE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  *	RANDOM.rows-temp	one that is being written
  *	hash-seed		see row_seed.h
  */
-#ifndef UNWIND_ROW_CACHE_FILES_H
-#define UNWIND_ROW_CACHE_FILES_H
+#ifndef UNWIND_FILE_ROW_CACHE_FILES_H
+#define UNWIND_FILE_ROW_CACHE_FILES_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
 /* The seed of the hashes that unwind tables are kept by. Who knew it could make a file that has the hash of another one, and
  * so give it its own table. It is a random number, made with the directory and kept in it, so that the tables are found
  * again after a restart. */
-#ifndef UNWIND_ROW_SEED_H
-#define UNWIND_ROW_SEED_H
+#ifndef UNWIND_FILE_ROW_SEED_H
+#define UNWIND_FILE_ROW_SEED_H
 
 #include "base/err.h"
 

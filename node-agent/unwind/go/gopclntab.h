@@ -3,8 +3,8 @@
  * each function it has the stack pointer's distance from the frame's beginning at each pc. Formats of Go
  * 1.2, 1.16, 1.18 and 1.20 and later (src/internal/abi/symtab.go, src/debug/gosym/pclntab.go,
  * src/runtime/symtab.go). */
-#ifndef UNWIND_GOPCLNTAB_H
-#define UNWIND_GOPCLNTAB_H
+#ifndef UNWIND_GO_GOPCLNTAB_H
+#define UNWIND_GO_GOPCLNTAB_H
 
 #include "base/cleanup.h"
 #include "elf/gopclntab_table.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of one Go function: what a distance of the stack pointer means for where its caller is. That depends on
  * the architecture's prologues and epilogues, which the compiler, or the assembler, makes the same way in all functions. */
-#ifndef UNWIND_GOPCLNTAB_FRAME_H
-#define UNWIND_GOPCLNTAB_FRAME_H
+#ifndef UNWIND_GO_GOPCLNTAB_FRAME_H
+#define UNWIND_GO_GOPCLNTAB_FRAME_H
 
 #include "base/err.h"
 #include "unwind/rows/row_builder.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of functions that the sources of rows give, made into one in which each byte of code belongs
  * to at most one function. */
-#ifndef UNWIND_FUNCTIONS_H
-#define UNWIND_FUNCTIONS_H
+#ifndef UNWIND_ROWS_FUNCTIONS_H
+#define UNWIND_ROWS_FUNCTIONS_H
 
 #include "elf/elf_budget.h"
 #include "unwind/rows/unwind_source.h"

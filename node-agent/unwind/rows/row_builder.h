@@ -6,8 +6,8 @@
  * one row with a run (CFI_RUN_UP, CFI_RUN_DOWN); gaps of padding between functions. Places where a register
  * is saved below the stack pointer say nothing (shared/cfi.h) and are dropped, so that a prologue's and an
  * epilogue's rules are the same ones. */
-#ifndef UNWIND_ROW_BUILDER_H
-#define UNWIND_ROW_BUILDER_H
+#ifndef UNWIND_ROWS_ROW_BUILDER_H
+#define UNWIND_ROWS_ROW_BUILDER_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a row table while it grows: its rules, each one once, its rows, and the page directory. */
-#ifndef UNWIND_ROW_PACKER_H
-#define UNWIND_ROW_PACKER_H
+#ifndef UNWIND_ROWS_ROW_PACKER_H
+#define UNWIND_ROWS_ROW_PACKER_H
 
 #include "base/err.h"
 #include "base/htable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Row tables as bytes: what bpf/shared/cfi.h says of struct row_table, from the agent's side. */
-#ifndef UNWIND_ROW_TABLE_H
-#define UNWIND_ROW_TABLE_H
+#ifndef UNWIND_ROWS_ROW_TABLE_H
+#define UNWIND_ROWS_ROW_TABLE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
 /* Where rules come from: .eh_frame, .debug_frame, Go's .gopclntab. A source first lists the functions it
  * describes; then, in the order of their addresses, and only for those that no better source has, gives
  * their rows. So functions are sorted, never rows. */
-#ifndef UNWIND_UNWIND_SOURCE_H
-#define UNWIND_UNWIND_SOURCE_H
+#ifndef UNWIND_ROWS_UNWIND_SOURCE_H
+#define UNWIND_ROWS_UNWIND_SOURCE_H
 
 #include "base/err.h"
 #include "unwind/rows/row_builder.h"

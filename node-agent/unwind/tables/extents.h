@@ -4,8 +4,8 @@
  * Free extents lie in one array, sorted, never touching each other; the smallest one that is large enough
  * is used. Between n extents in use there are at most n + 1 free ones, and room for those is made when an
  * extent is taken: so giving back allocates nothing and cannot fail. */
-#ifndef UNWIND_EXTENTS_H
-#define UNWIND_EXTENTS_H
+#ifndef UNWIND_TABLES_EXTENTS_H
+#define UNWIND_TABLES_EXTENTS_H
 
 #include "base/err.h"
 

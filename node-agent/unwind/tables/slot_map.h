@@ -2,8 +2,8 @@
 /* The slots of tables: what unwinders see of each one (unwind_memory.h), and what the agent knows of it.
  *
  *	free ──▶ in use ──▶ limbo: unwinders may still have its number ──▶ free */
-#ifndef UNWIND_SLOT_MAP_H
-#define UNWIND_SLOT_MAP_H
+#ifndef UNWIND_TABLES_SLOT_MAP_H
+#define UNWIND_TABLES_SLOT_MAP_H
 
 #include "base/err.h"
 #include "bpf/shared/cfi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that wait to be read: those of the lowest rank first, of these the most wanted, then first come, first served. Small
  * enough to be searched from end to end. */
-#ifndef UNWIND_TABLE_QUEUE_H
-#define UNWIND_TABLE_QUEUE_H
+#ifndef UNWIND_TABLES_TABLE_QUEUE_H
+#define UNWIND_TABLES_TABLE_QUEUE_H
 
 #include "base/err.h"
 

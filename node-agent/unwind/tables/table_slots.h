@@ -10,8 +10,8 @@
  * and for longer than the other; those that were not needed for longest go first. When a sample needs it
  * again it is read again, but not before `retry_ns`, and ever more seldom: where the tables in use do not fit,
  * some files stay without instead of all being read in turns. Thread-safe. */
-#ifndef UNWIND_TABLE_SLOTS_H
-#define UNWIND_TABLE_SLOTS_H
+#ifndef UNWIND_TABLES_TABLE_SLOTS_H
+#define UNWIND_TABLES_TABLE_SLOTS_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

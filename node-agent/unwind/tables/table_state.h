@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the reader's side (table_slots.c) and the thread's (table_thread.c) have in common. */
-#ifndef UNWIND_TABLE_STATE_H
-#define UNWIND_TABLE_STATE_H
+#ifndef UNWIND_TABLES_TABLE_STATE_H
+#define UNWIND_TABLES_TABLE_STATE_H
 
 #include "unwind/worker/rows_client.h"
 #include "unwind/tables/slot_map.h"

@@ -4,8 +4,8 @@
  *
  * A table that no slot refers to stays: the next process that runs the same program finds it. It goes when
  * its place is needed, like any other. */
-#ifndef UNWIND_TABLE_STORE_H
-#define UNWIND_TABLE_STORE_H
+#ifndef UNWIND_TABLES_TABLE_STORE_H
+#define UNWIND_TABLES_TABLE_STORE_H
 
 #include "base/err.h"
 #include "base/htable.h"

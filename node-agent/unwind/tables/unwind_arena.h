@@ -2,8 +2,8 @@
 /* The arena of bpf/shared/cfi.h: who has which units of the memory that unwinders read. Chunks are made when they are
  * needed and stay until the end; what is freed is used again, but not before every stack that is being unwound with it is
  * done. Thread-safe. */
-#ifndef UNWIND_UNWIND_ARENA_H
-#define UNWIND_UNWIND_ARENA_H
+#ifndef UNWIND_TABLES_UNWIND_ARENA_H
+#define UNWIND_TABLES_UNWIND_ARENA_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -3,8 +3,8 @@
  * (bpf/shared/cfi.h). BPF programs read BPF maps; without them local_unwinder.h reads plain memory.
  *
  * Thread-safe, but for the binding of processes, which belongs to one thread, and unwind_memory_add_chunk(). */
-#ifndef UNWIND_UNWIND_MEMORY_H
-#define UNWIND_UNWIND_MEMORY_H
+#ifndef UNWIND_TABLES_UNWIND_MEMORY_H
+#define UNWIND_TABLES_UNWIND_MEMORY_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

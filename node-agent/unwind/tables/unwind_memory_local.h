@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the local unwinder (local_unwinder.c) knows of its memory. */
-#ifndef UNWIND_UNWIND_MEMORY_LOCAL_H
-#define UNWIND_UNWIND_MEMORY_LOCAL_H
+#ifndef UNWIND_TABLES_UNWIND_MEMORY_LOCAL_H
+#define UNWIND_TABLES_UNWIND_MEMORY_LOCAL_H
 
 #include "unwind/tables/bound_processes.h"
 #include "unwind/tables/unwind_memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rows worker answers, checked as if it were hostile: it has read files made to take it over. */
-#ifndef UNWIND_ROWS_ANSWER_H
-#define UNWIND_ROWS_ANSWER_H
+#ifndef UNWIND_WORKER_ROWS_ANSWER_H
+#define UNWIND_WORKER_ROWS_ANSWER_H
 
 #include "base/err.h"
 #include "unwind/worker/rows_worker.h"

@@ -2,8 +2,8 @@
 /* The agent's end of the rows worker (rows_worker.h): asks for the tables of files, one in each lane
  * (worker/worker_lanes.h) at a time, without waiting, and opens the debug files that workers want. Nothing here reads
  * the files. Belongs to one thread. */
-#ifndef UNWIND_ROWS_CLIENT_H
-#define UNWIND_ROWS_CLIENT_H
+#ifndef UNWIND_WORKER_ROWS_CLIENT_H
+#define UNWIND_WORKER_ROWS_CLIENT_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -9,8 +9,8 @@
  *
  *	ROWS_REQUEST_KEY	what does its table depend on? Often the agent has that table already
  *	ROWS_REQUEST_BUILD	make it. The worker still has what it read */
-#ifndef UNWIND_ROWS_WORKER_H
-#define UNWIND_ROWS_WORKER_H
+#ifndef UNWIND_WORKER_ROWS_WORKER_H
+#define UNWIND_WORKER_ROWS_WORKER_H
 
 #include "unwind/file/elf_rows.h"
 
