@@ -7,15 +7,16 @@ set(FLAMELET_TEST_ENVIRONMENT
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
 	TSAN_OPTIONS=allocator_may_return_null=1)
 
-# flamelet_unit_test(name MODULES module …): tests/unit/<name>.c as a cmocka program of that name.
-# Fixtures are found through FIXTURES_DIR.
+# flamelet_unit_test(name MODULES module …): <name>.c below tests/unit as a cmocka program of that name.
+# Fixtures are found through FIXTURES_DIR. The global property FLAMELET_UNIT_TESTS has the names of all.
 function(flamelet_unit_test name)
 	cmake_parse_arguments(T "" "" "MODULES" ${ARGN})
 	add_executable(${name} ${name}.c)
-	target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
+	target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/support)
 	target_link_libraries(${name} PRIVATE ${T_MODULES} PkgConfig::CMOCKA)
 	target_compile_definitions(${name} PRIVATE
 		FIXTURES_DIR="${CMAKE_SOURCE_DIR}/tests/fixtures")
+	set_property(GLOBAL APPEND PROPERTY FLAMELET_UNIT_TESTS ${name})
 	add_test(NAME unit/${name} COMMAND ${name})
 	set_tests_properties(unit/${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 120
 		ENVIRONMENT "${FLAMELET_TEST_ENVIRONMENT}")

@@ -4,7 +4,7 @@
 #include "base/printable.h"
 
 #include "base/cleanup.h"
-#include "tests/unit/harmless_text.h"
+#include "tests/unit/support/harmless_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "tests/unit/remove_tree.h"
+#include "tests/unit/support/remove_tree.h"
 
 #include <fcntl.h>
 #include <signal.h>
