@@ -5,7 +5,7 @@ SECONDS ?= 60
 JOBS := $(shell nproc)
 
 # CTest does not show what a test prints that passes; this table is worth to be seen, as it grows.
-ORACLE_TABLE := build-dev/tests/unwind/oracle.txt
+ORACLE_TABLE := build-dev/tests/oracle/unwind/oracle.txt
 
 # Where arm64 is cross-built, the sections of packages.txt for that. `make test-kernels ARM64=` leaves it out.
 ARM64 := $(if $(filter x86_64,$(shell uname -m)),arm64 arm64-kernels)

@@ -9,8 +9,8 @@
 #include "base/gzip.h"
 #include "otlp/encode/encode.h"
 #include "profile/pprof.h"
-#include "tests/oracle/otlp_load.h"
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_load.h"
+#include "tests/oracle/formats/otlp_sample.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

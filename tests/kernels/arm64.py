@@ -5,7 +5,7 @@ against libdw, and once the unit tests.
 
     arm64.py TREE BUILD [--all] [--keep DIRECTORY] [--x86 TABLE]
 
-BUILD is the directory of a cross build of TREE (`cmake --preset arm64`). TABLE is what tests/unwind/oracle.py left of the
+BUILD is the directory of a cross build of TREE (`cmake --preset arm64`). TABLE is what tests/oracle/unwind/oracle.py left of the
 same programs on x86-64: no figure may be more than a point below it. --all compares all programs with libdw, and tries
 more kernels. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
@@ -125,9 +125,9 @@ class Guest(guests.Guest):
 
     def write_more(self, has_all):
         """What arm64_more.sh reads."""
-        oracle = f"{self.build.path}/tests/unwind/unwind_oracle"
-        command = f"{self.build.tree}/tests/unwind/oracle.py --slow {oracle}" if os.path.exists(oracle) else ""
-        programs = f"{self.build.path}/tests/unwind/{self.case.programs}"
+        oracle = f"{self.build.path}/tests/oracle/unwind/unwind_oracle"
+        command = f"{self.build.tree}/tests/oracle/unwind/oracle.py --slow {oracle}" if os.path.exists(oracle) else ""
+        programs = f"{self.build.path}/tests/oracle/unwind/{self.case.programs}"
         names = "" if has_all else self.case.compared
         with open(f"{self.directory}/variables", "a", encoding="utf-8") as file:
             file.write(f"ORACLE='{command}'\nORACLE_PROGRAMS='{programs}'\nORACLE_NAMES='{names}'\n")
@@ -212,12 +212,12 @@ class Matrix:
         self.args, self.directory = args, directory
         self.build = Build(args.tree, args.build)
         self.x86 = oracle_table(host.read_text(args.x86)) if args.x86 and os.path.exists(args.x86) else {}
-        self.containers = pods.make(f"{self.build.path}/tests/unwind/programs")
+        self.containers = pods.make(f"{self.build.path}/tests/oracle/unwind/programs")
         self.kubelet = pods.Kubelet(f"{directory}/kubelet", self.containers)
 
     def containers_of(self, case):
         """The same containers with the case's own programs, where there are such."""
-        found = [(container, f"{self.build.path}/tests/unwind/{case.programs}/{container.name}")
+        found = [(container, f"{self.build.path}/tests/oracle/unwind/{case.programs}/{container.name}")
                  for container in self.containers]
         return [dataclasses.replace(container, program=program) for container, program in found
                 if os.path.exists(program)]
@@ -239,7 +239,7 @@ def parse_args():
     parser.add_argument("build")
     parser.add_argument("--all", action="store_true", help="all programs and kernels")
     parser.add_argument("--keep", metavar="DIRECTORY", help="where consoles, logs and profiles stay")
-    parser.add_argument("--x86", metavar="TABLE", help="what tests/unwind/oracle.py left on x86-64")
+    parser.add_argument("--x86", metavar="TABLE", help="what tests/oracle/unwind/oracle.py left on x86-64")
     return parser.parse_args()
 
 

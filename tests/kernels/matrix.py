@@ -4,7 +4,7 @@
 
     matrix.py FLAMELET PROGRAMS [--program-sizes PROGRAM] [--kernel SERIES]... [--keep DIRECTORY]
 
-PROGRAMS is the directory of the programs that tests/unwind/programs builds. docs/platforms.md says what the columns
+PROGRAMS is the directory of the programs that tests/oracle/unwind/programs builds. docs/platforms.md says what the columns
 mean. Exit status 0: all is right; 1: something is wrong, listed last; 77: it cannot run here."""
 
 import argparse

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in the message is checked by tests/oracle/check_pprof.py, which decodes it with other
+/* What is in the message is checked by tests/oracle/formats/check_pprof.py, which decodes it with other
  * code. */
 #include "profile/pprof.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the boxes are is checked by tests/oracle/check_svg.py, which has an XML parser. */
+/* Where the boxes are is checked by tests/oracle/formats/check_svg.py, which has an XML parser. */
 #include "profile/svg.h"
 
 #include "hostile_names.h"

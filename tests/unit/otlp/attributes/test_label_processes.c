@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "otlp/attributes/labels.h"
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_sample.h"
 #include "unit.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_sample.h"
 #include "torture.h"
 #include "unit.h"
 

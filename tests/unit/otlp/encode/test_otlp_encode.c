@@ -3,8 +3,8 @@
 
 #include "base/gzip.h"
 #include "profile/pprof.h"
-#include "tests/oracle/otlp_sample.h"
-#include "tests/oracle/otlp_text.h"
+#include "tests/oracle/formats/otlp_sample.h"
+#include "tests/oracle/formats/otlp_text.h"
 #include "hostile_names.h"
 #include "torture.h"
 

@@ -3,8 +3,8 @@
 #include "otlp/encode/encode.h"
 
 #include "profile/builder.h"
-#include "tests/oracle/otlp_sample.h"
-#include "tests/oracle/otlp_text.h"
+#include "tests/oracle/formats/otlp_sample.h"
+#include "tests/oracle/formats/otlp_text.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "otlp/encode/point_times.h"
 
 #include "otlp/encode/encode.h"
-#include "tests/oracle/otlp_sample.h"
-#include "tests/oracle/otlp_text.h"
+#include "tests/oracle/formats/otlp_sample.h"
+#include "tests/oracle/formats/otlp_text.h"
 #include "unit.h"
 
 #define PLENTY_BYTES (1 << 20)

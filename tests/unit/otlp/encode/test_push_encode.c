@@ -4,7 +4,7 @@
 #include "base/gzip.h"
 #include "base/pb_reader.h"
 #include "profile/pprof.h"
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_sample.h"
 #include "hostile_names.h"
 #include "torture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/binding.h"
+#include "tests/oracle/unwind/binding.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../conformance"))
 import schema  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD_ID = "process.executable.build_id.gnu"

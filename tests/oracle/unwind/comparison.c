@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/comparison.h"
+#include "tests/oracle/unwind/comparison.h"
 
 #include "base/err.h"
 

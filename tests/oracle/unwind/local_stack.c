@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/local_stack.h"
+#include "tests/oracle/unwind/local_stack.h"
 
 #include "base/clock.h"
 

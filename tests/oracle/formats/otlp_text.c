@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/otlp_text.h"
+#include "tests/oracle/formats/otlp_text.h"
 
 #include "base/pb_reader.h"
 #include "otlp/encode/dictionary.h"

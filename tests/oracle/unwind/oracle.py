@@ -4,7 +4,7 @@
 
     oracle.py [--slow] UNWIND_ORACLE BUILD_DIRECTORY [NAME...]
 
-BUILD_DIRECTORY is that of tests/unwind; the table also goes into its file oracle.txt. With NAMEs only these
+BUILD_DIRECTORY is that of tests/oracle/unwind; the table also goes into its file oracle.txt. With NAMEs only these
 programs are run, and what differs is shown. On a --slow machine samples are fewer a second, and it takes longer.
 
 root    stacks that end at a known root

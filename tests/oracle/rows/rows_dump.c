@@ -9,7 +9,7 @@
  * the return address also: in rcx, x30.
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
-#include "tests/rows/registers.h"
+#include "tests/oracle/rows/registers.h"
 #include "unwind/file/elf_rows.h"
 
 #include <fcntl.h>

@@ -10,9 +10,9 @@
 
 #include "base/err.h"
 #include "process/mapping_list.h"
-#include "tests/unwind/libdw_stack.h"
-#include "tests/unwind/local_stack.h"
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/libdw_stack.h"
+#include "tests/oracle/unwind/local_stack.h"
+#include "tests/oracle/unwind/recording.h"
 #include "unwind/unwinder.h"
 
 #include <stdbool.h>

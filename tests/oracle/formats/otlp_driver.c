@@ -7,8 +7,8 @@
  *						labels of a preset; what it costs on standard error
  */
 #include "base/fileio.h"
-#include "tests/oracle/otlp_load.h"
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_load.h"
+#include "tests/oracle/formats/otlp_sample.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #define TESTS_UNWIND_PERF_STACK_H
 
 #include "base/err.h"
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/recording.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/otlp_sample.h"
+#include "tests/oracle/formats/otlp_sample.h"
 
 #include <stdlib.h>
 

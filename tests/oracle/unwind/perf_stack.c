@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/perf_stack.h"
+#include "tests/oracle/unwind/perf_stack.h"
 
 #include "base/cleanup.h"
 

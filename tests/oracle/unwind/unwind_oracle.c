@@ -12,10 +12,10 @@
  * cannot run, with 1 where something went wrong. */
 #include "base/clock.h"
 #include "base/parse.h"
-#include "tests/unwind/binding.h"
-#include "tests/unwind/comparison.h"
-#include "tests/unwind/recording.h"
-#include "tests/unwind/subject.h"
+#include "tests/oracle/unwind/binding.h"
+#include "tests/oracle/unwind/comparison.h"
+#include "tests/oracle/unwind/recording.h"
+#include "tests/oracle/unwind/subject.h"
 #include "unwind/worker/rows_worker.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #define TESTS_UNWIND_COMPARISON_H
 
 #include "bpf/shared/frames.h"
-#include "tests/unwind/libdw_stack.h"
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/libdw_stack.h"
+#include "tests/oracle/unwind/recording.h"
 
 #include <stdbool.h>
 #include <stdint.h>

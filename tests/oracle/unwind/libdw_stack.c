@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/libdw_stack.h"
+#include "tests/oracle/unwind/libdw_stack.h"
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>

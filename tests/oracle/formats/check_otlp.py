@@ -12,7 +12,7 @@ import sys
 
 from otlp_expected import (DURATION_NANO, EXPECTED, PERIOD_NANO, SYSTEM_NAMES, TIME_UNIX_NANO)
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../conformance"))
 import schema  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD_ID = "process.executable.build_id.gnu"

@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 C_SOURCES = [f"base/{name}.c" for name in "arena array htable intern parse pb queue strbuf utf8".split()]
 NR_ADDRESSES = 2500
 MIN_AGREEMENT = 0.995

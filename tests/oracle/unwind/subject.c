@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/subject.h"
+#include "tests/oracle/unwind/subject.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

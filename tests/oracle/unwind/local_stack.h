@@ -5,7 +5,7 @@
 
 #include "bpf/shared/events.h"
 #include "process/mapping_list.h"
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/recording.h"
 #include "unwind/local_unwinder.h"
 #include "unwind/unwinder.h"
 

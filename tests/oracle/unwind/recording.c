@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/recording.h"
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "bpf/shared/stats.h"
 #include "capture/perf_events/cpu_list.h"
 #include "capture/perf_events/perf_ring.h"
-#include "tests/unwind/perf_stack.h"
+#include "tests/oracle/unwind/perf_stack.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "process/mapping_list.h"
-#include "tests/unwind/recording.h"
+#include "tests/oracle/unwind/recording.h"
 
 #include <stddef.h>
 #include <stdint.h>
