@@ -108,8 +108,8 @@ def test_doctor(scene):
 
 def test_metrics(scene):
     """The kernel tells of cgroups as they are made."""
-    page = scene.run_in_agent("/bin/busybox", "wget", "-q", "-O", "-",
-                              f"http://{vm_pods.LISTEN}/metrics")
+    page = "".join(scene.run_in_agent("/bin/busybox", "wget", "-q", "-O", "-", f"http://{vm_pods.LISTEN}{path}")
+                   for path in ("/metrics", "/metrics/debug"))
     values = {name: int(value) for name, value in METRIC.findall(page)}
     print(" ".join(f"{name}={value}" for name, value in values.items()), flush=True)
     is_right = (values["flamelet_cgroups_followed"] == 1 and

@@ -5,6 +5,7 @@
 
 #include "selfmon/metric_text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum counter_unit {
@@ -24,6 +25,7 @@ struct counter {
 	const char *label; /* NULL: none */
 	enum metric_type type;
 	const char *label_value;
+	bool is_debug; /* of the family: shown on /metrics/debug alone */
 	enum counter_unit unit;
 };
 

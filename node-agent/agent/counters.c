@@ -64,14 +64,20 @@ static void expose_build(struct strbuf *out)
 	metric_text_count(out, &series, 1);
 }
 
-void counters_expose(const struct counters *counters, struct strbuf *out)
+void counters_expose(const struct counters *counters, enum counter_set set, struct strbuf *out)
 {
 	struct metric_series series = { 0 };
+	enum counter_set family_set = set;
 
-	expose_build(out);
+	if (set == COUNTERS_OPERATION)
+		expose_build(out);
 	for (size_t i = 0; i < counter_list_len; i++) {
 		const struct counter *counter = &counter_list[i];
 
+		if (counter->family)
+			family_set = counter->is_debug ? COUNTERS_DEBUG : COUNTERS_OPERATION;
+		if (family_set != set)
+			continue;
 		if (counter->family) {
 			if (!series.family || strcmp(counter->family, series.family) != 0)
 				metric_text_head(out, counter->family, counter->type,

@@ -33,7 +33,8 @@ static unsigned int make_index(struct strbuf *body, void *data)
 	strbuf_append_str(body, "Flamelet " FLAMELET_VERSION "\n"
 				"/healthz  is the agent alive?\n"
 				"/readyz   does it take samples, with the names of pods?\n"
-				"/metrics  what it counts, for Prometheus\n");
+				"/metrics  what it counts, for Prometheus\n"
+				"/metrics/debug  more of that, to find a fault\n");
 	return 200;
 }
 
@@ -104,20 +105,33 @@ static void expose_threads(struct strbuf *body)
 	}
 }
 
-static unsigned int make_metrics(struct strbuf *body, void *data)
+static struct counters get_counters(struct monitor *monitor)
 {
-	struct monitor *monitor = data;
-
 	pthread_mutex_lock(&monitor->lock);
 	struct counters counters = monitor->counters;
 	pthread_mutex_unlock(&monitor->lock);
+	return counters;
+}
+
+static unsigned int make_metrics(struct strbuf *body, void *data)
+{
+	struct monitor *monitor = data;
+	struct counters counters = get_counters(monitor);
 
 	counters.self = self_stats_read();
 	counters.self.start_ns = monitor->start_ns;
-	counters_expose(&counters, body);
+	counters_expose(&counters, COUNTERS_OPERATION, body);
 	expose_threads(body);
 	if (monitor->opts.exporters)
 		exporters_expose(monitor->opts.exporters, body);
+	return 200;
+}
+
+static unsigned int make_debug_metrics(struct strbuf *body, void *data)
+{
+	struct counters counters = get_counters(data);
+
+	counters_expose(&counters, COUNTERS_DEBUG, body);
 	return 200;
 }
 
@@ -126,10 +140,12 @@ static const struct http_page pages[] = {
 	{ "/healthz", TEXT_TYPE, make_healthz },
 	{ "/readyz", TEXT_TYPE, make_readyz },
 	{ "/metrics", METRIC_TEXT_TYPE, make_metrics },
+	{ "/metrics/debug", METRIC_TEXT_TYPE, make_debug_metrics },
 };
 
 static const struct http_page metrics_pages[] = {
 	{ "/metrics", METRIC_TEXT_TYPE, make_metrics },
+	{ "/metrics/debug", METRIC_TEXT_TYPE, make_debug_metrics },
 };
 
 static int start_server(struct monitor *monitor, struct strbuf *reterr_msg)

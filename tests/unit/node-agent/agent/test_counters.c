@@ -177,7 +177,8 @@ static void every_number_is_exposed_once_in_a_family_with_its_head(void **state)
 
 	for (size_t i = 0; i < NR_VALUES; i++)
 		numbers.values[i] = FIRST_VALUE + i;
-	counters_expose(&numbers.counters, &text);
+	counters_expose(&numbers.counters, COUNTERS_OPERATION, &text);
+	counters_expose(&numbers.counters, COUNTERS_DEBUG, &text);
 	assert_int_equal(strbuf_error(&text), 0);
 
 	size_t nr = read_samples(text.data);
@@ -196,7 +197,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 		"\nflamelet_stack_stops_total{reason=\"too_deep\"} 3\n",
 		"\nflamelet_export_samples_dropped_total{reason=\"rejected\"} 4\n",
 		"\nflamelet_export_samples_sent_total 0\n",
-		"\nflamelet_symbol_worker_cpu_seconds_total 1.500000000\n",
+		"\nflamelet_worker_cpu_seconds_total{worker=\"symbol\"} 1.500000000\n",
 		"\nflamelet_kubelet_last_success_timestamp_seconds 0.000000000\n",
 		"\nflamelet_capture_info{path=\"perf\"} 1\n",
 		"\nflamelet_build_info{version=\"" FLAMELET_VERSION "\"} 1\n",
@@ -213,7 +214,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 	counters.exporter.nr_samples_dropped[EXPORT_DROP_REJECTED] = 4;
 	counters.agent.pipeline.elfs.worker.cpu_ns = 1500 * NSEC_PER_MSEC;
 	counters.self.start_ns = 7 * NSEC_PER_SEC;
-	counters_expose(&counters, &text);
+	counters_expose(&counters, COUNTERS_OPERATION, &text);
 	for (size_t i = 0; i < array_len(lines); i++)
 		assert_non_null(strstr(strbuf_str(&text), lines[i]));
 }
@@ -228,7 +229,7 @@ static void the_time_of_the_kubelets_last_answer_is_a_unix_time(void **state)
 
 	counters.agent.pods.last_success_ns = clock_mono_ns();
 	uint64_t now_s = clock_real_ns() / NSEC_PER_SEC;
-	counters_expose(&counters, &text);
+	counters_expose(&counters, COUNTERS_OPERATION, &text);
 
 	const char *line = strstr(strbuf_str(&text), series);
 	assert_non_null(line);

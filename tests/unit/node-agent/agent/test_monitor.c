@@ -91,6 +91,8 @@ static void it_is_ready_when_it_samples_and_not_any_more_when_it_stops(void **st
 	assert_says(monitor, "/readyz", 200, "ok\n");
 	assert_says(monitor, "/metrics", 200, "\nflamelet_samples_total 7\n");
 	assert_null(strstr(strbuf_str(&body), "\nprocess_open_fds 0\n"));
+	assert_null(strstr(strbuf_str(&body), "\nflamelet_maps_reads_total "));
+	assert_says(monitor, "/metrics/debug", 200, "\nflamelet_maps_reads_total 0\n");
 	monitor_stopping(monitor);
 	assert_says(monitor, "/healthz", 200, "ok\n");
 	assert_says(monitor, "/readyz", 503, "stopping\n");
