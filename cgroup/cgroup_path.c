@@ -23,7 +23,7 @@
  * can attribute, and static pods whose manifest sets a UID of another shape. */
 #include "cgroup/cgroup_path.h"
 
-#include "base/span.h"
+#include "base/strview.h"
 
 #include <string.h>
 

@@ -24,7 +24,7 @@
 
 #include "base/err.h"
 #include "base/printable.h"
-#include "base/span.h"
+#include "base/strview.h"
 
 #include <stdint.h>
 #include <string.h>

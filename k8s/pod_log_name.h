@@ -9,7 +9,7 @@
 #ifndef K8S_POD_LOG_NAME_H
 #define K8S_POD_LOG_NAME_H
 
-#include "base/span.h"
+#include "base/strview.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pieces of a text that are looked at where they stand: nothing is copied, nothing ends with a NUL. */
-#ifndef BASE_SPAN_H
-#define BASE_SPAN_H
+#ifndef BASE_STRVIEW_H
+#define BASE_STRVIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>
