@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-struct span span_of(const char *text, size_t max)
+struct strview strview_of(const char *text, size_t max)
 {
-	return (struct span){ text, strnlen(text, max) };
+	return (struct strview){ text, strnlen(text, max) };
 }
 
-bool span_next(struct span *rest, char separator, struct span *ret_part)
+bool strview_next(struct strview *rest, char separator, struct strview *ret_part)
 {
 	if (!rest->text)
 		return false;
@@ -18,87 +18,89 @@ bool span_next(struct span *rest, char separator, struct span *ret_part)
 	const char *end = memchr(rest->text, separator, rest->len);
 	if (!end) {
 		*ret_part = *rest;
-		*rest = (struct span){ 0 };
+		*rest = (struct strview){ 0 };
 		return true;
 	}
-	*ret_part = (struct span){ rest->text, (size_t)(end - rest->text) };
+	*ret_part = (struct strview){ rest->text, (size_t)(end - rest->text) };
 	rest->len -= ret_part->len + 1;
 	rest->text = end + 1;
 	return true;
 }
 
-struct span span_behind_last(struct span span, char separator)
+struct strview strview_behind_last(struct strview view, char separator)
 {
-	const char *last = span.len > 0 ? memrchr(span.text, separator, span.len) : NULL;
+	const char *last = view.len > 0 ? memrchr(view.text, separator, view.len) : NULL;
 
-	return last ? span_tail(span, span.len - (size_t)(last + 1 - span.text)) : span;
+	return last ? strview_tail(view, view.len - (size_t)(last + 1 - view.text)) : view;
 }
 
-bool span_is(struct span span, const char *text)
+bool strview_is(struct strview view, const char *text)
 {
-	return span.len == strlen(text) && span_starts_with(span, text);
+	return view.len == strlen(text) && strview_starts_with(view, text);
 }
 
-bool span_starts_with(struct span span, const char *prefix)
+bool strview_starts_with(struct strview view, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
-	return span.len >= len && (len == 0 || memcmp(span.text, prefix, len) == 0);
+	return view.len >= len && (len == 0 || memcmp(view.text, prefix, len) == 0);
 }
 
-bool span_ends_with(struct span span, const char *suffix)
+bool strview_ends_with(struct strview view, const char *suffix)
 {
 	size_t len = strlen(suffix);
 
-	return span.len >= len && span_starts_with(span_tail(span, len), suffix);
+	return view.len >= len && strview_starts_with(strview_tail(view, len), suffix);
 }
 
-struct span span_without_prefix(struct span span, const char *prefix)
+struct strview strview_without_prefix(struct strview view, const char *prefix)
 {
-	return span_starts_with(span, prefix) ? span_tail(span, span.len - strlen(prefix)) : span;
+	return strview_starts_with(view, prefix) ? strview_tail(view, view.len - strlen(prefix))
+						 : view;
 }
 
-struct span span_without_suffix(struct span span, const char *suffix)
+struct strview strview_without_suffix(struct strview view, const char *suffix)
 {
-	return span_ends_with(span, suffix) ? span_head(span, span.len - strlen(suffix)) : span;
+	return strview_ends_with(view, suffix) ? strview_head(view, view.len - strlen(suffix))
+					       : view;
 }
 
-struct span span_head(struct span span, size_t len)
+struct strview strview_head(struct strview view, size_t len)
 {
-	return (struct span){ span.text, len };
+	return (struct strview){ view.text, len };
 }
 
-struct span span_tail(struct span span, size_t len)
+struct strview strview_tail(struct strview view, size_t len)
 {
-	return (struct span){ span.text + (span.len - len), len };
+	return (struct strview){ view.text + (view.len - len), len };
 }
 
-bool span_has_only(struct span span, const char *characters)
+bool strview_has_only(struct strview view, const char *characters)
 {
-	for (size_t i = 0; i < span.len; i++)
-		if (!span.text[i] || !strchr(characters, span.text[i]))
+	for (size_t i = 0; i < view.len; i++)
+		if (!view.text[i] || !strchr(characters, view.text[i]))
 			return false;
 	return true;
 }
 
-bool span_is_hex(struct span span)
+bool strview_is_hex(struct strview view)
 {
-	return span_has_only(span, "0123456789abcdef");
+	return strview_has_only(view, "0123456789abcdef");
 }
 
-bool span_is_uuid(struct span span)
+bool strview_is_uuid(struct strview view)
 {
 	static const size_t group_lens[] = { 8, 4, 4, 4, 12 };
-	struct span group;
+	struct strview group;
 
-	if (span.len <= group_lens[0])
+	if (view.len <= group_lens[0])
 		return false;
-	char separator = span.text[group_lens[0]];
+	char separator = view.text[group_lens[0]];
 	if (separator != '-' && separator != '_')
 		return false;
 	for (size_t i = 0; i < array_len(group_lens); i++)
-		if (!span_next(&span, separator, &group) || group.len != group_lens[i] ||
-		    !span_is_hex(group))
+		if (!strview_next(&view, separator, &group) || group.len != group_lens[i] ||
+		    !strview_is_hex(group))
 			return false;
-	return !span.text;
+	return !view.text;
 }

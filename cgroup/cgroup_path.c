@@ -32,7 +32,7 @@
 #define ECS_DIGITS_MAX 20
 
 /* Whether the name ends in "pod" and a UID of `uid_len` bytes, with nothing or a "-" before it. */
-static bool ends_in_pod_uid(struct span name, size_t uid_len)
+static bool ends_in_pod_uid(struct strview name, size_t uid_len)
 {
 	static const char marker[] = "pod";
 	size_t marker_len = strlen(marker);
@@ -40,26 +40,26 @@ static bool ends_in_pod_uid(struct span name, size_t uid_len)
 	if (name.len < marker_len + uid_len)
 		return false;
 
-	struct span uid = span_tail(name, uid_len);
+	struct strview uid = strview_tail(name, uid_len);
 	size_t marker_pos = name.len - uid_len - marker_len;
 	if (memcmp(name.text + marker_pos, marker, marker_len) != 0)
 		return false;
 	if (marker_pos > 0 && name.text[marker_pos - 1] != '-')
 		return false;
-	return uid_len == POD_UID_MAX ? span_is_uuid(uid) : span_is_hex(uid);
+	return uid_len == POD_UID_MAX ? strview_is_uuid(uid) : strview_is_hex(uid);
 }
 
 /* Enters a pod when the name is that of a pod's directory. */
-static bool read_pod(struct span name, struct cgroup_owner *owner)
+static bool read_pod(struct strview name, struct cgroup_owner *owner)
 {
-	name = span_without_suffix(name, ".slice");
+	name = strview_without_suffix(name, ".slice");
 
 	size_t uid_len = ends_in_pod_uid(name, POD_UID_MAX) ? POD_UID_MAX : HASH_UID_LEN;
 	if (!ends_in_pod_uid(name, uid_len))
 		return false;
 
 	*owner = (struct cgroup_owner){ .kind = CGROUP_POD };
-	memcpy(owner->pod_uid, span_tail(name, uid_len).text, uid_len);
+	memcpy(owner->pod_uid, strview_tail(name, uid_len).text, uid_len);
 	for (char *c = owner->pod_uid; *c; c++)
 		if (*c == '_')
 			*c = '-';
@@ -67,45 +67,45 @@ static bool read_pod(struct span name, struct cgroup_owner *owner)
 }
 
 /* "<32 hex>-<digits>", the name of an ECS container on Fargate. */
-static bool is_ecs_container(struct span name)
+static bool is_ecs_container(struct strview name)
 {
-	struct span hash;
+	struct strview hash;
 
-	if (!span_next(&name, '-', &hash) || hash.len != HASH_UID_LEN || !span_is_hex(hash))
+	if (!strview_next(&name, '-', &hash) || hash.len != HASH_UID_LEN || !strview_is_hex(hash))
 		return false;
 	if (!name.text || name.len == 0 || name.len > ECS_DIGITS_MAX)
 		return false;
-	return span_has_only(name, "0123456789");
+	return strview_has_only(name, "0123456789");
 }
 
-/* The container ID in the name of a container's directory, or an empty span. */
-static struct span find_container_id(struct span name)
+/* The container ID in the name of a container's directory, or an empty view. */
+static struct strview find_container_id(struct strview name)
 {
 	if (is_ecs_container(name))
 		return name;
-	name = span_without_suffix(name, ".scope");
-	if (name.len < CONTAINER_ID_LEN || !span_is_hex(span_tail(name, CONTAINER_ID_LEN)))
-		return (struct span){ 0 };
+	name = strview_without_suffix(name, ".scope");
+	if (name.len < CONTAINER_ID_LEN || !strview_is_hex(strview_tail(name, CONTAINER_ID_LEN)))
+		return (struct strview){ 0 };
 	if (name.len == CONTAINER_ID_LEN)
 		return name;
 
 	/* "cri-containerd-", "crio-", "docker-", "libpod-", or ":" after a systemd name. */
 	char before = name.text[name.len - CONTAINER_ID_LEN - 1];
-	return before == '-' || before == ':' ? span_tail(name, CONTAINER_ID_LEN)
-					      : (struct span){ 0 };
+	return before == '-' || before == ':' ? strview_tail(name, CONTAINER_ID_LEN)
+					      : (struct strview){ 0 };
 }
 
 /* conmon watches a container from a scope of its own: "crio-conmon-<ID>.scope". */
-static bool is_conmon(struct span name, struct span id)
+static bool is_conmon(struct strview name, struct strview id)
 {
-	struct span prefix = { name.text, (size_t)(id.text - name.text) };
+	struct strview prefix = { name.text, (size_t)(id.text - name.text) };
 
 	return prefix.len > 0 && memmem(prefix.text, prefix.len, "conmon", strlen("conmon"));
 }
 
 /* Enters a container: final below a pod; without one, only the first counts and a pod may still
  * come. */
-static bool take_container(struct span id, struct cgroup_owner *owner)
+static bool take_container(struct strview id, struct cgroup_owner *owner)
 {
 	bool is_in_pod = owner->pod_uid[0] != '\0';
 
@@ -117,16 +117,16 @@ static bool take_container(struct span id, struct cgroup_owner *owner)
 }
 
 /* Reads one directory's name, after those above it. Returns whether the owner is settled. */
-static bool read_name(struct span name, struct cgroup_owner *owner)
+static bool read_name(struct strview name, struct cgroup_owner *owner)
 {
-	struct span rest = name;
-	struct span first;
+	struct strview rest = name;
+	struct strview first;
 
-	if (!owner->pod_uid[0] && !owner->is_users && span_next(&rest, ':', &first) &&
+	if (!owner->pod_uid[0] && !owner->is_users && strview_next(&rest, ':', &first) &&
 	    read_pod(first, owner) && !rest.text)
 		return false;
 
-	struct span id = find_container_id(name);
+	struct strview id = find_container_id(name);
 	if (id.text && !is_conmon(name, id))
 		return take_container(id, owner);
 	if (owner->pod_uid[0] && name.len > 0)
@@ -135,47 +135,48 @@ static bool read_name(struct span name, struct cgroup_owner *owner)
 }
 
 /* systemd's "user-1000.slice" at the top of the hierarchy, in "user.slice". */
-static bool is_user_slice(struct span name, bool is_in_users)
+static bool is_user_slice(struct strview name, bool is_in_users)
 {
-	return is_in_users && span_starts_with(name, "user-") && span_ends_with(name, ".slice");
+	return is_in_users && strview_starts_with(name, "user-") &&
+	       strview_ends_with(name, ".slice");
 }
 
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner)
 {
 	bool is_in_users = false;
-	struct span rest = span_of(path, PATH_MAX_BYTES);
+	struct strview rest = strview_of(path, PATH_MAX_BYTES);
 	bool is_settled = false;
-	struct span name;
+	struct strview name;
 
 	*ret_owner = (struct cgroup_owner){ .kind = CGROUP_HOST };
-	rest = span_without_suffix(rest, " (deleted)");
-	while (!(is_settled && ret_owner->is_nested) && span_next(&rest, '/', &name)) {
+	rest = strview_without_suffix(rest, " (deleted)");
+	while (!(is_settled && ret_owner->is_nested) && strview_next(&rest, '/', &name)) {
 		if (name.len == 0)
 			continue;
 		ret_owner->is_nested = ret_owner->container_id[0] != '\0';
 		ret_owner->is_users |= is_user_slice(name, is_in_users);
-		is_in_users = span_is(name, "user.slice");
+		is_in_users = strview_is(name, "user.slice");
 		is_settled = is_settled || read_name(name, ret_owner);
 	}
 }
 
-static bool is_pods_root_name(struct span name)
+static bool is_pods_root_name(struct strview name)
 {
-	return span_is(name, "kubepods") || span_is(name, "kubepods.slice") ||
-	       span_ends_with(name, "-kubepods.slice");
+	return strview_is(name, "kubepods") || strview_is(name, "kubepods.slice") ||
+	       strview_ends_with(name, "-kubepods.slice");
 }
 
 bool cgroup_path_is_pods_root(const char *path)
 {
-	struct span rest = span_of(path, PATH_MAX_BYTES);
+	struct strview rest = strview_of(path, PATH_MAX_BYTES);
 	struct cgroup_owner owner;
-	struct span name;
+	struct strview name;
 	bool is_root = false;
 
 	cgroup_path_parse(path, &owner);
 	if (owner.pod_uid[0])
 		return false;
-	while (span_next(&rest, '/', &name)) {
+	while (strview_next(&rest, '/', &name)) {
 		if (name.len == 0)
 			continue;
 		if (is_root)

@@ -87,7 +87,7 @@ struct name {
 	size_t len;
 };
 
-static void append(struct name *name, struct span part)
+static void append(struct name *name, struct strview part)
 {
 	size_t room = sizeof(name->text) - 1 - name->len;
 	size_t len = part.len < room ? part.len : room;
@@ -100,7 +100,7 @@ static void append(struct name *name, struct span part)
 
 static void append_str(struct name *name, const char *text)
 {
-	append(name, span_of(text, RAW_MAX_BYTES));
+	append(name, strview_of(text, RAW_MAX_BYTES));
 }
 
 static int hex_value(char c)
@@ -111,7 +111,7 @@ static int hex_value(char c)
 }
 
 /* The byte that an escape ("\x2d") at the beginning stands for; 0 when there is none. */
-static char escaped_byte(struct span text)
+static char escaped_byte(struct strview text)
 {
 	if (text.len < 4 || text.text[0] != '\\' || text.text[1] != 'x')
 		return '\0';
@@ -123,47 +123,47 @@ static char escaped_byte(struct span text)
 }
 
 /* Appends without systemd's escapes. */
-static void append_unescaped(struct name *name, struct span part)
+static void append_unescaped(struct name *name, struct strview part)
 {
 	while (part.len > 0) {
 		char byte = escaped_byte(part);
 		size_t len = byte ? 4 : 1;
 
-		append(name, byte ? (struct span){ &byte, 1 } : span_head(part, 1));
-		part = span_tail(part, part.len - len);
+		append(name, byte ? (struct strview){ &byte, 1 } : strview_head(part, 1));
+		part = strview_tail(part, part.len - len);
 	}
 }
 
 /* "3-web" without its number, the dash escaped or not. */
-static struct span without_number(struct span text)
+static struct strview without_number(struct strview text)
 {
-	struct span rest = text;
+	struct strview rest = text;
 
-	while (rest.len > 0 && span_has_only(span_head(rest, 1), DIGITS))
-		rest = span_tail(rest, rest.len - 1);
+	while (rest.len > 0 && strview_has_only(strview_head(rest, 1), DIGITS))
+		rest = strview_tail(rest, rest.len - 1);
 	if (rest.len == text.len)
 		return text;
-	return span_without_prefix(span_without_prefix(rest, "\\x2d"), "-");
+	return strview_without_prefix(strview_without_prefix(rest, "\\x2d"), "-");
 }
 
-static bool rule_applies(const struct rule *rule, struct span dir)
+static bool rule_applies(const struct rule *rule, struct strview dir)
 {
 	if (rule->kind == RULE_EXACT || rule->kind == RULE_PARENT)
-		return span_is(dir, rule->prefix);
+		return strview_is(dir, rule->prefix);
 
 	size_t rest_min = rule->kind == RULE_LABEL ? 0 : 1;
 	return dir.len >= strlen(rule->prefix) + rest_min + strlen(rule->suffix) &&
-	       span_starts_with(dir, rule->prefix) && span_ends_with(dir, rule->suffix);
+	       strview_starts_with(dir, rule->prefix) && strview_ends_with(dir, rule->suffix);
 }
 
 /* Names a directory by a rule. Returns whether it has a name. */
-static bool name_by_rule(const struct rule *rule, struct span dir, struct span below,
+static bool name_by_rule(const struct rule *rule, struct strview dir, struct strview below,
 			 struct name *name)
 {
-	struct span rest = span_without_suffix(span_without_prefix(dir, rule->prefix),
-					       rule->suffix);
+	struct strview rest = strview_without_suffix(strview_without_prefix(dir, rule->prefix),
+						     rule->suffix);
 
-	if (rule->kind == RULE_PARENT && (!span_next(&below, '/', &rest) || rest.len == 0))
+	if (rule->kind == RULE_PARENT && (!strview_next(&below, '/', &rest) || rest.len == 0))
 		return false;
 	if (rule->kind == RULE_NUMBERED)
 		rest = without_number(rest);
@@ -174,9 +174,9 @@ static bool name_by_rule(const struct rule *rule, struct span dir, struct span b
 }
 
 /* "-UUID" or ".UUID" at the end, which makes a scope's name unique. */
-static bool ends_in_uuid(struct span unit)
+static bool ends_in_uuid(struct strview unit)
 {
-	if (unit.len <= UUID_LEN + 1 || !span_is_uuid(span_tail(unit, UUID_LEN)))
+	if (unit.len <= UUID_LEN + 1 || !strview_is_uuid(strview_tail(unit, UUID_LEN)))
 		return false;
 
 	char before = unit.text[unit.len - UUID_LEN - 1];
@@ -184,44 +184,46 @@ static bool ends_in_uuid(struct span unit)
 }
 
 /* Whether a template's instance is a connection: NUMBER-LOCAL-REMOTE, or NUMBER-PID-UID. */
-static bool is_connection(struct span instance)
+static bool is_connection(struct strview instance)
 {
-	struct span number, local;
+	struct strview number, local;
 
-	return span_next(&instance, '-', &number) && number.len > 0 &&
-	       span_has_only(number, DIGITS) && span_next(&instance, '-', &local) &&
-	       local.len > 0 && instance.len > 0 && span_has_only(local, "0123456789abcdef.:_") &&
-	       span_has_only(instance, "0123456789abcdef.:_");
+	return strview_next(&instance, '-', &number) && number.len > 0 &&
+	       strview_has_only(number, DIGITS) && strview_next(&instance, '-', &local) &&
+	       local.len > 0 && instance.len > 0 &&
+	       strview_has_only(local, "0123456789abcdef.:_") &&
+	       strview_has_only(instance, "0123456789abcdef.:_");
 }
 
 /* A desktop's; elsewhere "app-" is just how a service is called. */
-static bool is_app(struct span unit, bool is_users)
+static bool is_app(struct strview unit, bool is_users)
 {
-	return (is_users && span_starts_with(unit, "app-")) || span_starts_with(unit, "dbus-:");
+	return (is_users && strview_starts_with(unit, "app-")) ||
+	       strview_starts_with(unit, "dbus-:");
 }
 
 /* "app[-LAUNCHER]-ID-RANDOM" of a scope, "app[-LAUNCHER]-ID[@RANDOM]" or "dbus-:NUMBER-ID@RANDOM" of a
  * service. */
-static struct span app_id(struct span app, bool is_scope)
+static struct strview app_id(struct strview app, bool is_scope)
 {
-	struct span id = app;
+	struct strview id = app;
 
 	if (is_scope) {
-		struct span random = span_behind_last(app, '-');
+		struct strview random = strview_behind_last(app, '-');
 
 		if (random.len < app.len)
-			app = span_head(app, app.len - random.len - 1);
+			app = strview_head(app, app.len - random.len - 1);
 	}
-	(void)span_next(&app, '@', &id);
-	return span_behind_last(id, '-');
+	(void)strview_next(&app, '@', &id);
+	return strview_behind_last(id, '-');
 }
 
-static void append_service(struct name *name, struct span unit)
+static void append_service(struct name *name, struct strview unit)
 {
-	struct span rest = span_without_suffix(unit, ".service");
-	struct span template = rest;
+	struct strview rest = strview_without_suffix(unit, ".service");
+	struct strview template = rest;
 
-	(void)span_next(&rest, '@', &template);
+	(void)strview_next(&rest, '@', &template);
 	if (rest.text && is_connection(rest)) {
 		append_unescaped(name, template);
 		append_str(name, "@.service");
@@ -231,37 +233,39 @@ static void append_service(struct name *name, struct span unit)
 }
 
 /* A service's or scope's name without what is different at each start. */
-static void append_unit(struct name *name, struct span unit, bool is_users)
+static void append_unit(struct name *name, struct strview unit, bool is_users)
 {
-	bool is_scope = span_ends_with(unit, ".scope");
-	struct span bare = span_without_suffix(unit, is_scope ? ".scope" : ".service");
-	struct span id = app_id(span_without_prefix(bare, "app-"), is_scope);
+	bool is_scope = strview_ends_with(unit, ".scope");
+	struct strview bare = strview_without_suffix(unit, is_scope ? ".scope" : ".service");
+	struct strview id = app_id(strview_without_prefix(bare, "app-"), is_scope);
 
 	if (is_app(bare, is_users) && id.len > 0)
 		append_unescaped(name, id);
 	else if (is_scope && ends_in_uuid(bare))
-		append_unescaped(name, span_head(bare, bare.len - UUID_LEN - 1));
+		append_unescaped(name, strview_head(bare, bare.len - UUID_LEN - 1));
 	else
 		append_service(name, unit);
 }
 
-static bool is_unit(struct span dir)
+static bool is_unit(struct strview dir)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".mount", ".socket",
 						".swap" };
 
 	for (size_t i = 0; i < array_len(suffixes); i++)
-		if (dir.len > strlen(suffixes[i]) && span_ends_with(dir, suffixes[i]))
-			return !span_is(dir, "init.scope");
+		if (dir.len > strlen(suffixes[i]) && strview_ends_with(dir, suffixes[i]))
+			return !strview_is(dir, "init.scope");
 	return false;
 }
 
 /* Notes whose slice or service manager it is; what is in it comes behind the user's name. The outermost counts, as the
  * user may make any directory in it. Returns whether it is a user's. */
-static bool read_user(struct span dir, struct name *user)
+static bool read_user(struct strview dir, struct name *user)
 {
-	struct span slice = span_without_suffix(span_without_prefix(dir, "user-"), ".slice");
-	struct span manager = span_without_suffix(span_without_prefix(dir, "user@"), ".service");
+	struct strview slice = strview_without_suffix(strview_without_prefix(dir, "user-"),
+						      ".slice");
+	struct strview manager = strview_without_suffix(strview_without_prefix(dir, "user@"),
+							".service");
 	bool is_slice = slice.len > 0 && slice.len + strlen("user-.slice") == dir.len;
 	bool is_manager = manager.len > 0 && manager.len + strlen("user@.service") == dir.len;
 
@@ -275,15 +279,15 @@ static bool read_user(struct span dir, struct name *user)
 }
 
 /* The runtime whose word stands before the ID: "docker-ID", "/docker/ID", "…:cri-containerd:ID". */
-static const char *runtime_of(struct span before_id)
+static const char *runtime_of(struct strview before_id)
 {
 	if (before_id.len == 0)
 		return "";
 
-	struct span token = span_head(before_id, before_id.len - 1);
-	token = span_behind_last(span_behind_last(token, '/'), ':');
+	struct strview token = strview_head(before_id, before_id.len - 1);
+	token = strview_behind_last(strview_behind_last(token, '/'), ':');
 	for (size_t i = 0; i < array_len(runtimes); i++)
-		if (span_is(token, runtimes[i].token))
+		if (strview_is(token, runtimes[i].token))
 			return runtimes[i].runtime;
 	return "";
 }
@@ -295,7 +299,7 @@ static void name_container(const struct cgroup_owner *owner, const char *runtime
 
 	append_str(name, *runtime ? runtime : "container");
 	append_str(name, "-");
-	append(name, span_of(owner->container_id, len == CONTAINER_ID_LEN ? SHORT_ID_LEN : len));
+	append(name, strview_of(owner->container_id, len == CONTAINER_ID_LEN ? SHORT_ID_LEN : len));
 }
 
 /* What the directories say: a user, and a thing that has a name. */
@@ -306,7 +310,7 @@ struct findings {
 };
 
 /* Names one directory, if it has a name; `below` is the path behind it. Returns whether it has. */
-static bool name_directory(struct span dir, struct span below, struct findings *findings)
+static bool name_directory(struct strview dir, struct strview below, struct findings *findings)
 {
 	for (size_t i = 0; i < array_len(rules); i++) {
 		if (rule_applies(&rules[i], dir) &&
@@ -320,11 +324,11 @@ static bool name_directory(struct span dir, struct span below, struct findings *
 	return findings->thing.len > 0;
 }
 
-static void read_directories(struct span path, struct findings *findings)
+static void read_directories(struct strview path, struct findings *findings)
 {
-	struct span dir;
+	struct strview dir;
 
-	while (span_next(&path, '/', &dir)) {
+	while (strview_next(&path, '/', &dir)) {
 		if (dir.len == 0 || read_user(dir, &findings->user))
 			continue;
 		if (name_directory(dir, path, findings))
@@ -341,9 +345,9 @@ static void read_container(const char *path, const struct cgroup_owner *owner,
 	if (!owner->container_id[0] || !id)
 		return;
 
-	struct span before_id = { path, (size_t)(id - path) };
+	struct strview before_id = { path, (size_t)(id - path) };
 	findings->runtime = runtime_of(before_id);
-	if (span_ends_with(before_id, ".service/libpod-payload-") && findings->thing.len > 0)
+	if (strview_ends_with(before_id, ".service/libpod-payload-") && findings->thing.len > 0)
 		return;
 	findings->thing.len = 0;
 	name_container(owner, findings->runtime, &findings->thing);
@@ -355,12 +359,12 @@ void cgroup_service_parse(const char *path, const struct cgroup_owner *owner,
 	struct findings findings = { .runtime = "" };
 	struct name *name = &findings.user;
 
-	read_directories(span_without_suffix(span_of(path, PATH_MAX_BYTES), " (deleted)"),
+	read_directories(strview_without_suffix(strview_of(path, PATH_MAX_BYTES), " (deleted)"),
 			 &findings);
 	read_container(path, owner, &findings);
 	if (name->len > 0 && findings.thing.len > 0)
 		append_str(name, "/");
-	append(name, span_of(findings.thing.text, findings.thing.len));
+	append(name, strview_of(findings.thing.text, findings.thing.len));
 	if (name->len == 0)
 		append_str(name, "host");
 

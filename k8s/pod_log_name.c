@@ -6,20 +6,20 @@
 #include "k8s/pod_list.h"
 
 /* What Kubernetes takes for a name, and for the UIDs it makes. */
-static bool is_name(struct span span)
+static bool is_name(struct strview view)
 {
-	return span.len > 0 && span.len <= POD_NAME_MAX &&
-	       span_has_only(span, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+	return view.len > 0 && view.len <= POD_NAME_MAX &&
+	       strview_has_only(view, "abcdefghijklmnopqrstuvwxyz0123456789-.");
 }
 
 /* Three names with "_" between them. */
-static bool split(struct span text, struct span *ret_first, struct span *ret_second,
-		  struct span *ret_third)
+static bool split(struct strview text, struct strview *ret_first, struct strview *ret_second,
+		  struct strview *ret_third)
 {
-	struct span parts[3];
+	struct strview parts[3];
 
 	for (size_t i = 0; i < 3; i++)
-		if (!span_next(&text, '_', &parts[i]) || !is_name(parts[i]))
+		if (!strview_next(&text, '_', &parts[i]) || !is_name(parts[i]))
 			return false;
 	if (text.text)
 		return false;
@@ -29,22 +29,22 @@ static bool split(struct span text, struct span *ret_first, struct span *ret_sec
 	return true;
 }
 
-bool pod_log_dir_parse(struct span name, struct pod_log_dir *ret_dir)
+bool pod_log_dir_parse(struct strview name, struct pod_log_dir *ret_dir)
 {
 	return split(name, &ret_dir->namespace, &ret_dir->pod, &ret_dir->uid);
 }
 
-bool pod_log_link_parse(struct span name, struct pod_log_link *ret_link)
+bool pod_log_link_parse(struct strview name, struct pod_log_link *ret_link)
 {
-	struct span names = span_without_suffix(name, ".log");
+	struct strview names = strview_without_suffix(name, ".log");
 
 	if (names.len == name.len || names.len <= CONTAINER_ID_LEN + 1)
 		return false;
 
-	struct span id = span_tail(names, CONTAINER_ID_LEN);
-	names = span_head(names, names.len - CONTAINER_ID_LEN);
-	if (!span_is_hex(id) || !span_ends_with(names, "-") ||
-	    !split(span_without_suffix(names, "-"), &ret_link->pod, &ret_link->namespace,
+	struct strview id = strview_tail(names, CONTAINER_ID_LEN);
+	names = strview_head(names, names.len - CONTAINER_ID_LEN);
+	if (!strview_is_hex(id) || !strview_ends_with(names, "-") ||
+	    !split(strview_without_suffix(names, "-"), &ret_link->pod, &ret_link->namespace,
 		   &ret_link->container))
 		return false;
 	ret_link->id = id;
@@ -52,19 +52,19 @@ bool pod_log_link_parse(struct span name, struct pod_log_link *ret_link)
 }
 
 /* Cuts the last name off a path. */
-static struct span take_last(struct span *path)
+static struct strview take_last(struct strview *path)
 {
-	struct span last = span_behind_last(*path, '/');
+	struct strview last = strview_behind_last(*path, '/');
 
 	path->len -= last.len;
-	*path = span_without_suffix(*path, "/");
+	*path = strview_without_suffix(*path, "/");
 	return last;
 }
 
-bool pod_log_file_parse(struct span path, struct pod_log_file *ret_file)
+bool pod_log_file_parse(struct strview path, struct pod_log_file *ret_file)
 {
-	struct span log = take_last(&path);
-	struct span number = span_without_suffix(log, ".log");
+	struct strview log = take_last(&path);
+	struct strview number = strview_without_suffix(log, ".log");
 	struct pod_log_file file = { .container = take_last(&path) };
 	const char *digits = number.text;
 	uint64_t count;

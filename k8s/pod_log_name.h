@@ -14,23 +14,23 @@
 #include <stdint.h>
 
 struct pod_log_dir {
-	struct span namespace, pod, uid;
+	struct strview namespace, pod, uid;
 };
 
 struct pod_log_link {
-	struct span pod, namespace, container, id;
+	struct strview pod, namespace, container, id;
 };
 
 /* Where a link leads. */
 struct pod_log_file {
 	struct pod_log_dir dir;
-	struct span container;
+	struct strview container;
 	uint32_t restart_count;
 };
 
 /* Each returns whether it is such a name; the parts are borrowed from it. */
-bool pod_log_dir_parse(struct span name, struct pod_log_dir *ret_dir);
-bool pod_log_link_parse(struct span name, struct pod_log_link *ret_link);
-bool pod_log_file_parse(struct span path, struct pod_log_file *ret_file);
+bool pod_log_dir_parse(struct strview name, struct pod_log_dir *ret_dir);
+bool pod_log_link_parse(struct strview name, struct pod_log_link *ret_link);
+bool pod_log_file_parse(struct strview path, struct pod_log_file *ret_file);
 
 #endif

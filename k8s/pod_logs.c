@@ -43,12 +43,12 @@ static int full_or_no_memory(const struct findings *findings)
 	return findings->list->arena.is_full ? -ENOSPC : -ENOMEM;
 }
 
-static const char *keep(struct findings *findings, struct span text)
+static const char *keep(struct findings *findings, struct strview text)
 {
 	return arena_strndup(&findings->list->arena, text.text, text.len);
 }
 
-static uint32_t hash_name(struct span namespace, struct span pod)
+static uint32_t hash_name(struct strview namespace, struct strview pod)
 {
 	return hash_bytes(namespace.text, namespace.len) ^ 31 * hash_bytes(pod.text, pod.len);
 }
@@ -65,9 +65,9 @@ static int64_t find_pod(const struct findings *findings, const struct pod_log_di
 	for (uint32_t row; htable_next(&it, &row);) {
 		const struct pod *pod = &findings->pods[row];
 
-		if (!span_is(dir->namespace, pod->namespace) || !span_is(dir->pod, pod->name))
+		if (!strview_is(dir->namespace, pod->namespace) || !strview_is(dir->pod, pod->name))
 			continue;
-		if (dir->uid.len > 0 && span_is(dir->uid, pod->uid))
+		if (dir->uid.len > 0 && strview_is(dir->uid, pod->uid))
 			return row;
 		if (dir->uid.len == 0) {
 			if (found >= 0)
@@ -120,7 +120,7 @@ static int read_pod(struct findings *findings, int dir_fd, const struct dirent *
 	struct pod_log_dir dir;
 
 	if (is_directory(dir_fd, entry) &&
-	    pod_log_dir_parse(span_of(entry->d_name, NAME_MAX), &dir))
+	    pod_log_dir_parse(strview_of(entry->d_name, NAME_MAX), &dir))
 		return find_pod(findings, &dir) < 0 ? add_pod(findings, &dir) : 0;
 	findings->list->nr_skipped++;
 	return 0;
@@ -134,7 +134,7 @@ static void read_target(int dir_fd, const char *name, const struct pod_log_link 
 	struct pod_log_file file;
 
 	*ret_file = (struct pod_log_file){ .dir = { link->namespace, link->pod, { 0 } } };
-	if (len > 0 && pod_log_file_parse((struct span){ target, (size_t)len }, &file))
+	if (len > 0 && pod_log_file_parse((struct strview){ target, (size_t)len }, &file))
 		*ret_file = file;
 }
 
@@ -166,7 +166,7 @@ static int read_link(struct findings *findings, int dir_fd, const struct dirent 
 	struct pod_log_link link;
 	struct pod_log_file file;
 
-	if (!pod_log_link_parse(span_of(entry->d_name, NAME_MAX), &link)) {
+	if (!pod_log_link_parse(strview_of(entry->d_name, NAME_MAX), &link)) {
 		findings->list->nr_skipped++;
 		return 0;
 	}

@@ -6,14 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void check_part(struct span whole, struct span part)
+static void check_part(struct strview whole, struct strview part)
 {
 	if (part.len == 0 || part.text < whole.text ||
 	    part.text + part.len > whole.text + whole.len)
 		abort();
 }
 
-static void check_dir(struct span whole, const struct pod_log_dir *dir)
+static void check_dir(struct strview whole, const struct pod_log_dir *dir)
 {
 	check_part(whole, dir->namespace);
 	check_part(whole, dir->pod);
@@ -22,7 +22,7 @@ static void check_dir(struct span whole, const struct pod_log_dir *dir)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct span name = { (const char *)data, len };
+	struct strview name = { (const char *)data, len };
 	struct pod_log_dir dir;
 	struct pod_log_link link;
 	struct pod_log_file file;

@@ -94,48 +94,48 @@ static const struct name_case files[] = {
 	{ "/var/lib/docker/containers/" ID "/" ID "-json.log", NULL },
 };
 
-#define PRINTF_SPAN(span) (int)(span).len, (span).text
+#define PRINTF_VIEW(view) (int)(view).len, (view).text
 
-static bool print_dir(struct span name, char *ret_parts, size_t len)
+static bool print_dir(struct strview name, char *ret_parts, size_t len)
 {
 	struct pod_log_dir dir;
 
 	if (!pod_log_dir_parse(name, &dir))
 		return false;
-	snprintf(ret_parts, len, "%.*s|%.*s|%.*s", PRINTF_SPAN(dir.namespace), PRINTF_SPAN(dir.pod),
-		 PRINTF_SPAN(dir.uid));
+	snprintf(ret_parts, len, "%.*s|%.*s|%.*s", PRINTF_VIEW(dir.namespace), PRINTF_VIEW(dir.pod),
+		 PRINTF_VIEW(dir.uid));
 	return true;
 }
 
-static bool print_link(struct span name, char *ret_parts, size_t len)
+static bool print_link(struct strview name, char *ret_parts, size_t len)
 {
 	struct pod_log_link link;
 
 	if (!pod_log_link_parse(name, &link))
 		return false;
-	snprintf(ret_parts, len, "%.*s|%.*s|%.*s|%.*s", PRINTF_SPAN(link.pod),
-		 PRINTF_SPAN(link.namespace), PRINTF_SPAN(link.container), PRINTF_SPAN(link.id));
+	snprintf(ret_parts, len, "%.*s|%.*s|%.*s|%.*s", PRINTF_VIEW(link.pod),
+		 PRINTF_VIEW(link.namespace), PRINTF_VIEW(link.container), PRINTF_VIEW(link.id));
 	return true;
 }
 
-static bool print_file(struct span path, char *ret_parts, size_t len)
+static bool print_file(struct strview path, char *ret_parts, size_t len)
 {
 	struct pod_log_file file;
 
 	if (!pod_log_file_parse(path, &file))
 		return false;
-	snprintf(ret_parts, len, "%.*s|%.*s|%.*s|%.*s|%u", PRINTF_SPAN(file.dir.namespace),
-		 PRINTF_SPAN(file.dir.pod), PRINTF_SPAN(file.dir.uid), PRINTF_SPAN(file.container),
+	snprintf(ret_parts, len, "%.*s|%.*s|%.*s|%.*s|%u", PRINTF_VIEW(file.dir.namespace),
+		 PRINTF_VIEW(file.dir.pod), PRINTF_VIEW(file.dir.uid), PRINTF_VIEW(file.container),
 		 file.restart_count);
 	return true;
 }
 
 static void check_cases(const struct name_case *cases, size_t nr_cases,
-			bool (*print)(struct span name, char *ret_parts, size_t len))
+			bool (*print)(struct strview name, char *ret_parts, size_t len))
 {
 	for (size_t i = 0; i < nr_cases; i++) {
 		char parts[1024] = "nothing";
-		bool is_name = print(span_of(cases[i].name, 1000), parts, sizeof(parts));
+		bool is_name = print(strview_of(cases[i].name, 1000), parts, sizeof(parts));
 
 		if (strcmp(parts, cases[i].parts ? cases[i].parts : "nothing") != 0 ||
 		    is_name != (cases[i].parts != NULL))
@@ -174,7 +174,7 @@ static void a_link_whose_name_was_cut_is_none(void **state)
 		bool is_cut = strlen(name) > 251;
 		name[is_cut ? 251 : strlen(name)] = '\0';
 		memcpy(name + strlen(name), ".log", 5);
-		assert_int_equal(pod_log_link_parse(span_of(name, 255), &link), !is_cut);
+		assert_int_equal(pod_log_link_parse(strview_of(name, 255), &link), !is_cut);
 	}
 }
 
