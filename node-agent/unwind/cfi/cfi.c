@@ -7,6 +7,7 @@
 #include "unwind/cfi/cfi.h"
 
 #include "base/array.h"
+#include "base/search.h"
 #include "unwind/cfi/cfi_entry.h"
 #include "unwind/cfi/cfi_program.h"
 
@@ -76,23 +77,16 @@ static int find_cies(struct cfi_source *source)
 
 static const struct cfi_cie *find_cie(struct cfi_source *source, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = source->nr_cies;
+	const struct cfi_cie *cies = source->cies;
 
-	if (source->last_cie < high && source->cies[source->last_cie].offset == offset)
-		return &source->cies[source->last_cie];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	if (source->last_cie < source->nr_cies && cies[source->last_cie].offset == offset)
+		return &cies[source->last_cie];
 
-		if (source->cies[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == source->nr_cies || source->cies[low].offset != offset)
+	size_t found = search_count(source->nr_cies, i, cies[i].offset < offset);
+	if (found == source->nr_cies || cies[found].offset != offset)
 		return NULL;
-	source->last_cie = low;
-	return &source->cies[low];
+	source->last_cie = found;
+	return &cies[found];
 }
 
 /* The FDE of an entry, and the CIE it refers to. */

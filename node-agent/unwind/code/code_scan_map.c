@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,21 +119,14 @@ void scan_map_done(struct scan_map *map)
 
 size_t scan_map_find(const struct scan_map *map, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = map->nr_ranges;
+	size_t nr_up_to = search_count(map->nr_ranges, i, map->ranges[i].code.address <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct scan_range *range = &map->ranges[middle];
+	if (nr_up_to == 0)
+		return SIZE_MAX;
 
-		if (address < range->code.address)
-			high = middle;
-		else if (address - range->code.address >= range->code.len)
-			low = middle + 1;
-		else
-			return range->first + (size_t)(address - range->code.address);
-	}
-	return SIZE_MAX;
+	const struct scan_range *range = &map->ranges[nr_up_to - 1];
+	uint64_t offset = address - range->code.address;
+	return offset < range->code.len ? range->first + (size_t)offset : SIZE_MAX;
 }
 
 void scan_map_mark(struct scan_map *map, uint64_t address, uint8_t mark)

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "unwind/code/code_insn.h"
 #include "unwind/code/code_scan.h"
 
@@ -204,21 +205,10 @@ static int find_codes(struct scan_builder *builder)
 
 static bool is_code(const struct scan_builder *builder, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = builder->nr_codes;
+	const struct scan_code *codes = builder->codes;
+	size_t nr_up_to = search_count(builder->nr_codes, i, codes[i].address <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct scan_code *code = &builder->codes[middle];
-
-		if (address < code->address)
-			high = middle;
-		else if (address - code->address >= code->len)
-			low = middle + 1;
-		else
-			return true;
-	}
-	return false;
+	return nr_up_to > 0 && address - codes[nr_up_to - 1].address < codes[nr_up_to - 1].len;
 }
 
 /* A local symbol may be the cold part of a function. */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -188,16 +189,5 @@ size_t unwind_functions_resolve(struct unwind_functions *functions)
 
 size_t unwind_functions_find(const struct unwind_functions *functions, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = functions->nr_items;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (functions->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_count(functions->nr_items, i, functions->items[i].end <= address);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/rows/row_table.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 #define RULES_ALIGN 16
@@ -135,15 +137,9 @@ bool row_table_is_valid(const void *data, size_t len)
 /* The first row of those from `low` up to `high`, all of one page, that begins above the offset. */
 static uint32_t search_rows(const struct view *view, uint32_t low, uint32_t high, uint64_t offset)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
+	const uint32_t *rows = view->rows + low;
 
-		if (ROW_PC(view->rows[middle]) <= (offset & 0xffff))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low + (uint32_t)search_count(high - low, i, ROW_PC(rows[i]) <= (offset & 0xffff));
 }
 
 /* Makes a run's rule the one that holds so many bytes behind its row. */

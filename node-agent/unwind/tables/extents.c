@@ -2,6 +2,7 @@
 #include "unwind/tables/extents.h"
 
 #include "base/array.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,7 @@ static uint32_t end_of(struct extent extent)
 /* The first free extent that lies behind a unit, or nr_free. */
 static size_t find_behind(const struct extents *extents, uint32_t unit)
 {
-	size_t low = 0;
-	size_t high = extents->nr_free;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (extents->free[middle].start > unit)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return search_count(extents->nr_free, i, extents->free[i].start <= unit);
 }
 
 static void remove_free(struct extents *extents, size_t at)
