@@ -11,6 +11,16 @@
 
 #define READ_CHUNK_BYTES 16384
 
+ssize_t fd_read(int fd, void *data, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, data, len);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 int file_read_at(int dir_fd, const char *path, struct strbuf *buf)
 {
 	char chunk[READ_CHUNK_BYTES];
@@ -19,12 +29,10 @@ int file_read_at(int dir_fd, const char *path, struct strbuf *buf)
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = fd_read(fd, chunk, sizeof(chunk));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		if (n == 0)
 			return strbuf_error(buf);
 		strbuf_append(buf, chunk, (size_t)n);
@@ -80,14 +88,32 @@ int fd_write_within(int fd, const void *data, size_t len, int idle_ms)
 }
 
 /* Fills and closes the temporary file; close() can be the call that reports a full disk. */
-static int write_and_close(int fd, const void *data, size_t len)
+static int write_and_close(int fd, const struct file_content *content)
 {
-	int r = fd_write_all(fd, data, len);
+	int r = 0;
 
-	if (r == 0 && fsync(fd) < 0)
+	for (size_t i = 0; r == 0 && i < FILE_MAX_PARTS; i++)
+		r = fd_write_all(fd, content->parts[i].data, content->parts[i].len);
+	if (r == 0 && content->is_synced && fdatasync(fd) < 0)
 		r = -errno;
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
+	return r;
+}
+
+int file_replace_at(int dir_fd, const struct file_content *content)
+{
+	int fd = openat(dir_fd, content->temp_name,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, content->mode);
+
+	if (fd < 0)
+		return -errno;
+
+	int r = write_and_close(fd, content);
+	if (r == 0 && renameat(dir_fd, content->temp_name, dir_fd, content->name) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dir_fd, content->temp_name, 0);
 	return r;
 }
 
@@ -132,17 +158,15 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 		return -ENAMETOOLONG;
 	/* Left by a process of our pid that was killed: in a container the pid is always the same. */
 	unlinkat(dir_fd, temp.data, 0);
-	int fd = openat(dir_fd, temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			0644);
-	if (fd < 0)
-		return -errno;
 
-	r = write_and_close(fd, data, len);
-	if (r == 0 && renameat(dir_fd, temp.data, dir_fd, name) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(dir_fd, temp.data, 0);
-	return r;
+	const struct file_content content = {
+		.name = name,
+		.temp_name = temp.data,
+		.mode = 0644,
+		.is_synced = true,
+		.parts = { { data, len } },
+	};
+	return file_replace_at(dir_fd, &content);
 }
 
 int fd_read_all(int fd, void *data, size_t len)
@@ -150,12 +174,10 @@ int fd_read_all(int fd, void *data, size_t len)
 	char *to = data;
 
 	while (len > 0) {
-		ssize_t n = read(fd, to, len);
+		ssize_t n = fd_read(fd, to, len);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG;
+			return n < 0 ? (int)n : -EBADMSG;
 		to += n;
 		len -= (size_t)n;
 	}

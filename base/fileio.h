@@ -7,7 +7,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Appends the content of a file to `buf`, whose own limit bounds the read. Works for files of /proc,
  * whose size is not known beforehand. Errors: -ENOSPC when the file is longer than the buffer may be,
@@ -17,8 +19,31 @@ int file_read_at(int dir_fd, const char *path, struct strbuf *buf) must_check;
 /* Writes a regular file so that it is there whole or not at all: into a temporary name beside it, then renamed. A
  * symbolic link of that name is replaced, not followed. On failure the temporary file is removed and an older file of
  * that name is as it was. For files that a user names, who may mean a FIFO or a device, see base/output_file.h.
- * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(), fsync() and rename() say. */
+ * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(), fdatasync() and rename() say. */
 int file_write_atomic(const char *path, const void *data, size_t len) must_check;
+
+#define FILE_MAX_PARTS 2
+
+/* A new content of a file. */
+struct file_content {
+	const char *name;
+	const char *temp_name; /* in the same directory; nobody else uses it */
+	unsigned int mode;
+	bool is_synced; /* the content is on disk before the file has its name */
+	struct {
+		const void *data;
+		size_t len;
+	} parts[FILE_MAX_PARTS]; /* one behind the other */
+};
+
+/* Writes a file in a directory so that it is there whole or not at all: under the temporary name, then
+ * renamed. On failure the temporary file is removed and an older file of that name is as it was.
+ * Errors: -EEXIST there is a file of the temporary name; what openat(), write(), fdatasync(), close()
+ * and renameat() say. */
+int file_replace_at(int dir_fd, const struct file_content *content) must_check;
+
+/* As read(2), but goes on after a signal, and returns a negative errno. */
+ssize_t fd_read(int fd, void *data, size_t len) must_check;
 
 /* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write() says. */
 int fd_write_all(int fd, const void *data, size_t len) must_check;

@@ -231,36 +231,19 @@ int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 	return -ENOENT;
 }
 
-static int write_and_close(int fd, const struct file_head *head,
-			   const struct row_table_bytes *table)
-{
-	int r = fd_write_all(fd, head, sizeof(*head));
-
-	if (r == 0)
-		r = fd_write_all(fd, table->data, table->len);
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
 static int write_file(const struct row_cache *cache, const char *name, const struct file_head *head,
 		      const struct row_table_bytes *table)
 {
 	char temp[ROW_CACHE_NAME_MAX];
-	int fd, r = row_cache_files_temp_name(temp);
+	const struct file_content content = {
+		.name = name,
+		.temp_name = temp,
+		.mode = 0600,
+		.parts = { { head, sizeof(*head) }, { table->data, table->len } },
+	};
+	int r = row_cache_files_temp_name(temp);
 
-	if (r < 0)
-		return r;
-	fd = openat(cache->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		    0600);
-	if (fd < 0)
-		return -errno;
-	r = write_and_close(fd, head, table);
-	if (r == 0 && renameat(cache->dir_fd, temp, cache->dir_fd, name) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(cache->dir_fd, temp, 0);
-	return r;
+	return r < 0 ? r : file_replace_at(cache->dir_fd, &content);
 }
 
 static bool has_room(const struct row_cache *cache, uint64_t bytes)

@@ -30,15 +30,15 @@ static bool read_seed(int dir_fd, uint64_t *ret_seed)
 static void write_seed(int dir_fd, uint64_t seed)
 {
 	char temp[ROW_CACHE_NAME_MAX];
+	const struct file_content content = {
+		.name = NAME,
+		.temp_name = temp,
+		.mode = 0600,
+		.parts = { { &seed, sizeof(seed) } },
+	};
 
-	if (row_cache_files_temp_name(temp) < 0)
-		return;
-	_cleanup_close_ int fd = openat(dir_fd, temp,
-					O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return;
-	if (fd_write_all(fd, &seed, sizeof(seed)) < 0 || renameat(dir_fd, temp, dir_fd, NAME) < 0)
-		unlinkat(dir_fd, temp, 0);
+	if (row_cache_files_temp_name(temp) == 0)
+		(void)!file_replace_at(dir_fd, &content);
 }
 
 int row_seed_load(int dir_fd, uint64_t *ret_seed)

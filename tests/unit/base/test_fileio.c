@@ -241,6 +241,52 @@ static void a_directory_without_write_permission_stays_empty(void **state)
 	assert_int_equal(chmod(".", 0755), 0);
 }
 
+static struct file_content content_of(const char *name, const char *temp_name)
+{
+	return (struct file_content){
+		.name = name,
+		.temp_name = temp_name,
+		.mode = 0600,
+		.parts = { { "head ", 5 }, { "body", 4 } },
+	};
+}
+
+static void parts_come_one_behind_the_other(void **state)
+{
+	(void)state;
+	const struct file_content content = content_of("out", "temp");
+	struct stat st;
+
+	assert_int_equal(file_write_atomic("out", "old", 3), 0);
+	assert_int_equal(file_replace_at(AT_FDCWD, &content), 0);
+	assert_content("out", "head body");
+	assert_int_equal(stat("out", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(count_entries(), 1);
+}
+
+static void a_file_of_the_temporary_name_stays(void **state)
+{
+	(void)state;
+	const struct file_content content = content_of("out", "temp");
+
+	assert_int_equal(file_write_atomic("temp", "precious", 8), 0);
+	assert_int_equal(file_replace_at(AT_FDCWD, &content), -EEXIST);
+	assert_content("temp", "precious");
+	assert_int_equal(count_entries(), 1);
+}
+
+static void what_cannot_be_renamed_is_removed(void **state)
+{
+	(void)state;
+	const struct file_content content = content_of("dir", "temp");
+
+	assert_int_equal(mkdir("dir", 0700), 0);
+	assert_int_equal(file_replace_at(AT_FDCWD, &content), -EISDIR);
+	assert_int_equal(count_entries(), 1);
+	assert_int_equal(rmdir("dir"), 0);
+}
+
 #define in_directory(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
 int main(void)
@@ -259,6 +305,9 @@ int main(void)
 		in_directory(a_planted_link_is_not_followed),
 		in_directory(a_full_disk_leaves_the_old_file_and_nothing_half_written),
 		in_directory(a_directory_without_write_permission_stays_empty),
+		in_directory(parts_come_one_behind_the_other),
+		in_directory(a_file_of_the_temporary_name_stays),
+		in_directory(what_cannot_be_renamed_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
