@@ -117,38 +117,23 @@ static int check_head(const struct file_head *head)
 	return 0;
 }
 
-static int write_and_close(int fd, const struct file_head *head, const void *packed)
-{
-	int r = fd_write_all(fd, head, sizeof(*head));
-
-	if (r == 0)
-		r = fd_write_all(fd, packed, head->packed_bytes);
-	if (r == 0 && fdatasync(fd) < 0)
-		r = -errno;
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
 int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, const void *packed)
 {
 	struct file_head head = make_head(file, packed);
 	char temp[NAME_BYTES], name[NAME_BYTES];
-	int fd, r;
+	const struct file_content content = {
+		.name = name,
+		.temp_name = temp,
+		.mode = 0600,
+		.is_synced = true,
+		.parts = { { &head, sizeof(head) }, { packed, head.packed_bytes } },
+	};
 
 	if (seq > SPOOL_FILE_SEQ_MAX)
 		return -EOVERFLOW;
 	make_name(seq, TEMP_SUFFIX, temp);
 	make_name(seq, SUFFIX, name);
-	fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	r = write_and_close(fd, &head, packed);
-	if (r == 0 && renameat(dir_fd, temp, dir_fd, name) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(dir_fd, temp, 0);
-	return r;
+	return file_replace_at(dir_fd, &content);
 }
 
 /* What openat() said, in the words of our callers: sockets and links are not ours, and want of descriptors is the
