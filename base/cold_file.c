@@ -92,10 +92,13 @@ ssize_t cold_file_pread(struct cold_file *file, void *buf, size_t len, uint64_t 
 	pages.nr = (skipped + len + pages.page_bytes - 1) / pages.page_bytes;
 
 	bool is_known = look(file->fd, &pages);
-	ssize_t n = pread(file->fd, buf, len, (off_t)offset);
-	int error = errno;
+	ssize_t n;
+	do
+		n = pread(file->fd, buf, len, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		n = -errno;
 	if (is_known)
 		add_new_pages(file, &pages);
-	errno = error;
 	return n;
 }

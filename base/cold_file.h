@@ -39,7 +39,8 @@ void cold_file_init(struct cold_file *file, int fd);
 /* Drops what is left. The descriptor must still be open. */
 void cold_file_done(struct cold_file *file);
 
-/* As pread(2), errors included; at most COLD_FILE_MAX_PAGES pages at a time. */
+/* As pread(2), at most COLD_FILE_MAX_PAGES pages at a time, but goes on after a signal. Errors: what
+ * pread(2) says, as a negative errno. */
 ssize_t cold_file_pread(struct cold_file *file, void *buf, size_t len, uint64_t offset);
 
 /* Drops all of a file that nobody else reads and that is not being written. What is not on disk yet stays. */

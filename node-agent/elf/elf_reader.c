@@ -33,12 +33,8 @@ int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf,
 	while (len > 0) {
 		ssize_t n = cold_file_pread(reader->cold, to, len, offset);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EBADMSG;
+		if (n <= 0)
+			return n < 0 ? (int)n : -EBADMSG;
 		to += n;
 		offset += (uint64_t)n;
 		len -= (size_t)n;

@@ -2,7 +2,7 @@
 #include "unwind/file/debug_file.h"
 
 #include "base/cleanup.h"
-#include "base/cold_file.h"
+#include "base/crc32.h"
 #include "base/resolve.h"
 
 #include <fcntl.h>
@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
-
-#define READ_BYTES ((size_t)1 << 18)
 
 /* Links are followed, some distributions' files are ones, but not out of the directory. */
 static int open_below(const char *debug_dir, const char *path)
@@ -80,24 +77,10 @@ enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows
 
 int debug_file_check_crc(int fd, uint32_t expected)
 {
-	_cleanup_free_ uint8_t *buf = malloc(READ_BYTES);
-	_cleanup_(cold_file_done) struct cold_file file = { 0 };
-	uLong crc = crc32(0, NULL, 0);
+	uint32_t crc;
 
-	if (!buf)
-		return -ENOMEM;
-	cold_file_init(&file, fd);
-	for (uint64_t done = 0; done <= DEBUG_FILE_MAX_LINKED_BYTES;) {
-		ssize_t n = cold_file_pread(&file, buf, READ_BYTES, done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return crc == expected ? 0 : -EBADMSG;
-		crc = crc32(crc, buf, (uInt)n);
-		done += (uint64_t)n;
-	}
-	return -EBADMSG;
+	int r = crc32_of_file(fd, DEBUG_FILE_MAX_LINKED_BYTES, &crc);
+	if (r < 0)
+		return r == -ENOSPC ? -EBADMSG : r;
+	return crc == expected ? 0 : -EBADMSG;
 }
