@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "bpf/shared/cfi.h"
 #if CFI_IS_ARM64
-#include "unwind/code/arm64_insn.h"
+#include "unwind/code/arm64_registers.h"
 #else
-#include "unwind/code/x86_insn.h"
+#include "unwind/code/x86_registers.h"
 #endif
 
 #include <stdbool.h>

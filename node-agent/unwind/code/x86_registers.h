@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What code_insn.h needs to know of x86-64. Instruction Set Reference: Intel SDM volume 2, chapter 2 and appendix A. */
-#ifndef UNWIND_CODE_X86_INSN_H
-#define UNWIND_CODE_X86_INSN_H
+/* The registers and the size of instructions of x86-64 (Intel SDM volume 2, Instruction Set Reference,
+ * chapter 2 and appendix A). */
+#ifndef UNWIND_CODE_X86_REGISTERS_H
+#define UNWIND_CODE_X86_REGISTERS_H
 
 #define CODE_MIN_INSN_BYTES 1
 #define CODE_MAX_INSN_BYTES 15

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What code_insn.h needs to know of arm64. Instruction set: Arm Architecture Reference Manual (DDI 0487), chapter C4. */
-#ifndef UNWIND_CODE_ARM64_INSN_H
-#define UNWIND_CODE_ARM64_INSN_H
+/* The registers and the size of instructions of arm64 (Arm Architecture Reference Manual, DDI 0487,
+ * chapter C4). */
+#ifndef UNWIND_CODE_ARM64_REGISTERS_H
+#define UNWIND_CODE_ARM64_REGISTERS_H
 
 #define CODE_MIN_INSN_BYTES 4
 #define CODE_MAX_INSN_BYTES 4
