@@ -30,7 +30,7 @@ struct elf_rows {
 	struct unwind_losses losses; /* when it was read */
 };
 
-/* Sets `rest` if there is code that the sources do not have, and it is little enough (elf_rows_scan.c). Errors:
+/* Sets `rest` if there is code that the sources do not have, and it is little enough (elf_gaps.c). Errors:
  * -ENOMEM. */
 int elf_rows_find_rest(struct elf_rows *rows) must_check;
 void elf_rows_free_rest(struct elf_rows *rows);
