@@ -8,7 +8,7 @@
 #include "bpf/shared/events.h"
 #include "bpf/shared/stats.h"
 #include "bpf/unwind.bpf.h"
-#include "bpf/vma.bpf.h"
+#include "bpf/vma_walk.bpf.h"
 
 #ifdef MAPS_DEFINE
 #define MAP
