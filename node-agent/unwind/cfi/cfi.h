@@ -5,22 +5,8 @@
 #define UNWIND_CFI_CFI_H
 
 #include "base/cleanup.h"
-#include "elf/elf_budget.h"
+#include "unwind/cfi/cfi_section.h"
 #include "unwind/rows/unwind_source.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct cfi_section {
-	const uint8_t *data; /* borrowed */
-	size_t len;
-	uint64_t address; /* virtual address of `data`: what DW_EH_PE_pcrel counts from */
-	uint64_t text_address; /* DW_EH_PE_textrel */
-	uint64_t data_address; /* DW_EH_PE_datarel */
-	bool is_debug_frame; /* .debug_frame: other CIE ids, absolute pointers */
-	struct elf_budget *budget; /* borrowed; of the list of CIEs; NULL: none */
-};
 
 /* The rows are those of x86-64. `section` is copied, its data stays the caller's and outlives the source.
  * Errors: -ENOMEM. Free with cfi_source_free(). */

@@ -6,7 +6,7 @@
 #ifndef UNWIND_CFI_DWARF_CURSOR_H
 #define UNWIND_CFI_DWARF_CURSOR_H
 
-#include "unwind/cfi/cfi.h"
+#include "unwind/cfi/cfi_section.h"
 
 #include <endian.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #define UNWIND_CODE_CODE_SCAN_MAP_H
 
 #include "base/err.h"
-#include "unwind/code/code_scan.h"
+#include "unwind/code/code_scan_input.h"
 #include "unwind/code/code_scan_state.h"
 
 #include <stdbool.h>

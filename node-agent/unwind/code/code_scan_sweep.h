@@ -4,6 +4,7 @@
 #define UNWIND_CODE_CODE_SCAN_SWEEP_H
 
 #include "unwind/code/code_scan_map.h"
+#include "unwind/rows/row_builder.h"
 
 struct scan_sweep_opts {
 	uint64_t entry; /* of the program; 0: none */

@@ -9,24 +9,14 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "unwind/file/elf_rows.h"
+#include "unwind/file/row_cache_kind.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Of unwind tables. */
 #define ROW_CACHE_VERSION 1
 
 struct row_cache;
-
-/* What is kept. Constant for as long as the cache. */
-struct row_cache_kind {
-	const char *suffix; /* of names of files, behind which the version follows */
-	uint64_t magic; /* at the beginning of each file */
-	uint32_t version; /* goes up whenever the same input would give another table */
-	/* Looks at the bytes of a table, aligned as by malloc(3). */
-	bool (*is_valid)(const void *bytes, size_t len);
-};
 
 extern const struct row_cache_kind row_cache_unwind_tables;
 

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"
-#include "unwind/file/row_cache.h"
+#include "unwind/file/row_cache_kind.h"
 
 #include <stddef.h>
 #include <stdint.h>

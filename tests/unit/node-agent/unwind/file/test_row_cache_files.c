@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "unit.h"
+#include "unwind/file/row_cache.h"
 #include "unwind/file/row_cache_files.h"
 
 #include <fcntl.h>
