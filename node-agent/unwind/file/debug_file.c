@@ -2,7 +2,6 @@
 #include "unwind/file/debug_file.h"
 
 #include "base/cleanup.h"
-#include "base/crc32.h"
 #include "base/resolve.h"
 
 #include <fcntl.h>
@@ -73,14 +72,4 @@ enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows
 	if (debug_file_open_by_name(debug_dir, wanted->link, ret_fd) == 0)
 		return ELF_ROWS_DEBUG_BY_LINK;
 	return ELF_ROWS_DEBUG_NONE;
-}
-
-int debug_file_check_crc(int fd, uint32_t expected)
-{
-	uint32_t crc;
-
-	int r = crc32_of_file(fd, DEBUG_FILE_MAX_LINKED_BYTES, &crc);
-	if (r < 0)
-		return r == -ENOSPC ? -EBADMSG : r;
-	return crc == expected ? 0 : -EBADMSG;
 }

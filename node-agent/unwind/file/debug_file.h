@@ -8,12 +8,6 @@
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
-/* A file by .gnu_debuglink is read as a whole, for its checksum. */
-#define DEBUG_FILE_MAX_LINKED_BYTES ((uint64_t)1 << 30)
-
 /* `build_id` is lower-case hex, as elf_reader_build_id() gives it. Errors: -ENOENT, also for what is no build id
  * and for what is no regular file; what resolve_open() says. */
 int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_fd) must_check;
@@ -24,9 +18,5 @@ int debug_file_open_by_name(const char *debug_dir, const char *name, int *ret_fd
 /* By build id, else by name. Returns how it was found; ELF_ROWS_DEBUG_NONE: not at all. */
 enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
 				    int *ret_fd) must_check;
-
-/* Whether the CRC-32 of the whole file is that of .gnu_debuglink. Errors: -EBADMSG it is not; -ENOMEM; what pread(2)
- * says. */
-int debug_file_check_crc(int fd, uint32_t expected) must_check;
 
 #endif

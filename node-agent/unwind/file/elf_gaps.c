@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which code of a file no source describes, and what is known of the functions in it: their symbols. The code is that
- * of executable sections; of executable segments if there are no sections.
+/* The code is that of executable sections, or of executable segments if there are no sections. What is known of
+ * the functions in the gaps comes from symbols.
  *
  * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they have none. */
-#include "unwind/file/elf_rows_parts.h"
+#include "unwind/file/elf_gaps.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/search.h"
 #include "unwind/code/code_insn.h"
 #include "unwind/code/code_scan.h"
+#include "unwind/file/elf_sections.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #define MAX_STARTS ((size_t)1 << 20)
 
 struct scan_builder {
-	struct elf_rows *rows;
+	const struct elf_gaps *gaps;
 	struct unwind_functions functions; /* of all sources */
 	struct code_segment *texts; /* owned; executable parts of the file, ascending */
 	size_t nr_texts;
@@ -36,7 +37,7 @@ struct scan_builder {
 /* What the scan itself needs stays charged. */
 static void done(struct scan_builder *builder)
 {
-	elf_budget_give(&builder->rows->budget,
+	elf_budget_give(builder->gaps->budget,
 			builder->nr_charged + builder->cap_texts * sizeof(*builder->texts) +
 				builder->cap_codes * sizeof(*builder->codes) +
 				builder->cap_starts * sizeof(*builder->starts));
@@ -48,37 +49,36 @@ static void done(struct scan_builder *builder)
 
 static int list_functions(struct scan_builder *builder)
 {
-	struct elf_rows *rows = builder->rows;
-	const struct code_segments segments = { rows->segments, rows->nr_segments };
+	const struct elf_gaps *gaps = builder->gaps;
 	struct unwind_losses losses = { 0 };
 
-	unwind_functions_limit(&builder->functions, &rows->budget, ELF_ROWS_MAX_FUNCTIONS);
-	for (size_t i = 0; i < rows->sections.nr_items; i++) {
-		int r = unwind_functions_list(&builder->functions, rows->sources[i], (uint32_t)i,
-					      &segments, &losses);
+	unwind_functions_limit(&builder->functions, gaps->budget, gaps->max_functions);
+	for (size_t i = 0; i < gaps->nr_sources; i++) {
+		int r = unwind_functions_list(&builder->functions, gaps->sources[i], (uint32_t)i,
+					      &gaps->segments, &losses);
 
 		if (r < 0)
 			return r;
 	}
 	(void)unwind_functions_resolve(&builder->functions);
-	return unwind_functions_charge(&builder->functions, &rows->budget, &builder->nr_charged);
+	return unwind_functions_charge(&builder->functions, gaps->budget, &builder->nr_charged);
 }
 
 /* The part of a range of addresses that is in the segment where it begins. */
 static int add_text(struct scan_builder *builder, uint64_t address, uint64_t len)
 {
-	struct elf_rows *rows = builder->rows;
+	const struct elf_gaps *gaps = builder->gaps;
 
-	for (size_t i = 0; i < rows->nr_segments; i++) {
-		const struct code_segment *segment = &rows->segments[i];
+	for (size_t i = 0; i < gaps->segments.nr_items; i++) {
+		const struct code_segment *segment = &gaps->segments.items[i];
 		uint64_t skipped = address - segment->address;
 
 		if (skipped >= segment->len)
 			continue;
 
-		int r = elf_budget_grow(&rows->budget, builder->texts, builder->cap_texts,
+		int r = elf_budget_grow(gaps->budget, builder->texts, builder->cap_texts,
 					builder->nr_texts + 1,
-					ELF_MAX_SECTIONS + ELF_ROWS_MAX_SEGMENTS);
+					ELF_MAX_SECTIONS + gaps->segments.nr_items);
 		if (r < 0)
 			return r;
 		if (len > segment->len - skipped)
@@ -99,7 +99,7 @@ static bool is_plt_with_cfi(const struct elf_section_names *names, const GElf_Sh
 static int find_texts_by_section(struct scan_builder *builder)
 {
 	_cleanup_(elf_section_names_done) struct elf_section_names names = { 0 };
-	struct elf_reader *reader = &builder->rows->reader;
+	struct elf_reader *reader = builder->gaps->reader;
 	int r = elf_section_names_load(&names, reader);
 
 	for (size_t i = 0; i < reader->nr_sections && r == 0; i++) {
@@ -122,11 +122,12 @@ static int compare_texts(const void *left, const void *right)
 
 static int find_texts(struct scan_builder *builder)
 {
-	const struct elf_rows *rows = builder->rows;
+	const struct elf_gaps *gaps = builder->gaps;
 	int r = find_texts_by_section(builder);
 
-	for (size_t i = 0; i < rows->nr_segments && rows->reader.nr_sections == 0 && r == 0; i++)
-		r = add_text(builder, rows->segments[i].address, rows->segments[i].len);
+	for (size_t i = 0; i < gaps->segments.nr_items && gaps->reader->nr_sections == 0 && r == 0;
+	     i++)
+		r = add_text(builder, gaps->segments.items[i].address, gaps->segments.items[i].len);
 	if (r == 0 && builder->nr_texts > 0)
 		qsort(builder->texts, builder->nr_texts, sizeof(*builder->texts), compare_texts);
 	return r;
@@ -153,12 +154,12 @@ static int add_code(struct scan_builder *builder, const struct code_segment *tex
 	if (end - start > CODE_SCAN_MAX_BYTES - builder->nr_bytes)
 		return -E2BIG;
 
-	int r = elf_reader_bytes(&builder->rows->reader, text->offset + (start - text->address),
+	int r = elf_reader_bytes(builder->gaps->reader, text->offset + (start - text->address),
 				 end - start, &bytes);
 	if (r == 0 && is_padding(bytes, (size_t)(end - start)))
 		return 0;
 	if (r == 0)
-		r = elf_budget_grow(&builder->rows->budget, builder->codes, builder->cap_codes,
+		r = elf_budget_grow(builder->gaps->budget, builder->codes, builder->cap_codes,
 				    builder->nr_codes + 1, CODE_SCAN_MAX_BYTES);
 	if (r < 0)
 		return r;
@@ -220,7 +221,7 @@ static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
 	    !is_code(builder, symbol->st_value))
 		return 0;
 
-	int r = elf_budget_grow(&builder->rows->budget, builder->starts, builder->cap_starts,
+	int r = elf_budget_grow(builder->gaps->budget, builder->starts, builder->cap_starts,
 				builder->nr_starts + 1, MAX_STARTS);
 	if (r < 0)
 		return r;
@@ -234,7 +235,7 @@ static int add_symbol(struct scan_builder *builder, const Elf64_Sym *symbol)
 static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 {
 	_cleanup_free_ Elf64_Sym *symbols = calloc(SYMBOLS_AT_ONCE, sizeof(*symbols));
-	const struct elf_reader *reader = &builder->rows->reader;
+	const struct elf_reader *reader = builder->gaps->reader;
 	const GElf_Shdr *section = elf_reader_find_section(reader, table_type);
 	uint64_t nr = section ? section->sh_size / sizeof(*symbols) : 0;
 	int r = 0;
@@ -257,7 +258,7 @@ static int add_symbols(struct scan_builder *builder, uint32_t table_type)
 /* Also of what does not become rows: where functions begin, or end for better sources. */
 static void make_hash(const struct scan_builder *builder, uint64_t ret_hash[static 2])
 {
-	uint64_t seed = builder->rows->hash_seed;
+	uint64_t seed = builder->gaps->hash_seed;
 	uint64_t words[6] = { 0 };
 
 	for (size_t i = 0; i < builder->nr_codes; i++) {
@@ -292,36 +293,30 @@ static int find_all(struct scan_builder *builder)
 	return r;
 }
 
-int elf_rows_find_rest(struct elf_rows *rows)
+int elf_gaps_source_new(const struct elf_gaps *gaps, struct unwind_source **ret_source,
+			uint64_t ret_hash[static 2])
 {
-	_cleanup_(done) struct scan_builder builder = { .rows = rows };
+	_cleanup_(done) struct scan_builder builder = { .gaps = gaps };
 	int r = find_all(&builder);
 
-	if (r < 0 && r != -ENOMEM && r != -E2BIG)
-		rows->losses.nr_bad_entries++;
-	if (r < 0 || builder.nr_codes == 0)
-		return r == -ENOMEM ? r : 0;
+	if (r == -E2BIG || (r == 0 && builder.nr_codes == 0)) {
+		*ret_source = NULL;
+		return 0;
+	}
+	if (r < 0)
+		return r;
 
 	const struct code_scan_input input = {
 		.codes = builder.codes,
 		.nr_codes = builder.nr_codes,
 		.starts = builder.starts,
 		.nr_starts = builder.nr_starts,
-		.entry = rows->entry,
+		.entry = gaps->entry,
 	};
-	r = elf_budget_take(&rows->budget, code_scan_max_held(&input));
+	r = elf_budget_take(gaps->budget, code_scan_max_held(&input));
 	if (r == 0)
-		r = code_scan_source_new(&input, &rows->rest);
-	if (r == -ENOSPC) {
-		rows->losses.nr_bad_entries++;
-		return 0;
-	}
+		r = code_scan_source_new(&input, ret_source);
 	if (r == 0)
-		make_hash(&builder, rows->rest_hash);
+		make_hash(&builder, ret_hash);
 	return r;
-}
-
-void elf_rows_free_rest(struct elf_rows *rows)
-{
-	code_scan_source_free(rows->rest);
 }

@@ -5,18 +5,22 @@
  *	.eh_frame       all of them
  *	.debug_frame    where there is neither, or nearly nothing: assembly and startup code are in .eh_frame even
  *	                where the compiler was told to leave it out. That of the file, else that of its debug file
- *	the code itself where there is still nothing, see code_scan.h
+ *	the code itself where there is still nothing, see elf_gaps.h
  *
- * The build is in elf_rows_build.c. */
+ * From sources to a table: list all functions, make one list of them, give each its rows in the order of the
+ * file. */
 #include "unwind/file/elf_rows.h"
 
+#include "base/crc32.h"
 #include "base/hash.h"
 #include "elf/arch.h"
-#include "unwind/cfi/cfi.h"
-#include "unwind/file/debug_file.h"
 #include "elf/debug_link.h"
-#include "unwind/file/elf_rows_parts.h"
+#include "unwind/cfi/cfi.h"
+#include "unwind/code/code_scan.h"
+#include "unwind/file/elf_gaps.h"
+#include "unwind/file/elf_sections.h"
 #include "unwind/go/gopclntab.h"
+#include "unwind/rows/functions.h"
 
 #include <string.h>
 
@@ -25,6 +29,52 @@
 
 /* Goes up with the meaning of what is hashed. */
 #define KEY_VERSION 4
+
+#define MAX_SEGMENTS 64 /* executable ones */
+
+/* A file by .gnu_debuglink is read as a whole, for its checksum. */
+#define MAX_LINKED_BYTES ((uint64_t)1 << 30)
+
+/* A program's first function is often written by hand, without CFI (musl's is). Nobody called it: rbp has
+ * no meaning there, and what is on its stack is no return address. */
+#define ENTRY_MAX_BYTES 64
+
+struct elf_rows {
+	size_t max_bytes;
+	uint64_t hash_seed;
+	struct elf_budget budget;
+	struct elf_reader reader;
+	struct elf_reader debug_reader; /* all zero without a debug file */
+	struct elf_sections sections;
+	struct unwind_source
+		*sources[ELF_MAX_UNWIND_SECTIONS]; /* owned; of each section, or NULL */
+	struct code_segment segments[MAX_SEGMENTS]; /* by offset, without overlaps */
+	size_t nr_segments;
+	uint64_t entry; /* address of the first instruction of a program */
+	uint64_t go_text;
+	uint64_t text_address;
+	uint64_t got_address;
+	struct unwind_source *rest; /* owned; of code that nothing else describes, or NULL */
+	uint64_t rest_hash[2]; /* of what it works on */
+	struct elf_rows_key key;
+	struct unwind_losses losses; /* when it was read */
+};
+
+struct entry_source {
+	struct unwind_source source;
+	uint64_t entry;
+};
+
+struct build {
+	struct elf_rows *rows;
+	struct entry_source entry; /* the worst of all */
+	struct unwind_source *sources[ELF_MAX_UNWIND_SECTIONS + 2]; /* the rows', and `entry` */
+	size_t nr_sources;
+	struct unwind_functions functions;
+	struct row_builder *builder;
+	struct unwind_losses losses;
+	size_t nr_charged; /* to the budget, for the functions */
+};
 
 static int check_header(struct elf_reader *reader, uint64_t *ret_entry)
 {
@@ -94,7 +144,7 @@ static int find_code(struct elf_rows *rows)
 		    header->p_filesz > rows->reader.size - header->p_offset ||
 		    header->p_vaddr > UINT64_MAX - header->p_filesz)
 			return -EBADMSG;
-		if (rows->nr_segments == ELF_ROWS_MAX_SEGMENTS)
+		if (rows->nr_segments == MAX_SEGMENTS)
 			return -ENOSPC;
 		rows->segments[rows->nr_segments++] = (struct code_segment){ header->p_vaddr,
 									     header->p_filesz,
@@ -126,6 +176,17 @@ static int read_link(struct elf_rows *rows, const struct elf_section_names *name
 	return 0;
 }
 
+/* Whether the CRC-32 of the whole file is that of .gnu_debuglink. */
+static int check_crc(int fd, uint32_t expected)
+{
+	uint32_t crc;
+
+	int r = crc32_of_file(fd, MAX_LINKED_BYTES, &crc);
+	if (r < 0)
+		return r == -ENOSPC ? -EBADMSG : r;
+	return crc == expected ? 0 : -EBADMSG;
+}
+
 /* Whether the debug file is this file's. */
 static int check_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
 			    const struct elf_rows_opts *opts)
@@ -139,7 +200,7 @@ static int check_debug_file(struct elf_rows *rows, const struct elf_section_name
 		return strcmp(build_id, rows->key.build_id) == 0 ? 0 : -EBADMSG;
 	}
 	int r = read_link(rows, names, name, &crc);
-	return r < 0 ? r : debug_file_check_crc(opts->debug_fd, crc);
+	return r < 0 ? r : check_crc(opts->debug_fd, crc);
 }
 
 static int load_debug_file(struct elf_rows *rows, const struct elf_section_names *names,
@@ -245,6 +306,26 @@ static int make_source(struct elf_rows *rows, size_t index)
 	return 0;
 }
 
+/* What is wrong with the code is no reason to do without the sources. */
+static int find_rest(struct elf_rows *rows)
+{
+	const struct elf_gaps gaps = {
+		.reader = &rows->reader,
+		.budget = &rows->budget,
+		.segments = { rows->segments, rows->nr_segments },
+		.sources = rows->sources,
+		.nr_sources = rows->sections.nr_items,
+		.max_functions = ELF_ROWS_MAX_FUNCTIONS,
+		.entry = rows->entry,
+		.hash_seed = rows->hash_seed,
+	};
+
+	int r = elf_gaps_source_new(&gaps, &rows->rest, rows->rest_hash);
+	if (r < 0 && r != -ENOMEM)
+		rows->losses.nr_bad_entries++;
+	return r == -ENOMEM ? r : 0;
+}
+
 static size_t put_segments(const struct elf_rows *rows, uint64_t *words)
 {
 	size_t nr = 0;
@@ -274,7 +355,7 @@ static size_t put_sections(const struct elf_rows *rows, uint64_t *words)
 
 static void make_hash(struct elf_rows *rows)
 {
-	uint64_t words[8 + 3 * ELF_ROWS_MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
+	uint64_t words[8 + 3 * MAX_SEGMENTS + 4 * ELF_MAX_UNWIND_SECTIONS] = {
 		KEY_VERSION,	    rows->nr_segments, rows->entry,	   rows->go_text,
 		rows->text_address, rows->got_address, rows->rest_hash[0], rows->rest_hash[1],
 	};
@@ -300,7 +381,7 @@ static int read_all(struct elf_rows *rows, int fd, const struct elf_rows_opts *o
 	for (size_t i = 0; i < rows->sections.nr_items && r == 0; i++)
 		r = make_source(rows, i);
 	if (r == 0)
-		r = elf_rows_find_rest(rows);
+		r = find_rest(rows);
 	if (r < 0)
 		return r;
 	if (rows->sections.nr_items == 0 && !rows->rest)
@@ -340,7 +421,7 @@ void elf_rows_close(struct elf_rows *rows)
 		else
 			cfi_source_free(rows->sources[i]);
 	}
-	elf_rows_free_rest(rows);
+	code_scan_source_free(rows->rest);
 	elf_sections_done(&rows->sections);
 	elf_reader_done(&rows->debug_reader);
 	elf_reader_done(&rows->reader);
@@ -350,4 +431,134 @@ void elf_rows_close(struct elf_rows *rows)
 const struct elf_rows_key *elf_rows_get_key(const struct elf_rows *rows)
 {
 	return &rows->key;
+}
+
+static int list_entry(struct unwind_source *source, struct unwind_functions *functions,
+		      struct unwind_losses *losses)
+{
+	uint64_t entry = ((struct entry_source *)source)->entry;
+	const struct unwind_function function = { entry, entry + ENTRY_MAX_BYTES, 0, 0 };
+
+	(void)losses;
+	return entry > 0 && function.end > entry ? unwind_functions_add(functions, &function) : 0;
+}
+
+/* Where another source has the entry, what is behind that one's function is nobody's. */
+static int emit_entry(struct unwind_source *source, const struct unwind_function *function,
+		      struct row_builder *builder, struct unwind_losses *losses)
+{
+	static const struct cfi_rule end = { .kind = CFA_END };
+
+	(void)losses;
+	if (function->start != ((struct entry_source *)source)->entry)
+		return 0;
+	return row_builder_add(builder, function->start, &end);
+}
+
+static void build_begin(struct build *build)
+{
+	static const struct unwind_source_ops entry_ops = { list_entry, emit_entry };
+	struct elf_rows *rows = build->rows;
+
+	for (size_t i = 0; i < rows->sections.nr_items; i++)
+		build->sources[build->nr_sources++] = rows->sources[i];
+	build->sources[build->nr_sources++] = rows->rest;
+	build->entry = (struct entry_source){ { &entry_ops }, rows->entry };
+	build->sources[build->nr_sources++] = &build->entry.source;
+	unwind_functions_limit(&build->functions, &rows->budget, ELF_ROWS_MAX_FUNCTIONS);
+	build->losses = rows->losses;
+}
+
+static void build_done(struct build *build)
+{
+	elf_budget_give(&build->rows->budget, build->nr_charged);
+	unwind_functions_done(&build->functions);
+	row_builder_free(build->builder);
+}
+
+static int list_functions(struct build *build)
+{
+	const struct code_segments segments = { build->rows->segments, build->rows->nr_segments };
+
+	for (size_t i = 0; i < build->nr_sources; i++) {
+		int r = unwind_functions_list(&build->functions, build->sources[i], (uint32_t)i,
+					      &segments, &build->losses);
+
+		if (r < 0)
+			return r;
+	}
+	build->losses.nr_bad_entries += unwind_functions_resolve(&build->functions);
+	return 0;
+}
+
+/* The part of a function that is in a segment. */
+static int emit_function(struct build *build, const struct code_segment *segment,
+			 struct unwind_function function)
+{
+	struct unwind_source *source = build->sources[function.source];
+	uint64_t segment_end = segment->address + segment->len;
+
+	if (function.start < segment->address)
+		function.start = segment->address;
+	if (function.end > segment_end)
+		function.end = segment_end;
+
+	int r = row_builder_begin(build->builder, function.start, function.end - function.start,
+				  segment->offset + (function.start - segment->address));
+	return r < 0 ? r : source->ops->emit(source, &function, build->builder, &build->losses);
+}
+
+static int emit_segment(struct build *build, const struct code_segment *segment)
+{
+	const struct unwind_functions *functions = &build->functions;
+	size_t i = unwind_functions_find(functions, segment->address);
+	int r = 0;
+
+	for (; r == 0 && i < functions->nr_items; i++) {
+		if (functions->items[i].start >= segment->address + segment->len)
+			break;
+		r = emit_function(build, segment, functions->items[i]);
+	}
+	return r;
+}
+
+/* While it grows, a table takes up to twice its size; at its end there is a copy. */
+static size_t max_table_bytes(const struct elf_rows *rows)
+{
+	size_t room = elf_budget_room(&rows->budget, 3);
+
+	return room < rows->max_bytes ? room : rows->max_bytes;
+}
+
+static int build_run(struct build *build, struct row_table_bytes *ret_table)
+{
+	int r = list_functions(build);
+
+	if (r == 0)
+		r = unwind_functions_charge(&build->functions, &build->rows->budget,
+					    &build->nr_charged);
+	if (r == 0)
+		r = row_builder_new(max_table_bytes(build->rows), &build->builder);
+	for (size_t i = 0; i < build->rows->nr_segments && r == 0; i++)
+		r = emit_segment(build, &build->rows->segments[i]);
+	return r < 0 ? r : row_builder_seal(build->builder, ret_table);
+}
+
+int elf_rows_build(struct elf_rows *rows, struct row_table_bytes *ret_table,
+		   struct elf_rows_stats *ret_stats)
+{
+	_cleanup_(build_done) struct build build = { .rows = rows };
+
+	build_begin(&build);
+
+	int r = build_run(&build, ret_table);
+	if (r < 0)
+		return r;
+	*ret_stats = (struct elf_rows_stats){
+		.nr_functions = build.functions.nr_items,
+		.nr_rows_added = row_builder_nr_added(build.builder),
+		.nr_section_bytes = rows->sections.nr_bytes,
+		.losses = build.losses,
+	};
+	return 0;
 }
