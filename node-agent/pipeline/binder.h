@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the kernel side's view of sampled processes true: which files they map where, so that their stacks
- * can be unwound. What the process table learns it brings to the unwinder (unwind/unwinder.h).
+ * can be unwound. What the process table learns it brings to the unwinder (unwind/unwind_tables.h).
  *
  * A process is bound when it is sampled for the first time, and again when its mappings have changed; one
  * that is never sampled costs nothing. Files that were opened once stay known for a while (kept_files.h): processes that are gone
@@ -10,7 +10,7 @@
 
 #include "bpf/shared/events.h"
 #include "process/process_table.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
 #include "profile/profile.h"
 #include "symbol/elf_cache.h"
 #include "symbol/jit/jit_cache.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include <stddef.h>
 #include <stdint.h>

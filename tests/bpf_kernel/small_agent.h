@@ -9,7 +9,7 @@
 #include "pipeline/binder.h"
 #include "process/process_table.h"
 #include "unwind/local_unwinder.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include <stdbool.h>
 #include <stdint.h>

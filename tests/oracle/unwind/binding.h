@@ -13,7 +13,7 @@
 #include "tests/oracle/unwind/libdw_stack.h"
 #include "tests/oracle/unwind/local_stack.h"
 #include "tests/oracle/unwind/recording.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "process/mapping_list.h"
 #include "tests/oracle/unwind/recording.h"
 #include "unwind/local_unwinder.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The unwinder as a whole, over the kernel's maps; the file it reads is this program. */
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include "arena_fixture.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/unwinder.h"
+#include "unwind/unwind_tables.h"
 
 #include "base/log.h"
 #include "base/random.h"

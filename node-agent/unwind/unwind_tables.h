@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's side of unwinding, as one: the arena, the tables of files and the code lists of processes. */
-#ifndef UNWIND_UNWINDER_H
-#define UNWIND_UNWINDER_H
+#ifndef UNWIND_UNWIND_TABLES_H
+#define UNWIND_UNWIND_TABLES_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
