@@ -65,7 +65,7 @@ struct agent {
 	struct capture *capture;
 	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
 	struct unwind_memory *unwind_memory;
-	struct unwinder *unwinder;
+	struct unwind_tables *tables;
 	struct local_unwinder *local_unwinder; /* NULL: BPF unwinds */
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
@@ -230,19 +230,19 @@ static int make_unwind_memory(struct agent *agent)
 	return r;
 }
 
-static int start_unwinder(struct agent *agent, struct strbuf *reterr_msg)
+static int start_unwind_tables(struct agent *agent, struct strbuf *reterr_msg)
 {
 	int r = make_unwind_memory(agent);
 	if (r == 0)
 		agent->unwind_memory->pool = &agent->pool;
-	const struct unwinder_opts opts = {
+	const struct unwind_tables_opts opts = {
 		.memory = agent->unwind_memory,
 		.max_bytes = agent->options->unwind_memory_max,
 		.cache_dir = agent->options->unwind_cache_dir,
 		.debug_dir = agent->options->debug_dir,
 	};
 	if (r == 0)
-		r = unwinder_start(&opts, &agent->unwinder);
+		r = unwind_tables_start(&opts, &agent->tables);
 	if (r < 0)
 		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
 	return r;
@@ -295,7 +295,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.debug_dir = agent->options->debug_dir,
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
 		.max_processes = MAX_PROCESSES,
-		.unwinder = agent->unwinder,
+		.tables = agent->tables,
 		.capture = agent->capture,
 		.selection = agent->selection,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
@@ -318,9 +318,9 @@ static void stop_pipeline(struct agent *agent)
 	pipeline_free(agent->pipeline);
 }
 
-static void stop_unwinder(struct agent *agent)
+static void stop_unwind_tables(struct agent *agent)
 {
-	unwinder_stop(agent->unwinder);
+	unwind_tables_stop(agent->tables);
 	local_unwinder_free(agent->local_unwinder);
 	unwind_memory_free(agent->unwind_memory);
 }
@@ -369,7 +369,7 @@ static const struct stage {
 	{ "target", start_target, stop_target },
 	{ "sideband", start_sideband, stop_sideband },
 	{ "capture", start_capture, stop_capture },
-	{ "unwinder", start_unwinder, stop_unwinder },
+	{ "unwinder", start_unwind_tables, stop_unwind_tables },
 	{ "pipeline", start_pipeline, stop_pipeline },
 };
 
@@ -529,7 +529,7 @@ void agent_warm_up(struct agent *agent)
 	agent->is_warming_up = true;
 	while (clock_mono_ns() < start_ns + WARM_UP_MIN_NS)
 		agent_poll(agent, start_ns + WARM_UP_MIN_NS);
-	(void)table_slots_wait_idle(agent->unwinder->slots, start_ns + WARM_UP_MAX_NS);
+	(void)table_slots_wait_idle(agent->tables->slots, start_ns + WARM_UP_MAX_NS);
 	agent_poll(agent, clock_mono_ns());
 	agent->is_warming_up = false;
 }
@@ -576,7 +576,7 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 	capture_get_stats(agent->capture, &ret_stats->capture);
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
 	ret_stats->nr_doubts = agent->nr_doubts;
-	ret_stats->unwinder = unwinder_get_stats(agent->unwinder);
+	ret_stats->tables = unwind_tables_get_stats(agent->tables);
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
 	ret_stats->pods = pod_watch_get_stats(agent->watch);
 	ret_stats->index = pod_index_get_stats(agent->pods);

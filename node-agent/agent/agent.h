@@ -25,7 +25,7 @@ struct agent_stats {
 	struct capture_stats capture;
 	struct sideband_stats sideband;
 	uint64_t nr_doubts; /* times that all processes were doubted, as events were lost */
-	struct unwinder_stats unwinder;
+	struct unwind_tables_stats tables;
 	struct pipeline_stats pipeline;
 	struct pod_watch_stats pods;
 	struct pod_index_stats index;

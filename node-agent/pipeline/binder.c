@@ -26,7 +26,7 @@
 static void on_file_gone(struct mapped_file *file, void *data)
 {
 	struct binder *binder = data;
-	struct table_slots *slots = binder->unwinder->slots;
+	struct table_slots *slots = binder->tables->slots;
 
 	if (file->slot != 0 && file->slot != table_slots_vdso(slots) &&
 	    file->slot != table_slots_without_cfi(slots))
@@ -37,18 +37,18 @@ static void on_list_gone(struct mapping_list *list, void *data)
 {
 	struct binder *binder = data;
 
-	code_lists_drop(binder->unwinder->lists, list);
+	code_lists_drop(binder->tables->lists, list);
 }
 
 void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
-		 struct unwinder *unwinder)
+		 struct unwind_tables *tables)
 {
 	const struct mapping_watcher watcher = { on_file_gone, on_list_gone, binder };
 
 	*binder = (struct binder){
 		.proc_fd = proc_fd,
 		.processes = processes,
-		.unwinder = unwinder,
+		.tables = tables,
 	};
 	process_table_watch(processes, &watcher);
 }
@@ -111,7 +111,7 @@ static int open_timed(struct binder *binder, uint32_t pid, const struct mapping 
 static void want_table(struct binder *binder, struct process *process,
 		       const struct sample_event *event)
 {
-	struct table_slots *slots = binder->unwinder->slots;
+	struct table_slots *slots = binder->tables->slots;
 	uint64_t address = locate_code_address(event, event->nr_user - 1u);
 	int fd;
 
@@ -144,7 +144,7 @@ static void renew_file(struct binder *binder, struct process *process, struct ma
 
 void binder_check_sample(struct binder *binder, const struct sample_event *event)
 {
-	struct table_slots *slots = binder->unwinder->slots;
+	struct table_slots *slots = binder->tables->slots;
 
 	if (!event->lacks_file || event->nr_user == 0)
 		return;
@@ -186,7 +186,7 @@ static void keep_file(struct binder *binder, struct mapped_file *file, int *fd, 
 	struct kept_files *kept = process_table_get_kept(binder->processes);
 	struct mapped_files *files = process_table_get_files(binder->processes);
 
-	if (!table_slots_has_key(binder->unwinder->slots, file->slot, UINT64_MAX))
+	if (!table_slots_has_key(binder->tables->slots, file->slot, UINT64_MAX))
 		return;
 	int r = kept_files_add(kept, files, file, fd, now_ns);
 	(void)r; /* then it is forgotten with its last process */
@@ -198,7 +198,7 @@ static int add_slot(struct binder *binder, const struct process *process, struct
 {
 	_cleanup_close_ int kept_fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
 
-	int r = table_slots_add(binder->unwinder->slots, fd, process->cgroup_id, &file->slot);
+	int r = table_slots_add(binder->tables->slots, fd, process->cgroup_id, &file->slot);
 	if (r == 0)
 		keep_file(binder, file, &kept_fd, now_ns);
 	return r;
@@ -208,7 +208,7 @@ static int add_slot(struct binder *binder, const struct process *process, struct
 static int give_slot(struct binder *binder, const struct process *process,
 		     const struct mapping *mapping, uint64_t now_ns)
 {
-	struct table_slots *slots = binder->unwinder->slots;
+	struct table_slots *slots = binder->tables->slots;
 	struct mapped_file *file = mapping->file;
 	int fd;
 
@@ -241,7 +241,7 @@ static bool is_changed(struct binder *binder, const struct process *process,
 	mapping->file->is_doubtful = false;
 	if (mapping->file->slot == 0 || open_timed(binder, process->pid, mapping, &fd) < 0)
 		return false;
-	return !table_slots_is_same(binder->unwinder->slots, mapping->file->slot, fd);
+	return !table_slots_is_same(binder->tables->slots, mapping->file->slot, fd);
 }
 
 static bool check_files(struct binder *binder, struct process *process, uint64_t now_ns)
@@ -273,7 +273,7 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 		file->is_postponed = give_slot(binder, process, &list->items[i], now_ns) < 0;
 		list->is_partial |= file->is_postponed;
 	}
-	if (code_lists_bind(binder->unwinder->lists, process->pid, list) == 0)
+	if (code_lists_bind(binder->tables->lists, process->pid, list) == 0)
 		process->is_bound = true;
 }
 

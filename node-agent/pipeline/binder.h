@@ -19,7 +19,7 @@
 struct binder {
 	int proc_fd; /* borrowed */
 	struct process_table *processes; /* borrowed */
-	struct unwinder *unwinder; /* borrowed */
+	struct unwind_tables *tables; /* borrowed */
 	uint32_t *pids; /* owned; processes to be bound */
 	size_t nr_pids, cap_pids;
 	uint64_t budget_end_ns; /* of the second in which ... */
@@ -29,7 +29,7 @@ struct binder {
 
 /* Watches what the table frees. Before the table is used. */
 void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
-		 struct unwinder *unwinder);
+		 struct unwind_tables *tables);
 void binder_done(struct binder *binder);
 
 /* An event was applied to the table. */

@@ -342,8 +342,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	pipeline->started_ns = clock_mono_ns();
 	pthread_mutex_init(&pipeline->sink_lock, NULL);
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
-	if (r == 0 && opts->unwinder)
-		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->unwinder);
+	if (r == 0 && opts->tables)
+		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->tables);
 	if (r == 0)
 		r = open_symbols(pipeline);
 	if (r == 0)
@@ -427,19 +427,19 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 	struct window *window = window_at(pipeline, event->time_ns);
 
 	pipeline->nr_samples++;
-	if (pipeline->opts.unwinder)
+	if (pipeline->opts.tables)
 		binder_check_sample(&pipeline->binder, event);
 	if (window && add_to_window(pipeline, window, event) == 0)
 		window->nr_samples++;
 	else
 		count_lost(pipeline, 1);
-	if (pipeline->opts.unwinder)
+	if (pipeline->opts.tables)
 		binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *event)
 {
-	if (!pipeline->opts.unwinder || event->nr_user == 0)
+	if (!pipeline->opts.tables || event->nr_user == 0)
 		return;
 	(void)process_table_get(pipeline->processes, event->pid, event->start_ns, event->time_ns);
 	binder_see_sample(&pipeline->binder, event);
@@ -471,7 +471,7 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 	if (event->kind == PROC_KERNEL_CODE)
 		kernel_symbols_outdate(pipeline->kernel, event->time_ns);
 	process_table_handle(pipeline->processes, event);
-	if (pipeline->opts.unwinder)
+	if (pipeline->opts.tables)
 		binder_see_event(&pipeline->binder, event);
 }
 
@@ -495,7 +495,7 @@ static void update_filter(struct pipeline *pipeline, uint64_t now_ns)
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
-	if (pipeline->opts.unwinder)
+	if (pipeline->opts.tables)
 		binder_flush(&pipeline->binder, now_ns);
 	if (pipeline->opts.capture)
 		update_filter(pipeline, now_ns);

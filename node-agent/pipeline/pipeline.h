@@ -49,7 +49,7 @@ struct pipeline_opts {
 	const char *debug_dir; /* borrowed; of separate debug files, absolute */
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
 	size_t max_processes;
-	struct unwinder *unwinder; /* borrowed; NULL: processes are not bound */
+	struct unwind_tables *tables; /* borrowed; NULL: processes are not bound */
 	struct capture *capture; /* borrowed; is told which cgroups are wanted; NULL: all are */
 	const struct selection *selection; /* borrowed, with a capture, until pipeline_select() */
 	uint64_t period_ns; /* CPU time a sample stands for */

@@ -11,78 +11,78 @@
 #define CACHE_MAX_BYTES (UINT64_C(256) << 20)
 #define MESSAGE_MAX_BYTES 8192
 
-static void open_cache(struct unwinder *unwinder, const char *dir)
+static void open_cache(struct unwind_tables *tables, const char *dir)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
 	if (dir && row_cache_open(dir, &row_cache_unwind_tables, CACHE_MAX_BYTES, &message,
-				  &unwinder->cache) < 0)
+				  &tables->cache) < 0)
 		log_warn("--unwind-cache: %s; continuing without it, unwind tables are built anew "
 			 "at each start",
 			 strbuf_str(&message));
 }
 
 /* That of the cache is the same at each start. Without one, or random numbers, there is less to protect. */
-static uint64_t choose_seed(const struct unwinder *unwinder)
+static uint64_t choose_seed(const struct unwind_tables *tables)
 {
 	uint64_t seed = 0;
 
-	if (unwinder->cache)
-		return row_cache_get_seed(unwinder->cache);
+	if (tables->cache)
+		return row_cache_get_seed(tables->cache);
 	int r = random_bytes(&seed, sizeof(seed));
 	(void)r;
 	return seed;
 }
 
-int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder)
+int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tables **ret_tables)
 {
-	_cleanup_(unwinder_stopp) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	_cleanup_(unwind_tables_stopp) struct unwind_tables *tables = calloc(1, sizeof(*tables));
 
-	if (!unwinder)
+	if (!tables)
 		return -ENOMEM;
-	open_cache(unwinder, opts->cache_dir);
+	open_cache(tables, opts->cache_dir);
 
-	int r = unwind_arena_new(opts->memory, opts->max_bytes, &unwinder->arena);
+	int r = unwind_arena_new(opts->memory, opts->max_bytes, &tables->arena);
 	if (r < 0)
 		return r;
-	r = code_lists_new(opts->memory, unwinder->arena, &unwinder->lists);
+	r = code_lists_new(opts->memory, tables->arena, &tables->lists);
 	if (r < 0)
 		return r;
 	const struct table_slots_opts slots_opts = {
 		.memory = opts->memory,
-		.arena = unwinder->arena,
-		.cache = unwinder->cache,
+		.arena = tables->arena,
+		.cache = tables->cache,
 		.debug_dir = opts->debug_dir,
-		.hash_seed = choose_seed(unwinder),
+		.hash_seed = choose_seed(tables),
 		.max_bytes = TABLES_SHARE(opts->max_bytes),
 		.pool = opts->memory->pool,
 	};
-	r = table_slots_start(&slots_opts, &unwinder->slots);
+	r = table_slots_start(&slots_opts, &tables->slots);
 	if (r == 0)
-		*ret_unwinder = take_ptr(unwinder);
+		*ret_tables = take_ptr(tables);
 	return r;
 }
 
-void unwinder_stop(struct unwinder *unwinder)
+void unwind_tables_stop(struct unwind_tables *tables)
 {
-	if (!unwinder)
+	if (!tables)
 		return;
-	table_slots_stop(unwinder->slots);
-	code_lists_free(unwinder->lists);
-	unwind_arena_close(unwinder->arena);
-	row_cache_close(unwinder->cache);
-	free(unwinder);
+	table_slots_stop(tables->slots);
+	code_lists_free(tables->lists);
+	unwind_arena_close(tables->arena);
+	row_cache_close(tables->cache);
+	free(tables);
 }
 
-struct unwinder_stats unwinder_get_stats(const struct unwinder *unwinder)
+struct unwind_tables_stats unwind_tables_get_stats(const struct unwind_tables *tables)
 {
-	struct unwinder_stats stats = {
-		.arena = unwind_arena_get_stats(unwinder->arena),
-		.slots = table_slots_get_stats(unwinder->slots),
-		.lists = code_lists_get_stats(unwinder->lists),
+	struct unwind_tables_stats stats = {
+		.arena = unwind_arena_get_stats(tables->arena),
+		.slots = table_slots_get_stats(tables->slots),
+		.lists = code_lists_get_stats(tables->lists),
 	};
 
-	if (unwinder->cache)
-		stats.cache = row_cache_get_stats(unwinder->cache);
+	if (tables->cache)
+		stats.cache = row_cache_get_stats(tables->cache);
 	return stats;
 }

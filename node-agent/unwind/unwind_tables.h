@@ -12,22 +12,21 @@
 
 #include <stddef.h>
 
-struct unwinder_opts {
-	struct unwind_memory *
-		memory; /* borrowed, outlives the unwinder; its pool is that of large files' workers, too */
+struct unwind_tables_opts {
+	struct unwind_memory *memory; /* borrowed, outlives the tables; workers share its pool */
 	size_t max_bytes; /* of tables and lists */
 	const char *cache_dir; /* NULL: nothing is kept on disk */
 	const char *debug_dir; /* see unwind/file/elf_rows.h */
 };
 
-struct unwinder {
+struct unwind_tables {
 	struct unwind_arena *arena;
 	struct row_cache *cache; /* NULL without a directory */
 	struct table_slots *slots;
 	struct code_lists *lists;
 };
 
-struct unwinder_stats {
+struct unwind_tables_stats {
 	struct unwind_arena_stats arena;
 	struct row_cache_stats cache;
 	struct table_slots_stats slots;
@@ -35,10 +34,11 @@ struct unwinder_stats {
 };
 
 /* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and unwind_arena_new(). */
-int unwinder_start(const struct unwinder_opts *opts, struct unwinder **ret_unwinder) must_check;
-void unwinder_stop(struct unwinder *unwinder);
-DEFINE_FREEP(struct unwinder, unwinder_stop)
+int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tables **ret_tables)
+	must_check;
+void unwind_tables_stop(struct unwind_tables *tables);
+DEFINE_FREEP(struct unwind_tables, unwind_tables_stop)
 
-struct unwinder_stats unwinder_get_stats(const struct unwinder *unwinder);
+struct unwind_tables_stats unwind_tables_get_stats(const struct unwind_tables *tables);
 
 #endif

@@ -86,12 +86,12 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
 	assert_int_equal(make_memory(agent), 0);
-	const struct unwinder_opts unwinder_opts = {
+	const struct unwind_tables_opts unwind_tables_opts = {
 		.memory = agent->memory,
 		.max_bytes = MAX_BYTES,
 	};
-	assert_int_equal(unwinder_start(&unwinder_opts, &agent->unwinder), 0);
-	binder_init(&agent->binder, agent->proc_fd, agent->processes, agent->unwinder);
+	assert_int_equal(unwind_tables_start(&unwind_tables_opts, &agent->tables), 0);
+	binder_init(&agent->binder, agent->proc_fd, agent->processes, agent->tables);
 	assert_int_equal(capture_follow_cpus(agent->capture, &restarted), 0);
 }
 
@@ -99,7 +99,7 @@ void small_agent_stop(struct small_agent *agent)
 {
 	process_table_free(agent->processes);
 	binder_done(&agent->binder);
-	unwinder_stop(agent->unwinder);
+	unwind_tables_stop(agent->tables);
 	local_unwinder_free(agent->local_unwinder);
 	unwind_memory_free(agent->memory);
 	sideband_close(agent->sideband);

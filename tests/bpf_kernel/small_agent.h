@@ -23,7 +23,7 @@ struct small_agent {
 	struct sideband *sideband;
 	struct process_table *processes;
 	struct unwind_memory *memory;
-	struct unwinder *unwinder;
+	struct unwind_tables *tables;
 	struct local_unwinder *local_unwinder; /* by perf */
 	struct binder binder;
 	int proc_fd;

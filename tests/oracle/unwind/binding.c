@@ -29,11 +29,11 @@ int binding_init(struct binding *binding, const struct recording_maps *maps, uin
 				      &binding->memory);
 	if (r < 0)
 		return r;
-	const struct unwinder_opts opts = {
+	const struct unwind_tables_opts opts = {
 		.memory = binding->memory,
 		.max_bytes = ARENA_MAX_BYTES,
 	};
-	r = unwinder_start(&opts, &binding->tables);
+	r = unwind_tables_start(&opts, &binding->tables);
 	return r < 0 ? r : local_stacks_init(&binding->local, ARENA_MAX_BYTES);
 }
 
@@ -45,7 +45,7 @@ void binding_done(struct binding *binding)
 		mapping_list_unref(binding->epochs[i].list);
 	mapping_list_unref(binding->bound);
 	local_stacks_done(&binding->local);
-	unwinder_stop(binding->tables);
+	unwind_tables_stop(binding->tables);
 	unwind_memory_free(binding->memory);
 	mapped_files_done(&binding->files);
 	if (binding->proc_fd > 0)

@@ -31,7 +31,7 @@ struct binding {
 	int proc_fd; /* owned */
 	struct mapped_files files;
 	struct unwind_memory *memory; /* owned */
-	struct unwinder *tables; /* owned */
+	struct unwind_tables *tables; /* owned */
 	struct local_stacks local;
 	struct mapping_list *bound; /* owned; what the BPF program has, or NULL */
 	bool in_epoch; /* the last epoch still goes on */
@@ -42,7 +42,7 @@ struct binding {
 	size_t nr_libdws, cap_libdws;
 };
 
-/* Errors: what unwind_memory_bpf_new(), unwinder_start() and local_stacks_init() say. */
+/* Errors: what unwind_memory_bpf_new(), unwind_tables_start() and local_stacks_init() say. */
 int binding_init(struct binding *binding, const struct recording_maps *maps, uint32_t pid)
 	must_check;
 

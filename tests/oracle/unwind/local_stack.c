@@ -11,15 +11,15 @@ int local_stacks_init(struct local_stacks *stacks, size_t max_bytes)
 	int r = unwind_memory_local_new(max_bytes, &stacks->memory);
 	if (r < 0)
 		return r;
-	const struct unwinder_opts opts = { .memory = stacks->memory, .max_bytes = max_bytes };
-	r = unwinder_start(&opts, &stacks->tables);
+	const struct unwind_tables_opts opts = { .memory = stacks->memory, .max_bytes = max_bytes };
+	r = unwind_tables_start(&opts, &stacks->tables);
 	return r < 0 ? r : local_unwinder_new(stacks->memory, &stacks->unwinder);
 }
 
 void local_stacks_done(struct local_stacks *stacks)
 {
 	local_unwinder_free(stacks->unwinder);
-	unwinder_stop(stacks->tables);
+	unwind_tables_stop(stacks->tables);
 	unwind_memory_free(stacks->memory);
 }
 

@@ -13,7 +13,7 @@
 
 struct local_stacks {
 	struct unwind_memory *memory; /* owned */
-	struct unwinder *tables; /* owned */
+	struct unwind_tables *tables; /* owned */
 	struct local_unwinder *unwinder; /* owned */
 	struct mapping_list *bound; /* borrowed from an epoch; NULL: nothing yet */
 	struct sample_event event;
@@ -22,7 +22,7 @@ struct local_stacks {
 	uint64_t unwind_ns;
 };
 
-/* Errors: those of unwind_memory_local_new(), unwinder_start() and local_unwinder_new(). */
+/* Errors: those of unwind_memory_local_new(), unwind_tables_start() and local_unwinder_new(). */
 int local_stacks_init(struct local_stacks *stacks, size_t max_bytes) must_check;
 
 /* Also of stacks that are all zero. */

@@ -42,13 +42,12 @@ void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes)
 	slots_fixture_start(fixture->slots, (struct table_slots_opts){ .max_bytes = max_bytes,
 								       .retry_ns = RETRY_NS });
 	slots_fixture_settle(fixture->slots);
-	fixture->unwinder.arena = fixture->slots->arena;
-	fixture->unwinder.slots = fixture->slots->slots;
-	assert_int_equal(code_lists_new(fixture->slots->maps.memory, fixture->unwinder.arena,
-					&fixture->unwinder.lists),
+	fixture->tables.arena = fixture->slots->arena;
+	fixture->tables.slots = fixture->slots->slots;
+	assert_int_equal(code_lists_new(fixture->slots->maps.memory, fixture->tables.arena,
+					&fixture->tables.lists),
 			 0);
-	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table,
-		    &fixture->unwinder);
+	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table, &fixture->tables);
 }
 
 int binder_fixture_tear_down(void **state)
@@ -57,7 +56,7 @@ int binder_fixture_tear_down(void **state)
 
 	proc_fixture_done(&fixture->proc);
 	binder_done(&fixture->binder);
-	code_lists_free(fixture->unwinder.lists);
+	code_lists_free(fixture->tables.lists);
 	slots_fixture_tear_down((void **)&fixture->slots);
 	test_free(fixture);
 	return 0;
@@ -301,5 +300,5 @@ uint64_t binder_fixture_nr_slots(const struct binder_fixture *fixture)
 
 struct code_lists_stats binder_fixture_list_stats(const struct binder_fixture *fixture)
 {
-	return code_lists_get_stats(fixture->unwinder.lists);
+	return code_lists_get_stats(fixture->tables.lists);
 }

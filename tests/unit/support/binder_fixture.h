@@ -39,7 +39,7 @@ extern const struct plan binder_plugin;
 struct binder_fixture {
 	struct proc_fixture proc;
 	struct slots_fixture *slots;
-	struct unwinder unwinder;
+	struct unwind_tables tables;
 	struct binder binder;
 };
 

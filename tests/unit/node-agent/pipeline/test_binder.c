@@ -189,14 +189,14 @@ static void what_nobody_maps_any_more_is_given_back(void **state)
 	binder_fixture_bind(fixture, 8);
 	slots_fixture_settle(fixture->slots);
 	uint32_t slot = binder_fixture_slot(fixture, 7, PROGRAM);
-	uint64_t used = unwind_arena_get_stats(fixture->unwinder.arena).nr_bytes_used;
+	uint64_t used = unwind_arena_get_stats(fixture->tables.arena).nr_bytes_used;
 	binder_fixture_tell_kind(fixture, PROC_EXIT, 7);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), slot);
 	process_table_sweep(fixture->proc.table, NOW + PROCESS_LINGER_NS);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), UNBOUND);
 	assert_int_equal(slots_fixture_unit(fixture->slots, slot), TABLE_NOT_LOADED);
 	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
-	assert_true(unwind_arena_get_stats(fixture->unwinder.arena).nr_bytes_used < used);
+	assert_true(unwind_arena_get_stats(fixture->tables.arena).nr_bytes_used < used);
 	slots_fixture_expect(fixture->slots, binder_fixture_slot(fixture, 8, LIBRARY),
 			     binder_library);
 }

@@ -34,8 +34,8 @@ static void what_is_no_file_with_cfi_has_its_slot_too(void **state)
 	uint32_t without_cfi, vdso;
 
 	binder_fixture_start(fixture, 0);
-	without_cfi = table_slots_without_cfi(fixture->unwinder.slots);
-	vdso = table_slots_vdso(fixture->unwinder.slots);
+	without_cfi = table_slots_without_cfi(fixture->tables.slots);
+	vdso = table_slots_vdso(fixture->tables.slots);
 	binder_fixture_put_process(fixture, 7,
 				   "10000-11000 r-xp 00000000 fe:01 1 /bin/program\n"
 				   "20000-21000 r-xp 00000000 fe:01 2 /dev/odd\n"

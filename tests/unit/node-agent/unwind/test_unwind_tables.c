@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unwinder as a whole, over the kernel's maps; the file it reads is this program. */
+/* All of it together, over the maps of the kernel; the file it reads is this program. */
 #include "unwind/unwind_tables.h"
 
 #include "arena_fixture.h"
@@ -26,7 +26,7 @@
 struct fixture {
 	struct arena_fixture maps;
 	char dir[64];
-	struct unwinder *unwinder;
+	struct unwind_tables *tables;
 };
 
 static int set_up(void **state)
@@ -45,37 +45,37 @@ static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	unwinder_stop(fixture->unwinder);
+	unwind_tables_stop(fixture->tables);
 	remove_tree(fixture->dir);
 	arena_fixture_close(&fixture->maps);
 	test_free(fixture);
 	return 0;
 }
 
-static struct unwinder_opts opts_of(const struct fixture *fixture)
+static struct unwind_tables_opts opts_of(const struct fixture *fixture)
 {
-	return (struct unwinder_opts){
+	return (struct unwind_tables_opts){
 		.memory = fixture->maps.memory,
 		.max_bytes = MAX_BYTES,
 	};
 }
 
 /* Waits until the vDSO is read. */
-static void start(struct fixture *fixture, const struct unwinder_opts *opts)
+static void start(struct fixture *fixture, const struct unwind_tables_opts *opts)
 {
-	assert_int_equal(unwinder_start(opts, &fixture->unwinder), 0);
-	assert_true(table_slots_wait_idle(fixture->unwinder->slots, clock_mono_ns() + PATIENCE_NS));
+	assert_int_equal(unwind_tables_start(opts, &fixture->tables), 0);
+	assert_true(table_slots_wait_idle(fixture->tables->slots, clock_mono_ns() + PATIENCE_NS));
 }
 
 static void stop(struct fixture *fixture)
 {
-	unwinder_stop(fixture->unwinder);
-	fixture->unwinder = NULL;
+	unwind_tables_stop(fixture->tables);
+	fixture->tables = NULL;
 }
 
-static struct unwinder_stats stats_of(const struct fixture *fixture)
+static struct unwind_tables_stats stats_of(const struct fixture *fixture)
 {
-	return unwinder_get_stats(fixture->unwinder);
+	return unwind_tables_get_stats(fixture->tables);
 }
 
 /* Returns its slot. */
@@ -85,8 +85,8 @@ static uint32_t add_this_program(struct fixture *fixture)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(table_slots_add(fixture->unwinder->slots, &fd, 0, &slot), 0);
-	assert_true(table_slots_wait_idle(fixture->unwinder->slots, clock_mono_ns() + PATIENCE_NS));
+	assert_int_equal(table_slots_add(fixture->tables->slots, &fd, 0, &slot), 0);
+	assert_true(table_slots_wait_idle(fixture->tables->slots, clock_mono_ns() + PATIENCE_NS));
 	return slot;
 }
 
@@ -98,7 +98,7 @@ static struct table_slot slot_of(const struct fixture *fixture, uint32_t slot)
 static void files_and_lists_come_into_the_arena(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct unwinder_opts opts = opts_of(fixture);
+	const struct unwind_tables_opts opts = opts_of(fixture);
 	struct mapped_files files = { 0 };
 	struct mapping_list *list;
 	struct row_table table;
@@ -108,7 +108,7 @@ static void files_and_lists_come_into_the_arena(void **state)
 	uint32_t slot = add_this_program(fixture);
 	arena_fixture_read(&fixture->maps, slot_of(fixture, slot).unit, &table, sizeof(table));
 	assert_in_range(table.nr_rows, 100, 10000000);
-	struct unwinder_stats stats = stats_of(fixture);
+	struct unwind_tables_stats stats = stats_of(fixture);
 	assert_int_equal(stats.slots.nr_tables, nr_before + 1);
 	assert_int_equal(stats.slots.nr_built, nr_before + 1);
 	assert_true(stats.slots.nr_bytes >= table.bytes);
@@ -122,10 +122,10 @@ static void files_and_lists_come_into_the_arena(void **state)
 	mapping.file->slot = slot;
 	assert_int_equal(mapping_list_insert(list, &mapping), 0);
 	arena_fixture_set_binding(&fixture->maps, PID, 0);
-	assert_int_equal(code_lists_bind(fixture->unwinder->lists, PID, list), 0);
+	assert_int_equal(code_lists_bind(fixture->tables->lists, PID, list), 0);
 	assert_int_equal(stats_of(fixture).lists.nr_lists, 1);
 	assert_true(stats_of(fixture).arena.nr_bytes_used > stats.arena.nr_bytes_used);
-	code_lists_drop(fixture->unwinder->lists, list);
+	code_lists_drop(fixture->tables->lists, list);
 	assert_int_equal(stats_of(fixture).lists.nr_lists, 0);
 	mapped_file_unref(&files, mapping.file);
 	mapping_list_unref(list);
@@ -135,14 +135,14 @@ static void files_and_lists_come_into_the_arena(void **state)
 static void tables_are_kept_on_disk_from_start_to_start(void **state)
 {
 	struct fixture *fixture = *state;
-	struct unwinder_opts opts = opts_of(fixture);
+	struct unwind_tables_opts opts = opts_of(fixture);
 	char dir[96];
 
 	snprintf(dir, sizeof(dir), "%s/tables", fixture->dir);
 	opts.cache_dir = dir;
 	start(fixture, &opts);
 	add_this_program(fixture);
-	struct unwinder_stats first = stats_of(fixture);
+	struct unwind_tables_stats first = stats_of(fixture);
 	stop(fixture);
 	assert_true(first.slots.nr_built > 0);
 	assert_int_equal(first.cache.nr_misses, first.slots.nr_built);
@@ -150,7 +150,7 @@ static void tables_are_kept_on_disk_from_start_to_start(void **state)
 
 	start(fixture, &opts);
 	uint32_t slot = add_this_program(fixture);
-	struct unwinder_stats second = stats_of(fixture);
+	struct unwind_tables_stats second = stats_of(fixture);
 	assert_true(slot_of(fixture, slot).unit > TABLE_WITHOUT_CFI);
 	assert_int_equal(second.slots.nr_built, 0);
 	assert_int_equal(second.cache.nr_hits, first.cache.nr_misses);
@@ -160,7 +160,7 @@ static void tables_are_kept_on_disk_from_start_to_start(void **state)
 static void a_cache_directory_that_cannot_be_used_is_done_without(void **state)
 {
 	struct fixture *fixture = *state;
-	struct unwinder_opts opts = opts_of(fixture);
+	struct unwind_tables_opts opts = opts_of(fixture);
 	char dirs[3][96];
 
 	snprintf(dirs[0], sizeof(dirs[0]), "%s/file/tables", fixture->dir);
@@ -172,7 +172,7 @@ static void a_cache_directory_that_cannot_be_used_is_done_without(void **state)
 	for (size_t i = 0; i < array_len(dirs); i++) {
 		opts.cache_dir = dirs[i];
 		start(fixture, &opts);
-		assert_null(fixture->unwinder->cache);
+		assert_null(fixture->tables->cache);
 		uint32_t slot = add_this_program(fixture);
 		assert_true(slot_of(fixture, slot).unit > TABLE_WITHOUT_CFI);
 		assert_int_equal(stats_of(fixture).cache.nr_misses, 0);
@@ -183,7 +183,7 @@ static void a_cache_directory_that_cannot_be_used_is_done_without(void **state)
 static void a_table_that_is_larger_than_all_may_be_is_not_loaded(void **state)
 {
 	struct fixture *fixture = *state;
-	struct unwinder_opts opts = opts_of(fixture);
+	struct unwind_tables_opts opts = opts_of(fixture);
 
 	opts.max_bytes = 1024;
 	start(fixture, &opts);
@@ -198,14 +198,14 @@ static void code_lists_have_room_where_tables_have_none(void **state)
 {
 	static const char data[ARENA_CHUNK_BYTES / 16];
 	struct fixture *fixture = *state;
-	struct unwinder_opts opts = opts_of(fixture);
+	struct unwind_tables_opts opts = opts_of(fixture);
 	uint32_t unit;
 	size_t nr = 0;
 
 	opts.max_bytes = ARENA_CHUNK_BYTES;
 	start(fixture, &opts);
 	assert_true(stats_of(fixture).slots.nr_bytes < sizeof(data));
-	while (unwind_arena_put(fixture->unwinder->arena, data, sizeof(data), &unit) == 0)
+	while (unwind_arena_put(fixture->tables->arena, data, sizeof(data), &unit) == 0)
 		nr++;
 	assert_int_equal(nr, 15);
 	assert_int_equal(stats_of(fixture).arena.nr_chunks, 1);
@@ -215,19 +215,19 @@ static void code_lists_have_room_where_tables_have_none(void **state)
 static void without_memory_it_does_not_start(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct unwinder_opts opts = opts_of(fixture);
+	const struct unwind_tables_opts opts = opts_of(fixture);
 	unsigned int nr_refused = 0;
 	bool has_failed = true;
 
 	for (unsigned int n = 1; has_failed; n++) {
 		torture_begin(n);
-		int r = unwinder_start(&opts, &fixture->unwinder);
+		int r = unwind_tables_start(&opts, &fixture->tables);
 		has_failed = torture_end();
 		if (r == 0)
 			stop(fixture);
 		else
 			assert_int_equal(r, -ENOMEM);
-		unwinder_stop(NULL);
+		unwind_tables_stop(NULL);
 		nr_refused += r != 0;
 	}
 	assert_true(nr_refused >= 4);
