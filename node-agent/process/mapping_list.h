@@ -23,12 +23,12 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
-/* The unwinder's: where the list is for the kernel side to read, see unwind/tables/code_lists.h. */
+/* The unwinder's: where the list is for the kernel side to read, see unwind/tables/mapping_tables.h. */
 struct mapping_code {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;
 	uint32_t bytes;
-	uint32_t nr_lacking; /* what it lacked then, as code_lists.c counts it */
+	uint32_t nr_lacking; /* what it lacked then, as mapping_tables.c counts it */
 };
 
 struct mapping_list {

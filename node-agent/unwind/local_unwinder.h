@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwinds user stacks where no BPF program can: from copies that the kernel made of them, with the same tables, lists and
- * code (bpf/unwind_native.bpf.c). Belongs to one thread, the one that binds processes (code_lists.h).
+ * code (bpf/unwind_native.bpf.c). Belongs to one thread, the one that binds processes (mapping_tables.h).
  *
  * A copy is an instant; the process runs on while it is unwound, and nothing of its memory is read. So a stack that leaves
  * its copy ends there: above a copy that is cut with UNWIND_CUT. But where Go's runtime has left a goroutine's stack for its

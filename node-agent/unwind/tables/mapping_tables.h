@@ -4,8 +4,8 @@
  * A list in the arena belongs to a struct mapping_list and is shared like it: forked children have their
  * parent's. The ranges of a list are never changed: a process whose mappings changed gets a new one, and then its binding is
  * set with one store. Belongs to one thread, that of the process table. */
-#ifndef UNWIND_TABLES_CODE_LISTS_H
-#define UNWIND_TABLES_CODE_LISTS_H
+#ifndef UNWIND_TABLES_MAPPING_TABLES_H
+#define UNWIND_TABLES_MAPPING_TABLES_H
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/tables/code_lists.h"
+#include "unwind/tables/mapping_tables.h"
 
 #include "base/strbuf.h"
 #include "process/mapped_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code lists in real maps, read back as the kernel side would. */
-#include "unwind/tables/code_lists.h"
+#include "unwind/tables/mapping_tables.h"
 
 #include "arena_fixture.h"
 #include "process/mapped_file.h"
