@@ -22,7 +22,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	parents = bpf_map_lookup_elem(&processes, &parent_pid);
 	binding = parents ? *parents : 0;
-	if (CODE_BINDING_ID(binding) != 0)
+	if (MAPPING_BINDING_ID(binding) != 0)
 		bpf_map_update_elem(&processes, &child_pid, &binding, BPF_ANY);
 	return 0;
 }

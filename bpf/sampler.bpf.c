@@ -87,13 +87,13 @@ static __always_inline bool is_without_stack(const struct task_struct *task, uns
 }
 
 /* What came of a process that the agent has not told of. */
-static __always_inline void note_list(struct scratch *scratch, __u32 result)
+static __always_inline void note_mapping_table(struct scratch *scratch, __u32 result)
 {
 	struct sample_event *event = &scratch->event;
 
-	event->lacks_list = scratch->unwind.list == 0;
+	event->lacks_mapping_table = scratch->unwind.mapping_table == 0;
 	event->lacks_file = result == UNWIND_NEW_PROCESS && scratch->unwind.lacks_file;
-	if (!event->lacks_list)
+	if (!event->lacks_mapping_table)
 		return;
 	if (result != UNWIND_NEW_PROCESS)
 		stat_add(STAT_UNLISTED_KNOWN);
@@ -108,7 +108,7 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 	enum unwind_result result;
 
 	scratch->event.nr_user = 0;
-	scratch->event.lacks_list = false;
+	scratch->event.lacks_mapping_table = false;
 	scratch->event.lacks_file = false;
 	scratch->unwind.asks = false;
 	scratch->unwind.pid = scratch->event.pid;
@@ -123,7 +123,7 @@ static __always_inline __u32 read_user_stack(struct bpf_perf_event_data *ctx,
 		scratch->event.nr_user = 0;
 		return UNWIND_NO_STACK;
 	}
-	note_list(scratch, result);
+	note_mapping_table(scratch, result);
 	return result;
 }
 

@@ -45,17 +45,17 @@ struct unwind_state {
 	bool was_call; /* in the frame before; kept here, as the verifier would try all that follows with both */
 	bool is_entered; /* ip was one, but is where a function begins that nobody called */
 
-	__u32 list; /* the process's code list, by unit; 0: none */
-	__u32 list_id; /* its id; 0: none */
+	__u32 mapping_table; /* the process's mapping table, by unit; 0: none */
+	__u32 mapping_table_id; /* its id; 0: none */
 	__u64 mappings; /* stands for the task's mappings as they are now; 0: nothing does */
-	bool was_asked; /* without a list: the agent was woken for it before */
+	bool was_asked; /* without a table: the agent was woken for it before */
 	__u32 nr_ranges;
 	__u32 ranges_offset;
 
 	/* The range in which the last address was found. */
 	__u64 range_start;
 	__u64 range_end;
-	struct code_range range;
+	struct mapping_range range;
 	__u8 origin; /* enum range_origin */
 	__u16 nr_walks; /* through the task's mappings, for this stack */
 
@@ -70,8 +70,8 @@ struct unwind_state {
 	__u64 signal_frame[NR_REGS + 1]; /* the last one is the instruction pointer */
 };
 
-/* A rule that was found for an address of a code list, so that it need not be searched for again: programs are often where
- * they were 10 ms before. It does not get outdated: a list is never changed, while it is there so are its files,
+/* A rule that was found for an address of a mapping table, so that it need not be searched for again: programs are often where
+ * they were 10 ms before. It does not get outdated: a table is never changed, while it is there so are its files,
  * whatever becomes of their tables, and it counts for the mappings only that the range was compared with. */
 struct known_rule {
 	__u64 address; /* as code_address() */
@@ -79,7 +79,7 @@ struct known_rule {
 	__u64 range_start;
 	__u64 range_end;
 	__u64 bias;
-	__u32 list_id; /* 0: nothing is known here */
+	__u32 mapping_table_id; /* 0: nothing is known here */
 	__u32 slot; /* the file's, in `tables` */
 	struct cfi_rule rule;
 };
@@ -87,9 +87,10 @@ struct known_rule {
 #define NR_KNOWN_RULES 256 /* a power of 2 */
 
 /* Where an address's rule may be. Neighbouring instructions have different places. */
-static inline __u32 known_rule_place(__u64 address, __u32 list_id)
+static inline __u32 known_rule_place(__u64 address, __u32 mapping_table_id)
 {
-	return (__u32)(address ^ address >> 9 ^ address >> 21 ^ list_id) & (NR_KNOWN_RULES - 1);
+	return (__u32)(address ^ address >> 9 ^ address >> 21 ^ mapping_table_id) &
+	       (NR_KNOWN_RULES - 1);
 }
 
 /* Where the frame's code is: a call may be a function's last instruction, so that its return address is in
@@ -111,7 +112,7 @@ int find_rule_of_range(void);
  * is left as it is. Returns GOES_ON or an enum unwind_result. */
 int find_range_of_task(void);
 
-/* The same: what stands for the task's mappings, as state->mappings; and whether the range before state->low, of a list,
+/* The same: what stands for the task's mappings, as state->mappings; and whether the range before state->low, of a table,
  * is still what is mapped there: else it is a hole from now on. */
 int find_mappings(void);
 int check_range(void);

@@ -5,12 +5,12 @@
  * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left. Rules that were found are kept there:
  * searching reads a dozen places all over memory, which are in no cache when samples are rare.
  * Maps: scratch_of_cpu, processes, tables, arena.
- * Limits: CODE_LIST_MAX_RANGES ranges of a process, the rows of one page. */
+ * Limits: MAPPING_TABLE_MAX_RANGES ranges of a process, the rows of one page. */
 #include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/unwind.bpf.h"
 
-#define MAX_SEARCH_STEPS 16 /* in CODE_LIST_MAX_RANGES ranges, or in the rows of a page */
+#define MAX_SEARCH_STEPS 16 /* in MAPPING_TABLE_MAX_RANGES ranges, or in the rows of a page */
 
 /* Finds the first range that begins above the frame's address, as state->low. */
 __noinline int search_ranges(void)
@@ -27,8 +27,8 @@ __noinline int search_ranges(void)
 	state->high = state->nr_ranges;
 	for (int i = 0; i < MAX_SEARCH_STEPS && state->low < state->high; i++) {
 		__u32 middle = (state->low + state->high) / 2;
-		const __u64 *start = arena_at(state->list,
-					      CODE_LIST_STARTS + middle * sizeof(__u64), 8);
+		const __u64 *start = arena_at(state->mapping_table,
+					      MAPPING_TABLE_STARTS + middle * sizeof(__u64), 8);
 
 		if (!start)
 			return UNWIND_BAD_TABLE;
@@ -43,22 +43,25 @@ __noinline int search_ranges(void)
 /* Below the first range is a hole as well. */
 static __always_inline int set_range(struct unwind_state *state)
 {
-	const struct code_range *range;
+	const struct mapping_range *range;
 	const __u64 *start;
 
 	state->range_start = 0;
 	state->range_end = ~0ULL;
-	state->range = (struct code_range){ .is_hole = 1 };
+	state->range = (struct mapping_range){ .is_hole = 1 };
 	if (state->low < state->nr_ranges) {
-		start = arena_at(state->list, CODE_LIST_STARTS + state->low * sizeof(__u64), 8);
+		start = arena_at(state->mapping_table,
+				 MAPPING_TABLE_STARTS + state->low * sizeof(__u64), 8);
 		if (!start)
 			return UNWIND_BAD_TABLE;
 		state->range_end = *start;
 	}
 	if (state->low == 0)
 		return GOES_ON;
-	start = arena_at(state->list, CODE_LIST_STARTS + (state->low - 1) * sizeof(__u64), 8);
-	range = arena_at(state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 32);
+	start = arena_at(state->mapping_table,
+			 MAPPING_TABLE_STARTS + (state->low - 1) * sizeof(__u64), 8);
+	range = arena_at(state->mapping_table,
+			 state->ranges_offset + (state->low - 1) * sizeof(*range), 32);
 	if (!start || !range)
 		return UNWIND_BAD_TABLE;
 	state->range_start = *start;
@@ -73,7 +76,7 @@ static __always_inline bool is_unchecked(const struct unwind_state *state)
 	       state->range.checked_by != state->mappings;
 }
 
-static __always_inline int find_range_of_list(struct unwind_state *state)
+static __always_inline int find_range_of_table(struct unwind_state *state)
 {
 	int result = search_ranges();
 
@@ -83,7 +86,7 @@ static __always_inline int find_range_of_list(struct unwind_state *state)
 	return result == GOES_ON && is_unchecked(state) ? check_range() : result;
 }
 
-/* Neighbouring frames are often in one file: the range of the last frame is tried first. What is in no list, or in a hole of
+/* Neighbouring frames are often in one file: the range of the last frame is tried first. What is in no table, or in a hole of
  * one, the task's own mappings may tell. */
 static __always_inline int find_range_of(struct unwind_state *state)
 {
@@ -91,8 +94,8 @@ static __always_inline int find_range_of(struct unwind_state *state)
 
 	if (address >= state->range_start && address < state->range_end)
 		return GOES_ON;
-	if (state->list != 0) {
-		int result = find_range_of_list(state);
+	if (state->mapping_table != 0) {
+		int result = find_range_of_table(state);
 
 		if (result != GOES_ON || !state->range.is_hole)
 			return result;
@@ -209,25 +212,25 @@ static __always_inline void mark_used(struct table_slot *slot)
 		slot->used = clock->used;
 }
 
-/* Code that is in no range may have been mapped since the list was made: the agent should look, once a list. Without a list it
+/* Code that is in no range may have been mapped since the table was made: the agent should look, once a table. Without a table it
  * does when it polls. */
 static __always_inline void ask_for_news(struct unwind_state *state)
 {
-	struct code_list *list;
+	struct mapping_table *table;
 
-	if (state->list == 0)
+	if (state->mapping_table == 0)
 		return;
-	list = (struct code_list *)arena_at(state->list, 0, 16);
-	if (!list || list->is_asked)
+	table = (struct mapping_table *)arena_at(state->mapping_table, 0, 16);
+	if (!table || table->is_asked)
 		return;
-	list->is_asked = 1;
+	table->is_asked = 1;
 	state->asks = true;
 }
 
 /* The agent should look at the process now, so that its files are known: once. A task that exits has no mappings any more. */
 static __always_inline int ask_for_files(struct unwind_state *state)
 {
-	__u64 asked = CODE_BINDING_ASKED;
+	__u64 asked = MAPPING_BINDING_ASKED;
 
 	if (state->is_exiting)
 		return UNWIND_UNREADABLE_STACK;
@@ -239,7 +242,7 @@ static __always_inline int ask_for_files(struct unwind_state *state)
 static __always_inline struct known_rule *known_rule_of(struct scratch *scratch)
 {
 	const struct unwind_state *state = &scratch->unwind;
-	__u32 place = known_rule_place(code_address(state), state->list_id);
+	__u32 place = known_rule_place(code_address(state), state->mapping_table_id);
 
 	return &scratch->rules[place & (NR_KNOWN_RULES - 1)];
 }
@@ -251,7 +254,7 @@ static __always_inline bool recall_rule(struct scratch *scratch)
 	const struct known_rule *known = known_rule_of(scratch);
 	struct table_slot *slot;
 
-	if (known->list_id == 0 || known->list_id != state->list_id ||
+	if (known->mapping_table_id == 0 || known->mapping_table_id != state->mapping_table_id ||
 	    known->mappings != state->mappings || known->address != code_address(state))
 		return false;
 	slot = bpf_map_lookup_elem(&tables, &known->slot);
@@ -262,7 +265,7 @@ static __always_inline bool recall_rule(struct scratch *scratch)
 	state->is_end_of_row = false;
 	state->range_start = known->range_start;
 	state->range_end = known->range_end;
-	state->range = (struct code_range){ .bias = known->bias, .slot = known->slot };
+	state->range = (struct mapping_range){ .bias = known->bias, .slot = known->slot };
 	state->origin = RANGE_OF_LIST;
 	return true;
 }
@@ -279,7 +282,7 @@ static __always_inline void keep_rule(struct scratch *scratch)
 						       .range_start = state->range_start,
 						       .range_end = state->range_end,
 						       .bias = state->range.bias,
-						       .list_id = state->list_id,
+						       .mapping_table_id = state->mapping_table_id,
 						       .slot = state->range.slot,
 						       .rule = state->rule };
 }

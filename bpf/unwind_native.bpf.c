@@ -362,36 +362,36 @@ static __always_inline void mark_entered(struct sample_event *event)
 		event->frames[index] |= FRAME_ENTERED;
 }
 
-/* Without a list the task's own mappings are looked at. An empty entry says that the process was sampled: for which the
- * agent has a list. A task that exits may be the last one of its process: then the entry would stay for ever, for process_exit()
+/* Without a table the task's own mappings are looked at. An empty entry says that the process was sampled: for which the
+ * agent has a table. A task that exits may be the last one of its process: then the entry would stay for ever, for process_exit()
  * is over. */
 static __always_inline void note_process(struct unwind_state *state)
 {
-	__u64 none = CODE_BINDING_NONE;
+	__u64 none = MAPPING_BINDING_NONE;
 
 	if (!state->is_exiting)
 		bpf_map_update_elem(&processes, &state->pid, &none, BPF_ANY);
 }
 
-static __always_inline void find_list(struct unwind_state *state)
+static __always_inline void find_mapping_table(struct unwind_state *state)
 {
 	const __u64 *binding = bpf_map_lookup_elem(&processes, &state->pid);
-	__u64 value = binding ? *binding : CODE_BINDING_NONE;
-	const struct code_list *list = NULL;
+	__u64 value = binding ? *binding : MAPPING_BINDING_NONE;
+	const struct mapping_table *table = NULL;
 
-	state->list = 0;
-	state->list_id = 0;
+	state->mapping_table = 0;
+	state->mapping_table_id = 0;
 	state->mappings = 0;
-	state->was_asked = value == CODE_BINDING_ASKED;
-	if (CODE_BINDING_ID(value) != 0)
-		list = arena_at(CODE_BINDING_UNIT(value), 0, 16);
-	if (list && list->id == CODE_BINDING_ID(value)) {
-		state->list = CODE_BINDING_UNIT(value);
-		state->list_id = list->id;
-		state->nr_ranges = list->nr_ranges;
-		state->ranges_offset = list->ranges_offset;
+	state->was_asked = value == MAPPING_BINDING_ASKED;
+	if (MAPPING_BINDING_ID(value) != 0)
+		table = arena_at(MAPPING_BINDING_UNIT(value), 0, 16);
+	if (table && table->id == MAPPING_BINDING_ID(value)) {
+		state->mapping_table = MAPPING_BINDING_UNIT(value);
+		state->mapping_table_id = table->id;
+		state->nr_ranges = table->nr_ranges;
+		state->ranges_offset = table->ranges_offset;
 		(void)find_mappings();
-	} else if (!binding || CODE_BINDING_ID(value) != 0) {
+	} else if (!binding || MAPPING_BINDING_ID(value) != 0) {
 		note_process(state);
 	}
 }
@@ -432,7 +432,7 @@ __noinline int unwind_native(void)
 		return UNWIND_BAD_TABLE;
 	begin(&scratch->unwind);
 	push_frame(scratch);
-	find_list(&scratch->unwind);
+	find_mapping_table(&scratch->unwind);
 	for (int i = 0; i < MAX_USER_FRAMES && result == GOES_ON; i++)
 		result = unwind_frame();
 	return result;

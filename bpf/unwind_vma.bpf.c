@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Finds the range of a frame where no code list has it: in the task's own mappings, and by what they say of the file, in
- * `files`. So a process is unwound before the agent knows it, if its files are known from others. And compares ranges of lists
+/* Finds the range of a frame where no mapping table has it: in the task's own mappings, and by what they say of the file, in
+ * `files`. So a process is unwound before the agent knows it, if its files are known from others. And compares ranges of tables
  * with them, once after each change.
  *
  * Called by unwind_lookup.bpf.c, on this CPU's scratch record.
@@ -20,18 +20,18 @@ static __always_inline void set_range_of_task(struct unwind_state *state,
 {
 	state->range_start = walk->start;
 	state->range_end = walk->end;
-	state->range = (struct code_range){ .bias = walk->start - walk->file_offset };
+	state->range = (struct mapping_range){ .bias = walk->start - walk->file_offset };
 	state->origin = RANGE_OF_TASK;
 }
 
-/* A range of its own, so that the next address is looked up again. What a list does not have is a hole in it. */
+/* A range of its own, so that the next address is looked up again. What a table does not have is a hole in it. */
 static __always_inline void set_unknown(struct unwind_state *state, int kind)
 {
-	bool is_hole = state->list != 0 || kind == VMA_NONE;
+	bool is_hole = state->mapping_table != 0 || kind == VMA_NONE;
 
 	state->range_start = code_address(state);
 	state->range_end = state->range_start + 1;
-	state->range = (struct code_range){ .is_hole = is_hole };
+	state->range = (struct mapping_range){ .is_hole = is_hole };
 	state->origin = is_hole ? RANGE_OF_TASK : RANGE_UNKNOWN;
 	state->lacks_file = kind == VMA_FILE;
 }
@@ -120,9 +120,9 @@ static __always_inline bool have_same_table(__u32 slot, __u32 other)
 	return table && other_table && table->unit == other_table->unit;
 }
 
-/* Whether the list has what was found. Of a file that is not known nothing can be said. */
-static __always_inline bool is_as_listed(const struct unwind_state *state,
-					 const struct vma_walk *walk, int kind)
+/* Whether the table has what was found. Of a file that is not known nothing can be said. */
+static __always_inline bool is_as_in_table(const struct unwind_state *state,
+					   const struct vma_walk *walk, int kind)
 {
 	const __u32 *slot;
 
@@ -141,7 +141,7 @@ __noinline int check_range(void)
 	__u32 asker = VMA_FOR_SAMPLE;
 	struct vma_walk *walk = bpf_map_lookup_elem(&vma_walks, &asker);
 	struct unwind_state *state;
-	struct code_range *range;
+	struct mapping_range *range;
 
 	if (!scratch || !walk)
 		return UNWIND_BAD_TABLE;
@@ -150,12 +150,12 @@ __noinline int check_range(void)
 		return GOES_ON;
 	state->nr_walks++;
 	walk->address = code_address(state);
-	if (!is_as_listed(state, walk, find_vma(VMA_FOR_SAMPLE, false))) {
+	if (!is_as_in_table(state, walk, find_vma(VMA_FOR_SAMPLE, false))) {
 		state->range.is_hole = 1;
 		return GOES_ON;
 	}
-	range = (struct code_range *)arena_at(
-		state->list, state->ranges_offset + (state->low - 1) * sizeof(*range), 32);
+	range = (struct mapping_range *)arena_at(
+		state->mapping_table, state->ranges_offset + (state->low - 1) * sizeof(*range), 32);
 	if (range)
 		range->checked_by = state->mappings;
 	return GOES_ON;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The contract for unwinding without frame pointers: what the agent writes for the BPF unwinder to read.
  *
- *	processes[pid] ──▶ code list: sorted executable ranges ──▶ tables[slot] ──▶ row table of the file
- *	                                                           ▲                  rows ──▶ rules
- *	no list yet: the task's own mappings ──▶ files[file_key] ──┘
+ *	processes[pid] ──▶ mapping table: sorted executable ranges ──▶ tables[slot] ──▶ row table of the file
+ *	                                                               ▲                rows ──▶ rules
+ *	no table yet: the task's own mappings ──▶ files[file_key] ─────┘
  *
- * Lists and row tables lie in the *arena*: one address space of units of ARENA_UNIT bytes, cut into chunks,
+ * Mapping tables and row tables lie in the *arena*: one address space of units of ARENA_UNIT bytes, cut into chunks,
  * each a mmapable array map that is made on demand and never freed. Everything is aligned to its own size,
  * so nothing that is read at once crosses a block. A unit of 0 is no reference.
  *
  * Row tables are addressed by *file offset*, not by virtual address: a mapping tells the one and not the
- * other, and then a list needs nothing that is in the file. */
+ * other, and then a mapping table needs nothing that is in the file. */
 #ifndef BPF_SHARED_CFI_H
 #define BPF_SHARED_CFI_H
 
@@ -29,30 +29,30 @@
 #define ARENA_CHUNK_BYTES (ARENA_BLOCK_BYTES * ARENA_CHUNK_BLOCKS)
 #define ARENA_MAX_CHUNKS 4096
 
-/* A process's binding, the value of `processes`: its code list and the id that the list must have, so that
- * a binding that outlives its list is noticed. */
-#define CODE_BINDING(unit, id) ((__u64)(id) << 32 | (unit))
-#define CODE_BINDING_UNIT(binding) ((__u32)(binding))
-#define CODE_BINDING_ID(binding) ((__u32)((binding) >> 32))
+/* A process's binding, the value of `processes`: its mapping table and the id that the table must have,
+ * so that a binding that outlives its table is noticed. */
+#define MAPPING_BINDING(unit, id) ((__u64)(id) << 32 | (unit))
+#define MAPPING_BINDING_UNIT(binding) ((__u32)(binding))
+#define MAPPING_BINDING_ID(binding) ((__u32)((binding) >> 32))
 
-/* Bindings without a list, whose id is 0: */
-#define CODE_BINDING_NONE 0 /* sampled: the agent will see that when it polls */
-#define CODE_BINDING_ASKED 1 /* the agent was woken for it */
+/* Bindings without a mapping table, whose id is 0: */
+#define MAPPING_BINDING_NONE 0 /* sampled: the agent will see that when it polls */
+#define MAPPING_BINDING_ASKED 1 /* the agent was woken for it */
 
-/* A code list: this, then nr_ranges starts (u64) in ascending order at CODE_LIST_STARTS, then as many
- * struct code_range at `ranges_offset`. A range ends where the next one starts; holes between mappings are
+/* A mapping table: this, then nr_ranges starts (u64) in ascending order at MAPPING_TABLE_STARTS, then as many
+ * struct mapping_range at `ranges_offset`. A range ends where the next one starts; holes between mappings are
  * ranges too. The last one is a hole. */
-struct code_list {
+struct mapping_table {
 	__u32 id; /* never 0 */
 	__u32 nr_ranges;
-	__u32 ranges_offset; /* from the head of the list, in bytes; a multiple of 32 */
+	__u32 ranges_offset; /* from the head of the table, in bytes; a multiple of 32 */
 	__u32 is_asked; /* a sample was in none of its ranges: the agent was woken to look for news */
 };
 
-#define CODE_LIST_STARTS sizeof(struct code_list)
-#define CODE_LIST_MAX_RANGES 32768
+#define MAPPING_TABLE_STARTS sizeof(struct mapping_table)
+#define MAPPING_TABLE_MAX_RANGES 32768
 
-struct code_range {
+struct mapping_range {
 	__u64 bias; /* address - bias = offset in the file */
 	__u32 slot; /* in `tables`; 0: code without a file, for frame pointers */
 	__u16 is_hole;
@@ -146,8 +146,8 @@ enum cfa_kind {
 /* Places below the stack pointer count like others: Go on arm64 keeps its caller's frame pointer there. */
 #define CFI_SAVED_BELOW_SP 16
 
-_Static_assert(sizeof(struct code_list) == 16, "part of the contract");
-_Static_assert(sizeof(struct code_range) == 32, "part of the contract");
+_Static_assert(sizeof(struct mapping_table) == 16, "part of the contract");
+_Static_assert(sizeof(struct mapping_range) == 32, "part of the contract");
 _Static_assert(sizeof(struct file_key) == 32, "no hidden padding");
 _Static_assert(sizeof(struct row_table) == 32, "part of the contract");
 _Static_assert(sizeof(struct cfi_rule) == 16, "part of the contract");

@@ -37,7 +37,7 @@ struct sample_event {
 	__u16 nr_user;
 	__u8 unwind_result; /* enum unwind_result: how the user stack ended */
 	__u8 in_user; /* the CPU was in user space: there is no kernel frame */
-	__u8 lacks_list; /* the kernel side had no code list of the process */
+	__u8 lacks_mapping_table; /* the kernel side had no mapping table of the process */
 	__u8 lacks_file; /* the last frame is in a file that was not in `files` */
 	__u8 pad[4];
 	char thread_comm[TASK_COMM_LEN];

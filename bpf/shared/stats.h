@@ -18,7 +18,7 @@
 	X(NO_SCRATCH, no_scratch, "samples lost: no per-CPU memory")                               \
 	X(KERNEL_STACK_FAILED, kernel_stack_failed, "samples sent without their kernel stack")     \
 	X(UNLISTED_KNOWN, unlisted_known,                                                          \
-	  "samples of processes without a code list, unwound by their own mappings")               \
+	  "samples of processes without a mapping table, unwound by their own mappings")           \
 	X(UNLISTED_FILE, unlisted_file, "such samples that end in a file that is not known")       \
 	X(UNLISTED_BROKEN, unlisted_broken, "such samples whose mappings could not be told")       \
 	X(CGROUP_EVENT_LOST, cgroup_events_lost,                                                   \

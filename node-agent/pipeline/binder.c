@@ -37,7 +37,7 @@ static void on_list_gone(struct mapping_list *list, void *data)
 {
 	struct binder *binder = data;
 
-	code_lists_drop(binder->tables->lists, list);
+	mapping_tables_drop(binder->tables->mapping_tables, list);
 }
 
 void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
@@ -168,7 +168,7 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 	process->cgroup_id = event->cgroup_id;
 	if (event->unwind_result == UNWIND_NOT_LOADED)
 		want_table(binder, process, event);
-	if (event->unwind_result == UNWIND_NEW_PROCESS || event->lacks_list ||
+	if (event->unwind_result == UNWIND_NEW_PROCESS || event->lacks_mapping_table ||
 	    process->mappings->is_changed || process->mappings->is_partial)
 		note(binder, process);
 }
@@ -273,7 +273,7 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 		file->is_postponed = give_slot(binder, process, &list->items[i], now_ns) < 0;
 		list->is_partial |= file->is_postponed;
 	}
-	if (code_lists_bind(binder->tables->lists, process->pid, list) == 0)
+	if (mapping_tables_bind(binder->tables->mapping_tables, process->pid, list) == 0)
 		process->is_bound = true;
 }
 

@@ -23,8 +23,8 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
-/* The unwinder's: where the list is for the kernel side to read, see unwind/tables/mapping_tables.h. */
-struct mapping_code {
+/* Where the list's mapping table is for the unwinder to read, see unwind/tables/mapping_tables.h. */
+struct mapping_table_place {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;
 	uint32_t bytes;
@@ -41,7 +41,7 @@ struct mapping_list {
 		version; /* of what it holds; no two lists, and no two states of one, have the same */
 	bool is_changed; /* since it was put into the arena; the unwinder clears it */
 	bool is_partial; /* the consumer's: some of its files are still to be opened */
-	struct mapping_code code;
+	struct mapping_table_place table;
 };
 
 /* An empty list with one reference. Errors: -ENOMEM. */

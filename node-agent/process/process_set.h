@@ -34,7 +34,7 @@ struct process {
 	bool is_ended;
 	bool is_single; /* all events of it are known, and none told of another thread */
 	bool is_superseded;
-	bool is_bound; /* the kernel side has, or had, a code list of it */
+	bool is_bound; /* the kernel side has, or had, a mapping table of it */
 	bool is_noted; /* the consumer's: to be bound soon */
 	uint64_t next_bind_ns; /* the consumer's: not before, unless it is not bound */
 	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */

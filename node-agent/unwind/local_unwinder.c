@@ -98,12 +98,12 @@ static __always_inline void *find_slot(const __u32 *slot)
 int find_range_of_task(void)
 {
 	struct unwind_state *state = &current->scratch.unwind;
-	bool has_list = state->list != 0;
+	bool has_table = state->mapping_table != 0;
 
 	state->range_start = code_address(state);
 	state->range_end = state->range_start + 1;
-	state->range = (struct code_range){ .is_hole = has_list };
-	state->origin = has_list ? RANGE_OF_TASK : RANGE_UNKNOWN;
+	state->range = (struct mapping_range){ .is_hole = has_table };
+	state->origin = has_table ? RANGE_OF_TASK : RANGE_UNKNOWN;
 	return GOES_ON;
 }
 
@@ -292,7 +292,7 @@ static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uin
 	const uint64_t *parents = bound_processes_find(bound, parent_pid);
 	uint64_t binding = parents ? *parents : 0;
 
-	if (CODE_BINDING_ID(binding) == 0 || bound_processes_set(bound, pid, binding) < 0)
+	if (MAPPING_BINDING_ID(binding) == 0 || bound_processes_set(bound, pid, binding) < 0)
 		bound_processes_remove(bound, pid);
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of the arena, for tables; the rest is for code lists and for what waits to be used again. */
+/* Of the arena, for tables; the rest is for mapping tables and for what waits to be used again. */
 #define TABLES_SHARE(bytes) ((bytes) / 8 * 7)
 #define CACHE_MAX_BYTES (UINT64_C(256) << 20)
 #define MESSAGE_MAX_BYTES 8192
@@ -45,7 +45,7 @@ int unwind_tables_start(const struct unwind_tables_opts *opts, struct unwind_tab
 	int r = unwind_arena_new(opts->memory, opts->max_bytes, &tables->arena);
 	if (r < 0)
 		return r;
-	r = code_lists_new(opts->memory, tables->arena, &tables->lists);
+	r = mapping_tables_new(opts->memory, tables->arena, &tables->mapping_tables);
 	if (r < 0)
 		return r;
 	const struct table_slots_opts slots_opts = {
@@ -68,7 +68,7 @@ void unwind_tables_stop(struct unwind_tables *tables)
 	if (!tables)
 		return;
 	table_slots_stop(tables->slots);
-	code_lists_free(tables->lists);
+	mapping_tables_free(tables->mapping_tables);
 	unwind_arena_close(tables->arena);
 	row_cache_close(tables->cache);
 	free(tables);
@@ -79,7 +79,7 @@ struct unwind_tables_stats unwind_tables_get_stats(const struct unwind_tables *t
 	struct unwind_tables_stats stats = {
 		.arena = unwind_arena_get_stats(tables->arena),
 		.slots = table_slots_get_stats(tables->slots),
-		.lists = code_lists_get_stats(tables->lists),
+		.mapping_tables = mapping_tables_get_stats(tables->mapping_tables),
 	};
 
 	if (tables->cache)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's side of unwinding, as one: the arena, the tables of files and the code lists of processes. */
+/* The agent's side of unwinding, as one: the arena, the tables of files and the mapping tables of processes. */
 #ifndef UNWIND_UNWIND_TABLES_H
 #define UNWIND_UNWIND_TABLES_H
 
@@ -14,7 +14,7 @@
 
 struct unwind_tables_opts {
 	struct unwind_memory *memory; /* borrowed, outlives the tables; workers share its pool */
-	size_t max_bytes; /* of tables and lists */
+	size_t max_bytes; /* of tables of files and of mappings */
 	const char *cache_dir; /* NULL: nothing is kept on disk */
 	const char *debug_dir; /* see unwind/file/elf_rows.h */
 };
@@ -23,14 +23,14 @@ struct unwind_tables {
 	struct unwind_arena *arena;
 	struct row_cache *cache; /* NULL without a directory */
 	struct table_slots *slots;
-	struct code_lists *lists;
+	struct mapping_tables *mapping_tables;
 };
 
 struct unwind_tables_stats {
 	struct unwind_arena_stats arena;
 	struct row_cache_stats cache;
 	struct table_slots_stats slots;
-	struct code_lists_stats lists;
+	struct mapping_tables_stats mapping_tables;
 };
 
 /* A cache directory that cannot be used is a warning. Errors: those of table_slots_start() and unwind_arena_new(). */

@@ -282,7 +282,7 @@ long bpf_map_update_elem(const void *map, const void *key, const void *value, __
 		abort();
 	memcpy(&pid, key, sizeof(pid));
 	memcpy(&binding, value, sizeof(binding));
-	nr_asked += binding == CODE_BINDING_ASKED;
+	nr_asked += binding == MAPPING_BINDING_ASKED;
 	return bind_process(pid, binding);
 }
 

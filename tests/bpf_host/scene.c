@@ -23,24 +23,25 @@ struct cfi_rule scene_rule(enum cfa_kind kind, enum unwind_register reg, int32_t
 void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_t *biases,
 		    uint32_t nr_ranges)
 {
-	const struct code_list list = {
+	const struct mapping_table list = {
 		.id = SCENE_LIST_ID,
 		.nr_ranges = nr_ranges,
-		.ranges_offset = (CODE_LIST_STARTS + 8 * nr_ranges + 31) & ~31U,
+		.ranges_offset = (MAPPING_TABLE_STARTS + 8 * nr_ranges + 31) & ~31U,
 	};
-	size_t len = list.ranges_offset + nr_ranges * sizeof(struct code_range);
+	size_t len = list.ranges_offset + nr_ranges * sizeof(struct mapping_range);
 	uint8_t *bytes = calloc(1, len);
 
 	assert_non_null(bytes);
 	memcpy(bytes, &list, sizeof(list));
 	for (uint32_t i = 0; i < nr_ranges; i++) {
 		bool has_slot = slots[i] != HOLE && slots[i] != POSTPONED;
-		const struct code_range range = { .bias = biases[i],
-						  .slot = has_slot ? slots[i] : 0,
-						  .is_hole = slots[i] == HOLE,
-						  .is_postponed = slots[i] == POSTPONED };
+		const struct mapping_range range = { .bias = biases[i],
+						     .slot = has_slot ? slots[i] : 0,
+						     .is_hole = slots[i] == HOLE,
+						     .is_postponed = slots[i] == POSTPONED };
 
-		memcpy(bytes + CODE_LIST_STARTS + i * sizeof(*starts), &starts[i], sizeof(*starts));
+		memcpy(bytes + MAPPING_TABLE_STARTS + i * sizeof(*starts), &starts[i],
+		       sizeof(*starts));
 		memcpy(bytes + list.ranges_offset + i * sizeof(range), &range, sizeof(range));
 	}
 	fake_put(SCENE_LIST, bytes, len);
@@ -60,7 +61,7 @@ void scene_begin(void)
 {
 	fake_bpf_reset();
 	put_default_list();
-	fake_bind(SCENE_PID, CODE_BINDING(SCENE_LIST, SCENE_LIST_ID));
+	fake_bind(SCENE_PID, MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	fake_set_table(SCENE_SLOT, SCENE_TABLE);
 	has_own_table = false;
 	memset(function_rules, 0, sizeof(function_rules));

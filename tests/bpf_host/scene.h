@@ -66,7 +66,7 @@ void scene_put_table(const struct cfi_rule *rules, size_t nr_rules, const struct
 void scene_put_table_at(uint32_t unit, const struct cfi_rule *rules, size_t nr_rules,
 			const struct scene_row *rows, size_t nr_rows);
 
-/* Puts a code list with one range more than it has starts: each range has the file at `biases[i]`, slot
+/* Puts a mapping table with one range more than it has starts: each range has the file at `biases[i]`, slot
  * `slots[i]`; slot HOLE is a hole, POSTPONED a file that gets its slot later. */
 #define HOLE UINT32_MAX
 #define POSTPONED (UINT32_MAX - 2)

@@ -128,7 +128,7 @@ static void the_process_is_not_asked_for_its_stack(void **state)
 	(void)state;
 	fake_state()->pid = (uint32_t)getpid();
 	fake_state()->regs[CFI_SP] = (uintptr_t)live;
-	fake_bind((uint32_t)getpid(), CODE_BINDING(SCENE_LIST, SCENE_LIST_ID));
+	fake_bind((uint32_t)getpid(), MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	fake_add_memory((uintptr_t)live, live, sizeof(live));
 	local_bpf_cut(8);
 	assert_unwinds(UNWIND_CUT, IN_FUNCTION(1), IN_FUNCTION(2));
@@ -156,7 +156,7 @@ static void the_process_is_not_asked_for_its_code(void **state)
 	scene_put_list(starts, slots, biases, array_len(starts));
 	fake_set_table(CODE_SLOT, TABLE_WITHOUT_CFI);
 	fake_state()->pid = (uint32_t)getpid();
-	fake_bind((uint32_t)getpid(), CODE_BINDING(SCENE_LIST, SCENE_LIST_ID));
+	fake_bind((uint32_t)getpid(), MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	fake_state()->regs[CFI_FP] = 1;
 	scene_set_stack(words, array_len(words));
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_FUNCTION(1), IN_SIGRETURN);
@@ -330,7 +330,7 @@ static void expect_known(uint32_t pid, bool is_known)
 
 static void an_unknown_process_is_asked_for_once(void **state)
 {
-	uint64_t binding = CODE_BINDING(SCENE_LIST, SCENE_LIST_ID);
+	uint64_t binding = MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID);
 
 	(void)state;
 	scene_stack(IN_ROOT);
@@ -348,7 +348,7 @@ static void a_binding_to_another_list_is_none(void **state)
 {
 	(void)state;
 	scene_stack(IN_ROOT);
-	fake_bind(SCENE_PID, CODE_BINDING(SCENE_LIST, SCENE_LIST_ID + 1));
+	fake_bind(SCENE_PID, MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID + 1));
 	expect_known(SCENE_PID, false);
 	assert_true(local_bpf_asks);
 }
@@ -366,7 +366,7 @@ static void bindings_follow_processes(void **state)
 	expect_known(SCENE_PID, true);
 	follow(PROC_EXEC, SCENE_PID, 0);
 	/* A parent that has nothing leaves nothing, not even what the pid had before. */
-	fake_bind(OTHER_PID, CODE_BINDING(SCENE_LIST, SCENE_LIST_ID));
+	fake_bind(OTHER_PID, MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID));
 	follow(PROC_FORK, OTHER_PID, SCENE_PID);
 	expect_known(OTHER_PID, false);
 	assert_true(local_bpf_asks);

@@ -66,12 +66,12 @@ static void another_address_is_searched_for(void **state)
 /* A process whose mappings have changed gets another list. */
 static void another_list_is_searched(void **state)
 {
-	const struct code_list list = { .id = SCENE_LIST_ID + 1 };
+	const struct mapping_table list = { .id = SCENE_LIST_ID + 1 };
 
 	(void)state;
 	unwind_once();
 	fake_put(SCENE_LIST, &list.id, sizeof(list.id));
-	fake_bind(SCENE_PID, CODE_BINDING(SCENE_LIST, list.id));
+	fake_bind(SCENE_PID, MAPPING_BINDING(SCENE_LIST, list.id));
 	fake_set_table(SCENE_SLOT, TABLE_NOT_LOADED);
 	assert_int_equal(unwind_again(), UNWIND_NOT_LOADED);
 }

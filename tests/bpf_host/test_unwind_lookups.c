@@ -19,7 +19,7 @@ static void unknown_process_is_asked_for_once(void **state)
 	fake_state()->pid = SCENE_PID + 1;
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
 	assert_true(fake_state()->asks);
-	assert_int_equal(fake_binding(SCENE_PID + 1), CODE_BINDING_ASKED);
+	assert_int_equal(fake_binding(SCENE_PID + 1), MAPPING_BINDING_ASKED);
 
 	fake_event()->nr_user = 0;
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
@@ -52,10 +52,10 @@ static void unknown_process_that_exits_is_not_asked_for(void **state)
 static void binding_that_outlived_its_list_asks_again(void **state)
 {
 	static const uint64_t bindings[] = {
-		CODE_BINDING(SCENE_LIST, SCENE_LIST_ID + 1),
-		CODE_BINDING(SCENE_LIST + 1, SCENE_LIST_ID),
-		CODE_BINDING(ARENA_CHUNK_BYTES / ARENA_UNIT, SCENE_LIST_ID), /* no such chunk */
-		CODE_BINDING(UINT32_MAX, SCENE_LIST_ID),
+		MAPPING_BINDING(SCENE_LIST, SCENE_LIST_ID + 1),
+		MAPPING_BINDING(SCENE_LIST + 1, SCENE_LIST_ID),
+		MAPPING_BINDING(ARENA_CHUNK_BYTES / ARENA_UNIT, SCENE_LIST_ID), /* no such chunk */
+		MAPPING_BINDING(UINT32_MAX, SCENE_LIST_ID),
 	};
 
 	(void)state;
@@ -64,7 +64,7 @@ static void binding_that_outlived_its_list_asks_again(void **state)
 		fake_bind(SCENE_PID, bindings[i]);
 		assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
 		assert_true(fake_state()->asks);
-		assert_int_equal(fake_binding(SCENE_PID), CODE_BINDING_ASKED);
+		assert_int_equal(fake_binding(SCENE_PID), MAPPING_BINDING_ASKED);
 	}
 }
 
@@ -91,8 +91,8 @@ static void assert_range(uint64_t address, uint64_t start, uint64_t end, uint64_
 
 static void assert_ranges_are_found(uint32_t nr_ranges)
 {
-	static uint64_t starts[CODE_LIST_MAX_RANGES], biases[CODE_LIST_MAX_RANGES];
-	static uint32_t slots[CODE_LIST_MAX_RANGES];
+	static uint64_t starts[MAPPING_TABLE_MAX_RANGES], biases[MAPPING_TABLE_MAX_RANGES];
+	static uint32_t slots[MAPPING_TABLE_MAX_RANGES];
 	uint32_t step = nr_ranges < 100 ? 1 : 97;
 
 	for (uint32_t i = 0; i < nr_ranges; i++) {
@@ -114,7 +114,9 @@ static void assert_ranges_are_found(uint32_t nr_ranges)
 
 static void range_of_an_address_is_found_in_lists_of_all_sizes(void **state)
 {
-	static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 7, 8, 9, 511, 1000, CODE_LIST_MAX_RANGES };
+	static const uint32_t sizes[] = {
+		0, 1, 2, 3, 4, 7, 8, 9, 511, 1000, MAPPING_TABLE_MAX_RANGES
+	};
 
 	(void)state;
 	for (size_t i = 0; i < array_len(sizes); i++) {

@@ -74,9 +74,9 @@ static void build_tables(struct replay *replay)
 static void put_list(const struct snapshots *snapshots, uint32_t unit)
 {
 	struct {
-		struct code_list head;
+		struct mapping_table head;
 		uint64_t starts[2 * SNAPSHOT_MAX_CODE];
-		_Alignas(32) struct code_range ranges[2 * SNAPSHOT_MAX_CODE];
+		_Alignas(32) struct mapping_range ranges[2 * SNAPSHOT_MAX_CODE];
 	} list = { .head = { .id = LIST_ID, .ranges_offset = offsetof(typeof(list), ranges) } };
 	uint32_t nr = 0;
 
@@ -84,16 +84,16 @@ static void put_list(const struct snapshots *snapshots, uint32_t unit)
 		const struct snapshot_code *code = &snapshots->code[i];
 
 		list.starts[nr] = code->start;
-		list.ranges[nr++] = (struct code_range){ .bias = code->bias,
-							 .slot = (uint32_t)code->slot };
+		list.ranges[nr++] = (struct mapping_range){ .bias = code->bias,
+							    .slot = (uint32_t)code->slot };
 		if (i + 1 < snapshots->nr_code && code[1].start == code->end)
 			continue;
 		list.starts[nr] = code->end;
-		list.ranges[nr++] = (struct code_range){ .is_hole = true };
+		list.ranges[nr++] = (struct mapping_range){ .is_hole = true };
 	}
 	list.head.nr_ranges = nr;
 	fake_put(unit, &list, sizeof(list));
-	fake_bind(PID, CODE_BINDING(unit, LIST_ID));
+	fake_bind(PID, MAPPING_BINDING(unit, LIST_ID));
 }
 
 static void set_scene(const struct replay *replay)

@@ -45,7 +45,7 @@ static void new_process_with_known_files_is_unwound(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 	assert_false(fake_state()->asks);
 	assert_int_equal(fake_nr_asked(), 0);
-	assert_int_equal(fake_binding(NEW_PID), CODE_BINDING_NONE);
+	assert_int_equal(fake_binding(NEW_PID), MAPPING_BINDING_NONE);
 }
 
 static void neighbouring_frames_take_one_walk(void **state)
@@ -63,7 +63,7 @@ static void unknown_file_is_asked_for_once(void **state)
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
 	assert_true(fake_state()->asks);
 	assert_true(fake_state()->lacks_file);
-	assert_int_equal(fake_binding(NEW_PID), CODE_BINDING_ASKED);
+	assert_int_equal(fake_binding(NEW_PID), MAPPING_BINDING_ASKED);
 
 	fake_event()->nr_user = 0;
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
@@ -74,7 +74,7 @@ static void unknown_file_is_asked_for_once(void **state)
 static void process_that_was_seen_before_asks_when_it_has_to(void **state)
 {
 	(void)state;
-	fake_bind(NEW_PID, CODE_BINDING_NONE);
+	fake_bind(NEW_PID, MAPPING_BINDING_NONE);
 	assert_unwinds(UNWIND_NEW_PROCESS, IN_FUNCTION(1));
 	assert_true(fake_state()->asks);
 }

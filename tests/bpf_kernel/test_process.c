@@ -16,7 +16,7 @@
 
 #include "unit.h"
 
-#define BINDING CODE_BINDING(4711, 4712)
+#define BINDING MAPPING_BINDING(4711, 4712)
 #define NO_BINDING UINT64_MAX
 #define LARGE_BYTES ((size_t)128 << 20)
 
@@ -199,7 +199,7 @@ static void a_process_that_is_sampled_at_its_exit_leaves_nothing(void **state)
 	assert_int_equal(capture_follow_cpus(fixture->capture, &restarted), 0);
 	pid_t pid = start_child(exit_with_memory, &go_fd);
 	let_go(go_fd);
-	assert_true(becomes(fixture, pid, CODE_BINDING_ASKED));
+	assert_true(becomes(fixture, pid, MAPPING_BINDING_ASKED));
 	waitpid(pid, NULL, 0);
 	capture_stop(fixture->capture);
 	assert_int_equal(binding_of(fixture, pid), NO_BINDING);

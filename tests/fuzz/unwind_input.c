@@ -85,9 +85,9 @@ static void fill_registers(struct input *input)
 static void fill_list(struct input *input)
 {
 	struct {
-		struct code_list head;
+		struct mapping_table head;
 		uint64_t starts[2];
-		_Alignas(32) struct code_range ranges[2];
+		_Alignas(32) struct mapping_range ranges[2];
 	} list = {
 		.head = { .id = LIST_ID,
 			  .nr_ranges = 2,
@@ -128,5 +128,5 @@ void unwind_input_fill(const uint8_t *data, size_t len)
 	fill_stack(&input);
 	fill_tables(&input);
 	fill_list(&input);
-	fake_bind(PID, CODE_BINDING(LIST_UNIT, LIST_ID));
+	fake_bind(PID, MAPPING_BINDING(LIST_UNIT, LIST_ID));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which code list (CODE_BINDING() of bpf/shared/cfi.h): what the map `processes` is to BPF programs. When
+/* Which process has which mapping table (MAPPING_BINDING() of bpf/shared/cfi.h): what the map `processes` is to BPF programs. When
  * it is full, the process that was looked up longest ago goes. */
 #ifndef UNWIND_TABLES_BOUND_PROCESSES_H
 #define UNWIND_TABLES_BOUND_PROCESSES_H

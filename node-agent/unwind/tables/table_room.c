@@ -126,7 +126,7 @@ static int make_room_in_arena(struct table_slots *slots, const struct table_job 
 	return r < 0 ? r : unwind_arena_wait(slots->opts.arena);
 }
 
-/* Code lists take room in the arena too, and it may be in pieces: the bound of bytes alone does not do.
+/* Mapping tables take room in the arena too, and it may be in pieces: the bound of bytes alone does not do.
  * Errors: -EAGAIN no room. */
 static int put_table(struct table_slots *slots, const struct table_job *job,
 		     const struct row_table_bytes *table, uint32_t *ret_unit)

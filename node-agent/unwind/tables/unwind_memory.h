@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an unwinder reads, wherever it runs: the arena's chunks, the table slots, and which process has which code list
+/* What an unwinder reads, wherever it runs: the arena's chunks, the table slots, and which process has which mapping table
  * (bpf/shared/cfi.h). BPF programs read BPF maps; without them local_unwinder.h reads plain memory.
  *
  * Thread-safe, but for the binding of processes, which belongs to one thread, and unwind_memory_add_chunk(). */
@@ -76,7 +76,7 @@ int unwind_memory_map(struct unwind_memory *memory, uint64_t address, size_t len
 		      struct unwind_window *ret_window) must_check;
 void unwind_memory_unmap(struct unwind_window *window);
 
-/* Sets which code list a process has, if the unwinder asked for one or has one. Errors: -ENOENT it did not; what bpf(2)
+/* Sets which mapping table a process has, if the unwinder asked for one or has one. Errors: -ENOENT it did not; what bpf(2)
  * says. */
 int unwind_memory_bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding) must_check;
 

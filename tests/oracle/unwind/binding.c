@@ -154,11 +154,11 @@ static int bind(struct binding *binding, struct mapping_list *list)
 	if (!wait_for_tables(binding))
 		return -EAGAIN;
 
-	int r = code_lists_bind(binding->tables->lists, binding->pid, list);
+	int r = mapping_tables_bind(binding->tables->mapping_tables, binding->pid, list);
 	if (r < 0)
 		return r;
 	if (binding->bound)
-		code_lists_drop(binding->tables->lists, binding->bound);
+		mapping_tables_drop(binding->tables->mapping_tables, binding->bound);
 	mapping_list_unref(binding->bound);
 	binding->bound = mapping_list_ref(list);
 	return 0;
@@ -236,7 +236,7 @@ int binding_follow(struct binding *binding)
 void binding_end(struct binding *binding)
 {
 	if (binding->bound)
-		code_lists_drop(binding->tables->lists, binding->bound);
+		mapping_tables_drop(binding->tables->mapping_tables, binding->bound);
 }
 
 const struct epoch *binding_find_epoch(const struct binding *binding, uint64_t time_ns)

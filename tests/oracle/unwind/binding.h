@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our side of the test, without the agent around it: keeps row tables and the code list of one process as
+/* Our side of the test, without the agent around it: keeps row tables and the mapping table of one process as
  * they should be, and remembers when they were.
  *
  * An epoch is a time in which the process's mappings are known not to have changed, and all of them were

@@ -55,11 +55,11 @@ static int bind(struct local_stacks *stacks, const struct perf_copy *copy,
 	if (stacks->bound == list)
 		return 0;
 	if (stacks->bound)
-		code_lists_drop(stacks->tables->lists, stacks->bound);
+		mapping_tables_drop(stacks->tables->mapping_tables, stacks->bound);
 	else
 		unwind_copy(stacks, copy);
 	stacks->bound = list;
-	return code_lists_bind(stacks->tables->lists, stacks->event.pid, list);
+	return mapping_tables_bind(stacks->tables->mapping_tables, stacks->event.pid, list);
 }
 
 int local_stacks_unwind(struct local_stacks *stacks, uint32_t pid, struct mapping_list *list,

@@ -33,7 +33,7 @@ void local_stacks_done(struct local_stacks *stacks);
 int local_stacks_add_file(struct local_stacks *stacks, int fd, uint32_t slot) must_check;
 
 /* Unwinds a copy with the mappings of its time, which no kernel's side has any more. `*ret_stack` is valid until the next
- * call. Errors: those of code_lists_bind(). */
+ * call. Errors: those of mapping_tables_bind(). */
 int local_stacks_unwind(struct local_stacks *stacks, uint32_t pid, struct mapping_list *list,
 			const struct perf_copy *copy, struct bpf_stack *ret_stack) must_check;
 

@@ -44,8 +44,8 @@ void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes)
 	slots_fixture_settle(fixture->slots);
 	fixture->tables.arena = fixture->slots->arena;
 	fixture->tables.slots = fixture->slots->slots;
-	assert_int_equal(code_lists_new(fixture->slots->maps.memory, fixture->tables.arena,
-					&fixture->tables.lists),
+	assert_int_equal(mapping_tables_new(fixture->slots->maps.memory, fixture->tables.arena,
+					    &fixture->tables.mapping_tables),
 			 0);
 	binder_init(&fixture->binder, fixture->proc.proc_fd, fixture->proc.table, &fixture->tables);
 }
@@ -56,7 +56,7 @@ int binder_fixture_tear_down(void **state)
 
 	proc_fixture_done(&fixture->proc);
 	binder_done(&fixture->binder);
-	code_lists_free(fixture->tables.lists);
+	mapping_tables_free(fixture->tables.mapping_tables);
 	slots_fixture_tear_down((void **)&fixture->slots);
 	test_free(fixture);
 	return 0;
@@ -238,30 +238,30 @@ void binder_fixture_end(struct binder_fixture *fixture, uint32_t pid)
 static bool read_list(const struct binder_fixture *fixture, uint32_t pid, char *list, size_t len)
 {
 	uint64_t binding = binder_fixture_binding(fixture, pid);
-	struct code_list head;
+	struct mapping_table head;
 
 	if (binding == 0)
 		return false;
-	arena_fixture_read(&fixture->slots->maps, CODE_BINDING_UNIT(binding), list, len);
+	arena_fixture_read(&fixture->slots->maps, MAPPING_BINDING_UNIT(binding), list, len);
 	memcpy(&head, list, sizeof(head));
-	return head.id == CODE_BINDING_ID(binding);
+	return head.id == MAPPING_BINDING_ID(binding);
 }
 
-struct code_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
-				       uint64_t address)
+struct mapping_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
+					  uint64_t address)
 {
-	char list[sizeof(struct code_list) + sizeof(struct code_range) +
-		  MAX_RANGES * (sizeof(uint64_t) + sizeof(struct code_range))];
-	struct code_range range = { .is_hole = 1 };
-	struct code_list head;
+	char list[sizeof(struct mapping_table) + sizeof(struct mapping_range) +
+		  MAX_RANGES * (sizeof(uint64_t) + sizeof(struct mapping_range))];
+	struct mapping_range range = { .is_hole = 1 };
+	struct mapping_table head;
 	uint64_t begin;
 
 	if (!read_list(fixture, pid, list, sizeof(list)))
-		return (struct code_range){ .slot = UNBOUND };
+		return (struct mapping_range){ .slot = UNBOUND };
 	memcpy(&head, list, sizeof(head));
 	assert_in_range(head.nr_ranges, 1, MAX_RANGES);
 	for (size_t i = 0; i < head.nr_ranges; i++) {
-		memcpy(&begin, list + CODE_LIST_STARTS + i * sizeof(begin), sizeof(begin));
+		memcpy(&begin, list + MAPPING_TABLE_STARTS + i * sizeof(begin), sizeof(begin));
 		if (begin <= address)
 			memcpy(&range, list + head.ranges_offset + i * sizeof(range),
 			       sizeof(range));
@@ -271,7 +271,7 @@ struct code_range binder_fixture_range(const struct binder_fixture *fixture, uin
 
 uint32_t binder_fixture_slot(const struct binder_fixture *fixture, uint32_t pid, uint64_t address)
 {
-	struct code_range range = binder_fixture_range(fixture, pid, address);
+	struct mapping_range range = binder_fixture_range(fixture, pid, address);
 
 	return range.is_hole ? HOLE : range.slot;
 }
@@ -298,7 +298,7 @@ uint64_t binder_fixture_nr_slots(const struct binder_fixture *fixture)
 	return slots_fixture_stats(fixture->slots).nr_slots;
 }
 
-struct code_lists_stats binder_fixture_list_stats(const struct binder_fixture *fixture)
+struct mapping_tables_stats binder_fixture_mapping_stats(const struct binder_fixture *fixture)
 {
-	return code_lists_get_stats(fixture->tables.lists);
+	return mapping_tables_get_stats(fixture->tables.mapping_tables);
 }

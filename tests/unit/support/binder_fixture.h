@@ -86,8 +86,8 @@ void binder_fixture_end(struct binder_fixture *fixture, uint32_t pid);
 uint64_t binder_fixture_binding(const struct binder_fixture *fixture, uint32_t pid);
 
 /* Where the BPF unwinder would look for the code at an address. */
-struct code_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
-				       uint64_t address);
+struct mapping_range binder_fixture_range(const struct binder_fixture *fixture, uint32_t pid,
+					  uint64_t address);
 uint32_t binder_fixture_slot(const struct binder_fixture *fixture, uint32_t pid, uint64_t address);
 
 /* Waits for the tables; whether the code at an address has one. */
@@ -97,6 +97,6 @@ bool binder_fixture_is_loaded(const struct binder_fixture *fixture, uint32_t pid
 struct process *binder_fixture_find(const struct binder_fixture *fixture, uint32_t pid);
 
 uint64_t binder_fixture_nr_slots(const struct binder_fixture *fixture);
-struct code_lists_stats binder_fixture_list_stats(const struct binder_fixture *fixture);
+struct mapping_tables_stats binder_fixture_mapping_stats(const struct binder_fixture *fixture);
 
 #endif

@@ -83,8 +83,8 @@ static void a_bound_process_that_maps_something_is_bound_anew(void **state)
 			     binder_plugin);
 	slots_fixture_expect(fixture->slots, binder_fixture_slot(fixture, 7, PROGRAM),
 			     binder_program);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_published, 2);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_published, 2);
 }
 
 static void what_has_not_changed_is_not_bound_again(void **state)
@@ -98,7 +98,7 @@ static void what_has_not_changed_is_not_bound_again(void **state)
 	binder_fixture_see(fixture, 7, UNWIND_BAD_FRAME_POINTER);
 	assert_false(binder_fixture_find(fixture, 7)->is_noted);
 	binder_fixture_bind(fixture, 7);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_published, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_published, 1);
 }
 
 static void exec_ends_a_binding_until_the_next_sample(void **state)
@@ -131,11 +131,11 @@ static void a_child_shares_its_parents_list_until_it_maps_something(void **state
 	binder_fixture_fork(fixture, 7, 8);
 	binder_fixture_flush(fixture);
 	assert_true(binder_fixture_find(fixture, 8)->is_bound);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 1);
 
 	binder_fixture_tell_mmap(fixture, 8);
 	binder_fixture_flush(fixture);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 2);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 2);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PLUGIN), HOLE);
 	assert_int_not_equal(binder_fixture_slot(fixture, 8, PLUGIN), HOLE);
 	assert_int_equal(binder_fixture_slot(fixture, 8, PROGRAM),
@@ -174,7 +174,7 @@ static void a_child_with_a_void_binding_is_bound_at_its_first_sample(void **stat
 	assert_int_equal(binder_fixture_slot(fixture, 8, PROGRAM), UNBOUND);
 	binder_fixture_bind(fixture, 8);
 	assert_int_equal(binder_fixture_binding(fixture, 8), binder_fixture_binding(fixture, 7));
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 1);
 }
 
 static void what_nobody_maps_any_more_is_given_back(void **state)
@@ -195,7 +195,7 @@ static void what_nobody_maps_any_more_is_given_back(void **state)
 	process_table_sweep(fixture->proc.table, NOW + PROCESS_LINGER_NS);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), UNBOUND);
 	assert_int_equal(slots_fixture_unit(fixture->slots, slot), TABLE_NOT_LOADED);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 1);
 	assert_true(unwind_arena_get_stats(fixture->tables.arena).nr_bytes_used < used);
 	slots_fixture_expect(fixture->slots, binder_fixture_slot(fixture, 8, LIBRARY),
 			     binder_library);
@@ -215,7 +215,7 @@ static void a_process_that_ended_before_its_turn_is_not_bound(void **state)
 	process_table_sweep(fixture->proc.table, NOW);
 	binder_fixture_flush(fixture);
 	assert_int_equal(binder_fixture_slot(fixture, 7, PROGRAM), UNBOUND);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 0);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 0);
 }
 
 static void the_next_user_of_a_pid_is_not_bound_for_the_last_one(void **state)
@@ -248,7 +248,7 @@ static void a_list_that_was_read_again_is_bound(void **state)
 	binder_fixture_see(fixture, 7, UNWIND_BAD_RETURN_ADDRESS);
 	binder_fixture_flush(fixture);
 	assert_int_not_equal(binder_fixture_slot(fixture, 7, PLUGIN), HOLE);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 1);
 }
 
 /* Its tables are there, so that the thread has nothing to do meanwhile. */

@@ -25,7 +25,7 @@ static void a_file_has_one_slot_however_many_processes_map_it(void **state)
 				 binder_fixture_slot(fixture, 7, PROGRAM));
 	}
 	assert_int_equal(binder_fixture_nr_slots(fixture), 2 + 2);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_lists, 3);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_tables, 3);
 }
 
 static void what_is_no_file_with_cfi_has_its_slot_too(void **state)
@@ -213,11 +213,11 @@ static void without_time_to_open_files_a_process_is_bound_in_part(void **state)
 	/* Nothing new: nothing is written. */
 	binder_fixture_see(fixture, 7, UNWIND_BAD_FRAME_POINTER);
 	binder_fixture_flush(fixture);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_published, 1);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_published, 1);
 
 	binder_fixture_see(fixture, 7, UNWIND_BAD_FRAME_POINTER);
 	binder_flush(&fixture->binder, NOW + NSEC_PER_SEC);
-	assert_int_equal(binder_fixture_list_stats(fixture).nr_published, 2);
+	assert_int_equal(binder_fixture_mapping_stats(fixture).nr_published, 2);
 	assert_false(binder_fixture_range(fixture, 7, PROGRAM).is_postponed);
 	slots_fixture_settle(fixture->slots);
 	slots_fixture_expect(fixture->slots, binder_fixture_slot(fixture, 7, PROGRAM),

@@ -169,13 +169,13 @@ static void a_list_is_changed_by_what_is_mapped_and_by_nothing_else(void **state
 
 	/* As the unwinder does when it has put the list into the arena. */
 	list->is_changed = false;
-	list->code = (struct mapping_code){ .unit = 1, .id = 2, .bytes = 3 };
+	list->table = (struct mapping_table_place){ .unit = 1, .id = 2, .bytes = 3 };
 	copy = mapping_list_ref(list);
 	assert_int_equal(mapping_list_make_own(&copy), 0);
 	assert_false(list->is_changed);
-	assert_int_equal(list->code.unit, 1);
-	assert_int_equal(copy->code.unit, 0);
-	assert_int_equal(copy->code.id, 0);
+	assert_int_equal(list->table.unit, 1);
+	assert_int_equal(copy->table.unit, 0);
+	assert_int_equal(copy->table.id, 0);
 	assert_int_not_equal(copy->version, version);
 	uint64_t copy_version = copy->version;
 	assert_int_equal(insert(copy, &(struct range){ 0x40, 0x50, 0, "/b" }), 0);

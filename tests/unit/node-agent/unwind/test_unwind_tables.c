@@ -122,11 +122,11 @@ static void files_and_lists_come_into_the_arena(void **state)
 	mapping.file->slot = slot;
 	assert_int_equal(mapping_list_insert(list, &mapping), 0);
 	arena_fixture_set_binding(&fixture->maps, PID, 0);
-	assert_int_equal(code_lists_bind(fixture->tables->lists, PID, list), 0);
-	assert_int_equal(stats_of(fixture).lists.nr_lists, 1);
+	assert_int_equal(mapping_tables_bind(fixture->tables->mapping_tables, PID, list), 0);
+	assert_int_equal(stats_of(fixture).mapping_tables.nr_tables, 1);
 	assert_true(stats_of(fixture).arena.nr_bytes_used > stats.arena.nr_bytes_used);
-	code_lists_drop(fixture->tables->lists, list);
-	assert_int_equal(stats_of(fixture).lists.nr_lists, 0);
+	mapping_tables_drop(fixture->tables->mapping_tables, list);
+	assert_int_equal(stats_of(fixture).mapping_tables.nr_tables, 0);
 	mapped_file_unref(&files, mapping.file);
 	mapping_list_unref(list);
 	mapped_files_done(&files);
@@ -194,7 +194,7 @@ static void a_table_that_is_larger_than_all_may_be_is_not_loaded(void **state)
 	assert_true(stats_of(fixture).arena.nr_chunks <= 1);
 }
 
-static void code_lists_have_room_where_tables_have_none(void **state)
+static void mapping_tables_have_room_where_tables_have_none(void **state)
 {
 	static const char data[ARENA_CHUNK_BYTES / 16];
 	struct fixture *fixture = *state;
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 		UNWINDER_TEST(tables_are_kept_on_disk_from_start_to_start),
 		UNWINDER_TEST(a_cache_directory_that_cannot_be_used_is_done_without),
 		UNWINDER_TEST(a_table_that_is_larger_than_all_may_be_is_not_loaded),
-		UNWINDER_TEST(code_lists_have_room_where_tables_have_none),
+		UNWINDER_TEST(mapping_tables_have_room_where_tables_have_none),
 		UNWINDER_TEST(without_memory_it_does_not_start),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code lists in real maps, read back as the kernel side would. */
+/* Mapping tables in real maps, read back as the kernel side would. */
 #include "unwind/tables/mapping_tables.h"
 
 #include "arena_fixture.h"
@@ -17,7 +17,7 @@
 struct fixture {
 	struct arena_fixture maps;
 	struct unwind_arena *arena;
-	struct code_lists *lists;
+	struct mapping_tables *tables;
 	struct mapped_files files;
 	struct mapped_file *program;
 	struct mapped_file *library;
@@ -49,7 +49,8 @@ static int set_up(void **state)
 	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
 	assert_int_equal(
 		unwind_arena_new(fixture->maps.memory, 2 * ARENA_CHUNK_BYTES, &fixture->arena), 0);
-	assert_int_equal(code_lists_new(fixture->maps.memory, fixture->arena, &fixture->lists), 0);
+	assert_int_equal(mapping_tables_new(fixture->maps.memory, fixture->arena, &fixture->tables),
+			 0);
 	ask(fixture, PID);
 	fixture->program = take_file(fixture, "/bin/program", 7);
 	fixture->library = take_file(fixture, "/lib/library.so", 8);
@@ -66,7 +67,7 @@ static int tear_down(void **state)
 	mapped_file_unref(&fixture->files, fixture->program);
 	mapped_file_unref(&fixture->files, fixture->library);
 	mapped_files_done(&fixture->files);
-	code_lists_free(fixture->lists);
+	mapping_tables_free(fixture->tables);
 	unwind_arena_close(fixture->arena);
 	arena_fixture_close(&fixture->maps);
 	test_free(fixture);
@@ -93,26 +94,27 @@ static void read_list(const struct fixture *fixture, uint64_t binding, size_t of
 	uint8_t bytes[512];
 
 	assert_in_range(offset + len, 1, sizeof(bytes));
-	arena_fixture_read(&fixture->maps, CODE_BINDING_UNIT(binding), bytes, offset + len);
+	arena_fixture_read(&fixture->maps, MAPPING_BINDING_UNIT(binding), bytes, offset + len);
 	memcpy(buf, bytes + offset, len);
 }
 
-static struct code_list head_of(const struct fixture *fixture, uint64_t binding)
+static struct mapping_table head_of(const struct fixture *fixture, uint64_t binding)
 {
-	struct code_list head;
+	struct mapping_table head;
 
 	read_list(fixture, binding, 0, &head, sizeof(head));
 	return head;
 }
 
 static void expect_range(const struct fixture *fixture, uint64_t binding, uint32_t i,
-			 uint64_t start, struct code_range expected)
+			 uint64_t start, struct mapping_range expected)
 {
-	struct code_list head = head_of(fixture, binding);
-	struct code_range range;
+	struct mapping_table head = head_of(fixture, binding);
+	struct mapping_range range;
 	uint64_t found;
 
-	read_list(fixture, binding, CODE_LIST_STARTS + i * sizeof(found), &found, sizeof(found));
+	read_list(fixture, binding, MAPPING_TABLE_STARTS + i * sizeof(found), &found,
+		  sizeof(found));
 	read_list(fixture, binding, head.ranges_offset + i * sizeof(range), &range, sizeof(range));
 	assert_int_equal(found, start);
 	assert_memory_equal(&range, &expected, sizeof(range));
@@ -125,19 +127,19 @@ static void a_bound_process_has_its_mappings_and_the_holes_between_them(void **s
 	map(fixture, 0x401000, 0x402000, 0x1000, fixture->program);
 	map(fixture, 0x7f0000000000, 0x7f0000010000, 0x5000, fixture->library);
 	map(fixture, 0x7f0000010000, 0x7f0000020000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 
 	uint64_t binding = binding_of(fixture, PID);
-	assert_int_equal(head_of(fixture, binding).id, CODE_BINDING_ID(binding));
+	assert_int_equal(head_of(fixture, binding).id, MAPPING_BINDING_ID(binding));
 	assert_int_equal(head_of(fixture, binding).nr_ranges, 5);
 	expect_range(fixture, binding, 0, 0x401000,
-		     (struct code_range){ .bias = 0x400000, .slot = 7 });
-	expect_range(fixture, binding, 1, 0x402000, (struct code_range){ .is_hole = 1 });
+		     (struct mapping_range){ .bias = 0x400000, .slot = 7 });
+	expect_range(fixture, binding, 1, 0x402000, (struct mapping_range){ .is_hole = 1 });
 	expect_range(fixture, binding, 2, 0x7f0000000000,
-		     (struct code_range){ .bias = 0x7f0000000000 - 0x5000, .slot = 8 });
+		     (struct mapping_range){ .bias = 0x7f0000000000 - 0x5000, .slot = 8 });
 	expect_range(fixture, binding, 3, 0x7f0000010000,
-		     (struct code_range){ .bias = 0x7f0000010000, .slot = 7 });
-	expect_range(fixture, binding, 4, 0x7f0000020000, (struct code_range){ .is_hole = 1 });
+		     (struct mapping_range){ .bias = 0x7f0000010000, .slot = 7 });
+	expect_range(fixture, binding, 4, 0x7f0000020000, (struct mapping_range){ .is_hole = 1 });
 }
 
 static void processes_with_one_list_share_it_in_the_arena(void **state)
@@ -145,11 +147,11 @@ static void processes_with_one_list_share_it_in_the_arena(void **state)
 	struct fixture *fixture = *state;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 	ask(fixture, PID + 1);
-	assert_int_equal(code_lists_bind(fixture->lists, PID + 1, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID + 1, fixture->list), 0);
 	assert_int_equal(binding_of(fixture, PID), binding_of(fixture, PID + 1));
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_lists, 1);
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_tables, 1);
 }
 
 static void a_changed_list_is_a_new_one_and_the_old_one_is_void(void **state)
@@ -157,16 +159,16 @@ static void a_changed_list_is_a_new_one_and_the_old_one_is_void(void **state)
 	struct fixture *fixture = *state;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 	uint64_t before = binding_of(fixture, PID);
 	map(fixture, 0x500000, 0x501000, 0, fixture->library);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 
 	uint64_t after = binding_of(fixture, PID);
 	assert_int_not_equal(before, after);
 	assert_int_equal(head_of(fixture, before).id, 0);
-	assert_int_equal(head_of(fixture, after).id, CODE_BINDING_ID(after));
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_lists, 1);
+	assert_int_equal(head_of(fixture, after).id, MAPPING_BINDING_ID(after));
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_tables, 1);
 }
 
 static void a_dropped_list_is_void_and_gives_its_memory_back(void **state)
@@ -174,14 +176,14 @@ static void a_dropped_list_is_void_and_gives_its_memory_back(void **state)
 	struct fixture *fixture = *state;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 	uint64_t binding = binding_of(fixture, PID);
-	code_lists_drop(fixture->lists, fixture->list);
-	code_lists_drop(fixture->lists, fixture->list);
+	mapping_tables_drop(fixture->tables, fixture->list);
+	mapping_tables_drop(fixture->tables, fixture->list);
 	assert_int_equal(head_of(fixture, binding).id, 0);
 	unwind_arena_reclaim(fixture->arena);
 	assert_int_equal(unwind_arena_get_stats(fixture->arena).nr_bytes_used, 0);
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_bytes, 0);
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_bytes, 0);
 }
 
 static void the_longest_list_fits(void **state)
@@ -190,7 +192,7 @@ static void the_longest_list_fits(void **state)
 
 	for (uint64_t i = 0; i < MAPPING_LIST_MAX; i++)
 		map(fixture, 0x10000000 + i * 0x2000, 0x10001000 + i * 0x2000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 	assert_int_equal(head_of(fixture, binding_of(fixture, PID)).nr_ranges,
 			 2 * MAPPING_LIST_MAX);
 }
@@ -204,8 +206,8 @@ static void a_row_table_is_not_taken_for_a_list(void **state)
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
 	for (int i = 0; i < 100; i++) {
 		fixture->list->is_changed = true;
-		assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
-		assert_true(CODE_BINDING_ID(binding_of(fixture, PID)) > table.first_page);
+		assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
+		assert_true(MAPPING_BINDING_ID(binding_of(fixture, PID)) > table.first_page);
 	}
 }
 
@@ -214,9 +216,9 @@ static void a_process_that_has_ended_is_not_bound(void **state)
 	struct fixture *fixture = *state;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID + 1, fixture->list), -ESRCH);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID + 1, fixture->list), -ESRCH);
 	assert_int_equal(binding_of(fixture, PID + 1), NO_BINDING);
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_failures, 0);
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_failures, 0);
 }
 
 /* Its files' slots may be other files' by then. */
@@ -227,16 +229,16 @@ static void a_changed_list_that_does_not_fit_voids_the_old_one(void **state)
 	uint32_t unit;
 
 	map(fixture, 0x401000, 0x402000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), 0);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), 0);
 	uint64_t binding = binding_of(fixture, PID);
 	assert_int_equal(unwind_arena_put(fixture->arena, most, sizeof(most), &unit), 0);
 	for (uint64_t i = 0; i < 100; i++)
 		map(fixture, 0x10000000 + i * 0x2000, 0x10001000 + i * 0x2000, 0, fixture->program);
-	assert_int_equal(code_lists_bind(fixture->lists, PID, fixture->list), -ENOSPC);
+	assert_int_equal(mapping_tables_bind(fixture->tables, PID, fixture->list), -ENOSPC);
 	assert_int_equal(binding_of(fixture, PID), binding);
 	assert_int_equal(head_of(fixture, binding).id, 0);
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_lists, 0);
-	assert_int_equal(code_lists_get_stats(fixture->lists).nr_failures, 1);
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_tables, 0);
+	assert_int_equal(mapping_tables_get_stats(fixture->tables).nr_failures, 1);
 	assert_true(fixture->list->is_changed);
 }
 
