@@ -25,7 +25,7 @@ import host
 import kubelet
 import workloads
 
-RECORDED = os.path.join(HERE, "../fixtures/kubelet/big.json")
+RECORDED = os.path.join(HERE, "../fixtures/kubelet/busy-node.json")
 NODE = "bench-node"
 HZ = 999
 DEPTH = 25
@@ -37,7 +37,6 @@ NR_REFRESHES = 5
 NOBODY = "/fl-bench-empty"
 IDLE_S = 60
 POLL_S = 5      # what others poll with
-CONTAINERS_A_POD = 2
 NR_CONTAINERS = 24
 
 
@@ -45,7 +44,7 @@ def make_items(nr_pods):
     """Pods of recorded size, each with names and identifiers of its own, all of whose containers run."""
     with open(RECORDED, encoding="utf-8") as recorded:
         items = json.load(recorded)["items"]
-    texts = [json.dumps(item) for item in items if len(item["spec"]["containers"]) == CONTAINERS_A_POD]
+    texts = [json.dumps(item) for item in items if "ownerReferences" in item["metadata"]]
     for number in range(nr_pods):
         item = json.loads(texts[number % len(texts)])
         item["metadata"].update(name=f"bench-{number}", uid=str(uuid.uuid4()))

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "hostile_names.h"
+#include "pod_bodies.h"
 
-#define PODS_FILE FIXTURES_DIR "/kubelet/big.json"
+#define PODS_FILE pod_bodies_busy_node()
 #define NR_PODS 102
 #define TIMEOUT_NS (NSEC_PER_SEC)
 #define LONG_TIMEOUT_NS (20 * NSEC_PER_SEC)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "child_process.h"
 #include "k8s/kubelet.h"
+#include "pod_bodies.h"
 #include "tests/standin/kubelet_standin.h"
 #include "unit.h"
 
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PODS_FILE FIXTURES_DIR "/kubelet/big.json"
 #define KILL_NS (300 * NSEC_PER_MSEC)
 
 static struct kubelet_standin server;
@@ -22,7 +22,8 @@ static bool has_server;
 static int start_server(void **state)
 {
 	(void)state;
-	has_server = kubelet_standin_start(&server, "127.0.0.1:0", "node-1", PODS_FILE) == 0;
+	has_server = kubelet_standin_start(&server, "127.0.0.1:0", "node-1",
+					   pod_bodies_busy_node()) == 0;
 	return 0;
 }
 

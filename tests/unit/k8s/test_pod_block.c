@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/utf8.h"
 #include "k8s/pod_copy.h"
+#include "pod_bodies.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -49,10 +50,10 @@ static void assert_lists_equal(const struct pod_list *a, const struct pod_list *
 
 static void recorded_lists_are_read_as_they_were_written(void **state)
 {
-	static const char *const paths[] = {
+	const char *const paths[] = {
 		FIXTURES_DIR "/kubelet/pods.json",
 		FIXTURES_DIR "/kubelet/pods-1.36.json",
-		FIXTURES_DIR "/kubelet/big.json",
+		pod_bodies_busy_node(),
 	};
 	(void)state;
 
@@ -210,8 +211,7 @@ static void counts_of_pods_that_are_not_there_take_no_memory(void **state)
 static void a_list_over_its_memory_is_refused(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf block = strbuf_with_max(MAX_BYTES);
-	_cleanup_(pod_list_freep) struct pod_list *list = parse_file(FIXTURES_DIR
-								     "/kubelet/big.json");
+	_cleanup_(pod_list_freep) struct pod_list *list = parse_file(pod_bodies_busy_node());
 	struct pod_list *again = NULL;
 	(void)state;
 

@@ -55,9 +55,9 @@ struct recorded_case {
 
 static void recorded_bodies_give_all_their_pods_and_containers(void **state)
 {
-	static const struct recorded_case cases[] = {
+	const struct recorded_case cases[] = {
 		{ FIXTURES_DIR "/kubelet/pods.json", 2, 5, 2 },
-		{ FIXTURES_DIR "/kubelet/big.json", 102, 5, 2 },
+		{ pod_bodies_busy_node(), 102, 5, 2 },
 		{ FIXTURES_DIR "/kubelet/pods-1.35.json", 18, 21, 16 },
 		{ FIXTURES_DIR "/kubelet/pods-1.36.json", 14, 18, 12 },
 		{ FIXTURES_DIR "/kubelet/apipods-1.36.json", 14, 18, 12 },
@@ -386,7 +386,7 @@ static void a_list_over_its_budget_is_refused(void **state)
 	struct pod_list *list = NULL;
 	(void)state;
 
-	assert_int_equal(file_read_at(AT_FDCWD, FIXTURES_DIR "/kubelet/big.json", &body), 0);
+	assert_int_equal(file_read_at(AT_FDCWD, pod_bodies_busy_node(), &body), 0);
 	assert_int_equal(pod_list_parse(body.data, body.len, &small, &list), -ENOSPC);
 	assert_null(list);
 }
