@@ -23,8 +23,8 @@ import host
 
 CHART = os.path.join(ROOT, "charts/flamelet")
 HELMS = ("helm3", "helm4")
-# The oldest that the chart takes, the first one with access to nothing but nodes/pods, and the newest.
-VERSIONS = ("1.28.0", "1.33.0", "1.36.0")
+# The oldest that the chart takes, and the newest.
+VERSIONS = ("1.28.0", "1.36.0")
 # Of the release, and its namespace: but for values files about just that.
 NAME = "flamelet"
 NAMES = {"numeric-names-values.yaml": "123"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the chart with each of its values files, for three versions of Kubernetes, with Helm 3
+"""Renders the chart with each of its values files, for two versions of Kubernetes, with Helm 3
 and 4: both make the same of it, Kubernetes knows every field (schemas/), and the rules of
 object_rules.py hold. The agent takes its configuration.
 

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WHEEL = ("kubernetes-validate==1.37.0", "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9")
 OPERATOR = ("github.com/prometheus-operator/prometheus-operator@v0.85.0",
             "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=")
-VERSIONS = ("1.28.0", "1.33.0", "1.36.0")
+VERSIONS = ("1.28.0", "1.36.0")
 KINDS = ("clusterrole-rbac-v1", "clusterrolebinding-rbac-v1", "configmap-v1", "daemonset-apps-v1",
          "networkpolicy-networking-v1", "pod-v1", "role-rbac-v1", "rolebinding-rbac-v1", "secret-v1",
          "service-v1", "serviceaccount-v1")
