@@ -12,8 +12,10 @@ import json
 import os
 import re
 import sys
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+COLUMNS = 100  # as tests/lint/check_columns allows in prose
 BEGIN, END = "<!-- values: begin -->\n", "<!-- values: end -->\n"
 LINE = re.compile(r"(?P<indent> *)(?:(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?|# ?(?P<comment>.*))$")
 
@@ -98,7 +100,7 @@ def cell(text):
 def table(schema, section):
     lines = [f"### {section.title}", ""]
     for text in section.introduction:
-        lines += [text, ""]
+        lines += [textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False), ""]
     lines += ["| value | type | default | |", "|---|---|---|---|"]
     for name, value, text in section.rows:
         node = find(schema, name)
