@@ -62,7 +62,7 @@ struct agent {
 	struct target target;
 	struct selection *selection;
 	struct sideband *sideband;
-	struct capture *capture;
+	struct sample_source *source;
 	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
 	struct unwind_memory *unwind_memory;
 	struct unwind_tables *tables;
@@ -202,18 +202,18 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 
 	target_apply(&agent->target, agent->options, &opts);
 	return capture_choice_open(agent->options->capture, &opts, &agent->perf_reason, reterr_msg,
-				   &agent->capture);
+				   &agent->source);
 }
 
 static bool is_by_perf(const struct agent *agent)
 {
-	return capture_path(agent->capture) == CAPTURE_PERF;
+	return sample_source_path(agent->source) == CAPTURE_PERF;
 }
 
 /* Where the unwinder's tables lie: in BPF's maps, or for the one that unwinds here. */
 static int make_unwind_memory(struct agent *agent)
 {
-	struct capture_maps maps = capture_get_maps(agent->capture);
+	struct capture_maps maps = sample_source_get_maps(agent->source);
 	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
 						maps.file_key_fd };
 	int r;
@@ -296,7 +296,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.debuginfod = debuginfod.urls ? &debuginfod : NULL,
 		.max_processes = MAX_PROCESSES,
 		.tables = agent->tables,
-		.capture = agent->capture,
+		.source = agent->source,
 		.selection = agent->selection,
 		.period_ns = NSEC_PER_SEC / agent->options->frequency_hz,
 		.keeps_times = options_want_times(agent->options),
@@ -327,7 +327,7 @@ static void stop_unwind_tables(struct agent *agent)
 
 static void stop_capture(struct agent *agent)
 {
-	capture_close(agent->capture);
+	sample_source_close(agent->source);
 	strbuf_done(&agent->perf_reason);
 }
 
@@ -407,8 +407,7 @@ void agent_free(struct agent *agent)
 
 int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 {
-	agent->cpus = (struct cpu_follower){ .capture = agent->capture,
-					     .sideband = agent->sideband };
+	agent->cpus = (struct cpu_follower){ .source = agent->source, .sideband = agent->sideband };
 
 	int r = cpu_follower_follow(&agent->cpus);
 
@@ -416,7 +415,7 @@ int agent_start(struct agent *agent, struct strbuf *reterr_msg)
 		strbuf_append_str(reterr_msg, "none of these CPUs is online");
 	else if (r < 0)
 		refusal_append_perf(r, reterr_msg);
-	capture_choice_warn_of_small_rings(agent->capture);
+	capture_choice_warn_of_small_rings(agent->source);
 	agent->next_poll_ns = clock_mono_ns();
 	agent->next_follow_ns = agent->next_poll_ns + FOLLOW_CPUS_NS;
 	return r;
@@ -464,12 +463,12 @@ const char *agent_perf_reason(const struct agent *agent)
 
 uint32_t agent_nr_cpus(const struct agent *agent)
 {
-	return capture_nr_cpus(agent->capture);
+	return sample_source_nr_cpus(agent->source);
 }
 
 int agent_add_pid(struct agent *agent, uint32_t pid)
 {
-	return capture_add_pid(agent->capture, pid);
+	return sample_source_add_pid(agent->source, pid);
 }
 
 static void on_cgroup(const struct cgroup_event *event, void *data)
@@ -484,7 +483,7 @@ static void on_sample(const struct sample_event *sample, void *data)
 	struct agent *agent = data;
 
 	apply_events(agent, sample->time_ns);
-	capture_poll_cgroups(agent->capture, on_cgroup, agent);
+	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
 	if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
 	else
@@ -495,8 +494,8 @@ static void handle_pending(struct agent *agent)
 {
 	uint64_t now = clock_mono_ns();
 
-	capture_poll_cgroups(agent->capture, on_cgroup, agent);
-	capture_poll(agent->capture, on_sample, agent);
+	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
+	sample_source_poll(agent->source, on_sample, agent);
 	apply_events(agent, now);
 	pipeline_tick(agent->pipeline, now);
 	if (now < agent->next_follow_ns)
@@ -514,7 +513,7 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns)
 	if (agent->next_poll_ns <= now)
 		agent->next_poll_ns = now + AGENT_POLL_NS;
 	uint64_t until_ns = agent->next_poll_ns < deadline_ns ? agent->next_poll_ns : deadline_ns;
-	if (capture_wait(agent->capture, until_ns)) {
+	if (sample_source_wait(agent->source, until_ns)) {
 		struct timespec wake = clock_timespec(clock_mono_ns() + URGENT_DELAY_NS);
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
@@ -553,9 +552,9 @@ static int drain(struct agent *agent, uint64_t max_ns)
 
 int agent_stop(struct agent *agent, uint64_t max_ns)
 {
-	capture_stop(agent->capture);
-	capture_poll_cgroups(agent->capture, on_cgroup, agent);
-	capture_poll(agent->capture, on_sample, agent);
+	sample_source_stop(agent->source);
+	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
+	sample_source_poll(agent->source, on_sample, agent);
 	pipeline_close(agent->pipeline);
 	int r = drain(agent, max_ns);
 	if (r < 0)
@@ -573,7 +572,7 @@ uint64_t agent_stats_lost(const struct agent_stats *stats)
 
 void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 {
-	capture_get_stats(agent->capture, &ret_stats->capture);
+	sample_source_get_stats(agent->source, &ret_stats->capture);
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
 	ret_stats->nr_doubts = agent->nr_doubts;
 	ret_stats->tables = unwind_tables_get_stats(agent->tables);

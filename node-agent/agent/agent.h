@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "capture/sideband/sideband.h"
 #include "config/options.h"
 #include "k8s/pod_watch.h"
@@ -41,7 +41,7 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 void agent_free(struct agent *agent);
 DEFINE_FREEP(struct agent, agent_free)
 
-/* Starts sampling. Errors: those of capture_follow_cpus(). */
+/* Starts sampling. Errors: those of sample_source_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
 /* Whether anything that the options ask for is on this node, when they ask for pods or cgroups. Errors: -ENOENT, and

@@ -10,18 +10,18 @@
 #include <string.h>
 
 static int open_bpf(struct capture_opts *opts, struct strbuf *reterr_msg,
-		    struct capture **ret_capture)
+		    struct sample_source **ret_source)
 {
-	int r = capture_bpf_open(opts, reterr_msg, ret_capture);
+	int r = capture_bpf_open(opts, reterr_msg, ret_source);
 	if (r < 0)
 		refusal_explain_load(r, reterr_msg);
 	return r;
 }
 
 static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
-		     struct capture **ret_capture)
+		     struct sample_source **ret_source)
 {
-	int r = capture_perf_open(opts, reterr_msg, ret_capture);
+	int r = capture_perf_open(opts, reterr_msg, ret_source);
 	if (r < 0 && reterr_msg->len == 0)
 		refusal_append_perf(r, reterr_msg);
 	return r;
@@ -40,13 +40,13 @@ static bool is_want_of_room(int error)
 }
 
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
-			struct strbuf *reterr_msg, struct capture **ret_capture)
+			struct strbuf *reterr_msg, struct sample_source **ret_source)
 {
 	if (wanted == OPTION_CAPTURE_PERF) {
 		strbuf_append_str(why, "--capture=perf");
-		return open_perf(opts, reterr_msg, ret_capture);
+		return open_perf(opts, reterr_msg, ret_source);
 	}
-	int r = open_bpf(opts, reterr_msg, ret_capture);
+	int r = open_bpf(opts, reterr_msg, ret_source);
 	if (r == 0 || wanted == OPTION_CAPTURE_BPF || is_want_of_room(r))
 		return r;
 	if (reterr_msg->len > 0)
@@ -59,14 +59,14 @@ int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, s
 	else
 		log_warn("capturing by perf, though this kernel should do better: %s",
 			 strbuf_str(why));
-	return open_perf(opts, reterr_msg, ret_capture);
+	return open_perf(opts, reterr_msg, ret_source);
 }
 
-void capture_choice_warn_of_small_rings(const struct capture *capture)
+void capture_choice_warn_of_small_rings(const struct sample_source *source)
 {
 	struct capture_stats stats;
 
-	capture_get_stats(capture, &stats);
+	sample_source_get_stats(source, &stats);
 	if (stats.ring_bytes < stats.ring_bytes_wanted / 2)
 		log_warn("samples may be lost: their buffers have %llu KB a CPU, not %llu, as no "
 			 "more memory may be locked: give CAP_IPC_LOCK, raise "

@@ -5,15 +5,15 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "config/options.h"
 
 /* Opens the capture, see capture_open(); the path of `opts` is set here. `why` says why it is by perf, and stays empty when it
  * is by BPF. On failure `reterr_msg` says what failed, and what to do. */
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
-			struct strbuf *reterr_msg, struct capture **ret_capture) must_check;
+			struct strbuf *reterr_msg, struct sample_source **ret_source) must_check;
 
 /* What is sampled faster than it is read is lost: with small rings sooner. Half of what is wanted does. */
-void capture_choice_warn_of_small_rings(const struct capture *capture);
+void capture_choice_warn_of_small_rings(const struct sample_source *source);
 
 #endif

@@ -55,11 +55,11 @@ int cpu_follower_follow(struct cpu_follower *follower)
 	int r = cpu_list_online(&online);
 	if (r < 0)
 		return r;
-	r = capture_follow_cpus(follower->capture, &restarted);
+	r = sample_source_follow_cpus(follower->source, &restarted);
 	int error = follow_sideband(follower, &online, &restarted);
 	if (r < 0)
 		return r;
-	int refusal = capture_cpu_refusal(follower->capture);
+	int refusal = sample_source_cpu_refusal(follower->source);
 	warn(follower, refusal < 0 ? refusal : error);
 	return 0;
 }

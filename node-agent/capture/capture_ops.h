@@ -4,29 +4,30 @@
 #define CAPTURE_CAPTURE_OPS_H
 
 #include "base/strbuf.h"
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "capture/cpu_timers.h"
 #include "capture/verdict_slots.h"
 
 #include <stdint.h>
 
 /* Functions of capture.h by their names there. */
-struct capture_ops {
+struct sample_source_ops {
 	enum capture_path path;
-	void (*close)(struct capture *capture); /* the timers have been stopped */
-	uint64_t (*poll)(struct capture *capture,
+	void (*close)(struct sample_source *source); /* the timers have been stopped */
+	uint64_t (*poll)(struct sample_source *source,
 			 void (*handle)(const struct sample_event *event, void *data), void *data);
-	void (*poll_cgroups)(struct capture *capture,
+	void (*poll_cgroups)(struct sample_source *source,
 			     void (*handle)(const struct cgroup_event *event, void *data),
 			     void *data);
-	int (*get_wake_fd)(const struct capture *capture); /* epoll(7): see capture_wait() */
-	int (*add_pid)(struct capture *capture, uint32_t pid);
-	void (*get_stats)(const struct capture *capture, struct capture_stats *stats);
+	int (*get_wake_fd)(
+		const struct sample_source *source); /* epoll(7): see sample_source_wait() */
+	int (*add_pid)(struct sample_source *source, uint32_t pid);
+	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };
 
 /* The first member of each kind's own struct. */
-struct capture {
-	const struct capture_ops *ops;
+struct sample_source {
+	const struct sample_source_ops *ops;
 	struct cpu_timers *timers; /* owned */
 	struct verdict_slots verdicts;
 	volatile uint32_t

@@ -39,7 +39,7 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 	_cleanup_(sideband_closep) struct sideband *sideband = NULL;
 	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_(strbuf_done) struct strbuf why = strbuf_with_max(REASON_MAX_BYTES);
-	_cleanup_(capture_closep) struct capture *capture = NULL;
+	_cleanup_(sample_source_closep) struct sample_source *source = NULL;
 	struct capture_opts opts = {
 		.frequency_hz = PROBE_HZ,
 		.poll_interval_ns = AGENT_POLL_NS,
@@ -54,10 +54,10 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 		return r;
 	opts.sideband_bytes = sideband_ring_bytes(sideband);
 	r = capture_choice_open(path == PATH_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF, &opts,
-				&why, reterr_msg, &capture);
+				&why, reterr_msg, &source);
 	if (r < 0)
 		return r;
-	r = capture_follow_cpus(capture, &restarted);
+	r = sample_source_follow_cpus(source, &restarted);
 	if (r < 0)
 		refusal_append_perf(r, reterr_msg);
 	return r;

@@ -3,12 +3,12 @@
 
 #define NESTED_VERDICTS_MAX (MAX_CGROUP_VERDICTS / 2)
 
-void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
+void cgroup_filter_init(struct cgroup_filter *filter, struct sample_source *source,
 			struct identity *identity, struct pod_index *pods,
 			const struct selection *selection)
 {
 	*filter = (struct cgroup_filter){
-		.capture = capture,
+		.source = source,
 		.identity = identity,
 		.pods = pods,
 		.selection = selection,
@@ -114,8 +114,8 @@ static void judge(struct cgroup_filter *filter, struct known_cgroup *cgroup)
 	if (verdict == cgroup->verdict)
 		return;
 	if (verdict == CGROUP_UNFILTERED) {
-		capture_forget_cgroup(filter->capture, cgroup->id);
-	} else if (capture_set_cgroup(filter->capture, cgroup->id, verdict) < 0) {
+		sample_source_forget_cgroup(filter->source, cgroup->id);
+	} else if (sample_source_set_cgroup(filter->source, cgroup->id, verdict) < 0) {
 		filter->stats.nr_refused++;
 		return;
 	}
@@ -146,8 +146,8 @@ void cgroup_filter_update(struct cgroup_filter *filter)
 
 	bool is_unfiltered = selection_is_empty(filter->selection) &&
 			     filter->stats.nr_excluded == 0;
-	capture_set_cgroup_default(filter->capture,
-				   is_unfiltered ? CGROUP_UNFILTERED : default_verdict(filter));
+	sample_source_set_cgroup_default(filter->source, is_unfiltered ? CGROUP_UNFILTERED
+								       : default_verdict(filter));
 	filter->is_outdated = false;
 	filter->pods_generation = pods_generation;
 	filter->cgroups_generation = cgroups_generation;

@@ -8,7 +8,7 @@
 #ifndef PIPELINE_CGROUP_FILTER_H
 #define PIPELINE_CGROUP_FILTER_H
 
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "k8s/pod_index.h"
 #include "k8s/selection.h"
 #include "pipeline/identity.h"
@@ -24,7 +24,7 @@ struct cgroup_filter_stats {
 };
 
 struct cgroup_filter {
-	struct capture *capture; /* borrowed, as all others */
+	struct sample_source *source; /* borrowed, as all others */
 	struct identity *identity;
 	struct pod_index *pods;
 	const struct selection *selection;
@@ -36,7 +36,7 @@ struct cgroup_filter {
 };
 
 /* `selection` is borrowed until the next one or the end. */
-void cgroup_filter_init(struct cgroup_filter *filter, struct capture *capture,
+void cgroup_filter_init(struct cgroup_filter *filter, struct sample_source *source,
 			struct identity *identity, struct pod_index *pods,
 			const struct selection *selection);
 void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *selection);

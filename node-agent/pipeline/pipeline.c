@@ -352,8 +352,8 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = naming_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
-	if (r == 0 && opts->capture) {
-		cgroup_filter_init(&pipeline->filter, opts->capture, pipeline->identity,
+	if (r == 0 && opts->source) {
+		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
 		cgroup_filter_update(&pipeline->filter);
 	}
@@ -497,7 +497,7 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	if (pipeline->opts.tables)
 		binder_flush(&pipeline->binder, now_ns);
-	if (pipeline->opts.capture)
+	if (pipeline->opts.source)
 		update_filter(pipeline, now_ns);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);

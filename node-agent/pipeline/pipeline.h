@@ -50,7 +50,8 @@ struct pipeline_opts {
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
 	size_t max_processes;
 	struct unwind_tables *tables; /* borrowed; NULL: processes are not bound */
-	struct capture *capture; /* borrowed; is told which cgroups are wanted; NULL: all are */
+	struct sample_source
+		*source; /* borrowed; is told which cgroups are wanted; NULL: all are */
 	const struct selection *selection; /* borrowed, with a capture, until pipeline_select() */
 	uint64_t period_ns; /* CPU time a sample stands for */
 	bool keeps_times; /* of samples: each is then one of its own */

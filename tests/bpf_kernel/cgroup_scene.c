@@ -55,7 +55,7 @@ static void open_capture(struct cgroup_scene *scene)
 		.cgroup_hierarchy = cgroup_fs_hierarchy(scene->cgroups.fs),
 	};
 
-	assert_int_equal(capture_bpf_open(&opts, &message, &scene->capture), 0);
+	assert_int_equal(capture_bpf_open(&opts, &message, &scene->source), 0);
 }
 
 uint64_t cgroup_scene_start(struct cgroup_scene *scene, const char *root, const char *path)
@@ -71,7 +71,7 @@ uint64_t cgroup_scene_start(struct cgroup_scene *scene, const char *root, const 
 
 void cgroup_scene_stop(struct cgroup_scene *scene)
 {
-	capture_close(scene->capture);
+	sample_source_close(scene->source);
 	if (scene->child > 0) {
 		kill(scene->child, SIGKILL);
 		waitpid(scene->child, NULL, 0);
@@ -117,14 +117,14 @@ void cgroup_scene_run(struct cgroup_scene *scene)
 	struct cpu_set_bits restarted;
 	struct capture_stats before;
 
-	capture_get_stats(scene->capture, &before);
+	sample_source_get_stats(scene->source, &before);
 	scene->nr_samples = 0;
 	scene->nr_others = 0;
-	assert_int_equal(capture_follow_cpus(scene->capture, &restarted), 0);
+	assert_int_equal(sample_source_follow_cpus(scene->source, &restarted), 0);
 	wait_for_child(scene->child);
-	capture_stop(scene->capture);
-	capture_poll(scene->capture, on_sample, scene);
-	capture_get_stats(scene->capture, &scene->stats);
+	sample_source_stop(scene->source);
+	sample_source_poll(scene->source, on_sample, scene);
+	sample_source_get_stats(scene->source, &scene->stats);
 	for (size_t i = 0; i < STAT_NR; i++)
 		scene->stats.bpf[i] -= before.bpf[i];
 }

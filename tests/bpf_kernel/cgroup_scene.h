@@ -3,7 +3,7 @@
 #ifndef TESTS_BPF_KERNEL_CGROUP_SCENE_H
 #define TESTS_BPF_KERNEL_CGROUP_SCENE_H
 
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "cgroup_fixture.h"
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 struct cgroup_scene {
 	struct cgroup_fixture cgroups;
 	pid_t child;
-	struct capture *capture;
+	struct sample_source *source;
 	struct capture_stats stats; /* of the last run */
 	uint64_t nr_samples; /* of the child in it */
 	uint64_t nr_others;

@@ -49,7 +49,7 @@ static void unwind_copy(const struct stack_copy *copy, struct sample_event *even
 
 static int make_memory(struct small_agent *agent)
 {
-	const struct capture_maps maps = capture_get_maps(agent->capture);
+	const struct capture_maps maps = sample_source_get_maps(agent->source);
 	int r;
 
 	if (tested_path == CAPTURE_BPF) {
@@ -82,7 +82,7 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 
 	*agent = (struct small_agent){ .proc_fd = open("/proc", O_RDONLY | O_CLOEXEC) };
 	assert_true(agent->proc_fd >= 0);
-	assert_int_equal(tested_path_open(opts, &message, &agent->capture), 0);
+	assert_int_equal(tested_path_open(opts, &message, &agent->source), 0);
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
 	assert_int_equal(make_memory(agent), 0);
@@ -92,7 +92,7 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 	};
 	assert_int_equal(unwind_tables_start(&unwind_tables_opts, &agent->tables), 0);
 	binder_init(&agent->binder, agent->proc_fd, agent->processes, agent->tables);
-	assert_int_equal(capture_follow_cpus(agent->capture, &restarted), 0);
+	assert_int_equal(sample_source_follow_cpus(agent->source, &restarted), 0);
 }
 
 void small_agent_stop(struct small_agent *agent)
@@ -103,7 +103,7 @@ void small_agent_stop(struct small_agent *agent)
 	local_unwinder_free(agent->local_unwinder);
 	unwind_memory_free(agent->memory);
 	sideband_close(agent->sideband);
-	capture_close(agent->capture);
+	sample_source_close(agent->source);
 	close(agent->proc_fd);
 }
 
@@ -130,9 +130,9 @@ bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void
 	while (!agent->is_enough && clock_mono_ns() < deadline_ns) {
 		uint64_t now_ns = clock_mono_ns();
 
-		capture_wait(agent->capture, now_ns + POLL_NS);
+		sample_source_wait(agent->source, now_ns + POLL_NS);
 		now_ns = clock_mono_ns();
-		capture_poll(agent->capture, on_sample, agent);
+		sample_source_poll(agent->source, on_sample, agent);
 		apply_events(agent, now_ns);
 		binder_flush(&agent->binder, now_ns);
 	}

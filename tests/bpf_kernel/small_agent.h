@@ -4,7 +4,7 @@
 #ifndef TESTS_BPF_KERNEL_SMALL_AGENT_H
 #define TESTS_BPF_KERNEL_SMALL_AGENT_H
 
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 #include "capture/sideband/sideband.h"
 #include "pipeline/binder.h"
 #include "process/process_table.h"
@@ -19,7 +19,7 @@ typedef bool (*small_agent_handler)(const struct sample_event *event, struct pro
 				    void *data);
 
 struct small_agent {
-	struct capture *capture;
+	struct sample_source *source;
 	struct sideband *sideband;
 	struct process_table *processes;
 	struct unwind_memory *memory;

@@ -51,7 +51,7 @@ static void open_scene(struct scene *scene)
 	assert_int_equal(identity_new(&opts, &scene->identity), 0);
 	assert_int_equal(identity_learn_all(scene->identity), 0);
 	scene->selection = make_selection(&(struct selection_rules){ 0 });
-	cgroup_filter_init(&scene->filter, scene->base.capture, scene->identity, scene->pods,
+	cgroup_filter_init(&scene->filter, scene->base.source, scene->identity, scene->pods,
 			   scene->selection);
 }
 
@@ -252,14 +252,14 @@ static void a_verdict_that_found_no_room_is_tried_again(void **state)
 	struct scene *scene = *state;
 	uint64_t id = UINT64_C(1) << 60;
 
-	while (capture_set_cgroup(scene->base.capture, id, CGROUP_WANTED) == 0)
+	while (sample_source_set_cgroup(scene->base.source, id, CGROUP_WANTED) == 0)
 		id++;
 	list_pods(scene, POD("", "\"flamelet.dev/profile\":\"false\""));
 	cgroup_filter_update(&scene->filter);
 	assert_int_equal(scene->filter.stats.nr_excluded, 0);
 	assert_int_equal(scene->filter.stats.nr_refused, 2);
 	while (id-- > UINT64_C(1) << 60)
-		capture_forget_cgroup(scene->base.capture, id);
+		sample_source_forget_cgroup(scene->base.source, id);
 	select_by(scene, &(struct selection_rules){ 0 });
 	expect_excluded(scene);
 }

@@ -45,7 +45,7 @@ static int tear_down(void **state)
 
 static void judge(struct scene *scene, uint64_t id, enum cgroup_verdict verdict)
 {
-	assert_int_equal(capture_set_cgroup(scene->base.capture, id, verdict), 0);
+	assert_int_equal(sample_source_set_cgroup(scene->base.source, id, verdict), 0);
 }
 
 static void without_a_default_verdicts_do_not_count(void **state)
@@ -64,7 +64,7 @@ static void an_excluded_cgroup_is_not_sampled_and_counted(void **state)
 	struct scene *scene = *state;
 
 	judge(scene, scene->inner, CGROUP_EXCLUDED);
-	capture_set_cgroup_default(scene->base.capture, CGROUP_WANTED);
+	sample_source_set_cgroup_default(scene->base.source, CGROUP_WANTED);
 	cgroup_scene_run(&scene->base);
 	assert_int_equal(scene->base.nr_samples, 0);
 	assert_true(scene->base.stats.bpf[STAT_EXCLUDED] > 20);
@@ -75,7 +75,7 @@ static void what_is_undecided_is_not_sampled_and_counted_apart(void **state)
 	struct scene *scene = *state;
 
 	judge(scene, scene->pod, CGROUP_UNDECIDED);
-	capture_set_cgroup_default(scene->base.capture, CGROUP_WANTED);
+	sample_source_set_cgroup_default(scene->base.source, CGROUP_WANTED);
 	cgroup_scene_run(&scene->base);
 	assert_int_equal(scene->base.nr_samples, 0);
 	assert_int_equal(scene->base.stats.bpf[STAT_EXCLUDED], 0);
@@ -87,7 +87,7 @@ static void a_verdict_holds_for_what_is_below(void **state)
 	struct scene *scene = *state;
 
 	judge(scene, scene->pod, CGROUP_WANTED);
-	capture_set_cgroup_default(scene->base.capture, CGROUP_EXCLUDED);
+	sample_source_set_cgroup_default(scene->base.source, CGROUP_EXCLUDED);
 	cgroup_scene_run(&scene->base);
 	assert_true(scene->base.nr_samples > 20);
 	assert_int_equal(scene->base.nr_others, 0);
@@ -100,12 +100,12 @@ static void the_nearest_verdict_counts(void **state)
 
 	judge(scene, scene->pod, CGROUP_WANTED);
 	judge(scene, scene->container, CGROUP_EXCLUDED);
-	capture_set_cgroup_default(scene->base.capture, CGROUP_WANTED);
+	sample_source_set_cgroup_default(scene->base.source, CGROUP_WANTED);
 	cgroup_scene_run(&scene->base);
 	assert_int_equal(scene->base.nr_samples, 0);
 
 	/* … and a change counts at once. */
-	capture_forget_cgroup(scene->base.capture, scene->container);
+	sample_source_forget_cgroup(scene->base.source, scene->container);
 	cgroup_scene_run(&scene->base);
 	assert_true(scene->base.nr_samples > 20);
 }
@@ -117,8 +117,8 @@ static void there_is_room_for_many_verdicts_but_not_for_any_number(void **state)
 
 	for (uint32_t i = 0; i < MAX_CGROUP_VERDICTS; i++)
 		judge(scene, id++, CGROUP_WANTED);
-	assert_int_equal(capture_set_cgroup(scene->base.capture, id, CGROUP_WANTED), -ENOSPC);
-	capture_forget_cgroup(scene->base.capture, id - 1);
+	assert_int_equal(sample_source_set_cgroup(scene->base.source, id, CGROUP_WANTED), -ENOSPC);
+	sample_source_forget_cgroup(scene->base.source, id - 1);
 	judge(scene, id, CGROUP_WANTED);
 }
 
@@ -157,16 +157,16 @@ static void cgroups_are_told_when_they_come_and_go(void **state)
 
 	cgroup_fixture_remove(&scene->base.cgroups, "/pod/new");
 	events.nr = 0;
-	capture_poll_cgroups(scene->base.capture, keep_event, &events);
+	sample_source_poll_cgroups(scene->base.source, keep_event, &events);
 	assert_int_equal(events.nr, 2);
 	expect_event(&events.items[0], CGROUP_BORN, id, "/pod/new");
 	expect_event(&events.items[1], CGROUP_DIED, id, "/pod/new");
 	assert_true(events.items[0].time_ns <= events.items[1].time_ns);
-	capture_get_stats(scene->base.capture, &scene->base.stats);
+	sample_source_get_stats(scene->base.source, &scene->base.stats);
 	assert_true(scene->base.stats.follows_cgroups);
 	assert_true(scene->base.stats.nr_cgroups >= 2);
 
-	capture_poll_cgroups(scene->base.capture, keep_event, &events);
+	sample_source_poll_cgroups(scene->base.source, keep_event, &events);
 	assert_int_equal(events.nr, 2);
 }
 
@@ -186,7 +186,7 @@ static void a_path_that_is_too_long_is_cut(void **state)
 		cgroup_fixture_make(&scene->base.cgroups, path);
 	}
 	events.nr = 0;
-	capture_poll_cgroups(scene->base.capture, keep_event, &events);
+	sample_source_poll_cgroups(scene->base.source, keep_event, &events);
 	assert_int_equal(events.nr, 6);
 	for (size_t i = 0; i < events.nr; i++)
 		assert_true(strlen(events.items[i].path) < CGROUP_PATH_MAX);
@@ -205,8 +205,8 @@ static void more_cgroups_than_the_ring_has_room_for_are_counted(void **state)
 		cgroup_fixture_remove(&scene->base.cgroups, path);
 	}
 	events.nr = 0;
-	capture_poll_cgroups(scene->base.capture, keep_event, &events);
-	capture_get_stats(scene->base.capture, &scene->base.stats);
+	sample_source_poll_cgroups(scene->base.source, keep_event, &events);
+	sample_source_get_stats(scene->base.source, &scene->base.stats);
 	assert_int_equal(events.nr, MAX_EVENTS);
 	assert_true(scene->base.stats.bpf[STAT_CGROUP_EVENT_LOST] > 100);
 	assert_true(scene->base.stats.nr_cgroups + scene->base.stats.bpf[STAT_CGROUP_EVENT_LOST] >=
@@ -224,14 +224,14 @@ static void v1_hosts_have_the_ids_and_events_of_the_memory_controller(void **sta
 		skip();
 	set_up_scene(&scene, V1_MEMORY);
 	judge(&scene, scene.pod, CGROUP_WANTED);
-	capture_set_cgroup_default(scene.base.capture, CGROUP_EXCLUDED);
+	sample_source_set_cgroup_default(scene.base.source, CGROUP_EXCLUDED);
 	cgroup_scene_run(&scene.base);
 	assert_true(scene.base.nr_samples > 20);
 	assert_int_equal(scene.base.nr_others, 0);
 	assert_int_equal(scene.base.cgroup_id, scene.inner);
 
 	uint64_t id = cgroup_fixture_make(&scene.base.cgroups, "/pod/new");
-	capture_poll_cgroups(scene.base.capture, keep_event, &events);
+	sample_source_poll_cgroups(scene.base.source, keep_event, &events);
 	assert_int_equal(events.nr, 1);
 	expect_event(&events.items[0], CGROUP_BORN, id, "/pod/new");
 	tear_down(&scene_state);

@@ -24,7 +24,7 @@
 
 /* Everything is held by this process alone, which ends with it. */
 struct fixture {
-	struct capture *capture;
+	struct sample_source *source;
 	struct sideband *sideband;
 	struct cpu_follower follower;
 };
@@ -34,9 +34,9 @@ static int set_up(struct fixture *fixture)
 	const struct capture_opts opts = { .frequency_hz = 19, .poll_interval_ns = NSEC_PER_SEC };
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
 
-	CHECK(capture_bpf_open(&opts, &message, &fixture->capture) == 0);
+	CHECK(capture_bpf_open(&opts, &message, &fixture->source) == 0);
 	CHECK(sideband_open(RING_BYTES, &fixture->sideband) == 0);
-	fixture->follower = (struct cpu_follower){ .capture = fixture->capture,
+	fixture->follower = (struct cpu_follower){ .source = fixture->source,
 						   .sideband = fixture->sideband };
 	return 0;
 }
@@ -65,11 +65,11 @@ static int follow_without_permission(void)
 		CHECK(cpu_follower_follow(&fixture.follower) == 0);
 	CHECK(!cpu_set_has(&fixture.follower.followed, 0));
 
-	capture_stop(fixture.capture);
+	sample_source_stop(fixture.source);
 	CHECK(cpu_follower_follow(&fixture.follower) == -EACCES);
-	capture_get_stats(fixture.capture, &stats);
+	sample_source_get_stats(fixture.source, &stats);
 	CHECK(stats.nr_cpus_refused > 0);
-	CHECK(capture_cpu_refusal(fixture.capture) == -EACCES);
+	CHECK(sample_source_cpu_refusal(fixture.source) == -EACCES);
 	return 0;
 }
 

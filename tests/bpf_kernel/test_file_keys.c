@@ -18,7 +18,7 @@
 #include "unit.h"
 
 struct fixture {
-	struct capture *capture;
+	struct sample_source *source;
 	struct unwind_memory *memory;
 	int files_fd;
 	char dir[64];
@@ -30,8 +30,8 @@ static int set_up(void **state)
 	const struct capture_opts opts = { .frequency_hz = 99, .poll_interval_ns = 100000000 };
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->capture), 0);
-	const struct capture_maps maps = capture_get_maps(fixture->capture);
+	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->source), 0);
+	const struct capture_maps maps = sample_source_get_maps(fixture->source);
 	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
 						maps.file_key_fd };
 	assert_int_equal(unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
@@ -51,7 +51,7 @@ static int tear_down(void **state)
 
 	remove_tree(fixture->dir);
 	unwind_memory_free(fixture->memory);
-	capture_close(fixture->capture);
+	sample_source_close(fixture->source);
 	test_free(fixture);
 	return 0;
 }

@@ -21,7 +21,7 @@
 #define LARGE_BYTES ((size_t)128 << 20)
 
 struct fixture {
-	struct capture *capture;
+	struct sample_source *source;
 	int processes_fd;
 };
 
@@ -31,8 +31,8 @@ static int set_up(void **state)
 	const struct capture_opts opts = { .frequency_hz = 997, .poll_interval_ns = NSEC_PER_SEC };
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->capture), 0);
-	fixture->processes_fd = capture_get_maps(fixture->capture).processes_fd;
+	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->source), 0);
+	fixture->processes_fd = sample_source_get_maps(fixture->source).processes_fd;
 	*state = fixture;
 	return 0;
 }
@@ -41,7 +41,7 @@ static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	capture_close(fixture->capture);
+	sample_source_close(fixture->source);
 	test_free(fixture);
 	return 0;
 }
@@ -196,12 +196,12 @@ static void a_process_that_is_sampled_at_its_exit_leaves_nothing(void **state)
 	struct cpu_set_bits restarted;
 	int go_fd;
 
-	assert_int_equal(capture_follow_cpus(fixture->capture, &restarted), 0);
+	assert_int_equal(sample_source_follow_cpus(fixture->source, &restarted), 0);
 	pid_t pid = start_child(exit_with_memory, &go_fd);
 	let_go(go_fd);
 	assert_true(becomes(fixture, pid, MAPPING_BINDING_ASKED));
 	waitpid(pid, NULL, 0);
-	capture_stop(fixture->capture);
+	sample_source_stop(fixture->source);
 	assert_int_equal(binding_of(fixture, pid), NO_BINDING);
 }
 

@@ -174,22 +174,22 @@ static void take_leaf(const struct stack_copy *copy, struct sample_event *event,
 static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_stats *ret_stats)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
-	_cleanup_(capture_closep) struct capture *capture = NULL;
+	_cleanup_(sample_source_closep) struct sample_source *source = NULL;
 	struct seen seen = { .wanted = wanted };
 	struct cpu_set_bits restarted;
 
 	opts.frequency_hz = FREQUENCY_HZ;
 	opts.poll_interval_ns = RUN_NS;
 	opts.unwind = take_leaf;
-	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
-	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
+	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	struct timespec duration = clock_timespec(RUN_NS);
 	nanosleep(&duration, NULL);
-	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
+	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	assert_int_equal(cpu_set_count(&restarted), 0);
-	capture_stop(capture);
-	capture_poll(capture, on_sample, &seen);
-	capture_get_stats(capture, ret_stats);
+	sample_source_stop(source);
+	sample_source_poll(source, on_sample, &seen);
+	sample_source_get_stats(source, ret_stats);
 	return seen;
 }
 
@@ -213,7 +213,7 @@ static void a_busy_process_is_sampled_in_its_hot_function(void **state)
 static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
-	_cleanup_(capture_closep) struct capture *capture = NULL;
+	_cleanup_(sample_source_closep) struct sample_source *source = NULL;
 	pid_t pid = start_child(spin_for_test, "new");
 	const uint32_t pids[] = { (uint32_t)pid };
 	const struct capture_opts opts = {
@@ -227,12 +227,12 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 		end_child(pid);
 		skip(); /* it is woken by full buffers alone */
 	}
-	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
-	assert_int_equal(capture_follow_cpus(capture, &restarted), 0);
-	assert_true(capture_wait(capture, clock_mono_ns() + RUN_NS));
-	assert_false(capture_wait(capture, clock_mono_ns() + RUN_NS));
-	capture_stop(capture);
-	capture_poll(capture, on_sample, &seen);
+	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
+	assert_true(sample_source_wait(source, clock_mono_ns() + RUN_NS));
+	assert_false(sample_source_wait(source, clock_mono_ns() + RUN_NS));
+	sample_source_stop(source);
+	sample_source_poll(source, on_sample, &seen);
 	end_child(pid);
 	assert_true(seen.nr_wanted > 20);
 	assert_int_equal(seen.last.nr_user, 1);
@@ -240,37 +240,37 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 }
 
 /* Samples nobody, so that nothing wakes the agent. */
-static struct capture *open_quiet(void)
+static struct sample_source *open_quiet(void)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(4096);
 	const uint32_t nobody = 0;
 	struct capture_opts opts = {
 		.frequency_hz = 19, .poll_interval_ns = RUN_NS, .pids = &nobody, .nr_pids = 1
 	};
-	struct capture *capture;
+	struct sample_source *source;
 
-	assert_int_equal(tested_path_open(opts, &message, &capture), 0);
-	return capture;
+	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	return source;
 }
 
 static void waiting_ends_at_the_deadline(void **state)
 {
-	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	_cleanup_(sample_source_closep) struct sample_source *source = open_quiet();
 	uint64_t begin_ns = clock_mono_ns();
 
 	(void)state;
-	assert_false(capture_wait(capture, begin_ns + WAIT_NS));
+	assert_false(sample_source_wait(source, begin_ns + WAIT_NS));
 	assert_in_range(clock_mono_ns() - begin_ns, WAIT_NS, WAIT_NS + LATE_NS);
 }
 
 static void a_deadline_in_the_past_is_not_waited_for(void **state)
 {
-	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	_cleanup_(sample_source_closep) struct sample_source *source = open_quiet();
 	uint64_t begin_ns = clock_mono_ns();
 
 	(void)state;
-	assert_false(capture_wait(capture, begin_ns));
-	assert_false(capture_wait(capture, 0));
+	assert_false(sample_source_wait(source, begin_ns));
+	assert_false(sample_source_wait(source, 0));
 	assert_in_range(clock_mono_ns() - begin_ns, 0, LATE_NS);
 }
 
@@ -281,7 +281,7 @@ static void ignore(int number)
 
 static void a_signal_ends_waiting(void **state)
 {
-	_cleanup_(capture_closep) struct capture *capture = open_quiet();
+	_cleanup_(sample_source_closep) struct sample_source *source = open_quiet();
 	const struct sigaction action = { .sa_handler = ignore };
 	const struct itimerval soon = { .it_value = { .tv_usec = WAIT_NS / 1000 } };
 	uint64_t begin_ns = clock_mono_ns();
@@ -289,7 +289,7 @@ static void a_signal_ends_waiting(void **state)
 	(void)state;
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
-	assert_false(capture_wait(capture, begin_ns + 60 * NSEC_PER_SEC));
+	assert_false(sample_source_wait(source, begin_ns + 60 * NSEC_PER_SEC));
 	assert_in_range(clock_mono_ns() - begin_ns, WAIT_NS - NSEC_PER_MSEC, WAIT_NS + LATE_NS);
 }
 

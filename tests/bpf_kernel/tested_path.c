@@ -26,13 +26,13 @@ void tested_path_choose(int argc, char **argv)
 }
 
 int tested_path_open(struct capture_opts opts, struct strbuf *reterr_msg,
-		     struct capture **ret_capture)
+		     struct sample_source **ret_source)
 {
 	if (tested_path == CAPTURE_BPF)
-		return capture_bpf_open(&opts, reterr_msg, ret_capture);
+		return capture_bpf_open(&opts, reterr_msg, ret_source);
 	opts.stack_copy_bytes = TESTED_STACK_BYTES;
 	opts.proc_fd = proc_fd;
 	opts.cgroup_fs = cgroups;
 	opts.cgroup_hierarchy = cgroup_fs_hierarchy(cgroups);
-	return capture_perf_open(&opts, reterr_msg, ret_capture);
+	return capture_perf_open(&opts, reterr_msg, ret_source);
 }

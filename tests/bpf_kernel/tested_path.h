@@ -3,7 +3,7 @@
 #ifndef TESTS_BPF_KERNEL_TESTED_PATH_H
 #define TESTS_BPF_KERNEL_TESTED_PATH_H
 
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 
 #define TESTED_STACK_BYTES 65528
 
@@ -14,6 +14,6 @@ void tested_path_choose(int argc, char **argv);
 /* Opens a capture of that path, with what the path needs of this machine. Errors: as of capture_bpf_open() and
  * capture_perf_open(). */
 int tested_path_open(struct capture_opts opts, struct strbuf *reterr_msg,
-		     struct capture **ret_capture) must_check;
+		     struct sample_source **ret_source) must_check;
 
 #endif

@@ -32,7 +32,7 @@
 #define NR_CGROUP_PROGS 2
 
 struct capture_bpf {
-	struct capture base; /* its verdicts are in the skeleton's memory */
+	struct sample_source base; /* its verdicts are in the skeleton's memory */
 	uint32_t frequency_hz;
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
@@ -42,7 +42,8 @@ struct capture_bpf {
 	struct bpf_link
 		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
-	void (*handle)(const struct sample_event *event, void *data); /* during capture_poll() */
+	void (*handle)(const struct sample_event *event,
+		       void *data); /* during sample_source_poll() */
 	void *handle_data;
 	uint64_t nr_polled; /* records handed out by this call */
 	uint64_t bytes_left; /* that this call may still take out of the ring */
@@ -341,7 +342,7 @@ static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 	return cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
-static void close_bpf(struct capture *base)
+static void close_bpf(struct sample_source *base)
 {
 	struct capture_bpf *capture = (struct capture_bpf *)base;
 
@@ -357,7 +358,7 @@ static void close_bpf(struct capture *base)
 	free(capture);
 }
 
-static uint64_t poll_samples(struct capture *base,
+static uint64_t poll_samples(struct sample_source *base,
 			     void (*handle)(const struct sample_event *event, void *data),
 			     void *data)
 {
@@ -371,7 +372,7 @@ static uint64_t poll_samples(struct capture *base,
 	return capture->nr_polled;
 }
 
-static void poll_cgroups(struct capture *base,
+static void poll_cgroups(struct sample_source *base,
 			 void (*handle)(const struct cgroup_event *event, void *data), void *data)
 {
 	struct capture_bpf *capture = (struct capture_bpf *)base;
@@ -382,12 +383,12 @@ static void poll_cgroups(struct capture *base,
 	(void)ring_buffer__consume(capture->cgroup_ring);
 }
 
-static int get_wake_fd(const struct capture *base)
+static int get_wake_fd(const struct sample_source *base)
 {
 	return ((const struct capture_bpf *)base)->wake_fd;
 }
 
-static int add_pid(struct capture *base, uint32_t pid)
+static int add_pid(struct sample_source *base, uint32_t pid)
 {
 	return add_target(((struct capture_bpf *)base)->skel->maps.filter_pids, &pid);
 }
@@ -406,7 +407,7 @@ static void sum_bpf_stats(const struct capture_bpf *capture, uint64_t totals[sta
 			totals[stat] += counts[cpu].of[stat];
 }
 
-static void get_stats(const struct capture *base, struct capture_stats *stats)
+static void get_stats(const struct sample_source *base, struct capture_stats *stats)
 {
 	const struct capture_bpf *capture = (const struct capture_bpf *)base;
 	struct bpf_prog_info info = { 0 };
@@ -423,7 +424,7 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	}
 }
 
-static const struct capture_ops ops = {
+static const struct sample_source_ops ops = {
 	.path = CAPTURE_BPF,
 	.close = close_bpf,
 	.poll = poll_samples,
@@ -434,14 +435,14 @@ static const struct capture_ops ops = {
 };
 
 int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		     struct capture **ret_capture)
+		     struct sample_source **ret_source)
 {
 	libbpf_set_print(NULL);
 
 	struct capture_bpf *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return -ENOMEM;
-	_cleanup_(capture_closep) struct capture *base = &capture->base;
+	_cleanup_(sample_source_closep) struct sample_source *base = &capture->base;
 	base->ops = &ops;
 	capture->frequency_hz = opts->frequency_hz;
 	capture->wake_fd = -EBADF;
@@ -452,6 +453,6 @@ int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 	r = attach(capture, opts);
 	if (r < 0)
 		return r;
-	*ret_capture = take_ptr(base);
+	*ret_source = take_ptr(base);
 	return 0;
 }

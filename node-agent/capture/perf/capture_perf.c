@@ -30,7 +30,7 @@
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 
 struct capture_perf {
-	struct capture base;
+	struct sample_source base;
 	struct cpu_rings rings;
 	struct perf_clock clock;
 	struct cgroup_ids *cgroups; /* owned */
@@ -38,7 +38,7 @@ struct capture_perf {
 	struct task_table *tasks; /* owned */
 	struct perf_targets targets;
 	bool include_idle;
-	uint32_t cgroup_default; /* this and the next: see struct capture */
+	uint32_t cgroup_default; /* this and the next: see struct sample_source */
 	uint64_t *cgroup_slots; /* owned */
 	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
 	void *unwind_data;
@@ -268,7 +268,7 @@ static uint64_t settled_ns(const struct capture_perf *capture, uint64_t now_ns)
 	return now_ns - SETTLE_NS - (uint64_t)capture->clock.offset_ns;
 }
 
-static uint64_t poll_samples(struct capture *base,
+static uint64_t poll_samples(struct sample_source *base,
 			     void (*handle)(const struct sample_event *event, void *data),
 			     void *data)
 {
@@ -289,7 +289,7 @@ static uint64_t poll_samples(struct capture *base,
 	return capture->nr_polled;
 }
 
-static void poll_cgroups(struct capture *base,
+static void poll_cgroups(struct sample_source *base,
 			 void (*handle)(const struct cgroup_event *event, void *data), void *data)
 {
 	struct capture_perf *capture = (struct capture_perf *)base;
@@ -301,12 +301,12 @@ static void poll_cgroups(struct capture *base,
 	}
 }
 
-static int get_wake_fd(const struct capture *base)
+static int get_wake_fd(const struct sample_source *base)
 {
 	return ((const struct capture_perf *)base)->rings.wake_fd;
 }
 
-static int add_pid(struct capture *base, uint32_t pid)
+static int add_pid(struct sample_source *base, uint32_t pid)
 {
 	struct perf_targets *targets = &((struct capture_perf *)base)->targets;
 
@@ -314,7 +314,7 @@ static int add_pid(struct capture *base, uint32_t pid)
 	return perf_targets_add_pid(targets, pid);
 }
 
-static void get_stats(const struct capture *base, struct capture_stats *stats)
+static void get_stats(const struct sample_source *base, struct capture_stats *stats)
 {
 	const struct capture_perf *capture = (const struct capture_perf *)base;
 	struct task_table_stats tasks = task_table_get_stats(capture->tasks);
@@ -333,7 +333,7 @@ static void get_stats(const struct capture *base, struct capture_stats *stats)
 	stats->ring_bytes_wanted = capture->rings.wanted_bytes;
 }
 
-static void close_perf(struct capture *base)
+static void close_perf(struct sample_source *base)
 {
 	struct capture_perf *capture = (struct capture_perf *)base;
 
@@ -347,7 +347,7 @@ static void close_perf(struct capture *base)
 	free(capture);
 }
 
-static const struct capture_ops ops = {
+static const struct sample_source_ops ops = {
 	.path = CAPTURE_PERF,
 	.close = close_perf,
 	.poll = poll_samples,
@@ -395,7 +395,7 @@ static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 }
 
 int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
-		      struct capture **ret_capture)
+		      struct sample_source **ret_source)
 {
 	/* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
 	if (!host_pids_are_ours(opts->proc_fd)) {
@@ -407,7 +407,7 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	struct capture_perf *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return -ENOMEM;
-	_cleanup_(capture_closep) struct capture *base = &capture->base;
+	_cleanup_(sample_source_closep) struct sample_source *base = &capture->base;
 	base->ops = &ops;
 	base->cgroup_default = &capture->cgroup_default;
 	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF };
@@ -420,6 +420,6 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	if (r == -ENOSPC)
 		strbuf_append_str(reterr_msg, "too many targets");
 	if (r == 0)
-		*ret_capture = take_ptr(base);
+		*ret_source = take_ptr(base);
 	return r;
 }

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/htable.h"
-#include "capture/capture.h"
+#include "capture/sample_source.h"
 
 #include <stdbool.h>
 #include <stddef.h>

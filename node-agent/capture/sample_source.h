@@ -6,8 +6,8 @@
  *		no BPF, or do not let us (docs/capture.md)
  *
  * Belongs to one thread. */
-#ifndef CAPTURE_CAPTURE_H
-#define CAPTURE_CAPTURE_H
+#ifndef CAPTURE_SAMPLE_SOURCE_H
+#define CAPTURE_SAMPLE_SOURCE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct capture;
+struct sample_source;
 struct cgroup_fs;
 
 enum capture_path {
@@ -34,7 +34,7 @@ enum capture_path {
 struct capture_opts {
 	uint32_t frequency_hz; /* per CPU */
 	uint64_t
-		poll_interval_ns; /* between calls of capture_poll(): decides the ring buffer's size */
+		poll_interval_ns; /* between calls of sample_source_poll(): decides the ring buffer's size */
 	const struct cpu_set_bits *cpus; /* NULL: all */
 	const uint32_t *pids;
 	size_t nr_pids;
@@ -54,7 +54,7 @@ struct capture_opts {
 	size_t sideband_bytes; /* each CPU's memory for the sideband, which counts as the rings do */
 	const struct cgroup_fs *cgroup_fs; /* NULL: tasks are nobody's */
 	/* Unwinds the user stack of `event` from a copy: fills nr_user, the user frames and unwind_result. Called in time
-	 * order, during capture_poll(), for samples that are wanted. NULL: there are no user frames. */
+	 * order, during sample_source_poll(), for samples that are wanted. NULL: there are no user frames. */
 	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
 	void *unwind_data;
 };
@@ -89,55 +89,58 @@ struct capture_stats {
 };
 
 /* Opened by capture/bpf/capture_bpf.h or capture/perf/capture_perf.h. */
-void capture_close(struct capture *capture);
-DEFINE_FREEP(struct capture, capture_close)
+void sample_source_close(struct sample_source *source);
+DEFINE_FREEP(struct sample_source, sample_source_close)
 
-enum capture_path capture_path(const struct capture *capture);
+enum capture_path sample_source_path(const struct sample_source *source);
 
 /* "bpf", "perf". */
 const char *capture_path_name(enum capture_path path);
 
 /* Starts the timers of all CPUs that are online and wanted. Call it again, about once a second, to follow
  * CPUs that come and go; those of `*ret_restarted` went and came in between. Errors: -ENODEV none could be started, and what perf_event_open(2) said. */
-int capture_follow_cpus(struct capture *capture, struct cpu_set_bits *ret_restarted) must_check;
+int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits *ret_restarted)
+	must_check;
 
 /* Stops the timers; what was sampled before can still be polled. */
-void capture_stop(struct capture *capture);
+void sample_source_stop(struct sample_source *source);
 
 /* Calls `handle` for each sample that is there, up to a full buffer of them: samples that come faster than
  * they are handled do not keep the caller. The record is valid during the call. Returns the number of
  * records. */
-uint64_t capture_poll(struct capture *capture,
-		      void (*handle)(const struct sample_event *event, void *data), void *data);
+uint64_t sample_source_poll(struct sample_source *source,
+			    void (*handle)(const struct sample_event *event, void *data),
+			    void *data);
 
 /* Calls `handle` for each cgroup that came or went since the last call, up to a full buffer of them; the path has its NUL. The
  * record is valid during the call. Capture by perf tells of those that it sees first at a sample, before it hands the sample
  * out, so this may be called while a sample is handled; of ends it does not tell. */
-void capture_poll_cgroups(struct capture *capture,
-			  void (*handle)(const struct cgroup_event *event, void *data), void *data);
+void sample_source_poll_cgroups(struct sample_source *source,
+				void (*handle)(const struct cgroup_event *event, void *data),
+				void *data);
 
 /* Which cgroups are sampled, from now on: the verdict of one and what is below it, and of all that have none; at first
  * everything is. Errors: those of verdict_slots_set(). */
-int capture_set_cgroup(struct capture *capture, uint64_t id, enum cgroup_verdict verdict)
+int sample_source_set_cgroup(struct sample_source *source, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
-void capture_forget_cgroup(struct capture *capture, uint64_t id);
-void capture_set_cgroup_default(struct capture *capture, enum cgroup_verdict verdict);
+void sample_source_forget_cgroup(struct sample_source *source, uint64_t id);
+void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_verdict verdict);
 
-struct capture_maps capture_get_maps(const struct capture *capture);
+struct capture_maps sample_source_get_maps(const struct sample_source *source);
 
 /* Waits until a time (CLOCK_MONOTONIC), a signal, or a sample of a process that should be looked at now;
  * returns whether it was the last of these. */
-bool capture_wait(struct capture *capture, uint64_t until_ns);
+bool sample_source_wait(struct sample_source *source, uint64_t until_ns);
 
 /* CPUs sampled now. */
-uint32_t capture_nr_cpus(const struct capture *capture);
+uint32_t sample_source_nr_cpus(const struct sample_source *source);
 
 /* What the kernel said of the last CPU that is online and wanted, and cannot be sampled; 0: there is none. */
-int capture_cpu_refusal(const struct capture *capture);
+int sample_source_cpu_refusal(const struct sample_source *source);
 
 /* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */
-int capture_add_pid(struct capture *capture, uint32_t pid) must_check;
+int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;
 
-void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats);
+void sample_source_get_stats(const struct sample_source *source, struct capture_stats *ret_stats);
 
 #endif

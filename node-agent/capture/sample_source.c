@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/capture_ops.h"
+
+#include "base/clock.h"
+
+#include <limits.h>
+#include <sys/epoll.h>
+
+void sample_source_close(struct sample_source *source)
+{
+	if (!source)
+		return;
+	cpu_timers_free(source->timers);
+	source->ops->close(source);
+}
+
+enum capture_path sample_source_path(const struct sample_source *source)
+{
+	return source->ops->path;
+}
+
+const char *capture_path_name(enum capture_path path)
+{
+	return path == CAPTURE_PERF ? "perf" : "bpf";
+}
+
+int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits *ret_restarted)
+{
+	return cpu_timers_follow(source->timers, ret_restarted);
+}
+
+void sample_source_stop(struct sample_source *source)
+{
+	cpu_timers_stop(source->timers);
+}
+
+uint64_t sample_source_poll(struct sample_source *source,
+			    void (*handle)(const struct sample_event *event, void *data),
+			    void *data)
+{
+	return source->ops->poll(source, handle, data);
+}
+
+void sample_source_poll_cgroups(struct sample_source *source,
+				void (*handle)(const struct cgroup_event *event, void *data),
+				void *data)
+{
+	source->ops->poll_cgroups(source, handle, data);
+}
+
+int sample_source_set_cgroup(struct sample_source *source, uint64_t id, enum cgroup_verdict verdict)
+{
+	return verdict_slots_set(&source->verdicts, id, verdict);
+}
+
+void sample_source_forget_cgroup(struct sample_source *source, uint64_t id)
+{
+	verdict_slots_forget(&source->verdicts, id);
+}
+
+void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_verdict verdict)
+{
+	*source->cgroup_default = verdict;
+}
+
+struct capture_maps sample_source_get_maps(const struct sample_source *source)
+{
+	return source->maps;
+}
+
+bool sample_source_wait(struct sample_source *source, uint64_t until_ns)
+{
+	uint64_t now = clock_mono_ns();
+	struct epoll_event event;
+
+	if (now >= until_ns)
+		return false;
+	uint64_t wait_ms = (until_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return epoll_wait(source->ops->get_wake_fd(source), &event, 1,
+			  wait_ms < INT_MAX ? (int)wait_ms : INT_MAX) > 0;
+}
+
+uint32_t sample_source_nr_cpus(const struct sample_source *source)
+{
+	return cpu_timers_count(source->timers);
+}
+
+int sample_source_add_pid(struct sample_source *source, uint32_t pid)
+{
+	return source->ops->add_pid(source, pid);
+}
+
+int sample_source_cpu_refusal(const struct sample_source *source)
+{
+	return cpu_timers_refusal(source->timers);
+}
+
+void sample_source_get_stats(const struct sample_source *source, struct capture_stats *ret_stats)
+{
+	struct capture_stats stats = {
+		.path = source->ops->path,
+		.nr_cpus_refused = cpu_timers_refused(source->timers),
+	};
+
+	source->ops->get_stats(source, &stats);
+	*ret_stats = stats;
+}
