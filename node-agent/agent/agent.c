@@ -7,6 +7,7 @@
 #include "base/own_dir.h"
 #include "base/rlimit.h"
 #include "capture/perf/ring_room.h"
+#include "capture/sample_source.h"
 #include "agent/capture_choice.h"
 #include "privilege/privileges.h"
 #include "privilege/refusal.h"
@@ -17,7 +18,6 @@
 #include "process/host_pids.h"
 #include "agent/signals.h"
 #include "agent/target.h"
-#include "unwind/local_unwinder.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -64,9 +64,7 @@ struct agent {
 	struct sideband *sideband;
 	struct sample_source *source;
 	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
-	struct unwind_memory *unwind_memory;
 	struct unwind_tables *tables;
-	struct local_unwinder *local_unwinder; /* NULL: BPF unwinds */
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
 	uint64_t nr_events_lost; /* up to the last collection */
@@ -136,8 +134,7 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 static void doubt_processes(struct agent *agent, uint64_t now_ns)
 {
 	pipeline_lose_events(agent->pipeline, now_ns);
-	if (agent->local_unwinder)
-		local_unwinder_lose_events(agent->local_unwinder);
+	sample_source_lose_events(agent->source);
 	agent->has_lost_events = false;
 	agent->next_doubt_ns = now_ns + DOUBT_NS;
 	agent->nr_doubts++;
@@ -166,22 +163,9 @@ static void apply_events(struct agent *agent, uint64_t until_ns)
 		collect_events(agent);
 	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
 		pipeline_add_event(agent->pipeline, event);
-		if (agent->local_unwinder)
-			local_unwinder_follow(agent->local_unwinder, event);
+		sample_source_follow_process(agent->source, event);
 		sideband_pop(agent->sideband);
 	}
-}
-
-/* As BPF does, with what the process was then. One that is not known yet is looked at before, for a whole first stack. */
-static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
-{
-	struct agent *agent = data;
-
-	apply_events(agent, event->time_ns);
-	if (!local_unwinder_unwind(agent->local_unwinder, copy, event))
-		return;
-	pipeline_meet_process(agent->pipeline, event, copy->ip);
-	(void)local_unwinder_unwind(agent->local_unwinder, copy, event);
 }
 
 static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
@@ -196,8 +180,8 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 		.proc_fd = agent->proc_fd,
 		.sideband_bytes = sideband_ring_bytes(agent->sideband),
 		.cgroup_fs = agent->cgroup_fs,
-		.unwind = unwind_copy,
-		.unwind_data = agent,
+		.unwind_memory_max = agent->options->unwind_memory_max,
+		.pool = &agent->pool,
 	};
 
 	target_apply(&agent->target, agent->options, &opts);
@@ -205,44 +189,16 @@ static int start_capture(struct agent *agent, struct strbuf *reterr_msg)
 				   &agent->source);
 }
 
-static bool is_by_perf(const struct agent *agent)
-{
-	return sample_source_path(agent->source) == CAPTURE_PERF;
-}
-
-/* Where the unwinder's tables lie: in BPF's maps, or for the one that unwinds here. */
-static int make_unwind_memory(struct agent *agent)
-{
-	struct capture_maps maps = sample_source_get_maps(agent->source);
-	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
-						maps.file_key_fd };
-	int r;
-
-	if (is_by_perf(agent)) {
-		r = unwind_memory_local_new(agent->options->unwind_memory_max,
-					    &agent->unwind_memory);
-		return r < 0 ? r : local_unwinder_new(agent->unwind_memory, &agent->local_unwinder);
-	}
-	r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-				  &agent->unwind_memory);
-	if (r == 0)
-		unwind_memory_bpf_know_files(agent->unwind_memory, &files);
-	return r;
-}
-
 static int start_unwind_tables(struct agent *agent, struct strbuf *reterr_msg)
 {
-	int r = make_unwind_memory(agent);
-	if (r == 0)
-		agent->unwind_memory->pool = &agent->pool;
 	const struct unwind_tables_opts opts = {
-		.memory = agent->unwind_memory,
+		.memory = sample_source_unwind_memory(agent->source),
 		.max_bytes = agent->options->unwind_memory_max,
 		.cache_dir = agent->options->unwind_cache_dir,
 		.debug_dir = agent->options->debug_dir,
 	};
-	if (r == 0)
-		r = unwind_tables_start(&opts, &agent->tables);
+	int r = unwind_tables_start(&opts, &agent->tables);
+
 	if (r < 0)
 		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
 	return r;
@@ -303,8 +259,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
-			      .capture_path = is_by_perf(agent) ? capture_path_name(CAPTURE_PERF)
-								: NULL,
+			      .capture_path = sample_source_profile_label(agent->source),
 			      .node_name = agent->options->node_name,
 			      .host_name = host_name },
 		.sink = agent->sink,
@@ -321,8 +276,6 @@ static void stop_pipeline(struct agent *agent)
 static void stop_unwind_tables(struct agent *agent)
 {
 	unwind_tables_stop(agent->tables);
-	local_unwinder_free(agent->local_unwinder);
-	unwind_memory_free(agent->unwind_memory);
 }
 
 static void stop_capture(struct agent *agent)
@@ -458,7 +411,7 @@ int agent_select(struct agent *agent, const struct options *options, struct strb
 
 const char *agent_perf_reason(const struct agent *agent)
 {
-	return is_by_perf(agent) ? strbuf_str(&agent->perf_reason) : NULL;
+	return agent->perf_reason.len > 0 ? strbuf_str(&agent->perf_reason) : NULL;
 }
 
 uint32_t agent_nr_cpus(const struct agent *agent)
@@ -478,11 +431,22 @@ static void on_cgroup(const struct cgroup_event *event, void *data)
 	pipeline_follow_cgroup(agent->pipeline, event);
 }
 
+static void catch_up(uint64_t time_ns, void *data)
+{
+	apply_events(data, time_ns);
+}
+
+static void meet_process(const struct sample_event *sample, uint64_t ip, void *data)
+{
+	const struct agent *agent = data;
+
+	pipeline_meet_process(agent->pipeline, sample, ip);
+}
+
 static void on_sample(const struct sample_event *sample, void *data)
 {
 	struct agent *agent = data;
 
-	apply_events(agent, sample->time_ns);
 	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
 	if (agent->is_warming_up)
 		pipeline_learn_process(agent->pipeline, sample);
@@ -490,12 +454,19 @@ static void on_sample(const struct sample_event *sample, void *data)
 		pipeline_add_sample(agent->pipeline, sample);
 }
 
+static void poll_source(struct agent *agent)
+{
+	const struct sample_consumer consumer = { catch_up, meet_process, on_sample, agent };
+
+	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
+	sample_source_poll(agent->source, &consumer);
+}
+
 static void handle_pending(struct agent *agent)
 {
 	uint64_t now = clock_mono_ns();
 
-	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
-	sample_source_poll(agent->source, on_sample, agent);
+	poll_source(agent);
 	apply_events(agent, now);
 	pipeline_tick(agent->pipeline, now);
 	if (now < agent->next_follow_ns)
@@ -553,8 +524,7 @@ static int drain(struct agent *agent, uint64_t max_ns)
 int agent_stop(struct agent *agent, uint64_t max_ns)
 {
 	sample_source_stop(agent->source);
-	sample_source_poll_cgroups(agent->source, on_cgroup, agent);
-	sample_source_poll(agent->source, on_sample, agent);
+	poll_source(agent);
 	pipeline_close(agent->pipeline);
 	int r = drain(agent, max_ns);
 	if (r < 0)

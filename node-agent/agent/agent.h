@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "capture/sample_source.h"
+#include "capture/capture_stats.h"
 #include "capture/sideband/sideband.h"
 #include "config/options.h"
 #include "k8s/pod_watch.h"

@@ -5,11 +5,12 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "capture/capture_opts.h"
 #include "capture/sample_source.h"
 #include "config/options.h"
 
-/* Opens the capture, see capture_open(); the path of `opts` is set here. `why` says why it is by perf, and stays empty when it
- * is by BPF. On failure `reterr_msg` says what failed, and what to do. */
+/* Opens the capture, with BPF, or with perf where that is wanted or BPF is refused. `why` says why it is perf, and stays
+ * empty when it is BPF. On failure `reterr_msg` says what failed, and what to do. */
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source) must_check;
 

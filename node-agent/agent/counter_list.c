@@ -61,7 +61,7 @@
 const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
 	GAUGE("by_perf", "capture_info", "The capture backend in use: bpf or perf.",
-	      .unit = COUNTER_PATH, BY("path", ""), AT(agent.capture.path)),
+	      .unit = COUNTER_BACKEND, BY("path", ""), AT(agent.capture.backend)),
 	COUNTER("sampled", "kernel_samples_total",
 		"Samples that the kernel took and did not drop, by result.", BY("result", "sent"),
 		BPF(STAT_SENT)),

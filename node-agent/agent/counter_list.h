@@ -11,7 +11,7 @@
 enum counter_unit {
 	COUNTER_PLAIN, /* things, bytes */
 	COUNTER_NS, /* a length of time, or a Unix time */
-	COUNTER_PATH, /* an enum capture_path, shown as a label */
+	COUNTER_BACKEND, /* an enum capture_backend, shown as a label */
 	COUNTER_MONO_NS, /* a time of CLOCK_MONOTONIC, shown as Unix time; 0: never */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "agent/counter_list.h"
+#include "capture/capture_backend.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,11 +30,11 @@ void counters_format(const struct counters *counters, struct strbuf *out)
 }
 
 /* The label's value is the number's name. */
-static void expose_path(struct strbuf *out, const struct metric_series *series, uint64_t value)
+static void expose_backend(struct strbuf *out, const struct metric_series *series, uint64_t value)
 {
 	struct metric_series named = *series;
 
-	named.label_value = capture_path_name((enum capture_path)value);
+	named.label_value = capture_backend_name((enum capture_backend)value);
 	metric_text_count(out, &named, 1);
 }
 
@@ -47,8 +48,8 @@ static void expose_value(struct strbuf *out, const struct metric_series *series,
 	case COUNTER_NS:
 		metric_text_ns(out, series, value);
 		break;
-	case COUNTER_PATH:
-		expose_path(out, series, value);
+	case COUNTER_BACKEND:
+		expose_backend(out, series, value);
 		break;
 	case COUNTER_MONO_NS:
 		metric_text_ns(out, series, value > 0 ? clock_mono_to_real_ns(value) : 0);

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "capture/sample_source.h"
+#include "capture/capture_opts.h"
 #include "config/options.h"
 #include "cgroup/cgroup_fs.h"
 #include "k8s/selection.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/capture_ops.h"
+#include "capture/sample_source.h"
 
 #include "base/clock.h"
+#include "capture/sample_source_ops.h"
 
 #include <limits.h>
 #include <sys/epoll.h>
@@ -14,14 +15,14 @@ void sample_source_close(struct sample_source *source)
 	source->ops->close(source);
 }
 
-enum capture_path sample_source_path(const struct sample_source *source)
+const char *sample_source_profile_label(const struct sample_source *source)
 {
-	return source->ops->path;
+	return source->ops->profile_label;
 }
 
-const char *capture_path_name(enum capture_path path)
+struct unwind_memory *sample_source_unwind_memory(const struct sample_source *source)
 {
-	return path == CAPTURE_PERF ? "perf" : "bpf";
+	return source->unwind_memory;
 }
 
 int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits *ret_restarted)
@@ -34,11 +35,9 @@ void sample_source_stop(struct sample_source *source)
 	cpu_timers_stop(source->timers);
 }
 
-uint64_t sample_source_poll(struct sample_source *source,
-			    void (*handle)(const struct sample_event *event, void *data),
-			    void *data)
+uint64_t sample_source_poll(struct sample_source *source, const struct sample_consumer *consumer)
 {
-	return source->ops->poll(source, handle, data);
+	return source->ops->poll(source, consumer);
 }
 
 void sample_source_poll_cgroups(struct sample_source *source,
@@ -63,9 +62,14 @@ void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_
 	*source->cgroup_default = verdict;
 }
 
-struct capture_maps sample_source_get_maps(const struct sample_source *source)
+void sample_source_follow_process(struct sample_source *source, const struct proc_event *event)
 {
-	return source->maps;
+	source->ops->follow_process(source, event);
+}
+
+void sample_source_lose_events(struct sample_source *source)
+{
+	source->ops->lose_events(source);
 }
 
 bool sample_source_wait(struct sample_source *source, uint64_t until_ns)
@@ -98,7 +102,7 @@ int sample_source_cpu_refusal(const struct sample_source *source)
 void sample_source_get_stats(const struct sample_source *source, struct capture_stats *ret_stats)
 {
 	struct capture_stats stats = {
-		.path = source->ops->path,
+		.backend = source->ops->backend,
 		.nr_cpus_refused = cpu_timers_refused(source->timers),
 	};
 

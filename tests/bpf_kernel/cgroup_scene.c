@@ -12,6 +12,7 @@
 
 #include "unit.h"
 #include "capture/bpf/capture_bpf.h"
+#include "plain_consumer.h"
 
 #define FREQUENCY_HZ 500
 #define RUN_NS (NSEC_PER_SEC / 5) /* of the child's CPU time: 100 samples */
@@ -114,6 +115,7 @@ static void wait_for_child(pid_t pid)
 
 void cgroup_scene_run(struct cgroup_scene *scene)
 {
+	const struct sample_consumer consumer = plain_consumer(on_sample, scene);
 	struct cpu_set_bits restarted;
 	struct capture_stats before;
 
@@ -123,7 +125,7 @@ void cgroup_scene_run(struct cgroup_scene *scene)
 	assert_int_equal(sample_source_follow_cpus(scene->source, &restarted), 0);
 	wait_for_child(scene->child);
 	sample_source_stop(scene->source);
-	sample_source_poll(scene->source, on_sample, scene);
+	sample_source_poll(scene->source, &consumer);
 	sample_source_get_stats(scene->source, &scene->stats);
 	for (size_t i = 0; i < STAT_NR; i++)
 		scene->stats.bpf[i] -= before.bpf[i];

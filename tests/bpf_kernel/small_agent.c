@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "process/process_set.h"
-#include "tested_path.h"
+#include "tested_backend.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,44 +26,25 @@ static void apply_events(struct small_agent *agent, uint64_t until_ns)
 	while ((event = sideband_peek(agent->sideband)) && event->time_ns <= until_ns) {
 		process_table_handle(agent->processes, event);
 		binder_see_event(&agent->binder, event);
-		if (agent->local_unwinder)
-			local_unwinder_follow(agent->local_unwinder, event);
+		sample_source_follow_process(agent->source, event);
 		sideband_pop(agent->sideband);
 	}
 }
 
-static void unwind_copy(const struct stack_copy *copy, struct sample_event *event, void *data)
+static void catch_up(uint64_t time_ns, void *data)
 {
-	struct small_agent *agent = data;
-
-	apply_events(agent, event->time_ns);
-	if (!local_unwinder_unwind(agent->local_unwinder, copy, event))
-		return;
-	struct process *process = process_table_get(agent->processes, event->pid, event->start_ns,
-						    event->time_ns);
-	assert_non_null(process);
-	(void)process_find_mapping(agent->processes, process, copy->ip, event->time_ns);
-	binder_bind(&agent->binder, process, event->time_ns);
-	(void)local_unwinder_unwind(agent->local_unwinder, copy, event);
+	apply_events(data, time_ns);
 }
 
-static int make_memory(struct small_agent *agent)
+static void meet_process(const struct sample_event *event, uint64_t ip, void *data)
 {
-	const struct capture_maps maps = sample_source_get_maps(agent->source);
-	int r;
+	struct small_agent *agent = data;
+	struct process *process = process_table_get(agent->processes, event->pid, event->start_ns,
+						    event->time_ns);
 
-	if (tested_path == CAPTURE_BPF) {
-		const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
-							maps.file_key_fd };
-
-		r = unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-					  &agent->memory);
-		if (r == 0)
-			unwind_memory_bpf_know_files(agent->memory, &files);
-		return r;
-	}
-	r = unwind_memory_local_new(MAX_BYTES, &agent->memory);
-	return r < 0 ? r : local_unwinder_new(agent->memory, &agent->local_unwinder);
+	assert_non_null(process);
+	(void)process_find_mapping(agent->processes, process, ip, event->time_ns);
+	binder_bind(&agent->binder, process, event->time_ns);
 }
 
 void small_agent_start(struct small_agent *agent, uint32_t pid)
@@ -75,19 +56,17 @@ void small_agent_start(struct small_agent *agent, uint32_t pid)
 		.pids = &pid,
 		.nr_pids = 1,
 		.follow_forks = true,
-		.unwind = unwind_copy,
-		.unwind_data = agent,
+		.unwind_memory_max = MAX_BYTES,
 	};
 	struct cpu_set_bits restarted;
 
 	*agent = (struct small_agent){ .proc_fd = open("/proc", O_RDONLY | O_CLOEXEC) };
 	assert_true(agent->proc_fd >= 0);
-	assert_int_equal(tested_path_open(opts, &message, &agent->source), 0);
+	assert_int_equal(tested_backend_open(opts, &message, &agent->source), 0);
 	assert_int_equal(sideband_open(RING_BYTES, &agent->sideband), 0);
 	assert_int_equal(process_table_new(agent->proc_fd, MAX_PROCESSES, &agent->processes), 0);
-	assert_int_equal(make_memory(agent), 0);
 	const struct unwind_tables_opts unwind_tables_opts = {
-		.memory = agent->memory,
+		.memory = sample_source_unwind_memory(agent->source),
 		.max_bytes = MAX_BYTES,
 	};
 	assert_int_equal(unwind_tables_start(&unwind_tables_opts, &agent->tables), 0);
@@ -100,8 +79,6 @@ void small_agent_stop(struct small_agent *agent)
 	process_table_free(agent->processes);
 	binder_done(&agent->binder);
 	unwind_tables_stop(agent->tables);
-	local_unwinder_free(agent->local_unwinder);
-	unwind_memory_free(agent->memory);
 	sideband_close(agent->sideband);
 	sample_source_close(agent->source);
 	close(agent->proc_fd);
@@ -111,7 +88,6 @@ static void on_sample(const struct sample_event *event, void *data)
 {
 	struct small_agent *agent = data;
 
-	apply_events(agent, event->time_ns);
 	struct process *process = process_table_get(agent->processes, event->pid, event->start_ns,
 						    event->time_ns);
 	assert_non_null(process);
@@ -122,6 +98,7 @@ static void on_sample(const struct sample_event *event, void *data)
 
 bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void *data)
 {
+	const struct sample_consumer consumer = { catch_up, meet_process, on_sample, agent };
 	uint64_t deadline_ns = clock_mono_ns() + PATIENCE_NS;
 
 	agent->handle = handle;
@@ -132,7 +109,7 @@ bool small_agent_run(struct small_agent *agent, small_agent_handler handle, void
 
 		sample_source_wait(agent->source, now_ns + POLL_NS);
 		now_ns = clock_mono_ns();
-		sample_source_poll(agent->source, on_sample, agent);
+		sample_source_poll(agent->source, &consumer);
 		apply_events(agent, now_ns);
 		binder_flush(&agent->binder, now_ns);
 	}

@@ -8,7 +8,6 @@
 #include "capture/sideband/sideband.h"
 #include "pipeline/binder.h"
 #include "process/process_table.h"
-#include "unwind/local_unwinder.h"
 #include "unwind/unwind_tables.h"
 
 #include <stdbool.h>
@@ -22,9 +21,7 @@ struct small_agent {
 	struct sample_source *source;
 	struct sideband *sideband;
 	struct process_table *processes;
-	struct unwind_memory *memory;
 	struct unwind_tables *tables;
-	struct local_unwinder *local_unwinder; /* by perf */
 	struct binder binder;
 	int proc_fd;
 	small_agent_handler handle; /* of the present run */

@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel_map.h"
 #include "remove_tree.h"
 #include "unit.h"
 
 struct fixture {
 	struct sample_source *source;
-	struct unwind_memory *memory;
+	struct unwind_memory *memory; /* the source's */
 	int files_fd;
 	char dir[64];
 };
@@ -31,14 +32,9 @@ static int set_up(void **state)
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->source), 0);
-	const struct capture_maps maps = sample_source_get_maps(fixture->source);
-	const struct unwind_file_maps files = { maps.files_fd, maps.found_file_key_fd,
-						maps.file_key_fd };
-	assert_int_equal(unwind_memory_bpf_new(maps.arena_fd, maps.tables_fd, maps.processes_fd,
-					       &fixture->memory),
-			 0);
-	unwind_memory_bpf_know_files(fixture->memory, &files);
-	fixture->files_fd = maps.files_fd;
+	fixture->memory = sample_source_unwind_memory(fixture->source);
+	fixture->files_fd = kernel_map_fd("files");
+	assert_true(fixture->files_fd >= 0);
 	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/file-keys-XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	*state = fixture;
@@ -50,7 +46,6 @@ static int tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	remove_tree(fixture->dir);
-	unwind_memory_free(fixture->memory);
 	sample_source_close(fixture->source);
 	test_free(fixture);
 	return 0;

@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "bpf/shared/cfi.h"
 #include "capture/bpf/capture_bpf.h"
+#include "kernel_map.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -32,7 +33,8 @@ static int set_up(void **state)
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	assert_int_equal(capture_bpf_open(&opts, &message, &fixture->source), 0);
-	fixture->processes_fd = sample_source_get_maps(fixture->source).processes_fd;
+	fixture->processes_fd = kernel_map_fd("processes");
+	assert_true(fixture->processes_fd >= 0);
 	*state = fixture;
 	return 0;
 }

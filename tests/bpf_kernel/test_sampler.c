@@ -2,7 +2,8 @@
 /* The sampler in the running kernel, on children that burn CPU time in known functions; by BPF, or by perf with that as an
  * argument. */
 #include "base/clock.h"
-#include "tested_path.h"
+#include "plain_consumer.h"
+#include "tested_backend.h"
 
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -160,15 +161,12 @@ static void on_sample(const struct sample_event *event, void *data)
 		seen->nr_others++;
 }
 
-/* In place of an unwinder: where the CPU was, or where it entered the kernel. */
-static void take_leaf(const struct stack_copy *copy, struct sample_event *event, void *data)
+/* Takes what is there. No process is ever bound. */
+static void poll_into(struct sample_source *source, struct seen *seen)
 {
-	(void)data;
-	if (copy->regs[CFI_SP] != copy->address || (copy->is_cut && copy->len == 0))
-		return;
-	event->frames[event->nr_kernel] = copy->ip;
-	event->nr_user = 1;
-	event->unwind_result = UNWIND_COMPLETE;
+	const struct sample_consumer consumer = plain_consumer(on_sample, seen);
+
+	sample_source_poll(source, &consumer);
 }
 
 static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_stats *ret_stats)
@@ -180,15 +178,14 @@ static struct seen run(struct capture_opts opts, pid_t wanted, struct capture_st
 
 	opts.frequency_hz = FREQUENCY_HZ;
 	opts.poll_interval_ns = RUN_NS;
-	opts.unwind = take_leaf;
-	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	assert_int_equal(tested_backend_open(opts, &message, &source), 0);
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	struct timespec duration = clock_timespec(RUN_NS);
 	nanosleep(&duration, NULL);
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	assert_int_equal(cpu_set_count(&restarted), 0);
 	sample_source_stop(source);
-	sample_source_poll(source, on_sample, &seen);
+	poll_into(source, &seen);
 	sample_source_get_stats(source, ret_stats);
 	return seen;
 }
@@ -223,16 +220,16 @@ static void a_process_that_is_not_bound_wakes_the_agent_once(void **state)
 	struct seen seen = { .wanted = pid };
 
 	(void)state;
-	if (tested_path == CAPTURE_PERF) {
+	if (tested_backend == CAPTURE_PERF) {
 		end_child(pid);
 		skip(); /* it is woken by full buffers alone */
 	}
-	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	assert_int_equal(tested_backend_open(opts, &message, &source), 0);
 	assert_int_equal(sample_source_follow_cpus(source, &restarted), 0);
 	assert_true(sample_source_wait(source, clock_mono_ns() + RUN_NS));
 	assert_false(sample_source_wait(source, clock_mono_ns() + RUN_NS));
 	sample_source_stop(source);
-	sample_source_poll(source, on_sample, &seen);
+	poll_into(source, &seen);
 	end_child(pid);
 	assert_true(seen.nr_wanted > 20);
 	assert_int_equal(seen.last.nr_user, 1);
@@ -249,7 +246,7 @@ static struct sample_source *open_quiet(void)
 	};
 	struct sample_source *source;
 
-	assert_int_equal(tested_path_open(opts, &message, &source), 0);
+	assert_int_equal(tested_backend_open(opts, &message, &source), 0);
 	return source;
 }
 
@@ -427,6 +424,6 @@ int main(int argc, char **argv)
 		fputs("SKIP: loading BPF programs needs root\n", stderr);
 		return 77;
 	}
-	tested_path_choose(argc, argv);
+	tested_backend_choose(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "process/process_set.h"
 #include "rows_worker_main.h"
 #include "small_agent.h"
-#include "tested_path.h"
+#include "tested_backend.h"
 #include "subject.h"
 
 #include <signal.h>
@@ -213,7 +213,7 @@ static struct watch expect(struct fixture *fixture, const char *expected, enum u
  * tables. */
 static enum unwind_result first_result(void)
 {
-	return tested_path == CAPTURE_PERF ? UNWIND_NOT_LOADED : UNWIND_NEW_PROCESS;
+	return tested_backend == CAPTURE_PERF ? UNWIND_NOT_LOADED : UNWIND_NEW_PROCESS;
 }
 
 static void a_stack_without_frame_pointers_is_whole(void **state)
@@ -253,7 +253,7 @@ static void a_signal_handler_stands_on_what_it_interrupted(void **state)
 	struct fixture *fixture = *state;
 
 	start(fixture, "signal", "");
-	if (tested_path == CAPTURE_PERF)
+	if (tested_backend == CAPTURE_PERF)
 		skip(); /* what is copied is the handler's stack, not the one that it interrupted */
 	await(fixture, "burn_in_handler;handle_alarm;libc;!spin;" ROOT, UNWIND_COMPLETE);
 	expect(fixture, "burn_in_handler;handle_alarm;libc;!spin;" ROOT, UNWIND_COMPLETE);
@@ -343,7 +343,7 @@ SUBJECT(main) int main(int argc, char **argv)
 	if (is_rows_worker(argc, argv))
 		return rows_worker_main();
 	become_subject(argc, argv);
-	tested_path_choose(argc, argv);
+	tested_backend_choose(argc, argv);
 	if (geteuid() != 0) {
 		fputs("SKIP: loading BPF programs needs root\n", stderr);
 		return 77;

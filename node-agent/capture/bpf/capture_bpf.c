@@ -3,8 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/capture_ops.h"
 #include "capture/cpu_timers.h"
+#include "capture/sample_source_ops.h"
+#include "unwind/tables/unwind_memory.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -42,9 +43,7 @@ struct capture_bpf {
 	struct bpf_link
 		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
-	void (*handle)(const struct sample_event *event,
-		       void *data); /* during sample_source_poll() */
-	void *handle_data;
+	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this call */
 	uint64_t bytes_left; /* that this call may still take out of the ring */
 	uint64_t nr_bad_records;
@@ -186,19 +185,34 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 	/* The kernel's type of 64 bits is another one than ours. */
 	capture->base.verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
 	capture->base.cgroup_default = &capture->skel->bss->cgroup_default;
-	capture->base.maps = (struct capture_maps){
-		.arena_fd = bpf_map__fd(capture->skel->maps.arena),
-		.tables_fd = bpf_map__fd(capture->skel->maps.tables),
-		.processes_fd = bpf_map__fd(capture->skel->maps.processes),
-		.files_fd = bpf_map__fd(capture->skel->maps.files),
-		.found_file_key_fd = bpf_map__fd(capture->skel->maps.found_file_key),
-		.file_key_fd = bpf_program__fd(capture->skel->progs.file_key),
-	};
 
 	r = set_targets(capture->skel, opts);
 	if (r == -ENOSPC)
 		strbuf_append_str(reterr_msg, "too many targets");
 	return r;
+}
+
+/* The maps that the BPF unwinder reads (bpf/shared/cfi.h). */
+static int open_unwind_memory(struct capture_bpf *capture, const struct capture_opts *opts,
+			      struct strbuf *reterr_msg)
+{
+	const struct flamelet_bpf *skel = capture->skel;
+	struct sample_source *base = &capture->base;
+	const struct unwind_file_maps files = {
+		.files_fd = bpf_map__fd(skel->maps.files),
+		.found_fd = bpf_map__fd(skel->maps.found_file_key),
+		.find_key_fd = bpf_program__fd(skel->progs.file_key),
+	};
+
+	int r = unwind_memory_bpf_new(bpf_map__fd(skel->maps.arena), bpf_map__fd(skel->maps.tables),
+				      bpf_map__fd(skel->maps.processes), &base->unwind_memory);
+	if (r < 0) {
+		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
+		return r;
+	}
+	unwind_memory_bpf_know_files(base->unwind_memory, &files);
+	base->unwind_memory->pool = opts->pool;
+	return 0;
 }
 
 /* Whether its numbers are those of the contract, and its frames are there. */
@@ -208,6 +222,12 @@ static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 	       event->unwind_result < UNWIND_NR_RESULTS &&
 	       frames_bytes >=
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
+}
+
+static void hand_out(const struct sample_consumer *consumer, const struct sample_event *event)
+{
+	consumer->catch_up(event->time_ns, consumer->data);
+	consumer->handle(event, consumer->data);
 }
 
 /* A record of the ring buffer, checked before anyone looks at its frames. */
@@ -221,7 +241,7 @@ static int on_record(void *data, void *record, size_t len)
 	if (len < header || !is_whole(event, len - header))
 		capture->nr_bad_records++;
 	else
-		capture->handle(event, capture->handle_data);
+		hand_out(capture->consumer, event);
 	capture->nr_polled++;
 	capture->bytes_left -= room < capture->bytes_left ? room : capture->bytes_left;
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;
@@ -354,18 +374,16 @@ static void close_bpf(struct sample_source *base)
 	cleanup_closep(&capture->wake_fd);
 	ring_buffer__free(capture->cgroup_ring);
 	ring_buffer__free(capture->ring);
+	unwind_memory_free(base->unwind_memory);
 	flamelet_bpf__destroy(capture->skel);
 	free(capture);
 }
 
-static uint64_t poll_samples(struct sample_source *base,
-			     void (*handle)(const struct sample_event *event, void *data),
-			     void *data)
+static uint64_t poll_samples(struct sample_source *base, const struct sample_consumer *consumer)
 {
 	struct capture_bpf *capture = (struct capture_bpf *)base;
 
-	capture->handle = handle;
-	capture->handle_data = data;
+	capture->consumer = consumer;
 	capture->nr_polled = 0;
 	capture->bytes_left = bpf_map__max_entries(capture->skel->maps.samples);
 	(void)ring_buffer__consume(capture->ring);
@@ -381,6 +399,18 @@ static void poll_cgroups(struct sample_source *base,
 	capture->handle_cgroup_data = data;
 	capture->nr_cgroups_left = CGROUPS_PER_POLL;
 	(void)ring_buffer__consume(capture->cgroup_ring);
+}
+
+/* bpf/process.bpf.c follows processes in the kernel, and misses nothing. */
+static void follow_process(struct sample_source *base, const struct proc_event *event)
+{
+	(void)base;
+	(void)event;
+}
+
+static void lose_events(struct sample_source *base)
+{
+	(void)base;
 }
 
 static int get_wake_fd(const struct sample_source *base)
@@ -425,10 +455,12 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 }
 
 static const struct sample_source_ops ops = {
-	.path = CAPTURE_BPF,
+	.backend = CAPTURE_BPF,
 	.close = close_bpf,
 	.poll = poll_samples,
 	.poll_cgroups = poll_cgroups,
+	.follow_process = follow_process,
+	.lose_events = lose_events,
 	.get_wake_fd = get_wake_fd,
 	.add_pid = add_pid,
 	.get_stats = get_stats,
@@ -448,9 +480,10 @@ int capture_bpf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 	capture->wake_fd = -EBADF;
 
 	int r = load(capture, opts, reterr_msg);
-	if (r < 0)
-		return r;
-	r = attach(capture, opts);
+	if (r == 0)
+		r = attach(capture, opts);
+	if (r == 0)
+		r = open_unwind_memory(capture, opts, reterr_msg);
 	if (r < 0)
 		return r;
 	*ret_source = take_ptr(base);

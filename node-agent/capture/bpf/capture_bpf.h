@@ -3,6 +3,9 @@
 #ifndef CAPTURE_BPF_CAPTURE_BPF_H
 #define CAPTURE_BPF_CAPTURE_BPF_H
 
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture_opts.h"
 #include "capture/sample_source.h"
 
 /* Loads the programs. Nothing is sampled until sample_source_follow_cpus().

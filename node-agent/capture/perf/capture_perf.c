@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/capture_ops.h"
+#include "capture/sample_source_ops.h"
 #include "cgroup/cgroup_namespace.h"
 #include "capture/perf/cpu_rings.h"
 #include "capture/perf_events/perf_clock.h"
@@ -21,6 +21,7 @@
 #include "capture/perf/perf_targets.h"
 #include "capture/perf/task_table.h"
 #include "process/host_pids.h"
+#include "unwind/local_unwinder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +41,8 @@ struct capture_perf {
 	bool include_idle;
 	uint32_t cgroup_default; /* this and the next: see struct sample_source */
 	uint64_t *cgroup_slots; /* owned */
-	void (*unwind)(const struct stack_copy *copy, struct sample_event *event, void *data);
-	void *unwind_data;
-	void (*handle)(const struct sample_event *event, void *data); /* during a poll */
-	void *handle_data;
+	struct local_unwinder *unwinder; /* owned */
+	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled;
 	uint64_t counts[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
@@ -175,17 +174,32 @@ static bool read_user_regs(struct capture_perf *capture, const struct sample_rec
 	return true;
 }
 
+/* Unwinds as BPF does, with the process as it was then. A process that is not known yet is bound first, so that its first
+ * stack is whole. */
+static void unwind(struct capture_perf *capture, const struct stack_copy *copy)
+{
+	const struct sample_consumer *consumer = capture->consumer;
+	struct sample_event *event = &capture->event;
+
+	if (!local_unwinder_unwind(capture->unwinder, copy, event))
+		return;
+	consumer->meet_process(event, copy->ip, consumer->data);
+	(void)local_unwinder_unwind(capture->unwinder, copy, event);
+}
+
 static void hand_out(struct capture_perf *capture, const struct sample_record *record)
 {
-	struct sample_event *event = &capture->event;
+	const struct sample_consumer *consumer = capture->consumer;
+	const struct sample_event *event = &capture->event;
 	struct stack_copy copy;
 
+	consumer->catch_up(event->time_ns, consumer->data);
 	add_kernel_frames(capture, record);
-	if (read_user_regs(capture, record, &copy) && capture->unwind)
-		capture->unwind(&copy, event, capture->unwind_data);
+	if (read_user_regs(capture, record, &copy))
+		unwind(capture, &copy);
 	count(capture, STAT_UNWIND_FIRST + event->unwind_result);
 	count(capture, STAT_SENT);
-	capture->handle(event, capture->handle_data);
+	consumer->handle(event, consumer->data);
 }
 
 /* What has been reaped already has -1: it is nobody's. */
@@ -268,17 +282,14 @@ static uint64_t settled_ns(const struct capture_perf *capture, uint64_t now_ns)
 	return now_ns - SETTLE_NS - (uint64_t)capture->clock.offset_ns;
 }
 
-static uint64_t poll_samples(struct sample_source *base,
-			     void (*handle)(const struct sample_event *event, void *data),
-			     void *data)
+static uint64_t poll_samples(struct sample_source *base, const struct sample_consumer *consumer)
 {
 	struct capture_perf *capture = (struct capture_perf *)base;
 	uint64_t now_ns = clock_mono_ns();
 	const void *record;
 	size_t len;
 
-	capture->handle = handle;
-	capture->handle_data = data;
+	capture->consumer = consumer;
 	capture->nr_polled = 0;
 	perf_clock_update(&capture->clock);
 	uint64_t until_ns = settled_ns(capture, now_ns);
@@ -299,6 +310,16 @@ static void poll_cgroups(struct sample_source *base,
 		capture->nr_cgroups++;
 		handle(&event, data);
 	}
+}
+
+static void follow_process(struct sample_source *base, const struct proc_event *event)
+{
+	local_unwinder_follow(((struct capture_perf *)base)->unwinder, event);
+}
+
+static void lose_events(struct sample_source *base)
+{
+	local_unwinder_lose_events(((struct capture_perf *)base)->unwinder);
 }
 
 static int get_wake_fd(const struct sample_source *base)
@@ -343,15 +364,20 @@ static void close_perf(struct sample_source *base)
 	task_table_free(capture->tasks);
 	cgroup_ids_free(capture->cgroups);
 	cgroup_namespace_done(&capture->cgroup_namespace);
+	local_unwinder_free(capture->unwinder);
+	unwind_memory_free(base->unwind_memory);
 	free(capture->cgroup_slots);
 	free(capture);
 }
 
 static const struct sample_source_ops ops = {
-	.path = CAPTURE_PERF,
+	.backend = CAPTURE_PERF,
+	.profile_label = "perf",
 	.close = close_perf,
 	.poll = poll_samples,
 	.poll_cgroups = poll_cgroups,
+	.follow_process = follow_process,
+	.lose_events = lose_events,
 	.get_wake_fd = get_wake_fd,
 	.add_pid = add_pid,
 	.get_stats = get_stats,
@@ -374,6 +400,22 @@ static int set_up_tasks(struct capture_perf *capture, const struct capture_opts 
 		.marks_execs = capture->rings.task_attr.comm_exec,
 	};
 	return task_table_new(&tasks, &capture->tasks);
+}
+
+static int set_up_unwinder(struct capture_perf *capture, const struct capture_opts *opts,
+			   struct strbuf *reterr_msg)
+{
+	struct sample_source *base = &capture->base;
+
+	int r = unwind_memory_local_new(opts->unwind_memory_max, &base->unwind_memory);
+	if (r == 0)
+		r = local_unwinder_new(base->unwind_memory, &capture->unwinder);
+	if (r < 0) {
+		strbuf_appendf(reterr_msg, "cannot start the unwinder: %s", strerror(-r));
+		return r;
+	}
+	base->unwind_memory->pool = opts->pool;
+	return 0;
 }
 
 static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
@@ -410,15 +452,14 @@ int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg
 	_cleanup_(sample_source_closep) struct sample_source *base = &capture->base;
 	base->ops = &ops;
 	base->cgroup_default = &capture->cgroup_default;
-	base->maps = (struct capture_maps){ -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF };
 	cpu_rings_init(&capture->rings, opts);
 	capture->include_idle = opts->include_idle;
-	capture->unwind = opts->unwind;
-	capture->unwind_data = opts->unwind_data;
 
 	int r = set_up(capture, opts);
 	if (r == -ENOSPC)
 		strbuf_append_str(reterr_msg, "too many targets");
+	if (r == 0)
+		r = set_up_unwinder(capture, opts, reterr_msg);
 	if (r == 0)
 		*ret_source = take_ptr(base);
 	return r;

@@ -3,6 +3,9 @@
 #ifndef CAPTURE_PERF_CAPTURE_PERF_H
 #define CAPTURE_PERF_CAPTURE_PERF_H
 
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "capture/capture_opts.h"
 #include "capture/sample_source.h"
 
 /* Opens the events. Nothing is sampled until sample_source_follow_cpus().

@@ -5,7 +5,7 @@
 #define CAPTURE_PERF_CPU_RINGS_H
 
 #include "base/err.h"
-#include "capture/sample_source.h"
+#include "capture/capture_opts.h"
 #include "capture/perf/ring_merge.h"
 
 #include <linux/perf_event.h>

@@ -5,7 +5,8 @@
 
 #include "base/err.h"
 #include "base/htable.h"
-#include "capture/sample_source.h"
+#include "bpf/shared/events.h"
+#include "capture/capture_opts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "agent/counter_list.h"
+#include "capture/capture_backend.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -207,7 +208,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 	struct counters counters = { 0 };
 	(void)state;
 
-	counters.agent.capture.path = CAPTURE_PERF;
+	counters.agent.capture.backend = CAPTURE_PERF;
 	counters.agent.capture.bpf[STAT_RING_FULL] = 1;
 	counters.agent.pipeline.nr_samples_lost = 2;
 	counters.agent.capture.bpf[STAT_UNWIND_FIRST + UNWIND_TOO_DEEP] = 3;

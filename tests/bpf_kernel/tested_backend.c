@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tested_path.h"
+#include "tested_backend.h"
 
 #include "capture/bpf/capture_bpf.h"
 #include "capture/perf/capture_perf.h"
@@ -10,25 +10,25 @@
 
 #include "unit.h"
 
-enum capture_path tested_path = CAPTURE_BPF;
+enum capture_backend tested_backend = CAPTURE_BPF;
 
 static int proc_fd = -EBADF;
 static struct cgroup_fs *cgroups;
 
-void tested_path_choose(int argc, char **argv)
+void tested_backend_choose(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "perf") != 0)
 		return;
-	tested_path = CAPTURE_PERF;
+	tested_backend = CAPTURE_PERF;
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(proc_fd >= 0);
 	assert_int_equal(cgroup_fs_open(NULL, &cgroups), 0);
 }
 
-int tested_path_open(struct capture_opts opts, struct strbuf *reterr_msg,
-		     struct sample_source **ret_source)
+int tested_backend_open(struct capture_opts opts, struct strbuf *reterr_msg,
+			struct sample_source **ret_source)
 {
-	if (tested_path == CAPTURE_BPF)
+	if (tested_backend == CAPTURE_BPF)
 		return capture_bpf_open(&opts, reterr_msg, ret_source);
 	opts.stack_copy_bytes = TESTED_STACK_BYTES;
 	opts.proc_fd = proc_fd;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a backend implements, and what both have in common. Consumers use sample_source.h. */
+#ifndef CAPTURE_SAMPLE_SOURCE_OPS_H
+#define CAPTURE_SAMPLE_SOURCE_OPS_H
+
+#include "bpf/shared/cgroups.h"
+#include "capture/capture_backend.h"
+#include "capture/capture_stats.h"
+#include "capture/cpu_timers.h"
+#include "capture/sample_consumer.h"
+#include "capture/verdict_slots.h"
+#include "process/proc_event.h"
+#include "unwind/tables/unwind_memory.h"
+
+#include <stdint.h>
+
+struct sample_source;
+
+/* The functions of sample_source.h have the same names. */
+struct sample_source_ops {
+	enum capture_backend backend;
+	const char *profile_label; /* constant text; NULL: none */
+	void (*close)(struct sample_source *source); /* the timers have been stopped */
+	uint64_t (*poll)(struct sample_source *source, const struct sample_consumer *consumer);
+	void (*poll_cgroups)(struct sample_source *source,
+			     void (*handle)(const struct cgroup_event *event, void *data),
+			     void *data);
+	void (*follow_process)(struct sample_source *source, const struct proc_event *event);
+	void (*lose_events)(struct sample_source *source);
+	int (*get_wake_fd)(
+		const struct sample_source *source); /* epoll(7): see sample_source_wait() */
+	int (*add_pid)(struct sample_source *source, uint32_t pid);
+	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
+};
+
+/* The first member of each backend's own struct. */
+struct sample_source {
+	const struct sample_source_ops *ops;
+	struct cpu_timers *timers; /* owned */
+	struct verdict_slots verdicts;
+	volatile uint32_t
+		*cgroup_default; /* enum cgroup_verdict; in the backend's memory, as the slots */
+	struct unwind_memory *unwind_memory; /* owned; the backend frees it when it is closed */
+};
+
+#endif
