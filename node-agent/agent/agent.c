@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include "agent/capture_choice.h"
+#include "agent/cpu_follower.h"
+#include "agent/host_name.h"
+#include "agent/pods.h"
+#include "agent/signals.h"
+#include "agent/target.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/own_dir.h"
 #include "base/rlimit.h"
-#include "capture/perf/ring_room.h"
+#include "capture/perf_events/ring_room.h"
 #include "capture/sample_source.h"
-#include "agent/capture_choice.h"
+#include "cgroup/cgroup_fs.h"
 #include "privilege/privileges.h"
 #include "privilege/refusal.h"
-#include "agent/cpu_follower.h"
-#include "agent/host_name.h"
-#include "cgroup/cgroup_fs.h"
-#include "agent/pods.h"
 #include "process/host_pids.h"
-#include "agent/signals.h"
-#include "agent/target.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

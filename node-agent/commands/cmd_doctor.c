@@ -6,7 +6,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/rlimit.h"
-#include "capture/perf/ring_room.h"
+#include "capture/perf_events/ring_room.h"
 #include "capture/sideband/sideband.h"
 #include "agent/capture_choice.h"
 #include "commands/commands.h"

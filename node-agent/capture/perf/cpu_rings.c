@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/perf/perf_regs.h"
-#include "capture/perf/ring_room.h"
+#include "capture/perf_events/ring_room.h"
 #include "capture/perf/sample_record.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* How large the rings are that samples with copies of stacks come in. They lie in memory that cannot be swapped, of which the
  * kernel lets a process without CAP_IPC_LOCK have so much: kernel.perf_event_mlock_kb for each CPU, and what is more counts as
  * locked (RLIMIT_MEMLOCK), for all CPUs together. Asking for more until it refuses would leave nothing for the last CPUs. */
-#ifndef CAPTURE_PERF_RING_ROOM_H
-#define CAPTURE_PERF_RING_ROOM_H
+#ifndef CAPTURE_PERF_EVENTS_RING_ROOM_H
+#define CAPTURE_PERF_EVENTS_RING_ROOM_H
 
 #include "capture/perf_events/perf_ring.h"
 

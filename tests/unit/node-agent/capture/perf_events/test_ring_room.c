@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/perf/ring_room.h"
+#include "capture/perf_events/ring_room.h"
 
 #include "base/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples are large. A ring has room for what comes in RING_POLLS polling intervals, as far as all rings together stay below
  * RINGS_MAX_BYTES, and for RING_LEAST_SAMPLES in any case. Half a full ring wakes the reader before its time. */
-#include "capture/perf/ring_room.h"
+#include "capture/perf_events/ring_room.h"
 
 #include "base/capabilities.h"
 #include "base/cleanup.h"
