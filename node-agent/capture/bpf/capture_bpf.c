@@ -4,17 +4,17 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/cpu_timers.h"
+#include "capture/perf_events/perf_attr.h"
+#include "capture/perf_events/perf_open.h"
 #include "capture/sample_source_ops.h"
 #include "unwind/tables/unwind_memory.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "flamelet_bpf.skel.h"
@@ -310,22 +310,14 @@ static int attach_process_progs(struct capture_bpf *capture)
 	return 0;
 }
 
-/* CLOCK events of type software need no hardware counters and work in every virtual machine. */
 static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
 {
 	const struct capture_bpf *capture = data;
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = capture->frequency_hz,
-	};
+	struct perf_event_attr attr = perf_attr_cpu_clock(capture->frequency_hz);
 
-	_cleanup_close_ int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
-					      PERF_FLAG_FD_CLOEXEC);
+	_cleanup_close_ int fd = perf_open(&attr, -1, (int)cpu);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	struct bpf_link *link = bpf_program__attach_perf_event(capture->skel->progs.sample, fd);
 	if (!link)
 		return -errno;

@@ -2,6 +2,7 @@
 #include "capture/perf/cpu_rings.h"
 
 #include "base/cleanup.h"
+#include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/perf/perf_regs.h"
 #include "capture/perf_events/ring_room.h"
@@ -28,39 +29,27 @@ struct ring_pair {
 
 static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = opts->frequency_hz,
-		.sample_type = SAMPLE_RECORD_TYPE,
-		.exclude_idle = !opts->include_idle,
-		.sample_regs_user = perf_regs_mask,
-		.sample_stack_user = opts->stack_copy_bytes,
-		.read_format = PERF_FORMAT_LOST,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1, /* of half the ring, as none is given */
-	};
+	struct perf_event_attr attr = perf_attr_cpu_clock(opts->frequency_hz);
+
+	attr.sample_type = SAMPLE_RECORD_TYPE;
+	attr.exclude_idle = !opts->include_idle;
+	attr.sample_regs_user = perf_regs_mask;
+	attr.sample_stack_user = opts->stack_copy_bytes;
+	attr.read_format = PERF_FORMAT_LOST;
+	attr.sample_id_all = 1;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	attr.watermark = 1; /* of half the ring, as none is given */
+	return attr;
 }
 
 /* Its records end as those of the other event do. */
 static struct perf_event_attr make_task_attr(void)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = SAMPLE_RECORD_TAIL_TYPE,
-		.read_format = PERF_FORMAT_LOST,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-	};
+	struct perf_event_attr attr = perf_attr_tasks(SAMPLE_RECORD_TAIL_TYPE);
+
+	attr.read_format = PERF_FORMAT_LOST;
+	return attr;
 }
 
 static struct perf_ring_size fit_samples(const struct capture_opts *opts,

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_clock.h"
 #include "capture/perf_events/perf_record.h"
 #include "capture/perf_events/perf_ring.h"
@@ -44,21 +45,12 @@ struct sideband {
 
 static struct perf_event_attr make_attr(void)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.ksymbol = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1, /* of half the ring, as none is given */
-	};
+	struct perf_event_attr attr = perf_attr_tasks(PERF_SAMPLE_TIME);
+
+	attr.mmap = 1;
+	attr.mmap2 = 1;
+	attr.ksymbol = 1;
+	return attr;
 }
 
 /* The place of a CPU's ring, or nr_rings. */
