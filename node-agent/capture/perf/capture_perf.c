@@ -74,7 +74,7 @@ static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *ta
 	return verdict == CGROUP_WANTED;
 }
 
-static bool ids_are_wanted(struct capture_perf *capture, const struct sample_record *record)
+static bool ids_are_wanted(struct capture_perf *capture, const struct perf_record *record)
 {
 	if (perf_targets_want_ids(&capture->targets, record->pid, record->tid))
 		return true;
@@ -91,7 +91,7 @@ static bool names_are_wanted(struct capture_perf *capture)
 }
 
 /* As below. An idle CPU's thread is the kernel's, in the root, and has no entry in /proc. */
-static bool describe_idle(struct capture_perf *capture, const struct sample_record *record)
+static bool describe_idle(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
 
@@ -109,7 +109,7 @@ static bool describe_idle(struct capture_perf *capture, const struct sample_reco
 }
 
 /* Whether the sample is wanted, as far as /proc must be asked to say so; fills in whose it is. */
-static bool describe_task(struct capture_perf *capture, const struct sample_record *record)
+static bool describe_task(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
 	const struct task *task = task_table_get(capture->tasks, event->pid, event->tid,
@@ -134,20 +134,20 @@ static bool describe_task(struct capture_perf *capture, const struct sample_reco
 	return names_are_wanted(capture);
 }
 
-static void add_kernel_frames(struct capture_perf *capture, const struct sample_record *record)
+static void add_kernel_frames(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
 
 	if (event->in_user)
 		return;
-	event->nr_kernel = (uint16_t)sample_record_kernel_frames(record, event->frames,
-								 MAX_KERNEL_FRAMES);
+	event->nr_kernel = (uint16_t)perf_record_kernel_frames(record, event->frames,
+							       MAX_KERNEL_FRAMES);
 	if (event->nr_kernel == 0)
 		count(capture, STAT_KERNEL_STACK_FAILED);
 }
 
 /* Sets the result where it is known without unwinding; returns whether it is not. */
-static bool read_user_regs(struct capture_perf *capture, const struct sample_record *record,
+static bool read_user_regs(struct capture_perf *capture, const struct perf_record *record,
 			   struct stack_copy *ret_copy)
 {
 	struct sample_event *event = &capture->event;
@@ -163,7 +163,7 @@ static bool read_user_regs(struct capture_perf *capture, const struct sample_rec
 		copy.missing = perf_regs_missing(&copy, capture->rings.sample_attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
-	copy.nr_chain = sample_record_user_chain(record, &copy.chain);
+	copy.nr_chain = perf_record_user_chain(record, &copy.chain);
 	if (copy.ip == 0 && copy.address == 0)
 		return false;
 	event->unwind_result = UNWIND_COMPAT;
@@ -187,7 +187,7 @@ static void unwind(struct capture_perf *capture, const struct stack_copy *copy)
 	(void)local_unwinder_unwind(capture->unwinder, copy, event);
 }
 
-static void hand_out(struct capture_perf *capture, const struct sample_record *record)
+static void hand_out(struct capture_perf *capture, const struct perf_record *record)
 {
 	const struct sample_consumer *consumer = capture->consumer;
 	const struct sample_event *event = &capture->event;
@@ -203,12 +203,12 @@ static void hand_out(struct capture_perf *capture, const struct sample_record *r
 }
 
 /* What has been reaped already has -1: it is nobody's. */
-static bool has_number(const struct sample_record *record)
+static bool has_number(const struct perf_record *record)
 {
 	return record->pid <= INT32_MAX && record->tid <= INT32_MAX;
 }
 
-static void handle_sample(struct capture_perf *capture, const struct sample_record *record)
+static void handle_sample(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
 
@@ -230,18 +230,18 @@ static void handle_sample(struct capture_perf *capture, const struct sample_reco
 		hand_out(capture, record);
 }
 
-static void update_targets(struct perf_targets *targets, const struct sample_record *record)
+static void update_targets(struct perf_targets *targets, const struct perf_record *record)
 {
-	if (record->kind == SAMPLE_RECORD_FORK)
+	if (record->type == PERF_RECORD_FORK)
 		perf_targets_fork(targets, record->parent_pid, record->pid, record->time_ns);
-	else if (record->kind == SAMPLE_RECORD_EXIT && record->pid == record->tid)
+	else if (record->type == PERF_RECORD_EXIT && record->pid == record->tid)
 		perf_targets_exit(targets, record->pid);
-	else if (record->kind == SAMPLE_RECORD_COMM && record->is_exec)
+	else if (record->type == PERF_RECORD_COMM && record->is_exec)
 		perf_targets_exec(targets, record->pid);
 }
 
 /* Only where tasks' records were lost is anything doubtful that they told. */
-static void handle_loss(struct capture_perf *capture, const struct sample_record *record)
+static void handle_loss(struct capture_perf *capture, const struct perf_record *record)
 {
 	uint64_t nr_lost = capture->rings.nr_task_records_lost;
 
@@ -252,23 +252,23 @@ static void handle_loss(struct capture_perf *capture, const struct sample_record
 
 static void handle_record(struct capture_perf *capture, const void *bytes, size_t len)
 {
-	struct sample_record record;
+	struct perf_record record;
 
 	capture->nr_polled++;
-	if (sample_record_parse(bytes, len, &record) < 0) {
+	if (perf_record_parse(bytes, len, &capture->rings.sample_attr, &record) < 0) {
 		capture->nr_bad_records++;
 		return;
 	}
 	record.time_ns = perf_clock_to_mono_ns(&capture->clock, record.time_ns);
-	if (record.kind == SAMPLE_RECORD_SAMPLE) {
+	if (record.type == PERF_RECORD_SAMPLE) {
 		handle_sample(capture, &record);
 		return;
 	}
-	if (record.kind == SAMPLE_RECORD_LOST) {
+	if (record.type == PERF_RECORD_LOST) {
 		handle_loss(capture, &record);
 		return;
 	}
-	if (record.kind == SAMPLE_RECORD_THROTTLE)
+	if (record.type == PERF_RECORD_THROTTLE)
 		capture->nr_throttled++;
 	update_targets(&capture->targets, &record);
 	task_table_handle(capture->tasks, &record);

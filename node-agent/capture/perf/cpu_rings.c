@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_open.h"
+#include "capture/perf_events/perf_record.h"
 #include "capture/perf/perf_regs.h"
 #include "capture/perf_events/ring_room.h"
-#include "capture/perf/sample_record.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -31,7 +31,7 @@ static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 {
 	struct perf_event_attr attr = perf_attr_cpu_clock(opts->frequency_hz);
 
-	attr.sample_type = SAMPLE_RECORD_TYPE;
+	attr.sample_type = PERF_LAYOUT_STACK;
 	attr.exclude_idle = !opts->include_idle;
 	attr.sample_regs_user = perf_regs_mask;
 	attr.sample_stack_user = opts->stack_copy_bytes;
@@ -46,7 +46,7 @@ static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 /* Its records end as those of the other event do. */
 static struct perf_event_attr make_task_attr(void)
 {
-	struct perf_event_attr attr = perf_attr_tasks(SAMPLE_RECORD_TAIL_TYPE);
+	struct perf_event_attr attr = perf_attr_tasks(PERF_LAYOUT_TASK);
 
 	attr.read_format = PERF_FORMAT_LOST;
 	return attr;

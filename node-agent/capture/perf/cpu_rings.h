@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rings in which capture by perf gets what it handles: two for each CPU, of an event that samples and of one that tells of
- * tasks, with records as sample_record.h has them. All are read as one, in the order of time. */
+ * tasks, with records as perf_record.h has them. All are read as one, in the order of time. */
 #ifndef CAPTURE_PERF_CPU_RINGS_H
 #define CAPTURE_PERF_CPU_RINGS_H
 

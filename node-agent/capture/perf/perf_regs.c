@@ -28,7 +28,6 @@ static const uint8_t dwarf_numbers[] = {
 #endif
 
 const uint64_t perf_regs_mask = WANTED;
-const size_t perf_regs_nr = (size_t)__builtin_popcountll(WANTED);
 
 void perf_regs_to_copy(const uint8_t *values, struct stack_copy *copy)
 {

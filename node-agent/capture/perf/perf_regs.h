@@ -12,9 +12,6 @@
 /* Bits by enum perf_event_x86_regs or perf_event_arm_regs. */
 extern const uint64_t perf_regs_mask;
 
-/* How many values a sample has. */
-extern const size_t perf_regs_nr;
-
 /* Sets `regs` and `ip` from the values, in the order of their bits. `values` need not be aligned. */
 void perf_regs_to_copy(const uint8_t *values, struct stack_copy *copy);
 

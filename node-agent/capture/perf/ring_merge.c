@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/perf_events/cpu_list.h"
-#include "capture/perf/sample_record.h"
+#include "capture/perf_events/perf_record.h"
 
 #include <stdlib.h>
 
@@ -96,8 +96,9 @@ static int look(struct merged_ring *ring)
 	int r = perf_ring_peek(&ring->ring, 0, &header, sizeof(header));
 	if (r == -ENOENT)
 		return 0;
-	if (r < 0 || perf_ring_peek(&ring->ring, sample_record_time_offset(&header), &ring->next_ns,
-				    sizeof(ring->next_ns)) < 0)
+	if (r < 0 ||
+	    perf_ring_peek(&ring->ring, perf_record_time_offset(&header, PERF_LAYOUT_STACK),
+			   &ring->next_ns, sizeof(ring->next_ns)) < 0)
 		ring->next_ns = 0;
 	return 1;
 }

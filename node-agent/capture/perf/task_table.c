@@ -85,14 +85,14 @@ static void take_cgroup(struct task *task, const struct task *from)
 }
 
 /* A CPU may be held up before it hands a record out, while samples of the child come from another. */
-static bool is_of_late_record(const struct task *child, const struct sample_record *record)
+static bool is_of_late_record(const struct task *child, const struct perf_record *record)
 {
 	return child && child->pid == record->pid && child->since_ns >= record->time_ns &&
 	       child->since_ns > 0;
 }
 
 /* A child has its parent's name, and its cgroup until /proc says otherwise. */
-static void handle_fork(struct task_table *table, const struct sample_record *record)
+static void handle_fork(struct task_table *table, const struct perf_record *record)
 {
 	struct task *child = task_set_find(&table->set, record->tid);
 
@@ -114,7 +114,7 @@ static void handle_fork(struct task_table *table, const struct sample_record *re
 
 /* What calls exec() may have been moved just before, as containers are. When a thread other than the first does, it goes on
  * under the number of the first, whose end was told. */
-static void handle_comm(struct task_table *table, const struct sample_record *record)
+static void handle_comm(struct task_table *table, const struct perf_record *record)
 {
 	struct task *task = take(table, record->pid, record->tid, record->time_ns);
 
@@ -130,7 +130,7 @@ static void handle_comm(struct task_table *table, const struct sample_record *re
 }
 
 /* Newer kernels tell of an end before the memory is given back, which takes time and is sampled. */
-static void handle_exit(struct task_table *table, const struct sample_record *record)
+static void handle_exit(struct task_table *table, const struct perf_record *record)
 {
 	struct task *task = task_set_find(&table->set, record->tid);
 
@@ -138,19 +138,19 @@ static void handle_exit(struct task_table *table, const struct sample_record *re
 		task->has_ended = true;
 }
 
-void task_table_handle(struct task_table *table, const struct sample_record *record)
+void task_table_handle(struct task_table *table, const struct perf_record *record)
 {
-	switch (record->kind) {
-	case SAMPLE_RECORD_FORK:
+	switch (record->type) {
+	case PERF_RECORD_FORK:
 		handle_fork(table, record);
 		break;
-	case SAMPLE_RECORD_COMM:
+	case PERF_RECORD_COMM:
 		handle_comm(table, record);
 		break;
-	case SAMPLE_RECORD_EXIT:
+	case PERF_RECORD_EXIT:
 		handle_exit(table, record);
 		break;
-	case SAMPLE_RECORD_LOST:
+	case PERF_RECORD_LOST:
 		table->nr_losses++;
 		break;
 	default:

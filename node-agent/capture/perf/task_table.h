@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "capture/perf/cgroup_ids.h"
-#include "capture/perf/sample_record.h"
+#include "capture/perf_events/perf_record.h"
 #include "capture/perf/task_set.h"
 
 #include <stdint.h>
@@ -49,7 +49,7 @@ DEFINE_FREEP(struct task_table, task_table_free)
 void task_table_begin(struct task_table *table, uint64_t now_ns);
 
 /* Applies a COMM, FORK or EXIT, or that records were lost, in the order of time. */
-void task_table_handle(struct task_table *table, const struct sample_record *record);
+void task_table_handle(struct task_table *table, const struct perf_record *record);
 
 /* The thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call on the table; NULL only without
  * memory. */

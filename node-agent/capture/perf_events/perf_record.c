@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/perf_events/perf_record.h"
 
-#include "capture/perf_events/perf_fields.h"
-
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* What lies between header and time: the fixed fields, then a text or nothing. */
-struct body {
+/* What is left of a record. */
+struct cursor {
 	const uint8_t *bytes;
 	size_t len;
-	uint16_t misc;
-	bool marks_execs;
 };
 
-struct mmap2_fields {
+/* The bodies of records, as perf_event_open(2) has them. */
+struct sample_head {
+	uint64_t ip;
 	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
+	uint64_t time_ns;
+	uint32_t cpu, reserved;
+};
+
+struct comm_fields {
+	uint32_t pid, tid;
+};
+
+struct task_fields {
+	uint32_t pid, ppid;
+	uint32_t tid, ptid;
+	uint64_t time;
+};
+
+struct lost_fields {
+	uint64_t id, lost;
 };
 
 struct mmap_fields {
@@ -28,173 +37,293 @@ struct mmap_fields {
 	uint64_t addr, len, pgoff;
 };
 
-static bool is_user_pid(uint32_t pid)
+struct mmap2_fields {
+	struct mmap_fields mmap;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+};
+
+/* What records other than samples end with: eight bytes for each of PERF_LAYOUT_TASK that the layout has, in its order. */
+static size_t tail_bytes(uint64_t sample_type)
 {
-	return pid != 0 && pid <= INT32_MAX;
+	return (size_t)__builtin_popcountll(sample_type & PERF_LAYOUT_TASK) * sizeof(uint64_t);
 }
 
-static bool read_fields(const struct body *body, void *ret_fields, size_t len)
+static bool is_sample(const struct perf_event_header *header, uint64_t sample_type)
 {
-	if (body->len < len)
-		return false;
-	memcpy(ret_fields, body->bytes, len);
-	return true;
+	return header->type == PERF_RECORD_SAMPLE && sample_type == PERF_LAYOUT_STACK;
 }
 
-static int parse_comm(const struct body *body, struct perf_record *record)
+size_t perf_record_time_offset(const struct perf_event_header *header, uint64_t sample_type)
+{
+	if (is_sample(header, sample_type))
+		return sizeof(*header) + offsetof(struct sample_head, time_ns);
+	return header->size - (sample_type & PERF_SAMPLE_CPU ? 2 : 1) * sizeof(uint64_t);
+}
+
+/* The next bytes, or NULL when there are not so many. */
+static const uint8_t *take(struct cursor *cursor, size_t len)
+{
+	const uint8_t *bytes = cursor->bytes;
+
+	if (len > cursor->len)
+		return NULL;
+	cursor->bytes += len;
+	cursor->len -= len;
+	return bytes;
+}
+
+static bool read_fields(struct cursor *cursor, void *ret_fields, size_t len)
+{
+	const uint8_t *bytes = take(cursor, len);
+
+	if (bytes)
+		memcpy(ret_fields, bytes, len);
+	return bytes;
+}
+
+/* The text that is left, up to its NUL; NULL when it has no end. */
+static const char *find_text(const struct cursor *cursor)
+{
+	return memchr(cursor->bytes, '\0', cursor->len) ? (const char *)cursor->bytes : NULL;
+}
+
+static int parse_chain(struct cursor *cursor, struct perf_record *record)
+{
+	uint64_t nr;
+
+	if (!read_fields(cursor, &nr, sizeof(nr)) || nr > cursor->len / sizeof(uint64_t))
+		return -EBADMSG;
+	record->nr_chain = nr;
+	record->chain = take(cursor, nr * sizeof(uint64_t));
+	return 0;
+}
+
+static int parse_regs(struct cursor *cursor, uint64_t mask, struct perf_record *record)
+{
+	size_t nr_regs = (size_t)__builtin_popcountll(mask);
+
+	if (!read_fields(cursor, &record->abi, sizeof(record->abi)) ||
+	    record->abi > PERF_SAMPLE_REGS_ABI_64)
+		return -EBADMSG;
+	if (record->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return 0;
+	record->regs = take(cursor, nr_regs * sizeof(uint64_t));
+	return record->regs ? 0 : -EBADMSG;
+}
+
+/* The kernel leaves out how much is real when there is no room at all. */
+static int parse_stack(struct cursor *cursor, struct perf_record *record)
+{
+	uint64_t room, real;
+
+	if (!read_fields(cursor, &room, sizeof(room)) || room > cursor->len)
+		return -EBADMSG;
+	if (room == 0)
+		return 0;
+	record->stack_room = room;
+	record->stack = take(cursor, room);
+	if (!read_fields(cursor, &real, sizeof(real)) || real > room)
+		return -EBADMSG;
+	record->stack_bytes = real;
+	return 0;
+}
+
+static int parse_sample(struct cursor *cursor, uint16_t misc, uint64_t regs_mask,
+			struct perf_record *record)
+{
+	struct sample_head head;
+
+	if (!read_fields(cursor, &head, sizeof(head)))
+		return -EBADMSG;
+	record->time_ns = head.time_ns;
+	record->pid = head.pid;
+	record->tid = head.tid;
+	record->cpu = head.cpu;
+	record->ip = head.ip;
+	record->in_user = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	int r = parse_chain(cursor, record);
+	if (r == 0)
+		r = parse_regs(cursor, regs_mask, record);
+	return r == 0 ? parse_stack(cursor, record) : r;
+}
+
+static int parse_task(struct cursor *cursor, struct perf_record *record)
+{
+	struct task_fields fields;
+
+	if (!read_fields(cursor, &fields, sizeof(fields)))
+		return -EBADMSG;
+	record->pid = fields.pid;
+	record->tid = fields.tid;
+	record->parent_pid = fields.ppid;
+	record->parent_tid = fields.ptid;
+	return 0;
+}
+
+static int parse_comm(struct cursor *cursor, uint16_t misc, struct perf_record *record)
 {
 	struct comm_fields fields;
 
-	if (!read_fields(body, &fields, sizeof(fields)))
+	if (!read_fields(cursor, &fields, sizeof(fields)))
 		return -EBADMSG;
-	bool is_exec = body->marks_execs ? body->misc & PERF_RECORD_MISC_COMM_EXEC
-					 : fields.pid == fields.tid;
-	record->has_event = is_exec && is_user_pid(fields.pid);
-	record->event.kind = PROC_EXEC;
-	record->event.pid = fields.pid;
-	return 0;
+	record->pid = fields.pid;
+	record->tid = fields.tid;
+	record->comm = find_text(cursor);
+	record->is_exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	return record->comm ? 0 : -EBADMSG;
 }
 
-static int parse_fork(const struct body *body, struct perf_record *record)
+static int set_mapping(const struct cursor *cursor, const struct mmap_fields *fields,
+		       struct perf_record *record)
 {
-	struct task_fields fields;
-
-	if (!read_fields(body, &fields, sizeof(fields)))
-		return -EBADMSG;
-	record->has_event = is_user_pid(fields.pid) && is_user_pid(fields.ppid);
-	record->event.kind = fields.pid == fields.ppid ? PROC_THREAD : PROC_FORK;
-	record->event.pid = fields.pid;
-	record->event.parent_pid = fields.ppid;
-	return 0;
-}
-
-static int parse_exit(const struct body *body, struct perf_record *record)
-{
-	struct task_fields fields;
-
-	if (!read_fields(body, &fields, sizeof(fields)))
-		return -EBADMSG;
-	record->has_event = fields.pid == fields.tid && is_user_pid(fields.pid);
-	record->event.kind = PROC_EXIT;
-	record->event.pid = fields.pid;
-	return 0;
-}
-
-/* The path behind the fixed fields of a mapping; NULL when it has no end, or the range makes no sense. */
-static const char *find_path(const struct body *body, size_t fixed, uint64_t start, uint64_t len)
-{
-	const char *path = (const char *)body->bytes + fixed;
 	uint64_t end;
 
-	if (!memchr(path, '\0', body->len - fixed) || len == 0 ||
-	    __builtin_add_overflow(start, len, &end))
-		return NULL;
-	return path;
+	record->pid = fields->pid;
+	record->tid = fields->tid;
+	record->start = fields->addr;
+	record->len = fields->len;
+	record->file_offset = fields->pgoff;
+	record->path = find_text(cursor);
+	if (!record->path || fields->len == 0 ||
+	    __builtin_add_overflow(fields->addr, fields->len, &end))
+		return -EBADMSG;
+	return 0;
 }
 
 /* Without attr.mmap_data there are only those of code. */
-static int parse_mmap(const struct body *body, struct perf_record *record)
+static int parse_mmap(struct cursor *cursor, struct perf_record *record)
 {
 	struct mmap_fields fields;
 
-	if (!read_fields(body, &fields, sizeof(fields)))
+	if (!read_fields(cursor, &fields, sizeof(fields)))
 		return -EBADMSG;
-	const char *path = find_path(body, sizeof(fields), fields.addr, fields.len);
-	if (!path)
-		return -EBADMSG;
-
-	record->has_event = is_user_pid(fields.pid);
-	record->event.kind = PROC_MMAP;
-	record->event.pid = fields.pid;
-	record->event.start = fields.addr;
-	record->event.len = fields.len;
-	record->event.file_offset = fields.pgoff;
-	record->event.path = path;
-	return 0;
+	record->is_executable = true;
+	return set_mapping(cursor, &fields, record);
 }
 
 /* With a build id in the place of device and inode it is not the record that was asked for. */
-static int parse_mmap2(const struct body *body, struct perf_record *record)
+static int parse_mmap2(struct cursor *cursor, uint16_t misc, struct perf_record *record)
 {
 	struct mmap2_fields fields;
 
-	if (!read_fields(body, &fields, sizeof(fields)))
+	if (!read_fields(cursor, &fields, sizeof(fields)) ||
+	    (misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
 		return -EBADMSG;
-	const char *path = find_path(body, sizeof(fields), fields.addr, fields.len);
-	if (!path || (body->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
-		return -EBADMSG;
-
-	record->has_event = (fields.prot & PROT_EXEC) && is_user_pid(fields.pid);
-	record->event.kind = PROC_MMAP;
-	record->event.pid = fields.pid;
-	record->event.start = fields.addr;
-	record->event.len = fields.len;
-	record->event.file_offset = fields.pgoff;
-	record->event.inode = fields.ino;
-	record->event.inode_generation = fields.ino_generation;
-	record->event.dev_major = fields.maj;
-	record->event.dev_minor = fields.min;
-	record->event.path = path;
-	return 0;
+	record->inode = fields.ino;
+	record->inode_generation = fields.ino_generation;
+	record->dev_major = fields.maj;
+	record->dev_minor = fields.min;
+	record->is_executable = fields.prot & PROT_EXEC;
+	return set_mapping(cursor, &fields.mmap, record);
 }
 
-static int parse_lost(const struct body *body, struct perf_record *record)
+static int parse_lost(struct cursor *cursor, struct perf_record *record)
 {
 	struct lost_fields fields;
 
-	if (!read_fields(body, &fields, sizeof(fields)))
+	if (!read_fields(cursor, &fields, sizeof(fields)))
 		return -EBADMSG;
 	record->nr_lost = fields.lost;
 	return 0;
 }
 
-static int parse_body(uint32_t type, const struct body *body, struct perf_record *record)
+static int parse_body(struct cursor *cursor, uint16_t misc, struct perf_record *record)
 {
-	switch (type) {
+	switch (record->type) {
 	case PERF_RECORD_COMM:
-		return parse_comm(body, record);
+		return parse_comm(cursor, misc, record);
 	case PERF_RECORD_FORK:
-		return parse_fork(body, record);
 	case PERF_RECORD_EXIT:
-		return parse_exit(body, record);
+		return parse_task(cursor, record);
 	case PERF_RECORD_MMAP:
-		return parse_mmap(body, record);
+		return parse_mmap(cursor, record);
 	case PERF_RECORD_MMAP2:
-		return parse_mmap2(body, record);
-	case PERF_RECORD_KSYMBOL:
-		record->has_event = true;
-		record->event.kind = PROC_KERNEL_CODE;
-		return 0;
+		return parse_mmap2(cursor, misc, record);
 	case PERF_RECORD_LOST:
-		return parse_lost(body, record);
+		return parse_lost(cursor, record);
 	default:
 		return 0;
 	}
 }
 
-int perf_record_parse(const void *bytes, size_t len, bool marks_execs,
+/* The body's fields say whom a record is about, its tail who ran when it was written. */
+static int parse_other(struct cursor *cursor, uint16_t misc, uint64_t sample_type,
+		       struct perf_record *record)
+{
+	size_t tail = tail_bytes(sample_type);
+
+	if (cursor->len < tail)
+		return -EBADMSG;
+	cursor->len -= tail;
+	return parse_body(cursor, misc, record);
+}
+
+int perf_record_parse(const void *bytes, size_t len, const struct perf_event_attr *attr,
 		      struct perf_record *ret_record)
 {
+	struct cursor cursor = { .bytes = bytes, .len = len };
 	struct perf_record record = { 0 };
 	struct perf_event_header header;
-	const uint8_t *start = bytes;
+	int r;
 
-	if (len < sizeof(header) + sizeof(uint64_t))
+	if (!read_fields(&cursor, &header, sizeof(header)) || header.size != len)
 		return -EBADMSG;
-	memcpy(&header, start, sizeof(header));
-	if (header.size != len)
-		return -EBADMSG;
-	memcpy(&record.event.time_ns, start + len - sizeof(uint64_t), sizeof(uint64_t));
-
-	const struct body body = {
-		.bytes = start + sizeof(header),
-		.len = len - sizeof(header) - sizeof(uint64_t),
-		.misc = header.misc,
-		.marks_execs = marks_execs,
-	};
-	int r = parse_body(header.type, &body, &record);
+	record.type = header.type;
+	if (is_sample(&header, attr->sample_type))
+		r = parse_sample(&cursor, header.misc, attr->sample_regs_user, &record);
+	else
+		r = parse_other(&cursor, header.misc, attr->sample_type, &record);
 	if (r < 0)
 		return r;
+	memcpy(&record.time_ns,
+	       (const uint8_t *)bytes + perf_record_time_offset(&header, attr->sample_type),
+	       sizeof(record.time_ns));
 	*ret_record = record;
 	return 0;
+}
+
+static uint64_t chain_address(const struct perf_record *record, size_t i)
+{
+	uint64_t address;
+
+	memcpy(&address, record->chain + i * sizeof(address), sizeof(address));
+	return address;
+}
+
+/* The part of the call chain behind a mark, up to the next one: where it begins, and how many addresses there are. */
+static size_t find_part(const struct perf_record *record, uint64_t mark, size_t *ret_first)
+{
+	size_t first = 0, nr = 0;
+
+	while (first < record->nr_chain && chain_address(record, first) != mark)
+		first++;
+	if (first < record->nr_chain)
+		first++;
+	while (first + nr < record->nr_chain &&
+	       chain_address(record, first + nr) < PERF_CONTEXT_MAX)
+		nr++;
+	*ret_first = first;
+	return nr;
+}
+
+size_t perf_record_kernel_frames(const struct perf_record *record, __u64 *ret_frames, size_t max)
+{
+	size_t first, nr = find_part(record, (uint64_t)PERF_CONTEXT_KERNEL, &first);
+
+	if (nr > max)
+		nr = max;
+	if (nr > 0)
+		memcpy(ret_frames, record->chain + first * sizeof(*ret_frames),
+		       nr * sizeof(*ret_frames));
+	return nr;
+}
+
+size_t perf_record_user_chain(const struct perf_record *record, const uint8_t **ret_chain)
+{
+	size_t first, nr = find_part(record, (uint64_t)PERF_CONTEXT_USER, &first);
+
+	*ret_chain = nr > 0 ? record->chain + first * sizeof(uint64_t) : NULL;
+	return nr;
 }

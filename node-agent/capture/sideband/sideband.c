@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_clock.h"
-#include "capture/perf_events/perf_record.h"
 #include "capture/perf_events/perf_ring.h"
+#include "capture/sideband/sideband_event.h"
 
 #include <string.h>
 #include <sys/epoll.h>
@@ -45,7 +45,7 @@ struct sideband {
 
 static struct perf_event_attr make_attr(void)
 {
-	struct perf_event_attr attr = perf_attr_tasks(PERF_SAMPLE_TIME);
+	struct perf_event_attr attr = perf_attr_tasks(PERF_LAYOUT_TIME);
 
 	attr.mmap = 1;
 	attr.mmap2 = 1;
@@ -178,17 +178,19 @@ static bool is_by_clock(const struct sideband *sideband, const struct proc_event
 static void handle_record(struct sideband *sideband, const void *bytes, size_t len)
 {
 	struct perf_record record;
+	struct proc_event event;
 
-	if (perf_record_parse(bytes, len, sideband->attr.comm_exec, &record) < 0) {
+	if (perf_record_parse(bytes, len, &sideband->attr, &record) < 0) {
 		sideband->stats.nr_bad_records++;
 		return;
 	}
 	sideband->stats.nr_lost += record.nr_lost;
-	if (!record.has_event || is_by_clock(sideband, &record.event))
+	if (!sideband_event_read(&record, sideband->attr.comm_exec, &event) ||
+	    is_by_clock(sideband, &event))
 		return;
-	record.event.time_ns = perf_clock_to_mono_ns(&sideband->clock, record.event.time_ns);
+	event.time_ns = perf_clock_to_mono_ns(&sideband->clock, event.time_ns);
 	sideband->stats.nr_events++;
-	if (add_pending(sideband, &record.event) < 0)
+	if (add_pending(sideband, &event) < 0)
 		sideband->stats.nr_dropped++;
 }
 

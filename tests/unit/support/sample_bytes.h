@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the records of capture/perf/sample_record.h. */
+/* Builds the records of an event with the layout PERF_LAYOUT_STACK (capture/perf_events/perf_record.h). */
 #ifndef TESTS_UNIT_SAMPLE_BYTES_H
 #define TESTS_UNIT_SAMPLE_BYTES_H
 
-#include "capture/perf/perf_regs.h"
 #include "perf_bytes.h"
 
 #include <stdint.h>
+
+#define SAMPLE_BYTES_NR_REGS 17
+#define SAMPLE_BYTES_REGS ((UINT64_C(1) << SAMPLE_BYTES_NR_REGS) - 1) /* as sample_regs_user */
 
 /* What a sample says; regs[i] is i + 1, the stack's bytes are 's'. */
 struct sample_case {
@@ -41,7 +43,7 @@ static inline struct perf_bytes sample_bytes(const struct sample_case *c)
 	perf_bytes_u64(&out, c->nr_chain);
 	perf_bytes_append(&out, c->chain, c->nr_chain * sizeof(uint64_t));
 	perf_bytes_u64(&out, c->abi);
-	for (size_t i = 0; c->abi != PERF_SAMPLE_REGS_ABI_NONE && i < perf_regs_nr; i++)
+	for (size_t i = 0; c->abi != PERF_SAMPLE_REGS_ABI_NONE && i < SAMPLE_BYTES_NR_REGS; i++)
 		perf_bytes_u64(&out, i + 1);
 	perf_bytes_u64(&out, c->stack_room);
 	for (uint64_t i = 0; i < c->stack_room; i++)

@@ -3,7 +3,7 @@
 #include "capture/perf/ring_merge.h"
 
 #include "base/cleanup.h"
-#include "capture/perf/sample_record.h"
+#include "capture/perf_events/perf_record.h"
 #include "sample_bytes.h"
 
 #include <fcntl.h>
@@ -69,13 +69,14 @@ static void write_record(struct merged_ring *to, uint64_t time_ns)
 /* The time of the next record, 0 at the end. */
 static uint64_t next_time(struct ring_merge *merge, uint64_t until_ns)
 {
-	struct sample_record record;
+	const struct perf_event_attr attr = { .sample_type = PERF_LAYOUT_STACK };
+	struct perf_record record;
 	const void *bytes;
 	size_t len;
 
 	if (!ring_merge_next(merge, until_ns, &bytes, &len))
 		return 0;
-	assert_int_equal(sample_record_parse(bytes, len, &record), 0);
+	assert_int_equal(perf_record_parse(bytes, len, &attr, &record), 0);
 	return record.time_ns;
 }
 

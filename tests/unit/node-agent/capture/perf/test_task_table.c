@@ -127,7 +127,7 @@ static uint64_t root_id(const struct fixture *fixture)
 	return id;
 }
 
-static void tell(struct fixture *fixture, const struct sample_record *record)
+static void tell(struct fixture *fixture, const struct perf_record *record)
 {
 	task_table_handle(fixture->table, record);
 }
@@ -168,16 +168,16 @@ static void what_is_gone_is_known_from_records_and_its_parent(void **state)
 	struct fixture *fixture = get_or_skip(state);
 
 	put_task(fixture, 7, 7, "make", USER_THREAD, 5);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-					       .pid = 20,
-					       .tid = 20,
-					       .parent_pid = 7,
-					       .parent_tid = 7 });
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_COMM,
-					       .pid = 20,
-					       .tid = 20,
-					       .comm = "cc1-of-a-long-name",
-					       .is_exec = true });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+					     .pid = 20,
+					     .tid = 20,
+					     .parent_pid = 7,
+					     .parent_tid = 7 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_COMM,
+					     .pid = 20,
+					     .tid = 20,
+					     .comm = "cc1-of-a-long-name",
+					     .is_exec = true });
 	const struct task *task = get(fixture, 20, 20);
 	assert_string_equal(task->comm, "cc1-of-a-long-n");
 	assert_int_equal(cgroup_ids_id(fixture->cgroups, task->cgroup), root_id(fixture));
@@ -187,17 +187,17 @@ static void what_is_gone_is_known_from_records_and_its_parent(void **state)
 static void what_has_ended_is_known_until_its_number_is_anothers(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
-	const struct sample_record fork = { .kind = SAMPLE_RECORD_FORK,
-					    .pid = 20,
-					    .tid = 20,
-					    .parent_pid = 6,
-					    .parent_tid = 6,
-					    .time_ns = UINT64_MAX };
+	const struct perf_record fork = { .type = PERF_RECORD_FORK,
+					  .pid = 20,
+					  .tid = 20,
+					  .parent_pid = 6,
+					  .parent_tid = 6,
+					  .time_ns = UINT64_MAX };
 
 	put_task(fixture, 20, 20, "make", USER_THREAD, 5);
 	get(fixture, 20, 20);
 	remove_tree(fixture->dir);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_EXIT, .pid = 20, .tid = 20 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_EXIT, .pid = 20, .tid = 20 });
 	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
 	const struct task *task = get(fixture, 20, 20);
 	assert_string_equal(task->comm, "make");
@@ -214,11 +214,11 @@ static void who_is_outside_of_what_is_mounted_is_counted_and_nobodys(void **stat
 	put_task(fixture, 7, 7, "make", USER_THREAD, 5);
 	put_task(fixture, 20, 20, "cc1", USER_THREAD, 6);
 	put_file(fixture, 20, 20, "cgroup", "0::/../other\n");
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-					       .pid = 20,
-					       .tid = 20,
-					       .parent_pid = 7,
-					       .parent_tid = 7 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+					     .pid = 20,
+					     .tid = 20,
+					     .parent_pid = 7,
+					     .parent_tid = 7 });
 	assert_int_equal(cgroup_ids_id(fixture->cgroups, get(fixture, 20, 20)->cgroup), 0);
 	assert_int_equal(cgroup_ids_id(fixture->cgroups, get(fixture, 7, 7)->cgroup),
 			 root_id(fixture));
@@ -231,14 +231,14 @@ static void a_child_has_its_parents_name_until_it_has_its_own(void **state)
 
 	put_task(fixture, 7, 7, "nginx", USER_THREAD, 5);
 	get(fixture, 7, 7);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-					       .pid = 7,
-					       .tid = 30,
-					       .parent_pid = 7,
-					       .parent_tid = 7 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+					     .pid = 7,
+					     .tid = 30,
+					     .parent_pid = 7,
+					     .parent_tid = 7 });
 	assert_string_equal(get(fixture, 7, 30)->comm, "nginx");
-	tell(fixture, &(struct sample_record){
-			      .kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 30, .comm = "pool" });
+	tell(fixture, &(struct perf_record){
+			      .type = PERF_RECORD_COMM, .pid = 7, .tid = 30, .comm = "pool" });
 	assert_string_equal(get(fixture, 7, 30)->comm, "pool");
 	assert_string_equal(get(fixture, 7, 7)->comm, "nginx");
 }
@@ -249,15 +249,15 @@ static void exec_has_the_cgroup_read_again(void **state)
 
 	put_task(fixture, 7, 7, "runc", USER_THREAD, 5);
 	get(fixture, 7, 7);
-	tell(fixture, &(struct sample_record){
-			      .kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 7, .comm = "name" });
+	tell(fixture,
+	     &(struct perf_record){ .type = PERF_RECORD_COMM, .pid = 7, .tid = 7, .comm = "name" });
 	get(fixture, 7, 7);
 	assert_int_equal(nr_reads(fixture), 1);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_COMM,
-					       .pid = 7,
-					       .tid = 7,
-					       .comm = "app",
-					       .is_exec = true });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_COMM,
+					     .pid = 7,
+					     .tid = 7,
+					     .comm = "app",
+					     .is_exec = true });
 	assert_string_equal(get(fixture, 7, 7)->comm, "app");
 	assert_int_equal(nr_reads(fixture), 2);
 }
@@ -313,7 +313,7 @@ static void names_are_doubtful_when_records_were_lost(void **state)
 	assert_string_equal(get(fixture, 7, 7)->comm, "before");
 	put_task(fixture, 7, 7, "after", USER_THREAD, 5);
 	task_table_begin(fixture->table, fixture->now_ns + 1);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_LOST, .nr_lost = 1 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_LOST, .nr_lost = 1 });
 	assert_string_equal(get(fixture, 7, 7)->comm, "after");
 }
 
@@ -323,15 +323,15 @@ static void told_names_stand_after_a_loss_until_the_next_reading(void **state)
 
 	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
 	get(fixture, 7, 7);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_LOST, .nr_lost = 1 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_LOST, .nr_lost = 1 });
 	get(fixture, 7, 7);
 	put_task(fixture, 30, 30, "later", USER_THREAD, 5);
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-					       .pid = 30,
-					       .tid = 30,
-					       .parent_pid = 7,
-					       .parent_tid = 7,
-					       .time_ns = fixture->now_ns });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+					     .pid = 30,
+					     .tid = 30,
+					     .parent_pid = 7,
+					     .parent_tid = 7,
+					     .time_ns = fixture->now_ns });
 	assert_string_equal(get(fixture, 30, 30)->comm, "sh");
 	task_table_begin(fixture->table, fixture->now_ns + TASK_TRUST_NS);
 	assert_string_equal(get(fixture, 30, 30)->comm, "later");
@@ -355,12 +355,12 @@ static void a_thread_that_started_at_another_time_is_another(void **state)
 static void a_fork_that_is_told_late_leaves_the_child_as_it_is(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
-	struct sample_record fork = { .kind = SAMPLE_RECORD_FORK,
-				      .pid = 30,
-				      .tid = 30,
-				      .parent_pid = 7,
-				      .parent_tid = 7,
-				      .time_ns = fixture->now_ns - 1 };
+	struct perf_record fork = { .type = PERF_RECORD_FORK,
+				    .pid = 30,
+				    .tid = 30,
+				    .parent_pid = 7,
+				    .parent_tid = 7,
+				    .time_ns = fixture->now_ns - 1 };
 
 	put_task(fixture, 30, 30, "child", USER_THREAD, 5);
 	get(fixture, 30, 30);
@@ -377,11 +377,11 @@ static void a_fork_that_is_told_late_leaves_the_child_as_it_is(void **state)
 static void what_proc_did_not_say_of_cgroups_is_told_from_what_it_did(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
-	struct sample_record fork = {
-		.kind = SAMPLE_RECORD_FORK, .pid = 20, .tid = 20, .parent_pid = 7, .parent_tid = 7
+	struct perf_record fork = {
+		.type = PERF_RECORD_FORK, .pid = 20, .tid = 20, .parent_pid = 7, .parent_tid = 7
 	};
-	const struct sample_record exec = {
-		.kind = SAMPLE_RECORD_COMM, .pid = 7, .tid = 7, .comm = "app", .is_exec = true
+	const struct perf_record exec = {
+		.type = PERF_RECORD_COMM, .pid = 7, .tid = 7, .comm = "app", .is_exec = true
 	};
 
 	put_task(fixture, 7, 7, "sh", USER_THREAD, 5);
@@ -409,11 +409,11 @@ static void a_cgroup_that_is_refused_is_not_the_parents(void **state)
 	put_task(fixture, 20, 20, "deep", USER_THREAD, 6);
 	put_file(fixture, 20, 20, "cgroup",
 		 "0::/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25\n");
-	tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-					       .pid = 20,
-					       .tid = 20,
-					       .parent_pid = 7,
-					       .parent_tid = 7 });
+	tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+					     .pid = 20,
+					     .tid = 20,
+					     .parent_pid = 7,
+					     .parent_tid = 7 });
 	assert_int_equal(get(fixture, 20, 20)->cgroup, CGROUP_IDS_NONE);
 }
 
@@ -422,11 +422,11 @@ static void the_table_is_bounded(void **state)
 	struct fixture *fixture = get_or_skip(state);
 
 	for (uint32_t tid = 1; tid <= TASK_TABLE_MAX + 100; tid++)
-		tell(fixture, &(struct sample_record){ .kind = SAMPLE_RECORD_FORK,
-						       .pid = tid,
-						       .tid = tid,
-						       .parent_pid = 1,
-						       .parent_tid = 1 });
+		tell(fixture, &(struct perf_record){ .type = PERF_RECORD_FORK,
+						     .pid = tid,
+						     .tid = tid,
+						     .parent_pid = 1,
+						     .parent_tid = 1 });
 	assert_int_equal(task_table_get_stats(fixture->table).nr_tasks, TASK_TABLE_MAX);
 	assert_int_equal(nr_reads(fixture), 0);
 }

@@ -1,342 +1,281 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/perf_events/perf_record.h"
 
-#include "perf_bytes.h"
+#include "bpf/shared/events.h"
+#include "sample_bytes.h"
 #include "unit.h"
 
-#include <sys/mman.h>
-
-#define GENERATION 77
 #define TIME_NS 123456789012345
 
-static struct perf_bytes task_bytes(uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid)
-{
-	struct perf_bytes out = perf_bytes_begin(type, 0);
+static const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				  0xffffffff81000020, (uint64_t)PERF_CONTEXT_USER, 0x401000 };
 
-	perf_bytes_u32(&out, pid);
-	perf_bytes_u32(&out, ppid);
-	perf_bytes_u32(&out, tid);
-	perf_bytes_u32(&out, ppid);
-	perf_bytes_u64(&out, TIME_NS - 1);
-	perf_bytes_end(&out, TIME_NS);
-	return out;
-}
-
-static struct perf_bytes comm_bytes(uint16_t misc, uint32_t pid, uint32_t tid)
-{
-	struct perf_bytes out = perf_bytes_begin(PERF_RECORD_COMM, misc);
-
-	perf_bytes_u32(&out, pid);
-	perf_bytes_u32(&out, tid);
-	perf_bytes_text(&out, "true");
-	perf_bytes_end(&out, TIME_NS);
-	return out;
-}
-
-struct mmap_case {
-	const char *path;
-	uint64_t start;
-	uint64_t len;
-	uint32_t pid;
-	uint32_t prot;
-	int result;
-	uint16_t misc;
-	bool has_event;
+static const struct sample_case whole = {
+	.time_ns = TIME_NS,
+	.pid = 7,
+	.tid = 8,
+	.misc = PERF_RECORD_MISC_KERNEL,
+	.chain = chain,
+	.nr_chain = array_len(chain),
+	.abi = PERF_SAMPLE_REGS_ABI_64,
+	.stack_room = 64,
+	.stack_bytes = 48,
 };
 
-static struct perf_bytes mmap2_bytes(const struct mmap_case *c)
-{
-	struct perf_bytes out = perf_bytes_begin(PERF_RECORD_MMAP2, c->misc);
-
-	perf_bytes_u32(&out, c->pid);
-	perf_bytes_u32(&out, c->pid + 1);
-	perf_bytes_u64(&out, c->start);
-	perf_bytes_u64(&out, c->len);
-	perf_bytes_u64(&out, 0x26000);
-	perf_bytes_u32(&out, 0xfe);
-	perf_bytes_u32(&out, 0x0a);
-	perf_bytes_u64(&out, 325835);
-	perf_bytes_u64(&out, GENERATION);
-	perf_bytes_u32(&out, c->prot);
-	perf_bytes_u32(&out, MAP_PRIVATE);
-	perf_bytes_text(&out, c->path);
-	perf_bytes_end(&out, TIME_NS);
-	return out;
-}
+static const struct perf_event_attr attr = {
+	.sample_type = PERF_LAYOUT_STACK,
+	.sample_regs_user = SAMPLE_BYTES_REGS,
+};
 
 static struct perf_record parse(const struct perf_bytes *in)
 {
 	struct perf_record record;
 
-	assert_int_equal(perf_record_parse(in->bytes, in->len, true, &record), 0);
+	assert_int_equal(perf_record_parse(in->bytes, in->len, &attr, &record), 0);
 	return record;
 }
 
-static void comm_is_an_exec_only_when_marked(void **state)
+static void assert_refused(const struct perf_bytes *in)
 {
-	(void)state;
-	struct perf_bytes in = comm_bytes(PERF_RECORD_MISC_COMM_EXEC, 7, 9);
-	struct perf_record record = parse(&in);
-
-	assert_true(record.has_event);
-	assert_int_equal(record.event.kind, PROC_EXEC);
-	assert_int_equal(record.event.pid, 7);
-	assert_int_equal(record.event.time_ns, TIME_NS);
-
-	in = comm_bytes(0, 7, 7);
-	assert_false(parse(&in).has_event);
-	in = comm_bytes(PERF_RECORD_MISC_COMM_EXEC, 0, 0);
-	assert_false(parse(&in).has_event);
-	in = comm_bytes(PERF_RECORD_MISC_COMM_EXEC, UINT32_MAX, UINT32_MAX);
-	assert_false(parse(&in).has_event);
-}
-
-static void a_name_of_a_first_thread_is_an_exec_where_none_is_marked(void **state)
-{
-	struct perf_bytes first = comm_bytes(0, 7, 7), other = comm_bytes(0, 7, 9);
 	struct perf_record record;
-	(void)state;
 
-	assert_int_equal(perf_record_parse(first.bytes, first.len, false, &record), 0);
-	assert_true(record.has_event);
-	assert_int_equal(record.event.kind, PROC_EXEC);
-	assert_int_equal(perf_record_parse(other.bytes, other.len, false, &record), 0);
-	assert_false(record.has_event);
+	assert_int_equal(perf_record_parse(in->bytes, in->len, &attr, &record), -EBADMSG);
 }
 
-static struct perf_bytes mmap_bytes(uint32_t pid, uint64_t len, const char *path)
+static uint64_t time_by_offset(const struct perf_bytes *in)
 {
-	struct perf_bytes out = perf_bytes_begin(PERF_RECORD_MMAP, 0);
+	struct perf_event_header header;
+	uint64_t time_ns;
 
-	perf_bytes_u32(&out, pid);
-	perf_bytes_u32(&out, pid);
-	perf_bytes_u64(&out, 0x1000);
-	perf_bytes_u64(&out, len);
-	perf_bytes_u64(&out, 0x26000);
-	perf_bytes_text(&out, path);
-	perf_bytes_end(&out, TIME_NS);
-	return out;
+	memcpy(&header, in->bytes, sizeof(header));
+	memcpy(&time_ns, in->bytes + perf_record_time_offset(&header, attr.sample_type),
+	       sizeof(time_ns));
+	return time_ns;
 }
 
-static void old_kernels_tell_a_path_without_its_file(void **state)
+static void a_sample_has_registers_and_stack(void **state)
 {
-	struct perf_bytes in = mmap_bytes(7, 0x2000, "/usr/lib/libc.so");
+	struct perf_bytes in = sample_bytes(&whole);
 	struct perf_record record = parse(&in);
 	(void)state;
 
-	assert_true(record.has_event);
-	assert_int_equal(record.event.kind, PROC_MMAP);
-	assert_int_equal(record.event.start, 0x1000);
-	assert_int_equal(record.event.len, 0x2000);
-	assert_int_equal(record.event.file_offset, 0x26000);
-	assert_int_equal(record.event.inode, 0);
-	assert_string_equal(record.event.path, "/usr/lib/libc.so");
+	assert_int_equal(record.type, PERF_RECORD_SAMPLE);
+	assert_int_equal(record.time_ns, TIME_NS);
+	assert_int_equal(time_by_offset(&in), TIME_NS);
+	assert_int_equal(record.pid, 7);
+	assert_int_equal(record.tid, 8);
+	assert_int_equal(record.cpu, 3);
+	assert_int_equal(record.ip, 0xabc);
+	assert_false(record.in_user);
+	assert_int_equal(record.abi, PERF_SAMPLE_REGS_ABI_64);
+	assert_int_equal(record.stack_room, 64);
+	assert_int_equal(record.stack_bytes, 48);
+	assert_memory_equal(record.stack, "ssss", 4);
 
-	in = mmap_bytes(0, 0x2000, "/init");
-	assert_false(parse(&in).has_event);
-	in = mmap_bytes(7, 0, "/empty");
-	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
-	in = mmap_bytes(7, UINT64_MAX, "/wraps");
-	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
-}
+	for (size_t i = 0; i < SAMPLE_BYTES_NR_REGS; i++) {
+		uint64_t value;
 
-struct task_case {
-	uint32_t type;
-	uint32_t pid;
-	uint32_t ppid;
-	uint32_t tid;
-	bool has_event;
-};
-
-static enum proc_event_kind kind_of(const struct task_case *c)
-{
-	if (c->type == PERF_RECORD_EXIT)
-		return PROC_EXIT;
-	return c->pid == c->ppid ? PROC_THREAD : PROC_FORK;
-}
-
-static void threads_are_neither_forks_nor_exits_of_processes(void **state)
-{
-	static const struct task_case cases[] = {
-		{ PERF_RECORD_FORK, 8, 7, 8, true },
-		{ PERF_RECORD_FORK, 7, 7, 8, true },
-		{ PERF_RECORD_FORK, 0, 7, 0, false },
-		{ PERF_RECORD_FORK, 8, 0, 8, false },
-		{ PERF_RECORD_FORK, UINT32_MAX, 7, 8, false },
-		{ PERF_RECORD_FORK, 8, UINT32_MAX, 8, false },
-		{ PERF_RECORD_EXIT, 8, 7, 8, true },
-		{ PERF_RECORD_EXIT, 8, 0, 8, true },
-		{ PERF_RECORD_EXIT, 8, 7, 9, false },
-		{ PERF_RECORD_EXIT, 0, 0, 0, false },
-		{ PERF_RECORD_EXIT, UINT32_MAX, 7, UINT32_MAX, false },
-	};
-	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct task_case *c = &cases[i];
-		struct perf_bytes in = task_bytes(c->type, c->pid, c->ppid, c->tid);
-		struct perf_record record = parse(&in);
-
-		assert_int_equal(record.has_event, c->has_event);
-		if (!c->has_event)
-			continue;
-		assert_int_equal(record.event.kind, kind_of(c));
-		assert_int_equal(record.event.pid, c->pid);
-		assert_int_equal(record.event.time_ns, TIME_NS);
-		if (c->type == PERF_RECORD_FORK)
-			assert_int_equal(record.event.parent_pid, c->ppid);
+		memcpy(&value, record.regs + i * sizeof(value), sizeof(value));
+		assert_int_equal(value, i + 1);
 	}
 }
 
-static void executable_mappings_are_told_and_checked(void **state)
+static void the_user_chain_is_without_marks_and_kernel_frames(void **state)
 {
-	static const uint32_t rx = PROT_READ | PROT_EXEC;
-	const struct mmap_case cases[] = {
-		{ "/usr/lib/libc.so.6", 0x1000, 0x2000, 7, rx, 0, PERF_RECORD_MISC_USER, true },
-		{ "", 0x1000, 0x2000, 7, PROT_EXEC, 0, 0, true },
-		{ "/a b (deleted)", 0x1000, 0x2000, 7, rx, 0, 0, true },
-		{ "//anon", 0x1000, 0x2000, 7, rx, 0, 0, true },
-		{ "/data", 0x1000, 0x2000, 7, PROT_READ, 0, 0, false },
-		{ "/a", 0x1000, 0x2000, 0, rx, 0, 0, false },
-		{ "/a", 0x1000, 0x2000, UINT32_MAX, rx, 0, 0, false },
-		{ "/a", 0x1000, 0, 7, rx, -EBADMSG, 0, false },
-		{ "/a", 0x1000, UINT64_MAX, 7, rx, -EBADMSG, 0, false },
-		{ "/a", 0x1000, 0x2000, 7, rx, -EBADMSG, PERF_RECORD_MISC_MMAP_BUILD_ID, false },
-	};
+	struct perf_bytes in = sample_bytes(&whole);
+	struct perf_record record = parse(&in);
+	const uint8_t *user;
+	uint64_t ip;
 	(void)state;
 
-	for (size_t i = 0; i < array_len(cases); i++) {
-		struct perf_bytes in = mmap2_bytes(&cases[i]);
-		struct perf_record record = { 0 };
-
-		assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record),
-				 cases[i].result);
-		assert_int_equal(record.has_event, cases[i].has_event);
-		if (!record.has_event)
-			continue;
-		assert_int_equal(record.event.kind, PROC_MMAP);
-		assert_int_equal(record.event.pid, 7);
-		assert_int_equal(record.event.start, 0x1000);
-		assert_int_equal(record.event.len, 0x2000);
-		assert_int_equal(record.event.file_offset, 0x26000);
-		assert_int_equal(record.event.inode, 325835);
-		assert_int_equal(record.event.inode_generation, GENERATION);
-		assert_int_equal(record.event.dev_major, 0xfe);
-		assert_int_equal(record.event.dev_minor, 0x0a);
-		assert_string_equal(record.event.path, cases[i].path);
-	}
+	assert_int_equal(perf_record_user_chain(&record, &user), 1);
+	memcpy(&ip, user, sizeof(ip));
+	assert_int_equal(ip, 0x401000);
+	record.nr_chain = 4; /* the mark is the last */
+	assert_int_equal(perf_record_user_chain(&record, &user), 0);
+	record.nr_chain = 0;
+	assert_int_equal(perf_record_user_chain(&record, &user), 0);
+	assert_null(user);
 }
 
-static void a_path_ends_before_the_time(void **state)
+static void kernel_frames_are_without_marks_and_user_frames(void **state)
 {
-	struct perf_record record;
+	struct perf_bytes in = sample_bytes(&whole);
+	struct perf_record record = parse(&in);
+	__u64 frames[MAX_KERNEL_FRAMES];
 	(void)state;
-	struct perf_bytes in = mmap2_bytes(
-		&(struct mmap_case){ .pid = 7, .len = 1, .prot = PROT_EXEC, .path = "/seven." });
 
-	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), 0);
-	in.bytes[in.len - 9] = 'x';
-	assert_int_equal(perf_record_parse(in.bytes, in.len, true, &record), -EBADMSG);
+	assert_int_equal(perf_record_kernel_frames(&record, frames, array_len(frames)), 2);
+	assert_int_equal(frames[0], chain[1]);
+	assert_int_equal(frames[1], chain[2]);
+	assert_int_equal(perf_record_kernel_frames(&record, frames, 1), 1);
+	record.nr_chain = 0;
+	assert_int_equal(perf_record_kernel_frames(&record, frames, array_len(frames)), 0);
 }
 
-static void losses_are_told(void **state)
+static void a_kernel_thread_has_neither(void **state)
+{
+	struct sample_case c = whole;
+	(void)state;
+
+	c.abi = PERF_SAMPLE_REGS_ABI_NONE;
+	c.stack_room = 0;
+	struct perf_bytes in = sample_bytes(&c);
+	struct perf_record record = parse(&in);
+	assert_int_equal(record.abi, PERF_SAMPLE_REGS_ABI_NONE);
+	assert_null(record.regs);
+	assert_int_equal(record.stack_bytes, 0);
+	c.misc = PERF_RECORD_MISC_USER;
+	in = sample_bytes(&c);
+	assert_true(parse(&in).in_user);
+}
+
+static void tasks_and_names_are_told(void **state)
+{
+	struct perf_bytes in = sample_bytes_comm(7, 8, "worker", 0, TIME_NS);
+	struct perf_record record = parse(&in);
+	(void)state;
+
+	assert_int_equal(record.type, PERF_RECORD_COMM);
+	assert_int_equal(record.pid, 7);
+	assert_int_equal(record.tid, 8);
+	assert_string_equal(record.comm, "worker");
+	assert_false(record.is_exec);
+	assert_int_equal(record.time_ns, TIME_NS);
+	assert_int_equal(time_by_offset(&in), TIME_NS);
+	in = sample_bytes_comm(7, 7, "true", PERF_RECORD_MISC_COMM_EXEC, TIME_NS);
+	assert_true(parse(&in).is_exec);
+
+	in = sample_bytes_task(PERF_RECORD_FORK, 9, 10, 7, TIME_NS);
+	record = parse(&in);
+	assert_int_equal(record.type, PERF_RECORD_FORK);
+	assert_int_equal(record.pid, 9);
+	assert_int_equal(record.tid, 10);
+	assert_int_equal(record.parent_pid, 7);
+	assert_int_equal(record.parent_tid, 7);
+	in = sample_bytes_task(PERF_RECORD_EXIT, 9, 10, 7, TIME_NS);
+	assert_int_equal(parse(&in).type, PERF_RECORD_EXIT);
+}
+
+static void what_was_lost_or_held_back_is_told(void **state)
 {
 	struct perf_bytes in = perf_bytes_begin(PERF_RECORD_LOST, 0);
 	(void)state;
 
 	perf_bytes_u64(&in, 1);
 	perf_bytes_u64(&in, 42);
-	perf_bytes_end(&in, TIME_NS);
+	sample_bytes_tail(&in, TIME_NS);
+	assert_int_equal(parse(&in).type, PERF_RECORD_LOST);
 	assert_int_equal(parse(&in).nr_lost, 42);
-	assert_false(parse(&in).has_event);
-}
 
-static void a_change_of_the_kernels_code_is_told(void **state)
-{
-	struct perf_bytes in = perf_bytes_begin(PERF_RECORD_KSYMBOL, 0);
-	(void)state;
-
-	perf_bytes_u64(&in, UINT64_C(0xffffffffc0001000));
-	perf_bytes_u64(&in, 64);
-	perf_bytes_text(&in, "bpf_prog_1_new");
-	perf_bytes_end(&in, TIME_NS);
-	assert_true(parse(&in).has_event);
-	assert_int_equal(parse(&in).event.kind, PROC_KERNEL_CODE);
-	assert_int_equal(parse(&in).event.time_ns, TIME_NS);
-	assert_int_equal(parse(&in).event.pid, 0);
-}
-
-static void unknown_kinds_are_of_no_interest(void **state)
-{
-	(void)state;
-	for (uint32_t type = PERF_RECORD_MAX; type < PERF_RECORD_MAX + 10; type++) {
-		struct perf_bytes in = perf_bytes_begin(type, 0xffff);
-
-		perf_bytes_end(&in, TIME_NS);
-		assert_false(parse(&in).has_event);
-		assert_int_equal(parse(&in).nr_lost, 0);
-	}
+	in = perf_bytes_begin(PERF_RECORD_THROTTLE, 0);
+	sample_bytes_tail(&in, TIME_NS);
+	assert_int_equal(parse(&in).type, PERF_RECORD_THROTTLE);
+	in = perf_bytes_begin(PERF_RECORD_MAX + 1, 0);
+	sample_bytes_tail(&in, TIME_NS);
+	assert_int_equal(parse(&in).type, PERF_RECORD_MAX + 1);
 }
 
 /* The size in the header follows the cut: only the body is too short. */
-static void assert_cuts_are_refused(const struct perf_bytes *whole, size_t least_len)
+static void assert_cuts_are_refused(const struct perf_bytes *in)
 {
-	for (size_t len = 0; len < whole->len; len++) {
+	for (size_t len = 0; len < in->len; len++) {
 		uint8_t *copy = test_malloc(len + 1);
 		uint16_t size = (uint16_t)len;
 		struct perf_record record;
 
-		memcpy(copy, whole->bytes, len);
+		memcpy(copy, in->bytes, len);
 		if (len >= sizeof(struct perf_event_header))
 			memcpy(copy + offsetof(struct perf_event_header, size), &size,
 			       sizeof(size));
-		int r = perf_record_parse(copy, len, true, &record);
-		if (len < least_len)
-			assert_int_equal(r, -EBADMSG);
+		assert_int_equal(perf_record_parse(copy, len, &attr, &record), -EBADMSG);
 		test_free(copy);
 	}
 }
 
 static void records_that_are_cut_short_are_refused(void **state)
 {
+	struct perf_bytes sample = sample_bytes(&whole);
+	struct perf_bytes fork = sample_bytes_task(PERF_RECORD_FORK, 9, 10, 7, TIME_NS);
+	struct perf_bytes lost = perf_bytes_begin(PERF_RECORD_LOST, 0);
 	(void)state;
-	struct perf_bytes exec = comm_bytes(PERF_RECORD_MISC_COMM_EXEC, 7, 7);
-	struct perf_bytes fork = task_bytes(PERF_RECORD_FORK, 8, 7, 8);
-	struct perf_bytes exit = task_bytes(PERF_RECORD_EXIT, 8, 7, 8);
-	struct perf_bytes mmap2 = mmap2_bytes(
-		&(struct mmap_case){ .pid = 7, .len = 1, .prot = PROT_EXEC, .path = "/seven." });
 
-	assert_cuts_are_refused(&exec, 8 + 8 + 8);
-	assert_cuts_are_refused(&fork, fork.len);
-	assert_cuts_are_refused(&exit, exit.len);
-	struct perf_bytes mmap = mmap_bytes(7, 1, "/seven.");
-	assert_cuts_are_refused(&mmap2, mmap2.len);
-	assert_cuts_are_refused(&mmap, mmap.len);
+	perf_bytes_u64(&lost, 1);
+	perf_bytes_u64(&lost, 42);
+	sample_bytes_tail(&lost, TIME_NS);
+	assert_cuts_are_refused(&sample);
+	assert_cuts_are_refused(&fork);
+	assert_cuts_are_refused(&lost);
+}
+
+/* Where a number stands in `whole`, and one that reaches behind the record. */
+static void numbers_that_reach_beyond_the_record_are_refused(void **state)
+{
+	const size_t chain_at = 40, abi_at = chain_at + 8 + sizeof(chain);
+	const size_t room_at = abi_at + 8 + SAMPLE_BYTES_NR_REGS * 8, real_at = room_at + 8 + 64;
+	const struct {
+		size_t at;
+		uint64_t value;
+	} cases[] = {
+		{ chain_at, 1 << 20 },
+		{ chain_at, UINT64_MAX },
+		{ chain_at, UINT64_MAX / 8 + 1 },
+		{ chain_at, 100 },
+		{ abi_at, 3 },
+		{ abi_at, UINT64_MAX },
+		{ abi_at, PERF_SAMPLE_REGS_ABI_NONE }, /* a register is taken for the room */
+		{ room_at, 65 },
+		{ room_at, 72 },
+		{ room_at, 80 },
+		{ room_at, UINT64_MAX },
+		{ real_at, 65 },
+		{ real_at, UINT64_MAX },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct perf_bytes in = sample_bytes(&whole);
+
+		memcpy(in.bytes + cases[i].at, &cases[i].value, sizeof(cases[i].value));
+		if (cases[i].at == abi_at && cases[i].value == PERF_SAMPLE_REGS_ABI_NONE)
+			in.bytes[abi_at + 8 + 7] = 0xff;
+		assert_refused(&in);
+	}
+}
+
+static void a_name_without_an_end_is_refused(void **state)
+{
+	struct perf_bytes in = sample_bytes_comm(7, 8, "seven..", 0, TIME_NS);
+	(void)state;
+
+	parse(&in);
+	in.bytes[8 + 8 + 7] = 'x';
+	assert_refused(&in);
 }
 
 static void a_size_that_is_not_the_length_is_refused(void **state)
 {
+	struct perf_bytes in = sample_bytes(&whole);
 	(void)state;
-	struct perf_bytes in = task_bytes(PERF_RECORD_FORK, 8, 7, 8);
-	struct perf_record record;
 
-	assert_int_equal(perf_record_parse(in.bytes, in.len - 8, true, &record), -EBADMSG);
-	assert_int_equal(perf_record_parse(in.bytes, in.len + 8, true, &record), -EBADMSG);
+	in.len -= 8;
+	assert_refused(&in);
+	in.len += 16;
+	assert_refused(&in);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comm_is_an_exec_only_when_marked),
-		cmocka_unit_test(a_name_of_a_first_thread_is_an_exec_where_none_is_marked),
-		cmocka_unit_test(old_kernels_tell_a_path_without_its_file),
-		cmocka_unit_test(threads_are_neither_forks_nor_exits_of_processes),
-		cmocka_unit_test(executable_mappings_are_told_and_checked),
-		cmocka_unit_test(a_path_ends_before_the_time),
-		cmocka_unit_test(losses_are_told),
-		cmocka_unit_test(a_change_of_the_kernels_code_is_told),
-		cmocka_unit_test(unknown_kinds_are_of_no_interest),
+		cmocka_unit_test(a_sample_has_registers_and_stack),
+		cmocka_unit_test(kernel_frames_are_without_marks_and_user_frames),
+		cmocka_unit_test(the_user_chain_is_without_marks_and_kernel_frames),
+		cmocka_unit_test(a_kernel_thread_has_neither),
+		cmocka_unit_test(tasks_and_names_are_told),
+		cmocka_unit_test(what_was_lost_or_held_back_is_told),
 		cmocka_unit_test(records_that_are_cut_short_are_refused),
+		cmocka_unit_test(numbers_that_reach_beyond_the_record_are_refused),
+		cmocka_unit_test(a_name_without_an_end_is_refused),
 		cmocka_unit_test(a_size_that_is_not_the_length_is_refused),
 	};
 
