@@ -342,7 +342,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	pipeline->started_ns = clock_mono_ns();
 	pthread_mutex_init(&pipeline->sink_lock, NULL);
 	int r = process_table_new(opts->proc_fd, opts->max_processes, &pipeline->processes);
-	if (r == 0 && opts->tables)
+	if (r == 0)
 		binder_init(&pipeline->binder, opts->proc_fd, pipeline->processes, opts->tables);
 	if (r == 0)
 		r = open_symbols(pipeline);
@@ -352,7 +352,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		r = naming_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
-	if (r == 0 && opts->source) {
+	if (r == 0) {
 		cgroup_filter_init(&pipeline->filter, opts->source, pipeline->identity,
 				   opts->identity.pods, opts->selection);
 		cgroup_filter_update(&pipeline->filter);
@@ -427,19 +427,17 @@ void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *e
 	struct window *window = window_at(pipeline, event->time_ns);
 
 	pipeline->nr_samples++;
-	if (pipeline->opts.tables)
-		binder_check_sample(&pipeline->binder, event);
+	binder_check_sample(&pipeline->binder, event);
 	if (window && add_to_window(pipeline, window, event) == 0)
 		window->nr_samples++;
 	else
 		count_lost(pipeline, 1);
-	if (pipeline->opts.tables)
-		binder_see_sample(&pipeline->binder, event);
+	binder_see_sample(&pipeline->binder, event);
 }
 
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *event)
 {
-	if (!pipeline->opts.tables || event->nr_user == 0)
+	if (event->nr_user == 0)
 		return;
 	(void)process_table_get(pipeline->processes, event->pid, event->start_ns, event->time_ns);
 	binder_see_sample(&pipeline->binder, event);
@@ -471,8 +469,7 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 	if (event->kind == PROC_KERNEL_CODE)
 		kernel_symbols_outdate(pipeline->kernel, event->time_ns);
 	process_table_handle(pipeline->processes, event);
-	if (pipeline->opts.tables)
-		binder_see_event(&pipeline->binder, event);
+	binder_see_event(&pipeline->binder, event);
 }
 
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event)
@@ -495,10 +492,8 @@ static void update_filter(struct pipeline *pipeline, uint64_t now_ns)
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
-	if (pipeline->opts.tables)
-		binder_flush(&pipeline->binder, now_ns);
-	if (pipeline->opts.source)
-		update_filter(pipeline, now_ns);
+	binder_flush(&pipeline->binder, now_ns);
+	update_filter(pipeline, now_ns);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
 	if (now_ns < pipeline->next_sweep_ns)

@@ -49,10 +49,9 @@ struct pipeline_opts {
 	const char *debug_dir; /* borrowed; of separate debug files, absolute */
 	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
 	size_t max_processes;
-	struct unwind_tables *tables; /* borrowed; NULL: processes are not bound */
-	struct sample_source
-		*source; /* borrowed; is told which cgroups are wanted; NULL: all are */
-	const struct selection *selection; /* borrowed, with a capture, until pipeline_select() */
+	struct unwind_tables *tables; /* borrowed */
+	struct sample_source *source; /* borrowed; it is told which cgroups are wanted */
+	const struct selection *selection; /* borrowed until pipeline_select() */
 	uint64_t period_ns; /* CPU time a sample stands for */
 	bool keeps_times; /* of samples: each is then one of its own */
 	struct identity_opts identity;

@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "bpf/shared/frames.h"
 #include "cgroup_fixture.h"
+#include "idle_capture.h"
+#include "rows_worker_main.h"
 #include "symbol_worker_main.h"
 #include "tests/standin/kubelet_standin.h"
 
@@ -38,6 +40,7 @@ struct fixture {
 	struct cgroup_fs *fs;
 	struct cgroup_fixture cgroups; /* of one test */
 	struct pod_index *pods;
+	struct idle_capture capture;
 	struct pipeline *pipeline;
 	uint64_t host_id; /* a cgroup that is nobody's */
 	uint64_t start_ns; /* of the test, in the clock of samples */
@@ -74,6 +77,9 @@ static struct pipeline_opts opts_of(struct fixture *fixture, struct pod_watch *w
 		.demangle = DEMANGLE_SHORT,
 		.debug_dir = DEBUG_FILES_DEFAULT_DIR,
 		.max_processes = MAX_PROCESSES,
+		.tables = fixture->capture.tables,
+		.source = fixture->capture.source,
+		.selection = fixture->capture.selection,
 		.period_ns = PERIOD_NS,
 		.identity = { .cgroup_fs = fixture->fs,
 			      .pods = fixture->pods,
@@ -105,6 +111,7 @@ static int set_up(void **state)
 	assert_int_equal(cgroup_fs_id(fixture->fs, "/", &fixture->host_id), 0);
 	assert_int_equal(pod_index_new(MAX_PODS, &fixture->pods), 0);
 	log_set_level(LOG_LEVEL_ERROR);
+	idle_capture_start(&fixture->capture);
 	start_pipeline(fixture, NULL);
 	return 0;
 }
@@ -114,6 +121,7 @@ static int tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	pipeline_free(fixture->pipeline);
+	idle_capture_stop(&fixture->capture);
 	for (size_t i = 0; i < fixture->nr_profiles; i++)
 		profile_unref(fixture->profiles[i]);
 	pod_index_free(fixture->pods);
@@ -343,40 +351,6 @@ static void what_a_slow_sink_costs_is_counted(void **state)
 	assert_int_equal(total_in_sink(fixture) + stats.nr_samples_lost, stats.nr_samples);
 }
 
-/* A pipeline as of a recording, which does not wait for the names of a window before its end. */
-static void start_hasty_pipeline(struct fixture *fixture)
-{
-	struct pipeline_opts opts = opts_of(fixture, NULL);
-
-	opts.names_wait_ns = 0;
-	opts.last_names_wait_ns = 30 * NSEC_PER_SEC;
-	pipeline_free(fixture->pipeline);
-	assert_int_equal(pipeline_start(&opts, &fixture->pipeline), 0);
-	fixture->start_ns = clock_mono_ns() - 10 * NSEC_PER_SEC;
-}
-
-static const char *leaf_of(const struct profile *profile)
-{
-	const struct profile_stack *stack = &profile->stacks[profile->samples[0].stack];
-
-	return profile_location_name(profile, profile->stack_locations[stack->first]);
-}
-
-static void what_was_not_known_in_time_is_named_at_a_recordings_end(void **state)
-{
-	static const uint64_t totals[] = { 1, 1 };
-	struct fixture *fixture = fixture_or_skip(state);
-
-	start_hasty_pipeline(fixture);
-	add_sample(fixture, getpid(), 0);
-	add_sample(fixture, getpid(), NSEC_PER_SEC);
-	pipeline_drain(fixture->pipeline);
-	assert_totals(fixture, totals, array_len(totals));
-	for (size_t i = 0; i < fixture->nr_profiles; i++)
-		assert_string_equal(leaf_of(fixture->profiles[i]), "busy_code");
-	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows_finished, 2);
-}
-
 /* Stacks of the kernel, each frame of which is new. */
 static void what_does_not_fit_into_a_window_is_counted(void **state)
 {
@@ -580,7 +554,6 @@ int main(int argc, char **argv)
 		PIPELINE_TEST(draining_without_samples_gives_nothing_and_twice_is_fine),
 		PIPELINE_TEST(a_drain_delivers_all_that_was_handed_in),
 		PIPELINE_TEST(what_a_slow_sink_costs_is_counted),
-		PIPELINE_TEST(what_was_not_known_in_time_is_named_at_a_recordings_end),
 		PIPELINE_TEST(what_does_not_fit_into_a_window_is_counted),
 		PIPELINE_TEST(a_process_known_from_events_alone_has_its_code),
 		PIPELINE_TEST(processes_that_ended_are_forgotten_while_samples_come),
@@ -590,6 +563,8 @@ int main(int argc, char **argv)
 		PIPELINE_TEST(what_is_abandoned_is_lost_once),
 	};
 
+	if (is_rows_worker(argc, argv))
+		return rows_worker_main();
 	if (is_symbol_worker(argc, argv))
 		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "symbol/elf/elf_symbols.h"
+#include "idle_capture.h"
+#include "rows_worker_main.h"
 #include "symbol_worker_main.h"
 
 #include <dlfcn.h>
@@ -24,6 +26,7 @@ struct fixture {
 	int proc_fd;
 	struct pod_index *pods;
 	struct cgroup_fs *fs;
+	struct idle_capture capture;
 	struct pipeline *pipeline;
 	uint64_t start_ns;
 	pthread_mutex_t lock; /* of the next two */
@@ -98,6 +101,7 @@ static int set_up(void **state)
 	pthread_mutex_init(&fixture->lock, NULL);
 	log_set_level(LOG_LEVEL_ERROR);
 	fixture->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	idle_capture_start(&fixture->capture);
 	const struct pipeline_opts opts = {
 		.proc_fd = fixture->proc_fd,
 		.symbol_memory_max = (size_t)64 << 20,
@@ -105,6 +109,9 @@ static int set_up(void **state)
 		.demangle = DEMANGLE_SHORT,
 		.debug_dir = "/nonexistent",
 		.max_processes = 8,
+		.tables = fixture->capture.tables,
+		.source = fixture->capture.source,
+		.selection = fixture->capture.selection,
 		.period_ns = NSEC_PER_SEC / 19,
 		.identity = { .cgroup_fs = fixture->fs,
 			      .pods = fixture->pods,
@@ -125,6 +132,7 @@ static int tear_down(void **state)
 	if (fixture->pipeline)
 		pipeline_give_up(fixture->pipeline, 0);
 	pipeline_free(fixture->pipeline);
+	idle_capture_stop(&fixture->capture);
 	pod_index_free(fixture->pods);
 	cgroup_fs_close(fixture->fs);
 	if (fixture->proc_fd > 0)
@@ -164,6 +172,19 @@ static uint64_t unread_address(void)
 	return (uintptr_t)dlsym(RTLD_DEFAULT, "getppid");
 }
 
+static void what_was_not_known_in_time_is_named_at_a_recordings_end(void **state)
+{
+	struct fixture *fixture = fixture_or_skip(state);
+
+	add_window(fixture, 0, (uintptr_t)known_code);
+	add_window(fixture, 1, (uintptr_t)known_code);
+	pipeline_drain(fixture->pipeline);
+	assert_int_equal(fixture->nr_profiles, 2);
+	assert_string_equal(fixture->leafs[0], "known_code");
+	assert_string_equal(fixture->leafs[1], "known_code");
+	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows_finished, 2);
+}
+
 static void complete_windows_do_not_wait_behind_others(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
@@ -198,12 +219,15 @@ static void a_stop_ends_the_wait_for_what_was_held(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		HELD_TEST(what_was_not_known_in_time_is_named_at_a_recordings_end),
 		HELD_TEST(complete_windows_do_not_wait_behind_others),
 		HELD_TEST(a_stop_ends_the_wait_for_what_was_held),
 	};
 
 	if (stat("/proc/self/exe", &own_program) < 0)
 		return 1;
+	if (is_rows_worker(argc, argv))
+		return rows_worker_main();
 	if (is_symbol_worker(argc, argv))
 		return symbol_worker_main();
 	return cmocka_run_group_tests(tests, NULL, NULL);
