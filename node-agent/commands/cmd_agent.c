@@ -185,9 +185,9 @@ int cmd_agent(const struct options *options)
 		      stderr);
 		return STATUS_USAGE;
 	}
-	int r = privileges_check(capture_paths_wanted(options), &message);
+	int r = privileges_check(backend_set_wanted(options), &message);
 	if (r == 0) {
-		least_privilege_begin(capture_paths_wanted(options)); /* before there are threads */
+		least_privilege_begin(backend_set_wanted(options)); /* before there are threads */
 		r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
 	}
 	if (r == 0 && options->config_file)

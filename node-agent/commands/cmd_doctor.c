@@ -34,7 +34,7 @@ static int open_sideband(int proc_fd, struct strbuf *reterr_msg, struct sideband
 }
 
 /* As the agent does when it starts: opens all rings, loads what there is to load, and starts the timers for a moment. */
-static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
+static int try_capture(enum backend_set backend, struct strbuf *reterr_msg)
 {
 	_cleanup_(sideband_closep) struct sideband *sideband = NULL;
 	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -53,8 +53,8 @@ static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
 	if (r < 0)
 		return r;
 	opts.sideband_bytes = sideband_ring_bytes(sideband);
-	r = capture_choice_open(path == PATH_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF, &opts,
-				&why, reterr_msg, &source);
+	r = capture_choice_open(backend == BACKEND_BPF ? OPTION_CAPTURE_BPF : OPTION_CAPTURE_PERF,
+				&opts, &why, reterr_msg, &source);
 	if (r < 0)
 		return r;
 	r = sample_source_follow_cpus(source, &restarted);

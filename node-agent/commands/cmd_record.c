@@ -105,7 +105,7 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	describe_target(options, &target);
 	recording->target = strdup(strbuf_str(&target));
 	recording->outputs = options->outputs;
-	int r = recording->target ? privileges_check(capture_paths_wanted(options), message)
+	int r = recording->target ? privileges_check(backend_set_wanted(options), message)
 				  : -ENOMEM;
 	if (r == 0 && options->outputs.nr == 0)
 		r = name_default_output(recording);

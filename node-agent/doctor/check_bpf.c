@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at what the capture path bpf needs. Nothing is judged by the kernel's version: maps and programs of the
- * kinds that the agent loads are made and dropped again. */
+/* The doctor's look at what the capture backend bpf needs. Nothing is judged by the kernel's
+ * version: maps and programs of the kinds that the agent loads are made and dropped again. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "base/kernel_file.h"
@@ -23,15 +23,15 @@ void check_btf(const struct doctor_host *host, struct doctor_report *report)
 	if (access(path, R_OK) == 0)
 		doctor_report_add(report, FINDING_OK, "kernel types (BTF)", NULL, "%s", path);
 	else
-		doctor_report_add(report, doctor_level(host, PATH_BPF), "kernel types (BTF)",
+		doctor_report_add(report, doctor_level(host, BACKEND_BPF), "kernel types (BTF)",
 				  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y; in a "
 				  "container, mount the host's /sys",
 				  "%s: %s: costs %s", path, strerror(errno),
-				  capture_paths_words(PATH_BPF));
+				  backend_set_words(BACKEND_BPF));
 }
 
-/* "none [integrity] confidentiality": the level in force is in brackets. Only the last one keeps BPF from reading memory; perf
- * events with the user's stack are allowed on all of them. */
+/* "none [integrity] confidentiality": the level in force is in brackets. Only the last one keeps
+ * BPF from reading memory; perf events with the user's stack are allowed on all of them. */
 void check_lockdown(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LOCKDOWN_MAX_BYTES);
@@ -43,10 +43,10 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 	if (!level)
 		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "not told by this kernel");
 	else if (strncmp(level, "[confidentiality]", strlen("[confidentiality]")) == 0)
-		doctor_report_add(report, doctor_level(host, PATH_BPF), "lockdown",
+		doctor_report_add(report, doctor_level(host, BACKEND_BPF), "lockdown",
 				  "boot without lockdown=confidentiality",
 				  "confidentiality: BPF may not read memory: costs %s",
-				  capture_paths_words(PATH_BPF));
+				  backend_set_words(BACKEND_BPF));
 	else
 		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "%.*s", len, level + 1);
 }
@@ -57,8 +57,8 @@ static int make_ring_buffer(void)
 			      NULL);
 }
 
-/* As the sampler, it is of the kind that a CPU timer runs, and reads memory of the kernel and of the process: 8 bytes of
- * nowhere onto its stack. */
+/* As the sampler, it is of the kind that a CPU timer runs, and reads memory of the kernel and of
+ * the process: 8 bytes of nowhere onto its stack. */
 static int load_sampler(void)
 {
 #define READ_MEMORY(helper)                                                                        \
@@ -90,10 +90,10 @@ static void add_refused(const struct doctor_host *host, int error, const char *w
 	const struct refusal refusal = refusal_of(host->proc_dir, error);
 	const struct refusal_words words = refusal_explain_bpf(&refusal);
 
-	doctor_report_add(report, doctor_level(host, PATH_BPF), "BPF",
+	doctor_report_add(report, doctor_level(host, BACKEND_BPF), "BPF",
 			  words.cause ? words.remedy : REMEDY_BPF, "%s: %s%s%s: costs %s", what,
 			  strerror(-error), words.cause ? ": " : "", words.cause ? words.cause : "",
-			  capture_paths_words(PATH_BPF));
+			  backend_set_words(BACKEND_BPF));
 }
 
 void check_bpf(const struct doctor_host *host, struct doctor_report *report)
@@ -118,8 +118,8 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 			  "maps can be made, and programs loaded that read memory");
 }
 
-/* Loads a program that does nothing and attaches it for a moment. It is attached as the agent's are, by a
- * descriptor: no tracefs is needed. */
+/* Loads a program that does nothing and attaches it for a moment. It is attached as the agent's
+ * are, by a descriptor: no tracefs is needed. */
 static int try_tracepoint(const char *name)
 {
 	static const struct bpf_insn program[] = {
@@ -137,7 +137,7 @@ static int try_tracepoint(const char *name)
 
 struct tracepoint {
 	const char *name;
-	const char *loss; /* NULL: the capture path bpf cannot do without */
+	const char *loss; /* NULL: the capture backend bpf cannot do without */
 };
 
 static void add_no_tracepoint(const struct doctor_host *host, const struct tracepoint *tracepoint,
@@ -145,14 +145,14 @@ static void add_no_tracepoint(const struct doctor_host *host, const struct trace
 {
 	bool is_required = !tracepoint->loss;
 
-	doctor_report_add(report, is_required ? doctor_level(host, PATH_BPF) : FINDING_WARN,
+	doctor_report_add(report, is_required ? doctor_level(host, BACKEND_BPF) : FINDING_WARN,
 			  "tracepoints",
 			  error == -EPERM ? "run as root, or add the capabilities BPF and PERFMON"
 					  : "boot a kernel with CONFIG_BPF_SYSCALL=y, "
 					    "CONFIG_TRACEPOINTS=y and CONFIG_CGROUPS=y",
 			  "%s: %s: %s%s", tracepoint->name, strerror(-error),
 			  is_required ? "costs " : tracepoint->loss,
-			  is_required ? capture_paths_words(PATH_BPF) : "");
+			  is_required ? backend_set_words(BACKEND_BPF) : "");
 }
 
 void check_tracepoints(const struct doctor_host *host, struct doctor_report *report)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at perf events, which both capture paths need, and at what comes of it all: which path the agent would
- * take. For the latter the agent's own captures are started, and stopped at once. */
+/* The doctor's look at perf events, which both capture backends need, and at what comes of it
+ * all: which one the agent would take. For the latter the agent's own captures are started, and
+ * stopped at once. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
@@ -20,7 +21,8 @@
 #define REGS_PROBE (UINT64_C(1) << 7)
 #endif
 
-/* A CPU timer as either capture path opens it, of the oldest size that has all of it (Linux 3.7) and with no flags. */
+/* A CPU timer as either capture backend opens it, of the oldest size that has all of it (Linux
+ * 3.7) and with no flags. */
 static int open_cpu_timer(bool copies_stacks)
 {
 	struct perf_event_attr attr = {
@@ -47,17 +49,17 @@ static void add_no_timer(const struct doctor_host *host, int error, struct docto
 	const struct refusal_words words = refusal_explain_perf(&refusal);
 
 	if (words.cause)
-		doctor_report_add(report, doctor_level(host, PATHS_ALL), "perf events",
+		doctor_report_add(report, doctor_level(host, BACKENDS_ALL), "perf events",
 				  words.remedy,
 				  "perf_event_open: %s: %s (kernel.perf_event_paranoid is %d): "
 				  "costs %s",
 				  strerror(-error), words.cause, refusal.paranoid,
-				  capture_paths_words(PATHS_ALL));
+				  backend_set_words(BACKENDS_ALL));
 	else
-		doctor_report_add(report, doctor_level(host, PATHS_ALL), "perf events",
+		doctor_report_add(report, doctor_level(host, BACKENDS_ALL), "perf events",
 				  "boot a kernel with CONFIG_PERF_EVENTS=y",
 				  "no CPU timer can be opened: %s: costs %s", strerror(-error),
-				  capture_paths_words(PATHS_ALL));
+				  backend_set_words(BACKENDS_ALL));
 }
 
 void check_perf(const struct doctor_host *host, struct doctor_report *report)
@@ -68,11 +70,11 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 	if (plain_fd < 0)
 		add_no_timer(host, plain_fd, report);
 	else if (copying_fd < 0)
-		doctor_report_add(report, doctor_level(host, PATH_PERF), "perf events",
+		doctor_report_add(report, doctor_level(host, BACKEND_PERF), "perf events",
 				  "boot Linux 3.10 or newer",
 				  "a CPU timer can be opened, but none that copies stacks: %s: "
 				  "costs %s",
-				  strerror(-copying_fd), capture_paths_words(PATH_PERF));
+				  strerror(-copying_fd), backend_set_words(BACKEND_PERF));
 	else
 		doctor_report_add(report, FINDING_OK, "perf events", NULL,
 				  "CPU timers can be opened, and ones that copy stacks");
@@ -81,37 +83,38 @@ void check_perf(const struct doctor_host *host, struct doctor_report *report)
 static void add_neither(const struct doctor_host *host, const char *bpf, const char *perf,
 			struct doctor_report *report)
 {
-	if (capture_paths_wanted(host->options) == PATH_BPF)
-		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_PATH,
+	if (backend_set_wanted(host->options) == BACKEND_BPF)
+		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
 				  "what is said above, or --capture=auto",
 				  "none: --capture=bpf is asked for: %s", bpf);
-	else if (capture_paths_wanted(host->options) == PATH_PERF)
-		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_PATH,
+	else if (backend_set_wanted(host->options) == BACKEND_PERF)
+		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
 				  "what is said above, or --capture=auto",
 				  "none: --capture=perf is asked for: %s", perf);
 	else
-		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_PATH, "what is said above",
-				  "none: bpf: %s; perf: %s", bpf, perf);
+		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
+				  "what is said above", "none: bpf: %s; perf: %s", bpf, perf);
 }
 
-/* Tries them in the agent's order; why the first one cannot be taken is what its own message says. */
-void check_capture_path(const struct doctor_host *host, struct doctor_report *report)
+/* Tries them in the agent's order; why the first one cannot be taken is what its own message
+ * says. */
+void check_capture_backend(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf bpf = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(strbuf_done) struct strbuf perf = strbuf_with_max(MESSAGE_MAX_BYTES);
-	enum capture_paths wanted = capture_paths_wanted(host->options);
+	enum backend_set wanted = backend_set_wanted(host->options);
 
-	if ((wanted & PATH_BPF) && host->try_capture(PATH_BPF, &bpf) == 0)
-		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_PATH, NULL, "bpf%s",
-				  wanted == PATH_BPF ? ", as --capture asks for" : "");
-	else if (!(wanted & PATH_PERF) || host->try_capture(PATH_PERF, &perf) < 0)
+	if ((wanted & BACKEND_BPF) && host->try_capture(BACKEND_BPF, &bpf) == 0)
+		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL, "bpf%s",
+				  wanted == BACKEND_BPF ? ", as --capture asks for" : "");
+	else if (!(wanted & BACKEND_PERF) || host->try_capture(BACKEND_PERF, &perf) < 0)
 		add_neither(host, strbuf_str(&bpf), strbuf_str(&perf), report);
-	else if (wanted == PATH_PERF)
-		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_PATH, NULL,
+	else if (wanted == BACKEND_PERF)
+		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL,
 				  "perf, as --capture asks for");
 	else
 		doctor_report_add(
-			report, FINDING_WARN, DOCTOR_CAPTURE_PATH,
+			report, FINDING_WARN, DOCTOR_CAPTURE_BACKEND,
 			"what is said above, or --capture=perf if that is as it should be",
 			"perf, which costs more CPU time: %s", strbuf_str(&bpf));
 }

@@ -25,13 +25,13 @@ static void add_missing(const struct doctor_host *host, const struct capability 
 
 	snprintf(remedy, sizeof(remedy), "run as root; in a pod, %s in capabilities.add",
 		 capability->name);
-	if (capability->needed_by == PATHS_NONE)
+	if (capability->needed_by == BACKENDS_NONE)
 		doctor_report_add(report, FINDING_WARN, "capabilities", remedy,
 				  "CAP_%s is missing: %s", capability->name, capability->loss);
 	else
 		doctor_report_add(report, doctor_level(host, capability->needed_by), "capabilities",
 				  remedy, "CAP_%s is missing: %s: costs %s", capability->name,
-				  capability->loss, capture_paths_words(capability->needed_by));
+				  capability->loss, backend_set_words(capability->needed_by));
 }
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report)

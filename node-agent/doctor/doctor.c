@@ -4,17 +4,17 @@
 #include "base/cleanup.h"
 
 static void (*const checks[])(const struct doctor_host *host, struct doctor_report *report) = {
-	check_kernel,	    check_btf,		 check_lockdown,       check_capabilities,
-	check_sandbox,	    check_open_files,	 check_memory,	       check_bpf,
-	check_tracepoints,  check_perf,		 check_kernel_symbols, check_pid_namespace,
-	check_cgroups,	    check_configuration, check_node_name,      check_pod_logs,
-	check_kubelet,	    check_endpoints,	 check_queue,	       check_caches,
-	check_capture_path,
+	check_kernel,	       check_btf,	    check_lockdown,	  check_capabilities,
+	check_sandbox,	       check_open_files,    check_memory,	  check_bpf,
+	check_tracepoints,     check_perf,	    check_kernel_symbols, check_pid_namespace,
+	check_cgroups,	       check_configuration, check_node_name,	  check_pod_logs,
+	check_kubelet,	       check_endpoints,	    check_queue,	  check_caches,
+	check_capture_backend,
 };
 
-enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out)
+enum finding_level doctor_level(const struct doctor_host *host, enum backend_set ruled_out)
 {
-	return capture_paths_wanted(host->options) & ~ruled_out ? FINDING_WARN : FINDING_FAIL;
+	return backend_set_wanted(host->options) & ~ruled_out ? FINDING_WARN : FINDING_FAIL;
 }
 
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report)

@@ -3,13 +3,13 @@
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
-#include "privilege/capture_paths.h"
+#include "privilege/backend_set.h"
 #include "doctor/doctor_report.h"
 #include "config/options.h"
 
 #include <stdint.h>
 
-#define DOCTOR_CAPTURE_PATH "capture path"
+#define DOCTOR_CAPTURE_BACKEND "capture path"
 
 /* Where the checks look; all borrowed. */
 struct doctor_host {
@@ -19,12 +19,14 @@ struct doctor_host {
 	const struct options *options;
 	uint64_t capabilities; /* in force */
 
-	/* Starts a capture of that path as the agent does, and drops it. On failure `reterr_msg` says why and what to do. */
-	int (*try_capture)(enum capture_paths path, struct strbuf *reterr_msg);
+	/* Starts that backend as the agent does, and drops it. On failure `reterr_msg` says why
+	 * and what to do. */
+	int (*try_capture)(enum backend_set backend, struct strbuf *reterr_msg);
 };
 
-/* Of a finding that rules these paths out: a failure when nothing is left of what the options allow. */
-enum finding_level doctor_level(const struct doctor_host *host, enum capture_paths ruled_out);
+/* Of a finding that rules these backends out: a failure when nothing is left of what the options
+ * allow. */
+enum finding_level doctor_level(const struct doctor_host *host, enum backend_set ruled_out);
 
 /* Runs all checks. */
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
@@ -36,7 +38,7 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 void check_bpf(const struct doctor_host *host, struct doctor_report *report);
 void check_tracepoints(const struct doctor_host *host, struct doctor_report *report);
 void check_perf(const struct doctor_host *host, struct doctor_report *report);
-void check_capture_path(const struct doctor_host *host, struct doctor_report *report);
+void check_capture_backend(const struct doctor_host *host, struct doctor_report *report);
 void check_kernel_symbols(const struct doctor_host *host, struct doctor_report *report);
 
 void check_capabilities(const struct doctor_host *host, struct doctor_report *report);

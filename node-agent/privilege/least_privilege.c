@@ -23,7 +23,7 @@
 	 CAPABILITY(NET_BIND_SERVICE))
 
 /* Where perf_event_paranoid is low, kernel functions have names without CAP_SYSLOG: whoever reads them warns. */
-static void warn_of_missing(enum capture_paths wanted)
+static void warn_of_missing(enum backend_set wanted)
 {
 	uint64_t capabilities = capabilities_effective();
 
@@ -33,7 +33,7 @@ static void warn_of_missing(enum capture_paths wanted)
 		if (capabilities_include(capabilities, capability->set) ||
 		    capability->set == CAPABILITY(SYSLOG))
 			continue;
-		if (capability->needed_by == PATHS_NONE || (capability->needed_by & wanted))
+		if (capability->needed_by == BACKENDS_NONE || (capability->needed_by & wanted))
 			log_warn("CAP_%s is missing: %s; in a pod, %s in capabilities.add",
 				 capability->name, capability->loss, capability->name);
 	}
@@ -49,7 +49,7 @@ static void keep(uint64_t capabilities)
 }
 
 /* Without CAP_SETPCAP, as in a pod, programs could have what this one was given; but it runs none with new privileges. */
-void least_privilege_begin(enum capture_paths wanted)
+void least_privilege_begin(enum backend_set wanted)
 {
 	warn_of_missing(wanted);
 	int r = capabilities_deny_programs();

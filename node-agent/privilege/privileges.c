@@ -15,27 +15,27 @@
 
 /* capabilities(7) */
 const struct capability privileges_table[] = {
-	{ "BPF", CAPABILITY(BPF), PATH_BPF, "BPF programs cannot be loaded" },
-	{ "PERFMON", CAPABILITY(PERFMON), PATHS_ALL, "CPU timers cannot be opened" },
-	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), PATHS_NONE,
+	{ "BPF", CAPABILITY(BPF), BACKEND_BPF, "BPF programs cannot be loaded" },
+	{ "PERFMON", CAPABILITY(PERFMON), BACKENDS_ALL, "CPU timers cannot be opened" },
+	{ "SYS_PTRACE", CAPABILITY(SYS_PTRACE), BACKENDS_NONE,
 	  "functions of other users' processes have no names" },
-	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), PATHS_NONE,
+	{ "DAC_READ_SEARCH", CAPABILITY(DAC_READ_SEARCH), BACKENDS_NONE,
 	  "pods are not recognised at once, and programs that only others may read have no names" },
-	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), PATHS_NONE,
+	{ "CHECKPOINT_RESTORE", CAPABILITY(CHECKPOINT_RESTORE), BACKENDS_NONE,
 	  "replaced or deleted programs have no names" },
-	{ "SYSLOG", CAPABILITY(SYSLOG), PATHS_NONE, "kernel functions have no names" },
+	{ "SYSLOG", CAPABILITY(SYSLOG), BACKENDS_NONE, "kernel functions have no names" },
 };
 const size_t nr_privileges = array_len(privileges_table);
 
-static enum capture_paths ruled_out(uint64_t capabilities)
+static enum backend_set ruled_out(uint64_t capabilities)
 {
-	enum capture_paths paths = PATHS_NONE;
+	enum backend_set backends = BACKENDS_NONE;
 
 	for (size_t i = 0; i < nr_privileges; i++) {
 		if (!capabilities_include(capabilities, privileges_table[i].set))
-			paths |= privileges_table[i].needed_by;
+			backends |= privileges_table[i].needed_by;
 	}
-	return paths;
+	return backends;
 }
 
 /* The command line again, with sudo before it. A header may be a secret and is not repeated. */
@@ -89,7 +89,7 @@ int privileges_check_process(const struct privileges_process *process, struct st
 	return -EPERM;
 }
 
-int privileges_check(enum capture_paths wanted, struct strbuf *message)
+int privileges_check(enum backend_set wanted, struct strbuf *message)
 {
 	_cleanup_(strbuf_done) struct strbuf args = strbuf_with_max(CMDLINE_MAX_BYTES);
 	char program[PATH_MAX] = "flamelet";

@@ -173,33 +173,34 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 }
 
 /* A kernel that lets just these be opened. */
-static enum capture_paths working_paths;
+static enum backend_set working_backends;
 
-static int try_capture(enum capture_paths path, struct strbuf *reterr_msg)
+static int try_capture(enum backend_set backend, struct strbuf *reterr_msg)
 {
-	if (path & working_paths)
+	if (backend & working_backends)
 		return 0;
-	strbuf_appendf(reterr_msg, "no %s today", path == PATH_BPF ? "BPF" : "perf");
+	strbuf_appendf(reterr_msg, "no %s today", backend == BACKEND_BPF ? "BPF" : "perf");
 	return -EPERM;
 }
 
-static void the_capture_path_is_what_the_agent_would_take(void **state)
+static void the_capture_backend_is_what_the_agent_would_take(void **state)
 {
 	static const struct {
 		const struct options *options;
-		enum capture_paths working;
+		enum backend_set working;
 		enum finding_level level;
 		const char *detail;
 	} cases[] = {
-		{ &nothing_configured, PATHS_ALL, FINDING_OK, "bpf" },
-		{ &nothing_configured, PATH_BPF, FINDING_OK, "bpf" },
-		{ &nothing_configured, PATH_PERF, FINDING_WARN, "more CPU time: no BPF today" },
-		{ &nothing_configured, PATHS_NONE, FINDING_FAIL,
+		{ &nothing_configured, BACKENDS_ALL, FINDING_OK, "bpf" },
+		{ &nothing_configured, BACKEND_BPF, FINDING_OK, "bpf" },
+		{ &nothing_configured, BACKEND_PERF, FINDING_WARN, "more CPU time: no BPF today" },
+		{ &nothing_configured, BACKENDS_NONE, FINDING_FAIL,
 		  "none: bpf: no BPF today; perf: no perf today" },
-		{ &only_bpf, PATH_BPF, FINDING_OK, "bpf, as --capture asks for" },
-		{ &only_bpf, PATH_PERF, FINDING_FAIL, "--capture=bpf is asked for: no BPF today" },
-		{ &only_perf, PATHS_ALL, FINDING_OK, "perf, as --capture asks for" },
-		{ &only_perf, PATH_BPF, FINDING_FAIL,
+		{ &only_bpf, BACKEND_BPF, FINDING_OK, "bpf, as --capture asks for" },
+		{ &only_bpf, BACKEND_PERF, FINDING_FAIL,
+		  "--capture=bpf is asked for: no BPF today" },
+		{ &only_perf, BACKENDS_ALL, FINDING_OK, "perf, as --capture asks for" },
+		{ &only_perf, BACKEND_BPF, FINDING_FAIL,
 		  "--capture=perf is asked for: no perf today" },
 	};
 	(void)state;
@@ -207,8 +208,8 @@ static void the_capture_path_is_what_the_agent_would_take(void **state)
 	host.try_capture = try_capture;
 	for (size_t i = 0; i < array_len(cases); i++) {
 		host.options = cases[i].options;
-		working_paths = cases[i].working;
-		expect_finding(check_capture_path, cases[i].level, cases[i].detail, "");
+		working_backends = cases[i].working;
+		expect_finding(check_capture_backend, cases[i].level, cases[i].detail, "");
 	}
 	host.options = &nothing_configured;
 }
@@ -478,7 +479,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_without_types_costs_bpf),
 		cmocka_unit_test(only_the_strictest_lockdown_costs_bpf),
 		cmocka_unit_test(a_missing_capability_is_named_with_what_it_costs),
-		cmocka_unit_test(the_capture_path_is_what_the_agent_would_take),
+		cmocka_unit_test(the_capture_backend_is_what_the_agent_would_take),
 		cmocka_unit_test(kernel_symbols_need_an_address),
 		cmocka_unit_test(process_ids_must_be_the_hosts),
 		cmocka_unit_test(probes_of_the_kernel_say_something_wherever_they_run),

@@ -45,7 +45,7 @@ static int start_as_root(void)
 {
 	uint64_t had = capabilities_effective();
 
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	CHECK((capabilities_effective() & THE_SIX) == (had & THE_SIX));
 	CHECK((capabilities_effective() & CAPABILITY(SYS_ADMIN)) == (had & CAPABILITY(SYS_ADMIN)));
 	CHECK(!(capabilities_effective() & (CAPABILITY(SETUID) | CAPABILITY(NET_ADMIN))));
@@ -61,7 +61,7 @@ static int start_as_root(void)
 static int start_with_six(void)
 {
 	CHECK(capabilities_keep(THE_SIX) == 0);
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	CHECK(capabilities_effective() == THE_SIX);
 	least_privilege_finish(true);
 	CHECK(capabilities_effective() == THE_FIVE);
@@ -71,7 +71,7 @@ static int start_with_six(void)
 static int capture_by_perf(void)
 {
 	CHECK(capabilities_keep(THE_SIX) == 0);
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	CHECK(capabilities_effective() == THE_SIX);
 	least_privilege_finish(false);
 	CHECK(capabilities_effective() == (THE_FIVE & ~CAPABILITY(BPF)));
@@ -82,7 +82,7 @@ static int capture_by_perf(void)
 static int capture_by_perf_with_sys_admin(void)
 {
 	CHECK(capabilities_keep(CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE)) == 0);
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	least_privilege_finish(false);
 	CHECK(capabilities_effective() == (CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE)));
 	return 0;
@@ -91,7 +91,7 @@ static int capture_by_perf_with_sys_admin(void)
 static int start_with_sys_admin_alone(void)
 {
 	CHECK(capabilities_keep(CAPABILITY(SYS_ADMIN)) == 0);
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	least_privilege_finish(true);
 	CHECK(capabilities_effective() == CAPABILITY(SYS_ADMIN));
 	return 0;
@@ -100,7 +100,7 @@ static int start_with_sys_admin_alone(void)
 static int start_with_nothing(void)
 {
 	CHECK(capabilities_keep(0) == 0);
-	least_privilege_begin(PATHS_ALL);
+	least_privilege_begin(BACKENDS_ALL);
 	least_privilege_finish(true);
 	CHECK(capabilities_effective() == 0);
 	CHECK(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 struct privilege_case {
-	enum capture_paths wanted;
+	enum backend_set wanted;
 	uint64_t capabilities;
 	bool is_root;
 	const char *args;
@@ -17,24 +17,25 @@ static void without_privileges_there_is_one_message_with_the_remedy(void **state
 {
 #define ARGS(text) text, sizeof(text)
 	static const struct privilege_case cases[] = {
-		{ PATHS_ALL, UINT64_MAX, true, ARGS("flamelet"), NULL },
-		{ PATHS_ALL, CAPABILITY(SYS_ADMIN), false, ARGS("flamelet"), NULL },
-		{ PATH_BPF, CAPABILITY(BPF) | CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
-		{ PATHS_ALL, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
-		{ PATH_PERF, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
-		{ PATH_PERF, CAPABILITY(BPF), false, ARGS("flamelet"),
+		{ BACKENDS_ALL, UINT64_MAX, true, ARGS("flamelet"), NULL },
+		{ BACKENDS_ALL, CAPABILITY(SYS_ADMIN), false, ARGS("flamelet"), NULL },
+		{ BACKEND_BPF, CAPABILITY(BPF) | CAPABILITY(PERFMON), false, ARGS("flamelet"),
+		  NULL },
+		{ BACKENDS_ALL, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
+		{ BACKEND_PERF, CAPABILITY(PERFMON), false, ARGS("flamelet"), NULL },
+		{ BACKEND_PERF, CAPABILITY(BPF), false, ARGS("flamelet"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet" },
-		{ PATHS_ALL, 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
+		{ BACKENDS_ALL, 0, false, ARGS("flamelet\0record\0-o\0a b.svg"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet record -o 'a b.svg'" },
-		{ PATHS_ALL, CAPABILITY(BPF), false, ARGS("./flamelet"),
+		{ BACKENDS_ALL, CAPABILITY(BPF), false, ARGS("./flamelet"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet" },
-		{ PATHS_ALL, 0, false, NULL, 0,
+		{ BACKENDS_ALL, 0, false, NULL, 0,
 		  "profiling needs root; run: sudo /usr/bin/flamelet" },
-		{ PATHS_ALL, 0, false,
+		{ BACKENDS_ALL, 0, false,
 		  ARGS("f\0agent\0--otlp-header\0A: s3cret\0--otlp-header=s3cret\0-F\0001"),
 		  "profiling needs root; run: sudo /usr/bin/flamelet agent --otlp-header … "
 		  "--otlp-header=… -F 1" },
-		{ PATH_BPF,
+		{ BACKEND_BPF,
 		  CAPABILITY(SYS_PTRACE) | CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(PERFMON), true,
 		  ARGS("flamelet"),
 		  "root here lacks capabilities to profile; add them to the container: "
@@ -64,7 +65,7 @@ static void this_process_can_be_asked(void **state)
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(10000);
 	(void)state;
 
-	int r = privileges_check(PATHS_ALL, &message);
+	int r = privileges_check(BACKENDS_ALL, &message);
 	assert_int_equal(r == 0, message.len == 0);
 }
 
