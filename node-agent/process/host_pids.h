@@ -9,7 +9,8 @@
 /* What /proc/self/ns/pid of a process of the host points to: PROC_PID_INIT_INO of the kernel. */
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
-/* Whether we are in the host's pid namespace, as far as it can be told. `proc_fd` is a directory like /proc. */
+/* Whether we are in the host's pid namespace, as far as it can be told. `proc_fd` is a directory
+ * like /proc. */
 static inline bool host_pids_are_ours(int proc_fd)
 {
 	char target[64] = "";

@@ -34,7 +34,7 @@ void kept_files_done(struct kept_files *kept, struct mapped_files *files)
 	*kept = (struct kept_files){ 0 };
 }
 
-/* Whether it is mapped, or was since this was asked last. */
+/* Whether the file is mapped, or was since the last call. */
 static bool take_use(struct kept_file *item, uint64_t now_ns)
 {
 	bool was_used = item->file->was_taken || item->file->nr_refs > 1;
@@ -45,7 +45,7 @@ static bool take_use(struct kept_file *item, uint64_t now_ns)
 	return was_used;
 }
 
-/* Goes round: what was mapped since the last round stays for another one. */
+/* A clock: a file that was mapped since the hand last passed it stays for another round. */
 static struct kept_file *find_place(struct kept_files *kept, struct mapped_files *files,
 				    uint64_t now_ns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that stay known for a while when no process maps them any more: programs that live for milliseconds are started again and
- * again, and are gone before anybody could open what they map. A kept file has a reference, and while its names were not read
- * it may have a descriptor.
+/* Files that stay known for a while after the last process that maps them has ended: programs
+ * that live for milliseconds are started again and again, and end before their files can be
+ * opened. A kept file has a reference, and a descriptor while its symbols were not read.
  *
- * What stays known may have been changed or replaced by the time it is mapped again: whoever relies on it finds out
- * (mapped_file.is_doubtful). */
+ * A kept file may have been changed or replaced by the time it is mapped again: its users have
+ * to check (mapped_file.is_doubtful). */
 #ifndef PROCESS_KEPT_FILES_H
 #define PROCESS_KEPT_FILES_H
 
@@ -16,7 +16,7 @@
 #define KEPT_FILES_MAX 1024
 #define KEPT_FILES_NS (UINT64_C(600) * 1000000000) /* since one was mapped last */
 #define KEPT_FILES_MAX_OPEN 256
-#define KEPT_FILES_OPEN_NS (UINT64_C(60) * 1000000000) /* what is open pins its file system */
+#define KEPT_FILES_OPEN_NS (UINT64_C(60) * 1000000000) /* an open file pins its file system */
 
 struct kept_file {
 	struct mapped_file *file; /* one reference; NULL: the place is free */
@@ -28,27 +28,27 @@ struct kept_file {
 /* All zero: empty. */
 struct kept_files {
 	struct kept_file *items; /* owned; KEPT_FILES_MAX */
-	size_t hand; /* where a place for a new one is looked for */
+	size_t hand; /* where the search for a free place begins */
 	size_t nr_files;
 	size_t nr_open;
 };
 
-/* Before the files are done with. */
+/* To be called before mapped_files_done(). */
 void kept_files_done(struct kept_files *kept, struct mapped_files *files);
 
-/* Keeps a file; when all places are taken, one goes that was not mapped for long. Takes *fd over (-EBADF: none), also on failure.
- * Errors: -ENOMEM. */
+/* Keeps a file. When all places are taken, a file is evicted that was not mapped for long. Takes
+ * *fd over (-EBADF: none), also on failure. Errors: -ENOMEM. */
 int kept_files_add(struct kept_files *kept, struct mapped_files *files, struct mapped_file *file,
 		   int *fd, uint64_t now_ns) must_check;
 
-/* The descriptor of a file, which is the caller's from now on; -EBADF: there is none. */
+/* Takes the descriptor of a file, which the caller owns from now on; -EBADF: there is none. */
 int kept_files_take_fd(struct kept_files *kept, struct mapped_file *file);
 
-/* Lets a file go, if it is kept. */
+/* Removes a file, if it is kept. */
 void kept_files_remove(struct kept_files *kept, struct mapped_files *files,
 		       struct mapped_file *file);
 
-/* Lets those go whose time is over. Meant to be called every few seconds. */
+/* Removes files whose time is over. To be called every few seconds. */
 void kept_files_tidy(struct kept_files *kept, struct mapped_files *files, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that processes map, each once however many of them map it. */
+/* The files that processes map, each once, however many processes map it. */
 #ifndef PROCESS_MAPPED_FILE_H
 #define PROCESS_MAPPED_FILE_H
 
@@ -12,26 +12,27 @@
 
 #define MAPPED_FILES_MAX ((size_t)1 << 20)
 
-/* A file as far as a mapping tells it, shared by all processes that map it. While one of them maps it, the
- * inode number cannot be used again, so (device, inode, path) names one file; when only struct kept_files has it
- * (kept_files.h) that has to be checked. And nobody tells when a mapping
- * goes, and a program may load the new version of a plugin after the old one was removed: so events bring
- * the inode's generation, which /proc does not have. */
+/* A file as a mapping identifies it, shared by all processes that map it. While one of them maps
+ * it, its inode number cannot be reused, so (device, inode, path) identifies one file. When only
+ * struct kept_files has it, that has to be checked. The kernel does not report when a mapping is
+ * removed, and a program may load the new version of a plugin after the old one was deleted. So
+ * events have the inode's generation, which /proc lacks. */
 struct mapped_file {
 	uint64_t inode; /* 0: no file behind it (anonymous, [vdso], …) */
 	uint64_t generation; /* of the inode; 0: first seen in /proc */
-	uint64_t number; /* in the order in which files were seen first */
+	uint64_t number; /* counts files in the order in which they were first seen */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
 		     * anonymous memory; without " (deleted)" */
 	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
-	uint32_t
-		slot; /* the unwinder's: where its rows are, see unwind/tables/table_slots.h; 0 at first */
-	bool is_postponed; /* the unwinder's: there was no time to open it for a slot, but there will be */
-	bool is_outdated; /* another one has its key from now on: mapped_files_renew() */
-	bool was_taken; /* since kept_files.c looked last */
-	bool is_doubtful; /* mapped again after nobody did: it may have been changed meanwhile. The consumer clears it */
+	uint32_t slot; /* the unwinder's: see unwind/tables/table_slots.h; 0 at first */
+	bool is_postponed; /* the unwinder's: there was no time yet to open it for a slot */
+	bool is_outdated; /* replaced under its key: mapped_files_renew() */
+	bool was_taken; /* since the last round of kept_files.c */
+	/* It was mapped again after a time without mappings: it may have changed. The consumer
+	 * clears it. */
+	bool is_doubtful;
 	uint32_t kept_plus_1; /* its place in struct kept_files */
 	unsigned int nr_refs;
 	uint32_t hash; /* of the key; with `row`, its place in the set */
@@ -40,7 +41,7 @@ struct mapped_file {
 
 struct mapping_list;
 
-/* Who is told before a file or a list that has something of his is freed. */
+/* Is called before a file or a list is freed that has something of the watcher's. */
 struct mapping_watcher {
 	void (*file_gone)(struct mapped_file *file, void *data);
 	void (*list_gone)(struct mapping_list *list, void *data);
@@ -65,7 +66,7 @@ struct mapped_files {
 	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
 
-/* What a file is known by. */
+/* What identifies a file. */
 struct mapped_file_key {
 	uint64_t inode;
 	uint64_t generation; /* 0: unknown, the latest file is meant */
@@ -75,15 +76,16 @@ struct mapped_file_key {
 	size_t path_len;
 };
 
-/* No file may be in use any more. */
+/* No file may be in use. */
 void mapped_files_done(struct mapped_files *files);
 
 /* The file with that key, made when new, with one more reference. Errors: -ENOSPC, -ENOMEM. */
 int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *key,
 		      struct mapped_file **ret_file) must_check;
 
-/* A file of which it turned out that it was changed: whoever takes its key from now on gets a new one, and so does the caller,
- * with a reference. The old one stays theirs who have it. Errors: as above. */
+/* Replaces a file that turned out to have changed: the caller gets a new one, with a reference,
+ * and so does who asks for its key from now on. Those that hold the old file keep it. Errors: as
+ * above. */
 int mapped_files_renew(struct mapped_files *files, struct mapped_file *file,
 		       struct mapped_file **ret_file) must_check;
 

@@ -71,8 +71,8 @@ int mapping_list_make_own(struct mapping_list **list)
 	return 0;
 }
 
-/* The number of mappings that end at or before an address, which is the place of the first that does
- * not. */
+/* The number of mappings that end at or before an address, which is the place of the first that
+ * does not. */
 static size_t count_below(const struct mapping_list *list, uint64_t address)
 {
 	size_t low = 0, high = list->nr_items;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The executable mappings of a process, sorted by address and free of overlaps.
  *
- * fork() copies an address space, so a child starts with its parent's list: the same object, counted.
- * Whoever changes a list that others hold gets a copy of its own first (mapping_list_make_own()). A
+ * fork() copies an address space, so a child starts with its parent's list: the same object,
+ * counted. To change a list that others hold, make a copy first (mapping_list_make_own()). A
  * server with a thousand forked children has one list. */
 #ifndef PROCESS_MAPPING_LIST_H
 #define PROCESS_MAPPING_LIST_H
@@ -37,8 +37,7 @@ struct mapping_list {
 	size_t nr_items;
 	size_t cap_items;
 	unsigned int nr_refs;
-	uint64_t
-		version; /* of what it holds; no two lists, and no two states of one, have the same */
+	uint64_t version; /* of the contents: each state of each list has another one */
 	bool is_changed; /* since it was put into the arena; the unwinder clears it */
 	bool is_partial; /* the consumer's: some of its files are still to be opened */
 	struct mapping_table_place table;
@@ -61,12 +60,13 @@ static inline void mapping_list_unrefp(struct mapping_list **list)
  * Errors: -ENOMEM. */
 int mapping_list_make_own(struct mapping_list **list) must_check;
 
-/* Adds a mapping to a list that is not shared and takes a reference to its file. What was mapped in the
- * range before is cut out. On failure nothing has changed. Errors: -ENOSPC at MAPPING_LIST_MAX,
- * -ENOMEM. */
+/* Adds a mapping to a list that is not shared and takes a reference to its file. Earlier
+ * mappings of the range are cut out. On failure nothing has changed. Errors: -ENOSPC at
+ * MAPPING_LIST_MAX, -ENOMEM. */
 int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping) must_check;
 
-/* Puts one file in the place of another, wherever a list that is not shared has it; takes references of its own. */
+/* Replaces a file by another in all mappings of a list that is not shared; takes its own
+ * references. */
 void mapping_list_replace_file(struct mapping_list *list, struct mapped_file *file,
 			       struct mapped_file *other);
 

@@ -76,8 +76,8 @@ static bool take_file(const char **cursor, const char *end, struct maps_line *li
 	return true;
 }
 
-/* All the rest behind the padding. The kernel writes a newline in a name as "\012", and no name has a
- * NUL. */
+/* All the rest behind the padding. The kernel writes a newline in a name as "\012", and no name
+ * has a NUL. */
 static bool take_path(const char *cursor, const char *end, struct maps_line *line)
 {
 	while (cursor < end && *cursor == ' ')

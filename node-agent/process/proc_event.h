@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens in a process's life, in the kernel's order: the input of process_table.h. */
+/* An event in the life of a process: the input of process_table.h, in the kernel's order. */
 #ifndef PROCESS_PROC_EVENT_H
 #define PROCESS_PROC_EVENT_H
 
@@ -11,7 +11,7 @@ enum proc_event_kind {
 	PROC_EXEC, /* all mappings are gone; those of the new program follow */
 	PROC_MMAP, /* a new executable mapping */
 	PROC_EXIT, /* the process has ended, or its first thread before the others */
-	PROC_KERNEL_CODE, /* no process: a BPF program or the like came or went in the kernel */
+	PROC_KERNEL_CODE, /* no process: code was added to the kernel, or removed */
 };
 
 struct proc_event {
@@ -20,13 +20,13 @@ struct proc_event {
 	uint32_t parent_pid; /* PROC_FORK */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 
-	/* PROC_MMAP. Old kernels do not tell which file it is: then the inode is 0 and the path a file's. */
+	/* PROC_MMAP. Old kernels do not identify the file: then the inode is 0, with the path of
+	 * a file. */
 	uint64_t start;
 	uint64_t len;
 	uint64_t file_offset;
 	uint64_t inode;
-	uint64_t
-		inode_generation; /* tells files that had the same number one after the other; 0: unknown */
+	uint64_t inode_generation; /* tells files with a reused inode number apart; 0: unknown */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	const char

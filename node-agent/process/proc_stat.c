@@ -17,8 +17,8 @@
 #define START_FIELD 22
 #define KERNEL_THREAD_FLAG 0x00200000 /* PF_KTHREAD */
 
-/* The name is in parentheses and may hold blanks and parentheses itself: fields are counted from the
- * last ")". */
+/* The name is in parentheses and may hold blanks and parentheses itself: fields are counted from
+ * the last ")". */
 int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret_stat)
 {
 	const char *end = text + len;

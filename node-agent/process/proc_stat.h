@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/PID/stat (proc_pid_stat(5)): whether a process still runs, and which of those that had its pid. */
+/* /proc/PID/stat (proc_pid_stat(5)): whether a process still runs, and which of those that had
+ * its pid it is. */
 #ifndef PROCESS_PROC_STAT_H
 #define PROCESS_PROC_STAT_H
 
@@ -27,18 +28,20 @@ int proc_stat_read_at(int dir_fd, struct proc_stat *ret_stat) must_check;
 
 bool proc_stat_is_kernel_thread(const struct proc_stat *stat);
 
-/* Whether the first thread has ended; the process is waiting to be reaped, or lives on in others. */
+/* Whether the first thread has ended; the process is waiting to be reaped, or lives on in
+ * others. */
 bool proc_stat_is_leader_dead(const struct proc_stat *stat);
 
-/* Whether the process is nothing but an exit status for its parent. */
+/* Whether nothing is left of the process but an exit status for its parent. */
 bool proc_stat_is_zombie(const struct proc_stat *stat);
 
-/* Whether a process that started `start_ns` after boot can be this one. The file has clock ticks, so
- * both are compared at that resolution, give or take one. */
+/* Whether a process that started `start_ns` after boot can be this one. The file has clock
+ * ticks, so both are compared at that resolution, give or take one. */
 bool proc_stat_started_at(const struct proc_stat *stat, uint64_t start_ns);
 
-/* Whether the process that has the pid now is the one that started then; `start_ns` 0 is not known, and any will do. What was read
- * of /proc/PID before this returned 0 is that process's. Errors: -ESRCH it is not; as proc_stat_read(). */
+/* Checks that the process that has the pid now started at `start_ns`; with 0 any process will
+ * do. When this returns 0, everything that was read from /proc/PID before is that process's.
+ * Errors: -ESRCH it is another process; as proc_stat_read(). */
 int proc_stat_verify_start(int proc_fd, uint32_t pid, uint64_t start_ns) must_check;
 
 #endif

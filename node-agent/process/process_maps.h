@@ -8,15 +8,15 @@
 
 #include <stdint.h>
 
-/* What was wrong with a text that was read all the same; added to, not set. */
+/* Counts of what was skipped in a text. Added to, not set. */
 struct process_maps_losses {
 	uint64_t nr_bad_lines;
 	uint64_t nr_mappings_dropped; /* over MAPPING_LIST_MAX, or no memory */
 };
 
-/* Adds the executable mappings of `pid` to `list`, if it is the process that started at `start_ns` (0:
- * any). Errors: -ESRCH when that one is gone; -ENOSPC when there is more text than 16 MB, of which the
- * beginning is in the list; -ENOMEM, and what open() and read() say. */
+/* Adds the executable mappings of `pid` to `list`, if it is the process that started at
+ * `start_ns` (0: any). Errors: -ESRCH when that one is gone; -ENOSPC when there is more text
+ * than 16 MB, of which the beginning is in the list; -ENOMEM, and what open() and read() say. */
 int process_maps_load(int proc_fd, uint32_t pid, uint64_t start_ns, struct mapping_list *list,
 		      struct process_maps_losses *losses) must_check;
 

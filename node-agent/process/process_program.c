@@ -17,8 +17,8 @@ static bool is_file(const char *path)
 	return path[0] == '/' && path[1] != '/';
 }
 
-/* Without memory it stays unknown, and so does one whose path has no name: runc starts itself from a mount that is nowhere, and
- * its path is "/". */
+/* Without memory the program stays unknown. So does a program whose path has no name: runc
+ * starts itself from a detached mount, where its path is "/". */
 static void keep(struct process *process, const char *path, uint64_t now_ns)
 {
 	size_t len = maps_path_len_undeleted(path, strlen(path));

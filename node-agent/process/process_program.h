@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which program a process runs.
  *
- * Events tell it in the order of the samples: a child has its parent's, and the first file that is mapped after an
- * exec() is the program's. For processes that were there before the events /proc/PID/exe is read, once; if they have ended by
- * then, the file that is mapped at the lowest address is taken. */
+ * It is known from events, in the order of the samples: a child runs its parent's program, and
+ * the first file that is mapped after an exec() is the program. For processes that were started
+ * before the first event, /proc/PID/exe is read once; if they have ended by then, the file
+ * mapped at the lowest address is taken. */
 #ifndef PROCESS_PROCESS_PROGRAM_H
 #define PROCESS_PROCESS_PROGRAM_H
 
 #include "process/process_set.h"
 
-/* Each process has a copy of the path. Of what is longer only the last component is kept. */
+/* Each process has a copy of the path. Of a longer path only the last component is kept. */
 #define PROCESS_PROGRAM_MAX 512
 
 /* The process called exec(). */
@@ -18,8 +19,9 @@ void process_program_replace(struct process *process);
 /* The process mapped a file, or something else with a name. */
 void process_program_see_file(struct process *process, const char *path, uint64_t now_ns);
 
-/* The path, without " (deleted)", in the mount namespace of the process; "" when it is not known. Borrowed until the process
- * calls exec() or its entry is removed. What was told before events were lost, at `lost_ns`, is read again. */
+/* The path, without " (deleted)", in the mount namespace of the process; "" when it is not
+ * known. Borrowed until the process calls exec() or its entry is removed. A path from before
+ * `lost_ns`, when events were lost, is read again. */
 const char *process_program(struct process *process, int proc_fd, uint64_t lost_ns);
 
 #endif

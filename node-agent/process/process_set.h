@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The entries of a process table: found by pid, kept in order of use, bounded.
  *
- * Of all entries with one pid at most one is current: the process that events with that pid are about.
- * When another process takes the pid the entry is superseded: from then on only those who name its start
- * time find it. Ending is another matter: the current entry may have ended, and a superseded one has. */
+ * Of all entries with one pid at most one is current: the process that events with that pid are
+ * about. When another process takes the pid, the entry is superseded: from then on it is found
+ * by its start time only. A current entry may have ended; a superseded one has ended. */
 #ifndef PROCESS_PROCESS_SET_H
 #define PROCESS_PROCESS_SET_H
 
@@ -21,22 +21,21 @@ struct process {
 	uint32_t pid; /* 0: the row is unused */
 	uint64_t start_ns; /* since boot; 0: not known yet */
 	uint64_t added_ns; /* time of the event or sample that made the entry */
-	uint64_t
-		program_ns; /* since when it is known to run its program: a later exec() changes it */
+	uint64_t program_ns; /* since when it runs its program: a later exec() changes it */
 	uint64_t ended_ns;
-	uint64_t known_ns; /* when the mappings were right for certain */
+	uint64_t known_ns; /* when the mappings were last known to be right */
 	uint64_t next_read_ns; /* when the maps may be read again */
 	uint64_t reread_wait_ns;
 	struct mapping_list *mappings; /* one reference; NULL: none */
 	char *program; /* owned; what process_program() knows; NULL: nothing yet */
-	uint64_t program_told_ns; /* when it was known to be that */
-	bool is_program_due; /* it called exec(): the next file that is mapped is the program's */
+	uint64_t program_told_ns; /* when `program` was set */
+	bool is_program_due; /* it called exec(): the next file that is mapped is its program */
 	bool is_ended;
-	bool is_single; /* all events of it are known, and none told of another thread */
+	bool is_single; /* all its events are known, and none reported another thread */
 	bool is_superseded;
-	bool is_bound; /* the kernel side has, or had, a mapping table of it */
+	bool is_bound; /* the unwinder has, or had, a mapping table of it */
 	bool is_noted; /* the consumer's: to be bound soon */
-	uint64_t next_bind_ns; /* the consumer's: not before, unless it is not bound */
+	uint64_t next_bind_ns; /* the consumer's: it is not bound again before */
 	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */
 	uint64_t window_ns; /* the consumer's: the window in which the process ... */
 	uint32_t window_process; /* ... has this number */
@@ -49,7 +48,7 @@ struct process_set {
 	size_t max_processes;
 	size_t nr_rows; /* rows that were ever used */
 	size_t nr_processes;
-	uint64_t nr_evicted; /* live processes pushed out by the bound */
+	uint64_t nr_evicted; /* live processes that were evicted */
 	struct htable by_pid;
 	struct process_queue live; /* least recently used first */
 	struct process_queue ended; /* in order of their end */
@@ -67,9 +66,9 @@ struct process *process_set_find_current(const struct process_set *set, uint32_t
 struct process *process_set_find_started(const struct process_set *set, uint32_t pid,
 					 uint64_t start_ns);
 
-/* A new live and current entry without mappings; one that was current must have been superseded, or the
- * new one must be at once. When full, the process that ended first makes room, else the least recently
- * used: other entries are not valid after this. NULL without memory. */
+/* A new live and current entry without mappings; one that was current must have been superseded,
+ * or the new one must be at once. When full, the process that ended first makes room, else the
+ * least recently used: other entries are not valid after this. NULL without memory. */
 struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t now_ns);
 
 void process_set_remove(struct process_set *set, struct process *process);
@@ -77,14 +76,14 @@ void process_set_remove(struct process_set *set, struct process *process);
 /* Removes the process that ended first, else the least recently used; false when there is none. */
 bool process_set_evict(struct process_set *set);
 
-/* Keeps a live entry from being pushed out soon. */
+/* Marks a live entry as the most recently used. */
 void process_set_use(struct process_set *set, struct process *process);
 
 /* Marks an entry as ended, or as not ended after all; no change where it is so already. */
 void process_set_end(struct process_set *set, struct process *process, uint64_t now_ns);
 void process_set_revive(struct process_set *set, struct process *process);
 
-/* Ends an entry whose pid is another process's from now on. NULL is fine. */
+/* Ends an entry whose pid now belongs to another process. NULL is fine. */
 void process_set_supersede(struct process_set *set, struct process *process, uint64_t now_ns);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What events, samples and the sweep do to the entries of process_set.h.
  *
- * Events do not say when a process started, so an entry made from them has no start time until the first
- * sample brings it. If a sample's start time is later than the current entry's, the events that told of
- * the new process were lost. If it is earlier, the sample is of a process that ended.
+ * Events do not say when a process started, so an entry made from them has no start time until
+ * the first sample has it. If a sample's start time is later than the current entry's, the
+ * events of the new process were lost. If it is earlier, the sample is of a process that ended.
  *
- * An exit may be that of the first thread alone, while others go on (pthread_exit() in main()): perf's
- * records do not tell. So an exit only starts the lingering, in which the process can be sampled as
- * before, and /proc is asked before the entry is removed, unless the events say that there was no other thread. There the first thread shows as a zombie in a
- * process of several threads; nothing else under that pid can be the same process. */
+ * An exit may be that of the first thread alone, while others go on (pthread_exit() in main()):
+ * perf's records do not say so. So an exit only starts a time in which the process can be
+ * sampled as before, and /proc is read before the entry is removed, unless the events say that
+ * there was no other thread. In /proc the first thread is a zombie in a process of several
+ * threads; nothing else under that pid can be the same process. */
 #include "process/process_table.h"
 
 #include "base/clock.h"
@@ -22,21 +23,22 @@
 
 #define REREAD_MIN_NS NSEC_PER_SEC
 #define REREAD_MAX_NS (60 * NSEC_PER_SEC)
-#define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* a second: 65 thousand mappings take 50 ms to read */
-#define DISTRUST_BUDGET_NS (READ_BUDGET_NS / 3) /* of it, for code that is known already */
+#define READ_BUDGET_NS (300 * NSEC_PER_MSEC) /* per second; 65,000 mappings take 50 ms */
+#define DISTRUST_BUDGET_NS (READ_BUDGET_NS / 3) /* of that, for code that is known already */
 
-/* Live processes looked up in /proc each sweep, 15 us each: when all events came there is little to find. */
+/* Live processes looked up in /proc in each sweep, at 15 us each. Without lost events there is
+ * little to find. */
 #define SWEEP_LOOKUPS 1
 #define SWEEP_LOOKUPS_IN_DOUBT                                                                     \
-	8 /* until all were looked up that were there when events were lost */
+	8 /* until all processes from before a loss of events were looked up */
 
 struct process_table {
 	int proc_fd; /* borrowed */
 	size_t next_lookup; /* the row where the next sweep goes on */
 	size_t nr_doubtful; /* rows from there on whose exit may have been lost */
 	uint64_t lost_ns; /* time of the last events that were lost */
-	uint64_t budget_end_ns; /* of the second in which... */
-	uint64_t read_ns; /* ... maps were read for so long */
+	uint64_t budget_end_ns; /* end of the present second, */
+	uint64_t read_ns; /* in which reading maps has taken so long */
 	struct process_set set;
 	struct mapped_files files;
 	struct kept_files kept;
@@ -77,15 +79,14 @@ struct process *process_table_find(struct process_table *table, uint32_t pid)
 	return process_set_find_current(&table->set, pid);
 }
 
-/* The bound may be passed by one process's mappings until the next call. */
+/* Until the next call the bound may be exceeded by the mappings of one process. */
 static void bound_mappings(struct process_table *table)
 {
 	while (table->files.nr_bytes > PROCESS_MAPPINGS_MAX_BYTES && process_set_evict(&table->set))
 		;
 }
 
-/* Whether an event tells of what was before the entry was made: it came late, and what followed from it
- * is known already. */
+/* Whether an event is older than the entry: it came late, and its effects are known already. */
 static bool is_outdated(const struct proc_event *event, const struct process *process)
 {
 	return process && event->time_ns < process->added_ns;
@@ -124,8 +125,9 @@ static void handle_fork(struct process_table *table, const struct proc_event *ev
 	}
 }
 
-/* The process stays the same one, with the same start time. If its first thread was said to have ended,
- * then another one called exec(), or a new process has the pid and its fork was lost. */
+/* The process stays the same, with the same start time. If an exit of its first thread was
+ * reported, then another thread called exec(), or a new process has the pid and its fork was
+ * lost. */
 static void handle_exec(struct process_table *table, const struct proc_event *event)
 {
 	struct process *process = process_set_find_current(&table->set, event->pid);
@@ -198,14 +200,15 @@ static int insert_mapping(struct process_table *table, struct process *process,
 	return r;
 }
 
-/* Whether it is a file, and the event does not say which. The kernel's names of what is no file begin otherwise. */
+/* Whether the event has a path but does not identify the file. The kernel's names of other
+ * mappings do not begin so. */
 static bool is_unidentified(const struct proc_event *event)
 {
 	return event->inode == 0 && event->path[0] == '/' && event->path[1] != '/';
 }
 
-/* Of an unknown process one mapping is not worth knowing. A file that is not told is found in /proc, when something is sampled
- * where it was mapped. */
+/* One mapping of an unknown process is ignored. A file that the event does not identify is found
+ * in /proc, when an address in its mapping is sampled. */
 static void handle_mmap(struct process_table *table, const struct proc_event *event)
 {
 	bound_mappings(table);
@@ -252,7 +255,8 @@ void process_table_handle(struct process_table *table, const struct proc_event *
 	}
 }
 
-/* Whoever has many mappings, and many such processes, must not keep the caller from its samples. */
+/* Rate-limits readings: many processes with many mappings must not keep the caller from its
+ * samples. */
 static bool may_read_maps(struct process_table *table, uint64_t now_ns, uint64_t budget_ns)
 {
 	if (now_ns >= table->budget_end_ns) {
@@ -271,8 +275,8 @@ void process_table_lose_events(struct process_table *table, uint64_t time_ns)
 	table->nr_doubtful = table->set.nr_rows;
 }
 
-/* Replaces the mappings by what /proc has now. On failure the old ones stay, and when there are none any more:
- * then the process is about to end, and samples of it may still be under way. */
+/* Replaces the mappings by those in /proc. The old ones stay on failure, and when /proc shows
+ * none: then the process is about to end, and samples of it may still be under way. */
 static void replace_maps(struct process_table *table, struct process *process, uint64_t now_ns)
 {
 	_cleanup_(mapping_list_unrefp) struct mapping_list *list = NULL;
@@ -304,7 +308,7 @@ static void read_maps(struct process_table *table, struct process *process, uint
 	table->read_ns += clock_mono_ns() - begin_ns;
 }
 
-/* The waits between readings that do not help are 1 s, 2 s, … 60 s. */
+/* Readings that do not help are repeated after 1 s, 2 s, … 60 s. */
 static void schedule_reread(struct process *process, uint64_t now_ns, bool has_helped)
 {
 	uint64_t wait_ns = has_helped ? 0 : process->reread_wait_ns * 2;
@@ -317,7 +321,7 @@ static void schedule_reread(struct process *process, uint64_t now_ns, bool has_h
 	process->next_read_ns = now_ns + wait_ns;
 }
 
-/* Nobody who is known has the pid. */
+/* No known process has the pid. */
 static struct process *add_sampled(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				   uint64_t now_ns)
 {
@@ -333,8 +337,8 @@ static struct process *add_sampled(struct process_table *table, uint32_t pid, ui
 	return process;
 }
 
-/* The pid is another's by now. Its former owner may be known from events alone; if not, an entry
- * without mappings takes this sample and those like it. */
+/* The pid now belongs to another process. Its former owner may be known from events alone; if
+ * not, an entry without mappings takes this sample and those like it. */
 static struct process *get_former(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				  uint64_t now_ns)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that were sampled or seen starting, and where their code is mapped.
  *
- * Two sources feed it: events in the kernel's order (proc_event.h), which alone know a process that lived
- * for milliseconds, and /proc/PID/maps, read when a process that was there before us is sampled for the
- * first time, or when a sample's address is in no known mapping. A process is keyed by (pid, start time):
- * pids are reused. One that ended is kept for PROCESS_LINGER_NS, for samples that are still under way.
+ * Two sources feed it: events in the kernel's order (proc_event.h), which alone know a process
+ * that lived for milliseconds, and /proc/PID/maps, read when a process that was there before us
+ * is sampled for the first time, or when a sample's address is in no known mapping. A process is
+ * keyed by (pid, start time): pids are reused. One that ended is kept for PROCESS_LINGER_NS, for
+ * samples that are still under way.
  *
  * Belongs to one thread. */
 #ifndef PROCESS_PROCESS_TABLE_H
@@ -21,16 +22,16 @@
 
 #define PROCESS_LINGER_NS (UINT64_C(5) * 1000000000)
 
-/* What the mappings of all processes may take together. 500 processes of 30 mappings take 1 MB; a process
- * with 16384 of them, of which each forked child changes one, takes half of one a child. */
+/* The memory of all processes' mappings together. 500 processes of 30 mappings take 1 MB; a process
+ * with 16384 of them, of which each forked child changes one, takes half a MB for each child. */
 #define PROCESS_MAPPINGS_MAX_BYTES ((size_t)64 << 20)
 
 struct process_table_stats {
 	uint64_t nr_processes; /* in the table now */
-	uint64_t nr_evicted; /* live processes pushed out by one of the bounds */
+	uint64_t nr_evicted; /* live processes that were evicted by one of the bounds */
 	uint64_t nr_kept_files; /* files that stay known, see kept_files.h */
 	uint64_t nr_maps_reads;
-	uint64_t nr_maps_postponed; /* not read in a second in which much was read */
+	uint64_t nr_maps_postponed; /* readings put off by the limit per second */
 	uint64_t nr_maps_failures; /* gone, unreadable, or over 16 MB and read in part */
 	uint64_t nr_bad_lines;
 	uint64_t nr_mappings_dropped; /* over MAPPING_LIST_MAX, or no memory */
@@ -40,51 +41,55 @@ struct process_table_stats {
 struct process;
 struct process_table;
 
-/* `proc_fd` is a directory like /proc (borrowed, outlives the table). At most `max_processes` (more than
- * 0); when full, or over PROCESS_MAPPINGS_MAX_BYTES, those that ended go first, then the least recently
- * sampled. Errors: -ENOMEM. */
+/* `proc_fd` is a directory like /proc (borrowed, outlives the table). At most `max_processes`
+ * (more than 0); when full, or over PROCESS_MAPPINGS_MAX_BYTES, those that ended go first, then
+ * the least recently sampled. Errors: -ENOMEM. */
 int process_table_new(int proc_fd, size_t max_processes, struct process_table **ret_table)
 	must_check;
 void process_table_free(struct process_table *table);
 DEFINE_FREEP(struct process_table, process_table_free)
 
-/* Has somebody told what is freed. Before the table is used. */
+/* Registers a watcher of what is freed. To be called before the table is used. */
 void process_table_watch(struct process_table *table, const struct mapping_watcher *watcher);
 
-/* The process that has a pid now, or NULL when it is not known. Borrowed until the next call on the table. */
+/* The process that has a pid now, or NULL when it is not known. Borrowed until the next call on
+ * the table. */
 struct process *process_table_find(struct process_table *table, uint32_t pid);
 
-/* Applies one event. Events and samples must come in time order; a fork or exit that comes later than
- * the first sample it should have come before does no harm. */
+/* Applies one event. Events and samples must come in time order; a fork or exit that comes later
+ * than the first sample that it should precede does no harm. */
 void process_table_handle(struct process_table *table, const struct proc_event *event);
 
-/* Events up to this time were lost: what is known from events alone is read again when it is sampled. */
+/* Events up to this time were lost: what is known from events alone is read again when it is
+ * sampled. */
 void process_table_lose_events(struct process_table *table, uint64_t time_ns);
 
-/* The process of a sample; reads its maps when nothing is known of it yet. `start_ns` is its start time
- * since boot, as in /proc/PID/stat field 22 but in ns; 0 where the source of the sample does not know it,
- * which means whoever has the pid. `now_ns` is the time of the sample. Never fails: a process that is gone
- * and was never seen has no mappings. Borrowed until the next call on the table. NULL only without
- * memory. */
+/* The process of a sample; reads its maps when nothing is known of it yet. `start_ns` is its
+ * start time since boot, as in /proc/PID/stat field 22 but in ns; 0 where the source of the
+ * sample does not know it: then any process that has the pid. `now_ns` is the time of the
+ * sample. Never fails: a process that is gone and was never seen has no mappings. Borrowed until
+ * the next call on the table. NULL only without memory. */
 struct process *process_table_get(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				  uint64_t now_ns);
 
-/* The executable mapping that holds an address, or NULL. An unknown address makes the table read the maps
- * again, at most once a second and process, doubling up to a minute while that does not help; in all, reading
- * takes a third of the time at most. Borrowed until the next call on the table. */
+/* The executable mapping that holds an address, or NULL. An unknown address makes the table read
+ * the maps again, at most once a second and process, doubling up to a minute while that does not
+ * help; in all, reading takes a third of the time at most. Borrowed until the next call on the
+ * table. */
 const struct mapping *process_find_mapping(struct process_table *table, struct process *process,
 					   uint64_t address, uint64_t now_ns);
 
-/* The path of the file that a process of the table runs, as process_program.h has it; "" when that is not known. Borrowed until
- * the next call on the table. */
+/* The path of the file that a process of the table runs, as process_program.h has it; "" when
+ * that is not known. Borrowed until the next call on the table. */
 const char *process_table_get_program(const struct process_table *table, struct process *process);
 
-/* The files that stay known when no process maps them any more: whoever uses files says which. All files. */
+/* The files that stay known after their last process, which the users of files choose; and all
+ * files. */
 struct kept_files *process_table_get_kept(struct process_table *table);
 struct mapped_files *process_table_get_files(struct process_table *table);
 
-/* Forgets what ended more than PROCESS_LINGER_NS ago, and processes whose exit was missed (a few are
- * looked up in /proc each call). Meant to be called about once a second. */
+/* Forgets processes that ended more than PROCESS_LINGER_NS ago, and those whose exit was missed
+ * (a few are looked up in /proc in each call). To be called about once a second. */
 void process_table_sweep(struct process_table *table, uint64_t now_ns);
 
 struct process_table_stats process_table_get_stats(const struct process_table *table);
