@@ -27,21 +27,22 @@
 #define REASON_MAX_BYTES 4096
 
 #define FOLLOW_CPUS_NS NSEC_PER_SEC
-#define URGENT_DELAY_NS (200 * NSEC_PER_USEC) /* new processes come several at a time, and go */
+#define URGENT_DELAY_NS (200 * NSEC_PER_USEC) /* new processes come in bursts, and exit soon */
 #define WARM_UP_MIN_NS (200 * NSEC_PER_MSEC)
 #define WARM_UP_MAX_NS (500 * NSEC_PER_MSEC)
 
-/* Whoever floods us with events must not have us learn all anew in each poll. */
-#define DOUBT_NS NSEC_PER_SEC
+/* Rate-limits resyncs: a flood of events cannot force a full scan of /proc on every poll. */
+#define RESYNC_INTERVAL_NS NSEC_PER_SEC
 
-/* The names of a second are waited for so long: a large program's take a second or two to be read. */
+/* How long to wait for a window's symbols: a large program's table takes 1 to 2 s to read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 
-/* The agent waits less for files that only the slow worker reads, as later seconds wait behind them. `record` does not. */
+/* The agent waits less for files that only the slow worker reads, as later windows wait behind
+ * them. `record` does not. */
 #define SLOW_NAMES_WAIT_NS (3 * NSEC_PER_SEC)
 #define RECORD_NAMES_WAIT_NS (30 * NSEC_PER_SEC) /* after the last sample, for what took longer */
 
-#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for names, once the end is asked for */
+#define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for symbols, once the end is asked for */
 
 #define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/lines_pace.h) */
 
@@ -54,7 +55,7 @@ struct agent {
 	agent_sink sink;
 	void *sink_data;
 
-	struct memory_pool pool; /* of unwind tables, names, and who reads large files */
+	struct memory_pool pool; /* of unwind tables, symbols, and workers that read large files */
 	int proc_fd;
 	struct cgroup_fs *cgroup_fs;
 	struct pod_index *pods;
@@ -63,14 +64,14 @@ struct agent {
 	struct selection *selection;
 	struct sideband *sideband;
 	struct sample_source *source;
-	struct strbuf perf_reason; /* why samples are taken by perf; empty: they are not */
+	struct strbuf perf_reason; /* why BPF takes no samples; empty: it does */
 	struct unwind_tables *tables;
 	struct pipeline *pipeline;
 	struct cpu_follower cpus;
 	uint64_t nr_events_lost; /* up to the last collection */
-	bool has_lost_events; /* and what is known was not doubted yet */
-	uint64_t next_doubt_ns;
-	uint64_t nr_doubts;
+	bool has_lost_events; /* and processes were not resynced since */
+	uint64_t next_resync_ns;
+	uint64_t nr_resyncs;
 	uint64_t next_follow_ns;
 	uint64_t next_poll_ns;
 	bool is_warming_up;
@@ -85,7 +86,8 @@ static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 		strbuf_append_str(reterr_msg, "cannot open /proc");
 		return -errno;
 	}
-	/* Samples carry the host's process ids: elsewhere they are those of other processes, or of none. */
+	/* Samples carry the host's process ids; in another namespace these belong to other
+	 * processes. */
 	if (!host_pids_are_ours(agent->proc_fd))
 		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
 			 "code of processes is shown as [unknown]");
@@ -130,14 +132,14 @@ static int start_sideband(struct agent *agent, struct strbuf *reterr_msg)
 	return r;
 }
 
-/* What is known of processes up to now may be wrong: it is learned again as they are sampled. */
-static void doubt_processes(struct agent *agent, uint64_t now_ns)
+/* The mappings known of processes may be wrong: they are read again when a process is sampled. */
+static void resync_processes(struct agent *agent, uint64_t now_ns)
 {
 	pipeline_lose_events(agent->pipeline, now_ns);
 	sample_source_lose_events(agent->source);
 	agent->has_lost_events = false;
-	agent->next_doubt_ns = now_ns + DOUBT_NS;
-	agent->nr_doubts++;
+	agent->next_resync_ns = now_ns + RESYNC_INTERVAL_NS;
+	agent->nr_resyncs++;
 }
 
 static void collect_events(struct agent *agent)
@@ -150,11 +152,11 @@ static void collect_events(struct agent *agent)
 	if (nr_lost > agent->nr_events_lost)
 		agent->has_lost_events = true;
 	agent->nr_events_lost = nr_lost;
-	if (agent->has_lost_events && now_ns >= agent->next_doubt_ns)
-		doubt_processes(agent, now_ns);
+	if (agent->has_lost_events && now_ns >= agent->next_resync_ns)
+		resync_processes(agent, now_ns);
 }
 
-/* Events up to a time, so that a sample finds its process as it was when it was taken. */
+/* Applies events up to a time, so that a sample finds its process as it was when it was taken. */
 static void apply_events(struct agent *agent, uint64_t until_ns)
 {
 	const struct proc_event *event;
@@ -210,7 +212,7 @@ static const enum demangle_style demangle_styles[] = {
 	[OPTION_DEMANGLE_FULL] = DEMANGLE_FULL,
 };
 
-/* The process that downloads would refuse it in silence. */
+/* Warns here, as the process that downloads would refuse the directory without a message. */
 static void check_debuginfod_cache(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REASON_MAX_BYTES);
@@ -310,7 +312,7 @@ static void stop_proc(struct agent *agent)
 	cleanup_closep(&agent->proc_fd);
 }
 
-/* Started in this order, stopped in reverse. A stop copes with a stage that did not start. */
+/* Started in this order, stopped in reverse. A stop also works if its stage did not start. */
 static const struct stage {
 	const char *name;
 	int (*start)(struct agent *agent, struct strbuf *reterr_msg);
@@ -504,8 +506,8 @@ void agent_warm_up(struct agent *agent)
 	agent->is_warming_up = false;
 }
 
-/* Waits for what the loader has, or for what it can do in the time that is left once the end was asked for: that may be
- * only now. */
+/* Waits until the loader has finished. Once the end is asked for, which may happen meanwhile, the
+ * loader has a limited time left. */
 static int drain(struct agent *agent, uint64_t max_ns)
 {
 	while (!pipeline_wait(agent->pipeline, clock_mono_ns() + AGENT_POLL_NS)) {
@@ -544,7 +546,7 @@ void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats)
 {
 	sample_source_get_stats(agent->source, &ret_stats->capture);
 	ret_stats->sideband = sideband_get_stats(agent->sideband);
-	ret_stats->nr_doubts = agent->nr_doubts;
+	ret_stats->nr_resyncs = agent->nr_resyncs;
 	ret_stats->tables = unwind_tables_get_stats(agent->tables);
 	ret_stats->pipeline = pipeline_get_stats(agent->pipeline);
 	ret_stats->pods = pod_watch_get_stats(agent->watch);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All modules wired together: what `record` and `agent` have in common. The caller's thread is the reader:
+/* All modules wired together: what `record` and `agent` have in common. The caller's thread is
+ * the reader:
  *
- *	agent_new() ─▶ agent_start() ─▶ agent_poll() again and again ─▶ agent_stop() ─▶ agent_free()
+ *	agent_new() ─▶ agent_start() ─▶ agent_poll() repeatedly ─▶ agent_stop() ─▶ agent_free()
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -24,14 +25,14 @@ struct agent;
 struct agent_stats {
 	struct capture_stats capture;
 	struct sideband_stats sideband;
-	uint64_t nr_doubts; /* times that all processes were doubted, as events were lost */
+	uint64_t nr_resyncs; /* times that all processes were resynced because events were lost */
 	struct unwind_tables_stats tables;
 	struct pipeline_stats pipeline;
 	struct pod_watch_stats pods;
 	struct pod_index_stats index;
 };
 
-/* Takes each finished profile, on the loader's thread; the reference stays the agent's. */
+/* Takes each finished profile, on the loader's thread. The reference stays the agent's. */
 typedef void (*agent_sink)(struct profile *profile, void *data);
 
 /* Brings up everything but the timers. `options` is borrowed and outlives the agent. On failure
@@ -44,20 +45,20 @@ DEFINE_FREEP(struct agent, agent_free)
 /* Starts sampling. Errors: those of sample_source_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
-/* Whether anything that the options ask for is on this node, when they ask for pods or cgroups. Errors: -ENOENT, and
- * `reterr_msg` says so. */
+/* Checks that this node has a pod or cgroup that the options select, when they select any. Errors:
+ * -ENOENT, with `reterr_msg`. */
 int agent_require_target(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
-/* Another selection and other keys of labels, from now on; of `options` nothing else is looked at. On failure all stays as it
- * is. Errors: those of target_select(), -ENOMEM. */
+/* Replaces the selection and the keys of labels by those of `options`; its other fields are
+ * ignored. On failure nothing changes. Errors: those of target_select(), -ENOMEM. */
 int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
 	must_check;
 
-/* Samples into the void until the busy processes can be unwound: the first samples of a short recording
- * would have no stacks. Takes half a second at most. */
+/* Samples without recording until busy processes can be unwound: the first samples of a short
+ * recording would have no stacks. Takes half a second at most. */
 void agent_warm_up(struct agent *agent);
 
-/* Why samples are taken by perf and not by BPF, for people to read; NULL when they are not. Borrowed. */
+/* Why perf takes the samples and not BPF, for people to read; NULL when BPF does. Borrowed. */
 const char *agent_perf_reason(const struct agent *agent);
 
 /* CPUs sampled now. */
@@ -66,16 +67,17 @@ uint32_t agent_nr_cpus(const struct agent *agent);
 /* Adds a process to the target (and, with options->command, all its children). */
 int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
 
-/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns` and less when a signal comes or a process is sampled that
- * should be looked at now; then handles what was sampled. */
+/* Sleeps for AGENT_POLL_NS, but not past `deadline_ns`, and less when a signal arrives or a
+ * process is sampled that must be bound now. Then handles all samples. */
 void agent_poll(struct agent *agent, uint64_t deadline_ns);
 
-/* Stops sampling and brings what was sampled to the sink. Without limit, but once the end was asked for (signals.h) names
- * are waited for a little only, and the loader until `max_ns` later. Errors: -ETIMEDOUT, it was not through even so: what it had is
- * lost, and counted; the sink is not called any more, and agent_free() may wait for ever. */
+/* Stops sampling and hands all samples to the sink. Takes as long as that needs. But once the
+ * end was asked for (signals.h), symbols are waited for briefly, and the loader until `max_ns`
+ * later. Errors: -ETIMEDOUT, the loader was not finished by then. Its samples are lost, and
+ * counted; the sink is not called any more, and agent_free() may wait for ever. */
 int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
 
-/* Samples that were taken but are in no profile, by any cause. */
+/* Samples that were taken but are in no profile, for any reason. */
 uint64_t agent_stats_lost(const struct agent_stats *stats);
 
 void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats);

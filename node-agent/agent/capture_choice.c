@@ -27,13 +27,13 @@ static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
 	return r;
 }
 
-/* Whether it is the kernel or its owner that has no BPF for us; anything else is ours to mend. */
+/* Whether the kernel lacks BPF, or does not permit it. Any other failure is a fault of ours. */
 static bool is_refusal(int error)
 {
 	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;
 }
 
-/* What is too much for the user's machine is so by perf, too. */
+/* Too many targets, or too little memory: perf would fail as well. */
 static bool is_want_of_room(int error)
 {
 	return error == -ENOSPC || error == -ENOMEM;

@@ -130,7 +130,7 @@ const struct counter counter_list[] = {
 	COUNTER("processes_doubted", "processes_doubted_total",
 		"Times that the mappings of all processes were read again because events were "
 		"lost.",
-		DEBUG, AT(agent.nr_doubts)),
+		DEBUG, AT(agent.nr_resyncs)),
 	GAUGE("processes", "processes", "Processes that the agent knows.",
 	      AT(agent.pipeline.processes.nr_processes)),
 	COUNTER("processes_evicted", "processes_evicted_total",

@@ -8,8 +8,8 @@
 
 #define MESSAGE_MAX_BYTES 4096
 
-/* CPUs that came or went since the last look, or both. The side band's events are not the capture's to
- * follow. Returns what failed last. */
+/* Opens and closes the side bands of CPUs that went online or offline since the last call, or
+ * both. The source follows its own timers only. Returns the last error. */
 static int follow_sideband(struct cpu_follower *follower, const struct cpu_set_bits *online,
 			   const struct cpu_set_bits *restarted)
 {

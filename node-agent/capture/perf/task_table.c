@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define FILE_MAX_BYTES 65536 /* of /proc/PID/cgroup: a line for each v1 controller */
-#define MAX_ANCESTORS 8 /* that are asked for a cgroup */
+#define MAX_ANCESTORS 8 /* whose cgroup is looked for */
 
 struct task_table {
 	struct task_table_opts opts;
@@ -22,7 +22,7 @@ struct task_table {
 	uint64_t now_ns;
 	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	uint64_t tick_ns; /* of times in /proc */
-	uint64_t nr_losses; /* what was told or read before the last one is doubtful */
+	uint64_t nr_losses; /* what was read before the last one may be outdated */
 	uint64_t nr_refreshes; /* since task_table_begin() */
 	uint64_t nr_reads;
 	uint64_t nr_outside;
@@ -57,7 +57,7 @@ void task_table_begin(struct task_table *table, uint64_t now_ns)
 	table->nr_refreshes = 0;
 }
 
-/* As task_set_take(), of a record or sample of that time. */
+/* As task_set_take(), for a record or sample of that time. */
 static struct task *take(struct task_table *table, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct task *task = task_set_take(&table->set, pid, tid);
@@ -76,7 +76,7 @@ static void set_comm(struct task *task, const char *comm)
 	task->has_comm = true;
 }
 
-/* The threads of a process are moved together. */
+/* The threads of a process are moved together, so one thread's cgroup holds for another. */
 static void take_cgroup(struct task *task, const struct task *from)
 {
 	task->cgroup_is_assumed = from->cgroup_is_assumed || from->pid != task->pid;
@@ -84,14 +84,14 @@ static void take_cgroup(struct task *task, const struct task *from)
 	task->cgroup_generation = from->cgroup_generation;
 }
 
-/* A CPU may be held up before it hands a record out, while samples of the child come from another. */
+/* A CPU may be delayed before it writes the FORK, while another CPU already samples the child. */
 static bool is_of_late_record(const struct task *child, const struct perf_record *record)
 {
 	return child && child->pid == record->pid && child->since_ns >= record->time_ns &&
 	       child->since_ns > 0;
 }
 
-/* A child has its parent's name, and its cgroup until /proc says otherwise. */
+/* A child inherits its parent's name, and its cgroup until /proc says otherwise. */
 static void handle_fork(struct task_table *table, const struct perf_record *record)
 {
 	struct task *child = task_set_find(&table->set, record->tid);
@@ -112,8 +112,9 @@ static void handle_fork(struct task_table *table, const struct perf_record *reco
 		take_cgroup(child, parent);
 }
 
-/* What calls exec() may have been moved just before, as containers are. When a thread other than the first does, it goes on
- * under the number of the first, whose end was told. */
+/* A task may be moved to another cgroup just before it calls exec(), as containers are. When a
+ * thread other than the first calls exec(), it goes on under the tid of the first, whose exit
+ * was reported. */
 static void handle_comm(struct task_table *table, const struct perf_record *record)
 {
 	struct task *task = take(table, record->pid, record->tid, record->time_ns);
@@ -129,7 +130,8 @@ static void handle_comm(struct task_table *table, const struct perf_record *reco
 	}
 }
 
-/* Newer kernels tell of an end before the memory is given back, which takes time and is sampled. */
+/* Newer kernels report an exit before the task releases its memory, which takes time and is
+ * sampled. */
 static void handle_exit(struct task_table *table, const struct perf_record *record)
 {
 	struct task *task = task_set_find(&table->set, record->tid);
@@ -158,7 +160,7 @@ void task_table_handle(struct task_table *table, const struct perf_record *recor
 	}
 }
 
-/* The kernel's workers have in /proc what they are working on behind their name. */
+/* /proc shows behind the name of a kernel worker what it is working on. */
 static void cut_worker_name(char *comm)
 {
 	if (strncmp(comm, "kworker/", strlen("kworker/")) == 0)
@@ -177,7 +179,7 @@ static void read_comm(struct task *task, int dir_fd)
 	set_comm(task, text.data);
 }
 
-/* A path as /proc tells it. */
+/* `path` is from /proc. */
 static uint32_t find_cgroup(struct task_table *table, const char *path, size_t len)
 {
 	_cleanup_(strbuf_done) struct strbuf resolved = strbuf_with_max(FILE_MAX_BYTES);
@@ -205,7 +207,8 @@ static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
 	task->cgroup_is_refused = task->cgroup == CGROUP_IDS_NONE;
 }
 
-/* Whether a task that /proc says started then was there when a sample was taken; else the pid is another's by now. */
+/* Whether the task in /proc had started when a sample was taken. Otherwise the pid now belongs
+ * to another task. */
 static bool was_there(const struct task_table *table, const struct proc_stat *stat,
 		      uint64_t time_ns)
 {
@@ -213,13 +216,14 @@ static bool was_there(const struct task_table *table, const struct proc_stat *st
 	       time_ns + table->boot_offset_ns + table->tick_ns;
 }
 
-static bool is_doubtful(const struct task_table *table, const struct task *task)
+static bool is_outdated(const struct task_table *table, const struct task *task)
 {
 	return task->nr_losses != table->nr_losses;
 }
 
-/* The name that the records told is not overwritten by what /proc says of a new task, or after exec(): that may be of later
- * than the sample. The directory stands for one task, whoever gets its number later. Of a process it is that of its first thread. */
+/* The name in /proc may be younger than the sample: it does not replace the name that a record
+ * gave to a new task, or after exec(). The opened directory stays the same task's, whoever gets
+ * its tid later. */
 static void read_task(struct task_table *table, struct task *task, uint64_t time_ns)
 {
 	struct proc_stat stat;
@@ -236,7 +240,7 @@ static void read_task(struct task_table *table, struct task *task, uint64_t time
 		task_set_renew(task);
 	task->start_ns = start_ns;
 	task->is_kernel_thread = proc_stat_is_kernel_thread(&stat);
-	if (!task->has_comm || !task->must_read || is_doubtful(table, task))
+	if (!task->has_comm || !task->must_read || is_outdated(table, task))
 		read_comm(task, dir_fd);
 	read_cgroup(table, task, dir_fd);
 }
@@ -247,12 +251,12 @@ static bool has_cgroup(const struct task_table *table, const struct task *task)
 	       task->cgroup_generation == cgroup_ids_generation(table->opts.cgroups);
 }
 
-/* Whether /proc is to be asked now. */
+/* Whether /proc must be read now. */
 static bool must_read(struct task_table *table, const struct task *task)
 {
 	if (task->must_read || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))
 		return true;
-	if (!is_doubtful(table, task) &&
+	if (!is_outdated(table, task) &&
 	    (task->has_ended || table->now_ns < task->read_ns + TASK_TRUST_NS))
 		return false;
 	return table->nr_refreshes++ < TASK_REFRESHES;
@@ -269,7 +273,8 @@ static void refresh(struct task_table *table, struct task *task, uint64_t time_n
 	task->must_read = false;
 }
 
-/* Of a task that was gone before it could be asked: where those were that made it. */
+/* For a task that ended before /proc could be read: the cgroup of its nearest ancestor that has
+ * one. */
 static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t time_ns)
 {
 	struct task *ancestor = task;

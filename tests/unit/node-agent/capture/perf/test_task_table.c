@@ -305,7 +305,7 @@ static void a_poll_looks_at_few_tasks_again(void **state)
 	assert_int_equal(nr_reads(fixture), NR_TASKS + 2 * TASK_REFRESHES);
 }
 
-static void names_are_doubtful_when_records_were_lost(void **state)
+static void names_are_outdated_when_records_were_lost(void **state)
 {
 	struct fixture *fixture = get_or_skip(state);
 
@@ -446,7 +446,7 @@ int main(void)
 		CASE(another_process_with_that_number_is_not_taken_for_it),
 		CASE(a_thread_number_of_another_process_is_another_thread),
 		CASE(a_poll_looks_at_few_tasks_again),
-		CASE(names_are_doubtful_when_records_were_lost),
+		CASE(names_are_outdated_when_records_were_lost),
 		CASE(told_names_stand_after_a_loss_until_the_next_reading),
 		CASE(a_thread_that_started_at_another_time_is_another),
 		CASE(a_fork_that_is_told_late_leaves_the_child_as_it_is),
