@@ -12,12 +12,12 @@
 struct cgroup_fs;
 struct memory_pool;
 
-/* Kinds of targets narrow each other, several of a kind widen it. All pointers are borrowed; names, `cgroup_fs` and the pool
- * outlive the source. */
+/* Kinds of targets narrow each other, several of a kind widen it. All pointers are borrowed;
+ * names, `cgroup_fs` and the pool outlive the source. */
 struct capture_opts {
 	uint32_t frequency_hz; /* per CPU */
-	uint64_t
-		poll_interval_ns; /* between calls of sample_source_poll(): decides the buffers' size */
+	/* Between calls of sample_source_poll(): decides the buffers' size. */
+	uint64_t poll_interval_ns;
 	const struct cpu_set_bits *cpus; /* NULL: all */
 	const uint32_t *pids;
 	size_t nr_pids;
@@ -27,17 +27,17 @@ struct capture_opts {
 	size_t nr_comms;
 	bool include_idle;
 	bool cgroup_is_v1; /* see enum cgroup_mode: CGROUP_MODE_LEGACY */
-	bool cgroup_is_cpu; /* then: the cpu controller's hierarchy, not the memory controller's */
+	bool cgroup_is_cpu; /* in v1: the cpu controller's hierarchy, not the memory controller's */
 	uint32_t cgroup_hierarchy; /* its number, see cgroup_fs_hierarchy() */
 	bool follow_forks; /* children of `pids` are wanted too */
-	size_t unwind_memory_max; /* bytes of the unwind memory, where the backend has to reserve them */
+	size_t unwind_memory_max; /* bytes; of a backend that unwinds in this process */
 	struct memory_pool *pool; /* the unwind memory's chunks are taken from it; NULL: no limit */
 
 	/* CAPTURE_PERF only. */
 	uint32_t stack_copy_bytes; /* of the user stack, for each sample; a multiple of 8 */
 	int proc_fd; /* a directory like /proc, in the pid namespace of the host */
-	size_t sideband_bytes; /* each CPU's memory for the sideband, which counts as the rings do */
-	const struct cgroup_fs *cgroup_fs; /* NULL: tasks are nobody's */
+	size_t sideband_bytes; /* each CPU's locked memory for the side band's rings */
+	const struct cgroup_fs *cgroup_fs; /* NULL: tasks have no cgroup */
 };
 
 #endif

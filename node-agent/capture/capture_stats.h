@@ -11,18 +11,18 @@ struct capture_stats {
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
 	uint64_t nr_cgroups; /* births and deaths that were handed out */
-	uint64_t follows_cgroups; /* 1: the kernel tells of them */
+	uint64_t follows_cgroups; /* 1: the kernel reports them */
 	uint64_t nr_cpus_refused; /* now: CPUs that are online and wanted, and cannot be sampled */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
 	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */
 	uint64_t nr_task_records_lost; /* by perf: of forks, execs, names and exits */
-	uint64_t ring_bytes; /* by perf: of each CPU, */
-	uint64_t ring_bytes_wanted; /* and what it would be if enough memory could be locked */
-	uint64_t nr_targets_refused; /* by perf: children of targets, over the limit of them */
-	uint64_t nr_tasks; /* by perf: threads and processes that are known, also of late */
-	uint64_t nr_task_reads; /* by perf: of their files in /proc */
-	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside of what is mounted */
+	uint64_t ring_bytes; /* by perf: of each CPU */
+	uint64_t ring_bytes_wanted; /* by perf: the same, if enough memory could be locked */
+	uint64_t nr_targets_refused; /* by perf: children of targets, over the limit of targets */
+	uint64_t nr_tasks; /* by perf: threads and processes in the table */
+	uint64_t nr_task_reads; /* by perf: times that a task's files in /proc were read */
+	uint64_t nr_tasks_outside; /* by perf: of these, with a cgroup outside the mounted root */
 };
 
 #endif

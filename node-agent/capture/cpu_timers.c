@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CPU that goes offline takes its event with it: the descriptor stays, but nothing fires any more, not
- * even when the CPU is back. Most such CPUs are found missing in the list of those online. One that is
- * back before the next look is found by its event: a clock that stands still is dead. */
+/* When a CPU goes offline, its event is dead: the descriptor stays, but the timer does not fire
+ * any more, even when the CPU is back. Most such CPUs are missing in the list of online CPUs. A
+ * CPU that is back before the next look is found by its event, whose clock stands still. */
 #include "capture/cpu_timers.h"
 
 #include "base/array.h"
@@ -90,11 +90,12 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 	return r;
 }
 
-/* Whether the event's clock went on since the last look. Where it cannot be read it is taken for alive. */
+/* Whether the event's clock has advanced since the last look. A clock that cannot be read counts
+ * as alive. */
 static bool is_alive(struct cpu_timer *timer)
 {
 	uint64_t before_ns = timer->clock_ns;
-	uint64_t values[2]; /* the clock, and with PERF_FORMAT_LOST something more */
+	uint64_t values[2]; /* the clock, and with PERF_FORMAT_LOST the number of lost records */
 
 	if (read(timer->event_fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
 		return true;

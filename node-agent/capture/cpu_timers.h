@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cpu-clock perf_event for each online CPU; follows CPU hot-plug. What an event does when it fires is its kind's. */
+/* One cpu-clock perf event for each online CPU; follows CPU hot-plug. The backend decides what
+ * an event does when it fires. */
 #ifndef CAPTURE_CPU_TIMERS_H
 #define CAPTURE_CPU_TIMERS_H
 
@@ -11,9 +12,10 @@
 struct cpu_timers;
 
 struct cpu_timer_kind {
-	/* Starts the timer of a CPU; the event is the timer's, and lives as long. Errors: what perf_event_open(2) says. */
+	/* Starts the timer of a CPU; the event is the timer's, and lives as long. Errors: what
+	 * perf_event_open(2) says. */
 	int (*open)(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer);
-	void (*close)(void *timer, void *data); /* which fires no more */
+	void (*close)(void *timer, void *data); /* after which it does not fire */
 	void *data;
 };
 
@@ -23,9 +25,10 @@ int cpu_timers_new(const struct cpu_timer_kind *kind, const struct cpu_set_bits 
 void cpu_timers_free(struct cpu_timers *timers); /* NULL is fine */
 
 /* Starts timers on wanted CPUs that are online, drops those of CPUs that are not. The CPUs of
- * `*ret_restarted` had been offline since the last call and are back; it is set unless the list of online
- * CPUs cannot be read. Not to be called twice within a microsecond: a clock that stands still counts as dead.
- * Errors: -ENODEV no wanted CPU is online; what perf_event_open(2) said, when not one timer runs. */
+ * `*ret_restarted` had been offline since the last call and are back; it is set unless the list
+ * of online CPUs cannot be read. Not to be called twice within a microsecond: a clock that
+ * stands still counts as dead. Errors: -ENODEV no wanted CPU is online; what perf_event_open(2)
+ * said, when not one timer runs. */
 int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restarted) must_check;
 
 void cpu_timers_stop(struct cpu_timers *timers);
@@ -33,7 +36,8 @@ void cpu_timers_stop(struct cpu_timers *timers);
 /* Timers running now. */
 uint32_t cpu_timers_count(const struct cpu_timers *timers);
 
-/* Wanted CPUs that were online at the last cpu_timers_follow(), and on which no timer could be started. */
+/* Wanted CPUs that were online at the last cpu_timers_follow(), and on which no timer could be
+ * started. */
 uint32_t cpu_timers_refused(const struct cpu_timers *timers);
 
 /* What perf_event_open(2) said of the last of them; 0: there are none. */

@@ -10,12 +10,13 @@
  *
  *	catch_up(time) ─▶ [meet_process(sample)] ─▶ handle(sample) */
 struct sample_consumer {
-	/* A sample of that time (CLOCK_MONOTONIC) comes next. The consumer applies what happened to processes before it, and
-	 * tells the source (sample_source_follow_process()). */
+	/* A sample of that time (CLOCK_MONOTONIC) comes next. The consumer applies what happened
+	 * to processes before it, and tells the source (sample_source_follow_process()). */
 	void (*catch_up)(uint64_t time_ns, void *data);
 
-	/* The source unwinds this sample in user space, and lacks the process or the code at `ip`. The consumer binds the process
-	 * in the unwind memory if it can; the source then unwinds the sample once more. `event` has the frames so far. */
+	/* The source unwinds this sample in user space, and lacks the process or the code at
+	 * `ip`. The consumer binds the process in the unwind memory if it can; the source then
+	 * unwinds the sample once more. `event` has the frames so far. */
 	void (*meet_process)(const struct sample_event *event, uint64_t ip, void *data);
 
 	/* A finished sample; valid during the call. */

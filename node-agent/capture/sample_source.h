@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finished samples from the kernel, taken by a timer on each online CPU. Two backends deliver the same records:
+/* Finished samples from the kernel, taken by a timer on each online CPU. Two backends deliver
+ * the same records:
  *
  *	bpf	a BPF program filters, unwinds and writes the record
- *	perf	the kernel copies registers and stack; filtering and unwinding happen in this process. For kernels without
- *		usable BPF (docs/capture.md)
+ *	perf	the kernel copies registers and stack; filtering and unwinding happen in
+ *		this process. For kernels without usable BPF (docs/capture.md)
  *
- * A source owns the unwind memory: the tables and mappings that its stacks are unwound with. The consumer fills it, and tells
- * the source what happens to processes. Belongs to one thread. */
+ * A source owns the unwind memory: the tables and mappings that its stacks are unwound with. The
+ * consumer fills it, and tells the source what happens to processes. Belongs to one thread. */
 #ifndef CAPTURE_SAMPLE_SOURCE_H
 #define CAPTURE_SAMPLE_SOURCE_H
 
@@ -28,54 +29,61 @@ struct unwind_memory;
 void sample_source_close(struct sample_source *source);
 DEFINE_FREEP(struct sample_source, sample_source_close)
 
-/* What profiles say of their backend; NULL: nothing, it is the usual one. Constant text. */
+/* The backend's name for profiles; NULL for the usual one, which profiles do not name. Constant
+ * text. */
 const char *sample_source_profile_label(const struct sample_source *source);
 
-/* The unwind memory that the source's stacks are unwound with; borrowed, as long as the source is open. */
+/* The unwind memory that the source's stacks are unwound with; borrowed, as long as the source
+ * is open. */
 struct unwind_memory *sample_source_unwind_memory(const struct sample_source *source);
 
-/* Starts the timers of all CPUs that are online and wanted. Call it again, about once a second, to follow
- * CPUs that come and go; those of `*ret_restarted` went and came in between. Errors: -ENODEV none could be started, and
- * what perf_event_open(2) said. */
+/* Starts the timers of all CPUs that are online and wanted. To be called about once a second, to
+ * follow CPUs that go online and offline; the CPUs of `*ret_restarted` were offline in between.
+ * Errors: -ENODEV no timer could be started; what perf_event_open(2) said. */
 int sample_source_follow_cpus(struct sample_source *source, struct cpu_set_bits *ret_restarted)
 	must_check;
 
 /* Stops the timers; what was sampled before can still be polled. */
 void sample_source_stop(struct sample_source *source);
 
-/* Hands the consumer each sample that is there, up to a full buffer of them: samples that come faster than
- * they are handled do not keep the caller. Returns the number of records. */
+/* Hands the consumer each sample that is waiting, up to a full buffer of them: samples that come
+ * faster than they are handled cannot keep the caller busy for ever. Returns the number of
+ * records. */
 uint64_t sample_source_poll(struct sample_source *source, const struct sample_consumer *consumer);
 
-/* Calls `handle` for each cgroup that came or went since the last call, up to a full buffer of them; the path has its NUL.
- * The record is valid during the call. The backend perf reports a cgroup when it first sees it in a sample, before it hands
- * the sample out, so this may be called while a sample is handled; it reports no ends. */
+/* Calls `handle` for each cgroup that was made or removed since the last call, up to a full
+ * buffer of them. The path has its NUL; the record is valid during the call. The backend perf
+ * reports a cgroup when it first sees it in a sample, before it hands the sample out, so this
+ * may be called while a sample is handled; it reports no removals. */
 void sample_source_poll_cgroups(struct sample_source *source,
 				void (*handle)(const struct cgroup_event *event, void *data),
 				void *data);
 
-/* Which cgroups are sampled, from now on: the verdict of one and what is below it, and of all that have none; at first
- * everything is. Errors: those of verdict_slots_set(). */
+/* Sets which cgroups are sampled from now on: the verdict of a cgroup and those below it, and
+ * the default of cgroups without one. At first everything is sampled. Errors: those of
+ * verdict_slots_set(). */
 int sample_source_set_cgroup(struct sample_source *source, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
 void sample_source_forget_cgroup(struct sample_source *source, uint64_t id);
 void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_verdict verdict);
 
-/* Keeps the bindings of processes in the unwind memory true until the consumer binds them again. Call it with each event, in
- * the order of time. Under the backend bpf the kernel does this by itself. */
+/* Keeps the bindings of processes in the unwind memory true until the consumer binds them again.
+ * Call it with each event, in the order of time. Under the backend bpf the kernel does this by
+ * itself. */
 void sample_source_follow_process(struct sample_source *source, const struct proc_event *event);
 
 /* Events were lost: no binding of a process is known to be true any more. */
 void sample_source_lose_events(struct sample_source *source);
 
-/* Waits until a time (CLOCK_MONOTONIC), a signal, or a sample of a process that should be looked at now;
- * returns whether it was the last of these. */
+/* Waits until a time (CLOCK_MONOTONIC), a signal, or a sample of a process that must be bound
+ * now. Returns whether it was such a sample. */
 bool sample_source_wait(struct sample_source *source, uint64_t until_ns);
 
 /* CPUs sampled now. */
 uint32_t sample_source_nr_cpus(const struct sample_source *source);
 
-/* What the kernel said of the last CPU that is online and wanted, and cannot be sampled; 0: there is none. */
+/* What the kernel said of the last CPU that is online and wanted, and cannot be sampled; 0:
+ * there is none. */
 int sample_source_cpu_refusal(const struct sample_source *source);
 
 /* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */

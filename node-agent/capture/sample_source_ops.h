@@ -27,8 +27,8 @@ struct sample_source_ops {
 			     void *data);
 	void (*follow_process)(struct sample_source *source, const struct proc_event *event);
 	void (*lose_events)(struct sample_source *source);
-	int (*get_wake_fd)(
-		const struct sample_source *source); /* epoll(7): see sample_source_wait() */
+	/* An epoll(7) descriptor: see sample_source_wait(). */
+	int (*get_wake_fd)(const struct sample_source *source);
 	int (*add_pid)(struct sample_source *source, uint32_t pid);
 	void (*get_stats)(const struct sample_source *source, struct capture_stats *stats);
 };
@@ -38,8 +38,8 @@ struct sample_source {
 	const struct sample_source_ops *ops;
 	struct cpu_timers *timers; /* owned */
 	struct verdict_slots verdicts;
-	volatile uint32_t
-		*cgroup_default; /* enum cgroup_verdict; in the backend's memory, as the slots */
+	/* An enum cgroup_verdict; in the backend's memory, as the slots. */
+	volatile uint32_t *cgroup_default;
 	struct unwind_memory *unwind_memory; /* owned; the backend frees it when it is closed */
 };
 

@@ -8,7 +8,7 @@ static volatile uint64_t *slot_at(const struct verdict_slots *slots, uint32_t in
 	return &slots->slots[index & (CGROUP_SLOTS - 1)];
 }
 
-/* Where the id stands; when it does not, the first free place of its own, or NULL. */
+/* The slot of the id; if it has none, the first free slot that it may use, or NULL. */
 static volatile uint64_t *find_slot(const struct verdict_slots *slots, uint64_t id)
 {
 	uint32_t first = cgroup_first_slot(id);
@@ -49,7 +49,7 @@ enum cgroup_verdict verdict_slots_get(const struct verdict_slots *slots, uint64_
 	return slot && *slot >> 2 == id ? (enum cgroup_verdict)(*slot & 3) : CGROUP_UNFILTERED;
 }
 
-/* A place that was left is free for good when no other follows: nobody's search goes over it. */
+/* A removed slot becomes free when no used slot follows it, as no search has to pass it. */
 static void free_left(const struct verdict_slots *slots, uint32_t index)
 {
 	if (*slot_at(slots, index + 1) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's side of the verdicts that BPF reads (bpf/shared/cgroups.h says how they are stored). Not thread-safe, but for
- * the kernel's reading. */
+/* The agent's side of the verdicts that BPF reads (bpf/shared/cgroups.h says how they are
+ * stored). Not thread-safe, but for the kernel's reading. */
 #ifndef CAPTURE_VERDICT_SLOTS_H
 #define CAPTURE_VERDICT_SLOTS_H
 
@@ -14,8 +14,8 @@ struct verdict_slots {
 	uint32_t nr_used;
 };
 
-/* Sets or changes the verdict of a cgroup. Errors: -ENOSPC over MAX_CGROUP_VERDICTS, or when all places of the id are
- * taken. */
+/* Sets or changes the verdict of a cgroup. Errors: -ENOSPC over MAX_CGROUP_VERDICTS, or when all
+ * places of the id are taken. */
 int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
 

@@ -18,8 +18,8 @@ struct cgroup_scene {
 	uint64_t cgroup_id; /* of the last one */
 };
 
-/* In the hierarchy at `root`, see cgroup_fixture_init_at(); skips the test where that cannot be. The child's cgroup is made,
- * and all above it. Returns its id. */
+/* In the hierarchy at `root`, see cgroup_fixture_init_at(); skips the test where that cannot be.
+ * The child's cgroup is made, and all above it. Returns its id. */
 uint64_t cgroup_scene_start(struct cgroup_scene *scene, const char *root, const char *path);
 void cgroup_scene_stop(struct cgroup_scene *scene);
 

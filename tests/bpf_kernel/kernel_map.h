@@ -20,7 +20,8 @@ static inline bool kernel_map_is_one(int fd)
 	       strcmp(target, "anon_inode:bpf-map") == 0;
 }
 
-/* The descriptor by which this process holds the map of that name, borrowed; -1 when it holds none. */
+/* The descriptor by which this process holds the map of that name, borrowed; -1 when it holds
+ * none. */
 static inline int kernel_map_fd(const char *name)
 {
 	for (int fd = 0; fd < KERNEL_MAP_MAX_FD; fd++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent does that stacks be unwound, and nothing else: samples and the side band's events are merged
- * in the order of time, and bring the process table, the binder and the unwinder to work. */
+/* What the agent does that stacks be unwound, and nothing else: samples and the side band's
+ * events are merged in the order of time, and bring the process table, the binder and the
+ * unwinder to work. */
 #ifndef TESTS_BPF_KERNEL_SMALL_AGENT_H
 #define TESTS_BPF_KERNEL_SMALL_AGENT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the user's rules and the kubelet's list to what the kernel samples: a child burns CPU time in a container's cgroup. */
+/* From the user's rules and the kubelet's list to what the kernel samples: a child burns CPU
+ * time in a container's cgroup. */
 #include "cgroup_scene.h"
 #include "pipeline/cgroup_filter.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts and events of cgroups in the running kernel, in the hierarchy that identifies samples, and in that of v1's
- * memory controller. */
+/* Verdicts and events of cgroups in the running kernel, in the hierarchy that identifies
+ * samples, and in that of v1's memory controller. */
 #include "cgroup_scene.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs that come when the right to sample them is gone. None of this machine's goes and comes: the follower is made to forget
- * one in a process that has given up its capabilities. */
+/* CPUs that come when the right to sample them is gone. None of this machine's goes and comes:
+ * the follower is made to forget one in a process that has given up its capabilities. */
 #include "agent/cpu_follower.h"
 
 #include "base/capabilities.h"

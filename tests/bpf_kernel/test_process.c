@@ -184,7 +184,8 @@ static void a_process_keeps_its_binding_while_a_thread_lives(void **state)
 	assert_true(becomes(fixture, pid, NO_BINDING));
 }
 
-/* It takes the kernel tens of milliseconds to take so much memory back, after the process was said to exit. */
+/* It takes the kernel tens of milliseconds to take so much memory back, after the process was
+ * said to exit. */
 static void exit_with_memory(void)
 {
 	(void)mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sampler in the running kernel, on children that burn CPU time in known functions; by BPF, or by perf with that as an
- * argument. */
+/* The sampler in the running kernel, on children that burn CPU time in known functions; by BPF,
+ * or by perf with that as an argument. */
 #include "base/clock.h"
 #include "plain_consumer.h"
 #include "tested_backend.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole stacks in the running kernel, from a program that has no frame pointers (subject.h). A stack is told as
- * text, leaf first, with what follows itself only once: "spin;inner;middle;outer;…". */
+/* Whole stacks in the running kernel, from a program that has no frame pointers (subject.h). A
+ * stack is told as text, leaf first, with what follows itself only once:
+ * "spin;inner;middle;outer;…". */
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "bpf/shared/frames.h"
@@ -209,8 +210,8 @@ static struct watch expect(struct fixture *fixture, const char *expected, enum u
 	return watch;
 }
 
-/* What a process that is not known yet shows first. By perf it is looked at before it is unwound, and what is missing are its
- * tables. */
+/* What a process that is not known yet shows first. By perf it is looked at before it is
+ * unwound, and what is missing are its tables. */
 static enum unwind_result first_result(void)
 {
 	return tested_backend == CAPTURE_PERF ? UNWIND_NOT_LOADED : UNWIND_NEW_PROCESS;

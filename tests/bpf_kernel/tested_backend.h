@@ -14,8 +14,8 @@ extern enum capture_backend tested_backend;
 
 void tested_backend_choose(int argc, char **argv);
 
-/* Opens a source of that backend, with what it needs of this machine. Errors: as of capture_bpf_open() and
- * capture_perf_open(). */
+/* Opens a source of that backend, with what it needs of this machine. Errors: as of
+ * capture_bpf_open() and capture_perf_open(). */
 int tested_backend_open(struct capture_opts opts, struct strbuf *reterr_msg,
 			struct sample_source **ret_source) must_check;
 

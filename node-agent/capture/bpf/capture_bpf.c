@@ -41,13 +41,14 @@ struct capture_bpf {
 	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
 	struct bpf_link *process_links[NR_PROCESS_PROGS]; /* owned */
 	struct bpf_link
-		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel does not tell */
+		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel lacks them */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this call */
 	uint64_t bytes_left; /* that this call may still take out of the ring */
 	uint64_t nr_bad_records;
-	void (*handle_cgroup)(const struct cgroup_event *event, void *data); /* as above */
+	void (*handle_cgroup)(const struct cgroup_event *event,
+			      void *data); /* during a poll of cgroups */
 	void *handle_cgroup_data;
 	uint32_t nr_cgroups_left; /* that this call may still take out of the ring */
 	uint64_t nr_cgroups;
@@ -143,7 +144,7 @@ static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opt
 	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
 }
 
-/* What the user can do about a program that does not load. */
+/* Says what the user can do about a program that does not load. */
 static int explain_load(int error, struct strbuf *reterr_msg)
 {
 	switch (error) {
@@ -182,7 +183,7 @@ static int load(struct capture_bpf *capture, const struct capture_opts *opts,
 		r = flamelet_bpf__load(capture->skel);
 	if (r < 0)
 		return explain_load(r, reterr_msg);
-	/* The kernel's type of 64 bits is another one than ours. */
+	/* The kernel's 64-bit type is not ours. */
 	capture->base.verdicts.slots = (volatile uint64_t *)capture->skel->bss->cgroup_slots;
 	capture->base.cgroup_default = &capture->skel->bss->cgroup_default;
 
@@ -215,7 +216,7 @@ static int open_unwind_memory(struct capture_bpf *capture, const struct capture_
 	return 0;
 }
 
-/* Whether its numbers are those of the contract, and its frames are there. */
+/* Whether its numbers are within the contract's limits, and its frames are there. */
 static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 {
 	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_FRAMES &&
@@ -247,7 +248,8 @@ static int on_record(void *data, void *record, size_t len)
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;
 }
 
-/* Edge-triggered: the ring buffer nearly always has something, but few samples are worth a wake-up. */
+/* Edge-triggered: the ring buffer nearly always has something, but few samples are worth a
+ * wake-up. */
 static int open_wake_fd(struct capture_bpf *capture)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -277,7 +279,7 @@ static int on_cgroup(void *data, void *record, size_t len)
 	return --capture->nr_cgroups_left > 0 ? 0 : -EAGAIN;
 }
 
-/* A kernel that does not have these tracepoints costs names of short-lived containers, no more. */
+/* A kernel without these tracepoints loses only the names of short-lived containers. */
 static int attach_cgroup_progs(struct capture_bpf *capture)
 {
 	const struct bpf_program *progs[NR_CGROUP_PROGS] = {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples without BPF. On each CPU a cpu-clock event writes, for each sample, the kernel's call chain, the user registers and
- * a copy of the top of the user stack into a ring. Another event writes forks, execs, names and exits, as they happen, into a
- * ring of its own, so that a flood of them leaves samples their room. All rings are read in the order of time, so that a sample
+/* Samples without BPF. On each CPU a cpu-clock event writes, for each sample, the kernel's call
+ * chain, the user registers and a copy of the top of the user stack into a ring. Another event
+ * writes forks, execs, names and exits, as they happen, into a ring of its own, so that a flood
+ * of them does not displace samples. All rings are read in the order of time, so that a sample
  * meets its task as it was:
  *
  *	rings of CPU 0 ─┐
  *	rings of CPU 1 ─┼▶ ring_merge ─▶ record ─┬▶ task ─▶ task_table, perf_targets
  *	      …        ─┘                        └▶ sample ─▶ wanted? ─▶ whose? ─▶ unwind ─▶ handle
  *
- * The kernel copies before anything is filtered, but for idle CPUs; what is not wanted is dropped before it is unwound. */
+ * The kernel copies before anything is filtered, except for idle CPUs; unwanted samples are
+ * dropped before they are unwound. */
 #include "capture/perf/capture_perf.h"
 
 #include "base/cleanup.h"
@@ -27,7 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A CPU may take so long to write a record whose time it has taken: one of a guest is not always running. */
+/* The longest time between a record's timestamp and its being written: a virtual CPU may be
+ * descheduled in between. */
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 
 struct capture_perf {
@@ -56,7 +59,8 @@ static void count(struct capture_perf *capture, uint32_t stat)
 	capture->counts[stat]++;
 }
 
-/* Counts the sample when it is not wanted. An assumption does not get a sample past an exclusion. */
+/* Counts the sample when it is not wanted. An assumed cgroup is undecided: the real one may be
+ * excluded. */
 static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *task)
 {
 	enum cgroup_verdict fallback = capture->cgroup_default;
@@ -90,7 +94,8 @@ static bool names_are_wanted(struct capture_perf *capture)
 	return false;
 }
 
-/* As below. An idle CPU's thread is the kernel's, in the root, and has no entry in /proc. */
+/* As describe_task(). The idle thread of a CPU is the kernel's, is in the root cgroup, and has
+ * no entry in /proc. */
 static bool describe_idle(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
@@ -108,7 +113,8 @@ static bool describe_idle(struct capture_perf *capture, const struct perf_record
 	return names_are_wanted(capture);
 }
 
-/* Whether the sample is wanted, as far as /proc must be asked to say so; fills in whose it is. */
+/* Fills in the sample's task; returns whether the sample is wanted. Reads /proc only as far as
+ * that needs. */
 static bool describe_task(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
@@ -146,7 +152,7 @@ static void add_kernel_frames(struct capture_perf *capture, const struct perf_re
 		count(capture, STAT_KERNEL_STACK_FAILED);
 }
 
-/* Sets the result where it is known without unwinding; returns whether it is not. */
+/* Returns whether there is a stack to unwind; otherwise sets the result. */
 static bool read_user_regs(struct capture_perf *capture, const struct perf_record *record,
 			   struct stack_copy *ret_copy)
 {
@@ -159,7 +165,7 @@ static bool read_user_regs(struct capture_perf *capture, const struct perf_recor
 	if (record->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	perf_regs_to_copy(record->regs, &copy);
-	if (!record->in_user) /* Linux 4.1 is younger than the marks */
+	if (!record->in_user) /* the marks came before use_clockid, with Linux 3.19 */
 		copy.missing = perf_regs_missing(&copy, capture->rings.sample_attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
@@ -174,8 +180,8 @@ static bool read_user_regs(struct capture_perf *capture, const struct perf_recor
 	return true;
 }
 
-/* Unwinds as BPF does, with the process as it was then. A process that is not known yet is bound first, so that its first
- * stack is whole. */
+/* Unwinds as BPF does, with the process as it was then. A process that is not known yet is bound
+ * first, so that its first stack is whole. */
 static void unwind(struct capture_perf *capture, const struct stack_copy *copy)
 {
 	const struct sample_consumer *consumer = capture->consumer;
@@ -202,7 +208,7 @@ static void hand_out(struct capture_perf *capture, const struct perf_record *rec
 	consumer->handle(event, consumer->data);
 }
 
-/* What has been reaped already has -1: it is nobody's. */
+/* A task that has been reaped already has the pid -1. */
 static bool has_number(const struct perf_record *record)
 {
 	return record->pid <= INT32_MAX && record->tid <= INT32_MAX;
@@ -240,7 +246,7 @@ static void update_targets(struct perf_targets *targets, const struct perf_recor
 		perf_targets_exec(targets, record->pid);
 }
 
-/* Only where tasks' records were lost is anything doubtful that they told. */
+/* Lost samples leave the task table true; lost records of tasks do not. */
 static void handle_loss(struct capture_perf *capture, const struct perf_record *record)
 {
 	uint64_t nr_lost = capture->rings.nr_task_records_lost;
@@ -274,7 +280,7 @@ static void handle_record(struct capture_perf *capture, const void *bytes, size_
 	task_table_handle(capture->tasks, &record);
 }
 
-/* By perf's clock. When no timer runs nothing more comes. */
+/* Up to when records are complete, by perf's clock. Without a timer no more records come. */
 static uint64_t settled_ns(const struct capture_perf *capture, uint64_t now_ns)
 {
 	if (cpu_timers_count(capture->base.timers) == 0)
@@ -383,7 +389,7 @@ static const struct sample_source_ops ops = {
 	.get_stats = get_stats,
 };
 
-/* Where our namespace is not found out, tasks are nobody's, and counted. */
+/* If our cgroup namespace cannot be found out, tasks have no cgroup, which is counted. */
 static int set_up_tasks(struct capture_perf *capture, const struct capture_opts *opts)
 {
 	int r = cgroup_ids_new(opts->cgroup_fs, &capture->cgroups);
@@ -439,7 +445,8 @@ static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 int capture_perf_open(const struct capture_opts *opts, struct strbuf *reterr_msg,
 		      struct sample_source **ret_source)
 {
-	/* Elsewhere all processes that we cannot see have the same number in perf's records, 0, as idle CPUs have. */
+	/* In another namespace perf's records give all processes that we cannot see the pid 0,
+	 * as idle CPUs have. */
 	if (!host_pids_are_ours(opts->proc_fd)) {
 		strbuf_append_str(reterr_msg, "capture by perf needs the host's pid namespace "
 					      "(hostPID: true, --pid=host)");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path is walked from the root, a row for each directory on the way, so that each knows the one above it. A directory may be
- * removed and made again, with another inode: so its number is looked up each time that somebody asks by path, which is once
- * for each task and then now and again. */
+/* A path is walked from the root, with a row for each directory on the way, so that each row
+ * knows its parent. A directory may be removed and made again with another inode. So its inode
+ * number is looked up at each query by path, which happens once for each task and then every few
+ * seconds. */
 #include "capture/perf/cgroup_ids.h"
 
 #include "base/array.h"
@@ -20,7 +21,7 @@ struct cgroup_row {
 	char *path; /* owned */
 	uint64_t id;
 	uint32_t parent;
-	bool is_told; /* its birth was */
+	bool is_told; /* that it was made */
 };
 
 struct cgroup_ids {
@@ -28,7 +29,7 @@ struct cgroup_ids {
 	struct cgroup_row *rows; /* owned */
 	size_t nr_rows, cap_rows;
 	size_t path_bytes;
-	size_t next_birth; /* rows before it have been told */
+	size_t next_birth; /* rows before it have been reported */
 	struct htable by_path;
 	uint64_t generation;
 };
@@ -89,7 +90,7 @@ static uint32_t add_row(struct cgroup_ids *ids, const char *path, uint32_t hash,
 	return (uint32_t)ids->nr_rows++;
 }
 
-/* One step of the way down. What exists no more keeps the id it had. */
+/* One step down the path. A directory that was removed keeps its id. */
 static uint32_t step(struct cgroup_ids *ids, const char *path, uint32_t parent, bool must_look)
 {
 	uint32_t hash = hash_bytes(path, strlen(path));
@@ -110,7 +111,8 @@ static uint32_t step(struct cgroup_ids *ids, const char *path, uint32_t parent, 
 	return number;
 }
 
-/* Not to be left by a path, as that of a task outside our cgroup namespace would. */
+/* Whether a path leads out of the root ("/../"), as the path of a task outside our cgroup
+ * namespace does. */
 static bool has_parent_step(const char *path)
 {
 	for (const char *at = path; (at = strstr(at, "/..")) != NULL; at += 3)
@@ -119,7 +121,7 @@ static bool has_parent_step(const char *path)
 	return false;
 }
 
-/* `path` is cut at each slash in turn and made whole again. */
+/* `path` is cut at each slash in turn, and restored. */
 static uint32_t walk(struct cgroup_ids *ids, char *path)
 {
 	uint32_t number = step(ids, "/", CGROUP_IDS_NONE, path[1] == '\0');

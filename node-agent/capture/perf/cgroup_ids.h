@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that sampled tasks are in, from their paths in /proc/PID/cgroup to the ids that BPF would have told: the inode
- * numbers of their directories. Each is looked up when it is met for the first time, with those above it, whose verdicts may
- * be its own. Belongs to one thread. */
+/* Maps the paths of cgroups, from /proc/PID/cgroup, to the ids that BPF uses: the inode numbers
+ * of their directories. A cgroup is looked up when a task is first sampled in it, together with
+ * the cgroups above it, whose verdicts it may inherit. Belongs to one thread. */
 #ifndef CAPTURE_PERF_CGROUP_IDS_H
 #define CAPTURE_PERF_CGROUP_IDS_H
 
@@ -17,7 +17,8 @@
 #define CGROUP_IDS_MAX 16384
 #define CGROUP_IDS_MAX_DEPTH 24 /* as BPF looks for verdicts */
 #define CGROUP_IDS_NONE UINT32_MAX
-#define CGROUP_IDS_OUTSIDE (UINT32_MAX - 1) /* of what is mounted: no parent's can stand for it */
+#define CGROUP_IDS_OUTSIDE                                                                         \
+	(UINT32_MAX - 1) /* of the mounted root: no parent's cgroup stands for it */
 
 struct cgroup_fs;
 struct cgroup_ids;
@@ -27,22 +28,24 @@ int cgroup_ids_new(const struct cgroup_fs *fs, struct cgroup_ids **ret_ids) must
 void cgroup_ids_free(struct cgroup_ids *ids);
 DEFINE_FREEP(struct cgroup_ids, cgroup_ids_free)
 
-/* The number of the cgroup with that path, which begins with a slash; CGROUP_IDS_NONE when it is gone and was never met, lies
- * outside what is mounted, or is too long or too deep. Numbers are good for one generation. */
+/* The number of the cgroup with that path, which begins with a slash. CGROUP_IDS_NONE when the
+ * cgroup was removed before it was looked up, lies outside the mounted root, or its path is too
+ * long or too deep. Numbers are valid for one generation. */
 uint32_t cgroup_ids_get(struct cgroup_ids *ids, const char *path, size_t len);
 
-/* Grows when all cgroups were forgotten, for lack of room. */
+/* Grows when the table was full and all cgroups were forgotten. */
 uint64_t cgroup_ids_generation(const struct cgroup_ids *ids);
 
 /* As in struct sample_event; 0 for CGROUP_IDS_NONE. */
 uint64_t cgroup_ids_id(const struct cgroup_ids *ids, uint32_t number);
 
-/* That of the nearest cgroup that has one, from this one up; `fallback` when none has. What is not known is undecided. */
+/* The verdict of the cgroup or of the nearest one above it that has one; `fallback` when none
+ * has. A cgroup that is not known is undecided. */
 enum cgroup_verdict cgroup_ids_verdict(const struct cgroup_ids *ids, uint32_t number,
 				       const struct verdict_slots *verdicts,
 				       enum cgroup_verdict fallback);
 
-/* The birth of a cgroup that was met since the last call: true, or false when there is none. */
+/* Takes the next cgroup that was looked up for the first time; false when there is none. */
 bool cgroup_ids_next_birth(struct cgroup_ids *ids, struct cgroup_event *ret_event);
 
 #endif

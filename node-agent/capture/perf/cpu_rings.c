@@ -21,7 +21,7 @@ struct ring_kind {
 	uint64_t *nr_lost;
 };
 
-/* A CPU's, of the merge. */
+/* The two rings of a CPU, borrowed from the merge. */
 struct ring_pair {
 	struct merged_ring *samples;
 	struct merged_ring *tasks;
@@ -39,11 +39,11 @@ static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 	attr.sample_id_all = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
-	attr.watermark = 1; /* of half the ring, as none is given */
+	attr.watermark = 1; /* at half the ring, as no number of bytes is given */
 	return attr;
 }
 
-/* Its records end as those of the other event do. */
+/* Its records end like those of the other event. */
 static struct perf_event_attr make_task_attr(void)
 {
 	struct perf_event_attr attr = perf_attr_tasks(PERF_LAYOUT_TASK);
@@ -134,7 +134,7 @@ static int open_ring(struct cpu_rings *rings, uint32_t cpu, const struct ring_ki
 	return 0;
 }
 
-/* What the ring has is read by the next poll. */
+/* The next poll reads what is left in the ring. */
 static void retire(struct merged_ring *ring)
 {
 	if (!ring)

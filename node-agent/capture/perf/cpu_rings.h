@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rings in which capture by perf gets what it handles: two for each CPU, of an event that samples and of one that tells of
- * tasks, with records as perf_record.h has them. All are read as one, in the order of time. */
+/* The rings of the backend perf: two for each CPU, of an event that samples and of one that
+ * reports tasks (perf_record.h). All rings are read as one, in the order of time. */
 #ifndef CAPTURE_PERF_CPU_RINGS_H
 #define CAPTURE_PERF_CPU_RINGS_H
 
@@ -29,10 +29,12 @@ struct cpu_rings {
 void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts);
 void cpu_rings_done(struct cpu_rings *rings);
 
-/* Finds out what the kernel knows before anything runs, and whether it lets us. Errors: those of perf_open(). */
+/* Finds out, before anything runs, which attributes the kernel knows and whether it permits the
+ * events. Errors: those of perf_open(). */
 int cpu_rings_try(struct cpu_rings *rings) must_check;
 
-/* The functions of struct cpu_timer_kind; its data are the rings. What a CPU's rings have when they are closed is still read. */
+/* The functions of struct cpu_timer_kind; its data are the rings. Records that are in a CPU's
+ * rings when they are closed are still read. */
 int cpu_rings_open(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer) must_check;
 void cpu_rings_close(void *timer, void *data);
 

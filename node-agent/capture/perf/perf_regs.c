@@ -56,7 +56,7 @@ static bool is_marked(uint64_t value)
 	return value == UINT64_MAX;
 }
 
-/* -1 is a usual value, but not of all of them. From Linux 4.15 on rbp is told. */
+/* One register may well be -1, but not all of them. From Linux 4.15 on rbp has its value. */
 uint32_t perf_regs_missing(const struct stack_copy *copy, bool marks_missing)
 {
 	static const uint8_t kept[] = { CFI_RBX, CFI_R12, CFI_R13, CFI_R14, CFI_R15 };

@@ -36,7 +36,8 @@ static int set_add(struct number_set *set, uint32_t number)
 	return r;
 }
 
-/* The last one takes its place: first in the index, which may fail for want of memory, and then nothing is changed. */
+/* The last item takes the place of the removed one: first in the index, which may fail without
+ * memory; then nothing has changed. */
 static void set_remove(struct number_set *set, uint32_t number)
 {
 	uint32_t row = set_find(set, number);

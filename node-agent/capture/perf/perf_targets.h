@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which processes, threads and names are wanted: what bpf/filter.bpf.h decides, in user space. */
+/* Which processes, threads and names are wanted: decides in user space what bpf/filter.bpf.h
+ * decides in the kernel. */
 #ifndef CAPTURE_PERF_PERF_TARGETS_H
 #define CAPTURE_PERF_PERF_TARGETS_H
 
@@ -39,16 +40,18 @@ void perf_targets_done(struct perf_targets *targets);
 /* Errors: as above. */
 int perf_targets_add_pid(struct perf_targets *targets, uint32_t pid) must_check;
 
-/* The process has a child, which is wanted where forks are followed, if the process is; when there are too many already it
- * is not, which is counted. Who had the child's number before `time_ns` is forgotten. */
+/* The process has made a child. Where forks are followed, the child is wanted if the process is,
+ * unless there are too many targets, which is counted. An earlier process with the child's pid
+ * is forgotten. */
 void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32_t pid,
 		       uint64_t time_ns);
 
-/* The first thread of the process has ended. It stays wanted until its number is another's, or room is needed: it is still
- * sampled while it gives its memory back, and other threads may go on. */
+/* The first thread of the process has ended. The process stays wanted until its pid is reused or
+ * room is needed: it is still sampled while it releases its memory, and other threads may go on. */
 void perf_targets_exit(struct perf_targets *targets, uint32_t pid);
 
-/* It lives on under a new name: exec() in a thread ends the first one. */
+/* The process has called exec(), maybe in a thread other than the first, whose end was reported
+ * then: it has not ended. */
 void perf_targets_exec(struct perf_targets *targets, uint32_t pid);
 
 bool perf_targets_want_ids(const struct perf_targets *targets, uint32_t pid, uint32_t tid);

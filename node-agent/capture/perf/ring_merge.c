@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap of rings by the time of their next record: a record costs two steps a level, eight levels for 256 CPUs. */
+/* A heap of rings by the time of their next record: a record costs two steps a level, eight
+ * levels for 256 CPUs. */
 #include "capture/perf/ring_merge.h"
 
 #include "base/array.h"
@@ -88,7 +89,8 @@ static void sift_down(struct ring_merge *merge)
 	}
 }
 
-/* The time of the record that is next: 1, or 0 when there is none. What makes no sense is found by whoever reads it, at once. */
+/* The time of the record that is next: 1, or 0 when there is none. A broken record sorts first,
+ * so that it is read and counted at once. */
 static int look(struct merged_ring *ring)
 {
 	struct perf_event_header header;
@@ -117,7 +119,7 @@ void ring_merge_begin(struct ring_merge *merge)
 	}
 }
 
-/* The ring whose record was read, at the top, goes to where its next one belongs. */
+/* Moves the ring at the top, whose record was read, to the place of its next record. */
 static void settle_current(struct ring_merge *merge)
 {
 	struct merged_ring *ring = take_ptr(merge->current);
@@ -136,7 +138,7 @@ static void count_lost(struct merged_ring *ring, uint64_t nr_lost)
 	ring->nr_told += nr_lost;
 }
 
-/* A record tells of those before it: there is none behind the last ones. */
+/* A LOST record reports losses before it. Losses behind the last record are read from the event. */
 static void count_untold(struct merged_ring *ring)
 {
 	uint64_t nr_lost;
@@ -145,7 +147,7 @@ static void count_untold(struct merged_ring *ring)
 		count_lost(ring, nr_lost - ring->nr_told);
 }
 
-/* Closes rings that nobody writes to any more and that have been read. */
+/* Closes retired rings that are empty. */
 static void drop_retired(struct ring_merge *merge)
 {
 	size_t nr_kept = 0;

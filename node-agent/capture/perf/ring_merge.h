@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of many rings, one for each CPU, in the order of their time. Each ring is in order by itself, but for what an
- * interrupt wrote while another record was being written, which is off by microseconds.
+/* The records of many rings, one for each CPU, in the order of their time. Each ring is in order
+ * by itself, except for records that an interrupt wrote while another record was being written:
+ * these are off by microseconds.
  *
  *	ring_merge_begin(&merge);
  *	while (ring_merge_next(&merge, until_ns, &record, &len))
  *		…
  *
- * A CPU may be just writing a record that is older than those of others that are there: so what is younger than `until_ns`
- * is left in its ring. */
+ * A CPU may still be writing a record that is older than those of other CPUs. So records younger
+ * than `until_ns` are left in their rings. */
 #ifndef CAPTURE_PERF_RING_MERGE_H
 #define CAPTURE_PERF_RING_MERGE_H
 
@@ -20,10 +21,10 @@
 
 struct merged_ring {
 	struct perf_ring ring; /* owned */
-	uint64_t *nr_lost; /* borrowed: counts what found no room in rings of this kind */
-	uint64_t nr_told; /* of these, in this ring */
+	uint64_t *nr_lost; /* borrowed: counts records lost in rings of this kind */
+	uint64_t nr_told; /* of these, reported by this ring */
 	uint64_t next_ns; /* time of the record that is next */
-	bool is_retired; /* its event writes no more: it is closed when it is empty */
+	bool is_retired; /* its event is disabled: it is closed when it is empty */
 };
 
 struct ring_merge {
@@ -32,7 +33,7 @@ struct ring_merge {
 	struct merged_ring **heap; /* owned; those that have records, the oldest record's first */
 	size_t nr_heap;
 	struct merged_ring *current; /* whose record is being looked at */
-	uint64_t nr_bad; /* rings' contents that made no sense */
+	uint64_t nr_bad; /* rings whose contents were broken */
 	uint8_t scratch[PERF_RING_MAX_RECORD_BYTES];
 };
 
@@ -42,19 +43,20 @@ void ring_merge_done(struct ring_merge *merge);
 int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring, uint64_t *nr_lost,
 		   struct merged_ring **ret_ring) must_check;
 
-/* What is in the ring is still read; then it is closed. What it lost behind its last record is counted where the kernel tells
- * (PERF_FORMAT_LOST). */
+/* The ring is still read until it is empty, then closed. Records lost behind its last one are
+ * counted where the kernel reports them (PERF_FORMAT_LOST). */
 void ring_merge_retire(struct merged_ring *ring);
 
-/* Reads what is there now, not what comes meanwhile. */
+/* Begins a reading of the records that are in the rings now. Later ones are left to the next
+ * reading. */
 void ring_merge_begin(struct ring_merge *merge);
 
-/* The oldest record that is left; borrowed until the next call. False when there is none as old as that: then all room that
- * was read has been given back. */
+/* The oldest record that is left; borrowed until the next call. False when there is none up to
+ * `until_ns`: then the kernel has all room back that was read. */
 bool ring_merge_next(struct ring_merge *merge, uint64_t until_ns, const void **ret_record,
 		     size_t *ret_len);
 
-/* Counts what the record that was handed out last, a LOST, tells of its ring. */
+/* Counts `nr_lost` records for the ring of the record that was handed out last, which is a LOST. */
 void ring_merge_count_lost(struct ring_merge *merge, uint64_t nr_lost);
 
 #endif

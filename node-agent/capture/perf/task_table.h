@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose a sample is: what BPF reads from the task itself, from the kernel's records of forks, execs, names and exits, and from
- * /proc, which is asked
+/* The name, cgroup and start time of sampled threads. BPF reads these from the task itself; here
+ * they come from the kernel's records of forks, execs, names and exits, and from /proc, which is
+ * read
  *
  *	- once for each thread that is sampled, and once more when it has called exec()
- *	- again after TASK_TRUST_NS while it is sampled, as a task can be moved to another cgroup, TASK_REFRESHES a poll at most
+ *	- again after TASK_TRUST_NS while it is sampled, as a task can be moved to another
+ *	  cgroup; at most TASK_REFRESHES times in a poll
  *
- * What has ended stays until its number is another's, or there is no room for it. What lived for so short that /proc does not know it has its parent's cgroup, and the name that the records tell. Belongs to
- * one thread. */
+ * A thread that has ended stays in the table until its tid is reused or room is needed. One that
+ * ended before /proc could be read has its parent's cgroup, and its name from the records.
+ *
+ * The table of processes (process/process_table.h) is another one: it knows their mappings,
+ * lives with either backend and is fed by the side band. Belongs to one thread. */
 #ifndef CAPTURE_PERF_TASK_TABLE_H
 #define CAPTURE_PERF_TASK_TABLE_H
 
@@ -29,15 +34,15 @@ struct task_table_opts {
 	int proc_fd; /* a directory like /proc; borrowed */
 	struct cgroup_ids *cgroups; /* borrowed */
 	const struct cgroup_namespace *cgroup_namespace; /* borrowed */
-	uint32_t cgroup_hierarchy; /* whose ids are wanted: see proc_cgroup.h */
-	bool marks_execs; /* the kernel does; else each name of a first thread is taken for one */
+	uint32_t cgroup_hierarchy; /* see proc_cgroup.h */
+	/* The kernel marks execs; without it each new name of a first thread counts as one. */
+	bool marks_execs;
 };
 
 struct task_table_stats {
-	uint64_t nr_tasks; /* that live, or ended not long ago */
+	uint64_t nr_tasks; /* in the table, some of which have ended */
 	uint64_t nr_reads; /* of tasks' files in /proc */
-	uint64_t
-		nr_outside; /* of these, with a cgroup outside of what is mounted, whose id is not known */
+	uint64_t nr_outside; /* of these, with a cgroup outside the mounted root */
 };
 
 /* Errors: -ENOMEM. */
@@ -51,8 +56,8 @@ void task_table_begin(struct task_table *table, uint64_t now_ns);
 /* Applies a COMM, FORK or EXIT, or that records were lost, in the order of time. */
 void task_table_handle(struct task_table *table, const struct perf_record *record);
 
-/* The thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call on the table; NULL only without
- * memory. */
+/* The thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call on
+ * the table; NULL only without memory. */
 const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
 				  uint64_t time_ns);
 

@@ -19,7 +19,8 @@ static inline bool cpu_set_has(const struct cpu_set_bits *set, uint32_t cpu)
 	return cpu < CPU_LIST_MAX && (set->words[cpu / 64] >> (cpu % 64) & 1);
 }
 
-/* Parses a list; a newline may end it. Errors: -EINVAL malformed, -ERANGE a CPU over CPU_LIST_MAX. */
+/* Parses a list; a newline may end it. Errors: -EINVAL malformed, -ERANGE a CPU over
+ * CPU_LIST_MAX. */
 int cpu_list_parse(const char *text, struct cpu_set_bits *ret_set) must_check;
 
 /* The CPUs that are online now. Errors: as above, and what reading /sys says. */

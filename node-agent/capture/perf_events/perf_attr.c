@@ -25,6 +25,6 @@ struct perf_event_attr perf_attr_tasks(uint64_t sample_type)
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1, /* of half the ring, as none is given */
+		.watermark = 1, /* at half the ring, as no number of bytes is given */
 	};
 }

@@ -7,7 +7,7 @@
 
 #define THREAD_NAME_BYTES 16
 #define MAX_TRIES 3
-#define NARROW_NS (20 * NSEC_PER_USEC) /* what all of it takes when nothing comes in between */
+#define NARROW_NS (20 * NSEC_PER_USEC) /* how long a comparison takes without an interruption */
 
 int perf_clock_open(struct perf_clock *clock, const struct perf_event_attr *attr)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of perf's records on kernels without attr.use_clockid (before Linux 4.1), where they are the scheduler's and not
- * CLOCK_MONOTONIC. The two are compared by something that happens now: this thread gives itself the name it has, of which
- * perf writes a record. They drift apart by up to half a millisecond a second, so it is done again and again. */
+/* Times of perf's records on kernels without attr.use_clockid (before Linux 4.1), where they are
+ * the scheduler's and not CLOCK_MONOTONIC. To compare the two clocks, this thread sets its own
+ * name to the name it has, of which perf writes a record. The clocks drift apart by up to half a
+ * millisecond per second, so this is repeated. */
 #ifndef CAPTURE_PERF_EVENTS_PERF_CLOCK_H
 #define CAPTURE_PERF_EVENTS_PERF_CLOCK_H
 
@@ -17,8 +18,8 @@ struct perf_clock {
 	int64_t offset_ns; /* CLOCK_MONOTONIC - perf's clock */
 };
 
-/* For an event that was opened with `attr`; belongs to the calling thread from then on. Errors: those of
- * perf_ring_open(). */
+/* For an event that was opened with `attr`; belongs to the calling thread from then on. Errors:
+ * those of perf_ring_open(). */
 int perf_clock_open(struct perf_clock *clock, const struct perf_event_attr *attr) must_check;
 void perf_clock_close(struct perf_clock *clock);
 

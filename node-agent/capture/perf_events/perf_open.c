@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The youngest first, so that nothing goes that the kernel knows: perf came by one thing after the other. */
+/* In the order in which Linux got them, youngest first, so that no attribute is removed that the
+ * kernel knows. */
 bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
 {
 	if (attr->read_format & PERF_FORMAT_LOST) { /* Linux 6.0 */
 		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 	} else if (attr->ksymbol) { /* 5.1 */
 		attr->ksymbol = 0;
-	} else if (
-		attr->use_clockid) { /* 4.1: without it times are the scheduler's, see perf_clock.h */
+	} else if (attr->use_clockid) { /* 4.1: without it see perf_clock.h */
 		attr->use_clockid = 0;
 		attr->clockid = 0;
 	} else if (attr->comm_exec) { /* 3.16 */
@@ -33,7 +33,8 @@ bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
 	return true;
 }
 
-/* Whether the kernel does not know something of the event: its attributes, flags, or the kind of event. */
+/* Whether the kernel does not know something of the event: its attributes, flags, or the kind of
+ * event. */
 static bool is_too_new(int error)
 {
 	return error == EINVAL || error == E2BIG || error == ENOENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_event_open(2) on kernels of all ages, from Linux 3.10 on. An attribute that a kernel does not know makes it
- * refuse the whole event. What it lacks is found by trying, not by its version: distributions' kernels have what is
- * younger than their number. */
+/* perf_event_open(2) on kernels of all ages, from Linux 3.10 on. A kernel refuses the whole
+ * event when it does not know one attribute. What it lacks is found by trying, not by its
+ * version: distributions' kernels have features that are younger than their version number. */
 #ifndef CAPTURE_PERF_EVENTS_PERF_OPEN_H
 #define CAPTURE_PERF_EVENTS_PERF_OPEN_H
 
@@ -10,15 +10,17 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
-/* The size of struct perf_event_attr as far as it is used here: Linux 3.7 knows all of it, and later kernels take it. */
+/* The size of struct perf_event_attr as far as it is used here: Linux 3.7 knows all of it, and
+ * later kernels take it. */
 #define PERF_OPEN_ATTR_BYTES PERF_ATTR_SIZE_VER3
 
-/* Opens the event for a process (-1: all) on a CPU (-1: any), close-on-exec, and returns its descriptor. `attr` is as small
- * as this kernel wants it then: what it refused is not set any more, and the caller does without. Errors: what
- * perf_event_open() says. */
+/* Opens the event for a process (-1: all) on a CPU (-1: any), close-on-exec, and returns its
+ * descriptor. Attributes that this kernel does not know are not set in `attr` afterwards, and
+ * the caller does without them. Errors: what perf_event_open() says. */
 int perf_open(struct perf_event_attr *attr, int pid, int cpu) must_check;
 
-/* Takes out what came to Linux last of all that is still asked for; false when there is nothing left that can go. */
+/* Removes the attribute or flag that Linux got last of those that are set; false when none is
+ * left that can be removed. */
 bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags);
 
 #endif

@@ -44,7 +44,8 @@ struct mmap2_fields {
 	uint32_t prot, flags;
 };
 
-/* What records other than samples end with: eight bytes for each of PERF_LAYOUT_TASK that the layout has, in its order. */
+/* What records other than samples end with: eight bytes for each of PERF_LAYOUT_TASK that the
+ * layout has, in its order. */
 static size_t tail_bytes(uint64_t sample_type)
 {
 	return (size_t)__builtin_popcountll(sample_type & PERF_LAYOUT_TASK) * sizeof(uint64_t);
@@ -292,7 +293,8 @@ static uint64_t chain_address(const struct perf_record *record, size_t i)
 	return address;
 }
 
-/* The part of the call chain behind a mark, up to the next one: where it begins, and how many addresses there are. */
+/* The part of the call chain behind a mark, up to the next one: where it begins, and how many
+ * addresses there are. */
 static size_t find_part(const struct perf_record *record, uint64_t mark, size_t *ret_first)
 {
 	size_t first = 0, nr = 0;

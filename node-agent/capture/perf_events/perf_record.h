@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records that the kernel writes into a perf ring buffer (perf_event_open(2)), for events opened with sample_id_all and one
- * of these layouts as sample_type:
+/* The records that the kernel writes into a perf ring buffer (perf_event_open(2)), for events
+ * opened with sample_id_all and one of these layouts as sample_type:
  *
  *	PERF_LAYOUT_TIME	header | own fields | time
  *	PERF_LAYOUT_TASK	header | own fields | pid tid | time | cpu
- *	PERF_LAYOUT_STACK	the same, and for samples:
- *				header | ip | pid tid | time | cpu | nr, callchain | abi, registers | size, stack, how much
- *				of it is real */
+ *	PERF_LAYOUT_STACK	the same, and samples are
+ *				header | ip | pid tid | time | cpu | nr, callchain |
+ *				abi, registers | size, stack, how much of it is real */
 #ifndef CAPTURE_PERF_EVENTS_PERF_RECORD_H
 #define CAPTURE_PERF_EVENTS_PERF_RECORD_H
 
@@ -37,7 +37,8 @@ struct perf_record {
 	/* FORK, EXIT */
 	uint32_t parent_pid, parent_tid;
 
-	/* MMAP2, and MMAP of code, in which the kernel does not tell the file (before Linux 3.16): the inode is 0 */
+	/* MMAP2 and MMAP. The latter is from kernels before Linux 3.16, which do not report the
+	 * file: the inode is 0 */
 	uint64_t start;
 	uint64_t len; /* the range does not wrap around */
 	uint64_t file_offset;
@@ -56,23 +57,25 @@ struct perf_record {
 	const uint8_t *chain; /* nr_chain addresses and marks (PERF_CONTEXT_...) */
 	size_t nr_chain;
 	uint64_t abi; /* enum perf_sample_regs_abi */
-	const uint8_t *
-		regs; /* a value for each bit of sample_regs_user; NULL with PERF_SAMPLE_REGS_ABI_NONE */
+	/* A value for each bit of sample_regs_user; NULL with PERF_SAMPLE_REGS_ABI_NONE. */
+	const uint8_t *regs;
 	const uint8_t *stack;
 	size_t stack_bytes; /* that are real */
 	size_t stack_room; /* that could have been */
 };
 
-/* Where a record's time is, from its beginning, in the layout `sample_type`. At most 65535; may lie behind the end of a record
- * that is too short. */
+/* Where a record's time is, from its beginning, in the layout `sample_type`. At most 65535; may
+ * lie behind the end of a record that is too short. */
 size_t perf_record_time_offset(const struct perf_event_header *header, uint64_t sample_type);
 
-/* Parses the `len` bytes of one record, header included, of an event opened with `attr`, of which sample_type and
- * sample_regs_user matter. Of record types not named above only type and time are set. Errors: -EBADMSG. */
+/* Parses the `len` bytes of one record, header included, of an event opened with `attr`, of
+ * which sample_type and sample_regs_user matter. Of record types not named above only type and
+ * time are set. Errors: -EBADMSG. */
 int perf_record_parse(const void *bytes, size_t len, const struct perf_event_attr *attr,
 		      struct perf_record *ret_record) must_check;
 
-/* The addresses of the kernel's part of a sample's call chain, leaf first; returns how many there are, at most `max`. */
+/* The addresses of the kernel's part of a sample's call chain, leaf first; returns how many
+ * there are, at most `max`. */
 size_t perf_record_kernel_frames(const struct perf_record *record, __u64 *ret_frames, size_t max);
 
 /* The user's part: where it begins in the record, not aligned, and how many addresses there are. */

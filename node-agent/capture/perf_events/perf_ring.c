@@ -17,8 +17,8 @@ size_t perf_ring_round_bytes(size_t bytes)
 	return rounded;
 }
 
-/* More than kernel.perf_event_mlock_kb for each CPU counts as locked memory (RLIMIT_MEMLOCK), and -EPERM says that it is too
- * much. */
+/* Rings beyond kernel.perf_event_mlock_kb for each CPU count as locked memory (RLIMIT_MEMLOCK).
+ * mmap() fails with -EPERM over that limit. */
 static void *map_ring(int fd, size_t page_bytes, struct perf_ring_size *size)
 {
 	for (;;) {
@@ -106,7 +106,7 @@ static void copy_out(const struct perf_ring *ring, uint64_t position, void *byte
 	memcpy((uint8_t *)bytes + first, data_at(ring, position + first), len - first);
 }
 
-/* The size of the record that is next; 0 when it makes no sense. */
+/* The size of the record that is next; 0 when it is broken. */
 static size_t next_size(const struct perf_ring *ring)
 {
 	uint64_t nr_left = ring->end - ring->position;

@@ -5,8 +5,8 @@
  *	while (perf_ring_next(&ring, scratch, &record, &len) > 0)
  *		…
  *
- * What was there at the beginning is read, not what comes meanwhile. The room is given back at the end, or by
- * perf_ring_release(), after which a reading may also stop in the middle. */
+ * A reading has the records that were there when it began. The kernel gets the room back at the
+ * end, or by perf_ring_release(), after which a reading may also stop in the middle. */
 #ifndef CAPTURE_PERF_EVENTS_PERF_RING_H
 #define CAPTURE_PERF_EVENTS_PERF_RING_H
 
@@ -23,48 +23,51 @@ struct perf_ring {
 	struct perf_event_mmap_page *page; /* owned mapping; the data begin page_bytes behind */
 	size_t page_bytes;
 	size_t data_bytes; /* a power of two */
-	uint64_t position; /* while reading: what comes next, */
-	uint64_t end; /* and where to stop */
+	uint64_t position; /* while reading: the next record */
+	uint64_t end; /* while reading: where to stop */
 };
 
-/* Whose events: of a process (-1: all) on a CPU (-1: any). */
+/* Which tasks are observed: those of a process (-1: all) on a CPU (-1: any). */
 struct perf_ring_place {
 	int pid;
 	int cpu;
 };
 
-/* Of its data, both as perf_ring_round_bytes() gives them. */
+/* The size of a ring's data. Both are results of perf_ring_round_bytes(). */
 struct perf_ring_size {
-	size_t bytes; /* halved where the kernel lets us lock no more memory, */
+	size_t bytes; /* halved while the kernel refuses to lock that much memory */
 	size_t least; /* but not below this */
 };
 
 /* The least size of a ring, in whole pages and a power of two, that holds `bytes`. */
 size_t perf_ring_round_bytes(size_t bytes);
 
-/* Opens the event, see perf_open() for what becomes of `attr`. Errors: -ENODEV when the CPU is off line, -EACCES or -EPERM
- * without the right or over the limit of locked memory, what else perf_event_open() and mmap() say. */
+/* Opens the event, see perf_open() for what becomes of `attr`. Errors: -ENODEV when the CPU is
+ * offline, -EACCES or -EPERM without the privilege or over the limit of locked memory, what else
+ * perf_event_open() and mmap() say. */
 int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *place,
 		   struct perf_ring_size *size, struct perf_ring *ret_ring) must_check;
 void perf_ring_close(struct perf_ring *ring);
 
-/* How many records found no room so far, of an event opened with PERF_FORMAT_LOST alone; those that no LOST has told of yet
- * too. Errors: -EOPNOTSUPP when the kernel does not know that format, what read(2) says. */
+/* How many records were lost so far, of an event opened with PERF_FORMAT_LOST alone, including
+ * those that no LOST record has reported yet. Errors: -EOPNOTSUPP when the kernel does not know
+ * that format, what read(2) says. */
 int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost) must_check;
 
 void perf_ring_begin(struct perf_ring *ring);
 
-/* The next record: 1, or 0 at the end. It is borrowed until the room is given back, and in `scratch` if it wraps around.
- * -EBADMSG when the rest of the ring makes no sense; it is skipped and the reading has ended. */
+/* The next record: 1, or 0 at the end. It is borrowed until the room is given back, and in
+ * `scratch` if it wraps around. -EBADMSG when the rest of the ring is broken; it is skipped and
+ * the reading has ended. */
 int perf_ring_next(struct perf_ring *ring, uint8_t scratch[static PERF_RING_MAX_RECORD_BYTES],
 		   const void **ret_record, size_t *ret_len) must_check;
 
-/* Copies a part of the record that is next, without taking it. -ENOENT at the end of the ring; -EBADMSG when it does not
- * reach so far. */
+/* Copies a part of the record that is next, without taking it. -ENOENT at the end of the ring;
+ * -EBADMSG when it does not reach so far. */
 int perf_ring_peek(const struct perf_ring *ring, size_t offset, void *ret_bytes, size_t len)
 	must_check;
 
-/* Gives the room of what was read back to the kernel. */
+/* Gives the room of the records that were read back to the kernel. */
 void perf_ring_release(struct perf_ring *ring);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples are large. A ring has room for what comes in RING_POLLS polling intervals, as far as all rings together stay below
- * RINGS_MAX_BYTES, and for RING_LEAST_SAMPLES in any case. Half a full ring wakes the reader before its time. */
+/* Samples are large. A ring has room for the samples of RING_POLLS polling intervals, as far as
+ * all rings together stay below RINGS_MAX_BYTES, and for RING_LEAST_SAMPLES in any case. A ring
+ * that is half full wakes the reader early. */
 #include "capture/perf_events/ring_room.h"
 
 #include "base/capabilities.h"
@@ -16,10 +17,10 @@
 #define RING_POLLS 8
 #define RING_LEAST_SAMPLES 3
 #define RINGS_MAX_BYTES (UINT64_C(128) << 20)
-#define SAMPLE_EXTRA_BYTES 1536 /* of a sample, beside the stack: a long call chain, registers */
+#define SAMPLE_EXTRA_BYTES 1536 /* of a sample besides the stack: a long call chain, registers */
 #define SYSCTL_MAX_BYTES 64
 
-/* Of a CPU: what three of the largest samples need, records of tasks, and pages. */
+/* For each CPU: three of the largest samples, records of tasks, and the rings' first pages. */
 #define SAMPLES_MIN_ROOM ((uint64_t)384 << 10)
 
 struct perf_ring_size ring_room_wanted(const struct ring_load *load)
@@ -49,7 +50,7 @@ static bool has_free_hand(int proc_fd)
 		strcmp(strbuf_str(&text), "-1\n") == 0);
 }
 
-/* Unbounded where it cannot be read: then the kernel says what is too much. */
+/* Unbounded where it cannot be read: then the kernel refuses what is too much. */
 static uint64_t read_cpu_bytes(int proc_fd)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SYSCTL_MAX_BYTES);
@@ -74,7 +75,7 @@ void ring_room_read_limits(int proc_fd, struct ring_limits *limits)
 	limits->nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* A CPU's share. */
+/* The share of each CPU. */
 static uint64_t room_of(const struct ring_limits *limits)
 {
 	if (limits->cpu_bytes == RING_ROOM_UNBOUNDED)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large the rings are that samples with copies of stacks come in. They lie in memory that cannot be swapped, of which the
- * kernel lets a process without CAP_IPC_LOCK have so much: kernel.perf_event_mlock_kb for each CPU, and what is more counts as
- * locked (RLIMIT_MEMLOCK), for all CPUs together. Asking for more until it refuses would leave nothing for the last CPUs. */
+/* The size of the rings for samples with copied stacks. Rings are locked memory. Without
+ * CAP_IPC_LOCK a process may have kernel.perf_event_mlock_kb of it for each CPU, and
+ * RLIMIT_MEMLOCK beyond that for all CPUs together. The size is computed from these limits: a
+ * process that asks for more until the kernel refuses has nothing left for the last CPUs. */
 #ifndef CAPTURE_PERF_EVENTS_RING_ROOM_H
 #define CAPTURE_PERF_EVENTS_RING_ROOM_H
 
@@ -11,7 +12,7 @@
 
 #define RING_ROOM_UNBOUNDED UINT64_MAX
 
-/* What comes in. */
+/* What is written into the rings. */
 struct ring_load {
 	uint32_t frequency_hz;
 	uint32_t stack_copy_bytes;
@@ -23,24 +24,24 @@ struct ring_load {
 struct ring_limits {
 	uint64_t cpu_bytes; /* for each CPU, or RING_ROOM_UNBOUNDED */
 	uint64_t locked_bytes; /* and more for all together */
-	uint64_t nr_cpus; /* on line */
-	uint64_t others_bytes; /* a CPU's other rings have */
+	uint64_t nr_cpus; /* online */
+	uint64_t others_bytes; /* of each CPU's other rings */
 };
 
-/* What is right for the load when memory can be locked. */
+/* The size for this load when memory may be locked without limit. */
 struct perf_ring_size ring_room_wanted(const struct ring_load *load);
 
 /* Reads all but others_bytes. `proc_fd` is a directory like /proc. */
 void ring_room_read_limits(int proc_fd, struct ring_limits *limits);
 
-/* How large the side band's rings may be, so that those of samples have room beside them: `wanted` bytes for each CPU, or half of
- * them where little memory can be locked. */
+/* The size of the side band's rings that leaves room for those of samples: `wanted` bytes for
+ * each CPU, or half of that where little memory may be locked. */
 size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted);
 
 /* The same by the limits as they are now. */
 size_t ring_room_sideband_bytes(int proc_fd, size_t wanted);
 
-/* Makes the ring as small as the limits want it, but not smaller than its least size. */
+/* Reduces the ring to what the limits permit, but not below its least size. */
 void ring_room_fit(const struct ring_limits *limits, struct perf_ring_size *size);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lives of all processes of the machine, from perf's side-band records and without BPF: on each CPU a
- * dummy event that counts nothing and makes the kernel tell of forks, execs, executable mappings and exits.
+/* The lives of all processes of the machine, from perf's side-band records and without BPF: a
+ * dummy event on each CPU counts nothing, and makes the kernel report forks, execs, executable
+ * mappings and exits.
  *
- * The events are merged with samples by time. Samples that were taken from their own buffer before
- * sideband_collect() was called are older than what it promises to have seen, so
+ * The events are merged with samples by time. Samples that were taken from their own buffer
+ * before sideband_collect() was called are older than what it promises to have seen, so
  *
  *	take samples; sideband_collect(sideband);
  *	for each sample:
@@ -12,8 +13,8 @@
  *		handle the sample
  *	handle and pop the events that are left
  *
- * applies every event before the samples it matters to. An event that a CPU was just writing during the
- * collection comes with the next one. Belongs to one thread. */
+ * applies every event before the samples it matters to. An event that a CPU was just writing
+ * during the collection comes with the next one. Belongs to one thread. */
 #ifndef CAPTURE_SIDEBAND_SIDEBAND_H
 #define CAPTURE_SIDEBAND_SIDEBAND_H
 
@@ -31,37 +32,38 @@ struct sideband;
 
 struct sideband_stats {
 	uint64_t nr_events;
-	uint64_t nr_lost; /* records for which a ring had no room */
+	uint64_t nr_lost; /* records that found no room in a ring */
 	uint64_t nr_dropped; /* over SIDEBAND_MAX_PENDING, or no memory */
 	uint64_t nr_bad_records;
 };
 
-/* Starts on every CPU that is on line, with a ring of at least `ring_bytes` each, or what the limit of locked memory lets us have.
- * Errors: -EACCES or -EPERM without CAP_PERFMON, -ENOMEM, what else perf_event_open()
- * says. */
+/* Starts on every CPU that is online, with a ring of at least `ring_bytes` each, or as much as
+ * the limit of locked memory permits. Errors: -EACCES or -EPERM without CAP_PERFMON, -ENOMEM,
+ * what else perf_event_open() says. */
 int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
-/* Of a CPU's ring, as it was opened: with its first page, what counts as locked. */
+
+/* The locked memory of each CPU's ring as it was opened, its first page included. */
 size_t sideband_ring_bytes(const struct sideband *sideband);
 void sideband_close(struct sideband *sideband);
 DEFINE_FREEP(struct sideband, sideband_close)
 
-/* Follows a CPU that came on line, where the event has to be opened anew, and one that goes off line, of
- * which what it wrote is collected first. No change where it is so already. Errors: -ENODEV off line, and
- * as above. */
+/* Adds a CPU that went online, where the event has to be opened anew, and removes one that goes
+ * offline, after its records are collected. Nothing changes where that was done already. Errors:
+ * -ENODEV offline, and as above. */
 int sideband_add_cpu(struct sideband *sideband, unsigned int cpu) must_check;
 void sideband_remove_cpu(struct sideband *sideband, unsigned int cpu);
 
-/* Becomes readable when a ring is half full; for those who sleep longer than a ring lasts. */
+/* Becomes readable when a ring is half full; for callers that sleep longer than a ring lasts. */
 int sideband_poll_fd(const struct sideband *sideband);
 
-/* Reads what is in the rings. */
+/* Reads the records that are in the rings. */
 void sideband_collect(struct sideband *sideband);
 
 /* The time of the last collection: no older event is outstanding. 0 before the first. */
 uint64_t sideband_collected_until_ns(const struct sideband *sideband);
 
-/* The earliest event that is left, or NULL; borrowed until it is popped or the next collection. Events
- * that happened during a collection are held back until the next. */
+/* The earliest event that is left, or NULL; borrowed until it is popped or the next collection.
+ * Events that happened during a collection are held back until the next. */
 const struct proc_event *sideband_peek(const struct sideband *sideband);
 
 /* Drops the event that sideband_peek() shows; there must be one. */
