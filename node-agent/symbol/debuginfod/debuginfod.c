@@ -43,7 +43,13 @@ int debuginfod_new(const struct debuginfod_opts *opts, struct debuginfod **ret_d
 	debuginfod->restart_ns = DEBUGINFOD_RESTART_NS;
 	debuginfod_asked_init(&debuginfod->asked, DEBUGINFOD_MAX_QUEUE);
 
-	int r = debuginfod_environment_init(&debuginfod->environment, opts);
+	const struct debuginfod_settings settings = {
+		.urls = opts->urls,
+		.cache_dir = opts->cache_dir,
+		.max_file_bytes = opts->max_file_bytes,
+		.timeout_ns = opts->timeout_ns,
+	};
+	int r = debuginfod_environment_init(&debuginfod->environment, &settings);
 	if (r < 0)
 		return r;
 	*ret_debuginfod = take_ptr(debuginfod);

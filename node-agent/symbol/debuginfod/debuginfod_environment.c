@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debuginfod/debuginfod_environment.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define VARIABLE_MAX_BYTES ((size_t)1 << 16)
 
@@ -47,28 +50,29 @@ static uint64_t long_of(uint64_t value)
 	return value < INT64_MAX ? value : INT64_MAX;
 }
 
-static int add_all(struct debuginfod_environment *environment, const struct debuginfod_opts *opts)
+static int add_all(struct debuginfod_environment *environment,
+		   const struct debuginfod_settings *settings)
 {
-	uint64_t seconds = (opts->timeout_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
+	uint64_t seconds = (settings->timeout_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
 	const struct {
 		const char *name;
 		const char *text; /* or */
 		uint64_t number;
-	} settings[] = {
-		{ "DEBUGINFOD_URLS", opts->urls, 0 },
-		{ "DEBUGINFOD_CACHE_PATH", opts->cache_dir, 0 },
-		{ "HOME", opts->cache_dir, 0 },
+	} variables[] = {
+		{ "DEBUGINFOD_URLS", settings->urls, 0 },
+		{ "DEBUGINFOD_CACHE_PATH", settings->cache_dir, 0 },
+		{ "HOME", settings->cache_dir, 0 },
 		{ "DEBUGINFOD_RETRY_LIMIT", RETRY_LIMIT, 0 },
-		{ "DEBUGINFOD_MAXSIZE", NULL, long_of(opts->max_file_bytes) },
+		{ "DEBUGINFOD_MAXSIZE", NULL, long_of(settings->max_file_bytes) },
 		{ "DEBUGINFOD_MAXTIME", NULL, long_of(seconds) },
 		{ "DEBUGINFOD_TIMEOUT", NULL, long_of(seconds) },
 	};
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < array_len(settings); i++)
-		r = settings[i].text
-			    ? add_text(environment, settings[i].name, settings[i].text)
-			    : add_number(environment, settings[i].name, settings[i].number);
+	for (size_t i = 0; r == 0 && i < array_len(variables); i++)
+		r = variables[i].text
+			    ? add_text(environment, variables[i].name, variables[i].text)
+			    : add_number(environment, variables[i].name, variables[i].number);
 	for (size_t i = 0; r == 0 && i < array_len(passed_on); i++) {
 		const char *value = getenv(passed_on[i]);
 
@@ -79,11 +83,11 @@ static int add_all(struct debuginfod_environment *environment, const struct debu
 }
 
 int debuginfod_environment_init(struct debuginfod_environment *environment,
-				const struct debuginfod_opts *opts)
+				const struct debuginfod_settings *settings)
 {
 	*environment = (struct debuginfod_environment){ 0 };
 
-	int r = add_all(environment, opts);
+	int r = add_all(environment, settings);
 	if (r < 0)
 		debuginfod_environment_done(environment);
 	return r;

@@ -10,10 +10,28 @@
 #define SYMBOL_ELF_ELF_BLOCK_H
 
 #include "base/err.h"
-#include "symbol/elf/elf_symbols.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define ELF_MAX_LINK_NAME 255
+
+/* What else a file says of itself. */
+struct elf_symbols_info {
+	char build_id[2 * 64 + 1]; /* GNU's, in lower-case hex; "" when there is none */
+	char link_name[ELF_MAX_LINK_NAME +
+		       1]; /* of .gnu_debuglink; "" when there is none or it has a "/" */
+	uint32_t link_crc;
+	char alt_build_id[2 * 64 + 1]; /* of .gnu_debugaltlink; "" when there is none */
+	bool has_symtab; /* with functions: a separate debug file would not know more */
+	bool has_debug_info; /* .debug_info */
+	uint64_t go_start; /* code that is known to be Go's; empty when there is none */
+	uint64_t go_end;
+	uint32_t nr_bad_sources; /* damaged, or over a limit: the other ones' functions are here */
+	char htlhash[32 + 1]; /* htlhash.h; "" when the file could not be read for it */
+	char go_build_id[127 + 1]; /* elf_reader_go_build_id() */
+};
 
 struct elf_block_header {
 	struct elf_symbols_info info;

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_ELF_ELF_INFO_H
 #define SYMBOL_ELF_ELF_INFO_H
 
-#include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/elf_block.h"
 #include "unwind/file/elf_sections.h"
 
 /* Fills in what is not for symbol sources to tell, in an info that is 0. What cannot be read is as if it was missing. */

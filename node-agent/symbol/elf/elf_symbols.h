@@ -12,12 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "symbol/elf/elf_block.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf_block_segment;
 struct elf_symbols;
 
 struct elf_symbol {
@@ -26,24 +25,6 @@ struct elf_symbol {
 	uint64_t address; /* its first virtual address */
 	uint64_t
 		size; /* where the file has none: up to the next symbol or the end of its section */
-};
-
-#define ELF_MAX_LINK_NAME 255
-
-/* What else a file says of itself. */
-struct elf_symbols_info {
-	char build_id[2 * 64 + 1]; /* GNU's, in lower-case hex; "" when there is none */
-	char link_name[ELF_MAX_LINK_NAME +
-		       1]; /* of .gnu_debuglink; "" when there is none or it has a "/" */
-	uint32_t link_crc;
-	char alt_build_id[2 * 64 + 1]; /* of .gnu_debugaltlink; "" when there is none */
-	bool has_symtab; /* with functions: a separate debug file would not know more */
-	bool has_debug_info; /* .debug_info */
-	uint64_t go_start; /* code that is known to be Go's; empty when there is none */
-	uint64_t go_end;
-	uint32_t nr_bad_sources; /* damaged, or over a limit: the other ones' functions are here */
-	char htlhash[32 + 1]; /* htlhash.h; "" when the file could not be read for it */
-	char go_build_id[127 + 1]; /* elf_reader_go_build_id() */
 };
 
 /* Reads symbols, program headers and the rest; separate debug files, too. A file without symbols is fine. `max_bytes`

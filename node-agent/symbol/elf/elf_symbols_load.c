@@ -50,6 +50,29 @@ int symbol_source_dynsym(struct symbol_file *file)
 	return add_table(file, SHT_DYNSYM, /* has_labels */ false);
 }
 
+/* Its .symtab alone counts: what else such a file may have, another .gnu_debugdata for one, nobody puts there. */
+int symbol_source_minidebug(struct symbol_file *file)
+{
+	const GElf_Shdr *section = elf_section_find(&file->section_names, &file->reader,
+						    ".gnu_debugdata");
+	struct elf_symbol_table table;
+
+	if (!section || file->info.has_symtab)
+		return 0;
+
+	int r = minidebug_open(&file->minidebug, &file->reader, section, file->max_bytes);
+	if (r < 0)
+		return r;
+
+	r = elf_symbol_table_find(&file->minidebug.reader, SHT_SYMTAB, &table);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	return elf_symbol_table_list(&table, &file->minidebug.reader, /* has_labels */ true,
+				     &file->list);
+}
+
 static int ask_sources(struct symbol_file *file)
 {
 	int first_error = 0;

@@ -2,8 +2,6 @@
 #include "symbol/elf/minidebug.h"
 
 #include "base/cleanup.h"
-#include "symbol/elf/elf_symbol_table.h"
-#include "symbol/elf/symbol_source.h"
 
 #include <lzma.h>
 
@@ -130,27 +128,4 @@ void minidebug_close(struct minidebug *minidebug)
 	elf_reader_done(&minidebug->reader);
 	strbuf_done(&minidebug->bytes);
 	minidebug->is_open = false;
-}
-
-/* Its .symtab alone counts: what else such a file may have, another .gnu_debugdata for one, nobody puts there. */
-int symbol_source_minidebug(struct symbol_file *file)
-{
-	const GElf_Shdr *section = elf_section_find(&file->section_names, &file->reader,
-						    ".gnu_debugdata");
-	struct elf_symbol_table table;
-
-	if (!section || file->info.has_symtab)
-		return 0;
-
-	int r = minidebug_open(&file->minidebug, &file->reader, section, file->max_bytes);
-	if (r < 0)
-		return r;
-
-	r = elf_symbol_table_find(&file->minidebug.reader, SHT_SYMTAB, &table);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return r;
-	return elf_symbol_table_list(&table, &file->minidebug.reader, /* has_labels */ true,
-				     &file->list);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf/elf_block.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include "elf_maker.h"
 #include "symbol/worker/symbol_worker.h"
