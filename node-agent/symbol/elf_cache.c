@@ -23,18 +23,18 @@ void elf_cache_free(struct elf_cache *cache)
 	if (!cache)
 		return;
 	elf_loader_abandon(cache);
-	for (struct elf_table *table = cache->tables; table;) {
-		struct elf_table *next = table->next;
+	for (struct name_table *table = cache->tables; table;) {
+		struct name_table *next = table->next;
 
 		elf_lines_save(cache, table);
-		elf_table_free(table);
+		name_table_free(table);
 		table = next;
 	}
 	memory_pool_give(cache->opts.pool, cache->nr_pooled_bytes);
 	frame_cache_done(&cache->frames);
 	worker_lanes_free(cache->lanes);
 	row_cache_close(cache->lines_cache);
-	elf_files_done(&cache->files);
+	file_index_done(&cache->files);
 	intern_done(&cache->build_ids);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
@@ -75,11 +75,11 @@ uint32_t elf_cache_vdso(const struct elf_cache *cache)
 }
 
 /* What can be said of a file now. */
-static int get_file(struct elf_cache *cache, uint32_t id, enum elf_file_state *ret_state,
-		    struct elf_table **ret_table)
+static int get_file(struct elf_cache *cache, uint32_t id, enum file_state *ret_state,
+		    struct name_table **ret_table)
 {
 	LOCKED(cache);
-	struct elf_file *file = elf_files_get(&cache->files, id);
+	struct known_file *file = file_index_get(&cache->files, id);
 
 	if (!file)
 		return -ENOENT;
@@ -88,15 +88,15 @@ static int get_file(struct elf_cache *cache, uint32_t id, enum elf_file_state *r
 		file->table->last_use = file->last_use;
 	*ret_state = file->state;
 	*ret_table = file->table;
-	return file->state == ELF_FILE_BAD ? file->error : 0;
+	return file->state == FILE_BAD ? file->error : 0;
 }
 
-uint64_t elf_cache_place(const struct elf_table *table, uint64_t file_offset)
+uint64_t elf_cache_place(const struct name_table *table, uint64_t file_offset)
 {
 	return table->key << OFFSET_BITS | file_offset;
 }
 
-int elf_cache_remember(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+int elf_cache_remember(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
 		       enum frames_state state, const struct symbol_frames *frames)
 {
 	uint64_t place = elf_cache_place(table, file_offset);
@@ -107,20 +107,20 @@ int elf_cache_remember(struct elf_cache *cache, struct elf_table *table, uint64_
 	return r < 0 ? r : 0;
 }
 
-int elf_cache_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+int elf_cache_resolve(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
 		      enum frames_state state)
 {
 	struct symbol_frames frames;
 	struct symbol_line line;
 
-	int r = elf_table_find(table, file_offset, &line, &frames);
+	int r = name_table_find(table, file_offset, &line, &frames);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	return elf_cache_remember(cache, table, file_offset, state, &frames);
 }
 
 /* Whether the lines are there already. */
-static bool are_lines_known(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+static bool are_lines_known(struct elf_cache *cache, struct name_table *table, uint64_t file_offset)
 {
 	uint64_t address;
 
@@ -130,7 +130,7 @@ static bool are_lines_known(struct elf_cache *cache, struct elf_table *table, ui
 }
 
 /* Its lines are asked for once; until they come there is the name from the symbol tables. */
-static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+static bool ask_for_lines(struct elf_cache *cache, struct name_table *table, uint64_t file_offset)
 {
 	enum frames_state state = FRAMES_PROVISIONAL;
 	struct symbol_frames frames;
@@ -143,13 +143,13 @@ static bool ask_for_lines(struct elf_cache *cache, struct elf_table *table, uint
 		return state == FRAMES_FINAL || table->lines_fd < 0;
 	if (are_lines_known(cache, table, file_offset) || table->lines_fd < 0)
 		return true;
-	if (elf_table_want_lines(table, file_offset) < 0)
+	if (name_table_want_lines(table, file_offset) < 0)
 		return true;
 	return elf_cache_resolve(cache, table, file_offset, FRAMES_ASKED) < 0;
 }
 
 /* Also those of symbols for which lines were asked: the lines may come too late. */
-static bool ask_for_names(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset)
+static bool ask_for_names(struct elf_cache *cache, struct name_table *table, uint64_t file_offset)
 {
 	uint64_t place = elf_cache_place(table, file_offset);
 
@@ -162,12 +162,12 @@ static bool ask_for_names(struct elf_cache *cache, struct elf_table *table, uint
 
 bool elf_cache_ask(struct elf_cache *cache, uint32_t id, uint64_t file_offset)
 {
-	struct elf_table *table = NULL;
-	enum elf_file_state state;
+	struct name_table *table = NULL;
+	enum file_state state;
 
 	if (file_offset >> OFFSET_BITS != 0 || get_file(cache, id, &state, &table) < 0)
 		return true;
-	if (state != ELF_FILE_LOADED || table->is_completing ||
+	if (state != FILE_LOADED || table->is_completing ||
 	    elf_downloads_are_awaited_by(cache, table))
 		return false;
 	if (!table->has_names)
@@ -186,7 +186,7 @@ static void tidy(struct elf_cache *cache)
 	if (cache->opts.debuginfod)
 		debuginfod = debuginfod_get_stats(cache->opts.debuginfod);
 	elf_lines_save_settled(cache);
-	elf_tables_tidy(cache, NULL);
+	name_store_tidy(cache, NULL);
 	worker_lanes_tidy(cache->lanes, clock_mono_ns());
 
 	LOCKED(cache);
@@ -243,7 +243,7 @@ bool elf_cache_is_slow_only(const struct elf_cache *cache)
 	       (is_fast_busy || cache->jobs[WORKER_LANE_SLOW].kind != JOB_NONE);
 }
 
-static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+static int symbolize_in(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
 			struct symbol_frames *ret_frames)
 {
 	uint64_t place = elf_cache_place(table, file_offset);
@@ -261,8 +261,8 @@ static int symbolize_in(struct elf_cache *cache, struct elf_table *table, uint64
 int elf_cache_symbolize(struct elf_cache *cache, uint32_t id, uint64_t file_offset,
 			struct symbol_frames *ret_frames)
 {
-	struct elf_table *table = NULL;
-	enum elf_file_state state;
+	struct name_table *table = NULL;
+	enum file_state state;
 
 	*ret_frames = (struct symbol_frames){ .address = file_offset };
 	int r = get_file(cache, id, &state, &table);
@@ -277,8 +277,8 @@ bool elf_cache_find_segment(struct elf_cache *cache, uint32_t id, uint64_t file_
 			    struct elf_block_segment *ret_segment)
 {
 	const struct elf_block_segment *segment = NULL;
-	struct elf_table *table = NULL;
-	enum elf_file_state state;
+	struct name_table *table = NULL;
+	enum file_state state;
 
 	if (get_file(cache, id, &state, &table) == 0 && table)
 		segment = elf_symbols_find_segment(table->symbols, file_offset);

@@ -277,10 +277,10 @@ static void a_file_that_one_process_cannot_show_is_asked_of_the_next(void **stat
 
 static void forget(const struct code_fixture *fixture, uint32_t id)
 {
-	struct elf_file *file = elf_files_get(&fixture->elfs->files, id);
+	struct known_file *file = file_index_get(&fixture->elfs->files, id);
 
 	assert_non_null(file);
-	elf_file_release(file);
+	known_file_release(file);
 	fixture->elfs->stats.nr_waiting = 0;
 	file->identity.inode++; /* is not found by it */
 	file->id += ELF_CACHE_MAX_FILES;

@@ -188,10 +188,10 @@ static void a_container_cannot_exchange_what_others_have_in_common_with_it(void 
 	make_file(fixture, ON_HOST, FIXTURE_DEBUG_PATH, &debug);
 	uint32_t one = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, one, OFFSET), "src::outer");
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next) {
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
 		if (table->lines_fd < 0)
 			continue;
-		elf_table_close_files(table);
+		name_table_close_files(table);
 		table->wants_files = true;
 		table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
 	}
@@ -343,7 +343,7 @@ static void keys_of_tables_may_start_over(void **state)
 
 	elf_cache_fixture_start(fixture);
 	read_all(fixture);
-	fixture->cache->last_key = ELF_TABLES_MAX_KEY - 4; /* the kernel's file has key 2 */
+	fixture->cache->last_key = NAME_STORE_MAX_KEY - 4; /* the kernel's file has key 2 */
 	for (unsigned int i = 0; i < array_len(ids); i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		snprintf(path, sizeof(path), "bin/a%u", i);
@@ -353,8 +353,8 @@ static void keys_of_tables_may_start_over(void **state)
 		assert_string_equal(outer_name(fixture, ids[i], OFFSET), "src::outer");
 	}
 	assert_int_equal(fixture->cache->nr_wraps, 1);
-	for (struct elf_table *a = fixture->cache->tables; a; a = a->next)
-		for (struct elf_table *b = a->next; b; b = b->next)
+	for (struct name_table *a = fixture->cache->tables; a; a = a->next)
+		for (struct name_table *b = a->next; b; b = b->next)
 			assert_true(a->key != b->key);
 	for (unsigned int i = 0; i < array_len(ids); i++)
 		assert_string_equal(outer_name(fixture, ids[i], OFFSET + 1), "src::outer");

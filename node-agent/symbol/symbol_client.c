@@ -9,7 +9,7 @@
  *
  * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
  * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
- * (worker/worker_lanes.h), or too much memory, is done again in the slow one (elf_loader_lanes.c). */
+ * (worker/worker_lanes.h), or too much memory, is done again in the slow one (symbol_jobs.c). */
 #include "symbol/elf_cache_parts.h"
 
 #include "base/clock.h"
@@ -59,7 +59,7 @@ static void abandon_job(struct elf_job *job)
 	if (job->table)
 		job->table->is_completing = false;
 	if (job->kind != JOB_NONE)
-		elf_file_release(&job->file);
+		known_file_release(&job->file);
 	cleanup_closep(&job->debug.fd);
 	elf_loader_set_job(job, &elf_loader_no_job);
 }
@@ -74,13 +74,13 @@ void elf_loader_abandon(struct elf_cache *cache)
 
 void elf_loader_end_job(struct elf_cache *cache, struct elf_job *job)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 
 	abandon_job(job);
-	elf_tables_tidy(cache, table);
+	name_store_tidy(cache, table);
 }
 
-bool elf_loader_uses(const struct elf_cache *cache, const struct elf_table *table)
+bool elf_loader_uses(const struct elf_cache *cache, const struct name_table *table)
 {
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		if (cache->jobs[lane].table == table)
@@ -98,7 +98,7 @@ static void fail_file(struct elf_cache *cache, struct elf_job *job, int error)
 }
 
 /* A file that is a copy of another one. */
-static void take_copy(struct elf_cache *cache, struct elf_job *job, struct elf_table *copy)
+static void take_copy(struct elf_cache *cache, struct elf_job *job, struct name_table *copy)
 {
 	bool wants_files = copy->wants_files && !copy->is_completing;
 
@@ -132,7 +132,7 @@ static void take_print(struct elf_cache *cache, struct elf_job *job, int error, 
 	}
 	/* A file that has grown since it was opened is like no other. */
 	job->has_print = error == 0 && job->print.size == job->file.identity.size;
-	struct elf_table *copy = job->has_print ? elf_tables_find_copy(cache, &job->print) : NULL;
+	struct name_table *copy = job->has_print ? name_store_find_copy(cache, &job->print) : NULL;
 	if (copy)
 		take_copy(cache, job, copy);
 	else
@@ -158,7 +158,7 @@ static void take_table(struct elf_cache *cache, struct elf_job *job, int error, 
 	if (r == 0)
 		r = elf_loader_take_symbols(cache, job, bytes, len, &symbols);
 	if (r == 0)
-		r = elf_tables_add(cache, symbols, job->has_print ? &job->print : NULL,
+		r = name_store_add(cache, symbols, job->has_print ? &job->print : NULL,
 				   &job->table);
 	if (r < 0) {
 		fail_file(cache, job, r);
@@ -247,7 +247,7 @@ static bool start_download(struct elf_cache *cache, struct elf_job *job)
 
 static bool start_wanted(struct elf_cache *cache, struct elf_job *job, enum elf_job_kind kind)
 {
-	job->table = elf_tables_find_wanting(cache, job->lane, kind);
+	job->table = name_store_find_wanting(cache, job->lane, kind);
 	if (!job->table)
 		return false;
 	job->table->last_served = cache->nr_starts;
@@ -290,7 +290,7 @@ static bool start_job(struct elf_cache *cache, struct elf_job *job)
 }
 
 /* Of a table: own names and those of the debug file together have half of the budget. */
-static size_t max_table_bytes(const struct elf_cache *cache, const struct elf_table *table)
+static size_t max_table_bytes(const struct elf_cache *cache, const struct name_table *table)
 {
 	size_t max_bytes = cache->opts.max_bytes / 2;
 	size_t own_bytes = table ? elf_symbols_bytes(table->symbols) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_files.h"
+#include "symbol/file_index.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -26,7 +26,7 @@ static bool is_equal(const struct file_identity *a, const struct file_identity *
 	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-void elf_file_release(struct elf_file *file)
+void known_file_release(struct known_file *file)
 {
 	cleanup_closep(&file->fd);
 	cleanup_closep(&file->root_fd);
@@ -36,16 +36,16 @@ void elf_file_release(struct elf_file *file)
 	file->path = NULL;
 }
 
-void elf_files_done(struct elf_files *files)
+void file_index_done(struct file_index *files)
 {
 	for (size_t i = 0; i < files->nr_slots; i++)
-		elf_file_release(&files->slots[i]);
+		known_file_release(&files->slots[i]);
 	free(files->slots);
 	htable_done(&files->index);
-	*files = (struct elf_files){ 0 };
+	*files = (struct file_index){ 0 };
 }
 
-struct elf_file *elf_files_get(const struct elf_files *files, uint32_t id)
+struct known_file *file_index_get(const struct file_index *files, uint32_t id)
 {
 	size_t slot = (id - 1) % ELF_CACHE_MAX_FILES;
 
@@ -54,7 +54,8 @@ struct elf_file *elf_files_get(const struct elf_files *files, uint32_t id)
 	return &files->slots[slot];
 }
 
-struct elf_file *elf_files_find(const struct elf_files *files, const struct file_identity *identity)
+struct known_file *file_index_find(const struct file_index *files,
+				   const struct file_identity *identity)
 {
 	struct htable_iter it = htable_lookup(&files->index, hash_identity(identity));
 
@@ -64,16 +65,16 @@ struct elf_file *elf_files_find(const struct elf_files *files, const struct file
 	return NULL;
 }
 
-struct elf_file *elf_files_next_victim(const struct elf_files *files)
+struct known_file *file_index_next_victim(const struct file_index *files)
 {
-	struct elf_file *victim = NULL;
+	struct known_file *victim = NULL;
 
 	if (files->nr_slots < ELF_CACHE_MAX_FILES)
 		return NULL;
 	for (size_t i = 0; i < files->nr_slots; i++) {
-		struct elf_file *file = &files->slots[i];
+		struct known_file *file = &files->slots[i];
 
-		if (file->state == ELF_FILE_LOADING || file->id > UINT32_MAX - ELF_CACHE_MAX_FILES)
+		if (file->state == FILE_LOADING || file->id > UINT32_MAX - ELF_CACHE_MAX_FILES)
 			continue;
 		if (!victim || file->last_use < victim->last_use)
 			victim = file;
@@ -81,9 +82,9 @@ struct elf_file *elf_files_next_victim(const struct elf_files *files)
 	return victim;
 }
 
-static int take_slot(struct elf_files *files, struct elf_file **ret_slot)
+static int take_slot(struct file_index *files, struct known_file **ret_slot)
 {
-	struct elf_file *victim = elf_files_next_victim(files);
+	struct known_file *victim = file_index_next_victim(files);
 
 	if (victim) {
 		htable_remove(&files->index, hash_identity(&victim->identity),
@@ -103,17 +104,17 @@ static int take_slot(struct elf_files *files, struct elf_file **ret_slot)
 }
 
 /* A slot that cannot be indexed stays, without an identity that could be found, until it is reused. */
-int elf_files_add(struct elf_files *files, const struct file_identity *identity,
-		  struct elf_file **ret_file)
+int file_index_add(struct file_index *files, const struct file_identity *identity,
+		   struct known_file **ret_file)
 {
-	struct elf_file *file;
+	struct known_file *file;
 
 	int r = take_slot(files, &file);
 	if (r < 0)
 		return r;
-	*file = (struct elf_file){
+	*file = (struct known_file){
 		.id = file->id,
-		.state = ELF_FILE_WAITING,
+		.state = FILE_WAITING,
 		.fd = -EBADF,
 		.root_fd = -EBADF,
 		.identity = *identity,

@@ -37,7 +37,7 @@ static int find_debug_file(const struct elf_cache *cache, const struct elf_job *
 }
 
 /* What a container says of a file holds for that container. */
-static void take_word(struct elf_table *table, const struct debug_file *file)
+static void take_word(struct name_table *table, const struct debug_file *file)
 {
 	if (!file->is_hosts)
 		table->has_print = false;
@@ -75,7 +75,7 @@ static void take_lines_file(struct elf_cache *cache, const struct elf_job *job,
 			    const struct elf_symbols *symbols, int *fd)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(symbols);
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 
 	if (!cache->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
 		return;
@@ -129,10 +129,10 @@ static void refuse_debug_file(struct elf_cache *cache, struct elf_job *job, int 
 
 void elf_loader_complete(struct elf_cache *cache, struct elf_job *job)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 
 	table->is_completing = true;
-	elf_tables_renew_key(cache, table);
+	name_store_renew_key(cache, table);
 	take_lines_file(cache, job, table->symbols, &job->file.fd);
 	if (wants_debug_file(cache, elf_symbols_info(table->symbols)))
 		try_debug_file(cache, job);
@@ -169,7 +169,7 @@ static bool is_its_debug_file(const struct elf_job *job, const struct elf_symbol
 void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, int error,
 				 void *bytes, size_t len)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 
 	if (error == 0)
@@ -183,6 +183,6 @@ void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, i
 	take_lines_file(cache, job, symbols, &job->debug.fd);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = take_ptr(symbols);
-	elf_tables_renew_key(cache, table);
+	name_store_renew_key(cache, table);
 	elf_loader_end_job(cache, job);
 }

@@ -8,7 +8,7 @@
 #define MIN_ROOM_BYTES ((size_t)4096) /* less is not worth asking */
 #define KEY_MAX_DEBUG_BYTES (UINT64_C(256) << 20) /* a file with more is not kept on disk */
 
-static size_t fds_of(const struct elf_table *table, int ret_fds[static 2])
+static size_t fds_of(const struct name_table *table, int ret_fds[static 2])
 {
 	ret_fds[0] = table->lines_fd;
 	ret_fds[1] = table->alt_fd;
@@ -50,7 +50,7 @@ void elf_loader_take_lines_key(struct elf_cache *cache, struct elf_job *job, int
 }
 
 /* Takes those addresses off the list of wanted ones that the tables have by now. */
-static void resolve_known(struct elf_cache *cache, struct elf_table *table)
+static void resolve_known(struct elf_cache *cache, struct name_table *table)
 {
 	size_t nr_left = 0;
 
@@ -64,7 +64,7 @@ static void resolve_known(struct elf_cache *cache, struct elf_table *table)
 }
 
 /* The symbol tables have the last word on the first ones of the wanted addresses. */
-static void settle_wanted(struct elf_cache *cache, struct elf_table *table, size_t nr)
+static void settle_wanted(struct elf_cache *cache, struct name_table *table, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t offset = table->wanted[i].offset;
@@ -81,7 +81,7 @@ static void settle_wanted(struct elf_cache *cache, struct elf_table *table, size
 
 static int send_wanted(struct elf_cache *cache, struct elf_job *job, size_t room)
 {
-	const struct elf_table *table = job->table;
+	const struct name_table *table = job->table;
 	size_t nr = table->nr_wanted < MAX_ADDRESSES ? table->nr_wanted : MAX_ADDRESSES;
 	uint64_t addresses[MAX_ADDRESSES];
 	int fds[2];
@@ -89,7 +89,7 @@ static int send_wanted(struct elf_cache *cache, struct elf_job *job, size_t room
 	const struct worker_request request = {
 		.kind = SYMBOL_REQUEST_LINES,
 		.nr_bytes = (uint32_t)(nr * sizeof(addresses[0])),
-		.key = elf_tables_full_key(cache, table),
+		.key = name_store_full_key(cache, table),
 		.max_bytes = room,
 	};
 
@@ -102,7 +102,7 @@ static int send_wanted(struct elf_cache *cache, struct elf_job *job, size_t room
 
 int elf_loader_send_lines(struct elf_cache *cache, struct elf_job *job)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 	size_t room;
 
 	elf_lines_load(cache, table);
@@ -129,7 +129,7 @@ static void charge(struct elf_cache *cache, const struct elf_job *job)
 void elf_loader_take_lines(struct elf_cache *cache, struct elf_job *job, int error,
 			   const void *bytes, size_t len)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 	size_t nr = job->nr_sent;
 
 	charge(cache, job);
@@ -141,5 +141,5 @@ void elf_loader_take_lines(struct elf_cache *cache, struct elf_job *job, int err
 	elf_cache_count(cache, &cache->stats.nr_resolved, nr);
 	settle_wanted(cache, table, nr);
 	if (error < 0)
-		elf_table_close_files(table);
+		name_table_close_files(table);
 }

@@ -25,7 +25,7 @@ static void pass_time(const struct elf_cache_fixture *fixture)
 	for (size_t i = 0; i < cache->files.nr_slots; i++)
 		if (cache->files.slots[i].failed_ns > 0)
 			cache->files.slots[i].failed_ns -= ELF_CACHE_REOPEN_NS;
-	for (struct elf_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = cache->tables; table; table = table->next)
 		if (table->dropped_ns > 0)
 			table->dropped_ns -= ELF_CACHE_REOPEN_NS;
 }
@@ -45,8 +45,8 @@ static void be_impatient(const struct elf_cache_fixture *fixture)
 
 static void drop_all_names(const struct elf_cache_fixture *fixture)
 {
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
-		elf_table_drop_names(table, clock_mono_ns());
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
+		name_table_drop_names(table, clock_mono_ns());
 }
 
 static void a_file_that_breaks_the_worker_costs_its_own_names(void **state)
@@ -189,7 +189,7 @@ static void a_worker_that_was_killed_costs_names_for_a_while(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &good);
 	read_all(fixture);
-	fixture->cache->files.slots[id - 1].state = ELF_FILE_BAD;
+	fixture->cache->files.slots[id - 1].state = FILE_BAD;
 	fixture->cache->files.slots[id - 1].error = -EPIPE;
 	fixture->cache->files.slots[id - 1].nr_failures = 1;
 	fixture->cache->files.slots[id - 1].failed_ns = clock_mono_ns();
@@ -345,7 +345,7 @@ static void tables_take_turns_with_their_lines(void **state)
 	file.number = 1;
 	uint32_t greedy = add_file(fixture, IN_ONE, "bin/greedy", &file);
 	read_all(fixture);
-	const struct elf_table *table = elf_files_get(&fixture->cache->files, modest)->table;
+	const struct name_table *table = file_index_get(&fixture->cache->files, modest)->table;
 	assert_false(elf_cache_ask(fixture->cache, modest, OFFSET));
 	for (uint64_t i = 0; i < MAKER_TEXT_BYTES; i++)
 		(void)elf_cache_ask(fixture->cache, greedy, FUNCTION_OFFSET + i);

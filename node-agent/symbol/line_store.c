@@ -56,12 +56,12 @@ static bool is_equal(const struct elf_rows_key *a, const struct elf_rows_key *b)
 	       a->hash[1] == b->hash[1];
 }
 
-void elf_lines_ask_key(struct elf_table *table)
+void elf_lines_ask_key(struct name_table *table)
 {
 	table->lines_state = LINES_NEW;
 }
 
-void elf_lines_set_key(struct elf_cache *cache, struct elf_table *table,
+void elf_lines_set_key(struct elf_cache *cache, struct name_table *table,
 		       const struct elf_fingerprint *print)
 {
 	struct elf_rows_key key = { 0 };
@@ -70,7 +70,7 @@ void elf_lines_set_key(struct elf_cache *cache, struct elf_table *table,
 		key = key_of(print);
 	if (!print || !table->has_lines_key || !is_equal(&key, &table->lines_key)) {
 		elf_lines_save(cache, table);
-		elf_table_drop_lines(table);
+		name_table_drop_lines(table);
 	}
 	table->has_lines_key = print != NULL;
 	table->lines_key = key;
@@ -83,7 +83,7 @@ static void count_lines_cache(struct elf_cache *cache)
 	cache->stats.lines_cache = row_cache_get_stats(cache->lines_cache);
 }
 
-static int read_table(struct elf_cache *cache, struct elf_table *table)
+static int read_table(struct elf_cache *cache, struct name_table *table)
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes bytes = { 0 };
 	struct lines_added added;
@@ -97,7 +97,7 @@ static int read_table(struct elf_cache *cache, struct elf_table *table)
 	return lines_table_add(&table->lines, bytes.data, bytes.len, &added);
 }
 
-void elf_lines_load(struct elf_cache *cache, struct elf_table *table)
+void elf_lines_load(struct elf_cache *cache, struct name_table *table)
 {
 	if (table->lines_state != LINES_KEYED)
 		return;
@@ -110,7 +110,7 @@ void elf_lines_load(struct elf_cache *cache, struct elf_table *table)
 	(void)r;
 }
 
-void elf_lines_save(struct elf_cache *cache, struct elf_table *table)
+void elf_lines_save(struct elf_cache *cache, struct name_table *table)
 {
 	const struct row_table_bytes bytes = {
 		.data = (uint8_t *)table->lines.bytes,
@@ -130,13 +130,13 @@ void elf_lines_save_settled(struct elf_cache *cache)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	for (struct elf_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = cache->tables; table; table = table->next)
 		if (table->unsaved_since_ns != 0 &&
 		    now_ns - table->unsaved_since_ns >= SAVE_AFTER_NS)
 			elf_lines_save(cache, table);
 }
 
-int elf_lines_add(struct elf_cache *cache, struct elf_table *table, const void *bytes, size_t len)
+int elf_lines_add(struct elf_cache *cache, struct name_table *table, const void *bytes, size_t len)
 {
 	struct lines_added added;
 
@@ -150,20 +150,20 @@ int elf_lines_add(struct elf_cache *cache, struct elf_table *table, const void *
 	return 0;
 }
 
-size_t elf_lines_room(const struct elf_cache *cache, const struct elf_table *table)
+size_t elf_lines_room(const struct elf_cache *cache, const struct name_table *table)
 {
 	size_t max_bytes = cache->opts.max_bytes / TABLE_SHARE;
 
 	return table->lines.nr_bytes < max_bytes ? max_bytes - table->lines.nr_bytes : 0;
 }
 
-static int remember_lines(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+static int remember_lines(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
 			  const struct symbol_frames *known)
 {
 	struct symbol_line line_by_symbol;
 	struct symbol_frames frames;
 
-	int r = elf_table_find(table, file_offset, &line_by_symbol, &frames);
+	int r = name_table_find(table, file_offset, &line_by_symbol, &frames);
 	(void)r; /* code without a symbol */
 	frames.lines = known->lines;
 	frames.nr_lines = known->nr_lines;
@@ -173,7 +173,7 @@ static int remember_lines(struct elf_cache *cache, struct elf_table *table, uint
 }
 
 /* Where the debug information knows nothing, the symbol tables have the last word. */
-bool elf_lines_resolve(struct elf_cache *cache, struct elf_table *table, uint64_t file_offset,
+bool elf_lines_resolve(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
 		       uint64_t address)
 {
 	struct symbol_line lines[SYMBOL_MAX_LINES];

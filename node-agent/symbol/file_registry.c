@@ -18,12 +18,12 @@ static void remove_waiting(struct elf_cache *cache, size_t i)
 	memmove(&cache->waiting[i], &cache->waiting[i + 1], nr_behind * sizeof(cache->waiting[0]));
 }
 
-static void release_victim(struct elf_cache *cache, struct elf_file *victim)
+static void release_victim(struct elf_cache *cache, struct known_file *victim)
 {
 	for (size_t i = 0; i < cache->stats.nr_waiting; i++)
 		if (cache->waiting[i] == victim->id)
 			remove_waiting(cache, i--);
-	elf_file_release(victim);
+	known_file_release(victim);
 	if (victim->table)
 		victim->table->nr_refs--;
 	victim->table = NULL;
@@ -36,45 +36,45 @@ static bool is_passing(int error)
 }
 
 /* Whether a file whose names were dropped, or could not be read, may be read once more. */
-static bool wants_reopening(const struct elf_file *file)
+static bool wants_reopening(const struct known_file *file)
 {
-	const struct elf_table *table = file->table;
+	const struct name_table *table = file->table;
 	uint64_t since_ns = file->failed_ns;
 
 	if (file->nr_failures >= MAX_FAILURES)
 		return false;
-	if (file->state == ELF_FILE_LOADED) {
+	if (file->state == FILE_LOADED) {
 		if (table->has_names && !table->wants_files)
 			return false;
 		if (table->dropped_ns > since_ns)
 			since_ns = table->dropped_ns;
-	} else if (file->state != ELF_FILE_BAD) {
+	} else if (file->state != FILE_BAD) {
 		return false;
 	}
 	return clock_mono_ns() - since_ns >= ELF_CACHE_REOPEN_NS;
 }
 
-static void use_file(struct elf_cache *cache, struct elf_file *file, uint64_t owner)
+static void use_file(struct elf_cache *cache, struct known_file *file, uint64_t owner)
 {
 	file->last_use = ++cache->nr_uses;
-	elf_owners_add(&file->owners, owner);
+	file_owners_add(&file->owners, owner);
 	if (file->table)
-		elf_owners_add(&file->table->owners, owner);
+		file_owners_add(&file->table->owners, owner);
 }
 
 /* The file with that identity, a new one where there is none. */
 static int take_file(struct elf_cache *cache, const struct file_identity *identity, uint64_t owner,
-		     struct elf_file **ret_file, bool *ret_is_new)
+		     struct known_file **ret_file, bool *ret_is_new)
 {
-	struct elf_file *file = elf_files_find(&cache->files, identity);
+	struct known_file *file = file_index_find(&cache->files, identity);
 
 	*ret_is_new = !file;
 	if (!file) {
-		struct elf_file *victim = elf_files_next_victim(&cache->files);
+		struct known_file *victim = file_index_next_victim(&cache->files);
 
 		if (victim)
 			release_victim(cache, victim);
-		int r = elf_files_add(&cache->files, identity, &file);
+		int r = file_index_add(&cache->files, identity, &file);
 		if (r < 0)
 			return r;
 	}
@@ -89,16 +89,16 @@ static bool may_wait(const struct elf_cache *cache, uint64_t owner)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < cache->stats.nr_waiting; i++)
-		nr += elf_files_get(&cache->files, cache->waiting[i])->owners.ids[0] == owner;
+		nr += file_index_get(&cache->files, cache->waiting[i])->owners.ids[0] == owner;
 	return cache->stats.nr_waiting < ELF_CACHE_MAX_OPEN &&
 	       (owner == 0 || nr < ELF_CACHE_MAX_OPEN_EACH);
 }
 
 /* Puts an open file among those that wait, unless another thread was faster. Takes over what is open on success. */
 static int add_waiting(struct elf_cache *cache, const struct file_identity *identity,
-		       uint64_t owner, struct elf_file *opened, uint32_t *ret_id)
+		       uint64_t owner, struct known_file *opened, uint32_t *ret_id)
 {
-	struct elf_file *file;
+	struct known_file *file;
 	bool is_new;
 	LOCKED(cache);
 
@@ -111,7 +111,7 @@ static int add_waiting(struct elf_cache *cache, const struct file_identity *iden
 		file->fd = take_fd(opened->fd);
 		file->root_fd = take_fd(opened->root_fd);
 		file->path = take_ptr(opened->path);
-		file->state = ELF_FILE_WAITING;
+		file->state = FILE_WAITING;
 		cache->waiting[cache->stats.nr_waiting++] = file->id;
 	}
 	*ret_id = file->id;
@@ -123,7 +123,7 @@ static int find_known(struct elf_cache *cache, const struct file_identity *ident
 		      uint32_t *ret_id)
 {
 	LOCKED(cache);
-	struct elf_file *file = elf_files_find(&cache->files, identity);
+	struct known_file *file = file_index_find(&cache->files, identity);
 
 	if (file)
 		use_file(cache, file, owner);
@@ -132,7 +132,7 @@ static int find_known(struct elf_cache *cache, const struct file_identity *ident
 }
 
 /* Where debug files of the program may be, when it is gone. Without it there are the host's to look at. */
-static void open_root(struct elf_cache *cache, uint32_t pid, struct elf_file *opened)
+static void open_root(struct elf_cache *cache, uint32_t pid, struct known_file *opened)
 {
 	if (cache->opts.debug_files.host_root_fd < 0)
 		return;
@@ -143,7 +143,8 @@ static void open_root(struct elf_cache *cache, uint32_t pid, struct elf_file *op
 static int open_pinned(struct elf_cache *cache, uint64_t owner, uint32_t pid, const char *path,
 		       const struct pinned_file *pinned, uint32_t *ret_id)
 {
-	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
+	_cleanup_(known_file_release) struct known_file opened = { .fd = -EBADF,
+								   .root_fd = -EBADF };
 	uint32_t known_id;
 
 	int r = find_known(cache, &pinned->identity, owner, &known_id);
@@ -180,8 +181,8 @@ int elf_cache_open(struct elf_cache *cache, uint64_t owner, uint32_t pid,
 int elf_cache_open_file(struct elf_cache *cache, uint64_t owner, const char *path, int *fd,
 			uint32_t *ret_id)
 {
-	_cleanup_(elf_file_release) struct elf_file opened = { .fd = take_fd(*fd),
-							       .root_fd = -EBADF };
+	_cleanup_(known_file_release) struct known_file opened = { .fd = take_fd(*fd),
+								   .root_fd = -EBADF };
 	struct pinned_file pinned;
 	uint32_t known_id = 0;
 
@@ -200,7 +201,8 @@ int elf_cache_open_file(struct elf_cache *cache, uint64_t owner, const char *pat
 
 void elf_cache_open_vdso(struct elf_cache *cache)
 {
-	_cleanup_(elf_file_release) struct elf_file opened = { .fd = -EBADF, .root_fd = -EBADF };
+	_cleanup_(known_file_release) struct known_file opened = { .fd = -EBADF,
+								   .root_fd = -EBADF };
 	struct pinned_file pinned;
 
 	if (elf_rows_open_vdso(&opened.fd) < 0 || file_opener_look_at(opened.fd, &pinned) < 0)
@@ -210,7 +212,7 @@ void elf_cache_open_vdso(struct elf_cache *cache)
 }
 
 /* Which of two files comes first, of those of the same rank. */
-static bool is_before(const struct elf_file *file, const struct elf_file *other, bool oldest)
+static bool is_before(const struct known_file *file, const struct known_file *other, bool oldest)
 {
 	return !oldest && file->identity.size < other->identity.size;
 }
@@ -220,16 +222,16 @@ static bool is_before(const struct elf_file *file, const struct elf_file *other,
 static bool find_next(const struct elf_cache *cache, enum worker_lane lane, bool oldest,
 		      size_t *ret_place)
 {
-	const struct elf_file *best = NULL;
+	const struct known_file *best = NULL;
 	enum worker_rank best_rank = WORKER_RANK_LATE;
 	uint64_t now_ns = clock_mono_ns();
 
 	for (size_t i = 0; i < cache->stats.nr_waiting; i++) {
-		const struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
+		const struct known_file *file = file_index_get(&cache->files, cache->waiting[i]);
 
-		if (elf_owners_lane(&file->owners, cache->lanes, now_ns) != lane)
+		if (file_owners_lane(&file->owners, cache->lanes, now_ns) != lane)
 			continue;
-		enum worker_rank rank = elf_owners_rank(&file->owners, cache->lanes, now_ns);
+		enum worker_rank rank = file_owners_rank(&file->owners, cache->lanes, now_ns);
 		if (best &&
 		    (rank > best_rank || (rank == best_rank && !is_before(file, best, oldest))))
 			continue;
@@ -241,51 +243,52 @@ static bool find_next(const struct elf_cache *cache, enum worker_lane lane, bool
 }
 
 bool elf_cache_take_waiting(struct elf_cache *cache, enum worker_lane lane, bool oldest,
-			    struct elf_file *ret_file)
+			    struct known_file *ret_file)
 {
 	size_t i = 0;
 	LOCKED(cache);
 
 	if (!find_next(cache, lane, oldest, &i))
 		return false;
-	struct elf_file *file = elf_files_get(&cache->files, cache->waiting[i]);
+	struct known_file *file = file_index_get(&cache->files, cache->waiting[i]);
 	remove_waiting(cache, i);
 	*ret_file = *file;
 	file->fd = -EBADF;
 	file->root_fd = -EBADF;
 	file->path = NULL;
-	file->state = ELF_FILE_LOADING;
+	file->state = FILE_LOADING;
 	return true;
 }
 
-bool elf_cache_put_back(struct elf_cache *cache, struct elf_file *file)
+bool elf_cache_put_back(struct elf_cache *cache, struct known_file *file)
 {
 	LOCKED(cache);
-	struct elf_file *known = elf_files_get(&cache->files, file->id);
+	struct known_file *known = file_index_get(&cache->files, file->id);
 
 	if (!known || cache->stats.nr_waiting == ELF_CACHE_MAX_OPEN)
 		return false;
 	known->fd = take_fd(file->fd);
 	known->root_fd = take_fd(file->root_fd);
 	known->path = take_ptr(file->path);
-	known->state = ELF_FILE_WAITING;
+	known->state = FILE_WAITING;
 	cache->waiting[cache->stats.nr_waiting++] = known->id;
 	return true;
 }
 
-static void fail_file(struct elf_cache *cache, struct elf_file *file, int error)
+static void fail_file(struct elf_cache *cache, struct known_file *file, int error)
 {
 	cache->stats.nr_bad_files++;
-	file->state = file->table ? ELF_FILE_LOADED : ELF_FILE_BAD;
+	file->state = file->table ? FILE_LOADED : FILE_BAD;
 	file->error = error;
 	file->failed_ns = clock_mono_ns();
 	file->nr_failures = is_passing(error) ? file->nr_failures + 1 : MAX_FAILURES;
 }
 
-void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_table *table, int error)
+void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct name_table *table,
+			   int error)
 {
 	LOCKED(cache);
-	struct elf_file *file = elf_files_get(&cache->files, id);
+	struct known_file *file = file_index_get(&cache->files, id);
 
 	if (error < 0) {
 		fail_file(cache, file, error);
@@ -294,20 +297,20 @@ void elf_cache_finish_file(struct elf_cache *cache, uint32_t id, struct elf_tabl
 	if (file->table)
 		file->table->nr_refs--;
 	table->nr_refs++;
-	elf_owners_merge(&table->owners, &file->owners);
+	file_owners_merge(&table->owners, &file->owners);
 	table->wants_files = false;
 	table->is_kept |= id == cache->vdso;
 	if (file->last_use > table->last_use)
 		table->last_use = file->last_use;
 	file->table = table;
-	file->state = ELF_FILE_LOADED;
+	file->state = FILE_LOADED;
 	file->nr_failures = 0;
 }
 
 bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
 {
 	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
+	const struct known_file *file = file_index_get(&cache->files, id);
 
 	return !file || wants_reopening(file);
 }
@@ -315,7 +318,7 @@ bool elf_cache_wants_file(struct elf_cache *cache, uint32_t id)
 struct build_ids elf_cache_build_ids(struct elf_cache *cache, uint32_t id)
 {
 	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
+	const struct known_file *file = file_index_get(&cache->files, id);
 
 	if (!file || !file->table)
 		return BUILD_IDS_UNKNOWN;
@@ -326,7 +329,7 @@ struct build_ids elf_cache_build_ids(struct elf_cache *cache, uint32_t id)
 uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id)
 {
 	LOCKED(cache);
-	const struct elf_file *file = elf_files_get(&cache->files, id);
+	const struct known_file *file = file_index_get(&cache->files, id);
 
 	return file ? file->identity.size : 0;
 }

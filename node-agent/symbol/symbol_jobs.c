@@ -16,7 +16,7 @@ static bool is_of_file(const struct elf_job *job)
 	return job->kind != JOB_NAMES && job->kind != JOB_LINES_KEY && job->kind != JOB_LINES;
 }
 
-static const struct elf_owners *owners_of(const struct elf_job *job)
+static const struct file_owners *owners_of(const struct elf_job *job)
 {
 	return job->table ? &job->table->owners : &job->file.owners;
 }
@@ -39,7 +39,7 @@ static void set_rank(struct elf_cache *cache, struct elf_job *job)
 {
 	uint64_t now_ns = clock_mono_ns();
 	LOCKED(cache);
-	enum worker_rank rank = elf_owners_rank(owners_of(job), cache->lanes, now_ns);
+	enum worker_rank rank = file_owners_rank(owners_of(job), cache->lanes, now_ns);
 	bool is_ranked = job->lane == WORKER_LANE_FAST && is_of_file(job);
 
 	job->is_try = is_ranked && worker_lanes_is_try(cache->lanes, rank, now_ns);
@@ -64,8 +64,8 @@ void elf_loader_charge(struct elf_cache *cache, const struct elf_job *job)
 	LOCKED(cache);
 
 	if (job->lane == WORKER_LANE_FAST && is_of_file(job))
-		elf_owners_charge(owners_of(job), cache->lanes,
-				  worker_lanes_took_ns(cache->lanes, job->lane), clock_mono_ns());
+		file_owners_charge(owners_of(job), cache->lanes,
+				   worker_lanes_took_ns(cache->lanes, job->lane), clock_mono_ns());
 }
 
 void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job)
@@ -74,7 +74,7 @@ void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job)
 
 	if (job->table)
 		job->table->is_slow = true;
-	elf_owners_punish(owners_of(job), cache->lanes, clock_mono_ns());
+	file_owners_punish(owners_of(job), cache->lanes, clock_mono_ns());
 }
 
 void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job)

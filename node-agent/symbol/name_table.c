@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_table.h"
+#include "symbol/name_table.h"
 
 #include "base/array.h"
 
@@ -8,16 +8,16 @@
 
 #define RUST_HASH_DIGITS 16
 
-int elf_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
-		  struct elf_table **ret_table)
+int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
+		   struct name_table **ret_table)
 {
-	struct elf_table *table = calloc(1, sizeof(*table));
+	struct name_table *table = calloc(1, sizeof(*table));
 
 	if (!table) {
 		elf_symbols_free(symbols);
 		return -ENOMEM;
 	}
-	*table = (struct elf_table){
+	*table = (struct name_table){
 		.key = key,
 		.symbols = symbols,
 		.lines_fd = -EBADF,
@@ -31,7 +31,7 @@ int elf_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *pri
 	return 0;
 }
 
-void elf_table_close_files(struct elf_table *table)
+void name_table_close_files(struct name_table *table)
 {
 	cleanup_closep(&table->lines_fd);
 	cleanup_closep(&table->alt_fd);
@@ -43,11 +43,11 @@ void elf_table_close_files(struct elf_table *table)
 	table->cap_wanted = 0;
 }
 
-void elf_table_free(struct elf_table *table)
+void name_table_free(struct name_table *table)
 {
 	if (!table)
 		return;
-	elf_table_close_files(table);
+	name_table_close_files(table);
 	lines_table_done(&table->lines);
 	elf_symbols_free(table->symbols);
 	elf_symbols_free(table->debug_symbols);
@@ -55,10 +55,10 @@ void elf_table_free(struct elf_table *table)
 	free(table);
 }
 
-void elf_table_drop_names(struct elf_table *table, uint64_t now_ns)
+void name_table_drop_names(struct name_table *table, uint64_t now_ns)
 {
-	elf_table_close_files(table);
-	elf_table_drop_lines(table);
+	name_table_close_files(table);
+	name_table_drop_lines(table);
 	elf_symbols_drop_names(table->symbols);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = NULL;
@@ -66,7 +66,7 @@ void elf_table_drop_names(struct elf_table *table, uint64_t now_ns)
 	table->dropped_ns = now_ns;
 }
 
-void elf_table_drop_lines(struct elf_table *table)
+void name_table_drop_lines(struct name_table *table)
 {
 	lines_table_done(&table->lines);
 	table->unsaved_since_ns = 0;
@@ -74,7 +74,7 @@ void elf_table_drop_lines(struct elf_table *table)
 		table->lines_state = LINES_KEYED;
 }
 
-size_t elf_table_bytes(const struct elf_table *table)
+size_t name_table_bytes(const struct name_table *table)
 {
 	return sizeof(*table) + lines_table_bytes(&table->lines) +
 	       elf_symbols_bytes(table->symbols) +
@@ -96,7 +96,7 @@ static bool is_rust(const char *name)
 	return hash && hash[3 + RUST_HASH_DIGITS] == 'E';
 }
 
-static enum symbol_language language_at(const struct elf_table *table, uint64_t address,
+static enum symbol_language language_at(const struct name_table *table, uint64_t address,
 					const char *name)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(table->symbols);
@@ -106,8 +106,8 @@ static enum symbol_language language_at(const struct elf_table *table, uint64_t 
 	return is_rust(name) ? LANGUAGE_RUST : LANGUAGE_UNKNOWN;
 }
 
-int elf_table_find(const struct elf_table *table, uint64_t file_offset,
-		   struct symbol_line *ret_line, struct symbol_frames *ret_frames)
+int name_table_find(const struct name_table *table, uint64_t file_offset,
+		    struct symbol_line *ret_line, struct symbol_frames *ret_frames)
 {
 	struct elf_symbol symbol;
 
@@ -132,7 +132,7 @@ int elf_table_find(const struct elf_table *table, uint64_t file_offset,
 	return 0;
 }
 
-int elf_table_want_lines(struct elf_table *table, uint64_t file_offset)
+int name_table_want_lines(struct name_table *table, uint64_t file_offset)
 {
 	uint64_t address;
 
@@ -140,7 +140,7 @@ int elf_table_want_lines(struct elf_table *table, uint64_t file_offset)
 	if (r < 0)
 		return r;
 	r = array_grow(table->wanted, table->cap_wanted, table->nr_wanted + 1,
-		       ELF_TABLE_MAX_WANTED);
+		       NAME_TABLE_MAX_WANTED);
 	if (r < 0)
 		return r;
 	table->wanted[table->nr_wanted++] = (struct wanted_address){ .offset = file_offset,

@@ -201,8 +201,8 @@ static void what_comes_for_a_table_that_is_gone_is_for_its_successor(void **stat
 	make_file(fixture, ON_HOST, DOWNLOADED, &debug);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
-		elf_table_drop_names(table, clock_mono_ns() - ELF_CACHE_REOPEN_NS);
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
+		name_table_drop_names(table, clock_mono_ns() - ELF_CACHE_REOPEN_NS);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &again), 0);
 	assert_int_equal(again, id);
 	assert_string_equal(outer_name(fixture, id, OFFSET + 1), "exported");
@@ -221,8 +221,8 @@ static void what_comes_for_nobody_is_closed(void **state)
 	make_file(fixture, ON_HOST, DOWNLOADED, &debug);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
-		elf_table_drop_names(table, clock_mono_ns());
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
+		name_table_drop_names(table, clock_mono_ns());
 	size_t nr_before = count_descriptors();
 	let_go(downloads);
 	await_downloads(downloads);

@@ -41,9 +41,9 @@ static size_t nr_lines_at(struct elf_cache_fixture *fixture, uint32_t id, uint64
 	return frames.nr_lines;
 }
 
-static struct elf_table *table_with_lines(const struct elf_cache_fixture *fixture)
+static struct name_table *table_with_lines(const struct elf_cache_fixture *fixture)
 {
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
 		if (table->lines.nr_bytes > 0)
 			return table;
 	return NULL;
@@ -197,8 +197,8 @@ static void a_file_that_is_opened_again_is_not_read_again(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	struct elf_table *table = table_with_lines(fixture);
-	elf_table_close_files(table);
+	struct name_table *table = table_with_lines(fixture);
+	name_table_close_files(table);
 	table->wants_files = true;
 	table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
 	elf_names_forget_all(fixture->cache);

@@ -20,7 +20,7 @@
 #define MAX_GIVEN_UP 3
 #define RAW_NS (60 * NSEC_PER_SEC)
 
-static bool is_left_raw(const struct elf_table *table)
+static bool is_left_raw(const struct name_table *table)
 {
 	return table->raw_until_ns != 0 && clock_mono_ns() < table->raw_until_ns;
 }
@@ -32,7 +32,7 @@ static void leave(struct elf_cache *cache, uint32_t name)
 }
 
 /* Whether there is nothing to wait for. Without room or memory it is asked for later. */
-static bool ask_one(struct elf_cache *cache, struct elf_table *table, uint32_t name)
+static bool ask_one(struct elf_cache *cache, struct name_table *table, uint32_t name)
 {
 	enum name_state state = frame_cache_name_state(&cache->frames, name);
 
@@ -43,7 +43,7 @@ static bool ask_one(struct elf_cache *cache, struct elf_table *table, uint32_t n
 			leave(cache, name);
 		return true;
 	}
-	if (array_grow(table->names, table->cap_names, table->nr_names + 1, ELF_TABLE_MAX_NAMES) <
+	if (array_grow(table->names, table->cap_names, table->nr_names + 1, NAME_TABLE_MAX_NAMES) <
 	    0)
 		return true;
 	table->names[table->nr_names++] = name;
@@ -51,7 +51,7 @@ static bool ask_one(struct elf_cache *cache, struct elf_table *table, uint32_t n
 	return false;
 }
 
-int elf_names_ask(struct elf_cache *cache, struct elf_table *table, uint64_t place)
+int elf_names_ask(struct elf_cache *cache, struct name_table *table, uint64_t place)
 {
 	uint32_t names[SYMBOL_MAX_LINES];
 	bool is_done = true;
@@ -62,7 +62,7 @@ int elf_names_ask(struct elf_cache *cache, struct elf_table *table, uint64_t pla
 	return nr < 0 ? nr : is_done;
 }
 
-void elf_names_drop(struct elf_cache *cache, struct elf_table *table)
+void elf_names_drop(struct elf_cache *cache, struct name_table *table)
 {
 	for (size_t i = 0; i < table->nr_names; i++)
 		frame_cache_set_name_state(&cache->frames, table->names[i], NAME_NEW);
@@ -73,7 +73,7 @@ void elf_names_drop(struct elf_cache *cache, struct elf_table *table)
 void elf_names_forget_all(struct elf_cache *cache)
 {
 	frame_cache_done(&cache->frames);
-	for (struct elf_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = cache->tables; table; table = table->next)
 		table->nr_names = 0;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		if (cache->jobs[lane].kind == JOB_NAMES)
@@ -81,7 +81,7 @@ void elf_names_forget_all(struct elf_cache *cache)
 }
 
 /* As many names as a request may have. Returns their number. */
-static uint32_t append_names(const struct elf_cache *cache, const struct elf_table *table,
+static uint32_t append_names(const struct elf_cache *cache, const struct name_table *table,
 			     struct strbuf *out)
 {
 	uint32_t nr = 0;
@@ -122,7 +122,7 @@ int elf_names_send(struct elf_cache *cache, struct elf_job *job)
 }
 
 /* From now on the names that the table wants stay as they are. */
-static void leave_all(struct elf_cache *cache, struct elf_table *table)
+static void leave_all(struct elf_cache *cache, struct name_table *table)
 {
 	for (size_t i = 0; i < table->nr_names; i++)
 		leave(cache, table->names[i]);
@@ -131,7 +131,7 @@ static void leave_all(struct elf_cache *cache, struct elf_table *table)
 	table->raw_until_ns = clock_mono_ns() + RAW_NS;
 }
 
-static void remove_names(struct elf_table *table, size_t nr)
+static void remove_names(struct name_table *table, size_t nr)
 {
 	table->nr_names -= nr;
 	memmove(table->names, table->names + nr, table->nr_names * sizeof(*table->names));
@@ -148,7 +148,7 @@ static void give_up(struct elf_cache *cache, struct elf_job *job)
 static void take_block(struct elf_cache *cache, struct elf_job *job,
 		       const struct names_block *block)
 {
-	struct elf_table *table = job->table;
+	struct name_table *table = job->table;
 	const char *pretty = block->first;
 
 	for (uint32_t i = 0; i < block->nr_names; i++) {

@@ -112,7 +112,7 @@ static void inlined_functions_of_a_real_program_are_known(void **state)
 	assert_string_equal(frames.lines[0].name, "inlined_code");
 	assert_string_equal(frames.lines[1].name, "code_with_inlined_code");
 	for (size_t i = 0; i < 2; i++) {
-		assert_non_null(strstr(frames.lines[i].filename, "test_elf_loader_lines.c"));
+		assert_non_null(strstr(frames.lines[i].filename, "test_lines_request.c"));
 		assert_true(frames.lines[i].start_line > 0);
 		assert_in_range(frames.lines[i].line, frames.lines[i].start_line,
 				frames.lines[i].start_line + 5);
@@ -174,7 +174,7 @@ static void until_its_lines_come_there_is_the_symbol(void **state)
 static void more_addresses_than_a_table_notes_get_their_lines_later(void **state)
 {
 	struct elf_cache_fixture *fixture = *state;
-	struct elf_table *table;
+	struct name_table *table;
 
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
@@ -182,9 +182,9 @@ static void more_addresses_than_a_table_notes_get_their_lines_later(void **state
 	for (table = fixture->cache->tables; table && table->lines_fd < 0; table = table->next)
 		;
 	assert_non_null(table);
-	for (size_t i = 0; i < ELF_TABLE_MAX_WANTED; i++)
-		assert_int_equal(elf_table_want_lines(table, FUNCTION_OFFSET), 0);
-	assert_int_equal(elf_table_want_lines(table, FUNCTION_OFFSET), -ENOSPC);
+	for (size_t i = 0; i < NAME_TABLE_MAX_WANTED; i++)
+		assert_int_equal(name_table_want_lines(table, FUNCTION_OFFSET), 0);
+	assert_int_equal(name_table_want_lines(table, FUNCTION_OFFSET), -ENOSPC);
 	assert_true(elf_cache_ask(fixture->cache, id, OFFSET));
 	expect_symbol(fixture, id, OFFSET);
 	read_all(fixture);
@@ -272,10 +272,10 @@ static void closed_source_files_are_opened_again(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	expect_lines(fixture, id, OFFSET);
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next) {
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
 		if (table->lines_fd < 0)
 			continue;
-		elf_table_close_files(table);
+		name_table_close_files(table);
 		table->wants_files = true;
 		table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
 	}
@@ -295,7 +295,7 @@ static void let_time_pass(const struct elf_cache_fixture *fixture)
 {
 	size_t nr_open = 0;
 
-	for (struct elf_table *table = fixture->cache->tables; table; table = table->next) {
+	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
 		if (table->lines_fd < 0)
 			continue;
 		table->asked_ns -= ELF_CACHE_IDLE_NS;
@@ -373,7 +373,7 @@ static void files_are_opened_while_lines_are_read(void **state)
 				assert_in_range(frames.nr_lines, 1, 2);
 		}
 		(void)elf_cache_wait(fixture->cache, clock_mono_ns() + NSEC_PER_MSEC / 10);
-		for (struct elf_table *table = fixture->cache->tables; table; table = table->next)
+		for (struct name_table *table = fixture->cache->tables; table; table = table->next)
 			if (i % 20 == 0)
 				table->asked_ns = 0; /* its files are closed */
 	}

@@ -124,7 +124,7 @@ static void three_such_names_of_a_file_cost_it_the_others_for_a_while(void **sta
 	assert_int_equal(count_demangled(fixture, id), 0);
 	assert_int_equal(stats_of(fixture).nr_names_left, NR_FUNCTIONS - 3);
 
-	elf_files_get(&fixture->cache->files, id)->table->raw_until_ns = 1;
+	file_index_get(&fixture->cache->files, id)->table->raw_until_ns = 1;
 	(void)count_demangled(fixture, id);
 	assert_int_equal(stats_of(fixture).nr_names_given_up, 6);
 }
@@ -164,7 +164,7 @@ static void a_name_that_two_files_have_is_not_lost_with_one_of_them(void **state
 	uint32_t other = add_file(fixture, IN_OTHER, "bin/b",
 				  &(struct fixture_file){ .function = GOOD_NAME, .number = 1 });
 	fixture->cache->jobs[WORKER_LANE_FAST].table = NULL;
-	elf_names_drop(fixture->cache, elf_files_get(&fixture->cache->files, id)->table);
+	elf_names_drop(fixture->cache, file_index_get(&fixture->cache->files, id)->table);
 	assert_int_equal(name_fully(fixture, other, OFFSET, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "space::good");
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbol/elf_files.h"
+#include "symbol/file_index.h"
 
 #include "base/cleanup.h"
 #include "symbol/elf_cache.h"
 #include "unit.h"
 
-static struct elf_file *add(struct elf_files *files, uint64_t inode, uint64_t last_use)
+static struct known_file *add(struct file_index *files, uint64_t inode, uint64_t last_use)
 {
 	const struct file_identity identity = { .inode = inode };
-	struct elf_file *file = NULL;
+	struct known_file *file = NULL;
 
-	assert_int_equal(elf_files_add(files, &identity, &file), 0);
+	assert_int_equal(file_index_add(files, &identity, &file), 0);
 	file->last_use = last_use;
 	return file;
 }
 
-static struct elf_file *find(const struct elf_files *files, uint64_t inode)
+static struct known_file *find(const struct file_index *files, uint64_t inode)
 {
 	const struct file_identity identity = { .inode = inode };
 
-	return elf_files_find(files, &identity);
+	return file_index_find(files, &identity);
 }
 
-static void fill(struct elf_files *files)
+static void fill(struct file_index *files)
 {
 	for (uint64_t i = 1; i <= ELF_CACHE_MAX_FILES; i++)
 		add(files, i, i);
@@ -30,16 +30,16 @@ static void fill(struct elf_files *files)
 
 static void a_file_is_found_by_id_and_by_identity(void **state)
 {
-	_cleanup_(elf_files_done) struct elf_files files = { 0 };
+	_cleanup_(file_index_done) struct file_index files = { 0 };
 	(void)state;
 
 	assert_int_equal(add(&files, 10, 1)->id, 1);
 	assert_int_equal(add(&files, 20, 2)->id, 2);
-	assert_ptr_equal(elf_files_get(&files, 2), find(&files, 20));
-	assert_null(elf_files_get(&files, 0));
-	assert_null(elf_files_get(&files, 3));
-	assert_null(elf_files_get(&files, 1 + ELF_CACHE_MAX_FILES));
-	assert_null(elf_files_get(&files, UINT32_MAX));
+	assert_ptr_equal(file_index_get(&files, 2), find(&files, 20));
+	assert_null(file_index_get(&files, 0));
+	assert_null(file_index_get(&files, 3));
+	assert_null(file_index_get(&files, 1 + ELF_CACHE_MAX_FILES));
+	assert_null(file_index_get(&files, UINT32_MAX));
 	assert_null(find(&files, 30));
 }
 
@@ -49,28 +49,28 @@ static void files_that_differ_in_anything_are_two(void **state)
 		{ 1, 2, 3, 4, 5 }, { 9, 2, 3, 4, 5 }, { 1, 9, 3, 4, 5 },
 		{ 1, 2, 9, 4, 5 }, { 1, 2, 3, 9, 5 }, { 1, 2, 3, 4, 9 },
 	};
-	_cleanup_(elf_files_done) struct elf_files files = { 0 };
-	struct elf_file *file;
+	_cleanup_(file_index_done) struct file_index files = { 0 };
+	struct known_file *file;
 	(void)state;
 
 	for (uint32_t i = 0; i < sizeof(identities) / sizeof(identities[0]); i++) {
-		assert_null(elf_files_find(&files, &identities[i]));
-		assert_int_equal(elf_files_add(&files, &identities[i], &file), 0);
-		assert_int_equal(elf_files_find(&files, &identities[i])->id, i + 1);
+		assert_null(file_index_find(&files, &identities[i]));
+		assert_int_equal(file_index_add(&files, &identities[i], &file), 0);
+		assert_int_equal(file_index_find(&files, &identities[i])->id, i + 1);
 	}
 }
 
 static void the_least_recently_used_makes_room(void **state)
 {
-	_cleanup_(elf_files_done) struct elf_files files = { 0 };
+	_cleanup_(file_index_done) struct file_index files = { 0 };
 	(void)state;
 
 	fill(&files);
-	elf_files_get(&files, 1)->last_use = UINT64_MAX;
-	elf_files_get(&files, 2)->state = ELF_FILE_LOADING;
-	assert_int_equal(elf_files_next_victim(&files)->id, 3);
+	file_index_get(&files, 1)->last_use = UINT64_MAX;
+	file_index_get(&files, 2)->state = FILE_LOADING;
+	assert_int_equal(file_index_next_victim(&files)->id, 3);
 	assert_int_equal(add(&files, 1000000, 1000000)->id, 3 + ELF_CACHE_MAX_FILES);
-	assert_null(elf_files_get(&files, 3));
+	assert_null(file_index_get(&files, 3));
 	assert_null(find(&files, 3));
 	assert_int_equal(find(&files, 1000000)->id, 3 + ELF_CACHE_MAX_FILES);
 	assert_non_null(find(&files, 1));
@@ -79,9 +79,9 @@ static void the_least_recently_used_makes_room(void **state)
 
 static void ids_end_rather_than_repeat(void **state)
 {
-	_cleanup_(elf_files_done) struct elf_files files = { 0 };
+	_cleanup_(file_index_done) struct file_index files = { 0 };
 	const struct file_identity identity = { .inode = 1000000 };
-	struct elf_file *file = NULL;
+	struct known_file *file = NULL;
 	(void)state;
 
 	fill(&files);
@@ -89,9 +89,9 @@ static void ids_end_rather_than_repeat(void **state)
 		files.slots[i].id += UINT32_MAX - ELF_CACHE_MAX_FILES + 1;
 	files.slots[files.nr_slots - 1].id = UINT32_MAX - ELF_CACHE_MAX_FILES + 1;
 	files.slots[5].id -= ELF_CACHE_MAX_FILES;
-	assert_int_equal(elf_files_add(&files, &identity, &file), 0);
+	assert_int_equal(file_index_add(&files, &identity, &file), 0);
 	assert_int_equal(file->id, 6 + (UINT32_MAX - ELF_CACHE_MAX_FILES + 1));
-	assert_int_equal(elf_files_add(&files, &identity, &file), -ENOSPC);
+	assert_int_equal(file_index_add(&files, &identity, &file), -ENOSPC);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the
  * loader thread, except `nr_refs`, `has_names`, `wants_files`, `dropped_ns` and `owners`: elf_cache's lock. */
-#ifndef SYMBOL_ELF_TABLE_H
-#define SYMBOL_ELF_TABLE_H
+#ifndef SYMBOL_NAME_TABLE_H
+#define SYMBOL_NAME_TABLE_H
 
 #include "base/cleanup.h"
 #include "symbol/elf/elf_fingerprint.h"
-#include "symbol/elf_owners.h"
+#include "symbol/file_owners.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/dwarf/lines_table.h"
 #include "symbol/frame/symbol_frames.h"
@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_TABLE_MAX_WANTED 16384
-#define ELF_TABLE_MAX_NAMES 65536
+#define NAME_TABLE_MAX_WANTED 16384
+#define NAME_TABLE_MAX_NAMES 65536
 
 /* An address whose source lines were asked for. */
 struct wanted_address {
@@ -32,10 +32,10 @@ enum lines_state {
 	LINES_READY,
 };
 
-struct elf_table {
-	struct elf_table *next; /* in elf_cache's list */
+struct name_table {
+	struct name_table *next; /* in elf_cache's list */
 	uint64_t key; /* no other table has it; below 1 << 28 */
-	struct elf_owners owners; /* of its files */
+	struct file_owners owners; /* of its files */
 	bool is_slow; /* what is asked of it takes the slow lane, whoever the owners are */
 	struct elf_fingerprint print;
 	bool has_print; /* else it is like no other */
@@ -71,30 +71,30 @@ struct elf_table {
 };
 
 /* Takes the symbols over, also on failure; `print` may be NULL. Errors: -ENOMEM. */
-int elf_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
-		  struct elf_table **ret_table) must_check;
-void elf_table_free(struct elf_table *table);
-DEFINE_FREEP(struct elf_table, elf_table_free)
+int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
+		   struct name_table **ret_table) must_check;
+void name_table_free(struct name_table *table);
+DEFINE_FREEP(struct name_table, name_table_free)
 
 /* Forgets all names, keeps what gives virtual addresses. */
-void elf_table_drop_names(struct elf_table *table, uint64_t now_ns);
+void name_table_drop_names(struct name_table *table, uint64_t now_ns);
 
 /* Closes what source lines come from. */
-void elf_table_close_files(struct elf_table *table);
+void name_table_close_files(struct name_table *table);
 
 /* Forgets the lines, but not where they come from. */
-void elf_table_drop_lines(struct elf_table *table);
+void name_table_drop_lines(struct name_table *table);
 
 /* Memory it holds. */
-size_t elf_table_bytes(const struct elf_table *table);
+size_t name_table_bytes(const struct name_table *table);
 
 /* The function at an offset, by the symbol tables alone; `ret_frames` has one line at most, in *ret_line,
  * whose name is not set. Errors: -ENOENT no name; `ret_frames` says all the same what is known. */
-int elf_table_find(const struct elf_table *table, uint64_t file_offset,
-		   struct symbol_line *ret_line, struct symbol_frames *ret_frames) must_check;
+int name_table_find(const struct name_table *table, uint64_t file_offset,
+		    struct symbol_line *ret_line, struct symbol_frames *ret_frames) must_check;
 
 /* Notes an offset whose source lines are wanted. Errors: -ENOENT outside of the file's code, -ENOSPC at
- * ELF_TABLE_MAX_WANTED, -ENOMEM. */
-int elf_table_want_lines(struct elf_table *table, uint64_t file_offset) must_check;
+ * NAME_TABLE_MAX_WANTED, -ENOMEM. */
+int name_table_want_lines(struct name_table *table, uint64_t file_offset) must_check;
 
 #endif

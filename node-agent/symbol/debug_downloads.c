@@ -14,13 +14,13 @@
 /* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded before. */
 #define AWAIT_NS (500 * NSEC_PER_MSEC)
 
-static const char *build_id_of(const struct elf_table *table)
+static const char *build_id_of(const struct name_table *table)
 {
 	return elf_symbols_info(table->symbols)->build_id;
 }
 
 /* Returns whether it will be answered, if there is anything to be answered. */
-static bool ask(struct elf_cache *cache, struct elf_table *table)
+static bool ask(struct elf_cache *cache, struct name_table *table)
 {
 	uint32_t number;
 	int r;
@@ -36,7 +36,7 @@ static bool ask(struct elf_cache *cache, struct elf_table *table)
 	return r == 0;
 }
 
-void elf_downloads_ask(struct elf_cache *cache, struct elf_table *table)
+void elf_downloads_ask(struct elf_cache *cache, struct name_table *table)
 {
 	if (!cache->opts.debuginfod || !build_id_of(table)[0])
 		return;
@@ -58,7 +58,7 @@ bool elf_downloads_are_awaited(struct elf_cache *cache)
 	return false;
 }
 
-bool elf_downloads_are_awaited_by(const struct elf_cache *cache, const struct elf_table *table)
+bool elf_downloads_are_awaited_by(const struct elf_cache *cache, const struct name_table *table)
 {
 	uint64_t now_ns = clock_mono_ns();
 
@@ -72,21 +72,21 @@ static void ask_again(struct elf_cache *cache)
 	if (now_ns < cache->ask_again_ns)
 		return;
 	cache->ask_again_ns = now_ns + ASK_AGAIN_NS;
-	for (struct elf_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = cache->tables; table; table = table->next)
 		if (table->wants_download && table->has_names && table->nr_asks_left > 0)
 			(void)ask(cache, table);
 }
 
-static struct elf_table *find_wanting(const struct elf_cache *cache, const char *build_id)
+static struct name_table *find_wanting(const struct elf_cache *cache, const char *build_id)
 {
-	for (struct elf_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = cache->tables; table; table = table->next)
 		if (table->wants_download && table->has_names &&
 		    strcmp(build_id_of(table), build_id) == 0)
 			return table;
 	return NULL;
 }
 
-bool elf_downloads_next(struct elf_cache *cache, struct elf_table **ret_table, int *ret_fd)
+bool elf_downloads_next(struct elf_cache *cache, struct name_table **ret_table, int *ret_fd)
 {
 	uint64_t number;
 	int fd;
@@ -96,7 +96,7 @@ bool elf_downloads_next(struct elf_cache *cache, struct elf_table **ret_table, i
 	ask_again(cache);
 	while (debuginfod_next(cache->opts.debuginfod, &number, &fd) > 0) {
 		const char *build_id = intern_get(&cache->build_ids, (uint32_t)number);
-		struct elf_table *table = find_wanting(cache, build_id);
+		struct name_table *table = find_wanting(cache, build_id);
 
 		if (table) {
 			table->wants_download = false;
