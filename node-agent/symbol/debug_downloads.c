@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a table can be gone
- * by the time its file is there, while another one that was made of the same program wants it; then that one gets it.
- * Who gets nothing is asked for again, a few times: servers may have been out of reach, or another table was first. */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/debug_downloads.h"
 
 #include "base/clock.h"
+#include "base/intern.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define MAX_BUILD_IDS ((size_t)4 * 65536) /* for which debuginfod was asked */
+#define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 
 #define MAX_ASKS 3
 #define ASK_AGAIN_NS (60 * NSEC_PER_SEC)
@@ -14,89 +16,123 @@
 /* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded before. */
 #define AWAIT_NS (500 * NSEC_PER_MSEC)
 
+struct debug_downloads {
+	struct debuginfod *debuginfod; /* borrowed; or NULL */
+	struct name_store *store; /* borrowed */
+	struct intern build_ids;
+	uint64_t await_ns; /* a file that was asked for may come by then */
+	uint64_t ask_again_ns; /* when debuginfod is asked for the others again */
+};
+
+int debug_downloads_new(struct debuginfod *debuginfod, struct name_store *store,
+			struct debug_downloads **ret_downloads)
+{
+	_cleanup_(debug_downloads_freep) struct debug_downloads *downloads = calloc(
+		1, sizeof(*downloads));
+
+	if (!downloads)
+		return -ENOMEM;
+	downloads->debuginfod = debuginfod;
+	downloads->store = store;
+	int r = intern_init(&downloads->build_ids, MAX_BUILD_IDS, MAX_BUILD_ID_BYTES);
+	if (r < 0)
+		return r;
+	*ret_downloads = take_ptr(downloads);
+	return 0;
+}
+
+void debug_downloads_free(struct debug_downloads *downloads)
+{
+	if (!downloads)
+		return;
+	intern_done(&downloads->build_ids);
+	free(downloads);
+}
+
 static const char *build_id_of(const struct name_table *table)
 {
 	return elf_symbols_info(table->symbols)->build_id;
 }
 
 /* Returns whether it will be answered, if there is anything to be answered. */
-static bool ask(struct elf_cache *cache, struct name_table *table)
+static bool ask(struct debug_downloads *downloads, struct name_table *table)
 {
 	uint32_t number;
-	int r;
 
-	{
-		LOCKED(cache);
-		r = intern_add(&cache->build_ids, build_id_of(table), &number);
-	}
+	int r = intern_add(&downloads->build_ids, build_id_of(table), &number);
 	if (r == 0)
-		r = debuginfod_ask(cache->opts.debuginfod, build_id_of(table), number);
+		r = debuginfod_ask(downloads->debuginfod, build_id_of(table), number);
 	if (r == 0)
 		table->nr_asks_left--;
 	return r == 0;
 }
 
-void elf_downloads_ask(struct elf_cache *cache, struct name_table *table)
+void debug_downloads_ask(struct debug_downloads *downloads, struct name_table *table)
 {
-	if (!cache->opts.debuginfod || !build_id_of(table)[0])
+	if (!downloads->debuginfod || !build_id_of(table)[0])
 		return;
 	table->wants_download = true;
 	table->nr_asks_left = MAX_ASKS;
-	if (!ask(cache, table))
+	if (!ask(downloads, table))
 		return;
 	table->await_ns = clock_mono_ns() + AWAIT_NS;
-	cache->await_download_ns = table->await_ns;
+	downloads->await_ns = table->await_ns;
 }
 
-bool elf_downloads_are_awaited(struct elf_cache *cache)
+bool debug_downloads_are_awaited(struct debug_downloads *downloads)
 {
-	if (clock_mono_ns() >= cache->await_download_ns)
+	if (clock_mono_ns() >= downloads->await_ns)
 		return false;
-	if (debuginfod_get_stats(cache->opts.debuginfod).nr_waiting > 0)
+	if (debuginfod_get_stats(downloads->debuginfod).nr_waiting > 0)
 		return true;
-	cache->await_download_ns = 0;
+	downloads->await_ns = 0;
 	return false;
 }
 
-bool elf_downloads_are_awaited_by(const struct elf_cache *cache, const struct name_table *table)
+bool debug_downloads_are_awaited_by(const struct debug_downloads *downloads,
+				    const struct name_table *table)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	return now_ns < table->await_ns && now_ns < cache->await_download_ns;
+	return now_ns < table->await_ns && now_ns < downloads->await_ns;
 }
 
-static void ask_again(struct elf_cache *cache)
+static void ask_again(struct debug_downloads *downloads)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	if (now_ns < cache->ask_again_ns)
+	if (now_ns < downloads->ask_again_ns)
 		return;
-	cache->ask_again_ns = now_ns + ASK_AGAIN_NS;
-	for (struct name_table *table = cache->tables; table; table = table->next)
+	downloads->ask_again_ns = now_ns + ASK_AGAIN_NS;
+	for (struct name_table *table = name_store_first(downloads->store); table;
+	     table = table->next)
 		if (table->wants_download && table->has_names && table->nr_asks_left > 0)
-			(void)ask(cache, table);
+			(void)ask(downloads, table);
 }
 
-static struct name_table *find_wanting(const struct elf_cache *cache, const char *build_id)
+static struct name_table *find_wanting(const struct debug_downloads *downloads,
+				       const char *build_id)
 {
-	for (struct name_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = name_store_first(downloads->store); table;
+	     table = table->next)
 		if (table->wants_download && table->has_names &&
 		    strcmp(build_id_of(table), build_id) == 0)
 			return table;
 	return NULL;
 }
 
-bool elf_downloads_next(struct elf_cache *cache, struct name_table **ret_table, int *ret_fd)
+bool debug_downloads_next(struct debug_downloads *downloads, struct name_table **ret_table,
+			  int *ret_fd)
 {
 	uint64_t number;
 	int fd;
 
-	if (!cache->opts.debuginfod)
+	if (!downloads->debuginfod)
 		return false;
-	ask_again(cache);
-	while (debuginfod_next(cache->opts.debuginfod, &number, &fd) > 0) {
-		const char *build_id = intern_get(&cache->build_ids, (uint32_t)number);
-		struct name_table *table = find_wanting(cache, build_id);
+	ask_again(downloads);
+	while (debuginfod_next(downloads->debuginfod, &number, &fd) > 0) {
+		const char *build_id = intern_get(&downloads->build_ids, (uint32_t)number);
+		struct name_table *table = find_wanting(downloads, build_id);
 
 		if (table) {
 			table->wants_download = false;
@@ -108,4 +144,11 @@ bool elf_downloads_next(struct elf_cache *cache, struct name_table **ret_table, 
 		close(fd);
 	}
 	return false;
+}
+
+struct debuginfod_stats debug_downloads_get_stats(const struct debug_downloads *downloads)
+{
+	if (!downloads->debuginfod)
+		return (struct debuginfod_stats){ 0 };
+	return debuginfod_get_stats(downloads->debuginfod);
 }

@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second half of a file's way through the loader: is there a separate debug file, is it the right one, what does it
- * know? */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/debug_search.h"
 
 #include "base/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define LARGE_BYTES ((off_t)64 << 20)
 
-static bool wants_debug_file(const struct elf_cache *cache, const struct elf_symbols_info *info)
+struct debug_search {
+	struct debug_search_opts opts;
+	uint64_t nr_found; /* atomic */
+};
+
+int debug_search_new(const struct debug_search_opts *opts, struct debug_search **ret_search)
 {
-	return !info->has_symtab || (cache->opts.wants_lines && !info->has_debug_info);
+	struct debug_search *search = calloc(1, sizeof(*search));
+
+	if (!search)
+		return -ENOMEM;
+	search->opts = *opts;
+	*ret_search = search;
+	return 0;
+}
+
+void debug_search_free(struct debug_search *search)
+{
+	free(search);
+}
+
+uint64_t debug_search_nr_found(const struct debug_search *search)
+{
+	return __atomic_load_n(&search->nr_found, __ATOMIC_RELAXED);
+}
+
+static bool wants_debug_file(const struct debug_search *search, const struct elf_symbols_info *info)
+{
+	return !info->has_symtab || (search->opts.wants_lines && !info->has_debug_info);
 }
 
 /* The next file that may be what the query says, from *nth on. Where others have the table too, only the host's word
  * counts. Errors: as debug_files_find(). */
-static int find_debug_file(const struct elf_cache *cache, const struct elf_job *job,
+static int find_debug_file(const struct debug_search *search, const struct symbol_job *job,
 			   const struct debug_file_query *query, size_t *nth,
 			   struct debug_file *ret_file)
 {
 	struct debug_file file;
 	int r = -ENOENT;
 
-	if (cache->opts.debug_files.host_root_fd < 0)
+	if (search->opts.files.host_root_fd < 0)
 		return r;
-	while ((r = debug_files_find(&cache->opts.debug_files, query, (*nth)++, &file)) == 0) {
+	while ((r = debug_files_find(&search->opts.files, query, (*nth)++, &file)) == 0) {
 		if (file.is_hosts || !job->is_shared) {
 			*ret_file = file;
 			return 0;
@@ -44,11 +69,11 @@ static void take_word(struct name_table *table, const struct debug_file *file)
 }
 
 /* The supplementary file that several debug files of a package share. */
-static void open_alt(const struct elf_cache *cache, const struct elf_job *job,
+static void open_alt(const struct debug_search *search, const struct symbol_job *job,
 		     const struct elf_symbols_info *info)
 {
 	const struct debug_file_query query = {
-		.root_fd = job->file.root_fd,
+		.root_fd = job->file.opened.root_fd,
 		.path = "",
 		.build_id = info->alt_build_id,
 		.link_name = "",
@@ -56,7 +81,7 @@ static void open_alt(const struct elf_cache *cache, const struct elf_job *job,
 	struct debug_file alt = { .fd = -EBADF };
 	size_t nth = 0;
 
-	if (!info->alt_build_id[0] || find_debug_file(cache, job, &query, &nth, &alt) < 0)
+	if (!info->alt_build_id[0] || find_debug_file(search, job, &query, &nth, &alt) < 0)
 		return;
 	job->table->alt_fd = alt.fd;
 	take_word(job->table, &alt);
@@ -71,83 +96,83 @@ static bool is_large(int fd)
 }
 
 /* Source lines will come from that file. */
-static void take_lines_file(struct elf_cache *cache, const struct elf_job *job,
+static void take_lines_file(struct debug_search *search, const struct symbol_job *job,
 			    const struct elf_symbols *symbols, int *fd)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(symbols);
 	struct name_table *table = job->table;
 
-	if (!cache->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
+	if (!search->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
 		return;
 	table->lines_fd = take_fd(*fd);
 	table->has_large_lines = is_large(table->lines_fd);
 	table->asked_ns = clock_mono_ns();
-	open_alt(cache, job, info);
+	open_alt(search, job, info);
 	if (symbols == table->symbols && job->has_print && table->alt_fd < 0)
-		elf_lines_set_key(cache, table, &job->print);
+		line_store_set_key(name_store_lines(search->opts.store), table, &job->print);
 	else
-		elf_lines_ask_key(table);
+		line_store_ask_key(table);
 }
 
 /* No debug file was found, or it takes too long: others wait to be read. */
-static void end_search(struct elf_cache *cache, struct elf_job *job)
+static void end_search(struct debug_search *search, struct symbol_job *job)
 {
 	if (!job->is_downloaded)
-		elf_downloads_ask(cache, job->table);
-	elf_loader_end_job(cache, job);
+		debug_downloads_ask(search->opts.downloads, job->table);
+	symbol_jobs_end(search->opts.jobs, job);
 }
 
 /* Looks for the next file that may be the table's debug file and has the worker examine it; ends the job when there is
  * none. */
-static void try_debug_file(struct elf_cache *cache, struct elf_job *job)
+static void try_debug_file(struct debug_search *search, struct symbol_job *job)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);
 	const struct debug_file_query query = {
-		.root_fd = job->file.root_fd,
-		.path = job->file.path ? job->file.path : "",
+		.root_fd = job->file.opened.root_fd,
+		.path = job->file.opened.path ? job->file.opened.path : "",
 		.build_id = info->build_id,
 		.link_name = info->link_name,
 		.program = &job->file.identity,
 	};
 
-	if (find_debug_file(cache, job, &query, &job->nth_debug, &job->debug) < 0)
-		end_search(cache, job);
+	if (find_debug_file(search, job, &query, &job->nth_debug, &job->debug) < 0)
+		end_search(search, job);
 	else
 		job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
 }
 
 /* The one that was examined is not it. */
-static void refuse_debug_file(struct elf_cache *cache, struct elf_job *job, int error)
+static void refuse_debug_file(struct debug_search *search, struct symbol_job *job, int error)
 {
 	cleanup_closep(&job->debug.fd);
 	job->debug.fd = -EBADF;
 	if (error == -ETIMEDOUT || job->is_downloaded)
-		end_search(cache, job);
+		end_search(search, job);
 	else
-		try_debug_file(cache, job);
+		try_debug_file(search, job);
 }
 
-void elf_loader_complete(struct elf_cache *cache, struct elf_job *job)
+void debug_search_start(struct debug_search *search, struct symbol_job *job)
 {
 	struct name_table *table = job->table;
 
 	table->is_completing = true;
-	name_store_renew_key(cache, table);
-	take_lines_file(cache, job, table->symbols, &job->file.fd);
-	if (wants_debug_file(cache, elf_symbols_info(table->symbols)))
-		try_debug_file(cache, job);
+	name_store_renew_key(search->opts.store, table);
+	take_lines_file(search, job, table->symbols, &job->file.opened.fd);
+	if (wants_debug_file(search, elf_symbols_info(table->symbols)))
+		try_debug_file(search, job);
 	else
-		elf_loader_end_job(cache, job);
+		symbol_jobs_end(search->opts.jobs, job);
 }
 
-void elf_loader_take_crc(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
-			 size_t len)
+void debug_search_take_crc(struct debug_search *search, struct symbol_job *job, int error,
+			   const void *bytes, size_t len)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);
 	uint32_t crc = 0;
 
 	if (error == 0 && len != sizeof(crc)) {
-		elf_loader_distrust(cache, job);
+		symbol_jobs_distrust(search->opts.jobs, job);
 		error = -EBADMSG;
 	}
 	if (error == 0)
@@ -155,34 +180,34 @@ void elf_loader_take_crc(struct elf_cache *cache, struct elf_job *job, int error
 	if (error == 0 && crc == info->link_crc)
 		job->kind = JOB_DEBUG_TABLE;
 	else
-		refuse_debug_file(cache, job, error);
+		refuse_debug_file(search, job, error);
 }
 
 /* A file found by its link was recognized by its checksum. */
-static bool is_its_debug_file(const struct elf_job *job, const struct elf_symbols *symbols)
+static bool is_its_debug_file(const struct symbol_job *job, const struct elf_symbols *symbols)
 {
 	const char *build_id = elf_symbols_info(job->table->symbols)->build_id;
 
 	return job->debug.is_by_link || strcmp(elf_symbols_info(symbols)->build_id, build_id) == 0;
 }
 
-void elf_loader_take_debug_table(struct elf_cache *cache, struct elf_job *job, int error,
-				 void *bytes, size_t len)
+void debug_search_take_table(struct debug_search *search, struct symbol_job *job, int error,
+			     void *bytes, size_t len)
 {
 	struct name_table *table = job->table;
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 
 	if (error == 0)
-		error = elf_loader_take_symbols(cache, job, bytes, len, &symbols);
+		error = symbol_jobs_take_symbols(search->opts.jobs, job, bytes, len, &symbols);
 	if (error < 0 || !is_its_debug_file(job, symbols)) {
-		refuse_debug_file(cache, job, error);
+		refuse_debug_file(search, job, error);
 		return;
 	}
-	elf_cache_count(cache, &cache->stats.nr_debug_files, 1);
+	__atomic_add_fetch(&search->nr_found, 1, __ATOMIC_RELAXED);
 	take_word(table, &job->debug);
-	take_lines_file(cache, job, symbols, &job->debug.fd);
+	take_lines_file(search, job, symbols, &job->debug.fd);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = take_ptr(symbols);
-	name_store_renew_key(cache, table);
-	elf_loader_end_job(cache, job);
+	name_store_renew_key(search->opts.store, table);
+	symbol_jobs_end(search->opts.jobs, job);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All ELF files seen so far, each once however many processes map it, and the names in them.
+/* All ELF files seen so far, each once however many processes map it, and the names in them. Three objects do the work:
+ *
+ *	file_registry.h		which file a mapping is, and which files wait to be read
+ *	name_store.h		the tables of names under a byte budget
+ *	symbol_client.h		the dialogue with the workers, which read the files
  *
  * Two threads use it. The *reader* calls elf_cache_open() while the process lives: that pins the very file
  * that is mapped, not one that happens to have its path now, and costs a few system calls; at most
- * ELF_CACHE_MAX_OPEN files are held open to be read. The *loader* asks for the names of addresses
+ * FILE_REGISTRY_MAX_OPEN files are held open to be read. The *loader* asks for the names of addresses
  * (elf_cache_ask()), waits a while (elf_cache_wait()) and takes what there is (elf_cache_symbolize()). Files are
  * read by symbol workers (symbol_worker.h), the smallest first, and names are demangled there. There are two workers, so
  * that a file that takes long keeps the loader from the others for two seconds at most (worker/worker_lanes.h).
@@ -19,7 +23,7 @@
  * (lines_table.h), in memory and on disk.
  *
  * Names are kept under `max_bytes`, no file's over half of it; those of the least recently used file go first,
- * and later frames get file+0xoffset until another process that maps the file is opened, ELF_CACHE_REOPEN_NS
+ * and later frames get file+0xoffset until another process that maps the file is opened, FILE_REGISTRY_REOPEN_NS
  * later or more. Copies of a file (same build id, same symbols) share one table. */
 #ifndef SYMBOL_ELF_CACHE_H
 #define SYMBOL_ELF_CACHE_H
@@ -40,14 +44,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define ELF_CACHE_MAX_OPEN 512
-#define ELF_CACHE_MAX_OPEN_EACH 256 /* of one owner */
-#define ELF_CACHE_MAX_FILES 65536
-#define ELF_CACHE_MAX_DEBUG_FILES 128 /* held open for their source lines */
-#define ELF_CACHE_IDLE_NS                                                                          \
-	(UINT64_C(60) * 1000000000) /* then they are closed: what is open pins its file system */
-#define ELF_CACHE_REOPEN_NS (UINT64_C(60) * 1000000000)
 
 struct elf_cache;
 
@@ -99,7 +95,7 @@ DEFINE_FREEP(struct elf_cache, elf_cache_free)
 /* Opens the file behind a mapping of a live process through /proc/PID/map_files (CAP_CHECKPOINT_RESTORE,
  * Linux 5.9), else /proc/PID/root + path when device and inode agree. Only regular files of file systems
  * that answer without a user-space server (no FUSE, no network) are opened. `*ret_id` is never 0; after
- * ELF_CACHE_MAX_FILES others it is forgotten, but never given to another file. `owner` says whose process it is: the id of
+ * FILE_INDEX_MAX others it is forgotten, but never given to another file. `owner` says whose process it is: the id of
  * its cgroup, 0 when that is not known. Whose files take long to read waits longer for names than others do.
  * Errors: -ESRCH process or mapping gone, -EOPNOTSUPP not such a file, -EPERM, -ENOSPC too many waiting and
  * -EAGAIN: try at a later sample, -ENOMEM. */

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source lines that tables have: which file they come from, what is known of them, and what is on disk.
- *
- * A unit is made once. What is made is written to disk a little later, as units of a program that is new come one after the
- * other, and when it is dropped from memory. */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/line_store.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "symbol/dwarf/lines_unit.h"
-#include "unwind/file/row_cache.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CACHE_MAX_BYTES (UINT64_C(128) << 20)
 #define MESSAGE_MAX_BYTES 8192
 #define SAVE_AFTER_NS (5 * NSEC_PER_SEC)
-#define TABLE_SHARE 8 /* of the budget, that the lines of one file may have */
+
+struct line_store {
+	size_t max_table_bytes;
+	struct row_cache *disk; /* owned; or NULL */
+
+	pthread_mutex_t lock;
+	struct line_store_stats stats;
+};
 
 static const struct row_cache_kind line_tables = {
 	.suffix = ".lines",
@@ -25,21 +30,48 @@ static const struct row_cache_kind line_tables = {
 	.is_valid = lines_table_is_valid,
 };
 
-void elf_lines_open(struct elf_cache *cache)
+static void open_disk(struct line_store *store, const char *cache_dir)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(strbuf_done) struct strbuf dir = strbuf_with_max(PATH_MAX);
 
-	if (!cache->opts.cache_dir || !cache->opts.wants_lines)
-		return;
-	strbuf_appendf(&dir, "%s/lines", cache->opts.cache_dir);
+	strbuf_appendf(&dir, "%s/lines", cache_dir);
 	if (row_cache_open(strbuf_str(&dir), &line_tables, CACHE_MAX_BYTES, &message,
-			   &cache->lines_cache) < 0)
+			   &store->disk) < 0)
 		log_warn("--unwind-cache: %s; continuing without it, source lines are read anew "
 			 "after each start",
 			 strbuf_str(&message));
-	else
-		cache->seed = row_cache_get_seed(cache->lines_cache);
+}
+
+int line_store_new(const char *cache_dir, size_t max_table_bytes, struct line_store **ret_store)
+{
+	struct line_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return -ENOMEM;
+	store->max_table_bytes = max_table_bytes;
+	pthread_mutex_init(&store->lock, NULL);
+	if (cache_dir)
+		open_disk(store, cache_dir);
+	*ret_store = store;
+	return 0;
+}
+
+void line_store_free(struct line_store *store)
+{
+	if (!store)
+		return;
+	row_cache_close(store->disk);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}
+
+bool line_store_get_seed(const struct line_store *store, uint64_t *ret_seed)
+{
+	if (!store->disk)
+		return false;
+	*ret_seed = row_cache_get_seed(store->disk);
+	return true;
 }
 
 static struct elf_rows_key key_of(const struct elf_fingerprint *print)
@@ -56,20 +88,20 @@ static bool is_equal(const struct elf_rows_key *a, const struct elf_rows_key *b)
 	       a->hash[1] == b->hash[1];
 }
 
-void elf_lines_ask_key(struct name_table *table)
+void line_store_ask_key(struct name_table *table)
 {
 	table->lines_state = LINES_NEW;
 }
 
-void elf_lines_set_key(struct elf_cache *cache, struct name_table *table,
-		       const struct elf_fingerprint *print)
+void line_store_set_key(struct line_store *store, struct name_table *table,
+			const struct elf_fingerprint *print)
 {
 	struct elf_rows_key key = { 0 };
 
 	if (print)
 		key = key_of(print);
 	if (!print || !table->has_lines_key || !is_equal(&key, &table->lines_key)) {
-		elf_lines_save(cache, table);
+		line_store_save(store, table);
 		name_table_drop_lines(table);
 	}
 	table->has_lines_key = print != NULL;
@@ -77,40 +109,40 @@ void elf_lines_set_key(struct elf_cache *cache, struct name_table *table,
 	table->lines_state = table->lines.nr_bytes > 0 ? LINES_READY : LINES_KEYED;
 }
 
-static void count_lines_cache(struct elf_cache *cache)
+static void count_disk(struct line_store *store)
 {
-	LOCKED(cache);
-	cache->stats.lines_cache = row_cache_get_stats(cache->lines_cache);
+	LOCKED(&store->lock);
+	store->stats.disk = row_cache_get_stats(store->disk);
 }
 
-static int read_table(struct elf_cache *cache, struct name_table *table)
+static int read_table(struct line_store *store, struct name_table *table)
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes bytes = { 0 };
 	struct lines_added added;
 
-	int r = row_cache_get(cache->lines_cache, &table->lines_key, &bytes);
-	count_lines_cache(cache);
+	int r = row_cache_get(store->disk, &table->lines_key, &bytes);
+	count_disk(store);
 	if (r < 0)
 		return r;
-	if (bytes.len > elf_lines_room(cache, table))
+	if (bytes.len > line_store_room(store, table))
 		return -ENOSPC;
 	return lines_table_add(&table->lines, bytes.data, bytes.len, &added);
 }
 
-void elf_lines_load(struct elf_cache *cache, struct name_table *table)
+void line_store_load(struct line_store *store, struct name_table *table)
 {
 	if (table->lines_state != LINES_KEYED)
 		return;
 	table->lines_state = LINES_READY;
-	if (!cache->lines_cache || !table->has_lines_key)
+	if (!store->disk || !table->has_lines_key)
 		return;
 
 	/* What is not there is made. */
-	int r = read_table(cache, table);
+	int r = read_table(store, table);
 	(void)r;
 }
 
-void elf_lines_save(struct elf_cache *cache, struct name_table *table)
+void line_store_save(struct line_store *store, struct name_table *table)
 {
 	const struct row_table_bytes bytes = {
 		.data = (uint8_t *)table->lines.bytes,
@@ -120,23 +152,21 @@ void elf_lines_save(struct elf_cache *cache, struct name_table *table)
 	if (table->unsaved_since_ns == 0)
 		return;
 	table->unsaved_since_ns = 0;
-	if (!cache->lines_cache || !table->has_lines_key)
+	if (!store->disk || !table->has_lines_key)
 		return;
-	row_cache_put(cache->lines_cache, &table->lines_key, &bytes);
-	count_lines_cache(cache);
+	row_cache_put(store->disk, &table->lines_key, &bytes);
+	count_disk(store);
 }
 
-void elf_lines_save_settled(struct elf_cache *cache)
+void line_store_save_settled(struct line_store *store, struct name_table *table)
 {
-	uint64_t now_ns = clock_mono_ns();
-
-	for (struct name_table *table = cache->tables; table; table = table->next)
-		if (table->unsaved_since_ns != 0 &&
-		    now_ns - table->unsaved_since_ns >= SAVE_AFTER_NS)
-			elf_lines_save(cache, table);
+	if (table->unsaved_since_ns != 0 &&
+	    clock_mono_ns() - table->unsaved_since_ns >= SAVE_AFTER_NS)
+		line_store_save(store, table);
 }
 
-int elf_lines_add(struct elf_cache *cache, struct name_table *table, const void *bytes, size_t len)
+int line_store_add(struct line_store *store, struct name_table *table, const void *bytes,
+		   size_t len)
 {
 	struct lines_added added;
 
@@ -145,47 +175,30 @@ int elf_lines_add(struct elf_cache *cache, struct name_table *table, const void 
 		return r;
 	if (table->unsaved_since_ns == 0 && len > 0)
 		table->unsaved_since_ns = clock_mono_ns();
-	elf_cache_count(cache, &cache->stats.nr_line_units, added.nr_units);
-	elf_cache_count(cache, &cache->stats.nr_line_units_left_out, added.nr_left_out);
+
+	LOCKED(&store->lock);
+	store->stats.nr_units += added.nr_units;
+	store->stats.nr_units_left_out += added.nr_left_out;
 	return 0;
 }
 
-size_t elf_lines_room(const struct elf_cache *cache, const struct name_table *table)
+size_t line_store_room(const struct line_store *store, const struct name_table *table)
 {
-	size_t max_bytes = cache->opts.max_bytes / TABLE_SHARE;
+	size_t max_bytes = store->max_table_bytes;
 
 	return table->lines.nr_bytes < max_bytes ? max_bytes - table->lines.nr_bytes : 0;
 }
 
-static int remember_lines(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
-			  const struct symbol_frames *known)
+void line_store_count(struct line_store *store, uint64_t nr_resolved, uint64_t nr_missed)
 {
-	struct symbol_line line_by_symbol;
-	struct symbol_frames frames;
-
-	int r = name_table_find(table, file_offset, &line_by_symbol, &frames);
-	(void)r; /* code without a symbol */
-	frames.lines = known->lines;
-	frames.nr_lines = known->nr_lines;
-	if (known->language != LANGUAGE_UNKNOWN)
-		frames.language = known->language;
-	return elf_cache_remember(cache, table, file_offset, FRAMES_FINAL, &frames);
+	LOCKED(&store->lock);
+	store->stats.nr_resolved += nr_resolved;
+	store->stats.nr_missed += nr_missed;
 }
 
-/* Where the debug information knows nothing, the symbol tables have the last word. */
-bool elf_lines_resolve(struct elf_cache *cache, struct name_table *table, uint64_t file_offset,
-		       uint64_t address)
+struct line_store_stats line_store_get_stats(struct line_store *store)
 {
-	struct symbol_line lines[SYMBOL_MAX_LINES];
-	struct symbol_frames known = { .lines = lines };
+	LOCKED(&store->lock);
 
-	int r = lines_table_find(&table->lines, address, lines, &known.language);
-	if (r < 0)
-		return false;
-	known.nr_lines = (size_t)r;
-	r = r > 0 ? remember_lines(cache, table, file_offset, &known)
-		  : elf_cache_resolve(cache, table, file_offset, FRAMES_FINAL);
-	if (r < 0)
-		frame_cache_settle(&cache->frames, elf_cache_place(table, file_offset));
-	return true;
+	return store->stats;
 }

@@ -1,17 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of an ELF cache, and the budget they are kept to. */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/name_store.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
 
 #include <stdlib.h>
 
 #define LINES_SHARE 4 /* of the budget, that lines may have; they are the first to go */
+#define TABLE_LINES_SHARE 8 /* that the lines of one file may have */
 
-struct name_table *name_store_find_copy(struct elf_cache *cache,
+struct name_store {
+	struct file_registry *registry; /* borrowed */
+	struct memory_pool *pool; /* borrowed; or NULL */
+	size_t max_bytes;
+	struct line_store *lines; /* owned */
+	struct place_names *places; /* owned */
+	struct name_table *first; /* owned list */
+	uint64_t last_key;
+	uint64_t nr_wraps; /* of keys */
+	uint64_t nr_pooled_bytes; /* of tables and frames, taken from the pool */
+
+	pthread_mutex_t lock;
+	struct name_store_stats stats;
+};
+
+void name_store_free(struct name_store *store)
+{
+	if (!store)
+		return;
+	for (struct name_table *table = store->first; table;) {
+		struct name_table *next = table->next;
+
+		line_store_save(store->lines, table);
+		name_table_free(table);
+		table = next;
+	}
+	memory_pool_give(store->pool, store->nr_pooled_bytes);
+	place_names_free(store->places);
+	line_store_free(store->lines);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}
+
+int name_store_new(const struct name_store_opts *opts, struct name_store **ret_store)
+{
+	_cleanup_(name_store_freep) struct name_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return -ENOMEM;
+	store->registry = opts->registry;
+	store->pool = opts->pool;
+	store->max_bytes = opts->max_bytes;
+	pthread_mutex_init(&store->lock, NULL);
+	int r = place_names_new(opts->demangle, &store->places);
+	if (r == 0)
+		r = line_store_new(opts->cache_dir, opts->max_bytes / TABLE_LINES_SHARE,
+				   &store->lines);
+	if (r < 0)
+		return r;
+	*ret_store = take_ptr(store);
+	return 0;
+}
+
+struct line_store *name_store_lines(struct name_store *store)
+{
+	return store->lines;
+}
+
+struct place_names *name_store_places(struct name_store *store)
+{
+	return store->places;
+}
+
+struct name_table *name_store_first(const struct name_store *store)
+{
+	return store->first;
+}
+
+struct name_table *name_store_find_copy(struct name_store *store,
 					const struct elf_fingerprint *print)
 {
-	for (struct name_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = store->first; table; table = table->next)
 		if (table->has_print && table->has_names &&
 		    elf_fingerprint_is_equal(&table->print, print))
 			return table;
@@ -23,58 +92,68 @@ struct name_table *name_store_find_copy(struct elf_cache *cache,
 static bool is_before(const struct name_table *a, const struct name_table *b)
 {
 	return a->last_served != b->last_served ? a->last_served < b->last_served
-						: a->last_use > b->last_use;
+						: a->content.last_use > b->content.last_use;
 }
 
-static bool wants(const struct name_table *table, enum elf_job_kind kind)
+static bool is_wanting(const struct name_table *table, enum table_want want)
 {
-	return (kind == JOB_NAMES ? table->nr_names : table->nr_wanted) > 0;
+	return (want == WANTS_NAMES ? table->nr_names : table->nr_wanted) > 0;
 }
 
-static enum worker_lane lane_of(const struct elf_cache *cache, const struct name_table *table,
-				enum elf_job_kind kind)
+static enum worker_lane lane_of(const struct name_store *store, const struct worker_lanes *lanes,
+				const struct name_table *table, enum table_want want)
 {
-	if (table->is_slow || (kind == JOB_LINES && table->has_large_lines))
+	if (table->is_slow || (want == WANTS_LINES && table->has_large_lines))
 		return WORKER_LANE_SLOW;
-	return file_owners_lane(&table->owners, cache->lanes, clock_mono_ns());
+	const struct file_owners owners = file_registry_owners(store->registry, &table->content);
+
+	return file_owners_lane(&owners, lanes, clock_mono_ns());
 }
 
-struct name_table *name_store_find_wanting(struct elf_cache *cache, enum worker_lane lane,
-					   enum elf_job_kind kind)
+struct name_table *name_store_find_wanting(struct name_store *store,
+					   const struct worker_lanes *lanes, enum worker_lane lane,
+					   enum table_want want)
 {
 	struct name_table *best = NULL;
-	LOCKED(cache);
 
-	for (struct name_table *table = cache->tables; table; table = table->next)
-		if (wants(table, kind) && (!best || is_before(table, best)) &&
-		    lane_of(cache, table, kind) == lane && !elf_loader_uses(cache, table))
+	for (struct name_table *table = store->first; table; table = table->next)
+		if (is_wanting(table, want) && (!best || is_before(table, best)) &&
+		    lane_of(store, lanes, table, want) == lane && table->nr_jobs == 0)
 			best = table;
 	return best;
 }
 
+/* An answer that is on its way is about names that nobody knows any more (place_names_age()). */
+static void forget_places(struct name_store *store)
+{
+	place_names_forget_all(store->places);
+	for (struct name_table *table = store->first; table; table = table->next)
+		table->nr_names = 0;
+}
+
 /* All tables get new keys, and what is remembered by the old ones is forgotten. */
-static void start_over(struct elf_cache *cache)
+static void start_over(struct name_store *store)
 {
-	elf_names_forget_all(cache);
-	cache->last_key = 0;
-	cache->nr_wraps++;
-	for (struct name_table *table = cache->tables; table; table = table->next)
-		table->key = ++cache->last_key;
+	forget_places(store);
+	store->last_key = 0;
+	store->nr_wraps++;
+	for (struct name_table *table = store->first; table; table = table->next)
+		table->key = ++store->last_key;
 }
 
-void name_store_renew_key(struct elf_cache *cache, struct name_table *table)
+void name_store_renew_key(struct name_store *store, struct name_table *table)
 {
-	if (cache->last_key == NAME_STORE_MAX_KEY)
-		start_over(cache);
-	table->key = ++cache->last_key;
+	if (store->last_key == NAME_STORE_MAX_KEY)
+		start_over(store);
+	table->key = ++store->last_key;
 }
 
-uint64_t name_store_full_key(const struct elf_cache *cache, const struct name_table *table)
+uint64_t name_store_full_key(const struct name_store *store, const struct name_table *table)
 {
-	return cache->nr_wraps * (NAME_STORE_MAX_KEY + 1) + table->key;
+	return store->nr_wraps * (NAME_STORE_MAX_KEY + 1) + table->key;
 }
 
-int name_store_add(struct elf_cache *cache, struct elf_symbols *symbols,
+int name_store_add(struct name_store *store, struct elf_symbols *symbols,
 		   const struct elf_fingerprint *print, struct name_table **ret_table)
 {
 	struct name_table *table;
@@ -82,9 +161,9 @@ int name_store_add(struct elf_cache *cache, struct elf_symbols *symbols,
 	int r = name_table_new(symbols, print, 0, &table);
 	if (r < 0)
 		return r;
-	name_store_renew_key(cache, table);
-	table->next = cache->tables;
-	cache->tables = table;
+	name_store_renew_key(store, table);
+	table->next = store->first;
+	store->first = table;
 	*ret_table = table;
 	return 0;
 }
@@ -109,17 +188,17 @@ struct totals {
 	size_t nr_names; /* to be demangled */
 };
 
-static struct totals sweep(struct elf_cache *cache)
+static struct totals sweep(struct name_store *store)
 {
-	struct totals totals = { .nr_bytes = frame_cache_bytes(&cache->frames) };
-	LOCKED(cache);
+	struct totals totals = { .nr_bytes = place_names_bytes(store->places) };
 
-	for (struct name_table **link = &cache->tables; *link;) {
+	for (struct name_table **link = &store->first; *link;) {
 		struct name_table *table = *link;
 
-		if (table->nr_refs == 0 && !elf_loader_uses(cache, table)) {
+		if (table->nr_jobs == 0 &&
+		    !file_registry_has_files(store->registry, &table->content)) {
 			*link = table->next;
-			elf_names_drop(cache, table);
+			place_names_drop(store->places, table);
 			name_table_free(table);
 			continue;
 		}
@@ -139,132 +218,147 @@ static bool may_drop_names(const struct name_table *table)
 	return table->has_names && !table->is_kept;
 }
 
-static struct name_table *find_least_used(struct elf_cache *cache, const struct name_table *except,
+static struct name_table *find_least_used(struct name_store *store, const struct name_table *except,
 					  bool (*has)(const struct name_table *table))
 {
 	struct name_table *least = NULL;
 
-	for (struct name_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = store->first; table; table = table->next)
 		if (table != except && has(table) &&
-		    (!least || table->last_use < least->last_use) && !elf_loader_uses(cache, table))
+		    (!least || table->content.last_use < least->content.last_use) &&
+		    table->nr_jobs == 0)
 			least = table;
 	return least;
 }
 
 /* Whether so much is more than we may have. Else the pool knows of it. */
-static bool is_too_much(struct elf_cache *cache, uint64_t nr_bytes)
+static bool is_too_much(struct name_store *store, uint64_t nr_bytes)
 {
-	if (nr_bytes > cache->opts.max_bytes)
+	if (nr_bytes > store->max_bytes)
 		return true;
-	if (nr_bytes > cache->nr_pooled_bytes &&
-	    memory_pool_take(cache->opts.pool, nr_bytes - cache->nr_pooled_bytes) < 0)
+	if (nr_bytes > store->nr_pooled_bytes &&
+	    memory_pool_take(store->pool, nr_bytes - store->nr_pooled_bytes) < 0)
 		return true;
-	if (nr_bytes < cache->nr_pooled_bytes)
-		memory_pool_give(cache->opts.pool, cache->nr_pooled_bytes - nr_bytes);
-	cache->nr_pooled_bytes = nr_bytes;
+	if (nr_bytes < store->nr_pooled_bytes)
+		memory_pool_give(store->pool, store->nr_pooled_bytes - nr_bytes);
+	store->nr_pooled_bytes = nr_bytes;
 	return false;
 }
 
-static void drop_names(struct elf_cache *cache, const struct name_table *in_use,
+static void drop_names(struct name_store *store, const struct name_table *in_use,
 		       struct totals *totals)
 {
-	while (is_too_much(cache, totals->nr_bytes)) {
-		struct name_table *table = find_least_used(cache, in_use, may_drop_names);
+	while (is_too_much(store, totals->nr_bytes)) {
+		struct name_table *table = find_least_used(store, in_use, may_drop_names);
 
 		if (!table)
 			return;
 
-		LOCKED(cache);
 		size_t before = name_table_bytes(table);
-		name_table_drop_names(table, clock_mono_ns());
+		name_table_drop_names(table);
+		file_registry_drop(store->registry, &table->content, clock_mono_ns());
 		totals->nr_bytes -= before - name_table_bytes(table);
 		totals->nr_tables--;
-		cache->stats.nr_evicted++;
+
+		LOCKED(&store->lock);
+		store->stats.nr_evicted++;
 	}
 }
 
 /* They are on disk, or can be made again. */
-static void drop_lines(struct elf_cache *cache, const struct name_table *in_use,
+static void drop_lines(struct name_store *store, const struct name_table *in_use,
 		       struct totals *totals)
 {
-	size_t max_bytes = cache->opts.max_bytes;
+	size_t max_bytes = store->max_bytes;
 
 	while (totals->nr_bytes > max_bytes || totals->nr_line_bytes > max_bytes / LINES_SHARE) {
-		struct name_table *table = find_least_used(cache, in_use, has_lines);
+		struct name_table *table = find_least_used(store, in_use, has_lines);
 
 		if (!table)
 			return;
 		uint64_t nr_bytes = lines_table_bytes(&table->lines);
-		elf_lines_save(cache, table);
+		line_store_save(store->lines, table);
 		name_table_drop_lines(table);
 		totals->nr_bytes -= nr_bytes;
 		totals->nr_line_bytes -= nr_bytes;
 		totals->nr_line_tables--;
-		elf_cache_count(cache, &cache->stats.nr_line_tables_dropped, 1);
+
+		LOCKED(&store->lock);
+		store->stats.nr_line_tables_dropped++;
 	}
 }
 
-static void close_files_of(struct elf_cache *cache, struct name_table *table, uint64_t dropped_ns,
+static void close_files_of(struct name_store *store, struct name_table *table, uint64_t dropped_ns,
 			   struct totals *totals)
 {
-	LOCKED(cache);
-
 	name_table_close_files(table);
-	table->wants_files = true;
-	table->dropped_ns = dropped_ns;
+	file_registry_drop(store->registry, &table->content, dropped_ns);
 	totals->nr_with_files--;
 }
 
 /* They may be opened again as soon as somebody needs them. */
-static void close_idle_files(struct elf_cache *cache, const struct name_table *in_use,
+static void close_idle_files(struct name_store *store, const struct name_table *in_use,
 			     struct totals *totals)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	for (struct name_table *table = cache->tables; table; table = table->next)
+	for (struct name_table *table = store->first; table; table = table->next)
 		if (has_files(table) && table != in_use &&
-		    now_ns - table->asked_ns >= ELF_CACHE_IDLE_NS && !elf_loader_uses(cache, table))
-			close_files_of(cache, table, table->asked_ns, totals);
+		    now_ns - table->asked_ns >= NAME_STORE_IDLE_NS && table->nr_jobs == 0)
+			close_files_of(store, table, table->asked_ns, totals);
 }
 
-static void close_files(struct elf_cache *cache, const struct name_table *in_use,
+static void close_files(struct name_store *store, const struct name_table *in_use,
 			struct totals *totals)
 {
-	while (totals->nr_with_files > ELF_CACHE_MAX_DEBUG_FILES) {
-		struct name_table *table = find_least_used(cache, in_use, has_files);
+	while (totals->nr_with_files > NAME_STORE_MAX_DEBUG_FILES) {
+		struct name_table *table = find_least_used(store, in_use, has_files);
 
 		if (!table)
 			return;
-		close_files_of(cache, table, clock_mono_ns(), totals);
+		close_files_of(store, table, clock_mono_ns(), totals);
 	}
 }
 
 /* Frames may have a quarter of the budget, but as long as somebody waits for their names they have half of it: else names would be
  * asked for, forgotten and asked for again. */
-static bool are_frames_too_many(const struct elf_cache *cache, const struct name_table *in_use,
+static bool are_frames_too_many(const struct name_store *store, const struct name_table *in_use,
 				const struct totals *totals)
 {
 	bool are_awaited = in_use || totals->nr_names > 0;
 
-	return frame_cache_bytes(&cache->frames) > cache->opts.max_bytes / (are_awaited ? 2 : 4);
+	return place_names_bytes(store->places) > store->max_bytes / (are_awaited ? 2 : 4);
 }
 
-void name_store_tidy(struct elf_cache *cache, const struct name_table *in_use)
+void name_store_tidy(struct name_store *store, const struct name_table *in_use)
 {
-	struct totals totals = sweep(cache);
+	struct totals totals = sweep(store);
 
-	if (are_frames_too_many(cache, in_use, &totals)) {
-		totals.nr_bytes -= frame_cache_bytes(&cache->frames);
-		elf_names_forget_all(cache);
+	if (are_frames_too_many(store, in_use, &totals)) {
+		totals.nr_bytes -= place_names_bytes(store->places);
+		forget_places(store);
 	}
-	drop_lines(cache, in_use, &totals);
-	drop_names(cache, in_use, &totals);
-	close_idle_files(cache, in_use, &totals);
-	close_files(cache, in_use, &totals);
+	drop_lines(store, in_use, &totals);
+	drop_names(store, in_use, &totals);
+	close_idle_files(store, in_use, &totals);
+	close_files(store, in_use, &totals);
 
-	LOCKED(cache);
-	cache->stats.nr_bytes = totals.nr_bytes;
-	cache->stats.nr_tables = totals.nr_tables;
-	cache->stats.nr_line_bytes = totals.nr_line_bytes;
-	cache->stats.nr_line_tables = totals.nr_line_tables;
+	LOCKED(&store->lock);
+	store->stats.nr_bytes = totals.nr_bytes;
+	store->stats.nr_tables = totals.nr_tables;
+	store->stats.nr_line_bytes = totals.nr_line_bytes;
+	store->stats.nr_line_tables = totals.nr_line_tables;
+}
+
+void name_store_save_settled(struct name_store *store)
+{
+	for (struct name_table *table = store->first; table; table = table->next)
+		line_store_save_settled(store->lines, table);
+}
+
+struct name_store_stats name_store_get_stats(struct name_store *store)
+{
+	LOCKED(&store->lock);
+
+	return store->stats;
 }

@@ -25,6 +25,7 @@ int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *pr
 		.has_names = true,
 		.has_print = print != NULL,
 	};
+	table->content.table = table;
 	if (print)
 		table->print = *print;
 	*ret_table = table;
@@ -55,7 +56,7 @@ void name_table_free(struct name_table *table)
 	free(table);
 }
 
-void name_table_drop_names(struct name_table *table, uint64_t now_ns)
+void name_table_drop_names(struct name_table *table)
 {
 	name_table_close_files(table);
 	name_table_drop_lines(table);
@@ -63,7 +64,6 @@ void name_table_drop_names(struct name_table *table, uint64_t now_ns)
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = NULL;
 	table->has_names = false;
-	table->dropped_ns = now_ns;
 }
 
 void name_table_drop_lines(struct name_table *table)

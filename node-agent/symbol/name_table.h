@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the
- * loader thread, except `nr_refs`, `has_names`, `wants_files`, `dropped_ns` and `owners`: elf_cache's lock. */
+/* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the loader
+ * thread, except what file_registry.h says of `content`. */
 #ifndef SYMBOL_NAME_TABLE_H
 #define SYMBOL_NAME_TABLE_H
 
 #include "base/cleanup.h"
 #include "symbol/elf/elf_fingerprint.h"
-#include "symbol/file_owners.h"
+#include "symbol/file_registry.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/dwarf/lines_table.h"
 #include "symbol/frame/symbol_frames.h"
@@ -33,9 +33,9 @@ enum lines_state {
 };
 
 struct name_table {
-	struct name_table *next; /* in elf_cache's list */
+	struct name_table *next; /* in name_store's list */
+	struct elf_content content; /* what its files share */
 	uint64_t key; /* no other table has it; below 1 << 28 */
-	struct file_owners owners; /* of its files */
 	bool is_slow; /* what is asked of it takes the slow lane, whoever the owners are */
 	struct elf_fingerprint print;
 	bool has_print; /* else it is like no other */
@@ -51,17 +51,15 @@ struct name_table {
 		unsaved_since_ns; /* `lines` has what is not on disk; 0: it has not. By CLOCK_MONOTONIC */
 	bool has_large_lines; /* lines are asked for in the slow lane, which has more memory */
 	bool has_names; /* not dropped */
-	bool wants_files; /* lines_fd was closed for others' sake, or as nobody needed it */
 	bool is_completing; /* its debug file is being looked for or read */
 	bool wants_download; /* of its debug file */
 	bool is_kept; /* its names are never dropped */
 	unsigned int nr_asks_left; /* for that download */
 	uint64_t await_ns; /* it may come by then */
-	uint64_t dropped_ns; /* when names or files were dropped, by CLOCK_MONOTONIC */
 	uint64_t asked_ns; /* when lines were last asked for, by CLOCK_MONOTONIC */
-	uint64_t last_use;
 	uint64_t last_served; /* when lines of it were asked for */
-	unsigned int nr_refs; /* files that have it */
+	unsigned int
+		nr_jobs; /* that have it: while there are any it is not freed, and keeps its names and files */
 	struct wanted_address *wanted; /* owned */
 	size_t nr_wanted, cap_wanted;
 	uint32_t *names; /* owned; to be demangled, by their numbers in the cache of frames */
@@ -77,7 +75,7 @@ void name_table_free(struct name_table *table);
 DEFINE_FREEP(struct name_table, name_table_free)
 
 /* Forgets all names, keeps what gives virtual addresses. */
-void name_table_drop_names(struct name_table *table, uint64_t now_ns);
+void name_table_drop_names(struct name_table *table);
 
 /* Closes what source lines come from. */
 void name_table_close_files(struct name_table *table);

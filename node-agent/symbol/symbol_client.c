@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the workers are asked, each one thing after the other:
- *
- *	file that waits ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
- *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
- *	debug file from debuginfod ─────────────────────────────────────────▶ DEBUG_TABLE ─▶ done
- *	table with names to demangle ─▶ NAMES
- *	table with wanted addresses ─▶ LINES_KEY, once a file; then what is on disk ─▶ LINES
- *
- * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
- * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
- * (worker/worker_lanes.h), or too much memory, is done again in the slow one (symbol_jobs.c). */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/symbol_client.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
+#include "base/random.h"
+#include "symbol/debug_downloads.h"
+#include "symbol/debug_search.h"
+#include "symbol/lines_request.h"
+#include "symbol/names_request.h"
+#include "symbol/symbol_jobs.h"
+#include "symbol/worker/symbol_worker.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#define PAUSE_NS (10 * NSEC_PER_MSEC)
 
 /* One file in so many is the oldest one instead of the smallest. */
 #define OLDEST_EVERY 4
@@ -23,93 +21,113 @@
 /* One job in so many is something else, even if names or files wait: a container may always have new ones. */
 #define OTHERS_EVERY 8
 
-/* Opening a gigabyte of debug information takes seconds. */
-static const struct elf_limits limits = {
-	.table = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 10 },
-	.crc = { .timeout_ns = 20 * NSEC_PER_SEC, .cpu_s = 10 },
-	.names = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 2 },
-	.lines = { .timeout_ns = 15 * NSEC_PER_SEC, .cpu_s = 15 },
+struct symbol_client {
+	struct file_registry *registry; /* borrowed */
+	struct name_store *store; /* borrowed */
+	size_t max_bytes;
+	bool wants_lines;
+	struct symbol_jobs *jobs; /* owned */
+	struct debug_downloads *downloads; /* owned */
+	struct debug_search *search; /* owned */
+	uint64_t seed; /* of fingerprints */
+	uint64_t nr_starts; /* of jobs */
+	uint64_t nr_loads; /* of files */
+
+	pthread_mutex_t lock;
+	struct worker_stats worker_stats;
+	struct debuginfod_stats debuginfod_stats;
 };
 
-const struct elf_job elf_loader_no_job = {
-	.file = { .fd = -EBADF, .root_fd = -EBADF },
-	.debug = { .fd = -EBADF },
-};
-
-void elf_loader_set_job(struct elf_job *job, const struct elf_job *other)
+void symbol_client_free(struct symbol_client *client)
 {
-	enum worker_lane lane = job->lane;
-
-	*job = *other;
-	job->lane = lane;
+	if (!client)
+		return;
+	debug_search_free(client->search);
+	debug_downloads_free(client->downloads);
+	symbol_jobs_free(client->jobs);
+	pthread_mutex_destroy(&client->lock);
+	free(client);
 }
 
-void elf_loader_init(struct elf_cache *cache)
+static int init_jobs(struct symbol_client *client, const struct symbol_client_opts *opts)
 {
-	cache->limits = limits;
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
-		cache->jobs[lane].lane = (enum worker_lane)lane;
-		elf_loader_set_job(&cache->jobs[lane], &elf_loader_no_job);
-		lines_pace_init(&cache->paces[lane], cache->opts.lines_permille, clock_mono_ns());
-	}
+	const struct symbol_jobs_opts jobs = {
+		.registry = opts->registry,
+		.store = opts->store,
+		.worker_program = opts->worker_program,
+		.pool = opts->pool,
+		.max_bytes = opts->max_bytes,
+		.lines_permille = opts->lines_permille,
+	};
+
+	return symbol_jobs_new(&jobs, &client->jobs);
 }
 
-static void abandon_job(struct elf_job *job)
+static int init_search(struct symbol_client *client, const struct symbol_client_opts *opts)
 {
-	if (job->table)
-		job->table->is_completing = false;
-	if (job->kind != JOB_NONE)
-		known_file_release(&job->file);
-	cleanup_closep(&job->debug.fd);
-	elf_loader_set_job(job, &elf_loader_no_job);
+	const struct debug_search_opts search = {
+		.files = opts->debug_files,
+		.wants_lines = opts->wants_lines,
+		.jobs = client->jobs,
+		.store = opts->store,
+		.downloads = client->downloads,
+	};
+
+	return debug_search_new(&search, &client->search);
 }
 
-void elf_loader_abandon(struct elf_cache *cache)
+int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_client **ret_client)
 {
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		abandon_job(&cache->jobs[lane]);
-	while (cache->nr_parked > 0)
-		abandon_job(&cache->parked[--cache->nr_parked]);
+	_cleanup_(symbol_client_freep) struct symbol_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return -ENOMEM;
+	client->registry = opts->registry;
+	client->store = opts->store;
+	client->max_bytes = opts->max_bytes;
+	client->wants_lines = opts->wants_lines;
+	pthread_mutex_init(&client->lock, NULL);
+	int r = init_jobs(client, opts);
+	if (r == 0)
+		r = debug_downloads_new(opts->debuginfod, opts->store, &client->downloads);
+	if (r == 0)
+		r = init_search(client, opts);
+	if (r == 0 && !line_store_get_seed(name_store_lines(opts->store), &client->seed))
+		r = random_bytes(&client->seed, sizeof(client->seed));
+	if (r < 0)
+		return r;
+	*ret_client = take_ptr(client);
+	return 0;
 }
 
-void elf_loader_end_job(struct elf_cache *cache, struct elf_job *job)
+static void fail_file(struct symbol_client *client, struct symbol_job *job, int error)
 {
-	struct name_table *table = job->table;
-
-	abandon_job(job);
-	name_store_tidy(cache, table);
+	file_registry_fail(client->registry, job->file.id, error);
+	symbol_jobs_end(client->jobs, job);
 }
 
-bool elf_loader_uses(const struct elf_cache *cache, const struct name_table *table)
+/* The vDSO keeps its names: nobody could open it again. */
+static void finish_file(struct symbol_client *client, const struct symbol_job *job,
+			struct name_table *table)
 {
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		if (cache->jobs[lane].table == table)
-			return true;
-	for (size_t i = 0; i < cache->nr_parked; i++)
-		if (cache->parked[i].table == table)
-			return true;
-	return false;
-}
-
-static void fail_file(struct elf_cache *cache, struct elf_job *job, int error)
-{
-	elf_cache_finish_file(cache, job->file.id, NULL, error);
-	elf_loader_end_job(cache, job);
+	file_registry_finish(client->registry, job->file.id, &table->content);
+	table->is_kept |= job->file.id == file_registry_vdso(client->registry);
 }
 
 /* A file that is a copy of another one. */
-static void take_copy(struct elf_cache *cache, struct elf_job *job, struct name_table *copy)
+static void take_copy(struct symbol_client *client, struct symbol_job *job, struct name_table *copy)
 {
-	bool wants_files = copy->wants_files && !copy->is_completing;
+	bool wants_files = file_registry_has_dropped(client->registry, &copy->content) &&
+			   !copy->is_completing;
 
-	elf_cache_finish_file(cache, job->file.id, copy, 0);
+	finish_file(client, job, copy);
 	if (!wants_files) {
-		elf_loader_end_job(cache, job);
+		symbol_jobs_end(client->jobs, job);
 		return;
 	}
-	job->table = copy;
+	symbol_job_set_table(job, copy);
 	job->is_shared = true;
-	elf_loader_complete(cache, job);
+	debug_search_start(client->search, job);
 }
 
 /* A file that broke the worker while its fingerprint was taken is not read further. */
@@ -118,125 +136,128 @@ static bool is_fatal(int error)
 	return error == -EPIPE || error == -ETIMEDOUT;
 }
 
-static void take_print(struct elf_cache *cache, struct elf_job *job, int error, const void *bytes,
-		       size_t len)
+static void take_print(struct symbol_client *client, struct symbol_job *job, int error,
+		       const void *bytes, size_t len)
 {
 	if (error == 0 && elf_fingerprint_parse(bytes, len, &job->print) < 0) {
-		elf_loader_distrust(cache, job);
-		fail_file(cache, job, -EBADMSG);
+		symbol_jobs_distrust(client->jobs, job);
+		fail_file(client, job, -EBADMSG);
 		return;
 	}
 	if (is_fatal(error)) {
-		fail_file(cache, job, error);
+		fail_file(client, job, error);
 		return;
 	}
 	/* A file that has grown since it was opened is like no other. */
 	job->has_print = error == 0 && job->print.size == job->file.identity.size;
-	struct name_table *copy = job->has_print ? name_store_find_copy(cache, &job->print) : NULL;
+	struct name_table *copy = job->has_print ? name_store_find_copy(client->store, &job->print)
+						 : NULL;
 	if (copy)
-		take_copy(cache, job, copy);
+		take_copy(client, job, copy);
 	else
 		job->kind = JOB_TABLE;
 }
 
-int elf_loader_take_symbols(struct elf_cache *cache, const struct elf_job *job, void *bytes,
-			    size_t len, struct elf_symbols **ret_symbols)
-{
-	int r = elf_symbols_from_block(bytes, len, ret_symbols);
-
-	if (r == -EBADMSG)
-		elf_loader_distrust(cache, job);
-	return r;
-}
-
-static void take_table(struct elf_cache *cache, struct elf_job *job, int error, void *bytes,
+static void take_table(struct symbol_client *client, struct symbol_job *job, int error, void *bytes,
 		       size_t len)
 {
 	struct elf_symbols *symbols = NULL;
+	struct name_table *table;
 	int r = error;
 
 	if (r == 0)
-		r = elf_loader_take_symbols(cache, job, bytes, len, &symbols);
+		r = symbol_jobs_take_symbols(client->jobs, job, bytes, len, &symbols);
 	if (r == 0)
-		r = name_store_add(cache, symbols, job->has_print ? &job->print : NULL,
-				   &job->table);
+		r = name_store_add(client->store, symbols, job->has_print ? &job->print : NULL,
+				   &table);
 	if (r < 0) {
-		fail_file(cache, job, r);
+		fail_file(client, job, r);
 		return;
 	}
-	elf_cache_finish_file(cache, job->file.id, job->table, 0);
-	elf_loader_complete(cache, job);
+	symbol_job_set_table(job, table);
+	finish_file(client, job, table);
+	debug_search_start(client->search, job);
 }
 
-static void take_answer(struct elf_cache *cache, struct elf_job *job, int error, void *bytes,
-			size_t len)
+static void take_answer(struct symbol_client *client, struct symbol_job *job, int error,
+			void *bytes, size_t len)
 {
+	struct place_names *places = name_store_places(client->store);
 	_cleanup_free_ void *owned = bytes;
 
-	if (elf_loader_repeat(cache, job, error))
+	if (symbol_jobs_repeat(client->jobs, job, error))
 		return;
 	if (error == -EPIPE) /* the next worker starts after a while only */
-		elf_loader_punish(cache, job);
+		symbol_jobs_punish(client->jobs, job);
 	switch (job->kind) {
 	case JOB_FINGERPRINT:
-		take_print(cache, job, error, owned, len);
+		take_print(client, job, error, owned, len);
 		break;
 	case JOB_TABLE:
-		take_table(cache, job, error, take_ptr(owned), len);
+		take_table(client, job, error, take_ptr(owned), len);
 		break;
 	case JOB_CRC:
-		elf_loader_take_crc(cache, job, error, owned, len);
+		debug_search_take_crc(client->search, job, error, owned, len);
 		break;
 	case JOB_DEBUG_TABLE:
-		elf_loader_take_debug_table(cache, job, error, take_ptr(owned), len);
+		debug_search_take_table(client->search, job, error, take_ptr(owned), len);
 		break;
 	case JOB_NAMES:
-		elf_names_take(cache, job, error, owned, len);
-		elf_loader_end_job(cache, job);
+		names_request_take(client->jobs, places, job, error, owned, len);
+		symbol_jobs_end(client->jobs, job);
 		break;
 	case JOB_LINES_KEY:
-		elf_loader_take_lines_key(cache, job, error, owned, len);
-		elf_loader_end_job(cache, job);
+		lines_request_take_key(client->jobs, client->store, job, error, owned, len);
+		symbol_jobs_end(client->jobs, job);
 		break;
 	case JOB_LINES:
-		elf_loader_take_lines(cache, job, error, owned, len);
-		elf_loader_end_job(cache, job);
+		lines_request_take(client->jobs, client->store, job, error, owned, len);
+		symbol_jobs_end(client->jobs, job);
 		break;
 	case JOB_NONE:
 		break;
 	}
 }
 
-void elf_loader_take_answers(struct elf_cache *cache)
+/* Handles the answers that have come. */
+static void take_answers(struct symbol_client *client)
 {
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
+	struct worker_lanes *lanes = symbol_jobs_lanes(client->jobs);
+
+	for (size_t i = 0; i < WORKER_NR_LANES; i++) {
+		enum worker_lane lane = (enum worker_lane)i;
+		struct symbol_job *job = symbol_jobs_get(client->jobs, lane);
 		void *bytes = NULL;
 		size_t len = 0;
 		int error = 0;
 
-		if (!worker_lanes_take(cache->lanes, (enum worker_lane)lane, &error, &bytes, &len))
+		if (!worker_lanes_take(lanes, lane, &error, &bytes, &len))
 			continue;
-		elf_loader_charge(cache, &cache->jobs[lane]);
-		take_answer(cache, &cache->jobs[lane], error, bytes, len);
+		symbol_jobs_charge(client->jobs, job);
+		take_answer(client, job, error, bytes, len);
 	}
 }
 
-static bool start_file(struct elf_cache *cache, struct elf_job *job)
+static bool start_file(struct symbol_client *client, struct symbol_job *job)
 {
-	bool oldest = ++cache->nr_loads % OLDEST_EVERY == 0;
+	bool oldest = ++client->nr_loads % OLDEST_EVERY == 0;
 
-	if (!elf_cache_take_waiting(cache, job->lane, oldest, &job->file))
+	if (!file_registry_take(client->registry, symbol_jobs_lanes(client->jobs), job->lane,
+				oldest, &job->file))
 		return false;
 	job->kind = JOB_FINGERPRINT;
 	return true;
 }
 
 /* A debug file that was downloaded. */
-static bool start_download(struct elf_cache *cache, struct elf_job *job)
+static bool start_download(struct symbol_client *client, struct symbol_job *job)
 {
+	struct name_table *table;
+
 	if (job->lane != WORKER_LANE_FAST ||
-	    !elf_downloads_next(cache, &job->table, &job->debug.fd))
+	    !debug_downloads_next(client->downloads, &table, &job->debug.fd))
 		return false;
+	symbol_job_set_table(job, table);
 	job->debug.is_hosts = true;
 	job->is_shared = true;
 	job->is_downloaded = true;
@@ -245,73 +266,67 @@ static bool start_download(struct elf_cache *cache, struct elf_job *job)
 	return true;
 }
 
-static bool start_wanted(struct elf_cache *cache, struct elf_job *job, enum elf_job_kind kind)
+static bool start_wanted(struct symbol_client *client, struct symbol_job *job, enum table_want want)
 {
-	job->table = name_store_find_wanting(cache, job->lane, kind);
-	if (!job->table)
+	struct name_table *table = name_store_find_wanting(
+		client->store, symbol_jobs_lanes(client->jobs), job->lane, want);
+
+	if (!table)
 		return false;
-	job->table->last_served = cache->nr_starts;
-	job->kind = kind;
+	symbol_job_set_table(job, table);
+	table->last_served = client->nr_starts;
+	job->kind = want == WANTS_NAMES ? JOB_NAMES : JOB_LINES;
 	return true;
 }
 
 /* Reading debug information waits when it has had its share of CPU time. */
-static bool start_lines(struct elf_cache *cache, struct elf_job *job)
+static bool start_lines(struct symbol_client *client, struct symbol_job *job)
 {
-	if (!lines_pace_allows(&cache->paces[job->lane], clock_mono_ns()) ||
-	    !start_wanted(cache, job, JOB_LINES))
+	if (!symbol_jobs_may_read_lines(client->jobs, job) ||
+	    !start_wanted(client, job, WANTS_LINES))
 		return false;
 	if (job->table->lines_state == LINES_NEW)
 		job->kind = JOB_LINES_KEY;
 	return true;
 }
 
-static bool start_parked(struct elf_cache *cache, struct elf_job *job)
+static bool start_job(struct symbol_client *client, struct symbol_job *job)
 {
-	if (job->lane != WORKER_LANE_SLOW || cache->nr_parked == 0)
-		return false;
-	elf_loader_set_job(job, &cache->parked[0]);
-	cache->nr_parked--;
-	memmove(cache->parked, cache->parked + 1, cache->nr_parked * sizeof(cache->parked[0]));
-	return true;
-}
+	bool is_others_turn = ++client->nr_starts % OTHERS_EVERY == 0;
 
-static bool start_job(struct elf_cache *cache, struct elf_job *job)
-{
-	bool is_others_turn = ++cache->nr_starts % OTHERS_EVERY == 0;
-
-	if (start_parked(cache, job))
+	if (symbol_jobs_resume(client->jobs, job))
 		return true;
 	if (is_others_turn &&
-	    (start_download(cache, job) || start_lines(cache, job) || start_file(cache, job)))
+	    (start_download(client, job) || start_lines(client, job) || start_file(client, job)))
 		return true;
-	return start_wanted(cache, job, JOB_NAMES) || start_file(cache, job) ||
-	       start_download(cache, job) || start_lines(cache, job);
+	return start_wanted(client, job, WANTS_NAMES) || start_file(client, job) ||
+	       start_download(client, job) || start_lines(client, job);
 }
 
 /* Of a table: own names and those of the debug file together have half of the budget. */
-static size_t max_table_bytes(const struct elf_cache *cache, const struct name_table *table)
+static size_t max_table_bytes(const struct symbol_client *client, const struct name_table *table)
 {
-	size_t max_bytes = cache->opts.max_bytes / 2;
+	size_t max_bytes = client->max_bytes / 2;
 	size_t own_bytes = table ? elf_symbols_bytes(table->symbols) : 0;
 
 	return own_bytes < max_bytes ? max_bytes - own_bytes : 0;
 }
 
-static int send_plain(struct elf_cache *cache, struct elf_job *job, enum symbol_request_kind kind,
-		      int fd, size_t max_bytes)
+static int send_plain(struct symbol_client *client, struct symbol_job *job,
+		      enum symbol_request_kind kind, int fd, size_t max_bytes)
 {
 	const struct worker_request request = { .kind = kind, .key = 1, .max_bytes = max_bytes };
+	const struct worker_payload payload = { .fds = &fd, .nr_fds = 1 };
 
-	return elf_loader_send(cache, job, &request, NULL, &fd, 1);
+	return symbol_jobs_send(client->jobs, job, &request, &payload);
 }
 
-static int send_fingerprint(struct elf_cache *cache, struct elf_job *job)
+static int send_fingerprint(struct symbol_client *client, struct symbol_job *job)
 {
 	const struct elf_fingerprint_opts opts = {
-		.seed = cache->seed,
-		.max_bytes = cache->opts.max_bytes / 2,
-		.wants_lines = cache->opts.wants_lines,
+		.seed = client->seed,
+		.max_bytes = client->max_bytes / 2,
+		.wants_lines = client->wants_lines,
 	};
 	const struct worker_request request = {
 		.kind = SYMBOL_REQUEST_FINGERPRINT,
@@ -319,29 +334,31 @@ static int send_fingerprint(struct elf_cache *cache, struct elf_job *job)
 		.key = 1,
 		.max_bytes = sizeof(job->print),
 	};
+	const struct worker_payload payload = { &opts, &job->file.opened.fd, 1 };
 
-	return elf_loader_send(cache, job, &request, &opts, &job->file.fd, 1);
+	return symbol_jobs_send(client->jobs, job, &request, &payload);
 }
 
-static int send_job(struct elf_cache *cache, struct elf_job *job)
+static int send_job(struct symbol_client *client, struct symbol_job *job)
 {
-	size_t max_bytes = max_table_bytes(cache, job->table);
+	size_t max_bytes = max_table_bytes(client, job->table);
 
 	switch (job->kind) {
 	case JOB_FINGERPRINT:
-		return send_fingerprint(cache, job);
+		return send_fingerprint(client, job);
 	case JOB_TABLE:
-		return send_plain(cache, job, SYMBOL_REQUEST_TABLE, job->file.fd, max_bytes);
+		return send_plain(client, job, SYMBOL_REQUEST_TABLE, job->file.opened.fd,
+				  max_bytes);
 	case JOB_CRC:
-		return send_plain(cache, job, SYMBOL_REQUEST_CRC, job->debug.fd, sizeof(uint32_t));
+		return send_plain(client, job, SYMBOL_REQUEST_CRC, job->debug.fd, sizeof(uint32_t));
 	case JOB_DEBUG_TABLE:
-		return send_plain(cache, job, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes);
+		return send_plain(client, job, SYMBOL_REQUEST_TABLE, job->debug.fd, max_bytes);
 	case JOB_NAMES:
-		return elf_names_send(cache, job);
+		return names_request_send(client->jobs, name_store_places(client->store), job);
 	case JOB_LINES_KEY:
-		return elf_loader_send_lines_key(cache, job);
+		return lines_request_send_key(client->jobs, job, client->seed);
 	case JOB_LINES:
-		return elf_loader_send_lines(cache, job);
+		return lines_request_send(client->jobs, client->store, job);
 	case JOB_NONE:
 		break;
 	}
@@ -349,37 +366,126 @@ static int send_job(struct elf_cache *cache, struct elf_job *job)
 }
 
 /* A job that cannot be sent now stays the present one; one that never can is answered here. */
-static void start_lane(struct elf_cache *cache, struct elf_job *job)
+static void start_lane(struct symbol_client *client, enum worker_lane lane)
 {
-	while (!worker_lanes_is_busy(cache->lanes, job->lane)) {
-		if (job->kind == JOB_NONE && !start_job(cache, job))
+	struct symbol_job *job = symbol_jobs_get(client->jobs, lane);
+
+	while (!worker_lanes_is_busy(symbol_jobs_lanes(client->jobs), lane)) {
+		if (job->kind == JOB_NONE && !start_job(client, job))
 			return;
-		int r = send_job(cache, job);
+		int r = send_job(client, job);
 		if (r == -EAGAIN)
 			return;
 		if (r < 0)
-			take_answer(cache, job, r, NULL, 0);
+			take_answer(client, job, r, NULL, 0);
 	}
 }
 
-/* What the fast lane cannot do may be for the slow one. */
-void elf_loader_start_next(struct elf_cache *cache)
-{
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		start_lane(cache, &cache->jobs[lane]);
-}
+/* How far the workers are. */
+enum progress {
+	PROGRESS_DONE, /* there is nothing to do */
+	PROGRESS_STUCK, /* a worker cannot be started yet; none is at work */
+	PROGRESS_AT_WORK,
+	PROGRESS_HALF_STUCK, /* one is at work, the other cannot be started yet */
+};
 
-enum elf_progress elf_loader_progress(const struct elf_cache *cache)
+static enum progress get_progress(const struct symbol_client *client)
 {
 	size_t nr_jobs = 0, nr_busy = 0;
 
-	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
-		nr_jobs += cache->jobs[lane].kind != JOB_NONE;
-		nr_busy += worker_lanes_is_busy(cache->lanes, (enum worker_lane)lane);
+	for (size_t i = 0; i < WORKER_NR_LANES; i++) {
+		enum worker_lane lane = (enum worker_lane)i;
+
+		nr_jobs += symbol_jobs_get(client->jobs, lane)->kind != JOB_NONE;
+		nr_busy += worker_lanes_is_busy(symbol_jobs_lanes(client->jobs), lane);
 	}
 	if (nr_jobs == 0)
 		return PROGRESS_DONE;
 	if (nr_busy == 0)
 		return PROGRESS_STUCK;
 	return nr_busy == nr_jobs ? PROGRESS_AT_WORK : PROGRESS_HALF_STUCK;
+}
+
+/* Does one step of what there is to do; what the fast lane cannot do may be for the slow one. Returns 1 when all is done, 0
+ * when it is not, -EAGAIN when the next step takes a while: for a debug file to be there, or until a new worker may be
+ * started. */
+static int step(struct symbol_client *client, uint64_t until_ns)
+{
+	uint64_t soon_ns = clock_mono_ns() + PAUSE_NS;
+
+	start_lane(client, WORKER_LANE_FAST);
+	start_lane(client, WORKER_LANE_SLOW);
+	switch (get_progress(client)) {
+	case PROGRESS_DONE:
+		return debug_downloads_are_awaited(client->downloads) ? -EAGAIN : 1;
+	case PROGRESS_STUCK:
+		return -EAGAIN;
+	case PROGRESS_HALF_STUCK:
+		until_ns = soon_ns < until_ns ? soon_ns : until_ns;
+		break;
+	case PROGRESS_AT_WORK:
+		break;
+	}
+	worker_lanes_wait(symbol_jobs_lanes(client->jobs), -1, until_ns);
+	take_answers(client);
+	return 0;
+}
+
+/* Keeps the budget, also when nothing is read, and the figures that are not this module's. */
+static void tidy(struct symbol_client *client)
+{
+	struct worker_lanes *lanes = symbol_jobs_lanes(client->jobs);
+	struct worker_stats worker = worker_lanes_get_stats(lanes);
+	struct debuginfod_stats debuginfod = debug_downloads_get_stats(client->downloads);
+
+	name_store_save_settled(client->store);
+	name_store_tidy(client->store, NULL);
+	worker_lanes_tidy(lanes, clock_mono_ns());
+
+	LOCKED(&client->lock);
+	client->worker_stats = worker;
+	client->debuginfod_stats = debuginfod;
+}
+
+bool symbol_client_wait(struct symbol_client *client, uint64_t until_ns)
+{
+	int r;
+
+	tidy(client);
+	while ((r = step(client, until_ns)) < 1) {
+		uint64_t now_ns = clock_mono_ns();
+		struct timespec wake = clock_timespec(now_ns + PAUSE_NS);
+
+		if (now_ns >= until_ns)
+			return false;
+		if (r == -EAGAIN)
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+	return true;
+}
+
+bool symbol_client_awaits(const struct symbol_client *client, const struct name_table *table)
+{
+	return table->is_completing || debug_downloads_are_awaited_by(client->downloads, table);
+}
+
+bool symbol_client_is_slow_only(const struct symbol_client *client)
+{
+	const struct symbol_job *fast = symbol_jobs_get(client->jobs, WORKER_LANE_FAST);
+	const struct symbol_job *slow = symbol_jobs_get(client->jobs, WORKER_LANE_SLOW);
+	bool is_fast_busy = fast->kind != JOB_NONE;
+
+	return (!is_fast_busy || fast->is_try || fast->is_late) &&
+	       (is_fast_busy || slow->kind != JOB_NONE);
+}
+
+struct symbol_client_stats symbol_client_get_stats(struct symbol_client *client)
+{
+	LOCKED(&client->lock);
+
+	return (struct symbol_client_stats){
+		.nr_debug_files = debug_search_nr_found(client->search),
+		.worker = client->worker_stats,
+		.debuginfod = client->debuginfod_stats,
+	};
 }

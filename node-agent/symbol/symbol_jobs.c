@@ -1,132 +1,288 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lane (worker/worker_lanes.h) does a job, what it may take there, and what becomes of it when it takes more:
- *
- *	fast lane, a try		a file that nothing was read of waits again, behind others; all else is for the slow
- *					lane
- *	fast lane, its whole time	the slow lane, and the owners are punished
- *	slow lane			it has failed
- *
- * Names and lines are no files that somebody waits behind: they are not charged, and have no tries. */
-#include "symbol/elf_cache_parts.h"
+#include "symbol/symbol_jobs.h"
 
 #include "base/clock.h"
+#include "symbol/dwarf/lines_pace.h"
+#include "symbol/worker/symbol_worker.h"
 
-static bool is_of_file(const struct elf_job *job)
+#include <stdlib.h>
+#include <string.h>
+
+/* A worker needs about as much as a table has for the largest ones, and the first of these for libdw, if the pool has it. The
+ * worker of the fast lane has the second: what does not fit there is read in the slow lane. */
+#define WORKER_LINES_BYTES ((size_t)128 << 20)
+#define WORKER_FAST_BYTES ((size_t)64 << 20)
+
+/* Jobs that took too long for the fast lane, until the slow one is free. Those for which there is no place have failed. */
+#define MAX_PARKED 32
+
+/* What a worker may take for an answer, in the slow lane. */
+struct symbol_limits {
+	struct worker_limits table; /* of a fingerprint as well */
+	struct worker_limits crc;
+	struct worker_limits names;
+	struct worker_limits lines;
+};
+
+struct symbol_jobs {
+	struct file_registry *registry; /* borrowed */
+	struct name_store *store; /* borrowed */
+	struct worker_lanes *lanes; /* owned */
+	struct symbol_limits limits;
+	struct lines_pace paces[WORKER_NR_LANES]; /* of reading debug information */
+	struct symbol_job jobs[WORKER_NR_LANES];
+	struct symbol_job parked[MAX_PARKED];
+	size_t nr_parked;
+};
+
+/* Opening a gigabyte of debug information takes seconds. */
+static const struct symbol_limits default_limits = {
+	.table = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 10 },
+	.crc = { .timeout_ns = 20 * NSEC_PER_SEC, .cpu_s = 10 },
+	.names = { .timeout_ns = 10 * NSEC_PER_SEC, .cpu_s = 2 },
+	.lines = { .timeout_ns = 15 * NSEC_PER_SEC, .cpu_s = 15 },
+};
+
+static const struct symbol_job no_job = {
+	.file = { .opened = { .fd = -EBADF, .root_fd = -EBADF } },
+	.debug = { .fd = -EBADF },
+};
+
+/* The job of a lane from now on; what it had is forgotten. */
+static void set_job(struct symbol_job *job, const struct symbol_job *other)
+{
+	enum worker_lane lane = job->lane;
+
+	*job = *other;
+	job->lane = lane;
+}
+
+static void abandon_job(struct symbol_job *job)
+{
+	if (job->table) {
+		job->table->is_completing = false;
+		job->table->nr_jobs--;
+	}
+	if (job->kind != JOB_NONE)
+		opened_file_close(&job->file.opened);
+	cleanup_closep(&job->debug.fd);
+	set_job(job, &no_job);
+}
+
+void symbol_jobs_free(struct symbol_jobs *jobs)
+{
+	if (!jobs)
+		return;
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
+		abandon_job(&jobs->jobs[lane]);
+	while (jobs->nr_parked > 0)
+		abandon_job(&jobs->parked[--jobs->nr_parked]);
+	worker_lanes_free(jobs->lanes);
+	free(jobs);
+}
+
+int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **ret_jobs)
+{
+	_cleanup_(symbol_jobs_freep) struct symbol_jobs *jobs = calloc(1, sizeof(*jobs));
+	const struct worker_client_opts client = {
+		.program = opts->worker_program,
+		.command = SYMBOL_WORKER_COMMAND,
+		.max_data_bytes = opts->max_bytes + WORKER_LINES_BYTES,
+		.max_fast_data_bytes = WORKER_FAST_BYTES,
+		.pool = opts->pool,
+	};
+
+	if (!jobs)
+		return -ENOMEM;
+	jobs->registry = opts->registry;
+	jobs->store = opts->store;
+	jobs->limits = default_limits;
+	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
+		jobs->jobs[lane].lane = (enum worker_lane)lane;
+		set_job(&jobs->jobs[lane], &no_job);
+		lines_pace_init(&jobs->paces[lane], opts->lines_permille, clock_mono_ns());
+	}
+	int r = worker_lanes_new(&client, &jobs->lanes);
+	if (r < 0)
+		return r;
+	*ret_jobs = take_ptr(jobs);
+	return 0;
+}
+
+struct worker_lanes *symbol_jobs_lanes(struct symbol_jobs *jobs)
+{
+	return jobs->lanes;
+}
+
+struct symbol_job *symbol_jobs_get(struct symbol_jobs *jobs, enum worker_lane lane)
+{
+	return &jobs->jobs[lane];
+}
+
+void symbol_job_set_table(struct symbol_job *job, struct name_table *table)
+{
+	job->table = table;
+	table->nr_jobs++;
+}
+
+void symbol_jobs_end(struct symbol_jobs *jobs, struct symbol_job *job)
+{
+	struct name_table *table = job->table;
+
+	abandon_job(job);
+	name_store_tidy(jobs->store, table);
+}
+
+static bool is_of_file(const struct symbol_job *job)
 {
 	return job->kind != JOB_NAMES && job->kind != JOB_LINES_KEY && job->kind != JOB_LINES;
 }
 
-static const struct file_owners *owners_of(const struct elf_job *job)
+static struct file_owners owners_of(const struct symbol_jobs *jobs, const struct symbol_job *job)
 {
-	return job->table ? &job->table->owners : &job->file.owners;
+	return job->table ? file_registry_owners(jobs->registry, &job->table->content)
+			  : job->file.owners;
 }
 
-static const struct worker_limits *limits_of(const struct elf_cache *cache, enum elf_job_kind kind)
+static const struct worker_limits *limits_of(const struct symbol_jobs *jobs,
+					     enum symbol_job_kind kind)
 {
 	switch (kind) {
 	case JOB_CRC:
-		return &cache->limits.crc;
+		return &jobs->limits.crc;
 	case JOB_NAMES:
-		return &cache->limits.names;
+		return &jobs->limits.names;
 	case JOB_LINES:
-		return &cache->limits.lines;
+		return &jobs->limits.lines;
 	default:
-		return &cache->limits.table;
+		return &jobs->limits.table;
 	}
 }
 
-static void set_rank(struct elf_cache *cache, struct elf_job *job)
+static void set_rank(const struct symbol_jobs *jobs, struct symbol_job *job)
 {
+	const struct file_owners owners = owners_of(jobs, job);
 	uint64_t now_ns = clock_mono_ns();
-	LOCKED(cache);
-	enum worker_rank rank = file_owners_rank(owners_of(job), cache->lanes, now_ns);
+	enum worker_rank rank = file_owners_rank(&owners, jobs->lanes, now_ns);
 	bool is_ranked = job->lane == WORKER_LANE_FAST && is_of_file(job);
 
-	job->is_try = is_ranked && worker_lanes_is_try(cache->lanes, rank, now_ns);
+	job->is_try = is_ranked && worker_lanes_is_try(jobs->lanes, rank, now_ns);
 	job->is_late = is_ranked && rank == WORKER_RANK_LATE;
 }
 
-int elf_loader_send(struct elf_cache *cache, struct elf_job *job,
-		    const struct worker_request *request, const void *bytes, const int *fds,
-		    size_t nr_fds)
+int symbol_jobs_send(struct symbol_jobs *jobs, struct symbol_job *job,
+		     const struct worker_request *request, const struct worker_payload *payload)
 {
-	const struct worker_payload payload = { bytes, fds, nr_fds };
-	struct worker_limits limits = *limits_of(cache, job->kind);
+	struct worker_limits limits = *limits_of(jobs, job->kind);
 
-	set_rank(cache, job);
+	set_rank(jobs, job);
 	if (job->is_try && limits.timeout_ns > WORKER_LANES_TRY_NS)
 		limits.timeout_ns = WORKER_LANES_TRY_NS;
-	return worker_lanes_send(cache->lanes, job->lane, request, &payload, &limits);
+	job->cpu_ns = worker_lanes_cpu_ns(jobs->lanes, job->lane);
+	return worker_lanes_send(jobs->lanes, job->lane, request, payload, &limits);
 }
 
-void elf_loader_charge(struct elf_cache *cache, const struct elf_job *job)
+void symbol_jobs_charge(struct symbol_jobs *jobs, const struct symbol_job *job)
 {
-	LOCKED(cache);
+	const struct file_owners owners = owners_of(jobs, job);
 
 	if (job->lane == WORKER_LANE_FAST && is_of_file(job))
-		file_owners_charge(owners_of(job), cache->lanes,
-				   worker_lanes_took_ns(cache->lanes, job->lane), clock_mono_ns());
+		file_owners_charge(&owners, jobs->lanes,
+				   worker_lanes_took_ns(jobs->lanes, job->lane), clock_mono_ns());
 }
 
-void elf_loader_punish(struct elf_cache *cache, const struct elf_job *job)
+void symbol_jobs_punish(struct symbol_jobs *jobs, const struct symbol_job *job)
 {
-	LOCKED(cache);
+	const struct file_owners owners = owners_of(jobs, job);
 
 	if (job->table)
 		job->table->is_slow = true;
-	file_owners_punish(owners_of(job), cache->lanes, clock_mono_ns());
+	file_owners_punish(&owners, jobs->lanes, clock_mono_ns());
 }
 
-void elf_loader_distrust(struct elf_cache *cache, const struct elf_job *job)
+void symbol_jobs_distrust(struct symbol_jobs *jobs, const struct symbol_job *job)
 {
-	worker_lanes_stop(cache->lanes, job->lane);
-	elf_loader_punish(cache, job);
+	worker_lanes_stop(jobs->lanes, job->lane);
+	symbol_jobs_punish(jobs, job);
 }
 
 /* Whether more time, or more memory, would help. */
-static bool may_be_repeated(const struct elf_cache *cache, const struct elf_job *job, int error)
+static bool may_be_repeated(const struct symbol_jobs *jobs, const struct symbol_job *job, int error)
 {
 	if (job->lane != WORKER_LANE_FAST)
 		return false;
 	return error == -ENOMEM ||
 	       (error == -ETIMEDOUT &&
-		(job->is_try || limits_of(cache, job->kind)->timeout_ns > WORKER_LANES_FAST_NS));
+		(job->is_try || limits_of(jobs, job->kind)->timeout_ns > WORKER_LANES_FAST_NS));
 }
 
 /* Hands a job to the slow lane. False when there is no room. */
-static bool park(struct elf_cache *cache, struct elf_job *job)
+static bool park(struct symbol_jobs *jobs, struct symbol_job *job)
 {
-	if (cache->nr_parked == ELF_CACHE_MAX_PARKED)
+	if (jobs->nr_parked == MAX_PARKED)
 		return false;
-	cache->parked[cache->nr_parked++] = *job;
-	elf_loader_set_job(job, &elf_loader_no_job);
+	jobs->parked[jobs->nr_parked++] = *job;
+	set_job(job, &no_job);
+	return true;
+}
+
+bool symbol_jobs_resume(struct symbol_jobs *jobs, struct symbol_job *job)
+{
+	if (job->lane != WORKER_LANE_SLOW || jobs->nr_parked == 0)
+		return false;
+	set_job(job, &jobs->parked[0]);
+	jobs->nr_parked--;
+	memmove(jobs->parked, jobs->parked + 1, jobs->nr_parked * sizeof(jobs->parked[0]));
 	return true;
 }
 
 /* Its file waits, behind those of owners that are not late. False when there is no room. */
-static bool try_later(struct elf_cache *cache, struct elf_job *job)
+static bool try_later(struct symbol_jobs *jobs, struct symbol_job *job)
 {
-	if (!elf_cache_put_back(cache, &job->file))
+	if (!file_registry_put_back(jobs->registry, &job->file))
 		return false;
-	elf_loader_set_job(job, &elf_loader_no_job);
+	set_job(job, &no_job);
 	return true;
 }
 
 /* What is wanted of tables stays wanted, other jobs are put aside. */
-bool elf_loader_repeat(struct elf_cache *cache, struct elf_job *job, int error)
+bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error)
 {
 	bool was_too_slow = error == -ETIMEDOUT && !job->is_try;
 
-	if (!may_be_repeated(cache, job, error))
+	if (!may_be_repeated(jobs, job, error))
 		return false;
 	if (was_too_slow)
-		elf_loader_punish(cache, job);
+		symbol_jobs_punish(jobs, job);
 	if (!is_of_file(job)) {
 		job->table->is_slow = true;
-		elf_loader_end_job(cache, job);
+		symbol_jobs_end(jobs, job);
 		return true;
 	}
 	if (error == -ETIMEDOUT && job->is_try && !job->table)
-		return try_later(cache, job);
-	return park(cache, job);
+		return try_later(jobs, job);
+	return park(jobs, job);
+}
+
+bool symbol_jobs_may_read_lines(struct symbol_jobs *jobs, const struct symbol_job *job)
+{
+	return lines_pace_allows(&jobs->paces[job->lane], clock_mono_ns());
+}
+
+void symbol_jobs_charge_lines(struct symbol_jobs *jobs, const struct symbol_job *job)
+{
+	uint64_t cpu_ns = worker_lanes_cpu_ns(jobs->lanes, job->lane);
+
+	if (cpu_ns > job->cpu_ns)
+		lines_pace_charge(&jobs->paces[job->lane], cpu_ns - job->cpu_ns);
+}
+
+int symbol_jobs_take_symbols(struct symbol_jobs *jobs, const struct symbol_job *job, void *bytes,
+			     size_t len, struct elf_symbols **ret_symbols)
+{
+	int r = elf_symbols_from_block(bytes, len, ret_symbols);
+
+	if (r == -EBADMSG)
+		symbol_jobs_distrust(jobs, job);
+	return r;
 }

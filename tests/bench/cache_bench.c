@@ -6,13 +6,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cache_files.h"
+#include "symbol/file_index.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <unistd.h>
 
-#define MAX_FILES ((size_t)ELF_CACHE_MAX_FILES)
+#define MAX_FILES ((size_t)FILE_INDEX_MAX)
 #define MAX_SEGMENTS 64
 #define PLACES_A_FILE 32
 #define FILES_A_WINDOW 128

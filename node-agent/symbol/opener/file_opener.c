@@ -211,6 +211,14 @@ int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 	return 0;
 }
 
+void opened_file_close(struct opened_file *file)
+{
+	cleanup_closep(&file->fd);
+	cleanup_closep(&file->root_fd);
+	free(file->path);
+	*file = OPENED_FILE_NONE;
+}
+
 void file_opener_unpin(struct pinned_file *pinned)
 {
 	cleanup_closep(&pinned->fd);

@@ -26,6 +26,18 @@ struct file_identity {
 	uint32_t dev_minor;
 };
 
+/* A file that is open for reading, and where debug files of the program may be when that is gone. */
+struct opened_file {
+	int fd; /* owned; -EBADF: none, as for the next */
+	int root_fd; /* owned; the root directory of the process that was sampled */
+	char *path; /* owned; in that root; may be NULL */
+};
+
+#define OPENED_FILE_NONE ((struct opened_file){ .fd = -EBADF, .root_fd = -EBADF })
+
+/* Closes and frees all it has; it is OPENED_FILE_NONE then. */
+void opened_file_close(struct opened_file *file);
+
 struct pinned_file {
 	int fd; /* O_PATH */
 	bool is_directory; /* only from file_opener_look_at() */

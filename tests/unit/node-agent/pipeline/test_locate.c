@@ -3,7 +3,7 @@
 
 #include "bpf/shared/frames.h"
 #include "code_fixture.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "unit.h"
 
 #include <string.h>
@@ -277,13 +277,13 @@ static void a_file_that_one_process_cannot_show_is_asked_of_the_next(void **stat
 
 static void forget(const struct code_fixture *fixture, uint32_t id)
 {
-	struct known_file *file = file_index_get(&fixture->elfs->files, id);
+	struct known_file *file = file_index_get(inside_files(inside_registry(fixture->elfs)), id);
 
 	assert_non_null(file);
-	known_file_release(file);
-	fixture->elfs->stats.nr_waiting = 0;
+	opened_file_close(&file->opened);
+	inside_empty_waiting(inside_registry(fixture->elfs));
 	file->identity.inode++; /* is not found by it */
-	file->id += ELF_CACHE_MAX_FILES;
+	file->id += FILE_INDEX_MAX;
 }
 
 /* It has another id then; for each frame of a window that would take long. */

@@ -4,7 +4,7 @@
 #include "elf_cache_fixture.h"
 #include "symbol/debuginfod/debuginfod_protocol.h"
 #include "worker/worker_process.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -109,7 +109,7 @@ static void let_go(const struct downloads *downloads)
 /* A minute is long. */
 static void ask_again(const struct downloads *downloads)
 {
-	downloads->fixture->cache->ask_again_ns = 0;
+	inside_ask_downloads_again(inside_downloads(inside_client(downloads->fixture->cache)));
 	(void)elf_cache_wait(downloads->fixture->cache, 0);
 }
 
@@ -201,8 +201,7 @@ static void what_comes_for_a_table_that_is_gone_is_for_its_successor(void **stat
 	make_file(fixture, ON_HOST, DOWNLOADED, &debug);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
-		name_table_drop_names(table, clock_mono_ns() - ELF_CACHE_REOPEN_NS);
+	inside_drop_names(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &again), 0);
 	assert_int_equal(again, id);
 	assert_string_equal(outer_name(fixture, id, OFFSET + 1), "exported");
@@ -221,8 +220,7 @@ static void what_comes_for_nobody_is_closed(void **state)
 	make_file(fixture, ON_HOST, DOWNLOADED, &debug);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
-		name_table_drop_names(table, clock_mono_ns());
+	inside_drop_names(fixture->cache, clock_mono_ns());
 	size_t nr_before = count_descriptors();
 	let_go(downloads);
 	await_downloads(downloads);

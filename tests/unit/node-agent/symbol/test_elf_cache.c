@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that were made for the test, offered through a directory that stands for /proc. */
 #include "symbol/elf_cache.h"
+#include "symbol/file_registry.h"
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -309,14 +310,14 @@ static void no_more_files_wait_than_may(void **state)
 
 	cache = cache_dir_new_cache(fake_fd, CACHE_BUDGET);
 	cache_dir_read_all(cache);
-	for (unsigned int i = 0; i <= ELF_CACHE_MAX_OPEN; i++) {
+	for (unsigned int i = 0; i <= FILE_REGISTRY_MAX_OPEN; i++) {
 		snprintf(path, sizeof(path), "%s/file%u", fixture->dir, i);
 		assert_int_equal(file_write_atomic(path, path, strlen(path)), 0);
 		assert_int_equal(open_as_mapped(fixture, cache, path, &id),
-				 i < ELF_CACHE_MAX_OPEN ? 0 : -ENOSPC);
+				 i < FILE_REGISTRY_MAX_OPEN ? 0 : -ENOSPC);
 		first = first ?: id;
 	}
-	assert_int_equal(elf_cache_get_stats(cache).nr_waiting, ELF_CACHE_MAX_OPEN);
+	assert_int_equal(elf_cache_get_stats(cache).nr_waiting, FILE_REGISTRY_MAX_OPEN);
 	assert_int_equal(name(cache, first, 0, &frames), -EBADMSG);
 	assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
 }

@@ -2,7 +2,6 @@
 #include "symbol/file_index.h"
 
 #include "base/cleanup.h"
-#include "symbol/elf_cache.h"
 #include "unit.h"
 
 static struct known_file *add(struct file_index *files, uint64_t inode, uint64_t last_use)
@@ -24,7 +23,7 @@ static struct known_file *find(const struct file_index *files, uint64_t inode)
 
 static void fill(struct file_index *files)
 {
-	for (uint64_t i = 1; i <= ELF_CACHE_MAX_FILES; i++)
+	for (uint64_t i = 1; i <= FILE_INDEX_MAX; i++)
 		add(files, i, i);
 }
 
@@ -38,7 +37,7 @@ static void a_file_is_found_by_id_and_by_identity(void **state)
 	assert_ptr_equal(file_index_get(&files, 2), find(&files, 20));
 	assert_null(file_index_get(&files, 0));
 	assert_null(file_index_get(&files, 3));
-	assert_null(file_index_get(&files, 1 + ELF_CACHE_MAX_FILES));
+	assert_null(file_index_get(&files, 1 + FILE_INDEX_MAX));
 	assert_null(file_index_get(&files, UINT32_MAX));
 	assert_null(find(&files, 30));
 }
@@ -69,10 +68,10 @@ static void the_least_recently_used_makes_room(void **state)
 	file_index_get(&files, 1)->last_use = UINT64_MAX;
 	file_index_get(&files, 2)->state = FILE_LOADING;
 	assert_int_equal(file_index_next_victim(&files)->id, 3);
-	assert_int_equal(add(&files, 1000000, 1000000)->id, 3 + ELF_CACHE_MAX_FILES);
+	assert_int_equal(add(&files, 1000000, 1000000)->id, 3 + FILE_INDEX_MAX);
 	assert_null(file_index_get(&files, 3));
 	assert_null(find(&files, 3));
-	assert_int_equal(find(&files, 1000000)->id, 3 + ELF_CACHE_MAX_FILES);
+	assert_int_equal(find(&files, 1000000)->id, 3 + FILE_INDEX_MAX);
 	assert_non_null(find(&files, 1));
 	assert_non_null(find(&files, 2));
 }
@@ -86,11 +85,11 @@ static void ids_end_rather_than_repeat(void **state)
 
 	fill(&files);
 	for (size_t i = 0; i < files.nr_slots; i++)
-		files.slots[i].id += UINT32_MAX - ELF_CACHE_MAX_FILES + 1;
-	files.slots[files.nr_slots - 1].id = UINT32_MAX - ELF_CACHE_MAX_FILES + 1;
-	files.slots[5].id -= ELF_CACHE_MAX_FILES;
+		files.slots[i].id += UINT32_MAX - FILE_INDEX_MAX + 1;
+	files.slots[files.nr_slots - 1].id = UINT32_MAX - FILE_INDEX_MAX + 1;
+	files.slots[5].id -= FILE_INDEX_MAX;
 	assert_int_equal(file_index_add(&files, &identity, &file), 0);
-	assert_int_equal(file->id, 6 + (UINT32_MAX - ELF_CACHE_MAX_FILES + 1));
+	assert_int_equal(file->id, 6 + (UINT32_MAX - FILE_INDEX_MAX + 1));
 	assert_int_equal(file_index_add(&files, &identity, &file), -ENOSPC);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No unit is read twice: not while its file is known, not when it was closed, and not after a restart. */
 #include "elf_cache_fixture.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "symbol/dwarf/lines_unit.h"
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static size_t nr_lines_at(struct elf_cache_fixture *fixture, uint32_t id, uint64
 
 static struct name_table *table_with_lines(const struct elf_cache_fixture *fixture)
 {
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
+	for (struct name_table *table = inside_tables(fixture->cache); table; table = table->next)
 		if (table->lines.nr_bytes > 0)
 			return table;
 	return NULL;
@@ -72,7 +72,7 @@ static void a_unit_is_read_once(void **state)
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-		elf_names_forget_all(fixture->cache);
+		inside_forget_places(inside_store(fixture->cache));
 	}
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET + 1), 2);
 	assert_int_equal(stats_of(fixture).nr_line_units, 2);
@@ -197,11 +197,8 @@ static void a_file_that_is_opened_again_is_not_read_again(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	struct name_table *table = table_with_lines(fixture);
-	name_table_close_files(table);
-	table->wants_files = true;
-	table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
-	elf_names_forget_all(fixture->cache);
+	inside_close_lines(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
+	inside_forget_places(inside_store(fixture->cache));
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
@@ -236,7 +233,7 @@ static void lines_are_the_first_to_go(void **state)
 	assert_int_equal(stats_of(fixture).nr_line_units, NR_FILES * NR_OFFSETS);
 
 	/* What was dropped is on disk. */
-	elf_names_forget_all(fixture->cache);
+	inside_forget_places(inside_store(fixture->cache));
 	assert_int_equal(nr_lines_at(fixture, 2, OFFSET), 2);
 	assert_int_equal(stats_of(fixture).nr_line_units, NR_FILES * NR_OFFSETS);
 }
@@ -270,8 +267,9 @@ static void without_cpu_time_there_are_names(void **state)
 
 	fixture->opts.lines_permille = 20;
 	elf_cache_fixture_start(fixture);
+	struct lines_pace *paces = inside_paces(inside_jobs(inside_client(fixture->cache)));
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		lines_pace_charge(&fixture->cache->paces[lane], 1000 * NSEC_PER_SEC);
+		lines_pace_charge(&paces[lane], 1000 * NSEC_PER_SEC);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	read_all(fixture);
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
@@ -281,7 +279,7 @@ static void without_cpu_time_there_are_names(void **state)
 	assert_int_equal(stats_of(fixture).nr_resolved, 0);
 
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		fixture->cache->paces[lane].left_ns = 1;
+		paces[lane].left_ns = 1;
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 }
 

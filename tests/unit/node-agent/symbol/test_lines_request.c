@@ -2,7 +2,7 @@
 /* Source lines are asked for in batches, at times when files are to be read as well, and what they come from may be
  * closed or turn out bad in between. */
 #include "elf_cache_fixture.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -179,7 +179,8 @@ static void more_addresses_than_a_table_notes_get_their_lines_later(void **state
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	read_all(fixture);
-	for (table = fixture->cache->tables; table && table->lines_fd < 0; table = table->next)
+	for (table = inside_tables(fixture->cache); table && table->lines_fd < 0;
+	     table = table->next)
 		;
 	assert_non_null(table);
 	for (size_t i = 0; i < NAME_TABLE_MAX_WANTED; i++)
@@ -246,7 +247,7 @@ static void source_files_that_were_closed_cost_lines_alone(void **state)
 	uint32_t first = 0;
 
 	elf_cache_fixture_start(fixture);
-	for (unsigned int i = 0; i <= ELF_CACHE_MAX_DEBUG_FILES; i++) {
+	for (unsigned int i = 0; i <= NAME_STORE_MAX_DEBUG_FILES; i++) {
 		struct fixture_file file = with_lines;
 		char path[32];
 
@@ -272,13 +273,7 @@ static void closed_source_files_are_opened_again(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	expect_lines(fixture, id, OFFSET);
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
-		if (table->lines_fd < 0)
-			continue;
-		name_table_close_files(table);
-		table->wants_files = true;
-		table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
-	}
+	inside_close_lines(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
 	assert_true(elf_cache_ask(fixture->cache, id, OFFSET + 1));
 	expect_symbol(fixture, id, OFFSET + 1);
 	assert_true(elf_cache_wants_file(fixture->cache, id));
@@ -295,10 +290,10 @@ static void let_time_pass(const struct elf_cache_fixture *fixture)
 {
 	size_t nr_open = 0;
 
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
+	for (struct name_table *table = inside_tables(fixture->cache); table; table = table->next) {
 		if (table->lines_fd < 0)
 			continue;
-		table->asked_ns -= ELF_CACHE_IDLE_NS;
+		table->asked_ns -= NAME_STORE_IDLE_NS;
 		nr_open++;
 	}
 	assert_int_equal(nr_open, 1);
@@ -373,7 +368,8 @@ static void files_are_opened_while_lines_are_read(void **state)
 				assert_in_range(frames.nr_lines, 1, 2);
 		}
 		(void)elf_cache_wait(fixture->cache, clock_mono_ns() + NSEC_PER_MSEC / 10);
-		for (struct name_table *table = fixture->cache->tables; table; table = table->next)
+		for (struct name_table *table = inside_tables(fixture->cache); table;
+		     table = table->next)
 			if (i % 20 == 0)
 				table->asked_ns = 0; /* its files are closed */
 	}

@@ -2,7 +2,7 @@
 /* Names are demangled by the worker, and some keep it busy for ever or break it. */
 #include "elf_cache_fixture.h"
 #include "endless_names.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -48,9 +48,10 @@ static void it_is_not_asked_for_again(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_named(fixture, IN_ONE, "bin/bad", HOSTILE_RUST_NAME);
 	assert_string_equal(outer_name(fixture, id, OFFSET), HOSTILE_RUST_NAME);
-	uint64_t nr_requests = worker_lanes_get_stats(fixture->cache->lanes).nr_requests;
+	uint64_t nr_requests = worker_lanes_get_stats(inside_lanes(fixture->cache)).nr_requests;
 	assert_string_equal(outer_name(fixture, id, OFFSET + 1), HOSTILE_RUST_NAME);
-	assert_int_equal(worker_lanes_get_stats(fixture->cache->lanes).nr_requests, nr_requests);
+	assert_int_equal(worker_lanes_get_stats(inside_lanes(fixture->cache)).nr_requests,
+			 nr_requests);
 	assert_int_equal(stats_of(fixture).nr_names_given_up, 1);
 }
 
@@ -124,14 +125,14 @@ static void three_such_names_of_a_file_cost_it_the_others_for_a_while(void **sta
 	assert_int_equal(count_demangled(fixture, id), 0);
 	assert_int_equal(stats_of(fixture).nr_names_left, NR_FUNCTIONS - 3);
 
-	file_index_get(&fixture->cache->files, id)->table->raw_until_ns = 1;
+	inside_table(fixture->cache, id)->raw_until_ns = 1;
 	(void)count_demangled(fixture, id);
 	assert_int_equal(stats_of(fixture).nr_names_given_up, 6);
 }
 
 static enum worker_lane lane_of(const struct elf_cache_fixture *fixture, enum fixture_root root)
 {
-	return worker_lanes_choose(fixture->cache->lanes, (uint64_t)root, clock_mono_ns());
+	return worker_lanes_choose(inside_lanes(fixture->cache), (uint64_t)root, clock_mono_ns());
 }
 
 static void names_that_break_the_worker_cost_their_file_alone(void **state)
@@ -163,8 +164,8 @@ static void a_name_that_two_files_have_is_not_lost_with_one_of_them(void **state
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
 	uint32_t other = add_file(fixture, IN_OTHER, "bin/b",
 				  &(struct fixture_file){ .function = GOOD_NAME, .number = 1 });
-	fixture->cache->jobs[WORKER_LANE_FAST].table = NULL;
-	elf_names_drop(fixture->cache, file_index_get(&fixture->cache->files, id)->table);
+	place_names_drop(name_store_places(inside_store(fixture->cache)),
+			 inside_table(fixture->cache, id));
 	assert_int_equal(name_fully(fixture, other, OFFSET, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "space::good");
 }
@@ -174,10 +175,11 @@ static void a_file_that_holds_a_worker_up_does_not_hold_up_others(void **state)
 {
 	const struct fixture_file bad = { .function = "bad", .fingerprint = HANGS, .number = 1 };
 	struct elf_cache_fixture *fixture = *state;
+	const struct worker_limits limits = { .timeout_ns = FIXTURE_WAIT_NS };
 	struct symbol_frames frames;
 
 	elf_cache_fixture_start(fixture);
-	fixture->cache->limits.table = (struct worker_limits){ .timeout_ns = FIXTURE_WAIT_NS };
+	inside_set_table_limits(inside_jobs(inside_client(fixture->cache)), &limits);
 	uint32_t hanging = add_file(fixture, IN_ONE, "bin/bad", &bad);
 	uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
 	while (elf_cache_symbolize(fixture->cache, id, OFFSET, &frames) < 0 ||
@@ -185,7 +187,7 @@ static void a_file_that_holds_a_worker_up_does_not_hold_up_others(void **state)
 		(void)elf_cache_wait(fixture->cache, clock_mono_ns() + NSEC_PER_SEC / 10);
 	assert_int_equal(elf_cache_symbolize(fixture->cache, id, OFFSET, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "space::good");
-	while (!worker_lanes_is_busy(fixture->cache->lanes, WORKER_LANE_SLOW))
+	while (!worker_lanes_is_busy(inside_lanes(fixture->cache), WORKER_LANE_SLOW))
 		(void)elf_cache_wait(fixture->cache, clock_mono_ns() + NSEC_PER_SEC / 10);
 	assert_false(elf_cache_ask(fixture->cache, hanging, OFFSET));
 
@@ -208,7 +210,7 @@ static void the_slow_lane_reads_what_the_fast_one_cannot(void **state)
 		fixture, IN_ONE, "bin/a",
 		&(struct fixture_file){ .function = GOOD_NAME, .fingerprint = NEEDS_TIME });
 	assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
-	assert_int_equal(worker_lanes_get_stats(fixture->cache->lanes).nr_timeouts, 1);
+	assert_int_equal(worker_lanes_get_stats(inside_lanes(fixture->cache)).nr_timeouts, 1);
 	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
 }
 

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/fileio.h"
 #include "elf_cache_fixture.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "torture.h"
 #include "unit.h"
 #include "xz_bytes.h"
@@ -188,13 +188,7 @@ static void a_container_cannot_exchange_what_others_have_in_common_with_it(void 
 	make_file(fixture, ON_HOST, FIXTURE_DEBUG_PATH, &debug);
 	uint32_t one = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, one, OFFSET), "src::outer");
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next) {
-		if (table->lines_fd < 0)
-			continue;
-		name_table_close_files(table);
-		table->wants_files = true;
-		table->dropped_ns = clock_mono_ns() - ELF_CACHE_REOPEN_NS;
-	}
+	inside_close_lines(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
 	debug.function = "by_other";
 	debug.lines = ANSWERS;
 	make_file(fixture, IN_OTHER, FIXTURE_DEBUG_PATH, &debug);
@@ -275,7 +269,7 @@ static void the_vdso_has_names_even_when_memory_is_short(void **state)
 		skip(); /* none in this process */
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &stripped);
 	read_all(fixture);
-	fixture->cache->opts.max_bytes = 1;
+	inside_set_budget(inside_store(fixture->cache), 1);
 	read_all(fixture);
 	assert_int_equal(stats_of(fixture).nr_evicted, 1);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "");
@@ -299,7 +293,7 @@ static void new_names_do_not_make_room_for_newer_ones(void **state)
 	elf_cache_fixture_start(fixture);
 	for (unsigned int i = 0; i < NR_OLD + NR_NEW; i++) {
 		if (i == NR_OLD)
-			fixture->cache->opts.max_bytes = stats_of(fixture).nr_bytes;
+			inside_set_budget(inside_store(fixture->cache), stats_of(fixture).nr_bytes);
 		file.number = i;
 		snprintf(path, sizeof(path), "bin/a%u", i);
 		ids[i] = add_file(fixture, IN_ONE, path, &file);
@@ -343,7 +337,8 @@ static void keys_of_tables_may_start_over(void **state)
 
 	elf_cache_fixture_start(fixture);
 	read_all(fixture);
-	fixture->cache->last_key = NAME_STORE_MAX_KEY - 4; /* the kernel's file has key 2 */
+	/* The kernel's file has key 2. */
+	inside_set_last_key(inside_store(fixture->cache), NAME_STORE_MAX_KEY - 4);
 	for (unsigned int i = 0; i < array_len(ids); i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		snprintf(path, sizeof(path), "bin/a%u", i);
@@ -352,8 +347,8 @@ static void keys_of_tables_may_start_over(void **state)
 		ids[i] = add_file(fixture, IN_ONE, path, &file);
 		assert_string_equal(outer_name(fixture, ids[i], OFFSET), "src::outer");
 	}
-	assert_int_equal(fixture->cache->nr_wraps, 1);
-	for (struct name_table *a = fixture->cache->tables; a; a = a->next)
+	assert_int_equal(inside_nr_wraps(inside_store(fixture->cache)), 1);
+	for (struct name_table *a = inside_tables(fixture->cache); a; a = a->next)
 		for (struct name_table *b = a->next; b; b = b->next)
 			assert_true(a->key != b->key);
 	for (unsigned int i = 0; i < array_len(ids); i++)

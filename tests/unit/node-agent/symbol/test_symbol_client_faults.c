@@ -2,7 +2,7 @@
 /* Files that break or hold up the worker, workers that cannot be had, memory that runs out: what it costs, and whom. */
 #include "base/array.h"
 #include "elf_cache_fixture.h"
-#include "symbol/elf_cache_parts.h"
+#include "elf_cache_inside.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -20,33 +20,25 @@ static const struct fixture_file good = { .function = "good" };
 /* A minute is long. */
 static void pass_time(const struct elf_cache_fixture *fixture)
 {
-	struct elf_cache *cache = fixture->cache;
-
-	for (size_t i = 0; i < cache->files.nr_slots; i++)
-		if (cache->files.slots[i].failed_ns > 0)
-			cache->files.slots[i].failed_ns -= ELF_CACHE_REOPEN_NS;
-	for (struct name_table *table = cache->tables; table; table = table->next)
-		if (table->dropped_ns > 0)
-			table->dropped_ns -= ELF_CACHE_REOPEN_NS;
+	inside_pass_time(fixture->cache, FILE_REGISTRY_REOPEN_NS);
 }
 
 /* Those that elf_cache_get_stats() tells are a little old. */
 static struct worker_stats worker_stats(const struct elf_cache_fixture *fixture)
 {
-	return worker_lanes_get_stats(fixture->cache->lanes);
+	return worker_lanes_get_stats(inside_lanes(fixture->cache));
 }
 
 static void be_impatient(const struct elf_cache_fixture *fixture)
 {
 	const struct worker_limits limits = { .timeout_ns = TIMEOUT_NS };
 
-	fixture->cache->limits = (struct elf_limits){ limits, limits, limits, limits };
+	inside_set_limits(inside_jobs(inside_client(fixture->cache)), &limits);
 }
 
 static void drop_all_names(const struct elf_cache_fixture *fixture)
 {
-	for (struct name_table *table = fixture->cache->tables; table; table = table->next)
-		name_table_drop_names(table, clock_mono_ns());
+	inside_drop_names(fixture->cache, clock_mono_ns());
 }
 
 static void a_file_that_breaks_the_worker_costs_its_own_names(void **state)
@@ -189,10 +181,7 @@ static void a_worker_that_was_killed_costs_names_for_a_while(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &good);
 	read_all(fixture);
-	fixture->cache->files.slots[id - 1].state = FILE_BAD;
-	fixture->cache->files.slots[id - 1].error = -EPIPE;
-	fixture->cache->files.slots[id - 1].nr_failures = 1;
-	fixture->cache->files.slots[id - 1].failed_ns = clock_mono_ns();
+	inside_fail_file(fixture->cache, id, -EPIPE);
 	assert_int_equal(name_fully(fixture, id, OFFSET, &frames), -EPIPE);
 	pass_time(fixture);
 	assert_true(elf_cache_wants_file(fixture->cache, id));
@@ -269,7 +258,7 @@ static void a_forgotten_file_is_wanted(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &good);
 	assert_false(elf_cache_wants_file(fixture->cache, id));
-	assert_true(elf_cache_wants_file(fixture->cache, id + ELF_CACHE_MAX_FILES));
+	assert_true(elf_cache_wants_file(fixture->cache, id + FILE_INDEX_MAX));
 }
 
 static void without_a_worker_nobody_is_held_up_for_longer_than_he_wants(void **state)
@@ -345,7 +334,7 @@ static void tables_take_turns_with_their_lines(void **state)
 	file.number = 1;
 	uint32_t greedy = add_file(fixture, IN_ONE, "bin/greedy", &file);
 	read_all(fixture);
-	const struct name_table *table = file_index_get(&fixture->cache->files, modest)->table;
+	const struct name_table *table = inside_table(fixture->cache, modest);
 	assert_false(elf_cache_ask(fixture->cache, modest, OFFSET));
 	for (uint64_t i = 0; i < MAKER_TEXT_BYTES; i++)
 		(void)elf_cache_ask(fixture->cache, greedy, FUNCTION_OFFSET + i);

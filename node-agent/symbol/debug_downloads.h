@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a table can be gone
+ * by the time its file is there, while another one that was made of the same program wants it; then that one gets it.
+ * Who gets nothing is asked for again, a few times: servers may have been out of reach, or another table was first.
+ * For the loader. */
+#ifndef SYMBOL_DEBUG_DOWNLOADS_H
+#define SYMBOL_DEBUG_DOWNLOADS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "symbol/debuginfod/debuginfod.h"
+#include "symbol/name_store.h"
+
+#include <stdbool.h>
+
+struct debug_downloads;
+
+/* Both are borrowed; `debuginfod` may be NULL: nothing is downloaded. Errors: -ENOMEM. */
+int debug_downloads_new(struct debuginfod *debuginfod, struct name_store *store,
+			struct debug_downloads **ret_downloads) must_check;
+void debug_downloads_free(struct debug_downloads *downloads);
+DEFINE_FREEP(struct debug_downloads, debug_downloads_free)
+
+/* Asks debuginfod, if there is one, for the debug file of a table. */
+void debug_downloads_ask(struct debug_downloads *downloads, struct name_table *table);
+
+/* Whether one may come at any moment, for any table or for this one. */
+bool debug_downloads_are_awaited(struct debug_downloads *downloads);
+bool debug_downloads_are_awaited_by(const struct debug_downloads *downloads,
+				    const struct name_table *table);
+
+/* The next debug file that has come, the caller's, and who wants it; false when there is none. */
+bool debug_downloads_next(struct debug_downloads *downloads, struct name_table **ret_table,
+			  int *ret_fd);
+
+/* Of debuginfod; zeros without. */
+struct debuginfod_stats debug_downloads_get_stats(const struct debug_downloads *downloads);
+
+#endif

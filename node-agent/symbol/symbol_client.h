@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dialogue with the symbol workers (worker/symbol_worker.h). Each is asked one thing after the other:
+ *
+ *	file that waits ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
+ *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
+ *	debug file from debuginfod ─────────────────────────────────────────▶ DEBUG_TABLE ─▶ done
+ *	table with names to demangle ─▶ NAMES
+ *	table with wanted addresses ─▶ LINES_KEY, once a file; then what is on disk ─▶ LINES
+ *
+ * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
+ * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
+ * (worker/worker_lanes.h), or too much memory, is done again in the slow one (symbol_jobs.h).
+ *
+ * Files come from the registry, which is told what came of them; tables go to the store. For the loader, except
+ * symbol_client_get_stats(). */
+#ifndef SYMBOL_SYMBOL_CLIENT_H
+#define SYMBOL_SYMBOL_CLIENT_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/memory_pool.h"
+#include "symbol/debuginfod/debuginfod.h"
+#include "symbol/file_registry.h"
+#include "symbol/name_store.h"
+#include "symbol/opener/debug_files.h"
+#include "worker/worker_client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_client;
+
+struct symbol_client_opts {
+	struct file_registry *registry; /* borrowed */
+	struct name_store *store; /* borrowed */
+	/* This and the rest as in struct elf_cache_opts. */
+	size_t max_bytes;
+	struct memory_pool *pool;
+	const char *worker_program;
+	bool wants_lines;
+	unsigned int lines_permille;
+	struct debug_files debug_files;
+	struct debuginfod *debuginfod;
+};
+
+struct symbol_client_stats {
+	uint64_t nr_debug_files; /* separate ones that were found */
+	struct worker_stats worker; /* this and the next: a little out of date */
+	struct debuginfod_stats debuginfod;
+};
+
+/* Starts no worker yet. Errors: -ENOMEM. */
+int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_client **ret_client)
+	must_check;
+
+/* Gives up what is under way. */
+void symbol_client_free(struct symbol_client *client);
+DEFINE_FREEP(struct symbol_client, symbol_client_free)
+
+/* Works on the files that wait and on what tables want, until it is all there (true) or the time has come. */
+bool symbol_client_wait(struct symbol_client *client, uint64_t until_ns);
+
+/* Whether names of a table may soon come from its debug file. */
+bool symbol_client_awaits(const struct symbol_client *client, const struct name_table *table);
+
+/* As elf_cache_is_slow_only(). */
+bool symbol_client_is_slow_only(const struct symbol_client *client);
+
+/* Any thread. */
+struct symbol_client_stats symbol_client_get_stats(struct symbol_client *client);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the symbol workers are doing, and for whom: one job in each lane (worker/worker_lanes.h), what it may take there,
+ * and what becomes of it when it takes more:
+ *
+ *	fast lane, a try		a file that nothing was read of waits again, behind others; all else is for the slow
+ *					lane
+ *	fast lane, its whole time	the slow lane, and the owners are punished
+ *	slow lane			it has failed
+ *
+ * Names and lines are no files that somebody waits behind: they are not charged, and have no tries. For the loader. */
+#ifndef SYMBOL_SYMBOL_JOBS_H
+#define SYMBOL_SYMBOL_JOBS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/memory_pool.h"
+#include "symbol/file_registry.h"
+#include "symbol/name_store.h"
+#include "symbol/name_table.h"
+#include "symbol/opener/debug_files.h"
+#include "worker/worker_lanes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum symbol_job_kind {
+	JOB_NONE,
+	JOB_FINGERPRINT, /* of a file that waited */
+	JOB_TABLE, /* its own symbols */
+	JOB_CRC, /* of what may be its debug file */
+	JOB_DEBUG_TABLE, /* symbols of its debug file */
+	JOB_NAMES, /* of a table: to be demangled */
+	JOB_LINES_KEY, /* of a table: which file its lines come from */
+	JOB_LINES,
+};
+
+struct symbol_job {
+	enum symbol_job_kind kind;
+	enum worker_lane lane;
+	struct file_to_read file; /* owned; what was taken from the registry */
+	struct elf_fingerprint print;
+	bool has_print;
+	struct name_table *table; /* borrowed; once there is one: symbol_job_set_table() */
+	struct debug_file debug; /* fd -EBADF: none under examination */
+	size_t nth_debug; /* candidates so far */
+	bool is_shared; /* other files may have the table, too */
+	bool is_downloaded; /* the debug file is debuginfod's */
+	bool is_try; /* what was sent has little time (worker/worker_lanes.h) */
+	bool is_late; /* what was sent is of a file whose owners come last */
+	uint64_t cpu_ns; /* that the lane's workers had taken when the request was sent */
+	size_t nr_sent; /* JOB_LINES: of the table's wanted addresses; JOB_NAMES: of its names */
+	uint64_t names_age; /* JOB_NAMES: place_names_age() then */
+};
+
+struct symbol_jobs;
+
+struct symbol_jobs_opts {
+	struct file_registry *registry; /* borrowed */
+	struct name_store *store; /* borrowed */
+	const char *worker_program; /* borrowed; see worker_client.h */
+	struct memory_pool *pool; /* borrowed; of the slow worker, see there */
+	size_t max_bytes; /* of tables */
+	unsigned int lines_permille; /* of a CPU, each lane's for reading lines; 0: no bound */
+};
+
+/* Starts no worker yet. Errors: -ENOMEM. */
+int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **ret_jobs) must_check;
+
+/* Gives up what is under way. */
+void symbol_jobs_free(struct symbol_jobs *jobs);
+DEFINE_FREEP(struct symbol_jobs, symbol_jobs_free)
+
+/* The workers; borrowed. */
+struct worker_lanes *symbol_jobs_lanes(struct symbol_jobs *jobs);
+
+/* The job of a lane, which is there always, be it JOB_NONE. */
+struct symbol_job *symbol_jobs_get(struct symbol_jobs *jobs, enum worker_lane lane);
+
+/* The job has that table, which is not freed for as long, and keeps its names and files. */
+void symbol_job_set_table(struct symbol_job *job, struct name_table *table);
+
+/* The job has what it can get for now; its lane is free. */
+void symbol_jobs_end(struct symbol_jobs *jobs, struct symbol_job *job);
+
+/* Resumes one that was put aside for the slow lane; false when there is none, or in the other lane. */
+bool symbol_jobs_resume(struct symbol_jobs *jobs, struct symbol_job *job);
+
+/* Sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */
+int symbol_jobs_send(struct symbol_jobs *jobs, struct symbol_job *job,
+		     const struct worker_request *request, const struct worker_payload *payload)
+	must_check;
+
+/* Ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and punishes. */
+void symbol_jobs_distrust(struct symbol_jobs *jobs, const struct symbol_job *job);
+
+/* What the owner of a job has asked for takes the slow lane from now on, at least what is about its table. */
+void symbol_jobs_punish(struct symbol_jobs *jobs, const struct symbol_job *job);
+
+/* Counts what the answer to a job took, for the order of the fast lane. */
+void symbol_jobs_charge(struct symbol_jobs *jobs, const struct symbol_job *job);
+
+/* Whether an error is one that more time, or more memory, may help against, and the job is to be done again: its lane is
+ * free then. */
+bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error);
+
+/* Whether a lane has CPU time left for reading lines; and counts what a JOB_LINES took of it. */
+bool symbol_jobs_may_read_lines(struct symbol_jobs *jobs, const struct symbol_job *job);
+void symbol_jobs_charge_lines(struct symbol_jobs *jobs, const struct symbol_job *job);
+
+/* A table from an answer, which is taken over. Errors: as elf_symbols_from_block(). */
+int symbol_jobs_take_symbols(struct symbol_jobs *jobs, const struct symbol_job *job, void *bytes,
+			     size_t len, struct elf_symbols **ret_symbols) must_check;
+
+#endif
