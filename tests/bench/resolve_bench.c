@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "cache_files.h"
 #include "dwfl_names.h"
-#include "symbol/elf/elf_block.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

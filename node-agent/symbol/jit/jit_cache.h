@@ -26,27 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JIT_CACHE_MAX_PROCESSES 4096
-#define JIT_MAX_FILE_BYTES ((size_t)256 << 20) /* beyond it nothing is read */
-#define JIT_CACHE_MAX_OPEN 512 /* files; of those that are not sampled, half as many */
-#define JIT_REOPEN_NS (UINT64_C(5) * 1000000000) /* between two looks for a process's files */
-#define JIT_FORGET_NS (UINT64_C(10) * 1000000000) /* not sampled, and has ended */
-#define JIT_IDLE_NS (UINT64_C(600) * 1000000000) /* not sampled */
-#define JIT_RETRY_NS                                                                               \
-	(UINT64_C(60) *                                                                            \
-	 1000000000) /* before what was dropped, or what a worker failed at, is read again */
-
-/* What jit_cache_refresh() has read from a file, and in all: the rest the next time. */
-#define JIT_REFRESH_FILE_BYTES ((size_t)8 << 20)
-#define JIT_REFRESH_MAX_BYTES ((size_t)16 << 20)
-
-/* Of it, by one request: ten milliseconds of a worker, which others may keep from the CPU for a while. */
-#define JIT_REQUEST_MAX_BYTES ((size_t)2 << 20)
-
-/* What a worker may take for one request; the first try in the fast lane has less (worker_lanes.h). */
-#define JIT_READ_NS (UINT64_C(10) * 1000000000)
-#define JIT_READ_CPU_S 5
-
 struct jit_cache;
 
 struct jit_cache_opts {
@@ -66,7 +45,7 @@ struct jit_cache_stats {
 		nr_dropped; /* lines of sources, and the rest of files, at a limit or without memory */
 	uint64_t
 		nr_refused; /* files: not regular, not local, of another user, too large, too many */
-	uint64_t nr_without_place; /* samples of processes beyond JIT_CACHE_MAX_PROCESSES */
+	uint64_t nr_without_place; /* samples of processes beyond JIT_PROCESS_INDEX_MAX */
 	uint64_t
 		nr_failures; /* requests that a worker died of, took too long for or answered with nonsense */
 	struct worker_stats worker; /* of all of them */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker is asked for, one file after the other in each lane:
- *
- *	refresh		whose files may have grown ─▶ the next of them that this lane is to read ─▶ request
- *	answer		functions are added, as long as there is memory for them
- *			worker dead, or nonsense: the process is left alone for a while
- *			too late in the fast lane: again, in the slow lane
- *
- * Each refresh begins behind the one that was read last. */
-#include "symbol/jit/jit_cache_parts.h"
+#include "symbol/jit/jit_loader.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "base/log.h"
+#include "symbol/jit/jit_process_index.h"
+#include "worker/worker_lanes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,19 +16,80 @@
 /* Between windows memory is counted so often. */
 #define COUNT_NS NSEC_PER_SEC
 
-/* Counts what reading met with, and what it keeps. */
-static void collect_counts(struct jit_cache *cache, struct jit_process *process)
+/* What a worker is reading. */
+struct jit_job {
+	uint32_t id; /* of the process, which may be gone by now */
+	uint64_t cgroup_id; /* its own */
+	size_t kind; /* of its source */
+	uint64_t nr_starts; /* of the source, when it was asked for */
+	bool is_try; /* it has little time (worker/worker_lanes.h) */
+	bool is_late; /* its owner comes last */
+	struct jit_request request;
+};
+
+struct jit_loader {
+	struct jit_registry *registry; /* borrowed */
+	size_t max_bytes;
+	struct worker_lanes *lanes; /* owned */
+	struct jit_job jobs[WORKER_NR_LANES]; /* of the lanes that are busy */
+	struct jit_process *listed[JIT_PROCESS_INDEX_MAX]; /* borrowed; at the last refresh */
+	size_t nr_listed;
+	size_t first_listed; /* who is read first */
+	size_t next_listed; /* behind who was read last */
+	/* From there on, that have been looked at for the lane; twice in all. */
+	size_t nr_passed[WORKER_NR_LANES];
+	uint64_t nr_to_read; /* bytes, by this refresh */
+	uint64_t now_ns; /* at the last refresh */
+	uint64_t counted_ns; /* when memory was counted last (CLOCK_MONOTONIC) */
+
+	pthread_mutex_t lock;
+	struct jit_loader_stats stats;
+};
+
+int jit_loader_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
+		   struct jit_loader **ret_loader)
 {
-	LOCKED(cache);
+	const struct worker_client_opts worker = {
+		.program = worker_program,
+		.command = JIT_WORKER_COMMAND,
+		.max_data_bytes = JIT_WORKER_MAX_DATA_BYTES,
+	};
+	_cleanup_free_ struct jit_loader *loader = calloc(1, sizeof(*loader));
+
+	if (!loader)
+		return -ENOMEM;
+	int r = worker_lanes_new(&worker, &loader->lanes);
+	if (r < 0)
+		return r;
+	loader->registry = registry;
+	loader->max_bytes = max_bytes;
+	pthread_mutex_init(&loader->lock, NULL);
+	*ret_loader = take_ptr(loader);
+	return 0;
+}
+
+void jit_loader_free(struct jit_loader *loader)
+{
+	if (!loader)
+		return;
+	worker_lanes_free(loader->lanes);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
+}
+
+/* Counts what reading met with, and what it keeps. */
+static void collect_counts(struct jit_loader *loader, struct jit_process *process)
+{
+	LOCKED(&loader->lock);
 
 	process->nr_bytes = 0;
 	process->nr_functions = 0;
 	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
 		struct jit_source *source = &process->sources[kind];
 
-		cache->stats.nr_bad_lines += source->nr_bad;
-		cache->stats.nr_dropped += source->nr_dropped;
-		cache->stats.nr_refused += source->nr_too_large;
+		loader->stats.nr_bad_lines += source->nr_bad;
+		loader->stats.nr_dropped += source->nr_dropped;
+		loader->stats.nr_too_large += source->nr_too_large;
 		source->nr_bad = 0;
 		source->nr_dropped = 0;
 		source->nr_too_large = 0;
@@ -42,12 +98,12 @@ static void collect_counts(struct jit_cache *cache, struct jit_process *process)
 	}
 }
 
-static struct jit_process *find_least_used(const struct jit_cache *cache)
+static struct jit_process *find_least_used(const struct jit_loader *loader)
 {
 	struct jit_process *least = NULL;
 
-	for (size_t i = 0; i < cache->nr_listed; i++) {
-		struct jit_process *process = cache->listed[i];
+	for (size_t i = 0; i < loader->nr_listed; i++) {
+		struct jit_process *process = loader->listed[i];
 
 		if (process->nr_functions > 0 && (!least || process->used_ns < least->used_ns))
 			least = process;
@@ -55,94 +111,93 @@ static struct jit_process *find_least_used(const struct jit_cache *cache)
 	return least;
 }
 
-static uint64_t count_bytes(const struct jit_cache *cache)
+static uint64_t count_bytes(const struct jit_loader *loader)
 {
 	uint64_t nr_bytes = 0;
 
-	for (size_t i = 0; i < cache->nr_listed; i++)
-		nr_bytes += cache->listed[i]->nr_bytes;
+	for (size_t i = 0; i < loader->nr_listed; i++)
+		nr_bytes += loader->listed[i]->nr_bytes;
 	return nr_bytes;
 }
 
 /* Leaves a process alone for a while. */
-static void block(struct jit_cache *cache, struct jit_process *process)
+static void block(struct jit_loader *loader, struct jit_process *process)
 {
-	process->blocked_until_ns = cache->now_ns + JIT_RETRY_NS;
+	process->blocked_until_ns = loader->now_ns + JIT_RETRY_NS;
 	process->has_more = false;
 }
 
 /* Drops the functions of those sampled least recently until the rest is within the limit. A few bytes of a file can take
  * a hundred of memory, so this is done after each answer. */
-static void evict(struct jit_cache *cache)
+static void evict(struct jit_loader *loader)
 {
-	uint64_t nr_bytes = count_bytes(cache);
+	uint64_t nr_bytes = count_bytes(loader);
 
-	while (nr_bytes > cache->opts.max_bytes) {
-		struct jit_process *process = find_least_used(cache);
+	while (nr_bytes > loader->max_bytes) {
+		struct jit_process *process = find_least_used(loader);
 
 		if (!process)
 			break;
 		for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++)
 			jit_source_drop(&process->sources[kind]);
-		block(cache, process);
+		block(loader, process);
 		nr_bytes -= process->nr_bytes;
-		collect_counts(cache, process);
+		collect_counts(loader, process);
 
-		LOCKED(cache);
-		cache->stats.nr_evicted++;
+		LOCKED(&loader->lock);
+		loader->stats.nr_evicted++;
 	}
 }
 
 /* What a process has written is its cgroup's to answer for, even if the process is gone; NULL then. */
-static void punish(struct jit_cache *cache, uint64_t cgroup_id, struct jit_process *process)
+static void punish(struct jit_loader *loader, uint64_t cgroup_id, struct jit_process *process)
 {
 	uint64_t now_ns = clock_mono_ns();
 
 	if (process)
 		process->slow_until_ns = now_ns + WORKER_LANES_PENALTY_NS;
-	worker_lanes_punish(cache->lanes, cgroup_id, now_ns);
+	worker_lanes_punish(loader->lanes, cgroup_id, now_ns);
 }
 
 /* No answer came of it, or none that can be believed. What is known of the process goes on answering; what a worker has
  * kept of the place in the file may be what it stumbles over. */
-static void fail(struct jit_cache *cache, struct jit_process *process, size_t kind, int error)
+static void fail(struct jit_loader *loader, struct jit_process *process, size_t kind, int error)
 {
 	log_debug_errno(error, "the list of functions of process %" PRIu32 " cannot be read",
 			process->pid);
 	jit_source_restart(&process->sources[kind]);
-	punish(cache, process->cgroup_id, process);
-	block(cache, process);
+	punish(loader, process->cgroup_id, process);
+	block(loader, process);
 
-	LOCKED(cache);
-	cache->stats.nr_failures++;
+	LOCKED(&loader->lock);
+	loader->stats.nr_failures++;
 }
 
 /* What is there of an unfinished function is read by the next refresh: it would be the same again now. */
-static void take_functions(struct jit_cache *cache, enum worker_lane lane,
+static void take_functions(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process, const void *bytes, size_t len)
 {
-	const struct jit_job *job = &cache->jobs[lane];
+	const struct jit_job *job = &loader->jobs[lane];
 	struct jit_source *source = &process->sources[job->kind];
 	size_t *nr_to_read = &process->nr_to_read[job->kind];
 
-	int r = jit_source_take(source, &job->request, bytes, len, cache->opts.max_bytes / 2);
+	int r = jit_source_take(source, &job->request, bytes, len, loader->max_bytes / 2);
 	if (r == -EBADMSG) {
-		worker_lanes_stop(cache->lanes, lane);
-		fail(cache, process, job->kind, r);
+		worker_lanes_stop(loader->lanes, lane);
+		fail(loader, process, job->kind, r);
 		return;
 	}
 	source->nr_dropped += r < 0;
 	bool is_read = r < 0 || !source->has_more || *nr_to_read < source->nr_read;
 	*nr_to_read = is_read ? 0 : *nr_to_read - source->nr_read;
-	cache->nr_to_read -= cache->nr_to_read < source->nr_read ? cache->nr_to_read
-								 : source->nr_read;
+	loader->nr_to_read -= loader->nr_to_read < source->nr_read ? loader->nr_to_read
+								   : source->nr_read;
 }
 
 /* Whose answer it is; NULL when it has gone, or its file is another one now. */
-static struct jit_process *find_asker(struct jit_cache *cache, const struct jit_job *job)
+static struct jit_process *find_asker(const struct jit_loader *loader, const struct jit_job *job)
 {
-	LOCKED(cache);
-	struct jit_process *process = jit_processes_get(&cache->processes, job->id);
+	struct jit_process *process = jit_registry_find(loader->registry, job->id);
 
 	if (!process)
 		return NULL;
@@ -150,56 +205,56 @@ static struct jit_process *find_asker(struct jit_cache *cache, const struct jit_
 	return process->sources[job->kind].nr_starts == job->nr_starts ? process : NULL;
 }
 
-static void take_answer(struct jit_cache *cache, enum worker_lane lane, int error,
+static void take_answer(struct jit_loader *loader, enum worker_lane lane, int error,
 			const void *bytes, size_t len)
 {
-	const struct jit_job *job = &cache->jobs[lane];
-	struct jit_process *process = find_asker(cache, job);
-	uint64_t took_ns = worker_lanes_took_ns(cache->lanes, lane);
+	const struct jit_job *job = &loader->jobs[lane];
+	struct jit_process *process = find_asker(loader, job);
+	uint64_t took_ns = worker_lanes_took_ns(loader->lanes, lane);
 
 	if (lane == WORKER_LANE_FAST)
-		worker_lanes_charge(cache->lanes, job->cgroup_id, took_ns, clock_mono_ns());
+		worker_lanes_charge(loader->lanes, job->cgroup_id, took_ns, clock_mono_ns());
 	if (error < 0 && !(error == -ETIMEDOUT && job->is_try))
-		punish(cache, job->cgroup_id, process);
+		punish(loader, job->cgroup_id, process);
 	if (!process)
 		return;
 	if (error == 0)
-		take_functions(cache, lane, process, bytes, len);
+		take_functions(loader, lane, process, bytes, len);
 	else if (error != -ETIMEDOUT || lane == WORKER_LANE_SLOW)
-		fail(cache, process, job->kind, error);
-	collect_counts(cache, process);
-	evict(cache);
+		fail(loader, process, job->kind, error);
+	collect_counts(loader, process);
+	evict(loader);
 }
 
-static void take_answers(struct jit_cache *cache)
+static void take_answers(struct jit_loader *loader)
 {
 	for (unsigned int lane = 0; lane < WORKER_NR_LANES; lane++) {
 		_cleanup_free_ void *bytes = NULL;
 		size_t len;
 		int error;
 
-		if (worker_lanes_take(cache->lanes, (enum worker_lane)lane, &error, &bytes, &len))
-			take_answer(cache, (enum worker_lane)lane, error, bytes, len);
+		if (worker_lanes_take(loader->lanes, (enum worker_lane)lane, &error, &bytes, &len))
+			take_answer(loader, (enum worker_lane)lane, error, bytes, len);
 	}
 }
 
-static enum worker_rank rank_of(const struct jit_cache *cache, const struct jit_process *process)
+static enum worker_rank rank_of(const struct jit_loader *loader, const struct jit_process *process)
 {
-	return worker_lanes_rank(cache->lanes, process->cgroup_id, clock_mono_ns());
+	return worker_lanes_rank(loader->lanes, process->cgroup_id, clock_mono_ns());
 }
 
-static void set_rank(const struct jit_cache *cache, enum worker_lane lane,
+static void set_rank(const struct jit_loader *loader, enum worker_lane lane,
 		     const struct jit_process *process, struct jit_job *job)
 {
-	enum worker_rank rank = rank_of(cache, process);
+	enum worker_rank rank = rank_of(loader, process);
 
 	job->is_try = lane == WORKER_LANE_FAST &&
-		      worker_lanes_is_try(cache->lanes, rank, clock_mono_ns());
+		      worker_lanes_is_try(loader->lanes, rank, clock_mono_ns());
 	job->is_late = lane == WORKER_LANE_FAST && rank == WORKER_RANK_LATE;
 }
 
-static int send_request(struct jit_cache *cache, enum worker_lane lane, struct jit_process *process,
-			size_t kind)
+static int send_request(struct jit_loader *loader, enum worker_lane lane,
+			struct jit_process *process, size_t kind)
 {
 	static const struct worker_request head = {
 		.kind = JIT_REQUEST_READ,
@@ -207,9 +262,9 @@ static int send_request(struct jit_cache *cache, enum worker_lane lane, struct j
 		.max_bytes = JIT_ANSWER_MAX_BYTES,
 	};
 	const struct jit_source *source = &process->sources[kind];
-	struct jit_job *job = &cache->jobs[lane];
+	struct jit_job *job = &loader->jobs[lane];
 
-	set_rank(cache, lane, process, job);
+	set_rank(loader, lane, process, job);
 	job->id = process->id;
 	job->cgroup_id = process->cgroup_id;
 	job->kind = kind;
@@ -221,48 +276,48 @@ static int send_request(struct jit_cache *cache, enum worker_lane lane, struct j
 		.cpu_s = JIT_READ_CPU_S,
 	};
 
-	int r = worker_lanes_send(cache->lanes, lane, &head, &payload, &limits);
+	int r = worker_lanes_send(loader->lanes, lane, &head, &payload, &limits);
 	if (r == 0)
 		process->is_asked[kind] = true;
 	return r;
 }
 
-static size_t get_max_read(const struct jit_cache *cache, const struct jit_process *process,
+static size_t get_max_read(const struct jit_loader *loader, const struct jit_process *process,
 			   size_t kind)
 {
 	size_t max_read = process->nr_to_read[kind];
 
-	if (max_read > cache->nr_to_read)
-		max_read = cache->nr_to_read;
+	if (max_read > loader->nr_to_read)
+		max_read = loader->nr_to_read;
 	return max_read < JIT_REQUEST_MAX_BYTES ? max_read : JIT_REQUEST_MAX_BYTES;
 }
 
 /* Asks for what a file has gained. Returns 1 if that is on its way, 0 if there is nothing to be read of it now. Errors: as
  * worker_lanes_send(). */
-static int ask_for(struct jit_cache *cache, enum worker_lane lane, struct jit_process *process,
+static int ask_for(struct jit_loader *loader, enum worker_lane lane, struct jit_process *process,
 		   size_t kind)
 {
-	size_t max_read = get_max_read(cache, process, kind);
+	size_t max_read = get_max_read(loader, process, kind);
 
 	if (process->is_asked[kind] || max_read == 0 ||
-	    !jit_source_ask(&process->sources[kind], max_read, &cache->jobs[lane].request))
+	    !jit_source_ask(&process->sources[kind], max_read, &loader->jobs[lane].request))
 		return 0;
-	int r = send_request(cache, lane, process, kind);
+	int r = send_request(loader, lane, process, kind);
 	if (r == 0)
 		return 1;
 	if (r != -EAGAIN)
-		fail(cache, process, kind, r);
+		fail(loader, process, kind, r);
 	return r;
 }
 
 /* The same for all its files; when there is nothing to be read, what is left for the next refresh is known. */
-static int ask_for_process(struct jit_cache *cache, enum worker_lane lane,
+static int ask_for_process(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process)
 {
 	bool has_more = false;
 
 	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
-		int r = ask_for(cache, lane, process, kind);
+		int r = ask_for(loader, lane, process, kind);
 
 		if (r != 0)
 			return r;
@@ -272,43 +327,43 @@ static int ask_for_process(struct jit_cache *cache, enum worker_lane lane,
 	return 0;
 }
 
-static bool is_for_lane(const struct jit_cache *cache, enum worker_lane lane,
+static bool is_for_lane(const struct jit_loader *loader, enum worker_lane lane,
 			const struct jit_process *process, uint64_t now_ns)
 {
 	bool is_slow = now_ns < process->slow_until_ns ||
-		       worker_lanes_choose(cache->lanes, process->cgroup_id, now_ns) ==
+		       worker_lanes_choose(loader->lanes, process->cgroup_id, now_ns) ==
 			       WORKER_LANE_SLOW;
 
-	return process->has_more && cache->now_ns >= process->blocked_until_ns &&
+	return process->has_more && loader->now_ns >= process->blocked_until_ns &&
 	       is_slow == (lane == WORKER_LANE_SLOW);
 }
 
 /* Those whose owner is late are passed by the first time. */
-static bool is_turn_of(const struct jit_cache *cache, enum worker_lane lane,
+static bool is_turn_of(const struct jit_loader *loader, enum worker_lane lane,
 		       const struct jit_process *process)
 {
-	bool is_late = lane == WORKER_LANE_FAST && rank_of(cache, process) == WORKER_RANK_LATE;
+	bool is_late = lane == WORKER_LANE_FAST && rank_of(loader, process) == WORKER_RANK_LATE;
 
-	return !is_late || cache->nr_passed[lane] >= cache->nr_listed;
+	return !is_late || loader->nr_passed[lane] >= loader->nr_listed;
 }
 
 /* Gives a lane that is free its next request. Returns false when the worker cannot be started yet. */
-static bool start_next(struct jit_cache *cache, enum worker_lane lane)
+static bool start_next(struct jit_loader *loader, enum worker_lane lane)
 {
-	size_t *nr_passed = &cache->nr_passed[lane];
+	size_t *nr_passed = &loader->nr_passed[lane];
 	uint64_t now_ns = clock_mono_ns();
 
-	if (worker_lanes_is_busy(cache->lanes, lane))
+	if (worker_lanes_is_busy(loader->lanes, lane))
 		return true;
-	for (; *nr_passed < 2 * cache->nr_listed && cache->nr_to_read > 0; ++*nr_passed) {
-		size_t place = (cache->first_listed + *nr_passed) % cache->nr_listed;
-		struct jit_process *process = cache->listed[place];
+	for (; *nr_passed < 2 * loader->nr_listed && loader->nr_to_read > 0; ++*nr_passed) {
+		size_t place = (loader->first_listed + *nr_passed) % loader->nr_listed;
+		struct jit_process *process = loader->listed[place];
 		int r = 0;
 
-		if (is_for_lane(cache, lane, process, now_ns) && is_turn_of(cache, lane, process))
-			r = ask_for_process(cache, lane, process);
+		if (is_for_lane(loader, lane, process, now_ns) && is_turn_of(loader, lane, process))
+			r = ask_for_process(loader, lane, process);
 		if (r == 1)
-			cache->next_listed = place + 1;
+			loader->next_listed = place + 1;
 		if (r == 1 || r == -EAGAIN)
 			return r == 1;
 	}
@@ -316,16 +371,16 @@ static bool start_next(struct jit_cache *cache, enum worker_lane lane)
 }
 
 /* Who may be asked for, and for how much. */
-static void begin_reading(struct jit_cache *cache)
+static void begin_reading(struct jit_loader *loader)
 {
-	cache->nr_to_read = JIT_REFRESH_MAX_BYTES;
-	cache->first_listed = cache->next_listed;
+	loader->nr_to_read = JIT_REFRESH_MAX_BYTES;
+	loader->first_listed = loader->next_listed;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		cache->nr_passed[lane] = 0;
-	for (size_t i = 0; i < cache->nr_listed; i++) {
-		struct jit_process *process = cache->listed[i];
+		loader->nr_passed[lane] = 0;
+	for (size_t i = 0; i < loader->nr_listed; i++) {
+		struct jit_process *process = loader->listed[i];
 
-		process->has_more = cache->now_ns >= process->blocked_until_ns &&
+		process->has_more = loader->now_ns >= process->blocked_until_ns &&
 				    (process->has_more || process->was_used);
 		for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++)
 			process->nr_to_read[kind] = JIT_REFRESH_FILE_BYTES;
@@ -333,76 +388,76 @@ static void begin_reading(struct jit_cache *cache)
 }
 
 /* Whether the fast lane has something that is waited for. */
-static bool is_awaited(const struct jit_cache *cache)
+static bool is_awaited(const struct jit_loader *loader)
 {
-	return worker_lanes_is_busy(cache->lanes, WORKER_LANE_FAST) &&
-	       !cache->jobs[WORKER_LANE_FAST].is_late;
+	return worker_lanes_is_busy(loader->lanes, WORKER_LANE_FAST) &&
+	       !loader->jobs[WORKER_LANE_FAST].is_late;
 }
 
 /* Has files read until there is nothing left to do for the fast lane, but for what comes last there. That, and the slow lane,
  * is not waited for. */
-static void read_listed(struct jit_cache *cache, uint64_t until_ns)
+static void read_listed(struct jit_loader *loader, uint64_t until_ns)
 {
 	for (;;) {
-		bool is_started = start_next(cache, WORKER_LANE_FAST);
+		bool is_started = start_next(loader, WORKER_LANE_FAST);
 		uint64_t now_ns = clock_mono_ns();
 		uint64_t wake_ns = is_started ? until_ns : now_ns + START_PAUSE_NS;
 
-		(void)start_next(cache, WORKER_LANE_SLOW);
-		if (now_ns >= until_ns || (is_started && !is_awaited(cache)))
+		(void)start_next(loader, WORKER_LANE_SLOW);
+		if (now_ns >= until_ns || (is_started && !is_awaited(loader)))
 			return;
-		worker_lanes_wait(cache->lanes, -1, wake_ns < until_ns ? wake_ns : until_ns);
-		take_answers(cache);
+		worker_lanes_wait(loader->lanes, -1, wake_ns < until_ns ? wake_ns : until_ns);
+		take_answers(loader);
 	}
 }
 
-static void count_memory(struct jit_cache *cache)
+static void count_memory(struct jit_loader *loader)
 {
-	struct worker_stats worker = worker_lanes_get_stats(cache->lanes);
+	struct worker_stats worker = worker_lanes_get_stats(loader->lanes);
 	uint64_t nr_functions = 0;
 
-	for (size_t i = 0; i < cache->nr_listed; i++)
-		nr_functions += cache->listed[i]->nr_functions;
-	cache->counted_ns = clock_mono_ns();
+	for (size_t i = 0; i < loader->nr_listed; i++)
+		nr_functions += loader->listed[i]->nr_functions;
+	loader->counted_ns = clock_mono_ns();
 
-	LOCKED(cache);
-	cache->stats.nr_bytes = count_bytes(cache);
-	cache->stats.nr_functions = nr_functions;
-	cache->stats.worker = worker;
+	LOCKED(&loader->lock);
+	loader->stats.nr_bytes = count_bytes(loader);
+	loader->stats.nr_functions = nr_functions;
+	loader->stats.worker = worker;
 }
 
-void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns, uint64_t until_ns)
+void jit_loader_refresh(struct jit_loader *loader, uint64_t now_ns, uint64_t until_ns)
 {
-	cache->now_ns = now_ns;
-	take_answers(cache);
-	struct jit_process *over = jit_cache_list(cache, now_ns);
-
-	while (over) {
-		struct jit_process *process = over;
-
-		over = process->next_over;
-		jit_process_free(process);
-	}
-	begin_reading(cache);
-	read_listed(cache, until_ns);
-	worker_lanes_tidy(cache->lanes, clock_mono_ns());
-	count_memory(cache);
+	loader->now_ns = now_ns;
+	take_answers(loader);
+	loader->nr_listed = jit_registry_list(loader->registry, now_ns, loader->listed);
+	begin_reading(loader);
+	read_listed(loader, until_ns);
+	worker_lanes_tidy(loader->lanes, clock_mono_ns());
+	count_memory(loader);
 }
 
-static bool is_busy(const struct jit_cache *cache)
+static bool is_busy(const struct jit_loader *loader)
 {
-	return worker_lanes_is_busy(cache->lanes, WORKER_LANE_FAST) ||
-	       worker_lanes_is_busy(cache->lanes, WORKER_LANE_SLOW);
+	return worker_lanes_is_busy(loader->lanes, WORKER_LANE_FAST) ||
+	       worker_lanes_is_busy(loader->lanes, WORKER_LANE_SLOW);
 }
 
-bool jit_cache_work(struct jit_cache *cache)
+bool jit_loader_work(struct jit_loader *loader)
 {
-	bool was_busy = is_busy(cache);
+	bool was_busy = is_busy(loader);
 	uint64_t now_ns = clock_mono_ns();
 
-	take_answers(cache);
-	worker_lanes_tidy(cache->lanes, now_ns);
-	if ((was_busy && !is_busy(cache)) || now_ns - cache->counted_ns >= COUNT_NS)
-		count_memory(cache);
-	return is_busy(cache);
+	take_answers(loader);
+	worker_lanes_tidy(loader->lanes, now_ns);
+	if ((was_busy && !is_busy(loader)) || now_ns - loader->counted_ns >= COUNT_NS)
+		count_memory(loader);
+	return is_busy(loader);
+}
+
+struct jit_loader_stats jit_loader_get_stats(struct jit_loader *loader)
+{
+	LOCKED(&loader->lock);
+
+	return loader->stats;
 }

@@ -2,7 +2,6 @@
 #include "symbol/jit/jit_source.h"
 
 #include "base/clock.h"
-#include "symbol/jit/jit_cache.h"
 
 #include <sys/stat.h>
 

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define JIT_MAX_FILE_BYTES ((size_t)256 << 20) /* beyond it nothing is read */
+
 struct jit_source {
 	enum jit_source_kind kind;
 	int fd; /* owned; negative: none now */

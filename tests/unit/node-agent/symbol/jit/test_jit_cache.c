@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* First a directory that stands for /proc, then real compilers in namespaces of their own. */
 #include "symbol/jit/jit_cache.h"
+#include "symbol/jit/jit_loader.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"
@@ -204,7 +205,7 @@ static void a_live_process_keeps_its_names_while_it_sleeps(void **state)
 	for (uint64_t end_ns = now_ns + 2 * JIT_IDLE_NS; now_ns < end_ns; now_ns += SECOND)
 		jit_cache_refresh(fixture->cache, now_ns, UINT64_MAX);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_processes, 0);
-	assert_int_equal(open_at(fixture, 10, now_ns), id + JIT_CACHE_MAX_PROCESSES);
+	assert_int_equal(open_at(fixture, 10, now_ns), id + JIT_PROCESS_INDEX_MAX);
 }
 
 static void refused_files_are_counted_once(void **state)
@@ -316,7 +317,7 @@ static size_t count_descriptors(void)
 
 static void descriptors_are_bounded(void **state)
 {
-	enum { NR = JIT_CACHE_MAX_OPEN + 20 };
+	enum { NR = JIT_REGISTRY_MAX_OPEN + 20 };
 	const struct fixture *fixture = *state;
 	static uint32_t ids[NR];
 	size_t before = count_descriptors();
@@ -325,12 +326,12 @@ static void descriptors_are_bounded(void **state)
 		put_process(fixture, 10 + i, "1000 10 f\n");
 		ids[i] = open_at(fixture, 10 + i, SECOND);
 	}
-	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN);
+	assert_int_equal(count_descriptors() - before, JIT_REGISTRY_MAX_OPEN);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_refused, 20);
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
-	assert_int_equal(count_descriptors() - before, JIT_CACHE_MAX_OPEN / 2 + WORKER_SOCKETS);
-	for (uint32_t i = 0; i < JIT_CACHE_MAX_OPEN; i++)
+	assert_int_equal(count_descriptors() - before, JIT_REGISTRY_MAX_OPEN / 2 + WORKER_SOCKETS);
+	for (uint32_t i = 0; i < JIT_REGISTRY_MAX_OPEN; i++)
 		assert_string_equal(name_of(fixture, ids[i], 0x1000), "f");
 
 	/* Those that came too late, and one whose file was closed and has grown. */
@@ -346,7 +347,7 @@ static void places_are_bounded_and_given_again(void **state)
 {
 	const struct fixture *fixture = *state;
 
-	for (uint32_t pid = 1; pid <= JIT_CACHE_MAX_PROCESSES; pid++)
+	for (uint32_t pid = 1; pid <= JIT_PROCESS_INDEX_MAX; pid++)
 		assert_int_equal(open_at(fixture, 1000 + pid, SECOND), 0);
 	put_process(fixture, 10, "1000 10 f\n");
 	assert_int_equal(open_at(fixture, 10, SECOND), 0);
@@ -354,7 +355,7 @@ static void places_are_bounded_and_given_again(void **state)
 	jit_cache_refresh(fixture->cache, 20 * SECOND, UINT64_MAX);
 	jit_cache_refresh(fixture->cache, 21 * SECOND, UINT64_MAX);
 	uint32_t id = open_at(fixture, 10, 22 * SECOND);
-	assert_int_equal(id, JIT_CACHE_MAX_PROCESSES + 1);
+	assert_int_equal(id, JIT_PROCESS_INDEX_MAX + 1);
 	jit_cache_refresh(fixture->cache, 22 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x1000), "f");
 	assert_int_equal(open_at(fixture, 1001, 22 * SECOND), 0);

@@ -2,6 +2,7 @@
 /* Real compilers, each as in a container: in a pid and mount namespace of its own, with a /tmp that only it sees.
  * The names are asked for from outside, at addresses that the files themselves give. */
 #include "symbol/jit/jit_cache.h"
+#include "symbol/jit/jit_loader.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

@@ -2,6 +2,7 @@
 /* Workers that die, hang and lie. The worker is this program again: its first byte tells what a list does to it, and
  * other lists are read as they should be. */
 #include "symbol/jit/jit_cache.h"
+#include "symbol/jit/jit_loader.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that a jit_cache has met: numbered, found by pid and number, at most JIT_CACHE_MAX_PROCESSES.
+/* The processes that were met: numbered, found by pid and number, at most JIT_PROCESS_INDEX_MAX.
  * Not locked; which field is whose is told below. */
-#ifndef SYMBOL_JIT_JIT_PROCESSES_H
-#define SYMBOL_JIT_JIT_PROCESSES_H
+#ifndef SYMBOL_JIT_JIT_PROCESS_INDEX_H
+#define SYMBOL_JIT_JIT_PROCESS_INDEX_H
 
 #include "base/htable.h"
-#include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define JIT_PROCESS_INDEX_MAX 4096
 
 /* A file that the reader has opened for the loader to take. */
 struct jit_file {
@@ -25,7 +26,7 @@ struct jit_process {
 	uint64_t number;
 	uint64_t cgroup_id; /* it was met in; 0: not known */
 
-	/* Under the cache's lock. */
+	/* Under the registry's lock. */
 	uint64_t last_use_ns; /* sampled */
 	uint64_t keep_until_ns;
 	uint64_t last_use_round; /* sampled or named: how many refreshes there had been */
@@ -54,31 +55,31 @@ struct jit_process {
 	struct jit_process *next_over;
 };
 
-/* Process number `id` is in slot (id - 1) % JIT_CACHE_MAX_PROCESSES. Each time a slot is reused its number goes
- * up by that many, so that no id is given twice before 2^32 / JIT_CACHE_MAX_PROCESSES others. */
-struct jit_processes {
-	struct jit_process **slots; /* owned, JIT_CACHE_MAX_PROCESSES, as their elements */
+/* Process number `id` is in slot (id - 1) % JIT_PROCESS_INDEX_MAX. Each time a slot is reused its number goes
+ * up by that many, so that no id is given twice before 2^32 / JIT_PROCESS_INDEX_MAX others. */
+struct jit_process_index {
+	struct jit_process **slots; /* owned, JIT_PROCESS_INDEX_MAX, as their elements */
 	uint32_t *last_ids; /* owned, of each slot */
 	size_t nr_slots; /* in use at some time */
 	size_t nr_used;
-	struct htable index; /* slots by pid and number */
+	struct htable by_process; /* slots by pid and number */
 };
 
 /* Errors: -ENOMEM. */
-int jit_processes_init(struct jit_processes *processes) must_check;
-void jit_processes_done(struct jit_processes *processes);
+int jit_process_index_init(struct jit_process_index *index) must_check;
+void jit_process_index_done(struct jit_process_index *index);
 
 /* NULL when unknown. */
-struct jit_process *jit_processes_get(const struct jit_processes *processes, uint32_t id);
-struct jit_process *jit_processes_find(const struct jit_processes *processes, uint32_t pid,
-				       uint64_t number);
+struct jit_process *jit_process_index_get(const struct jit_process_index *index, uint32_t id);
+struct jit_process *jit_process_index_find(const struct jit_process_index *index, uint32_t pid,
+					   uint64_t number);
 
 /* Errors: -ENOSPC all are in use, -ENOMEM. */
-int jit_processes_add(struct jit_processes *processes, uint32_t pid, uint64_t number,
-		      uint64_t cgroup_id, struct jit_process **ret_process) must_check;
+int jit_process_index_add(struct jit_process_index *index, uint32_t pid, uint64_t number,
+			  uint64_t cgroup_id, struct jit_process **ret_process) must_check;
 
 /* Takes a process out; the caller frees it. */
-void jit_processes_remove(struct jit_processes *processes, struct jit_process *process);
+void jit_process_index_remove(struct jit_process_index *index, struct jit_process *process);
 
 /* Closes and frees all it has. */
 void jit_process_free(struct jit_process *process);
