@@ -92,6 +92,8 @@ ONE_NAME = {
     "C++: a number without end": ["_Z" + "9" * 4000 + "a"],
     "C++: array types": ["_Z1f" + "A99999999999999999999_" * 150 + "i"],
     "D: doubling back references": [d_doubling(300)],
+    "D: doubling maps": ["_D1aFAiHQdQf" + "HQgQi" * 700 + "Zv"],
+    "D: two readings of each type": ["_D" + "1aFS" * 1000],
     "D: nested delegates": ["_D1a" + "DF" * 1000 + "Zv" * 1000],
     "D: nested template arguments": ["_D" + "__T1aT" * 500 + "iZ" * 500 + "v"],
     "D: a number without end": ["_D" + "9" * 4000],

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The symbol worker bounds the time a name takes by a timer, as libiberty has names with which it does not come to an end; here
  * such a name is left by a jump. What it had allocated is lost then: so lost memory is not looked for. Where it jumps out of an
- * allocation the process may be stuck afterwards; the worker ends instead. */
+ * allocation the process may be stuck afterwards; the worker ends instead. libiberty's D demangler takes memory without a bound and
+ * ends the process when there is no more, which only a worker can afford: here its input is taken for its output, which is ours to
+ * shorten. */
 #include "base/cleanup.h"
 #include "symbol/demangle/demangle.h"
+#include "symbol/demangle/short_name.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -63,10 +66,22 @@ static void check_style(const char *name, enum demangle_style style)
 	free(pretty);
 }
 
+static void check_short_d(const char *text)
+{
+	_cleanup_free_ char *text_short = strdup(text);
+
+	if (!text_short || (short_name_d(text, text_short) && strlen(text_short) > strlen(text)))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *name = strndup((const char *)data, size);
 
+	if (name)
+		check_short_d(name);
+	if (name && strncmp(name, "_D", 2) == 0)
+		return 0;
 	if (!HAS_SIGNALS || !name || signal(SIGPROF, on_timer) == SIG_ERR)
 		return 0;
 	for (int style = DEMANGLE_NONE; style <= DEMANGLE_FULL; style++)

@@ -6,11 +6,14 @@
  *
  * That is safe as far as libiberty holds no memory at that moment. Its C++ demangler uses the stack only.
  * Its Rust demangler allocates where it decodes a Punycode identifier, whose text always has a byte that is
- * not ASCII; the jump waits for the next piece of text that has none. */
+ * not ASCII; the jump waits for the next piece of text that has none.
+ *
+ * Its D demangler returns the whole text at once. Some names take it twice the time, or give it twice the text, for each few
+ * bytes more; without memory it ends the process. What bounds it is the symbol worker: its time for a name, and its
+ * memory (symbol_worker_names.c). */
 #include "symbol/demangle/demangle.h"
 
 #include "base/cleanup.h"
-#include "symbol/demangle/d_demangle.h"
 #include "symbol/demangle/short_name.h"
 
 #include <ctype.h>
@@ -69,11 +72,16 @@ static bool run(int (*demangler)(const char *, int, demangle_callbackref, void *
 }
 
 /* The text, or else the name as it is when that is no use. */
-static char *copy_text(const struct output *output, const char *text, const char *name)
+static char *copy_bounded(const char *text, const char *name)
 {
-	size_t len = output->is_full ? 0 : strlen(text);
+	size_t len = strlen(text);
 
 	return strdup(len == 0 || len > DEMANGLE_MAX_BYTES ? name : text);
+}
+
+static char *copy_text(const struct output *output, const char *text, const char *name)
+{
+	return copy_bounded(output->is_full ? "" : text, name);
 }
 
 static char *copy_short(const struct output *output, bool (*shorten)(const char *, char *),
@@ -127,12 +135,26 @@ static char *demangle_cplus(const char *name, const char *bare, enum demangle_st
 		       : strdup(name);
 }
 
-static char *demangle_d(const char *name, const char *bare, enum demangle_style style,
-			struct output *output)
+static char *demangle_d(const char *name, const char *bare, enum demangle_style style)
 {
-	int len = d_demangle(bare, style == DEMANGLE_FULL, DEMANGLE_MAX_BYTES, output->text);
+	_cleanup_free_ char *text = dlang_demangle(bare, DMGL_NO_OPTS);
+	_cleanup_free_ char *text_short = text ? strdup(text) : NULL;
 
-	return strdup(len < 0 ? name : output->text);
+	if (!text)
+		return strdup(name);
+	if (!text_short)
+		return NULL;
+	if (style == DEMANGLE_SHORT && short_name_d(text, text_short))
+		return copy_bounded(text_short, name);
+	return copy_bounded(text, name);
+}
+
+/* D's names have a length, a back reference or a template behind "_D". */
+static bool is_d(const char *name)
+{
+	return name[0] == '_' && name[1] == 'D' &&
+	       (isdigit((unsigned char)name[2]) || name[2] == 'Q' || name[2] == '_' ||
+		strcmp(name + 2, "main") == 0);
 }
 
 /* Where the compiler's suffix begins. Rust's legacy names have dots of their own, but only before an "E". */
@@ -154,7 +176,7 @@ static char *demangle_mangled(const char *name, size_t len, enum demangle_style 
 	if (!output || !bare)
 		return NULL;
 	if (name[1] == 'D')
-		return demangle_d(name, bare, style, output);
+		return demangle_d(name, bare, style);
 	if (run(rust_demangle_callback, bare, DMGL_NO_OPTS, output))
 		return demangle_rust(name, style, output);
 	if (name[1] == 'Z')
@@ -173,8 +195,7 @@ static char *shorten_go(const char *name, size_t len)
 
 static bool is_mangled(const char *name)
 {
-	return name[0] == '_' &&
-	       (name[1] == 'Z' || name[1] == 'R' || d_demangle_is_candidate(name));
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || is_d(name));
 }
 
 /* Objective-C's methods have brackets too, but before anything else: "-[NSString length]". */

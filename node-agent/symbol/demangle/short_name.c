@@ -23,6 +23,7 @@ enum language {
 	LANGUAGE_CPLUS,
 	LANGUAGE_RUST,
 	LANGUAGE_GO,
+	LANGUAGE_D,
 };
 
 struct shortener {
@@ -124,14 +125,24 @@ static size_t take_angle(struct group *group, const char *text, size_t pos)
 	return 1;
 }
 
-/* The length of a literal in which brackets mean nothing: a struct's tag in Go, a character in Rust. */
+/* Of 'A' or '\x41'. */
+static size_t character_length(const char *text)
+{
+	const char *end = text[1] ? strchr(text + 2, '\'') : NULL;
+
+	return end ? (size_t)(end - text) + 1 : 1;
+}
+
+/* The length of a literal in which brackets mean nothing: a struct's tag in Go, a character in Rust, both in D. */
 static size_t literal_length(enum language language, const char *text)
 {
 	size_t len = 1;
 
 	if (language == LANGUAGE_RUST && text[0] == '\'')
 		return text[1] && text[2] == '\'' ? 3 : 1;
-	if (language != LANGUAGE_GO || text[0] != '"')
+	if (language == LANGUAGE_D && text[0] == '\'')
+		return character_length(text);
+	if ((language != LANGUAGE_GO && language != LANGUAGE_D) || text[0] != '"')
 		return 0;
 	while (text[len] && text[len] != '"')
 		len += text[len] == '\\' && text[len + 1] ? 2 : 1;
@@ -153,7 +164,8 @@ static size_t take_in_group(struct group *group, const char *text, size_t pos)
 		return push(group, text[pos]) ? 1 : 0;
 	if (strchr(")]}", text[pos]))
 		return close_bracket(group) ? 1 : 0;
-	if (strchr("<>", text[pos]) && group->language != LANGUAGE_GO)
+	if (strchr("<>", text[pos]) && group->language != LANGUAGE_GO &&
+	    group->language != LANGUAGE_D)
 		return take_angle(group, text, pos);
 	return 1;
 }
@@ -309,6 +321,25 @@ static bool shorten_go_at(struct shortener *s)
 	return true;
 }
 
+/* "foo.Bar!(int).run(char) const.baz"; "foo.this(this)" is the name of what makes copies. */
+static bool shorten_d_at(struct shortener *s)
+{
+	const char *text = s->text + s->pos;
+
+	if (begins(text, "!("))
+		s->pos++;
+	else if (text[0] != '(' || begins(text, "(this)")) {
+		copy(s, begins(text, "(this)") ? strlen("(this)") : 1);
+		return true;
+	}
+	if (!drop_group(s, LANGUAGE_D))
+		return false;
+	/* Attributes of a function. */
+	while (s->text[s->pos] && !strchr(".!(", s->text[s->pos]))
+		s->pos++;
+	return true;
+}
+
 static bool shorten(const char *text, char *ret_short, bool (*shorten_at)(struct shortener *))
 {
 	struct shortener s = { .text = text, .out = ret_short };
@@ -328,6 +359,11 @@ bool short_name_cplus(const char *text, char *ret_short)
 bool short_name_rust(const char *text, char *ret_short)
 {
 	return shorten(text, ret_short, shorten_rust_at);
+}
+
+bool short_name_d(const char *text, char *ret_short)
+{
+	return shorten(text, ret_short, shorten_d_at);
 }
 
 bool short_name_go(const char *text, char *ret_short)

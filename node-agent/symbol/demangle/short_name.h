@@ -20,6 +20,9 @@ bool short_name_cplus(const char *text, char *ret_short) must_check;
  * of Type and Trait left out. */
 bool short_name_rust(const char *text, char *ret_short) must_check;
 
+/* D: no template arguments, parameters, nor what stands behind those. */
+bool short_name_d(const char *text, char *ret_short) must_check;
+
 /* Go: no type arguments, `main.Map[go.shape.int]` and `main.(*List[...]).Push`. */
 bool short_name_go(const char *text, char *ret_short) must_check;
 

@@ -28,4 +28,14 @@
 	"2_ES13_ES14_ES15_ES16_ES17_ES18_ES19_ES1A_ES1B_ES1C_ES1D_ES1E_ES1F_ES1G_ES1H_ES1"         \
 	"I_ES1J_ES1K_ES1L_ES1M_ES1N_ES1O_EEv"
 
+/* Forty function types within each other, of which each can be read in two ways. */
+#define HOSTILE_D_NAME                                                                             \
+	"_D1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS"       \
+	"1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS1aFS"
+
+/* Each type is a map from the one before to the one before: its text has gigabytes. */
+#define LARGE_D_NAME                                                                               \
+	"_D1aFAiHQdQfHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQi"       \
+	"HQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiHQgQiZv"
+
 #endif

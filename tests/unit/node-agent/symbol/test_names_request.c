@@ -23,7 +23,8 @@ static uint32_t add_named(struct elf_cache_fixture *fixture, enum fixture_root r
 
 static void a_name_that_takes_for_ever_stays_as_it_is(void **state)
 {
-	static const char *const names[] = { HOSTILE_RUST_NAME, HOSTILE_CPLUS_NAME };
+	static const char *const names[] = { HOSTILE_RUST_NAME, HOSTILE_CPLUS_NAME,
+					     HOSTILE_D_NAME };
 	struct elf_cache_fixture *fixture = *state;
 
 	SKIP_WITHOUT_SIGNALS();
@@ -38,6 +39,21 @@ static void a_name_that_takes_for_ever_stays_as_it_is(void **state)
 		assert_int_equal(stats_of(fixture).nr_names_left, 0);
 		assert_int_equal(stats_of(fixture).nr_bad_files, 0);
 	}
+}
+
+/* The worker is short of time or of memory then, whichever is first. */
+static void a_name_of_gigabytes_stays_as_it_is(void **state)
+{
+	struct elf_cache_fixture *fixture = *state;
+
+	SKIP_WITHOUT_SIGNALS();
+	elf_cache_fixture_start(fixture);
+	uint32_t bad = add_named(fixture, IN_ONE, "bin/bad", LARGE_D_NAME);
+	uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
+	assert_string_equal(outer_name(fixture, bad, OFFSET), LARGE_D_NAME);
+	assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
+	assert_int_equal(stats_of(fixture).nr_names_given_up + stats_of(fixture).nr_names_left, 1);
+	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
 }
 
 static void it_is_not_asked_for_again(void **state)
@@ -221,6 +237,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_that_takes_for_ever_stays_as_it_is),
+		TEST(a_name_of_gigabytes_stays_as_it_is),
 		TEST(it_is_not_asked_for_again),
 		TEST(two_such_names_of_a_file_cost_its_other_names_nothing),
 		TEST(three_such_names_of_a_file_cost_it_the_others_for_a_while),

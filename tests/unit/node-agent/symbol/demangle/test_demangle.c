@@ -245,6 +245,50 @@ static void go_names_lose_type_arguments(void **state)
 	check(cases, array_len(cases), DEMANGLE_SHORT);
 }
 
+static void d_names_are_those_of_libiberty(void **state)
+{
+	static const struct name_case in_full[] = {
+		{ "_Dmain", "D main" },
+		{ "_D3foo3barFiAyaZv", "foo.bar(int, immutable(char)[])" },
+		{ "_D3foo3Bar3runMxFNbNiNfiZv", "foo.Bar.run(int) const" },
+		{ "_D3foo3Bar6__vtblZ", "vtable for foo.Bar" },
+		{ "_D3foo5countm", "foo.count" },
+		{ "_D3std4conv__T2toTAyaZ__TQlTAaZQrFNaNbNfQmZQz",
+		  "std.conv.to!(immutable(char)[]).to!(char[]).to(char[])" },
+		{ "_D3fo", NULL },
+		{ "_D3fooQa", NULL }, /* a reference to itself */
+		{ "_D99999999999999999999a", NULL },
+	};
+	(void)state;
+
+	check(in_full, array_len(in_full), DEMANGLE_FULL);
+}
+
+static void short_d_names_have_no_parameters_or_arguments(void **state)
+{
+	static const struct name_case cases[] = {
+		{ "_Dmain", "D main" },
+		{ "_D3foo3barFZv", "foo.bar" },
+		{ "_D3foo3barFiAyaZv", "foo.bar" },
+		{ "_D3foo3Bar3runMxFNbNiNfiZv", "foo.Bar.run" },
+		{ "_D3foo3Bar6__ctorMFiZC3foo3Bar", "foo.Bar.this" },
+		{ "_D3foo3Bar6__dtorMFZv", "foo.Bar.~this" },
+		{ "_D3foo3Bar10__postblitMFZv", "foo.Bar.this(this)" },
+		{ "_D3foo3Bar6__vtblZ", "vtable for foo.Bar" },
+		{ "_D3foo12__ModuleInfoZ", "ModuleInfo for foo" },
+		{ "_D3foo3barFiZ3bazMFaZv", "foo.bar.baz" },
+		{ "_D3std4conv__T2toTAyaZ__TQlTAaZQrFNaNbNfQmZQz", "std.conv.to.to.to" },
+		{ "_D3std5regex__T8CapturesTAxaZQo5emptyMxFNaNbNdNiNeZb",
+		  "std.regex.Captures.Captures.empty" },
+		{ "_D3foo__T3barVAyaa3_612062Z3bazFZv", "foo.bar.baz" }, /* bar!("a b") */
+		{ "_D3foo__T3barVAyaa3_292829Z3bazFZv", "foo.bar.baz" }, /* bar!(")()") */
+		{ "_D3foo__T3barVai41Z3bazFZv", "foo.bar.baz" }, /* bar!(')') */
+	};
+	(void)state;
+
+	check(cases, array_len(cases), DEMANGLE_SHORT);
+}
+
 static void other_names_stay_as_they_are(void **state)
 {
 	static const struct name_case cases[] = {
@@ -294,8 +338,8 @@ static void deep_names_are_not_followed(void **state)
 		{ "_Z1f", "P", "i" }, { "_Z1f", "F", "v" },    { "_Z1fI", "1AI", "" },
 		{ "_ZN", "N", "" },   { "_RNv", "INv", "" },   { "_RC1a", "T", "" },
 		{ "_Z", "Z", "1av" }, { "_Z1fIXad", "L", "" }, { "_RMC1a", "A", "" },
-		{ "_D1a", "P", "i" }, { "_D1a", "FS1a", "" },  { "_D", "1a", "i" },
-		{ "_D", "__T", "" },  { "a.F[", "[", "]" },
+		{ "_D1a", "P", "i" }, { "_D", "1a", "i" },     { "_D", "__T", "" },
+		{ "a.F[", "[", "]" },
 	};
 	(void)state;
 
@@ -365,6 +409,8 @@ int main(void)
 		cmocka_unit_test(no_style_leaves_every_name),
 		cmocka_unit_test(rust_names_lose_their_hash_and_arguments),
 		cmocka_unit_test(go_names_lose_type_arguments),
+		cmocka_unit_test(d_names_are_those_of_libiberty),
+		cmocka_unit_test(short_d_names_have_no_parameters_or_arguments),
 		cmocka_unit_test(other_names_stay_as_they_are),
 		cmocka_unit_test(deep_names_are_not_followed),
 		cmocka_unit_test(doubling_cplus_names_are_given_up),
