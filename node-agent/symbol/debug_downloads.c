@@ -13,7 +13,8 @@
 #define MAX_ASKS 3
 #define ASK_AGAIN_NS (60 * NSEC_PER_SEC)
 
-/* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded before. */
+/* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded
+ * before. */
 #define AWAIT_NS (500 * NSEC_PER_MSEC)
 
 struct debug_downloads {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a table can be gone
- * by the time its file is there, while another one that was made of the same program wants it; then that one gets it.
- * Who gets nothing is asked for again, a few times: servers may have been out of reach, or another table was first.
- * For the loader. */
+/* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a
+ * table can be gone by the time its file is there, while another one that was made of the same
+ * program wants it; then that one gets it. Who gets nothing is asked for again, a few times:
+ * servers may have been out of reach, or another table was first. For the loader. */
 #ifndef SYMBOL_DEBUG_DOWNLOADS_H
 #define SYMBOL_DEBUG_DOWNLOADS_H
 

@@ -40,8 +40,8 @@ static bool wants_debug_file(const struct debug_search *search, const struct elf
 	return !info->has_symtab || (search->opts.wants_lines && !info->has_debug_info);
 }
 
-/* The next file that may be what the query says, from *nth on. Where others have the table too, only the host's word
- * counts. Errors: as debug_files_find(). */
+/* The next file that may be what the query says, from *nth on. Where others have the table too,
+ * only the host's word counts. Errors: as debug_files_find(). */
 static int find_debug_file(const struct debug_search *search, const struct symbol_job *job,
 			   const struct debug_file_query *query, size_t *nth,
 			   struct debug_file *ret_file)
@@ -87,7 +87,8 @@ static void open_alt(const struct debug_search *search, const struct symbol_job 
 	take_word(job->table, &alt);
 }
 
-/* Whether what the worker remembers of its debug information may take more memory than the fast lane has between requests. */
+/* Whether what the worker remembers of its debug information may take more memory than the fast
+ * lane has between requests. */
 static bool is_large(int fd)
 {
 	struct stat st;
@@ -122,8 +123,8 @@ static void end_search(struct debug_search *search, struct symbol_job *job)
 	symbol_jobs_end(search->opts.jobs, job);
 }
 
-/* Looks for the next file that may be the table's debug file and has the worker examine it; ends the job when there is
- * none. */
+/* Looks for the next file that may be the table's debug file and has the worker examine it; ends
+ * the job when there is none. */
 static void try_debug_file(struct debug_search *search, struct symbol_job *job)
 {
 	const struct elf_symbols_info *info = elf_symbols_info(job->table->symbols);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second half of a file's way through the workers: is there a separate debug file, is it the right one, what does it
- * know? For the loader, except debug_search_nr_found(). */
+/* The second half of a file's way through the workers: is there a separate debug file, is it the
+ * right one, what does it know? For the loader, except debug_search_nr_found(). */
 #ifndef SYMBOL_DEBUG_SEARCH_H
 #define SYMBOL_DEBUG_SEARCH_H
 
@@ -31,8 +31,8 @@ int debug_search_new(const struct debug_search_opts *opts, struct debug_search *
 void debug_search_free(struct debug_search *search);
 DEFINE_FREEP(struct debug_search, debug_search_free)
 
-/* The job's table has the file's own names: looks for its debug file if it needs one. Then the job is about that, or has
- * ended. */
+/* The job's table has the file's own names: looks for its debug file if it needs one. Then the job
+ * is about that, or has ended. */
 void debug_search_start(struct debug_search *search, struct symbol_job *job);
 
 /* Handle an answer about what may be a debug file; `bytes` of the second are taken over. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that were met: numbered, found by identity, at most FILE_INDEX_MAX. The one used least recently makes
- * room for a new one. Not locked. */
+/* The files that were met: numbered, found by identity, at most FILE_INDEX_MAX. The one used least
+ * recently makes room for a new one. Not locked. */
 #ifndef SYMBOL_FILE_INDEX_H
 #define SYMBOL_FILE_INDEX_H
 
@@ -35,8 +35,8 @@ struct known_file {
 	uint64_t last_use;
 };
 
-/* File number `id` is in slot (id - 1) % FILE_INDEX_MAX. A slot that is reused goes up by that many, until the
- * numbers end; then it stays with its last file. */
+/* File number `id` is in slot (id - 1) % FILE_INDEX_MAX. A slot that is reused goes up by that
+ * many, until the numbers end; then it stays with its last file. */
 struct file_index {
 	struct known_file *slots; /* owned */
 	size_t nr_slots;
@@ -52,11 +52,12 @@ struct known_file *file_index_get(const struct file_index *index, uint32_t id);
 struct known_file *file_index_find(const struct file_index *index,
 				   const struct file_identity *identity);
 
-/* The file that file_index_add() will replace, or NULL while there is room. Its resources are the caller's to
- * release before. */
+/* The file that file_index_add() will replace, or NULL while there is room. Its resources are the
+ * caller's to release before. */
 struct known_file *file_index_next_victim(const struct file_index *index);
 
-/* Adds a file in state FILE_WAITING without anything open. Errors: -ENOSPC nothing can be replaced, -ENOMEM. */
+/* Adds a file in state FILE_WAITING without anything open. Errors: -ENOSPC nothing can be
+ * replaced, -ENOMEM. */
 int file_index_add(struct file_index *index, const struct file_identity *identity,
 		   struct known_file **ret_file) must_check;
 

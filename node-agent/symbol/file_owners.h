@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose file it is, as far as that decides on the lane in which it is read (worker/worker_lanes.h). A file may have several
- * owners, as containers share what their images share. It takes the slow lane when all of them are punished, so that nobody's
- * names wait for what another one's files have done; one that has many owners, or an unknown one, does not. */
+/* Whose file it is, as far as that decides on the lane in which it is read
+ * (worker/worker_lanes.h). A file may have several owners, as containers share what their images
+ * share. It takes the slow lane when all of them are punished, so that nobody's names wait for
+ * what another one's files have done; one that has many owners, or an unknown one, does not. */
 #ifndef SYMBOL_FILE_OWNERS_H
 #define SYMBOL_FILE_OWNERS_H
 
@@ -26,11 +27,13 @@ void file_owners_merge(struct file_owners *owners, const struct file_owners *oth
 enum worker_lane file_owners_lane(const struct file_owners *owners,
 				  const struct worker_lanes *lanes, uint64_t now_ns);
 
-/* The best rank of its owners in the fast lane; of many, or unknown ones, that of those that are known by name. */
+/* The best rank of its owners in the fast lane; of many, or unknown ones, that of those that are
+ * known by name. */
 enum worker_rank file_owners_rank(const struct file_owners *owners,
 				  const struct worker_lanes *lanes, uint64_t now_ns);
 
-/* Counts what a request of theirs took in the fast lane: for each of them, of many for those that are known by name. */
+/* Counts what a request of theirs took in the fast lane: for each of them, of many for those that
+ * are known by name. */
 void file_owners_charge(const struct file_owners *owners, struct worker_lanes *lanes,
 			uint64_t took_ns, uint64_t now_ns);
 

@@ -43,13 +43,15 @@ static void release_victim(struct file_registry *registry, struct known_file *vi
 	victim->content = NULL;
 }
 
-/* Whether it may go better the next time: the worker was killed for want of memory, the machine was busy. */
+/* Whether it may go better the next time: the worker was killed for want of memory, the machine
+ * was busy. */
 static bool is_passing(int error)
 {
 	return error != -EBADMSG && error != -ENOSPC;
 }
 
-/* Whether a file whose content has lost something, or that could not be read, may be read once more. */
+/* Whether a file whose content has lost something, or that could not be read, may be read once
+ * more. */
 static bool wants_reopening(const struct known_file *file)
 {
 	const struct elf_content *content = file->content;
@@ -109,7 +111,8 @@ static bool may_wait(const struct file_registry *registry, uint64_t owner)
 	       (owner == 0 || nr < FILE_REGISTRY_MAX_OPEN_EACH);
 }
 
-/* Puts an open file among those that wait, unless another thread was faster. Takes over what is open on success. */
+/* Puts an open file among those that wait, unless another thread was faster. Takes over what is
+ * open on success. */
 static int add_waiting(struct file_registry *registry, const struct file_identity *identity,
 		       uint64_t owner, struct opened_file *opened, uint32_t *ret_id)
 {
@@ -145,7 +148,8 @@ static int find_known(struct file_registry *registry, const struct file_identity
 	return *ret_id == 0 && !may_wait(registry, owner) ? -ENOSPC : 0;
 }
 
-/* Where debug files of the program may be, when it is gone. Without it there are the host's to look at. */
+/* Where debug files of the program may be, when it is gone. Without it there are the host's to
+ * look at. */
 static void open_root(struct file_registry *registry, uint32_t pid, struct opened_file *opened)
 {
 	if (!registry->opts.wants_root)
@@ -251,8 +255,8 @@ static bool is_before(const struct known_file *file, const struct known_file *ot
 	return !oldest && file->identity.size < other->identity.size;
 }
 
-/* The place in the list of the file that a lane reads next: of those of the best rank the oldest or the smallest one, as files
- * take the longer the larger they are. False when there is none. */
+/* The place in the list of the file that a lane reads next: of those of the best rank the oldest
+ * or the smallest one, as files take the longer the larger they are. False when there is none. */
 static bool find_next(const struct file_registry *registry, const struct worker_lanes *lanes,
 		      enum worker_lane lane, bool oldest, size_t *ret_place)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which file a mapping is: all ELF files that were met, each once however many processes map it, and those of them
- * that wait to be read.
+/* Which file a mapping is: all ELF files that were met, each once however many processes map it,
+ * and those of them that wait to be read.
  *
- * Two threads use it. The *reader* opens files while their processes live; the *loader* takes them out to have them
- * read, and says what came of it. The lock covers everything here; it is not held while a file is opened.
+ * Two threads use it. The *reader* opens files while their processes live; the *loader* takes them
+ * out to have them read, and says what came of it. The lock covers everything here; it is not held
+ * while a file is opened.
  *
- * What was read of a file is its content. Copies of a file (same build id, same symbols) share one. The registry knows
- * of a content who owns its files, and whether it has lost something that opening a file once more would bring back. */
+ * What was read of a file is its content. Copies of a file (same build id, same symbols) share
+ * one. The registry knows of a content who owns its files, and whether it has lost something that
+ * opening a file once more would bring back. */
 #ifndef SYMBOL_FILE_REGISTRY_H
 #define SYMBOL_FILE_REGISTRY_H
 
@@ -76,8 +78,8 @@ int file_registry_open_file(struct file_registry *registry, uint64_t owner, cons
 /* The id of the kernel's vDSO; 0 where there is none. Any thread. */
 uint32_t file_registry_vdso(const struct file_registry *registry);
 
-/* Whether a file should be opened once more: its content has lost something, or it could not be read, some time ago, or
- * it was forgotten. Any thread. */
+/* Whether a file should be opened once more: its content has lost something, or it could not be
+ * read, some time ago, or it was forgotten. Any thread. */
 bool file_registry_wants_file(struct file_registry *registry, uint32_t id);
 
 /* File size in bytes, 0 when the id is unknown. Any thread. */
@@ -88,16 +90,17 @@ struct file_registry_stats file_registry_get_stats(struct file_registry *registr
 
 /* From here on for the loader. */
 
-/* What was read of a file, NULL before it was; this counts as a use of it. *ret_is_waited_for tells whether it waits or
- * is being read, be it once more. Errors: -ENOENT not known, or what kept it from being read. */
+/* What was read of a file, NULL before it was; this counts as a use of it. *ret_is_waited_for
+ * tells whether it waits or is being read, be it once more. Errors: -ENOENT not known, or what
+ * kept it from being read. */
 int file_registry_use(struct file_registry *registry, uint32_t id, struct name_table **ret_table,
 		      bool *ret_is_waited_for) must_check;
 
 /* The same without being a use; NULL also when the file is not known. */
 struct name_table *file_registry_find_table(struct file_registry *registry, uint32_t id);
 
-/* Takes the next file that a lane is to read out of those that wait: the smallest one, or the oldest, of the owners that come
- * first. False when none waits for that lane. */
+/* Takes the next file that a lane is to read out of those that wait: the smallest one, or the
+ * oldest, of the owners that come first. False when none waits for that lane. */
 bool file_registry_take(struct file_registry *registry, const struct worker_lanes *lanes,
 			enum worker_lane lane, bool oldest, struct file_to_read *ret_file);
 
@@ -109,7 +112,8 @@ void file_registry_finish(struct file_registry *registry, uint32_t id,
 			  struct elf_content *content);
 void file_registry_fail(struct file_registry *registry, uint32_t id, int error);
 
-/* Something of a content was dropped at a time, by CLOCK_MONOTONIC: its files are to be opened once more. */
+/* Something of a content was dropped at a time, by CLOCK_MONOTONIC: its files are to be opened
+ * once more. */
 void file_registry_drop(struct file_registry *registry, struct elf_content *content,
 			uint64_t dropped_ns);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source lines that tables have: which file they come from, what is known of them, and what is on disk.
+/* The source lines that tables have: which file they come from, what is known of them, and what is
+ * on disk.
  *
- * A unit is made once. What is made is written to disk a little later, as units of a program that is new come one after the
- * other, and when it is dropped from memory. For the loader, except line_store_get_stats(). */
+ * A unit is made once. What is made is written to disk a little later, as units of a program that
+ * is new come one after the other, and when it is dropped from memory. For the loader, except
+ * line_store_get_stats(). */
 #ifndef SYMBOL_LINE_STORE_H
 #define SYMBOL_LINE_STORE_H
 
@@ -24,8 +26,9 @@ struct line_store_stats {
 	struct row_cache_stats disk;
 };
 
-/* Lines are kept in lines/ of `cache_dir`, which is borrowed for the call; NULL, or where that cannot be used: in memory
- * only. The lines of one table may have `max_table_bytes`. Errors: -ENOMEM. */
+/* Lines are kept in lines/ of `cache_dir`, which is borrowed for the call; NULL, or where that
+ * cannot be used: in memory only. The lines of one table may have `max_table_bytes`. Errors:
+ * -ENOMEM. */
 int line_store_new(const char *cache_dir, size_t max_table_bytes, struct line_store **ret_store)
 	must_check;
 void line_store_free(struct line_store *store);
@@ -36,8 +39,8 @@ bool line_store_get_seed(const struct line_store *store, uint64_t *ret_seed);
 /* lines_fd is another file, whose key is to be found out. */
 void line_store_ask_key(struct name_table *table);
 
-/* lines_fd is another file from now on, which has that key; NULL: it is not known. What was known of other files' lines is
- * forgotten. */
+/* lines_fd is another file from now on, which has that key; NULL: it is not known. What was known
+ * of other files' lines is forgotten. */
 void line_store_set_key(struct line_store *store, struct name_table *table,
 			const struct elf_fingerprint *print);
 
@@ -51,7 +54,8 @@ int line_store_add(struct line_store *store, struct name_table *table, const voi
 /* Bytes that the lines of a table may still take. */
 size_t line_store_room(const struct line_store *store, const struct name_table *table);
 
-/* Writes a table to disk if it has changed: now, or only if it has not changed any more for a while. */
+/* Writes a table to disk if it has changed: now, or only if it has not changed any more for a
+ * while. */
 void line_store_save(struct line_store *store, struct name_table *table);
 void line_store_save_settled(struct line_store *store, struct name_table *table);
 

@@ -87,8 +87,8 @@ struct name_table *name_store_find_copy(struct name_store *store,
 	return NULL;
 }
 
-/* They take turns, so that none that always wants more keeps the worker from the others; the one that was used last
- * comes first, as its window is waited for. */
+/* They take turns, so that none that always wants more keeps the worker from the others; the one
+ * that was used last comes first, as its window is waited for. */
 static bool is_before(const struct name_table *a, const struct name_table *b)
 {
 	return a->last_served != b->last_served ? a->last_served < b->last_served
@@ -320,8 +320,8 @@ static void close_files(struct name_store *store, const struct name_table *in_us
 	}
 }
 
-/* Frames may have a quarter of the budget, but as long as somebody waits for their names they have half of it: else names would be
- * asked for, forgotten and asked for again. */
+/* Frames may have a quarter of the budget, but as long as somebody waits for their names they have
+ * half of it: else names would be asked for, forgotten and asked for again. */
 static bool are_frames_too_many(const struct name_store *store, const struct name_table *in_use,
 				const struct totals *totals)
 {

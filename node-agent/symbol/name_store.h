@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of names of all files, under a byte budget.
  *
- * No table takes over half of the budget; the names of the least recently used table go first. Source lines have a quarter
- * of it and go before names, as they are on disk or can be made again. Frames, which are what was looked up, have a quarter
- * as well. For the loader, except name_store_get_stats(): it alone adds, searches, empties and frees tables. A table that no
- * file has any more is freed by the next name_store_tidy(). */
+ * No table takes over half of the budget; the names of the least recently used table go first.
+ * Source lines have a quarter of it and go before names, as they are on disk or can be made again.
+ * Frames, which are what was looked up, have a quarter as well. For the loader, except
+ * name_store_get_stats(): it alone adds, searches, empties and frees tables. A table that no file
+ * has any more is freed by the next name_store_tidy(). */
 #ifndef SYMBOL_NAME_STORE_H
 #define SYMBOL_NAME_STORE_H
 
@@ -64,7 +65,8 @@ DEFINE_FREEP(struct name_store, name_store_free)
 struct line_store *name_store_lines(struct name_store *store);
 struct place_names *name_store_places(struct name_store *store);
 
-/* Adds a table with these symbols, which are taken over, also on failure. `print` may be NULL. Errors: -ENOMEM. */
+/* Adds a table with these symbols, which are taken over, also on failure. `print` may be NULL.
+ * Errors: -ENOMEM. */
 int name_store_add(struct name_store *store, struct elf_symbols *symbols,
 		   const struct elf_fingerprint *print, struct name_table **ret_table) must_check;
 
@@ -86,8 +88,8 @@ void name_store_renew_key(struct name_store *store, struct name_table *table);
 /* A key that no table ever had or will have. */
 uint64_t name_store_full_key(const struct name_store *store, const struct name_table *table);
 
-/* Frees the tables of files that were replaced, counts the rest, and drops names until the budget is kept; never those of
- * `in_use` (may be NULL), whose size is bounded. */
+/* Frees the tables of files that were replaced, counts the rest, and drops names until the budget
+ * is kept; never those of `in_use` (may be NULL), whose size is bounded. */
 void name_store_tidy(struct name_store *store, const struct name_table *in_use);
 
 /* Writes lines to disk that have changed and do not any more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the names in one ELF file, or in several that are copies of each other. Belongs to the loader
- * thread, except what file_registry.h says of `content`. */
+/* What is known of the names in one ELF file, or in several that are copies of each other. Belongs
+ * to the loader thread, except what file_registry.h says of `content`. */
 #ifndef SYMBOL_NAME_TABLE_H
 #define SYMBOL_NAME_TABLE_H
 
@@ -86,13 +86,14 @@ void name_table_drop_lines(struct name_table *table);
 /* Memory it holds. */
 size_t name_table_bytes(const struct name_table *table);
 
-/* The function at an offset, by the symbol tables alone; `ret_frames` has one line at most, in *ret_line,
- * whose name is not set. Errors: -ENOENT no name; `ret_frames` says all the same what is known. */
+/* The function at an offset, by the symbol tables alone; `ret_frames` has one line at most, in
+ * *ret_line, whose name is not set. Errors: -ENOENT no name; `ret_frames` says all the same what
+ * is known. */
 int name_table_find(const struct name_table *table, uint64_t file_offset,
 		    struct symbol_line *ret_line, struct symbol_frames *ret_frames) must_check;
 
-/* Notes an offset whose source lines are wanted. Errors: -ENOENT outside of the file's code, -ENOSPC at
- * NAME_TABLE_MAX_WANTED, -ENOMEM. */
+/* Notes an offset whose source lines are wanted. Errors: -ENOENT outside of the file's code,
+ * -ENOSPC at NAME_TABLE_MAX_WANTED, -ENOMEM. */
 int name_table_want_lines(struct name_table *table, uint64_t file_offset) must_check;
 
 #endif

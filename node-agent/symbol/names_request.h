@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dialogue with a worker about names that are to be demangled (worker/names_block.h): as many at a time as a request may
- * have. What the answers mean for later names is place_names' to say. For the loader. */
+/* The dialogue with a worker about names that are to be demangled (worker/names_block.h): as many
+ * at a time as a request may have. What the answers mean for later names is place_names' to say.
+ * For the loader. */
 #ifndef SYMBOL_NAMES_REQUEST_H
 #define SYMBOL_NAMES_REQUEST_H
 
@@ -10,7 +11,8 @@
 
 #include <stddef.h>
 
-/* Asks for names that the job's table wants. Errors: -ENOENT it wants none, as worker_client_send(). */
+/* Asks for names that the job's table wants. Errors: -ENOENT it wants none, as
+ * worker_client_send(). */
 int names_request_send(struct symbol_jobs *jobs, struct place_names *names, struct symbol_job *job)
 	must_check;
 

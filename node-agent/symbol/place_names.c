@@ -79,8 +79,8 @@ static bool ask_for_name(struct place_names *names, struct name_table *table, ui
 	return false;
 }
 
-/* Asks for the names of a place that nobody asked for. Returns 1 when all are as they will be for now, 0 when there is
- * something to wait for. Errors: -ENOENT the place is not known. */
+/* Asks for the names of a place that nobody asked for. Returns 1 when all are as they will be for
+ * now, 0 when there is something to wait for. Errors: -ENOENT the place is not known. */
 static int ask_for_names_of(struct place_names *names, struct name_table *table, uint64_t place)
 {
 	uint32_t open[SYMBOL_MAX_LINES];

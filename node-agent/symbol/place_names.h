@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What places in files are called, as far as that is known now, and what more is asked for. A place is an offset in the files of
- * a table. Its name comes from the symbol tables first, from source lines once they are there, and is as the file has it
- * until it was demangled.
+/* What places in files are called, as far as that is known now, and what more is asked for. A
+ * place is an offset in the files of a table. Its name comes from the symbol tables first, from
+ * source lines once they are there, and is as the file has it until it was demangled.
  *
- * A name is asked for once, however many places and files have it: on the account of the table in which it was met first. Its
- * worker is a process that foreign names may keep busy or break, so
+ * A name is asked for once, however many places and files have it: on the account of the table in
+ * which it was met first. Its worker is a process that foreign names may keep busy or break, so
  *
  *	a name that takes too long	stays as it is, and its owner's requests take the slow lane for a while
  *	a few of those in a table	the table's other names stay as they are for a while, unless other tables have
@@ -38,15 +38,17 @@ struct place_names_stats {
 int place_names_new(enum demangle_style style, struct place_names **ret_names) must_check;
 void place_names_free(struct place_names *names);
 
-/* Whether all is known of an offset of a table that will be known for now; what is not is wanted of the table then: lines, names
- * to be demangled. */
+/* Whether all is known of an offset of a table that will be known for now; what is not is wanted
+ * of the table then: lines, names to be demangled. */
 bool place_names_ask(struct place_names *names, struct name_table *table, uint64_t file_offset);
 
-/* What is known now. The strings are borrowed until the next call. Errors: -ENOENT no symbol there, -ENOMEM, -ENOSPC. */
+/* What is known now. The strings are borrowed until the next call. Errors: -ENOENT no symbol
+ * there, -ENOMEM, -ENOSPC. */
 int place_names_get(struct place_names *names, struct name_table *table, uint64_t file_offset,
 		    struct symbol_frames *ret_frames) must_check;
 
-/* Remembers what an address is called, if that is known: by its lines, or that it has none. False when somebody has to look. */
+/* Remembers what an address is called, if that is known: by its lines, or that it has none. False
+ * when somebody has to look. */
 bool place_names_resolve_lines(struct place_names *names, struct name_table *table,
 			       uint64_t file_offset, uint64_t address);
 

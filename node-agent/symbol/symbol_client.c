@@ -18,7 +18,8 @@
 /* One file in so many is the oldest one instead of the smallest. */
 #define OLDEST_EVERY 4
 
-/* One job in so many is something else, even if names or files wait: a container may always have new ones. */
+/* One job in so many is something else, even if names or files wait: a container may always have
+ * new ones. */
 #define OTHERS_EVERY 8
 
 struct symbol_client {
@@ -406,9 +407,9 @@ static enum progress get_progress(const struct symbol_client *client)
 	return nr_busy == nr_jobs ? PROGRESS_AT_WORK : PROGRESS_HALF_STUCK;
 }
 
-/* Does one step of what there is to do; what the fast lane cannot do may be for the slow one. Returns 1 when all is done, 0
- * when it is not, -EAGAIN when the next step takes a while: for a debug file to be there, or until a new worker may be
- * started. */
+/* Does one step of what there is to do; what the fast lane cannot do may be for the slow one.
+ * Returns 1 when all is done, 0 when it is not, -EAGAIN when the next step takes a while: for a
+ * debug file to be there, or until a new worker may be started. */
 static int step(struct symbol_client *client, uint64_t until_ns)
 {
 	uint64_t soon_ns = clock_mono_ns() + PAUSE_NS;

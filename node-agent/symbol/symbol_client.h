@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dialogue with the symbol workers (worker/symbol_worker.h). Each is asked one thing after the other:
+/* The dialogue with the symbol workers (worker/symbol_worker.h). Each is asked one thing after the
+ * other:
  *
  *	file that waits ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
  *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
@@ -7,12 +8,13 @@
  *	table with names to demangle ─▶ NAMES
  *	table with wanted addresses ─▶ LINES_KEY, once a file; then what is on disk ─▶ LINES
  *
- * Names come first, as they take microseconds; and files mostly come before lines, so that a file whose debug information
- * is slow to read costs others their lines for a while, but not their names. What takes too long for the fast lane
- * (worker/worker_lanes.h), or too much memory, is done again in the slow one (symbol_jobs.h).
+ * Names come first, as they take microseconds; and files mostly come before lines, so that a file
+ * whose debug information is slow to read costs others their lines for a while, but not their
+ * names. What takes too long for the fast lane (worker/worker_lanes.h), or too much memory, is
+ * done again in the slow one (symbol_jobs.h).
  *
- * Files come from the registry, which is told what came of them; tables go to the store. For the loader, except
- * symbol_client_get_stats(). */
+ * Files come from the registry, which is told what came of them; tables go to the store. For the
+ * loader, except symbol_client_get_stats(). */
 #ifndef SYMBOL_SYMBOL_CLIENT_H
 #define SYMBOL_SYMBOL_CLIENT_H
 
@@ -58,7 +60,8 @@ int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_clien
 void symbol_client_free(struct symbol_client *client);
 DEFINE_FREEP(struct symbol_client, symbol_client_free)
 
-/* Works on the files that wait and on what tables want, until it is all there (true) or the time has come. */
+/* Works on the files that wait and on what tables want, until it is all there (true) or the time
+ * has come. */
 bool symbol_client_wait(struct symbol_client *client, uint64_t until_ns);
 
 /* Whether names of a table may soon come from its debug file. */

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A worker needs about as much as a table has for the largest ones, and the first of these for libdw, if the pool has it. The
- * worker of the fast lane has the second: what does not fit there is read in the slow lane. */
+/* A worker needs about as much as a table has for the largest ones, and the first of these for
+ * libdw, if the pool has it. The worker of the fast lane has the second: what does not fit there
+ * is read in the slow lane. */
 #define WORKER_LINES_BYTES ((size_t)128 << 20)
 #define WORKER_FAST_BYTES ((size_t)64 << 20)
 
-/* Jobs that took too long for the fast lane, until the slow one is free. Those for which there is no place have failed. */
+/* Jobs that took too long for the fast lane, until the slow one is free. Those for which there is
+ * no place have failed. */
 #define MAX_PARKED 32
 
 /* What a worker may take for an answer, in the slow lane. */

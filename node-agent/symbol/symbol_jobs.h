@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the symbol workers are doing, and for whom: one job in each lane (worker/worker_lanes.h), what it may take there,
- * and what becomes of it when it takes more:
+/* What the symbol workers are doing, and for whom: one job in each lane (worker/worker_lanes.h),
+ * what it may take there, and what becomes of it when it takes more:
  *
  *	fast lane, a try		a file that nothing was read of waits again, behind others; all else is for the slow
  *					lane
  *	fast lane, its whole time	the slow lane, and the owners are punished
  *	slow lane			it has failed
  *
- * Names and lines are no files that somebody waits behind: they are not charged, and have no tries. For the loader. */
+ * Names and lines are no files that somebody waits behind: they are not charged, and have no
+ * tries. For the loader. */
 #ifndef SYMBOL_SYMBOL_JOBS_H
 #define SYMBOL_SYMBOL_JOBS_H
 
@@ -91,17 +92,19 @@ int symbol_jobs_send(struct symbol_jobs *jobs, struct symbol_job *job,
 		     const struct worker_request *request, const struct worker_payload *payload)
 	must_check;
 
-/* Ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and punishes. */
+/* Ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and
+ * punishes. */
 void symbol_jobs_distrust(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* What the owner of a job has asked for takes the slow lane from now on, at least what is about its table. */
+/* What the owner of a job has asked for takes the slow lane from now on, at least what is about
+ * its table. */
 void symbol_jobs_punish(struct symbol_jobs *jobs, const struct symbol_job *job);
 
 /* Counts what the answer to a job took, for the order of the fast lane. */
 void symbol_jobs_charge(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* Whether an error is one that more time, or more memory, may help against, and the job is to be done again: its lane is
- * free then. */
+/* Whether an error is one that more time, or more memory, may help against, and the job is to be
+ * done again: its lane is free then. */
 bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error);
 
 /* Whether a lane has CPU time left for reading lines; and counts what a JOB_LINES took of it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does with all files what the agent does: opens them as fast as the cache takes them, and asks for the
- * lines of a few addresses of each. What the process and its worker take at most, bench.py watches. */
+/* Does with all files what the agent does: opens them as fast as the cache takes them, and asks
+ * for the lines of a few addresses of each. What the process and its worker take at most, bench.py
+ * watches. */
 #include "symbol_bench.h"
 
 #include "base/array.h"

@@ -3,8 +3,8 @@
  *
  *	jit_bench FLAMELET	a perf map and a jitdump of 10 MB each, as node writes them, and one line more
  *
- * FLAMELET is the program whose `jit-worker` reads the files. Figures are CPU times: of this process, which does what
- * the agent does, and of the worker; the best of several. */
+ * FLAMELET is the program whose `jit-worker` reads the files. Figures are CPU times: of this
+ * process, which does what the agent does, and of the worker; the best of several. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/strbuf.h"

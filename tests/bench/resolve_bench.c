@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address of a file is looked up in the middle of functions that lie evenly over it. Source lines are asked for those of every
- * other function first, by which their compile units are read, and then for the rest. In three runs with a new cache each
- * time, every address is asked for once, then again; the median of the runs counts. libdwfl gets the same addresses,
- * fewer of them where it takes longer than a second. */
+/* An address of a file is looked up in the middle of functions that lie evenly over it. Source
+ * lines are asked for those of every other function first, by which their compile units are read,
+ * and then for the rest. In three runs with a new cache each time, every address is asked for
+ * once, then again; the median of the runs counts. libdwfl gets the same addresses, fewer of them
+ * where it takes longer than a second. */
 #include "symbol_bench.h"
 
 #include "base/clock.h"
@@ -167,7 +168,8 @@ static int open_in_cache(const struct subject *subject, const struct cache_files
 	return r;
 }
 
-/* Asks for the places from `first` on, all at once, until all is known of them; returns the CPU time of all processes. */
+/* Asks for the places from `first` on, all at once, until all is known of them; returns the CPU
+ * time of all processes. */
 static uint64_t ask_for(struct cache_files *files, const struct subject *subject, uint32_t id,
 			size_t first, size_t end)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol worker bounds the time a name takes by a timer, as libiberty has names with which it does not come to an end; here
- * such a name is left by a jump. What it had allocated is lost then: so lost memory is not looked for. Where it jumps out of an
- * allocation the process may be stuck afterwards; the worker ends instead. libiberty's D demangler takes memory without a bound and
- * ends the process when there is no more, which only a worker can afford: here its input is taken for its output, which is ours to
- * shorten. */
+/* The symbol worker bounds the time a name takes by a timer, as libiberty has names with which it
+ * does not come to an end; here such a name is left by a jump. What it had allocated is lost then:
+ * so lost memory is not looked for. Where it jumps out of an allocation the process may be stuck
+ * afterwards; the worker ends instead. libiberty's D demangler takes memory without a bound and
+ * ends the process when there is no more, which only a worker can afford: here its input is taken
+ * for its output, which is ours to shorten. */
 #include "base/cleanup.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/demangle/short_name.h"

@@ -187,7 +187,8 @@ static int take_descriptor(struct msghdr *message)
 	return fd;
 }
 
-/* Returns 1 with the reply and its descriptor, if it has one; 0 when there is none yet. Errors: -EPIPE. */
+/* Returns 1 with the reply and its descriptor, if it has one; 0 when there is none yet. Errors:
+ * -EPIPE. */
 static int receive(const struct debuginfod *debuginfod, struct debuginfod_reply *ret_reply,
 		   int *ret_fd)
 {

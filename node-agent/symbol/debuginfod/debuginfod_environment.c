@@ -11,8 +11,8 @@
 
 #define VARIABLE_MAX_BYTES ((size_t)1 << 16)
 
-/* After a failure the library would ask again at once, and take the second one for "no such file". We ask again
- * later. */
+/* After a failure the library would ask again at once, and take the second one for "no such file".
+ * We ask again later. */
 #define RETRY_LIMIT "0"
 
 static const char *const passed_on[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of the worker: libdebuginfod has its settings there. Nothing of ours is passed on but what says
- * how servers are reached: proxies, certificates. */
+/* The environment of the worker: libdebuginfod has its settings there. Nothing of ours is passed
+ * on but what says how servers are reached: proxies, certificates. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_ENVIRONMENT_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_ENVIRONMENT_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mangled name can refer back to its own parts, so that a hundred bytes stand for gigabytes: each part
- * twice the one before. libiberty would print them all. It bounds its recursion (DMGL_NO_RECURSE_LIMIT
- * must stay off) but not its output, and the function it hands text to cannot make it stop. Hence the
- * longjmp() out of that function once the text is too long.
+/* A mangled name can refer back to its own parts, so that a hundred bytes stand for gigabytes:
+ * each part twice the one before. libiberty would print them all. It bounds its recursion
+ * (DMGL_NO_RECURSE_LIMIT must stay off) but not its output, and the function it hands text to
+ * cannot make it stop. Hence the longjmp() out of that function once the text is too long.
  *
- * That is safe as far as libiberty holds no memory at that moment. Its C++ demangler uses the stack only.
- * Its Rust demangler allocates where it decodes a Punycode identifier, whose text always has a byte that is
- * not ASCII; the jump waits for the next piece of text that has none.
+ * That is safe as far as libiberty holds no memory at that moment. Its C++ demangler uses the
+ * stack only. Its Rust demangler allocates where it decodes a Punycode identifier, whose text
+ * always has a byte that is not ASCII; the jump waits for the next piece of text that has none.
  *
- * Its D demangler returns the whole text at once. Some names take it twice the time, or give it twice the text, for each few
- * bytes more; without memory it ends the process. What bounds it is the symbol worker: its time for a name, and its
- * memory (symbol_worker_names.c). */
+ * Its D demangler returns the whole text at once. Some names take it twice the time, or give it
+ * twice the text, for each few bytes more; without memory it ends the process. What bounds it is
+ * the symbol worker: its time for a name, and its memory (symbol_worker_names.c). */
 #include "symbol/demangle/demangle.h"
 
 #include "base/cleanup.h"
@@ -111,9 +111,9 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-/* Without DMGL_PARAMS libiberty does not look at what follows the name and takes anything there. This is welcome
- * where it does not understand the types of new compilers. But what has characters that mangled names seldom have must
- * be one to the end. */
+/* Without DMGL_PARAMS libiberty does not look at what follows the name and takes anything there.
+ * This is welcome where it does not understand the types of new compilers. But what has characters
+ * that mangled names seldom have must be one to the end. */
 static bool demangle_without_parameters(const char *name, struct output *output)
 {
 	if (!is_plain(name) && !run(cplus_demangle_v3_callback, name, DMGL_PARAMS, output))
@@ -157,7 +157,8 @@ static bool is_d(const char *name)
 		strcmp(name + 2, "main") == 0);
 }
 
-/* Where the compiler's suffix begins. Rust's legacy names have dots of their own, but only before an "E". */
+/* Where the compiler's suffix begins. Rust's legacy names have dots of their own, but only before
+ * an "E". */
 static size_t length_without_suffix(const char *name, size_t len)
 {
 	const char *dot = strchr(name, '.');
@@ -211,8 +212,8 @@ bool demangle_is_candidate(const char *name)
 	return is_mangled(name) || may_be_go(name) || strchr(name, '@');
 }
 
-/* The version that the linker put behind the name of a library's function: "dlopen@GLIBC_2.2.5", "read@@GLIBC_2.2.5".
- * What comes from a stub is "read@plt". */
+/* The version that the linker put behind the name of a library's function: "dlopen@GLIBC_2.2.5",
+ * "read@@GLIBC_2.2.5". What comes from a stub is "read@plt". */
 static size_t length_without_version(const char *name, size_t len)
 {
 	const char *at = strchr(name, '@');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over the text, which copies what is part of the name and jumps over groups in brackets that are not.
+/* One pass over the text, which copies what is part of the name and jumps over groups in brackets
+ * that are not.
  *
  * The difficulty is "<" and ">", brackets in one place and operators in another:
  *
@@ -9,8 +10,8 @@
  *	foo<(3)>>(4)>		a shift, between operands; elsewhere ">>" closes two brackets
  *	foo<(a->b)>		an arrow
  *
- * Operands without parentheses (`A<B::x<C::y>`) can be misread. Then the brackets do not match in the end, and
- * the caller falls back to the long name. */
+ * Operands without parentheses (`A<B::x<C::y>`) can be misread. Then the brackets do not match in
+ * the end, and the caller falls back to the long name. */
 #include "symbol/demangle/short_name.h"
 
 #include <ctype.h>
@@ -45,8 +46,8 @@ static bool begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The length of "operator" and its symbol if that stands at `pos`, else 0. Only symbols that could be taken for
- * brackets are part of it. */
+/* The length of "operator" and its symbol if that stands at `pos`, else 0. Only symbols that could
+ * be taken for brackets are part of it. */
 static size_t operator_length(const char *text, size_t pos)
 {
 	static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=",
@@ -133,7 +134,8 @@ static size_t character_length(const char *text)
 	return end ? (size_t)(end - text) + 1 : 1;
 }
 
-/* The length of a literal in which brackets mean nothing: a struct's tag in Go, a character in Rust, both in D. */
+/* The length of a literal in which brackets mean nothing: a struct's tag in Go, a character in
+ * Rust, both in D. */
 static size_t literal_length(enum language language, const char *text)
 {
 	size_t len = 1;
@@ -149,7 +151,8 @@ static size_t literal_length(enum language language, const char *text)
 	return text[len] ? len + 1 : len;
 }
 
-/* Takes what stands at `pos` inside of a group; returns its length, or 0 when brackets do not match. */
+/* Takes what stands at `pos` inside of a group; returns its length, or 0 when brackets do not
+ * match. */
 static size_t take_in_group(struct group *group, const char *text, size_t pos)
 {
 	size_t len = literal_length(group->language, text + pos);
@@ -291,8 +294,8 @@ static bool shorten_cplus_at(struct shortener *s)
 	return true;
 }
 
-/* Of "<", three are to be told apart: arguments "Vec<T>" and "parse::<T>", a qualified path "<T as Trait>::f", and
- * lifetimes of a type "for<'a> fn(&'a u8)". */
+/* Of "<", three are to be told apart: arguments "Vec<T>" and "parse::<T>", a qualified path "<T as
+ * Trait>::f", and lifetimes of a type "for<'a> fn(&'a u8)". */
 static bool shorten_rust_at(struct shortener *s)
 {
 	const char *text = s->text + s->pos;

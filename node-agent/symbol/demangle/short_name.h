@@ -8,16 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each writes the short form of `text`, which is never longer, and a NUL. False when brackets do not match; then the
- * text written means nothing.
+/* Each writes the short form of `text`, which is never longer, and a NUL. False when brackets do
+ * not match; then the text written means nothing.
  *
- * C++: no template arguments, parameters, qualifiers behind those, ABI tags. Parameters of lambdas stay,
- * `{lambda(int)#1}`: they are part of the name. For names that libiberty printed without DMGL_PARAMS, thus
- * without return types. */
+ * C++: no template arguments, parameters, qualifiers behind those, ABI tags. Parameters of lambdas
+ * stay, `{lambda(int)#1}`: they are part of the name. For names that libiberty printed without
+ * DMGL_PARAMS, thus without return types. */
 bool short_name_cplus(const char *text, char *ret_short) must_check;
 
-/* Rust: no generic arguments. `<Type as Trait>::method` and `<impl Trait for Type>::method` stay, with the arguments
- * of Type and Trait left out. */
+/* Rust: no generic arguments. `<Type as Trait>::method` and `<impl Trait for Type>::method` stay,
+ * with the arguments of Type and Trait left out. */
 bool short_name_rust(const char *text, char *ret_short) must_check;
 
 /* D: no template arguments, parameters, nor what stands behind those. */

@@ -5,7 +5,7 @@
  *	struct elf_block_segment [nr_segments]
  *	struct elf_block_function [nr_functions]	sorted by delta
  *	names						in the order of the functions that have one, each NUL-terminated, nothing between
- */
+ * / */
 #ifndef SYMBOL_ELF_ELF_BLOCK_H
 #define SYMBOL_ELF_ELF_BLOCK_H
 

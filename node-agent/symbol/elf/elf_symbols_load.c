@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a file to a table: what the sources have is collected, sorted, and written as a block.
  *
- * A source that is damaged or too large does not spoil the others. Where all that there is cannot be read, the first
- * error is the answer. */
+ * A source that is damaged or too large does not spoil the others. Where all that there is cannot
+ * be read, the first error is the answer. */
 #include "symbol/elf/elf_block.h"
 #include "symbol/elf/elf_info.h"
 #include "symbol/elf/elf_symbols.h"
@@ -50,7 +50,8 @@ int symbol_source_dynsym(struct symbol_file *file)
 	return add_table(file, SHT_DYNSYM, /* has_labels */ false);
 }
 
-/* Its .symtab alone counts: what else such a file may have, another .gnu_debugdata for one, nobody puts there. */
+/* Its .symtab alone counts: what else such a file may have, another .gnu_debugdata for one, nobody
+ * puts there. */
 int symbol_source_minidebug(struct symbol_file *file)
 {
 	const GElf_Shdr *section = elf_section_find(&file->section_names, &file->reader,

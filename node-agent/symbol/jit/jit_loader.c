@@ -127,8 +127,8 @@ static void block(struct jit_loader *loader, struct jit_process *process)
 	process->has_more = false;
 }
 
-/* Drops the functions of those sampled least recently until the rest is within the limit. A few bytes of a file can take
- * a hundred of memory, so this is done after each answer. */
+/* Drops the functions of those sampled least recently until the rest is within the limit. A few
+ * bytes of a file can take a hundred of memory, so this is done after each answer. */
 static void evict(struct jit_loader *loader)
 {
 	uint64_t nr_bytes = count_bytes(loader);
@@ -159,8 +159,8 @@ static void punish(struct jit_loader *loader, uint64_t cgroup_id, struct jit_pro
 	worker_lanes_punish(loader->lanes, cgroup_id, now_ns);
 }
 
-/* No answer came of it, or none that can be believed. What is known of the process goes on answering; what a worker has
- * kept of the place in the file may be what it stumbles over. */
+/* No answer came of it, or none that can be believed. What is known of the process goes on
+ * answering; what a worker has kept of the place in the file may be what it stumbles over. */
 static void fail(struct jit_loader *loader, struct jit_process *process, size_t kind, int error)
 {
 	log_debug_errno(error, "the list of functions of process %" PRIu32 " cannot be read",
@@ -173,7 +173,8 @@ static void fail(struct jit_loader *loader, struct jit_process *process, size_t 
 	loader->stats.nr_failures++;
 }
 
-/* What is there of an unfinished function is read by the next refresh: it would be the same again now. */
+/* What is there of an unfinished function is read by the next refresh: it would be the same again
+ * now. */
 static void take_functions(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process, const void *bytes, size_t len)
 {
@@ -292,8 +293,8 @@ static size_t get_max_read(const struct jit_loader *loader, const struct jit_pro
 	return max_read < JIT_REQUEST_MAX_BYTES ? max_read : JIT_REQUEST_MAX_BYTES;
 }
 
-/* Asks for what a file has gained. Returns 1 if that is on its way, 0 if there is nothing to be read of it now. Errors: as
- * worker_lanes_send(). */
+/* Asks for what a file has gained. Returns 1 if that is on its way, 0 if there is nothing to be
+ * read of it now. Errors: as worker_lanes_send(). */
 static int ask_for(struct jit_loader *loader, enum worker_lane lane, struct jit_process *process,
 		   size_t kind)
 {
@@ -310,7 +311,8 @@ static int ask_for(struct jit_loader *loader, enum worker_lane lane, struct jit_
 	return r;
 }
 
-/* The same for all its files; when there is nothing to be read, what is left for the next refresh is known. */
+/* The same for all its files; when there is nothing to be read, what is left for the next refresh
+ * is known. */
 static int ask_for_process(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process)
 {
@@ -394,8 +396,8 @@ static bool is_awaited(const struct jit_loader *loader)
 	       !loader->jobs[WORKER_LANE_FAST].is_late;
 }
 
-/* Has files read until there is nothing left to do for the fast lane, but for what comes last there. That, and the slow lane,
- * is not waited for. */
+/* Has files read until there is nothing left to do for the fast lane, but for what comes last
+ * there. That, and the slow lane, is not waited for. */
 static void read_listed(struct jit_loader *loader, uint64_t until_ns)
 {
 	for (;;) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dialogue with the workers that read JIT compilers' lists (jit_worker.h), one file after the other in each lane:
+/* The dialogue with the workers that read JIT compilers' lists (jit_worker.h), one file after the
+ * other in each lane:
  *
  *	refresh		whose files may have grown ─▶ the next of them that this lane is to read ─▶ request
  *	answer		functions are added, as long as there is memory for them
  *			worker dead, or nonsense: the process is left alone for a while
  *			too late in the fast lane: again, in the slow lane
  *
- * Each refresh begins behind the one that was read last. For the loader, except jit_loader_get_stats(). */
+ * Each refresh begins behind the one that was read last. For the loader, except
+ * jit_loader_get_stats(). */
 #ifndef SYMBOL_JIT_JIT_LOADER_H
 #define SYMBOL_JIT_JIT_LOADER_H
 
@@ -26,7 +28,8 @@
 #define JIT_REFRESH_FILE_BYTES ((size_t)8 << 20)
 #define JIT_REFRESH_MAX_BYTES ((size_t)16 << 20)
 
-/* Of it, by one request: ten milliseconds of a worker, which others may keep from the CPU for a while. */
+/* Of it, by one request: ten milliseconds of a worker, which others may keep from the CPU for a
+ * while. */
 #define JIT_REQUEST_MAX_BYTES ((size_t)2 << 20)
 
 /* What a worker may take for one request; the first try in the fast lane has less (worker_lanes.h). */
@@ -48,7 +51,8 @@ struct jit_loader_stats {
 	struct worker_stats worker; /* of all of them */
 };
 
-/* The registry and the program are borrowed; functions and names have `max_bytes`. Starts no worker yet. Errors: -ENOMEM. */
+/* The registry and the program are borrowed; functions and names have `max_bytes`. Starts no
+ * worker yet. Errors: -ENOMEM. */
 int jit_loader_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
 		   struct jit_loader **ret_loader) must_check;
 void jit_loader_free(struct jit_loader *loader);

@@ -55,8 +55,9 @@ struct jit_process {
 	struct jit_process *next_over;
 };
 
-/* Process number `id` is in slot (id - 1) % JIT_PROCESS_INDEX_MAX. Each time a slot is reused its number goes
- * up by that many, so that no id is given twice before 2^32 / JIT_PROCESS_INDEX_MAX others. */
+/* Process number `id` is in slot (id - 1) % JIT_PROCESS_INDEX_MAX. Each time a slot is reused its
+ * number goes up by that many, so that no id is given twice before 2^32 / JIT_PROCESS_INDEX_MAX
+ * others. */
 struct jit_process_index {
 	struct jit_process **slots; /* owned, JIT_PROCESS_INDEX_MAX, as their elements */
 	uint32_t *last_ids; /* owned, of each slot */

@@ -56,7 +56,8 @@ struct look {
 	struct jit_file files[JIT_SOURCE_KINDS]; /* without a descriptor where the loader has it */
 };
 
-/* Whether the process is to be looked at now; if so, fills `look`. `*ret_id` is 0 where it has no file. */
+/* Whether the process is to be looked at now; if so, fills `look`. `*ret_id` is 0 where it has no
+ * file. */
 static bool begin_look(struct jit_registry *registry, uint64_t now_ns, struct look *look,
 		       uint32_t *ret_id)
 {
@@ -189,8 +190,8 @@ struct jit_process *jit_registry_use(struct jit_registry *registry, uint32_t id)
 	return process;
 }
 
-/* Whether a process is not needed any more. One that lives keeps its functions for a while without being sampled,
- * unless its place is needed: to read them again costs more. */
+/* Whether a process is not needed any more. One that lives keeps its functions for a while without
+ * being sampled, unless its place is needed: to read them again costs more. */
 static bool is_over(const struct jit_registry *registry, struct jit_process *process,
 		    uint64_t now_ns)
 {

@@ -8,9 +8,10 @@
  *	loader	takes the descriptors, has them read, names				under the lock only
  *										while it takes
  *
- * Only the loader removes processes, so what it has found stays while it works; the reader finds a process anew
- * each time it has let go of the lock. When there is no room the reader adds nothing: to throw out others, which
- * are read anew then, would let one container with many processes keep the loader busy. */
+ * Only the loader removes processes, so what it has found stays while it works; the reader finds a
+ * process anew each time it has let go of the lock. When there is no room the reader adds nothing:
+ * to throw out others, which are read anew then, would let one container with many processes keep
+ * the loader busy. */
 #ifndef SYMBOL_JIT_JIT_REGISTRY_H
 #define SYMBOL_JIT_JIT_REGISTRY_H
 
@@ -56,8 +57,8 @@ uint32_t jit_registry_open(struct jit_registry *registry, const struct jit_sampl
 struct jit_process *jit_registry_find(struct jit_registry *registry, uint32_t id);
 struct jit_process *jit_registry_use(struct jit_registry *registry, uint32_t id);
 
-/* For the loader: lists the processes, with the files that the reader has opened; the list is borrowed until the next
- * one. Frees those that are over. Returns how many are listed. */
+/* For the loader: lists the processes, with the files that the reader has opened; the list is
+ * borrowed until the next one. Frees those that are over. Returns how many are listed. */
 size_t jit_registry_list(struct jit_registry *registry, uint64_t now_ns,
 			 struct jit_process *ret_listed[static JIT_PROCESS_INDEX_MAX]);
 

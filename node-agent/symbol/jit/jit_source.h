@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One perf map or jitdump of one process, read bit by bit as it grows, by a worker (jit_worker.h): here is what to ask
- * the worker for, and what becomes of its answers. Of the file itself only its size and its time are looked at.
+/* One perf map or jitdump of one process, read bit by bit as it grows, by a worker (jit_worker.h):
+ * here is what to ask the worker for, and what becomes of its answers. Of the file itself only its
+ * size and its time are looked at.
  *
- * Only what is behind the last complete line or record is read. A file that is written anew is noticed: it has
- * become shorter, its time has changed but not its length, or what was before the place where reading stopped is
- * not there any more. It is read from its start then, and what was known answers until its end is reached. */
+ * Only what is behind the last complete line or record is read. A file that is written anew is
+ * noticed: it has become shorter, its time has changed but not its length, or what was before the
+ * place where reading stopped is not there any more. It is read from its start then, and what was
+ * known answers until its end is reached. */
 #ifndef SYMBOL_JIT_JIT_SOURCE_H
 #define SYMBOL_JIT_JIT_SOURCE_H
 
@@ -44,14 +46,16 @@ bool jit_source_is_same_file(const struct file_identity *a, const struct file_id
 void jit_source_init(struct jit_source *source, enum jit_source_kind kind);
 void jit_source_done(struct jit_source *source);
 
-/* Reads from that file from now on, whose descriptor is taken over: on if it is the same one, else anew. */
+/* Reads from that file from now on, whose descriptor is taken over: on if it is the same one, else
+ * anew. */
 void jit_source_set_file(struct jit_source *source, int fd, const struct file_identity *identity);
 
 /* Whether there is something to read now; then what to ask for, `max_read` bytes at most. */
 bool jit_source_ask(struct jit_source *source, uint64_t max_read, struct jit_request *ret_request);
 
-/* Takes over the answer to what was asked for last, unless the source has been started anew since. Functions may have
- * `max_bytes`. Errors: -EBADMSG this is no answer; -ENOMEM: the same is asked for next time. */
+/* Takes over the answer to what was asked for last, unless the source has been started anew since.
+ * Functions may have `max_bytes`. Errors: -EBADMSG this is no answer; -ENOMEM: the same is asked
+ * for next time. */
 int jit_source_take(struct jit_source *source, const struct jit_request *request, const void *bytes,
 		    size_t len, size_t max_bytes) must_check;
 

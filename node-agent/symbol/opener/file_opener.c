@@ -43,9 +43,10 @@ static int translate(int error)
 	}
 }
 
-/* Refuses (-EOPNOTSUPP) when the mapping's device is one of the process's mounts, and not a local one. Following the
- * link in map_files would be enough for NFS to ask its server, so this comes before. The devices in maps are not always
- * those of mounts (btrfs, overlay): unknown is not foreign. Errors: also -EAGAIN. */
+/* Refuses (-EOPNOTSUPP) when the mapping's device is one of the process's mounts, and not a local
+ * one. Following the link in map_files would be enough for NFS to ask its server, so this comes
+ * before. The devices in maps are not always those of mounts (btrfs, overlay): unknown is not
+ * foreign. Errors: also -EAGAIN. */
 static int refuse_foreign(int proc_fd, uint32_t pid, const struct mapped_file *file)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
@@ -72,8 +73,8 @@ static int open_map_file(int proc_fd, uint32_t pid, const struct mapping *mappin
 	return fd < 0 ? -errno : fd;
 }
 
-/* RESOLVE_CACHED (Linux 5.12): a path component on a FUSE or network file system that would have to ask
- * its server fails with EAGAIN instead. Older kernels refuse the flag, and we the file. */
+/* RESOLVE_CACHED (Linux 5.12): a path component on a FUSE or network file system that would have
+ * to ask its server fails with EAGAIN instead. Older kernels refuse the flag, and we the file. */
 static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 {
 	char path[PROC_PATH_BYTES];
@@ -87,7 +88,8 @@ static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 			    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
 }
 
-/* Before Linux 5.8 statx(2) does not tell it, and before 4.11, when the C library answers in its place, either. */
+/* Before Linux 5.8 statx(2) does not tell it, and before 4.11, when the C library answers in its
+ * place, either. */
 static bool find_mount_id(int fd, const struct statx *st, uint64_t *ret_id)
 {
 	if (!(st->stx_mask & STATX_MNT_ID))
@@ -147,8 +149,9 @@ static bool is_same_file(const struct file_identity *identity, const struct mapp
 	return identity->dev_major == file->dev_major && identity->dev_minor == file->dev_minor;
 }
 
-/* Whether this is the file that was mapped: by now the process may have mapped another one there. On overlay even the inode's
- * number may differ between maps and statx(), so there the name decides. */
+/* Whether this is the file that was mapped: by now the process may have mapped another one there.
+ * On overlay even the inode's number may differ between maps and statx(), so there the name
+ * decides. */
 static bool is_mapped_file(int fd, const struct file_identity *identity,
 			   const struct mapped_file *file)
 {
@@ -235,7 +238,8 @@ static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 	       st.stx_dev_major == identity->dev_major && st.stx_dev_minor == identity->dev_minor;
 }
 
-/* A device is that of one file system, wherever it is mounted; but not all files have that of theirs (btrfs, overlay). */
+/* A device is that of one file system, wherever it is mounted; but not all files have that of
+ * theirs (btrfs, overlay). */
 static bool find_mount(const struct strbuf *mounts, const struct pinned_file *pinned,
 		       struct mountinfo_line *ret_line)
 {
@@ -246,9 +250,9 @@ static bool find_mount(const struct strbuf *mounts, const struct pinned_file *pi
 				     pinned->identity.dev_minor, ret_line);
 }
 
-/* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping can be
- * older than its process's mount namespace: then it comes from the host's, as with container runtimes.
- * Errors: -EOPNOTSUPP not local, or not known to be; -EAGAIN. */
+/* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping
+ * can be older than its process's mount namespace: then it comes from the host's, as with
+ * container runtimes. Errors: -EOPNOTSUPP not local, or not known to be; -EAGAIN. */
 static int check_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned)
 {
 	const uint32_t pids[] = { pid, MOUNT_LIST_HOST_PID };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens files that belong to a container without being held up or led astray by it.
  *
- * What a process has mapped can be a FIFO's name by now, a file on a FUSE server that never answers, or a
- * path through a symbolic link of its own making. So a file is first pinned: held by an O_PATH descriptor,
- * which opens nothing, and looked at with statx(2) told not to ask any server. Only then, and only when it
- * is a regular file of a local file system (mountinfo.h), is that very file opened for reading.
+ * What a process has mapped can be a FIFO's name by now, a file on a FUSE server that never
+ * answers, or a path through a symbolic link of its own making. So a file is first pinned: held by
+ * an O_PATH descriptor, which opens nothing, and looked at with statx(2) told not to ask any
+ * server. Only then, and only when it is a regular file of a local file system (mountinfo.h), is
+ * that very file opened for reading.
  *
- * What remains: an overlay whose lower layer is FUSE counts as local. The kernel does not say what an
- * overlay is made of. */
+ * What remains: an overlay whose lower layer is FUSE counts as local. The kernel does not say what
+ * an overlay is made of. */
 #ifndef SYMBOL_OPENER_FILE_OPENER_H
 #define SYMBOL_OPENER_FILE_OPENER_H
 
@@ -46,23 +47,25 @@ struct pinned_file {
 	struct file_identity identity;
 };
 
-/* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path; of both only what
- * is still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not a regular local file, -EPERM,
- * -EAGAIN its path is not in the kernel's cache, or its mounts are slow to list (mount_list.h), -ENOSPC out of descriptors. */
+/* Pins the regular file behind a mapping, through /proc/PID/map_files, else /proc/PID/root + path;
+ * of both only what is still the same inode. Errors: -ESRCH process or file gone, -EOPNOTSUPP not
+ * a regular local file, -EPERM, -EAGAIN its path is not in the kernel's cache, or its mounts are
+ * slow to list (mount_list.h), -ENOSPC out of descriptors. */
 int file_opener_pin(int proc_fd, uint32_t pid, const struct mapping *mapping,
 		    struct pinned_file *ret_pinned) must_check;
 void file_opener_unpin(struct pinned_file *pinned);
 
-/* Pins what a descriptor is open on, regular file or directory, which the caller keeps: ret_pinned->fd is the same.
- * Asks no server. Errors: -EOPNOTSUPP anything else, -ESRCH, -EPERM, -ENOSPC. */
+/* Pins what a descriptor is open on, regular file or directory, which the caller keeps:
+ * ret_pinned->fd is the same. Asks no server. Errors: -EOPNOTSUPP anything else, -ESRCH, -EPERM,
+ * -ENOSPC. */
 int file_opener_look_at(int fd, struct pinned_file *ret_pinned) must_check;
 
-/* The root directory of a process (O_PATH), in which files can be looked up even when the process is gone.
- * Errors: -EOPNOTSUPP not on a local file system, -EAGAIN, -ESRCH, -EPERM, -ENOSPC. */
+/* The root directory of a process (O_PATH), in which files can be looked up even when the process
+ * is gone. Errors: -EOPNOTSUPP not on a local file system, -EAGAIN, -ESRCH, -EPERM, -ENOSPC. */
 int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd) must_check;
 
-/* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system, -EAGAIN, -EPERM,
- * -ENOSPC out of descriptors or memory, else what open() says. */
+/* Opens a pinned file for reading. Errors: -EOPNOTSUPP not known to be on a local file system,
+ * -EAGAIN, -EPERM, -ENOSPC out of descriptors or memory, else what open() says. */
 int file_opener_open(int proc_fd, uint32_t pid, const struct pinned_file *pinned, int *ret_fd)
 	must_check;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests reach for inside of an ELF cache, whose parts are opaque: to pass time that nobody wants to wait for, to have less
- * memory at once, to see what a table has. Sources named *_inside.c include the product's source of that name, which the linker
- * does not take from the library then. */
+/* What tests reach for inside of an ELF cache, whose parts are opaque: to pass time that nobody
+ * wants to wait for, to have less memory at once, to see what a table has. Sources named
+ * *_inside.c include the product's source of that name, which the linker does not take from the
+ * library then. */
 #ifndef TESTS_UNIT_ELF_CACHE_INSIDE_H
 #define TESTS_UNIT_ELF_CACHE_INSIDE_H
 

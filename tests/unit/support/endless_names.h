@@ -3,7 +3,8 @@
 #ifndef TESTS_UNIT_ENDLESS_NAMES_H
 #define TESTS_UNIT_ENDLESS_NAMES_H
 
-/* ThreadSanitizer holds signals back until the next system call, of which there is none: then nothing gives up such a name. */
+/* ThreadSanitizer holds signals back until the next system call, of which there is none: then
+ * nothing gives up such a name. */
 #if defined(__SANITIZE_THREAD__)
 #define SKIP_WITHOUT_SIGNALS() skip()
 #elif defined(__has_feature)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files that come later than the names of the program, when it may be gone. Who downloads them is this program
- * again, which gives out what it finds in the cache directory, once nobody holds it back. */
+/* Debug files that come later than the names of the program, when it may be gone. Who downloads
+ * them is this program again, which gives out what it finds in the cache directory, once nobody
+ * holds it back. */
 #include "elf_cache_fixture.h"
 #include "symbol/debuginfod/debuginfod_protocol.h"
 #include "worker/worker_process.h"

@@ -49,8 +49,8 @@ static void append_name(struct strbuf *names, const char *name, unsigned int num
 	strbuf_append_char(names, '\0');
 }
 
-/* A shared object with `nr_functions` functions "space::n<number>::f<i>" of 16 bytes each; `first`, if not NULL, is the raw
- * name of the first one. */
+/* A shared object with `nr_functions` functions "space::n<number>::f<i>" of 16 bytes each;
+ * `first`, if not NULL, is the raw name of the first one. */
 static void write_elf_with(const char *path, const char *first, unsigned int number,
 			   unsigned int nr_functions)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No unit is read twice: not while its file is known, not when it was closed, and not after a restart. */
+/* No unit is read twice: not while its file is known, not when it was closed, and not after a
+ * restart. */
 #include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"
 #include "symbol/dwarf/lines_unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source lines are asked for in batches, at times when files are to be read as well, and what they come from may be
- * closed or turn out bad in between. */
+/* Source lines are asked for in batches, at times when files are to be read as well, and what they
+ * come from may be closed or turn out bad in between. */
 #include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"
 #include "torture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that break or hold up the worker, workers that cannot be had, memory that runs out: what it costs, and whom. */
+/* Files that break or hold up the worker, workers that cannot be had, memory that runs out: what
+ * it costs, and whom. */
 #include "base/array.h"
 #include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"

@@ -257,7 +257,8 @@ static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);
 	assert_int_equal(jit_cache_symbolize(cache, ids[array_len(ids) - 1], 0x10, &frames), 0);
 
-	/* Not read again at once, or two that do not fit together would throw each other out for ever. */
+	/* Not read again at once, or two that do not fit together would throw each other out for
+	 * ever. */
 	assert_int_equal(jit_cache_open(cache, 10, 1, CGROUP, NULL, 20 * SECOND), ids[0]);
 	jit_cache_refresh(cache, 20 * SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real compilers, each as in a container: in a pid and mount namespace of its own, with a /tmp that only it sees.
- * The names are asked for from outside, at addresses that the files themselves give. */
+/* Real compilers, each as in a container: in a pid and mount namespace of its own, with a /tmp
+ * that only it sees. The names are asked for from outside, at addresses that the files themselves
+ * give. */
 #include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_loader.h"
 
@@ -263,7 +264,8 @@ static uint64_t address_in_dump(const struct container *container, const char *f
 	return address;
 }
 
-/* V8 writes 2 MB at a time, so the process must have ended before its functions are known to be there. */
+/* V8 writes 2 MB at a time, so the process must have ended before its functions are known to be
+ * there. */
 static void node_with_a_jitdump_after_its_end(void **state)
 {
 	struct container *container = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that die, hang and lie. The worker is this program again: its first byte tells what a list does to it, and
- * other lists are read as they should be. */
+/* Workers that die, hang and lie. The worker is this program again: its first byte tells what a
+ * list does to it, and other lists are read as they should be. */
 #include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_loader.h"
 

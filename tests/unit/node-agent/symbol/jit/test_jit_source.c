@@ -71,7 +71,8 @@ static void rewrite(struct file *file, const char *text)
 	assert_int_equal(futimens(file->fd, times), 0);
 }
 
-/* Asks for up to `max_read` bytes, and takes over the answer; false when there was nothing to ask for. */
+/* Asks for up to `max_read` bytes, and takes over the answer; false when there was nothing to ask
+ * for. */
 static bool read_some(struct file *file, uint64_t max_read)
 {
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(JIT_ANSWER_MAX_BYTES);
