@@ -15,8 +15,8 @@
  * loader from the others for two seconds at most (worker/worker_lanes.h).
  *
  * A file's names come from
- *	1. its separate debug file: by build id or debuglink, in its container or on the host, else from
- *	   debuginfod when that is wanted;
+ *	1. its separate debug file: by build id or debuglink, in its container or on the host,
+ *	   else from debuginfod when that is wanted;
  *	2. its own tables (elf_symbols.h),
  * and where there is debug information, inlined functions and source lines from that. Better names
  * may come later, for later windows.
@@ -60,8 +60,8 @@ struct elf_cache_opts {
 	bool wants_lines; /* inlined functions and source lines */
 	/* Borrowed for elf_cache_new(): lines are kept in lines/ of it; NULL: in memory only. */
 	const char *cache_dir;
-	unsigned int
-		lines_permille; /* of a CPU, each lane's for reading debug information; 0: no bound */
+	/* Of a CPU: each lane's share for reading debug information; 0: no bound. */
+	unsigned int lines_permille;
 	struct debug_files debug_files; /* host_root_fd -1: there are none */
 	struct debuginfod *debuginfod; /* borrowed; NULL: nothing is downloaded */
 };
@@ -76,8 +76,7 @@ struct elf_cache_stats {
 	uint64_t nr_resolved; /* addresses whose source lines were asked for */
 	uint64_t nr_line_units; /* whose lines were made */
 	uint64_t nr_line_units_left_out; /* over a limit: their code has names alone */
-	uint64_t
-		nr_lines_missed; /* addresses that were asked for and whose unit was not read: over a limit, a failure */
+	uint64_t nr_lines_missed; /* of them; their unit was not read: over a limit, a failure */
 	uint64_t nr_line_tables; /* in memory: one a file */
 	uint64_t nr_line_bytes; /* of these; they are among nr_bytes */
 	uint64_t nr_line_tables_dropped; /* from memory, to make room for others */

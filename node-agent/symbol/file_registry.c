@@ -135,7 +135,7 @@ static int add_waiting(struct file_registry *registry, const struct file_identit
 	return 0;
 }
 
-/* The id of a file that is known and need not be opened; else 0, or -ENOSPC when no more may wait. */
+/* The id of a known file that need not be opened; else 0, or -ENOSPC when no more may wait. */
 static int find_known(struct file_registry *registry, const struct file_identity *identity,
 		      uint64_t owner, uint32_t *ret_id)
 {

@@ -45,8 +45,7 @@ struct file_registry_stats {
 /* Zeros, but for the table, before the registry gets it. */
 struct elf_content {
 	struct name_table *table; /* borrowed; the loader's, what was read */
-	uint64_t
-		last_use; /* the loader's; of any of its files, counting up with each use of any file */
+	uint64_t last_use; /* the loader's; counts up with each use of any file */
 
 	/* The registry's, under its lock. */
 	struct file_owners owners; /* of its files */
@@ -104,12 +103,11 @@ struct name_table *file_registry_find_table(struct file_registry *registry, uint
 bool file_registry_take(struct file_registry *registry, const struct worker_lanes *lanes,
 			enum worker_lane lane, bool oldest, struct file_to_read *ret_file);
 
-/* A file that was taken waits again; what is open is taken over. False when no more files may wait. */
+/* Has a file wait again that was taken. Takes over what is open. False when no more may wait. */
 bool file_registry_put_back(struct file_registry *registry, struct file_to_read *file);
 
 /* What came of a file that was taken: its content, or a negative error. */
-void file_registry_finish(struct file_registry *registry, uint32_t id,
-			  struct elf_content *content);
+void file_registry_finish(struct file_registry *registry, uint32_t id, struct elf_content *content);
 void file_registry_fail(struct file_registry *registry, uint32_t id, int error);
 
 /* Something of a content was dropped at a time, by CLOCK_MONOTONIC: its files are to be opened

@@ -33,7 +33,7 @@ int line_store_new(const char *cache_dir, size_t max_table_bytes, struct line_st
 	must_check;
 void line_store_free(struct line_store *store);
 
-/* The seed of the fingerprints by which files are found on disk; false when nothing is kept there. */
+/* The seed of the fingerprints by which files are found on disk; false without a disk. */
 bool line_store_get_seed(const struct line_store *store, uint64_t *ret_seed);
 
 /* lines_fd is another file, whose key is to be found out. */

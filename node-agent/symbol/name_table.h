@@ -27,7 +27,7 @@ struct wanted_address {
 
 /* How far the source lines of a table have come. */
 enum lines_state {
-	LINES_NEW, /* it is not known which file they come from: what has the same key has the same lines */
+	LINES_NEW, /* their key, which tells what file they come from, is not known */
 	LINES_KEYED, /* … and perhaps they are on disk */
 	LINES_READY,
 };
@@ -47,8 +47,7 @@ struct name_table {
 	enum lines_state lines_state;
 	bool has_lines_key;
 	struct elf_rows_key lines_key; /* of the files they come from, by content */
-	uint64_t
-		unsaved_since_ns; /* `lines` has what is not on disk; 0: it has not. By CLOCK_MONOTONIC */
+	uint64_t unsaved_since_ns; /* since `lines` has more than the disk; 0: it has not */
 	bool has_large_lines; /* lines are asked for in the slow lane, which has more memory */
 	bool has_names; /* not dropped */
 	bool is_completing; /* its debug file is being looked for or read */
@@ -59,7 +58,7 @@ struct name_table {
 	uint64_t asked_ns; /* when lines were last asked for, by CLOCK_MONOTONIC */
 	uint64_t last_served; /* when lines of it were asked for */
 	unsigned int
-		nr_jobs; /* that have it: while there are any it is not freed, and keeps its names and files */
+		nr_jobs; /* that have it; meanwhile it is not freed, and keeps names and files */
 	struct wanted_address *wanted; /* owned */
 	size_t nr_wanted, cap_wanted;
 	uint32_t *names; /* owned; to be demangled, by their numbers in the cache of frames */

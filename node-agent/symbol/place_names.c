@@ -104,7 +104,7 @@ static int remember(struct place_names *names, struct name_table *table, uint64_
 	return r < 0 ? r : 0;
 }
 
-/* Finds the function of an offset by symbol tables and remembers it. Errors: as frame_cache_add(). */
+/* Remembers the function of an offset by symbol tables. Errors: as frame_cache_add(). */
 static int resolve(struct place_names *names, struct name_table *table, uint64_t file_offset,
 		   enum frames_state state)
 {

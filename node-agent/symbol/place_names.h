@@ -6,9 +6,10 @@
  * A name is asked for once, however many places and files have it: on the account of the table in
  * which it was met first. Its worker is a process that foreign names may keep busy or break, so
  *
- *	a name that takes too long	stays as it is, and its owner's requests take the slow lane for a while
- *	a few of those in a table	the table's other names stay as they are for a while, unless other tables have
- *					them, too
+ *	a name that takes too long	stays as it is, and its owner's requests take the slow lane
+ *					for a while
+ *	a few of those in a table	the table's other names stay as they are for a while,
+ *					unless other tables have them, too
  *	a worker that dies or lies	the same, at once
  *
  * and the other files' names are not concerned. For the loader, except place_names_get_stats(). */
@@ -76,7 +77,7 @@ void place_names_drop(struct place_names *names, struct name_table *table);
 /* Forgets all places and names. What tables want of them is the caller's to forget. */
 void place_names_forget_all(struct place_names *names);
 
-/* How often all was forgotten: an answer to what was asked before is about names that nobody knows. */
+/* How often all was forgotten. Answers to requests of a lower age are about forgotten names. */
 uint64_t place_names_age(const struct place_names *names);
 
 /* Memory they hold. */

@@ -2,9 +2,9 @@
 /* The dialogue with the symbol workers (worker/symbol_worker.h). Each is asked one thing after the
  * other:
  *
- *	file that waits ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
- *	                       └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
- *	debug file from debuginfod ─────────────────────────────────────────▶ DEBUG_TABLE ─▶ done
+ *	waiting file ─▶ FINGERPRINT ─▶ TABLE ─▶ is there a debug file? ─▶ CRC ─▶ DEBUG_TABLE ─▶ done
+ *	                    └▶ a copy of one that is known ─┘       └▶ (by build id) ──┘
+ *	debug file from debuginfod ──────────────────────────────────────▶ DEBUG_TABLE ─▶ done
  *	table with names to demangle ─▶ NAMES
  *	table with wanted addresses ─▶ LINES_KEY, once a file; then what is on disk ─▶ LINES
  *

@@ -2,10 +2,10 @@
 /* What the symbol workers are doing, and for whom: one job in each lane (worker/worker_lanes.h),
  * what it may take there, and what becomes of it when it takes more:
  *
- *	fast lane, a try		a file that nothing was read of waits again, behind others; all else is for the slow
- *					lane
- *	fast lane, its whole time	the slow lane, and the owners are punished
- *	slow lane			it has failed
+ *	fast lane, a try	a file that nothing was read of waits again, behind others;
+ *				all else is for the slow lane
+ *	fast lane, whole time	the slow lane, and the owners are punished
+ *	slow lane		it has failed
  *
  * Names and lines are no files that somebody waits behind: they are not charged, and have no
  * tries. For the loader. */
@@ -84,7 +84,7 @@ void symbol_job_set_table(struct symbol_job *job, struct name_table *table);
 /* The job has what it can get for now; its lane is free. */
 void symbol_jobs_end(struct symbol_jobs *jobs, struct symbol_job *job);
 
-/* Resumes one that was put aside for the slow lane; false when there is none, or in the other lane. */
+/* Resumes a job that was put aside for the slow lane. False in the other lane, or without one. */
 bool symbol_jobs_resume(struct symbol_jobs *jobs, struct symbol_job *job);
 
 /* Sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */

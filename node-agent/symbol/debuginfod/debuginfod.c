@@ -162,7 +162,7 @@ static void send_waiting(struct debuginfod *debuginfod)
 		const char *build_id = debuginfod_asked_send(&debuginfod->asked);
 
 		if (send_request(debuginfod, build_id) < 0) {
-			/* It did not die of this one; but one that never works is waited for once. */
+			/* This one did not kill it; but one that never works is waited for once. */
 			if (is_first && debuginfod->restart_ns == DEBUGINFOD_RESTART_NS)
 				debuginfod_asked_unsend(&debuginfod->asked);
 			debuginfod->stats.nr_deaths++;

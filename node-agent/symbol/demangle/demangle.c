@@ -56,7 +56,7 @@ static void take_text(const char *text, size_t len, void *opaque)
 	output->len += len;
 }
 
-/* Runs one of libiberty's demanglers; true when the name is of its kind, even if output->is_full. */
+/* Runs a demangler of libiberty. True when the name is of its kind, even if output->is_full. */
 static bool run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
 		int options, struct output *output)
 {

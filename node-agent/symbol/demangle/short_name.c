@@ -248,7 +248,7 @@ static bool ends_in(const struct shortener *s, const char *suffix)
 	return s->len >= len && memcmp(s->out + s->len - len, suffix, len) == 0;
 }
 
-/* A parenthesis that does not belong to a lambda: parameters, unless it is part of a type or name. */
+/* A parenthesis outside of a lambda holds parameters, unless it is part of a type or name. */
 static bool shorten_parenthesis(struct shortener *s)
 {
 	if (begins(s->text + s->pos, "(anonymous ") || s->len == 0 || ends_in(s, "decltype ") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes demangled names short: what tells one instance of a function from another one is left out. */
+/* Shortens demangled names: leaves out what tells two instances of a function apart. */
 #ifndef SYMBOL_DEMANGLE_SHORT_NAME_H
 #define SYMBOL_DEMANGLE_SHORT_NAME_H
 

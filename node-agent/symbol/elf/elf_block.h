@@ -4,7 +4,8 @@
  *	struct elf_block_header
  *	struct elf_block_segment [nr_segments]
  *	struct elf_block_function [nr_functions]	sorted by delta
- *	names						in the order of the functions that have one, each NUL-terminated, nothing between
+ *	names						in the order of their functions,
+ *							each with a NUL
  * / */
 #ifndef SYMBOL_ELF_ELF_BLOCK_H
 #define SYMBOL_ELF_ELF_BLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file says of itself beside its functions: build ids, and where its debug information is. */
+/* What a file says of itself besides its functions: build ids, where its debug information is. */
 #ifndef SYMBOL_ELF_ELF_INFO_H
 #define SYMBOL_ELF_ELF_INFO_H
 

@@ -22,8 +22,7 @@
 struct elf_symbols;
 
 struct elf_symbol {
-	const char *
-		name; /* as the file has it, cut to 4096 bytes; borrowed from the table; "" if it has none */
+	const char *name; /* the file's, at most 4096 bytes of it; borrowed; "": none */
 	uint64_t address; /* its first virtual address */
 	uint64_t
 		size; /* where the file has none: up to the next symbol or the end of its section */

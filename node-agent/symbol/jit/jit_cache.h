@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of code that compilers make at run time, from what their processes write for perf:
  *
- *	perf map	/tmp/perf-PID.map, PID being the process's own idea of it; text, one function a line
- *			(tools/perf/Documentation/jit-interface.txt)
- *	jitdump		a file jit-PID.dump that the process maps executable; binary, with times and lines
- *			(tools/perf/Documentation/jitdump-specification.txt)
+ *	perf map	/tmp/perf-PID.map, PID in the process's own namespace; text, a function a
+ *			line (tools/perf/Documentation/jit-interface.txt)
+ *	jitdump		a file jit-PID.dump that the process maps executable; binary, with times
+ *			and lines (tools/perf/Documentation/jitdump-specification.txt)
  *
  * Both are in the process's mount namespace and grow while it runs. The *reader* calls
  * jit_cache_open() when a process is sampled in memory without a file: that pins what there is,
@@ -43,13 +43,10 @@ struct jit_cache_stats {
 	uint64_t nr_bytes;
 	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
 	uint64_t nr_bad_lines; /* or records */
-	uint64_t
-		nr_dropped; /* lines of sources, and the rest of files, at a limit or without memory */
-	uint64_t
-		nr_refused; /* files: not regular, not local, of another user, too large, too many */
+	uint64_t nr_dropped; /* lines of sources, rests of files: at a limit, without memory */
+	uint64_t nr_refused; /* files: not regular, not local, not its own, too large, too many */
 	uint64_t nr_without_place; /* samples of processes beyond JIT_PROCESS_INDEX_MAX */
-	uint64_t
-		nr_failures; /* requests that a worker died of, took too long for or answered with nonsense */
+	uint64_t nr_failures; /* requests: the worker died, was too slow, sent nonsense */
 	struct worker_stats worker; /* of all of them */
 };
 

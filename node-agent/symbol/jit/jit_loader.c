@@ -149,7 +149,7 @@ static void evict(struct jit_loader *loader)
 	}
 }
 
-/* What a process has written is its cgroup's to answer for, even if the process is gone; NULL then. */
+/* A cgroup answers for what its process has written, even if that is gone; NULL then. */
 static void punish(struct jit_loader *loader, uint64_t cgroup_id, struct jit_process *process)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -349,7 +349,7 @@ static bool is_turn_of(const struct jit_loader *loader, enum worker_lane lane,
 	return !is_late || loader->nr_passed[lane] >= loader->nr_listed;
 }
 
-/* Gives a lane that is free its next request. Returns false when the worker cannot be started yet. */
+/* Gives a free lane its next request. Returns false when the worker cannot be started yet. */
 static bool start_next(struct jit_loader *loader, enum worker_lane lane)
 {
 	size_t *nr_passed = &loader->nr_passed[lane];

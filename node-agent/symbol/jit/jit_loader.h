@@ -2,7 +2,7 @@
 /* The dialogue with the workers that read JIT compilers' lists (jit_worker.h), one file after the
  * other in each lane:
  *
- *	refresh		whose files may have grown ─▶ the next of them that this lane is to read ─▶ request
+ *	refresh		whose files may have grown ─▶ the next one for this lane ─▶ request
  *	answer		functions are added, as long as there is memory for them
  *			worker dead, or nonsense: the process is left alone for a while
  *			too late in the fast lane: again, in the slow lane
@@ -32,7 +32,7 @@
  * while. */
 #define JIT_REQUEST_MAX_BYTES ((size_t)2 << 20)
 
-/* What a worker may take for one request; the first try in the fast lane has less (worker_lanes.h). */
+/* Limits of a worker for one request; the first try in the fast lane has less (worker_lanes.h). */
 #define JIT_READ_NS (UINT64_C(10) * 1000000000)
 #define JIT_READ_CPU_S 5
 
@@ -43,11 +43,9 @@ struct jit_loader_stats {
 	uint64_t nr_bytes;
 	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
 	uint64_t nr_bad_lines; /* or records */
-	uint64_t
-		nr_dropped; /* lines of sources, and the rest of files, at a limit or without memory */
+	uint64_t nr_dropped; /* lines of sources, rests of files: at a limit, without memory */
 	uint64_t nr_too_large; /* files */
-	uint64_t
-		nr_failures; /* requests that a worker died of, took too long for or answered with nonsense */
+	uint64_t nr_failures; /* requests: the worker died, was too slow, sent nonsense */
 	struct worker_stats worker; /* of all of them */
 };
 

@@ -233,7 +233,7 @@ static void take_files(struct jit_registry *registry, struct jit_process *proces
 	}
 }
 
-/* Lets go of the files of a process that is not sampled. When it is, the reader opens them again. */
+/* Closes the files of a process that is not sampled. The reader opens them again when it is. */
 static void close_idle(struct jit_registry *registry, struct jit_process *process)
 {
 	if (process->was_used || process->has_more ||

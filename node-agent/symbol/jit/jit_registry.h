@@ -3,10 +3,9 @@
  *
  * A process is shared by two threads without either waiting for the other's files:
  *
- *	reader	looks for files, opens them, leaves the descriptors in `incoming`	under the lock, but
- *										not while it opens
- *	loader	takes the descriptors, has them read, names				under the lock only
- *										while it takes
+ *	reader	looks for files, opens them, leaves the descriptors in `incoming`; holds the lock,
+ *		but not while it opens
+ *	loader	takes the descriptors, has them read, names; holds the lock only while it takes
  *
  * Only the loader removes processes, so what it has found stays while it works; the reader finds a
  * process anew each time it has let go of the lock. When there is no room the reader adds nothing:

@@ -107,7 +107,7 @@ bool jit_source_ask(struct jit_source *source, uint64_t max_read, struct jit_req
 	return true;
 }
 
-/* Makes the functions found, if there are any; at a limit those that were found before still are. */
+/* Makes new functions be found. At a limit those that were found before still are. */
 static int add_functions(struct jit_source *source, const struct jit_block_view *view,
 			 size_t max_bytes)
 {

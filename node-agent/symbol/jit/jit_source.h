@@ -25,8 +25,7 @@ struct jit_source {
 	int fd; /* owned; negative: none now */
 	struct file_identity identity; /* of which device and inode count */
 	struct jit_place place; /* up to where it was read */
-	uint64_t
-		nr_starts; /* at the beginning of the file: what was asked for before is out of date then */
+	uint64_t nr_starts; /* at the file's beginning; answers to older requests are out of date */
 	int64_t mtime_ns; /* when it was read last */
 	int64_t asked_mtime_ns; /* when it was asked for last */
 	bool has_ended; /* nothing more is read: damaged, or its functions are at their limit */
@@ -62,7 +61,7 @@ int jit_source_take(struct jit_source *source, const struct jit_request *request
 bool jit_source_find(const struct jit_source *source, uint64_t address,
 		     struct jit_found *ret_found);
 
-/* Starts at the beginning of the file; what was known goes on answering until its end is reached. */
+/* Starts at the file's beginning; what was known goes on answering until its end is reached. */
 void jit_source_restart(struct jit_source *source);
 
 /* Forgets all functions; the file is read from its beginning. */

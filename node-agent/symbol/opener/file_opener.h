@@ -27,7 +27,7 @@ struct file_identity {
 	uint32_t dev_minor;
 };
 
-/* A file that is open for reading, and where debug files of the program may be when that is gone. */
+/* A file that is open for reading, and where its debug files may be when its process is gone. */
 struct opened_file {
 	int fd; /* owned; -EBADF: none, as for the next */
 	int root_fd; /* owned; the root directory of the process that was sampled */
