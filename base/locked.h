@@ -11,7 +11,7 @@ static inline void locked_unlockp(pthread_mutex_t **mutex)
 	pthread_mutex_unlock(*mutex);
 }
 
-/* Locks a mutex and holds it up to the end of the block. Once a block. */
+/* Locks a mutex and unlocks it at the end of the block. May be used once in a block. */
 #define LOCKED(mutex)                                                                              \
 	_cleanup_(locked_unlockp) pthread_mutex_t *locked_ = (mutex);                              \
 	pthread_mutex_lock(locked_)

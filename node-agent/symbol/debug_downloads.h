@@ -2,7 +2,8 @@
 /* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a
  * table can be gone by the time its file is there, while another one that was made of the same
  * program wants it; then that one gets it. Who gets nothing is asked for again, a few times:
- * servers may have been out of reach, or another table was first. For the loader. */
+ * servers may have been out of reach, or another table was first. Only the loader
+ * uses it. */
 #ifndef SYMBOL_DEBUG_DOWNLOADS_H
 #define SYMBOL_DEBUG_DOWNLOADS_H
 
@@ -21,15 +22,16 @@ int debug_downloads_new(struct debuginfod *debuginfod, struct name_store *store,
 void debug_downloads_free(struct debug_downloads *downloads);
 DEFINE_FREEP(struct debug_downloads, debug_downloads_free)
 
-/* Asks debuginfod, if there is one, for the debug file of a table. */
+/* Asks debuginfod for the debug file of a table, if there is a debuginfod. */
 void debug_downloads_ask(struct debug_downloads *downloads, struct name_table *table);
 
-/* Whether one may come at any moment, for any table or for this one. */
+/* Whether a file may arrive at any moment, for any table or for this one. */
 bool debug_downloads_are_awaited(struct debug_downloads *downloads);
 bool debug_downloads_are_awaited_by(const struct debug_downloads *downloads,
 				    const struct name_table *table);
 
-/* The next debug file that has come, the caller's, and who wants it; false when there is none. */
+/* Returns the next file that has arrived, which is the caller's to close, and the table that wants
+ * it. False when there is none. */
 bool debug_downloads_next(struct debug_downloads *downloads, struct name_table **ret_table,
 			  int *ret_fd);
 

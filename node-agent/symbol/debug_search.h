@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second half of a file's way through the workers: is there a separate debug file, is it the
- * right one, what does it know? For the loader, except debug_search_nr_found(). */
+/* Searches for the separate debug file of a program: in its container, on the host, at last through
+ * debuginfod. Workers check that a candidate is the right file, and read it. Only the loader uses
+ * it, except debug_search_nr_found(). */
 #ifndef SYMBOL_DEBUG_SEARCH_H
 #define SYMBOL_DEBUG_SEARCH_H
 
@@ -31,17 +32,17 @@ int debug_search_new(const struct debug_search_opts *opts, struct debug_search *
 void debug_search_free(struct debug_search *search);
 DEFINE_FREEP(struct debug_search, debug_search_free)
 
-/* The job's table has the file's own names: looks for its debug file if it needs one. Then the job
- * is about that, or has ended. */
+/* Starts when the job's table has the file's own names. If the table needs a debug file, the job
+ * becomes one about the first candidate; otherwise it ends. */
 void debug_search_start(struct debug_search *search, struct symbol_job *job);
 
-/* Handle an answer about what may be a debug file; `bytes` of the second are taken over. */
+/* Handle the answer about a candidate: its checksum, or its table, whose `bytes` are taken over. */
 void debug_search_take_crc(struct debug_search *search, struct symbol_job *job, int error,
 			   const void *bytes, size_t len);
 void debug_search_take_table(struct debug_search *search, struct symbol_job *job, int error,
 			     void *bytes, size_t len);
 
-/* Separate debug files that were found. Any thread. */
+/* Number of separate debug files that were found. Any thread. */
 uint64_t debug_search_nr_found(const struct debug_search *search);
 
 #endif

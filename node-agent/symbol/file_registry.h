@@ -2,13 +2,13 @@
 /* Which file a mapping is: all ELF files that were met, each once however many processes map it,
  * and those of them that wait to be read.
  *
- * Two threads use it. The *reader* opens files while their processes live; the *loader* takes them
- * out to have them read, and says what came of it. The lock covers everything here; it is not held
- * while a file is opened.
+ * Two threads use it. The *reader* opens files while their processes live. The *loader* takes
+ * waiting files, has workers read them, and reports the result. One lock protects everything in
+ * the registry; it is never held while a file is opened.
  *
- * What was read of a file is its content. Copies of a file (same build id, same symbols) share
- * one. The registry knows of a content who owns its files, and whether it has lost something that
- * opening a file once more would bring back. */
+ * The result of reading a file is its content. Copies of a file (same build id, same symbols)
+ * share one content. For each content, the registry keeps the owners of its files, and whether the
+ * content has dropped something, so that a file must be opened again to get it back. */
 #ifndef SYMBOL_FILE_REGISTRY_H
 #define SYMBOL_FILE_REGISTRY_H
 
@@ -32,7 +32,7 @@ struct name_table;
 
 struct file_registry_opts {
 	int proc_fd; /* borrowed; as for process_table_new() */
-	bool wants_root; /* the processes' root directories are held open with their files */
+	bool wants_root; /* holds the process's root directory open with each file */
 };
 
 struct file_registry_stats {
@@ -42,7 +42,7 @@ struct file_registry_stats {
 	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
 };
 
-/* Zeros, but for the table, before the registry gets it. */
+/* Set to zero, except the table, before it is given to the registry. */
 struct elf_content {
 	struct name_table *table; /* borrowed; the loader's, what was read */
 	uint64_t last_use; /* the loader's; counts up with each use of any file */
@@ -50,11 +50,11 @@ struct elf_content {
 	/* The registry's, under its lock. */
 	struct file_owners owners; /* of its files */
 	unsigned int nr_files;
-	bool wants_opening; /* something of it was dropped or closed */
+	bool wants_opening; /* part of it was dropped, or a file was closed */
 	uint64_t dropped_ns; /* when, by CLOCK_MONOTONIC */
 };
 
-/* A file that was taken out to be read. */
+/* A file that the loader has taken. */
 struct file_to_read {
 	uint32_t id;
 	struct file_owners owners;
@@ -62,7 +62,7 @@ struct file_to_read {
 	struct opened_file opened; /* owned */
 };
 
-/* Opens the kernel's vDSO; without it its code is named by offset. Errors: -ENOMEM. */
+/* Also opens the kernel's vDSO. If that fails, its code is shown by offset. Errors: -ENOMEM. */
 int file_registry_new(const struct file_registry_opts *opts, struct file_registry **ret_registry)
 	must_check;
 void file_registry_free(struct file_registry *registry);
@@ -77,8 +77,8 @@ int file_registry_open_file(struct file_registry *registry, uint64_t owner, cons
 /* The id of the kernel's vDSO; 0 where there is none. Any thread. */
 uint32_t file_registry_vdso(const struct file_registry *registry);
 
-/* Whether a file should be opened once more: its content has lost something, or it could not be
- * read, some time ago, or it was forgotten. Any thread. */
+/* Whether a file should be opened again: its content has dropped something, or it could not be
+ * read, FILE_REGISTRY_REOPEN_NS ago or more; or the registry has forgotten it. Any thread. */
 bool file_registry_wants_file(struct file_registry *registry, uint32_t id);
 
 /* File size in bytes, 0 when the id is unknown. Any thread. */
@@ -87,40 +87,41 @@ uint64_t file_registry_size(struct file_registry *registry, uint32_t id);
 /* Any thread. */
 struct file_registry_stats file_registry_get_stats(struct file_registry *registry);
 
-/* From here on for the loader. */
+/* The functions below are for the loader. */
 
-/* What was read of a file, NULL before it was; this counts as a use of it. *ret_is_waited_for
- * tells whether it waits or is being read, be it once more. Errors: -ENOENT not known, or what
- * kept it from being read. */
+/* Returns the table of a file, NULL while there is none, and counts as a use of the file.
+ * *ret_is_waited_for tells whether the file waits or is being read, for the first time or again.
+ * Errors: -ENOENT not known, else the error that reading it has failed with. */
 int file_registry_use(struct file_registry *registry, uint32_t id, struct name_table **ret_table,
 		      bool *ret_is_waited_for) must_check;
 
-/* The same without being a use; NULL also when the file is not known. */
+/* Returns the same table, but does not count as a use. NULL also when the file is not known. */
 struct name_table *file_registry_find_table(struct file_registry *registry, uint32_t id);
 
-/* Takes the next file that a lane is to read out of those that wait: the smallest one, or the
- * oldest, of the owners that come first. False when none waits for that lane. */
+/* Takes the next waiting file for a lane: among the files of the best-ranked owners the smallest
+ * one, or the oldest. Returns false when no file waits for that lane. */
 bool file_registry_take(struct file_registry *registry, const struct worker_lanes *lanes,
 			enum worker_lane lane, bool oldest, struct file_to_read *ret_file);
 
-/* Has a file wait again that was taken. Takes over what is open. False when no more may wait. */
+/* Lets a taken file wait again, and takes over its descriptors. False when the list is full. */
 bool file_registry_put_back(struct file_registry *registry, struct file_to_read *file);
 
-/* What came of a file that was taken: its content, or a negative error. */
+/* Report the result for a taken file: its content, or a negative error. */
 void file_registry_finish(struct file_registry *registry, uint32_t id, struct elf_content *content);
 void file_registry_fail(struct file_registry *registry, uint32_t id, int error);
 
-/* Something of a content was dropped at a time, by CLOCK_MONOTONIC: its files are to be opened
- * once more. */
+/* Notes that part of a content was dropped at a time (CLOCK_MONOTONIC), so that one of its files
+ * will be opened again. */
 void file_registry_drop(struct file_registry *registry, struct elf_content *content,
 			uint64_t dropped_ns);
 
-/* Whether files of a content are to be opened once more, sooner or later. */
+/* Whether part of a content was dropped and no file of it was read since. */
 bool file_registry_has_dropped(struct file_registry *registry, const struct elf_content *content);
 
-/* Whether any file has a content; one that none has is the loader's to free. */
+/* Whether any file has this content. If none has, the loader may free it. */
 bool file_registry_has_files(struct file_registry *registry, const struct elf_content *content);
 
+/* The owners of all files that have this content. */
 struct file_owners file_registry_owners(struct file_registry *registry,
 					const struct elf_content *content);
 

@@ -2,9 +2,9 @@
 /* The source lines that tables have: which file they come from, what is known of them, and what is
  * on disk.
  *
- * A unit is made once. What is made is written to disk a little later, as units of a program that
- * is new come one after the other, and when it is dropped from memory. For the loader, except
- * line_store_get_stats(). */
+ * Each compile unit is read once. New units are written to disk some seconds later, as those of a
+ * new program come one after the other, and before they are dropped from memory. Only the loader
+ * uses it, except line_store_get_stats(). */
 #ifndef SYMBOL_LINE_STORE_H
 #define SYMBOL_LINE_STORE_H
 
@@ -26,9 +26,9 @@ struct line_store_stats {
 	struct row_cache_stats disk;
 };
 
-/* Lines are kept in lines/ of `cache_dir`, which is borrowed for the call; NULL, or where that
- * cannot be used: in memory only. The lines of one table may have `max_table_bytes`. Errors:
- * -ENOMEM. */
+/* Keeps lines in the directory lines/ of `cache_dir` (borrowed for the call), or in memory only if
+ * that is NULL or cannot be used. `max_table_bytes` bounds the lines of one table.
+ * Errors: -ENOMEM. */
 int line_store_new(const char *cache_dir, size_t max_table_bytes, struct line_store **ret_store)
 	must_check;
 void line_store_free(struct line_store *store);
@@ -36,15 +36,15 @@ void line_store_free(struct line_store *store);
 /* The seed of the fingerprints by which files are found on disk; false without a disk. */
 bool line_store_get_seed(const struct line_store *store, uint64_t *ret_seed);
 
-/* lines_fd is another file, whose key is to be found out. */
+/* Notes that lines_fd is another file, whose key is not known yet. */
 void line_store_ask_key(struct name_table *table);
 
-/* lines_fd is another file from now on, which has that key; NULL: it is not known. What was known
- * of other files' lines is forgotten. */
+/* Notes that lines_fd is another file with that key; NULL: it has none. Lines of files with another
+ * key are forgotten. */
 void line_store_set_key(struct line_store *store, struct name_table *table,
 			const struct elf_fingerprint *print);
 
-/* Reads what is on disk, once. */
+/* Reads the table's lines from disk, once. */
 void line_store_load(struct line_store *store, struct name_table *table);
 
 /* Adds units from a worker, none of which the table has. Errors: as lines_table_add(). */
@@ -54,12 +54,12 @@ int line_store_add(struct line_store *store, struct name_table *table, const voi
 /* Bytes that the lines of a table may still take. */
 size_t line_store_room(const struct line_store *store, const struct name_table *table);
 
-/* Writes a table to disk if it has changed: now, or only if it has not changed any more for a
- * while. */
+/* Writes the lines of a table to disk if there are new ones: at once, or only if these were added
+ * some seconds ago. */
 void line_store_save(struct line_store *store, struct name_table *table);
 void line_store_save_settled(struct line_store *store, struct name_table *table);
 
-/* Counts addresses, see line_store_stats. */
+/* Adds to two of the statistics. */
 void line_store_count(struct line_store *store, uint64_t nr_resolved, uint64_t nr_missed);
 
 /* Any thread. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The dialogue with a worker about names that are to be demangled (worker/names_block.h): as many
- * at a time as a request may have. What the answers mean for later names is place_names' to say.
- * For the loader. */
+ * at a time as fit into a request. Only the loader uses it. */
 #ifndef SYMBOL_NAMES_REQUEST_H
 #define SYMBOL_NAMES_REQUEST_H
 
@@ -16,7 +15,7 @@
 int names_request_send(struct symbol_jobs *jobs, struct place_names *names, struct symbol_job *job)
 	must_check;
 
-/* Remembers the answer, or that there is none. */
+/* Handles the answer, or a negative error. */
 void names_request_take(struct symbol_jobs *jobs, struct place_names *names, struct symbol_job *job,
 			int error, const void *bytes, size_t len);
 

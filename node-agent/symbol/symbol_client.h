@@ -13,8 +13,8 @@
  * names. What takes too long for the fast lane (worker/worker_lanes.h), or too much memory, is
  * done again in the slow one (symbol_jobs.h).
  *
- * Files come from the registry, which is told what came of them; tables go to the store. For the
- * loader, except symbol_client_get_stats(). */
+ * Files come from the registry, and results are reported to it; tables go to the store. Only the
+ * loader uses the client, except symbol_client_get_stats(). */
 #ifndef SYMBOL_SYMBOL_CLIENT_H
 #define SYMBOL_SYMBOL_CLIENT_H
 
@@ -60,11 +60,11 @@ int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_clien
 void symbol_client_free(struct symbol_client *client);
 DEFINE_FREEP(struct symbol_client, symbol_client_free)
 
-/* Works on the files that wait and on what tables want, until it is all there (true) or the time
- * has come. */
+/* Has workers read the waiting files and answer what tables want, until all is done (true) or
+ * `until_ns` (CLOCK_MONOTONIC) has come. */
 bool symbol_client_wait(struct symbol_client *client, uint64_t until_ns);
 
-/* Whether names of a table may soon come from its debug file. */
+/* Whether the debug file of a table is being read, or may arrive at any moment. */
 bool symbol_client_awaits(const struct symbol_client *client, const struct name_table *table);
 
 /* As elf_cache_is_slow_only(). */

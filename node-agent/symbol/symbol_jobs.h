@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the symbol workers are doing, and for whom: one job in each lane (worker/worker_lanes.h),
- * what it may take there, and what becomes of it when it takes more:
+/* The jobs of the symbol workers: one in each lane (worker/worker_lanes.h). A job has limits of
+ * time and CPU time. When it exceeds them, the next step depends on the lane:
  *
- *	fast lane, a try	a file that nothing was read of waits again, behind others;
- *				all else is for the slow lane
- *	fast lane, whole time	the slow lane, and the owners are punished
- *	slow lane		it has failed
+ *	fast lane, first try	a file of which nothing was read yet waits again, behind others;
+ *				any other job moves to the slow lane
+ *	fast lane, full time	the job moves to the slow lane, and its owners are punished
+ *	slow lane		the job has failed
  *
- * Names and lines are no files that somebody waits behind: they are not charged, and have no
- * tries. For the loader. */
+ * Requests for names and lines are not charged to their owners and have no first try, as no file
+ * waits behind them. Only the loader uses jobs. */
 #ifndef SYMBOL_SYMBOL_JOBS_H
 #define SYMBOL_SYMBOL_JOBS_H
 
@@ -75,16 +75,16 @@ DEFINE_FREEP(struct symbol_jobs, symbol_jobs_free)
 /* The workers; borrowed. */
 struct worker_lanes *symbol_jobs_lanes(struct symbol_jobs *jobs);
 
-/* The job of a lane, which is there always, be it JOB_NONE. */
+/* The job of a lane; never NULL, its kind may be JOB_NONE. */
 struct symbol_job *symbol_jobs_get(struct symbol_jobs *jobs, enum worker_lane lane);
 
-/* The job has that table, which is not freed for as long, and keeps its names and files. */
+/* Assigns a table to a job. The table keeps its names and files until the job has ended. */
 void symbol_job_set_table(struct symbol_job *job, struct name_table *table);
 
-/* The job has what it can get for now; its lane is free. */
+/* Ends a job, whose lane is free then, and keeps the budget. */
 void symbol_jobs_end(struct symbol_jobs *jobs, struct symbol_job *job);
 
-/* Resumes a job that was put aside for the slow lane. False in the other lane, or without one. */
+/* Resumes a job that moved to the slow lane. False in the fast lane, or when there is none. */
 bool symbol_jobs_resume(struct symbol_jobs *jobs, struct symbol_job *job);
 
 /* Sends a request of a job to the worker of its lane. Errors: as worker_client_send(). */
@@ -92,26 +92,27 @@ int symbol_jobs_send(struct symbol_jobs *jobs, struct symbol_job *job,
 		     const struct worker_request *request, const struct worker_payload *payload)
 	must_check;
 
-/* Ends the worker of a job's lane, whose answer was malformed, as it may have been taken over; and
- * punishes. */
+/* Ends the worker of a job's lane after a malformed answer, as it may have been taken over, and
+ * punishes the owners. */
 void symbol_jobs_distrust(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* What the owner of a job has asked for takes the slow lane from now on, at least what is about
- * its table. */
+/* Sends later requests of the job's owners to the slow lane for a while, and those about its table
+ * always. */
 void symbol_jobs_punish(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* Counts what the answer to a job took, for the order of the fast lane. */
+/* Charges the owners for the time that the answer took; this decides on their rank. */
 void symbol_jobs_charge(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* Whether an error is one that more time, or more memory, may help against, and the job is to be
- * done again: its lane is free then. */
+/* Arranges for the job to be done again if more time or memory may help against the error. Returns
+ * whether it did; then the lane is free. */
 bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error);
 
-/* Whether a lane has CPU time left for reading lines; and counts what a JOB_LINES took of it. */
+/* Whether a lane has CPU time left for reading lines; and charges what a JOB_LINES took of it. */
 bool symbol_jobs_may_read_lines(struct symbol_jobs *jobs, const struct symbol_job *job);
 void symbol_jobs_charge_lines(struct symbol_jobs *jobs, const struct symbol_job *job);
 
-/* A table from an answer, which is taken over. Errors: as elf_symbols_from_block(). */
+/* Makes a table of functions from an answer; takes `bytes` over. Distrusts the worker when it is
+ * malformed. Errors: as elf_symbols_from_block(). */
 int symbol_jobs_take_symbols(struct symbol_jobs *jobs, const struct symbol_job *job, void *bytes,
 			     size_t len, struct elf_symbols **ret_symbols) must_check;
 
