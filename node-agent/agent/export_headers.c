@@ -10,7 +10,7 @@ static int refuse(const char *path, const char *name, const char *option, struct
 	return -EINVAL;
 }
 
-int export_read_header_file(const struct export_options *export, struct header_list *headers,
+int export_read_header_file(const struct destination *export, struct header_list *headers,
 			    struct strbuf *reterr_msg)
 {
 	_cleanup_(header_list_done) struct header_list from_file = { 0 };

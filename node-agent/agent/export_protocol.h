@@ -3,11 +3,11 @@
 #ifndef AGENT_EXPORT_PROTOCOL_H
 #define AGENT_EXPORT_PROTOCOL_H
 
-#include "config/export_options.h"
+#include "config/destination.h"
 #include "otlp/transport/transport_url.h"
 
 /* OTLP's protocol counts for OTLP only. */
-static inline enum transport_protocol export_protocol(const struct export_options *export)
+static inline enum transport_protocol export_protocol(const struct destination *export)
 {
 	if (export->exporter == OPTION_EXPORTER_PYROSCOPE)
 		return TRANSPORT_PYROSCOPE;

@@ -63,7 +63,7 @@ static void add_extra(const struct string_list *list, struct extra *extra)
 }
 
 /* The receiver's own, then those for all. */
-static void read_extra(const struct export_options *export, const struct options *options,
+static void read_extra(const struct destination *export, const struct options *options,
 		       struct extra *extra)
 {
 	extra->nr = 0;
@@ -71,7 +71,7 @@ static void read_extra(const struct export_options *export, const struct options
 	add_extra(&options->export.resource_attributes, extra);
 }
 
-static struct transport_opts transport_opts_of(const struct export_options *options)
+static struct transport_opts transport_opts_of(const struct destination *options)
 {
 	return (struct transport_opts){
 		.protocol = export_protocol(options),
@@ -92,8 +92,7 @@ static struct transport_opts transport_opts_of(const struct export_options *opti
 	};
 }
 
-static struct label_opts label_opts_of(const struct export_options *options,
-				       const struct extra *extra)
+static struct label_opts label_opts_of(const struct destination *options, const struct extra *extra)
 {
 	return (struct label_opts){
 		.preset = options->preset == OPTION_PRESET_PYROSCOPE ? LABELS_PYROSCOPE
@@ -113,7 +112,7 @@ static void tell_queue(const struct options *options, const char *reason, struct
 	strbuf_appendf(message, "--queue-dir %s: %s", options->queue_dir, reason);
 }
 
-static void explain(const struct export_options *export, const struct options *options, int error,
+static void explain(const struct destination *export, const struct options *options, int error,
 		    struct strbuf *message)
 {
 	if (error == -EBUSY)
@@ -174,7 +173,7 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 				 parent, entry->d_name);
 }
 
-static int check_header_file(const struct export_options *export, struct strbuf *reterr_msg)
+static int check_header_file(const struct destination *export, struct strbuf *reterr_msg)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
 
@@ -198,7 +197,7 @@ static int prepare_queues(const struct options *options, struct strbuf *reterr_m
 
 /* Names the directory of the next receiver's queue; the exporter makes it. */
 static int find_queue(struct exporters *exporters, const struct options *options,
-		      const struct export_options *export, struct strbuf *path,
+		      const struct destination *export, struct strbuf *path,
 		      struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
@@ -214,7 +213,7 @@ static int find_queue(struct exporters *exporters, const struct options *options
 }
 
 static int start_one(struct exporters *exporters, const struct options *options,
-		     const struct export_options *export, const struct exporter_opts *common,
+		     const struct destination *export, const struct exporter_opts *common,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);

@@ -33,7 +33,7 @@ bool queue_dirs_include(const struct queue_dirs *dirs, const char *name)
 	return nr_users(dirs, name) > 0;
 }
 
-static int hash_receiver(const struct export_options *export, uint64_t ret_hash[static 2])
+static int hash_receiver(const struct destination *export, uint64_t ret_hash[static 2])
 {
 	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(KEY_MAX_BYTES);
 
@@ -48,7 +48,7 @@ static int hash_receiver(const struct export_options *export, uint64_t ret_hash[
 	return strbuf_error(&key);
 }
 
-int queue_dirs_add(struct queue_dirs *dirs, const struct export_options *export)
+int queue_dirs_add(struct queue_dirs *dirs, const struct destination *export)
 {
 	char name[QUEUE_DIR_NAME_BYTES];
 	uint64_t hash[2];

@@ -21,7 +21,7 @@ struct queue_dirs {
 /* Adds the directory of one more receiver: its name is that of the receiver and of whom it takes us for, so that what was
  * made for one account does not go to another. It is the same at each start, if all are added in the same order. Errors:
  * -ENOSPC QUEUE_DIRS_MAX are there, or the receiver's options are too long; -ENOMEM. */
-int queue_dirs_add(struct queue_dirs *dirs, const struct export_options *export) must_check;
+int queue_dirs_add(struct queue_dirs *dirs, const struct destination *export) must_check;
 
 /* Adds the directories of all receivers in the options, in the order in which the agent starts them. Errors: as above. */
 int queue_dirs_add_all(struct queue_dirs *dirs, const struct options *options) must_check;

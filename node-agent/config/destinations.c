@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Destinations besides the main one: each is a file with options of struct export_options. It is loaded as if it were
+/* Destinations besides the main one: each is a file with options of struct destination. It is loaded as if it were
  * the configuration of an agent that has no command line and no environment, so that no receiver is shown
  * another one's credentials. */
 #include "base/cleanup.h"
@@ -12,8 +12,7 @@
 #define DESTINATIONS_MAX 8
 #define PREFIX_MAX_BYTES 8192
 
-static int read_destination(struct loader *loader, const char *path,
-			    struct export_options *ret_export)
+static int read_destination(struct loader *loader, const char *path, struct destination *ret_export)
 {
 	const struct options_input input = { .command = COMMAND_AGENT };
 	_cleanup_(options_done) struct options options = { 0 };
@@ -41,7 +40,7 @@ static int read_destination(struct loader *loader, const char *path,
 	if (r < 0)
 		return r;
 	*ret_export = options.export;
-	options.export = (struct export_options){ 0 };
+	options.export = (struct destination){ 0 };
 	return 0;
 }
 
@@ -70,7 +69,7 @@ int loader_read_destinations(struct loader *loader)
 	return 0;
 }
 
-bool export_options_equal(const struct export_options *a, const struct export_options *b)
+bool destination_equal(const struct destination *a, const struct destination *b)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		const struct option *option = &option_table[i];
@@ -84,7 +83,7 @@ bool export_options_equal(const struct export_options *a, const struct export_op
 	return true;
 }
 
-void export_options_done(struct export_options *export)
+void destination_done(struct destination *export)
 {
 	for (size_t i = 0; i < nr_option_rows; i++) {
 		const struct option *option = &option_table[i];

@@ -2,7 +2,7 @@
 /* Kinds of values that only the options of sending have. */
 #include "base/parse.h"
 #include "config/endpoint.h"
-#include "config/export_options.h"
+#include "config/destination.h"
 #include "config/option_check.h"
 #include "config/option_value.h"
 

@@ -71,7 +71,7 @@ int loader_check_export(struct loader *loader, const char *prefix, bool is_plain
 /* Fills options->others. Errors as above. */
 int loader_read_destinations(struct loader *loader) must_check;
 
-bool export_options_equal(const struct export_options *a, const struct export_options *b);
-void export_options_done(struct export_options *export);
+bool destination_equal(const struct destination *a, const struct destination *b);
+void destination_done(struct destination *export);
 
 #endif

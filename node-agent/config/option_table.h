@@ -39,12 +39,12 @@ struct option {
 	enum env_format env_format;
 };
 
-/* Whether the option is one of struct export_options, which each destination has. */
+/* Whether the option is one of struct destination, which each destination has. */
 static inline bool option_is_of_destination(const struct option *option)
 {
 	size_t start = offsetof(struct options, export);
 
-	return option->field >= start && option->field < start + sizeof(struct export_options);
+	return option->field >= start && option->field < start + sizeof(struct destination);
 }
 
 extern const struct option option_table[];

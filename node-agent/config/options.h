@@ -8,7 +8,7 @@
 #include "base/http_client.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "config/export_options.h"
+#include "config/destination.h"
 #include "config/option_list.h"
 
 #include <stdbool.h>
@@ -91,9 +91,9 @@ struct options {
 	struct string_list pod_annotations; /* the same */
 
 	/* Where profiles are sent. */
-	struct export_options export; /* the main destination */
+	struct destination export; /* the main destination */
 	struct string_list destinations; /* files of more of them */
-	struct export_options *others; /* owned; what the files say */
+	struct destination *others; /* owned; what the files say */
 	size_t nr_others;
 	char *queue_dir; /* absolute; NULL: profiles wait in memory */
 	uint64_t queue_max; /* bytes */

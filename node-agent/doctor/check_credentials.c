@@ -39,7 +39,7 @@ static bool add_leak(const char *name, const char *path, struct doctor_report *r
 	return leak;
 }
 
-static void add_header_file(const struct export_options *export, struct header_list *headers,
+static void add_header_file(const struct destination *export, struct header_list *headers,
 			    struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -69,7 +69,7 @@ static void add_token(const char *path, struct header_list *headers, struct doct
 		add_leak("token", path, report);
 }
 
-void check_credentials(const struct export_options *export, struct header_list *headers,
+void check_credentials(const struct destination *export, struct header_list *headers,
 		       struct doctor_report *report)
 {
 	if (export->header_file)

@@ -4,12 +4,12 @@
 #define DOCTOR_CHECK_CREDENTIALS_H
 
 #include "doctor/doctor_report.h"
-#include "config/export_options.h"
+#include "config/destination.h"
 #include "otlp/transport/header_list.h"
 
 /* Adds the headers that a destination's files have to those of its request, and findings about the files, which never
  * tell what is in them. */
-void check_credentials(const struct export_options *export, struct header_list *headers,
+void check_credentials(const struct destination *export, struct header_list *headers,
 		       struct doctor_report *report);
 
 #endif

@@ -69,7 +69,7 @@ struct answer {
 };
 
 /* Those of a real request, but the files'. */
-static int make_headers(const struct export_options *export, struct header_list *headers)
+static int make_headers(const struct destination *export, struct header_list *headers)
 {
 	enum transport_protocol protocol = export_protocol(export);
 	int r = header_list_add_own(headers, "Content-Type", receivers[protocol].content_type);
@@ -90,13 +90,13 @@ static void add_failure(const char *url, const char *remedy, const char *reason,
 }
 
 /* With TLS 1.3 a server that misses our certificate ends a connection that was made already. */
-static bool may_miss_certificate(const struct export_options *export, int error)
+static bool may_miss_certificate(const struct destination *export, int error)
 {
 	return error == -EPROTO && !export->client_cert_file &&
 	       strncasecmp(export->endpoint, "https:", strlen("https:")) == 0;
 }
 
-static void add_silence(const struct export_options *export, int error, const char *reason,
+static void add_silence(const struct destination *export, int error, const char *reason,
 			struct doctor_report *report)
 {
 	enum transport_protocol protocol = export_protocol(export);
@@ -179,7 +179,7 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "%s answers an empty request (%s%u)", url, kind, answer->status);
 }
 
-static int make_transport(const struct export_options *export, struct transport **ret_transport)
+static int make_transport(const struct destination *export, struct transport **ret_transport)
 {
 	const struct transport_opts opts = {
 		.protocol = export_protocol(export),
@@ -195,7 +195,7 @@ static int make_transport(const struct export_options *export, struct transport 
 	return transport_new(&opts, ret_transport);
 }
 
-static void ask(const struct export_options *export, const struct header_list *headers,
+static void ask(const struct destination *export, const struct header_list *headers,
 		const char *url, struct doctor_report *report)
 {
 	_cleanup_(transport_freep) struct transport *transport = NULL;
@@ -217,7 +217,7 @@ static void ask(const struct export_options *export, const struct header_list *h
 	add_answer(protocol, url, &answer, report);
 }
 
-static void check_endpoint(const struct export_options *export, struct doctor_report *report)
+static void check_endpoint(const struct destination *export, struct doctor_report *report)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);

@@ -23,7 +23,7 @@
 static char dir[] = "/tmp/flamelet-exporters-XXXXXX";
 
 /* Nobody listens there. */
-static const struct export_options nowhere = {
+static const struct destination nowhere = {
 	.endpoint = (char[]){ "http://127.0.0.1:1/otlp?key=secret" },
 	.timeout_ns = NSEC_PER_SEC,
 	.request_max = 1 << 20,
@@ -53,7 +53,7 @@ static void push(struct exporters *exporters, uint64_t count)
 
 static void a_sample_counts_once_for_each_receiver(void **state)
 {
-	struct export_options others[] = { nowhere, nowhere };
+	struct destination others[] = { nowhere, nowhere };
 	const struct options options = {
 		.export = nowhere, .others = others, .nr_others = 2, .queue_max = 1 << 20
 	};
@@ -79,7 +79,7 @@ static void several_receivers_are_told_apart(void **state)
 		"# TYPE flamelet_export_destination_queue_samples gauge\n",
 	};
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
-	struct export_options other = nowhere;
+	struct destination other = nowhere;
 	const struct options options = {
 		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
 	};
@@ -121,7 +121,7 @@ static size_t nr_entries(const char *path)
 /* The same ones at the next start, or nothing would be found again. */
 static void each_receiver_has_a_queue_of_its_own(void **state)
 {
-	struct export_options others[] = { nowhere, nowhere };
+	struct destination others[] = { nowhere, nowhere };
 	const struct options options = { .export = nowhere,
 					 .others = others,
 					 .nr_others = 2,
@@ -316,7 +316,7 @@ static void a_receiver_has_attributes_of_its_own(void **state)
 {
 	char *for_all[] = { (char[]){ "a=overruled" }, (char[]){ "b=for_all" } };
 	char *own[] = { (char[]){ "c=also_own" }, (char[]){ "a=only_own" } };
-	struct export_options other = nowhere;
+	struct destination other = nowhere;
 	struct options options = {
 		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
 	};

@@ -33,7 +33,7 @@ static void a_file_is_one_more_destination(void **state)
 	assert_false(o.export.compress);
 	assert_int_equal(o.nr_others, 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct export_options *other = &o.others[i];
+		const struct destination *other = &o.others[i];
 
 		assert_string_equal(other->endpoint, "http://b:4317");
 		assert_int_equal(other->protocol, OPTION_PROTOCOL_GRPC);

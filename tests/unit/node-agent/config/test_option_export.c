@@ -17,7 +17,7 @@
 static void there_are_defaults_for_all_but_the_endpoint(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
-	const struct export_options *export = &o.export;
+	const struct destination *export = &o.export;
 	(void)state;
 
 	assert_null(export->endpoint);
@@ -48,7 +48,7 @@ static void everything_can_be_said(void **state)
 	_cleanup_(options_done) struct options more = load_ok(
 		COMMAND_EXPORT, "a.gz --otlp-request-max 64K --queue-dir /q --queue-max 1M "
 				"--resource-attribute a=b=c --resource-attribute d=");
-	const struct export_options *export = &o.export;
+	const struct destination *export = &o.export;
 	(void)state;
 
 	assert_false(export->compress);

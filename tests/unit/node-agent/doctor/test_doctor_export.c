@@ -304,7 +304,7 @@ static void a_header_file_is_shown_to_the_receiver(void **state)
 
 static void each_destination_is_looked_at(void **state)
 {
-	struct export_options others[] = {
+	struct destination others[] = {
 		{ .endpoint = (char[]){ "http://127.0.0.1:1" }, .timeout_ns = NSEC_PER_SEC },
 		{ .endpoint = (char[]){ "nonsense" }, .timeout_ns = NSEC_PER_SEC },
 	};

@@ -185,7 +185,7 @@ bool options_want_times(const struct options *options)
 static bool others_equal(const struct options *before, const struct options *after)
 {
 	for (size_t i = 0; i < before->nr_others && i < after->nr_others; i++) {
-		if (!export_options_equal(&before->others[i], &after->others[i]))
+		if (!destination_equal(&before->others[i], &after->others[i]))
 			return false;
 	}
 	return before->nr_others == after->nr_others;
@@ -220,7 +220,7 @@ void options_done(struct options *options)
 	for (size_t i = 0; i < nr_option_rows; i++)
 		value_clear(option_table[i].type, field_of(options, &option_table[i]));
 	for (size_t i = 0; i < options->nr_others; i++)
-		export_options_done(&options->others[i]);
+		destination_done(&options->others[i]);
 	free(options->others);
 	options->others = NULL;
 	options->nr_others = 0;

@@ -19,7 +19,7 @@
 
 struct check {
 	struct loader *loader;
-	struct export_options *export; /* the loader's */
+	struct destination *export; /* the loader's */
 	const char *prefix; /* of an option's name in messages */
 	struct endpoint endpoint; /* export->endpoint in parts */
 };
@@ -51,7 +51,7 @@ static bool is_grpc_scheme(enum endpoint_scheme scheme)
 /* The endpoint's scheme outdoes what a weaker source than its own says of the protocol. */
 static int choose_protocol(const struct check *check)
 {
-	struct export_options *export = check->export;
+	struct destination *export = check->export;
 	enum source said_by = loader_source_of(check->loader, "otlp-protocol");
 
 	if (!is_grpc_scheme(check->endpoint.scheme))
@@ -70,7 +70,7 @@ static int choose_protocol(const struct check *check)
 /* OpenTelemetry's variables may be meant for other programs in the pod. */
 static int check_exporter(const struct check *check)
 {
-	struct export_options *export = check->export;
+	struct destination *export = check->export;
 
 	if (export->exporter != OPTION_EXPORTER_PYROSCOPE)
 		return 0;
@@ -90,7 +90,7 @@ static int check_exporter(const struct check *check)
 	return 0;
 }
 
-static bool has_header(const struct export_options *export, const char *name)
+static bool has_header(const struct destination *export, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -105,7 +105,7 @@ static bool has_header(const struct export_options *export, const char *name)
 
 static int check_credentials(const struct check *check)
 {
-	const struct export_options *export = check->export;
+	const struct destination *export = check->export;
 
 	if (export->client_cert_file && !export->client_key_file)
 		return refuse(check, "otlp-client-cert", "its key is missing: otlp-client-key");
@@ -142,7 +142,7 @@ static int check_endpoint_form(const struct check *check)
 static int make_grpc_url(const struct check *check, bool is_plain)
 {
 	const struct endpoint *endpoint = &check->endpoint;
-	struct export_options *export = check->export;
+	struct destination *export = check->export;
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(OPTION_TEXT_MAX_BYTES);
 
 	if (endpoint->scheme != ENDPOINT_BARE)
@@ -164,7 +164,7 @@ static int make_grpc_url(const struct check *check, bool is_plain)
 
 int loader_check_export(struct loader *loader, const char *prefix, bool is_plain)
 {
-	struct export_options *export = &loader->options->export;
+	struct destination *export = &loader->options->export;
 	struct check check = { loader, export, prefix, { 0 } };
 
 	if (export->endpoint) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One destination of profiles. */
-#ifndef CONFIG_EXPORT_OPTIONS_H
-#define CONFIG_EXPORT_OPTIONS_H
+#ifndef CONFIG_DESTINATION_H
+#define CONFIG_DESTINATION_H
 
 #include "base/http_client.h"
 #include "config/option_list.h"
@@ -29,7 +29,7 @@ enum option_preset {
 #define OPTION_SAMPLE_ATTRIBUTES_PRESET UINT_MAX /* whatever the preset has */
 
 /* Strings are owned; NULL: not given. */
-struct export_options {
+struct destination {
 	char *endpoint; /* http:// or https://; with gRPC they mean without and with TLS, and there is no path */
 	bool endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
 	enum option_exporter exporter;
