@@ -239,7 +239,7 @@ int check_output_format(const char *text)
 int find_word(const char *const *words, size_t nr_words, const char *text)
 {
 	for (size_t i = 0; i < nr_words; i++) {
-		if (strcmp(text, words[i]) == 0)
+		if (words[i] && strcmp(text, words[i]) == 0)
 			return (int)i;
 	}
 	return -EINVAL;

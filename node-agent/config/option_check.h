@@ -29,7 +29,7 @@ int check_attribute(const char *text) must_check; /* "key=value" */
 /* Errors: also what access(2) says. */
 int check_file(const char *text) must_check;
 
-/* Which one of the words the text is. Errors: -EINVAL for none. */
+/* The index of the word that the text is; NULL words are passed over. Errors: -EINVAL for none. */
 int find_word(const char *const *words, size_t nr_words, const char *text) must_check;
 
 #endif

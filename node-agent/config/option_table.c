@@ -98,7 +98,7 @@ const struct option option_table[] = {
 	       .help = "certificate shown to the endpoint", OTLP_ENV("CLIENT_CERTIFICATE")),
 	OPTION("otlp-client-key", 0, SENDERS, export.client_key_file, file, .metavar = "FILE",
 	       .help = "its private key", OTLP_ENV("CLIENT_KEY")),
-	OPTION("otlp-verify", 0, SENDERS, export.verify, receiver_verify, .fallback = "full",
+	OPTION("otlp-verify", 0, SENDERS, export.verify, destination_verify, .fallback = "full",
 	       .metavar = "HOW", .help = "full, ca-only or insecure"),
 	OPTION("otlp-timeout", 0, SENDERS, export.timeout_ns, duration, .fallback = "10s",
 	       .metavar = "TIME", .help = "for one request", OTLP_ENV("TIMEOUT"),

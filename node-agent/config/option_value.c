@@ -20,7 +20,10 @@
 #define STACK_UNIT_BYTES 8
 #define PID_MAX_LIMIT (1u << 22) /* the kernel's, on 64-bit machines */
 #define CPU_MAX (LIST_ITEMS_MAX - 1)
-#define WORD_MAX_BYTES 512 /* of those that commas separate */
+#define WORD_MAX_BYTES 512 /* of one of several that commas separate */
+#define REQUEST_MIN_BYTES (UINT64_C(64) << 10)
+#define REQUEST_MAX_BYTES (UINT64_C(64) << 20)
+#define ATTRIBUTE_VALUES_MAX 10000
 
 static int parse_frequency(const char *text, void *field)
 {
@@ -84,38 +87,7 @@ static int parse_log_level(const char *text, void *field)
 	return log_level_parse(text, field);
 }
 
-static int parse_verify(const char *text, void *field)
-{
-	static const char *const words[] = {
-		[HTTP_VERIFY_FULL] = "full",
-		[HTTP_VERIFY_CA_ONLY] = "ca-only",
-		[HTTP_VERIFY_PINNED] = "pinned",
-		[HTTP_VERIFY_NONE] = "insecure",
-	};
-
-	int r = find_word(words, array_len(words), text);
-	if (r < 0)
-		return r;
-	*(enum http_verify *)field = (enum http_verify)r;
-	return 0;
-}
-
-static int parse_capture(const char *text, void *field)
-{
-	static const char *const words[] = {
-		[OPTION_CAPTURE_AUTO] = "auto",
-		[OPTION_CAPTURE_BPF] = "bpf",
-		[OPTION_CAPTURE_PERF] = "perf",
-	};
-
-	int r = find_word(words, array_len(words), text);
-	if (r < 0)
-		return r;
-	*(enum option_capture *)field = (enum option_capture)r;
-	return 0;
-}
-
-/* What perf takes: a record has at most 64K. */
+/* perf copies at most 64K into a record, in units of 8 bytes. */
 static int parse_stack_bytes(const char *text, void *field)
 {
 	uint64_t bytes;
@@ -126,21 +98,6 @@ static int parse_stack_bytes(const char *text, void *field)
 	if (bytes < STACK_MIN_BYTES || bytes > STACK_MAX_BYTES || bytes % STACK_UNIT_BYTES != 0)
 		return -ERANGE;
 	*(uint32_t *)field = (uint32_t)bytes;
-	return 0;
-}
-
-static int parse_demangle(const char *text, void *field)
-{
-	static const char *const words[] = {
-		[OPTION_DEMANGLE_NONE] = "none",
-		[OPTION_DEMANGLE_SHORT] = "short",
-		[OPTION_DEMANGLE_FULL] = "full",
-	};
-
-	int r = find_word(words, array_len(words), text);
-	if (r < 0)
-		return r;
-	*(enum option_demangle *)field = (enum option_demangle)r;
 	return 0;
 }
 
@@ -216,6 +173,55 @@ static int parse_pids(const char *text, void *field)
 	}
 }
 
+/* Adds a word's bit to the mask; "preset" and "all" stand for several bits. */
+static int add_sample_attribute(const char *word, void *field)
+{
+	static const char *const words[] = {
+		"thread.name", "cpu.logical_number", "flamelet.cgroup.id",
+		"thread.id",   "process.pid",	     "container.id",
+	};
+	unsigned int *mask = field;
+
+	if (strcmp(word, "preset") == 0)
+		*mask = OPTION_SAMPLE_ATTRIBUTES_PRESET;
+	else if (strcmp(word, "all") == 0)
+		*mask |= (1u << array_len(words)) - 1;
+	else if (strcmp(word, "none") != 0) {
+		int r = find_word(words, array_len(words), word);
+
+		if (r < 0)
+			return r;
+		*mask |= 1u << r;
+	}
+	return 0;
+}
+
+static int parse_value_limit(const char *text, void *field)
+{
+	uint32_t limit;
+
+	int r = parse_u32(text, &limit);
+	if (r < 0)
+		return r;
+	if (limit < 1 || limit > ATTRIBUTE_VALUES_MAX)
+		return -ERANGE;
+	*(uint32_t *)field = limit;
+	return 0;
+}
+
+static int parse_request_bytes(const char *text, void *field)
+{
+	uint64_t bytes;
+
+	int r = parse_bytes(text, &bytes);
+	if (r < 0)
+		return r;
+	if (bytes < REQUEST_MIN_BYTES || bytes > REQUEST_MAX_BYTES)
+		return -ERANGE;
+	*(uint64_t *)field = bytes;
+	return 0;
+}
+
 const struct value_type value_flag = { "yes or no", "true or false", STORE_FLAG,
 				       .parse = parse_flag };
 const struct value_type value_on_off = { "a switch", "on or off", STORE_PLAIN,
@@ -230,13 +236,54 @@ const struct value_type value_memory = { "an amount of memory from 1M", "256M or
 					 .parse = parse_memory };
 const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
 					    STORE_PLAIN, .parse = parse_log_level };
+/* The words of a choice stand at the values of its enum. */
+#define CHOICE(words_) .words = (words_), .nr_words = array_len(words_)
+
+static const char *const verify_words[] = {
+	[HTTP_VERIFY_FULL] = "full",
+	[HTTP_VERIFY_CA_ONLY] = "ca-only",
+	[HTTP_VERIFY_NONE] = "insecure",
+	[HTTP_VERIFY_PINNED] = "pinned",
+};
+/* A kubelet's certificate can be pinned, a destination's cannot. */
+static const char *const destination_verify_words[] = {
+	[HTTP_VERIFY_FULL] = "full",
+	[HTTP_VERIFY_CA_ONLY] = "ca-only",
+	[HTTP_VERIFY_NONE] = "insecure",
+};
+static const char *const demangle_words[] = {
+	[OPTION_DEMANGLE_NONE] = "none",
+	[OPTION_DEMANGLE_SHORT] = "short",
+	[OPTION_DEMANGLE_FULL] = "full",
+};
+static const char *const capture_words[] = {
+	[OPTION_CAPTURE_AUTO] = "auto",
+	[OPTION_CAPTURE_BPF] = "bpf",
+	[OPTION_CAPTURE_PERF] = "perf",
+};
+static const char *const exporter_words[] = {
+	[OPTION_EXPORTER_OTLP] = "otlp",
+	[OPTION_EXPORTER_PYROSCOPE] = "pyroscope",
+};
+static const char *const protocol_words[] = {
+	[OPTION_PROTOCOL_HTTP] = "http/protobuf",
+	[OPTION_PROTOCOL_GRPC] = "grpc",
+};
+static const char *const preset_words[] = {
+	[OPTION_PRESET_STANDARD] = "standard",
+	[OPTION_PRESET_PYROSCOPE] = "pyroscope",
+};
+static const char *const compression_words[] = { [false] = "none", [true] = "gzip" };
+static const char *const payload_words[] = { [false] = "none", [true] = "pprof" };
+static const char *const export_time_words[] = { [false] = "recorded", [true] = "now" };
+
 const struct value_type value_verify = { "a way to verify a certificate",
-					 "full, ca-only, pinned or insecure", STORE_PLAIN,
-					 .parse = parse_verify };
-const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_PLAIN,
-					   .parse = parse_demangle };
-const struct value_type value_capture = { "a way to capture", "auto, bpf or perf", STORE_PLAIN,
-					  .parse = parse_capture };
+					 "full, ca-only, pinned or insecure", STORE_CHOICE,
+					 CHOICE(verify_words) };
+const struct value_type value_demangle = { "a way to demangle", "none, short or full", STORE_CHOICE,
+					   CHOICE(demangle_words) };
+const struct value_type value_capture = { "a way to capture", "auto, bpf or perf", STORE_CHOICE,
+					  CHOICE(capture_words) };
 const struct value_type value_stack_bytes = { "a size from 1K to 65528 that is a multiple of 8",
 					      "32K", STORE_PLAIN, .parse = parse_stack_bytes };
 const struct value_type value_pids = { "a list of process or thread ids", "1234 or 1234,5678",
@@ -288,6 +335,47 @@ const struct value_type value_output_format = { "an output format", "svg, pprof 
 const struct value_type value_name = { "a name", "printable characters", STORE_STRING,
 				       .check = check_name };
 
+const struct value_type value_endpoint = { "an endpoint",
+					   "http://HOST:4318, https://HOST/PATH, grpc://HOST:4317 "
+					   "or grpcs://HOST:4317",
+					   STORE_STRING, .check = check_endpoint };
+const struct value_type value_exporter = { "an exporter", "otlp or pyroscope", STORE_CHOICE,
+					   CHOICE(exporter_words) };
+const struct value_type value_protocol = { "a protocol that profiles are sent by",
+					   "http/protobuf or grpc", STORE_CHOICE,
+					   CHOICE(protocol_words) };
+const struct value_type value_compression = { "a compression of requests", "gzip or none",
+					      STORE_EITHER, CHOICE(compression_words) };
+const struct value_type value_tenant = { "a tenant's ID",
+					 "up to 150 printable characters without blanks",
+					 STORE_STRING, .check = check_tenant };
+const struct value_type value_destination_verify = { "a way to verify an endpoint's certificate",
+						     "full, ca-only or insecure", STORE_CHOICE,
+						     CHOICE(destination_verify_words) };
+const struct value_type value_preset = { "a preset of attributes", "standard or pyroscope",
+					 STORE_CHOICE, CHOICE(preset_words) };
+const struct value_type value_attribute = { "an attribute", "KEY=VALUE", STORE_STRINGS,
+					    .check = check_attribute };
+const struct value_type value_attribute_key = { "the key of an attribute",
+						"process.pid or k8s.pod.label.*", STORE_WORDS,
+						.check = check_label_key };
+const struct value_type value_sample_attributes = {
+	"an attribute of samples",
+	"thread.name, thread.id, cpu.logical_number, flamelet.cgroup.id, process.pid or "
+	"container.id; or all, none or preset",
+	STORE_MASK, .parse = add_sample_attribute
+};
+const struct value_type value_value_limit = { "a number of values from 1 to 10000", "1000",
+					      STORE_PLAIN, .parse = parse_value_limit };
+const struct value_type value_payload = { "a payload", "none or pprof", STORE_EITHER,
+					  CHOICE(payload_words) };
+const struct value_type value_request_bytes = { "a size from 64K to 64M", "3584K or 16M",
+						STORE_PLAIN, .parse = parse_request_bytes };
+const struct value_type value_destination = { "a file", "the path of a file that can be read",
+					      STORE_STRINGS, .check = check_file };
+const struct value_type value_export_time = { "a time of profiles", "recorded or now", STORE_EITHER,
+					      CHOICE(export_time_words) };
+
 static int store_string(const char *text, char **field)
 {
 	char *copy = strdup(text);
@@ -308,7 +396,7 @@ static int store_word(const struct value_type *type, const char *word, void *fie
 	return r < 0 ? r : string_list_add(field, word);
 }
 
-/* A comma cannot be part of such a value; an empty one is as wrong as any other. */
+/* No value contains a comma. An empty one is refused as every other wrong one. */
 static int store_words(const struct value_type *type, const char *text, void *field)
 {
 	for (;; text++) {
@@ -326,8 +414,23 @@ static int store_words(const struct value_type *type, const char *text, void *fi
 	}
 }
 
+static int store_choice(const struct value_type *type, const char *text, void *field)
+{
+	int r = find_word(type->words, type->nr_words, text);
+
+	if (r < 0)
+		return r;
+	if (type->storage == STORE_EITHER)
+		*(bool *)field = r == 1;
+	else
+		*(unsigned int *)field = (unsigned int)r;
+	return 0;
+}
+
 int value_store(const struct value_type *type, const char *text, void *field)
 {
+	if (type->words)
+		return store_choice(type, text, field);
 	if (type->storage == STORE_WORDS || type->storage == STORE_MASK)
 		return store_words(type, text, field);
 
@@ -379,6 +482,8 @@ bool value_equals(const struct value_type *type, const void *a, const void *b, s
 		return numbers_equal(a, b);
 	case STORE_PLAIN:
 	case STORE_FLAG:
+	case STORE_CHOICE:
+	case STORE_EITHER:
 	case STORE_MASK:
 		break;
 	}

@@ -15,6 +15,8 @@ enum value_storage {
 	STORE_STRINGS, /* struct string_list */
 	STORE_WORDS, /* the same; commas separate several values */
 	STORE_NUMBERS, /* struct number_list; parse() adds to it */
+	STORE_CHOICE, /* an enum: the index of one of `words` */
+	STORE_EITHER, /* bool: true for the second one of two `words` */
 	STORE_MASK, /* unsigned int; commas separate words, of which parse() adds one */
 };
 
@@ -24,7 +26,9 @@ struct value_type {
 	enum value_storage storage;
 	bool is_secret; /* never repeated in a message */
 	int (*check)(const char *text); /* strings */
-	int (*parse)(const char *text, void *field); /* everything else */
+	int (*parse)(const char *text, void *field); /* everything else without words */
+	const char *const *words; /* NULL elements stand for values without a word */
+	size_t nr_words;
 };
 
 extern const struct value_type value_flag, value_frequency, value_duration, value_duration_or_zero,
@@ -32,13 +36,10 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_stack_bytes, value_pids, value_cpus, value_namespace, value_pod, value_container,
 	value_selector, value_cgroup, value_comm, value_url, value_urls, value_header, value_file,
 	value_directory, value_output, value_output_format, value_name, value_label_key,
-	value_listen, value_metrics_listen;
-
-/* Those of sending, in export_value.c. */
-extern const struct value_type value_endpoint, value_exporter, value_protocol, value_compression,
-	value_tenant, value_receiver_verify, value_preset, value_attribute, value_attribute_key,
-	value_sample_attributes, value_value_limit, value_payload, value_request_bytes,
-	value_destination, value_export_time;
+	value_listen, value_metrics_listen, value_endpoint, value_exporter, value_protocol,
+	value_compression, value_tenant, value_destination_verify, value_preset, value_attribute,
+	value_attribute_key, value_sample_attributes, value_value_limit, value_payload,
+	value_request_bytes, value_destination, value_export_time;
 
 /* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
  * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */
