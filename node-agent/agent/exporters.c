@@ -62,13 +62,13 @@ static void add_extra(const struct string_list *list, struct extra *extra)
 	}
 }
 
-/* The receiver's own, then those for all. */
+/* Reads the destination's own attributes, then those for all. */
 static void read_extra(const struct destination *export, const struct options *options,
 		       struct extra *extra)
 {
 	extra->nr = 0;
 	add_extra(&export->resource_attributes, extra);
-	add_extra(&options->export.resource_attributes, extra);
+	add_extra(&options->resource_attributes, extra);
 }
 
 static struct transport_opts transport_opts_of(const struct destination *options)
@@ -255,15 +255,12 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 	if (!exporters || !extra)
 		return -ENOMEM;
 	int r = prepare_queues(options, reterr_msg);
-	if (r == 0 && options->export.endpoint) {
-		read_extra(&options->export, options, extra);
-		opts.labels = label_opts_of(&options->export, extra);
-		r = start_one(exporters, options, &options->export, &opts, reterr_msg);
-	}
-	for (size_t i = 0; r == 0 && i < options->nr_others; i++) {
-		read_extra(&options->others[i], options, extra);
-		opts.labels = label_opts_of(&options->others[i], extra);
-		r = start_one(exporters, options, &options->others[i], &opts, reterr_msg);
+	for (size_t i = 0; r == 0 && i < options->nr_destinations; i++) {
+		const struct destination *destination = &options->destinations[i];
+
+		read_extra(destination, options, extra);
+		opts.labels = label_opts_of(destination, extra);
+		r = start_one(exporters, options, destination, &opts, reterr_msg);
 	}
 	if (r < 0)
 		return r;

@@ -72,10 +72,10 @@ int queue_dirs_add(struct queue_dirs *dirs, const struct destination *export)
 
 int queue_dirs_add_all(struct queue_dirs *dirs, const struct options *options)
 {
-	int r = options->export.endpoint ? queue_dirs_add(dirs, &options->export) : 0;
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < options->nr_others; i++)
-		r = queue_dirs_add(dirs, &options->others[i]);
+	for (size_t i = 0; r == 0 && i < options->nr_destinations; i++)
+		r = queue_dirs_add(dirs, &options->destinations[i]);
 	return r;
 }
 

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "agent/selection_rules.h"
 #include "agent/signals.h"
+#include "config/option_fields.h"
+#include "config/option_loader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -110,11 +110,6 @@ static void publish(const struct parts *parts)
 	monitor_publish(parts->monitor, &counters, now_ns);
 }
 
-static const char *first_endpoint(const struct options *options)
-{
-	return options->export.endpoint ? options->export.endpoint : options->others[0].endpoint;
-}
-
 /* What was told of threads that hang. */
 struct hanging {
 	bool is_told;
@@ -180,7 +175,7 @@ int cmd_agent(const struct options *options)
 	_cleanup_(agent_freep) struct agent *agent = NULL;
 	_cleanup_(monitor_stopp) struct monitor *monitor = NULL; /* its socket file goes first */
 
-	if (!options->export.endpoint && options->nr_others == 0) {
+	if (options->nr_destinations == 0) {
 		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",
 		      stderr);
 		return STATUS_USAGE;
@@ -209,7 +204,7 @@ int cmd_agent(const struct options *options)
 		return STATUS_FAILED;
 	}
 	least_privilege_finish(!agent_perf_reason(agent));
-	const char *endpoint = first_endpoint(options);
+	const char *endpoint = options->destinations[0].endpoint;
 	log_info("sampling at %u Hz, sending to %.*s%s every %llu s", options->frequency_hz,
 		 (int)strcspn(endpoint, "?#"), endpoint, /* a query may be a key */
 		 exporters_nr(exporters) > 1 ? " and others" : "",

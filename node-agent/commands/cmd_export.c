@@ -146,7 +146,7 @@ static bool has_input(const struct options *options)
 {
 	if (options->files.nr == 0)
 		fputs("flamelet export: which files? write flamelet export FILE.pb.gz\n", stderr);
-	else if (!options->export.endpoint && options->nr_others == 0)
+	else if (options->nr_destinations == 0)
 		fputs("flamelet export: nowhere to send profiles to: set --otlp-endpoint URL\n",
 		      stderr);
 	else

@@ -4,6 +4,9 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "config/option_fields.h"
+#include "config/option_help.h"
+#include "config/option_loader.h"
 #include "profile/output.h"
 
 #include <stdio.h>

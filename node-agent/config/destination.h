@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One destination of profiles. */
+/* One destination of profiles: where it is, how to speak to it, and what it gets. */
 #ifndef CONFIG_DESTINATION_H
 #define CONFIG_DESTINATION_H
 
@@ -31,6 +31,7 @@ enum option_preset {
 /* Strings are owned; NULL: not given. */
 struct destination {
 	char *endpoint; /* http:// or https://; with gRPC they mean without and with TLS, and there is no path */
+	bool is_plain; /* gRPC to HOST:PORT has no TLS; without effect on URLs */
 	bool endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
 	enum option_exporter exporter;
 	enum option_protocol protocol;
@@ -51,7 +52,7 @@ struct destination {
 		sample_attributes; /* mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id,
 				    * 8 thread.id, 16 process.pid, 32 container.id */
 	uint32_t attribute_values_max; /* of one attribute of samples; 0: the preset's */
-	/* "key=value", no key twice. Attributes of the main destination also go to all others, whose own values come first. */
+	/* "key=value", no key twice: besides those for all destinations. */
 	struct string_list resource_attributes;
 
 	bool timestamps; /* OTLP: samples say when they were taken */

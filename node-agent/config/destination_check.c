@@ -1,45 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only all options of a destination together tell: whether they contradict each other, and what the
- * endpoint means. Its scheme says whether there is TLS, and may say the protocol:
+/* Options of a destination may contradict each other, and together they say what the endpoint means. Its
+ * scheme says whether there is TLS, and may say the protocol:
  *
  *	http://, grpc://	no TLS
  *	https://, grpcs://	TLS
  *	HOST:PORT		gRPC only; TLS unless a variable says otherwise
  *
- * as OpenTelemetry's specification has it ("OTLP exporter"), but for grpc:// and grpcs://, which are ours. The exporter
- * gets http:// or https:// in any case. */
+ * This is OpenTelemetry's specification ("OTLP exporter"), except for grpc:// and grpcs://, which are
+ * ours. The exporter gets http:// or https:// in any case. */
+#include "config/destination_check.h"
+
 #include "base/cleanup.h"
 #include "config/endpoint.h"
-#include "config/environment.h"
-#include "config/option_loader.h"
+#include "config/option_table.h"
+#include "config/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define URL_MAX_BYTES 4096
+
 struct check {
-	struct loader *loader;
-	struct destination *export; /* the loader's */
+	struct destination *destination;
+	struct entry_list *entries;
 	const char *prefix; /* of an option's name in messages */
-	struct endpoint endpoint; /* export->endpoint in parts */
+	struct strbuf *message;
+	struct endpoint endpoint; /* destination->endpoint in parts */
 };
 
-/* The option as the user knows it: by its variable, if it comes from there. */
+/* The entry that set the option, or NULL. */
+static const struct option_entry *find_entry(const struct check *check, const char *name)
+{
+	return entry_list_find(check->entries,
+			       option_find(name, strlen(name), COMMAND_DESTINATION));
+}
+
+static enum option_source source_of(const struct check *check, const char *name)
+{
+	const struct option_entry *entry = find_entry(check, name);
+
+	return entry ? entry->source : SOURCE_NONE;
+}
+
+/* Appends the option as the user knows it: by its variable, if it comes from there. */
 static void append_name(const struct check *check, const char *name)
 {
-	const struct option *option = option_find(name, strlen(name), COMMAND_AGENT);
-	struct strbuf *message = check->loader->message;
+	const struct option_entry *entry = find_entry(check, name);
 
-	if (loader_source_of(check->loader, name) == SOURCE_ENVIRONMENT)
-		strbuf_append_str(message, env_variable_of(option));
+	if (entry && entry->source == SOURCE_ENVIRONMENT)
+		strbuf_append_str(check->message, entry->where);
 	else
-		strbuf_appendf(message, "%s%s", check->prefix, name);
+		strbuf_appendf(check->message, "%s%s", check->prefix, name);
 }
 
 static int refuse(const struct check *check, const char *name, const char *what)
 {
 	append_name(check, name);
-	strbuf_appendf(check->loader->message, ": %s", what);
+	strbuf_appendf(check->message, ": %s", what);
 	return -EINVAL;
 }
 
@@ -48,54 +66,55 @@ static bool is_grpc_scheme(enum endpoint_scheme scheme)
 	return scheme == ENDPOINT_GRPC || scheme == ENDPOINT_GRPCS;
 }
 
-/* The endpoint's scheme outdoes what a weaker source than its own says of the protocol. */
+/* Lets the endpoint's scheme overrule a protocol that comes from a weaker source than the endpoint. */
 static int choose_protocol(const struct check *check)
 {
-	struct destination *export = check->export;
-	enum source said_by = loader_source_of(check->loader, "otlp-protocol");
+	struct destination *destination = check->destination;
+	enum option_source said_by = source_of(check, "otlp-protocol");
 
 	if (!is_grpc_scheme(check->endpoint.scheme))
 		return 0;
-	if (export->exporter == OPTION_EXPORTER_PYROSCOPE)
+	if (destination->exporter == OPTION_EXPORTER_PYROSCOPE)
 		return refuse(check, "otlp-endpoint",
 			      "the exporter pyroscope uses HTTP; write http:// or https://");
-	if (export->protocol != OPTION_PROTOCOL_GRPC &&
-	    said_by <= loader_source_of(check->loader, "otlp-endpoint"))
+	if (destination->protocol != OPTION_PROTOCOL_GRPC &&
+	    said_by <= source_of(check, "otlp-endpoint"))
 		return refuse(check, "otlp-endpoint",
 			      "grpc:// contradicts the otlp-protocol http/protobuf; remove one");
-	export->protocol = OPTION_PROTOCOL_GRPC;
+	destination->protocol = OPTION_PROTOCOL_GRPC;
 	return 0;
 }
 
-/* OpenTelemetry's variables may be meant for other programs in the pod. */
+/* Checks what the exporter pyroscope cannot do. Variables of OpenTelemetry may be meant for other programs
+ * in the pod, so they are no contradiction. */
 static int check_exporter(const struct check *check)
 {
-	struct destination *export = check->export;
+	struct destination *destination = check->destination;
 
-	if (export->exporter != OPTION_EXPORTER_PYROSCOPE)
+	if (destination->exporter != OPTION_EXPORTER_PYROSCOPE)
 		return 0;
-	if (export->original_payload)
+	if (destination->original_payload)
 		return refuse(check, "otlp-original-payload",
 			      "pprof is all that the exporter pyroscope sends; remove it");
-	if (export->timestamps)
+	if (destination->timestamps)
 		return refuse(check, "otlp-timestamps",
 			      "the exporter pyroscope cannot send them; remove it");
-	if (loader_source_of(check->loader, "otlp-preset") == SOURCE_NONE)
-		export->preset = OPTION_PRESET_PYROSCOPE;
-	if (export->protocol == OPTION_PROTOCOL_GRPC &&
-	    loader_source_of(check->loader, "otlp-protocol") != SOURCE_ENVIRONMENT)
+	if (source_of(check, "otlp-preset") == SOURCE_NONE)
+		destination->preset = OPTION_PRESET_PYROSCOPE;
+	if (destination->protocol == OPTION_PROTOCOL_GRPC &&
+	    source_of(check, "otlp-protocol") != SOURCE_ENVIRONMENT)
 		return refuse(check, "otlp-protocol",
 			      "the exporter pyroscope uses HTTP; remove it");
-	export->protocol = OPTION_PROTOCOL_HTTP;
+	destination->protocol = OPTION_PROTOCOL_HTTP;
 	return 0;
 }
 
-static bool has_header(const struct destination *export, const char *name)
+static bool has_header(const struct destination *destination, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (size_t i = 0; i < export->headers.nr; i++) {
-		const char *header = export->headers.items[i];
+	for (size_t i = 0; i < destination->headers.nr; i++) {
+		const char *header = destination->headers.items[i];
 
 		if (strncasecmp(header, name, len) == 0 && header[len] == ':')
 			return true;
@@ -105,17 +124,17 @@ static bool has_header(const struct destination *export, const char *name)
 
 static int check_credentials(const struct check *check)
 {
-	const struct destination *export = check->export;
+	const struct destination *destination = check->destination;
 
-	if (export->client_cert_file && !export->client_key_file)
+	if (destination->client_cert_file && !destination->client_key_file)
 		return refuse(check, "otlp-client-cert", "its key is missing: otlp-client-key");
-	if (export->client_key_file && !export->client_cert_file)
+	if (destination->client_key_file && !destination->client_cert_file)
 		return refuse(check, "otlp-client-key",
 			      "its certificate is missing: otlp-client-cert");
-	if (export->token_file && has_header(export, "Authorization"))
+	if (destination->token_file && has_header(destination, "Authorization"))
 		return refuse(check, "otlp-token-file",
 			      "otlp-header has an Authorization, too; remove one");
-	if (export->tenant && has_header(export, "X-Scope-OrgID"))
+	if (destination->tenant && has_header(destination, "X-Scope-OrgID"))
 		return refuse(check, "otlp-tenant",
 			      "otlp-header has an X-Scope-OrgID, too; remove one");
 	return 0;
@@ -124,51 +143,65 @@ static int check_credentials(const struct check *check)
 static int check_endpoint_form(const struct check *check)
 {
 	const struct endpoint *endpoint = &check->endpoint;
-	const char *text = check->export->endpoint;
+	const char *text = check->destination->endpoint;
 
 	if (endpoint->has_user)
 		return refuse(check, "otlp-endpoint",
 			      "a password in the URL would be logged; use otlp-header-file or "
 			      "otlp-token-file");
-	if (endpoint->scheme != ENDPOINT_BARE || check->export->protocol == OPTION_PROTOCOL_GRPC)
+	if (endpoint->scheme != ENDPOINT_BARE ||
+	    check->destination->protocol == OPTION_PROTOCOL_GRPC)
 		return 0;
 	append_name(check, "otlp-endpoint");
-	strbuf_appendf(check->loader->message,
-		       ": \"%s\" has no scheme; write http://%s or grpc://%s", text, text, text);
+	strbuf_appendf(check->message, ": \"%s\" has no scheme; write http://%s or grpc://%s", text,
+		       text, text);
 	return -EINVAL;
 }
 
-/* gRPC has a path of its own: what is left is where to connect to, and whether by TLS. */
-static int make_grpc_url(const struct check *check, bool is_plain)
+/* Makes a URL that says where to connect to, and whether by TLS: gRPC has a path of its own. */
+static int make_grpc_url(const struct check *check)
 {
 	const struct endpoint *endpoint = &check->endpoint;
-	struct destination *export = check->export;
-	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(OPTION_TEXT_MAX_BYTES);
+	struct destination *destination = check->destination;
+	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);
 
+	bool is_plain = destination->is_plain;
 	if (endpoint->scheme != ENDPOINT_BARE)
 		is_plain = endpoint->scheme == ENDPOINT_HTTP || endpoint->scheme == ENDPOINT_GRPC;
-	if (*endpoint->path && strcmp(endpoint->path, "/") != 0)
-		loader_warn(check->loader, "gRPC has no path: %s of the endpoint is left out",
-			    endpoint->path);
+	if (*endpoint->path && strcmp(endpoint->path, "/") != 0) {
+		int r = entry_list_warn(check->entries,
+					"gRPC has no path: %s of the endpoint is left out",
+					endpoint->path);
+		if (r < 0)
+			return r;
+	}
 	strbuf_appendf(&url, "%s://%.*s", is_plain ? "http" : "https", (int)endpoint->host_len,
 		       endpoint->host);
 	if (strbuf_error(&url) == -ENOSPC)
 		return refuse(check, "otlp-endpoint", "too long");
 	if (strbuf_error(&url) < 0)
 		return strbuf_error(&url);
-	free(export->endpoint);
-	export->endpoint = take_ptr(url.data);
-	export->endpoint_is_full = false;
+	free(destination->endpoint);
+	destination->endpoint = take_ptr(url.data);
 	return 0;
 }
 
-int loader_check_export(struct loader *loader, const char *prefix, bool is_plain)
+/* OpenTelemetry's variable for profiles alone has the whole URL. */
+static bool is_full_url(const struct check *check)
 {
-	struct destination *export = &loader->options->export;
-	struct check check = { loader, export, prefix, { 0 } };
+	const struct option_entry *entry = find_entry(check, "otlp-endpoint");
 
-	if (export->endpoint) {
-		int r = endpoint_parse(export->endpoint, &check.endpoint);
+	return entry && entry->source == SOURCE_ENVIRONMENT &&
+	       strcmp(entry->where, entry->option->env[0]) == 0;
+}
+
+int destination_check(struct destination *destination, struct entry_list *entries,
+		      const char *prefix, struct strbuf *message)
+{
+	struct check check = { destination, entries, prefix, message, { 0 } };
+
+	if (destination->endpoint) {
+		int r = endpoint_parse(destination->endpoint, &check.endpoint);
 		if (r == 0)
 			r = choose_protocol(&check);
 		if (r < 0)
@@ -178,12 +211,12 @@ int loader_check_export(struct loader *loader, const char *prefix, bool is_plain
 	int r = check_exporter(&check);
 	if (r == 0)
 		r = check_credentials(&check);
-	if (r < 0 || !export->endpoint)
+	if (r < 0 || !destination->endpoint)
 		return r;
 	r = check_endpoint_form(&check);
-	if (r == 0 && export->protocol == OPTION_PROTOCOL_GRPC)
-		r = make_grpc_url(&check, is_plain);
-	if (export->exporter == OPTION_EXPORTER_PYROSCOPE)
-		export->endpoint_is_full = false;
+	if (r == 0 && destination->protocol == OPTION_PROTOCOL_GRPC)
+		return make_grpc_url(&check);
+	destination->endpoint_is_full = destination->exporter != OPTION_EXPORTER_PYROSCOPE &&
+					is_full_url(&check);
 	return r;
 }

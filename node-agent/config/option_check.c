@@ -32,6 +32,12 @@ static bool is_printable(const char *text)
 	return true;
 }
 
+int check_any(const char *text)
+{
+	(void)text;
+	return 0;
+}
+
 int check_name(const char *text)
 {
 	return *text && is_printable(text) ? 0 : -EINVAL;

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+int check_any(const char *text) must_check; /* never fails */
 int check_name(const char *text) must_check;
 int check_output_format(const char *text) must_check;
 int check_namespace(const char *text) must_check;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_help.h"
+
 #include "config/option_table.h"
-#include "config/options.h"
 
 #define NAME_COLUMNS 34 /* "      --debuginfod-cache-max BYTES" */
 
@@ -9,7 +10,7 @@ struct command_help {
 	const char *text;
 };
 
-/* What stands above the options: the examples. */
+/* The usage and examples above the options. */
 static const struct command_help command_helps[] = {
 	{ COMMAND_RECORD,
 	  "flamelet [record] [OPTION]... [-- COMMAND]   profile this machine into files\n"

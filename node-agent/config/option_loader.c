@@ -1,102 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/options.h"
-
-#include "base/cleanup.h"
-#include "config/option_list.h"
 #include "config/option_loader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/cleanup.h"
+#include "config/destination_check.h"
+#include "config/option_fields.h"
+#include "config/option_sources.h"
+#include "config/option_table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static void *field_of(struct options *options, const struct option *option)
+#define WARNINGS_MAX_BYTES 4096
+#define PREFIX_MAX_BYTES 8192
+#define DESTINATION_FILES_MAX 8
+
+/* One load: of a command's options, or of a destination from its file. */
+struct loader {
+	enum command_id command;
+	struct options *options; /* borrowed; NULL when a file of a destination is loaded */
+	struct destination *destination; /* borrowed */
+	struct entry_list entries;
+	size_t nr_applied; /* of the entries */
+	struct strbuf *message, *warnings; /* borrowed */
+};
+
+static void loader_done(struct loader *loader)
 {
-	return (char *)options + option->field;
+	entry_list_done(&loader->entries);
 }
 
-int loader_explain(struct loader *loader, const struct option *option, const char *where,
-		   const char *text, int error)
+static void *field_of(const struct loader *loader, const struct option *option)
 {
-	const struct value_type *type = option->type;
+	return option_field(option, loader->options, loader->destination);
+}
+
+/* Tells why value_store() refused the entry's value. Returns -EINVAL or -ENOMEM. */
+static int explain(struct loader *loader, const struct option_entry *entry, int error)
+{
+	const struct value_type *type = entry->option->type;
+	struct strbuf *message = loader->message;
 
 	if (error == -ENOMEM)
 		return error;
 	if (error == -ENOSPC)
-		strbuf_appendf(loader->message, "%s: too many values; at most %d", where,
+		strbuf_appendf(message, "%s: too many values; at most %d", entry->where,
 			       LIST_ITEMS_MAX);
 	else if (error != -EINVAL && error != -ERANGE)
-		strbuf_appendf(loader->message, "%s: cannot read \"%s\": %s; write %s", where, text,
-			       strerror(-error), type->hint);
+		strbuf_appendf(message, "%s: cannot read \"%s\": %s; write %s", entry->where,
+			       entry->text, strerror(-error), type->hint);
 	else if (type->is_secret)
-		strbuf_appendf(loader->message, "%s: the value is not %s; write %s", where,
+		strbuf_appendf(message, "%s: the value is not %s; write %s", entry->where,
 			       type->noun, type->hint);
 	else
-		strbuf_appendf(loader->message, "%s: \"%s\" is not %s; write %s", where, text,
+		strbuf_appendf(message, "%s: \"%s\" is not %s; write %s", entry->where, entry->text,
 			       type->noun, type->hint);
 	return -EINVAL;
 }
 
-int loader_set(struct loader *loader, const struct option *option, enum source source,
-	       const char *where, const char *text)
+/* Whether one of the first `nr` attributes has the key of another one. */
+static bool has_key(const struct string_list *attributes, size_t nr, const char *attribute)
 {
-	enum source *owner = &loader->owners[option - option_table];
+	size_t len = strcspn(attribute, "=") + 1;
 
-	if (*owner != SOURCE_NONE && *owner != source)
-		return 0;
-	if (*owner == SOURCE_FILE && !value_is_list(option->type)) {
-		strbuf_appendf(loader->message, "%s: takes one value, not a list", where);
+	for (size_t i = 0; i < nr; i++) {
+		if (strncmp(attributes->items[i], attribute, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether an entry has no effect because of stronger ones. */
+static bool is_passed_over(const struct loader *loader, const struct option_entry *entry)
+{
+	const struct option *option = entry->option;
+
+	if (!option)
+		return false;
+	if (option->joins_environment && entry->source == SOURCE_ENVIRONMENT) {
+		const struct string_list *attributes = field_of(loader, option);
+
+		return has_key(attributes, attributes->nr, entry->text);
+	}
+	return entry_list_find(&loader->entries, option)->source != entry->source;
+}
+
+static int set(struct loader *loader, const struct option_entry *entry)
+{
+	const struct option *option = entry->option;
+
+	if (entry->source == SOURCE_FILE && !value_is_list(option->type) &&
+	    entry_list_find(&loader->entries, option) != entry) {
+		strbuf_appendf(loader->message, "%s: takes one value, not a list", entry->where);
 		return -EINVAL;
 	}
+	int r = value_store(option->type, entry->text, field_of(loader, option));
+	return r < 0 ? explain(loader, entry, r) : 0;
+}
 
-	int r = value_store(option->type, text, field_of(loader->options, option));
-	if (r < 0)
-		return loader_explain(loader, option, where, text, r);
-	*owner = source;
+static int apply(struct loader *loader, const struct option_entry *entry)
+{
+	struct strbuf *warnings = loader->warnings;
+
+	if (is_passed_over(loader, entry))
+		return 0;
+	switch (entry->kind) {
+	case ENTRY_VALUE:
+		return set(loader, entry);
+	case ENTRY_REFUSAL:
+		strbuf_append_str(loader->message, entry->text);
+		return -EINVAL;
+	case ENTRY_WARNING:
+		break;
+	}
+	strbuf_appendf(warnings, "%s%.*s", warnings->len > 0 ? "; " : "", WARNINGS_MAX_BYTES - 1,
+		       entry->text);
 	return 0;
 }
 
-void loader_warn(struct loader *loader, const char *format, ...)
+/* Applies the entries that were added since the last time, unless adding them failed. */
+static int apply_new(struct loader *loader, int error)
 {
-	char text[OPTION_TEXT_MAX_BYTES];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	strbuf_appendf(loader->warnings, "%s%s", loader->warnings->len > 0 ? "; " : "", text);
+	if (error == -ENOSPC) {
+		strbuf_append_str(loader->message, "too many options");
+		return -EINVAL;
+	}
+	for (; error == 0 && loader->nr_applied < loader->entries.nr; loader->nr_applied++)
+		error = apply(loader, &loader->entries.items[loader->nr_applied]);
+	return error;
 }
 
-enum source loader_source_of(const struct loader *loader, const char *name)
+static int add_defaults(struct loader *loader)
 {
-	const struct option *option = option_find(name, strlen(name), loader->input->command);
+	bool has_command = loader->options && loader->options->command.nr > 0;
+	int r = 0;
 
-	return option ? loader->owners[option - option_table] : SOURCE_NONE;
-}
-
-int loader_read_defaults(struct loader *loader)
-{
-	for (size_t i = 0; i < nr_option_rows; i++) {
+	for (size_t i = 0; r == 0 && i < nr_option_rows; i++) {
 		const struct option *option = &option_table[i];
 
-		if (!option->fallback || !(option->commands & loader->input->command))
+		if (!option->fallback || !(option->commands & loader->command))
 			continue;
-		if (option->field == offsetof(struct options, duration_ns) &&
-		    loader->options->command.nr > 0)
+		if (has_command && option->field == offsetof(struct options, duration_ns))
 			continue; /* until the command ends */
-		int r = loader_set(loader, option, SOURCE_DEFAULT, option->name, option->fallback);
-		if (r < 0)
-			return r;
+		r = entry_list_add(&loader->entries, SOURCE_DEFAULT, option, option->name,
+				   option->fallback);
+	}
+	return r;
+}
+
+/* No key may be given twice. The message has `prefix` before the option's name. */
+static int check_attributes(struct loader *loader, const struct string_list *attributes,
+			    const char *prefix)
+{
+	for (size_t i = 0; i < attributes->nr; i++) {
+		const char *attribute = attributes->items[i];
+
+		if (!has_key(attributes, i, attribute))
+			continue;
+		strbuf_appendf(loader->message, "%sresource-attribute: %.*s is given twice", prefix,
+			       (int)strcspn(attribute, "="), attribute);
+		return -EINVAL;
 	}
 	return 0;
 }
 
-/* Each output has a format: by its name, or by --format, which then is of use. */
+/* Checks a destination whose fields are set, and applies the warnings of that. */
+static int check_destination(struct loader *loader, const char *prefix)
+{
+	int r = destination_check(loader->destination, &loader->entries, prefix, loader->message);
+
+	return apply_new(loader, r);
+}
+
+static int load_destination(struct loader *loader, const char *path)
+{
+	struct destination *destination = loader->destination;
+	_cleanup_(strbuf_done) struct strbuf prefix = strbuf_with_max(PREFIX_MAX_BYTES);
+
+	int r = source_read_file(COMMAND_DESTINATION, path, &loader->entries);
+	if (r == 0)
+		r = add_defaults(loader);
+	r = apply_new(loader, r);
+	if (r < 0)
+		return r;
+	strbuf_appendf(&prefix, "%s: ", path);
+	if (!destination->endpoint) {
+		strbuf_appendf(loader->message, "%sotlp-endpoint is missing; add it",
+			       strbuf_str(&prefix));
+		return -EINVAL;
+	}
+	r = check_attributes(loader, &destination->resource_attributes, strbuf_str(&prefix));
+	return r < 0 ? r : check_destination(loader, strbuf_str(&prefix));
+}
+
+/* Appends the destination of a file. It is loaded without command line and environment, so that no
+ * destination is shown another one's credentials. */
+static int add_destination(struct loader *loader, const char *path)
+{
+	struct options *options = loader->options;
+	_cleanup_(loader_done) struct loader own = {
+		.command = COMMAND_DESTINATION,
+		.destination = &options->destinations[options->nr_destinations],
+		.message = loader->message,
+		.warnings = loader->warnings,
+	};
+
+	options->nr_destinations++;
+	return load_destination(&own, path);
+}
+
+/* Makes the list of destinations: the direct one, then those of files. */
+static int collect_destinations(struct loader *loader)
+{
+	struct options *options = loader->options;
+	const struct string_list *files = &options->destination_files;
+	int r = 0;
+
+	if (files->nr > DESTINATION_FILES_MAX) {
+		strbuf_appendf(loader->message, "--destination: %zu are too many; at most %d",
+			       files->nr, DESTINATION_FILES_MAX);
+		return -EINVAL;
+	}
+	options->destinations = calloc(files->nr + 1, sizeof(*options->destinations));
+	if (!options->destinations)
+		return -ENOMEM;
+	options->nr_destinations = loader->destination->endpoint != NULL;
+	options->direct = &options->destinations[options->nr_destinations > 0 ? 0 : files->nr];
+	*options->direct = *loader->destination;
+	*loader->destination = (struct destination){ 0 };
+	for (size_t i = 0; r == 0 && i < files->nr; i++)
+		r = add_destination(loader, files->items[i]);
+	return r;
+}
+
+/* Each output has a format: by its name or by --format, which must be of use. */
 static int check_outputs(struct loader *loader)
 {
-	const struct options_input *input = loader->input;
 	const struct options *options = loader->options;
-	size_t nr_open = 0; /* whose names do not say it */
+	const struct options_input *input = &options->input;
+	size_t nr_open = 0; /* outputs whose names do not say it */
 
 	if (!input->format_told)
 		return 0;
@@ -122,109 +263,69 @@ static int check_outputs(struct loader *loader)
 	return -EINVAL;
 }
 
-/* What takes more than one option to tell. */
+/* Checks options that depend on each other. */
 static int check_all(struct loader *loader)
 {
-	if (loader->input->command == COMMAND_EXPORT && loader->options->files.nr == 0) {
+	const struct options *options = loader->options;
+
+	if (loader->command == COMMAND_EXPORT && options->files.nr == 0) {
 		strbuf_append_str(loader->message,
 				  "a file is missing; write flamelet export FILE.pb.gz");
 		return -EINVAL;
 	}
 	int r = check_outputs(loader);
 	if (r == 0)
-		r = loader_check_attributes(loader, "--");
+		r = check_attributes(loader, &options->resource_attributes, "--");
+	return r < 0 ? r : check_destination(loader, "--");
+}
+
+/* Reads the sources, from the strongest to the weakest. */
+static int read_sources(struct loader *loader)
+{
+	struct options *options = loader->options;
+	struct entry_list *entries = &loader->entries;
+
+	int r = apply_new(loader, source_read_command_line(&options->input, entries));
+	if (r < 0 || options->help || options->help_all)
+		return r;
+	if (options->config_file)
+		r = source_read_file(loader->command, options->config_file, entries);
 	if (r == 0)
-		r = loader_check_export(loader, "--", loader_wants_plain(loader));
-	return r < 0 ? r : loader_read_destinations(loader);
+		r = source_read_environment(loader->command, entries);
+	if (r == 0)
+		r = source_read_cluster(&options->input, entries);
+	if (r == 0)
+		r = add_defaults(loader);
+	return apply_new(loader, r);
 }
 
 int options_load(const struct options_input *input, struct options *ret_options,
 		 struct strbuf *message)
 {
-	static int (*const steps[])(struct loader *) = {
-		loader_read_command_line,
-		loader_read_file,
-		loader_read_environment,
-		loader_read_attributes,
-		loader_read_cluster,
-		loader_read_defaults,
-		check_all,
-	};
+	_cleanup_(destination_done) struct destination direct = { 0 };
 	_cleanup_(options_done) struct options options = {
 		.input = *input,
-		.warnings = strbuf_with_max(OPTION_TEXT_MAX_BYTES),
+		.warnings = strbuf_with_max(WARNINGS_MAX_BYTES),
 	};
-	struct loader loader = {
-		.input = input,
+	_cleanup_(loader_done) struct loader loader = {
+		.command = input->command,
 		.options = &options,
+		.destination = &direct,
 		.message = message,
 		.warnings = &options.warnings,
 	};
 
-	for (size_t i = 0; i < array_len(steps); i++) {
-		int r = steps[i](&loader);
+	int r = read_sources(&loader);
+	if (r < 0)
+		return r;
+	if (!options.help && !options.help_all) {
+		r = check_all(&loader);
+		if (r == 0)
+			r = collect_destinations(&loader);
 		if (r < 0)
 			return r;
-		if (options.help || options.help_all)
-			break;
 	}
 	*ret_options = options;
 	options = (struct options){ 0 };
 	return 0;
-}
-
-bool options_want_times(const struct options *options)
-{
-	bool is_wanted = options->export.timestamps;
-
-	for (size_t i = 0; i < options->nr_others; i++)
-		is_wanted |= options->others[i].timestamps;
-	return is_wanted;
-}
-
-static bool others_equal(const struct options *before, const struct options *after)
-{
-	for (size_t i = 0; i < before->nr_others && i < after->nr_others; i++) {
-		if (!destination_equal(&before->others[i], &after->others[i]))
-			return false;
-	}
-	return before->nr_others == after->nr_others;
-}
-
-static bool option_equals(const struct option *option, const struct options *before,
-			  const struct options *after)
-{
-	if (option->field == offsetof(struct options, destinations) && !others_equal(before, after))
-		return false;
-	return value_equals(option->type, (const char *)before + option->field,
-			    (const char *)after + option->field, option->field_bytes);
-}
-
-void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
-		  struct strbuf *names)
-{
-	size_t start = names->len;
-
-	for (size_t i = 0; i < nr_option_rows; i++) {
-		const struct option *option = &option_table[i];
-
-		if (!(option->commands & after->input.command) ||
-		    option->is_reloadable != is_reloadable || option_equals(option, before, after))
-			continue;
-		strbuf_appendf(names, "%s--%s", names->len > start ? ", " : "", option->name);
-	}
-}
-
-void options_done(struct options *options)
-{
-	for (size_t i = 0; i < nr_option_rows; i++)
-		value_clear(option_table[i].type, field_of(options, &option_table[i]));
-	for (size_t i = 0; i < options->nr_others; i++)
-		destination_done(&options->others[i]);
-	free(options->others);
-	options->others = NULL;
-	options->nr_others = 0;
-	string_list_done(&options->command);
-	string_list_done(&options->files);
-	strbuf_done(&options->warnings);
 }

@@ -2,6 +2,7 @@
 #include "config/option_table.h"
 
 #include "base/parse.h"
+#include "config/options.h"
 
 #include <limits.h>
 #include <string.h>
@@ -23,6 +24,15 @@
 		.name = (name_), .letter = (letter_), .commands = (commands_),                     \
 		.field = offsetof(struct options, field_),                                         \
 		.field_bytes = sizeof(((struct options *)0)->field_), .type = &value_##kind_,      \
+		__VA_ARGS__                                                                        \
+	}
+
+/* A row of what each destination has: the same, with a field of struct destination. */
+#define DESTINATION(name_, commands_, field_, kind_, ...)                                          \
+	{                                                                                          \
+		.name = (name_), .commands = (commands_) | COMMAND_DESTINATION,                    \
+		.field = offsetof(struct destination, field_),                                     \
+		.field_bytes = sizeof(((struct destination *)0)->field_), .type = &value_##kind_,  \
 		__VA_ARGS__                                                                        \
 	}
 
@@ -71,55 +81,59 @@ const struct option option_table[] = {
 	       .help = "time they get: recorded or now", .is_usual = true, .not_in_file = true),
 	OPTION("wait", 0, EXPORT, wait_ns, duration_or_zero, .fallback = "1m", .metavar = "TIME",
 	       .help = "how long delivery is tried", .is_usual = true, .not_in_file = true),
-	OPTION("otlp-endpoint", 0, SENDERS, export.endpoint, endpoint, .metavar = "URL",
-	       .help = "where to: http(s):// or grpc(s)://", .is_usual = true,
-	       OTLP_ENV("ENDPOINT")),
-	OPTION("exporter", 0, SENDERS, export.exporter, exporter, .fallback = "otlp",
-	       .metavar = "otlp|pyroscope", .help = "OTLP, or Pyroscope's own push",
-	       .is_usual = true),
-	OPTION("otlp-protocol", 0, SENDERS, export.protocol, protocol, .fallback = "http/protobuf",
-	       .metavar = "HOW", .help = "http/protobuf or grpc", OTLP_ENV("PROTOCOL"),
-	       .env_format = ENV_WORD),
-	OPTION("otlp-compression", 0, EXPORTERS, export.compress, compression, .fallback = "gzip",
-	       .metavar = "HOW", .help = "gzip or none", OTLP_ENV("COMPRESSION"),
-	       .env_format = ENV_WORD),
-	OPTION("otlp-header", 0, SENDERS, export.headers, header, .metavar = "HEADER",
-	       .help = "\"Name: value\" sent along; repeat for more", OTLP_ENV("HEADERS"),
-	       .env_format = ENV_HEADERS),
-	OPTION("otlp-header-file", 0, SENDERS, export.header_file, file, .metavar = "FILE",
-	       .help = "the same, a line each; may be renewed"),
-	OPTION("otlp-tenant", 0, SENDERS, export.tenant, tenant, .metavar = "ID",
-	       .help = "sent as X-Scope-OrgID"),
-	OPTION("otlp-token-file", 0, SENDERS, export.token_file, file, .metavar = "FILE",
-	       .help = "bearer token; may be renewed"),
-	OPTION("otlp-ca-file", 0, SENDERS, export.ca_file, file, .metavar = "FILE",
-	       .help = "certificates the endpoint is verified with", OTLP_ENV("CERTIFICATE")),
-	OPTION("otlp-client-cert", 0, SENDERS, export.client_cert_file, file, .metavar = "FILE",
-	       .help = "certificate shown to the endpoint", OTLP_ENV("CLIENT_CERTIFICATE")),
-	OPTION("otlp-client-key", 0, SENDERS, export.client_key_file, file, .metavar = "FILE",
-	       .help = "its private key", OTLP_ENV("CLIENT_KEY")),
-	OPTION("otlp-verify", 0, SENDERS, export.verify, destination_verify, .fallback = "full",
-	       .metavar = "HOW", .help = "full, ca-only or insecure"),
-	OPTION("otlp-timeout", 0, SENDERS, export.timeout_ns, duration, .fallback = "10s",
-	       .metavar = "TIME", .help = "for one request", OTLP_ENV("TIMEOUT"),
-	       .env_format = ENV_MILLISECONDS),
-	OPTION("otlp-preset", 0, EXPORTERS, export.preset, preset, .metavar = "NAME",
-	       .help = "standard or pyroscope (by the exporter)"),
-	OPTION("exclude-attribute", 0, EXPORTERS, export.excluded_attributes, attribute_key,
-	       .metavar = "KEY,..", .help = "attributes that do not leave"),
-	OPTION("sample-attributes", 0, EXPORTERS, export.sample_attributes, sample_attributes,
-	       .fallback = "preset", .metavar = "KEY,..", .help = "on samples: keys, all or none"),
-	OPTION("attribute-values-max", 0, EXPORTERS, export.attribute_values_max, value_limit,
-	       .metavar = "N", .help = "values kept per sample attribute, and programs"),
-	OPTION("resource-attribute", 0, EXPORTERS, export.resource_attributes, attribute,
-	       .metavar = "KEY=VAL", .help = "in each profile; repeat for more"),
-	OPTION("otlp-timestamps", 0, EXPORTERS, export.timestamps, flag,
-	       .help = "send each sample's time instead of counts"),
-	OPTION("otlp-original-payload", 0, EXPORTERS, export.original_payload, payload,
-	       .fallback = "none", .metavar = "HOW", .help = "pprof: inside each profile"),
-	OPTION("otlp-request-max", 0, EXPORTERS, export.request_max, request_bytes,
-	       .fallback = "3584K", .metavar = "BYTES", .help = "larger requests are split"),
-	OPTION("destination", 0, SENDERS, destinations, destination, .metavar = "FILE",
+	DESTINATION("otlp-endpoint", SENDERS, endpoint, endpoint, .metavar = "URL",
+		    .help = "where to: http(s):// or grpc(s)://", .is_usual = true,
+		    OTLP_ENV("ENDPOINT")),
+	DESTINATION("exporter", SENDERS, exporter, exporter, .fallback = "otlp",
+		    .metavar = "otlp|pyroscope", .help = "OTLP, or Pyroscope's own push",
+		    .is_usual = true),
+	DESTINATION("otlp-protocol", SENDERS, protocol, protocol, .fallback = "http/protobuf",
+		    .metavar = "HOW", .help = "http/protobuf or grpc", OTLP_ENV("PROTOCOL"),
+		    .env_format = ENV_WORD),
+	DESTINATION("otlp-compression", EXPORTERS, compress, compression, .fallback = "gzip",
+		    .metavar = "HOW", .help = "gzip or none", OTLP_ENV("COMPRESSION"),
+		    .env_format = ENV_WORD),
+	DESTINATION("otlp-header", SENDERS, headers, header, .metavar = "HEADER",
+		    .help = "\"Name: value\" sent along; repeat for more", OTLP_ENV("HEADERS"),
+		    .env_format = ENV_HEADERS),
+	DESTINATION("otlp-header-file", SENDERS, header_file, file, .metavar = "FILE",
+		    .help = "the same, a line each; may be renewed"),
+	DESTINATION("otlp-tenant", SENDERS, tenant, tenant, .metavar = "ID",
+		    .help = "sent as X-Scope-OrgID"),
+	DESTINATION("otlp-token-file", SENDERS, token_file, file, .metavar = "FILE",
+		    .help = "bearer token; may be renewed"),
+	DESTINATION("otlp-ca-file", SENDERS, ca_file, file, .metavar = "FILE",
+		    .help = "certificates the endpoint is verified with", OTLP_ENV("CERTIFICATE")),
+	DESTINATION("otlp-client-cert", SENDERS, client_cert_file, file, .metavar = "FILE",
+		    .help = "certificate shown to the endpoint", OTLP_ENV("CLIENT_CERTIFICATE")),
+	DESTINATION("otlp-client-key", SENDERS, client_key_file, file, .metavar = "FILE",
+		    .help = "its private key", OTLP_ENV("CLIENT_KEY")),
+	DESTINATION("otlp-verify", SENDERS, verify, destination_verify, .fallback = "full",
+		    .metavar = "HOW", .help = "full, ca-only or insecure"),
+	DESTINATION("otlp-timeout", SENDERS, timeout_ns, duration, .fallback = "10s",
+		    .metavar = "TIME", .help = "for one request", OTLP_ENV("TIMEOUT"),
+		    .env_format = ENV_MILLISECONDS),
+	DESTINATION("otlp-preset", EXPORTERS, preset, preset, .metavar = "NAME",
+		    .help = "standard or pyroscope (by the exporter)"),
+	DESTINATION("exclude-attribute", EXPORTERS, excluded_attributes, attribute_key,
+		    .metavar = "KEY,..", .help = "attributes that do not leave"),
+	DESTINATION("sample-attributes", EXPORTERS, sample_attributes, sample_attributes,
+		    .fallback = "preset", .metavar = "KEY,..",
+		    .help = "on samples: keys, all or none"),
+	DESTINATION("attribute-values-max", EXPORTERS, attribute_values_max, value_limit,
+		    .metavar = "N", .help = "values kept per sample attribute, and programs"),
+	OPTION("resource-attribute", 0, EXPORTERS, resource_attributes, attribute,
+	       .metavar = "KEY=VAL", .help = "in each profile; repeat for more",
+	       .joins_environment = true),
+	DESTINATION("resource-attribute", 0, resource_attributes, attribute, .metavar = "KEY=VAL",
+		    .help = "in each profile of this destination"),
+	DESTINATION("otlp-timestamps", EXPORTERS, timestamps, flag,
+		    .help = "send each sample's time instead of counts"),
+	DESTINATION("otlp-original-payload", EXPORTERS, original_payload, payload,
+		    .fallback = "none", .metavar = "HOW", .help = "pprof: inside each profile"),
+	DESTINATION("otlp-request-max", EXPORTERS, request_max, request_bytes, .fallback = "3584K",
+		    .metavar = "BYTES", .help = "larger requests are split"),
+	OPTION("destination", 0, SENDERS, destination_files, destination, .metavar = "FILE",
 	       .help = "YAML of one more endpoint; repeat for more"),
 	OPTION("queue-dir", 0, SENDERS, queue_dir, directory, .metavar = "DIR",
 	       .help = "where profiles wait for an endpoint", .is_usual = true),
@@ -196,7 +210,10 @@ const struct option option_table[] = {
 };
 
 const size_t nr_option_rows = array_len(option_table);
-_Static_assert(array_len(option_table) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
+
+const struct option option_files = OPTION(NULL, 0, EXPORT, files, word);
+const struct option option_command = OPTION(NULL, 0, RECORD, command, word);
+const struct option option_is_plain = DESTINATION(NULL, SENDERS, is_plain, flag);
 
 const struct option *option_find(const char *name, size_t len, unsigned int commands)
 {

@@ -5,12 +5,9 @@
 #define CONFIG_OPTION_TABLE_H
 
 #include "config/option_value.h"
-#include "config/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define OPTION_ROWS_MAX 96 /* at least as many as the table has */
 
 /* How an environment variable spells the value. */
 enum env_format {
@@ -18,15 +15,13 @@ enum env_format {
 	ENV_WORD, /* the same, in letters of either case */
 	ENV_MILLISECONDS, /* a bare number */
 	ENV_HEADERS, /* "name=value,name=value", percent-encoded */
-	ENV_ATTRIBUTES, /* the same, of attributes */
-	ENV_SERVICE_NAME, /* the value of the attribute service.name */
 };
 
 struct option {
 	const char *name; /* --name, and the key in the file */
 	char letter; /* -l, or 0 */
 	unsigned int commands; /* mask of enum command_id */
-	size_t field; /* offset in struct options */
+	size_t field; /* offset in struct destination with COMMAND_DESTINATION, else in struct options */
 	size_t field_bytes;
 	const struct value_type *type;
 	const char *fallback; /* the default, as text; NULL: none */
@@ -35,20 +30,18 @@ struct option {
 	bool is_usual; /* in --help, else only in --help-all */
 	bool not_in_file; /* makes no sense as a key */
 	bool is_reloadable; /* a change takes effect while the agent runs */
+	bool joins_environment; /* a list: the environment adds "key=value" for keys that it lacks */
 	const char *env[2]; /* variables, the first one that is set counts */
 	enum env_format env_format;
 };
 
-/* Whether the option is one of struct destination, which each destination has. */
-static inline bool option_is_of_destination(const struct option *option)
-{
-	size_t start = offsetof(struct options, export);
-
-	return option->field >= start && option->field < start + sizeof(struct destination);
-}
-
 extern const struct option option_table[];
 extern const size_t nr_option_rows;
+
+/* Rows without a name, which only one source sets. They are no part of the table. */
+extern const struct option option_files, /* the words of export */
+	option_command, /* the words behind "--" of record */
+	option_is_plain; /* OTEL_EXPORTER_OTLP_INSECURE */
 
 /* The row of an option that `commands` (mask) take; `len` bytes of name. NULL when there is none. */
 const struct option *option_find(const char *name, size_t len, unsigned int commands);

@@ -376,6 +376,8 @@ const struct value_type value_destination = { "a file", "the path of a file that
 const struct value_type value_export_time = { "a time of profiles", "recorded or now", STORE_EITHER,
 					      CHOICE(export_time_words) };
 
+const struct value_type value_word = { "a word", "any text", STORE_STRINGS, .check = check_any };
+
 static int store_string(const char *text, char **field)
 {
 	char *copy = strdup(text);

@@ -39,7 +39,7 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_listen, value_metrics_listen, value_endpoint, value_exporter, value_protocol,
 	value_compression, value_tenant, value_destination_verify, value_preset, value_attribute,
 	value_attribute_key, value_sample_attributes, value_value_limit, value_payload,
-	value_request_bytes, value_destination, value_export_time;
+	value_request_bytes, value_destination, value_export_time, value_word;
 
 /* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
  * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked for: one struct, filled from the command line, a YAML file, the environment and the
- * defaults, in this order of precedence. Which options there are says option_table.c, and nothing else. */
+/* What the user asked for, in one struct. option_table.c is the list of options, option_loader.h fills
+ * the struct, and option_fields.h frees and compares it. */
 #ifndef CONFIG_OPTIONS_H
 #define CONFIG_OPTIONS_H
 
@@ -24,6 +24,7 @@ enum command_id {
 	COMMAND_EXPORT = 16,
 	COMMAND_HEALTH = 32,
 	COMMAND_ALLOW_PERF = 64,
+	COMMAND_DESTINATION = 128, /* no command: a file of --destination, which has options, too */
 };
 
 enum option_capture {
@@ -38,16 +39,17 @@ enum option_demangle {
 	OPTION_DEMANGLE_FULL,
 };
 
-/* Where options come from. */
+/* What options are loaded from. */
 struct options_input {
 	enum command_id command;
 	char *const *args; /* behind the command's name */
 	size_t nr_args;
-	/* Mounted into each pod: ca.crt and token. NULL: where Kubernetes puts it. */
+	/* Holds ca.crt and token of the pod's service account. NULL: where Kubernetes mounts it. */
 	const char *service_account_dir;
-	/* The format that the name of an output tells, "" for standard output, NULL for none; no function: all tell one. */
+	/* Returns the format that the name of an output tells, "" for standard output, NULL for none.
+	 * Without this function, every name is taken to tell one. */
 	const char *(*format_told)(const char *path);
-	const char *output_extensions; /* for the message when a name tells none */
+	const char *output_extensions; /* for the message about a name that tells no format */
 };
 
 /* Strings are owned; NULL: not given and no default. */
@@ -91,10 +93,14 @@ struct options {
 	struct string_list pod_annotations; /* the same */
 
 	/* Where profiles are sent. */
-	struct destination export; /* the main destination */
-	struct string_list destinations; /* files of more of them */
-	struct destination *others; /* owned; what the files say */
-	size_t nr_others;
+	struct destination *destinations; /* owned; each has an endpoint */
+	size_t nr_destinations;
+	/* The destination that the options themselves describe: the first of the list. Without an
+	 * endpoint it has its own place behind the list, so that two loads can still be compared. */
+	struct destination *direct;
+	struct string_list destination_files; /* the files of the other ones */
+	/* "key=value", no key twice: for all destinations, whose own attributes come first. */
+	struct string_list resource_attributes;
 	char *queue_dir; /* absolute; NULL: profiles wait in memory */
 	uint64_t queue_max; /* bytes */
 	uint64_t export_interval_ns;
@@ -133,22 +139,14 @@ struct options {
 	struct options_input input; /* what they were loaded from; its texts are borrowed */
 };
 
-/* Reads all sources. When --help or --help-all was given only these two fields count.
- * On failure `message` is one line that says what is wrong, where, and what to write instead.
- * Errors: -EINVAL for anything the user must correct, -ENOMEM. */
-int options_load(const struct options_input *input, struct options *ret_options,
-		 struct strbuf *message) must_check;
-void options_done(struct options *options);
-
-/* Appends the names of the command's options that two loads of it disagree about, as "--idle, --pod": either those
- * that a running agent can change, or the others. */
-void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
-		  struct strbuf *names);
-
 /* Whether a destination wants to know when samples were taken. */
-bool options_want_times(const struct options *options);
-
-/* Appends the help of a command: its usual options, or all of them. */
-void options_help(enum command_id command, bool all, struct strbuf *out);
+static inline bool options_want_times(const struct options *options)
+{
+	for (size_t i = 0; i < options->nr_destinations; i++) {
+		if (options->destinations[i].timestamps)
+			return true;
+	}
+	return false;
+}
 
 #endif

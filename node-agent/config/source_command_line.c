@@ -1,162 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config/option_sources.h"
+
 #include "base/cleanup.h"
-#include "config/option_list.h"
-#include "config/option_loader.h"
+#include "base/strbuf.h"
+#include "config/option_table.h"
 
 #include <string.h>
 
-/* Says what the user may have meant by a word that is no option of this command. */
-static int refuse_unknown(struct loader *loader, const char *word)
+#define TEXT_MAX_BYTES 4096
+
+/* The command line's arguments, read one after the other. */
+struct reader {
+	const struct options_input *input;
+	struct entry_list *entries;
+	size_t pos; /* of the argument that is read */
+	size_t nr_words; /* so far */
+};
+
+static int add(struct reader *reader, const struct option *option, const char *where,
+	       const char *value)
 {
-	enum command_id command = loader->input->command;
+	return entry_list_add(reader->entries, SOURCE_COMMAND_LINE, option, where, value);
+}
+
+#define refuse(reader, ...)                                                                        \
+	entry_list_refuse((reader)->entries, SOURCE_COMMAND_LINE, NULL, __VA_ARGS__)
+
+/* Says which option the user may have meant by a word that is no option of this command. */
+static int refuse_unknown(struct reader *reader, const char *word)
+{
+	enum command_id command = reader->input->command;
 	const struct option *elsewhere = option_find(word, strlen(word), ~0u);
 
 	if (elsewhere)
-		strbuf_appendf(loader->message,
-			       "--%s is an option of %s, not of %s; see flamelet %s --help", word,
-			       command_name(elsewhere->commands), command_name(command),
-			       command_name(command));
-	else
-		strbuf_appendf(loader->message,
-			       "unknown option --%s; did you mean --%s? See flamelet %s --help",
-			       word, option_nearest(word, command, false), command_name(command));
-	return -EINVAL;
+		return refuse(reader, "--%s is an option of %s, not of %s; see flamelet %s --help",
+			      word, command_name(elsewhere->commands), command_name(command),
+			      command_name(command));
+	return refuse(reader, "unknown option --%s; did you mean --%s? See flamelet %s --help",
+		      word, option_nearest(word, command, false), command_name(command));
 }
 
-/* The command line's arguments, one after the other. */
-struct cursor {
-	char *const *args;
-	size_t nr;
-	size_t pos;
-};
-
-/* Sets an option from its own text ("--x=text", "-xtext") or, when that is NULL, the next argument. */
-static int set_with_argument(struct loader *loader, const struct option *option, const char *where,
-			     const char *text, struct cursor *cursor)
+/* Adds an option whose value is its own text ("--x=text", "-xtext") or, when that is NULL, the next
+ * argument. */
+static int add_with_argument(struct reader *reader, const struct option *option, const char *where,
+			     const char *text)
 {
+	const struct options_input *input = reader->input;
+
 	if (!text && option->type->storage == STORE_FLAG)
 		text = "true";
-	if (!text) {
-		if (cursor->pos + 1 >= cursor->nr) {
-			strbuf_appendf(loader->message, "%s: a value is missing; write %s", where,
-				       option->type->hint);
-			return -EINVAL;
-		}
-		text = cursor->args[++cursor->pos];
-	}
-	return loader_set(loader, option, SOURCE_COMMAND_LINE, where, text);
+	if (!text && reader->pos + 1 >= input->nr_args)
+		return refuse(reader, "%s: a value is missing; write %s", where,
+			      option->type->hint);
+	return add(reader, option, where, text ? text : input->args[++reader->pos]);
 }
 
-static int read_long_option(struct loader *loader, struct cursor *cursor)
+static int read_long_option(struct reader *reader, const char *name)
 {
-	const char *name = cursor->args[cursor->pos] + 2;
 	size_t len = strcspn(name, "=");
-	const struct option *option = option_find(name, len, loader->input->command);
+	const struct option *option = option_find(name, len, reader->input->command);
 	_cleanup_free_ char *word = strndup(name, len);
-	_cleanup_(strbuf_done) struct strbuf where = strbuf_with_max(OPTION_TEXT_MAX_BYTES);
+	_cleanup_(strbuf_done) struct strbuf where = strbuf_with_max(TEXT_MAX_BYTES);
 
 	if (!word)
 		return -ENOMEM;
 	if (!option)
-		return refuse_unknown(loader, word);
+		return refuse_unknown(reader, word);
 	strbuf_appendf(&where, "--%s", word);
-	return set_with_argument(loader, option, strbuf_str(&where),
-				 name[len] == '=' ? name + len + 1 : NULL, cursor);
+	return add_with_argument(reader, option, strbuf_str(&where),
+				 name[len] == '=' ? name + len + 1 : NULL);
 }
 
-/* "-d10s", "-d 10s", and flags in one word: "-qI". */
-static int read_short_options(struct loader *loader, struct cursor *cursor)
+/* Reads "-d10s", "-d 10s", and flags in one word: "-qI". */
+static int read_short_options(struct reader *reader, const char *letters)
 {
-	for (const char *c = cursor->args[cursor->pos] + 1; *c; c++) {
-		const struct option *option = option_find_letter(*c, loader->input->command);
+	for (const char *c = letters; *c; c++) {
+		const struct option *option = option_find_letter(*c, reader->input->command);
 		const char where[] = { '-', *c, '\0' };
 
-		if (!option) {
-			strbuf_appendf(loader->message,
-				       "unknown option -%c; see flamelet %s --help", *c,
-				       command_name(loader->input->command));
-			return -EINVAL;
-		}
+		if (!option)
+			return refuse(reader, "unknown option -%c; see flamelet %s --help", *c,
+				      command_name(reader->input->command));
 		if (option->type->storage != STORE_FLAG)
-			return set_with_argument(loader, option, where, c[1] ? c + 1 : NULL,
-						 cursor);
-		int r = loader_set(loader, option, SOURCE_COMMAND_LINE, where, "true");
+			return add_with_argument(reader, option, where, c[1] ? c + 1 : NULL);
+		int r = add(reader, option, where, "true");
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int add_word(struct loader *loader, struct string_list *list, const char *word)
+static int add_word(struct reader *reader, const struct option *words, const char *word)
 {
-	int r = string_list_add(list, word);
-
-	if (r != -ENOSPC)
-		return r;
-	strbuf_appendf(loader->message, "too many arguments");
-	return -EINVAL;
+	if (++reader->nr_words > LIST_ITEMS_MAX)
+		return refuse(reader, "too many arguments");
+	return add(reader, words, "", word);
 }
 
-static int refuse_word(struct loader *loader, const char *word)
+/* Reads a word that is no option. */
+static int read_word(struct reader *reader, const char *word)
 {
-	strbuf_appendf(loader->message, "unexpected \"%s\"; ", word);
-	if (loader->input->command == COMMAND_RECORD)
-		strbuf_appendf(loader->message, "a command to run stands behind --: -- %s", word);
-	else
-		strbuf_appendf(loader->message, "see flamelet %s --help",
-			       command_name(loader->input->command));
-	return -EINVAL;
+	enum command_id command = reader->input->command;
+
+	if (command == COMMAND_EXPORT)
+		return add_word(reader, &option_files, word);
+	if (command == COMMAND_RECORD)
+		return refuse(reader, "unexpected \"%s\"; a command to run stands behind --: -- %s",
+			      word, word);
+	return refuse(reader, "unexpected \"%s\"; see flamelet %s --help", word,
+		      command_name(command));
 }
 
-/* What is no option. */
-static int read_word(struct loader *loader, const char *word)
+/* Reads the words behind "--": a program to run and profile, or files that look like options. */
+static int read_words(struct reader *reader)
 {
-	if (loader->input->command == COMMAND_EXPORT)
-		return add_word(loader, &loader->options->files, word);
-	return refuse_word(loader, word);
+	const struct options_input *input = reader->input;
+	bool is_export = input->command == COMMAND_EXPORT;
+	int r = 0;
+
+	if (input->command != COMMAND_RECORD && !is_export)
+		return refuse(reader, "--: only record runs a command");
+	if (reader->pos + 1 == input->nr_args && !is_export)
+		return refuse(reader, "--: a command is missing; write -- make -j4");
+	while (r == 0 && ++reader->pos < input->nr_args)
+		r = add_word(reader, is_export ? &option_files : &option_command,
+			     input->args[reader->pos]);
+	return r;
 }
 
-/* What stands behind "--": a program to run and profile, or files that look like options. */
-static int read_words(struct loader *loader, const struct cursor *cursor)
+static int read_argument(struct reader *reader)
 {
-	bool is_export = loader->input->command == COMMAND_EXPORT;
+	const char *arg = reader->input->args[reader->pos];
 
-	if (loader->input->command != COMMAND_RECORD && !is_export) {
-		strbuf_appendf(loader->message, "--: only record runs a command");
-		return -EINVAL;
-	}
-	if (cursor->pos + 1 == cursor->nr && !is_export) {
-		strbuf_appendf(loader->message, "--: a command is missing; write -- make -j4");
-		return -EINVAL;
-	}
-	struct options *options = loader->options;
-	for (size_t i = cursor->pos + 1; i < cursor->nr; i++) {
-		int r = add_word(loader, is_export ? &options->files : &options->command,
-				 cursor->args[i]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	if (strcmp(arg, "--") == 0)
+		return read_words(reader);
+	if (strncmp(arg, "--", 2) == 0)
+		return read_long_option(reader, arg + 2);
+	if (arg[0] == '-' && arg[1])
+		return read_short_options(reader, arg + 1);
+	return read_word(reader, arg);
 }
 
-int loader_read_command_line(struct loader *loader)
+int source_read_command_line(const struct options_input *input, struct entry_list *entries)
 {
-	struct cursor cursor = { loader->input->args, loader->input->nr_args, 0 };
+	struct reader reader = { .input = input, .entries = entries };
+	int r = 0;
 
-	for (; cursor.pos < cursor.nr; cursor.pos++) {
-		const char *arg = cursor.args[cursor.pos];
-		int r;
-
-		if (strcmp(arg, "--") == 0)
-			return read_words(loader, &cursor);
-		if (strncmp(arg, "--", 2) == 0)
-			r = read_long_option(loader, &cursor);
-		else if (arg[0] == '-' && arg[1])
-			r = read_short_options(loader, &cursor);
-		else
-			r = read_word(loader, arg);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (; r == 0 && reader.pos < input->nr_args; reader.pos++)
+		r = read_argument(&reader);
+	return r;
 }

@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/environment.h"
+/* Options from environment variables. option_table.c names the variables; the attributes of resources
+ * and whether a connection has no TLS come from variables with rules of their own. */
+#include "config/option_sources.h"
 
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
-#include "config/option_list.h"
+#include "config/option_table.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PAIR_MAX_BYTES 8192
 
-const char *env_first_set(const char *const *names, size_t nr_names)
+/* A variable that is read. */
+struct reader {
+	struct entry_list *entries;
+	const struct option *option; /* that it sets */
+	const char *name;
+};
+
+static int add(const struct reader *reader, const char *value)
+{
+	return entry_list_add(reader->entries, SOURCE_ENVIRONMENT, reader->option, reader->name,
+			      value);
+}
+
+/* The first of the names that is set, or NULL. A variable that is empty is not set. */
+static const char *find_first_set(const char *const *names, size_t nr_names)
 {
 	for (size_t i = 0; i < nr_names; i++) {
 		const char *value = names[i] ? getenv(names[i]) : NULL;
@@ -22,12 +39,7 @@ const char *env_first_set(const char *const *names, size_t nr_names)
 	return NULL;
 }
 
-const char *env_variable_of(const struct option *option)
-{
-	return env_first_set(option->env, array_len(option->env));
-}
-
-/* Appends `len` bytes of text with %XX resolved. */
+/* Appends `len` bytes of text after it has decoded %XX. */
 static int append_decoded(struct strbuf *out, const char *text, size_t len)
 {
 	for (const char *end = text + len; text < end; text++) {
@@ -56,8 +68,8 @@ static void trim(const char **text, size_t *len)
 		(*len)--;
 }
 
-/* "name=value" becomes the two of them with `joint` between. */
-static int add_pair(const char *text, size_t len, const char *joint, struct string_list *values)
+/* Adds "name=value" with `joint` in place of the "=". */
+static int add_pair(const struct reader *reader, const char *text, size_t len, const char *joint)
 {
 	_cleanup_(strbuf_done) struct strbuf pair = strbuf_with_max(PAIR_MAX_BYTES);
 	const char *equals = memchr(text, '=', len);
@@ -76,10 +88,10 @@ static int add_pair(const char *text, size_t len, const char *joint, struct stri
 		return -EINVAL; /* the name would end there */
 	strbuf_append_str(&pair, joint);
 	r = append_decoded(&pair, value, value_len);
-	return r < 0 ? r : string_list_add(values, strbuf_str(&pair));
+	return r < 0 ? r : add(reader, strbuf_str(&pair));
 }
 
-static int add_pairs(const char *text, const char *joint, struct string_list *values)
+static int add_pairs(const struct reader *reader, const char *text, const char *joint)
 {
 	for (;; text++) {
 		const char *item = text;
@@ -87,22 +99,13 @@ static int add_pairs(const char *text, const char *joint, struct string_list *va
 
 		text += len;
 		trim(&item, &len);
-		int r = len > 0 ? add_pair(item, len, joint, values) : 0;
+		int r = len > 0 ? add_pair(reader, item, len, joint) : 0;
 		if (r < 0 || *text == '\0')
 			return r;
 	}
 }
 
-static int add_service_name(const char *text, struct string_list *values)
-{
-	_cleanup_(strbuf_done) struct strbuf attribute = strbuf_with_max(PAIR_MAX_BYTES);
-
-	strbuf_appendf(&attribute, "service.name=%s", text);
-	int r = strbuf_error(&attribute);
-	return r < 0 ? r : string_list_add(values, strbuf_str(&attribute));
-}
-
-static int add_word(const char *text, struct string_list *values)
+static int add_lower_case(const struct reader *reader, const char *text)
 {
 	_cleanup_free_ char *word = strdup(text);
 
@@ -112,37 +115,148 @@ static int add_word(const char *text, struct string_list *values)
 		if (*c >= 'A' && *c <= 'Z')
 			*c = (char)(*c - 'A' + 'a');
 	}
-	return string_list_add(values, word);
+	return add(reader, word);
 }
 
-static int add_milliseconds(const char *text, struct string_list *values)
+static int add_milliseconds(const struct reader *reader, const char *text)
 {
 	_cleanup_(strbuf_done) struct strbuf duration = strbuf_with_max(64);
 	uint64_t ms;
 
-	int r = parse_u64(text, &ms);
-	if (r < 0)
+	if (parse_u64(text, &ms) < 0)
 		return -EINVAL;
 	strbuf_appendf(&duration, "%sms", text);
-	r = strbuf_error(&duration);
-	return r < 0 ? r : string_list_add(values, strbuf_str(&duration));
+	int r = strbuf_error(&duration);
+	return r < 0 ? r : add(reader, strbuf_str(&duration));
 }
 
-int env_translate(enum env_format format, const char *text, struct string_list *values)
+/* Adds what the command line would say. Errors: -EINVAL when the text is not of that format, and those of
+ * entry_list_add(). */
+static int add_translated(const struct reader *reader, enum env_format format, const char *text)
 {
 	switch (format) {
 	case ENV_WORD:
-		return add_word(text, values);
+		return add_lower_case(reader, text);
 	case ENV_HEADERS:
-		return add_pairs(text, ": ", values);
-	case ENV_ATTRIBUTES:
-		return add_pairs(text, "=", values);
-	case ENV_SERVICE_NAME:
-		return add_service_name(text, values);
+		return add_pairs(reader, text, ": ");
 	case ENV_MILLISECONDS:
-		return add_milliseconds(text, values);
+		return add_milliseconds(reader, text);
 	case ENV_TEXT:
 		break;
 	}
-	return string_list_add(values, text);
+	return add(reader, text);
+}
+
+/* Forgets what was added of a variable that is wrong, and says how to write it. */
+static int refuse(const struct reader *reader, size_t start, int error)
+{
+	const struct option *option = reader->option;
+
+	entry_list_shrink(reader->entries, start);
+	if (error == -ENOSPC)
+		return entry_list_refuse(reader->entries, SOURCE_ENVIRONMENT, option,
+					 "%s: too many values; at most %d", reader->name,
+					 LIST_ITEMS_MAX);
+	return entry_list_refuse(
+		reader->entries, SOURCE_ENVIRONMENT, option, "%s: write %s", reader->name,
+		option->env_format == ENV_HEADERS ? "name=value,name=value" : "milliseconds");
+}
+
+static int read_option(const struct option *option, struct entry_list *entries)
+{
+	const char *name = find_first_set(option->env, array_len(option->env));
+	const struct reader reader = { entries, option, name };
+	size_t start = entries->nr;
+
+	if (!name)
+		return 0;
+	int r = add_translated(&reader, option->env_format, getenv(name));
+	return r == 0 || r == -ENOMEM ? r : refuse(&reader, start, r);
+}
+
+/* Whether the entries from `start` on are attributes, and not too many of them. */
+static int check_attributes(const struct entry_list *entries, size_t start)
+{
+	if (entries->nr - start > LIST_ITEMS_MAX)
+		return -ENOSPC;
+	for (size_t i = start; i < entries->nr; i++) {
+		const struct option_entry *entry = &entries->items[i];
+		int r = entry->option->type->check(entry->text);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Ends the reading of a variable with attributes. The variable counts as a whole or, when any of it is
+ * wrong, not at all (OpenTelemetry specification, "Resource SDK"). */
+static int keep_attributes(const struct reader *reader, size_t start, int error, const char *hint)
+{
+	if (error == 0)
+		error = check_attributes(reader->entries, start);
+	if (error == 0 || error == -ENOMEM)
+		return error;
+	entry_list_shrink(reader->entries, start);
+	return entry_list_warn(reader->entries, "%s is ignored: write %s", reader->name, hint);
+}
+
+static int add_service_name(const struct reader *reader, const char *text)
+{
+	_cleanup_(strbuf_done) struct strbuf attribute = strbuf_with_max(PAIR_MAX_BYTES);
+
+	strbuf_appendf(&attribute, "service.name=%s", text);
+	int r = strbuf_error(&attribute);
+	return r < 0 ? r : add(reader, strbuf_str(&attribute));
+}
+
+/* Reads the variables whose attributes join those of the option. The stronger one comes first. */
+static int read_attributes(enum command_id command, struct entry_list *entries)
+{
+	const struct option *option = option_find("resource-attribute",
+						  strlen("resource-attribute"), command);
+	const struct reader service = { entries, option, "OTEL_SERVICE_NAME" };
+	const struct reader attributes = { entries, option, "OTEL_RESOURCE_ATTRIBUTES" };
+	const char *text = getenv(service.name);
+	size_t start = entries->nr;
+	int r = 0;
+
+	if (!option)
+		return 0;
+	if (text && *text)
+		r = keep_attributes(&service, start, add_service_name(&service, text), "a name");
+	text = getenv(attributes.name);
+	start = entries->nr;
+	if (r < 0 || !text || !*text)
+		return r;
+	return keep_attributes(&attributes, start, add_pairs(&attributes, text, "="),
+			       "key=value,key=value, with %2C for a comma");
+}
+
+/* Reads whether gRPC to HOST:PORT has no TLS. */
+static int read_insecure(struct entry_list *entries)
+{
+	static const char *const names[] = { "OTEL_EXPORTER_OTLP_PROFILES_INSECURE",
+					     "OTEL_EXPORTER_OTLP_INSECURE" };
+	const char *name = find_first_set(names, array_len(names));
+	const char *text = name ? getenv(name) : "false";
+
+	if (strcasecmp(text, "true") == 0)
+		return entry_list_add(entries, SOURCE_ENVIRONMENT, &option_is_plain, name, "true");
+	if (strcasecmp(text, "false") != 0)
+		return entry_list_warn(entries, "%s is taken as false: write true or false", name);
+	return 0;
+}
+
+int source_read_environment(enum command_id command, struct entry_list *entries)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < nr_option_rows; i++) {
+		if (option_table[i].commands & command)
+			r = read_option(&option_table[i], entries);
+	}
+	if (r == 0)
+		r = read_attributes(command, entries);
+	return r == 0 ? read_insecure(entries) : r;
 }

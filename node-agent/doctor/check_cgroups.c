@@ -21,7 +21,7 @@
 /* What the chart counts with (_sizes.tpl): workers for files that are not large, and the agent itself; a receiver, and what
  * waits for it in memory; who downloads debug files. A part of the names is JIT compilers'. */
 #define FIXED_BYTES ((64 + 48 + 2 * 16 + 56) * MEGABYTE)
-#define RECEIVER_BYTES (48 * MEGABYTE)
+#define DESTINATION_BYTES (48 * MEGABYTE)
 #define MEMORY_QUEUE_BYTES (16 * MEGABYTE)
 #define DEBUGINFOD_WORKER_BYTES (256 * MEGABYTE)
 #define JIT_SHARE 4
@@ -228,12 +228,11 @@ static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limi
 /* What the agent and its workers may take at worst (docs/threat-model.md, "Bounds"). */
 static uint64_t memory_needed(const struct options *options)
 {
-	uint64_t nr_receivers = options->nr_others + (options->export.endpoint != NULL);
-	uint64_t receiver_bytes = options->queue_dir ? RECEIVER_BYTES
-						     : RECEIVER_BYTES + MEMORY_QUEUE_BYTES;
+	uint64_t destination_bytes = options->queue_dir ? DESTINATION_BYTES
+							: DESTINATION_BYTES + MEMORY_QUEUE_BYTES;
 
 	return options->tables_memory_max + options->symbol_memory_max / JIT_SHARE + FIXED_BYTES +
-	       nr_receivers * receiver_bytes +
+	       options->nr_destinations * destination_bytes +
 	       (options->debuginfod_urls ? DEBUGINFOD_WORKER_BYTES : 0);
 }
 

@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "agent/selection_rules.h"
+#include "config/option_fields.h"
+#include "config/option_loader.h"
 
 #include <string.h>
 

@@ -243,11 +243,9 @@ void check_endpoints(const struct doctor_host *host, struct doctor_report *repor
 {
 	const struct options *options = host->options;
 
-	if (options->export.endpoint)
-		check_endpoint(&options->export, report);
-	for (size_t i = 0; i < options->nr_others; i++)
-		check_endpoint(&options->others[i], report);
-	if (!options->export.endpoint && options->nr_others == 0)
+	for (size_t i = 0; i < options->nr_destinations; i++)
+		check_endpoint(&options->destinations[i], report);
+	if (options->nr_destinations == 0)
 		doctor_report_add(report, FINDING_OK, "endpoint", NULL,
 				  "not configured (--otlp-endpoint)");
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fileio.h"
+#include "config/option_loader.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARGS_MAX 24
+#define ARGS_MAX 32
 
 char temp_dir[] = "/tmp/flamelet-options-XXXXXX";
 char config_path[64];

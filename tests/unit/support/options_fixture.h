@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_OPTIONS_FIXTURE_H
 #define TESTS_UNIT_OPTIONS_FIXTURE_H
 
+#include "config/option_fields.h"
 #include "config/options.h"
 
 /* A directory of the test program's own, with a configuration file in it when a test wants one. */

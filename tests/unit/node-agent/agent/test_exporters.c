@@ -53,10 +53,10 @@ static void push(struct exporters *exporters, uint64_t count)
 
 static void a_sample_counts_once_for_each_receiver(void **state)
 {
-	struct destination others[] = { nowhere, nowhere };
-	const struct options options = {
-		.export = nowhere, .others = others, .nr_others = 2, .queue_max = 1 << 20
-	};
+	struct destination destinations[] = { nowhere, nowhere, nowhere };
+	const struct options options = { .destinations = destinations,
+					 .nr_destinations = 3,
+					 .queue_max = 1 << 20 };
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	(void)state;
 
@@ -79,10 +79,10 @@ static void several_receivers_are_told_apart(void **state)
 		"# TYPE flamelet_export_destination_queue_samples gauge\n",
 	};
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
-	struct destination other = nowhere;
-	const struct options options = {
-		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
-	};
+	struct destination destinations[] = { nowhere, nowhere };
+	const struct options options = { .destinations = destinations,
+					 .nr_destinations = 2,
+					 .queue_max = 1 << 20 };
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	(void)state;
 
@@ -98,7 +98,8 @@ static void several_receivers_are_told_apart(void **state)
 static void one_receiver_is_told_by_the_sums(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
-	const struct options options = { .export = nowhere };
+	struct destination destination = nowhere;
+	const struct options options = { .destinations = &destination, .nr_destinations = 1 };
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	(void)state;
 
@@ -121,15 +122,14 @@ static size_t nr_entries(const char *path)
 /* The same ones at the next start, or nothing would be found again. */
 static void each_receiver_has_a_queue_of_its_own(void **state)
 {
-	struct destination others[] = { nowhere, nowhere };
-	const struct options options = { .export = nowhere,
-					 .others = others,
-					 .nr_others = 2,
+	struct destination destinations[] = { nowhere, nowhere, nowhere };
+	const struct options options = { .destinations = destinations,
+					 .nr_destinations = 3,
 					 .queue_dir = dir,
 					 .queue_max = 1 << 20 };
 	(void)state;
 
-	others[1].tenant = (char[]){ "a" };
+	destinations[2].tenant = (char[]){ "a" };
 	for (size_t i = 0; i < 2; i++) {
 		_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 
@@ -143,7 +143,9 @@ static void each_receiver_has_a_queue_of_its_own(void **state)
 static void a_queue_that_cannot_be_made_is_named(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
-	const struct options options = { .export = nowhere,
+	struct destination destination = nowhere;
+	const struct options options = { .destinations = &destination,
+					 .nr_destinations = 1,
 					 .queue_dir = (char[]){ "/dev/null/queue" } };
 	struct exporters *exporters = NULL;
 	(void)state;
@@ -168,8 +170,13 @@ static void expect_refused(const struct options *options, const char *const word
 static void a_queue_that_others_may_change_is_refused(void **state)
 {
 	char queue_dir[64], link[80];
-	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
-	const struct options by_link = { .export = nowhere, .queue_dir = link };
+	struct destination destination = nowhere;
+	const struct options options = { .destinations = &destination,
+					 .nr_destinations = 1,
+					 .queue_dir = queue_dir };
+	const struct options by_link = { .destinations = &destination,
+					 .nr_destinations = 1,
+					 .queue_dir = link };
 	(void)state;
 
 	snprintf(queue_dir, sizeof(queue_dir), "%s/open", dir);
@@ -201,7 +208,10 @@ static void find_entry(const char *path, char ret_path[static 400])
 static void a_planted_queue_of_a_receiver_is_refused(void **state)
 {
 	char queue_dir[64], path[400];
-	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
+	struct destination destination = nowhere;
+	const struct options options = { .destinations = &destination,
+					 .nr_destinations = 1,
+					 .queue_dir = queue_dir };
 	(void)state;
 
 	snprintf(queue_dir, sizeof(queue_dir), "%s/planted", dir);
@@ -226,7 +236,10 @@ static void a_planted_queue_of_a_receiver_is_refused(void **state)
 static void the_root_of_a_volume_may_be_open(void **state)
 {
 	char queue_dir[64], path[400];
-	const struct options options = { .export = nowhere, .queue_dir = queue_dir };
+	struct destination destination = nowhere;
+	const struct options options = { .destinations = &destination,
+					 .nr_destinations = 1,
+					 .queue_dir = queue_dir };
 	struct stat st;
 	(void)state;
 
@@ -245,14 +258,17 @@ static void the_root_of_a_volume_may_be_open(void **state)
 /* Which would say of other headers that they belong to somebody else. */
 static void renewed_headers_find_the_queue_again(void **state)
 {
-	struct options options = { .export = nowhere, .queue_max = 1 << 20 };
+	struct destination destination = nowhere;
+	struct options options = { .destinations = &destination,
+				   .nr_destinations = 1,
+				   .queue_max = 1 << 20 };
 	char queue_dir[64], path[64];
 	(void)state;
 
 	snprintf(queue_dir, sizeof(queue_dir), "%s/renewed", dir);
 	snprintf(path, sizeof(path), "%s/headers", dir);
 	options.queue_dir = queue_dir;
-	options.export.header_file = path;
+	destination.header_file = path;
 	for (size_t i = 0; i < 2; i++) {
 		const char *text = i == 0 ? "Authorization: Basic b2xk"
 					  : "Authorization: Basic bmV3";
@@ -264,7 +280,7 @@ static void renewed_headers_find_the_queue_again(void **state)
 		exporters_finish(exporters, 0);
 		assert_int_equal(nr_entries(queue_dir), 1);
 	}
-	options.export.header_file = NULL;
+	destination.header_file = NULL;
 	_cleanup_(exporters_stopp) struct exporters *other = start(&options);
 	assert_int_equal(exporters_get_stats(other).nr_samples_restored, 0);
 }
@@ -272,14 +288,17 @@ static void renewed_headers_find_the_queue_again(void **state)
 static void a_broken_header_file_is_named_at_the_start(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
-	struct options options = { .export = nowhere, .queue_max = 1 << 20 };
+	struct destination destination = nowhere;
+	struct options options = { .destinations = &destination,
+				   .nr_destinations = 1,
+				   .queue_max = 1 << 20 };
 	struct exporters *exporters = NULL;
 	char path[64], line[128];
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s/headers", dir);
 	snprintf(line, sizeof(line), "%s:2: no header that can be set; write Name: value", path);
-	options.export.header_file = path;
+	destination.header_file = path;
 	assert_int_equal(file_write_atomic(path, "x: y\nBasic s3cret\n", 18), 0);
 	assert_int_equal(exporters_start(&options, 0, &message, &exporters), -EBADMSG);
 	assert_string_equal(strbuf_str(&message), line);
@@ -311,22 +330,22 @@ static size_t nr_with_text(const char *path, const char *text)
 	return nr;
 }
 
-/* All have those of the main one, but where they say otherwise. */
+/* All have the attributes for all, but where they say otherwise. */
 static void a_receiver_has_attributes_of_its_own(void **state)
 {
 	char *for_all[] = { (char[]){ "a=overruled" }, (char[]){ "b=for_all" } };
 	char *own[] = { (char[]){ "c=also_own" }, (char[]){ "a=only_own" } };
-	struct destination other = nowhere;
-	struct options options = {
-		.export = nowhere, .others = &other, .nr_others = 1, .queue_max = 1 << 20
-	};
+	struct destination destinations[] = { nowhere, nowhere };
+	struct options options = { .destinations = destinations,
+				   .nr_destinations = 2,
+				   .queue_max = 1 << 20 };
 	char queue_dir[64];
 	(void)state;
 
 	snprintf(queue_dir, sizeof(queue_dir), "%s/attributes", dir);
 	options.queue_dir = queue_dir;
-	options.export.resource_attributes = (struct string_list){ for_all, 2, 2 };
-	other.resource_attributes = (struct string_list){ own, 2, 2 };
+	options.resource_attributes = (struct string_list){ for_all, 2, 2 };
+	destinations[1].resource_attributes = (struct string_list){ own, 2, 2 };
 	_cleanup_(exporters_stopp) struct exporters *exporters = start(&options);
 	push(exporters, 7);
 	exporters_finish(exporters, 0);

@@ -6,6 +6,8 @@
 #include "base/fileio.h"
 #include "remove_tree.h"
 #include "agent/signals.h"
+#include "config/option_fields.h"
+#include "config/option_loader.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -27,13 +27,15 @@ static void a_file_is_one_more_destination(void **state)
 		COMMAND_AGENT, "--otlp-endpoint http://a --destination @ --destination @");
 	_cleanup_(options_done) struct options doctor = load_ok(COMMAND_DOCTOR, "--destination @");
 
-	assert_string_equal(o.export.endpoint, "http://a");
-	assert_string_equal(o.export.headers.items[0], "authorization: s3cret");
-	assert_string_equal(o.export.resource_attributes.items[0], "k8s.cluster.name=a");
-	assert_false(o.export.compress);
-	assert_int_equal(o.nr_others, 2);
-	for (size_t i = 0; i < 2; i++) {
-		const struct destination *other = &o.others[i];
+	assert_int_equal(o.nr_destinations, 3);
+	assert_ptr_equal(o.direct, &o.destinations[0]);
+	assert_string_equal(o.direct->endpoint, "http://a");
+	assert_string_equal(o.direct->headers.items[0], "authorization: s3cret");
+	assert_int_equal(o.direct->resource_attributes.nr, 0);
+	assert_string_equal(o.resource_attributes.items[0], "k8s.cluster.name=a");
+	assert_false(o.direct->compress);
+	for (size_t i = 1; i < 3; i++) {
+		const struct destination *other = &o.destinations[i];
 
 		assert_string_equal(other->endpoint, "http://b:4317");
 		assert_int_equal(other->protocol, OPTION_PROTOCOL_GRPC);
@@ -47,8 +49,9 @@ static void a_file_is_one_more_destination(void **state)
 		assert_int_equal(other->timeout_ns, 3 * NSEC_PER_SEC);
 		assert_int_equal(other->request_max, 3670016);
 	}
-	assert_int_equal(doctor.nr_others, 1);
-	assert_null(doctor.export.endpoint);
+	assert_int_equal(doctor.nr_destinations, 1);
+	assert_string_equal(doctor.destinations[0].endpoint, "http://b:4317");
+	assert_null(doctor.direct->endpoint);
 }
 
 static void no_variable_takes_away_a_destinations_tls(void **state)
@@ -58,7 +61,7 @@ static void no_variable_takes_away_a_destinations_tls(void **state)
 	setenv("OTEL_EXPORTER_OTLP_INSECURE", "true", 1);
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "--destination @");
 
-	assert_string_equal(o.others[0].endpoint, "https://b:4317");
+	assert_string_equal(o.destinations[0].endpoint, "https://b:4317");
 }
 
 static void destinations_stand_in_the_file_of_options(void **state)
@@ -77,8 +80,8 @@ static void destinations_stand_in_the_file_of_options(void **state)
 	_cleanup_(strbuf_done) struct strbuf names = strbuf_with_max(1000);
 	unlink(path);
 
-	assert_int_equal(o.nr_others, 1);
-	assert_string_equal(o.others[0].endpoint, "http://b");
+	assert_int_equal(o.nr_destinations, 2);
+	assert_string_equal(o.destinations[1].endpoint, "http://b");
 	options_diff(&o, &same, false, &names);
 	assert_string_equal(strbuf_str(&names), "");
 	options_diff(&o, &changed, false, &names);

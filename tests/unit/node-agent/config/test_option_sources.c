@@ -47,10 +47,10 @@ static void the_file_uses_the_names_of_the_long_options(void **state)
 	assert_int_equal(o.frequency_hz, 49);
 	assert_true(o.include_idle);
 	assert_int_equal(o.cpus.nr, 3);
-	assert_string_equal(o.export.endpoint, "http://c:4318");
-	assert_false(o.export.endpoint_is_full);
-	assert_int_equal(o.export.headers.nr, 2);
-	assert_string_equal(o.export.headers.items[1], "Authorization: Bearer t");
+	assert_string_equal(o.direct->endpoint, "http://c:4318");
+	assert_false(o.direct->endpoint_is_full);
+	assert_int_equal(o.direct->headers.nr, 2);
+	assert_string_equal(o.direct->headers.items[1], "Authorization: Bearer t");
 	assert_int_equal(o.export_interval_ns, 5 * NSEC_PER_SEC);
 }
 
@@ -147,10 +147,10 @@ static void the_command_line_beats_the_file_beats_the_environment(void **state)
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
 							   "--otlp-endpoint http://line -c @");
 
-	assert_string_equal(o.export.endpoint, "http://line");
-	assert_int_equal(o.export.timeout_ns, 7 * NSEC_PER_SEC);
-	assert_int_equal(o.export.headers.nr, 2);
-	assert_string_equal(o.export.headers.items[0], "A: file");
+	assert_string_equal(o.direct->endpoint, "http://line");
+	assert_int_equal(o.direct->timeout_ns, 7 * NSEC_PER_SEC);
+	assert_int_equal(o.direct->headers.nr, 2);
+	assert_string_equal(o.direct->headers.items[0], "A: file");
 	assert_string_equal(o.node_name, "env");
 }
 
@@ -163,25 +163,25 @@ static void opentelemetry_variables_are_honoured(void **state)
 	setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "/etc/hostname", 1);
 	_cleanup_(options_done) struct options base = load_ok(COMMAND_AGENT, "");
 
-	assert_string_equal(base.export.endpoint, "http://base:4318");
-	assert_false(base.export.endpoint_is_full);
-	assert_int_equal(base.export.headers.nr, 2);
-	assert_string_equal(base.export.headers.items[0], "x-a: 1");
-	assert_string_equal(base.export.headers.items[1], "x-b: t u,v");
-	assert_int_equal(base.export.timeout_ns, 2500 * NSEC_PER_MSEC);
-	assert_string_equal(base.export.ca_file, "/etc/hostname");
+	assert_string_equal(base.direct->endpoint, "http://base:4318");
+	assert_false(base.direct->endpoint_is_full);
+	assert_int_equal(base.direct->headers.nr, 2);
+	assert_string_equal(base.direct->headers.items[0], "x-a: 1");
+	assert_string_equal(base.direct->headers.items[1], "x-b: t u,v");
+	assert_int_equal(base.direct->timeout_ns, 2500 * NSEC_PER_MSEC);
+	assert_string_equal(base.direct->ca_file, "/etc/hostname");
 
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://full/p", 1);
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "x-c=3", 1);
 	_cleanup_(options_done) struct options full = load_ok(COMMAND_AGENT, "");
-	assert_string_equal(full.export.endpoint, "http://full/p");
-	assert_true(full.export.endpoint_is_full);
-	assert_int_equal(full.export.headers.nr, 1);
-	assert_string_equal(full.export.headers.items[0], "x-c: 3");
+	assert_string_equal(full.direct->endpoint, "http://full/p");
+	assert_true(full.direct->endpoint_is_full);
+	assert_int_equal(full.direct->headers.nr, 1);
+	assert_string_equal(full.direct->headers.items[0], "x-c: 3");
 
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "", 1);
 	_cleanup_(options_done) struct options empty = load_ok(COMMAND_AGENT, "");
-	assert_string_equal(empty.export.endpoint, "http://base:4318");
+	assert_string_equal(empty.direct->endpoint, "http://base:4318");
 }
 
 struct env_refusal {

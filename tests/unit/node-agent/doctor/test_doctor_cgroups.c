@@ -75,11 +75,14 @@ static void expect_limit(enum finding_level level, const char *detail)
 
 static void the_least_limit_above_us_counts(void **state)
 {
+	struct destination destination = { .endpoint = (char[]){ "http://collector" } };
 	(void)state;
+
 	options = (struct options){ .cgroup_root = (char[]){ "/nonexistent" },
 				    .symbol_memory_max = 96 * MEGABYTE,
 				    .tables_memory_max = 112 * MEGABYTE,
-				    .export.endpoint = (char[]){ "http://collector" },
+				    .destinations = &destination,
+				    .nr_destinations = 1,
 				    .queue_dir = (char[]){ "/queue" } };
 	write_file("self/cgroup", "0::/pod/ctr\n");
 	expect_limit(FINDING_OK, "no limit found");
@@ -109,7 +112,7 @@ static void a_limit_of_v1_counts_too(void **state)
 	options = (struct options){ .cgroup_root = (char[]){ "/nonexistent" },
 				    .tables_memory_max = 112 * MEGABYTE,
 				    .debuginfod_urls = (char[]){ "http://debuginfod" },
-				    .nr_others = 1 };
+				    .nr_destinations = 1 };
 	write_file("self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/pod\n0::/elsewhere\n");
 	write_file("fs/cgroup/memory/pod/memory.limit_in_bytes", "9223372036854771712\n");
 	expect_limit(FINDING_OK, "no limit found");

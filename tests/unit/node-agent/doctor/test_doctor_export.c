@@ -18,6 +18,7 @@
 
 static char temp_dir[] = "/tmp/flamelet-doctor-XXXXXX";
 static char url[PATH_BYTES];
+static struct destination destination; /* with its endpoint set, the only one of the options */
 static struct options options;
 static const struct doctor_host host = { .proc_dir = "/proc",
 					 .sys_dir = "/sys",
@@ -40,8 +41,16 @@ static int remove_temp_dir(void **state)
 static int start_empty(void **state)
 {
 	(void)state;
-	options = (struct options){ .export.timeout_ns = 5 * NSEC_PER_SEC };
+	destination = (struct destination){ .timeout_ns = 5 * NSEC_PER_SEC };
+	options = (struct options){ .destinations = &destination };
 	return 0;
+}
+
+/* Makes the destination the only one. */
+static void set_endpoint(char *endpoint)
+{
+	destination.endpoint = endpoint;
+	options.nr_destinations = 1;
 }
 
 typedef void (*check_fn)(const struct doctor_host *host, struct doctor_report *report);
@@ -101,8 +110,8 @@ static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
 
 	if (standin_start(&server) < 0)
 		skip(); /* no Python */
-	options.export.endpoint = url;
-	options.export.endpoint_is_full = true;
+	set_endpoint(url);
+	destination.endpoint_is_full = true;
 	for (size_t i = 0; i < array_len(cases); i++) {
 		snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, cases[i].path);
 		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
@@ -119,16 +128,16 @@ static void the_kinds_of_receivers_are_told_apart(void **state)
 	if (standin_start(&server) < 0)
 		skip(); /* no Python */
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", server.port);
-	options.export.endpoint = url;
+	set_endpoint(url);
 	expect_endpoint(FINDING_FAIL, "/v1development/profiles answers 404", "profilesSupport");
-	options.export.exporter = OPTION_EXPORTER_PYROSCOPE;
+	destination.exporter = OPTION_EXPORTER_PYROSCOPE;
 	expect_endpoint(FINDING_FAIL, "/push.v1.PusherService/Push answers 404", "Pyroscope");
-	options.export.exporter = OPTION_EXPORTER_OTLP;
-	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	destination.exporter = OPTION_EXPORTER_OTLP;
+	destination.protocol = OPTION_PROTOCOL_GRPC;
 	expect_endpoint(FINDING_FAIL, "HTTP/2", "its gRPC port, usually 4317");
 	standin_stop(&server);
 	expect_endpoint(FINDING_FAIL, url, "usually 4317");
-	options.export.exporter = OPTION_EXPORTER_PYROSCOPE;
+	destination.exporter = OPTION_EXPORTER_PYROSCOPE;
 	expect_endpoint(FINDING_FAIL, url, "usually 4040");
 }
 
@@ -153,19 +162,19 @@ static void a_grpc_server_is_asked_in_its_own_language(void **state)
 	if (standin_start_grpc(&server) < 0)
 		skip(); /* no Python's grpc */
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
-	options.export.endpoint = url;
-	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	set_endpoint(url);
+	destination.protocol = OPTION_PROTOCOL_GRPC;
 	for (size_t i = 0; i < array_len(cases); i++) {
 		_cleanup_(string_list_done) struct string_list headers = { 0 };
 
 		assert_int_equal(string_list_add(&headers, cases[i].told), 0);
-		options.export.headers = headers;
+		destination.headers = headers;
 		expect_endpoint(cases[i].level, cases[i].detail, cases[i].remedy);
 	}
-	options.export.headers = (struct string_list){ 0 };
-	options.export.protocol = OPTION_PROTOCOL_HTTP;
+	destination.headers = (struct string_list){ 0 };
+	destination.protocol = OPTION_PROTOCOL_HTTP;
 	expect_endpoint(FINDING_FAIL, url, "usually 4318");
-	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	destination.protocol = OPTION_PROTOCOL_GRPC;
 	standin_stop(&server);
 	expect_endpoint(FINDING_FAIL, url, "that it runs");
 }
@@ -178,13 +187,13 @@ static void a_grpc_server_wants_our_certificate(void **state)
 	if (standin_start_grpc(&server) < 0)
 		skip(); /* no Python's grpc */
 	snprintf(url, sizeof(url), "https://localhost:%u", server.mtls_port);
-	options.export.endpoint = url;
-	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	set_endpoint(url);
+	destination.protocol = OPTION_PROTOCOL_GRPC;
 	expect_endpoint(FINDING_FAIL, "certificate", "--otlp-ca-file");
-	options.export.ca_file = server.ca_file;
+	destination.ca_file = server.ca_file;
 	expect_endpoint(FINDING_FAIL, url, "--otlp-client-cert");
-	options.export.client_cert_file = server.ca_file;
-	options.export.client_key_file = server.key_file;
+	destination.client_cert_file = server.ca_file;
+	destination.client_key_file = server.key_file;
 	expect_endpoint(FINDING_OK, "(gRPC status 0)", "");
 	standin_stop(&server);
 }
@@ -201,16 +210,16 @@ static void a_certificate_is_verified_as_the_options_say(void **state)
 		skip(); /* no openssl */
 	}
 	snprintf(url, sizeof(url), "https://localhost:%u/status/200", server.tls_port);
-	options.export.endpoint = url;
-	options.export.endpoint_is_full = true;
+	set_endpoint(url);
+	destination.endpoint_is_full = true;
 	expect_endpoint(FINDING_FAIL, "certificate", "--otlp-ca-file");
-	options.export.ca_file = server.ca_file;
+	destination.ca_file = server.ca_file;
 	expect_endpoint(FINDING_OK, "(200)", "");
-	options.export.ca_file = NULL;
-	options.export.verify = HTTP_VERIFY_NONE;
+	destination.ca_file = NULL;
+	destination.verify = HTTP_VERIFY_NONE;
 	expect_endpoint(FINDING_OK, "(200)", "");
 	snprintf(url, sizeof(url), "https://localhost:%u", server.tls_port);
-	options.export.protocol = OPTION_PROTOCOL_GRPC;
+	destination.protocol = OPTION_PROTOCOL_GRPC;
 	expect_endpoint(FINDING_FAIL, "does not speak HTTP/2", "its gRPC port, usually 4317");
 	standin_stop(&server);
 }
@@ -222,8 +231,8 @@ static void a_token_is_one_word(void **state)
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s/token", temp_dir);
-	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
-	options.export.token_file = path;
+	set_endpoint((char[]){ "http://127.0.0.1:1" });
+	destination.token_file = path;
 	expect_finding(check_endpoints, FINDING_FAIL, "token", "No such file", "--otlp-token-file");
 	for (size_t i = 0; i < array_len(wrong); i++) {
 		assert_int_equal(file_write_atomic(path, wrong[i], strlen(wrong[i])), 0);
@@ -265,8 +274,8 @@ static void a_header_file_is_counted_not_shown(void **state)
 	(void)state;
 
 	snprintf(path, sizeof(path), "%s/headers", temp_dir);
-	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
-	options.export.header_file = path;
+	set_endpoint((char[]){ "http://127.0.0.1:1" });
+	destination.header_file = path;
 	expect_finding(check_endpoints, FINDING_FAIL, "headers", "No such file",
 		       "--otlp-header-file");
 	for (size_t i = 0; i < array_len(cases); i++) {
@@ -275,8 +284,8 @@ static void a_header_file_is_counted_not_shown(void **state)
 
 		assert_int_equal(file_write_atomic(path, cases[i].text, strlen(cases[i].text)), 0);
 		assert_int_equal(chmod(path, cases[i].mode), 0);
-		options.export.token_file = (char *)cases[i].token_file;
-		options.export.tenant = (char *)cases[i].tenant;
+		destination.token_file = (char *)cases[i].token_file;
+		destination.tenant = (char *)cases[i].tenant;
 		expect_finding(check_endpoints, cases[i].level, "headers", cases[i].detail,
 			       cases[i].remedy);
 		check_endpoints(&host, &report);
@@ -296,24 +305,25 @@ static void a_header_file_is_shown_to_the_receiver(void **state)
 	snprintf(path, sizeof(path), "%s/answer", temp_dir);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", server.port);
 	assert_int_equal(file_write_atomic(path, "X-Answer: 401\n", 14), 0);
-	options.export.endpoint = url;
-	options.export.header_file = path;
+	set_endpoint(url);
+	destination.header_file = path;
 	expect_endpoint(FINDING_FAIL, "answers 401", "otlp-header-file");
 	standin_stop(&server);
 }
 
 static void each_destination_is_looked_at(void **state)
 {
-	struct destination others[] = {
+	struct destination destinations[] = {
+		{ .endpoint = (char[]){ "http://localhost.invalid:1" },
+		  .timeout_ns = NSEC_PER_SEC },
 		{ .endpoint = (char[]){ "http://127.0.0.1:1" }, .timeout_ns = NSEC_PER_SEC },
 		{ .endpoint = (char[]){ "nonsense" }, .timeout_ns = NSEC_PER_SEC },
 	};
 	_cleanup_(doctor_report_done) struct doctor_report report = { 0 };
 	(void)state;
 
-	options.export.endpoint = (char[]){ "http://localhost.invalid:1" };
-	options.others = others;
-	options.nr_others = array_len(others);
+	options.destinations = destinations;
+	options.nr_destinations = array_len(destinations);
 	check_endpoints(&host, &report);
 	assert_int_equal(report.nr_findings, 3);
 	assert_non_null(strstr(report.findings[0].remedy, "that the name is right"));
@@ -390,7 +400,7 @@ static void a_queue_that_was_planted_is_told(void **state)
 	struct queue_dirs dirs = { .nr = 0 };
 	(void)state;
 
-	options.export.endpoint = (char[]){ "http://127.0.0.1:1" };
+	set_endpoint((char[]){ "http://127.0.0.1:1" });
 	options.queue_dir = temp_dir;
 	options.queue_max = 1;
 	assert_int_equal(queue_dirs_add_all(&dirs, &options), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of sending, to the main destination. */
-#include "config/options.h"
+/* The options of sending, given directly instead of in a file of --destination. */
+#include "config/destination_check.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,21 +17,21 @@
 static void there_are_defaults_for_all_but_the_endpoint(void **state)
 {
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
-	const struct destination *export = &o.export;
+	const struct destination *direct = o.direct;
 	(void)state;
 
-	assert_null(export->endpoint);
-	assert_int_equal(export->exporter, OPTION_EXPORTER_OTLP);
-	assert_int_equal(export->protocol, OPTION_PROTOCOL_HTTP);
-	assert_true(export->compress);
-	assert_int_equal(export->verify, HTTP_VERIFY_FULL);
-	assert_int_equal(export->timeout_ns, 10 * NSEC_PER_SEC);
-	assert_int_equal(export->preset, OPTION_PRESET_STANDARD);
-	assert_int_equal(export->sample_attributes, OPTION_SAMPLE_ATTRIBUTES_PRESET);
-	assert_int_equal(export->attribute_values_max, 0);
-	assert_false(export->original_payload);
-	assert_int_equal(export->request_max, 3670016);
-	assert_int_equal(o.nr_others, 0);
+	assert_null(direct->endpoint);
+	assert_int_equal(direct->exporter, OPTION_EXPORTER_OTLP);
+	assert_int_equal(direct->protocol, OPTION_PROTOCOL_HTTP);
+	assert_true(direct->compress);
+	assert_int_equal(direct->verify, HTTP_VERIFY_FULL);
+	assert_int_equal(direct->timeout_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(direct->preset, OPTION_PRESET_STANDARD);
+	assert_int_equal(direct->sample_attributes, OPTION_SAMPLE_ATTRIBUTES_PRESET);
+	assert_int_equal(direct->attribute_values_max, 0);
+	assert_false(direct->original_payload);
+	assert_int_equal(direct->request_max, 3670016);
+	assert_int_equal(o.nr_destinations, 0);
 	assert_null(o.queue_dir);
 	assert_int_equal(o.queue_max, 256 << 20);
 }
@@ -43,32 +43,33 @@ static void everything_can_be_said(void **state)
 		"--otlp-header-file /etc/hosts "
 		"--otlp-client-cert /etc/hostname --otlp-client-key /etc/hosts "
 		"--otlp-verify ca-only --otlp-preset pyroscope --exclude-attribute host.*,url "
-		"--attribute-values-max 50 --otlp-original-payload pprof --otlp-timestamps";
+		"--attribute-values-max 50 --otlp-original-payload pprof --otlp-timestamps "
+		"--otlp-endpoint http://a";
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, words);
 	_cleanup_(options_done) struct options more = load_ok(
 		COMMAND_EXPORT, "a.gz --otlp-request-max 64K --queue-dir /q --queue-max 1M "
 				"--resource-attribute a=b=c --resource-attribute d=");
-	const struct destination *export = &o.export;
+	const struct destination *direct = o.direct;
 	(void)state;
 
-	assert_false(export->compress);
-	assert_string_equal(export->tenant, "one");
-	assert_string_equal(export->token_file, "/etc/hostname");
-	assert_string_equal(export->header_file, "/etc/hosts");
-	assert_string_equal(export->client_cert_file, "/etc/hostname");
-	assert_string_equal(export->client_key_file, "/etc/hosts");
-	assert_int_equal(export->verify, HTTP_VERIFY_CA_ONLY);
-	assert_int_equal(export->preset, OPTION_PRESET_PYROSCOPE);
-	assert_int_equal(export->excluded_attributes.nr, 2);
-	assert_int_equal(export->attribute_values_max, 50);
-	assert_true(export->original_payload);
+	assert_false(direct->compress);
+	assert_string_equal(direct->tenant, "one");
+	assert_string_equal(direct->token_file, "/etc/hostname");
+	assert_string_equal(direct->header_file, "/etc/hosts");
+	assert_string_equal(direct->client_cert_file, "/etc/hostname");
+	assert_string_equal(direct->client_key_file, "/etc/hosts");
+	assert_int_equal(direct->verify, HTTP_VERIFY_CA_ONLY);
+	assert_int_equal(direct->preset, OPTION_PRESET_PYROSCOPE);
+	assert_int_equal(direct->excluded_attributes.nr, 2);
+	assert_int_equal(direct->attribute_values_max, 50);
+	assert_true(direct->original_payload);
 	assert_true(options_want_times(&o));
 	assert_false(options_want_times(&more));
-	assert_int_equal(more.export.request_max, 65536);
+	assert_int_equal(more.direct->request_max, 65536);
 	assert_string_equal(more.queue_dir, "/q");
 	assert_int_equal(more.queue_max, 1 << 20);
-	assert_int_equal(more.export.resource_attributes.nr, 2);
-	assert_string_equal(more.export.resource_attributes.items[0], "a=b=c");
+	assert_int_equal(more.resource_attributes.nr, 2);
+	assert_string_equal(more.resource_attributes.items[0], "a=b=c");
 }
 
 static void attributes_of_samples_add_up(void **state)
@@ -93,7 +94,7 @@ static void attributes_of_samples_add_up(void **state)
 		snprintf(words, sizeof(words), "--sample-attributes %s", cases[i].words);
 		_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, words);
 
-		assert_int_equal(o.export.sample_attributes, cases[i].mask);
+		assert_int_equal(o.direct->sample_attributes, cases[i].mask);
 	}
 }
 
@@ -129,8 +130,8 @@ static void the_exporter_gets_a_url(void **state)
 		snprintf(words, sizeof(words), "--otlp-endpoint %s", cases[i].words);
 		_cleanup_(options_done) struct options o = load_ok(COMMAND_DOCTOR, words);
 
-		assert_string_equal(o.export.endpoint, cases[i].url);
-		assert_int_equal(o.export.protocol, cases[i].protocol);
+		assert_string_equal(o.direct->endpoint, cases[i].url);
+		assert_int_equal(o.direct->protocol, cases[i].protocol);
 		assert_int_equal(o.warnings.len, 0);
 	}
 }
@@ -146,12 +147,12 @@ static void the_preset_follows_the_exporter(void **state)
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, pyroscope);
 	_cleanup_(options_done) struct options other = load_ok(COMMAND_AGENT, standard);
 
-	assert_int_equal(o.export.preset, OPTION_PRESET_PYROSCOPE);
-	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_HTTP);
-	assert_string_equal(o.export.endpoint, "http://p:4040");
-	assert_int_equal(other.export.preset, OPTION_PRESET_STANDARD);
-	assert_string_equal(other.export.endpoint, "http://other/p");
-	assert_false(other.export.endpoint_is_full);
+	assert_int_equal(o.direct->preset, OPTION_PRESET_PYROSCOPE);
+	assert_int_equal(o.direct->protocol, OPTION_PROTOCOL_HTTP);
+	assert_string_equal(o.direct->endpoint, "http://p:4040");
+	assert_int_equal(other.direct->preset, OPTION_PRESET_STANDARD);
+	assert_string_equal(other.direct->endpoint, "http://other/p");
+	assert_false(other.direct->endpoint_is_full);
 }
 
 static void a_scheme_outdoes_a_variable(void **state)
@@ -161,7 +162,7 @@ static void a_scheme_outdoes_a_variable(void **state)
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
 							   "--otlp-endpoint grpcs://a:1");
 
-	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_GRPC);
+	assert_int_equal(o.direct->protocol, OPTION_PROTOCOL_GRPC);
 }
 
 static void the_variable_for_profiles_outdoes_the_one_for_all(void **state)
@@ -179,11 +180,11 @@ static void the_variable_for_profiles_outdoes_the_one_for_all(void **state)
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_INSECURE", "true", 1);
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
 
-	assert_string_equal(o.export.endpoint, "http://collector:4317");
-	assert_int_equal(o.export.protocol, OPTION_PROTOCOL_GRPC);
-	assert_false(o.export.compress);
-	assert_string_equal(o.export.client_cert_file, "/etc/hostname");
-	assert_string_equal(o.export.client_key_file, "/etc/hosts");
+	assert_string_equal(o.direct->endpoint, "http://collector:4317");
+	assert_int_equal(o.direct->protocol, OPTION_PROTOCOL_GRPC);
+	assert_false(o.direct->compress);
+	assert_string_equal(o.direct->client_cert_file, "/etc/hostname");
+	assert_string_equal(o.direct->client_key_file, "/etc/hosts");
 }
 
 static void grpc_has_no_path_of_the_endpoint(void **state)
@@ -194,8 +195,8 @@ static void grpc_has_no_path_of_the_endpoint(void **state)
 	setenv("OTEL_EXPORTER_OTLP_INSECURE", "1", 1);
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT, "");
 
-	assert_string_equal(o.export.endpoint, "https://a:1");
-	assert_false(o.export.endpoint_is_full);
+	assert_string_equal(o.direct->endpoint, "https://a:1");
+	assert_false(o.direct->endpoint_is_full);
 	assert_string_equal(strbuf_str(&o.warnings),
 			    "OTEL_EXPORTER_OTLP_INSECURE is taken as false: write true or false; "
 			    "gRPC has no path: /v1/x?y of the endpoint is left out");
@@ -237,8 +238,8 @@ static void attributes_of_variables_come_after_the_users(void **state)
 		_cleanup_(options_done) struct options o = load_ok(COMMAND_AGENT,
 								   "--resource-attribute a=1");
 
-		for (size_t a = 0; a < o.export.resource_attributes.nr; a++)
-			strbuf_appendf(&text, "%s;", o.export.resource_attributes.items[a]);
+		for (size_t a = 0; a < o.resource_attributes.nr; a++)
+			strbuf_appendf(&text, "%s;", o.resource_attributes.items[a]);
 		assert_string_equal(strbuf_str(&text), cases[i].expected);
 		assert_memory_equal(strbuf_str(&o.warnings), cases[i].warning,
 				    strlen(cases[i].warning) + (*cases[i].warning == '\0'));
@@ -252,7 +253,7 @@ static void record_takes_no_part_in_it(void **state)
 	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "wrong", 1);
 	_cleanup_(options_done) struct options o = load_ok(COMMAND_RECORD, "");
 
-	assert_null(o.export.endpoint);
+	assert_null(o.direct->endpoint);
 	assert_int_equal(o.warnings.len, 0);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/options.h"
+#include "config/option_loader.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "config/option_help.h"
 #include "config/option_table.h"
 #include "options_fixture.h"
 #include "unit.h"
@@ -32,10 +33,10 @@ static void defaults_depend_on_the_command(void **state)
 	assert_string_equal(record.debuginfod_cache_dir, "/var/cache/flamelet/debuginfod");
 	assert_int_equal(record.debuginfod_cache_max, 1 << 30);
 	assert_int_equal(record.log_level, LOG_LEVEL_INFO);
-	assert_null(record.export.endpoint);
+	assert_null(record.direct->endpoint);
 	assert_int_equal(agent.frequency_hz, 19);
 	assert_int_equal(agent.duration_ns, 0);
-	assert_int_equal(agent.export.timeout_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(agent.direct->timeout_ns, 10 * NSEC_PER_SEC);
 	assert_int_equal(agent.export_interval_ns, 15 * NSEC_PER_SEC);
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checks that take several options of a destination together. */
+#ifndef CONFIG_DESTINATION_CHECK_H
+#define CONFIG_DESTINATION_CHECK_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "config/destination.h"
+#include "config/entry_list.h"
+
+/* Checks a destination whose fields are set, and turns its endpoint into the URL that the exporter gets.
+ * `entries` are those that the fields were set from; warnings are appended to them. A message has
+ * `prefix` before an option's name.
+ * Errors: -EINVAL with a message, -ENOSPC for too many entries, -ENOMEM. */
+int destination_check(struct destination *destination, struct entry_list *entries,
+		      const char *prefix, struct strbuf *message) must_check;
+
+#endif
