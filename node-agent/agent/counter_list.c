@@ -2,7 +2,6 @@
 #include "agent/counter_list.h"
 
 #include "bpf/shared/stats.h"
-#include "agent/counters.h"
 
 #define AT(field) .offset = offsetof(struct counters, field)
 #define BPF(STAT) AT(agent.capture.bpf) + sizeof(uint64_t) * (STAT)

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list behind counters.h, one row a number. To count something more, add a row. */
+/* Everything that the agent counts, with a row for each number: nothing is lost without a number here.
+ * To count something more, add a row. */
 #ifndef AGENT_COUNTER_LIST_H
 #define AGENT_COUNTER_LIST_H
 
+#include "agent/agent.h"
+#include "agent/reload.h"
+#include "agent/self_stats.h"
+#include "otlp/delivery/exporter.h"
 #include "selfmon/metric_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Has no members but uint64_t, however deep. */
+struct counters {
+	struct agent_stats agent;
+	struct exporter_stats exporter;
+	struct reload_stats reload;
+	struct self_stats self;
+};
 
 enum counter_unit {
 	COUNTER_PLAIN, /* things, bytes */

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything the agent counts, by one list of names (counter_list.c): nothing is lost without a number here. The list is
- * written for the log and for Prometheus; docs/operations.md explains it. */
+/* The values of everything that the agent counts, as text for the log and for Prometheus.
+ * counter_list.c names them, docs/operations.md explains them. */
 #ifndef AGENT_COUNTERS_H
 #define AGENT_COUNTERS_H
 
-#include "agent/agent.h"
-#include "otlp/delivery/exporter.h"
-#include "agent/reload.h"
-#include "agent/self_stats.h"
-
-/* Nothing but uint64_t, however deep. */
-struct counters {
-	struct agent_stats agent;
-	struct exporter_stats exporter;
-	struct reload_stats reload;
-	struct self_stats self;
-};
+#include "agent/counter_list.h"
+#include "base/strbuf.h"
 
 /* Appends "samples=123 ring_full=4 …": the counters that are not 0. */
 void counters_format(const struct counters *counters, struct strbuf *out);
