@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A destination's --otlp-header-file, looked at before the first request is made. */
+/* Reads a destination's --otlp-header-file before the first request is made. */
 #ifndef AGENT_EXPORT_HEADERS_H
 #define AGENT_EXPORT_HEADERS_H
 
@@ -8,9 +8,10 @@
 #include "config/destination.h"
 #include "otlp/transport/header_list.h"
 
-/* Adds what the file has, if there is one. On failure `reterr_msg` says where and what to do, without any header's value.
- * Errors: as header_file_read(), -EINVAL when the file says what another option says, too. */
-int export_read_header_file(const struct destination *export, struct header_list *headers,
+/* Adds the file's headers, if the destination has such a file. On failure `reterr_msg` says where
+ * the error is and what to do, without any header's value. Errors: those of header_file_read(), and
+ * -EINVAL when the file has a header that another option sets. */
+int export_read_header_file(const struct destination *destination, struct header_list *headers,
 			    struct strbuf *reterr_msg) must_check;
 
 #endif

@@ -27,11 +27,11 @@ static_assert(EXPORTERS_MAX == QUEUE_DIRS_MAX, "each exporter can have a queue")
 struct exporters {
 	struct exporter *of[EXPORTERS_MAX]; /* owned */
 	char names[EXPORTERS_MAX][NAME_BYTES]; /* for metrics */
-	struct queue_dirs queues; /* of the same receivers */
+	struct queue_dirs queues; /* of the same destinations */
 	size_t nr;
 };
 
-/* "key=value" of the options as attributes. */
+/* Options of the form "key=value", as attributes. */
 struct extra {
 	struct attribute items[MAX_EXTRA];
 	char keys[MAX_EXTRA][EXTRA_KEY_BYTES];
@@ -46,7 +46,7 @@ static bool has_key(const struct extra *extra, const char *key)
 	return false;
 }
 
-/* Adds those whose key is not there. */
+/* Adds the attributes whose keys are not there yet. */
 static void add_extra(const struct string_list *list, struct extra *extra)
 {
 	for (size_t i = 0; i < list->nr && extra->nr < MAX_EXTRA; i++) {
@@ -63,11 +63,11 @@ static void add_extra(const struct string_list *list, struct extra *extra)
 }
 
 /* Reads the destination's own attributes, then those for all. */
-static void read_extra(const struct destination *export, const struct options *options,
+static void read_extra(const struct destination *destination, const struct options *options,
 		       struct extra *extra)
 {
 	extra->nr = 0;
-	add_extra(&export->resource_attributes, extra);
+	add_extra(&destination->resource_attributes, extra);
 	add_extra(&options->resource_attributes, extra);
 }
 
@@ -112,22 +112,23 @@ static void tell_queue(const struct options *options, const char *reason, struct
 	strbuf_appendf(message, "--queue-dir %s: %s", options->queue_dir, reason);
 }
 
-static void explain(const struct destination *export, const struct options *options, int error,
+static void explain(const struct destination *destination, const struct options *options, int error,
 		    struct strbuf *message)
 {
 	if (error == -EBUSY)
 		strbuf_appendf(message, "%s: another flamelet uses the queue in %s",
-			       export->endpoint, options->queue_dir);
+			       destination->endpoint, options->queue_dir);
 	else if (error == -EINVAL)
 		strbuf_appendf(message, "%s: the endpoint, a header or the tenant cannot be used",
-			       export->endpoint);
+			       destination->endpoint);
 	else if (options->queue_dir)
 		tell_queue(options, strerror(-error), message);
 	else
-		strbuf_appendf(message, "%s: %s", export->endpoint, strerror(-error));
+		strbuf_appendf(message, "%s: %s", destination->endpoint, strerror(-error));
 }
 
-/* A number tells equal ones apart. Returns whether there is one. */
+/* Names a destination by its host; a number tells equal hosts apart. Returns whether the name has a
+ * number. */
 static bool make_name(const struct exporters *exporters, const char *endpoint,
 		      char name[static NAME_BYTES])
 {
@@ -157,7 +158,8 @@ static bool has_files(int parent_fd, const char *name)
 	return false;
 }
 
-/* Of receivers that had another URL, or are not wanted any more: what waits there, waits for ever. */
+/* Warns of queues whose destinations got another URL or were removed: nobody sends what waits
+ * there. */
 static void warn_of_orphans(const struct exporters *exporters, const char *parent)
 {
 	_cleanup_closedir_ DIR *dir = opendir(parent);
@@ -173,14 +175,14 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 				 parent, entry->d_name);
 }
 
-static int check_header_file(const struct destination *export, struct strbuf *reterr_msg)
+static int check_header_file(const struct destination *destination, struct strbuf *reterr_msg)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
 
-	return export_read_header_file(export, &headers, reterr_msg);
+	return export_read_header_file(destination, &headers, reterr_msg);
 }
 
-/* Makes --queue-dir when it is missing, in which nobody else may exchange what is ours. */
+/* Makes --queue-dir when it is missing. No other user may be able to replace files in it. */
 static int prepare_queues(const struct options *options, struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
@@ -195,15 +197,15 @@ static int prepare_queues(const struct options *options, struct strbuf *reterr_m
 	return r;
 }
 
-/* Names the directory of the next receiver's queue; the exporter makes it. */
+/* Names the directory of the next destination's queue; the exporter makes it. */
 static int find_queue(struct exporters *exporters, const struct options *options,
-		      const struct destination *export, struct strbuf *path,
+		      const struct destination *destination, struct strbuf *path,
 		      struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf refusal = strbuf_with_max(REFUSAL_MAX_BYTES);
 	struct queue_dirs *queues = &exporters->queues;
 
-	int r = queue_dirs_add(queues, export);
+	int r = queue_dirs_add(queues, destination);
 	if (r < 0 || !options->queue_dir)
 		return r;
 	r = queue_dirs_check(options->queue_dir, queues->names[queues->nr - 1], path, &refusal);
@@ -213,29 +215,29 @@ static int find_queue(struct exporters *exporters, const struct options *options
 }
 
 static int start_one(struct exporters *exporters, const struct options *options,
-		     const struct destination *export, const struct exporter_opts *common,
+		     const struct destination *destination, const struct exporter_opts *common,
 		     struct strbuf *reterr_msg)
 {
 	_cleanup_(strbuf_done) struct strbuf queue_dir = strbuf_with_max(PATH_MAX_BYTES);
 	struct exporter_opts opts = *common;
 	char name[NAME_BYTES];
 
-	/* The URL is enough to tell the first receiver of a host and port. */
-	opts.name = make_name(exporters, export->endpoint, name) ? name : NULL;
-	opts.transport = transport_opts_of(export);
-	opts.with_times = export->timestamps;
-	opts.with_pprof = export->original_payload;
-	opts.max_request_bytes = export->request_max;
-	int r = check_header_file(export, reterr_msg);
+	/* The first destination of a host and port needs no name: its URL identifies it. */
+	opts.name = make_name(exporters, destination->endpoint, name) ? name : NULL;
+	opts.transport = transport_opts_of(destination);
+	opts.with_times = destination->timestamps;
+	opts.with_pprof = destination->original_payload;
+	opts.max_request_bytes = destination->request_max;
+	int r = check_header_file(destination, reterr_msg);
 	if (r < 0)
 		return r;
-	r = find_queue(exporters, options, export, &queue_dir, reterr_msg);
+	r = find_queue(exporters, options, destination, &queue_dir, reterr_msg);
 	opts.queue_dir = options->queue_dir ? strbuf_str(&queue_dir) : NULL;
 	if (r == 0)
 		r = exporter_start(&opts, &exporters->of[exporters->nr]);
 	if (r < 0) {
 		if (reterr_msg->len == 0)
-			explain(export, options, r, reterr_msg);
+			explain(destination, options, r, reterr_msg);
 		return r;
 	}
 	memcpy(exporters->names[exporters->nr++], name, sizeof(name));
@@ -305,7 +307,7 @@ size_t exporters_nr(const struct exporters *exporters)
 	return exporters->nr;
 }
 
-/* Nothing but uint64_t. */
+/* Adds member by member: the statistics are nothing but uint64_t. */
 static void add(struct exporter_stats *sum, const struct exporter_stats *stats)
 {
 	uint64_t from[sizeof(*stats) / sizeof(uint64_t)], to[array_len(from)];
@@ -329,7 +331,7 @@ struct exporter_stats exporters_get_stats(struct exporters *exporters)
 	return sum;
 }
 
-/* What is shown of each receiver; the sums say the rest. */
+/* The metrics of each destination. Everything else is shown as a sum only. */
 enum shown { SHOWN_SENT, SHOWN_DROPPED, SHOWN_QUEUED, SHOWN_FAILURES, NR_SHOWN };
 
 static const struct {
@@ -338,13 +340,15 @@ static const struct {
 	enum metric_type type;
 } families[NR_SHOWN] = {
 	[SHOWN_SENT] = { "flamelet_export_destination_samples_sent_total",
-			 "Samples that this receiver has taken.", METRIC_COUNTER },
+			 "Number of samples that this destination accepted.", METRIC_COUNTER },
 	[SHOWN_DROPPED] = { "flamelet_export_destination_samples_dropped_total",
-			    "Samples that this receiver will not have.", METRIC_COUNTER },
+			    "Number of samples dropped before delivery to this destination.",
+			    METRIC_COUNTER },
 	[SHOWN_QUEUED] = { "flamelet_export_destination_queue_samples",
-			   "Samples that wait for this receiver.", METRIC_GAUGE },
+			   "Current number of samples waiting for delivery to this destination.",
+			   METRIC_GAUGE },
 	[SHOWN_FAILURES] = { "flamelet_export_destination_request_failures_total",
-			     "Requests to this receiver that failed or were refused.",
+			     "Number of requests to this destination that failed or were rejected.",
 			     METRIC_COUNTER },
 };
 

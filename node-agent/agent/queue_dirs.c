@@ -33,31 +33,31 @@ bool queue_dirs_include(const struct queue_dirs *dirs, const char *name)
 	return nr_users(dirs, name) > 0;
 }
 
-static int hash_receiver(const struct destination *export, uint64_t ret_hash[static 2])
+static int hash_destination(const struct destination *destination, uint64_t ret_hash[static 2])
 {
 	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(KEY_MAX_BYTES);
 
-	strbuf_appendf(&key, "%d %s %s %s", export->exporter == OPTION_EXPORTER_PYROSCOPE,
-		       export->endpoint, export->tenant ? export->tenant : "",
-		       export->token_file ? export->token_file : "");
-	for (size_t i = 0; i < export->headers.nr; i++)
-		strbuf_appendf(&key, "\n%s", export->headers.items[i]);
-	if (export->header_file) /* by its name: what it says may be renewed */
-		strbuf_appendf(&key, "\n%s", export->header_file);
+	strbuf_appendf(&key, "%d %s %s %s", destination->exporter == OPTION_EXPORTER_PYROSCOPE,
+		       destination->endpoint, destination->tenant ? destination->tenant : "",
+		       destination->token_file ? destination->token_file : "");
+	for (size_t i = 0; i < destination->headers.nr; i++)
+		strbuf_appendf(&key, "\n%s", destination->headers.items[i]);
+	if (destination->header_file) /* by its name: what it says may be renewed */
+		strbuf_appendf(&key, "\n%s", destination->header_file);
 	hash_128(strbuf_str(&key), key.len, ret_hash);
 	return strbuf_error(&key);
 }
 
-int queue_dirs_add(struct queue_dirs *dirs, const struct destination *export)
+int queue_dirs_add(struct queue_dirs *dirs, const struct destination *destination)
 {
 	char name[QUEUE_DIR_NAME_BYTES];
 	uint64_t hash[2];
 	const char *host;
-	int len = queue_dirs_find_host(export->endpoint, &host);
+	int len = queue_dirs_find_host(destination->endpoint, &host);
 
 	if (dirs->nr == QUEUE_DIRS_MAX)
 		return -ENOSPC;
-	int r = hash_receiver(export, hash);
+	int r = hash_destination(destination, hash);
 	if (r < 0)
 		return r;
 	int nr_written = snprintf(name, sizeof(name), "%.*s-%08x", len > HOST_MAX ? HOST_MAX : len,

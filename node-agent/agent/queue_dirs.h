@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directories in --queue-dir, one for each receiver: what the agent calls them, and whether they may be used. */
+/* The directories in --queue-dir, one for each destination: their names, and whether they may be
+ * used. */
 #ifndef AGENT_QUEUE_DIRS_H
 #define AGENT_QUEUE_DIRS_H
 
@@ -18,23 +19,26 @@ struct queue_dirs {
 	size_t nr;
 };
 
-/* Adds the directory of one more receiver: its name is that of the receiver and of whom it takes us for, so that what was
- * made for one account does not go to another. It is the same at each start, if all are added in the same order. Errors:
- * -ENOSPC QUEUE_DIRS_MAX are there, or the receiver's options are too long; -ENOMEM. */
-int queue_dirs_add(struct queue_dirs *dirs, const struct destination *export) must_check;
+/* Adds the directory of one more destination. Its name depends on the destination and on the
+ * account that we use there, so that what was made for one account does not go to another. It is
+ * the same at each start, if all are added in the same order. Errors: -ENOSPC QUEUE_DIRS_MAX are
+ * there, or the destination's options are too long; -ENOMEM. */
+int queue_dirs_add(struct queue_dirs *dirs, const struct destination *destination) must_check;
 
-/* Adds the directories of all receivers in the options, in the order in which the agent starts them. Errors: as above. */
+/* Adds the directories of all destinations, in the order in which the agent starts them. Errors as
+ * above. */
 int queue_dirs_add_all(struct queue_dirs *dirs, const struct options *options) must_check;
 
-/* Whether a receiver has that directory, or one of that name and a number. */
+/* Whether a destination has that directory, or one of that name and a number. */
 bool queue_dirs_include(const struct queue_dirs *dirs, const char *name);
 
-/* "receiver:4317" of an endpoint, without what may be secret; returns its length. */
+/* Finds "HOST:PORT" in an endpoint, which leaves out everything that may be secret. Returns its
+ * length. */
 int queue_dirs_find_host(const char *endpoint, const char **ret_host);
 
-/* Checks that nobody else can change the directory of a receiver, as far as it is there; its path is appended to
- * `ret_path`. Makes nothing. On failure `reterr_msg` says what is wrong. Errors: -ENOMEM, -ENOSPC, those of
- * own_dir_look(). */
+/* Checks that nobody else can change the directory of a destination, if it exists. Its path is
+ * appended to `ret_path`. Makes nothing. On failure `reterr_msg` says what is wrong. Errors:
+ * -ENOMEM, -ENOSPC, those of own_dir_look(). */
 int queue_dirs_check(const char *parent, const char *name, struct strbuf *ret_path,
 		     struct strbuf *reterr_msg) must_check;
 

@@ -39,19 +39,19 @@ static bool add_leak(const char *name, const char *path, struct doctor_report *r
 	return leak;
 }
 
-static void add_header_file(const struct destination *export, struct header_list *headers,
+static void add_header_file(const struct destination *destination, struct header_list *headers,
 			    struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	size_t nr_before = headers->nr_lines;
 
-	int r = export_read_header_file(export, headers, &message);
+	int r = export_read_header_file(destination, headers, &message);
 	if (r < 0)
 		doctor_report_add(report, FINDING_FAIL, "headers", "see --otlp-header-file", "%s",
 				  message.len > 0 ? message.data : strerror(-r));
-	else if (!add_leak("headers", export->header_file, report))
+	else if (!add_leak("headers", destination->header_file, report))
 		doctor_report_add(report, FINDING_OK, "headers", NULL, "%s: %zu",
-				  export->header_file, headers->nr_lines - nr_before);
+				  destination->header_file, headers->nr_lines - nr_before);
 }
 
 static void add_token(const char *path, struct header_list *headers, struct doctor_report *report)
@@ -69,11 +69,11 @@ static void add_token(const char *path, struct header_list *headers, struct doct
 		add_leak("token", path, report);
 }
 
-void check_credentials(const struct destination *export, struct header_list *headers,
+void check_credentials(const struct destination *destination, struct header_list *headers,
 		       struct doctor_report *report)
 {
-	if (export->header_file)
-		add_header_file(export, headers, report);
-	if (export->token_file)
-		add_token(export->token_file, headers, report);
+	if (destination->header_file)
+		add_header_file(destination, headers, report);
+	if (destination->token_file)
+		add_token(destination->token_file, headers, report);
 }

@@ -7,9 +7,9 @@
 #include "config/destination.h"
 #include "otlp/transport/header_list.h"
 
-/* Adds the headers that a destination's files have to those of its request, and findings about the files, which never
- * tell what is in them. */
-void check_credentials(const struct destination *export, struct header_list *headers,
+/* Adds the headers that a destination's files have to those of its request, and findings about the
+ * files, which never tell what is in them. */
+void check_credentials(const struct destination *destination, struct header_list *headers,
 		       struct doctor_report *report);
 
 #endif

@@ -48,8 +48,8 @@ static void check_space(const char *path, int fd, uint64_t wanted, struct doctor
 		doctor_report_add(report, FINDING_OK, "queue", NULL, "%s can be written", path);
 }
 
-/* Whether the directory of each receiver can be used, as the agent judges it. */
-static bool check_receivers(const struct options *options, struct doctor_report *report)
+/* Whether the directory of each destination can be used, by the same checks as the agent's. */
+static bool check_destinations(const struct options *options, struct doctor_report *report)
 {
 	_cleanup_free_ struct queue_dirs *dirs = calloc(1, sizeof(*dirs));
 	bool is_good = true;
@@ -86,7 +86,7 @@ void check_queue(const struct doctor_host *host, struct doctor_report *report)
 		add_refusal(&refusal, report);
 		return;
 	}
-	if (!check_receivers(options, report))
+	if (!check_destinations(options, report))
 		return;
 	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		add_failure(path, errno, report);

@@ -51,7 +51,7 @@ static void push(struct exporters *exporters, uint64_t count)
 	exporters_push(exporters, profile);
 }
 
-static void a_sample_counts_once_for_each_receiver(void **state)
+static void a_sample_counts_once_for_each_destination(void **state)
 {
 	struct destination destinations[] = { nowhere, nowhere, nowhere };
 	const struct options options = { .destinations = destinations,
@@ -68,7 +68,7 @@ static void a_sample_counts_once_for_each_receiver(void **state)
 	assert_int_equal(stats.nr_samples_dropped[EXPORT_DROP_SHUTDOWN], 21);
 }
 
-static void several_receivers_are_told_apart(void **state)
+static void several_destinations_have_metrics_each(void **state)
 {
 	static const char *const lines[] = {
 		"\nflamelet_export_destination_samples_dropped_total{destination=\"127.0.0.1:1\"} "
@@ -95,7 +95,7 @@ static void several_receivers_are_told_apart(void **state)
 	assert_null(strstr(strbuf_str(&text), "otlp"));
 }
 
-static void one_receiver_is_told_by_the_sums(void **state)
+static void one_destination_has_no_metrics_but_the_sums(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 	struct destination destination = nowhere;
@@ -120,7 +120,7 @@ static size_t nr_entries(const char *path)
 }
 
 /* The same ones at the next start, or nothing would be found again. */
-static void each_receiver_has_a_queue_of_its_own(void **state)
+static void each_destination_has_a_queue_of_its_own(void **state)
 {
 	struct destination destinations[] = { nowhere, nowhere, nowhere };
 	const struct options options = { .destinations = destinations,
@@ -205,7 +205,7 @@ static void find_entry(const char *path, char ret_path[static 400])
 			snprintf(ret_path, 400, "%s/%s", path, entry->d_name);
 }
 
-static void a_planted_queue_of_a_receiver_is_refused(void **state)
+static void a_planted_queue_of_a_destination_is_refused(void **state)
 {
 	char queue_dir[64], path[400];
 	struct destination destination = nowhere;
@@ -331,7 +331,7 @@ static size_t nr_with_text(const char *path, const char *text)
 }
 
 /* All have the attributes for all, but where they say otherwise. */
-static void a_receiver_has_attributes_of_its_own(void **state)
+static void a_destination_has_attributes_of_its_own(void **state)
 {
 	char *for_all[] = { (char[]){ "a=overruled" }, (char[]){ "b=for_all" } };
 	char *own[] = { (char[]){ "c=also_own" }, (char[]){ "a=only_own" } };
@@ -373,17 +373,17 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_counts_once_for_each_receiver),
-		cmocka_unit_test(several_receivers_are_told_apart),
-		cmocka_unit_test(one_receiver_is_told_by_the_sums),
-		cmocka_unit_test(each_receiver_has_a_queue_of_its_own),
+		cmocka_unit_test(a_sample_counts_once_for_each_destination),
+		cmocka_unit_test(several_destinations_have_metrics_each),
+		cmocka_unit_test(one_destination_has_no_metrics_but_the_sums),
+		cmocka_unit_test(each_destination_has_a_queue_of_its_own),
 		cmocka_unit_test(a_queue_that_cannot_be_made_is_named),
 		cmocka_unit_test(a_queue_that_others_may_change_is_refused),
-		cmocka_unit_test(a_planted_queue_of_a_receiver_is_refused),
+		cmocka_unit_test(a_planted_queue_of_a_destination_is_refused),
 		cmocka_unit_test(the_root_of_a_volume_may_be_open),
 		cmocka_unit_test(renewed_headers_find_the_queue_again),
 		cmocka_unit_test(a_broken_header_file_is_named_at_the_start),
-		cmocka_unit_test(a_receiver_has_attributes_of_its_own),
+		cmocka_unit_test(a_destination_has_attributes_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
