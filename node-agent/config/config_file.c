@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libyaml's events are read like the grammar of what is accepted:
+/* Reads libyaml's events by this grammar:
  *
  *	stream   := [document]
  *	document := { key value }	a mapping
  *	value    := scalar | [ scalar … ]
  *
- * Everything else that YAML can say (nested maps, aliases, a second document) is refused by name and
- * line when its event comes, so depth and expansion never matter. */
+ * Everything else that YAML has (nested maps, aliases, a second document) is refused by name and
+ * line when its event comes, so depth and expansion do not matter. */
 #include "config/config_file.h"
 
 #include "base/array.h"
@@ -21,7 +21,7 @@
 
 struct reader {
 	yaml_parser_t parser;
-	yaml_event_t event; /* the one under the cursor */
+	yaml_event_t event; /* the current one */
 	const char *name; /* borrowed */
 	struct config_file *file; /* borrowed */
 	struct strbuf *message; /* borrowed */
@@ -44,7 +44,7 @@ static size_t event_line(const struct reader *reader)
 	return reader->event.start_mark.line + 1;
 }
 
-/* Refuses the event under the cursor. */
+/* Refuses the current event. */
 static int refuse(struct reader *reader, const char *what)
 {
 	return refuse_at(reader, event_line(reader), what);
@@ -67,7 +67,7 @@ static bool event_is(const struct reader *reader, yaml_event_type_t type)
 	return reader->event.type == type;
 }
 
-/* The text of the scalar under the cursor, checked to be a C string. */
+/* Copies the text of the current scalar, if it has no NUL byte. */
 static int take_scalar(struct reader *reader, const char **ret_text)
 {
 	const char *text = (const char *)reader->event.data.scalar.value;

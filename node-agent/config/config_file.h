@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The YAML configuration file as a flat list: `key: value` and `key: [value, …]`, nothing nested. What
- * the keys mean is not known here. */
+/* Reads a YAML configuration file as a flat list: `key: value` and `key: [value, …]`, nothing
+ * nested. This parser does not know which keys are options. */
 #ifndef CONFIG_CONFIG_FILE_H
 #define CONFIG_CONFIG_FILE_H
 
@@ -19,19 +19,21 @@ struct config_entry {
 	size_t line; /* of the value, from 1 */
 };
 
-/* A list's elements are adjacent entries of the same key; a key stands once otherwise. */
+/* The elements of a list are adjacent entries with the same key. Otherwise each key occurs once. */
 struct config_file {
 	struct arena arena; /* the strings */
 	struct config_entry *entries; /* owned */
 	size_t nr_entries, cap_entries;
 };
 
-/* Parses YAML text; `name` stands in messages. On failure `message` is one line "name:line: what".
- * Errors: -EBADMSG, -ENOSPC for too many entries, -ENOMEM. */
+/* Parses YAML text; `name` is the file's name in messages. On failure `message` is one line,
+ * "name:line: what is wrong". The caller ends the result by config_file_done(). Errors: -EBADMSG,
+ * -ENOSPC for too many entries, -ENOMEM. */
 int config_file_parse(const char *text, size_t len, const char *name, struct config_file *ret_file,
 		      struct strbuf *message) must_check;
 
-/* The same for a file. Errors: also what reading it says, with a message. */
+/* Reads and parses a file. Errors: as above, and those of reading the file, with a message as
+ * well. */
 int config_file_load(const char *path, struct config_file *ret_file, struct strbuf *message)
 	must_check;
 void config_file_done(struct config_file *file);

@@ -26,18 +26,19 @@ enum option_preset {
 	OPTION_PRESET_PYROSCOPE,
 };
 
-#define OPTION_SAMPLE_ATTRIBUTES_PRESET UINT_MAX /* whatever the preset has */
+#define OPTION_SAMPLE_ATTRIBUTES_PRESET UINT_MAX /* those of the preset */
 
-/* Strings are owned; NULL: not given. */
+/* Strings are owned; NULL means that the option is not given. */
 struct destination {
-	char *endpoint; /* http:// or https://; with gRPC they mean without and with TLS, and there is no path */
-	bool is_plain; /* gRPC to HOST:PORT has no TLS; without effect on URLs */
+	/* http:// or https://. With gRPC these say only whether there is TLS; there is no path. */
+	char *endpoint;
+	bool is_plain; /* use no TLS for gRPC to HOST:PORT; ignored when the endpoint is a URL */
 	bool endpoint_is_full; /* use the URL as it is, without adding OTLP's path */
 	enum option_exporter exporter;
 	enum option_protocol protocol;
 	bool compress; /* gzip */
 	struct string_list headers; /* "Name: value"; metadata with gRPC */
-	char *header_file; /* more of them, read for each request */
+	char *header_file; /* more headers, read anew for each request */
 	char *tenant;
 	char *token_file; /* bearer token */
 	char *ca_file; /* NULL: the system's */
@@ -45,19 +46,19 @@ struct destination {
 	enum http_verify verify;
 	uint64_t timeout_ns; /* of one request */
 
-	/* Which attributes leave. */
+	/* Which attributes are sent. */
 	enum option_preset preset;
-	struct string_list excluded_attributes; /* keys; "*" at the end stands for any end */
-	unsigned int
-		sample_attributes; /* mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id,
-				    * 8 thread.id, 16 process.pid, 32 container.id */
-	uint32_t attribute_values_max; /* of one attribute of samples; 0: the preset's */
-	/* "key=value", no key twice: besides those for all destinations. */
+	struct string_list excluded_attributes; /* keys; a "*" at the end matches any rest */
+	/* A mask: 1 thread.name, 2 cpu.logical_number, 4 flamelet.cgroup.id, 8 thread.id,
+	 * 16 process.pid, 32 container.id; or OPTION_SAMPLE_ATTRIBUTES_PRESET. */
+	unsigned int sample_attributes;
+	uint32_t attribute_values_max; /* distinct values per sample attribute; 0: the preset's */
+	/* "key=value", no key twice. Those of struct options come in addition. */
 	struct string_list resource_attributes;
 
-	bool timestamps; /* OTLP: samples say when they were taken */
-	bool original_payload; /* OTLP: each profile carries its pprof */
-	uint64_t request_max; /* bytes, not compressed */
+	bool timestamps; /* OTLP: send the time of each sample */
+	bool original_payload; /* OTLP: send each profile's pprof along with it */
+	uint64_t request_max; /* bytes before compression */
 };
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a destination may contradict each other, and together they say what the endpoint means. Its
- * scheme says whether there is TLS, and may say the protocol:
+/* Options of a destination may contradict each other, and together they say what the endpoint
+ * means. Its scheme says whether there is TLS, and may say the protocol:
  *
  *	http://, grpc://	no TLS
  *	https://, grpcs://	TLS
  *	HOST:PORT		gRPC only; TLS unless a variable says otherwise
  *
- * This is OpenTelemetry's specification ("OTLP exporter"), except for grpc:// and grpcs://, which are
- * ours. The exporter gets http:// or https:// in any case. */
+ * This is OpenTelemetry's specification ("OTLP exporter"), except that grpc:// and grpcs:// are our
+ * addition. The exporter gets http:// or https:// in any case. */
 #include "config/destination_check.h"
 
 #include "base/cleanup.h"
@@ -66,7 +66,8 @@ static bool is_grpc_scheme(enum endpoint_scheme scheme)
 	return scheme == ENDPOINT_GRPC || scheme == ENDPOINT_GRPCS;
 }
 
-/* Lets the endpoint's scheme overrule a protocol that comes from a weaker source than the endpoint. */
+/* Chooses gRPC if the endpoint's scheme says so. The scheme overrules a protocol from a weaker
+ * source, and contradicts one from the same or a stronger source. */
 static int choose_protocol(const struct check *check)
 {
 	struct destination *destination = check->destination;
@@ -85,8 +86,8 @@ static int choose_protocol(const struct check *check)
 	return 0;
 }
 
-/* Checks what the exporter pyroscope cannot do. Variables of OpenTelemetry may be meant for other programs
- * in the pod, so they are no contradiction. */
+/* Refuses options that contradict the exporter pyroscope. OpenTelemetry's variables may be meant
+ * for other programs in the pod, so a protocol from there is ignored instead. */
 static int check_exporter(const struct check *check)
 {
 	struct destination *destination = check->destination;
@@ -158,7 +159,8 @@ static int check_endpoint_form(const struct check *check)
 	return -EINVAL;
 }
 
-/* Makes a URL that says where to connect to, and whether by TLS: gRPC has a path of its own. */
+/* Replaces the endpoint by a URL that says where to connect to, and whether by TLS. It has no path,
+ * because gRPC defines the path. */
 static int make_grpc_url(const struct check *check)
 {
 	const struct endpoint *endpoint = &check->endpoint;
@@ -186,7 +188,8 @@ static int make_grpc_url(const struct check *check)
 	return 0;
 }
 
-/* OpenTelemetry's variable for profiles alone has the whole URL. */
+/* Whether the endpoint comes from OpenTelemetry's variable for profiles only, which has the whole
+ * URL: the exporter must not add a path. */
 static bool is_full_url(const struct check *check)
 {
 	const struct option_entry *entry = find_entry(check, "otlp-endpoint");

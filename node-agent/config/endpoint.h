@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text that says where profiles go, taken apart: a URL, or "HOST:PORT" as gRPC's users write it. */
+/* Takes an endpoint apart: a URL, or "HOST:PORT" as it is usual for gRPC. */
 #ifndef CONFIG_ENDPOINT_H
 #define CONFIG_ENDPOINT_H
 
@@ -16,16 +16,16 @@ enum endpoint_scheme {
 	ENDPOINT_GRPCS,
 };
 
-/* Borrowed from the text. */
+/* The strings are borrowed from the text. */
 struct endpoint {
 	enum endpoint_scheme scheme;
-	const char *host; /* and port, if there is one */
+	const char *host; /* with the port, if there is one; host_len bytes */
 	size_t host_len;
-	const char *path; /* and query: all that is behind; "" */
-	bool has_user; /* name and password before the host */
+	const char *path; /* everything behind the host, with the query; "" for nothing */
+	bool has_user; /* a name or password stands before the host */
 };
 
-/* grpc and grpcs need a port and have no path. Errors: -EINVAL. */
+/* Parses an endpoint. All but http and https need a port and have no path. Errors: -EINVAL. */
 int endpoint_parse(const char *text, struct endpoint *ret_endpoint) must_check;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of options say, entry by entry, from the strongest source to the weakest. Sources
- * only append to the list; the loader (option_loader.h) decides what an entry is worth. */
+/* The entries that sources of options return, from the strongest source to the weakest. Sources
+ * only append to the list; the loader (option_loader.h) decides which entries count. */
 #ifndef CONFIG_ENTRY_LIST_H
 #define CONFIG_ENTRY_LIST_H
 
@@ -25,16 +25,16 @@ enum option_source {
 
 enum entry_kind {
 	ENTRY_VALUE,
-	ENTRY_REFUSAL, /* the load fails here */
-	ENTRY_WARNING, /* the user is told, the load goes on */
+	ENTRY_REFUSAL, /* fails the load */
+	ENTRY_WARNING, /* is shown to the user if the load succeeds */
 };
 
 struct option_entry {
 	enum entry_kind kind;
 	enum option_source source;
-	const struct option *option; /* NULL: the entry is not about an option of the table */
-	const char *text; /* the value, not checked yet; or the message */
-	const char *where; /* of a value: the option, line or variable, as the user knows it */
+	const struct option *option; /* NULL: the entry belongs to no option */
+	const char *text; /* the unchecked value; or the message */
+	const char *where; /* of a value, for messages: "--name", "file:line: name", a variable */
 };
 
 struct entry_list {
@@ -43,6 +43,7 @@ struct entry_list {
 	size_t nr, cap;
 };
 
+/* Frees all entries. */
 void entry_list_done(struct entry_list *list);
 
 /* Appends a value. Copies `where` and `value`; `option` is borrowed.
@@ -62,7 +63,8 @@ int entry_list_warn(struct entry_list *list, const char *format, ...) must_check
 /* Forgets all entries but the first `nr`. */
 void entry_list_shrink(struct entry_list *list, size_t nr);
 
-/* The first entry of an option, which is of the strongest source that has one; NULL when none has. */
+/* The first entry of an option, which comes from the strongest source that sets it. NULL when no
+ * source does. */
 const struct option_entry *entry_list_find(const struct entry_list *list,
 					   const struct option *option);
 

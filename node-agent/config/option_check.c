@@ -19,7 +19,7 @@
 #define LABEL_KEY_MAX (DNS_NAME_MAX + 1 + DNS_LABEL_MAX)
 #define CONTAINER_ID_LEN 64
 #define URLS_MAX_BYTES 4000
-#define TENANT_MAX_BYTES 150 /* Grafana's */
+#define TENANT_MAX_BYTES 150 /* the limit of Grafana's databases */
 #define HOST_BYTES (INET6_ADDRSTRLEN + 2) /* with brackets */
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 
@@ -70,7 +70,7 @@ int check_pod(const char *text)
 	return is_dns_name(name, strlen(name)) ? 0 : -EINVAL;
 }
 
-/* An ID's beginning looks like a name; all of it is one digit too long for that. */
+/* The beginning of an ID is a valid name. A whole ID is one digit too long for a name. */
 int check_container(const char *text)
 {
 	return is_dns_label(text) || is_lower_hex(text, CONTAINER_ID_LEN) ? 0 : -EINVAL;
@@ -105,7 +105,7 @@ static int take_host(const char *text, char host[static HOST_BYTES])
 	return 0;
 }
 
-/* A host that only this machine reaches. */
+/* Whether only this machine can reach the host. */
 static bool is_loopback(const char *host)
 {
 	struct in_addr address;
@@ -128,7 +128,7 @@ int check_listen(const char *text)
 	return take_host(text, host) == 0 && is_loopback(host) ? 0 : -EINVAL;
 }
 
-/* "[ADDRESS]" */
+/* Whether the host is "[ADDRESS]". Changes `host`. */
 static bool is_v6(char *host)
 {
 	size_t len = strlen(host);
@@ -157,7 +157,7 @@ int check_comm(const char *text)
 	return *text && strlen(text) <= COMM_MAX_BYTES ? 0 : -EINVAL;
 }
 
-/* Whether a URL begins here. */
+/* Whether the text begins with a scheme and a host. */
 static bool has_scheme_and_host(const char *text)
 {
 	size_t scheme_len = strncasecmp(text, "https://", 8) == 0  ? 8
@@ -172,7 +172,7 @@ int check_url(const char *text)
 	return has_scheme_and_host(text) && !strchr(text, ' ') && is_printable(text) ? 0 : -EINVAL;
 }
 
-/* One or more, separated by spaces. */
+/* Checks one or more URLs, separated by spaces. */
 int check_urls(const char *text)
 {
 	const char *url = text + strspn(text, " ");
@@ -188,7 +188,7 @@ int check_urls(const char *text)
 	return 0;
 }
 
-/* RFC 9110 5.1 and 5.5: a token, a colon, anything printable. */
+/* Checks a header by RFC 9110, 5.1 and 5.5: a token, a colon, any printable text. */
 int check_header(const char *text)
 {
 	size_t name_len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -216,7 +216,7 @@ int check_endpoint(const char *text)
 	return endpoint_parse(text, &endpoint);
 }
 
-/* What a header's value can be, and no blank that nobody sees. */
+/* Checks a header's value that has no blanks, which would be invisible. */
 int check_tenant(const char *text)
 {
 	size_t len = 0;

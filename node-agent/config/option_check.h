@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a text is a value of a kind that is kept as text. What is wrong with it says the value_type that it is
- * the check of. All return -EINVAL when it is not. */
+/* Checks of values that are kept as text, one for each kind of value. They return 0 or -EINVAL; the
+ * value_type that uses the check has the words for a message. */
 #ifndef CONFIG_OPTION_CHECK_H
 #define CONFIG_OPTION_CHECK_H
 
@@ -27,10 +27,11 @@ int check_endpoint(const char *text) must_check;
 int check_tenant(const char *text) must_check;
 int check_attribute(const char *text) must_check; /* "key=value" */
 
-/* Errors: also what access(2) says. */
+/* Errors: -EINVAL for "", and those of access(2). */
 int check_file(const char *text) must_check;
 
-/* The index of the word that the text is; NULL words are passed over. Errors: -EINVAL for none. */
+/* The index of the word that equals the text; words that are NULL are skipped. Errors: -EINVAL for
+ * none. */
 int find_word(const char *const *words, size_t nr_words, const char *text) must_check;
 
 #endif

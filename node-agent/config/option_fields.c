@@ -27,7 +27,7 @@ void destination_done(struct destination *destination)
 	}
 }
 
-/* The first of the destinations that files describe. */
+/* The first of the destinations that come from files; they are the last ones of the list. */
 static const struct destination *from_files(const struct options *options)
 {
 	return options->destinations + options->nr_destinations - options->destination_files.nr;
@@ -69,7 +69,7 @@ static bool destinations_equal(const struct destination *before, const struct de
 	return true;
 }
 
-/* Whether as many files describe the same destinations. */
+/* Whether both have the same number of destinations from files, with the same options. */
 static bool files_equal(const struct options *before, const struct options *after)
 {
 	size_t nr = before->destination_files.nr;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to all fields of struct options alike, by the rows of the table of options. */
+/* Frees, compares and finds the fields of struct options and struct destination by the table of
+ * options. */
 #ifndef CONFIG_OPTION_FIELDS_H
 #define CONFIG_OPTION_FIELDS_H
 
@@ -10,17 +11,17 @@
 
 struct option;
 
-/* The field that an option sets: in the destination if every destination has the option, else in the
- * options. */
+/* The field that an option sets. It is in `destination` if each destination has that option, else
+ * in `options`; the other one may be NULL. */
 void *option_field(const struct option *option, struct options *options,
 		   struct destination *destination);
 
-/* Free what the fields own. */
+/* Free what the fields own. An empty struct (all bytes 0) is fine. */
 void options_done(struct options *options);
 void destination_done(struct destination *destination);
 
-/* Appends the names of the command's options whose values two loads of it disagree about, as
- * "--idle, --pod": either those that a running agent can change, or the others. */
+/* Appends the names of the options that differ between two loads of a command, as "--idle, --pod":
+ * either those that a running agent can change, or the others. */
 void options_diff(const struct options *before, const struct options *after, bool is_reloadable,
 		  struct strbuf *names);
 

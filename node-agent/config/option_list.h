@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two kinds of lists in options, both bounded. */
+/* The two kinds of lists in options. Both have at most LIST_ITEMS_MAX items. */
 #ifndef CONFIG_OPTION_LIST_H
 #define CONFIG_OPTION_LIST_H
 
@@ -20,11 +20,11 @@ struct number_list {
 	size_t nr, cap;
 };
 
-/* Adds a copy. Errors: -ENOSPC, -ENOMEM. */
+/* Appends a copy of the text. Errors: -ENOSPC, -ENOMEM. */
 int string_list_add(struct string_list *list, const char *text) must_check;
 void string_list_done(struct string_list *list);
 
-/* Adds a number that is not there yet. Errors: -ENOSPC, -ENOMEM. */
+/* Appends a number unless the list has it already. Errors: -ENOSPC, -ENOMEM. */
 int number_list_add(struct number_list *list, uint32_t number) must_check;
 void number_list_done(struct number_list *list);
 

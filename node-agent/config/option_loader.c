@@ -14,7 +14,7 @@
 #define PREFIX_MAX_BYTES 8192
 #define DESTINATION_FILES_MAX 8
 
-/* One load: of a command's options, or of a destination from its file. */
+/* A load of a command's options, or of one destination from its file. */
 struct loader {
 	enum command_id command;
 	struct options *options; /* borrowed; NULL when a file of a destination is loaded */
@@ -34,7 +34,7 @@ static void *field_of(const struct loader *loader, const struct option *option)
 	return option_field(option, loader->options, loader->destination);
 }
 
-/* Tells why value_store() refused the entry's value. Returns -EINVAL or -ENOMEM. */
+/* Appends why value_store() refused the entry's value. Returns -EINVAL or -ENOMEM. */
 static int explain(struct loader *loader, const struct option_entry *entry, int error)
 {
 	const struct value_type *type = entry->option->type;
@@ -57,7 +57,7 @@ static int explain(struct loader *loader, const struct option_entry *entry, int 
 	return -EINVAL;
 }
 
-/* Whether one of the first `nr` attributes has the key of another one. */
+/* Whether one of the first `nr` attributes has the same key as `attribute`. */
 static bool has_key(const struct string_list *attributes, size_t nr, const char *attribute)
 {
 	size_t len = strcspn(attribute, "=") + 1;
@@ -69,7 +69,7 @@ static bool has_key(const struct string_list *attributes, size_t nr, const char 
 	return false;
 }
 
-/* Whether an entry has no effect because of stronger ones. */
+/* Whether stronger entries of the same option make this one void. */
 static bool is_passed_over(const struct loader *loader, const struct option_entry *entry)
 {
 	const struct option *option = entry->option;
@@ -140,14 +140,14 @@ static int add_defaults(struct loader *loader)
 		if (!option->fallback || !(option->commands & loader->command))
 			continue;
 		if (has_command && option->field == offsetof(struct options, duration_ns))
-			continue; /* until the command ends */
+			continue; /* a command is sampled until it ends */
 		r = entry_list_add(&loader->entries, SOURCE_DEFAULT, option, option->name,
 				   option->fallback);
 	}
 	return r;
 }
 
-/* No key may be given twice. The message has `prefix` before the option's name. */
+/* Refuses attributes with the same key. The message has `prefix` before the option's name. */
 static int check_attributes(struct loader *loader, const struct string_list *attributes,
 			    const char *prefix)
 {
@@ -192,8 +192,8 @@ static int load_destination(struct loader *loader, const char *path)
 	return r < 0 ? r : check_destination(loader, strbuf_str(&prefix));
 }
 
-/* Appends the destination of a file. It is loaded without command line and environment, so that no
- * destination is shown another one's credentials. */
+/* Appends the destination that a file describes. Command line and environment do not count for it,
+ * so that no destination gets another one's credentials. */
 static int add_destination(struct loader *loader, const char *path)
 {
 	struct options *options = loader->options;
@@ -208,7 +208,7 @@ static int add_destination(struct loader *loader, const char *path)
 	return load_destination(&own, path);
 }
 
-/* Makes the list of destinations: the direct one, then those of files. */
+/* Fills the list of destinations: first the direct one, then those from files. */
 static int collect_destinations(struct loader *loader)
 {
 	struct options *options = loader->options;
@@ -232,12 +232,13 @@ static int collect_destinations(struct loader *loader)
 	return r;
 }
 
-/* Each output has a format: by its name or by --format, which must be of use. */
+/* Checks that each output has a format, by its name or by --format, and that --format is not
+ * without effect. */
 static int check_outputs(struct loader *loader)
 {
 	const struct options *options = loader->options;
 	const struct options_input *input = &options->input;
-	size_t nr_open = 0; /* outputs whose names do not say it */
+	size_t nr_open = 0; /* outputs whose names tell no format */
 
 	if (!input->format_told)
 		return 0;

@@ -18,7 +18,8 @@
 #define HEALTH COMMAND_HEALTH
 #define ALL (CONFIGURED | HEALTH | COMMAND_ALLOW_PERF | COMMAND_VERSION)
 
-/* A row of the table: option, field of struct options and kind of value, then what is not empty. */
+/* A row of the table: an option, its field in struct options and its kind of value, then all
+ * members that are not empty. */
 #define OPTION(name_, letter_, commands_, field_, kind_, ...)                                      \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .commands = (commands_),                     \
@@ -27,7 +28,7 @@
 		__VA_ARGS__                                                                        \
 	}
 
-/* A row of what each destination has: the same, with a field of struct destination. */
+/* A row for an option that each destination has. The field is in struct destination. */
 #define DESTINATION(name_, commands_, field_, kind_, ...)                                          \
 	{                                                                                          \
 		.name = (name_), .commands = (commands_) | COMMAND_DESTINATION,                    \
@@ -36,10 +37,11 @@
 		__VA_ARGS__                                                                        \
 	}
 
-/* OpenTelemetry's variables: the one for profiles, and the one for everything. */
+/* OpenTelemetry's variables: the one for profiles, then the one for all signals. */
 #define OTLP_ENV(name) .env = { "OTEL_EXPORTER_OTLP_PROFILES_" name, "OTEL_EXPORTER_OTLP_" name }
 
-/* In the order of the help. A default that depends on the command has a row for each. */
+/* The rows have the order of the help. An option whose default depends on the command has several
+ * rows. */
 const struct option option_table[] = {
 	OPTION("duration", 'd', RECORD, duration_ns, duration_or_zero, .fallback = "10s",
 	       .metavar = "TIME", .help = "how long; 0 until Ctrl-C", .is_usual = true),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one list of options, from which the command line, the keys of the configuration file, the environment
- * variables, the defaults and the help are derived. */
+/* The list of all options. The command line, the keys of the configuration file, the environment
+ * variables, the defaults and the help are derived from it. */
 #ifndef CONFIG_OPTION_TABLE_H
 #define CONFIG_OPTION_TABLE_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How an environment variable spells the value. */
+/* The format of an environment variable. */
 enum env_format {
 	ENV_TEXT, /* as on the command line */
 	ENV_WORD, /* the same, in letters of either case */
@@ -21,33 +21,35 @@ struct option {
 	const char *name; /* --name, and the key in the file */
 	char letter; /* -l, or 0 */
 	unsigned int commands; /* mask of enum command_id */
-	size_t field; /* offset in struct destination with COMMAND_DESTINATION, else in struct options */
+	size_t field; /* offset in struct options; with COMMAND_DESTINATION in struct destination */
 	size_t field_bytes;
 	const struct value_type *type;
 	const char *fallback; /* the default, as text; NULL: none */
 	const char *metavar; /* in the help */
 	const char *help;
 	bool is_usual; /* in --help, else only in --help-all */
-	bool not_in_file; /* makes no sense as a key */
+	bool not_in_file; /* cannot be a key in the file */
 	bool is_reloadable; /* a change takes effect while the agent runs */
-	bool joins_environment; /* a list: the environment adds "key=value" for keys that it lacks */
-	const char *env[2]; /* variables, the first one that is set counts */
+	bool joins_environment; /* the environment adds keys that a "key=value" list lacks */
+	const char *env[2]; /* variables; the first one that is set counts */
 	enum env_format env_format;
 };
 
 extern const struct option option_table[];
 extern const size_t nr_option_rows;
 
-/* Rows without a name, which only one source sets. They are no part of the table. */
-extern const struct option option_files, /* the words of export */
-	option_command, /* the words behind "--" of record */
+/* Options without a name. One source sets them; they are not in the table. */
+extern const struct option option_files, /* files that export sends */
+	option_command, /* the command that record runs */
 	option_is_plain; /* OTEL_EXPORTER_OTLP_INSECURE */
 
-/* The row of an option that `commands` (mask) take; `len` bytes of name. NULL when there is none. */
+/* The option of that name (`len` bytes) that one of the `commands` (a mask) takes, or NULL. */
 const struct option *option_find(const char *name, size_t len, unsigned int commands);
+
+/* The same by its letter. */
 const struct option *option_find_letter(char letter, unsigned int commands);
 
-/* The name that looks most like `word` among those that `commands` take, or NULL. */
+/* The name most like `word` among the options that `commands` take, or NULL. */
 const char *option_nearest(const char *word, unsigned int commands, bool in_file);
 
 /* "record", "agent", … of the first command in the mask. */

@@ -20,7 +20,7 @@
 #define STACK_UNIT_BYTES 8
 #define PID_MAX_LIMIT (1u << 22) /* the kernel's, on 64-bit machines */
 #define CPU_MAX (LIST_ITEMS_MAX - 1)
-#define WORD_MAX_BYTES 512 /* of one of several that commas separate */
+#define WORD_MAX_BYTES 512 /* of one of the words that commas separate */
 #define REQUEST_MIN_BYTES (UINT64_C(64) << 10)
 #define REQUEST_MAX_BYTES (UINT64_C(64) << 20)
 #define ATTRIBUTE_VALUES_MAX 10000
@@ -132,7 +132,7 @@ static int add_range(struct number_list *list, uint64_t first, uint64_t last)
 	return 0;
 }
 
-/* "0-3,8": CPUs as the kernel writes them. */
+/* Parses CPUs as the kernel writes them: "0-3,8". */
 static int parse_cpus(const char *text, void *field)
 {
 	const char *end = text + strlen(text);
@@ -236,7 +236,7 @@ const struct value_type value_memory = { "an amount of memory from 1M", "256M or
 					 .parse = parse_memory };
 const struct value_type value_log_level = { "a log level", "error, warn, info or debug",
 					    STORE_PLAIN, .parse = parse_log_level };
-/* The words of a choice stand at the values of its enum. */
+/* The words of a choice. Their indexes are the values of the enum. */
 #define CHOICE(words_) .words = (words_), .nr_words = array_len(words_)
 
 static const char *const verify_words[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of values that options have: how text is checked and stored in a field of struct options. */
+/* The kinds of values that options have: how a text is checked, and stored in a field. */
 #ifndef CONFIG_OPTION_VALUE_H
 #define CONFIG_OPTION_VALUE_H
 
@@ -21,12 +21,12 @@ enum value_storage {
 };
 
 struct value_type {
-	const char *noun; /* "\"10x\" is not …" */
-	const char *hint; /* "write …" */
+	const char *noun; /* as in "\"10x\" is not NOUN" */
+	const char *hint; /* as in "write HINT" */
 	enum value_storage storage;
 	bool is_secret; /* never repeated in a message */
-	int (*check)(const char *text); /* strings */
-	int (*parse)(const char *text, void *field); /* everything else without words */
+	int (*check)(const char *text); /* for strings */
+	int (*parse)(const char *text, void *field); /* for all others without `words` */
 	const char *const *words; /* NULL elements stand for values without a word */
 	size_t nr_words;
 };
@@ -41,14 +41,14 @@ extern const struct value_type value_flag, value_frequency, value_duration, valu
 	value_attribute_key, value_sample_attributes, value_value_limit, value_payload,
 	value_request_bytes, value_destination, value_export_time, value_word;
 
-/* Stores `text` in the field, adding to it when it is a list. Errors: -EINVAL and -ERANGE when it is not
- * such a value, -ENOSPC when the list is full, -ENOMEM, what access(2) says of a file. */
+/* Stores `text` in the field, or adds it to a list. Errors: -EINVAL and -ERANGE when it is not such
+ * a value, -ENOSPC when the list is full, -ENOMEM, those of access(2) for a file. */
 int value_store(const struct value_type *type, const char *text, void *field) must_check;
 
-/* Whether the field holds any number of values. */
+/* Whether the field is a list. */
 bool value_is_list(const struct value_type *type);
 
-/* Whether two fields of that size hold the same; lists in the same order. */
+/* Whether two fields of `bytes` bytes have the same value; lists also in the same order. */
 bool value_equals(const struct value_type *type, const void *a, const void *b, size_t bytes);
 
 /* Frees what the field owns. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked for, in one struct. option_table.c is the list of options, option_loader.h fills
+/* What the user asked for, in one struct. option_table.c lists the options, option_loader.h fills
  * the struct, and option_fields.h frees and compares it. */
 #ifndef CONFIG_OPTIONS_H
 #define CONFIG_OPTIONS_H
@@ -24,7 +24,8 @@ enum command_id {
 	COMMAND_EXPORT = 16,
 	COMMAND_HEALTH = 32,
 	COMMAND_ALLOW_PERF = 64,
-	COMMAND_DESTINATION = 128, /* no command: a file of --destination, which has options, too */
+	/* Not a command, but a file of --destination, which has options as well. */
+	COMMAND_DESTINATION = 128,
 };
 
 enum option_capture {
@@ -39,33 +40,34 @@ enum option_demangle {
 	OPTION_DEMANGLE_FULL,
 };
 
-/* What options are loaded from. */
+/* Input of a load. */
 struct options_input {
 	enum command_id command;
 	char *const *args; /* behind the command's name */
 	size_t nr_args;
-	/* Holds ca.crt and token of the pod's service account. NULL: where Kubernetes mounts it. */
+	/* Directory with ca.crt and token of the pod's service account. NULL: where Kubernetes
+	 * mounts it. */
 	const char *service_account_dir;
-	/* Returns the format that the name of an output tells, "" for standard output, NULL for none.
-	 * Without this function, every name is taken to tell one. */
+	/* Returns the format that an output's name implies, "" for standard output, NULL for none.
+	 * NULL: outputs are not checked. */
 	const char *(*format_told)(const char *path);
-	const char *output_extensions; /* for the message about a name that tells no format */
+	const char *output_extensions; /* for the message about a name that implies no format */
 };
 
-/* Strings are owned; NULL: not given and no default. */
+/* Strings are owned; NULL means not given, without a default. */
 struct options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until Ctrl-C */
 	struct string_list outputs;
-	char *output_format; /* of those whose name does not tell it: svg, pprof or folded */
+	char *output_format; /* svg, pprof or folded; for outputs whose names imply none */
 
-	/* Target; when all of it is empty, the whole machine. */
+	/* What is sampled. If all of these are empty, the whole machine is. */
 	struct number_list pids;
 	struct number_list tids;
 	struct number_list cpus;
 	struct string_list namespaces;
 	struct string_list pods; /* "NAME" or "NAMESPACE/NAME" */
-	struct string_list containers; /* name, or ID or the first 12 or more digits of it */
+	struct string_list containers; /* name, ID, or the first 12 or more digits of an ID */
 	struct string_list selectors; /* of labels; not checked here */
 	struct string_list cgroups;
 	struct string_list excluded_namespaces;
@@ -77,10 +79,10 @@ struct options {
 
 	/* Recorded profiles that `export` sends. */
 	struct string_list files;
-	bool at_now; /* as if they were recorded now */
-	uint64_t wait_ns; /* how long it tries */
+	bool at_now; /* send them as if they were recorded now */
+	uint64_t wait_ns; /* how long delivery is tried */
 
-	/* Whose CPU time it is. */
+	/* How samples are assigned to pods. */
 	char *kubelet_url;
 	char *kubelet_ca_file;
 	char *kubelet_token_file;
@@ -88,18 +90,19 @@ struct options {
 	char *node_name;
 	char *cgroup_root;
 	char *pod_logs; /* absolute: where the kubelet writes containers' logs */
-	struct string_list
-		pod_labels; /* keys that become attributes; "*" at the end stands for any end */
-	struct string_list pod_annotations; /* the same */
+	/* Keys that become attributes; a "*" at the end matches any rest. */
+	struct string_list pod_labels;
+	struct string_list pod_annotations;
 
 	/* Where profiles are sent. */
 	struct destination *destinations; /* owned; each has an endpoint */
 	size_t nr_destinations;
-	/* The destination that the options themselves describe: the first of the list. Without an
-	 * endpoint it has its own place behind the list, so that two loads can still be compared. */
+	/* The destination that the options describe without a file. It is the first of the list;
+	 * without an endpoint it stands behind the list and is only used to compare two loads. */
 	struct destination *direct;
-	struct string_list destination_files; /* the files of the other ones */
-	/* "key=value", no key twice: for all destinations, whose own attributes come first. */
+	struct string_list destination_files; /* one for each further destination */
+	/* "key=value", no key twice. All destinations get them; their own attributes take
+	 * precedence. */
 	struct string_list resource_attributes;
 	char *queue_dir; /* absolute; NULL: profiles wait in memory */
 	uint64_t queue_max; /* bytes */
@@ -107,16 +110,16 @@ struct options {
 	char *listen; /* "unix:/PATH" or "HOST:PORT", a loopback address; NULL: nothing listens */
 	char *metrics_listen; /* "ADDRESS:PORT" or "*:PORT"; NULL: nothing listens */
 
-	/* What `health` asks. */
-	bool asks_ready; /* not only whether the agent is alive */
-	uint64_t health_timeout_ns; /* for all of it */
+	/* What `health` asks the agent. */
+	bool asks_ready; /* whether the agent is ready, not only alive */
+	uint64_t health_timeout_ns; /* for the whole check */
 
-	char *paranoid_file; /* of allow-perf; NULL: where it always is */
+	char *paranoid_file; /* of allow-perf; NULL: the one in /proc/sys/kernel */
 
 	enum option_capture capture; /* how samples are taken */
-	uint32_t stack_copy_bytes; /* by perf, of each user stack */
+	uint32_t stack_copy_bytes; /* bytes that perf copies of each user stack */
 
-	/* What functions are called. */
+	/* How functions are named. */
 	enum option_demangle demangle;
 	bool inlines; /* inlined functions and source lines, from debug information */
 	char *debug_dir; /* absolute */
@@ -126,7 +129,7 @@ struct options {
 
 	uint64_t symbol_memory_max; /* bytes */
 	uint64_t unwind_memory_max; /* bytes */
-	uint64_t tables_memory_max; /* bytes; of both together, and of who reads large files */
+	uint64_t tables_memory_max; /* bytes; of both together and of the workers for large files */
 	char *unwind_cache_dir;
 	enum log_level log_level;
 	bool quiet;
@@ -135,8 +138,8 @@ struct options {
 	bool help;
 	bool help_all;
 
-	struct strbuf warnings; /* what was passed over, in one line; empty: nothing */
-	struct options_input input; /* what they were loaded from; its texts are borrowed */
+	struct strbuf warnings; /* one line about settings that were ignored; empty for none */
+	struct options_input input; /* the input of the load; its strings are borrowed */
 };
 
 /* Whether a destination wants to know when samples were taken. */

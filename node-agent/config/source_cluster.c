@@ -21,7 +21,8 @@ static int add(const struct options_input *input, const char *name, const char *
 	return option ? entry_list_add(entries, SOURCE_CLUSTER, option, name, value) : 0;
 }
 
-/* Adds a file that each pod has, unless the token of its service account is not mounted. */
+/* Adds a file of the service account, unless the pod's specification says that it is not
+ * mounted. */
 static int add_account_file(const struct options_input *input, const char *name, const char *file,
 			    struct entry_list *entries)
 {
@@ -34,7 +35,8 @@ static int add_account_file(const struct options_input *input, const char *name,
 	return add(input, name, strbuf_str(&path), entries);
 }
 
-/* The pod's manifest passes on the host's address, at which the kubelet is. */
+/* Adds the URL of the kubelet. It listens on the node's address, which the pod's manifest puts into
+ * HOST_IP or NODE_IP. */
 static int add_kubelet_url(const struct options_input *input, struct entry_list *entries)
 {
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(TEXT_MAX_BYTES);

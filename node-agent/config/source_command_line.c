@@ -9,11 +9,11 @@
 
 #define TEXT_MAX_BYTES 4096
 
-/* The command line's arguments, read one after the other. */
+/* Reads the arguments one after the other. */
 struct reader {
 	const struct options_input *input;
 	struct entry_list *entries;
-	size_t pos; /* of the argument that is read */
+	size_t pos; /* of the current argument */
 	size_t nr_words; /* so far */
 };
 
@@ -40,8 +40,8 @@ static int refuse_unknown(struct reader *reader, const char *word)
 		      word, option_nearest(word, command, false), command_name(command));
 }
 
-/* Adds an option whose value is its own text ("--x=text", "-xtext") or, when that is NULL, the next
- * argument. */
+/* Adds an option with its argument. The argument is `text` ("--x=text", "-xtext") or, if that is
+ * NULL, the next word. */
 static int add_with_argument(struct reader *reader, const struct option *option, const char *where,
 			     const char *text)
 {
@@ -97,7 +97,7 @@ static int add_word(struct reader *reader, const struct option *words, const cha
 	return add(reader, words, "", word);
 }
 
-/* Reads a word that is no option. */
+/* Reads a word that is not an option. */
 static int read_word(struct reader *reader, const char *word)
 {
 	enum command_id command = reader->input->command;
@@ -111,7 +111,8 @@ static int read_word(struct reader *reader, const char *word)
 		      command_name(command));
 }
 
-/* Reads the words behind "--": a program to run and profile, or files that look like options. */
+/* Reads the words behind "--": a command to run and profile, or files whose names look like
+ * options. */
 static int read_words(struct reader *reader)
 {
 	const struct options_input *input = reader->input;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options from environment variables. option_table.c names the variables; the attributes of resources
- * and whether a connection has no TLS come from variables with rules of their own. */
+/* Reads environment variables. The table of options says which variable sets which option.
+ * Attributes of resources and TLS have variables with rules of their own. */
 #include "config/option_sources.h"
 
 #include "base/cleanup.h"
@@ -14,10 +14,10 @@
 
 #define PAIR_MAX_BYTES 8192
 
-/* A variable that is read. */
+/* The variable that is being read. */
 struct reader {
 	struct entry_list *entries;
-	const struct option *option; /* that it sets */
+	const struct option *option; /* which it sets */
 	const char *name;
 };
 
@@ -39,7 +39,7 @@ static const char *find_first_set(const char *const *names, size_t nr_names)
 	return NULL;
 }
 
-/* Appends `len` bytes of text after it has decoded %XX. */
+/* Appends `len` bytes of text, with %XX decoded. */
 static int append_decoded(struct strbuf *out, const char *text, size_t len)
 {
 	for (const char *end = text + len; text < end; text++) {
@@ -68,7 +68,7 @@ static void trim(const char **text, size_t *len)
 		(*len)--;
 }
 
-/* Adds "name=value" with `joint` in place of the "=". */
+/* Adds the pair "name=value", with `joint` in place of the "=". */
 static int add_pair(const struct reader *reader, const char *text, size_t len, const char *joint)
 {
 	_cleanup_(strbuf_done) struct strbuf pair = strbuf_with_max(PAIR_MAX_BYTES);
@@ -130,8 +130,8 @@ static int add_milliseconds(const struct reader *reader, const char *text)
 	return r < 0 ? r : add(reader, strbuf_str(&duration));
 }
 
-/* Adds what the command line would say. Errors: -EINVAL when the text is not of that format, and those of
- * entry_list_add(). */
+/* Adds the value as the command line would spell it. Errors: -EINVAL when the text does not have
+ * the format, and those of entry_list_add(). */
 static int add_translated(const struct reader *reader, enum env_format format, const char *text)
 {
 	switch (format) {
@@ -147,7 +147,7 @@ static int add_translated(const struct reader *reader, enum env_format format, c
 	return add(reader, text);
 }
 
-/* Forgets what was added of a variable that is wrong, and says how to write it. */
+/* Replaces the entries of a malformed variable by a refusal that says how to write it. */
 static int refuse(const struct reader *reader, size_t start, int error)
 {
 	const struct option *option = reader->option;
@@ -174,7 +174,7 @@ static int read_option(const struct option *option, struct entry_list *entries)
 	return r == 0 || r == -ENOMEM ? r : refuse(&reader, start, r);
 }
 
-/* Whether the entries from `start` on are attributes, and not too many of them. */
+/* Checks that the entries from `start` on are attributes, and not too many. */
 static int check_attributes(const struct entry_list *entries, size_t start)
 {
 	if (entries->nr - start > LIST_ITEMS_MAX)
@@ -189,8 +189,8 @@ static int check_attributes(const struct entry_list *entries, size_t start)
 	return 0;
 }
 
-/* Ends the reading of a variable with attributes. The variable counts as a whole or, when any of it is
- * wrong, not at all (OpenTelemetry specification, "Resource SDK"). */
+/* Ends the reading of a variable with attributes. If any of it is malformed, all of it is ignored
+ * (OpenTelemetry specification, "Resource SDK"). */
 static int keep_attributes(const struct reader *reader, size_t start, int error, const char *hint)
 {
 	if (error == 0)
@@ -210,7 +210,7 @@ static int add_service_name(const struct reader *reader, const char *text)
 	return r < 0 ? r : add(reader, strbuf_str(&attribute));
 }
 
-/* Reads the variables whose attributes join those of the option. The stronger one comes first. */
+/* Reads the variables with attributes of resources, the stronger one first. */
 static int read_attributes(enum command_id command, struct entry_list *entries)
 {
 	const struct option *option = option_find("resource-attribute",
@@ -233,7 +233,7 @@ static int read_attributes(enum command_id command, struct entry_list *entries)
 			       "key=value,key=value, with %2C for a comma");
 }
 
-/* Reads whether gRPC to HOST:PORT has no TLS. */
+/* Reads the variable that says whether gRPC to HOST:PORT has no TLS. */
 static int read_insecure(struct entry_list *entries)
 {
 	static const char *const names[] = { "OTEL_EXPORTER_OTLP_PROFILES_INSECURE",

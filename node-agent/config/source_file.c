@@ -10,7 +10,7 @@
 #define TEXT_MAX_BYTES 4096
 #define MESSAGE_MAX_BYTES 65536
 
-/* Refuses a key that is an option, but not in this file. */
+/* Refuses a key that is an option elsewhere, but not in this file. */
 static int refuse_place(struct entry_list *entries, enum command_id command, const char *where)
 {
 	if (command == COMMAND_DESTINATION)
@@ -30,7 +30,8 @@ static int refuse_key(struct entry_list *entries, enum command_id command, const
 				 option_nearest(key, command | COMMAND_AGENT, true));
 }
 
-/* A file is the agent's: other commands take the lines that are for them. */
+/* Whether a line may be ignored: the file is the agent's, and other commands take only their part
+ * of it. */
 static bool is_for_agent(enum command_id command, const char *key)
 {
 	return command != COMMAND_DESTINATION && option_find(key, strlen(key), COMMAND_AGENT);

@@ -7,22 +7,26 @@
 
 #include <sys/prctl.h>
 
-/* The reader opens timers on CPUs that come, and files of processes that start, reads code of processes where no BPF program
- * does, and looks cgroups up. */
+/* What the reader thread needs for as long as the agent runs. It opens timers on CPUs that come
+ * online and files of processes that start, reads the code of processes where no BPF program does
+ * that, and looks up cgroups. */
 #define OF_READER                                                                                  \
 	(CAPABILITY(BPF) | CAPABILITY(PERFMON) | CAPABILITY(SYS_PTRACE) |                          \
 	 CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(CHECKPOINT_RESTORE))
 
-/* What threads take with them: /proc/kallsyms is read again when the kernel's code changes; a queue of another user. */
+/* What other threads keep: /proc/kallsyms is read again when the kernel's code changes, and a
+ * queue's directory may belong to another user. */
 #define OF_OTHERS (CAPABILITY(SYSLOG) | CAPABILITY(DAC_OVERRIDE))
 
-/* Where they are given: timers where kernel.perf_event_paranoid is 3 or more, memory for maps before Linux 5.11, more of it
- * locked for perf events than others leave, and ports below 1024. */
+/* What is used if it is given. It allows timers where kernel.perf_event_paranoid is 3 or more,
+ * memory for BPF maps before Linux 5.11, more locked memory for perf events, and ports below
+ * 1024. */
 #define OF_START                                                                                   \
 	(CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_RESOURCE) | CAPABILITY(IPC_LOCK) |                 \
 	 CAPABILITY(NET_BIND_SERVICE))
 
-/* Where perf_event_paranoid is low, kernel functions have names without CAP_SYSLOG: whoever reads them warns. */
+/* Does not warn of CAP_SYSLOG: where perf_event_paranoid is low, kernel functions have names
+ * without it. The code that reads the names warns if they are hidden. */
 static void warn_of_missing(enum backend_set wanted)
 {
 	uint64_t capabilities = capabilities_effective();
@@ -44,21 +48,23 @@ static void keep(uint64_t capabilities)
 	int r = capabilities_keep(capabilities);
 
 	if (r < 0)
-		log_warn_errno(r, "capabilities that are not needed cannot be given up, going on "
-				  "with all of them");
+		log_warn_errno(r, "could not drop unneeded capabilities; continuing with them");
 }
 
-/* Without CAP_SETPCAP, as in a pod, programs could have what this one was given; but it runs none with new privileges. */
+/* Without CAP_SETPCAP, as in a pod, the bounding set stays as it is. That does no harm, since no
+ * program that this process runs can gain privileges. */
 void least_privilege_begin(enum backend_set wanted)
 {
 	warn_of_missing(wanted);
 	int r = capabilities_deny_programs();
 	if (r < 0)
-		log_debug_errno(r, "the bounding set stays as it is");
+		log_debug_errno(
+			r, "could not empty the bounding set of capabilities; continuing with it");
 	keep(OF_READER | OF_OTHERS | OF_START);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		log_warn_errno(-errno, "privileges could be gained by running programs, or "
-				       "secrets be read from memory");
+		log_warn_errno(-errno, "could not set no_new_privs or clear the dumpable flag; "
+				       "programs it runs may gain privileges, or other processes "
+				       "read its memory");
 }
 
 void least_privilege_finish(bool has_bpf)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent may do shrinks twice: to what profiling needs when it begins, and to what goes
- * on once all runs. The threads give up what they do not need when they are started
- * (base/thread.h). */
+/* Reduces the agent's capabilities in two steps: first to what profiling needs while it starts,
+ * then to what it needs once everything runs. Threads drop what they do not need when they are
+ * started (base/thread.h). */
 #ifndef PRIVILEGE_LEAST_PRIVILEGE_H
 #define PRIVILEGE_LEAST_PRIVILEGE_H
 
@@ -9,12 +9,13 @@
 
 #include <stdbool.h>
 
-/* Warns of what is missing for these capture backends. From now on the process can gain no
- * privileges, and others cannot look into it. To be called before the first thread is started. */
+/* Warns of capabilities that are missing for these capture backends and drops those that profiling
+ * does not need. From then on the process cannot gain privileges, and other processes cannot
+ * inspect it. Call it before the first thread is started. */
 void least_privilege_begin(enum backend_set wanted);
 
-/* To be called by the reader's thread when all others run. Capture by perf needs no BPF
- * programs. */
+/* Drops what only the start needed. The reader thread calls it when all other threads run.
+ * `has_bpf` says whether BPF programs are in use. */
 void least_privilege_finish(bool has_bpf);
 
 #endif

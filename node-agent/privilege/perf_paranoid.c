@@ -23,7 +23,7 @@ static int open_regular(const char *path, int access_mode)
 	return S_ISREG(st.st_mode) ? take_fd(fd) : -EINVAL;
 }
 
-/* "3\n", "-1". */
+/* Parses the file's text, such as "3\n" or "-1". */
 static int parse_number(const char *text, size_t len, int *ret_number)
 {
 	const char *end = text + len, *cursor = text;

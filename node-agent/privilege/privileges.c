@@ -38,7 +38,8 @@ static enum backend_set ruled_out(uint64_t capabilities)
 	return backends;
 }
 
-/* The command line again, with sudo before it. A header may be a secret and is not repeated. */
+/* Appends the command line with sudo before it. The value of a header may be a secret and is left
+ * out. */
 static void append_sudo_line(const struct privileges_process *process, struct strbuf *out)
 {
 	const char *end = process->args + process->args_len;
