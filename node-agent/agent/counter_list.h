@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that the agent counts, with a row for each number: nothing is lost without a number here.
- * To count something more, add a row. */
+/* Everything that the agent counts, with a row for each number: nothing is lost without a number
+ * here. To count something more, add a row. */
 #ifndef AGENT_COUNTER_LIST_H
 #define AGENT_COUNTER_LIST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet agent: samples until it is told to stop, and sends what it finds. */
+/* flamelet agent: samples until it is told to stop, and sends profiles. */
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
@@ -19,11 +19,13 @@
 #define MESSAGE_MAX_BYTES 4096
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
 
-/* Once the end was asked for, the loader has so long: the rest is for sending. */
+/* How long the loader may work after a signal asked for the end. The rest of the time is for
+ * sending. */
 #define LAST_WINDOWS_NS (3500 * NSEC_PER_MSEC)
 
-/* Sending ends so long after the end was asked for, and what is left is kept, or lost: a request that is under way takes a
- * second to be given up, and all is done before SIGNALS_END_NS is over. */
+/* How long after that signal sending ends. A request under way takes up to a second more to be
+ * given up, and everything is done before SIGNALS_END_NS. What was not sent then is kept or
+ * lost. */
 #define LAST_SENDING_NS (5500 * NSEC_PER_MSEC)
 #define COUNTERS_LOG_NS (5 * 60 * NSEC_PER_SEC)
 
@@ -32,12 +34,12 @@ static void push_profile(struct profile *profile, void *data)
 	exporters_push(data, profile);
 }
 
-/* What runs beside each other until the end; all borrowed. */
+/* The parts that run side by side until the end; all borrowed. */
 struct parts {
 	struct agent *agent;
 	struct exporters *exporters;
 	struct reload *reload;
-	struct monitor *monitor; /* NULL: nobody is told */
+	struct monitor *monitor; /* NULL: nothing listens */
 };
 
 static struct counters get_counters(const struct parts *parts)
@@ -58,7 +60,8 @@ static void log_counters(const struct parts *parts, const char *when)
 	log_info("%s: %s", when, strbuf_str(&text));
 }
 
-/* A selection of nothing is what a typing error looks like; but what it is for may come later. */
+/* Warns if the selection matches nothing. That looks like a typing error, but what it selects may
+ * still start. */
 static void warn_of_nothing(struct agent *agent)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -94,9 +97,9 @@ static int start_monitor(const struct options *options, struct exporters *export
 	if (r < 0)
 		return r;
 	if (opts.listen)
-		log_info("health and metrics at %s", opts.listen);
+		log_info("serving health and metrics on %s", opts.listen);
 	if (opts.metrics_listen)
-		log_info("metrics at %s, for others, too", opts.metrics_listen);
+		log_info("serving metrics on %s, reachable from other hosts", opts.metrics_listen);
 	return 0;
 }
 
@@ -110,13 +113,13 @@ static void publish(const struct parts *parts)
 	monitor_publish(parts->monitor, &counters, now_ns);
 }
 
-/* What was told of threads that hang. */
+/* What the log already says about threads that hang. */
 struct hanging {
 	bool is_told;
-	uint64_t next_ns; /* not to be looked at before */
+	uint64_t next_ns; /* time of the next check, CLOCK_MONOTONIC */
 };
 
-/* One line when a thread hangs, and one when none does any more. */
+/* Logs one line when a thread hangs, and one when all threads move again. */
 static void tell_of_hanging(struct hanging *hanging)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -127,8 +130,8 @@ static void tell_of_hanging(struct hanging *hanging)
 	hanging->next_ns = now_ns + HEARTBEAT_TICK_NS;
 	bool is_late = heartbeat_find_late(now_ns, &late);
 	if (is_late && !hanging->is_told)
-		log_error("the thread %s has not moved for %llu s, and may be gone for %llu s",
-			  late.name, (unsigned long long)(late.age_ns / NSEC_PER_SEC),
+		log_error("the thread %s has not moved for %llu s; its limit is %llu s", late.name,
+			  (unsigned long long)(late.age_ns / NSEC_PER_SEC),
 			  (unsigned long long)(late.max_ns / NSEC_PER_SEC));
 	else if (!is_late && hanging->is_told)
 		log_info("all threads move again");
@@ -173,7 +176,8 @@ int cmd_agent(const struct options *options)
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
 	_cleanup_(reload_freep) struct reload *reload = NULL;
 	_cleanup_(agent_freep) struct agent *agent = NULL;
-	_cleanup_(monitor_stopp) struct monitor *monitor = NULL; /* its socket file goes first */
+	_cleanup_(monitor_stopp) struct monitor *monitor =
+		NULL; /* stopped first, with its socket file */
 
 	if (options->nr_destinations == 0) {
 		fputs("flamelet agent: nowhere to send profiles to: set --otlp-endpoint URL\n",

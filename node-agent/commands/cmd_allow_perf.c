@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet allow-perf: lets CAP_PERFMON suffice on a node whose kernel wants more; for an init container that has no
- * capability, but that one file of the node. */
+/* flamelet allow-perf: lowers kernel.perf_event_paranoid where the kernel wants more than
+ * CAP_PERFMON. It is for an init container that has no capabilities, only that one file of the
+ * node. */
 #include "commands/commands.h"
 #include "privilege/perf_paranoid.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet doctor: what this host lacks. Whether it can be sampled is found out by the agent's own captures. */
+/* flamelet doctor: reports what this host lacks. It tries the agent's own captures to find out
+ * whether the host can be sampled. */
 #include "agent/agent.h"
 #include "base/capabilities.h"
 #include "base/cleanup.h"
@@ -17,7 +18,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The agent's defaults. */
+/* The defaults of the agent's options, which the doctor does not have. */
 #define PROBE_HZ 19
 #define PROBE_STACK_BYTES 32768
 #define REASON_MAX_BYTES 256
@@ -33,7 +34,8 @@ static int open_sideband(int proc_fd, struct strbuf *reterr_msg, struct sideband
 	return r;
 }
 
-/* As the agent does when it starts: opens all rings, loads what there is to load, and starts the timers for a moment. */
+/* Does what the agent does when it starts: opens all rings, loads all programs, and starts the
+ * timers for a moment. */
 static int try_capture(enum backend_set backend, struct strbuf *reterr_msg)
 {
 	_cleanup_(sideband_closep) struct sideband *sideband = NULL;
@@ -70,7 +72,7 @@ int cmd_doctor(const struct options *options)
 	struct utsname kernel;
 
 	if (uname(&kernel) < 0) {
-		log_error_errno(-errno, "cannot tell the kernel's version");
+		log_error_errno(-errno, "cannot read the kernel's version");
 		return STATUS_FAILED;
 	}
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet export: sends recorded pprof files to where the agent would have sent them, one file after the other,
- * and says what became of all samples. */
+/* flamelet export: sends recorded pprof files to the destinations of the agent, one file after the
+ * other, and reports what happened to all samples. */
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "commands/commands.h"
@@ -23,7 +23,7 @@ struct replay {
 	const struct options *options; /* borrowed */
 	struct exporters *exporters; /* borrowed */
 	uint64_t deadline_ns;
-	bool has_failed; /* a file that could not be read */
+	bool has_failed; /* a file could not be read */
 };
 
 static bool is_settled(const struct exporter_stats *stats)
@@ -32,8 +32,8 @@ static bool is_settled(const struct exporter_stats *stats)
 	       stats->nr_samples_sent + exporter_stats_dropped(stats);
 }
 
-/* Until all that was pushed was delivered or dropped, or the time is over: a receiver is not to be swamped, nor
- * our memory. */
+/* Waits until everything that was pushed is delivered or dropped, or the time is over, to flood
+ * neither a destination nor our memory. */
 static void wait_until_settled(const struct replay *replay)
 {
 	const struct timespec pause = clock_timespec(POLL_NS);
@@ -53,7 +53,7 @@ static void push_profiles(const struct replay *replay, struct pprof_profiles *pr
 
 		if (!profile)
 			continue;
-		if (replay->options->at_now) /* nobody else has it yet */
+		if (replay->options->at_now) /* the profile is not shared yet */
 			profile->time_unix_ns = clock_real_ns() - profile->duration_ns;
 		exporters_push_wait(replay->exporters, profile);
 		wait_until_settled(replay);
@@ -82,7 +82,7 @@ static void send_file(struct replay *replay, const char *path)
 	}
 	if (profiles.nr_types_unknown > 0)
 		fprintf(stderr,
-			"flamelet: %s: %zu kinds of values left out, which have no name in OTLP\n",
+			"flamelet: %s: left out %zu kinds of values that OTLP has no name for\n",
 			path, profiles.nr_types_unknown);
 	push_profiles(replay, &profiles);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet health: is the agent of this machine well? For probes that run a program, in an image without a shell. */
+/* flamelet health: asks the agent of this machine whether it is healthy. It serves probes that run
+ * a program, in an image without a shell. */
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "selfmon/health_client.h"
@@ -9,7 +10,7 @@
 
 static int complain_of_address(void)
 {
-	fputs("flamelet health: no address: name the agent's --listen, or with -c a configuration "
+	fputs("flamelet health: no address: give the agent's --listen, or with -c a configuration "
 	      "that has it, as listen: unix:/run/flamelet/http.sock\n",
 	      stderr);
 	return STATUS_USAGE;

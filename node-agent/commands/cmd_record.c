@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flamelet record: samples for a while, then writes files and says whose CPU time it was. */
+/* flamelet record: samples for a while, then writes files and prints where the CPU time went. */
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
@@ -29,12 +29,12 @@
 
 struct recording {
 	const struct options *options; /* borrowed */
-	struct string_list outputs; /* borrowed from options, or of default_output alone */
+	struct string_list outputs; /* borrowed from options, or only default_output */
 	char *default_output;
 	char *target; /* owned; "whole machine" */
 	struct child child;
-	struct builder *builder; /* owned; the loader's until agent_stop() */
-	uint64_t nr_unmerged; /* samples over RECORD_MAX_BYTES */
+	struct builder *builder; /* owned; used by the loader thread until agent_stop() */
+	uint64_t nr_unmerged; /* samples dropped because of RECORD_MAX_BYTES */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
 	uint32_t nr_cpus;
@@ -57,7 +57,8 @@ static void merge_profile(struct profile *profile, void *data)
 		recording->nr_unmerged += nr_lost;
 }
 
-/* flamelet-HOST-20261121T093015Z.svg, for want of -o; --format may say another extension. */
+/* Names the file if there is no -o: flamelet-HOST-20261121T093015Z.svg, with another extension for
+ * --format. */
 static int name_default_output(struct recording *recording)
 {
 	enum output_format format = OUTPUT_SVG;
@@ -87,7 +88,7 @@ static void tell_unwritable(const char *path, int error, struct strbuf *message)
 	output_file_explain(path, error, message);
 }
 
-/* Finds out before, not after ten seconds of sampling, that a file cannot be written. */
+/* Checks that the files can be written, before ten seconds of sampling would be lost. */
 static int check_output(const char *path, struct strbuf *message)
 {
 	int r = output_check(path);
@@ -116,7 +117,7 @@ static int prepare(struct recording *recording, struct strbuf *message)
 	return r;
 }
 
-/* Standard output belongs to the profile then, and what a command prints goes elsewhere. */
+/* Whether a profile goes to standard output. The output of a command then goes elsewhere. */
 static bool writes_to_stdout(const struct recording *recording)
 {
 	for (size_t i = 0; i < recording->outputs.nr; i++)
@@ -125,7 +126,7 @@ static bool writes_to_stdout(const struct recording *recording)
 	return false;
 }
 
-/* Starts the command, held, and makes it the target. */
+/* Starts the command, which waits for sampling to begin, and makes it the target. */
 static int start_command(struct recording *recording, struct agent *agent, struct strbuf *message)
 {
 	if (recording->options->command.nr == 0)
@@ -139,7 +140,7 @@ static int start_command(struct recording *recording, struct agent *agent, struc
 	return r;
 }
 
-/* Whether all processes of -p are gone: there is nothing more to wait for. */
+/* Whether all processes of -p are gone, so that there is nothing left to sample. */
 static bool targets_are_gone(const struct options *options)
 {
 	for (size_t i = 0; i < options->pids.nr; i++)
@@ -179,7 +180,7 @@ static void sample_until(struct recording *recording, struct agent *agent,
 	recording->duration_ns = clock_mono_ns() - recording->start_ns;
 	show_progress(recording, agent, progress, true);
 	int r = agent_stop(agent, LAST_WINDOWS_NS);
-	(void)r; /* what was lost is in the summary; what there is is written */
+	(void)r; /* the summary shows what was lost; the rest is written */
 	progress_done(progress);
 }
 
@@ -216,7 +217,8 @@ static int sample(struct recording *recording, struct agent *agent, struct strbu
 	return 0;
 }
 
-/* Where a picture comes from: command line, host, kernel, version. */
+/* Describes the origin of a picture: target, time and frequency in the title; host, kernel and
+ * version below. */
 static void describe_origin(const struct recording *recording, struct strbuf *title,
 			    struct strbuf *subtitle)
 {
@@ -266,7 +268,7 @@ static int write_outputs(const struct recording *recording, const struct profile
 	return result;
 }
 
-/* Nobody but the user may end a command that was not over when sampling was. */
+/* Reports a command that is still running when sampling ends. Only the user may end it. */
 static void tell_of_command(struct recording *recording)
 {
 	if (recording->child.pid > 0 && !child_has_exited(&recording->child))
@@ -277,9 +279,7 @@ static void tell_of_command(struct recording *recording)
 static void tell_of_nothing(const struct recording *recording, uint64_t nr_lost)
 {
 	if (nr_lost > 0)
-		fprintf(stderr,
-			"flamelet: no samples: %llu were lost, as there was no room or no time for "
-			"them\n",
+		fprintf(stderr, "flamelet: no samples: %llu were lost for lack of memory or time\n",
 			(unsigned long long)nr_lost);
 	else
 		fprintf(stderr,

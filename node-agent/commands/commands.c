@@ -62,7 +62,7 @@ static int run_command(const struct command *command, char *const *args)
 	return command->run(&options);
 }
 
-/* The command of that name, or the one that looks most like it. */
+/* Finds the command of that name, or the one with the most similar name. */
 static const struct command *find_nearest(const struct command *commands, size_t nr_commands,
 					  const char *word)
 {

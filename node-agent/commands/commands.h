@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of flamelet, and how the one that was asked for is found and run. */
+/* The commands of flamelet, and how the requested one is found and run. */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 
@@ -29,8 +29,9 @@ int cmd_doctor(const struct options *options);
 int cmd_health(const struct options *options);
 int cmd_version(const struct options *options);
 
-/* Runs what the arguments of main() say; without a command's name it is the first one. Returns the exit
- * status. Understands "--help", "help COMMAND" and "--version" as well; `argv` ends with NULL. */
+/* Runs the command in the arguments of main(), or the first command if none is named. Understands
+ * "--help", "help COMMAND" and "--version" as well. `argv` ends with NULL. Returns the exit
+ * status. */
 int commands_run(const struct command *commands, size_t nr_commands, char **argv);
 
 #endif

@@ -17,7 +17,7 @@ struct server {
 	uint32_t port;
 };
 
-/* The third and fourth of four words. */
+/* Finds the third and fourth of four words: the server's address and port. */
 static int parse_server(const char *ssh_connection, struct server *ret_server)
 {
 	struct server server;

@@ -5,10 +5,10 @@
 
 #include <inttypes.h>
 
-#define SHOWN_MAX 4 /* of each list */
+#define SHOWN_MAX 4 /* shown elements of each list */
 #define NAME_COLUMNS 60
 
-/* Starts a part of the description, or an element of a list when it has started already. */
+/* Appends what separates two parts of the description, or two elements of a list. */
 static void begin(struct strbuf *out, size_t start, size_t nth, const char *what)
 {
 	if (nth == 0)

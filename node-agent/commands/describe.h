@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is profiled, in words: for the progress line and for the titles of files. */
+/* Describes the target in words, for the progress line and the titles of files. */
 #ifndef COMMANDS_DESCRIBE_H
 #define COMMANDS_DESCRIBE_H
 
 #include "base/strbuf.h"
 #include "config/options.h"
 
-/* "whole machine", or "pod shop/cart, CPUs 0 1 2". */
+/* Appends "whole machine", or for instance "pod shop/cart, CPUs 0 1 2". */
 void describe_target(const struct options *options, struct strbuf *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiling whole machine  ▕███████   ▏ 7/10 s  17,812 samples  128 CPUs  lost 0  (Ctrl-C = stop and save)
+/* profiling whole machine ▕███████ ▏ 7/10 s 17,812 samples 128 CPUs lost 0 (Ctrl-C = stop and
+ * save)
  *
- * The line is made of parts. When the terminal is too narrow for all of them, the least important one goes
- * first: the hint, then the CPUs, then the bar. */
+ * The line is made of parts. When the terminal is too narrow for all of them, the least
+ * important one goes first: the hint, then the CPUs, then the bar. */
 #include "commands/progress.h"
 
 #include "base/cleanup.h"
@@ -36,7 +37,7 @@ enum part {
 	NR_PARTS,
 };
 
-/* In the order in which they are given up; those not listed always stay. */
+/* The optional parts, in the order in which they are left out. All other parts are always shown. */
 static const enum part expendable[] = { PART_HINT, PART_CPUS, PART_BAR };
 
 static bool has_value(const char *variable)
@@ -73,7 +74,8 @@ void progress_init(struct progress *progress, bool quiet)
 	progress->columns = text_terminal_columns(STDERR_FILENO, DEFAULT_COLUMNS);
 }
 
-/* Nobody can be told when stderr is closed: the result does not depend on it. */
+/* Errors are ignored: the result does not depend on stderr, and there is no other place for a
+ * message. */
 static void write_line(const struct progress *progress, const struct strbuf *line)
 {
 	if (strbuf_error(line) == 0 && fd_write_all(progress->fd, line->data, line->len) < 0)
@@ -161,7 +163,7 @@ static void append_part(const struct progress *progress, const struct progress_s
 	}
 }
 
-/* Appends the parts that are in the mask; colors take no columns. */
+/* Appends the parts in the mask. Colors take no columns. */
 static void append_parts(const struct progress *progress, const struct progress_state *state,
 			 unsigned int mask, bool color, struct strbuf *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far `record` is: on a terminal one line that is drawn over and over, elsewhere one line at the
+/* Shows the progress of `record`: on a terminal one line that is redrawn, elsewhere one line at the
  * start. All of it goes to stderr; standard output belongs to the result. */
 #ifndef COMMANDS_PROGRESS_H
 #define COMMANDS_PROGRESS_H
@@ -33,20 +33,20 @@ struct progress_state {
 	bool is_saving; /* sampling has ended */
 };
 
-/* Fills in fd, mode, colors and columns for stderr, from the terminal and the environment (TERM, NO_COLOR,
- * LC_ALL, LC_CTYPE, LANG). */
+/* Fills in fd, mode, colors and columns for stderr, from the terminal and the environment (TERM,
+ * NO_COLOR, LC_ALL, LC_CTYPE, LANG). */
 void progress_init(struct progress *progress, bool quiet);
 
 /* Says that profiling begins, before the first sample. */
 void progress_start(const struct progress *progress);
 
-/* Draws the live line again; does nothing in other modes. A few times a second is enough. */
+/* Redraws the live line; does nothing in other modes. Call it a few times per second. */
 void progress_update(const struct progress *progress, const struct progress_state *state);
 
-/* Takes the live line away. */
+/* Erases the live line. */
 void progress_done(const struct progress *progress);
 
-/* The live line by itself. */
+/* Appends the live line alone. */
 void progress_line(const struct progress *progress, const struct progress_state *state,
 		   struct strbuf *out);
 

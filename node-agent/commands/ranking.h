@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up counts under labels and tells the largest. */
+/* Sums counts by label and finds the largest sums. */
 #ifndef COMMANDS_RANKING_H
 #define COMMANDS_RANKING_H
 
@@ -13,7 +13,7 @@
 
 struct ranking {
 	struct intern labels;
-	uint64_t *counts; /* by label; owned */
+	uint64_t *counts; /* by the index of their label; owned */
 	size_t nr_counts, cap_counts;
 };
 
@@ -29,7 +29,8 @@ void ranking_done(struct ranking *ranking);
 /* Errors: -ENOMEM, -ENOSPC for too many labels. */
 int ranking_add(struct ranking *ranking, const char *label, uint64_t count) must_check;
 
-/* The `nr` largest, largest first, among equals the one that came first; returns how many there are. */
+/* Finds the `nr` largest sums, the largest first; of equal ones the label that was added first.
+ * Returns how many there are. */
 size_t ranking_top(const struct ranking *ranking, size_t nr, struct rank *ret_ranks);
 
 #endif

@@ -24,7 +24,8 @@
 #define DEFAULT_COLUMNS 100
 #define CONTAINER_ID_SHOWN 12
 
-/* Whose CPU time a sample is: the pod's, else as much as is known of it, else the host process's and its service's. */
+/* Names the owner of a sample's CPU time: the pod, or what is known of it, else the process of the
+ * host and its service. */
 static void append_owner(const struct profile *profile, const struct profile_sample *sample,
 			 struct strbuf *out)
 {
@@ -64,7 +65,7 @@ static void append_leaf(const struct profile *profile, const struct profile_samp
 		strbuf_append_str(out, " [kernel]");
 }
 
-/* Why the stack of a sample ends before its root; nothing if it does not. */
+/* Appends why the stack of a sample ends before its root, if it does. */
 static void append_stop(const struct profile *profile, const struct profile_sample *sample,
 			struct strbuf *out)
 {
@@ -97,7 +98,8 @@ static int rank_samples(const struct profile *profile, label_fn append_label,
 	return 0;
 }
 
-/* Appends the top of one ranking, the head standing left of its first line; returns the lines. */
+/* Appends the top of one ranking, with the heading left of its first line. Returns the number of
+ * lines. */
 static int append_ranking(const struct summary *summary, const char *head, label_fn append_label,
 			  size_t nr_max, struct strbuf *out)
 {
@@ -124,11 +126,12 @@ static int append_ranking(const struct summary *summary, const char *head, label
 	return (int)nr;
 }
 
-/* Says that stacks are cut short when one in a hundred is, and what most of them say; returns the lines. */
-static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
+/* Reports truncated stacks if they are one in a hundred or more, with the most frequent reason.
+ * Returns the number of lines. */
+static int append_truncated_stacks(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(ranking_done) struct ranking ranking = { 0 };
-	uint64_t total = profile_total(summary->profile), nr_cut = 0;
+	uint64_t total = profile_total(summary->profile), nr_truncated = 0;
 	struct rank ranks[UNWIND_REASONS_MAX];
 
 	int r = ranking_init(&ranking);
@@ -138,12 +141,12 @@ static int append_cut_stacks(const struct summary *summary, struct strbuf *out)
 		return r;
 	size_t nr = ranking_top(&ranking, array_len(ranks), ranks);
 	for (size_t i = 0; i < nr; i++)
-		nr_cut += ranks[i].count;
-	if (nr == 0 || nr_cut * 100 < total)
+		nr_truncated += ranks[i].count;
+	if (nr == 0 || nr_truncated * 100 < total)
 		return 0;
-	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "stacks cut");
-	text_append_share(out, nr_cut, total);
-	strbuf_appendf(out, "  %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
+	strbuf_appendf(out, "%-*s", HEAD_COLUMNS, "truncated");
+	text_append_share(out, nr_truncated, total);
+	strbuf_appendf(out, "  of stacks: %s%s\n", nr > 1 ? "mostly " : "", ranks[0].label);
 	return 1;
 }
 
@@ -167,7 +170,7 @@ static void append_totals(const struct summary *summary, struct strbuf *out)
 	strbuf_append_char(out, '\n');
 }
 
-/* In one line, as far as it goes; returns the lines. */
+/* Appends one line, truncated to the terminal's width. Returns the number of lines. */
 static size_t append_path(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(OUTPUT_MAX_BYTES);
@@ -184,7 +187,7 @@ static size_t append_path(const struct summary *summary, struct strbuf *out)
 	return 1;
 }
 
-/* The files on one line; returns whether there are any. */
+/* Appends the files on one line. Returns whether there are any. */
 static bool append_files(const struct summary *summary, struct strbuf *out)
 {
 	bool has_files = false;
@@ -204,7 +207,7 @@ static bool append_files(const struct summary *summary, struct strbuf *out)
 	return has_files;
 }
 
-/* How to fetch the files; returns whether there is a way. */
+/* Appends how to copy the files. Returns whether there is a way. */
 static bool append_copy_hint(const struct summary *summary, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf hint = strbuf_with_max(OUTPUT_MAX_BYTES);
@@ -234,7 +237,7 @@ int summary_append(const struct summary *summary, struct strbuf *out)
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;
-	r = append_cut_stacks(summary, &cut);
+	r = append_truncated_stacks(summary, &cut);
 	if (r < 0)
 		return r;
 	nr_left -= (size_t)r;

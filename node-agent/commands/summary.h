@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording shows at a glance, in at most 12 lines on standard output. */
+/* Summarizes a recording in at most 12 lines on standard output. */
 #ifndef COMMANDS_SUMMARY_H
 #define COMMANDS_SUMMARY_H
 
@@ -12,18 +12,18 @@
 
 #define SUMMARY_LINES_MAX 12
 
-/* All borrowed. */
+/* The input of the summary; all members are borrowed. */
 struct summary {
 	const struct profile *profile; /* sealed */
 	uint64_t nr_lost; /* samples, for whatever reason */
 	uint64_t elapsed_ns;
 	uint32_t nr_cpus;
-	const char *perf_reason; /* why it was captured by perf; NULL: it was not */
-	char *const *files; /* written; "-" is passed over */
+	const char *perf_reason; /* why the capture path perf was used; NULL: it was not */
+	char *const *files; /* files that were written; "-" is skipped */
 	size_t nr_files;
 	const char
 		*ssh_connection; /* $SSH_CONNECTION, for a line that fetches the files; or NULL */
-	const char *user; /* who logged in; or NULL */
+	const char *user; /* the user who logged in, or NULL */
 	unsigned int columns;
 };
 

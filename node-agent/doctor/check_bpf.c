@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at what the capture backend bpf needs. Nothing is judged by the kernel's
- * version: maps and programs of the kinds that the agent loads are made and dropped again. */
+/* Checks what the capture backend bpf needs. The kernel's version does not count: the checks create
+ * maps and programs of the kinds that the agent loads, and drop them again. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "base/kernel_file.h"
@@ -30,8 +30,9 @@ void check_btf(const struct doctor_host *host, struct doctor_report *report)
 				  backend_set_words(BACKEND_BPF));
 }
 
-/* "none [integrity] confidentiality": the level in force is in brackets. Only the last one keeps
- * BPF from reading memory; perf events with the user's stack are allowed on all of them. */
+/* Checks the kernel's lockdown. The file has all levels, with the current one in brackets: "none
+ * [integrity] confidentiality". Only confidentiality keeps BPF from reading memory. All levels
+ * allow perf events with the user's stack. */
 void check_lockdown(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(LOCKDOWN_MAX_BYTES);
@@ -41,7 +42,8 @@ void check_lockdown(const struct doctor_host *host, struct doctor_report *report
 	int len = level ? (int)strcspn(level + 1, "]\n") : 0;
 
 	if (!level)
-		doctor_report_add(report, FINDING_OK, "lockdown", NULL, "not told by this kernel");
+		doctor_report_add(report, FINDING_OK, "lockdown", NULL,
+				  "not reported by this kernel");
 	else if (strncmp(level, "[confidentiality]", strlen("[confidentiality]")) == 0)
 		doctor_report_add(report, doctor_level(host, BACKEND_BPF), "lockdown",
 				  "boot without lockdown=confidentiality",
@@ -57,8 +59,8 @@ static int make_ring_buffer(void)
 			      NULL);
 }
 
-/* As the sampler, it is of the kind that a CPU timer runs, and reads memory of the kernel and of
- * the process: 8 bytes of nowhere onto its stack. */
+/* Loads a program of the sampler's kind, which a CPU timer can run. Like the sampler it reads
+ * memory of the kernel and of the process: 8 bytes at address 0, onto its stack. */
 static int load_sampler(void)
 {
 #define READ_MEMORY(helper)                                                                        \
@@ -115,11 +117,11 @@ void check_bpf(const struct doctor_host *host, struct doctor_report *report)
 		}
 	}
 	doctor_report_add(report, FINDING_OK, "BPF", NULL,
-			  "maps can be made, and programs loaded that read memory");
+			  "can create maps, and load programs that read memory");
 }
 
-/* Loads a program that does nothing and attaches it for a moment. It is attached as the agent's
- * are, by a descriptor: no tracefs is needed. */
+/* Loads a program that does nothing and attaches it for a moment, by a descriptor like the agent's
+ * programs. That needs no tracefs. */
 static int try_tracepoint(const char *name)
 {
 	static const struct bpf_insn program[] = {
@@ -137,7 +139,7 @@ static int try_tracepoint(const char *name)
 
 struct tracepoint {
 	const char *name;
-	const char *loss; /* NULL: the capture backend bpf cannot do without */
+	const char *loss; /* NULL: the capture backend bpf does not work without it */
 };
 
 static void add_no_tracepoint(const struct doctor_host *host, const struct tracepoint *tracepoint,

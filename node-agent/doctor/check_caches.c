@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the directories of --unwind-cache and --debuginfod-cache. */
+/* Checks the directories of --unwind-cache and --debuginfod-cache. */
 #include "base/cleanup.h"
 #include "base/own_dir.h"
 #include "doctor/doctor.h"

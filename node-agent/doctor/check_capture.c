@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at perf events, which both capture backends need, and at what comes of it
- * all: which one the agent would take. For the latter the agent's own captures are started, and
- * stopped at once. */
+/* Checks perf events, which both capture backends need, and finds out which path the agent would take.
+ * For the latter it starts the agent's own captures and stops them at once. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
@@ -21,8 +20,8 @@
 #define REGS_PROBE (UINT64_C(1) << 7)
 #endif
 
-/* A CPU timer as either capture backend opens it, of the oldest size that has all of it (Linux
- * 3.7) and with no flags. */
+/* The attributes of a CPU timer as both capture backends open it. The size is the oldest one that has
+ * all members used here (Linux 3.7). */
 static int open_cpu_timer(bool copies_stacks)
 {
 	struct perf_event_attr attr = {
@@ -85,19 +84,19 @@ static void add_neither(const struct doctor_host *host, const char *bpf, const c
 {
 	if (backend_set_wanted(host->options) == BACKEND_BPF)
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "what is said above, or --capture=auto",
-				  "none: --capture=bpf is asked for: %s", bpf);
+				  "see the findings above, or set --capture=auto",
+				  "none: --capture=bpf was requested: %s", bpf);
 	else if (backend_set_wanted(host->options) == BACKEND_PERF)
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "what is said above, or --capture=auto",
-				  "none: --capture=perf is asked for: %s", perf);
+				  "see the findings above, or set --capture=auto",
+				  "none: --capture=perf was requested: %s", perf);
 	else
 		doctor_report_add(report, FINDING_FAIL, DOCTOR_CAPTURE_BACKEND,
-				  "what is said above", "none: bpf: %s; perf: %s", bpf, perf);
+				  "see the findings above", "none: bpf: %s; perf: %s", bpf, perf);
 }
 
-/* Tries them in the agent's order; why the first one cannot be taken is what its own message
- * says. */
+/* Tries the capture backends in the agent's order. A path that does not work gives a message with the
+ * reason. */
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf bpf = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -106,15 +105,15 @@ void check_capture_backend(const struct doctor_host *host, struct doctor_report 
 
 	if ((wanted & BACKEND_BPF) && host->try_capture(BACKEND_BPF, &bpf) == 0)
 		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL, "bpf%s",
-				  wanted == BACKEND_BPF ? ", as --capture asks for" : "");
+				  wanted == BACKEND_BPF ? ", as requested by --capture" : "");
 	else if (!(wanted & BACKEND_PERF) || host->try_capture(BACKEND_PERF, &perf) < 0)
 		add_neither(host, strbuf_str(&bpf), strbuf_str(&perf), report);
 	else if (wanted == BACKEND_PERF)
 		doctor_report_add(report, FINDING_OK, DOCTOR_CAPTURE_BACKEND, NULL,
-				  "perf, as --capture asks for");
+				  "perf, as requested by --capture");
 	else
 		doctor_report_add(
 			report, FINDING_WARN, DOCTOR_CAPTURE_BACKEND,
-			"what is said above, or --capture=perf if that is as it should be",
+			"see the findings above, or set --capture=perf if this is intended",
 			"perf, which costs more CPU time: %s", strbuf_str(&bpf));
 }

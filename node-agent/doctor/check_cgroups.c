@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at cgroups: whether ids lead to pods, and how much memory our own may have. */
+/* Checks cgroups: whether their ids lead to pods, and how much memory our own cgroup may use. */
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "doctor/doctor.h"
@@ -12,26 +12,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOST_ROOT_ID 1 /* the kernel's own number for the root of a hierarchy */
+#define HOST_ROOT_ID 1 /* the kernel's id of the root of a hierarchy */
 #define VALUE_MAX_BYTES 256
 #define PROCS_MAX_BYTES ((size_t)1 << 20)
 #define UNLIMITED_MIN (UINT64_C(1) << 60) /* v1 writes the largest page-aligned number */
 #define MEGABYTE (UINT64_C(1) << 20)
 
-/* What the chart counts with (_sizes.tpl): workers for files that are not large, and the agent itself; a receiver, and what
- * waits for it in memory; who downloads debug files. A part of the names is JIT compilers'. */
+/* The chart uses the same sizes (_sizes.tpl). The fixed part is the workers for files that are not
+ * large, and the agent itself. Each destination adds a part, and another one if profiles wait in
+ * memory. The worker that downloads debug files is extra. A part of the memory for names belongs to
+ * JIT compilers' functions. */
 #define FIXED_BYTES ((64 + 48 + 2 * 16 + 56) * MEGABYTE)
 #define DESTINATION_BYTES (48 * MEGABYTE)
 #define MEMORY_QUEUE_BYTES (16 * MEGABYTE)
 #define DEBUGINFOD_WORKER_BYTES (256 * MEGABYTE)
 #define JIT_SHARE 4
 
-/* Containers that there are, and those whose id leads to their path. */
+/* How many containers there are, and how many of them have an id that leads to their path. */
 struct id_search {
 	const struct cgroup_fs *fs;
 	size_t nr_containers;
 	size_t nr_found;
-	int error; /* of the last one not found */
+	int error; /* of the last container that was not found */
 };
 
 static int look_up(const char *path, uint64_t id, void *data)
@@ -62,16 +64,16 @@ static void add_ids(const struct id_search *search, bool is_host, struct doctor_
 			report, FINDING_WARN, name,
 			"run as root; in a pod, DAC_READ_SEARCH in capabilities.add, and "
 			"open_by_handle_at in its seccomp profile",
-			"cannot be looked up: %s: only cgroups that were there at the start "
-			"or were seen being made are recognised",
+			"cannot be looked up: %s: only cgroups that existed at the start or "
+			"whose creation was seen are recognised",
 			strerror(-search->error));
 	else if (!is_host)
 		doctor_report_add(
 			report, FINDING_WARN, name,
 			"in a pod, mount the host's /sys/fs/cgroup as a hostPath and name it "
 			"with --cgroup-root",
-			"only a part of the host's cgroups is mounted: what runs in the "
-			"others is not recognised");
+			"only a part of the host's cgroups is mounted: processes in the "
+			"others are not recognised");
 	else if (search->nr_containers > 0)
 		doctor_report_add(report, FINDING_OK, name, NULL, "lead to %zu of %zu containers",
 				  search->nr_found, search->nr_containers);
@@ -130,7 +132,8 @@ static bool lower_limit(const char *dir, const char *name, uint64_t *limit)
 	return true;
 }
 
-/* Lowers *limit to the least of a cgroup and those above it. Returns whether any says one. */
+/* Lowers *limit to the lowest limit of a cgroup and those above it. Returns whether any of them has
+ * a limit. */
 static bool lower_limits(const char *hierarchy, const char *path, const char *name, uint64_t *limit)
 {
 	char dir[PATH_MAX];
@@ -145,8 +148,8 @@ static bool lower_limits(const char *hierarchy, const char *path, const char *na
 	return is_known;
 }
 
-/* Our own cgroup, looked for where the kernel tells it relative to a namespace whose root is not
- * mounted. */
+/* A search for our own cgroup, for when the kernel reports its path relative to a namespace whose
+ * root is not mounted. */
 struct self_search {
 	const char *root;
 	const char *pid_line; /* "\n4711\n" */
@@ -185,7 +188,7 @@ static bool lower_by_search(const struct doctor_host *host, uint64_t *limit)
 	return is_known;
 }
 
-/* Our path in v1's hierarchy of memory: the line "NUMBER:memory:PATH". */
+/* Finds our path in the memory hierarchy of cgroup v1: the line "NUMBER:memory:PATH". */
 static int read_v1_path(const struct doctor_host *host, struct strbuf *path)
 {
 	static const char key[] = ":memory:";
@@ -203,7 +206,8 @@ static int read_v1_path(const struct doctor_host *host, struct strbuf *path)
 	return strbuf_error(path);
 }
 
-/* The least limit above us; UINT64_MAX for none. Returns whether it is known. */
+/* Finds the lowest limit of our cgroup and those above it; UINT64_MAX for none. Returns whether the
+ * limit is known. */
 static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limit)
 {
 	_cleanup_(strbuf_done) struct strbuf v2 = strbuf_with_max(PATH_MAX);
@@ -225,7 +229,7 @@ static bool read_memory_limit(const struct doctor_host *host, uint64_t *ret_limi
 	return is_known;
 }
 
-/* What the agent and its workers may take at worst (docs/threat-model.md, "Bounds"). */
+/* The memory that the agent and its workers may use at worst (docs/threat-model.md, "Bounds"). */
 static uint64_t memory_needed(const struct options *options)
 {
 	uint64_t destination_bytes = options->queue_dir ? DESTINATION_BYTES

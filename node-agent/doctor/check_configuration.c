@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the configuration file, of which itself it reads only what it needs: would the agent take it? */
+/* Checks whether the agent would accept the configuration file. The doctor itself reads only the
+ * options that it needs. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "agent/selection_rules.h"
@@ -33,11 +34,10 @@ void check_configuration(const struct doctor_host *host, struct doctor_report *r
 		return;
 	int r = load_as_agent(host->options, &message);
 	if (r < 0)
-		doctor_report_add(
-			report, FINDING_FAIL, "configuration",
-			"correct it: an agent that runs keeps its old options, none starts "
-			"with these",
-			"%s", message.len > 0 ? message.data : strerror(-r));
+		doctor_report_add(report, FINDING_FAIL, "configuration",
+				  "correct it: a running agent keeps its old options, and no agent "
+				  "starts with these",
+				  "%s", message.len > 0 ? message.data : strerror(-r));
 	else
 		doctor_report_add(report, FINDING_OK, "configuration", NULL, "%s",
 				  host->options->config_file);

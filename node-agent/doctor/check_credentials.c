@@ -12,7 +12,7 @@
 #define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
 #define MESSAGE_MAX_BYTES 4096
 
-/* What else may be done with a file that is a secret; NULL: nothing. */
+/* Says who else may read or change a file with a secret; NULL: nobody. */
 static const char *find_leak(const char *path)
 {
 	struct stat st;
@@ -26,7 +26,7 @@ static const char *find_leak(const char *path)
 	return st.st_mode & S_IROTH ? "can be read by every user" : NULL;
 }
 
-/* Whether there was something to tell. */
+/* Adds a finding if others have access to the file. Returns whether they have. */
 static bool add_leak(const char *name, const char *path, struct doctor_report *report)
 {
 	const char *leak = find_leak(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the files that a receiver's credentials are in. */
+/* Checks the files that have the credentials for a destination. */
 #ifndef DOCTOR_CHECK_CREDENTIALS_H
 #define DOCTOR_CHECK_CREDENTIALS_H
 
@@ -7,8 +7,8 @@
 #include "config/destination.h"
 #include "otlp/transport/header_list.h"
 
-/* Adds the headers that a destination's files have to those of its request, and findings about the
- * files, which never tell what is in them. */
+/* Adds the headers from a destination's files to those of its request, and findings about the
+ * files. Findings never show what is in the files. */
 void check_credentials(const struct destination *destination, struct header_list *headers,
 		       struct doctor_report *report);
 

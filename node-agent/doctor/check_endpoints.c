@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at where profiles go. An endpoint is asked for nothing: the request that it gets
- * is empty. What it answers tells whether it is there, takes profiles and knows us. */
+/* The doctor's look at where profiles go. An endpoint is asked for nothing: the request that it
+ * gets is empty. What it answers tells whether it is there, takes profiles and knows us. */
 #include "base/cleanup.h"
 #include "doctor/check_credentials.h"
 #include "doctor/doctor.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at what the process may do and see: capabilities, other limits, processes. */
+/* Checks what the process may do and see: capabilities, other limits, processes. */
 #include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
@@ -45,10 +45,10 @@ void check_capabilities(const struct doctor_host *host, struct doctor_report *re
 		is_complete = false;
 	}
 	if (is_complete)
-		doctor_report_add(report, FINDING_OK, "capabilities", NULL, "all there");
+		doctor_report_add(report, FINDING_OK, "capabilities", NULL, "all present");
 }
 
-/* Samples carry the host's process ids; /proc must show the same ones. */
+/* Checks that /proc shows the host's process ids, which samples carry. */
 void check_pid_namespace(const struct doctor_host *host, struct doctor_report *report)
 {
 	char path[PATH_MAX], target[64];
@@ -69,7 +69,7 @@ void check_pid_namespace(const struct doctor_host *host, struct doctor_report *r
 				  "not the host's: functions of processes have no names");
 }
 
-/* Appends "NAME VALUE" of a line of /proc/self/status, with words for the numbers that are known. */
+/* Appends the words for the number in a line of /proc/self/status. */
 static void append_status(const struct doctor_host *host, const char *key,
 			  const char *const words[static 3], struct strbuf *out)
 {
@@ -82,8 +82,9 @@ static void append_status(const struct doctor_host *host, const char *key,
 	strbuf_appendf(out, "%s%s", out->len > 0 ? ", " : "", words[number]);
 }
 
-/* AppArmor's default profiles for containers deny reading the memory and maps of other profiles'
- * processes, whatever the capabilities. */
+/* Appends the AppArmor profile and returns whether it is enforced. The default profiles for
+ * containers deny reading the memory and maps of processes with other profiles, regardless of
+ * capabilities. */
 static bool append_apparmor(const struct doctor_host *host, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf profile = strbuf_with_max(VALUE_MAX_BYTES);
@@ -113,7 +114,7 @@ void check_sandbox(const struct doctor_host *host, struct doctor_report *report)
 				  text.len > 0 ? strbuf_str(&text) : "not known");
 }
 
-/* The hard limit, to which the agent raises the soft one; UINT64_MAX for none. */
+/* Reads the hard limit, to which the agent raises the soft one; UINT64_MAX for none. */
 static int read_open_files_limit(const struct doctor_host *host, uint64_t *ret_limit)
 {
 	_cleanup_(strbuf_done) struct strbuf value = strbuf_with_max(VALUE_MAX_BYTES);
@@ -143,7 +144,7 @@ void check_open_files(const struct doctor_host *host, struct doctor_report *repo
 		doctor_report_add(
 			report, FINDING_WARN, "open files",
 			"raise the hard limit: LimitNOFILE=65536 of the service or of the "
-			"container runtime's",
+			"container runtime",
 			"at most %" PRIu64 ": on a machine of many programs, some have no names",
 			limit);
 	else

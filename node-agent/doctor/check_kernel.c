@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the kernel: what it is, and what it tells of itself. What it can do is tried, not read from its version
- * (check_bpf.c, check_capture.c). */
+/* Checks the kernel: its version, and what it reports. Whether features work is tried out in
+ * check_bpf.c and check_capture.c, not concluded from the version. */
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "doctor/doctor.h"
@@ -12,13 +12,13 @@
 #define KALLSYMS_PROBE_BYTES 65536
 #define SMALL_FILE_BYTES 256
 
-/* The oldest kernels that each way of sampling was made for. */
+/* The oldest kernel that each capture path supports. */
 struct kernel_version {
 	uint64_t major, minor;
 };
 static const struct kernel_version oldest_bpf = { 5, 10 }, oldest_perf = { 3, 10 };
 
-/* The value of a file with one number; -1 when it cannot be read. */
+/* Reads a file with one number; -1 when that fails. */
 static int read_sysctl(const struct doctor_host *host, const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SMALL_FILE_BYTES);
@@ -58,21 +58,21 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 	struct kernel_version version;
 
 	if (parse_release(host->kernel_release, &version) < 0)
-		doctor_report_add(report, FINDING_WARN, "kernel", "send us what uname -r says",
-				  "\"%s\" is no version known here", host->kernel_release);
+		doctor_report_add(report, FINDING_WARN, "kernel", "report the output of uname -r",
+				  "\"%s\" is not a known version", host->kernel_release);
 	else if (is_older(&version, &oldest_perf))
 		doctor_report_add(report, FINDING_WARN, "kernel", "boot Linux 5.10 or newer",
-				  "%s is older than anything this was made for (3.10)",
+				  "%s is older than 3.10, the oldest supported version",
 				  host->kernel_release);
 	else if (is_older(&version, &oldest_bpf))
 		doctor_report_add(report, FINDING_WARN, "kernel", "boot Linux 5.10 or newer",
-				  "%s: the capture path bpf is made for 5.10 and newer",
+				  "%s: the capture path bpf supports 5.10 and newer",
 				  host->kernel_release);
 	else
 		doctor_report_add(report, FINDING_OK, "kernel", NULL, "%s", host->kernel_release);
 }
 
-/* Whether any line "ADDRESS TYPE NAME" has an address that is not 0. */
+/* Whether any line "ADDRESS TYPE NAME" has an address other than 0. */
 static bool has_addresses(const char *kallsyms)
 {
 	for (const char *line = kallsyms; line; line = strchr(line, '\n')) {

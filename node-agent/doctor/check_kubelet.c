@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the kubelet. */
+/* Asks the kubelet for its pods, as the agent would. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "k8s/kubelet.h"

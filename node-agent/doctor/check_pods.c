@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at what pods are named by, the kubelet's answers apart. */
+/* Checks the sources of pod names other than the kubelet. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "k8s/pod_logs.h"
@@ -25,7 +25,7 @@ void check_node_name(const struct doctor_host *host, struct doctor_report *repor
 				  "not configured (--node-name)");
 }
 
-/* Only a node with a kubelet has such directories. */
+/* Warns only if there is a kubelet: other hosts have no such directories. */
 static void add_no_logs(const struct options *options, int error, struct doctor_report *report)
 {
 	if (options->kubelet_url)

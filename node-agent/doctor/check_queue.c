@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's look at the directory where profiles wait for an endpoint that is away. */
+/* Checks the directory where profiles wait while a destination is down. */
 #include "base/cleanup.h"
 #include "base/own_dir.h"
 #include "doctor/doctor.h"
@@ -24,12 +24,12 @@ static void add_failure(const char *path, int error, struct doctor_report *repor
 static void add_refusal(const struct strbuf *refusal, struct doctor_report *report)
 {
 	doctor_report_add(report, FINDING_FAIL, "queue",
-			  "the agent does not start so; --queue-dir must be a directory in which "
+			  "the agent will not start; --queue-dir must be a directory in which "
 			  "nobody else can write, or the root of a volume",
 			  "%s", strbuf_str(refusal));
 }
 
-/* `fd`: of the directory, or of the one that it will be made in. */
+/* Checks the free space. `fd` is the directory, or the one that it will be made in. */
 static void check_space(const char *path, int fd, uint64_t wanted, struct doctor_report *report)
 {
 	struct statvfs fs;
@@ -48,7 +48,8 @@ static void check_space(const char *path, int fd, uint64_t wanted, struct doctor
 		doctor_report_add(report, FINDING_OK, "queue", NULL, "%s can be written", path);
 }
 
-/* Whether the directory of each destination can be used, by the same checks as the agent's. */
+/* Checks the directory of each destination by the agent's own rules. Returns whether all can be
+ * used. */
 static bool check_destinations(const struct options *options, struct doctor_report *report)
 {
 	_cleanup_free_ struct queue_dirs *dirs = calloc(1, sizeof(*dirs));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `flamelet doctor`: does this host have what profiling it needs? */
+/* `flamelet doctor`: checks whether this host has everything that profiling needs. */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
@@ -11,27 +11,27 @@
 
 #define DOCTOR_CAPTURE_BACKEND "capture path"
 
-/* Where the checks look; all borrowed. */
+/* The host that the checks look at; all members are borrowed. */
 struct doctor_host {
 	const char *proc_dir; /* "/proc" */
 	const char *sys_dir; /* "/sys" */
-	const char *kernel_release; /* as uname -r */
+	const char *kernel_release; /* as uname -r prints it */
 	const struct options *options;
 	uint64_t capabilities; /* in force */
 
-	/* Starts that backend as the agent does, and drops it. On failure `reterr_msg` says why
-	 * and what to do. */
+	/* Starts a capture by that path as the agent does, and stops it. On failure `reterr_msg`
+	 * says why, and what to do. */
 	int (*try_capture)(enum backend_set backend, struct strbuf *reterr_msg);
 };
 
-/* Of a finding that rules these backends out: a failure when nothing is left of what the options
- * allow. */
+/* The level of a finding that rules out these capture backends: a failure if the options allow no
+ * other path, else a warning. */
 enum finding_level doctor_level(const struct doctor_host *host, enum backend_set ruled_out);
 
 /* Runs all checks. */
 void doctor_examine(const struct doctor_host *host, struct doctor_report *report);
 
-/* The checks, by what they look at. Each adds one finding or more. */
+/* The checks. Each adds one finding or more. */
 void check_kernel(const struct doctor_host *host, struct doctor_report *report);
 void check_btf(const struct doctor_host *host, struct doctor_report *report);
 void check_lockdown(const struct doctor_host *host, struct doctor_report *report);

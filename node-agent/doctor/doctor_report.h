@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the doctor found: one line for each check, as text for people or JSON for scripts. */
+/* The doctor's findings: one line for each check, as text for people or JSON for scripts. */
 #ifndef DOCTOR_DOCTOR_REPORT_H
 #define DOCTOR_DOCTOR_REPORT_H
 
@@ -11,7 +11,7 @@
 
 enum finding_level {
 	FINDING_OK,
-	FINDING_WARN, /* works, with a loss that is named */
+	FINDING_WARN, /* works, with a loss that `detail` names */
 	FINDING_FAIL, /* does not work */
 };
 
@@ -37,10 +37,11 @@ void doctor_report_add(struct doctor_report *report, enum finding_level level, c
 
 size_t doctor_report_count(const struct doctor_report *report, enum finding_level level);
 
-/* Lines "ok    kernel   6.1.0", each remedy below its finding. */
+/* Appends lines such as "ok    kernel   6.1.0", with each remedy below its finding. */
 void doctor_report_append_text(const struct doctor_report *report, struct strbuf *out);
 
-/* {"ok":…,"version":…,"checks":[{"name":…,"result":"ok|warn|fail","detail":…,"remedy":…},…]} */
+/* Appends
+ * {"ok":…,"version":…,"checks":[{"name":…,"result":"ok|warn|fail","detail":…,"remedy":…},…]}. */
 void doctor_report_append_json(const struct doctor_report *report, struct strbuf *out);
 
 #endif

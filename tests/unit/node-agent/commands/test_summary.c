@@ -133,7 +133,7 @@ static void stacks_that_are_cut_short_are_told_from_one_in_a_hundred_on(void **s
 				 "functions, self  98.0 %  hash\n"
 				 "                  1.1 %  [no frame pointer]\n"
 				 "                  0.9 %  [too deep]\n"
-				 "stacks cut        2.0 %  mostly [no frame pointer]\n");
+				 "truncated         2.0 %  of stacks: mostly [no frame pointer]\n");
 }
 
 static void other_values_are_not_called_cpu_time(void **state)

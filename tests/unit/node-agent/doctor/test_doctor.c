@@ -89,15 +89,15 @@ static void the_kernels_version_is_told_and_never_a_failure(void **state)
 		{ "5.10.0", FINDING_OK, "5.10.0" },
 		{ "6.1.0-18-amd64", FINDING_OK, "6.1.0-18-amd64" },
 		{ "10.0", FINDING_OK, "10.0" },
-		{ "5.9.16", FINDING_WARN, "capture path bpf is made for 5.10" },
-		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture path bpf is made for 5.10" },
-		{ "3.9.9", FINDING_WARN, "older than anything" },
-		{ "2.6.32", FINDING_WARN, "older than anything" },
-		{ "5", FINDING_WARN, "no version" },
-		{ "", FINDING_WARN, "no version" },
-		{ "linux", FINDING_WARN, "no version" },
-		{ "5.x", FINDING_WARN, "no version" },
-		{ "99999999999999999999.1", FINDING_WARN, "no version" },
+		{ "5.9.16", FINDING_WARN, "capture path bpf supports 5.10" },
+		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture path bpf supports 5.10" },
+		{ "3.9.9", FINDING_WARN, "older than 3.10, the oldest supported" },
+		{ "2.6.32", FINDING_WARN, "older than 3.10, the oldest supported" },
+		{ "5", FINDING_WARN, "not a known version" },
+		{ "", FINDING_WARN, "not a known version" },
+		{ "linux", FINDING_WARN, "not a known version" },
+		{ "5.x", FINDING_WARN, "not a known version" },
+		{ "99999999999999999999.1", FINDING_WARN, "not a known version" },
 	};
 	(void)state;
 
@@ -136,15 +136,15 @@ static void only_the_strictest_lockdown_costs_bpf(void **state)
 		{ "[none] integrity confidentiality\n", "none" },
 		{ "none [integrity] confidentiality\n", "integrity" },
 		{ "none [secrecy\n", "secrecy" },
-		{ "none integrity confidentiality\n", "not told" },
+		{ "none integrity confidentiality\n", "not reported" },
 		{ "[confidentiality\n", "confidentiality" },
 		{ "[", "" },
-		{ "", "not told" },
+		{ "", "not reported" },
 	};
 	(void)state;
 
 	unlink(in_root("kernel/security/lockdown"));
-	expect_finding(check_lockdown, FINDING_OK, "not told", "");
+	expect_finding(check_lockdown, FINDING_OK, "not reported", "");
 	for (size_t i = 0; i < array_len(harmless); i++) {
 		write_file("kernel/security/lockdown", harmless[i][0]);
 		expect_finding(check_lockdown, FINDING_OK, harmless[i][1], "");
@@ -157,7 +157,7 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 {
 	(void)state;
 	host.capabilities = UINT64_MAX;
-	expect_finding(check_capabilities, FINDING_OK, "all there", "");
+	expect_finding(check_capabilities, FINDING_OK, "all present", "");
 	host.capabilities = ~CAPABILITY(BPF) & ~CAPABILITY(SYS_ADMIN);
 	expect_bpf_ruled_out(check_capabilities, "CAP_BPF is missing: ", "BPF in capabilities.add");
 	host.capabilities = ~CAPABILITY(PERFMON) & ~CAPABILITY(SYS_ADMIN);
@@ -169,7 +169,7 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	/* SYS_ADMIN stands for BPF, PERFMON and CHECKPOINT_RESTORE */
 	host.capabilities = CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE) |
 			    CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(SYSLOG);
-	expect_finding(check_capabilities, FINDING_OK, "all there", "");
+	expect_finding(check_capabilities, FINDING_OK, "all present", "");
 }
 
 /* A kernel that lets just these be opened. */
@@ -196,12 +196,11 @@ static void the_capture_backend_is_what_the_agent_would_take(void **state)
 		{ &nothing_configured, BACKEND_PERF, FINDING_WARN, "more CPU time: no BPF today" },
 		{ &nothing_configured, BACKENDS_NONE, FINDING_FAIL,
 		  "none: bpf: no BPF today; perf: no perf today" },
-		{ &only_bpf, BACKEND_BPF, FINDING_OK, "bpf, as --capture asks for" },
-		{ &only_bpf, BACKEND_PERF, FINDING_FAIL,
-		  "--capture=bpf is asked for: no BPF today" },
-		{ &only_perf, BACKENDS_ALL, FINDING_OK, "perf, as --capture asks for" },
+		{ &only_bpf, BACKEND_BPF, FINDING_OK, "bpf, as requested by --capture" },
+		{ &only_bpf, BACKEND_PERF, FINDING_FAIL, "--capture=bpf was requested: no BPF today" },
+		{ &only_perf, BACKENDS_ALL, FINDING_OK, "perf, as requested by --capture" },
 		{ &only_perf, BACKEND_BPF, FINDING_FAIL,
-		  "--capture=perf is asked for: no perf today" },
+		  "--capture=perf was requested: no perf today" },
 	};
 	(void)state;
 
