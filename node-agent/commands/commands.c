@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TEXT_MAX_BYTES 65536
+#define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
 static int print_overview(const struct command *commands, size_t nr_commands)
 {
@@ -43,6 +44,7 @@ static int run_command(const struct command *command, char *const *args)
 	struct options_input input = {
 		.command = command->id,
 		.args = args,
+		.service_account_dir = SERVICE_ACCOUNT_DIR,
 		.format_told = output_format_told,
 		.output_extensions = output_extensions(),
 	};

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 #define KUBELET_PORT 10250
 #define TEXT_MAX_BYTES 4096
 
@@ -26,10 +25,11 @@ static int add(const struct options_input *input, const char *name, const char *
 static int add_account_file(const struct options_input *input, const char *name, const char *file,
 			    struct entry_list *entries)
 {
-	const char *dir = input->service_account_dir;
 	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(TEXT_MAX_BYTES);
 
-	strbuf_appendf(&path, "%s/%s", dir ? dir : SERVICE_ACCOUNT_DIR, file);
+	if (!input->service_account_dir)
+		return 0;
+	strbuf_appendf(&path, "%s/%s", input->service_account_dir, file);
 	if (access(strbuf_str(&path), R_OK) < 0)
 		return 0;
 	return add(input, name, strbuf_str(&path), entries);
