@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration file of any bytes: parsed, and its values stored as the option of that name wants them. */
+/* Parses any bytes as a configuration file and stores its values as values of the options that it
+ * names. */
 #include "base/cleanup.h"
 #include "config/config_file.h"
 #include "config/option_fields.h"

@@ -74,7 +74,7 @@ static void every_counter_stands_once_under_a_name_of_its_own(void **state)
 	for (size_t i = 0; i < NR_VALUES; i++)
 		numbers.values[i] = FIRST_VALUE + i;
 	numbers.counters.agent.pods.last_success_ns = 0; /* a time, not a count */
-	numbers.counters.self = (struct self_stats){ 0 }; /* for Prometheus only */
+	numbers.counters.self = (struct self_stats){ 0 }; /* shown to Prometheus only */
 	counters_format(&numbers.counters, &text);
 
 	size_t nr = read_pairs(strbuf_str(&text), pairs);
@@ -154,7 +154,8 @@ static void read_sample(const char *line, const char *family, size_t nr)
 	assert_non_null(strchr("{ ", line[strlen(family)]));
 }
 
-/* Reads what a scraper would into `samples`: each family has its head, once, before its samples. */
+/* Reads the text into `samples` as a scraper does. Each family must have its head once, before its
+ * samples. */
 static size_t read_samples(char *text)
 {
 	size_t nr_families = 0, nr = 0;

@@ -22,7 +22,7 @@
 
 static char dir[] = "/tmp/flamelet-exporters-XXXXXX";
 
-/* Nobody listens there. */
+/* A destination at which nobody listens. */
 static const struct destination nowhere = {
 	.endpoint = (char[]){ "http://127.0.0.1:1/otlp?key=secret" },
 	.timeout_ns = NSEC_PER_SEC,
@@ -119,7 +119,7 @@ static size_t nr_entries(const char *path)
 	return nr;
 }
 
-/* The same ones at the next start, or nothing would be found again. */
+/* The next start must use the same queues, or it would not find what waits. */
 static void each_destination_has_a_queue_of_its_own(void **state)
 {
 	struct destination destinations[] = { nowhere, nowhere, nowhere };
@@ -155,7 +155,7 @@ static void a_queue_that_cannot_be_made_is_named(void **state)
 			    "--queue-dir /dev/null/queue: /dev/null: Not a directory");
 }
 
-/* Nothing is started, and the message has these words. */
+/* Expects that nothing is started, and that the message has these words. */
 static void expect_refused(const struct options *options, const char *const words[static 2])
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(TEXT_MAX_BYTES);
@@ -193,7 +193,7 @@ static void a_queue_that_others_may_change_is_refused(void **state)
 	expect_refused(&options, (const char *[]){ queue_dir, "belongs to uid 12345" });
 }
 
-/* The path of the only entry of a directory. */
+/* Finds the path of the only entry of a directory. */
 static void find_entry(const char *path, char ret_path[static 400])
 {
 	_cleanup_closedir_ DIR *entries = opendir(path);
@@ -232,7 +232,7 @@ static void a_planted_queue_of_a_destination_is_refused(void **state)
 		       (const char *[]){ path, "belongs to uid 12345, not to uid 0: remove" });
 }
 
-/* As an emptyDir of Kubernetes is made. */
+/* Kubernetes makes an emptyDir with this mode. */
 static void the_root_of_a_volume_may_be_open(void **state)
 {
 	char queue_dir[64], path[400];
@@ -255,7 +255,7 @@ static void the_root_of_a_volume_may_be_open(void **state)
 	assert_int_equal(umount2(queue_dir, MNT_DETACH), 0);
 }
 
-/* Which would say of other headers that they belong to somebody else. */
+/* A change of the headers in the file must not look like another account. */
 static void renewed_headers_find_the_queue_again(void **state)
 {
 	struct destination destination = nowhere;
@@ -304,7 +304,7 @@ static void a_broken_header_file_is_named_at_the_start(void **state)
 	assert_string_equal(strbuf_str(&message), line);
 }
 
-/* How many queues in a directory have a request with that text. */
+/* Counts the queues of a directory with a request that has that text. */
 static size_t nr_with_text(const char *path, const char *text)
 {
 	_cleanup_closedir_ DIR *queues = opendir(path);
@@ -330,7 +330,7 @@ static size_t nr_with_text(const char *path, const char *text)
 	return nr;
 }
 
-/* All have the attributes for all, but where they say otherwise. */
+/* All destinations get the attributes for all, unless their own ones have the same key. */
 static void a_destination_has_attributes_of_its_own(void **state)
 {
 	char *for_all[] = { (char[]){ "a=overruled" }, (char[]){ "b=for_all" } };

@@ -123,7 +123,7 @@ static void environment_and_descriptor_choose_the_mode(void **state)
 	assert_false(progress.is_utf8);
 }
 
-/* All that a run in that mode writes. */
+/* Returns everything that a run in that mode writes. */
 static void run(enum progress_mode mode, struct strbuf *ret_text)
 {
 	struct progress progress = wide;

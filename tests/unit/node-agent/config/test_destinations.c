@@ -88,6 +88,23 @@ static void destinations_stand_in_the_file_of_options(void **state)
 	assert_string_equal(strbuf_str(&names), "--destination");
 }
 
+static void options_without_an_endpoint_are_compared_too(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf names = strbuf_with_max(1000);
+	(void)state;
+
+	write_config("otlp-endpoint: http://b\n");
+	_cleanup_(options_done) struct options before = load_ok(
+		COMMAND_AGENT, "--destination @ --resource-attribute a=1");
+	_cleanup_(options_done) struct options after = load_ok(
+		COMMAND_AGENT, "--destination @ --resource-attribute a=2 --otlp-tenant t");
+
+	assert_int_equal(after.nr_destinations, 1);
+	assert_string_equal(after.destinations[0].endpoint, "http://b");
+	options_diff(&before, &after, false, &names);
+	assert_string_equal(strbuf_str(&names), "--otlp-tenant, --resource-attribute");
+}
+
 struct file_refusal {
 	const char *text;
 	const char *message; /* behind the file's name */
@@ -151,6 +168,7 @@ int main(void)
 		CLEAN_TEST(a_file_is_one_more_destination),
 		CLEAN_TEST(no_variable_takes_away_a_destinations_tls),
 		CLEAN_TEST(destinations_stand_in_the_file_of_options),
+		CLEAN_TEST(options_without_an_endpoint_are_compared_too),
 		CLEAN_TEST(a_bad_destination_is_answered_with_line_and_remedy),
 		CLEAN_TEST(there_is_an_end_to_destinations),
 	};

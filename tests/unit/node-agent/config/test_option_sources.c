@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file, the environment and the cluster. */
+/* Tests of the sources except the command line: the file, the environment and the cluster. */
 #include "config/options.h"
 
 #include "base/cleanup.h"

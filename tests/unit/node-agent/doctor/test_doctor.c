@@ -107,7 +107,7 @@ static void the_kernels_version_is_told_and_never_a_failure(void **state)
 	}
 }
 
-/* What rules bpf out is a failure only where nothing else is allowed. */
+/* A finding that rules out bpf is a failure only if the options allow no other path. */
 static void expect_bpf_ruled_out(check_fn check, const char *detail, const char *remedy)
 {
 	host.options = &nothing_configured;
@@ -172,8 +172,8 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	expect_finding(check_capabilities, FINDING_OK, "all present", "");
 }
 
-/* A kernel that lets just these be opened. */
-static enum backend_set working_backends;
+/* A kernel on which only these capture backends can be opened. */
+static enum backend_set working_paths;
 
 static int try_capture(enum backend_set backend, struct strbuf *reterr_msg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doctor's finding about the configuration file: what the agent would say of it. */
+/* The doctor's finding about the configuration file says what the agent would say. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "doctor/doctor.h"

@@ -18,7 +18,7 @@
 
 static char temp_dir[] = "/tmp/flamelet-doctor-XXXXXX";
 static char url[PATH_BYTES];
-static struct destination destination; /* with its endpoint set, the only one of the options */
+static struct destination destination; /* the only one, once set_endpoint() was called */
 static struct options options;
 static const struct doctor_host host = { .proc_dir = "/proc",
 					 .sys_dir = "/sys",
@@ -27,7 +27,7 @@ static const struct doctor_host host = { .proc_dir = "/proc",
 static int make_temp_dir(void **state)
 {
 	(void)state;
-	unsetenv("http_proxy"); /* it would answer for a name that there is not */
+	unsetenv("http_proxy"); /* a proxy would answer for a name that does not exist */
 	return mkdtemp(temp_dir) ? 0 : -1;
 }
 
@@ -55,7 +55,7 @@ static void set_endpoint(char *endpoint)
 
 typedef void (*check_fn)(const struct doctor_host *host, struct doctor_report *report);
 
-/* Of the finding of that name; `detail` and `remedy` are what it contains. */
+/* Compares the finding of that name, which must contain `detail` and `remedy`. */
 static void expect_finding(check_fn check, enum finding_level level, const char *name,
 			   const char *detail, const char *remedy)
 {
@@ -393,7 +393,7 @@ static void a_cache_is_the_agents_alone(void **state)
 		       "/proc/sys/cache: ", "--debuginfod-cache");
 }
 
-/* The name that the agent would use. */
+/* Plants the directory's name that the agent would use. */
 static void a_queue_that_was_planted_is_told(void **state)
 {
 	char path[PATH_BYTES];

@@ -21,7 +21,8 @@
 			return __LINE__;                                                           \
 	} while (0)
 
-/* Runs in a process of its own, which returns 0, or the line of the check that failed. `log` is what it wrote. */
+/* Runs a check in a process of its own. Returns 0, or the line of the check that failed; `log` gets
+ * what the process logged. */
 static void run(int (*body)(void), char *log, size_t log_bytes)
 {
 	int ends[2], status = 0;
@@ -78,7 +79,7 @@ static int capture_by_perf(void)
 	return 0;
 }
 
-/* As before Linux 5.8. */
+/* A set of capabilities as before Linux 5.8. */
 static int capture_by_perf_with_sys_admin(void)
 {
 	CHECK(capabilities_keep(CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_PTRACE)) == 0);
@@ -122,7 +123,7 @@ static void what_is_left_is_what_goes_on(void **state)
 	(void)state;
 
 	if ((capabilities_effective() & THE_SIX) != THE_SIX)
-		skip(); /* only root has what could be given up */
+		skip(); /* only root has capabilities that can be dropped */
 	run(start_as_root, log, sizeof(log));
 	assert_string_equal(log, "");
 	run(start_with_six, log, sizeof(log));

@@ -64,7 +64,8 @@ static void only_a_higher_number_is_lowered(void **state)
 	}
 }
 
-/* With a file of procfs the text ends where the new one does; another file keeps the rest. */
+/* Compares the beginning only: a file of procfs ends where the new text does, another file keeps
+ * the rest of the old one. */
 static void what_is_not_2_after_the_writing_is_an_error(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(256);
@@ -135,7 +136,7 @@ static void only_a_regular_file_is_touched(void **state)
 	assert_content("3\n");
 }
 
-/* A number that not even root can change. */
+/* Uses a number that not even root can change. */
 static void what_cannot_be_written_is_explained(void **state)
 {
 	static const char read_only[] = "/proc/sys/kernel/ngroups_max";
