@@ -142,25 +142,16 @@ static int report(const struct replay *replay)
 		       : STATUS_FAILED;
 }
 
-static bool has_input(const struct options *options)
-{
-	if (options->files.nr == 0)
-		fputs("flamelet export: which files? write flamelet export FILE.pb.gz\n", stderr);
-	else if (options->nr_destinations == 0)
-		fputs("flamelet export: nowhere to send profiles to: set --otlp-endpoint URL\n",
-		      stderr);
-	else
-		return true;
-	return false;
-}
-
 int cmd_export(const struct options *options)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	_cleanup_(exporters_stopp) struct exporters *exporters = NULL;
 
-	if (!has_input(options))
+	if (options->nr_destinations == 0) {
+		fputs("flamelet export: nowhere to send profiles to: set --otlp-endpoint URL\n",
+		      stderr);
 		return STATUS_USAGE;
+	}
 	int r = signals_setup(EXPORTERS_LOSS, STATUS_FAILED);
 	if (r == 0)
 		r = exporters_start(options, 0, &message, &exporters);
