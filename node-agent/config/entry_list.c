@@ -2,7 +2,6 @@
 #include "config/entry_list.h"
 
 #include "base/array.h"
-#include "base/cleanup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,42 +37,43 @@ int entry_list_add(struct entry_list *list, enum option_source source, const str
 	return append(list, &(struct option_entry){ ENTRY_VALUE, source, option, value, where });
 }
 
-/* Appends an entry whose text is a message. */
-static int append_message(struct entry_list *list, struct option_entry *entry, const char *format,
-			  va_list args)
+/* Appends an entry whose text is a message. Frees `text`, which is NULL for lack of memory. */
+static int append_message(struct entry_list *list, struct option_entry *entry, char *text)
 {
-	_cleanup_free_ char *text = NULL;
+	int r = -ENOMEM;
 
-	if (vasprintf(&text, format, args) < 0) {
-		text = NULL; /* undefined after a failure */
-		return -ENOMEM;
+	if (text) {
+		entry->text = text;
+		entry->where = "";
+		r = append(list, entry);
 	}
-	entry->text = text;
-	entry->where = "";
-	return append(list, entry);
+	free(text);
+	return r;
 }
 
 int entry_list_refuse(struct entry_list *list, enum option_source source,
 		      const struct option *option, const char *format, ...)
 {
 	struct option_entry entry = { ENTRY_REFUSAL, source, option, NULL, NULL };
+	char *text;
 	va_list args;
 
 	va_start(args, format);
-	int r = append_message(list, &entry, format, args);
+	int len = vasprintf(&text, format, args);
 	va_end(args);
-	return r;
+	return append_message(list, &entry, len < 0 ? NULL : text);
 }
 
 int entry_list_warn(struct entry_list *list, const char *format, ...)
 {
 	struct option_entry entry = { .kind = ENTRY_WARNING };
+	char *text;
 	va_list args;
 
 	va_start(args, format);
-	int r = append_message(list, &entry, format, args);
+	int len = vasprintf(&text, format, args);
 	va_end(args);
-	return r;
+	return append_message(list, &entry, len < 0 ? NULL : text);
 }
 
 void entry_list_shrink(struct entry_list *list, size_t nr)

@@ -27,14 +27,17 @@ static int add(const struct reader *reader, const char *value)
 			      value);
 }
 
-/* The first of the names that is set, or NULL. A variable that is empty is not set. */
-static const char *find_first_set(const char *const *names, size_t nr_names)
+/* Returns the value of the first variable that is set, and its name; NULL when none is. A variable
+ * that is empty is not set. */
+static const char *get_first_set(const char *const *names, size_t nr_names, const char **ret_name)
 {
 	for (size_t i = 0; i < nr_names; i++) {
 		const char *value = names[i] ? getenv(names[i]) : NULL;
 
-		if (value && *value)
-			return names[i];
+		if (value && *value) {
+			*ret_name = names[i];
+			return value;
+		}
 	}
 	return NULL;
 }
@@ -164,13 +167,13 @@ static int refuse(const struct reader *reader, size_t start, int error)
 
 static int read_option(const struct option *option, struct entry_list *entries)
 {
-	const char *name = find_first_set(option->env, array_len(option->env));
-	const struct reader reader = { entries, option, name };
+	struct reader reader = { entries, option, NULL };
+	const char *text = get_first_set(option->env, array_len(option->env), &reader.name);
 	size_t start = entries->nr;
 
-	if (!name)
+	if (!text)
 		return 0;
-	int r = add_translated(&reader, option->env_format, getenv(name));
+	int r = add_translated(&reader, option->env_format, text);
 	return r == 0 || r == -ENOMEM ? r : refuse(&reader, start, r);
 }
 
@@ -238,9 +241,11 @@ static int read_insecure(struct entry_list *entries)
 {
 	static const char *const names[] = { "OTEL_EXPORTER_OTLP_PROFILES_INSECURE",
 					     "OTEL_EXPORTER_OTLP_INSECURE" };
-	const char *name = find_first_set(names, array_len(names));
-	const char *text = name ? getenv(name) : "false";
+	const char *name;
+	const char *text = get_first_set(names, array_len(names), &name);
 
+	if (!text)
+		return 0;
 	if (strcasecmp(text, "true") == 0)
 		return entry_list_add(entries, SOURCE_ENVIRONMENT, &option_is_plain, name, "true");
 	if (strcasecmp(text, "false") != 0)
