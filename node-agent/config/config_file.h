@@ -36,6 +36,8 @@ int config_file_parse(const char *text, size_t len, const char *name, struct con
  * well. */
 int config_file_load(const char *path, struct config_file *ret_file, struct strbuf *message)
 	must_check;
+
+/* Frees all entries. */
 void config_file_done(struct config_file *file);
 
 #endif

@@ -22,10 +22,14 @@ struct number_list {
 
 /* Appends a copy of the text. Errors: -ENOSPC, -ENOMEM. */
 int string_list_add(struct string_list *list, const char *text) must_check;
+
+/* Frees the strings and the array. */
 void string_list_done(struct string_list *list);
 
 /* Appends a number unless the list has it already. Errors: -ENOSPC, -ENOMEM. */
 int number_list_add(struct number_list *list, uint32_t number) must_check;
+
+/* Frees the array. */
 void number_list_done(struct number_list *list);
 
 #endif
