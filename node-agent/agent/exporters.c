@@ -169,9 +169,9 @@ static void warn_of_orphans(const struct exporters *exporters, const char *paren
 		if (entry->d_name[0] != '.' &&
 		    !queue_dirs_include(&exporters->queues, entry->d_name) &&
 		    has_files(dirfd(dir), entry->d_name))
-			log_warn("--queue-dir %s: %s belongs to no receiver of today, what waits "
-				 "in it "
-				 "is not sent: name its receiver again, or remove it",
+			log_warn("--queue-dir %s: %s belongs to a destination that is no longer "
+				 "configured; its requests will not be sent: configure the "
+				 "destination again, or remove the directory",
 				 parent, entry->d_name);
 }
 

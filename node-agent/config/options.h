@@ -45,7 +45,8 @@ struct options_input {
 	enum command_id command;
 	char *const *args; /* behind the command's name */
 	size_t nr_args;
-	/* Directory where Kubernetes mounts ca.crt and token of a pod's service account; NULL: none. */
+	/* Directory where Kubernetes mounts ca.crt and token of a pod's service account; NULL:
+	 * none. */
 	const char *service_account_dir;
 	/* Returns the format that an output's name implies, "" for standard output, NULL for none.
 	 * NULL: outputs are not checked. */
