@@ -173,7 +173,7 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 }
 
 /* A kernel on which only these capture backends can be opened. */
-static enum backend_set working_paths;
+static enum backend_set working_backends;
 
 static int try_capture(enum backend_set backend, struct strbuf *reterr_msg)
 {
@@ -197,7 +197,8 @@ static void the_capture_backend_is_what_the_agent_would_take(void **state)
 		{ &nothing_configured, BACKENDS_NONE, FINDING_FAIL,
 		  "none: bpf: no BPF today; perf: no perf today" },
 		{ &only_bpf, BACKEND_BPF, FINDING_OK, "bpf, as requested by --capture" },
-		{ &only_bpf, BACKEND_PERF, FINDING_FAIL, "--capture=bpf was requested: no BPF today" },
+		{ &only_bpf, BACKEND_PERF, FINDING_FAIL,
+		  "--capture=bpf was requested: no BPF today" },
 		{ &only_perf, BACKENDS_ALL, FINDING_OK, "perf, as requested by --capture" },
 		{ &only_perf, BACKEND_BPF, FINDING_FAIL,
 		  "--capture=perf was requested: no perf today" },
