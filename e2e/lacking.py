@@ -107,14 +107,14 @@ def doctor(binary, where, capture):
     status, output = where.run(binary, "doctor", "--capture", capture)
     wanted = 0 if works(where, capture) else 1
     faults = [] if status == wanted else [f"exit status {status}, not {wanted}: {output!r}"]
-    path = re.search(r"^(ok|warn|fail) +capture path +(\w+)", output, re.MULTILINE)
+    path = re.search(r"^(ok|warn|fail) +capture backend +(\w+)", output, re.MULTILINE)
     taken = NONE if wanted else PERF if capture == PERF else where.taken
     if not path or path[2] != taken or (path[1] == "fail") != (taken == NONE):
-        faults.append(f"the capture path is not {taken}: {output!r}")
+        faults.append(f"the capture backend is not {taken}: {output!r}")
     if where.taken == PERF:
-        faults += told(output, r"costs the capture path bpf\n +→ ")
+        faults += told(output, r"costs the capture backend bpf\n +→ ")
     if where.taken == NONE:
-        faults += told(output, r"costs both capture paths\n +→ ")
+        faults += told(output, r"costs both capture backends\n +→ ")
     return faults
 
 

@@ -18,7 +18,7 @@ struct summary {
 	uint64_t nr_lost; /* samples, for whatever reason */
 	uint64_t elapsed_ns;
 	uint32_t nr_cpus;
-	const char *perf_reason; /* why the capture path perf was used; NULL: it was not */
+	const char *perf_reason; /* why the capture backend perf was used; NULL: it was not */
 	char *const *files; /* files that were written; "-" is skipped */
 	size_t nr_files;
 	const char

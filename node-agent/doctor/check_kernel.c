@@ -12,7 +12,7 @@
 #define KALLSYMS_PROBE_BYTES 65536
 #define SMALL_FILE_BYTES 256
 
-/* The oldest kernel that each capture path supports. */
+/* The oldest kernel that each capture backend supports. */
 struct kernel_version {
 	uint64_t major, minor;
 };
@@ -66,7 +66,7 @@ void check_kernel(const struct doctor_host *host, struct doctor_report *report)
 				  host->kernel_release);
 	else if (is_older(&version, &oldest_bpf))
 		doctor_report_add(report, FINDING_WARN, "kernel", "boot Linux 5.10 or newer",
-				  "%s: the capture path bpf supports 5.10 and newer",
+				  "%s: the capture backend bpf supports 5.10 and newer",
 				  host->kernel_release);
 	else
 		doctor_report_add(report, FINDING_OK, "kernel", NULL, "%s", host->kernel_release);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define DOCTOR_CAPTURE_BACKEND "capture path"
+#define DOCTOR_CAPTURE_BACKEND "capture backend"
 
 /* The host that the checks look at; all members are borrowed. */
 struct doctor_host {

@@ -15,9 +15,9 @@ enum backend_set backend_set_wanted(const struct options *options)
 const char *backend_set_words(enum backend_set backends)
 {
 	static const char *const words[] = {
-		[BACKEND_BPF] = "the capture path bpf",
-		[BACKEND_PERF] = "the capture path perf",
-		[BACKENDS_ALL] = "both capture paths",
+		[BACKEND_BPF] = "the capture backend bpf",
+		[BACKEND_PERF] = "the capture backend perf",
+		[BACKENDS_ALL] = "both capture backends",
 	};
 
 	return words[backends];

@@ -89,8 +89,8 @@ static void the_kernels_version_is_told_and_never_a_failure(void **state)
 		{ "5.10.0", FINDING_OK, "5.10.0" },
 		{ "6.1.0-18-amd64", FINDING_OK, "6.1.0-18-amd64" },
 		{ "10.0", FINDING_OK, "10.0" },
-		{ "5.9.16", FINDING_WARN, "capture path bpf supports 5.10" },
-		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture path bpf supports 5.10" },
+		{ "5.9.16", FINDING_WARN, "capture backend bpf supports 5.10" },
+		{ "3.10.0-1160.el7.x86_64", FINDING_WARN, "capture backend bpf supports 5.10" },
 		{ "3.9.9", FINDING_WARN, "older than 3.10, the oldest supported" },
 		{ "2.6.32", FINDING_WARN, "older than 3.10, the oldest supported" },
 		{ "5", FINDING_WARN, "not a known version" },
@@ -112,7 +112,7 @@ static void expect_bpf_ruled_out(check_fn check, const char *detail, const char 
 {
 	host.options = &nothing_configured;
 	expect_finding(check, FINDING_WARN, detail, remedy);
-	expect_finding(check, FINDING_WARN, "costs the capture path bpf", remedy);
+	expect_finding(check, FINDING_WARN, "costs the capture backend bpf", remedy);
 	host.options = &only_perf;
 	expect_finding(check, FINDING_WARN, detail, remedy);
 	host.options = &only_bpf;
@@ -161,7 +161,7 @@ static void a_missing_capability_is_named_with_what_it_costs(void **state)
 	host.capabilities = ~CAPABILITY(BPF) & ~CAPABILITY(SYS_ADMIN);
 	expect_bpf_ruled_out(check_capabilities, "CAP_BPF is missing: ", "BPF in capabilities.add");
 	host.capabilities = ~CAPABILITY(PERFMON) & ~CAPABILITY(SYS_ADMIN);
-	expect_finding(check_capabilities, FINDING_FAIL, "costs both capture paths",
+	expect_finding(check_capabilities, FINDING_FAIL, "costs both capture backends",
 		       "PERFMON in capabilities.add");
 	host.capabilities = ~CAPABILITY(SYSLOG);
 	expect_finding(check_capabilities, FINDING_WARN, "CAP_SYSLOG is missing: kernel functions",
