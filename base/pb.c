@@ -31,11 +31,6 @@ void pb_uint(struct strbuf *out, uint32_t field, uint64_t value)
 	pb_varint(out, value);
 }
 
-void pb_int(struct strbuf *out, uint32_t field, int64_t value)
-{
-	pb_uint(out, field, (uint64_t)value);
-}
-
 void pb_int_always(struct strbuf *out, uint32_t field, int64_t value)
 {
 	put_tag(out, field, WIRE_VARINT);

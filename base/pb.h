@@ -16,7 +16,6 @@
 
 /* Scalars. As in proto3, the value 0 and the empty string are not written: absent means the same. */
 void pb_uint(struct strbuf *out, uint32_t field, uint64_t value);
-void pb_int(struct strbuf *out, uint32_t field, int64_t value);
 void pb_fixed64(struct strbuf *out, uint32_t field, uint64_t value);
 void pb_string(struct strbuf *out, uint32_t field, const char *text);
 void pb_bytes(struct strbuf *out, uint32_t field, const void *data, size_t len);

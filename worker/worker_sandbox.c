@@ -383,8 +383,9 @@ static int filter_calls(enum worker_sandbox kind)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* What programs run from here could have at most is taken too, where that is allowed. */
-int worker_sandbox_drop_privileges(void)
+/* The first part, which leaves all system calls: no capabilities, and no process of the same user looks into this
+ * one. What programs run from here could have at most is taken too, where that is allowed. */
+static int drop_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -401,7 +402,7 @@ int worker_sandbox_drop_privileges(void)
 
 int worker_sandbox_enter(enum worker_sandbox kind)
 {
-	int r = worker_sandbox_drop_privileges();
+	int r = drop_privileges();
 	if (r < 0)
 		return r;
 	return WORKER_PROCESS_IS_SANITIZED ? 0 : filter_calls(kind);

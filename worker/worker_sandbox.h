@@ -6,10 +6,6 @@
 
 #include "base/err.h"
 
-/* The first part of it, which leaves all system calls: no capabilities, and nobody of the same user looks into this
- * process. Errors: what prctl(2) and capset(2) say. */
-int worker_sandbox_drop_privileges(void) must_check;
-
 enum worker_sandbox {
 	/* Reads files that it was handed. What asks for files by name fails (EACCES: libraries do so, and can do
 	 * without), any other call that is not on the list kills. */

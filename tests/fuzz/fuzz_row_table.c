@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/rows/row_table.h"
+#include "tests/unit/support/row_lookup.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static void find_at_page(const void *table, uint64_t page)
 	struct cfi_rule rule;
 
 	for (uint64_t i = 0; i < ROW_PAGE_BYTES; i += 1 + i % 61) {
-		row_table_find(table, page * ROW_PAGE_BYTES + i, &rule);
+		row_lookup(table, page * ROW_PAGE_BYTES + i, &rule);
 		if (rule.kind >= CFA_NR_KINDS || rule.reg >= NR_REGS ||
 		    rule.flags & (CFI_RUN_UP | CFI_RUN_DOWN))
 			abort();
@@ -27,7 +28,7 @@ static void find_at_rows(const struct row_table *table)
 		find_at_page(table, table->first_page + page);
 	find_at_page(table, (uint64_t)table->first_page + table->nr_pages);
 	find_at_page(table, (uint64_t)table->first_page - 1);
-	row_table_find(table, UINT64_MAX, &rule);
+	row_lookup(table, UINT64_MAX, &rule);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

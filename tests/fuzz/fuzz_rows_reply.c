@@ -2,6 +2,7 @@
 /* What a worker answers that makes unwind tables. The first byte says to which request: even, for the key; odd, for
  * the table. What is taken must be safe to use. */
 #include "base/cleanup.h"
+#include "tests/unit/support/row_lookup.h"
 #include "unwind/worker/rows_answer.h"
 
 #include <stdlib.h>
@@ -27,11 +28,11 @@ static void use_table(const struct row_table_bytes *table)
 	struct cfi_rule rule;
 
 	for (uint64_t i = 0; i < ROW_PAGE_BYTES; i += 61) {
-		row_table_find(table->data, (uint64_t)head->first_page * ROW_PAGE_BYTES + i, &rule);
+		row_lookup(table->data, (uint64_t)head->first_page * ROW_PAGE_BYTES + i, &rule);
 		if (rule.kind >= CFA_NR_KINDS || rule.reg >= NR_REGS)
 			abort();
 	}
-	row_table_find(table->data, UINT64_MAX, &rule);
+	row_lookup(table->data, UINT64_MAX, &rule);
 }
 
 static void answer_table(const uint8_t *data, size_t size)

@@ -117,7 +117,8 @@ void scan_map_done(struct scan_map *map)
 	*map = (struct scan_map){ 0 };
 }
 
-size_t scan_map_find(const struct scan_map *map, uint64_t address)
+/* The index of an address, or SIZE_MAX when it is elsewhere. */
+static size_t find_index(const struct scan_map *map, uint64_t address)
 {
 	size_t nr_up_to = search_count(map->nr_ranges, i, map->ranges[i].code.address <= address);
 
@@ -131,7 +132,7 @@ size_t scan_map_find(const struct scan_map *map, uint64_t address)
 
 void scan_map_mark(struct scan_map *map, uint64_t address, uint8_t mark)
 {
-	size_t index = scan_map_find(map, address);
+	size_t index = find_index(map, address);
 
 	if (index == SIZE_MAX || map->marks[index] & mark)
 		return;
@@ -155,7 +156,7 @@ static int add_state(struct scan_states *states, uint16_t *id, const struct scan
 
 int scan_map_jump(struct scan_map *map, size_t from, uint64_t to, const struct scan_state *state)
 {
-	size_t index = scan_map_find(map, to);
+	size_t index = find_index(map, to);
 
 	if (index == SIZE_MAX || !scan_state_is_known(state))
 		return 0;

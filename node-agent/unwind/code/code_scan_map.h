@@ -52,9 +52,6 @@ size_t scan_map_max_held(size_t nr_bytes, size_t nr_ranges);
 int scan_map_init(struct scan_map *map, const struct code_scan_input *input) must_check;
 void scan_map_done(struct scan_map *map);
 
-/* The index of an address, or SIZE_MAX when it is elsewhere. */
-size_t scan_map_find(const struct scan_map *map, uint64_t address);
-
 /* Sets a mark at an address, if that is in the map. */
 void scan_map_mark(struct scan_map *map, uint64_t address, uint8_t mark);
 

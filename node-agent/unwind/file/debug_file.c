@@ -30,7 +30,8 @@ static int open_below(const char *debug_dir, const char *path)
 	return take_fd(fd);
 }
 
-int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_fd)
+/* Errors: -ENOENT, also for what is no build id and for what is no regular file; what resolve_open() says. */
+static int open_by_id(const char *debug_dir, const char *build_id, int *ret_fd)
 {
 	char path[PATH_MAX];
 
@@ -52,7 +53,8 @@ static bool is_plain_name(const char *name)
 	       strcmp(name, "..") != 0;
 }
 
-int debug_file_open_by_name(const char *debug_dir, const char *name, int *ret_fd)
+/* Errors: -ENOENT, also for a path instead of a name; what resolve_open() says. */
+static int open_by_name(const char *debug_dir, const char *name, int *ret_fd)
 {
 	if (!is_plain_name(name))
 		return -ENOENT;
@@ -67,9 +69,9 @@ int debug_file_open_by_name(const char *debug_dir, const char *name, int *ret_fd
 enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
 				    int *ret_fd)
 {
-	if (debug_file_open_by_id(debug_dir, wanted->build_id, ret_fd) == 0)
+	if (open_by_id(debug_dir, wanted->build_id, ret_fd) == 0)
 		return ELF_ROWS_DEBUG_BY_ID;
-	if (debug_file_open_by_name(debug_dir, wanted->link, ret_fd) == 0)
+	if (open_by_name(debug_dir, wanted->link, ret_fd) == 0)
 		return ELF_ROWS_DEBUG_BY_LINK;
 	return ELF_ROWS_DEBUG_NONE;
 }

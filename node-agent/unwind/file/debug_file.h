@@ -8,14 +8,7 @@
 #include "base/err.h"
 #include "unwind/file/elf_rows.h"
 
-/* `build_id` is lower-case hex, as elf_reader_build_id() gives it. Errors: -ENOENT, also for what is no build id
- * and for what is no regular file; what resolve_open() says. */
-int debug_file_open_by_id(const char *debug_dir, const char *build_id, int *ret_fd) must_check;
-
-/* `name` is what .gnu_debuglink has. Errors: -ENOENT, also for a path instead of a name; what resolve_open() says. */
-int debug_file_open_by_name(const char *debug_dir, const char *name, int *ret_fd) must_check;
-
-/* By build id, else by name. Returns how it was found; ELF_ROWS_DEBUG_NONE: not at all. */
+/* Opens it by build id, else by name. Returns how it was found; ELF_ROWS_DEBUG_NONE: not at all. */
 enum elf_rows_debug debug_file_find(const char *debug_dir, const struct elf_rows_wanted *wanted,
 				    int *ret_fd) must_check;
 

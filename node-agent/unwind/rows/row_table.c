@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/rows/row_table.h"
 
-#include "base/search.h"
-
 #include <string.h>
 
 #define RULES_ALIGN 16
@@ -132,48 +130,4 @@ bool row_table_is_valid(const void *data, size_t len)
 
 	const struct view view = view_of(data);
 	return are_valid_rules(&view) && are_valid_pages(&view);
-}
-
-/* The first row of those from `low` up to `high`, all of one page, that begins above the offset. */
-static uint32_t search_rows(const struct view *view, uint32_t low, uint32_t high, uint64_t offset)
-{
-	const uint32_t *rows = view->rows + low;
-
-	return low + (uint32_t)search_count(high - low, i, ROW_PC(rows[i]) <= (offset & 0xffff));
-}
-
-/* Makes a run's rule the one that holds so many bytes behind its row. */
-static void apply_run(struct cfi_rule *rule, uint32_t nr_bytes)
-{
-	uint32_t steps = rule->arg;
-	int32_t passed;
-
-	if (!(rule->flags & RUN_FLAGS))
-		return;
-	if (nr_bytes < CFI_MAX_RUN)
-		steps &= (2U << nr_bytes) - 1;
-	passed = 8 * __builtin_popcount(steps);
-	/* A damaged table may say anything: wraps around as in BPF. */
-	if (!(rule->flags & CFI_RUN_UP))
-		passed = -passed;
-	rule->offset = (int32_t)((uint32_t)rule->offset + (uint32_t)passed);
-	rule->flags &= (uint8_t)~RUN_FLAGS;
-	rule->arg = 0;
-}
-
-void row_table_find(const void *data, uint64_t file_offset, struct cfi_rule *ret_rule)
-{
-	const struct view view = view_of(data);
-	uint64_t page = file_offset / ROW_PAGE_BYTES - view.head->first_page;
-	uint32_t next, row;
-
-	*ret_rule = (struct cfi_rule){ .kind = CFA_NONE };
-	if (page >= view.head->nr_pages)
-		return;
-	next = search_rows(&view, view.pages[page], view.pages[page + 1], file_offset);
-	if (next == 0)
-		return;
-	row = view.rows[next - 1];
-	*ret_rule = view.rules[ROW_RULE(row)];
-	apply_run(ret_rule, (uint32_t)(file_offset - ROW_PC(row)) & 0xffff);
 }

@@ -28,8 +28,4 @@ static inline void row_table_bytes_done(struct row_table_bytes *table)
  * for tables from elsewhere than row_builder_seal(). `data` is aligned to 16. */
 bool row_table_is_valid(const void *data, size_t len);
 
-/* The rule that holds at an offset of the file, as the BPF side finds it. Its run is applied and gone; places
- * below the stack pointer are still there. Rule 0 (CFA_NONE) outside of all rows. `data` is a valid table. */
-void row_table_find(const void *data, uint64_t file_offset, struct cfi_rule *ret_rule);
-
 #endif

@@ -9,6 +9,7 @@
  * the return address also: in rcx, x30.
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
+#include "tests/unit/support/row_lookup.h"
 #include "tests/oracle/rows/registers.h"
 #include "unwind/file/elf_rows.h"
 
@@ -87,7 +88,7 @@ static void print_segment(const void *table, const GElf_Phdr *segment)
 	uint64_t start = 0;
 
 	for (uint64_t i = 0; i < segment->p_filesz; i++) {
-		row_table_find(table, segment->p_offset + i, &rule);
+		row_lookup(table, segment->p_offset + i, &rule);
 		if (memcmp(&rule, &last, sizeof(rule)) == 0)
 			continue;
 		if (i > start)

@@ -11,6 +11,7 @@
  * 77 where a file is missing. */
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "tests/unit/support/row_lookup.h"
 #include "unwind/file/elf_rows.h"
 #include "unwind/code/code_insn.h"
 
@@ -160,8 +161,8 @@ static void compare_at(struct comparison *comparison, uint64_t offset, uint64_t 
 	struct counts *counts = &comparison->counts;
 	struct cfi_rule cfi, scan;
 
-	row_table_find(comparison->cfi.data, offset, &cfi);
-	row_table_find(comparison->scan.data, offset, &scan);
+	row_lookup(comparison->cfi.data, offset, &cfi);
+	row_lookup(comparison->scan.data, offset, &scan);
 	if (cfi.kind != CFA_REGISTER)
 		return;
 	uint64_t *count = find_count(counts, &cfi, &scan);

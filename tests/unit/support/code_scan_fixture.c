@@ -2,6 +2,7 @@
 #include "code_scan_fixture.h"
 
 #include "base/cleanup.h"
+#include "row_lookup.h"
 #include "unwind/rows/functions.h"
 
 #include "unit.h"
@@ -52,6 +53,6 @@ struct cfi_rule scan_rule_at(const struct row_table_bytes *table, uint64_t offse
 {
 	struct cfi_rule rule;
 
-	row_table_find(table->data, offset, &rule);
+	row_lookup(table->data, offset, &rule);
 	return rule;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "row_model.h"
 
+#include "row_lookup.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void assert_rule_at(const void *table, uint64_t offset, struct cfi_rule e
 {
 	struct cfi_rule found;
 
-	row_table_find(table, offset, &found);
+	row_lookup(table, offset, &found);
 	found = seen(found);
 	expected = seen(expected);
 	assert_memory_equal(&found, &expected, sizeof(found));

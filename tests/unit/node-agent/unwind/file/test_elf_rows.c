@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "elf_image.h"
+#include "row_lookup.h"
 #include "torture.h"
 #include "unit.h"
 #include "unwind/file/debug_file.h"
@@ -64,7 +65,7 @@ static void assert_kind(const struct built *built, uint64_t offset, enum cfa_kin
 {
 	struct cfi_rule rule;
 
-	row_table_find(built->table.data, offset, &rule);
+	row_lookup(built->table.data, offset, &rule);
 	assert_int_equal(rule.kind, kind);
 }
 
@@ -73,7 +74,7 @@ static void assert_cfa(const struct built *built, uint64_t offset, int32_t cfa_o
 	struct cfi_rule rule;
 
 	assert_kind(built, offset, CFA_REGISTER);
-	row_table_find(built->table.data, offset, &rule);
+	row_lookup(built->table.data, offset, &rule);
 	assert_int_equal(rule.reg, CFI_RSP);
 	assert_int_equal(rule.offset, cfa_offset);
 }

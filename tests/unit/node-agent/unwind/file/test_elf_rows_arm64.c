@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "elf_image.h"
+#include "row_lookup.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -70,7 +71,7 @@ static struct cfi_rule rule_at(const struct built *built, uint64_t offset)
 {
 	struct cfi_rule rule;
 
-	row_table_find(built->table.data, offset, &rule);
+	row_lookup(built->table.data, offset, &rule);
 	return rule;
 }
 

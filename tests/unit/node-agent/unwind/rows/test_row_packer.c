@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
+#include "row_lookup.h"
 #include "torture.h"
 #include "unit.h"
 #include "unwind/rows/row_packer.h"
@@ -24,7 +25,7 @@ static void assert_found(const struct row_table_bytes *table, uint64_t offset, s
 {
 	struct cfi_rule found;
 
-	row_table_find(table->data, offset, &found);
+	row_lookup(table->data, offset, &found);
 	assert_memory_equal(&found, &rule, sizeof(rule));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
+#include "row_lookup.h"
 #include "unit.h"
 #include "unwind/rows/row_table.h"
 
@@ -96,7 +97,7 @@ static void the_last_row_before_an_offset_holds_with_its_steps(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		struct cfi_rule rule;
 
-		row_table_find(&example, cases[i].offset, &rule);
+		row_lookup(&example, cases[i].offset, &rule);
 		assert_int_equal(rule.kind, cases[i].kind);
 		assert_int_equal(rule.offset, cases[i].cfa_offset);
 		assert_int_equal(rule.flags, 0);
@@ -115,10 +116,10 @@ static void all_bytes_of_a_run_may_be_steps(void **state)
 	table.pages[2] = table.pages[3] = 1;
 	table.head.nr_rows = 1;
 	for (uint32_t i = 0; i < 16; i++) {
-		row_table_find(&table, 0xfff0 + i, &rule);
+		row_lookup(&table, 0xfff0 + i, &rule);
 		assert_int_equal(rule.offset, 8 + 8 * i);
 	}
-	row_table_find(&table, 0x10010, &rule);
+	row_lookup(&table, 0x10010, &rule);
 	assert_int_equal(rule.offset, 8 + 8 * 15);
 }
 
@@ -250,7 +251,7 @@ static void no_wrong_bit_leads_out_of_the_table(void **state)
 			continue;
 		nr_valid++;
 		for (uint64_t offset = 0; offset < 0x20000; offset += 7)
-			row_table_find(copy, offset, &rule);
+			row_lookup(copy, offset, &rule);
 	}
 	assert_in_range(nr_valid, 1, 4 * sizeof(example));
 }

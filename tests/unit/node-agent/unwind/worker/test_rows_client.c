@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "elf_image.h"
+#include "row_lookup.h"
 #include "rows_worker_main.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_process.h"
@@ -187,7 +188,7 @@ static int32_t cfa_offset(const struct rows_result *result, size_t function)
 {
 	struct cfi_rule rule;
 
-	row_table_find(result->table.data, elf_image_function(function), &rule);
+	row_lookup(result->table.data, elf_image_function(function), &rule);
 	return rule.kind == CFA_REGISTER ? rule.offset : 0;
 }
 
