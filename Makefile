@@ -32,7 +32,7 @@ demo: ## install what the build needs, build, and profile this machine, or on an
 	@$(MAKE) --no-print-directory all
 	@demo/run build/flamelet build/demo flamelet-demo.svg
 
-test: deps ## build with warnings as errors and run all tests but those on a real Kubernetes and on other kernels
+test: deps ## install what is missing (root), build with warnings as errors and run all tests but those on a real Kubernetes and on other kernels
 	$(call build,dev,build-dev)
 	@: >$(ORACLE_TABLE)
 	@tail -f $(ORACLE_TABLE) & tail=$$!; trap "kill $$tail" EXIT; \
@@ -47,7 +47,8 @@ ifdef ARM64
 	ctest --test-dir build-arm64 --verbose -L '^kernels$$'
 endif
 
-check: deps ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
+check: ## both compilers, unit tests under ASan and UBSan, lint, clang-tidy
+	@cmake/install-packages.sh -c build test check
 	$(call build,dev,build-dev)
 	$(call build,asan,build-asan)
 	ctest --test-dir build-asan --output-on-failure -L '^(unit|corpus)$$' -j $(JOBS)

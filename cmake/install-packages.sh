@@ -3,9 +3,9 @@
 # Installs what is missing of the given sections of packages.txt (all sections when none is given).
 # Says nothing when nothing is missing. Never removes a package.
 #
-#	cmake/install-packages.sh [-n] [SECTION...]
+#	cmake/install-packages.sh [-n | -c] [SECTION...]
 #
-# -n only lists what is missing.
+# -n only lists what is missing. -c, unless the variable CI is set, lists it, says how to get it, and fails.
 set -eu
 
 list=$(dirname "$0")/../packages.txt
@@ -32,11 +32,24 @@ missing_of() {
 	echo "${1%%|*}"
 }
 
-dry_run=
-if [ "${1:-}" = -n ]; then
-	dry_run=yes
-	shift
-fi
+# Says what is missing, and how to get it: "make deps" is for three sections.
+refuse() {
+	echo "These packages are missing:$missing" >&2
+	echo "Install them as root:" >&2
+	case " $* " in
+	*" kernels "* | *" arm64"*) ;;
+	*) echo "  make deps" >&2; echo "or" >&2 ;;
+	esac
+	echo "  apt-get update && apt-get install --no-install-recommends$missing" >&2
+	exit 1
+}
+
+mode=install
+case "${1:-}" in
+-n) mode=list ;;
+-c) mode=check ;;
+esac
+[ $mode = install ] || shift
 for section in "$@"; do
 	grep -q "^\[$section\]" "$list" || { echo "$0: packages.txt has no section [$section]" >&2; exit 2; }
 done
@@ -52,14 +65,12 @@ for entry in $(entries "$@"); do
 done
 [ -n "$missing" ] || exit 0
 
-if [ -n "$dry_run" ]; then
+if [ $mode = list ]; then
 	echo "missing packages:$missing"
 	exit 0
 fi
-if [ "$(id -u)" != 0 ]; then
-	echo "Packages are missing and only root can install them. Run:" >&2
-	echo "  sudo apt-get update && sudo apt-get install --no-install-recommends$missing" >&2
-	exit 1
+if [ "$(id -u)" != 0 ] || { [ $mode = check ] && [ -z "${CI:-}" ]; }; then
+	refuse "$@"
 fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
