@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -75,17 +76,7 @@ int mapping_list_make_own(struct mapping_list **list)
  * does not. */
 static size_t count_below(const struct mapping_list *list, uint64_t address)
 {
-	size_t low = 0, high = list->nr_items;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_count(list->nr_items, i, list->items[i].end <= address);
 }
 
 static struct mapping part_before(const struct mapping *mapping, uint64_t end)

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "symbol/dwarf/dwarf_file.h"
 
 #include <dwarf.h>
@@ -325,16 +326,8 @@ int dwarf_functions_init(struct dwarf_functions *functions, Dwarf_Die *unit, uin
 
 uint32_t dwarf_functions_find(const struct dwarf_functions *functions, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = functions->nr_segments;
+	size_t next = search_count(functions->nr_segments, i,
+				   functions->segments[i].low <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->segments[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? DWARF_NO_FUNCTION : functions->segments[low - 1].function;
+	return next == 0 ? DWARF_NO_FUNCTION : functions->segments[next - 1].function;
 }

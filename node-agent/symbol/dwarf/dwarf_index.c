@@ -2,6 +2,7 @@
 #include "symbol/dwarf/dwarf_index.h"
 
 #include "base/array.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -166,18 +167,7 @@ int dwarf_index_init(struct dwarf_index *index, Dwarf *dwarf)
 /* How many ranges start at or before an address. */
 static size_t count_up_to(const struct dwarf_index *index, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = index->nr_ranges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_count(index->nr_ranges, i, index->ranges[i].low <= address);
 }
 
 struct dwarf_index_search dwarf_index_lookup(const struct dwarf_index *index, uint64_t address)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/dwarf/lines_table.h"
 
+#include "base/search.h"
+
 #include "symbol/dwarf/lines_unit.h"
 
 #include <stdlib.h>
@@ -129,18 +131,7 @@ int lines_table_add(struct lines_table *table, const void *bytes, size_t len,
 /* How many spans start at or before an address. */
 static size_t count_up_to(const struct lines_table *table, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = table->nr_spans;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->spans[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_count(table->nr_spans, i, table->spans[i].low <= address);
 }
 
 int lines_table_find(const struct lines_table *table, uint64_t address,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/dwarf/lines_unit.h"
 
+#include "base/search.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -181,18 +183,7 @@ int lines_unit_parse(const void *bytes, size_t len, struct lines_unit *ret_unit)
 /* How many marks are at or before an address. */
 static uint32_t count_marks(const struct lines_unit *unit, uint32_t low)
 {
-	uint32_t first = 0;
-	uint32_t end = unit->header->nr_marks;
-
-	while (first < end) {
-		uint32_t middle = first + (end - first) / 2;
-
-		if (unit->marks[middle].low <= low)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return (uint32_t)search_count(unit->header->nr_marks, i, unit->marks[i].low <= low);
 }
 
 static struct lines_row find_row(const struct lines_unit *unit, uint32_t low)

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,18 +72,10 @@ void elf_symbol_list_done(struct elf_symbol_list *list)
 /* The code that holds an address, or NULL: the last range that starts at or below it. */
 static const struct elf_code_range *find_range(const struct elf_symbol_list *list, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = list->nr_ranges;
+	const struct elf_code_range *ranges = list->ranges;
+	size_t next = search_count(list->nr_ranges, i, ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && address < list->ranges[low - 1].end ? &list->ranges[low - 1] : NULL;
+	return next > 0 && address < ranges[next - 1].end ? &ranges[next - 1] : NULL;
 }
 
 static uint32_t clamp_u32(uint64_t value)

@@ -7,6 +7,7 @@
  * where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
 #include "symbol/elf/elf_symbols.h"
 
+#include "base/search.h"
 #include "symbol/elf/elf_block.h"
 
 #include <stdlib.h>
@@ -87,18 +88,7 @@ int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offs
 /* How many functions start at or below a delta. */
 static size_t count_up_to(const struct elf_block *block, uint32_t delta)
 {
-	size_t low = 0;
-	size_t high = block->header->nr_functions;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (block->functions[middle].delta <= delta)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_count(block->header->nr_functions, i, block->functions[i].delta <= delta);
 }
 
 int elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/htable.h"
 #include "base/intern.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -433,36 +434,20 @@ int jit_functions_settle(struct jit_functions *functions)
 static const struct line *find_line(const struct jit_functions *functions,
 				    const struct function *function, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = function->nr_lines;
+	const struct line *lines = &functions->lines[function->first_line];
+	size_t next = search_count(function->nr_lines, i, lines[i].offset <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->lines[function->first_line + middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &functions->lines[function->first_line + low - 1] : NULL;
+	return next > 0 ? &lines[next - 1] : NULL;
 }
 
 static const struct range *find_range(const struct jit_functions *functions, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = functions->nr_ranges;
+	const struct range *ranges = functions->ranges;
+	size_t found = search_count(functions->nr_ranges, i, end_of(&ranges[i]) <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&functions->ranges[middle]) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == functions->nr_ranges || functions->ranges[low].start > address)
+	if (found == functions->nr_ranges || ranges[found].start > address)
 		return NULL;
-	return &functions->ranges[low];
+	return &ranges[found];
 }
 
 bool jit_functions_find(const struct jit_functions *functions, uint64_t address,

@@ -5,6 +5,7 @@
 #include "symbol/kernel/kallsyms.h"
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/strbuf.h"
 #include "symbol/kernel/kallsyms_parser.h"
 
@@ -342,22 +343,14 @@ void kallsyms_free(struct kallsyms *kallsyms)
 const char *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 			  const char **ret_module)
 {
-	size_t low = 0;
-	size_t high = kallsyms->nr_functions;
+	const uint64_t *addresses = kallsyms->addresses;
+	size_t next = search_count(kallsyms->nr_functions, i, addresses[i] <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kallsyms->addresses[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - kallsyms->addresses[low - 1] >= KALLSYMS_MAX_FUNCTION_BYTES)
+	if (next == 0 || address - addresses[next - 1] >= KALLSYMS_MAX_FUNCTION_BYTES)
 		return NULL;
 	if (ret_module)
-		*ret_module = kallsyms->text + kallsyms->module_names[kallsyms->modules[low - 1]];
-	return kallsyms->text + kallsyms->names[low - 1];
+		*ret_module = kallsyms->text + kallsyms->module_names[kallsyms->modules[next - 1]];
+	return kallsyms->text + kallsyms->names[next - 1];
 }
 
 size_t kallsyms_bytes(const struct kallsyms *kallsyms)
