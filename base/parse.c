@@ -164,18 +164,6 @@ int parse_bytes(const char *text, uint64_t *ret_bytes)
 	return 0;
 }
 
-bool is_lower_hex(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		bool is_hex = (text[i] >= '0' && text[i] <= '9') ||
-			      (text[i] >= 'a' && text[i] <= 'f');
-
-		if (!is_hex)
-			return false;
-	}
-	return text[len] == '\0';
-}
-
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 {
 	unsigned int min = a < b ? a : b;

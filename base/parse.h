@@ -27,9 +27,6 @@ int parse_bytes(const char *text, uint64_t *ret_bytes) must_check;
 int parse_digits(const char **cursor, const char *end, unsigned int base, uint64_t *ret_value)
 	must_check;
 
-/* Whether `text` has exactly `len` characters of [0-9a-f]. */
-bool is_lower_hex(const char *text, size_t len);
-
 /* Edit distance of two short words, for "did you mean". Words longer than 64 count as far apart. */
 unsigned int word_distance(const char *a, const char *b);
 

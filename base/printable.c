@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hex.h"
 #include "base/printable.h"
 
 #include "base/utf8.h"
@@ -61,12 +62,9 @@ static size_t clean_len(const char *text)
 
 static void write_escape(char to[static PRINTABLE_ESCAPE_BYTES], char byte)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	to[0] = '\\';
 	to[1] = 'x';
-	to[2] = digits[(unsigned char)byte >> 4];
-	to[3] = digits[byte & 0xf];
+	hex_put(to + 2, &byte, 1);
 }
 
 struct printable printable_of(const char *text)

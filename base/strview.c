@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hex.h"
 #include "base/strview.h"
 
 #include "base/err.h"
@@ -85,7 +86,7 @@ bool strview_has_only(struct strview view, const char *characters)
 
 bool strview_is_hex(struct strview view)
 {
-	return strview_has_only(view, "0123456789abcdef");
+	return strview_has_only(view, HEX_DIGITS);
 }
 
 bool strview_is_uuid(struct strview view)

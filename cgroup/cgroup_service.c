@@ -23,6 +23,7 @@
 #include "cgroup/cgroup_service.h"
 
 #include "base/err.h"
+#include "base/hex.h"
 #include "base/printable.h"
 #include "base/strview.h"
 
@@ -101,13 +102,6 @@ static void append(struct name *name, struct strview part)
 static void append_str(struct name *name, const char *text)
 {
 	append(name, strview_of(text, RAW_MAX_BYTES));
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The byte that an escape ("\x2d") at the beginning stands for; 0 when there is none. */
@@ -190,9 +184,8 @@ static bool is_connection(struct strview instance)
 
 	return strview_next(&instance, '-', &number) && number.len > 0 &&
 	       strview_has_only(number, DIGITS) && strview_next(&instance, '-', &local) &&
-	       local.len > 0 && instance.len > 0 &&
-	       strview_has_only(local, "0123456789abcdef.:_") &&
-	       strview_has_only(instance, "0123456789abcdef.:_");
+	       local.len > 0 && instance.len > 0 && strview_has_only(local, HEX_DIGITS ".:_") &&
+	       strview_has_only(instance, HEX_DIGITS ".:_");
 }
 
 /* A desktop's; elsewhere "app-" is just how a service is called. */

@@ -2,6 +2,8 @@
 /* A colon may end a registry's host, too: "registry:5000/team/web". A tag's is behind the last slash. */
 #include "k8s/image_name.h"
 
+#include "base/hex.h"
+
 #include <string.h>
 
 #define ID_PREFIX "sha256:"
@@ -25,5 +27,5 @@ bool image_name_is_id(const char *image)
 {
 	if (strncmp(image, ID_PREFIX, strlen(ID_PREFIX)) == 0)
 		image += strlen(ID_PREFIX);
-	return strspn(image, "0123456789abcdef") == ID_HEX && !image[ID_HEX];
+	return hex_is(image, ID_HEX);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/pod_block.h"
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -121,8 +122,7 @@ static const char *take_id(struct intake *intake)
 {
 	const char *id = take_name(intake);
 
-	intake->reader->is_bad |= strlen(id) != CONTAINER_ID_HEX ||
-				  strspn(id, "0123456789abcdef") != CONTAINER_ID_HEX;
+	intake->reader->is_bad |= !hex_is(id, CONTAINER_ID_HEX);
 	return id;
 }
 

@@ -6,6 +6,7 @@
  * end. */
 #include "k8s/pod_reader.h"
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "k8s/attribute_keys.h"
@@ -153,8 +154,7 @@ static const char *bare_id(const char *id)
 	if (!hex)
 		return NULL;
 	hex += strlen("://");
-	return strspn(hex, "0123456789abcdef") == CONTAINER_ID_HEX && !hex[CONTAINER_ID_HEX] ? hex
-											     : NULL;
+	return hex_is(hex, CONTAINER_ID_HEX) ? hex : NULL;
 }
 
 static const struct container_kind {

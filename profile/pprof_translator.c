@@ -2,6 +2,7 @@
 #include "profile/pprof_translator.h"
 
 #include "base/array.h"
+#include "base/hex.h"
 #include "base/parse.h"
 #include "profile/pprof_labels.h"
 
@@ -122,7 +123,7 @@ static bool has_build_id(const struct pprof_translator *translator, uint32_t tex
 {
 	const char *build_id = built_string(translator, text);
 
-	return is_lower_hex(build_id, strlen(build_id));
+	return hex_is(build_id, strlen(build_id));
 }
 
 /* Keeps where a mapping lies, as the message has it. The kernel and code without a file lie nowhere; the limit of those

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/option_check.h"
 
+#include "base/hex.h"
 #include "base/parse.h"
 #include "base/utf8.h"
 #include "config/endpoint.h"
@@ -73,7 +74,7 @@ int check_pod(const char *text)
 /* The beginning of an ID is a valid name. A whole ID is one digit too long for a name. */
 int check_container(const char *text)
 {
-	return is_dns_label(text) || is_lower_hex(text, CONTAINER_ID_LEN) ? 0 : -EINVAL;
+	return is_dns_label(text) || hex_is(text, CONTAINER_ID_LEN) ? 0 : -EINVAL;
 }
 
 int check_selector(const char *text)

@@ -3,7 +3,7 @@
 #ifndef ELF_BUILD_ID_H
 #define ELF_BUILD_ID_H
 
-#include "base/parse.h"
+#include "base/hex.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static inline bool build_id_is_valid(const char *text)
 	size_t len = strnlen(text, BUILD_ID_MAX_DIGITS + 1);
 
 	return len >= BUILD_ID_MIN_DIGITS && len <= BUILD_ID_MAX_DIGITS && len % 2 == 0 &&
-	       is_lower_hex(text, len);
+	       hex_is(text, len);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "elf/elf_reader.h"
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 
 #include <assert.h>
 #include <string.h>
@@ -18,13 +19,8 @@ struct note_range {
 void elf_build_id_to_hex(const uint8_t *bytes, size_t len,
 			 char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1])
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*ret_hex++ = digits[bytes[i] >> 4];
-		*ret_hex++ = digits[bytes[i] & 15];
-	}
-	*ret_hex = '\0';
+	hex_put(ret_hex, bytes, len);
+	ret_hex[2 * len] = '\0';
 }
 
 /* What is looked for. */

@@ -3,6 +3,7 @@
  * become parts of paths, cannot lead anywhere. */
 #include "symbol/elf/elf_block.h"
 
+#include "base/hex.h"
 #include "symbol/elf/elf_symbol_list.h"
 #include "elf/elf_reader.h"
 
@@ -32,7 +33,7 @@ static bool is_hex(const char *text, size_t max)
 {
 	size_t len = strnlen(text, max);
 
-	return len < max && strspn(text, "0123456789abcdef") == len;
+	return len < max && hex_is(text, len);
 }
 
 static bool is_file_name(const char *name, size_t max)

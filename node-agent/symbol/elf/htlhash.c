@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf/htlhash.h"
 
+#include "base/hex.h"
+
 #include <endian.h>
 #include <nettle/sha2.h>
 #include <string.h>
@@ -23,14 +25,12 @@ int htlhash_read(const struct elf_reader *reader, struct htlhash_input *ret_inpu
 
 void htlhash_of(const struct htlhash_input *input, char ret_hex[static HTLHASH_DIGITS + 1])
 {
-	_Static_assert(HTLHASH_DIGITS <= 2 * ELF_BUILD_ID_MAX, "no room for the text");
-	char hex[2 * ELF_BUILD_ID_MAX + 1];
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx sha256;
 
 	sha256_init(&sha256);
 	sha256_update(&sha256, input->len, input->bytes);
 	sha256_digest(&sha256, sizeof(digest), digest);
-	elf_build_id_to_hex(digest, HTLHASH_DIGITS / 2, hex);
-	memcpy(ret_hex, hex, HTLHASH_DIGITS + 1);
+	hex_put(ret_hex, digest, HTLHASH_DIGITS / 2);
+	ret_hex[HTLHASH_DIGITS] = '\0';
 }

@@ -2,6 +2,7 @@
 #include "unwind/file/debug_file.h"
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/resolve.h"
 
 #include <fcntl.h>
@@ -35,7 +36,7 @@ static int open_by_id(const char *debug_dir, const char *build_id, int *ret_fd)
 {
 	char path[PATH_MAX];
 
-	if (strlen(build_id) < 3 || build_id[strspn(build_id, "0123456789abcdef")] != '\0')
+	if (strlen(build_id) < 3 || !hex_is(build_id, strlen(build_id)))
 		return -ENOENT;
 	snprintf(path, sizeof(path), ".build-id/%.2s/%s.debug", build_id, build_id + 2);
 

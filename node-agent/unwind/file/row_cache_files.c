@@ -2,6 +2,7 @@
 #include "unwind/file/row_cache_files.h"
 
 #include "base/array.h"
+#include "base/hex.h"
 #include "base/parse.h"
 #include "base/random.h"
 
@@ -119,7 +120,7 @@ int row_cache_files_name(const struct row_cache_kind *kind, const struct elf_row
 {
 	size_t len = strnlen(key->build_id, sizeof(key->build_id));
 
-	if (len == sizeof(key->build_id) || !is_lower_hex(key->build_id, len))
+	if (len == sizeof(key->build_id) || !hex_is(key->build_id, len))
 		return -EINVAL;
 	snprintf(ret_name, ROW_CACHE_NAME_MAX, "%s-%016" PRIx64 "%016" PRIx64 "%s%" PRIu32,
 		 key->build_id, key->hash[0], key->hash[1], kind->suffix, kind->version);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/worker/rows_answer.h"
 
+#include "base/hex.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ static bool is_build_id(const char *text, size_t len)
 {
 	size_t end = strnlen(text, len);
 
-	return end < len && end % 2 == 0 && strspn(text, "0123456789abcdef") == end;
+	return end < len && end % 2 == 0 && hex_is(text, end);
 }
 
 static bool is_wanted(const struct elf_rows_wanted *wanted)

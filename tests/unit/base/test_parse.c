@@ -194,18 +194,6 @@ static void digits_never_pass_the_given_end(void **state)
 	assert_ptr_equal(cursor, text + 2);
 }
 
-static void hexadecimal_ids_have_an_exact_length(void **state)
-{
-	(void)state;
-	assert_true(is_lower_hex("0123456789abcdef", 16));
-	assert_true(is_lower_hex("", 0));
-	assert_false(is_lower_hex("0123456789abcdef", 15));
-	assert_false(is_lower_hex("0123456789abcdef", 17));
-	assert_false(is_lower_hex("ABCD", 4));
-	assert_false(is_lower_hex("abcg", 4));
-	assert_false(is_lower_hex("ab-d", 4));
-}
-
 static void the_distance_of_words_counts_edits(void **state)
 {
 	static const char long_word[] =
@@ -242,7 +230,6 @@ int main(void)
 		cmocka_unit_test(sizes_have_units_of_1024),
 		cmocka_unit_test(digits_are_read_up_to_the_first_other_character),
 		cmocka_unit_test(digits_never_pass_the_given_end),
-		cmocka_unit_test(hexadecimal_ids_have_an_exact_length),
 		cmocka_unit_test(the_distance_of_words_counts_edits),
 	};
 
