@@ -216,3 +216,25 @@ int resolve_open(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 		return -EOPNOTSUPP;
 	return walk_and_open(dir_fd, path, flags, resolve);
 }
+
+int resolve_error(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		return -ENOENT;
+	case ESRCH:
+		return -ESRCH;
+	case EACCES:
+	case EPERM:
+		return -EPERM;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return -ENOSPC;
+	case EAGAIN:
+		return -EAGAIN;
+	default:
+		return -EOPNOTSUPP;
+	}
+}

@@ -15,6 +15,12 @@
  * "..". Errors: what openat2(2) says. */
 int resolve_open(int dir_fd, const char *path, uint64_t flags, uint64_t resolve) must_check;
 
+/* What such an error means, in the codes of base/err.h: -ENOENT there is no such file; -ESRCH the
+ * process is gone; -EPERM it is forbidden; -ENOSPC descriptors or memory are used up; -EAGAIN the path
+ * changed meanwhile; -EOPNOTSUPP anything else, such as a symbolic link or a mount on the way. `error`
+ * is a positive errno. */
+int resolve_error(int error) must_check;
+
 /* The mount that an open file or directory is on, by its number in /proc/PID/mountinfo; asks no server. Errors: -EOPNOTSUPP before
  * Linux 3.15, what reading /proc says. */
 int resolve_mount_id(int fd, uint64_t *ret_id) must_check;

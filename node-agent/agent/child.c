@@ -18,13 +18,9 @@
  * without it, whoever started this is gone. */
 static void become_command(int wait_fd, char *const *args)
 {
-	ssize_t n;
 	char go;
 
-	do {
-		n = read(wait_fd, &go, 1);
-	} while (n < 0 && errno == EINTR);
-	if (n != 1)
+	if (fd_read(wait_fd, &go, 1) != 1)
 		_exit(EXIT_NOT_RELEASED);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);

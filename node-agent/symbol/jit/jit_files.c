@@ -16,26 +16,6 @@
 #define PATH_BYTES 64
 #define ROOT_UID 0
 
-static int translate(int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ENOTDIR:
-		return -ENOENT;
-	case ESRCH:
-		return -ESRCH;
-	case EACCES:
-	case EPERM:
-		return -EPERM;
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-		return -ENOSPC;
-	default:
-		return -EOPNOTSUPP; /* symbolic links, mounts */
-	}
-}
-
 /* The rest of the line that begins with `key`, up to its newline. */
 static bool find_line(const char *text, size_t len, const char *key, const char **ret_rest,
 		      const char **ret_end)
@@ -112,7 +92,7 @@ static int open_beneath(int dir_fd, const char *name, uint64_t flags, uint64_t r
 	int fd = resolve_open(dir_fd, name, O_PATH | flags,
 			      resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 
-	return fd < 0 ? translate(-fd) : fd;
+	return fd < 0 ? resolve_error(-fd) : fd;
 }
 
 /* Opens /tmp itself, in which names can be looked up then: on a local file system that waits for nobody. A
@@ -141,7 +121,7 @@ static int check_owner(int fd, const struct jit_owner *owner)
 
 	int r = resolve_look_at(fd, STATX_TYPE | STATX_UID, &st);
 	if (r < 0)
-		return translate(-r);
+		return resolve_error(-r);
 	if (!S_ISREG(st.stx_mode) || (st.stx_uid != ROOT_UID && st.stx_uid != owner->euid))
 		return -EOPNOTSUPP;
 	return 0;

@@ -5,6 +5,7 @@
 #include "symbol/kernel/kallsyms.h"
 
 #include "base/array.h"
+#include "base/fileio.h"
 #include "base/search.h"
 #include "base/strbuf.h"
 #include "symbol/kernel/kallsyms_parser.h"
@@ -292,12 +293,10 @@ static int add_file(struct builder *builder, int fd)
 		return -ENOMEM;
 	for (;;) {
 		size_t used = 0;
-		ssize_t n = read(fd, chunk + len, CHUNK_BYTES - len);
+		ssize_t n = fd_read(fd, chunk + len, CHUNK_BYTES - len);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		if (n == 0)
 			return len > 0 ? add_line(builder, chunk, len) : 0;
 		len += (size_t)n;

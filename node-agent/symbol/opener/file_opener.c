@@ -20,27 +20,13 @@
 #define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
 #define PROC_PATH_BYTES 96
 
-/* What the failure of a system call on the way to a file means to the caller. */
+/* What the failure of a system call on the way to a file means to the caller. The way leads through
+ * /proc/PID: where it ends early the process is gone, or has another file there. */
 static int translate(int error)
 {
-	switch (error) {
-	case ENOENT:
-	case ESRCH:
-	case ENOTDIR:
-	case ELOOP:
-		return -ESRCH;
-	case EACCES:
-	case EPERM:
-		return -EPERM;
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-		return -ENOSPC;
-	case EAGAIN:
-		return -EAGAIN;
-	default:
-		return -EOPNOTSUPP;
-	}
+	int r = resolve_error(error);
+
+	return r == -ENOENT || error == ELOOP ? -ESRCH : r;
 }
 
 /* Refuses (-EOPNOTSUPP) when the mapping's device is one of the process's mounts, and not a local

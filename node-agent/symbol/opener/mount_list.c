@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fileio.h"
 #include "base/hash.h"
 
 #include <fcntl.h>
@@ -79,12 +80,10 @@ static int read_until(int fd, uint64_t until_ns, struct strbuf *text)
 	char chunk[CHUNK_BYTES];
 
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = fd_read(fd, chunk, sizeof(chunk));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		strbuf_append(text, chunk, (size_t)n);
 		if (n == 0 || strbuf_error(text) < 0)
 			return strbuf_error(text);

@@ -214,9 +214,26 @@ static void nothing_is_quick_without_openat2(void **state)
 	assert_int_equal(resolve_open(root_fd, "a", O_PATH, IN_ROOT | RESOLVE_CACHED), -EOPNOTSUPP);
 }
 
+static void an_error_has_one_meaning(void **state)
+{
+	static const struct {
+		int error, meaning;
+	} cases[] = {
+		{ ENOENT, -ENOENT },	{ ENOTDIR, -ENOENT },	{ ESRCH, -ESRCH },
+		{ EACCES, -EPERM },	{ EPERM, -EPERM },	{ EMFILE, -ENOSPC },
+		{ ENFILE, -ENOSPC },	{ ENOMEM, -ENOSPC },	{ EAGAIN, -EAGAIN },
+		{ ELOOP, -EOPNOTSUPP }, { EXDEV, -EOPNOTSUPP },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < array_len(cases); i++)
+		assert_int_equal(resolve_error(cases[i].error), cases[i].meaning);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_error_has_one_meaning),
 		cmocka_unit_test(a_path_leads_to_the_file_or_nowhere),
 		cmocka_unit_test(mounts_are_crossed_only_where_that_is_allowed),
 		cmocka_unit_test(flags_are_kept),
