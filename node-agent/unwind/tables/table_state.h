@@ -6,7 +6,7 @@
 #include "unwind/worker/rows_client.h"
 #include "unwind/tables/slot_map.h"
 #include "unwind/tables/table_queue.h"
-#include "unwind/tables/table_slots.h"
+#include "unwind/tables/table_slots_opts.h"
 #include "unwind/tables/table_store.h"
 
 #include <pthread.h>
