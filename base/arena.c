@@ -25,7 +25,8 @@ void arena_done(struct arena *arena)
 	*arena = (struct arena){ .max_bytes = arena->max_bytes };
 }
 
-/* What a new chunk for `len` bytes should hold: CHUNK_BYTES, or less when the limit is near. 0: over it. */
+/* What a new chunk for `len` bytes should hold: CHUNK_BYTES, or less when the limit is near. 0:
+ * over it. */
 static size_t chunk_cap(const struct arena *arena, size_t len)
 {
 	size_t cap = len > CHUNK_BYTES ? len : CHUNK_BYTES;

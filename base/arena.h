@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed all at once: everything that lives as long as one window, one pod list, one symbol
- * table. */
+/* Memory that is freed all at once: everything that lives as long as one window, one pod list,
+ * one symbol table. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -18,7 +18,8 @@ struct arena {
 
 void arena_done(struct arena *arena);
 
-/* Memory aligned for any type, not zeroed; NULL when the limit or the system's memory is used up. */
+/* Memory aligned for any type, not zeroed; NULL when the limit or the system's memory is used
+ * up. */
 void *arena_alloc(struct arena *arena, size_t len);
 
 /* A copy of `len` bytes with a NUL behind it. NULL as above. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing plain C arrays. The caller keeps pointer, count and capacity as fields of its own struct; this
- * is the one place where the size is checked against a limit and multiplied. */
+/* Growing plain C arrays. The caller keeps pointer, count and capacity as fields of its own
+ * struct; this is the one place where the size is checked against a limit and multiplied. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 

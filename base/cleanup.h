@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope-bound ownership: a resource is declared with its initial value and released on every way out.
+/* Scope-bound ownership: a resource is declared with its initial value and released on every way
+ * out.
  *
  *	_cleanup_free_ char *text = NULL;
  *	_cleanup_close_ int fd = -EBADF;
@@ -21,7 +22,8 @@
 #define _cleanup_fclose_ _cleanup_(cleanup_fclosep)
 #define _cleanup_closedir_ _cleanup_(cleanup_closedirp)
 
-/* Moves a pointer out of a cleanup variable: its value is returned and the variable becomes NULL. */
+/* Moves a pointer out of a cleanup variable: its value is returned and the variable becomes
+ * NULL. */
 #define take_ptr(ptr)                                                                              \
 	({                                                                                         \
 		typeof(ptr) taken_ = (ptr);                                                        \

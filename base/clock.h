@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanosecond clocks. Samples carry CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives it; what leaves the node
- * carries Unix time. */
+/* Nanosecond clocks. Samples carry CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives it; what leaves
+ * the node carries Unix time. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -31,7 +31,8 @@ static inline uint64_t clock_real_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* The Unix time at which the monotonic clock showed `mono_ns`, by today's offset between the two. */
+/* The Unix time at which the monotonic clock showed `mono_ns`, by today's offset between the
+ * two. */
 static inline uint64_t clock_mono_to_real_ns(uint64_t mono_ns)
 {
 	return clock_real_ns() - clock_mono_ns() + mono_ns;

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* The checksum of all of a file, which is read as base/cold_file.h does. Errors: -ENOSPC the file is
- * longer than `max_bytes`; -ENOMEM; what pread(2) says. */
+/* The checksum of all of a file, which is read as base/cold_file.h does. Errors: -ENOSPC the
+ * file is longer than `max_bytes`; -ENOMEM; what pread(2) says. */
 int crc32_of_file(int fd, uint64_t max_bytes, uint32_t *ret_crc) must_check;
 
 #endif

@@ -156,7 +156,8 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 	strbuf_appendf(&temp, "%s.tmp.%d", name, getpid());
 	if (strbuf_error(&temp) < 0)
 		return -ENAMETOOLONG;
-	/* Left by a process of our pid that was killed: in a container the pid is always the same. */
+	/* Left by a process of our pid that was killed: in a container the pid is always the
+	 * same. */
 	unlinkat(dir_fd, temp.data, 0);
 
 	const struct file_content content = {

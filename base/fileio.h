@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files, with limits. Paths are relative to a directory fd (AT_FDCWD for the current directory), so
- * that tests read from a fixture directory instead of /proc. */
+/* Whole files, with limits. Paths are relative to a directory fd (AT_FDCWD for the current
+ * directory), so that tests read from a fixture directory instead of /proc. */
 #ifndef BASE_FILEIO_H
 #define BASE_FILEIO_H
 
@@ -11,15 +11,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Appends the content of a file to `buf`, whose own limit bounds the read. Works for files of /proc,
- * whose size is not known beforehand. Errors: -ENOSPC when the file is longer than the buffer may be,
- * else what open() and read() say. */
+/* Appends the content of a file to `buf`, whose own limit bounds the read. Works for files of
+ * /proc, whose size is not known beforehand. Errors: -ENOSPC when the file is longer than the
+ * buffer may be, else what open() and read() say. */
 int file_read_at(int dir_fd, const char *path, struct strbuf *buf) must_check;
 
-/* Writes a regular file so that it is there whole or not at all: into a temporary name beside it, then renamed. A
- * symbolic link of that name is replaced, not followed. On failure the temporary file is removed and an older file of
- * that name is as it was. For files that a user names, who may mean a FIFO or a device, see base/output_file.h.
- * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(), fdatasync() and rename() say. */
+/* Writes a regular file so that it is there whole or not at all: into a temporary name beside
+ * it, then renamed. A symbolic link of that name is replaced, not followed. On failure the
+ * temporary file is removed and an older file of that name is as it was. For files that a user
+ * names, who may mean a FIFO or a device, see base/output_file.h.
+ * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(),
+ * fdatasync() and rename() say. */
 int file_write_atomic(const char *path, const void *data, size_t len) must_check;
 
 #define FILE_MAX_PARTS 2
@@ -36,25 +38,27 @@ struct file_content {
 	} parts[FILE_MAX_PARTS]; /* one behind the other */
 };
 
-/* Writes a file in a directory so that it is there whole or not at all: under the temporary name, then
- * renamed. On failure the temporary file is removed and an older file of that name is as it was.
- * Errors: -EEXIST there is a file of the temporary name; what openat(), write(), fdatasync(), close()
- * and renameat() say. */
+/* Writes a file in a directory so that it is there whole or not at all: under the temporary
+ * name, then renamed. On failure the temporary file is removed and an older file of that name is
+ * as it was.
+ * Errors: -EEXIST there is a file of the temporary name; what openat(), write(), fdatasync(),
+ * close() and renameat() say. */
 int file_replace_at(int dir_fd, const struct file_content *content) must_check;
 
 /* As read(2), but goes on after a signal, and returns a negative errno. */
 ssize_t fd_read(int fd, void *data, size_t len) must_check;
 
-/* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write() says. */
+/* Writes all of `data` to a descriptor, restarting after short writes. Errors: what write()
+ * says. */
 int fd_write_all(int fd, const void *data, size_t len) must_check;
 
-/* The same for a reader who may never read: gives up when nothing was taken for `idle_ms` (-1: never), and at the first
- * signal that a handler without SA_RESTART takes. The descriptor may be non-blocking. Errors: -ETIMEDOUT, -EINTR, what
- * poll() and write() say. */
+/* The same for a reader who may never read: gives up when nothing was taken for `idle_ms` (-1:
+ * never), and at the first signal that a handler without SA_RESTART takes. The descriptor may be
+ * non-blocking. Errors: -ETIMEDOUT, -EINTR, what poll() and write() say. */
 int fd_write_within(int fd, const void *data, size_t len, int idle_ms) must_check;
 
-/* Reads exactly `len` bytes from a descriptor, restarting after short reads. Errors: -EBADMSG when it ends before; what
- * read() says. */
+/* Reads exactly `len` bytes from a descriptor, restarting after short reads. Errors: -EBADMSG
+ * when it ends before; what read() says. */
 int fd_read_all(int fd, void *data, size_t len) must_check;
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and byte strings, one after the other, for messages between two processes of this program: a number is eight
- * bytes in host order, a string its length as a number, its bytes and a NUL.
+/* Numbers and byte strings, one after the other, for messages between two processes of this
+ * program: a number is eight bytes in host order, a string its length as a number, its bytes and
+ * a NUL.
  *
  *	flat_put_number(&out, 7);		reader = flat_reader(bytes, len);
  *	flat_put_text(&out, "seven");		number = flat_take_number(&reader, 9);
  *						text = flat_take_text(&reader, 16);
  *						r = flat_reader_finish(&reader);
  *
- * The reader believes nothing: each number and length has a maximum, and the first that is wrong is remembered, after
- * which all is 0 or empty. Strings are borrowed from the bytes that are read. */
+ * The reader believes nothing: each number and length has a maximum, and the first that is wrong
+ * is remembered, after which all is 0 or empty. Strings are borrowed from the bytes that are
+ * read. */
 #ifndef BASE_FLAT_H
 #define BASE_FLAT_H
 

@@ -7,16 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Appends `len` bytes to `out` as one gzip member (RFC 1952) without name or time, so that equal input
- * gives equal output. Failures are kept in `out`: -ENOSPC (its limit must hold the worst case, a little more
- * than `len`), -ENOMEM. */
+/* Appends `len` bytes to `out` as one gzip member (RFC 1952) without name or time, so that equal
+ * input gives equal output. Failures are kept in `out`: -ENOSPC (its limit must hold the worst
+ * case, a little more than `len`), -ENOMEM. */
 void gzip_append(struct strbuf *out, const void *data, size_t len);
 
 /* Whether the data begin like a gzip member. */
 bool gzip_is(const void *data, size_t len);
 
-/* Appends what the gzip members unpack to; `data` are whole members, at least one, and nothing else. Failures are kept
- * in `out`, which then ends where it ended before: -EBADMSG, -ENOSPC (its limit), -ENOMEM. */
+/* Appends what the gzip members unpack to; `data` are whole members, at least one, and nothing
+ * else. Failures are kept in `out`, which then ends where it ended before: -EBADMSG, -ENOSPC
+ * (its limit), -ENOMEM. */
 void gunzip_append(struct strbuf *out, const void *data, size_t len);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All is atomic, and the lock is for those who take a slot: a signal handler may look. A slot that is taken has a name. */
+/* All is atomic, and the lock is for those who take a slot: a signal handler may look. A slot
+ * that is taken has a name. */
 #include "base/heartbeat.h"
 
 #include "base/cleanup.h"
@@ -98,7 +99,8 @@ void heartbeat_end(void)
 #ifdef HEARTBEAT_ASSERTS
 #define SCHEDSTAT_MAX_BYTES 256
 
-/* For how long in all the calling thread could have run, and others did; 0 where the kernel does not tell. */
+/* For how long in all the calling thread could have run, and others did; 0 where the kernel does
+ * not tell. */
 static uint64_t read_cpu_wait_ns(void)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SCHEDSTAT_MAX_BYTES);

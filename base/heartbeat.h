@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does every thread move? Each thread of the program says when it was last seen at work, and how long it may be gone.
+/* Does every thread move? Each thread of the program says when it was last seen at work, and how
+ * long it may be gone.
  *
  *	heartbeat_begin("loader", max)     first thing in the thread; base/thread.c ends it
  *	heartbeat_beat()                   in its loop, in all waits, and in what may take long: a load and a store
  *	heartbeat_tick(now)                one thread of the program, every HEARTBEAT_TICK_NS
  *
- * Beats are dated by a clock that these ticks advance, by twice their distance at most. When the whole program cannot
- * run, as its container has no CPU time left, the machine was suspended or somebody stopped it, then the ticks do
- * not come either and the clock stands still: nobody is called late for that. A thread that alone gets no CPU time
- * is late. Who ticks is dated by CLOCK_MONOTONIC.
+ * Beats are dated by a clock that these ticks advance, by twice their distance at most. When the
+ * whole program cannot run, as its container has no CPU time left, the machine was suspended or
+ * somebody stopped it, then the ticks do not come either and the clock stands still: nobody is
+ * called late for that. A thread that alone gets no CPU time is late. Who ticks is dated by
+ * CLOCK_MONOTONIC.
  *
- * A thread without work wakes up each HEARTBEAT_NAP_NS and beats, so that whoever has not moved for much longer is at
- * work on something, or hangs.
+ * A thread without work wakes up each HEARTBEAT_NAP_NS and beats, so that whoever has not moved
+ * for much longer is at work on something, or hangs.
  *
- * A beat that comes later than it may is counted; in debug builds (HEARTBEAT_ASSERTS) it ends the program, unless the thread
- * has waited for a CPU for as long.
- * Threads that have not begun, as those of tests, may call heartbeat_beat(): it does nothing. */
+ * A beat that comes later than it may is counted; in debug builds (HEARTBEAT_ASSERTS) it ends
+ * the program, unless the thread has waited for a CPU for as long. Threads that have not begun,
+ * as those of tests, may call heartbeat_beat(): it does nothing. */
 #ifndef BASE_HEARTBEAT_H
 #define BASE_HEARTBEAT_H
 
@@ -27,7 +29,8 @@
 
 #define HEARTBEAT_MAX_THREADS 64
 
-/* Each wake-up of a thread that has nothing to do costs 10 to 40 us of CPU time on a busy machine. */
+/* Each wake-up of a thread that has nothing to do costs 10 to 40 us of CPU time on a busy
+ * machine. */
 #define HEARTBEAT_TICK_NS (500 * NSEC_PER_MSEC)
 #define HEARTBEAT_NAP_NS NSEC_PER_SEC
 
@@ -40,8 +43,8 @@ struct heartbeat {
 	uint64_t max_ns; /* what that may be */
 };
 
-/* The calling thread is watched from now on. `name` is static, of at most 15 bytes. Once HEARTBEAT_MAX_THREADS are
- * watched a further one is not. */
+/* The calling thread is watched from now on. `name` is static, of at most 15 bytes. Once
+ * HEARTBEAT_MAX_THREADS are watched a further one is not. */
 void heartbeat_begin(const char *name, uint64_t max_ns);
 
 /* As heartbeat_begin(), for the thread that ticks. */
@@ -59,7 +62,8 @@ void heartbeat_tick(uint64_t now_ns);
 /* All that are watched, in no order; returns how many. From any thread, and in a signal handler. */
 size_t heartbeat_list(uint64_t now_ns, struct heartbeat list[static HEARTBEAT_MAX_THREADS]);
 
-/* The one that has been gone for longest beyond what it may; false when there is none. From any thread. */
+/* The one that has been gone for longest beyond what it may; false when there is none. From any
+ * thread. */
 bool heartbeat_find_late(uint64_t now_ns, struct heartbeat *ret_heartbeat);
 
 /* Beats that came too late so far. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index from hash to row number, for rows that the caller keeps in an array of its own.
  *
- * The table holds (hash, row) pairs and nothing else: no keys, no values, no callbacks into memory it does
- * not know. Whether a row is the one looked for is the caller's question, answered in its own loop:
+ * The table holds (hash, row) pairs and nothing else: no keys, no values, no callbacks into
+ * memory it does not know. Whether a row is the one looked for is the caller's question,
+ * answered in its own loop:
  *
  *	struct htable_iter it = htable_lookup(&index, hash);
  *	for (uint32_t row; htable_next(&it, &row);)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only file that knows libcurl.
  *
- * Everything that could make a request go somewhere else than the caller said, or take longer than it
- * said, is set explicitly and never left to a default: redirects, protocols, proxies, .netrc, signals,
- * timeouts, TLS version. What stays between two requests is the connection.
+ * Everything that could make a request go somewhere else than the caller said, or take longer
+ * than it said, is set explicitly and never left to a default: redirects, protocols, proxies,
+ * .netrc, signals, timeouts, TLS version. What stays between two requests is the connection.
  *
- * A pinned certificate is compared when the connection is made and before the request is sent: libcurl
- * calls check_pin() between the two. It shows the certificate with a handshake only, so there each request
- * has a connection of its own, and no TLS session is resumed. */
+ * A pinned certificate is compared when the connection is made and before the request is sent:
+ * libcurl calls check_pin() between the two. It shows the certificate with a handshake only, so
+ * there each request has a connection of its own, and no TLS session is resumed. */
 #include "base/http_client.h"
 
 #include "base/clock.h"
@@ -164,7 +164,8 @@ static int set_limits(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
 				   timeout_ms(opts->connect_timeout_ns));
 	failed |= curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms(opts->total_timeout_ns));
-	/* Names are resolved by a thread that cannot be stopped: without this, it is waited for beyond all timeouts. */
+	/* Names are resolved by a thread that cannot be stopped: without this, it is waited for
+	 * beyond all timeouts. */
 	failed |= curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	if (!opts->use_proxy_env)
 		failed |= curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -281,8 +282,8 @@ static int make_headers(const struct http_request *request, struct curl_slist **
 	return 0;
 }
 
-/* With TLS, client and server agree on the version. Without it, HTTP/2 is spoken because it is needed;
- * libcurl before 8.0 cannot do that twice on one connection. */
+/* With TLS, client and server agree on the version. Without it, HTTP/2 is spoken because it is
+ * needed; libcurl before 8.0 cannot do that twice on one connection. */
 static int set_connection(const struct http_client *client, const char *url)
 {
 	bool is_unasked = client->needs_http2 && strncasecmp(url, "http:", strlen("http:")) == 0;
@@ -409,8 +410,9 @@ static struct http_response read_response(CURL *curl)
 	};
 }
 
-/* libcurl's own limits are 100 KB for one header, 300 KB for all of them and 4 KB for a trailer. At the first and the last
- * it reports that memory ran out; once an answer has begun, that is taken to mean a long header. */
+/* libcurl's own limits are 100 KB for one header, 300 KB for all of them and 4 KB for a trailer.
+ * At the first and the last it reports that memory ran out; once an answer has begun, that is
+ * taken to mean a long header. */
 static bool has_long_headers(const struct http_client *client, CURLcode code,
 			     const struct transfer *transfer)
 {
@@ -439,8 +441,8 @@ static int find_error(const struct http_client *client, CURLcode code,
 									       : 0;
 }
 
-/* A server that knows HTTP/1 only hangs up when it is spoken to in HTTP/2, or says what libcurl cannot read:
- * the words must not leave the reader alone with "Empty reply from server". */
+/* A server that knows HTTP/1 only hangs up when it is spoken to in HTTP/2, or says what libcurl
+ * cannot read: the words must not leave the reader alone with "Empty reply from server". */
 static void find_words(struct http_client *client, int error, CURLcode code,
 		       const struct transfer *transfer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One HTTP request at a time over libcurl, with a kept-alive connection between them.
  *
- * Never follows redirects, never reads .netrc, never uses a proxy unless told to; http and https only.
- * A client belongs to one thread. */
+ * Never follows redirects, never reads .netrc, never uses a proxy unless told to; http and https
+ * only. A client belongs to one thread. */
 #ifndef BASE_HTTP_CLIENT_H
 #define BASE_HTTP_CLIENT_H
 
@@ -75,19 +75,19 @@ struct http_response {
 	uint64_t retry_after_s; /* 0: none given, or a time that is over */
 };
 
-/* Performs the request; the response body is appended to `body`, whose limit bounds it. With a sink,
- * `body` only takes what comes with another status than 200, and where that is longer than the buffer
- * may be its beginning is all that is read.
- * Any HTTP status is a success here. On failure http_client_error() tells more.
- * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate, the
- * server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
- * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and those of the
- * sink. */
+/* Performs the request; the response body is appended to `body`, whose limit bounds it. With a
+ * sink, `body` only takes what comes with another status than 200, and where that is longer than
+ * the buffer may be its beginning is all that is read. Any HTTP status is a success here. On
+ * failure http_client_error() tells more.
+ * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate,
+ * the server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
+ * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and
+ * those of the sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
 
-/* A trailer of the last answer, or a header where no trailer is called so; the last of several. Upper and
- * lower case are the same. NULL: none; borrowed until the next request. */
+/* A trailer of the last answer, or a header where no trailer is called so; the last of several.
+ * Upper and lower case are the same. NULL: none; borrowed until the next request. */
 const char *http_client_header(const struct http_client *client, const char *name);
 
 /* libcurl's words for the last failure; borrowed until the next request. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A string table: each distinct string once, numbered in order of arrival. Number 0 is always "". */
+/* A string table: each distinct string once, numbered in order of arrival. Number 0 is always
+ * "". */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
 
@@ -26,7 +27,8 @@ void intern_done(struct intern *intern);
 /* The number of `text`, added when new. Errors: -ENOSPC at a limit, -ENOMEM. */
 int intern_add(struct intern *intern, const char *text, uint32_t *ret_id) must_check;
 
-/* The string with that number; borrowed, as long as the table lives. `id` must have come from it. */
+/* The string with that number; borrowed, as long as the table lives. `id` must have come from
+ * it. */
 const char *intern_get(const struct intern *intern, uint32_t id);
 
 #endif

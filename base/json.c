@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows cJSON, and it leaves the library's allocator alone: that is a setting of the whole process,
- * and another thread may parse at the same time.
+/* The only file that knows cJSON, and it leaves the library's allocator alone: that is a setting
+ * of the whole process, and another thread may parse at the same time.
  *
- * A tree takes 6 to 7 times the memory of its text, and hostile text ("[0,0,0,…") 40 times as much. So the memory is
- * estimated before parsing, from two things outside of strings: each value but the root follows a comma or an opening
- * bracket, and each quote pair is a string. Text that is so short that no tree of it can reach the limit is not
- * scanned. */
+ * A tree takes 6 to 7 times the memory of its text, and hostile text ("[0,0,0,…") 40 times as
+ * much. So the memory is estimated before parsing, from two things outside of strings: each
+ * value but the root follows a comma or an opening bracket, and each quote pair is a string.
+ * Text that is so short that no tree of it can reach the limit is not scanned. */
 #include "base/json.h"
 
 #include <cjson/cJSON.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON text as a tree of values, within a limit of memory.
  *
- * A value that is missing or of another type is no error: json_find() returns NULL for a NULL object, json_text()
- * returns NULL for a value that is not a string, and a value that is neither an array nor an object has no children.
- * Any number of threads may parse at the same time; a tree belongs to one thread. */
+ * A value that is missing or of another type is no error: json_find() returns NULL for a NULL
+ * object, json_text() returns NULL for a value that is not a string, and a value that is neither
+ * an array nor an object has no children. Any number of threads may parse at the same time; a
+ * tree belongs to one thread. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -15,10 +16,11 @@
 
 struct json_value;
 
-/* Parses `text`, which must be one JSON value and white space, into a tree that the caller frees. Before anything is
- * allocated the memory that a tree of this text could need is estimated; the estimate is never too low.
- * Errors: -ENOSPC if it is more than `max_bytes`; -EBADMSG if the text is not JSON, or there is no memory for its
- * tree, which the parser does not tell apart. */
+/* Parses `text`, which must be one JSON value and white space, into a tree that the caller
+ * frees. Before anything is allocated the memory that a tree of this text could need is
+ * estimated; the estimate is never too low.
+ * Errors: -ENOSPC if it is more than `max_bytes`; -EBADMSG if the text is not JSON, or there is
+ * no memory for its tree, which the parser does not tell apart. */
 int json_parse(const char *text, size_t len, size_t max_bytes, struct json_value **ret_root)
 	must_check;
 void json_free(struct json_value *root);

@@ -56,8 +56,8 @@ static int site_admits(struct log_site *site, unsigned int *ret_held)
 	return 1;
 }
 
-/* Copies `text` as far as it fits, so that it can stand between quotes in logfmt: names in it come from containers and
- * must neither end the line nor forge another one. */
+/* Copies `text` as far as it fits, so that it can stand between quotes in logfmt: names in it
+ * come from containers and must neither end the line nor forge another one. */
 static void quote(char line[static LINE_MAX_BYTES], const char *text)
 {
 	size_t nr = 0;

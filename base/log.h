@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log lines for people and for log collectors: one line each, on stderr, `level=warn msg="…"`.
  *
- * Only code that decides what happens next logs: loops and commands. Parsers, encoders and containers
- * return an errno. A line says what failed, where, and the consequence ("skipping", "retrying in 5s").
- * Each call site writes at most LOG_SITE_BURST lines a minute; the next one after a pause tells how many
- * were held back. */
+ * Only code that decides what happens next logs: loops and commands. Parsers, encoders and
+ * containers return an errno. A line says what failed, where, and the consequence ("skipping",
+ * "retrying in 5s"). Each call site writes at most LOG_SITE_BURST lines a minute; the next one
+ * after a pause tells how many were held back. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -29,8 +29,8 @@ void log_set_level(enum log_level level);
 /* Parses "error", "warn", "info" or "debug". Errors: -EINVAL. */
 int log_level_parse(const char *text, enum log_level *ret_level) must_check;
 
-/* Writes one line. `error` is 0 or a negative errno whose text is appended. Returns `error`, so that a
- * caller can `return log_warn_errno(r, …)`. */
+/* Writes one line. `error` is 0 or a negative errno whose text is appended. Returns `error`, so
+ * that a caller can `return log_warn_errno(r, …)`. */
 int log_write(struct log_site *site, enum log_level level, int error, const char *format, ...)
 	printf_like(4, 5);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A common limit for the memory of several parts of a program. A part takes bytes from the pool before it grows, and gives
- * them back when it shrinks. The pool only counts; it allocates nothing. Thread-safe.
+/* A common limit for the memory of several parts of a program. A part takes bytes from the pool
+ * before it grows, and gives them back when it shrinks. The pool only counts; it allocates
+ * nothing. Thread-safe.
  *
  * A NULL pool has no limit. */
 #ifndef BASE_MEMORY_POOL_H

@@ -66,8 +66,8 @@ static bool is_volume(const struct walk *walk, const struct place *place)
 	return place->st.st_dev != walk->device && strcmp(place->name, "..") != 0;
 }
 
-/* Others may write to a sticky directory, where they cannot remove or rename what is ours, and to the root of a volume,
- * which Kubernetes makes so. */
+/* Others may write to a sticky directory, where they cannot remove or rename what is ours, and
+ * to the root of a volume, which Kubernetes makes so. */
 static bool is_private(const struct walk *walk, const struct place *place, enum own_dir_use use)
 {
 	if ((place->st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
@@ -256,7 +256,8 @@ static int begin(struct walk *walk, const char *path)
 	return 0;
 }
 
-/* Returns 1, or, where a directory is missing that is not to be made, 0 and its name. Messages are given. */
+/* Returns 1, or, where a directory is missing that is not to be made, 0 and its name. Messages
+ * are given. */
 static int walk_path(struct walk *walk, const char *path, char ret_missing[static NAME_MAX + 1])
 {
 	int r = begin(walk, path);

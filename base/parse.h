@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strict parsers: the whole text must be what was asked for. All return -EINVAL for anything else and
- * -ERANGE for a number that does not fit. */
+/* Strict parsers: the whole text must be what was asked for. All return -EINVAL for anything
+ * else and -ERANGE for a number that does not fit. */
 #ifndef BASE_PARSE_H
 #define BASE_PARSE_H
 

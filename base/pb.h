@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A protobuf writer: fields are appended to a strbuf in the order they are called.
  *
- * Nested messages are written in place. pb_begin() leaves PB_LEN_BYTES for the length and pb_end() fills
- * it in with a padded varint (80 80 80 00 is a legal 0): no second pass, no copy, no temporary buffer.
+ * Nested messages are written in place. pb_begin() leaves PB_LEN_BYTES for the length and
+ * pb_end() fills it in with a padded varint (80 80 80 00 is a legal 0): no second pass, no copy,
+ * no temporary buffer.
  * Encoding: https://protobuf.dev/programming-guides/encoding/ */
 #ifndef BASE_PB_H
 #define BASE_PB_H
@@ -14,7 +15,8 @@
 
 #define PB_LEN_BYTES 4 /* nested messages up to 256 MB */
 
-/* Scalars. As in proto3, the value 0 and the empty string are not written: absent means the same. */
+/* Scalars. As in proto3, the value 0 and the empty string are not written: absent means the
+ * same. */
 void pb_uint(struct strbuf *out, uint32_t field, uint64_t value);
 void pb_fixed64(struct strbuf *out, uint32_t field, uint64_t value);
 void pb_string(struct strbuf *out, uint32_t field, const char *text);

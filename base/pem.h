@@ -6,9 +6,11 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
-/* Appends the base64 digits of the first certificate in `text`, without blanks and line ends: two
- * certificates are the same when these are. What stands around it, other keys for example, is passed over.
- * Errors: -EBADMSG when there is no certificate, or it is not whole; -ENOSPC, -ENOMEM of the buffer. */
+/* Appends the base64 digits of the first certificate in `text`, without blanks and line ends:
+ * two certificates are the same when these are. What stands around it, other keys for example,
+ * is passed over.
+ * Errors: -EBADMSG when there is no certificate, or it is not whole; -ENOSPC, -ENOMEM of the
+ * buffer. */
 int pem_first_certificate(const char *text, struct strbuf *digits) must_check;
 
 #endif

@@ -28,8 +28,8 @@ static uint32_t decode(const char *text, size_t len)
 	return code;
 }
 
-/* Bytes of the character at `text` when it stays; 0 when its first byte is escaped. Behind that, its other bytes begin no
- * character, so they are escaped too. */
+/* Bytes of the character at `text` when it stays; 0 when its first byte is escaped. Behind that,
+ * its other bytes begin no character, so they are escaped too. */
 static size_t char_len(const char *text)
 {
 	size_t len;

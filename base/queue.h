@@ -30,8 +30,8 @@ void queue_done(struct queue *queue);
  * closed. */
 int queue_push(struct queue *queue, void *item) must_check;
 
-/* The oldest item, waiting for one until `deadline_ns` (CLOCK_MONOTONIC; 0: do not wait). NULL when none
- * came, or when the queue is closed and empty. */
+/* The oldest item, waiting for one until `deadline_ns` (CLOCK_MONOTONIC; 0: do not wait). NULL
+ * when none came, or when the queue is closed and empty. */
 void *queue_take(struct queue *queue, uint64_t deadline_ns);
 
 /* No further pushes; waiting takers wake up and drain what is left. */

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* From getrandom(2), or /dev/urandom where the kernel is older than 3.17. `len` is 256 at most. Errors: -EAGAIN too early after boot,
- * what opening the file says. */
+/* From getrandom(2), or /dev/urandom where the kernel is older than 3.17. `len` is 256 at most.
+ * Errors: -EAGAIN too early after boot, what opening the file says. */
 int random_bytes(void *buf, size_t len) must_check;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each name on the way is held by an O_PATH descriptor, which follows nothing and opens nothing, and the next one is looked up in it:
- * whoever renames directories meanwhile leads the walk nowhere that it may not go. ".." goes back to the descriptor that it came
- * from. What a symbolic link says is put before the rest of the path.
+/* Each name on the way is held by an O_PATH descriptor, which follows nothing and opens nothing,
+ * and the next one is looked up in it: whoever renames directories meanwhile leads the walk
+ * nowhere that it may not go. ".." goes back to the descriptor that it came from. What a
+ * symbolic link says is put before the rest of the path.
  *
  *	a/link/c, link -> ../b     fds: root, a     path: ../b/c
  *	                           fds: root        path: b/c
@@ -50,7 +51,8 @@ int resolve_mount_id(int fd, uint64_t *ret_id)
 	return parse_digits(&found, strbuf_str(&text) + text.len, 10, ret_id) < 0 ? -EOPNOTSUPP : 0;
 }
 
-/* The C library answers in the kernel's place where that does not know the call, but not when it is told whom not to ask. */
+/* The C library answers in the kernel's place where that does not know the call, but not when it
+ * is told whom not to ask. */
 int resolve_look_at(int fd, unsigned int mask, struct statx *ret_st)
 {
 	struct statx st;
@@ -202,7 +204,8 @@ static int walk_and_open(int dir_fd, const char *path, uint64_t flags, uint64_t 
 	return r < 0 ? r : open_top(walk, flags);
 }
 
-/* Runtimes whose seccomp profile is older than the call refuse it with EPERM, which it does not say itself. */
+/* Runtimes whose seccomp profile is older than the call refuse it with EPERM, which it does not
+ * say itself. */
 int resolve_open(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };

@@ -4,8 +4,8 @@
 
 #include <sys/resource.h>
 
-/* Raises a limit of this process, RLIMIT_NOFILE and the like, as far as it may without privileges. Where that fails it stays
- * as it is. */
+/* Raises a limit of this process, RLIMIT_NOFILE and the like, as far as it may without
+ * privileges. Where that fails it stays as it is. */
 static inline void rlimit_raise(__rlimit_resource_t resource)
 {
 	struct rlimit limit;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A growing byte buffer with a hard limit.
  *
- * Appending never returns an error: the first failure is kept in the buffer and everything after it is
- * ignored, so that encoders read as a list of what they write. The caller asks once, at the end:
+ * Appending never returns an error: the first failure is kept in the buffer and everything after
+ * it is ignored, so that encoders read as a list of what they write. The caller asks once, at
+ * the end:
  *
  *	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
  *	strbuf_appendf(&out, "%s %d\n", name, count);
@@ -40,8 +41,8 @@ void strbuf_append_str(struct strbuf *buf, const char *text);
 void strbuf_append_char(struct strbuf *buf, char c);
 void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 3);
 
-/* Makes room for `len` more bytes and returns where they go, or NULL after a failure; the bytes count
- * as appended and must be filled. Valid until the next append. */
+/* Makes room for `len` more bytes and returns where they go, or NULL after a failure; the bytes
+ * count as appended and must be filled. Valid until the next append. */
 char *strbuf_extend(struct strbuf *buf, size_t len);
 
 /* Cuts the content to its first `len` bytes; nothing happens when it is not longer. */

@@ -14,8 +14,8 @@ struct strview {
 /* The text up to its NUL, at most `max` bytes of it. */
 struct strview strview_of(const char *text, size_t max);
 
-/* Cuts the text before the next separator off `rest`; false when nothing is left. A separator always
- * leaves something behind it, if only an empty view. */
+/* Cuts the text before the next separator off `rest`; false when nothing is left. A separator
+ * always leaves something behind it, if only an empty view. */
 bool strview_next(struct strview *rest, char separator, struct strview *ret_part);
 
 /* The part behind the last such character; all of it when there is none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people: names from containers made harmless, long ones made short, numbers made readable. */
+/* Text for people: names from containers made harmless, long ones made short, numbers made
+ * readable. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

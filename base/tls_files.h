@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates and keys in files, which may be renewed at any time (a mounted Secret, a kubelet's own certificate): so they
- * are read for each request. */
+/* Certificates and keys in files, which may be renewed at any time (a mounted Secret, a
+ * kubelet's own certificate): so they are read for each request. */
 #ifndef BASE_TLS_FILES_H
 #define BASE_TLS_FILES_H
 
@@ -28,7 +28,8 @@ struct tls_texts {
 
 void tls_texts_done(struct tls_texts *texts);
 
-/* Reads all that there are. On failure `reterr_msg` names the file and says why; there is nothing to be done with.
+/* Reads all that there are. On failure `reterr_msg` names the file and says why; there is
+ * nothing to be done with.
  * Errors: -ENOSPC for a file of more than TLS_FILE_MAX_BYTES, -ENOMEM, those of reading it. */
 int tls_files_read(const struct tls_files *files, struct tls_texts *ret_texts,
 		   struct strbuf *reterr_msg) must_check;

@@ -14,7 +14,8 @@ static int error_of(size_t result)
 	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
 }
 
-/* Room for the worst case is taken first, so that one call compresses all, and given back after it. */
+/* Room for the worst case is taken first, so that one call compresses all, and given back after
+ * it. */
 void zstd_append(struct strbuf *out, const void *data, size_t len)
 {
 	size_t bound = ZSTD_compressBound(len), start = out->len, result;

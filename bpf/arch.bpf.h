@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Everything that differs by architecture, by the same names for each: the registers that a sample brings, and what
- * stacks and code look like. */
+/* Everything that differs by architecture, by the same names for each: the registers that a
+ * sample brings, and what stacks and code look like. */
 #ifndef BPF_ARCH_BPF_H
 #define BPF_ARCH_BPF_H
 

@@ -3,7 +3,8 @@
 #ifndef BPF_ARCH_ARM64_BPF_H
 #define BPF_ARCH_ARM64_BPF_H
 
-/* Of 48 bits. Kernels with 52 give a process addresses above only where it asks for one (mmap() with a hint). */
+/* Of 48 bits. Kernels with 52 give a process addresses above only where it asks for one (mmap()
+ * with a hint). */
 #define USER_ADDRESS_MAX ((1ULL << 48) - 1)
 #define CODE_ALIGNMENT 4
 
@@ -11,14 +12,16 @@
 #define PSTATE_MODE 0xf /* 0: user space */
 #define PSTATE_MODE32 0x10
 
-/* Macros, because the type of a context's registers is not known where this is compiled for another machine. */
+/* Macros, because the type of a context's registers is not known where this is compiled for
+ * another machine. */
 
 #define regs_are_user(regs) (((regs)->pstate & PSTATE_MODE) == 0)
 
 /* A 32-bit process. */
 #define regs_are_compat(regs) (((regs)->pstate & PSTATE_MODE32) != 0)
 
-/* By DWARF number. Volatile, so that a context's registers are read one by one, through the context pointer itself. */
+/* By DWARF number. Volatile, so that a context's registers are read one by one, through the
+ * context pointer itself. */
 #define COPY_REGS(to, from)                                                                        \
 	do {                                                                                       \
 		_Pragma("unroll") for (int i_ = 0; i_ < CFI_SP;                                    \
@@ -26,15 +29,16 @@
 		(to)[CFI_SP] = (from)->sp;                                                         \
 	} while (0)
 
-/* Where a word of the stack or a register says that a function returns to. A signature (pointer authentication) is in
- * the bits above those of addresses, but not in bit 55, which tells the kernel's addresses from those of user space. */
+/* Where a word of the stack or a register says that a function returns to. A signature (pointer
+ * authentication) is in the bits above those of addresses, but not in bit 55, which tells the
+ * kernel's addresses from those of user space. */
 static __always_inline __u64 return_address_of(__u64 word)
 {
 	return word & (USER_ADDRESS_MAX | 1ULL << 55);
 }
 
-/* The slot at which the words of a stack begin that are read at once: nearly always the frame record {fp, lr}, wherever
- * it is in its frame. */
+/* The slot at which the words of a stack begin that are read at once: nearly always the frame
+ * record {fp, lr}, wherever it is in its frame. */
 static __always_inline int window_start(const struct cfi_rule *rule)
 {
 	return rule->return_address + 1 - WINDOW_WORDS;
@@ -45,7 +49,8 @@ static __always_inline int window_index(const struct cfi_rule *rule, cfi_slot sl
 	return slot == rule->return_address;
 }
 
-/* What is known behind a step by frame pointer. regs[REG_SP] is then what the stack pointer is not below of. */
+/* What is known behind a step by frame pointer. regs[REG_SP] is then what the stack pointer is
+ * not below of. */
 #define KNOWN_BY_RECORD REGISTER_BIT(REG_FP)
 
 /* A rule that says where a frame record is says so of the frame pointer as well. */
@@ -59,8 +64,9 @@ static __always_inline bool has_record(const struct unwind_state *state)
 	       rule->return_address == slot + 1;
 }
 
-/* A function of Go's that is to leave the stack has not done so while the frame record is where it put it, right below the
- * stack pointer. Its rule becomes that of other functions then, which needs no more than the stack above. */
+/* A function of Go's that is to leave the stack has not done so while the frame record is where
+ * it put it, right below the stack pointer. Its rule becomes that of other functions then, which
+ * needs no more than the stack above. */
 static __always_inline void settle_switch(struct unwind_state *state)
 {
 	struct cfi_rule *rule = &state->rule;
@@ -76,8 +82,8 @@ static __always_inline void settle_switch(struct unwind_state *state)
 	rule->saved[0] = (cfi_slot)(rule->return_address - 1);
 }
 
-/* The caller's stack pointer. glibc's _dl_runtime_resolve() is entered with its return address pushed already, and
- * counts its CFA from below that. */
+/* The caller's stack pointer. glibc's _dl_runtime_resolve() is entered with its return address
+ * pushed already, and counts its CFA from below that. */
 static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
 {
 	if (rule->flags & CFI_RETURN_IN_REGISTER || rule->return_address < 0)
@@ -85,7 +91,8 @@ static __always_inline __u64 caller_sp(const struct cfi_rule *rule, __u64 cfa)
 	return cfa + ((8 * (rule->return_address + 1) + 15) & ~15);
 }
 
-/* Whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a signed address. */
+/* Whether the instruction in the lower half of `code` is a call: bl, blr, or blr to a signed
+ * address. */
 static __always_inline bool is_call_code(__u64 code)
 {
 	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
@@ -128,11 +135,12 @@ static __always_inline bool has_no_cfi(const struct cfi_rule *rule)
 	return rule->kind == CFA_NONE || rule->kind == CFA_STACK_SWITCH;
 }
 
-/* A function without CFI that calls no other needs no frame record: its return address is in lr alone. In one that
- * does call, lr is what the last call left there, an address in the function itself. So lr is believed where it
- * leads behind a call in other code: in another mapping, or in code with CFI, unless there is a record that says the same.
- * Whether there is a call cannot be seen where no code is read; then it has to lead into a mapping at least.
- * How much of the stack the function uses is not known. */
+/* A function without CFI that calls no other needs no frame record: its return address is in lr
+ * alone. In one that does call, lr is what the last call left there, an address in the function
+ * itself. So lr is believed where it leads behind a call in other code: in another mapping, or
+ * in code with CFI, unless there is a record that says the same. Whether there is a call cannot
+ * be seen where no code is read; then it has to lead into a mapping at least. How much of the
+ * stack the function uses is not known. */
 static __always_inline bool step_by_link_register(struct unwind_state *state)
 {
 	__u64 lr = return_address_of(state->regs[CFI_LR]);
@@ -158,8 +166,9 @@ static __always_inline bool step_by_link_register(struct unwind_state *state)
 	return true;
 }
 
-/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in arch/arm64/kernel/signal.c,
- * sigcontext in arch/arm64/include/uapi/asm/sigcontext.h. The instruction pointer follows. */
+/* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
+ * arch/arm64/kernel/signal.c, sigcontext in arch/arm64/include/uapi/asm/sigcontext.h. The
+ * instruction pointer follows. */
 #define SIGNAL_FRAME_REGS 312
 
 static __always_inline unsigned int signal_frame_register(unsigned int index)
@@ -170,7 +179,8 @@ static __always_inline unsigned int signal_frame_register(unsigned int index)
 /* Of its usual size; there are larger ones for large vector registers. */
 #define SIGNAL_FRAME_BYTES 4688
 
-/* Behind it is a frame record {fp, lr} of what was interrupted, to which the handler's own record points. */
+/* Behind it is a frame record {fp, lr} of what was interrupted, to which the handler's own
+ * record points. */
 static __always_inline bool find_signal_frame(const struct unwind_state *state, __u64 *ret_address)
 {
 	__u64 fp = state->regs[REG_FP], address = fp - SIGNAL_FRAME_BYTES;
@@ -192,14 +202,15 @@ static __always_inline bool find_signal_frame(const struct unwind_state *state, 
 
 #define CODE_SVC 0xd4000001ULL /* svc #0 */
 
-/* Whether the first bytes of code are those that end a signal handler: mov x8, #__NR_rt_sigreturn; svc. */
+/* Whether the first bytes of code are those that end a signal handler: mov x8,
+ * #__NR_rt_sigreturn; svc. */
 static __always_inline bool is_sigreturn(__u64 code)
 {
 	return code == (CODE_SVC << 32 | 0xd2801168);
 }
 
-/* … those that end a thread: mov x8, #__NR_exit; svc. So goes on clone() in musl. Its frame pointer may be that of the
- * thread that called it. */
+/* … those that end a thread: mov x8, #__NR_exit; svc. So goes on clone() in musl. Its frame
+ * pointer may be that of the thread that called it. */
 static __always_inline bool is_exit(__u64 code)
 {
 	return code == (CODE_SVC << 32 | 0xd2800ba8);

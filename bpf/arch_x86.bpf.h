@@ -10,7 +10,8 @@
 /* Segment selectors of user code: arch/x86/include/asm/segment.h. */
 #define USER32_CS 0x23
 
-/* Macros, because the type of a context's registers is not known where this is compiled for another machine. */
+/* Macros, because the type of a context's registers is not known where this is compiled for
+ * another machine. */
 
 /* The requested privilege level in cs: 3 is user space. */
 #define regs_are_user(regs) (((regs)->cs & 3) == 3)
@@ -107,8 +108,8 @@ static __always_inline bool step_by_link_register(struct unwind_state *state)
 }
 
 /* What a signal interrupted is in the ucontext at the stack pointer: rt_sigframe in
- * arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The instruction
- * pointer follows. */
+ * arch/x86/include/asm/sigframe.h, sigcontext in arch/x86/include/uapi/asm/sigcontext.h. The
+ * instruction pointer follows. */
 #define SIGNAL_FRAME_REGS 40
 
 static __always_inline unsigned int signal_frame_register(unsigned int index)
@@ -127,8 +128,8 @@ static __always_inline bool find_signal_frame(const struct unwind_state *state, 
 	return true;
 }
 
-/* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn, %rax (or
- * %eax); syscall. */
+/* Whether the first bytes of code are those that end a signal handler: mov $__NR_rt_sigreturn,
+ * %rax (or %eax); syscall. */
 static __always_inline bool is_sigreturn(__u64 code)
 {
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
@@ -141,10 +142,11 @@ static __always_inline bool is_exit(__u64 code)
 	return false;
 }
 
-/* Whether the code around a return address hands what a function returned straight to the function that ends
- * the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi); call, or the system call exit. So
- * call main(), start routines and clone()'s functions those C libraries that have no CFI: in musl these
- * three are the only places of that kind. `code` begins 2 bytes before the return address. */
+/* Whether the code around a return address hands what a function returned straight to the
+ * function that ends the thread: call *%reg or *(%reg); mov %eax, %edi (or %rax, %rdi); call, or
+ * the system call exit. So call main(), start routines and clone()'s functions those C libraries
+ * that have no CFI: in musl these three are the only places of that kind. `code` begins 2 bytes
+ * before the return address. */
 static __always_inline bool is_first_call(__u64 code)
 {
 	__u64 after = code >> 16;

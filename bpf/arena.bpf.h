@@ -5,8 +5,8 @@
 
 #include "bpf/maps.bpf.h"
 
-/* `bytes` (a power of 2, constant) at an offset that is a multiple of it, from a unit on. NULL where no chunk
- * is. */
+/* `bytes` (a power of 2, constant) at an offset that is a multiple of it, from a unit on. NULL
+ * where no chunk is. */
 static __always_inline const void *arena_at(__u32 unit, __u32 offset, __u32 bytes)
 {
 	__u64 address = (__u64)unit * ARENA_UNIT + offset;

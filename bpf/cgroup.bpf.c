@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tells the agent each cgroup at its birth, with its path: a container that lives for a moment has a name before it
- * has a sample, and whether it is sampled at all is decided before it runs.
+/* Tells the agent each cgroup at its birth, with its path: a container that lives for a moment
+ * has a name before it has a sample, and whether it is sampled at all is decided before it runs.
  *
- * Attach points: raw tracepoints cgroup_mkdir(cgroup, path) and cgroup_rmdir(cgroup, path) (include/trace/events/cgroup.h),
- * in the context of the task that makes or removes the directory, with preemption off.
+ * Attach points: raw tracepoints cgroup_mkdir(cgroup, path) and cgroup_rmdir(cgroup, path)
+ * (include/trace/events/cgroup.h), in the context of the task that makes or removes the
+ * directory, with preemption off.
  * Maps: cgroup_scratch, cgroup_events (out), stats. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/maps.bpf.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tells the agent what mappings know a file by: the agent maps the file itself, and asks at which address. So both sides
- * have the same numbers by the same code, whatever the file system tells user space.
+/* Tells the agent what mappings know a file by: the agent maps the file itself, and asks at
+ * which address. So both sides have the same numbers by the same code, whatever the file system
+ * tells user space.
  *
- * Run by bpf(2), BPF_PROG_TEST_RUN, in the agent's context; attached nowhere. Argument: the address. Returns 0, or 1 when there is
- * no file.
+ * Run by bpf(2), BPF_PROG_TEST_RUN, in the agent's context; attached nowhere. Argument: the
+ * address. Returns 0, or 1 when there is no file.
  * Maps: vma_walks, found_file_key (out). */
 #include "bpf/maps.bpf.h"
 #include "bpf/vma.bpf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Whether a sample is wanted, decided before anything is unwound. Kinds of targets narrow each other
- * (pid and comm), several of a kind widen it (pid 1 or pid 2). */
+/* Whether a sample is wanted, decided before anything is unwound. Kinds of targets narrow each
+ * other (pid and comm), several of a kind widen it (pid 1 or pid 2). */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H
 
@@ -32,8 +32,9 @@ static __always_inline __u32 own_verdict(__u64 id)
 	return CGROUP_UNFILTERED;
 }
 
-/* That of the nearest cgroup that has one, from the task's up. Pods and containers have their own: one look says what most
- * samples are. Nobody nests out of an exclusion: what lies deeper than is looked is undecided. */
+/* That of the nearest cgroup that has one, from the task's up. Pods and containers have their
+ * own: one look says what most samples are. Nobody nests out of an exclusion: what lies deeper
+ * than is looked is undecided. */
 static __always_inline __u32 task_verdict(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup(task);

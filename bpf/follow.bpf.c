@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Keeps the pid filter true while its processes fork: a child of a wanted process is wanted.
  *
- * Attach point: raw tracepoint sched_process_fork(parent, child), in the parent's context, before the
- * child runs. Attached only when a command is profiled (`record -- CMD`).
+ * Attach point: raw tracepoint sched_process_fork(parent, child), in the parent's context,
+ * before the child runs. Attached only when a command is profiled (`record -- CMD`).
  * Maps: filter_pids. When it is full, further children are not followed. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/maps.bpf.h"

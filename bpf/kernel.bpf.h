@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel's types as far as Flamelet reads them: only the fields used, at whatever offset they have in
- * the running kernel (CO-RE). A generated vmlinux.h has 130 000 lines of which these would be the ones. */
+/* The kernel's types as far as Flamelet reads them: only the fields used, at whatever offset
+ * they have in the running kernel (CO-RE). A generated vmlinux.h has 130 000 lines of which
+ * these would be the ones. */
 #ifndef BPF_KERNEL_BPF_H
 #define BPF_KERNEL_BPF_H
 

@@ -23,15 +23,17 @@ struct comm_key {
 	char comm[TASK_COMM_LEN]; /* padded with NULs */
 };
 
-/* Samples on their way to the agent, which polls: no sample wakes it up. The agent sets the size before
- * loading, by CPUs, rate and polling interval. When it is full, samples are lost and counted. */
+/* Samples on their way to the agent, which polls: no sample wakes it up. The agent sets the size
+ * before loading, by CPUs, rate and polling interval. When it is full, samples are lost and
+ * counted. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } samples SEC(".maps");
 
-/* One record under construction for each CPU: a sample is larger than the BPF stack. A perf_event program
- * is never interrupted by another one on the same CPU. What every sample needs lies together. */
+/* One record under construction for each CPU: a sample is larger than the BPF stack. A
+ * perf_event program is never interrupted by another one on the same CPU. What every sample
+ * needs lies together. */
 struct scratch {
 	bpf_user_pt_regs_t saved_regs; /* of a task in the kernel */
 	struct unwind_state unwind;
@@ -54,9 +56,9 @@ MAP struct {
 	__type(value, struct bpf_counts);
 } stats SEC(".maps");
 
-/* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it keeps this
- * size. An entry's value means nothing. They are preallocated: before Linux 6.1 perf_event programs may use no other
- * hash. */
+/* Targets. Sized and written by the agent; filter_pids also written by follow.bpf.c, where it
+ * keeps this size. An entry's value means nothing. They are preallocated: before Linux 6.1
+ * perf_event programs may use no other hash. */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILTER_MAX_ENTRIES);
@@ -92,8 +94,9 @@ MAP struct {
 	__type(value, struct cgroup_event);
 } cgroup_scratch SEC(".maps");
 
-/* For unwinding; see shared/cfi.h. Of `processes` the least recently sampled go first, so that nobody's sleeping
- * forks keep others out; it is preallocated, as all hashes here. The other two are filled by the agent through mmap(2). */
+/* For unwinding; see shared/cfi.h. Of `processes` the least recently sampled go first, so that
+ * nobody's sleeping forks keep others out; it is preallocated, as all hashes here. The other two
+ * are filled by the agent through mmap(2). */
 MAP struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MAX_BOUND_PROCESSES);

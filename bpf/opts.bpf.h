@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Knobs, written by the agent before the programs are loaded; the verifier removes what they switch off.
- * Defined in maps.bpf.c. */
+/* Knobs, written by the agent before the programs are loaded; the verifier removes what they
+ * switch off. Defined in maps.bpf.c. */
 #ifndef BPF_OPTS_BPF_H
 #define BPF_OPTS_BPF_H
 

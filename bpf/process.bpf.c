@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Keeps the bindings of processes true between two looks of the agent: a child has its parent's code until it
- * maps something, a process that calls exec has none of what it had, and one that is gone has nothing.
+/* Keeps the bindings of processes true between two looks of the agent: a child has its parent's
+ * code until it maps something, a process that calls exec has none of what it had, and one that
+ * is gone has nothing.
  *
- * Attach points: raw tracepoints sched_process_fork(parent, child), in the parent's context, before the
- * child runs; sched_process_exec(task, …), when the new program is mapped and has not run yet;
- * sched_process_exit(task).
+ * Attach points: raw tracepoints sched_process_fork(parent, child), in the parent's context,
+ * before the child runs; sched_process_exec(task, …), when the new program is mapped and has not
+ * run yet; sched_process_exit(task).
  * Maps: processes. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/maps.bpf.h"

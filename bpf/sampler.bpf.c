@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The sampler: what a CPU is doing when its timer fires.
  *
- * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that CPU, with
- * the registers of whatever was interrupted.
- * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h); cgroup_slots.
+ * Attach point: one cpu-clock perf_event for each online CPU; runs in interrupt context on that
+ * CPU, with the registers of whatever was interrupted.
+ * Maps: scratch_of_cpu (the record is built there), samples (out), stats, filter_* (maps.bpf.h);
+ * cgroup_slots.
  * Limits: MAX_KERNEL_FRAMES + MAX_USER_FRAMES frames.
  *
- * Order matters for cost: an idle CPU leaves after one comparison, a task of an excluded cgroup after one look into a
- * map, any other outside the target before any stack is read. */
+ * Order matters for cost: an idle CPU leaves after one comparison, a task of an excluded cgroup
+ * after one look into a map, any other outside the target before any stack is read. */
 #include "bpf/compat.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -45,9 +46,10 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_event *ev
 		stat_add(STAT_KERNEL_STACK_FAILED);
 }
 
-/* The registers the task had in user space: now, or when it entered the kernel. Threads that the kernel made in the
- * process (io_uring's workers) were never there: they have no place, and what is left of their maker's registers. (Those of the context are
- * read either way: the verifier wants them read through the context pointer itself.) */
+/* The registers the task had in user space: now, or when it entered the kernel. Threads that the
+ * kernel made in the process (io_uring's workers) were never there: they have no place, and what
+ * is left of their maker's registers. (Those of the context are read either way: the verifier
+ * wants them read through the context pointer itself.) */
 static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_data *ctx,
 							 struct task_struct *task,
 							 struct scratch *scratch)
@@ -73,8 +75,8 @@ static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_d
 	return is_compat ? UNWIND_COMPAT : UNWIND_COMPLETE;
 }
 
-/* Whether a process is being made by execve(2), or taken down: then its memory is another one than its registers are of, or
- * gone, and of its stack there is nothing but them. */
+/* Whether a process is being made by execve(2), or taken down: then its memory is another one
+ * than its registers are of, or gone, and of its stack there is nothing but them. */
 static __always_inline bool is_without_stack(const struct task_struct *task, unsigned int flags,
 					     const struct sample_event *event)
 {

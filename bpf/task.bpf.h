@@ -7,8 +7,8 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/opts.bpf.h"
 
-/* The cgroup that identifies the task: its place in the v2 hierarchy, or, on hosts where that tells nothing, in the
- * memory or cpu controller's. */
+/* The cgroup that identifies the task: its place in the v2 hierarchy, or, on hosts where that
+ * tells nothing, in the memory or cpu controller's. */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
 	struct css_set *set = READ_KERNEL(task->cgroups);

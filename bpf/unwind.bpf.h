@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Unwinding user stacks: what the sampler hands in, and what it gets. How it is done: unwind_native.bpf.c. */
+/* Unwinding user stacks: what the sampler hands in, and what it gets. How it is done:
+ * unwind_native.bpf.c. */
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
 
@@ -12,7 +13,8 @@
 #define REGISTER_BIT(reg) (1U << (reg))
 #define ALL_REGISTERS (~0U >> (32 - NR_REGS))
 
-/* Words that are read at once: the return address and, in nearly all code, every register that was saved. */
+/* Words that are read at once: the return address and, in nearly all code, every register that
+ * was saved. */
 #define WINDOW_WORDS (CFI_IS_ARM64 ? 2 : 8)
 
 /* The stack goes on: no enum unwind_result. */
@@ -25,9 +27,9 @@ enum range_origin {
 	RANGE_UNKNOWN, /* there, but the file is not known, or it could not be told */
 };
 
-/* One frame on the way from the leaf to the root, and what is kept from frame to frame. A record for each
- * CPU in the `scratch` map: it is too large for the BPF stack, and the verifier does not track what it
- * holds, so that a loop over frames looks the same to it in every round. */
+/* One frame on the way from the leaf to the root, and what is kept from frame to frame. A record
+ * for each CPU in the `scratch` map: it is too large for the BPF stack, and the verifier does
+ * not track what it holds, so that a loop over frames looks the same to it in every round. */
 struct unwind_state {
 	/* In: set by the sampler. */
 	__u64 regs[NR_REGS];
@@ -70,9 +72,10 @@ struct unwind_state {
 	__u64 signal_frame[NR_REGS + 1]; /* the last one is the instruction pointer */
 };
 
-/* A rule that was found for an address of a mapping table, so that it need not be searched for again: programs are often where
- * they were 10 ms before. It does not get outdated: a table is never changed, while it is there so are its files,
- * whatever becomes of their tables, and it counts for the mappings only that the range was compared with. */
+/* A rule that was found for an address of a mapping table, so that it need not be searched for
+ * again: programs are often where they were 10 ms before. It does not get outdated: a table is
+ * never changed, while it is there so are its files, whatever becomes of their tables, and it
+ * counts for the mappings only that the range was compared with. */
 struct known_rule {
 	__u64 address; /* as code_address() */
 	__u64 mappings; /* as in struct unwind_state */
@@ -93,32 +96,32 @@ static inline __u32 known_rule_place(__u64 address, __u32 mapping_table_id)
 	       (NR_KNOWN_RULES - 1);
 }
 
-/* Where the frame's code is: a call may be a function's last instruction, so that its return address is in
- * the next one. */
+/* Where the frame's code is: a call may be a function's last instruction, so that its return
+ * address is in the next one. */
 static inline __u64 code_address(const struct unwind_state *state)
 {
 	return state->ip - state->is_call;
 }
 
-/* unwind_lookup.bpf.c: find the range, or range and rule (CFA_NONE where there is none), of the frame of this CPU's scratch
- * record. Return GOES_ON or an enum unwind_result. */
+/* unwind_lookup.bpf.c: find the range, or range and rule (CFA_NONE where there is none), of the
+ * frame of this CPU's scratch record. Return GOES_ON or an enum unwind_result. */
 int find_range(void);
 int find_rule(void);
 
 /* The same, of an address in the range that was found last. */
 int find_rule_of_range(void);
 
-/* unwind_vma.bpf.c: finds the range of the frame of this CPU's scratch record in the task's own mappings. What is in none of them
- * is left as it is. Returns GOES_ON or an enum unwind_result. */
+/* unwind_vma.bpf.c: finds the range of the frame of this CPU's scratch record in the task's own
+ * mappings. What is in none of them is left as it is. Returns GOES_ON or an enum unwind_result. */
 int find_range_of_task(void);
 
-/* The same: what stands for the task's mappings, as state->mappings; and whether the range before state->low, of a table,
- * is still what is mapped there: else it is a hole from now on. */
+/* The same: what stands for the task's mappings, as state->mappings; and whether the range
+ * before state->low, of a table, is still what is mapped there: else it is a hole from now on. */
 int find_mappings(void);
 int check_range(void);
 
-/* Unwinds the stack of this CPU's scratch record: appends its user frames, leaf first, and returns an enum
- * unwind_result. A function of its own to the verifier. */
+/* Unwinds the stack of this CPU's scratch record: appends its user frames, leaf first, and
+ * returns an enum unwind_result. A function of its own to the verifier. */
 int unwind_native(void);
 
 #endif

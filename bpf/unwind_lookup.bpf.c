@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From the address of a frame to the rule that holds there: the range of the process that it is in, and the row of
- * that file's table. Formats: shared/cfi.h.
+/* From the address of a frame to the rule that holds there: the range of the process that it is
+ * in, and the row of that file's table. Formats: shared/cfi.h.
  *
- * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left. Rules that were found are kept there:
- * searching reads a dozen places all over memory, which are in no cache when samples are rare.
+ * Called by unwind_native.bpf.c, on this CPU's scratch record, where the answer is left. Rules
+ * that were found are kept there: searching reads a dozen places all over memory, which are in
+ * no cache when samples are rare.
  * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: MAPPING_TABLE_MAX_RANGES ranges of a process, the rows of one page. */
 #include "bpf/arena.bpf.h"
@@ -86,8 +87,8 @@ static __always_inline int find_range_of_table(struct unwind_state *state)
 	return result == GOES_ON && is_unchecked(state) ? check_range() : result;
 }
 
-/* Neighbouring frames are often in one file: the range of the last frame is tried first. What is in no table, or in a hole of
- * one, the task's own mappings may tell. */
+/* Neighbouring frames are often in one file: the range of the last frame is tried first. What is
+ * in no table, or in a hole of one, the task's own mappings may tell. */
 static __always_inline int find_range_of(struct unwind_state *state)
 {
 	__u64 address = code_address(state);
@@ -110,8 +111,8 @@ __noinline int find_range(void)
 	return scratch ? find_range_of(&scratch->unwind) : UNWIND_BAD_TABLE;
 }
 
-/* Finds the first row of the table that begins above an offset of the file, as state->low, and whether it begins right
- * behind. The rows of one page have the same upper bits. */
+/* Finds the first row of the table that begins above an offset of the file, as state->low, and
+ * whether it begins right behind. The rows of one page have the same upper bits. */
 __noinline int search_rows(__u32 table, __u32 rows_offset, __u32 pc)
 {
 	struct scratch *scratch = get_scratch();
@@ -212,8 +213,8 @@ static __always_inline void mark_used(struct table_slot *slot)
 		slot->used = clock->used;
 }
 
-/* Code that is in no range may have been mapped since the table was made: the agent should look, once a table. Without a table it
- * does when it polls. */
+/* Code that is in no range may have been mapped since the table was made: the agent should look,
+ * once a table. Without a table it does when it polls. */
 static __always_inline void ask_for_news(struct unwind_state *state)
 {
 	struct mapping_table *table;
@@ -227,7 +228,8 @@ static __always_inline void ask_for_news(struct unwind_state *state)
 	state->asks = true;
 }
 
-/* The agent should look at the process now, so that its files are known: once. A task that exits has no mappings any more. */
+/* The agent should look at the process now, so that its files are known: once. A task that exits
+ * has no mappings any more. */
 static __always_inline int ask_for_files(struct unwind_state *state)
 {
 	__u64 asked = MAPPING_BINDING_ASKED;

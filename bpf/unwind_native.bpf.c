@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Unwinds user stacks by call frame information (CFI), code without it by frame pointers.
  *
- * Called by the sampler, on the registers in this CPU's scratch record. For each frame: the range of the
- * process that holds the address, the rule that holds at that place of the file, and the step to the caller
- * by that rule. Formats: shared/cfi.h; an introduction: docs/unwinding.md.
+ * Called by the sampler, on the registers in this CPU's scratch record. For each frame: the
+ * range of the process that holds the address, the rule that holds at that place of the file,
+ * and the step to the caller by that rule. Formats: shared/cfi.h; an introduction:
+ * docs/unwinding.md.
  * Maps: scratch_of_cpu, processes, tables, arena.
  * Limits: MAX_USER_FRAMES frames.
  *
- * Functions that are not static are verified one by one, and a loop that calls one costs the verifier a few
- * instructions a round. So the same program does on Linux 5.6 what otherwise takes bpf_loop() (5.17) or
- * tail calls. What they leave for each other is in the scratch record.
+ * Functions that are not static are verified one by one, and a loop that calls one costs the
+ * verifier a few instructions a round. So the same program does on Linux 5.6 what otherwise
+ * takes bpf_loop() (5.17) or tail calls. What they leave for each other is in the scratch
+ * record.
  *
- * Nothing here trusts what it reads: user memory may say anything, and the verifier bounds the rest. */
+ * Nothing here trusts what it reads: user memory may say anything, and the verifier bounds the
+ * rest. */
 #include "bpf/arch.bpf.h"
 #include "bpf/arena.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -56,9 +59,10 @@ static __always_inline int step_over_signal(struct unwind_state *state)
 	return result;
 }
 
-/* Code built with -fno-omit-frame-pointer keeps a linked list on its stack: the frame pointer points to the caller's,
- * and right above it is the return address. Code built without leaves anything in that register, so the list
- * must be aligned and go up, and a step from code that is known must lead to code that is known. */
+/* Code built with -fno-omit-frame-pointer keeps a linked list on its stack: the frame pointer
+ * points to the caller's, and right above it is the return address. Code built without leaves
+ * anything in that register, so the list must be aligned and go up, and a step from code that is
+ * known must lead to code that is known. */
 static __always_inline int follow_frame_pointer(struct unwind_state *state, bool may_switch)
 {
 	bool was_hole = state->range.is_hole;
@@ -84,9 +88,10 @@ static __always_inline int follow_frame_pointer(struct unwind_state *state, bool
 	return result;
 }
 
-/* Whether the return address is where a function begins and not behind a call. Nobody called that function: glibc's
- * __start_context(), to which the function of makecontext(3) returns, and its like in other coroutines. What was looked up,
- * one byte before, is the padding between functions, or another one. Where it is not so, the rule is again that. */
+/* Whether the return address is where a function begins and not behind a call. Nobody called
+ * that function: glibc's __start_context(), to which the function of makecontext(3) returns, and
+ * its like in other coroutines. What was looked up, one byte before, is the padding between
+ * functions, or another one. Where it is not so, the rule is again that. */
 __noinline int is_entered_by_return(void)
 {
 	struct scratch *scratch = get_scratch();
@@ -107,9 +112,10 @@ __noinline int is_entered_by_return(void)
 	return false;
 }
 
-/* Whether it is so though the byte before has a rule: that of another function, which holds in the padding behind it, too. Then
- * either a register is missing, or the rule ends there, or it is that of a first instruction as well, by which few calls
- * are made. Calls that do not return may look the same, so there the code has to tell. */
+/* Whether it is so though the byte before has a rule: that of another function, which holds in
+ * the padding behind it, too. Then either a register is missing, or the rule ends there, or it
+ * is that of a first instruction as well, by which few calls are made. Calls that do not return
+ * may look the same, so there the code has to tell. */
 __noinline int is_between_functions(int is_lost)
 {
 	struct scratch *scratch = get_scratch();
@@ -127,8 +133,8 @@ __noinline int is_between_functions(int is_lost)
 	return is_entered_by_return();
 }
 
-/* Of a step by the rule of a first instruction from a return address, `ip`, whose code cannot be read, as in copies of
- * stacks: a caller in no mapping is none, and so no call was there. */
+/* Of a step by the rule of a first instruction from a return address, `ip`, whose code cannot be
+ * read, as in copies of stacks: a caller in no mapping is none, and so no call was there. */
 static __always_inline int doubt_caller(struct unwind_state *state, __u64 ip, int result)
 {
 	__u64 caller = state->ip;
@@ -195,7 +201,8 @@ static __always_inline int find_cfa(struct unwind_state *state, __u64 *ret_cfa)
 	return GOES_ON;
 }
 
-/* The word at 8 * slot from the CFA, or (base != cfa) from somewhere else: out of the window if it is there. */
+/* The word at 8 * slot from the CFA, or (base != cfa) from somewhere else: out of the window if
+ * it is there. */
 static __always_inline bool read_slot(const struct unwind_state *state, __u64 cfa, __u64 base,
 				      cfi_slot slot, __u64 *ret_word)
 {
@@ -210,21 +217,24 @@ static __always_inline bool read_slot(const struct unwind_state *state, __u64 cf
 				   (const void *)(base + 8LL * slot)) == 0;
 }
 
-/* Whether the function's own frame is where rbp points to. Behind the last pop of an epilogue rbp is the caller's
- * again, and so are the other registers, though GCC's rules go on to say that they are saved. */
+/* Whether the function's own frame is where rbp points to. Behind the last pop of an epilogue
+ * rbp is the caller's again, and so are the other registers, though GCC's rules go on to say
+ * that they are saved. */
 static __always_inline bool is_own_frame(const struct unwind_state *state, __u64 cfa)
 {
 	return state->regs[REG_FP] >= state->regs[REG_SP] && state->regs[REG_FP] < cfa;
 }
 
-/* Whether a place has nothing yet, or no more. (Asked for arm64 alone: no rule of x86-64 has that flag.) */
+/* Whether a place has nothing yet, or no more. (Asked for arm64 alone: no rule of x86-64 has
+ * that flag.) */
 static __always_inline bool is_below_sp(const struct unwind_state *state, __u64 place)
 {
 	return !(CFI_IS_ARM64 && state->rule.flags & CFI_SAVED_BELOW_SP) &&
 	       place < state->regs[REG_SP];
 }
 
-/* Gives the callee-saved registers their values in the caller; returns those that are known then. */
+/* Gives the callee-saved registers their values in the caller; returns those that are known
+ * then. */
 static __always_inline __u32 restore_registers(struct unwind_state *state, __u64 cfa)
 {
 	static const __u8 registers[] = {
@@ -362,9 +372,9 @@ static __always_inline void mark_entered(struct sample_event *event)
 		event->frames[index] |= FRAME_ENTERED;
 }
 
-/* Without a table the task's own mappings are looked at. An empty entry says that the process was sampled: for which the
- * agent has a table. A task that exits may be the last one of its process: then the entry would stay for ever, for process_exit()
- * is over. */
+/* Without a table the task's own mappings are looked at. An empty entry says that the process
+ * was sampled: for which the agent has a table. A task that exits may be the last one of its
+ * process: then the entry would stay for ever, for process_exit() is over. */
 static __always_inline void note_process(struct unwind_state *state)
 {
 	__u64 none = MAPPING_BINDING_NONE;
@@ -408,7 +418,8 @@ static __always_inline void begin(struct unwind_state *state)
 	state->range_end = 0;
 }
 
-/* A function of its own, so that a round of the loop below is a few instructions to the verifier. */
+/* A function of its own, so that a round of the loop below is a few instructions to the
+ * verifier. */
 __noinline int unwind_frame(void)
 {
 	struct scratch *scratch = get_scratch();

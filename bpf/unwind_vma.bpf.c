@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Finds the range of a frame where no mapping table has it: in the task's own mappings, and by what they say of the file, in
- * `files`. So a process is unwound before the agent knows it, if its files are known from others. And compares ranges of tables
- * with them, once after each change.
+/* Finds the range of a frame where no mapping table has it: in the task's own mappings, and by
+ * what they say of the file, in `files`. So a process is unwound before the agent knows it, if
+ * its files are known from others. And compares ranges of tables with them, once after each
+ * change.
  *
  * Called by unwind_lookup.bpf.c, on this CPU's scratch record.
  * Maps: scratch_of_cpu, vma_walks, files.
@@ -24,7 +25,8 @@ static __always_inline void set_range_of_task(struct unwind_state *state,
 	state->origin = RANGE_OF_TASK;
 }
 
-/* A range of its own, so that the next address is looked up again. What a table does not have is a hole in it. */
+/* A range of its own, so that the next address is looked up again. What a table does not have is
+ * a hole in it. */
 static __always_inline void set_unknown(struct unwind_state *state, int kind)
 {
 	bool is_hole = state->mapping_table != 0 || kind == VMA_NONE;
@@ -70,7 +72,8 @@ __noinline int find_range_of_task(void)
 	return GOES_ON;
 }
 
-/* How often the mappings have changed. Between 6.0 and 6.4 nothing counts that: then what they come to in sum. */
+/* How often the mappings have changed. Between 6.0 and 6.4 nothing counts that: then what they
+ * come to in sum. */
 static __always_inline __u32 count_changes(const struct mm_struct *mm)
 {
 	const struct mm_struct___seqcount *mm_seqcount = (const void *)mm;

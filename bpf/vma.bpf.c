@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Looks up an address in the mappings (VMAs) of the current task: a search tree in the kernel's memory, by the mapping's
- * addresses, of which there are two kinds:
+/* Looks up an address in the mappings (VMAs) of the current task: a search tree in the kernel's
+ * memory, by the mapping's addresses, of which there are two kinds:
  *
  *	maple tree	mm->mm_mt, from Linux 6.1 on: nodes of 256 bytes with 10 or 16 entries each
  *	rbtree		mm->mm_rb, before: the mappings are the nodes
  *
- * No lock is taken: other threads may change the tree while it is read, and this task itself may have been interrupted in the
- * middle of a change. So every step is bounded, every read may fail, and nothing on the way counts: what is found must
- * be a mapping of this very address space that holds the address. That can be missed (VMA_BROKEN, VMA_NONE), and is
- * found again by the next sample.
+ * No lock is taken: other threads may change the tree while it is read, and this task itself may
+ * have been interrupted in the middle of a change. So every step is bounded, every read may
+ * fail, and nothing on the way counts: what is found must be a mapping of this very address
+ * space that holds the address. That can be missed (VMA_BROKEN, VMA_NONE), and is found again by
+ * the next sample.
  *
  * Maps: vma_walks.
  * Limits: MAX_MAPLE_LEVELS, MAX_RB_LEVELS. */
@@ -18,8 +19,8 @@
 
 #define VM_EXEC 0x00000004
 
-/* include/linux/maple_tree.h, lib/maple_tree.c. An entry that leads to a node has the node's type in it; nodes are
- * aligned to their size. */
+/* include/linux/maple_tree.h, lib/maple_tree.c. An entry that leads to a node has the node's
+ * type in it; nodes are aligned to their size. */
 #define MAPLE_NODE_MASK 255ULL
 #define MAPLE_NODE_TYPE(entry) ((__u32)((entry) >> 3) & 15)
 #define MAPLE_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096) /* of the root only */
@@ -66,7 +67,8 @@ static __always_inline struct maple_layout maple_layout_of(__u32 type)
 	};
 }
 
-/* The entry of a node that holds the address: the first one whose pivot is not below it. A pivot of 0 ends them. */
+/* The entry of a node that holds the address: the first one whose pivot is not below it. A pivot
+ * of 0 ends them. */
 static __always_inline __u64 find_entry(const struct vma_walk *walk, __u32 type)
 {
 	struct maple_layout layout = maple_layout_of(type);
@@ -81,13 +83,15 @@ static __always_inline __u64 find_entry(const struct vma_walk *walk, __u32 type)
 	return walk->node[(layout.slots + i) % MAPLE_NODE_WORDS];
 }
 
-/* Functions that nobody calls are verified all the same: those that read what a kernel does not have say so first. */
+/* Functions that nobody calls are verified all the same: those that read what a kernel does not
+ * have say so first. */
 static __always_inline bool has_maple_tree(void)
 {
 	return bpf_core_field_exists(struct mm_struct, mm_mt);
 }
 
-/* A step down the maple tree, from walk->entry. A node that was taken out of the tree is its own parent. */
+/* A step down the maple tree, from walk->entry. A node that was taken out of the tree is its own
+ * parent. */
 __noinline int search_maple_node(__u32 asker)
 {
 	struct vma_walk *walk = get_walk(asker);
@@ -125,7 +129,8 @@ static __always_inline int search_maple_tree(struct vma_walk *walk, __u32 asker)
 	return result;
 }
 
-/* A step down the rbtree: walk->entry is a node in a mapping, and then one of its children or the mapping. */
+/* A step down the rbtree: walk->entry is a node in a mapping, and then one of its children or
+ * the mapping. */
 __noinline int search_rb_node(__u32 asker)
 {
 	struct vma_walk *walk = get_walk(asker);

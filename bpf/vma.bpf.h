@@ -13,8 +13,8 @@ enum vma_kind {
 	VMA_BROKEN, /* it could not be told: the mappings change, or are gone */
 };
 
-/* Finds the mapping of walk->address in the current task's; `may_be_data` also takes one that is not executable. Returns an
- * enum vma_kind. A function of its own to the verifier. */
+/* Finds the mapping of walk->address in the current task's; `may_be_data` also takes one that is
+ * not executable. Returns an enum vma_kind. A function of its own to the verifier. */
 int find_vma(__u32 asker, __u32 may_be_data);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The record of a search in the mappings of the current task (vma.bpf.h), which is too large for the stack. */
+/* The record of a search in the mappings of the current task (vma.bpf.h), which is too large for
+ * the stack. */
 #ifndef BPF_VMA_WALK_BPF_H
 #define BPF_VMA_WALK_BPF_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP request that the agent has a network worker perform: all that it needs, since the worker opens none of the
- * agent's files and has no environment.
+/* An HTTP request that the agent has a network worker perform: all that it needs, since the
+ * worker opens none of the agent's files and has no environment.
  *
  *	agent:	http_order_begin(&bytes);		worker:	http_order_read(bytes, len, &order);
  *		… append the body …				http_order_new_client(&order, &client);
  *		http_order_finish(&bytes, end, &order);		request = http_order_request(&order, NULL);
  *
- * The body comes first, so that it can be made in place, and an order with other headers be made of the same one. */
+ * The body comes first, so that it can be made in place, and an order with other headers be made
+ * of the same one. */
 #ifndef WORKER_HTTP_ORDER_H
 #define WORKER_HTTP_ORDER_H
 
@@ -45,14 +46,16 @@ struct http_order {
 /* Begins an order in an empty buffer; the body may follow. */
 void http_order_begin(struct strbuf *out);
 
-/* Ends it, with what comes before byte `end` as the body; an older end is overwritten. Failures are kept in `out`. */
+/* Ends it, with what comes before byte `end` as the body; an older end is overwritten. Failures
+ * are kept in `out`. */
 void http_order_finish(struct strbuf *out, size_t end, const struct http_order *order);
 
 /* Reads an order; what it has is borrowed from the bytes. Errors: -EBADMSG. */
 int http_order_read(const void *bytes, size_t len, struct http_order *ret_order) must_check;
 
-/* Makes the client that performs the order, and others that differ in no more than url, tls, headers and body. Where the
- * agent's proxies are to be used, they become this process's environment. Errors: those of http_client_new(). */
+/* Makes the client that performs the order, and others that differ in no more than url, tls,
+ * headers and body. Where the agent's proxies are to be used, they become this process's
+ * environment. Errors: those of http_client_new(). */
 int http_order_new_client(const struct http_order *order, struct http_client **ret_client)
 	must_check;
 

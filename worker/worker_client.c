@@ -17,8 +17,9 @@
 #define IDLE_USAGE_NS (5 * NSEC_PER_SEC) /* what an idle worker has taken is looked at so often */
 #define SET_ASIDE_NS (100 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
 
-/* A worker that was killed may take a moment to be gone: it is waited for when the next one is needed. One that reads
- * what the kernel never gets, as from a FUSE file system below an overlay, cannot be killed: it is set aside. */
+/* A worker that was killed may take a moment to be gone: it is waited for when the next one is
+ * needed. One that reads what the kernel never gets, as from a FUSE file system below an
+ * overlay, cannot be killed: it is set aside. */
 struct worker_client {
 	struct worker_client_opts opts;
 	struct worker_stats stats; /* but for the present worker's part */
@@ -149,7 +150,8 @@ static void count_death(struct worker_client *client)
 	delay_restart(client);
 }
 
-/* Between requests there is nothing to be read but its end; or nonsense, the next answer would be mistaken for. */
+/* Between requests there is nothing to be read but its end; or nonsense, the next answer would
+ * be mistaken for. */
 static bool is_out_of_step(const struct worker_client *client)
 {
 	struct pollfd look = { .fd = client->worker.socket, .events = POLLIN };
@@ -234,7 +236,8 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 	return 0;
 }
 
-/* Reads until the answer is there, or one of both times has come: as worker_reply_reader_read(), and -ETIMEDOUT. */
+/* Reads until the answer is there, or one of both times has come: as worker_reply_reader_read(),
+ * and -ETIMEDOUT. */
 static int read_reply(struct worker_client *client, uint64_t until_ns)
 {
 	struct pollfd wait = { .fd = client->worker.socket, .events = POLLIN };
@@ -257,7 +260,8 @@ static int read_reply(struct worker_client *client, uint64_t until_ns)
 	}
 }
 
-/* Whether it was killed for its CPU time: that is no other end than that of one which was too slow. */
+/* Whether it was killed for its CPU time: that is no other end than that of one which was too
+ * slow. */
 static bool has_used_up_cpu(struct worker_client *client)
 {
 	worker_process_stop(&client->worker, BURY_WAIT_NS);
@@ -265,7 +269,8 @@ static bool has_used_up_cpu(struct worker_client *client)
 	       WTERMSIG(client->worker.status) == SIGXCPU;
 }
 
-/* A whole answer, `r` is 1, or none: what becomes of the worker. Returns what the caller is told. */
+/* A whole answer, `r` is 1, or none: what becomes of the worker. Returns what the caller is
+ * told. */
 static int judge_reply(struct worker_client *client, int r)
 {
 	if (r == 1) {
@@ -345,7 +350,8 @@ void worker_client_tidy(struct worker_client *client, uint64_t now_ns)
 		end_worker(client);
 }
 
-/* Six system calls, for those who ask several times a second; a worker without work takes nothing meanwhile. */
+/* Six system calls, for those who ask several times a second; a worker without work takes
+ * nothing meanwhile. */
 static void look_at_usage(struct worker_client *client)
 {
 	uint64_t now_ns = clock_mono_ns();

@@ -110,8 +110,9 @@ static bool is_contended(const struct worker_lanes *lanes, uint64_t now_ns)
 	return now_ns < lanes->contended_until_ns;
 }
 
-/* Whether it is the turn of owners that have proved themselves: every other time, in an order that no pattern of requests
- * keeps step with (the fractional parts of multiples of the golden ratio). */
+/* Whether it is the turn of owners that have proved themselves: every other time, in an order
+ * that no pattern of requests keeps step with (the fractional parts of multiples of the golden
+ * ratio). */
 static bool is_turn_of_proven(const struct worker_lanes *lanes)
 {
 	return (lanes->nr_sent * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;

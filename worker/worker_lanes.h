@@ -4,20 +4,20 @@
  *	fast	all requests, each for WORKER_LANES_FAST_NS at most
  *	slow	requests that took longer, again and with their full time, and for a while all of the same owner
  *
- * The owner of a file is a cgroup, by its id, which a container cannot choose. Files of owner 0 (not known) get no penalty.
+ * The owner of a file is a cgroup, by its id, which a container cannot choose. Files of owner 0
+ * (not known) get no penalty.
  *
- * A penalty alone would let each of many owners cost the others the fast lane's time once. So the time that owners use in
- * the fast lane is counted. When one of them has used more than its share, the fast lane is contended for
- * WORKER_LANES_PENALTY_NS:
+ * A penalty alone would let each of many owners cost the others the fast lane's time once. So
+ * the time that owners use in the fast lane is counted. When one of them has used more than its
+ * share, the fast lane is contended for WORKER_LANES_PENALTY_NS:
  *
  *	this owner	is late: its requests come after those of all others, and have the lane's whole time
  *	all others	have WORKER_LANES_TRY_NS for a request; an owner whose request takes longer is late, and the
  *			request is repeated when nobody is before it
  *
- * Owners that are not late come in turns: at one time those first that had answers before and were never late, at another
- * time all others. So new cgroups do not hold up those that were there before, however many they are, nor the other way
- * round.
- * Belongs to one thread. */
+ * Owners that are not late come in turns: at one time those first that had answers before and
+ * were never late, at another time all others. So new cgroups do not hold up those that were
+ * there before, however many they are, nor the other way round. Belongs to one thread. */
 #ifndef WORKER_LANES_H
 #define WORKER_LANES_H
 
@@ -91,8 +91,8 @@ int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
 		      const struct worker_request *request, const struct worker_payload *payload,
 		      const struct worker_limits *limits) must_check;
 
-/* Waits until an answer in any lane is there or a deadline has come, but not past `until_ns` (CLOCK_MONOTONIC); and until
- * `wake_fd` (-1: none) can be read. */
+/* Waits until an answer in any lane is there or a deadline has come, but not past `until_ns`
+ * (CLOCK_MONOTONIC); and until `wake_fd` (-1: none) can be read. */
 void worker_lanes_wait(const struct worker_lanes *lanes, int wake_fd, uint64_t until_ns);
 
 /* As worker_client_wait() without waiting. */

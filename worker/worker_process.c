@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent has threads and may be large, so nothing is copied: until it becomes the program, the child runs in
- * our memory, on a stack of its own, while the thread that starts it waits (as posix_spawn(3) does it, which
- * knows neither limits nor prctl(2)). Other threads go on; whatever locks they hold may be held for ever as the
- * child sees it. So it does system calls only. An error is told through that same memory. */
+/* The agent has threads and may be large, so nothing is copied: until it becomes the program,
+ * the child runs in our memory, on a stack of its own, while the thread that starts it waits (as
+ * posix_spawn(3) does it, which knows neither limits nor prctl(2)). Other threads go on;
+ * whatever locks they hold may be held for ever as the child sees it. So it does system calls
+ * only. An error is told through that same memory. */
 #include "worker/worker_process.h"
 
 #include "base/cleanup.h"
@@ -61,7 +62,8 @@ static int move_up(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, WORKER_PROCESS_SOCKET_FD + 1);
 }
 
-/* A bare root has no /dev/null: there is nothing to read, and nobody to write to, in a pipe without its other end. */
+/* A bare root has no /dev/null: there is nothing to read, and nobody to write to, in a pipe
+ * without its other end. */
 static int open_null(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -73,7 +75,8 @@ static int open_null(void)
 	return ends[0];
 }
 
-/* Before Linux 5.9 there is no close_range(2); what this program opens is closed by execve(2) anyway. */
+/* Before Linux 5.9 there is no close_range(2); what this program opens is closed by execve(2)
+ * anyway. */
 static int set_descriptors(int socket_fd)
 {
 	int null_fd = move_up(open_null());
@@ -88,7 +91,8 @@ static int set_descriptors(int socket_fd)
 	return 0;
 }
 
-/* Numbers that the C library keeps for itself are refused; those have handlers, which execve(2) removes. */
+/* Numbers that the C library keeps for itself are refused; those have handlers, which execve(2)
+ * removes. */
 static void set_signals(void)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
@@ -133,7 +137,8 @@ static void lower_priority(void)
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
 }
 
-/* No new privileges: the program's file may carry capabilities, and execve(2) would then forget the signal. */
+/* No new privileges: the program's file may carry capabilities, and execve(2) would then forget
+ * the signal. */
 static int tie_to_parent(pid_t parent)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
@@ -182,8 +187,8 @@ static int run_child(struct launch *launch, pid_t *ret_pid)
 	return 0;
 }
 
-/* AddressSanitizer thinks that the child's functions have never returned, and would find fault with whoever is given that
- * memory next. */
+/* AddressSanitizer thinks that the child's functions have never returned, and would find fault
+ * with whoever is given that memory next. */
 static void forget_stack(struct launch *launch)
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -208,8 +213,8 @@ static int launch_program(const struct launch *what, pid_t *ret_pid)
 	return r;
 }
 
-/* The kernel calls a process by the file's name until it names itself: "exe" would be nobody's. So our own program is started
- * by its path, unless that is another file now. */
+/* The kernel calls a process by the file's name until it names itself: "exe" would be nobody's.
+ * So our own program is started by its path, unless that is another file now. */
 static const char *find_own_program(char path[static PATH_MAX])
 {
 	ssize_t len = readlink(WORKER_PROCESS_OWN_PROGRAM, path, PATH_MAX - 1);

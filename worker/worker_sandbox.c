@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A system call filter is a list of calls, translated into a classic BPF program that compares the number with
- * each of them in turn; the first that fits decides. For a few it matters what they are asked: memory that could be
- * executed or shared is not to be had; where files are read, nothing but standard error is written to, and of fcntl(2) there
- * is only what duplicates descriptors and looks at them; where the network is used, files are opened for reading only, and
- * sockets are of the internet. Arguments are compared by their lower half: the kernel takes them as int, or has no flags in
- * the upper one. */
+/* A system call filter is a list of calls, translated into a classic BPF program that compares
+ * the number with each of them in turn; the first that fits decides. For a few it matters what
+ * they are asked: memory that could be executed or shared is not to be had; where files are
+ * read, nothing but standard error is written to, and of fcntl(2) there is only what duplicates
+ * descriptors and looks at them; where the network is used, files are opened for reading only,
+ * and sockets are of the internet. Arguments are compared by their lower half: the kernel takes
+ * them as int, or has no flags in the upper one. */
 #include "worker/worker_sandbox.h"
 
 #include "worker/worker_process.h"
@@ -121,8 +122,9 @@ static const struct rule file_rules[] = {
 #endif
 };
 
-/* What libcurl, OpenSSL and the C library's resolver use; they can do without what is not there. So a call that is not on the
- * list is refused as if the kernel did not have it, but those that only an intruder would use kill. */
+/* What libcurl, OpenSSL and the C library's resolver use; they can do without what is not there.
+ * So a call that is not on the list is refused as if the kernel did not have it, but those that
+ * only an intruder would use kill. */
 static const struct rule network_rules[] = {
 	/* sockets; not those of this machine's programs */
 	ALLOW(ppoll),
@@ -185,7 +187,8 @@ static const struct rule network_rules[] = {
 	ALLOW(brk),
 	ALLOW(sysinfo),
 	ALLOW(getrandom),
-	/* threads: names are resolved by one. clone3(2) is not there, as its flags cannot be looked at */
+	/* threads: names are resolved by one. clone3(2) is not there, as its flags cannot be
+	 * looked at */
 	ALLOW(futex),
 	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD),
 	ALLOW(set_robust_list),
@@ -357,7 +360,8 @@ static const struct {
 	},
 };
 
-/* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's list. */
+/* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's
+ * list. */
 static void build_filter(enum worker_sandbox kind, struct filter *filter)
 {
 	filter->nr_insns = 0;
@@ -383,8 +387,9 @@ static int filter_calls(enum worker_sandbox kind)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* The first part, which leaves all system calls: no capabilities, and no process of the same user looks into this
- * one. What programs run from here could have at most is taken too, where that is allowed. */
+/* The first part, which leaves all system calls: no capabilities, and no process of the same
+ * user looks into this one. What programs run from here could have at most is taken too, where
+ * that is allowed. */
 static int drop_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

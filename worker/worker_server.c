@@ -43,8 +43,8 @@ static size_t max_reply_bytes(const struct worker_request *request)
 	return request->max_bytes < UINT32_MAX ? (size_t)request->max_bytes : UINT32_MAX;
 }
 
-/* Answers one request. Returns whether there is to be another: not when memory ran out, or too much of it is
- * held, as a new worker starts with none. */
+/* Answers one request. Returns whether there is to be another: not when memory ran out, or too
+ * much of it is held, as a new worker starts with none. */
 static bool serve(const struct worker_server_opts *opts, struct worker_call *call,
 		  uint64_t max_bytes)
 {

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The contract for unwinding without frame pointers: what the agent writes for the BPF unwinder to read.
+/* The contract for unwinding without frame pointers: what the agent writes for the BPF unwinder
+ * to read.
  *
  *	processes[pid] ──▶ mapping table: sorted executable ranges ──▶ tables[slot] ──▶ row table of the file
  *	                                                               ▲                rows ──▶ rules
  *	no table yet: the task's own mappings ──▶ files[file_key] ─────┘
  *
- * Mapping tables and row tables lie in the *arena*: one address space of units of ARENA_UNIT bytes, cut into chunks,
- * each a mmapable array map that is made on demand and never freed. Everything is aligned to its own size,
- * so nothing that is read at once crosses a block. A unit of 0 is no reference.
+ * Mapping tables and row tables lie in the *arena*: one address space of units of ARENA_UNIT
+ * bytes, cut into chunks, each a mmapable array map that is made on demand and never freed.
+ * Everything is aligned to its own size, so nothing that is read at once crosses a block. A unit
+ * of 0 is no reference.
  *
- * Row tables are addressed by *file offset*, not by virtual address: a mapping tells the one and not the
- * other, and then a mapping table needs nothing that is in the file. */
+ * Row tables are addressed by *file offset*, not by virtual address: a mapping tells the one and
+ * not the other, and then a mapping table needs nothing that is in the file. */
 #ifndef BPF_SHARED_CFI_H
 #define BPF_SHARED_CFI_H
 
 #include <linux/types.h>
 
-/* BPF is compiled for a target; programs that are compiled for this machine are for its own, unless they name one. */
+/* BPF is compiled for a target; programs that are compiled for this machine are for its own,
+ * unless they name one. */
 #if defined(__TARGET_ARCH_arm64) || (defined(__aarch64__) && !defined(__TARGET_ARCH_x86))
 #include "bpf/shared/cfi_arm64.h"
 #else
@@ -29,8 +32,8 @@
 #define ARENA_CHUNK_BYTES (ARENA_BLOCK_BYTES * ARENA_CHUNK_BLOCKS)
 #define ARENA_MAX_CHUNKS 4096
 
-/* A process's binding, the value of `processes`: its mapping table and the id that the table must have,
- * so that a binding that outlives its table is noticed. */
+/* A process's binding, the value of `processes`: its mapping table and the id that the table
+ * must have, so that a binding that outlives its table is noticed. */
 #define MAPPING_BINDING(unit, id) ((__u64)(id) << 32 | (unit))
 #define MAPPING_BINDING_UNIT(binding) ((__u32)(binding))
 #define MAPPING_BINDING_ID(binding) ((__u32)((binding) >> 32))
@@ -39,9 +42,9 @@
 #define MAPPING_BINDING_NONE 0 /* sampled: the agent will see that when it polls */
 #define MAPPING_BINDING_ASKED 1 /* the agent was woken for it */
 
-/* A mapping table: this, then nr_ranges starts (u64) in ascending order at MAPPING_TABLE_STARTS, then as many
- * struct mapping_range at `ranges_offset`. A range ends where the next one starts; holes between mappings are
- * ranges too. The last one is a hole. */
+/* A mapping table: this, then nr_ranges starts (u64) in ascending order at MAPPING_TABLE_STARTS,
+ * then as many struct mapping_range at `ranges_offset`. A range ends where the next one starts;
+ * holes between mappings are ranges too. The last one is a hole. */
 struct mapping_table {
 	__u32 id; /* never 0 */
 	__u32 nr_ranges;
@@ -61,8 +64,9 @@ struct mapping_range {
 	__u64 pad;
 };
 
-/* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the `used` of each slot
- * that it needs, so that the agent knows which tables are in use and which ones are wanted. */
+/* A value of `tables`. Slot 0 is nobody's: its `used` is what the kernel side copies into the
+ * `used` of each slot that it needs, so that the agent knows which tables are in use and which
+ * ones are wanted. */
 struct table_slot {
 	__u32 unit; /* of the row table; or one of the two below */
 	__u32 used;
@@ -72,9 +76,10 @@ struct table_slot {
 #define TABLE_NOT_LOADED 0
 #define TABLE_WITHOUT_CFI 1 /* the file has none: frame pointers */
 
-/* Tells one mapped file from another: the key of the map `files`, whose value is the file's slot. The numbers are those
- * of the inode in the kernel's own mapping. On overlayfs and btrfs, stat(2) and /proc may show others. A file that is
- * written to, or that takes another's place, has another key. The vDSO's key is all zero. */
+/* Tells one mapped file from another: the key of the map `files`, whose value is the file's
+ * slot. The numbers are those of the inode in the kernel's own mapping. On overlayfs and btrfs,
+ * stat(2) and /proc may show others. A file that is written to, or that takes another's place,
+ * has another key. The vDSO's key is all zero. */
 struct file_key {
 	__u64 inode;
 	__u64 ctime_s; /* change time */
@@ -86,10 +91,11 @@ struct file_key {
 
 #define MAX_KNOWN_FILES 16384
 
-/* A row table: this, then the page directory, nr_pages + 1 numbers of rows (u32) at ROW_TABLE_PAGES; the
- * rules at `rules_offset`; the rows at `rows_offset`. The rows of page p are those from pages[p] up to, not
- * including, pages[p + 1]; the row that holds for an offset is the last one that does not begin above it,
- * which may be a page's that lies before. Rule 0 is that of code without CFI. */
+/* A row table: this, then the page directory, nr_pages + 1 numbers of rows (u32) at
+ * ROW_TABLE_PAGES; the rules at `rules_offset`; the rows at `rows_offset`. The rows of page p
+ * are those from pages[p] up to, not including, pages[p + 1]; the row that holds for an offset
+ * is the last one that does not begin above it, which may be a page's that lies before. Rule 0
+ * is that of code without CFI. */
 struct row_table {
 	__u32 first_page; /* file offset / ROW_PAGE_BYTES */
 	__u32 nr_pages;
@@ -129,21 +135,24 @@ enum cfa_kind {
 		CFA_NR_KINDS,
 };
 
-/* Where a register is saved: at CFA + 8 * a cfi_slot (with CFI_SAVED_AT_RBP: rbp + 8 * this). A place below the
- * stack pointer holds nothing yet, or no more: then the register itself still has the value. By rbp the same goes
- * for all of them when rbp is not between the stack pointer and the CFA: it is the caller's again. */
+/* Where a register is saved: at CFA + 8 * a cfi_slot (with CFI_SAVED_AT_RBP: rbp + 8 * this). A
+ * place below the stack pointer holds nothing yet, or no more: then the register itself still
+ * has the value. By rbp the same goes for all of them when rbp is not between the stack pointer
+ * and the CFA: it is the caller's again. */
 #define CFI_SAVED_AT_RBP 1
-/* The CFA's offset changes by 8 at each byte behind the row's pc whose bit is set in `arg` (bit 1: one byte
- * behind): the pushes of a prologue in one row, or the pops of an epilogue. */
+/* The CFA's offset changes by 8 at each byte behind the row's pc whose bit is set in `arg` (bit
+ * 1: one byte behind): the pushes of a prologue in one row, or the pops of an epilogue. */
 #define CFI_RUN_UP 2
 #define CFI_RUN_DOWN 4
 
 #define CFI_MAX_RUN 15 /* bytes */
 
-/* The return address is in the register `arg`, as in the last instruction of an exception's way up. */
+/* The return address is in the register `arg`, as in the last instruction of an exception's way
+ * up. */
 #define CFI_RETURN_IN_REGISTER 8
 
-/* Places below the stack pointer count like others: Go on arm64 keeps its caller's frame pointer there. */
+/* Places below the stack pointer count like others: Go on arm64 keeps its caller's frame pointer
+ * there. */
 #define CFI_SAVED_BELOW_SP 16
 
 _Static_assert(sizeof(struct mapping_table) == 16, "part of the contract");

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The part of the contract for unwinding (shared/cfi.h) that differs by architecture, for arm64.
  *
- * A call leaves the return address in lr; a function that calls saves it, mostly together with fp at the bottom of its
- * frame, which may be far below the CFA: so slots have 16 bits.
+ * A call leaves the return address in lr; a function that calls saves it, mostly together with
+ * fp at the bottom of its frame, which may be far below the CFA: so slots have 16 bits.
  *
- * The two are a *frame record*, and fp points to it while the function calls others. A record may be anywhere in its
- * frame. So a step by frame pointer does not tell the caller's stack pointer; but a rule of the caller's with
- * return_address == saved[fp] + 1 does, because its CFA is fp - 8 * saved[fp] as well.
+ * The two are a *frame record*, and fp points to it while the function calls others. A record
+ * may be anywhere in its frame. So a step by frame pointer does not tell the caller's stack
+ * pointer; but a rule of the caller's with return_address == saved[fp] + 1 does, because its CFA
+ * is fp - 8 * saved[fp] as well.
  *
- * A rule of kind CFA_STACK_SWITCH has as `offset` how large the frame is: the CFA is that far above sp as long as the record
- * is right below sp, where Go's code puts it. 0: not known. */
+ * A rule of kind CFA_STACK_SWITCH has as `offset` how large the frame is: the CFA is that far
+ * above sp as long as the record is right below sp, where Go's code puts it. 0: not known. */
 #ifndef BPF_SHARED_CFI_ARM64_H
 #define BPF_SHARED_CFI_ARM64_H
 

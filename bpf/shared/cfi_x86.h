@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The part of the contract for unwinding (shared/cfi.h) that differs by architecture, for x86-64. */
+/* The part of the contract for unwinding (shared/cfi.h) that differs by architecture, for
+ * x86-64. */
 #ifndef BPF_SHARED_CFI_X86_H
 #define BPF_SHARED_CFI_X86_H
 

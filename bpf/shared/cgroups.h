@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The contract between kernel and agent about cgroups: the agent says which are sampled, the kernel says which
- * come and go. */
+/* The contract between kernel and agent about cgroups: the agent says which are sampled, the
+ * kernel says which come and go. */
 #ifndef BPF_SHARED_CGROUPS_H
 #define BPF_SHARED_CGROUPS_H
 
@@ -9,10 +9,11 @@
 #define CGROUP_PATH_MAX                                                                            \
 	1024 /* what the kernel's tracepoints have of a path: TRACE_CGROUP_PATH_LEN */
 
-/* Verdicts by cgroup id, in memory that both sides see: a hash table with open addressing, since one look into the kernel's
- * own would cost more than all the rest that is done for a sample nobody wants. A slot is 0 or id << 2 | verdict; slots in
- * use or used before (CGROUP_SLOT_LEFT) follow each other without a gap from where the id belongs, for at most
- * CGROUP_MAX_PROBES. The agent writes, one slot at a time. */
+/* Verdicts by cgroup id, in memory that both sides see: a hash table with open addressing, since
+ * one look into the kernel's own would cost more than all the rest that is done for a sample
+ * nobody wants. A slot is 0 or id << 2 | verdict; slots in use or used before (CGROUP_SLOT_LEFT)
+ * follow each other without a gap from where the id belongs, for at most CGROUP_MAX_PROBES. The
+ * agent writes, one slot at a time. */
 #define CGROUP_SLOT_BITS 15
 #define CGROUP_SLOTS (1 << CGROUP_SLOT_BITS)
 #define CGROUP_MAX_PROBES 16
@@ -24,8 +25,8 @@ static inline __u32 cgroup_first_slot(__u64 id)
 	return (__u32)((id * 0x9e3779b97f4a7c15ULL) >> (64 - CGROUP_SLOT_BITS));
 }
 
-/* Whether a cgroup is sampled. One without a verdict follows the nearest one above it that has one, and at last the
- * agent's default. */
+/* Whether a cgroup is sampled. One without a verdict follows the nearest one above it that has
+ * one, and at last the agent's default. */
 enum cgroup_verdict {
 	CGROUP_UNFILTERED, /* as a default only: everything is sampled, verdicts do not count */
 	CGROUP_WANTED,

@@ -8,9 +8,10 @@
  *	└────────┴──────────────────────────┴──────────────────────────┘
  *	           frames[0 … nr_kernel-1]    frames[nr_kernel … nr_kernel+nr_user-1]
  *
- * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or where the
- * process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal came, the last one with FRAME_ENTERED
- * the first instruction of a function that nobody called. All others are return addresses. */
+ * The first kernel frame is where the CPU was; the first user frame is where the CPU was, or
+ * where the process entered the kernel. A user frame with FRAME_INTERRUPTED is where a signal
+ * came, the last one with FRAME_ENTERED the first instruction of a function that nobody called.
+ * All others are return addresses. */
 #ifndef BPF_SHARED_EVENTS_H
 #define BPF_SHARED_EVENTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The part of a thread's stack that the kernel copied for one sample, with the registers that go with it: what is
- * unwound where no BPF program can do it. */
+/* The part of a thread's stack that the kernel copied for one sample, with the registers that go
+ * with it: what is unwound where no BPF program can do it. */
 #ifndef BPF_SHARED_STACK_COPY_H
 #define BPF_SHARED_STACK_COPY_H
 

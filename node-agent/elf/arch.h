@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers by which files of one architecture differ from those of another: in ELF, DWARF, and Go's function table. Which one
- * it is says bpf/shared/cfi.h. */
+/* Numbers by which files of one architecture differ from those of another: in ELF, DWARF, and
+ * Go's function table. Which one it is says bpf/shared/cfi.h. */
 #ifndef ELF_ARCH_H
 #define ELF_ARCH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section .gnu_debuglink, which names a file's separate debug file: a file name, zeros up to a multiple of 4 bytes,
- * and the CRC-32 of the whole debug file. */
+/* The section .gnu_debuglink, which names a file's separate debug file: a file name, zeros up to
+ * a multiple of 4 bytes, and the CRC-32 of the whole debug file. */
 #ifndef ELF_DEBUG_LINK_H
 #define ELF_DEBUG_LINK_H
 
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name is borrowed and without a "/". False when the section is damaged or the name leads elsewhere. */
+/* The name is borrowed and without a "/". False when the section is damaged or the name leads
+ * elsewhere. */
 bool debug_link_parse(const uint8_t *link, size_t len, const char **ret_name, uint32_t *ret_crc);
 
 #endif

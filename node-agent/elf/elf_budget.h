@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory the making of one file's rows may hold at a time. A file decides by a few bytes of its headers
- * how much of it is read and how long the lists made of it become, so all that grows with a file is charged here
- * before it is allocated: pages that are read, section headers, names, decompressed sections, CIEs, functions, the
- * map of a code scan, and the table.
+/* How much memory the making of one file's rows may hold at a time. A file decides by a few
+ * bytes of its headers how much of it is read and how long the lists made of it become, so all
+ * that grows with a file is charged here before it is allocated: pages that are read, section
+ * headers, names, decompressed sections, CIEs, functions, the map of a code scan, and the table.
  *
  * All functions take NULL for a budget without a bound. */
 #ifndef ELF_ELF_BUDGET_H
@@ -27,7 +27,8 @@ void elf_budget_give(struct elf_budget *budget, size_t nr_bytes);
 /* How many elements of a size there is room for. */
 size_t elf_budget_room(const struct elf_budget *budget, size_t elem_bytes);
 
-/* As array_reserve(), and charges what the array grows by. Errors: -ENOSPC, also when need > max; -ENOMEM. */
+/* As array_reserve(), and charges what the array grows by. Errors: -ENOSPC, also when need >
+ * max; -ENOMEM. */
 int elf_budget_reserve(struct elf_budget *budget, void **data, size_t *cap, size_t need,
 		       size_t elem_bytes, size_t max) must_check;
 

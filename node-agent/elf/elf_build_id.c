@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build ids are notes: GNU's has the name "GNU" and the id as its descriptor, Go's the name "Go" and text. Notes lie one
- * behind the other; name and descriptor are padded to the alignment, which is 4 except in segments that say 8:
- * libelf must be told. */
+/* Build ids are notes: GNU's has the name "GNU" and the id as its descriptor, Go's the name "Go"
+ * and text. Notes lie one behind the other; name and descriptor are padded to the alignment,
+ * which is 4 except in segments that say 8: libelf must be told. */
 #include "elf/elf_reader.h"
 
 #include "base/cleanup.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libelf is asked twice: first about the file header alone, which gives it in its 64-bit form whatever the
- * class; then, when both tables it names have been checked and read, about the whole image.
+/* libelf is asked twice: first about the file header alone, which gives it in its 64-bit form
+ * whatever the class; then, when both tables it names have been checked and read, about the
+ * whole image.
  *
- * The image is read-only where nothing was read yet: the address space of a large file then does not count as
- * the process's data (RLIMIT_DATA), and a page does from when it is read.
+ * The image is read-only where nothing was read yet: the address space of a large file then does
+ * not count as the process's data (RLIMIT_DATA), and a page does from when it is read.
  *
- * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of them. A budget is
- * charged with that as well. */
+ * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of
+ * them. A budget is charged with that as well. */
 #include "elf/elf_reader.h"
 
 #include "base/cleanup.h"
@@ -60,8 +61,8 @@ static int read_pages(struct elf_reader *reader, size_t first, size_t nr)
 	return 0;
 }
 
-/* How many of `nr` pages there are before the first one with data (SEEK_DATA) or with a hole (SEEK_HOLE); `unknown`
- * where the file system cannot tell. */
+/* How many of `nr` pages there are before the first one with data (SEEK_DATA) or with a hole
+ * (SEEK_HOLE); `unknown` where the file system cannot tell. */
 static size_t count_pages_to(const struct elf_reader *reader, size_t first, size_t nr, int whence,
 			     size_t unknown)
 {

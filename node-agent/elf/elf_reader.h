@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The headers and tables of an ELF file, 32 or 64 bit, through libelf.
  *
- * The file may be hostile, and may be changed or truncated at any moment. Therefore libelf never sees the
- * file but a private image of it in anonymous memory, into which the parts that are needed are read with
- * pread(2). No bytes of it are mapped, so that no truncation raises SIGBUS; each page is read once, so that what
- * was checked is what libelf works on; and what a header claims is checked before libelf allocates
- * anything that follows from it. elf_begin() would read the header again, behind any check: a file whose
- * section count grows in between makes it allocate three times the size of a sparse file (tried: won
- * after 1500 attempts).
+ * The file may be hostile, and may be changed or truncated at any moment. Therefore libelf never
+ * sees the file but a private image of it in anonymous memory, into which the parts that are
+ * needed are read with pread(2). No bytes of it are mapped, so that no truncation raises SIGBUS;
+ * each page is read once, so that what was checked is what libelf works on; and what a header
+ * claims is checked before libelf allocates anything that follows from it. elf_begin() would
+ * read the header again, behind any check: a file whose section count grows in between makes it
+ * allocate three times the size of a sparse file (tried: won after 1500 attempts).
  *
  * Holes of sparse files are not read: there the image is zero already, and takes no memory.
  *
@@ -50,27 +50,29 @@ struct elf_reader {
 	size_t nr_segments;
 };
 
-/* Reads the headers. Errors: -EBADMSG not a regular file, not ELF, damaged or over a limit; -ENOMEM; what
- * pread() says. */
+/* Reads the headers. Errors: -EBADMSG not a regular file, not ELF, damaged or over a limit;
+ * -ENOMEM; what pread() says. */
 int elf_reader_init(struct elf_reader *reader, int fd) must_check;
 
-/* The same; headers, and all pages of the file that are read then and later, are charged to a budget, which must
- * outlive the reader. Errors: as above; -ENOSPC, also of functions below. */
+/* The same; headers, and all pages of the file that are read then and later, are charged to a
+ * budget, which must outlive the reader. Errors: as above; -ENOSPC, also of functions below. */
 int elf_reader_init_within(struct elf_reader *reader, int fd, struct elf_budget *budget) must_check;
 
-/* The same for a file in memory, aligned to 8 bytes, which must outlive the reader and not change. */
+/* The same for a file in memory, aligned to 8 bytes, which must outlive the reader and not
+ * change. */
 int elf_reader_init_bytes(struct elf_reader *reader, const void *bytes, size_t len) must_check;
 void elf_reader_done(struct elf_reader *reader);
 
 /* All that is wanted of the file was read: it may be closed. */
 void elf_reader_let_go(struct elf_reader *reader);
 
-/* Copies exactly `len` bytes of the file, past the image. Errors: -EBADMSG when the file does not have
- * them, what pread() says. */
+/* Copies exactly `len` bytes of the file, past the image. Errors: -EBADMSG when the file does
+ * not have them, what pread() says. */
 int elf_reader_read(const struct elf_reader *reader, uint64_t offset, void *buf, size_t len)
 	must_check;
 
-/* A range of the file; borrowed. What lies between ranges that were asked for reads as zeros. Errors: as above, -ENOMEM. */
+/* A range of the file; borrowed. What lies between ranges that were asked for reads as zeros.
+ * Errors: as above, -ENOMEM. */
 int elf_reader_bytes(struct elf_reader *reader, uint64_t offset, uint64_t len,
 		     const uint8_t **ret_bytes) must_check;
 
@@ -85,15 +87,17 @@ const GElf_Shdr *elf_reader_find_section(const struct elf_reader *reader, uint32
 /* Bytes of a header, a symbol … (ELF_T_…) in this file. */
 size_t elf_reader_entry_bytes(const struct elf_reader *reader, Elf_Type type);
 
-/* The GNU build id, from a PT_NOTE segment, else from an SHT_NOTE section, as lower-case hex; "" when
- * there is none. */
+/* The GNU build id, from a PT_NOTE segment, else from an SHT_NOTE section, as lower-case hex; ""
+ * when there is none. */
 void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1]);
 
-/* Go's build id: text of letters, digits and "/_-"; "" when there is none or it is anything else. */
+/* Go's build id: text of letters, digits and "/_-"; "" when there is none or it is anything
+ * else. */
 void elf_reader_go_build_id(struct elf_reader *reader,
 			    char ret_text[static ELF_GO_BUILD_ID_MAX + 1]);
 
-/* Whether `text` ends within `max` + 1 bytes and has only characters that Go's build ids are made of. */
+/* Whether `text` ends within `max` + 1 bytes and has only characters that Go's build ids are
+ * made of. */
 bool elf_go_build_id_is_sound(const char *text, size_t max);
 
 /* The bytes of a build id, at most ELF_BUILD_ID_MAX, in that form. */

@@ -16,7 +16,8 @@ enum {
 	MAGIC_1_20 = 0xfffffff1,
 };
 
-/* What differs between the formats. Numbers are indices of the header's words behind its first 8 bytes. */
+/* What differs between the formats. Numbers are indices of the header's words behind its first 8
+ * bytes. */
 struct format {
 	uint32_t magic;
 	bool has_offsets; /* starts count from the text address and take 4 bytes, not 8 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of Go's function table: header, functions, and the tables of stack pointer distances.
+/* The bytes of Go's function table: header, functions, and the tables of stack pointer
+ * distances.
  *
  *	header     magic, quantum, size of pointers, number of functions, where the other parts are
  *	functab    for each function its start and where its record is, in ascending order; then the end
@@ -68,8 +69,8 @@ int gopclntab_table_get(const struct gopclntab_table *table, size_t index,
 void gopclntab_steps_init(struct gopclntab_steps *steps, const struct gopclntab_table *table,
 			  const struct gopclntab_function *function);
 
-/* From *ret_address on the stack pointer is *ret_value below where it was at the function's entry. Returns 1,
- * or 0 at the end of the table. Errors: -EBADMSG. */
+/* From *ret_address on the stack pointer is *ret_value below where it was at the function's
+ * entry. Returns 1, or 0 at the end of the table. Errors: -EBADMSG. */
 int gopclntab_steps_next(struct gopclntab_steps *steps, uint64_t *ret_address, int32_t *ret_value)
 	must_check;
 

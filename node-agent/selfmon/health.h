@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the agent alive, is it ready? A function of what its reader thread told and of the time; no lock, no clock.
+/* Is the agent alive, is it ready? A function of what its reader thread told and of the time; no
+ * lock, no clock.
  *
- * Alive means that restarting would not help: the reader's heart beats, and what it hands to the loader comes out
- * again. Ready means that samples are taken and carry their pods' names, or that these have been waited for: a rollout
- * must not hang because of a kubelet that will not answer. */
+ * Alive means that restarting would not help: the reader's heart beats, and what it hands to the
+ * loader comes out again. Ready means that samples are taken and carry their pods' names, or
+ * that these have been waited for: a rollout must not hang because of a kubelet that will not
+ * answer. */
 #ifndef SELFMON_HEALTH_H
 #define SELFMON_HEALTH_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The socket blocks, but never past the deadline: before each call it is given what is left of the time. */
+/* The socket blocks, but never past the deadline: before each call it is given what is left of
+ * the time. */
 #include "selfmon/health_client.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks an agent how it is, as cheaply as possible: whoever does so every ten seconds has no use for an HTTP library. */
+/* Asks an agent how it is, as cheaply as possible: whoever does so every ten seconds has no use
+ * for an HTTP library. */
 #ifndef SELFMON_HEALTH_CLIENT_H
 #define SELFMON_HEALTH_CLIENT_H
 
@@ -20,8 +21,9 @@ struct health_answer {
 /* Takes an HTTP answer apart; it may end too early. Errors: -EBADMSG. */
 int health_answer_parse(const char *bytes, size_t len, struct health_answer *ret_answer) must_check;
 
-/* Asks for a page, "/healthz" or "/readyz". Errors: -ETIMEDOUT when it is not over at `deadline_ns` (CLOCK_MONOTONIC),
- * -EBADMSG, what socket(2), connect(2), send(2) and recv(2) say. */
+/* Asks for a page, "/healthz" or "/readyz". Errors: -ETIMEDOUT when it is not over at
+ * `deadline_ns` (CLOCK_MONOTONIC), -EBADMSG, what socket(2), connect(2), send(2) and recv(2)
+ * say. */
 int health_ask(const struct listen_address *address, const char *page, uint64_t deadline_ns,
 	       struct health_answer *ret_answer) must_check;
 

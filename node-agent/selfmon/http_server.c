@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmicrohttpd parses and answers; the loop that runs it is ours, as its own time limit is for silence only: a client
- * that sends a byte a second is never silent. So each connection is noted when it begins, and shut down when its time is
- * over. Between requests the thread sleeps. */
+/* libmicrohttpd parses and answers; the loop that runs it is ours, as its own time limit is for
+ * silence only: a client that sends a byte a second is never silent. So each connection is noted
+ * when it begins, and shut down when its time is over. Between requests the thread sleeps. */
 #include "selfmon/http_server.h"
 
 #include "base/heartbeat.h"
@@ -169,7 +169,8 @@ static int sleep_ms(struct http_server *server)
 	return (int)((end_ns - now_ns) / NSEC_PER_MSEC + 1);
 }
 
-/* Returns whether a connection has ended: if all were taken, the next call begins to accept again. */
+/* Returns whether a connection has ended: if all were taken, the next call begins to accept
+ * again. */
 static bool handle_pending(struct http_server *server)
 {
 	size_t nr_before = server->nr_connections;
@@ -178,7 +179,8 @@ static bool handle_pending(struct http_server *server)
 	return server->nr_connections < nr_before;
 }
 
-/* Milliseconds for which nobody is served, as others have used up the CPU time of this second; 0: none. */
+/* Milliseconds for which nobody is served, as others have used up the CPU time of this second;
+ * 0: none. */
 static int rest_ms(struct http_server *server)
 {
 	uint64_t now_ns = clock_mono_ns();

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its own. GET and HEAD; one
- * request a connection. It serves this machine only, unless it is told otherwise.
+/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its
+ * own. GET and HEAD; one request a connection. It serves this machine only, unless it is told
+ * otherwise.
  *
- * Nobody holds it up: a connection lives for HTTP_SERVER_REQUEST_NS at most, whatever its client does or does not, and
- * while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for HTTP_SERVER_CROWDED_NS. Where others may
- * connect, they can make it take HTTP_SERVER_PUBLIC_CPU_NS of CPU time in a second: a hundred pages of metrics, about. */
+ * Nobody holds it up: a connection lives for HTTP_SERVER_REQUEST_NS at most, whatever its client
+ * does or does not, and while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for
+ * HTTP_SERVER_CROWDED_NS. Where others may connect, they can make it take
+ * HTTP_SERVER_PUBLIC_CPU_NS of CPU time in a second: a hundred pages of metrics, about. */
 #ifndef SELFMON_HTTP_SERVER_H
 #define SELFMON_HTTP_SERVER_H
 
@@ -41,8 +43,8 @@ struct http_server_opts {
 	void *data;
 };
 
-/* On failure `reterr_msg` says what is wrong with the address. Errors: those of listen_address_parse() and
- * listen_socket_open(), -ENOMEM, -EAGAIN. */
+/* On failure `reterr_msg` says what is wrong with the address. Errors: those of
+ * listen_address_parse() and listen_socket_open(), -ENOMEM, -EAGAIN. */
 int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr_msg,
 		      struct http_server **ret_server) must_check;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a server listens: at a Unix socket or a port of this machine only, or where others reach it. */
+/* Where a server listens: at a Unix socket or a port of this machine only, or where others reach
+ * it. */
 #ifndef SELFMON_LISTEN_ADDRESS_H
 #define SELFMON_LISTEN_ADDRESS_H
 
@@ -21,13 +22,15 @@ struct listen_address {
 	bool is_everywhere; /* IPv4 as well; where there is no IPv6, IPv4 alone */
 };
 
-/* "unix:/path", "127.0.0.1:9091", "[::1]:9091" or "localhost:9091", which is 127.0.0.1; port 0 is any free one.
- * Errors: -EADDRNOTAVAIL for an address that others can reach, -ENAMETOOLONG for a path of more than 107 bytes,
- * -EINVAL for anything else. */
+/* "unix:/path", "127.0.0.1:9091", "[::1]:9091" or "localhost:9091", which is 127.0.0.1; port 0
+ * is any free one.
+ * Errors: -EADDRNOTAVAIL for an address that others can reach, -ENAMETOOLONG for a path of more
+ * than 107 bytes, -EINVAL for anything else. */
 int listen_address_parse(const char *text, struct listen_address *ret_address) must_check;
 
-/* An address by its number, "10.1.2.3:9091" or "[fd00::1]:9091", all of a kind, "0.0.0.0:9091" or "[::]:9091", or all
- * there are, "*:9091". Errors: -EINVAL for anything else, a Unix socket included. */
+/* An address by its number, "10.1.2.3:9091" or "[fd00::1]:9091", all of a kind, "0.0.0.0:9091"
+ * or "[::]:9091", or all there are, "*:9091". Errors: -EINVAL for anything else, a Unix socket
+ * included. */
 int listen_address_parse_public(const char *text, struct listen_address *ret_address) must_check;
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in the text format that Prometheus reads (version 0.0.4): a family's head, then its samples.
+/* Numbers in the text format that Prometheus reads (version 0.0.4): a family's head, then its
+ * samples.
  *
  *	# HELP flamelet_samples_dropped_total Samples that were lost, by reason.
  *	# TYPE flamelet_samples_dropped_total counter
  *	flamelet_samples_dropped_total{reason="ring_full"} 4
  *
- * Texts are made printable (base/printable.h); then a backslash goes before backslashes and, in values of labels, before
- * quotes. */
+ * Texts are made printable (base/printable.h); then a backslash goes before backslashes and, in
+ * values of labels, before quotes. */
 #ifndef SELFMON_METRIC_TEXT_H
 #define SELFMON_METRIC_TEXT_H
 

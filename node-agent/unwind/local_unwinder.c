@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF unwinder compiled for this machine, as it is: the headers in bpf/host/ stand before libbpf's, and what is left of
- * maps and helpers are the functions below, which come down to a few loads. (bpf/ is GPL-2.0 or BSD-2-Clause; here it is
- * used under the latter.)
+/* The BPF unwinder compiled for this machine, as it is: the headers in bpf/host/ stand before
+ * libbpf's, and what is left of maps and helpers are the functions below, which come down to a
+ * few loads. (bpf/ is GPL-2.0 or BSD-2-Clause; here it is used under the latter.)
  *
  * Its helpers have no argument that says for whom they are called: `current` does. */
 #include "unwind/local_unwinder.h"
@@ -127,8 +127,8 @@ static long set_process(const __u32 *pid, const __u64 *binding)
 	return bound_processes_set(&current->memory->processes, *pid, *binding);
 }
 
-/* Of a process that lives, nothing is read: it may be another stack by now, and a page that the process alone can provide
- * (userfaultfd, FUSE) would be waited for as long as it likes. */
+/* Of a process that lives, nothing is read: it may be another stack by now, and a page that the
+ * process alone can provide (userfaultfd, FUSE) would be waited for as long as it likes. */
 static long leave_copy(void *to, __u32 bytes, uint64_t offset)
 {
 	memset(to, 0, bytes);
@@ -153,8 +153,8 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return read_copy(to, bytes, (uintptr_t)from);
 }
 
-/* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of the stack was none; the
- * kernel's side finds that out by looking at what is there. */
+/* Why a stack ended that could not be read. A frame pointer that leads out of a copy of all of
+ * the stack was none; the kernel's side finds that out by looking at what is there. */
 static enum unwind_result result_of_unreadable(const struct local_unwinder *unwinder)
 {
 	if (unwinder->copy->is_cut && unwinder->has_left_copy)
@@ -172,8 +172,9 @@ static uint64_t chain_address(const struct stack_copy *copy, size_t i)
 	return address;
 }
 
-/* The kernel followed the frame pointers when it made the copy. Following them through the copy, to the one that leads out
- * of it, tells which of its addresses is the one that is read there; 0 when it went another way. */
+/* The kernel followed the frame pointers when it made the copy. Following them through the copy,
+ * to the one that leads out of it, tells which of its addresses is the one that is read there; 0
+ * when it went another way. */
 static size_t find_in_chain(const struct local_unwinder *unwinder)
 {
 	const struct stack_copy *copy = unwinder->copy;
@@ -193,8 +194,8 @@ static size_t find_in_chain(const struct local_unwinder *unwinder)
 	return 0;
 }
 
-/* Whether it is a rule of Go code that has its frame: there the frame pointer is always that of the frame, and no other
- * code's rules are like these (gopclntab_frame.h). */
+/* Whether it is a rule of Go code that has its frame: there the frame pointer is always that of
+ * the frame, and no other code's rules are like these (gopclntab_frame.h). */
 static bool has_go_frame(const struct cfi_rule *rule)
 {
 	if (rule->kind != CFA_REGISTER || rule->reg != CFI_SP ||
@@ -204,7 +205,8 @@ static bool has_go_frame(const struct cfi_rule *rule)
 			    : rule->offset >= 16 && rule->saved[1] == CFI_LOST;
 }
 
-/* Behind a change of stacks of Go's runtime, whose copy is not there: the code of goroutines has frame pointers. */
+/* Behind a change of stacks of Go's runtime, whose copy is not there: the code of goroutines has
+ * frame pointers. */
 static int follow_chain(struct local_unwinder *unwinder, size_t i)
 {
 	struct unwind_state *state = &unwinder->scratch.unwind;
@@ -286,7 +288,8 @@ bool local_unwinder_unwind(struct local_unwinder *unwinder, const struct stack_c
 	return unwinder->scratch.unwind.asks;
 }
 
-/* A child has its parent's code until it maps something. Without memory it is asked for when it is sampled. */
+/* A child has its parent's code until it maps something. Without memory it is asked for when it
+ * is sampled. */
 static void copy_binding(struct bound_processes *bound, uint32_t parent_pid, uint32_t pid)
 {
 	const uint64_t *parents = bound_processes_find(bound, parent_pid);

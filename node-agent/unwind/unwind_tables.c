@@ -22,7 +22,8 @@ static void open_cache(struct unwind_tables *tables, const char *dir)
 			 strbuf_str(&message));
 }
 
-/* That of the cache is the same at each start. Without one, or random numbers, there is less to protect. */
+/* That of the cache is the same at each start. Without one, or random numbers, there is less to
+ * protect. */
 static uint64_t choose_seed(const struct unwind_tables *tables)
 {
 	uint64_t seed = 0;

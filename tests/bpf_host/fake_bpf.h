@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel around the unwinder when it runs as a plain function: the maps it looks into, and the memory of
- * the process it unwinds. Every map value is an allocation of exactly its size, made when it is first looked
- * up, and so is every region of user memory: with ASan, whatever is read beside them is found.
+/* The kernel around the unwinder when it runs as a plain function: the maps it looks into, and
+ * the memory of the process it unwinds. Every map value is an allocation of exactly its size,
+ * made when it is first looked up, and so is every region of user memory: with ASan, whatever is
+ * read beside them is found.
  *
  * There is one of it all; fake_bpf_reset() makes it new. Out of memory ends the program. */
 #ifndef TESTS_BPF_HOST_FAKE_BPF_H
@@ -38,7 +39,8 @@ void fake_set_clock(uint32_t used); /* what tables are marked with */
 /* Which slot the agent wrote for what mappings know a file by. */
 void fake_set_file(const struct file_key *key, uint32_t slot);
 
-/* What the agent wrote into `processes`; how it is now (-1: no entry); and how often the unwinder asked. */
+/* What the agent wrote into `processes`; how it is now (-1: no entry); and how often the
+ * unwinder asked. */
 void fake_bind(uint32_t pid, uint64_t binding);
 int64_t fake_binding(uint32_t pid);
 unsigned int fake_nr_asked(void);

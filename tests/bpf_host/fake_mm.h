@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's memory around the mappings of the task that is sampled, for fake_bpf.h: trees of both kinds, made by hand or
- * recorded. fake_bpf_reset() takes it all away. */
+/* The kernel's memory around the mappings of the task that is sampled, for fake_bpf.h: trees of
+ * both kinds, made by hand or recorded. fake_bpf_reset() takes it all away. */
 #ifndef TESTS_BPF_HOST_FAKE_MM_H
 #define TESTS_BPF_HOST_FAKE_MM_H
 
@@ -45,7 +45,8 @@ uint64_t fake_maple_leaf(uint64_t address);
 uint64_t fake_maple_range(uint64_t address);
 uint64_t fake_maple_arange(uint64_t address);
 
-/* A mapping of the task, or (`is_foreign`) of another; `left` and `right` are mappings, in an rbtree. */
+/* A mapping of the task, or (`is_foreign`) of another; `left` and `right` are mappings, in an
+ * rbtree. */
 void fake_mm_add_vma(uint64_t address, const struct fake_vma *vma, uint64_t left, uint64_t right);
 void fake_mm_add_foreign_vma(uint64_t address, const struct fake_vma *vma);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_bpf.h over the local unwinder: the same tests, with what the agent has in place of a kernel. User memory from the stack
- * pointer on is the copy of the stack. */
+/* fake_bpf.h over the local unwinder: the same tests, with what the agent has in place of a
+ * kernel. User memory from the stack pointer on is the copy of the stack. */
 #include "local_bpf.h"
 
 #include "fake_bpf.h"

@@ -3,8 +3,8 @@
  *
  *	record_snapshot OUTPUT PROGRAM CASE
  *
- * The program runs without address randomization and without an environment, so that a record has nothing
- * of the machine but its libraries. */
+ * The program runs without address randomization and without an environment, so that a record
+ * has nothing of the machine but its libraries. */
 #include "snapshot_writer.h"
 #include "tracee.h"
 #include "trap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shows record_vmas.c what the kernel's memory has of its own mappings. Run by BPF_PROG_TEST_RUN; arguments: what is asked
- * (record_vmas.h), and an address. */
+/* Shows record_vmas.c what the kernel's memory has of its own mappings. Run by
+ * BPF_PROG_TEST_RUN; arguments: what is asked (record_vmas.h), and an address. */
 #include "bpf/kernel.bpf.h"
 #include "record_vmas.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records how the running kernel keeps a process's mappings, for tests/fixtures/vmas: record_vmas > FILE. The process is this one,
- * with some dozens of mappings more, so that the tree has levels. Lines, all numbers in hex:
+/* Records how the running kernel keeps a process's mappings, for tests/fixtures/vmas:
+ * record_vmas > FILE. The process is this one, with some dozens of mappings more, so that the
+ * tree has levels. Lines, all numbers in hex:
  *
  *	maple ROOT | rbtree ROOT PLACE-OF-NODE
  *	node ADDRESS WORD×32
@@ -49,7 +50,8 @@ static struct vma_record print_vma(uint64_t address)
 	return record;
 }
 
-/* Entries of a maple node: in all its slots, of which those behind the end may be anything that was there before. */
+/* Entries of a maple node: in all its slots, of which those behind the end may be anything that
+ * was there before. */
 static void print_node(uint64_t entry, int depth)
 {
 	uint64_t type = entry >> 3 & 15, node = entry & ~UINT64_C(255);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mapped files of recorded snapshots, and of each one's call frame information as much as its functions on
- * recorded stacks need. Failures end the program. */
+/* The mapped files of recorded snapshots, and of each one's call frame information as much as
+ * its functions on recorded stacks need. Failures end the program. */
 #ifndef TESTS_BPF_HOST_RECORDED_FILES_H
 #define TESTS_BPF_HOST_RECORDED_FILES_H
 
@@ -15,8 +15,8 @@ struct recorded_file;
 /* A file by its path; read when it is new. */
 struct recorded_file *recorded_file_get(const char *name, Elf *elf);
 
-/* Keeps what describes the code at a virtual address, and the functions on both sides: rules may reach into the
- * padding between them. Returns whether it is a signal's frame. */
+/* Keeps what describes the code at a virtual address, and the functions on both sides: rules may
+ * reach into the padding between them. Returns whether it is a signal's frame. */
 bool recorded_file_keep(struct recorded_file *file, uint64_t address);
 
 /* Counts from 1; 0: not recorded. */

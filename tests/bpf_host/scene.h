@@ -7,8 +7,9 @@
  *	SCENE_JIT_END     a hole
  *	SCENE_STACK       what scene_set_stack() puts there; the stack pointer is here
  *
- * Function 0 has no CFI (rule 0), the others have their CFA at sp + 8, and the return address right below it, until they
- * get another rule. SCENE_ROOT is a first frame. The process is in function 1. The same for every architecture. */
+ * Function 0 has no CFI (rule 0), the others have their CFA at sp + 8, and the return address
+ * right below it, until they get another rule. SCENE_ROOT is a first frame. The process is in
+ * function 1. The same for every architecture. */
 #ifndef TESTS_BPF_HOST_SCENE_H
 #define TESTS_BPF_HOST_SCENE_H
 
@@ -34,7 +35,8 @@
 #define SCENE_JIT_END (SCENE_JIT + 0x10000)
 #define SCENE_STACK 0x7ffd00001000ULL
 
-/* An address in a function, as good for a return address as for the CPU's; no function could begin there. */
+/* An address in a function, as good for a return address as for the CPU's; no function could
+ * begin there. */
 #define AT_FUNCTION(i) (SCENE_CODE + 0x100ULL * (i))
 #define IN_FUNCTION(i) (AT_FUNCTION(i) + 0x44)
 #define IN_ROOT IN_FUNCTION(SCENE_ROOT)
@@ -49,8 +51,8 @@ struct scene_row {
 
 void scene_begin(void);
 
-/* A rule that finds its CFA like this and the return address right below it, and in which every callee-saved
- * register has the caller's value. */
+/* A rule that finds its CFA like this and the return address right below it, and in which every
+ * callee-saved register has the caller's value. */
 struct cfi_rule scene_rule(enum cfa_kind kind, enum unwind_register reg, int32_t offset);
 
 void scene_set_rule(unsigned int function, struct cfi_rule rule);
@@ -66,8 +68,8 @@ void scene_put_table(const struct cfi_rule *rules, size_t nr_rules, const struct
 void scene_put_table_at(uint32_t unit, const struct cfi_rule *rules, size_t nr_rules,
 			const struct scene_row *rows, size_t nr_rows);
 
-/* Puts a mapping table with one range more than it has starts: each range has the file at `biases[i]`, slot
- * `slots[i]`; slot HOLE is a hole, POSTPONED a file that gets its slot later. */
+/* Puts a mapping table with one range more than it has starts: each range has the file at
+ * `biases[i]`, slot `slots[i]`; slot HOLE is a hole, POSTPONED a file that gets its slot later. */
 #define HOLE UINT32_MAX
 #define POSTPONED (UINT32_MAX - 2)
 void scene_put_list(const uint64_t *starts, const uint32_t *slots, const uint64_t *biases,

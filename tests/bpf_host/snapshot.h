@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads recorded snapshots (tests/fixtures/unwind/README.md), one at a time, into the fake kernel's memory. */
+/* Reads recorded snapshots (tests/fixtures/unwind/README.md), one at a time, into the fake
+ * kernel's memory. */
 #ifndef TESTS_BPF_HOST_SNAPSHOT_H
 #define TESTS_BPF_HOST_SNAPSHOT_H
 
@@ -57,12 +58,13 @@ struct snapshots {
 	bool is_complete;
 };
 
-/* Opens a recording; snapshots_done() frees it, also after a failure. Errors: what file_read_at() says. */
+/* Opens a recording; snapshots_done() frees it, also after a failure. Errors: what
+ * file_read_at() says. */
 int snapshots_open(struct snapshots *snapshots, const char *path) must_check;
 void snapshots_done(struct snapshots *snapshots);
 
-/* Reads the next snapshot, before the first one files and code: 1, or 0 at the end. Errors: -EBADMSG (`line` says
- * where), -ENOSPC over a limit. */
+/* Reads the next snapshot, before the first one files and code: 1, or 0 at the end. Errors:
+ * -EBADMSG (`line` says where), -ENOSPC over a limit. */
 int snapshots_next(struct snapshots *snapshots) must_check;
 
 #endif

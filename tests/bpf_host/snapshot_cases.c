@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hard cases of unwinding, to be recorded: each argument is a case. Compiled with optimization and with
- * lazy binding, not like the tests. */
+/* The hard cases of unwinding, to be recorded: each argument is a case. Compiled with
+ * optimization and with lazy binding, not like the tests. */
 #include "trap.h"
 
 #include <dlfcn.h>
@@ -62,7 +62,8 @@ static long add_numbers(long a, long b)
 	return a + b;
 }
 
-/* What is called through a pointer that might change is neither inlined nor tailored to its caller. */
+/* What is called through a pointer that might change is neither inlined nor tailored to its
+ * caller. */
 static long (*volatile add)(long, long) = add_numbers;
 
 /* Six registers live across two calls: all of them are pushed and popped. */
@@ -93,7 +94,8 @@ struct addends {
 	long values[4]; /* too large for registers: on the stack */
 };
 
-/* The stack is aligned to 32 bytes and grows in between: gcc finds the arguments through a register (DRAP). */
+/* The stack is aligned to 32 bytes and grows in between: gcc finds the arguments through a
+ * register (DRAP). */
 __attribute__((target("avx"))) static double sum_vectors(long n, double x, struct addends addends)
 {
 	typedef double vector __attribute__((vector_size(32)));
@@ -150,7 +152,8 @@ static void run_alloca(void)
 #define SIGNAL_STEPS TRAP_END
 #endif
 
-/* On a stack of its own, from the middle of a function without a frame; and how it ends: __restore_rt. */
+/* On a stack of its own, from the middle of a function without a frame; and how it ends:
+ * __restore_rt. */
 static void on_fault(int signal_number)
 {
 	static int nr_faults;
@@ -181,7 +184,8 @@ static void run_signal(void)
 	KEEP(r);
 }
 
-/* Assembly that keeps its stack pointer's old value on the stack. Low-level functions: nothing is loaded. */
+/* Assembly that keeps its stack pointer's old value on the stack. Low-level functions: nothing
+ * is loaded. */
 static void run_openssl(void)
 {
 	void *library = dlopen("libcrypto.so.3", RTLD_NOW);
@@ -199,7 +203,8 @@ static void run_openssl(void)
 
 static ucontext_t main_context, coroutine_context;
 
-/* Below is __start_context, whose call frame information says nothing of its being the first frame. */
+/* Below is __start_context, whose call frame information says nothing of its being the first
+ * frame. */
 static void coroutine(void)
 {
 	trap(TRAP_HERE, 2, 0);
@@ -293,7 +298,8 @@ static const struct {
 #endif
 };
 
-/* Its frame grows, so that its CFA is relative to the frame pointer: every stack depends on what its callees saved of that. */
+/* Its frame grows, so that its CFA is relative to the frame pointer: every stack depends on what
+ * its callees saved of that. */
 int main(void)
 {
 	volatile size_t growth = 16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes snapshots of a stopped process and writes them as tests/fixtures/unwind/README.md describes: what
- * the unwinder needs, and the frames that libdw sees. Of call frame information only the entries of the
- * functions on recorded stacks are kept. Failures end the program. */
+/* Takes snapshots of a stopped process and writes them as tests/fixtures/unwind/README.md
+ * describes: what the unwinder needs, and the frames that libdw sees. Of call frame information
+ * only the entries of the functions on recorded stacks are kept. Failures end the program. */
 #ifndef TESTS_BPF_HOST_SNAPSHOT_WRITER_H
 #define TESTS_BPF_HOST_SNAPSHOT_WRITER_H
 
@@ -12,8 +12,8 @@
 /* The process as libdwfl sees it while it is stopped. */
 Dwfl *snapshot_attach(pid_t pid);
 
-/* Records thread `tid`, which is stopped, of `pid`. Of more than `max_frames` frames, only those are kept, and
- * nothing is said of how the stack goes on; 0: all. */
+/* Records thread `tid`, which is stopped, of `pid`. Of more than `max_frames` frames, only those
+ * are kept, and nothing is said of how the stack goes on; 0: all. */
 void snapshot_take(Dwfl *dwfl, pid_t pid, pid_t tid, size_t max_frames);
 
 /* Whether libdw came as far as this function in the last snapshot; else that is dropped. */

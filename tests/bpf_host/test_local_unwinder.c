@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the local unwinder does otherwise than the kernel's: it has a copy of the stack, and keeps bindings itself. */
+/* What the local unwinder does otherwise than the kernel's: it has a copy of the stack, and
+ * keeps bindings itself. */
 #include "unwind/local_unwinder.h"
 
 #include "base/clock.h"
@@ -138,8 +139,8 @@ static void the_process_is_not_asked_for_its_stack(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 }
 
-/* Code of a C library without CFI, in this process. It ends a signal handler (mov $15, %rax; syscall; on arm64 mov x8, #139;
- * svc #0), and what it interrupted is in the copy. */
+/* Code of a C library without CFI, in this process. It ends a signal handler (mov $15, %rax;
+ * syscall; on arm64 mov x8, #139; svc #0), and what it interrupted is in the copy. */
 static const uint64_t library[] = { 0, CFI_IS_ARM64 ? 0xd4000001d2801168 : 0x0f0000000fc0c748, 0, 0,
 				    0 };
 #define IN_SIGRETURN ((uintptr_t)&library[1])
@@ -162,7 +163,8 @@ static void the_process_is_not_asked_for_its_code(void **state)
 	assert_unwinds(UNWIND_BAD_FRAME_POINTER, IN_FUNCTION(1), IN_SIGRETURN);
 }
 
-/* A function of Go: its frame record is right below its CFA, at sp + 16, and no other register is kept for its caller. */
+/* A function of Go: its frame record is right below its CFA, at sp + 16, and no other register
+ * is kept for its caller. */
 static struct cfi_rule go_rule(void)
 {
 	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_SP, 16);
@@ -178,7 +180,8 @@ static struct cfi_rule go_rule(void)
 #define OTHER_STACK 0xc000001000ULL /* not copied */
 #define IN_SYSTEMSTACK IN_FUNCTION(3)
 
-/* What Go's runtime has called by systemstack(), on its own stack, at function 1. Its caller is in function 4. */
+/* What Go's runtime has called by systemstack(), on its own stack, at function 1. Its caller is
+ * in function 4. */
 static const uint64_t switched[] = { IN_FUNCTION(1), IN_FUNCTION(2), IN_SYSTEMSTACK,
 				     IN_FUNCTION(4), IN_FUNCTION(5), IN_ROOT };
 #define NR_ON_COPY 3

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/unwind_native.bpf.c for arm64: steps by CFI. What does not differ by architecture is in test_unwind_steps.c. */
+/* bpf/unwind_native.bpf.c for arm64: steps by CFI. What does not differ by architecture is in
+ * test_unwind_steps.c. */
 #include "scene.h"
 
 #include "base/err.h"
@@ -67,7 +68,8 @@ static void record_lies_anywhere_in_its_frame(void **state)
 	}
 }
 
-/* glibc's _dl_runtime_resolve(): behind stp x16, x30, [sp, #-16]! of the PLT its CFA is sp, and lr at CFA + 8. */
+/* glibc's _dl_runtime_resolve(): behind stp x16, x30, [sp, #-16]! of the PLT its CFA is sp, and
+ * lr at CFA + 8. */
 static void return_address_that_was_pushed_before_is_above_the_cfa(void **state)
 {
 	(void)state;
@@ -138,8 +140,8 @@ static void lr_is_unknown_further_up(void **state)
 	assert_unwinds(UNWIND_LOST_REGISTER, IN_FUNCTION(1), IN_FUNCTION(2));
 }
 
-/* glibc's __startcontext(), to which the function of makecontext(3) returns; in the padding before it is the rule of the
- * function before. */
+/* glibc's __startcontext(), to which the function of makecontext(3) returns; in the padding
+ * before it is the rule of the function before. */
 static void function_that_is_entered_by_return_was_not_called(void **state)
 {
 	static const struct {
@@ -213,7 +215,8 @@ static void return_address_tells_how_a_stack_ends(void **state)
 	}
 }
 
-/* The word below the frame is the record's first: str x30, [sp, #-32]!; stur x29, [sp, #-8]; sub x29, sp, #8. */
+/* The word below the frame is the record's first: str x30, [sp, #-32]!; stur x29, [sp, #-8]; sub
+ * x29, sp, #8. */
 static struct cfi_rule go_rule(int32_t bytes)
 {
 	struct cfi_rule rule = scene_rule(CFA_REGISTER, CFI_SP, bytes);

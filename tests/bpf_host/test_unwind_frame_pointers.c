@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/unwind_native.bpf.c: code without CFI, by frame pointers. Function 0 has none, nor has SCENE_JIT. */
+/* bpf/unwind_native.bpf.c: code without CFI, by frame pointers. Function 0 has none, nor has
+ * SCENE_JIT. */
 #include "scene.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/unwind_lookup.bpf.c: rules that were found before. What is not searched for again is seen by taking away where it was
- * found: the file's table. */
+/* bpf/unwind_lookup.bpf.c: rules that were found before. What is not searched for again is seen
+ * by taking away where it was found: the file's table. */
 #include "scene.h"
 
 #include "base/err.h"
@@ -76,7 +76,8 @@ static void another_list_is_searched(void **state)
 	assert_int_equal(unwind_again(), UNWIND_NOT_LOADED);
 }
 
-/* What is in no row goes by frame pointers, which ask what range the caller is in: the frame's own is known again. */
+/* What is in no row goes by frame pointers, which ask what range the caller is in: the frame's
+ * own is known again. */
 static void code_without_a_rule_is_not_searched_for_again(void **state)
 {
 	(void)state;

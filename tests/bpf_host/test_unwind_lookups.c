@@ -294,7 +294,8 @@ static void run_goes_on_in_the_next_page(void **state)
 	assert_int_equal(fake_event()->nr_user, 2);
 }
 
-/* Whatever word of list and table is replaced by whatever: it ends, within its bounds, with a result. */
+/* Whatever word of list and table is replaced by whatever: it ends, within its bounds, with a
+ * result. */
 static void garbage_is_survived(void **state)
 {
 	static const uint32_t garbage[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/unwind_native.bpf.c for arm64: code without CFI, by frame records and by lr; signals. Function 0 has no CFI, nor
- * has SCENE_JIT. */
+/* bpf/unwind_native.bpf.c for arm64: code without CFI, by frame records and by lr; signals.
+ * Function 0 has no CFI, nor has SCENE_JIT. */
 #include "scene.h"
 
 #include "base/err.h"
@@ -62,7 +62,8 @@ static void callers_record_tells_where_its_frame_ends(void **state)
 	(void)state;
 	set_record_rule(2, 32);
 	fake_state()->regs[CFI_FP] = STACK_WORD(0);
-	/* A record, the rest of its frame, a frame of 32 bytes, and one that is found by its sp alone. */
+	/* A record, the rest of its frame, a frame of 32 bytes, and one that is found by its sp
+	 * alone. */
 	scene_stack(STACK_WORD(4), IN_FUNCTION(2), 1, 1, 42, IN_FUNCTION(3), 1, 1, IN_ROOT);
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(0), IN_FUNCTION(2), IN_FUNCTION(3), IN_ROOT);
 	assert_int_equal(fake_state()->regs[CFI_FP], 42);
@@ -244,7 +245,8 @@ static void lr_of_a_caller_is_not_known(void **state)
 	assert_unwinds(UNWIND_COMPLETE, IN_FUNCTION(1), IN_FUNCTION(0), IN_ROOT);
 }
 
-/* The kernel's frame at `address`, of a signal that interrupted IN_JIT, and the record behind it. */
+/* The kernel's frame at `address`, of a signal that interrupted IN_JIT, and the record behind
+ * it. */
 static void put_signal_frame(uint64_t address, const uint64_t *registers)
 {
 	uint64_t words[SIGNAL_BYTES / 8 + 2] = { 0 };
@@ -324,7 +326,8 @@ static void signal_restores_every_register(void **state)
 	assert_int_equal(fake_state()->known, ALL_REGISTERS);
 }
 
-/* musl's clone(): blr x1; mov x8, #93; svc #0. The frame pointer is that of the thread that made this one. */
+/* musl's clone(): blr x1; mov x8, #93; svc #0. The frame pointer is that of the thread that made
+ * this one. */
 static void end_of_a_thread_completes_its_stack(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bpf/unwind_native.bpf.c, and the row tables it reads, on what real programs' stacks looked like at hard places:
- * the frames are those that libdw saw. */
+/* bpf/unwind_native.bpf.c, and the row tables it reads, on what real programs' stacks looked
+ * like at hard places: the frames are those that libdw saw. */
 #include "fake_bpf.h"
 #include "snapshot.h"
 

@@ -135,7 +135,8 @@ static void plt_entry_has_its_cfa_by_the_byte_it_is_at(void **state)
 
 static void runs_count_the_pushes_and_pops_that_were_passed(void **state)
 {
-	/* push %r15 (2 bytes) … push %rbx (1 byte): ends at bytes 2, 4, 6, 7, 8; the last bit there is. */
+	/* push %r15 (2 bytes) … push %rbx (1 byte): ends at bytes 2, 4, 6, 7, 8; the last bit
+	 * there is. */
 	const uint16_t passed_at = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 15;
 
 	(void)state;

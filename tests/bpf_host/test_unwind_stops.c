@@ -201,8 +201,8 @@ static void user_frames_follow_the_kernels(void **state)
 	assert_int_equal(fake_event()->frames[MAX_FRAMES - 1], IN_FUNCTION(1));
 }
 
-/* glibc's __start_context(), to which the function of makecontext(3) returns. Behind it on the stack is what is no
- * return address. */
+/* glibc's __start_context(), to which the function of makecontext(3) returns. Behind it on the
+ * stack is what is no return address. */
 static void function_that_is_entered_by_return_was_not_called(void **state)
 {
 	const struct cfi_rule none = { .kind = CFA_NONE };

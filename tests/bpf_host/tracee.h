@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of a stopped thread, and the traps (trap.h) in its code. Failures end the program. */
+/* The registers of a stopped thread, and the traps (trap.h) in its code. Failures end the
+ * program. */
 #ifndef TESTS_BPF_HOST_TRACEE_H
 #define TESTS_BPF_HOST_TRACEE_H
 
@@ -16,7 +17,8 @@ struct tracee_registers {
 
 void tracee_read_registers(pid_t tid, struct tracee_registers *registers);
 
-/* Whether a thread is about to execute a trap, or has just been stopped by one, behind which it then goes on. */
+/* Whether a thread is about to execute a trap, or has just been stopped by one, behind which it
+ * then goes on. */
 bool tracee_is_before_trap(pid_t tid, const struct tracee_registers *registers);
 bool tracee_skip_trap(pid_t tid, struct tracee_registers *registers);
 

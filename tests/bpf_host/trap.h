@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that is recorded (snapshot_cases.c) says to the one that records it (record_snapshot.c). */
+/* What a program that is recorded (snapshot_cases.c) says to the one that records it
+ * (record_snapshot.c). */
 #ifndef TESTS_BPF_HOST_TRAP_H
 #define TESTS_BPF_HOST_TRAP_H
 
@@ -11,8 +12,8 @@ enum trap {
 	TRAP_STEPS_DEREF, /* … where the CFA is a word of the stack */
 };
 
-/* Of the places that match, every `stride`th is recorded, `max` at most. TRAP_HERE: the first `max` frames are what
- * libdw is trusted with; 0: all. */
+/* Of the places that match, every `stride`th is recorded, `max` at most. TRAP_HERE: the first
+ * `max` frames are what libdw is trusted with; 0: all. */
 static inline void trap(enum trap what, unsigned int max, unsigned int stride)
 {
 #if defined(__aarch64__)

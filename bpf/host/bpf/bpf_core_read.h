@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stands before libbpf's header of this name when BPF programs are compiled for the host: the kernel's types are as they are
- * declared, and which of their fields there are says whoever compiles them. */
+/* Stands before libbpf's header of this name when BPF programs are compiled for the host: the
+ * kernel's types are as they are declared, and which of their fields there are says whoever
+ * compiles them. */
 #ifndef BPF_HOST_CORE_READ_H
 #define BPF_HOST_CORE_READ_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stands before libbpf's header of this name when BPF programs are compiled for the host: maps are plain objects that
- * nobody looks into, helpers are functions of whoever compiles them. They have other names there, as libbpf's own functions
- * have these. */
+/* Stands before libbpf's header of this name when BPF programs are compiled for the host: maps
+ * are plain objects that nobody looks into, helpers are functions of whoever compiles them. They
+ * have other names there, as libbpf's own functions have these. */
 #ifndef BPF_HOST_HELPERS_H
 #define BPF_HOST_HELPERS_H
 

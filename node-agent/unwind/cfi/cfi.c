@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CIEs are found and run once, at the beginning, all of them: then whatever the FDEs refer to, an FDE
- * costs what its own bytes cost. One that refers to anything but the head of a CIE is damaged.
+/* The CIEs are found and run once, at the beginning, all of them: then whatever the FDEs refer
+ * to, an FDE costs what its own bytes cost. One that refers to anything but the head of a CIE is
+ * damaged.
  *
- * An FDE of all code is run again in each segment. So that this does not multiply the cost of a file, there is a bound
- * of what is run in all. */
+ * An FDE of all code is run again in each segment. So that this does not multiply the cost of a
+ * file, there is a bound of what is run in all. */
 #include "unwind/cfi/cfi.h"
 
 #include "base/array.h"

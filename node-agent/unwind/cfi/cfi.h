@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* .eh_frame and .debug_frame as a source of rows: CIEs, FDEs, and their programs of DW_CFA_ instructions
- * (DWARF 5 section 6.4; Linux Standard Base 5.0 Core, "Exception Frames"). */
+/* .eh_frame and .debug_frame as a source of rows: CIEs, FDEs, and their programs of DW_CFA_
+ * instructions (DWARF 5 section 6.4; Linux Standard Base 5.0 Core, "Exception Frames"). */
 #ifndef UNWIND_CFI_CFI_H
 #define UNWIND_CFI_CFI_H
 
@@ -8,7 +8,8 @@
 #include "unwind/cfi/cfi_section.h"
 #include "unwind/rows/unwind_source.h"
 
-/* The rows are those of x86-64. `section` is copied, its data stays the caller's and outlives the source.
+/* The rows are those of x86-64. `section` is copied, its data stays the caller's and outlives
+ * the source.
  * Errors: -ENOMEM. Free with cfi_source_free(). */
 int cfi_source_new(const struct cfi_section *section, struct unwind_source **ret_source) must_check;
 void cfi_source_free(struct unwind_source *source);

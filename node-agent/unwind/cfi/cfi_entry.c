@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two sections differ in what marks a CIE and in how FDEs refer to theirs: .debug_frame by its offset,
- * .eh_frame by the distance back to it. LSB 5.0 Core 10.6.1; DWARF 5 section 6.4.1. */
+/* The two sections differ in what marks a CIE and in how FDEs refer to theirs: .debug_frame by
+ * its offset, .eh_frame by the distance back to it. LSB 5.0 Core 10.6.1; DWARF 5 section 6.4.1. */
 #include "unwind/cfi/cfi_entry.h"
 
 #include "base/err.h"
@@ -12,7 +12,8 @@
 #define DEBUG_FRAME_LONG_CIE_ID UINT64_MAX
 #define ADDRESS_BYTES 8
 
-/* One behind the other, as in the holes of a sparse file: nothing follows. Linkers leave one for each piece. */
+/* One behind the other, as in the holes of a sparse file: nothing follows. Linkers leave one for
+ * each piece. */
 #define MAX_TERMINATORS 512
 
 /* The entry at `offset`; bad if it is cut off, its body empty if it is a terminator. */
@@ -79,8 +80,8 @@ static void skip_personality(const struct cfi_section *section, struct dwarf_cur
 		dwarf_cursor_pointer(cursor, encoding & ~DW_EH_PE_indirect, section);
 }
 
-/* The letters behind a 'z' tell what is in the augmentation data. Behind a letter that is not known nothing
- * else can be read, but that matters only if it is how pointers are written. */
+/* The letters behind a 'z' tell what is in the augmentation data. Behind a letter that is not
+ * known nothing else can be read, but that matters only if it is how pointers are written. */
 static bool parse_augmentation(const struct cfi_section *section, const char *letters,
 			       struct dwarf_cursor data, struct cfi_cie *cie)
 {
@@ -124,8 +125,8 @@ static uint64_t read_return_address_column(uint8_t version, struct dwarf_cursor 
 	return version == 1 ? dwarf_cursor_u8(cursor) : dwarf_cursor_uleb(cursor);
 }
 
-/* "" and "armcc+" add nothing, "eh" (GCC 2) a pointer; others that do not begin with a 'z' may have added
- * anything, and no one knows how long it is. */
+/* "" and "armcc+" add nothing, "eh" (GCC 2) a pointer; others that do not begin with a 'z' may
+ * have added anything, and no one knows how long it is. */
 static bool is_known_augmentation(const char *augmentation, struct dwarf_cursor *cursor)
 {
 	if (strcmp(augmentation, "eh") == 0) {

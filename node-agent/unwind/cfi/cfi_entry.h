@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of .eh_frame and .debug_frame. What many functions have in common is in a common information
- * entry (CIE); each function has a frame description entry (FDE) that refers to one:
+/* The entries of .eh_frame and .debug_frame. What many functions have in common is in a common
+ * information entry (CIE); each function has a frame description entry (FDE) that refers to one:
  *
  *	length | 0 (CIE) or where the CIE is (FDE) | header | instructions …
  *
- * A length of 0xffffffff says that the real one follows in 8 bytes. A length of 0 is a terminator, but what
- * was linked from several pieces may go on behind it. */
+ * A length of 0xffffffff says that the real one follows in 8 bytes. A length of 0 is a
+ * terminator, but what was linked from several pieces may go on behind it. */
 #ifndef UNWIND_CFI_CFI_ENTRY_H
 #define UNWIND_CFI_CFI_ENTRY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three instructions, nearly all there are, have an operand in the lower 6 bits of their opcode. The others
- * are in a table: what operands they have, and the function that does what they say. */
+/* Three instructions, nearly all there are, have an operand in the lower 6 bits of their opcode.
+ * The others are in a table: what operands they have, and the function that does what they say. */
 #include "unwind/cfi/cfi_program.h"
 
 #define MAX_REMEMBERED 16 /* compilers need one or two */

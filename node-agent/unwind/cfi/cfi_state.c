@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules have one base for the places of registers: the CFA, or the frame pointer. Most code saves below the CFA. Code
- * for x86-64 that aligns its stack does not know at compile time how far below, so GCC gives such places as
- * expressions on rbp, and keeps the CFA in memory:
+/* Rules have one base for the places of registers: the CFA, or the frame pointer. Most code
+ * saves below the CFA. Code for x86-64 that aligns its stack does not know at compile time how
+ * far below, so GCC gives such places as expressions on rbp, and keeps the CFA in memory:
  *
  *	CFA = *(rbp - 40), rbp at rbp + 0, r15 at rbp - 8, r14 at rbp - 16 …
  *
@@ -12,8 +12,8 @@
 #define MIN_SLOT (CFI_NOT_SAVED + 1)
 #define MAX_SLOT (CFI_LOST - 1)
 
-/* The interrupted stack pointer in a signal frame on x86-64: ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at
- * rsp when the handler has returned. */
+/* The interrupted stack pointer in a signal frame on x86-64:
+ * ucontext.uc_mcontext.gregs[CFI_RSP], with the ucontext at rsp when the handler has returned. */
 #define SIGNAL_FRAME_SP 160
 
 int cfi_column_of(uint64_t reg)
@@ -63,9 +63,9 @@ static struct dwarf_value get_cfa(const struct cfi_state *state)
 	};
 }
 
-/* CFA = *(rsp + 160) of a frame that is marked as a signal frame. The mark alone says no more than that it was
- * not a call that led there, and is also on other hand-written code. On arm64 CFA = fp, in the vDSO of Linux before
- * 5.8; no newer one has CFI for it. */
+/* CFA = *(rsp + 160) of a frame that is marked as a signal frame. The mark alone says no more
+ * than that it was not a call that led there, and is also on other hand-written code. On arm64
+ * CFA = fp, in the vDSO of Linux before 5.8; no newer one has CFI for it. */
 static bool is_signal_cfa(const struct dwarf_value *cfa)
 {
 	if (CFI_IS_ARM64)
@@ -117,7 +117,8 @@ static cfi_slot slot_of(struct cfi_place place)
 	return (cfi_slot)slot;
 }
 
-/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for the frame pointer) is lost. */
+/* What is not saved by `base` (CFI_PLACE_AT_CFA, or CFI_PLACE_AT_REGISTER for the frame pointer)
+ * is lost. */
 static cfi_slot saved_slot(struct cfi_place place, enum cfi_place_kind base)
 {
 	if (place.kind <= CFI_PLACE_SAME)
@@ -139,8 +140,8 @@ static int set_slots(const struct cfi_state *state, enum cfi_place_kind base, st
 	return nr_lost;
 }
 
-/* By both, the base counts that keeps the frame pointer, which nearly every caller's frame is found by or which it
- * saves for one; then that of most places. */
+/* By both, the base counts that keeps the frame pointer, which nearly every caller's frame is
+ * found by or which it saves for one; then that of most places. */
 static bool is_better(const struct cfi_rule *a, int nr_lost_a, const struct cfi_rule *b,
 		      int nr_lost_b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What DW_CFA_ instructions change: where the CFA and the registers of the caller are, at one place in the
- * code; and the rule for the unwinder that says the same. */
+/* What DW_CFA_ instructions change: where the CFA and the registers of the caller are, at one
+ * place in the code; and the rule for the unwinder that says the same. */
 #ifndef UNWIND_CFI_CFI_STATE_H
 #define UNWIND_CFI_CFI_STATE_H
 
@@ -36,8 +36,8 @@ struct cfi_place {
 };
 
 struct cfi_state {
-	/* The CFA is register + offset, or what an expression says. Instructions that change one of the
-	 * former two leave the other one as it was before the expression. */
+	/* The CFA is register + offset, or what an expression says. Instructions that change one
+	 * of the former two leave the other one as it was before the expression. */
 	uint64_t cfa_register;
 	int64_t cfa_offset;
 	struct dwarf_value cfa_expression;
@@ -54,8 +54,8 @@ struct cfi_place cfi_place_from_cfa(enum cfi_place_kind kind, int64_t offset);
 /* The place at an address that an expression has given. */
 struct cfi_place cfi_place_at(const struct dwarf_value *address);
 
-/* Makes the rule. False when there is none for what the state says: the rule is CFA_UNSUPPORTED, or a
- * register of it is CFI_LOST. */
+/* Makes the rule. False when there is none for what the state says: the rule is CFA_UNSUPPORTED,
+ * or a register of it is CFI_LOST. */
 bool cfi_state_make_rule(const struct cfi_state *state, bool is_signal_frame,
 			 struct cfi_rule *ret_rule);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the little-endian numbers that DWARF is made of, and never past the end.
  *
- * Errors stick: what is not there reads as 0 and marks the cursor as bad, for good. So a whole instruction or
- * header is read first and checked once. */
+ * Errors stick: what is not there reads as 0 and marks the cursor as bad, for good. So a whole
+ * instruction or header is read first and checked once. */
 #ifndef UNWIND_CFI_DWARF_CURSOR_H
 #define UNWIND_CFI_DWARF_CURSOR_H
 
@@ -14,8 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How a pointer is written (Linux Standard Base 5.0 Core, 10.5.1): a format in the lower 4 bits, what it
- * counts from in the next 3, and whether it is the place where the pointer is to be found. */
+/* How a pointer is written (Linux Standard Base 5.0 Core, 10.5.1): a format in the lower 4 bits,
+ * what it counts from in the next 3, and whether it is the place where the pointer is to be
+ * found. */
 enum dwarf_pointer_encoding {
 	DW_EH_PE_absptr = 0x00,
 	DW_EH_PE_uleb128 = 0x01,
@@ -101,8 +102,9 @@ struct dwarf_cursor dwarf_cursor_take(struct dwarf_cursor *cursor, uint64_t len)
 /* A string up to its NUL, borrowed; "" and bad if there is none. */
 const char *dwarf_cursor_string(struct dwarf_cursor *cursor);
 
-/* A pointer in one of the encodings above, somewhere in `section`. A null pointer is 0 whatever it counts from. Bad
- * for DW_EH_PE_omit and encodings that cannot be followed here, like DW_EH_PE_indirect. */
+/* A pointer in one of the encodings above, somewhere in `section`. A null pointer is 0 whatever
+ * it counts from. Bad for DW_EH_PE_omit and encodings that cannot be followed here, like
+ * DW_EH_PE_indirect. */
 uint64_t dwarf_cursor_pointer(struct dwarf_cursor *cursor, uint8_t encoding,
 			      const struct cfi_section *section);
 

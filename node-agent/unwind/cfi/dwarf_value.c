@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forms found in 2400 files of a Linux distribution: `reg + offset` and `*(reg + offset) + addend` (stacks
- * that are realigned, OpenSSL's assembly, signal frames), and that of procedure linkage tables:
+/* Forms found in 2400 files of a Linux distribution: `reg + offset` and `*(reg + offset) +
+ * addend` (stacks that are realigned, OpenSSL's assembly, signal frames), and that of procedure
+ * linkage tables:
  *
  *	breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus
  *

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DWARF expressions (DWARF 5 section 2.5) as far as call frame information uses them.
  *
- * An expression is a program for a stack machine. The unwinder in the kernel has no such machine: it knows a
- * few forms. So the program is run on symbols instead of numbers, "rsp + 8" instead of 0x7ffc…; if what
- * is left at the end is one of these forms, this is what the expression means, however it was written. */
+ * An expression is a program for a stack machine. The unwinder in the kernel has no such
+ * machine: it knows a few forms. So the program is run on symbols instead of numbers, "rsp + 8"
+ * instead of 0x7ffc…; if what is left at the end is one of these forms, this is what the
+ * expression means, however it was written. */
 #ifndef UNWIND_CFI_DWARF_VALUE_H
 #define UNWIND_CFI_DWARF_VALUE_H
 
@@ -33,7 +34,8 @@ struct dwarf_value {
 	int64_t addend;
 };
 
-/* What an expression leaves on the stack, at first empty or (DW_CFA_expression) with the CFA on it. */
+/* What an expression leaves on the stack, at first empty or (DW_CFA_expression) with the CFA on
+ * it. */
 struct dwarf_value dwarf_value_of(struct dwarf_cursor expression, bool has_cfa);
 
 #endif

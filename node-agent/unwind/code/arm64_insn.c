@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By groups, as the manual has them: bits 28 to 25 first (C4.1). Only what is in no group is refused; in a group
- * encodings that are not allocated are taken for their neighbours. A store to memory that is not counted from sp or fp
- * does nothing here, and vector registers hold nothing for callers. */
+/* By groups, as the manual has them: bits 28 to 25 first (C4.1). Only what is in no group is
+ * refused; in a group encodings that are not allocated are taken for their neighbours. A store
+ * to memory that is not counted from sp or fp does nothing here, and vector registers hold
+ * nothing for callers. */
 #include "unwind/code/code_insn.h"
 
 #define INSN_BYTES 4
@@ -145,7 +146,8 @@ static void on_call(uint32_t code, struct code_insn *insn)
 		on_jump(insn, CODE_CALL, signed_bits(code, 0, 26));
 }
 
-/* br, blr, ret, and those that check a signature first. A jump by x16 or x17 leads to another function. */
+/* br, blr, ret, and those that check a signature first. A jump by x16 or x17 leads to another
+ * function. */
 static int on_jump_to_register(uint32_t code, struct code_insn *insn)
 {
 	static const uint8_t ops[8] = {
@@ -163,7 +165,8 @@ static int on_jump_to_register(uint32_t code, struct code_insn *insn)
 	return 0;
 }
 
-/* svc and its like, brk, hlt; or what has to do with the processor's state, of which only mrs writes a register. */
+/* svc and its like, brk, hlt; or what has to do with the processor's state, of which only mrs
+ * writes a register. */
 static void on_system(uint32_t code, struct code_insn *insn)
 {
 	bool is_exception = !bits(code, 24, 1), is_read = bits(code, 21, 1);
@@ -196,7 +199,8 @@ static int on_branch(uint32_t code, struct code_insn *insn)
 	return 0;
 }
 
-/* A load or store at an offset from a base, which moves before (pre-index) or afterwards (post-index). */
+/* A load or store at an offset from a base, which moves before (pre-index) or afterwards
+ * (post-index). */
 static void on_access(uint32_t code, int32_t offset, struct code_insn *insn)
 {
 	bool is_post = bits(code, 10, 2) == 1, is_pre = bits(code, 10, 2) == 3;
@@ -258,7 +262,8 @@ static void on_single(uint32_t code, struct code_insn *insn)
 		insn->reg = reg;
 }
 
-/* Atomic operations: they write back what was there. Also loads with a signed address, which move their base. */
+/* Atomic operations: they write back what was there. Also loads with a signed address, which
+ * move their base. */
 static void on_atomic(uint32_t code, struct code_insn *insn)
 {
 	bool is_signed = bits(code, 10, 1);
@@ -283,7 +288,8 @@ static void on_exclusive(uint32_t code, struct code_insn *insn)
 	write_to(insn, general(bits(code, 10, 5)));
 }
 
-/* Loads from code; tags, with a base that moves by 16 bytes a step; ordered ones; copying of memory. */
+/* Loads from code; tags, with a base that moves by 16 bytes a step; ordered ones; copying of
+ * memory. */
 static void on_literal(uint32_t code, struct code_insn *insn)
 {
 	bool is_literal = !bits(code, 24, 1), is_vector = bits(code, 26, 1);

@@ -7,8 +7,8 @@
 #define CODE_MIN_INSN_BYTES 4
 #define CODE_MAX_INSN_BYTES 4
 
-/* General registers as instructions number them. 31 is sp here; where it is the register that is always 0 it is
- * CODE_NO_REGISTER. */
+/* General registers as instructions number them. 31 is sp here; where it is the register that is
+ * always 0 it is CODE_NO_REGISTER. */
 enum arm64_register {
 	ARM64_X0,
 	ARM64_X29 = 29,

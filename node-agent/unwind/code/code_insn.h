@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One instruction: how long it is, and what it does to the stack and to general registers. The rest of it is of no
- * interest here. Each architecture has a decoder, and numbers of registers. */
+/* One instruction: how long it is, and what it does to the stack and to general registers. The
+ * rest of it is of no interest here. Each architecture has a decoder, and numbers of registers. */
 #ifndef UNWIND_CODE_CODE_INSN_H
 #define UNWIND_CODE_CODE_INSN_H
 
@@ -52,8 +52,8 @@ struct code_insn {
 		writes; /* bit n: changes register n, in any width; a base by its step is not told */
 };
 
-/* The instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none of 64-bit code, or is
- * cut off. */
+/* The instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none of
+ * 64-bit code, or is cut off. */
 int code_insn_decode(const uint8_t *code, size_t len, struct code_insn *ret_insn) must_check;
 
 #endif

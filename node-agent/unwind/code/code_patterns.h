@@ -9,14 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes belong to the two instructions that end a signal handler, if they begin at `code`; else 0. */
+/* How many bytes belong to the two instructions that end a signal handler, if they begin at
+ * `code`; else 0. */
 size_t code_find_sigreturn(const uint8_t *code, size_t len);
 
-/* Whether what is right behind an indirect call ends the thread with the result. So C libraries call main(), start
- * routines and clone()'s functions. */
+/* Whether what is right behind an indirect call ends the thread with the result. So C libraries
+ * call main(), start routines and clone()'s functions. */
 bool code_ends_thread(const uint8_t *code, size_t len);
 
-/* Nothing is known to lead to an instruction: behind a function's end, or behind a call that may not return. */
+/* Nothing is known to lead to an instruction: behind a function's end, or behind a call that may
+ * not return. */
 enum code_place { CODE_BEHIND_END, CODE_BEHIND_CALL, CODE_BEHIND_PADDED_CALL };
 
 enum code_start {

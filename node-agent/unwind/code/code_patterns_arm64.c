@@ -14,7 +14,8 @@ static bool begins_with(const uint8_t *code, size_t len, const char *pattern)
 	return len >= PATTERN_BYTES && memcmp(code, pattern, PATTERN_BYTES) == 0;
 }
 
-/* mov x8,#__NR_rt_sigreturn; svc #0; and what is behind that, where a task seems to be that is in the system call. */
+/* mov x8,#__NR_rt_sigreturn; svc #0; and what is behind that, where a task seems to be that is
+ * in the system call. */
 size_t code_find_sigreturn(const uint8_t *code, size_t len)
 {
 	if (!begins_with(code, len, "\x68\x11\x80\xd2\x01\0\0\xd4"))
@@ -22,8 +23,8 @@ size_t code_find_sigreturn(const uint8_t *code, size_t len)
 	return PATTERN_BYTES + INSN_BYTES;
 }
 
-/* mov x8,#__NR_exit; svc #0. (A result is the first argument of what is called next, whatever that is; but for a main
- * thread the return address is 0.) */
+/* mov x8,#__NR_exit; svc #0. (A result is the first argument of what is called next, whatever
+ * that is; but for a main thread the return address is 0.) */
 bool code_ends_thread(const uint8_t *code, size_t len)
 {
 	return begins_with(code, len, "\xa8\x0b\x80\xd2\x01\0\0\xd4");
@@ -37,7 +38,8 @@ static bool opens_frame(const struct code_insn *insn)
 					: insn->op == CODE_STORE && insn->step < 0;
 }
 
-/* Functions need not be aligned, and labels may be. With x16 begin entries of PLTs, some of which have 24 bytes. */
+/* Functions need not be aligned, and labels may be. With x16 begin entries of PLTs, some of
+ * which have 24 bytes. */
 enum code_start code_find_start(const struct code_insn *insn, uint64_t address,
 				enum code_place place)
 {

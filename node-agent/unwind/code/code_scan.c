@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes over all code until one finds out nothing new, first without guesses of where functions begin, then with
- * them. The rows come of one more pass. */
+/* Passes over all code until one finds out nothing new, first without guesses of where functions
+ * begin, then with them. The rows come of one more pass. */
 #include "unwind/code/code_scan.h"
 
 #include "unwind/code/code_patterns.h"
@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls and jumps that lead back take a pass each, one behind the other. What is not found by then is not known. */
+/* Calls and jumps that lead back take a pass each, one behind the other. What is not found by
+ * then is not known. */
 #define MAX_PASSES 6
 
-/* Code with a frame pointer set up at least once in so many bytes was built to keep them; those lead through it
- * better than a scan does. V8's builtins, which are in node's file, have one in 0.6 KB, musl one in 150 KB.
- * On arm64 nearly all code keeps them, and musl does; but a frame record does not tell what the stack pointer was, and
- * functions that use the stack pointer alone may be among the callers. */
+/* Code with a frame pointer set up at least once in so many bytes was built to keep them; those
+ * lead through it better than a scan does. V8's builtins, which are in node's file, have one in
+ * 0.6 KB, musl one in 150 KB. On arm64 nearly all code keeps them, and musl does; but a frame
+ * record does not tell what the stack pointer was, and functions that use the stack pointer
+ * alone may be among the callers. */
 #define FRAME_POINTER_BYTES 4096
 
 /* No more than that of code is looked at for what ends a signal handler. */
@@ -68,7 +70,8 @@ static int run_passes(struct code_scan *scan, bool guesses_starts)
 	return r;
 }
 
-/* A task that is in the system call that ends a signal handler seems to be behind it. In the vDSO there is no code. */
+/* A task that is in the system call that ends a signal handler seems to be behind it. In the
+ * vDSO there is no code. */
 static uint64_t end_of(const struct scan_code *code)
 {
 	size_t at = code->len > SIGRETURN_MAX_BYTES ? code->len - SIGRETURN_MAX_BYTES : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows for code that has no CFI, from its instructions: above all for musl, the C library of Alpine, which is
- * built without. docs/unwinding.md tells how. */
+/* Rows for code that has no CFI, from its instructions: above all for musl, the C library of
+ * Alpine, which is built without. docs/unwinding.md tells how. */
 #ifndef UNWIND_CODE_CODE_SCAN_H
 #define UNWIND_CODE_CODE_SCAN_H
 

@@ -59,7 +59,8 @@ void scan_map_mark(struct scan_map *map, uint64_t address, uint8_t mark);
 int scan_map_jump(struct scan_map *map, size_t from, uint64_t to, const struct scan_state *state)
 	must_check;
 
-/* What jumps say of an index: false if nothing, or that they contradict each other; then `ret_is_conflict` tells. */
+/* What jumps say of an index: false if nothing, or that they contradict each other; then
+ * `ret_is_conflict` tells. */
 bool scan_map_get(const struct scan_map *map, size_t index, struct scan_state *ret_state,
 		  bool *ret_is_conflict);
 

@@ -10,7 +10,8 @@ static bool is_changed(const struct scan_state *state, int kept)
 	return state->changed >> kept & 1;
 }
 
-/* Whether lr has the return address, and its place on the stack has nothing any more, or never had. */
+/* Whether lr has the return address, and its place on the stack has nothing any more, or never
+ * had. */
 static bool is_in_lr(const struct scan_state *state)
 {
 	int place = state->saved[KEPT_LR];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A register that a function keeps for its caller is *saved* where it is first stored while it still has the
- * caller's value, and *changed* once it may have another one. Changed and not saved is lost. */
+/* A register that a function keeps for its caller is *saved* where it is first stored while it
+ * still has the caller's value, and *changed* once it may have another one. Changed and not
+ * saved is lost. */
 #include "unwind/code/code_scan_state.h"
 
 #include <string.h>
@@ -62,7 +63,8 @@ static void set_fp_depth(struct scan_state *state, int64_t depth)
 	state->fp_depth = (int32_t)depth;
 }
 
-/* What is above the stack pointer is nothing any more: a register that was not taken back is lost. */
+/* What is above the stack pointer is nothing any more: a register that was not taken back is
+ * lost. */
 static void drop_places(struct scan_state *state)
 {
 	for (size_t i = 0; i < CODE_NR_KEPT; i++)
@@ -104,8 +106,8 @@ static void change_all(struct scan_state *state, uint32_t registers)
 		change(state, (uint8_t)__builtin_ctz(registers));
 }
 
-/* The place at so many bytes below the CFA, as in `saved`; CFI_NOT_SAVED if that cannot be told there, or is the
- * return address. */
+/* The place at so many bytes below the CFA, as in `saved`; CFI_NOT_SAVED if that cannot be told
+ * there, or is the return address. */
 static int16_t place_at(int64_t below)
 {
 	if (below % WORD_BYTES != 0 || below <= CODE_ENTRY_DEPTH ||

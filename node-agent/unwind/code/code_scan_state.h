@@ -39,8 +39,8 @@ bool scan_state_merge(struct scan_state *state, const struct scan_state *other);
 
 /* By architecture: code_scan_rule_….c. */
 
-/* Whether the instruction makes sense where the stack is like that: no function leaves with something on the stack, or takes
- * more off than it has there. */
+/* Whether the instruction makes sense where the stack is like that: no function leaves with
+ * something on the stack, or takes more off than it has there. */
 bool scan_state_allows(const struct scan_state *state, const struct code_insn *insn);
 
 struct cfi_rule scan_state_rule(const struct scan_state *state);

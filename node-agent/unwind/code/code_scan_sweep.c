@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes through the code as it lies there, not as it runs. What is behind an instruction follows from it, unless
- * nothing goes on behind it (ret, jmp); and what jumps lead to follows from them, in this pass from those before, in
- * the next one from those behind as well. Where neither says anything, a function may begin. */
+/* Goes through the code as it lies there, not as it runs. What is behind an instruction follows
+ * from it, unless nothing goes on behind it (ret, jmp); and what jumps lead to follows from
+ * them, in this pass from those before, in the next one from those behind as well. Where neither
+ * says anything, a function may begin. */
 #include "unwind/code/code_scan_sweep.h"
 
 #include "unwind/code/code_patterns.h"
@@ -94,7 +95,8 @@ static void meet(struct sweep *sweep, const struct scan_state *other)
 	sweep->has_constant = 0;
 }
 
-/* Whether a jump table may lead to anywhere behind it: in a function that has something on the stack. */
+/* Whether a jump table may lead to anywhere behind it: in a function that has something on the
+ * stack. */
 static bool has_table(const struct sweep *sweep)
 {
 	const struct scan_state entry = scan_state_at_entry();
@@ -109,8 +111,8 @@ static void begin_guessed_function(struct sweep *sweep)
 	sweep->guess = index_of(sweep);
 }
 
-/* No code can follow from what is believed: more was taken off the stack than the function has there. If the
- * function's beginning was guessed, the guess was wrong. */
+/* No code can follow from what is believed: more was taken off the stack than the function has
+ * there. If the function's beginning was guessed, the guess was wrong. */
 static void refute(struct sweep *sweep)
 {
 	if (sweep->guess != SIZE_MAX) {
@@ -190,8 +192,8 @@ static struct cfi_rule find_rule(const struct sweep *sweep)
 									    : &sweep->state);
 }
 
-/* A handler returns to the first byte of what ends it, as if the byte before had called that. If that byte belongs
- * to another function, the unwinder looks at the code. */
+/* A handler returns to the first byte of what ends it, as if the byte before had called that. If
+ * that byte belongs to another function, the unwinder looks at the code. */
 static int add_rows(struct sweep *sweep)
 {
 	size_t end = sweep->at + sweep->insn.len;
@@ -222,7 +224,8 @@ static uint64_t target_of(const struct sweep *sweep)
 	return address_of(sweep) + sweep->insn.len + (uint64_t)(int64_t)sweep->insn.value;
 }
 
-/* Whether the bytes here are surely instructions: what leads here was, and so is a program's entry. */
+/* Whether the bytes here are surely instructions: what leads here was, and so is a program's
+ * entry. */
 static bool is_surely_code(const struct sweep *sweep)
 {
 	return scan_state_is_known(&sweep->state) || sweep->at < sweep->special_end;
@@ -234,7 +237,8 @@ static void set_constant(struct sweep *sweep, uint64_t value)
 	sweep->constants[sweep->insn.reg] = value;
 }
 
-/* On arm64 the size of a large frame is put into a register first, and the address of a function in two steps. */
+/* On arm64 the size of a large frame is put into a register first, and the address of a function
+ * in two steps. */
 static void follow_constants(struct sweep *sweep)
 {
 	struct code_insn *insn = &sweep->insn;

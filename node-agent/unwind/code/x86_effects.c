@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which registers an instruction changes; and, for the opcodes that matter to a stack, what they do. */
+/* Which registers an instruction changes; and, for the opcodes that matter to a stack, what they
+ * do. */
 #include "unwind/code/x86_decoder.h"
 
 #define WORD_BYTES 8

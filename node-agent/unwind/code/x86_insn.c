@@ -3,8 +3,8 @@
  *
  *	legacy prefixes   REX or VEX or EVEX   opcode   ModRM   SIB   displacement   immediate
  *
- * where the opcode's flags (x86_tables.h) tell which of the last four there are. Then what they mean
- * (x86_effects.c). */
+ * where the opcode's flags (x86_tables.h) tell which of the last four there are. Then what they
+ * mean (x86_effects.c). */
 #include "unwind/code/code_insn.h"
 
 #include "unwind/code/x86_decoder.h"
@@ -120,8 +120,8 @@ static int take_vex(struct x86_decoder *decoder, uint8_t byte)
 	return 0;
 }
 
-/* Maps 5 and 6 are those of AVX512-FP16, which are like 0f and 0f 38. Immediates follow map 0f's shuffles and
- * compares, not map 5's. */
+/* Maps 5 and 6 are those of AVX512-FP16, which are like 0f and 0f 38. Immediates follow map 0f's
+ * shuffles and compares, not map 5's. */
 static int take_evex(struct x86_decoder *decoder)
 {
 	static const uint8_t maps[8] = { 0, X86_MAP_0F,	  X86_MAP_0F38, X86_MAP_0F3A,
@@ -200,8 +200,8 @@ static void take_modrm(struct x86_decoder *decoder)
 		take_memory(decoder, byte & 7);
 }
 
-/* `test` is the one instruction of its group that has an immediate; extrq and insertq have two, which their
- * prefixes tell. */
+/* `test` is the one instruction of its group that has an immediate; extrq and insertq have two,
+ * which their prefixes tell. */
 static void correct_immediate(struct x86_decoder *decoder)
 {
 	if (decoder->encoding != X86_LEGACY)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers and the size of instructions of x86-64 (Intel SDM volume 2, Instruction Set Reference,
- * chapter 2 and appendix A). */
+/* The registers and the size of instructions of x86-64 (Intel SDM volume 2, Instruction Set
+ * Reference, chapter 2 and appendix A). */
 #ifndef UNWIND_CODE_X86_REGISTERS_H
 #define UNWIND_CODE_X86_REGISTERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opcode maps: Intel SDM volume 2, appendix A.2 and A.3. 0 is an instruction of its opcode alone. Prefixes and escapes
- * have no entry: the decoder takes them before it looks here. */
+/* Opcode maps: Intel SDM volume 2, appendix A.2 and A.3. 0 is an instruction of its opcode
+ * alone. Prefixes and escapes have no entry: the decoder takes them before it looks here. */
 #include "unwind/code/x86_tables.h"
 
 #include <stddef.h>

@@ -31,7 +31,8 @@ static int open_below(const char *debug_dir, const char *path)
 	return take_fd(fd);
 }
 
-/* Errors: -ENOENT, also for what is no build id and for what is no regular file; what resolve_open() says. */
+/* Errors: -ENOENT, also for what is no build id and for what is no regular file; what
+ * resolve_open() says. */
 static int open_by_id(const char *debug_dir, const char *build_id, int *ret_fd)
 {
 	char path[PATH_MAX];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Separate debug files of the distributions, below a directory like /usr/lib/debug: found by build id
- * (.build-id/xx/yyyy.debug), else by the name and the checksum that the section .gnu_debuglink has. What is
- * below the directory is believed to be the distribution's; no path leads out of it. */
+/* Separate debug files of the distributions, below a directory like /usr/lib/debug: found by
+ * build id (.build-id/xx/yyyy.debug), else by the name and the checksum that the section
+ * .gnu_debuglink has. What is below the directory is believed to be the distribution's; no path
+ * leads out of it. */
 #ifndef UNWIND_FILE_DEBUG_FILE_H
 #define UNWIND_FILE_DEBUG_FILE_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code is that of executable sections, or of executable segments if there are no sections. What is known of
- * the functions in the gaps comes from symbols.
+/* The code is that of executable sections, or of executable segments if there are no sections.
+ * What is known of the functions in the gaps comes from symbols.
  *
- * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they have none. */
+ * Procedure linkage tables have CFI on x86-64, and of a kind that no scan finds. On arm64 they
+ * have none. */
 #include "unwind/file/elf_gaps.h"
 
 #include "base/cleanup.h"
@@ -169,7 +170,8 @@ static int add_code(struct scan_builder *builder, const struct code_segment *tex
 	return 0;
 }
 
-/* What is between the functions of a text, from an address on; what texts have in common belongs to the first. */
+/* What is between the functions of a text, from an address on; what texts have in common belongs
+ * to the first. */
 static int add_gaps(struct scan_builder *builder, const struct code_segment *text, uint64_t start)
 {
 	const struct unwind_functions *functions = &builder->functions;

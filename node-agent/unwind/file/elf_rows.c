@@ -7,8 +7,8 @@
  *	                where the compiler was told to leave it out. That of the file, else that of its debug file
  *	the code itself where there is still nothing, see elf_gaps.h
  *
- * From sources to a table: list all functions, make one list of them, give each its rows in the order of the
- * file. */
+ * From sources to a table: list all functions, make one list of them, give each its rows in the
+ * order of the file. */
 #include "unwind/file/elf_rows.h"
 
 #include "base/crc32.h"
@@ -35,8 +35,8 @@
 /* A file by .gnu_debuglink is read as a whole, for its checksum. */
 #define MAX_LINKED_BYTES ((uint64_t)1 << 30)
 
-/* A program's first function is often written by hand, without CFI (musl's is). Nobody called it: rbp has
- * no meaning there, and what is on its stack is no return address. */
+/* A program's first function is often written by hand, without CFI (musl's is). Nobody called
+ * it: rbp has no meaning there, and what is on its stack is no return address. */
 #define ENTRY_MAX_BYTES 64
 
 struct elf_rows {

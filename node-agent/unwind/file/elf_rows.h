@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The row table of an ELF file, from whatever it has: .gopclntab, which wins in its functions; .eh_frame, with
- * or without section headers; and where there is neither, or nearly nothing, .debug_frame, its own or that of
- * a separate debug file, which the caller finds by build id or .gnu_debuglink.
+/* The row table of an ELF file, from whatever it has: .gopclntab, which wins in its functions;
+ * .eh_frame, with or without section headers; and where there is neither, or nearly nothing,
+ * .debug_frame, its own or that of a separate debug file, which the caller finds by build id or
+ * .gnu_debuglink.
  *
  * The file may be hostile, see elf/elf_reader.h. */
 #ifndef UNWIND_FILE_ELF_ROWS_H
@@ -45,8 +46,8 @@ struct elf_rows_opts {
 	struct elf_rows_wanted *ret_wanted; /* for ELF_ROWS_DEBUG_ASK */
 };
 
-/* What a table depends on: two files with the same key have the same table. The build id alone would not do:
- * whoever writes a file chooses it, and files without one are common. */
+/* What a table depends on: two files with the same key have the same table. The build id alone
+ * would not do: whoever writes a file chooses it, and files without one are common. */
 struct elf_rows_key {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1]; /* lower-case hex, "" when there is none */
 	uint64_t hash[2]; /* of program headers and unwind sections (XXH3, 128 bit) */
@@ -61,10 +62,11 @@ struct elf_rows_stats {
 
 struct elf_rows;
 
-/* Reads headers and unwind sections. The fd stays the caller's and is not needed any more afterwards.
- * Errors: -EBADMSG not an ELF file of this machine or damaged; -ENODATA it has code but nothing to unwind it
- * with; -ENOSPC over a limit; -ENOLINK a debug file is wanted, *opts->ret_wanted is set: call again with it, or without;
- * -ENOMEM; what pread() says. */
+/* Reads headers and unwind sections. The fd stays the caller's and is not needed any more
+ * afterwards.
+ * Errors: -EBADMSG not an ELF file of this machine or damaged; -ENODATA it has code but nothing
+ * to unwind it with; -ENOSPC over a limit; -ENOLINK a debug file is wanted, *opts->ret_wanted is
+ * set: call again with it, or without; -ENOMEM; what pread() says. */
 int elf_rows_open(int fd, const struct elf_rows_opts *opts, struct elf_rows **ret_rows) must_check;
 void elf_rows_close(struct elf_rows *rows);
 DEFINE_FREEP(struct elf_rows, elf_rows_close)

@@ -10,8 +10,8 @@
 
 #define ZDEBUG_HEADER_BYTES 12 /* "ZLIB", then the size as 8 bytes, the highest first */
 
-/* Compressed .debug_frame of compilers is a quarter of its size, or a tenth; zlib's streams could become 1032 times as
- * long. */
+/* Compressed .debug_frame of compilers is a quarter of its size, or a tenth; zlib's streams
+ * could become 1032 times as long. */
 #define MAX_RATIO 64
 
 int elf_section_names_load(struct elf_section_names *names, struct elf_reader *reader)

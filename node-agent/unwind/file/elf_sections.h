@@ -49,7 +49,8 @@ struct elf_section_names {
 	struct elf_budget *budget; /* borrowed: the reader's */
 };
 
-/* Without section headers there are no names. The reader's budget, if it has one, must outlive them. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
+/* Without section headers there are no names. The reader's budget, if it has one, must outlive
+ * them. Errors: -ENOSPC, -ENOMEM, -EBADMSG, what pread() says. */
 int elf_section_names_load(struct elf_section_names *names, struct elf_reader *reader) must_check;
 void elf_section_names_done(struct elf_section_names *names);
 
@@ -61,9 +62,10 @@ const GElf_Shdr *elf_section_find(const struct elf_section_names *names,
 const GElf_Shdr *elf_sections_find_gopclntab(const struct elf_section_names *names,
 					     const struct elf_reader *reader);
 
-/* Adds .gopclntab and what is called .eh_frame or has its type; without section headers what the program header
- * PT_GNU_EH_FRAME leads to. What is decompressed is charged to the reader's budget. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes or
- * the budget, -ENOMEM, what pread() says. */
+/* Adds .gopclntab and what is called .eh_frame or has its type; without section headers what the
+ * program header PT_GNU_EH_FRAME leads to. What is decompressed is charged to the reader's
+ * budget. The reader must outlive `sections`. Errors: -EBADMSG, -ENOSPC over max_bytes or the
+ * budget, -ENOMEM, what pread() says. */
 int elf_sections_load(struct elf_sections *sections, struct elf_reader *reader,
 		      const struct elf_section_names *names) must_check;
 
@@ -72,7 +74,8 @@ int elf_sections_load_debug_frame(struct elf_sections *sections, struct elf_read
 				  const struct elf_section_names *names) must_check;
 void elf_sections_done(struct elf_sections *sections);
 
-/* The .eh_frame that PT_GNU_EH_FRAME leads to: from there to the end of its segment. False if there is none. */
+/* The .eh_frame that PT_GNU_EH_FRAME leads to: from there to the end of its segment. False if
+ * there is none. */
 bool elf_sections_find_eh_frame(struct elf_reader *reader, GElf_Shdr *ret_section);
 
 /* Whether there is a Go table, or at least `nr` functions in .eh_frame. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to find without section headers: .eh_frame by way of .eh_frame_hdr, which program header
- * PT_GNU_EH_FRAME points to (LSB 5.0 Core, "The .eh_frame_hdr section"):
+/* What there is to find without section headers: .eh_frame by way of .eh_frame_hdr, which
+ * program header PT_GNU_EH_FRAME points to (LSB 5.0 Core, "The .eh_frame_hdr section"):
  *
  *	version (1), encoding of the pointer, of the count, of the table; pointer to .eh_frame; … */
 #include "unwind/file/elf_sections.h"
@@ -9,7 +9,8 @@
 
 #define HDR_BYTES 12
 
-/* Pointer encodings of DWARF's exception headers (LSB 5.0 Core, "DWARF Exception Header Encoding"). */
+/* Pointer encodings of DWARF's exception headers (LSB 5.0 Core, "DWARF Exception Header
+ * Encoding"). */
 enum {
 	ENCODING_ABSOLUTE = 0x00,
 	ENCODING_U32 = 0x03,

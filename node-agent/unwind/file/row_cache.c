@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is a struct file_head and the bytes of a table. All of the head follows from key and table, so reading
- * is making the head again and comparing.
+/* A file is a struct file_head and the bytes of a table. All of the head follows from key and
+ * table, so reading is making the head again and comparing.
  *
- * What is in the directory is not remembered: it is read when the cache is opened, and again when it is full.
- * Then an eighth of it goes, so that this is rare. */
+ * What is in the directory is not remembered: it is read when the cache is opened, and again
+ * when it is full. Then an eighth of it goes, so that this is rare. */
 #include "unwind/file/row_cache.h"
 
 #include "base/cold_file.h"
@@ -151,7 +151,8 @@ static int read_table(const struct row_cache *cache, int fd, const struct elf_ro
 	return 0;
 }
 
-/* The modification time tells when a file was used; that it does so to the hour saves a write a read. */
+/* The modification time tells when a file was used; that it does so to the hour saves a write a
+ * read. */
 static void touch(int fd, const struct stat *st)
 {
 	static const struct timespec now[2] = { { .tv_nsec = UTIME_OMIT },

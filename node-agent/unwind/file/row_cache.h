@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables on disk, so that a restart of the agent builds nothing again: unwind tables, or what else is made from ELF files; one kind a
- * directory. One file a table, named by build id, key and format version; checked (checksum, kind->is_valid()) when it is read; bounded in bytes, the
- * least recently used go first. A file that is damaged is removed and counts as missing. */
+/* Tables on disk, so that a restart of the agent builds nothing again: unwind tables, or what
+ * else is made from ELF files; one kind a directory. One file a table, named by build id, key
+ * and format version; checked (checksum, kind->is_valid()) when it is read; bounded in bytes,
+ * the least recently used go first. A file that is damaged is removed and counts as missing. */
 #ifndef UNWIND_FILE_ROW_CACHE_H
 #define UNWIND_FILE_ROW_CACHE_H
 
@@ -29,9 +30,10 @@ struct row_cache_stats {
 	uint64_t nr_bytes;
 };
 
-/* Opens a directory, made (mode 0700) when missing, with those above it. Files in it that are not the
- * cache's own stay untouched. On failure `reterr_msg` says why, unless it is for want of memory. Errors: -ENOMEM; those of
- * own_dir_open(), such as -EPERM where another user could change the directory. */
+/* Opens a directory, made (mode 0700) when missing, with those above it. Files in it that are
+ * not the cache's own stay untouched. On failure `reterr_msg` says why, unless it is for want of
+ * memory. Errors: -ENOMEM; those of own_dir_open(), such as -EPERM where another user could
+ * change the directory. */
 int row_cache_open(const char *path, const struct row_cache_kind *kind, uint64_t max_bytes,
 		   struct strbuf *reterr_msg, struct row_cache **ret_cache) must_check;
 void row_cache_close(struct row_cache *cache);
@@ -41,8 +43,8 @@ DEFINE_FREEP(struct row_cache, row_cache_close)
 int row_cache_get(struct row_cache *cache, const struct elf_rows_key *key,
 		  struct row_table_bytes *ret_table) must_check;
 
-/* Writes a file beside and renames it, so that no reader sees half of one. Failures are counted only: a cache that
- * cannot be written to is a slow one. */
+/* Writes a file beside and renames it, so that no reader sees half of one. Failures are counted
+ * only: a cache that cannot be written to is a slow one. */
 void row_cache_put(struct row_cache *cache, const struct elf_rows_key *key,
 		   const struct row_table_bytes *table);
 

@@ -31,8 +31,9 @@ struct row_cache_files {
 	uint64_t nr_bytes;
 };
 
-/* Lists the tables of a directory. Removes what is left over from writers that did not finish, tables of other
- * versions, and (counted) tables over ROW_CACHE_MAX_FILES. Errors: -ENOMEM, what openat(2) says. */
+/* Lists the tables of a directory. Removes what is left over from writers that did not finish,
+ * tables of other versions, and (counted) tables over ROW_CACHE_MAX_FILES. Errors: -ENOMEM, what
+ * openat(2) says. */
 int row_cache_files_load(struct row_cache_files *files, int dir_fd,
 			 const struct row_cache_kind *kind, uint64_t *nr_evicted) must_check;
 void row_cache_files_done(struct row_cache_files *files);

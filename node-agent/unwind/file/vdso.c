@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vDSO is an ELF file that is nowhere but in memory, where its file offsets are those from its beginning:
- * it has one PT_LOAD segment, and its section headers lie behind. */
+/* The vDSO is an ELF file that is nowhere but in memory, where its file offsets are those from
+ * its beginning: it has one PT_LOAD segment, and its section headers lie behind. */
 #include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"
@@ -43,7 +43,8 @@ static uint64_t find_size(const uint8_t *image)
 	return (size + VDSO_PAGE_BYTES - 1) & ~(uint64_t)(VDSO_PAGE_BYTES - 1);
 }
 
-/* Before Linux 3.17 there is no memfd_create(2): a file of a file system in memory that has no name any more is as good. */
+/* Before Linux 3.17 there is no memfd_create(2): a file of a file system in memory that has no
+ * name any more is as good. */
 static int open_memory_file(void)
 {
 	char name[NAME_BYTES];

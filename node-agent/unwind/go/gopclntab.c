@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of Go functions. The table says at each pc how far the stack pointer is below where it was at the function's
- * entry; what that means differs by architecture (gopclntab_frame.h).
+/* Rows of Go functions. The table says at each pc how far the stack pointer is below where it
+ * was at the function's entry; what that means differs by architecture (gopclntab_frame.h).
  *
- * Some functions of the runtime are not like others, see `special_functions`. The runtime says so by names and by
- * two flags (since Go 1.17); their numbers (abi.FuncID) change from version to version. */
+ * Some functions of the runtime are not like others, see `special_functions`. The runtime says
+ * so by names and by two flags (since Go 1.17); their numbers (abi.FuncID) change from version
+ * to version. */
 #include "unwind/go/gopclntab.h"
 
 #include "elf/arch.h"
@@ -13,8 +14,8 @@
 
 #include <string.h>
 
-/* All functions together may have that many steps for each byte of the table. Real ones have less than one;
- * but functions share their tables. */
+/* All functions together may have that many steps for each byte of the table. Real ones have
+ * less than one; but functions share their tables. */
 #define MAX_STEPS_PER_BYTE 4
 
 static const struct {
@@ -68,7 +69,8 @@ static struct gopclntab_source *to_gopclntab(struct unwind_source *source)
 	return (struct gopclntab_source *)source;
 }
 
-/* A signal handler returns to the first byte of this function, as if the byte before had called it. */
+/* A signal handler returns to the first byte of this function, as if the byte before had called
+ * it. */
 static void begin_before(struct unwind_functions *functions, struct unwind_function *function)
 {
 	if (functions->nr_items > 0 &&

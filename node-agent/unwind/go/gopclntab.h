@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Go's function table (.gopclntab, runtime.pclntab) as a source of rows: the toolchain writes no .eh_frame. For
- * each function it has the stack pointer's distance from the frame's beginning at each pc. Formats of Go
- * 1.2, 1.16, 1.18 and 1.20 and later (src/internal/abi/symtab.go, src/debug/gosym/pclntab.go,
- * src/runtime/symtab.go). */
+/* Go's function table (.gopclntab, runtime.pclntab) as a source of rows: the toolchain writes no
+ * .eh_frame. For each function it has the stack pointer's distance from the frame's beginning at
+ * each pc. Formats of Go 1.2, 1.16, 1.18 and 1.20 and later (src/internal/abi/symtab.go,
+ * src/debug/gosym/pclntab.go, src/runtime/symtab.go). */
 #ifndef UNWIND_GO_GOPCLNTAB_H
 #define UNWIND_GO_GOPCLNTAB_H
 
@@ -10,7 +10,8 @@
 #include "elf/gopclntab_table.h"
 #include "unwind/rows/unwind_source.h"
 
-/* Errors: -EBADMSG no format that is known, or damaged; -ENOMEM. Free with gopclntab_source_free(). */
+/* Errors: -EBADMSG no format that is known, or damaged; -ENOMEM. Free with
+ * gopclntab_source_free(). */
 int gopclntab_source_new(const struct gopclntab_section *section, struct unwind_source **ret_source)
 	must_check;
 void gopclntab_source_free(struct unwind_source *source);

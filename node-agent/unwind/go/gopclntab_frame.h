@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of one Go function: what a distance of the stack pointer means for where its caller is. That depends on
- * the architecture's prologues and epilogues, which the compiler, or the assembler, makes the same way in all functions. */
+/* The rows of one Go function: what a distance of the stack pointer means for where its caller
+ * is. That depends on the architecture's prologues and epilogues, which the compiler, or the
+ * assembler, makes the same way in all functions. */
 #ifndef UNWIND_GO_GOPCLNTAB_FRAME_H
 #define UNWIND_GO_GOPCLNTAB_FRAME_H
 
@@ -49,8 +50,9 @@ static inline bool gopclntab_frame_switches(const struct gopclntab_frame *frame)
 	return frame->role == GO_ROLE_STACK_SWITCH || frame->role == GO_ROLE_MCALL;
 }
 
-/* Adds the rows of a step: from `address` up to step_end the stack pointer is `distance` below where it was at the
- * function's entry, at most GO_MAX_DISTANCE. Errors: those of row_builder_add(). */
+/* Adds the rows of a step: from `address` up to step_end the stack pointer is `distance` below
+ * where it was at the function's entry, at most GO_MAX_DISTANCE. Errors: those of
+ * row_builder_add(). */
 int gopclntab_frame_add_step(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 	must_check;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At the entry the stack pointer is the CFA, and the return address is in lr. The assembler saves lr at the bottom of
- * the frame, and below it, where the frames of functions that are called leave a word free, fp:
+/* At the entry the stack pointer is the CFA, and the return address is in lr. The assembler
+ * saves lr at the bottom of the frame, and below it, where the frames of functions that are
+ * called leave a word free, fp:
  *
  *	                       pcsp    rule                  lr             fp
  *	str  x30,[sp,#-48]!       0    CFA = sp +  0         is             is the caller's
@@ -14,9 +15,11 @@
  * Frames of 256 bytes and more save both in one instruction before the stack pointer is moved.
  * fp points to a frame record, like in C, but not to where sp does.
  *
- * Hand-written functions that move sp by themselves (NOFRAME) save lr anywhere; of those only crosscall2() is known.
+ * Hand-written functions that move sp by themselves (NOFRAME) save lr anywhere; of those only
+ * crosscall2() is known.
  *
- * A signal handler that injects a call pushes lr, which it then sets, in 16 bytes: the CFA is above them.
+ * A signal handler that injects a call pushes lr, which it then sets, in 16 bytes: the CFA is
+ * above them.
  *
  * What switches stacks leaves fp where it was, at the record of its own frame. */
 #include "unwind/go/gopclntab_frame.h"
@@ -98,7 +101,8 @@ static int add_switch(struct gopclntab_frame *frame, uint64_t address, int32_t d
 	return row_builder_add(frame->builder, address, &rule);
 }
 
-/* The frame was just opened: the next instruction saves fp, unless that is done, and one more sets it. */
+/* The frame was just opened: the next instruction saves fp, unless that is done, and one more
+ * sets it. */
 static int add_prologue(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
 	uint64_t saved = address + INSTRUCTION_BYTES;

@@ -10,16 +10,18 @@
  *	pop  %rbp                 8    CFA = rsp + 16
  *	ret                       0    CFA = rsp +  8
  *
- * So it is since Go 1.21. Older functions open the whole frame at once, and save rbp in a second instruction, at
- * the same place: `sub $32,%rsp; mov %rbp,24(%rsp); lea 24(%rsp),%rbp`. Which of the two it is shows in the
- * first step down: 8, or more. Nothing says where rbp is in the few functions of hand-written assembly that
- * move the stack pointer but have no such frame; there its value may be wrong, but nothing else depends on it.
+ * So it is since Go 1.21. Older functions open the whole frame at once, and save rbp in a second
+ * instruction, at the same place: `sub $32,%rsp; mov %rbp,24(%rsp); lea 24(%rsp),%rbp`. Which of
+ * the two it is shows in the first step down: 8, or more. Nothing says where rbp is in the few
+ * functions of hand-written assembly that move the stack pointer but have no such frame; there
+ * its value may be wrong, but nothing else depends on it.
  *
  * Go code keeps no other register for its caller, except where C calls it.
  *
- * What switches stacks writes rsp, which no table follows; but its own frame is where rbp points to, on the stack
- * it came from. Without a frame of its own (before Go 1.21), rbp is the frame of its caller, which then is missing
- * in the stack. The same step is made where a function has popped its own return address (vfork() does). */
+ * What switches stacks writes rsp, which no table follows; but its own frame is where rbp points
+ * to, on the stack it came from. Without a frame of its own (before Go 1.21), rbp is the frame
+ * of its caller, which then is missing in the stack. The same step is made where a function has
+ * popped its own return address (vfork() does). */
 #include "unwind/go/gopclntab_frame.h"
 
 #include <stddef.h>
@@ -28,7 +30,8 @@
 #define SAVED_RBP (-2) /* at CFA - 16 */
 #define MOV_BYTES 3 /* mov %rsp,%rbp */
 
-/* What C's callee-saved registers take where C calls Go (runtime/cgo/abi_amd64.h): rbx, r12 to r15, rbp, upwards. */
+/* What C's callee-saved registers take where C calls Go (runtime/cgo/abi_amd64.h): rbx, r12 to
+ * r15, rbp, upwards. */
 #define C_REGISTERS_BYTES 48
 
 static struct cfi_rule plain_rule(int32_t distance, cfi_slot saved_rbp)
@@ -50,7 +53,8 @@ static int add_plain(struct row_builder *builder, uint64_t address, int32_t dist
 	return row_builder_add(builder, address, &rule);
 }
 
-/* The bytes of `mov %rbp,distance-8(%rsp)`, and of the `lea` behind it; 0 if rbp was pushed before. */
+/* The bytes of `mov %rbp,distance-8(%rsp)`, and of the `lea` behind it; 0 if rbp was pushed
+ * before. */
 static uint64_t saving_bytes(int32_t distance)
 {
 	if (distance == WORD_BYTES)
@@ -75,7 +79,8 @@ static int add_prologue(struct gopclntab_frame *frame, uint64_t address, int32_t
 	return r;
 }
 
-/* Behind the 48 bytes in which C's registers are saved comes room for arguments: when that is there, they are. */
+/* Behind the 48 bytes in which C's registers are saved comes room for arguments: when that is
+ * there, they are. */
 static int add_called_by_c(struct gopclntab_frame *frame, uint64_t address, int32_t distance)
 {
 	struct cfi_rule rule = plain_rule(distance, distance > 0 ? SAVED_RBP : CFI_NOT_SAVED);

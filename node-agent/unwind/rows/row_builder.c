@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is added goes through three stages, each of which holds the last row back until the next one shows
- * what becomes of it:
+/* What is added goes through three stages, each of which holds the last row back until the next
+ * one shows what becomes of it:
  *
  *	function ──▶ pending row ──▶ run ──▶ row_packer
  *	clips        the last of      merges
@@ -13,12 +13,13 @@
  *	 2  sub $8, %rsp	rsp + 24   rbp at CFA - 16, rbx at CFA - 24
  *	 6  …			rsp + 32   rbp at CFA - 16, rbx at CFA - 24
  *
- * it is one row: rsp + 8, up by 8 at the bytes 1, 2 and 6, rbp at CFA - 16, rbx at CFA - 24. That the registers
- * are saved says the row from its beginning on; until they are, their places are below the stack pointer,
- * where nobody looks. A row belongs to the run only if this gives the very rule that was added.
+ * it is one row: rsp + 8, up by 8 at the bytes 1, 2 and 6, rbp at CFA - 16, rbx at CFA - 24.
+ * That the registers are saved says the row from its beginning on; until they are, their places
+ * are below the stack pointer, where nobody looks. A row belongs to the run only if this gives
+ * the very rule that was added.
  *
- * The distance from the row is known in 16 bits only, so a run whose last rule holds for long is followed
- * by a row with that rule alone. */
+ * The distance from the row is known in 16 bits only, so a run whose last rule holds for long is
+ * followed by a row with that rule alone. */
 #include "unwind/rows/row_builder.h"
 
 #include "unwind/rows/row_packer.h"
@@ -125,9 +126,9 @@ static int find_direction(const struct cfi_rule *from, const struct cfi_rule *to
 	return difference == -WORD_BYTES ? -1 : 0;
 }
 
-/* Adds the places of a run's next rule to those of the run. False if then one of its rules would not be the
- * one that was added: a place that is new must be below the stack pointer in all rules before, one that is gone
- * in the next one. */
+/* Adds the places of a run's next rule to those of the run. False if then one of its rules would
+ * not be the one that was added: a place that is new must be below the stack pointer in all
+ * rules before, one that is gone in the next one. */
 static bool unite_places(const struct run *run, const struct cfi_rule *next, cfi_slot *places)
 {
 	bool is_movable = !(next->flags & (CFI_SAVED_AT_RBP | CFI_SAVED_BELOW_SP));
@@ -168,7 +169,8 @@ static bool extend_run(struct run *run, const struct place *next)
 	return true;
 }
 
-/* Hands on the run, which ends where the next row begins. Code without CFI below all rows needs none. */
+/* Hands on the run, which ends where the next row begins. Code without CFI below all rows needs
+ * none. */
 static int pack_run(struct row_builder *builder, uint64_t end)
 {
 	const struct run *run = &builder->run;

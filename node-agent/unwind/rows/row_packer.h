@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a row table while it grows: its rules, each one once, its rows, and the page directory. */
+/* The bytes of a row table while it grows: its rules, each one once, its rows, and the page
+ * directory. */
 #ifndef UNWIND_ROWS_ROW_PACKER_H
 #define UNWIND_ROWS_ROW_PACKER_H
 
@@ -27,8 +28,8 @@ void row_packer_init(struct row_packer *packer, size_t max_bytes);
 /* Empty again after it, and as good as new. */
 void row_packer_done(struct row_packer *packer);
 
-/* Adds a row, above all others. Errors: -ENOSPC over max_bytes or ROW_TABLE_MAX_RULES, -ENOMEM; then the table
- * must not be used. */
+/* Adds a row, above all others. Errors: -ENOSPC over max_bytes or ROW_TABLE_MAX_RULES, -ENOMEM;
+ * then the table must not be used. */
 int row_packer_add(struct row_packer *packer, uint64_t file_offset, const struct cfi_rule *rule)
 	must_check;
 

@@ -24,8 +24,8 @@ static inline void row_table_bytes_done(struct row_table_bytes *table)
 	*table = (struct row_table_bytes){ 0 };
 }
 
-/* Whether every offset and number in it is what the contract says, so that nothing that reads it leaves it:
- * for tables from elsewhere than row_builder_seal(). `data` is aligned to 16. */
+/* Whether every offset and number in it is what the contract says, so that nothing that reads it
+ * leaves it: for tables from elsewhere than row_builder_seal(). `data` is aligned to 16. */
 bool row_table_is_valid(const void *data, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where rules come from: .eh_frame, .debug_frame, Go's .gopclntab. A source first lists the functions it
- * describes; then, in the order of their addresses, and only for those that no better source has, gives
- * their rows. So functions are sorted, never rows. */
+/* Where rules come from: .eh_frame, .debug_frame, Go's .gopclntab. A source first lists the
+ * functions it describes; then, in the order of their addresses, and only for those that no
+ * better source has, gives their rows. So functions are sorted, never rows. */
 #ifndef UNWIND_ROWS_UNWIND_SOURCE_H
 #define UNWIND_ROWS_UNWIND_SOURCE_H
 
@@ -38,8 +38,10 @@ struct unwind_source_ops {
 	/* Appends all functions, in any order. Errors: -ENOSPC at max_items, -ENOMEM. */
 	int (*list)(struct unwind_source *source, struct unwind_functions *functions,
 		    struct unwind_losses *losses);
-	/* Calls row_builder_add() for each row of a function it listed; row_builder_begin() was called.
-	 * Errors: those of row_builder_add(). A damaged entry is counted, and its rows so far stay. */
+	/* Calls row_builder_add() for each row of a function it listed; row_builder_begin() was
+	 * called.
+	 * Errors: those of row_builder_add(). A damaged entry is counted, and its rows so far
+	 * stay. */
 	int (*emit)(struct unwind_source *source, const struct unwind_function *function,
 		    struct row_builder *builder, struct unwind_losses *losses);
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which mapping table (MAPPING_BINDING() of bpf/shared/cfi.h): what the map `processes` is to BPF programs. When
- * it is full, the process that was looked up longest ago goes. */
+/* Which process has which mapping table (MAPPING_BINDING() of bpf/shared/cfi.h): what the map
+ * `processes` is to BPF programs. When it is full, the process that was looked up longest ago
+ * goes. */
 #ifndef UNWIND_TABLES_BOUND_PROCESSES_H
 #define UNWIND_TABLES_BOUND_PROCESSES_H
 

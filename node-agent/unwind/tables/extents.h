@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which units of a growing range are free. Knows numbers only: what the units are is its user's business.
+/* Which units of a growing range are free. Knows numbers only: what the units are is its user's
+ * business.
  *
- * Free extents lie in one array, sorted, never touching each other; the smallest one that is large enough
- * is used. Between n extents in use there are at most n + 1 free ones, and room for those is made when an
- * extent is taken: so giving back allocates nothing and cannot fail. */
+ * Free extents lie in one array, sorted, never touching each other; the smallest one that is
+ * large enough is used. Between n extents in use there are at most n + 1 free ones, and room for
+ * those is made when an extent is taken: so giving back allocates nothing and cannot fail. */
 #ifndef UNWIND_TABLES_EXTENTS_H
 #define UNWIND_TABLES_EXTENTS_H
 

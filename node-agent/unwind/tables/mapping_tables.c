@@ -82,8 +82,8 @@ static int encode(struct encoder *encoder, const struct mapping_list *list)
 
 _Static_assert(2 * MAPPING_LIST_MAX <= MAPPING_TABLE_MAX_RANGES, "every mapping list fits");
 
-/* Where a mapping table was there may be a row table, or the middle of one, while a sleeping process still has
- * the binding: numbers of pages and rows, which are small. */
+/* Where a mapping table was there may be a row table, or the middle of one, while a sleeping
+ * process still has the binding: numbers of pages and rows, which are small. */
 static uint32_t next_id(struct mapping_tables *tables)
 {
 	tables->last_id = (tables->last_id + 1) | FIRST_ID;
@@ -105,8 +105,8 @@ static int lay_out(const struct encoder *encoder, uint32_t id, struct strbuf *ou
 	return strbuf_error(out);
 }
 
-/* Files without a slot, and twice those that get one later. While the list stays the same it only becomes less: a file that
- * has a slot keeps it. */
+/* Files without a slot, and twice those that get one later. While the list stays the same it
+ * only becomes less: a file that has a slot keeps it. */
 static uint32_t count_lacking(const struct mapping_list *list)
 {
 	uint32_t nr = 0;
@@ -150,8 +150,8 @@ static void drop(struct mapping_tables *tables, const struct mapping_table_place
 	tables->stats.nr_bytes -= place->bytes;
 }
 
-/* Only where the unwinder asks for one, or has one: a process that has ended meanwhile would keep it for ever, and one
- * that called exec() has other code. */
+/* Only where the unwinder asks for one, or has one: a process that has ended meanwhile would
+ * keep it for ever, and one that called exec() has other code. */
 static int set_binding(const struct mapping_tables *tables, uint32_t pid,
 		       const struct mapping_table_place *place)
 {
@@ -164,8 +164,9 @@ void mapping_tables_drop(struct mapping_tables *tables, struct mapping_list *lis
 	list->table = (struct mapping_table_place){ 0 };
 }
 
-/* The old table goes when the process is bound to the new one. Without a new one it goes as well: files that
- * are not in it any more have given back their slots, which may be other files' soon. */
+/* The old table goes when the process is bound to the new one. Without a new one it goes as
+ * well: files that are not in it any more have given back their slots, which may be other files'
+ * soon. */
 static int renew(struct mapping_tables *tables, uint32_t pid, struct mapping_list *list)
 {
 	struct mapping_table_place old = list->table;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of tables: what unwinders see of each one (unwind_memory.h), and what the agent knows of it.
+/* The slots of tables: what unwinders see of each one (unwind_memory.h), and what the agent
+ * knows of it.
  *
  *	free ──▶ in use ──▶ limbo: unwinders may still have its number ──▶ free */
 #ifndef UNWIND_TABLES_SLOT_MAP_H
@@ -42,7 +43,8 @@ struct slot_map {
 	uint32_t leaving; /* the limbo's when slot_map_begin_reclaim() was called */
 };
 
-/* `shared` has MAX_TABLE_SLOTS, is borrowed and outlives the map. Slot 0 is the clock, and is nobody's. Errors: -ENOMEM. */
+/* `shared` has MAX_TABLE_SLOTS, is borrowed and outlives the map. Slot 0 is the clock, and is
+ * nobody's. Errors: -ENOMEM. */
 int slot_map_init(struct slot_map *map, struct table_slot *shared) must_check;
 void slot_map_done(struct slot_map *map);
 
@@ -55,8 +57,8 @@ void slot_map_release(struct slot_map *map, uint32_t slot);
 /* Whether it is a number of a slot in use. */
 bool slot_map_has(const struct slot_map *map, uint32_t slot);
 
-/* What has been in the limbo when this was called is free when the other one is called: between them all
- * unwinders must have ended (`is_over`); else it stays. False when the limbo is empty. */
+/* What has been in the limbo when this was called is free when the other one is called: between
+ * them all unwinders must have ended (`is_over`); else it stays. False when the limbo is empty. */
 bool slot_map_begin_reclaim(struct slot_map *map);
 void slot_map_end_reclaim(struct slot_map *map, bool is_over);
 

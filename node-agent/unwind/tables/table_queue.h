@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that wait to be read: those of the lowest rank first, of these the most wanted, then first come, first served. Small
- * enough to be searched from end to end. */
+/* Files that wait to be read: those of the lowest rank first, of these the most wanted, then
+ * first come, first served. Small enough to be searched from end to end. */
 #ifndef UNWIND_TABLES_TABLE_QUEUE_H
 #define UNWIND_TABLES_TABLE_QUEUE_H
 
@@ -31,8 +31,9 @@ void table_queue_done(struct table_queue *queue);
 /* Takes file->fd over unless it fails. Errors: -ENOSPC. */
 int table_queue_add(struct table_queue *queue, const struct waiting_file *file) must_check;
 
-/* Takes the next one out of those that may be read now; its descriptor is the caller's from then on. `rank` tells a file's
- * rank, or a negative number when it may not be read now. False when there is none. */
+/* Takes the next one out of those that may be read now; its descriptor is the caller's from then
+ * on. `rank` tells a file's rank, or a negative number when it may not be read now. False when
+ * there is none. */
 bool table_queue_next(struct table_queue *queue,
 		      int (*rank)(const struct waiting_file *file, void *data), void *data,
 		      struct waiting_file *ret_file);

@@ -44,8 +44,8 @@ static void note_uses(struct table_slots *slots)
 					slot_map_get_used(&slots->map, i), get_clock(slots));
 }
 
-/* A table that was used this many ticks ago or later must stay, as it is in use or needed no less than the
- * new one. */
+/* A table that was used this many ticks ago or later must stay, as it is in use or needed no
+ * less than the new one. */
 static uint32_t get_min_age(struct table_slots *slots, const struct table_job *job)
 {
 	uint32_t age = get_clock(slots) - slot_map_get_used(&slots->map, job->file.slot);
@@ -126,7 +126,8 @@ static int make_room_in_arena(struct table_slots *slots, const struct table_job 
 	return r < 0 ? r : unwind_arena_wait(slots->opts.arena);
 }
 
-/* Mapping tables take room in the arena too, and it may be in pieces: the bound of bytes alone does not do.
+/* Mapping tables take room in the arena too, and it may be in pieces: the bound of bytes alone
+ * does not do.
  * Errors: -EAGAIN no room. */
 static int put_table(struct table_slots *slots, const struct table_job *job,
 		     const struct row_table_bytes *table, uint32_t *ret_unit)

@@ -83,8 +83,8 @@ static int add_vdso_file(struct table_slots *slots)
 	return r < 0 ? r : add_file(slots, &file, &slots->vdso);
 }
 
-/* Nearly every process calls into it: it comes before all others. It counts as in use always, for nobody
- * could hand it in again. */
+/* Nearly every process calls into it: it comes before all others. It counts as in use always,
+ * for nobody could hand it in again. */
 static void add_vdso(struct table_slots *slots)
 {
 	slots->vdso = slots->without_cfi;
@@ -268,7 +268,8 @@ void table_slots_remove(struct table_slots *slots, uint32_t slot)
 	pthread_mutex_unlock(&slots->lock);
 }
 
-/* Whether it is time to ask for the file. It is not asked for again soon: the answer may never come. */
+/* Whether it is time to ask for the file. It is not asked for again soon: the answer may never
+ * come. */
 static bool want_evicted(struct table_slots *slots, struct slot *slot)
 {
 	uint64_t now = clock_mono_ns();

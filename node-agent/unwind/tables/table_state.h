@@ -49,7 +49,8 @@ _Static_assert(TABLE_QUEUE_MAX == TABLE_SLOTS_MAX_OPEN, "a waiting file is an op
 /* Its slot; NULL when it was removed meanwhile. */
 struct slot *table_job_find_slot(struct table_slots *slots, const struct table_job *job);
 
-/* From now on the file is missing, and is asked for when a sample needs it. The caller holds the lock. */
+/* From now on the file is missing, and is asked for when a sample needs it. The caller holds the
+ * lock. */
 void table_slots_set_evicted(struct table_slots *slots, uint32_t number);
 
 /* Work has come for the thread, or the end. The caller holds the lock. */
@@ -58,8 +59,10 @@ void table_slots_wake(struct table_slots *slots);
 /* What a table may have. */
 size_t table_slots_max_table_bytes(const struct table_slots *slots);
 
-/* Puts a job's table into the arena and the store; evicts others for it, if that is right. By the thread, without the lock.
- * Errors: -EAGAIN no room; -ENOSPC the table is larger than one may be; -ENOMEM; those of unwind_arena_put(). */
+/* Puts a job's table into the arena and the store; evicts others for it, if that is right. By
+ * the thread, without the lock.
+ * Errors: -EAGAIN no room; -ENOSPC the table is larger than one may be; -ENOMEM; those of
+ * unwind_arena_put(). */
 int table_job_store(struct table_slots *slots, const struct table_job *job,
 		    const struct row_table_bytes *table, uint32_t *ret_number) must_check;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which row tables are in the arena, by key, and which one is missed least. Knows where they are and does not
- * touch them.
+/* Which row tables are in the arena, by key, and which one is missed least. Knows where they are
+ * and does not touch them.
  *
- * A table that no slot refers to stays: the next process that runs the same program finds it. It goes when
- * its place is needed, like any other. */
+ * A table that no slot refers to stays: the next process that runs the same program finds it. It
+ * goes when its place is needed, like any other. */
 #ifndef UNWIND_TABLES_TABLE_STORE_H
 #define UNWIND_TABLES_TABLE_STORE_H
 
@@ -56,8 +56,8 @@ void table_store_use(struct table_store *store, uint32_t number, uint32_t used, 
 /* Of all tables that were last used more than `min_age` ticks before `clock`. */
 uint64_t table_store_count_older(const struct table_store *store, uint32_t clock, uint32_t min_age);
 
-/* The table that was last used longest ago, if that was more than `min_age` ticks before `clock`; of several,
- * one that no slot refers to. 0 when there is none. */
+/* The table that was last used longest ago, if that was more than `min_age` ticks before
+ * `clock`; of several, one that no slot refers to. 0 when there is none. */
 uint32_t table_store_find_oldest(const struct table_store *store, uint32_t clock, uint32_t min_age);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread "unwind": takes files out of the queue, has workers tell what their tables depend on, gets these from the arena,
- * the cache or the worker, and sets the slots. In between it turns the clock and gives back what was freed. It reads no
- * file itself, and waits for no worker: each lane has a file.
+/* The thread "unwind": takes files out of the queue, has workers tell what their tables depend
+ * on, gets these from the arena, the cache or the worker, and sets the slots. In between it
+ * turns the clock and gives back what was freed. It reads no file itself, and waits for no
+ * worker: each lane has a file.
  *
- * While a file is read, the slot may be removed and even become another file's: its generation tells. */
+ * While a file is read, the slot may be removed and even become another file's: its generation
+ * tells. */
 #include "unwind/tables/table_state.h"
 
 #include "base/clock.h"
@@ -78,7 +80,8 @@ static void set_without_cfi(struct table_slots *slots, const struct table_job *j
 	(*counter)++;
 }
 
-/* A file that no sample needed yet has not been tried in vain: it is asked for as soon as one does. */
+/* A file that no sample needed yet has not been tried in vain: it is asked for as soon as one
+ * does. */
 static void set_refused(struct table_slots *slots, const struct table_job *job)
 {
 	table_slots_set_evicted(slots, job->file.slot);

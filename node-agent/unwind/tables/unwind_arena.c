@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread puts code
- * lists. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of which may take a grace period in the
- * kernel. It is taken first.
+/* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread
+ * puts code lists. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of
+ * which may take a grace period in the kernel. It is taken first.
  *
  * What was freed goes through a limbo:
  *
@@ -72,8 +72,8 @@ void unwind_arena_close(struct unwind_arena *arena)
 	free(arena);
 }
 
-/* Makes the range of units longer by a chunk. Unwinders can reach it before any unit of it is given out.
- * The caller holds wait_lock. */
+/* Makes the range of units longer by a chunk. Unwinders can reach it before any unit of it is
+ * given out. The caller holds wait_lock. */
 static int add_chunk(struct unwind_arena *arena)
 {
 	uint32_t index = (uint32_t)arena->nr_chunks;
@@ -89,8 +89,8 @@ static int add_chunk(struct unwind_arena *arena)
 	return r;
 }
 
-/* Adds a chunk if that can help to find this many units. Another thread may have been faster: then it
- * does nothing. */
+/* Adds a chunk if that can help to find this many units. Another thread may have been faster:
+ * then it does nothing. */
 static int grow_for(struct unwind_arena *arena, uint32_t nr_units)
 {
 	int r = 0;

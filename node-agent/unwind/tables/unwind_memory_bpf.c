@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPF maps. Chunks are written through short-lived mappings, so that they do not count as resident memory twice. */
+/* BPF maps. Chunks are written through short-lived mappings, so that they do not count as
+ * resident memory twice. */
 #include "unwind/tables/unwind_memory.h"
 
 #include "base/capabilities.h"
@@ -82,9 +83,9 @@ static int bind(struct unwind_memory *memory, uint32_t pid, uint64_t binding)
 	return bpf_map_update_elem(get_bpf(memory)->processes_fd, &pid, &binding, BPF_EXIST);
 }
 
-/* Replaces the first chunk by itself, which changes nothing but takes a grace period: synchronize_rcu() in the kernel, and
- * BPF programs are its readers (maybe_wait_bpf_programs(), kernel commit 1ae80cf31938). Without a chunk there is nothing
- * that a program could be reading. */
+/* Replaces the first chunk by itself, which changes nothing but takes a grace period:
+ * synchronize_rcu() in the kernel, and BPF programs are its readers (maybe_wait_bpf_programs(),
+ * kernel commit 1ae80cf31938). Without a chunk there is nothing that a program could be reading. */
 static int wait_for_programs(struct unwind_memory *memory)
 {
 	struct bpf_memory *bpf = get_bpf(memory);
@@ -95,7 +96,8 @@ static int wait_for_programs(struct unwind_memory *memory)
 	return bpf_map_update_elem(bpf->arena_fd, &key, &bpf->chunk_fds[0], BPF_ANY);
 }
 
-/* The file is mapped as any process maps it, and not touched: the kernel's side looks at that mapping. */
+/* The file is mapped as any process maps it, and not touched: the kernel's side looks at that
+ * mapping. */
 static int find_key(struct unwind_memory *memory, int fd, struct file_key *ret_key)
 {
 	const struct bpf_memory *bpf = get_bpf(memory);

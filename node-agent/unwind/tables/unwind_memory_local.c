@@ -68,7 +68,8 @@ static const struct unwind_memory_ops local_ops = {
 	.wait = wait_for_unwinder,
 };
 
-/* Address space alone: what cannot be written takes no memory, whatever the kernel commits itself to. */
+/* Address space alone: what cannot be written takes no memory, whatever the kernel commits
+ * itself to. */
 static int reserve(struct local_memory *local, size_t max_bytes)
 {
 	size_t nr_chunks = (max_bytes + ARENA_CHUNK_BYTES - 1) / ARENA_CHUNK_BYTES;

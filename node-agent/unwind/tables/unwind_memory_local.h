@@ -10,12 +10,14 @@
 
 #define LOCAL_MAX_PROCESSES 32768
 
-/* Freed memory becomes another table's after unwind_memory_wait(), which takes the lock `unwinding` once: so a stack that was
- * being unwound is done then, and the next one finds nothing that leads to it. */
+/* Freed memory becomes another table's after unwind_memory_wait(), which takes the lock
+ * `unwinding` once: so a stack that was being unwound is done then, and the next one finds
+ * nothing that leads to it. */
 struct local_memory {
 	struct unwind_memory memory;
 	pthread_mutex_t unwinding; /* held while a stack is unwound */
-	/* Owned: one piece of address space, of which the chunks that were added can be written. The rest reads as zeros. */
+	/* Owned: one piece of address space, of which the chunks that were added can be written.
+	 * The rest reads as zeros. */
 	uint8_t *arena;
 	size_t max_bytes;
 	struct bound_processes processes; /* the unwinding thread's */

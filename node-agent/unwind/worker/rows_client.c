@@ -131,7 +131,8 @@ static int send_build_request(struct rows_client *client, enum worker_lane numbe
 	return worker_lanes_send(client->workers, number, &request, &nothing, limits);
 }
 
-/* Tries to send what is to be sent; again when it is asked for what has come. Errors: -EAGAIN later. */
+/* Tries to send what is to be sent; again when it is asked for what has come. Errors: -EAGAIN
+ * later. */
 static int send_request(struct rows_client *client, enum worker_lane number)
 {
 	struct lane *lane = &client->lanes[number];
@@ -191,7 +192,8 @@ void rows_client_end(struct rows_client *client, enum worker_lane number)
 	end_lane(&client->lanes[number]);
 }
 
-/* Whoever has a file that takes long, or that workers die of, does not hold others up again soon. */
+/* Whoever has a file that takes long, or that workers die of, does not hold others up again
+ * soon. */
 static bool take_error(struct rows_client *client, enum worker_lane number, int error,
 		       struct rows_result *result)
 {

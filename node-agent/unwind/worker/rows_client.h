@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's end of the rows worker (rows_worker.h): asks for the tables of files, one in each lane
- * (worker/worker_lanes.h) at a time, without waiting, and opens the debug files that workers want. Nothing here reads
- * the files. Belongs to one thread. */
+/* The agent's end of the rows worker (rows_worker.h): asks for the tables of files, one in each
+ * lane (worker/worker_lanes.h) at a time, without waiting, and opens the debug files that
+ * workers want. Nothing here reads the files. Belongs to one thread. */
 #ifndef UNWIND_WORKER_ROWS_CLIENT_H
 #define UNWIND_WORKER_ROWS_CLIENT_H
 
@@ -14,13 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a request may take: by the clock, where others have the CPUs, and of CPU time. 186 MB of .gopclntab, the largest
- * of a program that is known to us, take 2 s of CPU time. In the fast lane it is the lane's. */
+/* What a request may take: by the clock, where others have the CPUs, and of CPU time. 186 MB of
+ * .gopclntab, the largest of a program that is known to us, take 2 s of CPU time. In the fast
+ * lane it is the lane's. */
 #define ROWS_CLIENT_TIMEOUT_NS UINT64_C(60000000000)
 #define ROWS_CLIENT_CPU_S 20
 
-/* What a file's reading may hold (elf_budget.h). A file that needs more than the fast lane gives is read in the slow
- * one. */
+/* What a file's reading may hold (elf_budget.h). A file that needs more than the fast lane gives
+ * is read in the slow one. */
 #define ROWS_CLIENT_FAST_HELD_BYTES ((size_t)32 << 20)
 #define ROWS_CLIENT_HELD_BYTES ELF_ROWS_MAX_HELD_BYTES
 
@@ -57,16 +58,18 @@ int rows_client_new(const struct rows_client_opts *opts, struct rows_client **re
 void rows_client_free(struct rows_client *client);
 DEFINE_FREEP(struct rows_client, rows_client_free)
 
-/* Which lane an owner's files take now; in which order, in the fast one; whether a lane has a file. */
+/* Which lane an owner's files take now; in which order, in the fast one; whether a lane has a
+ * file. */
 enum worker_lane rows_client_choose(const struct rows_client *client, uint64_t owner);
 enum worker_rank rows_client_rank(const struct rows_client *client, uint64_t owner);
 bool rows_client_is_busy(const struct rows_client *client, enum worker_lane lane);
 
-/* Begins a file in a lane that is not busy. The descriptor stays the caller's, and open until rows_client_end(). */
+/* Begins a file in a lane that is not busy. The descriptor stays the caller's, and open until
+ * rows_client_end(). */
 void rows_client_begin(struct rows_client *client, enum worker_lane lane, int fd, uint64_t owner);
 
-/* Whether something has come of the lane's file: first the key, then, if that is asked for, the table; or an error.
- * Does not wait. */
+/* Whether something has come of the lane's file: first the key, then, if that is asked for, the
+ * table; or an error. Does not wait. */
 bool rows_client_take(struct rows_client *client, enum worker_lane lane,
 		      struct rows_result *ret_result);
 
@@ -76,7 +79,8 @@ void rows_client_build(struct rows_client *client, enum worker_lane lane);
 /* The lane is free again. A request that is on its way is given up with its worker. */
 void rows_client_end(struct rows_client *client, enum worker_lane lane);
 
-/* Waits until something may have come in a lane, or `wake_fd` can be read, but not past a time (CLOCK_MONOTONIC). */
+/* Waits until something may have come in a lane, or `wake_fd` can be read, but not past a time
+ * (CLOCK_MONOTONIC). */
 void rows_client_wait(const struct rows_client *client, int wake_fd, uint64_t until_ns);
 
 /* Ends workers that have nothing to do. To be called now and then. */

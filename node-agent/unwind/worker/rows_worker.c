@@ -6,7 +6,8 @@
 #include <malloc.h>
 #include <string.h>
 
-/* What is larger is mapped by itself, and goes back to the system when it is freed: the limit of memory is close. */
+/* What is larger is mapped by itself, and goes back to the system when it is freed: the limit of
+ * memory is close. */
 #define MMAP_THRESHOLD_BYTES (1 << 20)
 
 /* The file that was asked about last. */

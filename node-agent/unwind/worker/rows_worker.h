@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that makes unwind tables of foreign files (elf_rows.h) for the agent, and how both talk:
+/* The process that makes unwind tables of foreign files (elf_rows.h) for the agent, and how both
+ * talk:
  *
  *	agent: rows_client ──request, descriptors──▶ worker: rows_worker_main()
  *	                   ◀──────reply─────────────
  *
- * It is `flamelet rows-worker`, as worker/worker_server.h has it: without privileges, without any file but those handed
- * to it, bounded in memory and in time. A file takes one request or two:
+ * It is `flamelet rows-worker`, as worker/worker_server.h has it: without privileges, without
+ * any file but those handed to it, bounded in memory and in time. A file takes one request or
+ * two:
  *
  *	ROWS_REQUEST_KEY	what does its table depend on? Often the agent has that table already
  *	ROWS_REQUEST_BUILD	make it. The worker still has what it read */
@@ -23,12 +25,14 @@
 #define ROWS_WORKER_MAX_TABLE_BYTES ((size_t)64 << 20)
 
 enum rows_request_kind {
-	/* The request's key is a number of this file. fds: the file; and its debug file, as struct rows_ask says. Behind it:
-	 * struct rows_ask. Reply: struct rows_key_reply. Errors: those of elf_rows_open(), but -ENOEXEC in place of
-	 * -EBADMSG, which on this way means that a worker is mad. */
+	/* The request's key is a number of this file. fds: the file; and its debug file, as
+	 * struct rows_ask says. Behind it: struct rows_ask. Reply: struct rows_key_reply.
+	 * Errors: those of elf_rows_open(), but -ENOEXEC in place of -EBADMSG, which on this way
+	 * means that a worker is mad. */
 	ROWS_REQUEST_KEY,
-	/* With the same key. No fds. Reply: the table, and behind it struct rows_table_tail. Errors: those of
-	 * elf_rows_build(); -EINVAL it is not the last one that was asked about. */
+	/* With the same key. No fds. Reply: the table, and behind it struct rows_table_tail.
+	 * Errors: those of elf_rows_build(); -EINVAL it is not the last one that was asked
+	 * about. */
 	ROWS_REQUEST_BUILD,
 };
 

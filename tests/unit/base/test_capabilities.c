@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is given up is gone for good, so each test is a process of its own, and believes only what the kernel says of it in
- * /proc/self/status. */
+/* What is given up is gone for good, so each test is a process of its own, and believes only
+ * what the kernel says of it in /proc/self/status. */
 #include "base/capabilities.h"
 
 #include "base/cleanup.h"

@@ -25,8 +25,8 @@ static void length_and_every_byte_matter(void **state)
 	}
 }
 
-/* Tables use the low bits: consecutive pids and page-aligned addresses must not pile up there. The limit
- * is several times what chance gives (about 8 in the fullest of 4096 buckets). */
+/* Tables use the low bits: consecutive pids and page-aligned addresses must not pile up there.
+ * The limit is several times what chance gives (about 8 in the fullest of 4096 buckets). */
 static void regular_numbers_spread_over_the_low_bits(void **state)
 {
 	static const uint64_t strides[] = { 1, 16, 4096, UINT64_C(1) << 32 };
@@ -46,7 +46,8 @@ static void nothing_at_all_has_a_hash(void **state)
 	assert_int_equal(hash_bytes("", 0), hash_bytes("x", 0));
 }
 
-/* Of XXH3, 128 bits, as others compute it: what is kept under such a name is found by a later version. */
+/* Of XXH3, 128 bits, as others compute it: what is kept under such a name is found by a later
+ * version. */
 static void names_are_the_same_in_every_process(void **state)
 {
 	uint64_t empty[2], word[2];

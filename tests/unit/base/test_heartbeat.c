@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time is an argument of ticks. Each test in a process of its own, as the clock and the threads are the process's. */
+/* Time is an argument of ticks. Each test in a process of its own, as the clock and the threads
+ * are the process's. */
 #include "base/heartbeat.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table is compared with a model that cannot be wrong: an unordered list of pairs. Hashes are drawn
- * from small ranges, so that runs collide, merge and wrap around the end of the slots. */
+/* The table is compared with a model that cannot be wrong: an unordered list of pairs. Hashes
+ * are drawn from small ranges, so that runs collide, merge and wrap around the end of the slots. */
 #include "base/cleanup.h"
 #include "base/htable.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client makes of the machine: its name server and its certificates, both in mounts of this program's own.
- * Needs root. */
+/* What a client makes of the machine: its name server and its certificates, both in mounts of
+ * this program's own. Needs root. */
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/http_client.h"

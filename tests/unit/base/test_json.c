@@ -108,8 +108,8 @@ static size_t measure_tree(const struct strbuf *text)
 	return after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
 }
 
-/* One byte less than the tree takes is refused, so the estimate is never too low; and it is not so high that text of
- * ordinary density would be refused. */
+/* One byte less than the tree takes is refused, so the estimate is never too low; and it is not
+ * so high that text of ordinary density would be refused. */
 static void a_tree_never_takes_more_than_its_limit(void **state)
 {
 	static const struct {

@@ -167,7 +167,8 @@ static void flags_are_kept(void **state)
 	assert_int_not_equal(top_fd, root_fd);
 }
 
-/* What is too long for the kernel or too deep for the walk opens nothing, and leaves nothing open. */
+/* What is too long for the kernel or too deep for the walk opens nothing, and leaves nothing
+ * open. */
 static void paths_have_an_end(void **state)
 {
 	char path[2 * PATH_MAX + 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the worker of the program under test; and, for what a worker should not do, this program itself, which is a
- * hostile one when it is started as a worker. What such a one does is in the first descriptor it gets. */
+/* Asks the worker of the program under test; and, for what a worker should not do, this program
+ * itself, which is a hostile one when it is started as a worker. What such a one does is in the
+ * first descriptor it gets. */
 #include "worker/worker_client.h"
 
 #include "base/clock.h"

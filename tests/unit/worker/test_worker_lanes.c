@@ -280,8 +280,8 @@ static void who_needs_more_than_a_try_is_late(void **state)
 	assert_int_equal(worker_lanes_rank(lanes, 0, 1000), WORKER_RANK_LATE);
 }
 
-/* What `nr` owners that nobody knows cost one that comes when they are there: by the clock of this test, with requests that
- * never end. */
+/* What `nr` owners that nobody knows cost one that comes when they are there: by the clock of
+ * this test, with requests that never end. */
 static uint64_t measure_wait(struct worker_lanes *lanes, uint64_t nr, uint64_t victim)
 {
 	static const struct worker_limits limits = { .timeout_ns = WAIT_NS };
@@ -456,8 +456,8 @@ static pid_t find_worker(void)
 	return (pid_t)pid;
 }
 
-/* Has a process held back at its very end: what kills it does not make it go. Returns whose end lets it go, or 0 where
- * ptrace(2) is refused. */
+/* Has a process held back at its very end: what kills it does not make it go. Returns whose end
+ * lets it go, or 0 where ptrace(2) is refused. */
 static pid_t hold_back(pid_t pid)
 {
 	int ready[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What works inside, and what does not, each tried in a process that is given up for it. The file with debug
- * information is this program, whose debug sections are compressed. */
+/* What works inside, and what does not, each tried in a process that is given up for it. The
+ * file with debug information is this program, whose debug sections are compressed. */
 #include "worker/worker_sandbox.h"
 
 #include "base/cleanup.h"
@@ -125,7 +125,8 @@ static __attribute__((noinline)) int marker(int turns)
 	return sum;
 }
 
-/* Of the function called "marker", when it is in this unit. Where there are variants of it, one entry has no address. */
+/* Of the function called "marker", when it is in this unit. Where there are variants of it, one
+ * entry has no address. */
 static bool find_marker(Dwarf_Die *unit, Dwarf_Addr *ret_address)
 {
 	Dwarf_Die die;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What works inside a network worker's sandbox, what is refused, and what kills, each tried in a process that is given up
- * for it. */
+/* What works inside a network worker's sandbox, what is refused, and what kills, each tried in a
+ * process that is given up for it. */
 #include "worker/worker_sandbox.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call frame information of arm64: what its rules and instructions mean there. What is the same on x86-64 is in
- * test_cfi_state.c and test_cfi_program.c. */
+/* Call frame information of arm64: what its rules and instructions mean there. What is the same
+ * on x86-64 is in test_cfi_state.c and test_cfi_program.c. */
 #include "unwind/cfi/cfi_program.h"
 
 #include "cfi_bytes.h"

@@ -159,7 +159,8 @@ static void a_register_that_nobody_saved_is_lost(void **state)
 
 static void functions_begin_behind_padding_at_their_calls_and_symbols(void **state)
 {
-	/* push; push; ud2 | nops | leaf at 16 | push; call 26; … | leaf at 26 | push; ud2 | leaf at 32 */
+	/* push; push; ud2 | nops | leaf at 16 | push; call 26; … | leaf at 26 | push; ud2 | leaf
+	 * at 32 */
 	const struct code code = {
 		CODE("\x50\x50\x0f\x0b\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00\x66\x90" LEAF
 		     "\x50\xe8\x01\x00\x00\x00\xf4" LEAF "\x50\x0f\x0b" LEAF),

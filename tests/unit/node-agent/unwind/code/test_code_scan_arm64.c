@@ -101,7 +101,8 @@ static void rules_follow_the_code(void **state)
 		  { { 0, 0, IN_LR, 0 }, { 1, 16, -2, 0 }, { 2, 16, -2, 0 }, { 3, 0, IN_LR, 0 } } },
 		/* … whose place is left behind: str x30,[sp,#-16]!; add sp,sp,#16; ret */
 		{ { CODE(0xf81f0ffe, 0x910043ff, RET) }, { { 1, 16, -2, 0 }, { 2, 0, IN_LR, 0 } } },
-		/* the size in a register: mov x12,#0x2460; movk x12,#3,lsl #16; sub sp,sp,x12; brk */
+		/* the size in a register: mov x12,#0x2460; movk x12,#3,lsl #16; sub sp,sp,x12;
+		 * brk */
 		{ { CODE(0xd2848c0c, 0xf2a0006c, 0xcb2c63ff, MOV_X0, BRK) },
 		  { { 2, 0, IN_LR, 0 }, { 3, 0x32460, IN_LR, 0 } } },
 		/* … that is not known: sub sp,sp,x12 */
@@ -210,7 +211,8 @@ static void functions_begin_where_a_frame_is_opened(void **state)
 		/* and at landing pads: stp; bl; bti c; mov; ret. */
 		{ { CODE(STP_48, CALL, 0xd503245f, MOV_X0, RET) },
 		  { { 1, 48, -5, -6 }, { 2, 0, IN_LR, 0 }, { 4, 0, IN_LR, 0 } } },
-		/* Also where its address is taken: stp; adrp x3,.; add x3,x3,#24; bl; brk; …; mov; ret. */
+		/* Also where its address is taken: stp; adrp x3,.; add x3,x3,#24; bl; brk; …;
+		 * mov; ret. */
 		{ { CODE(STP_48, 0x90000003, 0x91006063, CALL, BRK, NOP, MOV_X0, RET) },
 		  { { 3, 48, -5, -6 }, { 6, 0, IN_LR, 0 }, { 7, 0, IN_LR, 0 } } },
 		/* A label behind a call may be padded as well. */

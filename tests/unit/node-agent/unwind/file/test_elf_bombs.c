@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files that ask for much memory or time. Each is read in a child process that may have little more memory than
- * what all that grows with a file may take together: what is not charged to the budget fails there with -ENOMEM. */
+/* Small files that ask for much memory or time. Each is read in a child process that may have
+ * little more memory than what all that grows with a file may take together: what is not charged
+ * to the budget fails there with -ENOMEM. */
 #include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"
@@ -317,8 +318,8 @@ static void code_that_is_too_much_is_left_out_and_counted(void **state)
 	assert_int_equal(outcome.nr_bad_entries, 1);
 }
 
-/* One function in all of the code, whose long program has a row at each byte, and the same addresses in each
- * segment. */
+/* One function in all of the code, whose long program has a row at each byte, and the same
+ * addresses in each segment. */
 static void segments_do_not_multiply_the_work(void **state)
 {
 	struct bomb bomb;

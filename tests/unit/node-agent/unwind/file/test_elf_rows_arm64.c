@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of arm64: which are read, and what their PLTs become. What is the same on x86-64 is in test_elf_rows.c. */
+/* Files of arm64: which are read, and what their PLTs become. What is the same on x86-64 is in
+ * test_elf_rows.c. */
 #include "unwind/file/elf_rows.h"
 
 #include "base/cleanup.h"

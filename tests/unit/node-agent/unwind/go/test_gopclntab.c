@@ -24,7 +24,8 @@ static void assert_plain(size_t index, uint32_t address, int32_t offset, int sav
 	assert_int_equal(go_rows[index].rule.saved[0], saved_rbp);
 }
 
-/* push; mov, sub $0x18; …; add; pop; ret: 0, 8, 32, 8, 0 below the entry. The first change is from -1. */
+/* push; mov, sub $0x18; …; add; pop; ret: 0, 8, 32, 8, 0 below the entry. The first change is
+ * from -1. */
 #define PUSHING "\x02\x01\x10\x07\x30\x40\x2f\x01\x0f\x01"
 
 static void rows_follow_the_stack_pointer_in_every_format(void **state)

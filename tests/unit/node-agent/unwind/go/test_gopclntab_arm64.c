@@ -11,8 +11,8 @@
 
 #define N CFI_NOT_SAVED
 
-/* str x30,[sp,#-48]!; …; ldr x30,[sp],#48; ret: 0, 48, 0 below the entry. The first change is from -1, and code counts
- * in instructions. */
+/* str x30,[sp,#-48]!; …; ldr x30,[sp],#48; ret: 0, 48, 0 below the entry. The first change is
+ * from -1, and code counts in instructions. */
 #define USUAL "\x02\x01\x60\x10\x5f\x01"
 
 static const struct cfi_rule *rule_at(size_t index, uint32_t address)

@@ -42,7 +42,8 @@ static const struct row_table *head_of(const struct row_table_bytes *table)
 	return (const void *)table->data;
 }
 
-/* Seals and compares the number of rows with what it should be; the last one is the end of the code. */
+/* Seals and compares the number of rows with what it should be; the last one is the end of the
+ * code. */
 static void assert_nr_rows(struct row_model *model, uint32_t nr_rows)
 {
 	_cleanup_(row_table_bytes_done) struct row_table_bytes table = row_model_seal(model);
@@ -239,7 +240,8 @@ static void of_several_rows_for_an_address_the_last_one_counts(void **state)
 	assert_int_equal(row_builder_nr_added(model->builder), 8);
 }
 
-/* Rows that are not in their function: the model is told the right thing with a builder of its own. */
+/* Rows that are not in their function: the model is told the right thing with a builder of its
+ * own. */
 static void rows_outside_of_their_function_are_clipped(void **state)
 {
 	(void)state;

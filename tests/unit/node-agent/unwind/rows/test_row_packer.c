@@ -85,7 +85,8 @@ static void a_table_without_rows_is_none(void **state)
 	row_packer_done(&packer);
 }
 
-/* 3 pages, 2 rules, 101 rows: the head has 32 bytes, the directory 16, the rules 48, the rows 404. */
+/* 3 pages, 2 rules, 101 rows: the head has 32 bytes, the directory 16, the rules 48, the rows
+ * 404. */
 static void a_table_is_no_larger_than_it_may_be(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks workers that are this program again: real ones, or, if a file beside says so, ones that do what they should
- * not. */
+/* Asks workers that are this program again: real ones, or, if a file beside says so, ones that
+ * do what they should not. */
 #include "unwind/worker/rows_client.h"
 
 #include "base/clock.h"
