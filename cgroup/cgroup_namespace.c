@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "base/parse.h"
+#include "base/strview.h"
 #include "cgroup/proc_cgroup.h"
 #include "cgroup/cgroup_fs.h"
 
@@ -25,11 +26,11 @@ static const char *without_root(const char *path)
 /* Whether the last components of a path are those; sets how long the path is without them. */
 static bool ends_with(const char *path, const char *tail, size_t *ret_rest)
 {
-	size_t len = strlen(path), tail_len = strlen(tail);
+	struct strview view = strview_of(path, SIZE_MAX);
 
-	if (tail_len > len || strcmp(path + len - tail_len, tail) != 0)
+	if (!strview_ends_with(view, tail))
 		return false;
-	*ret_rest = len - tail_len;
+	*ret_rest = view.len - strlen(tail);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/fileio.h"
 #include "base/output_file.h"
+#include "base/strview.h"
 #include "profile/folded.h"
 #include "profile/pprof.h"
 #include "profile/svg.h"
@@ -30,13 +31,6 @@ static const struct {
 	{ ".folded", OUTPUT_FOLDED }, { ".txt", OUTPUT_FOLDED },
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t text_len = strlen(text), end_len = strlen(end);
-
-	return text_len >= end_len && strcmp(text + text_len - end_len, end) == 0;
-}
-
 bool output_is_stdout(const char *path)
 {
 	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
@@ -47,7 +41,7 @@ const char *output_format_told(const char *path)
 	if (output_is_stdout(path))
 		return "";
 	for (size_t i = 0; i < array_len(extensions); i++)
-		if (ends_with(path, extensions[i].extension))
+		if (strview_ends_with(strview_of(path, SIZE_MAX), extensions[i].extension))
 			return formats[extensions[i].format].word;
 	return NULL;
 }
