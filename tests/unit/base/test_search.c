@@ -4,9 +4,20 @@
 #include "base/err.h"
 #include "unit.h"
 
+static const int items[] = { 1, 3, 3, 5, 9 };
+
+static size_t count_below(int wanted)
+{
+	return search_count(array_len(items), i, items[i] < wanted);
+}
+
+static size_t count_up_to(int wanted)
+{
+	return search_count(array_len(items), i, items[i] <= wanted);
+}
+
 static void it_finds_the_first_item_behind(void **state)
 {
-	static const int items[] = { 1, 3, 3, 5, 9 };
 	static const struct {
 		int wanted;
 		size_t nr_below, nr_up_to;
@@ -17,21 +28,17 @@ static void it_finds_the_first_item_behind(void **state)
 
 	(void)state;
 	for (size_t n = 0; n < array_len(cases); n++) {
-		int wanted = cases[n].wanted;
-
-		assert_int_equal(search_count(array_len(items), i, items[i] < wanted),
-				 cases[n].nr_below);
-		assert_int_equal(search_count(array_len(items), i, items[i] <= wanted),
-				 cases[n].nr_up_to);
+		assert_int_equal(count_below(cases[n].wanted), cases[n].nr_below);
+		assert_int_equal(count_up_to(cases[n].wanted), cases[n].nr_up_to);
 	}
 }
 
 static void it_looks_at_nothing_where_there_is_nothing(void **state)
 {
-	const int *items = NULL;
+	const int *none = NULL;
 
 	(void)state;
-	assert_int_equal(search_count(0, i, items[i] < 1), 0);
+	assert_int_equal(search_count(0, i, none[i] < 1), 0);
 }
 
 static void it_looks_at_few_of_many_items(void **state)

@@ -15,6 +15,7 @@
 
 #define FILE_MAX_BYTES ((size_t)2 << 20)
 #define PATH_BYTES 64
+#define MAX_DIGITS 8
 #define REPLICA "\"svc-5d8f7c9b6-" /* begins the names of a Deployment's pods; five digits follow */
 #define BEGINNING "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":["
 #define ENDING "]}\n"
@@ -38,28 +39,29 @@ static void put(struct maker *maker, const char *bytes, size_t len)
 	maker->nr_bytes += len;
 }
 
-/* Puts a pod's number behind each `mark` in its JSON. */
-static void number(char *json, const char *mark, const char *digits)
+/* Puts the last digits of a pod's number behind each `mark` in its JSON. */
+static void number(char *json, const char *mark, size_t nr, size_t nr_digits)
 {
+	char digits[MAX_DIGITS + 1];
+
+	snprintf(digits, sizeof(digits), "%08zx", nr);
 	for (char *at = json; (at = strstr(at, mark));) {
 		at += strlen(mark);
-		if (strcspn(at, "\"") >= strlen(digits))
-			memcpy(at, digits, strlen(digits));
+		if (strcspn(at, "\"") >= nr_digits)
+			memcpy(at, digits + MAX_DIGITS - nr_digits, nr_digits);
 	}
 }
 
 static int put_pod(struct maker *maker, const char *json, size_t len)
 {
 	_cleanup_free_ char *copy = strdup(json);
-	char digits[9];
 
 	assert_non_null(copy);
 	if (maker->nr_pods == maker->max_pods)
 		return -ENOSPC;
-	snprintf(digits, sizeof(digits), "%08zx", maker->nr_pods);
-	number(copy, "\"uid\":\"", digits);
-	number(copy, "containerd://", digits);
-	number(copy, REPLICA, digits + 3);
+	number(copy, "\"uid\":\"", maker->nr_pods, MAX_DIGITS);
+	number(copy, "containerd://", maker->nr_pods, MAX_DIGITS);
+	number(copy, REPLICA, maker->nr_pods, 5);
 	if (maker->nr_pods++)
 		put(maker, ",", 1);
 	put(maker, copy, len);

@@ -34,7 +34,7 @@ static int set_up(void **state)
 	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
 	assert_int_equal(arena_fixture_open(&fixture->maps), 0);
-	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/test_unwinder.XXXXXX");
+	snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/test_unwind_tables.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	log_set_level(LOG_LEVEL_ERROR);
 	*state = fixture;
@@ -233,17 +233,17 @@ static void without_memory_it_does_not_start(void **state)
 	assert_true(nr_refused >= 4);
 }
 
-#define UNWINDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TABLES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		UNWINDER_TEST(files_and_lists_come_into_the_arena),
-		UNWINDER_TEST(tables_are_kept_on_disk_from_start_to_start),
-		UNWINDER_TEST(a_cache_directory_that_cannot_be_used_is_done_without),
-		UNWINDER_TEST(a_table_that_is_larger_than_all_may_be_is_not_loaded),
-		UNWINDER_TEST(mapping_tables_have_room_where_tables_have_none),
-		UNWINDER_TEST(without_memory_it_does_not_start),
+		TABLES_TEST(files_and_lists_come_into_the_arena),
+		TABLES_TEST(tables_are_kept_on_disk_from_start_to_start),
+		TABLES_TEST(a_cache_directory_that_cannot_be_used_is_done_without),
+		TABLES_TEST(a_table_that_is_larger_than_all_may_be_is_not_loaded),
+		TABLES_TEST(mapping_tables_have_room_where_tables_have_none),
+		TABLES_TEST(without_memory_it_does_not_start),
 	};
 
 	if (is_rows_worker(argc, argv))
