@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
-#include "otlp/delivery/courier.h"
+#include "otlp/delivery/delivery_queue.h"
 #include "otlp/encode/encode.h"
 #include "otlp/encode/parts.h"
 #include "profile/builder.h"

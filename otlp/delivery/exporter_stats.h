@@ -3,8 +3,8 @@
 #ifndef OTLP_DELIVERY_EXPORTER_STATS_H
 #define OTLP_DELIVERY_EXPORTER_STATS_H
 
-#include "otlp/delivery/courier.h"
-#include "otlp/attributes/labels.h"
+#include "otlp/delivery/delivery_queue.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include <stdint.h>
 
@@ -33,7 +33,8 @@ struct exporter_stats {
 	uint64_t nr_samples_restored; /* found in the queue's directory at the start */
 	uint64_t nr_samples_sent;
 	uint64_t nr_samples_dropped[EXPORT_NR_DROPS];
-	uint64_t nr_samples_collapsed; /* whose attributes the guard has shortened (labels.h) */
+	uint64_t
+		nr_samples_collapsed; /* whose attributes the guard has shortened (attribute_maker.h) */
 	uint64_t nr_attributes_dropped; /* over the limit of attributes */
 	uint64_t nr_queue_samples;
 	uint64_t nr_queue_requests;

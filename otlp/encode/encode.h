@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>

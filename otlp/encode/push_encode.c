@@ -10,7 +10,7 @@
 #include "base/gzip.h"
 #include "base/pb.h"
 #include "base/random.h"
-#include "otlp/attributes/label_names.h"
+#include "otlp/attributes/attribute_names.h"
 #include "otlp/encode/packed.h"
 #include "otlp/encode/sample_groups.h"
 #include "profile/pprof.h"

@@ -3,7 +3,7 @@
 #ifndef OTLP_TRANSPORT_GRPC_ANSWER_H
 #define OTLP_TRANSPORT_GRPC_ANSWER_H
 
-#include "otlp/transport/delivery.h"
+#include "otlp/transport/request_outcome.h"
 #include "otlp/transport/http_answer.h"
 
 struct grpc_answer {

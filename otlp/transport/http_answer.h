@@ -3,7 +3,7 @@
 #ifndef OTLP_TRANSPORT_HTTP_ANSWER_H
 #define OTLP_TRANSPORT_HTTP_ANSWER_H
 
-#include "otlp/transport/delivery.h"
+#include "otlp/transport/request_outcome.h"
 
 #include <stddef.h>
 #include <stdint.h>

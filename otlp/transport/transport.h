@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/http_client.h"
-#include "otlp/transport/delivery.h"
+#include "otlp/transport/request_outcome.h"
 #include "otlp/transport/header_list.h"
 #include "otlp/transport/transport_result.h"
 #include "otlp/transport/transport_url.h"

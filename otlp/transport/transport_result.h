@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "otlp/transport/delivery.h"
+#include "otlp/transport/request_outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/label_tally.h"
+#include "otlp/attributes/attribute_tally.h"
 
 #include "base/array.h"
 #include "base/hash.h"

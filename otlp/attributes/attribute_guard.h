@@ -3,8 +3,8 @@
  *
  * A set is one attribute of one resource. It has a number of places, and a value keeps its place for an hour
  * after it was last seen. */
-#ifndef OTLP_ATTRIBUTES_LABEL_GUARD_H
-#define OTLP_ATTRIBUTES_LABEL_GUARD_H
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_GUARD_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_GUARD_H
 
 #include "base/cleanup.h"
 #include "base/clock.h"

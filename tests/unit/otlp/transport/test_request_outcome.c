@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport/delivery.h"
+#include "otlp/transport/request_outcome.h"
 
 #include "hostile_names.h"
 

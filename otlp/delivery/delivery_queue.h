@@ -8,8 +8,8 @@
  * not hold them up.
  *
  * Belongs to one thread. */
-#ifndef OTLP_DELIVERY_COURIER_H
-#define OTLP_DELIVERY_COURIER_H
+#ifndef OTLP_DELIVERY_DELIVERY_QUEUE_H
+#define OTLP_DELIVERY_DELIVERY_QUEUE_H
 
 #include "otlp/delivery/spool.h"
 #include "otlp/transport/transport.h"

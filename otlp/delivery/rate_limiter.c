@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/delivery/pace.h"
+#include "otlp/delivery/rate_limiter.h"
 
 #include "base/clock.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a resource's attributes leaves, and under which names. */
-#ifndef OTLP_ATTRIBUTES_LABEL_RULES_H
-#define OTLP_ATTRIBUTES_LABEL_RULES_H
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_RULES_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_RULES_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include <stdbool.h>
 #include <stddef.h>

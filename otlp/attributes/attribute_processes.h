@@ -8,15 +8,15 @@
  *
  * LABELS_PYROSCOPE says the name of the program, as "process", and joins all that have it.
  *
- * Which programs leave at all is for the guard to say (labels.h); all others of a resource are LABEL_OTHER_TEXT together. */
-#ifndef OTLP_ATTRIBUTES_LABEL_PROCESSES_H
-#define OTLP_ATTRIBUTES_LABEL_PROCESSES_H
+ * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource are LABEL_OTHER_TEXT together. */
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 
 #include "base/err.h"
 #include "base/htable.h"
-#include "otlp/attributes/label_rules.h"
-#include "otlp/attributes/label_tally.h"
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_rules.h"
+#include "otlp/attributes/attribute_tally.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include <stdbool.h>
 #include <stddef.h>

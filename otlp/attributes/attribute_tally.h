@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The values of sample attributes in one profile, and how many samples have each: what the guard decides on. */
-#ifndef OTLP_ATTRIBUTES_LABEL_TALLY_H
-#define OTLP_ATTRIBUTES_LABEL_TALLY_H
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
 
 #include "base/err.h"
 #include "base/htable.h"
-#include "otlp/attributes/label_guard.h"
+#include "otlp/attributes/attribute_guard.h"
 
 #include <stdbool.h>
 #include <stddef.h>

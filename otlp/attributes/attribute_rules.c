@@ -5,9 +5,9 @@
  *
  * Names are cleaned in the draft's order, so that of two that become equal the less important one is renamed: an annotation
  * "k8s_pod_name" does not take the place of the pod's name. */
-#include "otlp/attributes/label_rules.h"
+#include "otlp/attributes/attribute_rules.h"
 
-#include "otlp/attributes/label_names.h"
+#include "otlp/attributes/attribute_names.h"
 
 #include <string.h>
 

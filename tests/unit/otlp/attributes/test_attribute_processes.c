@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/label_processes.h"
+#include "otlp/attributes/attribute_processes.h"
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 #include "tests/oracle/formats/otlp_sample.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of one request. */
-#ifndef OTLP_TRANSPORT_DELIVERY_H
-#define OTLP_TRANSPORT_DELIVERY_H
+#ifndef OTLP_TRANSPORT_REQUEST_OUTCOME_H
+#define OTLP_TRANSPORT_REQUEST_OUTCOME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *   outage, else an agent that makes more than one a second would never catch up.
  *
  * Pure: time is an argument (CLOCK_MONOTONIC or any other that does not go back). */
-#ifndef OTLP_DELIVERY_PACE_H
-#define OTLP_DELIVERY_PACE_H
+#ifndef OTLP_DELIVERY_RATE_LIMITER_H
+#define OTLP_DELIVERY_RATE_LIMITER_H
 
 #include "otlp/delivery/jitter.h"
 

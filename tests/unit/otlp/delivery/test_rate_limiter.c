@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "otlp/delivery/backoff.h"
-#include "otlp/delivery/pace.h"
+#include "otlp/delivery/rate_limiter.h"
 #include "unit.h"
 
 #define MIB ((uint32_t)1 << 20)

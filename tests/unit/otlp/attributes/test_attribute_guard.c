@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/label_guard.h"
+#include "otlp/attributes/attribute_guard.h"
 
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include "base/clock.h"
 #include "base/strbuf.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/label_processes.h"
+#include "otlp/attributes/attribute_processes.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "otlp/attributes/label_names.h"
+#include "otlp/attributes/attribute_names.h"
 
 #include <assert.h>
 #include <stdlib.h>

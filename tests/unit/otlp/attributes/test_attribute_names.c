@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/attributes/label_names.h"
+#include "otlp/attributes/attribute_names.h"
 
 #include "hostile_names.h"
 

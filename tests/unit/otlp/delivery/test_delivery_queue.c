@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With a transport of our own, which answers as it is told and writes down what it was given. */
-#include "otlp/delivery/courier.h"
+#include "otlp/delivery/delivery_queue.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -2,7 +2,7 @@
 /* Which attributes leave with a profile: those of its resources and their processes, and those of its samples.
  *
  * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the user's own
- * attributes where it has none of that key. Its samples leave in groups by their process (label_processes.h). A sample leaves
+ * attributes where it has none of that key. Its samples leave in groups by their process (attribute_processes.h). A sample leaves
  * with its thread, its CPU and its cgroup, as far as they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to LABEL_NAME_MAX and LABEL_VALUE_MAX.
  *
  * Presets. LABELS_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and
@@ -34,8 +34,8 @@
  * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a name
  * becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
  * their own resource are not limited: they are always new, and no more than the samples. */
-#ifndef OTLP_ATTRIBUTES_LABELS_H
-#define OTLP_ATTRIBUTES_LABELS_H
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 
 #include "base/arena.h"
 #include "base/cleanup.h"

@@ -4,16 +4,16 @@
  *	resources ─▶ rules ─▶ attributes, their hash, which are alike
  *	processes ─▶ tally of values ─▶ guard ─▶ groups: attributes of resource and process
  *	samples   ──────▲                 └────▶ what is left of each sample */
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/htable.h"
 #include "base/strbuf.h"
-#include "otlp/attributes/label_guard.h"
-#include "otlp/attributes/label_processes.h"
-#include "otlp/attributes/label_rules.h"
-#include "otlp/attributes/label_tally.h"
+#include "otlp/attributes/attribute_guard.h"
+#include "otlp/attributes/attribute_processes.h"
+#include "otlp/attributes/attribute_rules.h"
+#include "otlp/attributes/attribute_tally.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

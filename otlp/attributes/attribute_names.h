@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and values of attributes: how important they are, and what receivers take. */
-#ifndef OTLP_ATTRIBUTES_LABEL_NAMES_H
-#define OTLP_ATTRIBUTES_LABEL_NAMES_H
+#ifndef OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
+#define OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
 
-#include "otlp/attributes/labels.h"
+#include "otlp/attributes/attribute_maker.h"
 
 #include <stdbool.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/delivery/courier.h"
+#include "otlp/delivery/delivery_queue.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "otlp/delivery/backoff.h"
-#include "otlp/delivery/pace.h"
+#include "otlp/delivery/rate_limiter.h"
 
 #include <inttypes.h>
 #include <stdio.h>
