@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the addresses of a sample to locations of its window, while the process still lives: the reader's
- * half of symbolization. Names come later (naming.h). */
+ * half of symbolization. Names come later (symbolizer.h). */
 #ifndef PIPELINE_LOCATE_H
 #define PIPELINE_LOCATE_H
 

@@ -10,7 +10,7 @@
 #include "pipeline/binder.h"
 #include "pipeline/held_windows.h"
 #include "pipeline/locate.h"
-#include "pipeline/naming.h"
+#include "pipeline/symbolizer.h"
 #include "pipeline/sampled_process.h"
 #include "pipeline/window.h"
 #include "process/process_set.h"

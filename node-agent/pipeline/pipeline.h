@@ -37,7 +37,7 @@ struct pipeline_opts {
 	size_t symbol_memory_max;
 	struct memory_pool *pool; /* borrowed; of names and of who reads large files; NULL: none */
 	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
-	uint64_t slow_names_wait_ns; /* those of files that take long: see naming.h */
+	uint64_t slow_names_wait_ns; /* those of files that take long: see symbolizer.h */
 	/* Windows whose names are not all known by then are held, and named again once nothing more comes: so long after
 	 * pipeline_close() their names are waited for. Profiles may come out of order then. 0: none is held. */
 	uint64_t last_names_wait_ns;

@@ -3,7 +3,7 @@
 #include "pipeline/placing.h"
 
 #include "code_fixture.h"
-#include "pipeline/naming.h"
+#include "pipeline/symbolizer.h"
 #include "symbol_worker_main.h"
 #include "torture.h"
 #include "unit.h"

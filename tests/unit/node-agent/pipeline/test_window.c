@@ -65,7 +65,7 @@ static void code_without_an_elf_file_is_told_apart_by_name(void **state)
 	assert_int_not_equal(add_mapping(window, 1, "[anon]"), anon);
 }
 
-/* naming.c relies on it: mapping n of the builder is element n - 1 of the window. */
+/* symbolizer.c relies on it: mapping n of the builder is element n - 1 of the window. */
 static void mappings_are_numbered_in_the_order_they_were_added(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/naming.h"
+#include "pipeline/symbolizer.h"
 
 #include "base/capabilities.h"
 #include "base/clock.h"

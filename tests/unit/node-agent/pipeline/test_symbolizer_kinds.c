@@ -6,7 +6,7 @@
 #include "cfi_bytes.h"
 #include "code_fixture.h"
 #include "elf_maker.h"
-#include "pipeline/naming.h"
+#include "pipeline/symbolizer.h"
 #include "jit_worker_main.h"
 #include "symbol_worker_main.h"
 #include "unit.h"

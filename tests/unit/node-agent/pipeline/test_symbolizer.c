@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/naming.h"
+#include "pipeline/symbolizer.h"
 
 #include "base/fileio.h"
 #include "bpf/shared/frames.h"

@@ -2,8 +2,8 @@
 /* Names for the locations of a finished window: the loader's half of symbolization. Every location leaves
  * with a name; where there is no symbol it is `libfoo.so+0x123`, whose number addr2line takes: that of the function's first
  * instruction, or of the address itself where nothing tells of functions. */
-#ifndef PIPELINE_NAMING_H
-#define PIPELINE_NAMING_H
+#ifndef PIPELINE_SYMBOLIZER_H
+#define PIPELINE_SYMBOLIZER_H
 
 #include "base/err.h"
 #include "pipeline/window.h"
