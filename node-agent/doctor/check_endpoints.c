@@ -210,7 +210,7 @@ static void ask(const struct destination *export, const struct header_list *head
 	transport_ask(transport, headers, nothing,
 		      protocol == TRANSPORT_OTLP_GRPC ? sizeof(nothing) : 0, &result);
 	if (result.error < 0) {
-		add_silence(export, result.error, result.delivery.message, report);
+		add_silence(export, result.error, result.outcome.message, report);
 		return;
 	}
 	const struct answer answer = read_answer(protocol, &result);

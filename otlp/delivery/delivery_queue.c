@@ -19,14 +19,14 @@
 #define DELIVERIES_TO_GROW 200
 #define PAUSE_NS NSEC_PER_SEC
 
-struct courier {
+struct delivery_queue {
 	struct transport *transport; /* owned */
 	struct spool *spool; /* owned */
-	struct courier_stats stats;
+	struct delivery_queue_stats stats;
 	struct backoff backoff;
-	struct pace pace;
+	struct rate_limiter limiter;
 	struct strbuf body; /* of the request that is delivered */
-	char *receiver; /* owned; for log lines */
+	char *destination; /* owned; for log lines */
 	uint64_t not_before_ns; /* after a failure */
 	uint64_t nr_delivered; /* requests */
 	unsigned int nr_halvings; /* of requests' size */
@@ -38,141 +38,142 @@ struct courier {
 };
 
 /* Files that turned out to be damaged since the last call. */
-static void report_damage(struct courier *courier)
+static void report_damage(struct delivery_queue *queue)
 {
-	uint64_t nr = spool_get_stats(courier->spool).nr_files_damaged;
+	uint64_t nr = spool_get_stats(queue->spool).nr_files_damaged;
 
-	if (nr > courier->nr_damaged_told)
+	if (nr > queue->nr_damaged_told)
 		log_warn("export to %s: %" PRIu64 " files of the queue are damaged, going on "
 			 "without them",
-			 courier->receiver, nr - courier->nr_damaged_told);
-	courier->nr_damaged_told = nr;
+			 queue->destination, nr - queue->nr_damaged_told);
+	queue->nr_damaged_told = nr;
 }
 
 /* The URL without its query, which may be a key, and the name. */
-static char *make_receiver(const struct courier_opts *opts)
+static char *make_destination(const struct delivery_queue_opts *opts)
 {
 	const char *endpoint = opts->transport.endpoint;
 	int len = (int)strcspn(endpoint, "?#");
-	char *receiver = NULL;
-	int r = opts->name ? asprintf(&receiver, "%.*s (%s)", len, endpoint, opts->name)
-			   : asprintf(&receiver, "%.*s", len, endpoint);
+	char *destination = NULL;
+	int r = opts->name ? asprintf(&destination, "%.*s (%s)", len, endpoint, opts->name)
+			   : asprintf(&destination, "%.*s", len, endpoint);
 
-	return r < 0 ? NULL : receiver;
+	return r < 0 ? NULL : destination;
 }
 
-int courier_new(const struct courier_opts *opts, struct courier **ret_courier)
+int delivery_queue_new(const struct delivery_queue_opts *opts, struct delivery_queue **ret_queue)
 {
-	_cleanup_(courier_freep) struct courier *courier = calloc(1, sizeof(*courier));
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = calloc(1, sizeof(*queue));
 
-	if (!courier)
+	if (!queue)
 		return -ENOMEM;
-	courier->body = strbuf_with_max(SPOOL_BODY_MAX_BYTES);
-	courier->receiver = make_receiver(opts);
-	if (!courier->receiver)
+	queue->body = strbuf_with_max(SPOOL_BODY_MAX_BYTES);
+	queue->destination = make_destination(opts);
+	if (!queue->destination)
 		return -ENOMEM;
-	backoff_init(&courier->backoff, clock_mono_ns());
-	pace_init(&courier->pace, clock_mono_ns());
-	int r = transport_new(&opts->transport, &courier->transport);
+	backoff_init(&queue->backoff, clock_mono_ns());
+	rate_limiter_init(&queue->limiter, clock_mono_ns());
+	int r = transport_new(&opts->transport, &queue->transport);
 	if (r == 0)
-		r = spool_open(&opts->spool, &courier->spool);
+		r = spool_open(&opts->spool, &queue->spool);
 	if (r < 0)
 		return r;
-	if (spool_first(courier->spool))
-		pace_failed(&courier->pace);
-	report_damage(courier);
-	*ret_courier = take_ptr(courier);
+	if (spool_first(queue->spool))
+		rate_limiter_failed(&queue->limiter);
+	report_damage(queue);
+	*ret_queue = take_ptr(queue);
 	return 0;
 }
 
-void courier_free(struct courier *courier)
+void delivery_queue_free(struct delivery_queue *queue)
 {
-	if (!courier)
+	if (!queue)
 		return;
-	transport_free(courier->transport);
-	spool_close(courier->spool);
-	strbuf_done(&courier->body);
-	free(courier->receiver);
-	free(courier);
+	transport_free(queue->transport);
+	spool_close(queue->spool);
+	strbuf_done(&queue->body);
+	free(queue->destination);
+	free(queue);
 }
 
-const char *courier_receiver(const struct courier *courier)
+const char *delivery_queue_destination(const struct delivery_queue *queue)
 {
-	return courier->receiver;
+	return queue->destination;
 }
 
 /* What cannot be saved stays in memory, which the spool bounds and counts. */
-void courier_save(struct courier *courier)
+void delivery_queue_save(struct delivery_queue *queue)
 {
-	int r = spool_save(courier->spool);
+	int r = spool_save(queue->spool);
 
 	if (r < 0)
 		log_warn_errno(r, "export to %s: what waits cannot be written to disk",
-			       courier->receiver);
+			       queue->destination);
 }
 
-void courier_take(struct courier *courier, const struct spool_item *item, const void *body,
-		  size_t len)
+void delivery_queue_add(struct delivery_queue *queue, const struct spool_item *item,
+			const void *body, size_t len)
 {
-	if (spool_append(courier->spool, item, body, len) < 0)
+	if (spool_append(queue->spool, item, body, len) < 0)
 		log_warn("export to %s: a request finds no room to wait, going on without it",
-			 courier->receiver);
-	pace_appended(&courier->pace);
-	if (courier->is_failing)
-		courier_save(courier);
+			 queue->destination);
+	rate_limiter_appended(&queue->limiter);
+	if (queue->is_failing)
+		delivery_queue_save(queue);
 }
 
-uint64_t courier_next_ns(struct courier *courier)
+uint64_t delivery_queue_next_ns(struct delivery_queue *queue)
 {
-	const struct spool_item *item = spool_first(courier->spool);
+	const struct spool_item *item = spool_first(queue->spool);
 	uint64_t now_ns = clock_mono_ns();
 
 	if (!item)
 		return UINT64_MAX;
-	uint64_t wait_ns = pace_wait_ns(&courier->pace, item->cost_bytes, now_ns);
+	uint64_t wait_ns = rate_limiter_wait_ns(&queue->limiter, item->cost_bytes, now_ns);
 	uint64_t ready_ns = wait_ns > 0 ? now_ns + wait_ns : 0;
-	return ready_ns > courier->not_before_ns ? ready_ns : courier->not_before_ns;
+	return ready_ns > queue->not_before_ns ? ready_ns : queue->not_before_ns;
 }
 
-static bool may_log(struct courier *courier)
+static bool may_log(struct delivery_queue *queue)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	if (now_ns < courier->next_log_ns)
+	if (now_ns < queue->next_log_ns)
 		return false;
-	courier->next_log_ns = now_ns + LOG_INTERVAL_NS;
+	queue->next_log_ns = now_ns + LOG_INTERVAL_NS;
 	return true;
 }
 
-static void report_loss(struct courier *courier, uint64_t nr_samples, const char *reason)
+static void report_loss(struct delivery_queue *queue, uint64_t nr_samples, const char *reason)
 {
-	courier->nr_samples_unlogged += nr_samples;
-	if (!may_log(courier))
+	queue->nr_samples_unlogged += nr_samples;
+	if (!may_log(queue))
 		return;
-	log_warn("export to %s: %s; %" PRIu64 " samples lost, going on", courier->receiver, reason,
-		 courier->nr_samples_unlogged);
-	courier->nr_samples_unlogged = 0;
+	log_warn("export to %s: %s; %" PRIu64 " samples lost, going on", queue->destination, reason,
+		 queue->nr_samples_unlogged);
+	queue->nr_samples_unlogged = 0;
 }
 
 /* The first failure in a row is told at once. */
-static void report_failure(struct courier *courier, const char *reason, uint64_t wait_ns)
+static void report_failure(struct delivery_queue *queue, const char *reason, uint64_t wait_ns)
 {
-	struct spool_stats waiting = spool_get_stats(courier->spool);
-	bool is_due = may_log(courier);
+	struct spool_stats waiting = spool_get_stats(queue->spool);
+	bool is_due = may_log(queue);
 
-	if (courier->is_failing && !is_due)
+	if (queue->is_failing && !is_due)
 		return;
-	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting", courier->receiver,
-		 reason, (double)wait_ns / (double)NSEC_PER_SEC, waiting.nr_requests);
+	log_warn("export to %s: %s; trying again in %.1f s, %" PRIu64 " waiting",
+		 queue->destination, reason, (double)wait_ns / (double)NSEC_PER_SEC,
+		 waiting.nr_requests);
 }
 
-static void drop(struct courier *courier, uint64_t *counter, const char *reason)
+static void drop(struct delivery_queue *queue, uint64_t *counter, const char *reason)
 {
-	uint64_t nr_samples = spool_first(courier->spool)->nr_samples;
+	uint64_t nr_samples = spool_first(queue->spool)->nr_samples;
 
 	*counter += nr_samples;
-	spool_pop(courier->spool);
-	report_loss(courier, nr_samples, reason);
+	spool_pop(queue->spool);
+	report_loss(queue, nr_samples, reason);
 }
 
 /* The answer counts profiles and does not tell which: each stands for an equal share of the samples. */
@@ -185,172 +186,173 @@ static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_reje
 }
 
 /* A receiver's limit may have been another's, or a moment's: larger requests are tried again after a while. */
-static void grow(struct courier *courier)
+static void grow(struct delivery_queue *queue)
 {
-	if (courier->nr_halvings == 0 || ++courier->nr_since_halving < DELIVERIES_TO_GROW)
+	if (queue->nr_halvings == 0 || ++queue->nr_since_halving < DELIVERIES_TO_GROW)
 		return;
-	courier->nr_halvings--;
-	courier->nr_since_halving = 0;
+	queue->nr_halvings--;
+	queue->nr_since_halving = 0;
 }
 
-static void finish(struct courier *courier, const struct delivery *delivery)
+static void finish(struct delivery_queue *queue, const struct request_outcome *outcome)
 {
-	const struct spool_item item = *spool_first(courier->spool);
-	uint64_t nr_rejected = rejected_samples(&item, delivery->nr_rejected_profiles);
+	const struct spool_item item = *spool_first(queue->spool);
+	uint64_t nr_rejected = rejected_samples(&item, outcome->nr_rejected_profiles);
 
-	if (courier->is_failing)
-		log_info("export to %s: delivers again", courier->receiver);
-	else if (courier->nr_delivered == 0)
-		log_info("export to %s: the first profiles are delivered", courier->receiver);
-	courier->is_failing = false;
-	courier->nr_delivered++;
-	grow(courier);
-	courier->stats.nr_samples_sent += item.nr_samples - nr_rejected;
-	courier->stats.nr_samples_partial += nr_rejected;
-	spool_pop(courier->spool);
-	if (nr_rejected > 0 || delivery->message[0])
-		report_loss(courier, nr_rejected,
-			    delivery->message[0] ? delivery->message : "rejected by the receiver");
-	backoff_reset(&courier->backoff);
+	if (queue->is_failing)
+		log_info("export to %s: delivers again", queue->destination);
+	else if (queue->nr_delivered == 0)
+		log_info("export to %s: the first profiles are delivered", queue->destination);
+	queue->is_failing = false;
+	queue->nr_delivered++;
+	grow(queue);
+	queue->stats.nr_samples_sent += item.nr_samples - nr_rejected;
+	queue->stats.nr_samples_partial += nr_rejected;
+	spool_pop(queue->spool);
+	if (nr_rejected > 0 || outcome->message[0])
+		report_loss(queue, nr_rejected,
+			    outcome->message[0] ? outcome->message : "rejected by the receiver");
+	backoff_reset(&queue->backoff);
 }
 
 /* Behind the others, or away when these fare better. */
-static void judge_failing(struct courier *courier, struct spool_item *item, const char *reason)
+static void judge_failing(struct delivery_queue *queue, struct spool_item *item, const char *reason)
 {
 	if (item->nr_failures % FAILURES_A_TURN != 0)
 		return;
-	if (item->nr_failures >= FAILURES_TO_GIVE_UP && courier->nr_delivered > item->mark)
-		drop(courier, &courier->stats.nr_samples_gave_up, reason);
+	if (item->nr_failures >= FAILURES_TO_GIVE_UP && queue->nr_delivered > item->mark)
+		drop(queue, &queue->stats.nr_samples_gave_up, reason);
 	else
-		spool_rotate(courier->spool);
+		spool_rotate(queue->spool);
 }
 
-static void postpone(struct courier *courier, const struct delivery *delivery)
+static void postpone(struct delivery_queue *queue, const struct request_outcome *outcome)
 {
-	struct spool_item *item = spool_first(courier->spool);
-	uint64_t wait_ns = backoff_next_ns(&courier->backoff, delivery->retry_after_ns);
+	struct spool_item *item = spool_first(queue->spool);
+	uint64_t wait_ns = backoff_next_ns(&queue->backoff, outcome->retry_after_ns);
 
 	if (item->nr_failures++ == 0)
-		item->mark = courier->nr_delivered;
-	report_failure(courier, delivery->message, wait_ns);
-	courier->is_failing = true;
-	courier->not_before_ns = clock_mono_ns() + wait_ns;
-	pace_failed(&courier->pace);
-	courier_save(courier);
-	judge_failing(courier, spool_first(courier->spool), delivery->message);
+		item->mark = queue->nr_delivered;
+	report_failure(queue, outcome->message, wait_ns);
+	queue->is_failing = true;
+	queue->not_before_ns = clock_mono_ns() + wait_ns;
+	rate_limiter_failed(&queue->limiter);
+	delivery_queue_save(queue);
+	judge_failing(queue, spool_first(queue->spool), outcome->message);
 }
 
-static void count_request(struct courier *courier, const struct delivery *delivery)
+static void count_request(struct delivery_queue *queue, const struct request_outcome *outcome)
 {
-	struct courier_stats *stats = &courier->stats;
+	struct delivery_queue_stats *stats = &queue->stats;
 
 	stats->nr_requests++;
-	stats->nr_bytes += delivery->nr_bytes;
-	if (delivery->verdict != DELIVERY_DONE)
+	stats->nr_bytes += outcome->nr_bytes;
+	if (outcome->verdict != OUTCOME_DONE)
 		stats->nr_request_failures++;
-	if (spool_first(courier->spool)->nr_failures > 0)
+	if (spool_first(queue->spool)->nr_failures > 0)
 		stats->nr_retries++;
 }
 
 /* The others are not to be lost with it at once; least of all where a receiver does not know us, which may be mended
  * by a new token. */
-static void refuse(struct courier *courier, const struct delivery *delivery, uint64_t *counter)
+static void refuse(struct delivery_queue *queue, const struct request_outcome *outcome,
+		   uint64_t *counter)
 {
-	uint64_t wait_ns = delivery->is_denied ? backoff_next_ns(&courier->backoff, 0) : PAUSE_NS;
+	uint64_t wait_ns = outcome->is_denied ? backoff_next_ns(&queue->backoff, 0) : PAUSE_NS;
 
-	drop(courier, counter, delivery->message);
-	courier->not_before_ns = clock_mono_ns() + wait_ns;
-	courier->is_failing = courier->is_failing || delivery->is_denied;
-	if (courier->is_failing)
-		courier_save(courier);
+	drop(queue, counter, outcome->message);
+	queue->not_before_ns = clock_mono_ns() + wait_ns;
+	queue->is_failing = queue->is_failing || outcome->is_denied;
+	if (queue->is_failing)
+		delivery_queue_save(queue);
 }
 
-static void settle(struct courier *courier, const struct delivery *delivery)
+static void settle(struct delivery_queue *queue, const struct request_outcome *outcome)
 {
-	uint32_t cost_bytes = spool_first(courier->spool)->cost_bytes;
+	uint32_t cost_bytes = spool_first(queue->spool)->cost_bytes;
 
-	count_request(courier, delivery);
-	switch (delivery->verdict) {
-	case DELIVERY_RETRY:
-		postpone(courier, delivery);
+	count_request(queue, outcome);
+	switch (outcome->verdict) {
+	case OUTCOME_RETRY:
+		postpone(queue, outcome);
 		return;
-	case DELIVERY_DONE:
-		finish(courier, delivery);
+	case OUTCOME_DONE:
+		finish(queue, outcome);
 		break;
-	case DELIVERY_TOO_LARGE:
-		courier->nr_halvings += courier->nr_halvings < MAX_HALVINGS;
-		courier->nr_since_halving = 0;
-		refuse(courier, delivery, &courier->stats.nr_samples_too_large);
+	case OUTCOME_TOO_LARGE:
+		queue->nr_halvings += queue->nr_halvings < MAX_HALVINGS;
+		queue->nr_since_halving = 0;
+		refuse(queue, outcome, &queue->stats.nr_samples_too_large);
 		break;
-	case DELIVERY_REFUSED:
-		refuse(courier, delivery, &courier->stats.nr_samples_rejected);
+	case OUTCOME_REFUSED:
+		refuse(queue, outcome, &queue->stats.nr_samples_rejected);
 		break;
 	}
-	pace_sent(&courier->pace, cost_bytes, clock_mono_ns());
-	if (!spool_first(courier->spool))
-		pace_emptied(&courier->pace);
+	rate_limiter_sent(&queue->limiter, cost_bytes, clock_mono_ns());
+	if (!spool_first(queue->spool))
+		rate_limiter_emptied(&queue->limiter);
 }
 
 /* What could not be read: for good, or for want of memory. */
-static void give_back(struct courier *courier, int error)
+static void give_back(struct delivery_queue *queue, int error)
 {
 	if (error == -ENOMEM)
-		courier->not_before_ns = clock_mono_ns() + PAUSE_NS;
+		queue->not_before_ns = clock_mono_ns() + PAUSE_NS;
 	else
-		spool_drop_damaged(courier->spool);
-	report_damage(courier);
+		spool_drop_damaged(queue->spool);
+	report_damage(queue);
 }
 
-void courier_deliver(struct courier *courier)
+void delivery_queue_deliver(struct delivery_queue *queue)
 {
-	struct delivery delivery;
+	struct request_outcome outcome;
 
-	if (!spool_first(courier->spool))
+	if (!spool_first(queue->spool))
 		return;
-	strbuf_clear(&courier->body);
-	int r = spool_read(courier->spool, &courier->body);
+	strbuf_clear(&queue->body);
+	int r = spool_read(queue->spool, &queue->body);
 	if (r < 0) {
-		give_back(courier, r);
+		give_back(queue, r);
 		return;
 	}
-	transport_send(courier->transport, courier->body.data, courier->body.len, &delivery);
-	settle(courier, &delivery);
+	transport_send(queue->transport, queue->body.data, queue->body.len, &outcome);
+	settle(queue, &outcome);
 }
 
-bool courier_is_failing(const struct courier *courier)
+bool delivery_queue_is_failing(const struct delivery_queue *queue)
 {
-	return courier->is_failing;
+	return queue->is_failing;
 }
 
-size_t courier_limit(const struct courier *courier, size_t max_bytes)
+size_t delivery_queue_limit(const struct delivery_queue *queue, size_t max_bytes)
 {
-	size_t bytes = max_bytes >> courier->nr_halvings;
+	size_t bytes = max_bytes >> queue->nr_halvings;
 
 	if (bytes >= LIMIT_MIN_BYTES)
 		return bytes;
 	return max_bytes < LIMIT_MIN_BYTES ? max_bytes : LIMIT_MIN_BYTES;
 }
 
-void courier_close_down(struct courier *courier)
+void delivery_queue_close_down(struct delivery_queue *queue)
 {
-	courier_save(courier);
-	uint64_t nr_samples = spool_drop_unsaved(courier->spool);
+	delivery_queue_save(queue);
+	uint64_t nr_samples = spool_drop_unsaved(queue->spool);
 
-	courier->stats.nr_samples_shutdown += nr_samples;
+	queue->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: ended with %" PRIu64 " samples undelivered, which are lost",
-			 courier->receiver, nr_samples);
+			 queue->destination, nr_samples);
 }
 
-struct courier_stats courier_get_stats(const struct courier *courier)
+struct delivery_queue_stats delivery_queue_get_stats(const struct delivery_queue *queue)
 {
-	struct courier_stats stats = courier->stats;
+	struct delivery_queue_stats stats = queue->stats;
 
-	stats.worker = transport_get_stats(courier->transport);
+	stats.worker = transport_get_stats(queue->transport);
 	return stats;
 }
 
-struct spool_stats courier_get_spool_stats(struct courier *courier)
+struct spool_stats delivery_queue_get_spool_stats(struct delivery_queue *queue)
 {
-	return spool_get_stats(courier->spool);
+	return spool_get_stats(queue->spool);
 }

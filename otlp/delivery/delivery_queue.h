@@ -17,16 +17,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct courier;
+struct delivery_queue;
 
-struct courier_opts {
+struct delivery_queue_opts {
 	struct transport_opts transport;
 	struct spool_opts spool;
 	const char *name; /* for log lines, behind the URL; NULL: none */
 };
 
 /* All monotonic. Samples are sums of counts. */
-struct courier_stats {
+struct delivery_queue_stats {
 	uint64_t nr_samples_sent; /* taken by the receiver */
 	uint64_t nr_samples_rejected; /* refused, not to be repeated */
 	uint64_t nr_samples_partial; /* rejected by partial success */
@@ -41,37 +41,38 @@ struct courier_stats {
 };
 
 /* Errors: those of transport_new() and spool_open(). */
-int courier_new(const struct courier_opts *opts, struct courier **ret_courier) must_check;
-/* courier_close_down() before. NULL is fine. */
-void courier_free(struct courier *courier);
-DEFINE_FREEP(struct courier, courier_free)
+int delivery_queue_new(const struct delivery_queue_opts *opts, struct delivery_queue **ret_queue)
+	must_check;
+/* delivery_queue_close_down() before. NULL is fine. */
+void delivery_queue_free(struct delivery_queue *queue);
+DEFINE_FREEP(struct delivery_queue, delivery_queue_free)
 
 /* The receiver, as log lines call it; borrowed. */
-const char *courier_receiver(const struct courier *courier);
+const char *delivery_queue_destination(const struct delivery_queue *queue);
 
 /* Takes a copy of a request, to be delivered when its turn comes. */
-void courier_take(struct courier *courier, const struct spool_item *item, const void *body,
-		  size_t len);
+void delivery_queue_add(struct delivery_queue *queue, const struct spool_item *item,
+			const void *body, size_t len);
 
 /* When the next delivery is to be tried, by the monotonic clock; UINT64_MAX: nothing waits. */
-uint64_t courier_next_ns(struct courier *courier);
+uint64_t delivery_queue_next_ns(struct delivery_queue *queue);
 
 /* Tries to deliver the oldest request, whatever the time. */
-void courier_deliver(struct courier *courier);
+void delivery_queue_deliver(struct delivery_queue *queue);
 
 /* Whether the last attempt has failed, or a receiver does not know us. */
-bool courier_is_failing(const struct courier *courier);
+bool delivery_queue_is_failing(const struct delivery_queue *queue);
 
 /* How large requests may be, given `max_bytes` at the start: less after the receiver has refused one for its size. */
-size_t courier_limit(const struct courier *courier, size_t max_bytes);
+size_t delivery_queue_limit(const struct delivery_queue *queue, size_t max_bytes);
 
 /* Brings what waits to disk. */
-void courier_save(struct courier *courier);
+void delivery_queue_save(struct delivery_queue *queue);
 
 /* The same, and counts what cannot be kept. */
-void courier_close_down(struct courier *courier);
+void delivery_queue_close_down(struct delivery_queue *queue);
 
-struct courier_stats courier_get_stats(const struct courier *courier);
-struct spool_stats courier_get_spool_stats(struct courier *courier);
+struct delivery_queue_stats delivery_queue_get_stats(const struct delivery_queue *queue);
+struct spool_stats delivery_queue_get_spool_stats(struct delivery_queue *queue);
 
 #endif

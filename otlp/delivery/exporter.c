@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thread, two queues.
  *
- *	exporter_push() ─▶ windows ─▶ merge ─▶ labels ─▶ parts ─▶ courier ─▶ receiver
- *	      │ full                 every interval, and when type      │
- *	      ▼                      or period change, or much          ▼
- *	   dropped                   has come together               directory
+ *	exporter_push() ─▶ windows ─▶ merge ─▶ labels ─▶ parts ─▶ queue ─▶ destination
+ *	      │ full                 every interval, and when type    │
+ *	      ▼                      or period change, or much        ▼
+ *	   dropped                   has come together             directory
  *
  * The thread does one thing at a time. All windows that came meanwhile are taken between any two requests, so that a
- * slow receiver makes the courier's queue grow and not this one. */
+ * slow destination makes the delivery queue grow and not this one. */
 #include "otlp/delivery/exporter.h"
 
 #include "base/capabilities.h"
@@ -55,9 +55,9 @@ struct exporter {
 	bool with_pprof;
 	bool has_queue_dir;
 	struct label_maker *labels; /* owned */
-	struct courier *courier; /* owned */
+	struct delivery_queue *queue; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
-	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not at the courier */
+	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not in the queue */
 
 	uint64_t nr_pushed, nr_refused; /* atomic: samples, and those for which there was no room */
 	pthread_mutex_t lock; /* of what follows */
@@ -66,10 +66,10 @@ struct exporter {
 
 static struct exporter_stats collect_stats(struct exporter *exporter)
 {
-	const struct courier_stats courier = courier_get_stats(exporter->courier);
-	const struct spool_stats spool = courier_get_spool_stats(exporter->courier);
+	const struct delivery_queue_stats queue = delivery_queue_get_stats(exporter->queue);
+	const struct spool_stats spool = delivery_queue_get_spool_stats(exporter->queue);
 	const struct label_maker_stats labels = label_maker_get_stats(exporter->labels);
-	struct exporter_stats stats = exporter_stats_join(&courier, &spool, &labels);
+	struct exporter_stats stats = exporter_stats_join(&queue, &spool, &labels);
 
 	for (size_t i = 0; i < EXPORT_NR_DROPS; i++)
 		stats.nr_samples_dropped[i] += exporter->nr_lost[i];
@@ -91,10 +91,11 @@ static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_sa
 	exporter->nr_lost[why] += nr_samples;
 	if (nr_samples > 0)
 		log_warn("export to %s: %" PRIu64 " samples lost (%s), going on",
-			 courier_receiver(exporter->courier), nr_samples, export_drop_name(why));
+			 delivery_queue_destination(exporter->queue), nr_samples,
+			 export_drop_name(why));
 }
 
-/* Makes requests of all parts and hands them to the courier; returns how many samples went with them. */
+/* Makes requests of all parts and hands them to the queue; returns how many samples went with them. */
 static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 {
 	struct encode_result part;
@@ -109,7 +110,7 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 		};
 
 		heartbeat_beat();
-		courier_take(exporter->courier, &item, parts->body.data, parts->body.len);
+		delivery_queue_add(exporter->queue, &item, parts->body.data, parts->body.len);
 		nr_shipped += part.nr_counts;
 	}
 	return nr_shipped;
@@ -120,7 +121,7 @@ static uint64_t ship_labelled(struct exporter *exporter, const struct encode_job
 	_cleanup_(parts_done) struct parts parts = { 0 };
 	struct part_limits limits = exporter->limits;
 
-	limits.max_bytes = courier_limit(exporter->courier, limits.max_bytes);
+	limits.max_bytes = delivery_queue_limit(exporter->queue, limits.max_bytes);
 	if (parts_init(&parts, job, &limits, exporter->encode) < 0)
 		return 0;
 	return ship_parts(exporter, &parts);
@@ -237,7 +238,7 @@ static void work(struct exporter *exporter)
 	bool is_first = true, is_last = false;
 
 	for (;;) {
-		uint64_t wake_ns = earlier(flush_ns, courier_next_ns(exporter->courier));
+		uint64_t wake_ns = earlier(flush_ns, delivery_queue_next_ns(exporter->queue));
 
 		wake_ns = earlier(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
 		heartbeat_beat();
@@ -255,8 +256,8 @@ static void work(struct exporter *exporter)
 			flush_ns = next_flush_ns(exporter);
 		}
 		publish(exporter); /* a delivery may take long */
-		if (!is_last && clock_mono_ns() >= courier_next_ns(exporter->courier)) {
-			courier_deliver(exporter->courier);
+		if (!is_last && clock_mono_ns() >= delivery_queue_next_ns(exporter->queue)) {
+			delivery_queue_deliver(exporter->queue);
 			publish(exporter);
 		}
 	}
@@ -266,7 +267,7 @@ static void work(struct exporter *exporter)
 /* What waits on disk for a receiver that does not answer can wait for the next start. */
 static bool is_pointless(const struct exporter *exporter)
 {
-	return exporter->has_queue_dir && courier_is_failing(exporter->courier);
+	return exporter->has_queue_dir && delivery_queue_is_failing(exporter->queue);
 }
 
 static void sleep_until(uint64_t wake_ns)
@@ -284,18 +285,19 @@ static void drain(struct exporter *exporter)
 {
 	uint64_t deadline_ns = __atomic_load_n(&exporter->drain_deadline_ns, __ATOMIC_RELAXED);
 
-	courier_save(exporter->courier); /* whoever has asked for the end may not wait for it */
+	delivery_queue_save(
+		exporter->queue); /* whoever has asked for the end may not wait for it */
 	for (;;) {
 		/* What may be sent at once is due since long ago: that is not before the deadline. */
-		uint64_t next_ns = later(courier_next_ns(exporter->courier), clock_mono_ns());
+		uint64_t next_ns = later(delivery_queue_next_ns(exporter->queue), clock_mono_ns());
 
 		if (next_ns >= deadline_ns || is_pointless(exporter))
 			break;
 		sleep_until(next_ns);
-		courier_deliver(exporter->courier);
+		delivery_queue_deliver(exporter->queue);
 		publish(exporter);
 	}
-	courier_close_down(exporter->courier);
+	delivery_queue_close_down(exporter->queue);
 }
 
 static void *run(void *ctx)
@@ -314,7 +316,7 @@ static void exporter_free(struct exporter *exporter)
 	if (!exporter)
 		return;
 	queue_done(&exporter->windows);
-	courier_free(exporter->courier);
+	delivery_queue_free(exporter->queue);
 	label_maker_free(exporter->labels);
 	builder_free(exporter->builder);
 	pthread_mutex_destroy(&exporter->lock);
@@ -322,11 +324,11 @@ static void exporter_free(struct exporter *exporter)
 }
 DEFINE_FREEP(struct exporter, exporter_free)
 
-static int start_courier(struct exporter *exporter, const struct exporter_opts *opts)
+static int open_queue(struct exporter *exporter, const struct exporter_opts *opts)
 {
 	/* A file's profile is there as a whole, however long it takes to be sent. */
 	bool is_replay = opts->interval_ns == 0;
-	struct courier_opts courier = {
+	struct delivery_queue_opts queue = {
 		.transport = opts->transport,
 		.name = opts->name,
 		.spool = {
@@ -338,8 +340,8 @@ static int start_courier(struct exporter *exporter, const struct exporter_opts *
 		},
 	};
 
-	courier.transport.give_up_ns = &exporter->drain_deadline_ns;
-	return courier_new(&courier, &exporter->courier);
+	queue.transport.give_up_ns = &exporter->drain_deadline_ns;
+	return delivery_queue_new(&queue, &exporter->queue);
 }
 
 static int init(struct exporter *exporter, const struct exporter_opts *opts)
@@ -364,7 +366,7 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	if (r == 0)
 		r = label_maker_new(&opts->labels, &exporter->labels);
 	if (r == 0)
-		r = start_courier(exporter, opts);
+		r = open_queue(exporter, opts);
 	return r;
 }
 

@@ -21,21 +21,21 @@ uint64_t exporter_stats_dropped(const struct exporter_stats *stats)
 	return nr;
 }
 
-struct exporter_stats exporter_stats_join(const struct courier_stats *courier,
+struct exporter_stats exporter_stats_join(const struct delivery_queue_stats *queue,
 					  const struct spool_stats *spool,
 					  const struct label_maker_stats *labels)
 {
 	return (struct exporter_stats){
 		.nr_samples_restored = spool->nr_samples_restored,
-		.nr_samples_sent = courier->nr_samples_sent,
+		.nr_samples_sent = queue->nr_samples_sent,
 		.nr_samples_dropped = {
-			[EXPORT_DROP_REJECTED] = courier->nr_samples_rejected,
-			[EXPORT_DROP_PARTIAL] = courier->nr_samples_partial,
-			[EXPORT_DROP_TOO_LARGE] = courier->nr_samples_too_large,
-			[EXPORT_DROP_GAVE_UP] = courier->nr_samples_gave_up,
+			[EXPORT_DROP_REJECTED] = queue->nr_samples_rejected,
+			[EXPORT_DROP_PARTIAL] = queue->nr_samples_partial,
+			[EXPORT_DROP_TOO_LARGE] = queue->nr_samples_too_large,
+			[EXPORT_DROP_GAVE_UP] = queue->nr_samples_gave_up,
 			[EXPORT_DROP_EVICTED] = spool->nr_samples_evicted,
 			[EXPORT_DROP_DAMAGED] = spool->nr_samples_damaged,
-			[EXPORT_DROP_SHUTDOWN] = courier->nr_samples_shutdown,
+			[EXPORT_DROP_SHUTDOWN] = queue->nr_samples_shutdown,
 		},
 		.nr_samples_collapsed = labels->nr_samples_collapsed,
 		.nr_attributes_dropped = labels->nr_attributes_dropped,
@@ -45,10 +45,10 @@ struct exporter_stats exporter_stats_join(const struct courier_stats *courier,
 		.nr_queue_memory_bytes = spool->nr_memory_bytes,
 		.nr_queue_write_failures = spool->nr_write_failures,
 		.nr_queue_files_damaged = spool->nr_files_damaged,
-		.nr_requests = courier->nr_requests,
-		.nr_request_failures = courier->nr_request_failures,
-		.nr_retries = courier->nr_retries,
-		.nr_bytes_sent = courier->nr_bytes,
-		.worker = courier->worker,
+		.nr_requests = queue->nr_requests,
+		.nr_request_failures = queue->nr_request_failures,
+		.nr_retries = queue->nr_retries,
+		.nr_bytes_sent = queue->nr_bytes,
+		.worker = queue->worker,
 	};
 }

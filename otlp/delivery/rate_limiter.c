@@ -19,56 +19,57 @@ static uint64_t time_of(uint64_t bytes)
 	return bytes * NSEC_PER_SEC / RATE_BYTES_PER_SEC;
 }
 
-void pace_init(struct pace *pace, uint64_t seed)
+void rate_limiter_init(struct rate_limiter *limiter, uint64_t seed)
 {
-	*pace = (struct pace){ .jitter = { .state = seed } };
+	*limiter = (struct rate_limiter){ .jitter = { .state = seed } };
 }
 
 /* With the request, no more than the burst may be unpaid. */
-static uint64_t bytes_allow_ns(const struct pace *pace, uint64_t cost_bytes)
+static uint64_t bytes_allow_ns(const struct rate_limiter *limiter, uint64_t cost_bytes)
 {
 	uint64_t ahead = cost_bytes < BURST_BYTES ? time_of(BURST_BYTES - cost_bytes) : 0;
 
-	return pace->paid_ns > ahead ? pace->paid_ns - ahead : 0;
+	return limiter->paid_ns > ahead ? limiter->paid_ns - ahead : 0;
 }
 
-uint64_t pace_wait_ns(const struct pace *pace, uint32_t cost_bytes, uint64_t now_ns)
+uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_bytes,
+			      uint64_t now_ns)
 {
-	uint64_t start = bytes_allow_ns(pace, cost_bytes);
+	uint64_t start = bytes_allow_ns(limiter, cost_bytes);
 
-	if (pace->state == PACE_RECOVERING && pace->nr_fresh == 0)
-		start = later(start, pace->next_ns);
+	if (limiter->state == RATE_LIMITER_RECOVERING && limiter->nr_fresh == 0)
+		start = later(start, limiter->next_ns);
 	return start > now_ns ? start - now_ns : 0;
 }
 
-void pace_failed(struct pace *pace)
+void rate_limiter_failed(struct rate_limiter *limiter)
 {
-	pace->state = PACE_DOWN;
-	pace->nr_fresh = 0;
+	limiter->state = RATE_LIMITER_DOWN;
+	limiter->nr_fresh = 0;
 }
 
-void pace_sent(struct pace *pace, uint32_t cost_bytes, uint64_t now_ns)
+void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns)
 {
-	pace->paid_ns = later(pace->paid_ns, now_ns) + time_of(cost_bytes);
-	if (pace->state == PACE_HEALTHY)
+	limiter->paid_ns = later(limiter->paid_ns, now_ns) + time_of(cost_bytes);
+	if (limiter->state == RATE_LIMITER_HEALTHY)
 		return;
-	pace->state = PACE_RECOVERING;
-	if (pace->nr_fresh > 0)
-		pace->nr_fresh--;
+	limiter->state = RATE_LIMITER_RECOVERING;
+	if (limiter->nr_fresh > 0)
+		limiter->nr_fresh--;
 	else
-		pace->next_ns = now_ns + jitter_around(&pace->jitter, RECOVERY_GAP_NS);
+		limiter->next_ns = now_ns + jitter_around(&limiter->jitter, RECOVERY_GAP_NS);
 }
 
-void pace_appended(struct pace *pace)
+void rate_limiter_appended(struct rate_limiter *limiter)
 {
-	if (pace->state == PACE_RECOVERING)
-		pace->nr_fresh++;
+	if (limiter->state == RATE_LIMITER_RECOVERING)
+		limiter->nr_fresh++;
 }
 
-void pace_emptied(struct pace *pace)
+void rate_limiter_emptied(struct rate_limiter *limiter)
 {
-	if (pace->state != PACE_RECOVERING)
+	if (limiter->state != RATE_LIMITER_RECOVERING)
 		return;
-	pace->state = PACE_HEALTHY;
-	pace->nr_fresh = 0;
+	limiter->state = RATE_LIMITER_HEALTHY;
+	limiter->nr_fresh = 0;
 }

@@ -16,34 +16,35 @@
 
 #include <stdint.h>
 
-enum pace_state {
-	PACE_HEALTHY,
-	PACE_DOWN, /* the last request failed */
-	PACE_RECOVERING, /* one succeeded after that */
+enum rate_limiter_state {
+	RATE_LIMITER_HEALTHY,
+	RATE_LIMITER_DOWN, /* the last request failed */
+	RATE_LIMITER_RECOVERING, /* one succeeded after that */
 };
 
-struct pace {
+struct rate_limiter {
 	struct jitter jitter;
-	enum pace_state state;
+	enum rate_limiter_state state;
 	uint64_t paid_ns; /* when the rate has caught up with all bytes sent */
 	uint64_t next_ns; /* recovering: not before that */
 	uint64_t nr_fresh; /* recovering: made since, not sent yet */
 };
 
-void pace_init(struct pace *pace, uint64_t seed);
+void rate_limiter_init(struct rate_limiter *limiter, uint64_t seed);
 
 /* How long to wait before a request that costs that much is sent; 0: not at all. A request above the burst goes when
  * nothing else was sent for long enough. */
-uint64_t pace_wait_ns(const struct pace *pace, uint32_t cost_bytes, uint64_t now_ns);
+uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_bytes,
+			      uint64_t now_ns);
 
 /* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the start when requests
  * were found on disk: the agents of a cluster are restarted together, too. */
-void pace_failed(struct pace *pace);
+void rate_limiter_failed(struct rate_limiter *limiter);
 /* The receiver has taken, or refused for good, a request. */
-void pace_sent(struct pace *pace, uint32_t cost_bytes, uint64_t now_ns);
+void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns);
 /* One was added to the queue. */
-void pace_appended(struct pace *pace);
+void rate_limiter_appended(struct rate_limiter *limiter);
 /* The queue is empty. */
-void pace_emptied(struct pace *pace);
+void rate_limiter_emptied(struct rate_limiter *limiter);
 
 #endif

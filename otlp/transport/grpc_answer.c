@@ -65,22 +65,22 @@ static const char *const status_names[] = {
 	"UNAUTHENTICATED",
 };
 
-static enum delivery_verdict find_verdict(uint32_t status, bool has_retry_info)
+static enum outcome_verdict find_verdict(uint32_t status, bool has_retry_info)
 {
 	switch (status) {
 	case GRPC_OK:
-		return DELIVERY_DONE;
+		return OUTCOME_DONE;
 	case GRPC_CANCELLED:
 	case GRPC_DEADLINE_EXCEEDED:
 	case GRPC_ABORTED:
 	case GRPC_OUT_OF_RANGE:
 	case GRPC_UNAVAILABLE:
 	case GRPC_DATA_LOSS:
-		return DELIVERY_RETRY;
+		return OUTCOME_RETRY;
 	case GRPC_RESOURCE_EXHAUSTED:
-		return has_retry_info ? DELIVERY_RETRY : DELIVERY_TOO_LARGE;
+		return has_retry_info ? OUTCOME_RETRY : OUTCOME_TOO_LARGE;
 	default:
-		return DELIVERY_REFUSED;
+		return OUTCOME_REFUSED;
 	}
 }
 
@@ -112,9 +112,9 @@ static size_t decode_percent(const char *text, char *to, size_t size)
 
 /* The answer's own words, else those of the details. */
 static void describe(const struct grpc_answer *answer, uint32_t status,
-		     const struct response *details, struct delivery *delivery)
+		     const struct response *details, struct request_outcome *outcome)
 {
-	char what[48], message[DELIVERY_MESSAGE_BYTES];
+	char what[48], message[OUTCOME_MESSAGE_BYTES];
 
 	if (status < array_len(status_names))
 		snprintf(what, sizeof(what), "gRPC status %s", status_names[status]);
@@ -124,9 +124,9 @@ static void describe(const struct grpc_answer *answer, uint32_t status,
 	size_t len = answer->message ? decode_percent(answer->message, message, sizeof(message))
 				     : 0;
 	if (len > 0)
-		delivery_say(delivery, what, message, len);
+		request_outcome_say(outcome, what, message, len);
 	else
-		delivery_say(delivery, what, details->message, details->message_len);
+		request_outcome_say(outcome, what, details->message, details->message_len);
 }
 
 /* Several values in one header are separated by commas; the first is read. `bytes` holds what `ret_details`
@@ -140,55 +140,55 @@ static void read_details(const char *text, struct strbuf *bytes, struct response
 }
 
 static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
-			  struct delivery *delivery)
+			  struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(DETAILS_MAX_BYTES);
-	const uint64_t wait_max_ns = DELIVERY_WAIT_MAX_S * NSEC_PER_SEC;
+	const uint64_t wait_max_ns = OUTCOME_WAIT_MAX_S * NSEC_PER_SEC;
 	struct response details = { .has_retry_info = false };
 
 	if (answer->details)
 		read_details(answer->details, &bytes, &details);
-	delivery->verdict = find_verdict(status, details.has_retry_info);
-	delivery->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
-	if (delivery->verdict == DELIVERY_RETRY)
-		delivery->retry_after_ns = details.retry_delay_ns < wait_max_ns
-						   ? details.retry_delay_ns
-						   : wait_max_ns;
-	describe(answer, status, &details, delivery);
+	outcome->verdict = find_verdict(status, details.has_retry_info);
+	outcome->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
+	if (outcome->verdict == OUTCOME_RETRY)
+		outcome->retry_after_ns = details.retry_delay_ns < wait_max_ns
+						  ? details.retry_delay_ns
+						  : wait_max_ns;
+	describe(answer, status, &details, outcome);
 }
 
 /* The receiver has taken it, whatever else it says. */
-static void judge_success(const struct grpc_answer *answer, struct delivery *delivery)
+static void judge_success(const struct grpc_answer *answer, struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 	bool has_gzip = answer->encoding && strcmp(answer->encoding, "gzip") == 0;
 	struct response response = { .nr_rejected_profiles = 0 };
 
-	delivery->verdict = DELIVERY_DONE;
+	outcome->verdict = OUTCOME_DONE;
 	int r = grpc_frame_read(answer->http.body, answer->http.len, has_gzip, &message);
 	if (r == 0)
 		r = response_parse_success(message.data, message.len, &response);
 	if (r < 0) {
-		delivery_say(delivery, "the answer says success, but is not OTLP's", NULL, 0);
+		request_outcome_say(outcome, "the answer says success, but is not OTLP's", NULL, 0);
 		return;
 	}
-	delivery->nr_rejected_profiles = response.nr_rejected_profiles;
-	delivery_say(delivery, "", response.message, response.message_len);
+	outcome->nr_rejected_profiles = response.nr_rejected_profiles;
+	request_outcome_say(outcome, "", response.message, response.message_len);
 }
 
-static void judge_without_status(const struct grpc_answer *answer, struct delivery *delivery)
+static void judge_without_status(const struct grpc_answer *answer, struct request_outcome *outcome)
 {
 	const char *type = answer->http.content_type;
 
 	if (answer->http.status / 100 != 2) {
-		http_answer_judge(&answer->http, delivery);
+		http_answer_judge(&answer->http, outcome);
 	} else if (type && strncasecmp(type, GRPC_TYPE, strlen(GRPC_TYPE)) == 0) {
-		delivery->verdict = DELIVERY_RETRY;
-		delivery_say(delivery, "the answer ends before its grpc-status", NULL, 0);
+		outcome->verdict = OUTCOME_RETRY;
+		request_outcome_say(outcome, "the answer ends before its grpc-status", NULL, 0);
 	} else {
-		delivery->verdict = DELIVERY_REFUSED;
-		delivery_say(delivery, "an answer without grpc-status: this is no gRPC server",
-			     NULL, 0);
+		outcome->verdict = OUTCOME_REFUSED;
+		request_outcome_say(
+			outcome, "an answer without grpc-status: this is no gRPC server", NULL, 0);
 	}
 }
 
@@ -200,13 +200,13 @@ static uint32_t read_status(const char *text)
 	return parse_u32(text, &status) < 0 ? GRPC_UNKNOWN : status;
 }
 
-void grpc_answer_judge(const struct grpc_answer *answer, struct delivery *delivery)
+void grpc_answer_judge(const struct grpc_answer *answer, struct request_outcome *outcome)
 {
-	delivery->was_answered = true;
+	outcome->was_answered = true;
 	if (!answer->status)
-		judge_without_status(answer, delivery);
+		judge_without_status(answer, outcome);
 	else if (read_status(answer->status) == GRPC_OK)
-		judge_success(answer, delivery);
+		judge_success(answer, outcome);
 	else
-		judge_refusal(answer, read_status(answer->status), delivery);
+		judge_refusal(answer, read_status(answer->status), outcome);
 }

@@ -15,6 +15,6 @@ struct grpc_answer {
 	const char *encoding; /* grpc-encoding */
 };
 
-void grpc_answer_judge(const struct grpc_answer *answer, struct delivery *delivery);
+void grpc_answer_judge(const struct grpc_answer *answer, struct request_outcome *outcome);
 
 #endif

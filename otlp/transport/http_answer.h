@@ -17,9 +17,9 @@ struct http_answer {
 };
 
 /* OTLP: the body of a success may tell of profiles that were rejected. */
-void http_answer_judge_otlp(const struct http_answer *answer, struct delivery *delivery);
+void http_answer_judge_otlp(const struct http_answer *answer, struct request_outcome *outcome);
 
 /* Any other receiver: the body of a success says nothing. A success with a web page is none. */
-void http_answer_judge(const struct http_answer *answer, struct delivery *delivery);
+void http_answer_judge(const struct http_answer *answer, struct request_outcome *outcome);
 
 #endif

@@ -11,9 +11,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-void delivery_say(struct delivery *delivery, const char *what, const void *text, size_t len)
+void request_outcome_say(struct request_outcome *outcome, const char *what, const void *text,
+			 size_t len)
 {
-	char line[2 * DELIVERY_MESSAGE_BYTES];
+	char line[2 * OUTCOME_MESSAGE_BYTES];
 	const char *from = text;
 	size_t message_len;
 
@@ -28,9 +29,9 @@ void delivery_say(struct delivery *delivery, const char *what, const void *text,
 	line[len] = '\0';
 	line[strcspn(line, "\r\n")] = '\0';
 
-	snprintf(delivery->message, sizeof(delivery->message), "%s%s", what,
+	snprintf(outcome->message, sizeof(outcome->message), "%s%s", what,
 		 what[0] && line[0] ? ": " : "");
-	message_len = strlen(delivery->message);
-	printable_copy(delivery->message + message_len, sizeof(delivery->message) - message_len,
+	message_len = strlen(outcome->message);
+	printable_copy(outcome->message + message_len, sizeof(outcome->message) - message_len,
 		       line);
 }

@@ -7,30 +7,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DELIVERY_MESSAGE_BYTES 1024 /* Pyroscope names all labels before it comes to the reason */
-#define DELIVERY_WAIT_MAX_S UINT64_C(3600) /* a receiver that wishes more is asked again sooner */
+#define OUTCOME_MESSAGE_BYTES 1024 /* Pyroscope names all labels before it comes to the reason */
+#define OUTCOME_WAIT_MAX_S UINT64_C(3600) /* a receiver that wishes more is asked again sooner */
 
-enum delivery_verdict {
-	DELIVERY_DONE, /* taken; what partial success rejected is lost */
-	DELIVERY_RETRY, /* the specification calls it retryable, or nothing came back */
-	DELIVERY_TOO_LARGE, /* refused for its size: HTTP 413, gRPC RESOURCE_EXHAUSTED without RetryInfo; not to be
+enum outcome_verdict {
+	OUTCOME_DONE, /* taken; what partial success rejected is lost */
+	OUTCOME_RETRY, /* the specification calls it retryable, or nothing came back */
+	OUTCOME_TOO_LARGE, /* refused for its size: HTTP 413, gRPC RESOURCE_EXHAUSTED without RetryInfo; not to be
 			     * repeated */
-	DELIVERY_REFUSED, /* anything else: not to be repeated */
+	OUTCOME_REFUSED, /* anything else: not to be repeated */
 };
 
-struct delivery {
-	enum delivery_verdict verdict;
+struct request_outcome {
+	enum outcome_verdict verdict;
 	bool was_answered; /* by the receiver, or by something before it */
 	bool is_denied; /* it does not know us, or what we may do: all requests will fare alike */
 	uint64_t retry_after_ns; /* the receiver's wish (Retry-After, RetryInfo); 0: none */
 	uint64_t nr_rejected_profiles; /* partial success */
 	size_t nr_bytes; /* body as sent, compressed; 0 when nothing came back */
 	char message
-		[DELIVERY_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
+		[OUTCOME_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
 };
 
 /* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of them, made
  * printable, cut to fit. */
-void delivery_say(struct delivery *delivery, const char *what, const void *text, size_t len);
+void request_outcome_say(struct request_outcome *outcome, const char *what, const void *text,
+			 size_t len);
 
 #endif

@@ -113,9 +113,9 @@ static size_t pack(struct transport *transport, const void *body, size_t len)
 
 static struct transport_result no_answer(int error, const char *what, const char *words)
 {
-	struct transport_result result = { .error = error, .delivery.verdict = DELIVERY_RETRY };
+	struct transport_result result = { .error = error, .outcome.verdict = OUTCOME_RETRY };
 
-	delivery_say(&result.delivery, what, words, strlen(words));
+	request_outcome_say(&result.outcome, what, words, strlen(words));
 	return result;
 }
 
@@ -225,7 +225,7 @@ static struct transport_result exchange(struct transport *transport,
 static bool renew(const struct transport *transport, const struct header_list *sent,
 		  struct header_list *headers)
 {
-	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(DELIVERY_MESSAGE_BYTES);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(OUTCOME_MESSAGE_BYTES);
 
 	return request_headers_read(&transport->headers, headers, &message) == 0 &&
 	       !header_list_equal(headers, sent);
@@ -234,27 +234,27 @@ static bool renew(const struct transport *transport, const struct header_list *s
 static struct transport_result send_packed(struct transport *transport, size_t body_end)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 }, renewed = { 0 };
-	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(DELIVERY_MESSAGE_BYTES);
+	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(OUTCOME_MESSAGE_BYTES);
 
 	int r = request_headers_read(&transport->headers, &headers, &message);
 	if (r < 0)
 		return no_answer(r, "cannot make the headers",
 				 message.len > 0 ? message.data : strerror(-r));
 	struct transport_result result = exchange(transport, &headers, body_end);
-	if (result.delivery.is_denied && renew(transport, &headers, &renewed))
+	if (result.outcome.is_denied && renew(transport, &headers, &renewed))
 		result = exchange(transport, &renewed, body_end);
 	return result;
 }
 
 void transport_send(struct transport *transport, const void *body, size_t len,
-		    struct delivery *ret_delivery)
+		    struct request_outcome *ret_outcome)
 {
 	size_t body_end = pack(transport, body, len);
 	struct transport_result result = send_packed(transport, body_end);
 
-	*ret_delivery = result.delivery;
-	if (result.delivery.was_answered)
-		ret_delivery->nr_bytes = body_end - sizeof(uint64_t);
+	*ret_outcome = result.outcome;
+	if (result.outcome.was_answered)
+		ret_outcome->nr_bytes = body_end - sizeof(uint64_t);
 }
 
 void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,

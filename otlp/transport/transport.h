@@ -39,7 +39,7 @@ struct transport_opts {
 	bool compress; /* gzip */
 	uint64_t timeout_ns; /* whole request */
 	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
-	 * is under way is given up at once, as DELIVERY_RETRY. NULL: never; else it must outlive the transport. */
+	 * is under way is given up at once, as OUTCOME_RETRY. NULL: never; else it must outlive the transport. */
 	const uint64_t *give_up_ns;
 };
 
@@ -51,9 +51,9 @@ void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)
 
 /* Sends an encoded, not compressed, request. Local failures (no memory, no header file, the
- * process that sends has ended) are DELIVERY_RETRY, too. */
+ * process that sends has ended) are OUTCOME_RETRY, too. */
 void transport_send(struct transport *transport, const void *body, size_t len,
-		    struct delivery *ret_delivery);
+		    struct request_outcome *ret_outcome);
 
 /* Sends these headers and bytes, none but those, and says what came back. */
 void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport's worker says about one request: the delivery, and for the doctor what it was made of. The agent
+/* What a transport's worker says about one request: its outcome, and for the doctor what it was made of. The agent
  * takes nothing of it before it has been checked; a worker that was taken over could at most lie about its own
  * destination. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_RESULT_H
@@ -16,11 +16,11 @@
 #define TRANSPORT_RESULT_MAX_BYTES ((size_t)4096)
 
 struct transport_result {
-	int error; /* of http_perform(), the rest is empty then but for the delivery's message; 0: there was an answer */
+	int error; /* of http_perform(), the rest is empty then but for the outcome's message; 0: there was an answer */
 	unsigned int status; /* of HTTP */
 	bool has_grpc_status;
 	uint32_t grpc_status;
-	struct delivery delivery; /* without nr_bytes */
+	struct request_outcome outcome; /* without nr_bytes */
 };
 
 void transport_result_append(struct strbuf *out, const struct transport_result *result);

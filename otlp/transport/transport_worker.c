@@ -27,21 +27,21 @@ struct sender {
 };
 
 static void judge_otlp(const struct sender *sender, const struct http_answer *answer,
-		       struct delivery *delivery)
+		       struct request_outcome *outcome)
 {
 	(void)sender;
-	http_answer_judge_otlp(answer, delivery);
+	http_answer_judge_otlp(answer, outcome);
 }
 
 static void judge_push(const struct sender *sender, const struct http_answer *answer,
-		       struct delivery *delivery)
+		       struct request_outcome *outcome)
 {
 	(void)sender;
-	http_answer_judge(answer, delivery);
+	http_answer_judge(answer, outcome);
 }
 
 static void judge_grpc(const struct sender *sender, const struct http_answer *answer,
-		       struct delivery *delivery)
+		       struct request_outcome *outcome)
 {
 	const struct grpc_answer grpc = {
 		.http = *answer,
@@ -51,11 +51,11 @@ static void judge_grpc(const struct sender *sender, const struct http_answer *an
 		.encoding = http_client_header(sender->client, "grpc-encoding"),
 	};
 
-	grpc_answer_judge(&grpc, delivery);
+	grpc_answer_judge(&grpc, outcome);
 }
 
 static void (*const judges[])(const struct sender *sender, const struct http_answer *answer,
-			      struct delivery *delivery) = {
+			      struct request_outcome *outcome) = {
 	[TRANSPORT_OTLP_HTTP] = judge_otlp,
 	[TRANSPORT_OTLP_GRPC] = judge_grpc,
 	[TRANSPORT_PYROSCOPE] = judge_push,
@@ -91,10 +91,10 @@ static struct transport_result explain_silence(const struct sender *sender, int 
 	const char *words = http_client_error(sender->client);
 	struct transport_result result = {
 		.error = error,
-		.delivery.verdict = DELIVERY_RETRY,
+		.outcome.verdict = OUTCOME_RETRY,
 	};
 
-	delivery_say(&result.delivery, find_hint(words), words, strlen(words));
+	request_outcome_say(&result.outcome, find_hint(words), words, strlen(words));
 	return result;
 }
 
@@ -113,7 +113,7 @@ static struct transport_result read_answer(const struct sender *sender,
 	};
 
 	result.has_grpc_status = grpc_status && parse_u32(grpc_status, &result.grpc_status) == 0;
-	judges[protocol](sender, &answer, &result.delivery);
+	judges[protocol](sender, &answer, &result.outcome);
 	return result;
 }
 

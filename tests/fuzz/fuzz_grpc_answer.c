@@ -27,7 +27,7 @@ static const char *take_text(const uint8_t **data, size_t *len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct grpc_answer answer = { .http.status = 200 };
-	struct delivery delivery = { .was_answered = false };
+	struct request_outcome outcome = { .was_answered = false };
 
 	answer.status = take_text(&data, &len);
 	answer.message = take_text(&data, &len);
@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	answer.encoding = take_text(&data, &len);
 	answer.http.body = data;
 	answer.http.len = len;
-	grpc_answer_judge(&answer, &delivery);
+	grpc_answer_judge(&answer, &outcome);
 
-	if (!memchr(delivery.message, '\0', sizeof(delivery.message)) ||
-	    !printable_holds(delivery.message))
+	if (!memchr(outcome.message, '\0', sizeof(outcome.message)) ||
+	    !printable_holds(outcome.message))
 		abort();
-	if (delivery.retry_after_ns > DELIVERY_WAIT_MAX_S * NSEC_PER_SEC)
+	if (outcome.retry_after_ns > OUTCOME_WAIT_MAX_S * NSEC_PER_SEC)
 		abort();
 	return 0;
 }

@@ -9,19 +9,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void check(const struct delivery *delivery)
+static void check(const struct request_outcome *outcome)
 {
-	if (!memchr(delivery->message, '\0', sizeof(delivery->message)) ||
-	    !printable_holds(delivery->message))
+	if (!memchr(outcome->message, '\0', sizeof(outcome->message)) ||
+	    !printable_holds(outcome->message))
 		abort();
-	if (delivery->verdict != DELIVERY_RETRY && delivery->retry_after_ns > 0)
+	if (outcome->verdict != OUTCOME_RETRY && outcome->retry_after_ns > 0)
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const uint8_t *type_end = len > 2 ? memchr(data + 2, '\0', len - 2) : NULL;
-	struct delivery otlp = { .was_answered = false }, push = { .was_answered = false };
+	struct request_outcome otlp = { .was_answered = false }, push = { .was_answered = false };
 
 	if (!type_end)
 		return 0;

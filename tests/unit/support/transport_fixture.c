@@ -21,13 +21,13 @@ struct transport_opts local_opts(enum transport_protocol protocol, unsigned int 
 	};
 }
 
-struct delivery send_bytes(const struct transport_opts *opts, const char *told, const void *body,
-			   size_t len)
+struct request_outcome send_bytes(const struct transport_opts *opts, const char *told,
+				  const void *body, size_t len)
 {
 	_cleanup_(transport_freep) struct transport *transport = NULL;
 	struct transport_opts told_opts = *opts;
 	const char *headers[USER_HEADERS_MAX + 1];
-	struct delivery delivery;
+	struct request_outcome outcome;
 	char line[1024];
 
 	assert_true(opts->nr_headers <= USER_HEADERS_MAX);
@@ -39,11 +39,11 @@ struct delivery send_bytes(const struct transport_opts *opts, const char *told, 
 	told_opts.nr_headers += told != NULL;
 
 	assert_int_equal(transport_new(&told_opts, &transport), 0);
-	transport_send(transport, body, len, &delivery);
-	return delivery;
+	transport_send(transport, body, len, &outcome);
+	return outcome;
 }
 
-struct delivery send_told(const struct transport_opts *opts, const char *told)
+struct request_outcome send_told(const struct transport_opts *opts, const char *told)
 {
 	return send_bytes(opts, told, DUMMY_BODY, strlen(DUMMY_BODY));
 }

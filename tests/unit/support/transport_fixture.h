@@ -14,10 +14,10 @@
 struct transport_opts local_opts(enum transport_protocol protocol, unsigned int port);
 
 /* Sends `len` bytes by a transport made for it; `told` NULL: nothing is ordered. */
-struct delivery send_bytes(const struct transport_opts *opts, const char *told, const void *body,
-			   size_t len);
+struct request_outcome send_bytes(const struct transport_opts *opts, const char *told,
+				  const void *body, size_t len);
 
 /* The same with DUMMY_BODY. */
-struct delivery send_told(const struct transport_opts *opts, const char *told);
+struct request_outcome send_told(const struct transport_opts *opts, const char *told);
 
 #endif

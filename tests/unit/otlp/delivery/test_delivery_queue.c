@@ -16,7 +16,7 @@
 
 #define MAX_SENT 200
 
-static struct delivery next_answer; /* to all but */
+static struct request_outcome next_answer; /* to all but */
 static char poison; /* a body that begins so: it is always answered with a retry */
 static char sent[MAX_SENT + 1]; /* the first byte of each body that was sent */
 
@@ -35,18 +35,18 @@ void transport_free(struct transport *transport)
 }
 
 void transport_send(struct transport *transport, const void *body, size_t len,
-		    struct delivery *ret_delivery)
+		    struct request_outcome *ret_outcome)
 {
 	char first = *(const char *)body;
 	(void)transport;
 
 	assert_true(strlen(sent) < MAX_SENT);
 	sent[strlen(sent)] = first;
-	*ret_delivery = next_answer;
-	ret_delivery->nr_bytes = len;
+	*ret_outcome = next_answer;
+	ret_outcome->nr_bytes = len;
 	if (first == poison)
-		*ret_delivery = (struct delivery){ .verdict = DELIVERY_RETRY,
-						   .was_answered = true };
+		*ret_outcome = (struct request_outcome){ .verdict = OUTCOME_RETRY,
+							 .was_answered = true };
 }
 
 struct worker_stats transport_get_stats(const struct transport *transport)
@@ -55,27 +55,27 @@ struct worker_stats transport_get_stats(const struct transport *transport)
 	return (struct worker_stats){ .nr_requests = strlen(sent) };
 }
 
-static char dir[] = "/tmp/flamelet-courier-XXXXXX";
+static char dir[] = "/tmp/flamelet-queue-XXXXXX";
 
-static struct courier *open_courier(const char *spool_dir)
+static struct delivery_queue *open_queue(const char *spool_dir)
 {
-	const struct courier_opts opts = {
+	const struct delivery_queue_opts opts = {
 		.transport = { .endpoint = "http://receiver" },
 		.spool = { .dir = spool_dir, .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
 	};
-	struct courier *courier = NULL;
+	struct delivery_queue *queue = NULL;
 
 	memset(sent, 0, sizeof(sent));
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE };
 	poison = '\0';
-	assert_int_equal(courier_new(&opts, &courier), 0);
-	return courier;
+	assert_int_equal(delivery_queue_new(&opts, &queue), 0);
+	return queue;
 }
 
-/* What opening a courier and one failure of it write to the log. */
+/* What opening a queue and one failure of it write to the log. */
 static void log_failure(const char *endpoint, const char *name, struct strbuf *text)
 {
-	const struct courier_opts opts = {
+	const struct delivery_queue_opts opts = {
 		.transport = { .endpoint = endpoint },
 		.spool = { .max_bytes = 1 << 20, .max_memory_bytes = 1 << 20 },
 		.name = name,
@@ -83,15 +83,15 @@ static void log_failure(const char *endpoint, const char *name, struct strbuf *t
 	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
 	_cleanup_close_ int file = memfd_create("log", MFD_CLOEXEC);
 	_cleanup_close_ int saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	_cleanup_(courier_freep) struct courier *courier = NULL;
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = NULL;
 
-	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY };
-	assert_int_equal(courier_new(&opts, &courier), 0);
-	courier_take(courier, &item, "a", 1);
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_RETRY };
+	assert_int_equal(delivery_queue_new(&opts, &queue), 0);
+	delivery_queue_add(queue, &item, "a", 1);
 	log_set_level(LOG_LEVEL_INFO);
 	assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO);
-	courier_deliver(courier);
-	courier_close_down(courier);
+	delivery_queue_deliver(queue);
+	delivery_queue_close_down(queue);
 	dup2(saved_stderr, STDERR_FILENO);
 	log_set_level(LOG_LEVEL_ERROR);
 	char *bytes = strbuf_extend(text, 1000);
@@ -121,33 +121,33 @@ static void the_log_tells_receivers_with_one_url_apart(void **state)
 }
 
 /* Each letter is a request of ten samples in five profiles. */
-static void take(struct courier *courier, const char *letters)
+static void take(struct delivery_queue *queue, const char *letters)
 {
 	const struct spool_item item = { .nr_samples = 10, .nr_profiles = 5, .cost_bytes = 100 };
 
 	for (; *letters; letters++)
-		courier_take(courier, &item, letters, 1);
+		delivery_queue_add(queue, &item, letters, 1);
 }
 
-static void deliver(struct courier *courier, size_t times)
+static void deliver(struct delivery_queue *queue, size_t times)
 {
 	while (times-- > 0)
-		courier_deliver(courier);
+		delivery_queue_deliver(queue);
 }
 
 static void requests_are_delivered_in_order(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	assert_true(courier_next_ns(courier) == UINT64_MAX);
-	take(courier, "abc");
-	assert_true(courier_next_ns(courier) <= clock_mono_ns());
-	deliver(courier, 4);
+	assert_true(delivery_queue_next_ns(queue) == UINT64_MAX);
+	take(queue, "abc");
+	assert_true(delivery_queue_next_ns(queue) <= clock_mono_ns());
+	deliver(queue, 4);
 	assert_string_equal(sent, "abc");
-	assert_true(courier_next_ns(courier) == UINT64_MAX);
+	assert_true(delivery_queue_next_ns(queue) == UINT64_MAX);
 
-	struct courier_stats stats = courier_get_stats(courier);
+	struct delivery_queue_stats stats = delivery_queue_get_stats(queue);
 	assert_int_equal(stats.nr_samples_sent, 30);
 	assert_int_equal(stats.nr_requests, 3);
 	assert_int_equal(stats.nr_bytes, 3);
@@ -157,21 +157,21 @@ static void requests_are_delivered_in_order(void **state)
 
 static void what_may_be_retried_stays_first(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "ab");
-	next_answer.verdict = DELIVERY_RETRY;
-	courier_deliver(courier);
-	uint64_t first_wait_ns = courier_next_ns(courier) - clock_mono_ns();
+	take(queue, "ab");
+	next_answer.verdict = OUTCOME_RETRY;
+	delivery_queue_deliver(queue);
+	uint64_t first_wait_ns = delivery_queue_next_ns(queue) - clock_mono_ns();
 	assert_in_range(first_wait_ns, 1, 3 * NSEC_PER_SEC);
-	deliver(courier, 3);
-	assert_true(courier_next_ns(courier) - clock_mono_ns() > 3 * NSEC_PER_SEC);
-	next_answer.verdict = DELIVERY_DONE;
-	deliver(courier, 2);
+	deliver(queue, 3);
+	assert_true(delivery_queue_next_ns(queue) - clock_mono_ns() > 3 * NSEC_PER_SEC);
+	next_answer.verdict = OUTCOME_DONE;
+	deliver(queue, 2);
 	assert_string_equal(sent, "aaaaab");
 
-	struct courier_stats stats = courier_get_stats(courier);
+	struct delivery_queue_stats stats = delivery_queue_get_stats(queue);
 	assert_int_equal(stats.nr_samples_sent, 20);
 	assert_int_equal(stats.nr_request_failures, 4);
 	assert_int_equal(stats.nr_retries, 4);
@@ -179,165 +179,166 @@ static void what_may_be_retried_stays_first(void **state)
 
 static void the_receivers_wish_is_waited_for(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "a");
-	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY,
-					 .was_answered = true,
-					 .retry_after_ns = 100 * NSEC_PER_SEC };
-	courier_deliver(courier);
-	assert_in_range(courier_next_ns(courier) - clock_mono_ns(), 99 * NSEC_PER_SEC,
+	take(queue, "a");
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_RETRY,
+						.was_answered = true,
+						.retry_after_ns = 100 * NSEC_PER_SEC };
+	delivery_queue_deliver(queue);
+	assert_in_range(delivery_queue_next_ns(queue) - clock_mono_ns(), 99 * NSEC_PER_SEC,
 			120 * NSEC_PER_SEC);
 }
 
 static void what_may_not_be_retried_is_counted_and_gone(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "abc");
-	next_answer.verdict = DELIVERY_REFUSED;
-	courier_deliver(courier);
-	next_answer.verdict = DELIVERY_TOO_LARGE;
-	courier_deliver(courier);
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE, .nr_rejected_profiles = 2 };
-	courier_deliver(courier);
+	take(queue, "abc");
+	next_answer.verdict = OUTCOME_REFUSED;
+	delivery_queue_deliver(queue);
+	next_answer.verdict = OUTCOME_TOO_LARGE;
+	delivery_queue_deliver(queue);
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE,
+						.nr_rejected_profiles = 2 };
+	delivery_queue_deliver(queue);
 
-	struct courier_stats stats = courier_get_stats(courier);
+	struct delivery_queue_stats stats = delivery_queue_get_stats(queue);
 	assert_int_equal(stats.nr_samples_rejected, 10);
 	assert_int_equal(stats.nr_samples_too_large, 10);
 	assert_int_equal(stats.nr_samples_partial, 4);
 	assert_int_equal(stats.nr_samples_sent, 6);
-	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 0);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_requests, 0);
 }
 
 static void a_receiver_that_does_not_know_us_is_asked_less_and_less(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(dir);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(dir);
 	(void)state;
 
-	take(courier, "abcdefgh");
-	next_answer = (struct delivery){ .verdict = DELIVERY_REFUSED, .is_denied = true };
-	deliver(courier, 6);
-	assert_true(courier_next_ns(courier) - clock_mono_ns() > 10 * NSEC_PER_SEC);
-	assert_int_equal(courier_get_stats(courier).nr_samples_rejected, 60);
-	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
-	deliver(courier, 2);
+	take(queue, "abcdefgh");
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_REFUSED, .is_denied = true };
+	deliver(queue, 6);
+	assert_true(delivery_queue_next_ns(queue) - clock_mono_ns() > 10 * NSEC_PER_SEC);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_rejected, 60);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_memory_bytes, 0);
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE };
+	deliver(queue, 2);
 	assert_string_equal(sent, "abcdefgh");
 }
 
 static void a_receiver_may_reject_more_profiles_than_it_got(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "a");
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE,
-					 .nr_rejected_profiles = UINT64_MAX };
-	courier_deliver(courier);
-	assert_int_equal(courier_get_stats(courier).nr_samples_partial, 10);
-	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 0);
+	take(queue, "a");
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE,
+						.nr_rejected_profiles = UINT64_MAX };
+	delivery_queue_deliver(queue);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_partial, 10);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_sent, 0);
 }
 
 static void a_refusal_for_size_makes_requests_smaller(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	assert_int_equal(courier_limit(courier, 4 << 20), 4 << 20);
-	next_answer.verdict = DELIVERY_TOO_LARGE;
+	assert_int_equal(delivery_queue_limit(queue, 4 << 20), 4 << 20);
+	next_answer.verdict = OUTCOME_TOO_LARGE;
 	for (size_t expected = 2 << 20; expected >= 256 << 10; expected /= 2) {
-		take(courier, "a");
-		courier_deliver(courier);
-		assert_int_equal(courier_limit(courier, 4 << 20), expected);
+		take(queue, "a");
+		delivery_queue_deliver(queue);
+		assert_int_equal(delivery_queue_limit(queue, 4 << 20), expected);
 	}
-	take(courier, "aaaaaaaaaaaa");
-	deliver(courier, 12);
-	assert_int_equal(courier_limit(courier, 4 << 20), 256 << 10);
-	assert_int_equal(courier_limit(courier, 100 << 10), 100 << 10);
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
+	take(queue, "aaaaaaaaaaaa");
+	deliver(queue, 12);
+	assert_int_equal(delivery_queue_limit(queue, 4 << 20), 256 << 10);
+	assert_int_equal(delivery_queue_limit(queue, 100 << 10), 100 << 10);
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE };
 	for (size_t i = 0; i < 200; i++) {
 		sent[0] = '\0';
-		take(courier, "a");
-		courier_deliver(courier);
+		take(queue, "a");
+		delivery_queue_deliver(queue);
 	}
-	assert_int_equal(courier_limit(courier, 64 << 20), 512 << 10);
+	assert_int_equal(delivery_queue_limit(queue, 64 << 20), 512 << 10);
 }
 
 static void a_poisoned_request_does_not_hold_up_the_others(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "abcd");
+	take(queue, "abcd");
 	poison = 'a';
-	deliver(courier, 13);
+	deliver(queue, 13);
 	assert_string_equal(sent, "aaaaabcdaaaaa");
 
-	struct courier_stats stats = courier_get_stats(courier);
+	struct delivery_queue_stats stats = delivery_queue_get_stats(queue);
 	assert_int_equal(stats.nr_samples_sent, 30);
 	assert_int_equal(stats.nr_samples_gave_up, 10);
-	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 0);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_requests, 0);
 }
 
 static void a_receiver_that_takes_nothing_makes_nothing_be_given_up(void **state)
 {
-	_cleanup_(courier_freep) struct courier *courier = open_courier(NULL);
+	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
 
-	take(courier, "abc");
-	next_answer = (struct delivery){ .verdict = DELIVERY_RETRY, .was_answered = true };
-	deliver(courier, 100);
-	assert_int_equal(courier_get_spool_stats(courier).nr_requests, 3);
-	assert_int_equal(courier_get_stats(courier).nr_samples_gave_up, 0);
-	next_answer = (struct delivery){ .verdict = DELIVERY_DONE };
-	deliver(courier, 3);
-	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 30);
+	take(queue, "abc");
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_RETRY, .was_answered = true };
+	deliver(queue, 100);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_requests, 3);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_gave_up, 0);
+	next_answer = (struct request_outcome){ .verdict = OUTCOME_DONE };
+	deliver(queue, 3);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_sent, 30);
 }
 
 static void what_waits_is_on_disk_once_a_delivery_has_failed(void **state)
 {
-	struct courier *courier = open_courier(dir);
+	struct delivery_queue *queue = open_queue(dir);
 	(void)state;
 
-	take(courier, "ab");
-	assert_int_equal(courier_get_spool_stats(courier).nr_disk_bytes, 0);
-	next_answer.verdict = DELIVERY_RETRY;
-	courier_deliver(courier);
-	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
-	take(courier, "c");
-	assert_int_equal(courier_get_spool_stats(courier).nr_memory_bytes, 0);
-	courier_close_down(courier);
-	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 0);
-	courier_free(courier);
+	take(queue, "ab");
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_disk_bytes, 0);
+	next_answer.verdict = OUTCOME_RETRY;
+	delivery_queue_deliver(queue);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_memory_bytes, 0);
+	take(queue, "c");
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_memory_bytes, 0);
+	delivery_queue_close_down(queue);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_shutdown, 0);
+	delivery_queue_free(queue);
 
-	courier = open_courier(dir);
-	assert_int_equal(courier_get_spool_stats(courier).nr_samples_restored, 30);
-	deliver(courier, 3);
+	queue = open_queue(dir);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_samples_restored, 30);
+	deliver(queue, 3);
 	assert_string_equal(sent, "abc");
-	assert_int_equal(courier_get_stats(courier).nr_samples_sent, 30);
-	courier_free(courier);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_sent, 30);
+	delivery_queue_free(queue);
 }
 
 static void the_end_saves_what_waits_or_counts_it(void **state)
 {
-	struct courier *courier = open_courier(dir);
+	struct delivery_queue *queue = open_queue(dir);
 	(void)state;
 
-	take(courier, "ab");
-	courier_close_down(courier);
-	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 0);
-	assert_int_equal(courier_get_spool_stats(courier).nr_samples, 20);
-	courier_free(courier);
+	take(queue, "ab");
+	delivery_queue_close_down(queue);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_shutdown, 0);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_samples, 20);
+	delivery_queue_free(queue);
 
-	courier = open_courier(NULL);
-	take(courier, "ab");
-	courier_close_down(courier);
-	assert_int_equal(courier_get_stats(courier).nr_samples_shutdown, 20);
-	assert_int_equal(courier_get_spool_stats(courier).nr_samples, 0);
-	courier_free(courier);
+	queue = open_queue(NULL);
+	take(queue, "ab");
+	delivery_queue_close_down(queue);
+	assert_int_equal(delivery_queue_get_stats(queue).nr_samples_shutdown, 20);
+	assert_int_equal(delivery_queue_get_spool_stats(queue).nr_samples, 0);
+	delivery_queue_free(queue);
 }
 
 static int make_dir(void **state)

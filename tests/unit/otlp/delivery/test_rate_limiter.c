@@ -9,24 +9,24 @@
 #define START (1000 * NSEC_PER_SEC)
 
 /* Sends a request as soon as it may go; returns when that was. */
-static uint64_t send_one(struct pace *pace, uint32_t cost_bytes, uint64_t now_ns)
+static uint64_t send_one(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns)
 {
-	now_ns += pace_wait_ns(pace, cost_bytes, now_ns);
-	assert_int_equal(pace_wait_ns(pace, cost_bytes, now_ns), 0);
-	pace_sent(pace, cost_bytes, now_ns);
+	now_ns += rate_limiter_wait_ns(limiter, cost_bytes, now_ns);
+	assert_int_equal(rate_limiter_wait_ns(limiter, cost_bytes, now_ns), 0);
+	rate_limiter_sent(limiter, cost_bytes, now_ns);
 	return now_ns;
 }
 
 static void a_burst_goes_at_once(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
+	rate_limiter_init(&limiter, 1);
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(send_one(&pace, MIB / 8, START), START);
-	assert_int_equal(pace_wait_ns(&pace, MIB / 8, START), NSEC_PER_SEC / 16);
-	assert_int_equal(pace_wait_ns(&pace, 0, START), 0);
+		assert_int_equal(send_one(&limiter, MIB / 8, START), START);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, MIB / 8, START), NSEC_PER_SEC / 16);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, 0, START), 0);
 }
 
 static void no_more_than_the_rate_passes_in_the_long_run(void **state)
@@ -37,10 +37,10 @@ static void no_more_than_the_rate_passes_in_the_long_run(void **state)
 	for (size_t i = 0; i < array_len(costs); i++) {
 		const uint64_t end = START + 100 * NSEC_PER_SEC;
 		uint64_t now = START, nr_bytes = 0;
-		struct pace pace;
+		struct rate_limiter limiter;
 
-		pace_init(&pace, 1);
-		while ((now = send_one(&pace, costs[i], now)) < end)
+		rate_limiter_init(&limiter, 1);
+		while ((now = send_one(&limiter, costs[i], now)) < end)
 			nr_bytes += costs[i];
 		/* The burst comes on top, and one request that may be above it. */
 		assert_in_range(nr_bytes, (uint64_t)200 * MIB, (uint64_t)201 * MIB + costs[i]);
@@ -49,50 +49,51 @@ static void no_more_than_the_rate_passes_in_the_long_run(void **state)
 
 static void a_rest_is_saved_up_to_one_burst(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	send_one(&pace, MIB, START);
-	assert_int_equal(send_one(&pace, MIB, START + NSEC_PER_SEC / 2), START + NSEC_PER_SEC / 2);
-	assert_int_equal(send_one(&pace, MIB, 2 * START), 2 * START);
-	assert_int_equal(pace_wait_ns(&pace, MIB, 2 * START), NSEC_PER_SEC / 2);
+	rate_limiter_init(&limiter, 1);
+	send_one(&limiter, MIB, START);
+	assert_int_equal(send_one(&limiter, MIB, START + NSEC_PER_SEC / 2),
+			 START + NSEC_PER_SEC / 2);
+	assert_int_equal(send_one(&limiter, MIB, 2 * START), 2 * START);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, MIB, 2 * START), NSEC_PER_SEC / 2);
 }
 
 static void a_request_above_the_burst_waits_for_a_full_one(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	assert_int_equal(send_one(&pace, 5 * MIB, START), START);
-	assert_int_equal(pace_wait_ns(&pace, 3 * MIB, START), 5 * NSEC_PER_SEC / 2);
-	assert_int_equal(pace_wait_ns(&pace, MIB / 2, START), 9 * NSEC_PER_SEC / 4);
+	rate_limiter_init(&limiter, 1);
+	assert_int_equal(send_one(&limiter, 5 * MIB, START), START);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, 3 * MIB, START), 5 * NSEC_PER_SEC / 2);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, MIB / 2, START), 9 * NSEC_PER_SEC / 4);
 }
 
 static void an_agent_without_an_outage_has_no_gaps(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
+	rate_limiter_init(&limiter, 1);
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(send_one(&pace, 100, START), START);
-	pace_emptied(&pace);
-	assert_int_equal(pace_wait_ns(&pace, 100, START), 0);
+		assert_int_equal(send_one(&limiter, 100, START), START);
+	rate_limiter_emptied(&limiter);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, 100, START), 0);
 }
 
 static void after_an_outage_requests_go_one_about_every_second(void **state)
 {
 	uint64_t now = START;
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
-	assert_int_equal(send_one(&pace, 100, now), START);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
+	assert_int_equal(send_one(&limiter, 100, now), START);
 	for (int i = 0; i < 1000; i++) {
-		uint64_t next = send_one(&pace, 100, now);
+		uint64_t next = send_one(&limiter, 100, now);
 
 		assert_in_range(next - now, NSEC_PER_SEC / 2, 3 * NSEC_PER_SEC / 2);
 		now = next;
@@ -102,75 +103,75 @@ static void after_an_outage_requests_go_one_about_every_second(void **state)
 
 static void an_empty_queue_ends_the_recovery(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
-	send_one(&pace, 100, START);
-	assert_true(pace_wait_ns(&pace, 100, START) > 0);
-	pace_emptied(&pace);
-	assert_int_equal(pace_wait_ns(&pace, 100, START), 0);
-	send_one(&pace, 100, START);
-	assert_int_equal(pace_wait_ns(&pace, 100, START), 0);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
+	send_one(&limiter, 100, START);
+	assert_true(rate_limiter_wait_ns(&limiter, 100, START) > 0);
+	rate_limiter_emptied(&limiter);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, 100, START), 0);
+	send_one(&limiter, 100, START);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, 100, START), 0);
 }
 
 /* The queue of an agent that gives up on what it has is empty, and its receiver is still down. */
 static void an_empty_queue_does_not_end_an_outage(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
-	pace_emptied(&pace);
-	send_one(&pace, 100, START);
-	assert_true(pace_wait_ns(&pace, 100, START) > 0);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
+	rate_limiter_emptied(&limiter);
+	send_one(&limiter, 100, START);
+	assert_true(rate_limiter_wait_ns(&limiter, 100, START) > 0);
 }
 
 static void the_bytes_count_after_an_outage_too(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
-	send_one(&pace, 20 * MIB, START);
-	assert_int_equal(pace_wait_ns(&pace, MIB, START), 10 * NSEC_PER_SEC);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
+	send_one(&limiter, 20 * MIB, START);
+	assert_int_equal(rate_limiter_wait_ns(&limiter, MIB, START), 10 * NSEC_PER_SEC);
 }
 
 static void requests_made_after_the_outage_do_not_wait(void **state)
 {
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
-	pace_appended(&pace);
-	send_one(&pace, 100, START);
-	assert_true(pace_wait_ns(&pace, 100, START) > 0);
-	pace_appended(&pace);
-	pace_appended(&pace);
-	assert_int_equal(send_one(&pace, 100, START), START);
-	assert_int_equal(send_one(&pace, 100, START), START);
-	assert_true(pace_wait_ns(&pace, 100, START) > 0);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
+	rate_limiter_appended(&limiter);
+	send_one(&limiter, 100, START);
+	assert_true(rate_limiter_wait_ns(&limiter, 100, START) > 0);
+	rate_limiter_appended(&limiter);
+	rate_limiter_appended(&limiter);
+	assert_int_equal(send_one(&limiter, 100, START), START);
+	assert_int_equal(send_one(&limiter, 100, START), START);
+	assert_true(rate_limiter_wait_ns(&limiter, 100, START) > 0);
 }
 
 /* Ten requests a second are made, ten times as many as may go of those that waited. */
 static void an_agent_that_makes_many_requests_catches_up(void **state)
 {
 	uint64_t now = START, nr_waiting = 100;
-	struct pace pace;
+	struct rate_limiter limiter;
 	(void)state;
 
-	pace_init(&pace, 1);
-	pace_failed(&pace);
+	rate_limiter_init(&limiter, 1);
+	rate_limiter_failed(&limiter);
 	for (uint64_t tick = START; nr_waiting > 0; tick += NSEC_PER_SEC / 10) {
 		assert_true(tick < START + 120 * NSEC_PER_SEC);
-		pace_appended(&pace);
+		rate_limiter_appended(&limiter);
 		nr_waiting++;
-		while (nr_waiting > 0 && now + pace_wait_ns(&pace, 100, now) <= tick) {
-			now = send_one(&pace, 100, now);
+		while (nr_waiting > 0 && now + rate_limiter_wait_ns(&limiter, 100, now) <= tick) {
+			now = send_one(&limiter, 100, now);
 			nr_waiting--;
 		}
 		now = tick;
@@ -218,21 +219,21 @@ static void run_agent(struct herd *herd, uint64_t seed)
 {
 	uint64_t now = first_success_ns(seed), next_window = seed * WINDOW_NS / NR_AGENTS;
 	uint32_t nr_waiting = NR_QUEUED;
-	struct pace pace;
+	struct rate_limiter limiter;
 
-	pace_init(&pace, seed);
-	pace_failed(&pace);
+	rate_limiter_init(&limiter, seed);
+	rate_limiter_failed(&limiter);
 	while (nr_waiting > 0) {
-		uint64_t next = now + pace_wait_ns(&pace, COST_BYTES, now);
+		uint64_t next = now + rate_limiter_wait_ns(&limiter, COST_BYTES, now);
 
 		if (next_window <= next) {
 			now = next_window > now ? next_window : now;
 			next_window += WINDOW_NS;
-			pace_appended(&pace);
+			rate_limiter_appended(&limiter);
 			nr_waiting++;
 			continue;
 		}
-		now = send_one(&pace, COST_BYTES, next);
+		now = send_one(&limiter, COST_BYTES, next);
 		count_request(herd, now);
 		nr_waiting--;
 	}

@@ -18,53 +18,53 @@
 	"//////////8B"
 #define NO_DETAILS "EgVsYXRlcg=="
 
-static void assert_verdict(const struct grpc_answer *answer, enum delivery_verdict verdict,
+static void assert_verdict(const struct grpc_answer *answer, enum outcome_verdict verdict,
 			   uint64_t wait_s, const char *message)
 {
-	struct delivery delivery = { .verdict = DELIVERY_DONE };
+	struct request_outcome outcome = { .verdict = OUTCOME_DONE };
 
-	grpc_answer_judge(answer, &delivery);
-	if (delivery.verdict != verdict || delivery.retry_after_ns != wait_s * NSEC_PER_SEC ||
-	    strcmp(delivery.message, message) != 0)
+	grpc_answer_judge(answer, &outcome);
+	if (outcome.verdict != verdict || outcome.retry_after_ns != wait_s * NSEC_PER_SEC ||
+	    strcmp(outcome.message, message) != 0)
 		fail_msg("status %s, message %s, details %s: verdict %d, wait %ju, \"%s\"",
 			 answer->status ? answer->status : "none",
 			 answer->message ? answer->message : "none",
-			 answer->details ? answer->details : "none", delivery.verdict,
-			 (uintmax_t)delivery.retry_after_ns, delivery.message);
-	assert_true(delivery.was_answered);
-	assert_int_equal(delivery.nr_rejected_profiles, 0);
+			 answer->details ? answer->details : "none", outcome.verdict,
+			 (uintmax_t)outcome.retry_after_ns, outcome.message);
+	assert_true(outcome.was_answered);
+	assert_int_equal(outcome.nr_rejected_profiles, 0);
 }
 
 static void every_status_has_a_verdict(void **state)
 {
 	static const struct {
 		const char *status;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		const char *name;
 	} cases[] = {
-		{ "1", DELIVERY_RETRY, "gRPC status CANCELLED" },
-		{ "2", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
-		{ "3", DELIVERY_REFUSED, "gRPC status INVALID_ARGUMENT" },
-		{ "4", DELIVERY_RETRY, "gRPC status DEADLINE_EXCEEDED" },
-		{ "5", DELIVERY_REFUSED, "gRPC status NOT_FOUND" },
-		{ "6", DELIVERY_REFUSED, "gRPC status ALREADY_EXISTS" },
-		{ "7", DELIVERY_REFUSED, "gRPC status PERMISSION_DENIED" },
-		{ "8", DELIVERY_TOO_LARGE, "gRPC status RESOURCE_EXHAUSTED" },
-		{ "9", DELIVERY_REFUSED, "gRPC status FAILED_PRECONDITION" },
-		{ "10", DELIVERY_RETRY, "gRPC status ABORTED" },
-		{ "11", DELIVERY_RETRY, "gRPC status OUT_OF_RANGE" },
-		{ "12", DELIVERY_REFUSED, "gRPC status UNIMPLEMENTED" },
-		{ "13", DELIVERY_REFUSED, "gRPC status INTERNAL" },
-		{ "14", DELIVERY_RETRY, "gRPC status UNAVAILABLE" },
-		{ "15", DELIVERY_RETRY, "gRPC status DATA_LOSS" },
-		{ "16", DELIVERY_REFUSED, "gRPC status UNAUTHENTICATED" },
-		{ "17", DELIVERY_REFUSED, "gRPC status 17" },
-		{ "4294967295", DELIVERY_REFUSED, "gRPC status 4294967295" },
-		{ "4294967296", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
-		{ "-1", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
-		{ "14 ", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
-		{ "UNAVAILABLE", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
-		{ "", DELIVERY_REFUSED, "gRPC status UNKNOWN" },
+		{ "1", OUTCOME_RETRY, "gRPC status CANCELLED" },
+		{ "2", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
+		{ "3", OUTCOME_REFUSED, "gRPC status INVALID_ARGUMENT" },
+		{ "4", OUTCOME_RETRY, "gRPC status DEADLINE_EXCEEDED" },
+		{ "5", OUTCOME_REFUSED, "gRPC status NOT_FOUND" },
+		{ "6", OUTCOME_REFUSED, "gRPC status ALREADY_EXISTS" },
+		{ "7", OUTCOME_REFUSED, "gRPC status PERMISSION_DENIED" },
+		{ "8", OUTCOME_TOO_LARGE, "gRPC status RESOURCE_EXHAUSTED" },
+		{ "9", OUTCOME_REFUSED, "gRPC status FAILED_PRECONDITION" },
+		{ "10", OUTCOME_RETRY, "gRPC status ABORTED" },
+		{ "11", OUTCOME_RETRY, "gRPC status OUT_OF_RANGE" },
+		{ "12", OUTCOME_REFUSED, "gRPC status UNIMPLEMENTED" },
+		{ "13", OUTCOME_REFUSED, "gRPC status INTERNAL" },
+		{ "14", OUTCOME_RETRY, "gRPC status UNAVAILABLE" },
+		{ "15", OUTCOME_RETRY, "gRPC status DATA_LOSS" },
+		{ "16", OUTCOME_REFUSED, "gRPC status UNAUTHENTICATED" },
+		{ "17", OUTCOME_REFUSED, "gRPC status 17" },
+		{ "4294967295", OUTCOME_REFUSED, "gRPC status 4294967295" },
+		{ "4294967296", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
+		{ "-1", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
+		{ "14 ", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
+		{ "UNAVAILABLE", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
+		{ "", OUTCOME_REFUSED, "gRPC status UNKNOWN" },
 	};
 	(void)state;
 
@@ -82,24 +82,24 @@ static void details_say_when_to_come_again(void **state)
 {
 	static const struct {
 		const char *status, *details;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		uint64_t wait_s;
 		const char *message;
 	} cases[] = {
-		{ "8", WAIT_7, DELIVERY_RETRY, 7, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "8", WAIT_0, DELIVERY_RETRY, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "8", WAIT_2H, DELIVERY_RETRY, 3600, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "8", WAIT_NEGATIVE, DELIVERY_RETRY, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "8", WAIT_7 ",AAAA", DELIVERY_RETRY, 7, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "8", NO_DETAILS, DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
-		{ "14", WAIT_7, DELIVERY_RETRY, 7, "gRPC status UNAVAILABLE: later" },
-		{ "14", NO_DETAILS, DELIVERY_RETRY, 0, "gRPC status UNAVAILABLE: later" },
-		{ "3", WAIT_7, DELIVERY_REFUSED, 0, "gRPC status INVALID_ARGUMENT: later" },
-		{ "8", "", DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
-		{ "8", "?", DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
-		{ "8", "EgVsYXRl", DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
-		{ "8", WAIT_7 "!", DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
-		{ "14", "////////////////", DELIVERY_RETRY, 0, "gRPC status UNAVAILABLE" },
+		{ "8", WAIT_7, OUTCOME_RETRY, 7, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "8", WAIT_0, OUTCOME_RETRY, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "8", WAIT_2H, OUTCOME_RETRY, 3600, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "8", WAIT_NEGATIVE, OUTCOME_RETRY, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "8", WAIT_7 ",AAAA", OUTCOME_RETRY, 7, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "8", NO_DETAILS, OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED: later" },
+		{ "14", WAIT_7, OUTCOME_RETRY, 7, "gRPC status UNAVAILABLE: later" },
+		{ "14", NO_DETAILS, OUTCOME_RETRY, 0, "gRPC status UNAVAILABLE: later" },
+		{ "3", WAIT_7, OUTCOME_REFUSED, 0, "gRPC status INVALID_ARGUMENT: later" },
+		{ "8", "", OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
+		{ "8", "?", OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
+		{ "8", "EgVsYXRl", OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
+		{ "8", WAIT_7 "!", OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED" },
+		{ "14", "////////////////", OUTCOME_RETRY, 0, "gRPC status UNAVAILABLE" },
 	};
 	(void)state;
 
@@ -142,7 +142,7 @@ static void a_message_is_percent_encoded(void **state)
 			.message = cases[i].encoded,
 		};
 
-		assert_verdict(&answer, DELIVERY_REFUSED, 0, cases[i].message);
+		assert_verdict(&answer, OUTCOME_REFUSED, 0, cases[i].message);
 	}
 }
 
@@ -152,12 +152,12 @@ static void a_long_message_is_cut(void **state)
 	const struct grpc_answer answer = { .http.status = 200,
 					    .status = "14",
 					    .message = message };
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	memset(message, '%', sizeof(message) - 1);
-	grpc_answer_judge(&answer, &delivery);
-	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 1);
+	grpc_answer_judge(&answer, &outcome);
+	assert_int_equal(strlen(outcome.message), OUTCOME_MESSAGE_BYTES - 1);
 }
 
 static void long_details_are_not_read(void **state)
@@ -167,7 +167,7 @@ static void long_details_are_not_read(void **state)
 	(void)state;
 
 	memset(details, 'A', sizeof(details) - 1);
-	assert_verdict(&answer, DELIVERY_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED");
+	assert_verdict(&answer, OUTCOME_TOO_LARGE, 0, "gRPC status RESOURCE_EXHAUSTED");
 }
 
 #define NOT_GRPC "an answer without grpc-status: this is no gRPC server"
@@ -176,24 +176,24 @@ static void without_grpc_status_that_of_http_counts(void **state)
 {
 	static const struct {
 		unsigned int http_status;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		uint64_t wait_s;
 		const char *message;
 	} cases[] = {
-		{ 200, DELIVERY_REFUSED, 0, NOT_GRPC },
-		{ 204, DELIVERY_REFUSED, 0, NOT_GRPC },
-		{ 302, DELIVERY_REFUSED, 0, "HTTP status 302: words" },
-		{ 400, DELIVERY_REFUSED, 0, "HTTP status 400: words" },
-		{ 401, DELIVERY_REFUSED, 0, "HTTP status 401: words" },
-		{ 403, DELIVERY_REFUSED, 0, "HTTP status 403: words" },
-		{ 404, DELIVERY_REFUSED, 0, "HTTP status 404: words" },
-		{ 413, DELIVERY_TOO_LARGE, 0, "HTTP status 413: words" },
-		{ 429, DELIVERY_RETRY, 9, "HTTP status 429: words" },
-		{ 431, DELIVERY_REFUSED, 0, "HTTP status 431: words" },
-		{ 500, DELIVERY_REFUSED, 0, "HTTP status 500: words" },
-		{ 502, DELIVERY_RETRY, 9, "HTTP status 502: words" },
-		{ 503, DELIVERY_RETRY, 9, "HTTP status 503: words" },
-		{ 504, DELIVERY_RETRY, 9, "HTTP status 504: words" },
+		{ 200, OUTCOME_REFUSED, 0, NOT_GRPC },
+		{ 204, OUTCOME_REFUSED, 0, NOT_GRPC },
+		{ 302, OUTCOME_REFUSED, 0, "HTTP status 302: words" },
+		{ 400, OUTCOME_REFUSED, 0, "HTTP status 400: words" },
+		{ 401, OUTCOME_REFUSED, 0, "HTTP status 401: words" },
+		{ 403, OUTCOME_REFUSED, 0, "HTTP status 403: words" },
+		{ 404, OUTCOME_REFUSED, 0, "HTTP status 404: words" },
+		{ 413, OUTCOME_TOO_LARGE, 0, "HTTP status 413: words" },
+		{ 429, OUTCOME_RETRY, 9, "HTTP status 429: words" },
+		{ 431, OUTCOME_REFUSED, 0, "HTTP status 431: words" },
+		{ 500, OUTCOME_REFUSED, 0, "HTTP status 500: words" },
+		{ 502, OUTCOME_RETRY, 9, "HTTP status 502: words" },
+		{ 503, OUTCOME_RETRY, 9, "HTTP status 503: words" },
+		{ 504, OUTCOME_RETRY, 9, "HTTP status 504: words" },
 	};
 	(void)state;
 
@@ -208,7 +208,7 @@ static void without_grpc_status_that_of_http_counts(void **state)
 
 		assert_verdict(&answer, cases[i].verdict, cases[i].wait_s, cases[i].message);
 		answer.status = "16";
-		assert_verdict(&answer, DELIVERY_REFUSED, 0, "gRPC status UNAUTHENTICATED");
+		assert_verdict(&answer, OUTCOME_REFUSED, 0, "gRPC status UNAUTHENTICATED");
 	}
 }
 
@@ -216,14 +216,14 @@ static void an_answer_that_ends_early_is_no_answer(void **state)
 {
 	static const struct {
 		const char *content_type;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		const char *message;
 	} cases[] = {
-		{ "application/grpc", DELIVERY_RETRY, "the answer ends before its grpc-status" },
-		{ "Application/gRPC+proto", DELIVERY_RETRY,
+		{ "application/grpc", OUTCOME_RETRY, "the answer ends before its grpc-status" },
+		{ "Application/gRPC+proto", OUTCOME_RETRY,
 		  "the answer ends before its grpc-status" },
-		{ "text/html", DELIVERY_REFUSED, NOT_GRPC },
-		{ "", DELIVERY_REFUSED, NOT_GRPC },
+		{ "text/html", OUTCOME_REFUSED, NOT_GRPC },
+		{ "", OUTCOME_REFUSED, NOT_GRPC },
 	};
 	(void)state;
 
@@ -264,12 +264,12 @@ static void a_success_may_be_partial(void **state)
 			.status = "0",
 			.encoding = "gzip",
 		};
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		grpc_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.verdict, DELIVERY_DONE);
-		assert_int_equal(delivery.nr_rejected_profiles, cases[i].nr_rejected);
-		assert_string_equal(delivery.message, cases[i].message);
+		grpc_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.verdict, OUTCOME_DONE);
+		assert_int_equal(outcome.nr_rejected_profiles, cases[i].nr_rejected);
+		assert_string_equal(outcome.message, cases[i].message);
 	}
 }
 
@@ -292,10 +292,10 @@ static void either_status_can_deny_us(void **state)
 			.status = cases[i].status,
 		};
 
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		grpc_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.is_denied, cases[i].is_denied);
+		grpc_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.is_denied, cases[i].is_denied);
 	}
 }
 

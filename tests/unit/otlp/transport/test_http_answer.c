@@ -18,17 +18,17 @@ static void only_four_statuses_are_worth_a_second_try(void **state)
 
 	for (unsigned int status = 100; status < 1000; status++) {
 		const struct http_answer answer = { .status = status };
-		enum delivery_verdict expected = status / 100 == 2 ? DELIVERY_DONE
-						 : status == 413   ? DELIVERY_TOO_LARGE
-								   : DELIVERY_REFUSED;
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		enum outcome_verdict expected = status / 100 == 2 ? OUTCOME_DONE
+						: status == 413	  ? OUTCOME_TOO_LARGE
+								  : OUTCOME_REFUSED;
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
 		for (size_t i = 0; i < array_len(retried); i++)
 			if (status == retried[i])
-				expected = DELIVERY_RETRY;
-		http_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.verdict, expected);
-		assert_true(delivery.was_answered);
+				expected = OUTCOME_RETRY;
+		http_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.verdict, expected);
+		assert_true(outcome.was_answered);
 	}
 }
 
@@ -48,10 +48,10 @@ static void a_wait_is_for_who_may_come_again(void **state)
 			.status = cases[i].status,
 			.retry_after_s = cases[i].retry_after_s,
 		};
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		http_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
+		http_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
 	}
 }
 
@@ -104,12 +104,12 @@ static void a_refusal_is_told_in_the_receivers_words(void **state)
 			.body = cases[i].body,
 			.len = cases[i].len,
 		};
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 		char message[64];
 
 		snprintf(message, sizeof(message), "HTTP status 400%s", cases[i].words);
-		http_answer_judge(&answer, &delivery);
-		assert_string_equal(delivery.message, message);
+		http_answer_judge(&answer, &outcome);
+		assert_string_equal(outcome.message, message);
 	}
 }
 
@@ -122,12 +122,12 @@ static void nested_json_is_no_danger(void **state)
 		.body = body,
 		.len = sizeof(body),
 	};
-	struct delivery delivery = { .verdict = DELIVERY_RETRY };
+	struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 	(void)state;
 
 	memset(body, '[', sizeof(body));
-	http_answer_judge(&answer, &delivery);
-	assert_string_equal(delivery.message, "HTTP status 400");
+	http_answer_judge(&answer, &outcome);
+	assert_string_equal(outcome.message, "HTTP status 400");
 }
 
 #define NOT_OTLP "the answer says success, but is not OTLP's"
@@ -159,12 +159,12 @@ static void a_success_may_be_partial(void **state)
 			.body = cases[i].body,
 			.len = cases[i].len,
 		};
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		http_answer_judge_otlp(&answer, &delivery);
-		assert_int_equal(delivery.verdict, DELIVERY_DONE);
-		assert_int_equal(delivery.nr_rejected_profiles, cases[i].nr_rejected);
-		assert_string_equal(delivery.message, cases[i].message);
+		http_answer_judge_otlp(&answer, &outcome);
+		assert_int_equal(outcome.verdict, OUTCOME_DONE);
+		assert_int_equal(outcome.nr_rejected_profiles, cases[i].nr_rejected);
+		assert_string_equal(outcome.message, cases[i].message);
 	}
 }
 
@@ -172,14 +172,14 @@ static void partial_success_is_otlps_alone(void **state)
 {
 	const struct http_answer push = { .status = 200, .body = "\x0a\x02\x08\x02", .len = 4 };
 	const struct http_answer refusal = { .status = 503, .body = "\x0a\x02\x08\x02", .len = 4 };
-	struct delivery delivery = { .verdict = DELIVERY_RETRY };
+	struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 	(void)state;
 
-	http_answer_judge(&push, &delivery);
-	assert_int_equal(delivery.nr_rejected_profiles, 0);
-	http_answer_judge_otlp(&refusal, &delivery);
-	assert_int_equal(delivery.nr_rejected_profiles, 0);
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	http_answer_judge(&push, &outcome);
+	assert_int_equal(outcome.nr_rejected_profiles, 0);
+	http_answer_judge_otlp(&refusal, &outcome);
+	assert_int_equal(outcome.nr_rejected_profiles, 0);
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
 }
 
 static void a_web_page_is_no_success(void **state)
@@ -187,26 +187,26 @@ static void a_web_page_is_no_success(void **state)
 	static const struct {
 		unsigned int status;
 		const char *content_type;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 	} cases[] = {
-		{ 200, "text/html", DELIVERY_RETRY },
-		{ 200, "text/html; charset=utf-8", DELIVERY_RETRY },
-		{ 204, "application/xhtml+xml", DELIVERY_RETRY },
-		{ 200, "text/plain", DELIVERY_DONE },
-		{ 200, PROTOBUF, DELIVERY_DONE },
-		{ 200, NULL, DELIVERY_DONE },
-		{ 404, "text/html", DELIVERY_REFUSED },
+		{ 200, "text/html", OUTCOME_RETRY },
+		{ 200, "text/html; charset=utf-8", OUTCOME_RETRY },
+		{ 204, "application/xhtml+xml", OUTCOME_RETRY },
+		{ 200, "text/plain", OUTCOME_DONE },
+		{ 200, PROTOBUF, OUTCOME_DONE },
+		{ 200, NULL, OUTCOME_DONE },
+		{ 404, "text/html", OUTCOME_REFUSED },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		const struct http_answer answer = { .status = cases[i].status,
 						    .content_type = cases[i].content_type };
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		http_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.verdict, cases[i].verdict);
-		assert_int_equal(delivery.message[0] == '\0', cases[i].verdict == DELIVERY_DONE);
+		http_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.verdict, cases[i].verdict);
+		assert_int_equal(outcome.message[0] == '\0', cases[i].verdict == OUTCOME_DONE);
 	}
 }
 
@@ -217,10 +217,10 @@ static void who_is_not_known_is_denied(void **state)
 
 	for (size_t i = 0; i < array_len(statuses); i++) {
 		const struct http_answer answer = { .status = statuses[i] };
-		struct delivery delivery = { .verdict = DELIVERY_RETRY };
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
-		http_answer_judge(&answer, &delivery);
-		assert_int_equal(delivery.is_denied, i < 2);
+		http_answer_judge(&answer, &outcome);
+		assert_int_equal(outcome.is_denied, i < 2);
 	}
 }
 

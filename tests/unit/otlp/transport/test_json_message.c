@@ -79,15 +79,15 @@ static void a_thread_that_reads_pods_does_not_matter(void **state)
 		.body = body,
 		.len = strlen(body),
 	};
-	struct delivery delivery = { .verdict = DELIVERY_DONE };
+	struct request_outcome outcome = { .verdict = OUTCOME_DONE };
 	pthread_t thread;
 	(void)state;
 
 	assert_int_equal(pthread_create(&thread, NULL, read_pods, NULL), 0);
 	pthread_join(thread, NULL);
-	http_answer_judge(&answer, &delivery);
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-	assert_string_equal(delivery.message, "HTTP status 503: overloaded");
+	http_answer_judge(&answer, &outcome);
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	assert_string_equal(outcome.message, "HTTP status 503: overloaded");
 }
 
 int main(void)

@@ -33,50 +33,50 @@ static void a_message_is_one_printable_line(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct delivery delivery;
+		struct request_outcome outcome;
 
-		delivery_say(&delivery, cases[i].what, cases[i].text, cases[i].len);
-		assert_string_equal(delivery.message, cases[i].message);
+		request_outcome_say(&outcome, cases[i].what, cases[i].text, cases[i].len);
+		assert_string_equal(outcome.message, cases[i].message);
 	}
 }
 
 static void a_long_message_is_cut_between_characters(void **state)
 {
 	char text[4096];
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = i % 2 == 0 ? '\xc3' : '\xa4';
-	delivery_say(&delivery, "", text, sizeof(text));
-	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 2);
-	delivery_say(&delivery, "x", text, sizeof(text));
-	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 1);
+	request_outcome_say(&outcome, "", text, sizeof(text));
+	assert_int_equal(strlen(outcome.message), OUTCOME_MESSAGE_BYTES - 2);
+	request_outcome_say(&outcome, "x", text, sizeof(text));
+	assert_int_equal(strlen(outcome.message), OUTCOME_MESSAGE_BYTES - 1);
 
 	memset(text, 'x', sizeof(text));
-	delivery_say(&delivery, "", text, sizeof(text));
-	assert_int_equal(strlen(delivery.message), DELIVERY_MESSAGE_BYTES - 1);
+	request_outcome_say(&outcome, "", text, sizeof(text));
+	assert_int_equal(strlen(outcome.message), OUTCOME_MESSAGE_BYTES - 1);
 }
 
 static void any_words_leave_printable(void **state)
 {
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	for (size_t i = 0; i < array_len(hostile_names); i++) {
-		delivery_say(&delivery, "status", hostile_names[i].name,
-			     strlen(hostile_names[i].name));
-		assert_printable(delivery.message, strlen(delivery.message), false);
+		request_outcome_say(&outcome, "status", hostile_names[i].name,
+				    strlen(hostile_names[i].name));
+		assert_printable(outcome.message, strlen(outcome.message), false);
 	}
 }
 
 static void nothing_said_is_no_message(void **state)
 {
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
-	delivery_say(&delivery, "", NULL, 0);
-	assert_string_equal(delivery.message, "");
+	request_outcome_say(&outcome, "", NULL, 0);
+	assert_string_equal(outcome.message, "");
 }
 
 int main(void)

@@ -38,11 +38,11 @@ static int stop_server(void **state)
 	return unlink(token_file) + unlink(header_file);
 }
 
-static void assert_delivery(const struct delivery *delivery, enum delivery_verdict verdict,
+static void assert_delivery(const struct request_outcome *outcome, enum outcome_verdict verdict,
 			    const char *message)
 {
-	if (delivery->verdict != verdict || strcmp(delivery->message, message) != 0)
-		fail_msg("verdict %d: \"%s\", not %d: \"%s\"", delivery->verdict, delivery->message,
+	if (outcome->verdict != verdict || strcmp(outcome->message, message) != 0)
+		fail_msg("verdict %d: \"%s\", not %d: \"%s\"", outcome->verdict, outcome->message,
 			 verdict, message);
 }
 
@@ -73,41 +73,41 @@ static void answers_are_told_apart(void **state)
 {
 	static const struct {
 		const char *told;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		uint64_t nr_rejected, wait_s;
 		const char *message;
 	} cases[] = {
-		{ "200", DELIVERY_DONE, 0, 0, "" },
-		{ "200?hex=0a00&Content-Type=application/x-protobuf", DELIVERY_DONE, 0, 0, "" },
-		{ "200?hex=0a0612046d696c64", DELIVERY_DONE, 0, 0, "mild" },
-		{ "200?hex=0a080802120464656570", DELIVERY_DONE, 2, 0, "deep" },
-		{ "200?body=<html>", DELIVERY_DONE, 0, 0,
+		{ "200", OUTCOME_DONE, 0, 0, "" },
+		{ "200?hex=0a00&Content-Type=application/x-protobuf", OUTCOME_DONE, 0, 0, "" },
+		{ "200?hex=0a0612046d696c64", OUTCOME_DONE, 0, 0, "mild" },
+		{ "200?hex=0a080802120464656570", OUTCOME_DONE, 2, 0, "deep" },
+		{ "200?body=<html>", OUTCOME_DONE, 0, 0,
 		  "the answer says success, but is not OTLP's" },
-		{ "400?hex=08031203626164&Content-Type=application/x-protobuf", DELIVERY_REFUSED, 0,
+		{ "400?hex=08031203626164&Content-Type=application/x-protobuf", OUTCOME_REFUSED, 0,
 		  0, "HTTP status 400: bad" },
-		{ "401", DELIVERY_REFUSED, 0, 0, "HTTP status 401" },
-		{ "413", DELIVERY_TOO_LARGE, 0, 0, "HTTP status 413" },
-		{ "429?Retry-After=7", DELIVERY_RETRY, 0, 7, "HTTP status 429" },
-		{ "503?Retry-After=99999&body=busy", DELIVERY_RETRY, 0, 3600,
+		{ "401", OUTCOME_REFUSED, 0, 0, "HTTP status 401" },
+		{ "413", OUTCOME_TOO_LARGE, 0, 0, "HTTP status 413" },
+		{ "429?Retry-After=7", OUTCOME_RETRY, 0, 7, "HTTP status 429" },
+		{ "503?Retry-After=99999&body=busy", OUTCOME_RETRY, 0, 3600,
 		  "HTTP status 503: busy" },
-		{ "502?body=<html>&Content-Type=text/html", DELIVERY_RETRY, 0, 0,
+		{ "502?body=<html>&Content-Type=text/html", OUTCOME_RETRY, 0, 0,
 		  "HTTP status 502" },
-		{ "504", DELIVERY_RETRY, 0, 0, "HTTP status 504" },
-		{ "500?Retry-After=7", DELIVERY_REFUSED, 0, 0, "HTTP status 500" },
-		{ "302?Location=/status/200", DELIVERY_REFUSED, 0, 0, "HTTP status 302" },
-		{ "307?Location=/status/200", DELIVERY_REFUSED, 0, 0, "HTTP status 307" },
+		{ "504", OUTCOME_RETRY, 0, 0, "HTTP status 504" },
+		{ "500?Retry-After=7", OUTCOME_REFUSED, 0, 0, "HTTP status 500" },
+		{ "302?Location=/status/200", OUTCOME_REFUSED, 0, 0, "HTTP status 302" },
+		{ "307?Location=/status/200", OUTCOME_REFUSED, 0, 0, "HTTP status 307" },
 	};
 	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct delivery delivery = send_told(&opts, cases[i].told);
+		struct request_outcome outcome = send_told(&opts, cases[i].told);
 
-		assert_delivery(&delivery, cases[i].verdict, cases[i].message);
-		assert_true(delivery.was_answered);
-		assert_int_equal(delivery.nr_rejected_profiles, cases[i].nr_rejected);
-		assert_int_equal(delivery.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
-		assert_int_equal(delivery.nr_bytes, strlen(DUMMY_BODY));
+		assert_delivery(&outcome, cases[i].verdict, cases[i].message);
+		assert_true(outcome.was_answered);
+		assert_int_equal(outcome.nr_rejected_profiles, cases[i].nr_rejected);
+		assert_int_equal(outcome.retry_after_ns, cases[i].wait_s * NSEC_PER_SEC);
+		assert_int_equal(outcome.nr_bytes, strlen(DUMMY_BODY));
 	}
 }
 
@@ -118,9 +118,9 @@ static uint64_t wait_s_of(const char *retry_after)
 	char told[96];
 
 	snprintf(told, sizeof(told), "503?Retry-After=%s", retry_after);
-	struct delivery delivery = send_told(&opts, told);
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-	return delivery.retry_after_ns / NSEC_PER_SEC;
+	struct request_outcome outcome = send_told(&opts, told);
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	return outcome.retry_after_ns / NSEC_PER_SEC;
 }
 
 static void retry_after_may_be_a_date(void **state)
@@ -188,10 +188,10 @@ static void what_brings_no_answer_is_tried_again(void **state)
 	opts.endpoint_is_full = true;
 	for (size_t i = 0; i < array_len(endpoints); i++) {
 		opts.endpoint = endpoints[i];
-		struct delivery delivery = send_told(&opts, NULL);
-		assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-		assert_false(delivery.was_answered);
-		assert_string_not_equal(delivery.message, "");
+		struct request_outcome outcome = send_told(&opts, NULL);
+		assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+		assert_false(outcome.was_answered);
+		assert_string_not_equal(outcome.message, "");
 	}
 }
 
@@ -201,9 +201,9 @@ static void a_slow_receiver_is_left_in_time(void **state)
 	(void)state;
 
 	opts.timeout_ns = 300 * NSEC_PER_MSEC;
-	struct delivery delivery = send_told(&opts, "200?sleep=2");
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-	assert_false(delivery.was_answered);
+	struct request_outcome outcome = send_told(&opts, "200?sleep=2");
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	assert_false(outcome.was_answered);
 }
 
 static void a_long_answer_is_cut(void **state)
@@ -211,12 +211,12 @@ static void a_long_answer_is_cut(void **state)
 	const struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
 	(void)state;
 
-	struct delivery delivery = send_told(&opts, "503?body=busy%0A&repeat=1000000");
-	assert_delivery(&delivery, DELIVERY_RETRY, "HTTP status 503: busy");
-	delivery = send_told(&opts, "200?body=<&repeat=200000");
-	assert_delivery(&delivery, DELIVERY_DONE, "the answer says success, but is not OTLP's");
-	delivery = send_told(&opts, "200?body=<&repeat=9999999");
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
+	struct request_outcome outcome = send_told(&opts, "503?body=busy%0A&repeat=1000000");
+	assert_delivery(&outcome, OUTCOME_RETRY, "HTTP status 503: busy");
+	outcome = send_told(&opts, "200?body=<&repeat=200000");
+	assert_delivery(&outcome, OUTCOME_DONE, "the answer says success, but is not OTLP's");
+	outcome = send_told(&opts, "200?body=<&repeat=9999999");
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
 }
 
 struct echo_case {
@@ -249,9 +249,9 @@ static void a_request_is_what_its_protocol_says(void **state)
 		struct transport_opts opts = local_opts(cases[i].protocol, server.port);
 
 		opts.compress = cases[i].compress;
-		struct delivery delivery = send_told(&opts, told);
-		assert_int_equal(strncmp(delivery.message, "HTTP status 400: ", 17), 0);
-		assert_string_equal(delivery.message + 17, cases[i].seen);
+		struct request_outcome outcome = send_told(&opts, told);
+		assert_int_equal(strncmp(outcome.message, "HTTP status 400: ", 17), 0);
+		assert_string_equal(outcome.message + 17, cases[i].seen);
 	}
 }
 
@@ -262,20 +262,20 @@ static void the_users_headers_win(void **state)
 	static const char told[] =
 		"400?Content-Type=text/plain&echo=x-scope-orgid,user-agent,x-empty,authorization";
 	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	opts.tenant = "ours";
-	delivery = send_told(&opts, told);
+	outcome = send_told(&opts, told);
 	assert_string_equal(
-		delivery.message,
+		outcome.message,
 		"HTTP status 400: x-scope-orgid=ours; user-agent=flamelet/" FLAMELET_VERSION
 		"; x-empty=; authorization=");
 	opts.headers = headers;
 	opts.nr_headers = array_len(headers);
-	delivery = send_told(&opts, told);
-	assert_string_equal(delivery.message, "HTTP status 400: x-scope-orgid=theirs; "
-					      "user-agent=mine; x-empty=; authorization=");
+	outcome = send_told(&opts, told);
+	assert_string_equal(outcome.message, "HTTP status 400: x-scope-orgid=theirs; "
+					     "user-agent=mine; x-empty=; authorization=");
 }
 
 static void an_empty_body_is_sent_too(void **state)
@@ -285,9 +285,9 @@ static void an_empty_body_is_sent_too(void **state)
 
 	for (int compress = 0; compress < 2; compress++) {
 		opts.compress = compress;
-		struct delivery delivery = send_bytes(
+		struct request_outcome outcome = send_bytes(
 			&opts, "400?Content-Type=text/plain&echo=body-bytes", NULL, 0);
-		assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: body-bytes=0");
+		assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 400: body-bytes=0");
 	}
 }
 
@@ -295,29 +295,29 @@ static void pyroscope_refuses_in_json(void **state)
 {
 	static const struct {
 		const char *told;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 		const char *message;
 	} cases[] = {
-		{ "200?hex=0a02&Content-Type=application/proto", DELIVERY_DONE, "" },
+		{ "200?hex=0a02&Content-Type=application/proto", OUTCOME_DONE, "" },
 		{ "400?body={\"code\":\"invalid_argument\",\"message\":\"too many labels\"}"
 		  "&Content-Type=application/json",
-		  DELIVERY_REFUSED, "HTTP status 400: too many labels" },
+		  OUTCOME_REFUSED, "HTTP status 400: too many labels" },
 		{ "429?body={\"code\":\"resource_exhausted\",\"message\":\"push rate limit\"}"
 		  "&Content-Type=application/json",
-		  DELIVERY_RETRY, "HTTP status 429: push rate limit" },
+		  OUTCOME_RETRY, "HTTP status 429: push rate limit" },
 		{ "503?body={\"code\":\"unavailable\"}&Content-Type=application/json",
-		  DELIVERY_RETRY, "HTTP status 503" },
-		{ "404?body=404 page not found%0A&Content-Type=text/plain", DELIVERY_REFUSED,
+		  OUTCOME_RETRY, "HTTP status 503" },
+		{ "404?body=404 page not found%0A&Content-Type=text/plain", OUTCOME_REFUSED,
 		  "HTTP status 404: 404 page not found" },
 	};
 	const struct transport_opts opts = local_opts(TRANSPORT_PYROSCOPE, server.port);
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct delivery delivery = send_told(&opts, cases[i].told);
+		struct request_outcome outcome = send_told(&opts, cases[i].told);
 
-		assert_delivery(&delivery, cases[i].verdict, cases[i].message);
-		assert_int_equal(delivery.nr_rejected_profiles, 0);
+		assert_delivery(&outcome, cases[i].verdict, cases[i].message);
+		assert_int_equal(outcome.nr_rejected_profiles, 0);
 	}
 }
 
@@ -334,7 +334,7 @@ static void a_token_is_read_for_each_request(void **state)
 	};
 	_cleanup_(transport_freep) struct transport *transport = NULL;
 	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	opts.token_file = token_file;
@@ -343,17 +343,17 @@ static void a_token_is_read_for_each_request(void **state)
 	assert_int_equal(transport_new(&opts, &transport), 0);
 	for (size_t i = 0; i < array_len(tokens); i++) {
 		write_token(tokens[i]);
-		transport_send(transport, "x", 1, &delivery);
-		assert_delivery(&delivery, DELIVERY_REFUSED,
+		transport_send(transport, "x", 1, &outcome);
+		assert_delivery(&outcome, OUTCOME_REFUSED,
 				i == 0 ? "HTTP status 400: authorization=Bearer first"
 				       : "HTTP status 400: authorization=Bearer second");
 	}
 	write_token("not one token");
-	transport_send(transport, "x", 1, &delivery);
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-	assert_non_null(strstr(delivery.message, token_file));
-	assert_non_null(strstr(delivery.message, ": no token"));
-	assert_false(delivery.was_answered);
+	transport_send(transport, "x", 1, &outcome);
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	assert_non_null(strstr(outcome.message, token_file));
+	assert_non_null(strstr(outcome.message, ": no token"));
+	assert_false(outcome.was_answered);
 }
 
 static void a_renewed_token_is_tried_once(void **state)
@@ -365,13 +365,13 @@ static void a_renewed_token_is_tried_once(void **state)
 	opts.token_file = token_file;
 	write_token("old");
 	snprintf(told, sizeof(told), "200?token=new&renew=%s", token_file);
-	struct delivery delivery = send_told(&opts, told);
-	assert_delivery(&delivery, DELIVERY_DONE, "");
+	struct request_outcome outcome = send_told(&opts, told);
+	assert_delivery(&outcome, OUTCOME_DONE, "");
 
 	write_token("old");
 	snprintf(told, sizeof(told), "200?token=new&renew=/dev/null");
-	delivery = send_told(&opts, told);
-	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+	outcome = send_told(&opts, told);
+	assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 401");
 }
 
 static void a_request_is_given_up_when_its_time_has_come(void **state)
@@ -380,21 +380,21 @@ static void a_request_is_given_up_when_its_time_has_come(void **state)
 	const struct {
 		const char *told;
 		uint64_t give_up_ns;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 	} cases[] = {
-		{ "200", 0, DELIVERY_RETRY },
-		{ "200", UINT64_MAX, DELIVERY_DONE },
-		{ "200?sleep=5", start_ns + NSEC_PER_SEC / 2, DELIVERY_RETRY },
-		{ "200", start_ns + NSEC_PER_SEC / 2, DELIVERY_RETRY }, /* over by now */
+		{ "200", 0, OUTCOME_RETRY },
+		{ "200", UINT64_MAX, OUTCOME_DONE },
+		{ "200?sleep=5", start_ns + NSEC_PER_SEC / 2, OUTCOME_RETRY },
+		{ "200", start_ns + NSEC_PER_SEC / 2, OUTCOME_RETRY }, /* over by now */
 	};
 	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
 		opts.give_up_ns = &cases[i].give_up_ns;
-		struct delivery delivery = send_told(&opts, cases[i].told);
-		assert_int_equal(delivery.verdict, cases[i].verdict);
-		assert_int_equal(delivery.was_answered, cases[i].verdict == DELIVERY_DONE);
+		struct request_outcome outcome = send_told(&opts, cases[i].told);
+		assert_int_equal(outcome.verdict, cases[i].verdict);
+		assert_int_equal(outcome.was_answered, cases[i].verdict == OUTCOME_DONE);
 	}
 	assert_true(clock_mono_ns() - start_ns < 4 * NSEC_PER_SEC);
 }
@@ -408,11 +408,11 @@ static void the_users_authorization_leaves_no_need_of_a_file(void **state)
 	opts.token_file = "/nonexistent/token";
 	opts.headers = headers;
 	opts.nr_headers = 1;
-	struct delivery delivery = send_told(&opts,
-					     "400?Content-Type=text/plain&echo=authorization");
-	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: authorization=Basic eDp5");
-	delivery = send_told(&opts, "401");
-	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
+	struct request_outcome outcome = send_told(
+		&opts, "400?Content-Type=text/plain&echo=authorization");
+	assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 400: authorization=Basic eDp5");
+	outcome = send_told(&opts, "401");
+	assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 401");
 }
 
 static void write_headers(const char *text)
@@ -444,7 +444,7 @@ static void headers_are_read_for_each_request(void **state)
 	for (size_t i = 0; i < 2 * array_len(cases); i++) {
 		_cleanup_(transport_freep) struct transport *transport = NULL;
 		struct transport_opts opts = local_opts(protocols[i % 2], server.port);
-		struct delivery delivery;
+		struct request_outcome outcome;
 
 		opts.header_file = header_file;
 		opts.headers = headers;
@@ -452,8 +452,8 @@ static void headers_are_read_for_each_request(void **state)
 		opts.tenant = "ours";
 		assert_int_equal(transport_new(&opts, &transport), 0);
 		write_headers(cases[i / 2].text);
-		transport_send(transport, "x", 1, &delivery);
-		assert_delivery(&delivery, DELIVERY_REFUSED, cases[i / 2].message);
+		transport_send(transport, "x", 1, &outcome);
+		assert_delivery(&outcome, OUTCOME_REFUSED, cases[i / 2].message);
 	}
 }
 
@@ -471,24 +471,24 @@ static void a_broken_header_file_sends_nothing(void **state)
 	};
 	_cleanup_(transport_freep) struct transport *transport = NULL;
 	struct transport_opts opts = local_opts(TRANSPORT_OTLP_HTTP, server.port);
-	struct delivery delivery;
+	struct request_outcome outcome;
 	(void)state;
 
 	opts.header_file = header_file;
 	assert_int_equal(transport_new(&opts, &transport), 0);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		write_headers(cases[i].text);
-		transport_send(transport, "x", 1, &delivery);
-		assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-		assert_false(delivery.was_answered);
-		assert_non_null(strstr(delivery.message, header_file));
-		assert_non_null(strstr(delivery.message, cases[i].words));
-		assert_null(strstr(delivery.message, "s3cret"));
+		transport_send(transport, "x", 1, &outcome);
+		assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+		assert_false(outcome.was_answered);
+		assert_non_null(strstr(outcome.message, header_file));
+		assert_non_null(strstr(outcome.message, cases[i].words));
+		assert_null(strstr(outcome.message, "s3cret"));
 	}
 	unlink(header_file);
-	transport_send(transport, "x", 1, &delivery);
-	assert_int_equal(delivery.verdict, DELIVERY_RETRY);
-	assert_non_null(strstr(delivery.message, ": No such file"));
+	transport_send(transport, "x", 1, &outcome);
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	assert_non_null(strstr(outcome.message, ": No such file"));
 	write_headers("x: y");
 }
 
@@ -501,13 +501,13 @@ static void renewed_headers_are_tried_once(void **state)
 	opts.header_file = header_file;
 	write_headers("Authorization: Basic old");
 	snprintf(told, sizeof(told), "200?authorization=Basic new&renew=%s", header_file);
-	struct delivery delivery = send_told(&opts, told);
-	assert_delivery(&delivery, DELIVERY_DONE, "");
+	struct request_outcome outcome = send_told(&opts, told);
+	assert_delivery(&outcome, OUTCOME_DONE, "");
 
 	write_headers("Authorization: Basic old");
-	delivery = send_told(&opts, "200?authorization=Basic new&renew=/dev/null");
-	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 401");
-	assert_true(delivery.is_denied);
+	outcome = send_told(&opts, "200?authorization=Basic new&renew=/dev/null");
+	assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 401");
+	assert_true(outcome.is_denied);
 }
 
 static void a_header_file_with_authorization_leaves_no_need_of_a_token(void **state)
@@ -518,12 +518,12 @@ static void a_header_file_with_authorization_leaves_no_need_of_a_token(void **st
 	opts.header_file = header_file;
 	opts.token_file = "/nonexistent/token";
 	write_headers("authorization: Basic eDp5");
-	struct delivery delivery = send_told(&opts,
-					     "400?Content-Type=text/plain&echo=authorization");
-	assert_delivery(&delivery, DELIVERY_REFUSED, "HTTP status 400: authorization=Basic eDp5");
+	struct request_outcome outcome = send_told(
+		&opts, "400?Content-Type=text/plain&echo=authorization");
+	assert_delivery(&outcome, OUTCOME_REFUSED, "HTTP status 400: authorization=Basic eDp5");
 	write_headers("x: y");
-	delivery = send_told(&opts, "200");
-	assert_delivery(&delivery, DELIVERY_RETRY,
+	outcome = send_told(&opts, "200");
+	assert_delivery(&outcome, OUTCOME_RETRY,
 			"cannot make the headers: /nonexistent/token: No such file or directory");
 }
 
@@ -540,16 +540,16 @@ static void certificates_go_both_ways(void **state)
 	const struct {
 		const char *endpoint, *ca, *cert, *key;
 		enum http_verify verify;
-		enum delivery_verdict verdict;
+		enum outcome_verdict verdict;
 	} cases[] = {
-		{ tls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_DONE },
-		{ tls, NULL, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_RETRY },
-		{ tls, NULL, NULL, NULL, HTTP_VERIFY_NONE, DELIVERY_DONE },
+		{ tls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, OUTCOME_DONE },
+		{ tls, NULL, NULL, NULL, HTTP_VERIFY_FULL, OUTCOME_RETRY },
+		{ tls, NULL, NULL, NULL, HTTP_VERIFY_NONE, OUTCOME_DONE },
 		{ mtls, server.ca_file, server.ca_file, server.key_file, HTTP_VERIFY_FULL,
-		  DELIVERY_DONE },
-		{ mtls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, DELIVERY_RETRY },
+		  OUTCOME_DONE },
+		{ mtls, server.ca_file, NULL, NULL, HTTP_VERIFY_FULL, OUTCOME_RETRY },
 		{ mtls, server.ca_file, "/nonexistent/cert", server.key_file, HTTP_VERIFY_FULL,
-		  DELIVERY_RETRY },
+		  OUTCOME_RETRY },
 	};
 	for (size_t i = 0; i < array_len(cases); i++) {
 		opts.endpoint = cases[i].endpoint;
@@ -557,10 +557,10 @@ static void certificates_go_both_ways(void **state)
 		opts.client_cert_file = cases[i].cert;
 		opts.client_key_file = cases[i].key;
 		opts.verify = cases[i].verify;
-		struct delivery delivery = send_told(&opts, "200");
-		if (delivery.verdict != cases[i].verdict)
-			fail_msg("case %zu: %s", i, delivery.message);
-		assert_int_equal(delivery.was_answered, delivery.verdict == DELIVERY_DONE);
+		struct request_outcome outcome = send_told(&opts, "200");
+		if (outcome.verdict != cases[i].verdict)
+			fail_msg("case %zu: %s", i, outcome.message);
+		assert_int_equal(outcome.was_answered, outcome.verdict == OUTCOME_DONE);
 	}
 }
 

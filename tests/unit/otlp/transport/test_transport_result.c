@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define LONGEST (DELIVERY_MESSAGE_BYTES - 1)
+#define LONGEST (OUTCOME_MESSAGE_BYTES - 1)
 
 /* The numbers of a result, in their order, and its message. */
 struct numbers {
@@ -45,23 +45,23 @@ static void what_was_written_is_read(void **state)
 {
 	static const struct transport_result results[] = {
 		{ .error = -ETIMEDOUT,
-		  .delivery = { .verdict = DELIVERY_RETRY, .message = "no answer" } },
-		{ .status = 200, .delivery = { .verdict = DELIVERY_DONE, .was_answered = true } },
+		  .outcome = { .verdict = OUTCOME_RETRY, .message = "no answer" } },
+		{ .status = 200, .outcome = { .verdict = OUTCOME_DONE, .was_answered = true } },
 		{ .status = 200,
-		  .delivery = { .verdict = DELIVERY_DONE,
-				.was_answered = true,
-				.nr_rejected_profiles = UINT64_MAX,
-				.message = "caf\xc3\xa9" } },
+		  .outcome = { .verdict = OUTCOME_DONE,
+			       .was_answered = true,
+			       .nr_rejected_profiles = UINT64_MAX,
+			       .message = "caf\xc3\xa9" } },
 		{ .status = 503,
-		  .delivery = { .verdict = DELIVERY_RETRY,
-				.was_answered = true,
-				.retry_after_ns = DELIVERY_WAIT_MAX_S * NSEC_PER_SEC } },
+		  .outcome = { .verdict = OUTCOME_RETRY,
+			       .was_answered = true,
+			       .retry_after_ns = OUTCOME_WAIT_MAX_S * NSEC_PER_SEC } },
 		{ .status = 200,
 		  .has_grpc_status = true,
 		  .grpc_status = 16,
-		  .delivery = { .verdict = DELIVERY_REFUSED,
-				.was_answered = true,
-				.is_denied = true } },
+		  .outcome = { .verdict = OUTCOME_REFUSED,
+			       .was_answered = true,
+			       .is_denied = true } },
 	};
 	(void)state;
 
@@ -77,15 +77,14 @@ static void what_was_written_is_read(void **state)
 		assert_int_equal(result.status, results[i].status);
 		assert_int_equal(result.has_grpc_status, results[i].has_grpc_status);
 		assert_int_equal(result.grpc_status, results[i].grpc_status);
-		assert_int_equal(result.delivery.verdict, results[i].delivery.verdict);
-		assert_int_equal(result.delivery.was_answered, results[i].delivery.was_answered);
-		assert_int_equal(result.delivery.is_denied, results[i].delivery.is_denied);
-		assert_int_equal(result.delivery.retry_after_ns,
-				 results[i].delivery.retry_after_ns);
-		assert_int_equal(result.delivery.nr_rejected_profiles,
-				 results[i].delivery.nr_rejected_profiles);
-		assert_int_equal(result.delivery.nr_bytes, 0);
-		assert_string_equal(result.delivery.message, results[i].delivery.message);
+		assert_int_equal(result.outcome.verdict, results[i].outcome.verdict);
+		assert_int_equal(result.outcome.was_answered, results[i].outcome.was_answered);
+		assert_int_equal(result.outcome.is_denied, results[i].outcome.is_denied);
+		assert_int_equal(result.outcome.retry_after_ns, results[i].outcome.retry_after_ns);
+		assert_int_equal(result.outcome.nr_rejected_profiles,
+				 results[i].outcome.nr_rejected_profiles);
+		assert_int_equal(result.outcome.nr_bytes, 0);
+		assert_string_equal(result.outcome.message, results[i].outcome.message);
 	}
 }
 

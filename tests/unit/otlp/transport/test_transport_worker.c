@@ -42,14 +42,14 @@ static struct transport *make_transport(const char *told)
 	return transport;
 }
 
-static enum delivery_verdict send_to(struct transport *transport, const char *words)
+static enum outcome_verdict send_to(struct transport *transport, const char *words)
 {
-	struct delivery delivery;
+	struct request_outcome outcome;
 
-	transport_send(transport, DUMMY_BODY, strlen(DUMMY_BODY), &delivery);
-	if (!strstr(delivery.message, words))
-		fail_msg("\"%s\" is not in \"%s\"", words, delivery.message);
-	return delivery.verdict;
+	transport_send(transport, DUMMY_BODY, strlen(DUMMY_BODY), &outcome);
+	if (!strstr(outcome.message, words))
+		fail_msg("\"%s\" is not in \"%s\"", words, outcome.message);
+	return outcome.verdict;
 }
 
 static void it_has_no_privileges_and_lives_between_requests(void **state)
@@ -59,7 +59,7 @@ static void it_has_no_privileges_and_lives_between_requests(void **state)
 
 	assert_int_equal(find_child(TRANSPORT_WORKER_COMMAND), 0);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(send_to(transport, ""), DELIVERY_DONE);
+		assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
 	assert_unprivileged(find_child(TRANSPORT_WORKER_COMMAND));
 	struct worker_stats stats = transport_get_stats(transport);
 	assert_int_equal(stats.nr_requests, 3);
@@ -73,7 +73,7 @@ static void it_ends_with_its_transport(void **state)
 	struct transport *transport = make_transport("X-Answer: 200");
 	(void)state;
 
-	assert_int_equal(send_to(transport, ""), DELIVERY_DONE);
+	assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
 	transport_free(transport);
 	assert_int_equal(find_child(TRANSPORT_WORKER_COMMAND), 0);
 }
@@ -93,10 +93,10 @@ static void one_that_is_killed_costs_one_request(void **state)
 	(void)state;
 
 	signal_child_later(TRANSPORT_WORKER_COMMAND, SIGKILL, KILL_NS);
-	assert_int_equal(send_to(transport, "has ended"), DELIVERY_RETRY);
+	assert_int_equal(send_to(transport, "has ended"), OUTCOME_RETRY);
 	assert_int_equal(transport_get_stats(transport).nr_deaths, 1);
 	pause_for_restart();
-	assert_int_equal(send_to(transport, ""), DELIVERY_DONE);
+	assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
 	assert_int_equal(transport_get_stats(transport).nr_started, 2);
 }
 
@@ -107,10 +107,10 @@ static void one_that_does_not_answer_is_killed(void **state)
 	(void)state;
 
 	signal_child_later(TRANSPORT_WORKER_COMMAND, SIGSTOP, KILL_NS);
-	assert_int_equal(send_to(transport, "took too long"), DELIVERY_RETRY);
+	assert_int_equal(send_to(transport, "took too long"), OUTCOME_RETRY);
 	assert_int_equal(transport_get_stats(transport).nr_timeouts, 1);
 	pause_for_restart();
-	assert_int_equal(send_to(transport, ""), DELIVERY_DONE);
+	assert_int_equal(send_to(transport, ""), OUTCOME_DONE);
 }
 
 int main(void)
