@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LABELS 25 /* Pyroscope takes 30, five of which it adds itself */
+#define MAX_ATTRIBUTES 25 /* Pyroscope takes 30, five of which it adds itself */
 #define MAX_EXTRA 64
 #define EXTRA_KEY_BYTES 256
 
@@ -92,18 +92,19 @@ static struct transport_opts transport_opts_of(const struct destination *options
 	};
 }
 
-static struct label_opts label_opts_of(const struct destination *options, const struct extra *extra)
+static struct attribute_opts attribute_opts_of(const struct destination *options,
+					       const struct extra *extra)
 {
-	return (struct label_opts){
-		.preset = options->preset == OPTION_PRESET_PYROSCOPE ? LABELS_PYROSCOPE
-								     : LABELS_STANDARD,
+	return (struct attribute_opts){
+		.preset = options->preset == OPTION_PRESET_PYROSCOPE ? ATTRIBUTES_PYROSCOPE
+								     : ATTRIBUTES_STANDARD,
 		.sample_attributes = options->sample_attributes,
 		.excluded = (const char *const *)options->excluded_attributes.items,
 		.nr_excluded = options->excluded_attributes.nr,
 		.extra = extra->items,
 		.nr_extra = extra->nr,
 		.max_values = options->attribute_values_max,
-		.max_labels = MAX_LABELS,
+		.max_attributes = MAX_ATTRIBUTES,
 	};
 }
 
@@ -261,7 +262,7 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 		const struct destination *destination = &options->destinations[i];
 
 		read_extra(destination, options, extra);
-		opts.labels = label_opts_of(destination, extra);
+		opts.attributes = attribute_opts_of(destination, extra);
 		r = start_one(exporters, options, destination, &opts, reterr_msg);
 	}
 	if (r < 0)

@@ -14,12 +14,12 @@ struct value {
 };
 
 struct set {
-	struct label_set_key key;
+	struct attribute_set_key key;
 	struct value *values; /* owned */
 	size_t nr_values, cap_values;
 };
 
-struct label_guard {
+struct attribute_guard {
 	size_t max_values;
 	struct set *sets; /* owned */
 	size_t nr_sets, cap_sets;
@@ -27,16 +27,16 @@ struct label_guard {
 	struct htable index; /* of sets, by key */
 };
 
-static_assert(sizeof(struct label_set_key) == 24, "gap in struct label_set_key");
+static_assert(sizeof(struct attribute_set_key) == 24, "gap in struct attribute_set_key");
 
-static uint32_t hash_key(const struct label_set_key *key)
+static uint32_t hash_key(const struct attribute_set_key *key)
 {
 	return hash_bytes(key, sizeof(*key));
 }
 
-int label_guard_new(uint32_t max_values, struct label_guard **ret_guard)
+int attribute_guard_new(uint32_t max_values, struct attribute_guard **ret_guard)
 {
-	struct label_guard *guard = calloc(1, sizeof(*guard));
+	struct attribute_guard *guard = calloc(1, sizeof(*guard));
 
 	if (!guard)
 		return -ENOMEM;
@@ -45,7 +45,7 @@ int label_guard_new(uint32_t max_values, struct label_guard **ret_guard)
 	return 0;
 }
 
-void label_guard_free(struct label_guard *guard)
+void attribute_guard_free(struct attribute_guard *guard)
 {
 	if (!guard)
 		return;
@@ -61,12 +61,12 @@ static void expire_values(struct set *set, uint64_t now_ns)
 	size_t nr_kept = 0;
 
 	for (size_t i = 0; i < set->nr_values; i++)
-		if (now_ns - set->values[i].seen_ns < LABEL_GUARD_MEMORY_NS)
+		if (now_ns - set->values[i].seen_ns < ATTRIBUTE_GUARD_MEMORY_NS)
 			set->values[nr_kept++] = set->values[i];
 	set->nr_values = nr_kept;
 }
 
-void label_guard_expire(struct label_guard *guard, uint64_t now_ns)
+void attribute_guard_expire(struct attribute_guard *guard, uint64_t now_ns)
 {
 	size_t nr_kept = 0;
 
@@ -88,7 +88,7 @@ void label_guard_expire(struct label_guard *guard, uint64_t now_ns)
 	guard->nr_sets = nr_kept;
 }
 
-static struct set *find_set(struct label_guard *guard, const struct label_set_key *key)
+static struct set *find_set(struct attribute_guard *guard, const struct attribute_set_key *key)
 {
 	struct htable_iter it = htable_lookup(&guard->index, hash_key(key));
 
@@ -98,8 +98,8 @@ static struct set *find_set(struct label_guard *guard, const struct label_set_ke
 	return NULL;
 }
 
-bool label_guard_touch(struct label_guard *guard, const struct label_set_key *key, uint64_t value,
-		       uint64_t now_ns)
+bool attribute_guard_touch(struct attribute_guard *guard, const struct attribute_set_key *key,
+			   uint64_t value, uint64_t now_ns)
 {
 	struct set *set = find_set(guard, key);
 
@@ -112,9 +112,11 @@ bool label_guard_touch(struct label_guard *guard, const struct label_set_key *ke
 	return false;
 }
 
-static int add_set(struct label_guard *guard, const struct label_set_key *key, struct set **ret_set)
+static int add_set(struct attribute_guard *guard, const struct attribute_set_key *key,
+		   struct set **ret_set)
 {
-	int r = array_grow(guard->sets, guard->cap_sets, guard->nr_sets + 1, LABEL_GUARD_MAX_SETS);
+	int r = array_grow(guard->sets, guard->cap_sets, guard->nr_sets + 1,
+			   ATTRIBUTE_GUARD_MAX_SETS);
 	if (r == 0)
 		r = htable_add(&guard->index, hash_key(key), (uint32_t)guard->nr_sets);
 	if (r < 0)
@@ -124,9 +126,10 @@ static int add_set(struct label_guard *guard, const struct label_set_key *key, s
 	return 0;
 }
 
-static int add_value(struct label_guard *guard, struct set *set, uint64_t value, uint64_t now_ns)
+static int add_value(struct attribute_guard *guard, struct set *set, uint64_t value,
+		     uint64_t now_ns)
 {
-	if (guard->nr_values == LABEL_GUARD_MAX_VALUES)
+	if (guard->nr_values == ATTRIBUTE_GUARD_MAX_VALUES)
 		return -ENOSPC;
 	int r = array_grow(set->values, set->cap_values, set->nr_values + 1, guard->max_values);
 	if (r < 0)
@@ -136,8 +139,8 @@ static int add_value(struct label_guard *guard, struct set *set, uint64_t value,
 	return 1;
 }
 
-int label_guard_add(struct label_guard *guard, const struct label_set_key *key, uint64_t value,
-		    uint64_t now_ns)
+int attribute_guard_add(struct attribute_guard *guard, const struct attribute_set_key *key,
+			uint64_t value, uint64_t now_ns)
 {
 	struct set *set = find_set(guard, key);
 	int r = set ? 0 : add_set(guard, key, &set);

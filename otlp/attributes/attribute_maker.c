@@ -25,13 +25,13 @@
 /* The resource says the others. */
 #define STANDARD_ATTRIBUTES (SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP)
 
-struct label_maker {
-	struct label_rules rules; /* texts owned by `memory` */
+struct attribute_maker {
+	struct attribute_rules rules; /* texts owned by `memory` */
 	struct arena memory;
 	unsigned int sample_attributes;
 	struct process_rules processes;
-	struct label_guard *guard; /* owned */
-	struct label_maker_stats stats; /* atomic */
+	struct attribute_guard *guard; /* owned */
+	struct attribute_maker_stats stats; /* atomic */
 };
 
 struct content_hash {
@@ -40,18 +40,18 @@ struct content_hash {
 
 /* Labels while they are made. */
 struct making {
-	struct label_maker *maker;
+	struct attribute_maker *maker;
 	const struct profile *profile;
-	struct labels labels;
-	struct resource_labels
+	struct export_attributes attributes;
+	struct group_attributes
 		*resources; /* this and the next four: owned; by the profile's resources */
 	struct content_hash *hashes;
 	uint32_t *first_alike; /* the first one with the same attributes */
 	uint32_t *containers; /* strings: container.id; 0: it has none */
 	struct htable alike; /* first ones by hash */
 	struct strbuf content; /* scratch: what is hashed */
-	struct label_processes processes;
-	struct label_tally tally;
+	struct attribute_processes processes;
+	struct attribute_tally tally;
 };
 
 static const struct {
@@ -63,12 +63,12 @@ static const struct {
 	{ SAMPLE_PID, "process.pid" },		 { SAMPLE_CONTAINER, CONTAINER_KEY },
 };
 
-void labels_done(struct labels *labels)
+void export_attributes_done(struct export_attributes *attributes)
 {
-	free(labels->groups);
-	free(labels->samples);
-	arena_done(&labels->memory);
-	*labels = (struct labels){ 0 };
+	free(attributes->groups);
+	free(attributes->samples);
+	arena_done(&attributes->memory);
+	*attributes = (struct export_attributes){ 0 };
 }
 
 static char *copy_text(struct arena *memory, const char *text)
@@ -76,7 +76,7 @@ static char *copy_text(struct arena *memory, const char *text)
 	return arena_strndup(memory, text, strlen(text));
 }
 
-static int copy_rules(struct label_maker *maker, const struct label_opts *opts)
+static int copy_rules(struct attribute_maker *maker, const struct attribute_opts *opts)
 {
 	const char **excluded = arena_alloc(&maker->memory, opts->nr_excluded * sizeof(*excluded));
 	struct attribute *extra = arena_alloc(&maker->memory, opts->nr_extra * sizeof(*extra));
@@ -94,7 +94,7 @@ static int copy_rules(struct label_maker *maker, const struct label_opts *opts)
 		if (!extra[i].key || !extra[i].value)
 			return -ENOMEM;
 	}
-	maker->rules = (struct label_rules){
+	maker->rules = (struct attribute_rules){
 		.preset = opts->preset,
 		.excluded = excluded,
 		.nr_excluded = opts->nr_excluded,
@@ -105,15 +105,15 @@ static int copy_rules(struct label_maker *maker, const struct label_opts *opts)
 }
 
 /* Returns how many there are. */
-static size_t choose_sample_attributes(struct label_maker *maker, unsigned int wanted)
+static size_t choose_sample_attributes(struct attribute_maker *maker, unsigned int wanted)
 {
 	size_t nr = 0;
 
 	if (wanted == SAMPLE_ATTRIBUTES_DEFAULT)
-		wanted = maker->rules.preset == LABELS_PYROSCOPE ? 0 : STANDARD_ATTRIBUTES;
+		wanted = maker->rules.preset == ATTRIBUTES_PYROSCOPE ? 0 : STANDARD_ATTRIBUTES;
 	for (size_t i = 0; i < array_len(sample_keys); i++) {
 		if (!(wanted & sample_keys[i].attribute) ||
-		    label_rules_exclude(&maker->rules, sample_keys[i].key))
+		    attribute_rules_exclude(&maker->rules, sample_keys[i].key))
 			continue;
 		maker->sample_attributes |= sample_keys[i].attribute;
 		nr++;
@@ -122,22 +122,22 @@ static size_t choose_sample_attributes(struct label_maker *maker, unsigned int w
 }
 
 /* What the caller leaves to the preset. */
-static struct label_opts complete(struct label_opts opts)
+static struct attribute_opts complete(struct attribute_opts opts)
 {
-	bool is_pyroscope = opts.preset == LABELS_PYROSCOPE;
+	bool is_pyroscope = opts.preset == ATTRIBUTES_PYROSCOPE;
 
 	if (opts.max_values == 0)
-		opts.max_values = is_pyroscope ? LABELS_PYROSCOPE_MAX_VALUES
-					       : LABELS_STANDARD_MAX_VALUES;
-	if (opts.max_labels == 0)
-		opts.max_labels = is_pyroscope ? LABELS_PYROSCOPE_MAX_LABELS : UINT32_MAX;
+		opts.max_values = is_pyroscope ? ATTRIBUTES_PYROSCOPE_MAX_VALUES
+					       : ATTRIBUTES_STANDARD_MAX_VALUES;
+	if (opts.max_attributes == 0)
+		opts.max_attributes = is_pyroscope ? ATTRIBUTES_PYROSCOPE_LIMIT : UINT32_MAX;
 	return opts;
 }
 
-int label_maker_new(const struct label_opts *opts, struct label_maker **ret_maker)
+int attribute_maker_new(const struct attribute_opts *opts, struct attribute_maker **ret_maker)
 {
-	_cleanup_(label_maker_freep) struct label_maker *maker = calloc(1, sizeof(*maker));
-	const struct label_opts chosen = complete(*opts);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = calloc(1, sizeof(*maker));
+	const struct attribute_opts chosen = complete(*opts);
 
 	if (!maker)
 		return -ENOMEM;
@@ -147,19 +147,19 @@ int label_maker_new(const struct label_opts *opts, struct label_maker **ret_make
 	size_t nr = choose_sample_attributes(maker, chosen.sample_attributes);
 	process_rules_init(&maker->processes, &maker->rules);
 	nr += process_rules_max(&maker->processes);
-	maker->rules.max_labels = chosen.max_labels > nr ? chosen.max_labels - nr : 0;
-	r = label_guard_new(chosen.max_values, &maker->guard);
+	maker->rules.max_attributes = chosen.max_attributes > nr ? chosen.max_attributes - nr : 0;
+	r = attribute_guard_new(chosen.max_values, &maker->guard);
 	if (r < 0)
 		return r;
 	*ret_maker = take_ptr(maker);
 	return 0;
 }
 
-void label_maker_free(struct label_maker *maker)
+void attribute_maker_free(struct attribute_maker *maker)
 {
 	if (!maker)
 		return;
-	label_guard_free(maker->guard);
+	attribute_guard_free(maker->guard);
 	arena_done(&maker->memory);
 	free(maker);
 }
@@ -171,15 +171,15 @@ static void count(uint64_t *counter, uint64_t nr)
 
 static void making_done(struct making *making)
 {
-	labels_done(&making->labels);
+	export_attributes_done(&making->attributes);
 	free(making->resources);
 	free(making->hashes);
 	free(making->first_alike);
 	free(making->containers);
 	htable_done(&making->alike);
-	label_processes_done(&making->processes);
+	attribute_processes_done(&making->processes);
 	strbuf_done(&making->content);
-	label_tally_done(&making->tally);
+	attribute_tally_done(&making->tally);
 }
 
 static int making_init(struct making *making)
@@ -188,12 +188,13 @@ static int making_init(struct making *making)
 	size_t nr = profile->nr_resources;
 
 	making->content = strbuf_with_max(CONTENT_MAX_BYTES);
-	making->labels.samples = calloc(profile->nr_samples + 1, sizeof(*making->labels.samples));
+	making->attributes.samples = calloc(profile->nr_samples + 1,
+					    sizeof(*making->attributes.samples));
 	making->resources = calloc(nr, sizeof(*making->resources));
 	making->hashes = calloc(nr, sizeof(*making->hashes));
 	making->first_alike = calloc(nr, sizeof(*making->first_alike));
 	making->containers = calloc(nr, sizeof(*making->containers));
-	return making->labels.samples && making->resources && making->hashes &&
+	return making->attributes.samples && making->resources && making->hashes &&
 			       making->first_alike && making->containers
 		       ? 0
 		       : -ENOMEM;
@@ -202,12 +203,12 @@ static int making_init(struct making *making)
 /* Texts with their NULs: no two lists have the same bytes. */
 static int hash_resource(struct making *making, uint32_t resource)
 {
-	const struct resource_labels *labels = &making->resources[resource];
+	const struct group_attributes *attributes = &making->resources[resource];
 	struct strbuf *content = &making->content;
 
 	strbuf_clear(content);
-	for (size_t i = 0; i < labels->nr; i++) {
-		const struct attribute *item = &labels->items[i];
+	for (size_t i = 0; i < attributes->nr; i++) {
+		const struct attribute *item = &attributes->items[i];
 
 		strbuf_append(content, item->key, strlen(item->key) + 1);
 		strbuf_append(content, item->value, strlen(item->value) + 1);
@@ -245,9 +246,9 @@ static int make_resource(struct making *making, uint32_t resource)
 {
 	uint64_t nr_dropped;
 
-	int r = label_rules_apply(&making->maker->rules, making->profile, resource,
-				  &making->labels.memory, &making->resources[resource],
-				  &nr_dropped);
+	int r = attribute_rules_apply(&making->maker->rules, making->profile, resource,
+				      &making->attributes.memory, &making->resources[resource],
+				      &nr_dropped);
 	if (r < 0)
 		return r;
 	count(&making->maker->stats.nr_attributes_dropped, nr_dropped);
@@ -261,7 +262,7 @@ static bool get_value(const struct making *making, size_t number, enum sample_at
 		      uint64_t *ret_value)
 {
 	const struct profile_sample *sample = &making->profile->samples[number];
-	const struct label_process *process =
+	const struct process_row *process =
 		&making->processes.rows[making->processes.of_sample[number]];
 	bool is_joined = making->maker->processes.has_pid && process->name && !process->is_alone;
 
@@ -320,10 +321,10 @@ static int tally_processes(struct making *making)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < making->processes.nr_rows; i++) {
-		const struct label_process *process = &making->processes.rows[i];
+		const struct process_row *process = &making->processes.rows[i];
 
-		if (label_process_key(process, &key))
-			r = label_tally_add(&making->tally, &key, process->count);
+		if (process_row_key(process, &key))
+			r = attribute_tally_add(&making->tally, &key, process->count);
 	}
 	return r;
 }
@@ -339,8 +340,8 @@ static int tally_samples(struct making *making)
 			int r = 0;
 
 			if (is_guarded(making, i, &keys[k]))
-				r = label_tally_add(&making->tally, &keys[k],
-						    making->profile->samples[i].count);
+				r = attribute_tally_add(&making->tally, &keys[k],
+							making->profile->samples[i].count);
 			if (r < 0)
 				return r;
 		}
@@ -351,7 +352,7 @@ static int tally_samples(struct making *making)
 static bool is_text(uint32_t attribute)
 {
 	return attribute == SAMPLE_THREAD_NAME || attribute == SAMPLE_CONTAINER ||
-	       attribute == LABEL_PROCESS_ATTRIBUTE;
+	       attribute == PROGRAM_ATTRIBUTE;
 }
 
 /* Numbers of strings are another profile's others: the guard knows texts by a hash. */
@@ -374,49 +375,50 @@ static struct tally_place place_of(const struct tally_key *key, const void *data
 	return place;
 }
 
-static void set_label(struct sample_labels *labels, const struct tally_key *key, bool is_admitted)
+static void set_attribute(struct kept_attributes *attributes, const struct tally_key *key,
+			  bool is_admitted)
 {
 	uint32_t value = (uint32_t)key->value;
 
 	switch ((enum sample_attribute)key->attribute) {
 	case SAMPLE_THREAD_NAME:
-		labels->thread_name = is_admitted ? value : LABEL_OTHER;
+		attributes->thread_name = is_admitted ? value : ATTRIBUTE_OTHER;
 		break;
 	case SAMPLE_CPU:
-		labels->cpu = is_admitted ? value : LABEL_NONE;
+		attributes->cpu = is_admitted ? value : ATTRIBUTE_NONE;
 		break;
 	case SAMPLE_CGROUP:
-		labels->cgroup_id = is_admitted ? key->value : 0;
+		attributes->cgroup_id = is_admitted ? key->value : 0;
 		break;
 	case SAMPLE_THREAD_ID:
-		labels->thread_id = is_admitted ? value : 0;
+		attributes->thread_id = is_admitted ? value : 0;
 		break;
 	case SAMPLE_PID:
-		labels->pid = is_admitted ? value : 0;
+		attributes->pid = is_admitted ? value : 0;
 		break;
 	case SAMPLE_CONTAINER:
-		labels->container = is_admitted ? value : LABEL_OTHER;
+		attributes->container = is_admitted ? value : ATTRIBUTE_OTHER;
 		break;
 	}
 }
 
 /* Whether the guard left all of a sample as it is. */
-static bool label_sample(struct making *making, size_t number)
+static bool keep_attributes(struct making *making, size_t number)
 {
-	const struct label_process *process =
+	const struct process_row *process =
 		&making->processes.rows[making->processes.of_sample[number]];
-	struct sample_labels *labels = &making->labels.samples[number];
+	struct kept_attributes *attributes = &making->attributes.samples[number];
 	struct tally_key keys[array_len(sample_keys)], program;
 	size_t nr = keys_of(making, number, keys);
-	bool is_whole = !label_process_key(process, &program) ||
-			label_tally_admits(&making->tally, &program);
+	bool is_whole = !process_row_key(process, &program) ||
+			attribute_tally_admits(&making->tally, &program);
 
-	*labels = (struct sample_labels){ .group = process->group, .cpu = LABEL_NONE };
+	*attributes = (struct kept_attributes){ .group = process->group, .cpu = ATTRIBUTE_NONE };
 	for (size_t k = 0; k < nr; k++) {
 		bool is_admitted = !is_guarded(making, number, &keys[k]) ||
-				   label_tally_admits(&making->tally, &keys[k]);
+				   attribute_tally_admits(&making->tally, &keys[k]);
 
-		set_label(labels, &keys[k], is_admitted);
+		set_attribute(attributes, &keys[k], is_admitted);
 		is_whole &= is_admitted;
 	}
 	return is_whole;
@@ -427,22 +429,22 @@ static void make_samples(struct making *making)
 	uint64_t nr_collapsed = 0;
 
 	for (size_t i = 0; i < making->profile->nr_samples; i++)
-		if (!label_sample(making, i))
+		if (!keep_attributes(making, i))
 			nr_collapsed += making->profile->samples[i].count;
 	count(&making->maker->stats.nr_samples_collapsed, nr_collapsed);
 }
 
 static int tally(struct making *making)
 {
-	int r = label_processes_init(&making->processes, &making->maker->processes, making->profile,
-				     making->first_alike);
+	int r = attribute_processes_init(&making->processes, &making->maker->processes,
+					 making->profile, making->first_alike);
 	if (r == 0)
 		r = tally_processes(making);
 	return r < 0 ? r : tally_samples(making);
 }
 
-int label_maker_make(struct label_maker *maker, const struct profile *profile, uint64_t now_ns,
-		     struct labels *ret_labels)
+int attribute_maker_make(struct attribute_maker *maker, const struct profile *profile,
+			 uint64_t now_ns, struct export_attributes *ret_attributes)
 {
 	_cleanup_(making_done) struct making making = { .maker = maker, .profile = profile };
 
@@ -454,24 +456,24 @@ int label_maker_make(struct label_maker *maker, const struct profile *profile, u
 	if (r < 0)
 		return r;
 
-	label_guard_expire(maker->guard, now_ns);
-	r = label_tally_decide(&making.tally, maker->guard, now_ns, place_of, &making);
+	attribute_guard_expire(maker->guard, now_ns);
+	r = attribute_tally_decide(&making.tally, maker->guard, now_ns, place_of, &making);
 	if (r == 0)
-		r = label_processes_group(&making.processes, &making.tally, making.resources,
-					  &making.labels);
+		r = attribute_processes_group(&making.processes, &making.tally, making.resources,
+					      &making.attributes);
 	if (r < 0)
 		return r;
 	make_samples(&making);
-	*ret_labels = making.labels;
-	making.labels = (struct labels){ 0 };
+	*ret_attributes = making.attributes;
+	making.attributes = (struct export_attributes){ 0 };
 	return 0;
 }
 
-struct label_maker_stats label_maker_get_stats(const struct label_maker *maker)
+struct attribute_maker_stats attribute_maker_get_stats(const struct attribute_maker *maker)
 {
-	const struct label_maker_stats *stats = &maker->stats;
+	const struct attribute_maker_stats *stats = &maker->stats;
 
-	return (struct label_maker_stats){
+	return (struct attribute_maker_stats){
 		.nr_samples_collapsed = __atomic_load_n(&stats->nr_samples_collapsed,
 							__ATOMIC_RELAXED),
 		.nr_attributes_dropped = __atomic_load_n(&stats->nr_attributes_dropped,

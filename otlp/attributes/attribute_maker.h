@@ -3,10 +3,10 @@
  *
  * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the user's own
  * attributes where it has none of that key. Its samples leave in groups by their process (attribute_processes.h). A sample leaves
- * with its thread, its CPU and its cgroup, as far as they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to LABEL_NAME_MAX and LABEL_VALUE_MAX.
+ * with its thread, its CPU and its cgroup, as far as they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to ATTRIBUTE_NAME_MAX and ATTRIBUTE_VALUE_MAX.
  *
- * Presets. LABELS_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and
- * thread name, thread id, CPU and cgroup on samples. LABELS_PYROSCOPE is for Pyroscope and Grafana, where each distinct
+ * Presets. ATTRIBUTES_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and
+ * thread name, thread id, CPU and cgroup on samples. ATTRIBUTES_PYROSCOPE is for Pyroscope and Grafana, where each distinct
  * set of attributes, those of the samples included, is a series:
  *
  *	short names	namespace, pod, container, workload and node, which people filter by, stand beside k8s.pod.name and its
@@ -25,14 +25,14 @@
  *			releases before 2.0 make equal by turning "." into "_" gets a number behind. "service_name" and names
  *			beginning with two underscores are Pyroscope's own and are changed.
  *
- * The limit. Over `max_labels` attributes, those of samples counted, the least important ones stay behind, in this order:
+ * The limit. Over `max_attributes` attributes, those of samples counted, the least important ones stay behind, in this order:
  * redundant ones and details of the image, IDs, pod annotations, pod labels, the user's own, the workload; never who
  * it is: namespace, pod, container, node, service.name.
  *
  * The guard. Of each attribute of the samples of one resource, known by its content and not by a number, at most `max_values`
  * values leave within an hour, and as many of its programs. One that did is free to leave again. When all places are taken, a new one has to wait until one
  * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a name
- * becomes LABEL_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
+ * becomes ATTRIBUTE_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
  * their own resource are not limited: they are always new, and no more than the samples. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
@@ -46,16 +46,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LABEL_NAME_MAX 1024
-#define LABEL_VALUE_MAX 2048
-#define LABEL_OTHER_TEXT "[other]"
+#define ATTRIBUTE_NAME_MAX 1024
+#define ATTRIBUTE_VALUE_MAX 2048
+#define ATTRIBUTE_OTHER_TEXT "[other]"
 
-/* By preset: the guard's values, and the limit, which LABELS_STANDARD has none of. Pyroscope takes 30 with its own. */
-#define LABELS_STANDARD_MAX_VALUES 1024
-#define LABELS_PYROSCOPE_MAX_VALUES 20
-#define LABELS_PYROSCOPE_MAX_LABELS 25
+/* By preset: the guard's values, and the limit, which ATTRIBUTES_STANDARD has none of. Pyroscope takes 30 with its own. */
+#define ATTRIBUTES_STANDARD_MAX_VALUES 1024
+#define ATTRIBUTES_PYROSCOPE_MAX_VALUES 20
+#define ATTRIBUTES_PYROSCOPE_LIMIT 25
 
-enum label_preset { LABELS_STANDARD, LABELS_PYROSCOPE };
+enum attribute_preset { ATTRIBUTES_STANDARD, ATTRIBUTES_PYROSCOPE };
 
 enum sample_attribute { /* mask */
 			SAMPLE_THREAD_NAME = 1, /* thread.name */
@@ -67,8 +67,8 @@ enum sample_attribute { /* mask */
 };
 #define SAMPLE_ATTRIBUTES_DEFAULT ((unsigned int)-1) /* the preset's */
 
-struct label_opts {
-	enum label_preset preset;
+struct attribute_opts {
+	enum attribute_preset preset;
 	unsigned int sample_attributes; /* mask, or SAMPLE_ATTRIBUTES_DEFAULT */
 	const char *const *
 		excluded; /* keys of attributes that do not leave, those of samples and short names as well;
@@ -77,58 +77,60 @@ struct label_opts {
 	const struct attribute *extra; /* of each resource that has no such key */
 	size_t nr_extra;
 	uint32_t max_values; /* 0: the preset's */
-	uint32_t max_labels; /* 0: the preset's */
+	uint32_t max_attributes; /* 0: the preset's */
 };
 
 /* Of a sample: what is left of the profile's. */
-struct sample_labels {
+struct kept_attributes {
 	uint64_t cgroup_id; /* 0: none */
 	uint32_t group;
-	uint32_t thread_name; /* string of the profile; 0: none; LABEL_OTHER: collapsed */
+	uint32_t thread_name; /* string of the profile; 0: none; ATTRIBUTE_OTHER: collapsed */
 	uint32_t container; /* the same */
 	uint32_t thread_id; /* 0: none */
 	uint32_t pid; /* 0: none */
-	uint32_t cpu; /* LABEL_NONE: none */
+	uint32_t cpu; /* ATTRIBUTE_NONE: none */
 };
-#define LABEL_NONE UINT32_MAX
-#define LABEL_OTHER UINT32_MAX
+#define ATTRIBUTE_NONE UINT32_MAX
+#define ATTRIBUTE_OTHER UINT32_MAX
 
 /* Of a resource, or of a process in one: all samples of a group leave as one profile. */
-struct resource_labels {
+struct group_attributes {
 	const struct attribute *items; /* most important first */
 	size_t nr;
 	uint32_t pid; /* process.pid, which is a number; 0: none */
 };
 
 /* Texts are borrowed from the profile, the maker and `memory`. */
-struct labels {
-	struct resource_labels *
+struct export_attributes {
+	struct group_attributes *
 		groups; /* owned; those of a resource stand together, in the order of the profile */
 	size_t nr_groups;
-	struct sample_labels *samples; /* owned; by the profile's samples */
+	struct kept_attributes *samples; /* owned; by the profile's samples */
 	struct arena memory;
 };
-void labels_done(struct labels *labels);
+void export_attributes_done(struct export_attributes *attributes);
 
 /* Both only grow. */
-struct label_maker_stats {
+struct attribute_maker_stats {
 	uint64_t nr_samples_collapsed; /* sum of counts */
-	uint64_t nr_attributes_dropped; /* of resources, over max_labels; again in each profile */
+	uint64_t
+		nr_attributes_dropped; /* of resources, over max_attributes; again in each profile */
 };
 
 /* Remembers which values have left. Belongs to one thread, but for its stats. */
-struct label_maker;
+struct attribute_maker;
 
 /* Copies what it needs. Errors: -ENOMEM. */
-int label_maker_new(const struct label_opts *opts, struct label_maker **ret_maker) must_check;
-void label_maker_free(struct label_maker *maker);
-DEFINE_FREEP(struct label_maker, label_maker_free)
+int attribute_maker_new(const struct attribute_opts *opts, struct attribute_maker **ret_maker)
+	must_check;
+void attribute_maker_free(struct attribute_maker *maker);
+DEFINE_FREEP(struct attribute_maker, attribute_maker_free)
 
 /* `now_ns` is CLOCK_MONOTONIC. Errors: -ENOMEM. */
-int label_maker_make(struct label_maker *maker, const struct profile *profile, uint64_t now_ns,
-		     struct labels *ret_labels) must_check;
+int attribute_maker_make(struct attribute_maker *maker, const struct profile *profile,
+			 uint64_t now_ns, struct export_attributes *ret_attributes) must_check;
 
 /* From any thread. */
-struct label_maker_stats label_maker_get_stats(const struct label_maker *maker);
+struct attribute_maker_stats attribute_maker_get_stats(const struct attribute_maker *maker);
 
 #endif

@@ -12,33 +12,33 @@
 /* The first one that matches holds. */
 static const struct {
 	const char *pattern;
-	enum label_rank rank;
+	enum attribute_rank rank;
 } ranks[] = {
-	{ "service.name", LABEL_RANK_IDENTITY },
-	{ "k8s.namespace.name", LABEL_RANK_IDENTITY },
-	{ "k8s.pod.name", LABEL_RANK_IDENTITY },
-	{ "k8s.container.name", LABEL_RANK_IDENTITY },
-	{ "k8s.node.name", LABEL_RANK_IDENTITY },
-	{ "namespace", LABEL_RANK_IDENTITY },
-	{ "pod", LABEL_RANK_IDENTITY },
-	{ "container", LABEL_RANK_IDENTITY },
-	{ "node", LABEL_RANK_IDENTITY },
-	{ "workload", LABEL_RANK_WORKLOAD },
-	{ "k8s.pod.label.*", LABEL_RANK_POD_LABEL },
-	{ "k8s.pod.annotation.*", LABEL_RANK_POD_ANNOTATION },
-	{ "k8s.pod.uid", LABEL_RANK_ID },
-	{ "k8s.pod.start_time", LABEL_RANK_DETAIL },
-	{ "k8s.container.restart_count", LABEL_RANK_DETAIL },
-	{ "k8s.*", LABEL_RANK_WORKLOAD },
-	{ "container.id", LABEL_RANK_ID },
-	{ "container.*", LABEL_RANK_DETAIL },
-	{ "host.name", LABEL_RANK_ID },
-	{ "flamelet.identity", LABEL_RANK_ID },
-	{ "service.instance.id", LABEL_RANK_DETAIL },
-	{ "process.linux.cgroup", LABEL_RANK_DETAIL },
+	{ "service.name", ATTRIBUTE_RANK_IDENTITY },
+	{ "k8s.namespace.name", ATTRIBUTE_RANK_IDENTITY },
+	{ "k8s.pod.name", ATTRIBUTE_RANK_IDENTITY },
+	{ "k8s.container.name", ATTRIBUTE_RANK_IDENTITY },
+	{ "k8s.node.name", ATTRIBUTE_RANK_IDENTITY },
+	{ "namespace", ATTRIBUTE_RANK_IDENTITY },
+	{ "pod", ATTRIBUTE_RANK_IDENTITY },
+	{ "container", ATTRIBUTE_RANK_IDENTITY },
+	{ "node", ATTRIBUTE_RANK_IDENTITY },
+	{ "workload", ATTRIBUTE_RANK_WORKLOAD },
+	{ "k8s.pod.label.*", ATTRIBUTE_RANK_POD_LABEL },
+	{ "k8s.pod.annotation.*", ATTRIBUTE_RANK_POD_ANNOTATION },
+	{ "k8s.pod.uid", ATTRIBUTE_RANK_ID },
+	{ "k8s.pod.start_time", ATTRIBUTE_RANK_DETAIL },
+	{ "k8s.container.restart_count", ATTRIBUTE_RANK_DETAIL },
+	{ "k8s.*", ATTRIBUTE_RANK_WORKLOAD },
+	{ "container.id", ATTRIBUTE_RANK_ID },
+	{ "container.*", ATTRIBUTE_RANK_DETAIL },
+	{ "host.name", ATTRIBUTE_RANK_ID },
+	{ "flamelet.identity", ATTRIBUTE_RANK_ID },
+	{ "service.instance.id", ATTRIBUTE_RANK_DETAIL },
+	{ "process.linux.cgroup", ATTRIBUTE_RANK_DETAIL },
 };
 
-bool label_key_matches(const char *pattern, const char *key)
+bool attribute_key_matches(const char *pattern, const char *key)
 {
 	size_t len = strlen(pattern);
 
@@ -47,12 +47,12 @@ bool label_key_matches(const char *pattern, const char *key)
 	return strcmp(pattern, key) == 0;
 }
 
-enum label_rank label_rank_of(const char *key)
+enum attribute_rank attribute_rank_of(const char *key)
 {
 	for (size_t i = 0; i < array_len(ranks); i++)
-		if (label_key_matches(ranks[i].pattern, key))
+		if (attribute_key_matches(ranks[i].pattern, key))
 			return ranks[i].rank;
-	return LABEL_RANK_CHOSEN;
+	return ATTRIBUTE_RANK_CHOSEN;
 }
 
 /* A dot counts as one, because releases before 2.0 make it one. */
@@ -61,12 +61,12 @@ static bool is_underscore(char c)
 	return c == '_' || c == '.';
 }
 
-static bool is_same(enum label_preset preset, char a, char b)
+static bool is_same(enum attribute_preset preset, char a, char b)
 {
-	return a == b || (preset == LABELS_PYROSCOPE && is_underscore(a) && is_underscore(b));
+	return a == b || (preset == ATTRIBUTES_PYROSCOPE && is_underscore(a) && is_underscore(b));
 }
 
-bool label_names_clash(enum label_preset preset, const char *a, const char *b)
+bool attribute_names_clash(enum attribute_preset preset, const char *a, const char *b)
 {
 	while (*a && is_same(preset, *a, *b)) {
 		a++;
@@ -76,10 +76,10 @@ bool label_names_clash(enum label_preset preset, const char *a, const char *b)
 }
 
 /* The conventions' own name becomes Pyroscope's in its older releases, which know that. */
-bool label_name_is_reserved(enum label_preset preset, const char *name)
+bool attribute_name_is_reserved(enum attribute_preset preset, const char *name)
 {
-	return preset == LABELS_PYROSCOPE && strcmp(name, "service.name") != 0 &&
-	       label_names_clash(preset, name, PYROSCOPE_SERVICE);
+	return preset == ATTRIBUTES_PYROSCOPE && strcmp(name, "service.name") != 0 &&
+	       attribute_names_clash(preset, name, PYROSCOPE_SERVICE);
 }
 
 static bool is_digit(char c)
@@ -115,17 +115,18 @@ static size_t copy_name(const char *text, char *clean, size_t max)
 	return nr;
 }
 
-void label_name_clean(enum label_preset preset, const char *name,
-		      char clean[static LABEL_NAME_MAX + 1])
+void attribute_name_clean(enum attribute_preset preset, const char *name,
+			  char clean[static ATTRIBUTE_NAME_MAX + 1])
 {
-	if (preset == LABELS_PYROSCOPE)
-		clean[copy_name(name, clean, LABEL_NAME_MAX)] = '\0';
+	if (preset == ATTRIBUTES_PYROSCOPE)
+		clean[copy_name(name, clean, ATTRIBUTE_NAME_MAX)] = '\0';
 	else
-		printable_copy(clean, LABEL_NAME_MAX + 1, name);
+		printable_copy(clean, ATTRIBUTE_NAME_MAX + 1, name);
 }
 
-void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
-			    bool (*is_taken)(const char *name, const void *data), const void *data)
+void attribute_name_make_unique(char name[static ATTRIBUTE_NAME_MAX + 1],
+				bool (*is_taken)(const char *name, const void *data),
+				const void *data)
 {
 	size_t len = strlen(name);
 	char number[24];
@@ -133,13 +134,13 @@ void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
 	for (size_t n = 2; is_taken(name, data); n++) {
 		int nr = snprintf(number, sizeof(number), "_%zu", n);
 
-		while (len > LABEL_NAME_MAX - (size_t)nr || (name[len] & 0xc0) == 0x80)
+		while (len > ATTRIBUTE_NAME_MAX - (size_t)nr || (name[len] & 0xc0) == 0x80)
 			len--; /* not inside a character */
 		memcpy(name + len, number, (size_t)nr + 1);
 	}
 }
 
-void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1])
+void attribute_value_clean(const char *value, char clean[static ATTRIBUTE_VALUE_MAX + 1])
 {
-	printable_copy(clean, LABEL_VALUE_MAX + 1, value);
+	printable_copy(clean, ATTRIBUTE_VALUE_MAX + 1, value);
 }

@@ -8,36 +8,37 @@
 #include <stdbool.h>
 
 /* Over the limit the last ones go first. */
-enum label_rank {
-	LABEL_RANK_IDENTITY, /* never go */
-	LABEL_RANK_WORKLOAD,
-	LABEL_RANK_CHOSEN, /* by the user: all that is not known here */
-	LABEL_RANK_POD_LABEL,
-	LABEL_RANK_POD_ANNOTATION,
-	LABEL_RANK_ID,
-	LABEL_RANK_DETAIL,
+enum attribute_rank {
+	ATTRIBUTE_RANK_IDENTITY, /* never go */
+	ATTRIBUTE_RANK_WORKLOAD,
+	ATTRIBUTE_RANK_CHOSEN, /* by the user: all that is not known here */
+	ATTRIBUTE_RANK_POD_LABEL,
+	ATTRIBUTE_RANK_POD_ANNOTATION,
+	ATTRIBUTE_RANK_ID,
+	ATTRIBUTE_RANK_DETAIL,
 };
 
-enum label_rank label_rank_of(const char *key);
+enum attribute_rank attribute_rank_of(const char *key);
 
 /* Whether a key is the pattern, or begins as one that ends in "*". */
-bool label_key_matches(const char *pattern, const char *key);
+bool attribute_key_matches(const char *pattern, const char *key);
 
 /* Whether receivers take two clean names for the same. */
-bool label_names_clash(enum label_preset preset, const char *a, const char *b);
+bool attribute_names_clash(enum attribute_preset preset, const char *a, const char *b);
 
 /* Whether a clean name is one that the receiver gives by itself. */
-bool label_name_is_reserved(enum label_preset preset, const char *name);
+bool attribute_name_is_reserved(enum attribute_preset preset, const char *name);
 
 /* Fills in the name as it may leave; never "" for a name that is not. */
-void label_name_clean(enum label_preset preset, const char *name,
-		      char clean[static LABEL_NAME_MAX + 1]);
+void attribute_name_clean(enum attribute_preset preset, const char *name,
+			  char clean[static ATTRIBUTE_NAME_MAX + 1]);
 
 /* Changes a clean name until it is not taken, by a number behind it. */
-void label_name_make_unique(char name[static LABEL_NAME_MAX + 1],
-			    bool (*is_taken)(const char *name, const void *data), const void *data);
+void attribute_name_make_unique(char name[static ATTRIBUTE_NAME_MAX + 1],
+				bool (*is_taken)(const char *name, const void *data),
+				const void *data);
 
 /* Fills in the value as it may leave. */
-void label_value_clean(const char *value, char clean[static LABEL_VALUE_MAX + 1]);
+void attribute_value_clean(const char *value, char clean[static ATTRIBUTE_VALUE_MAX + 1]);
 
 #endif

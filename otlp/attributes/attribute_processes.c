@@ -27,16 +27,16 @@ static_assert(sizeof(struct process_key) == 16, "gap in struct process_key");
 
 struct group_key {
 	uint32_t resource;
-	uint32_t program; /* 0: none; LABEL_OTHER */
+	uint32_t program; /* 0: none; ATTRIBUTE_OTHER */
 	uint32_t process_plus_1; /* row of one that leaves alone; 0: none */
 };
 
 static_assert(sizeof(struct group_key) == 12, "gap in struct group_key");
 
 struct grouping {
-	struct label_processes *processes;
-	const struct resource_labels *resources; /* borrowed */
-	struct labels *labels; /* borrowed */
+	struct attribute_processes *processes;
+	const struct group_attributes *resources; /* borrowed */
+	struct export_attributes *attributes; /* borrowed */
 	struct group_key *keys; /* owned; by group */
 	size_t cap_keys, cap_groups;
 	struct htable index;
@@ -48,18 +48,19 @@ static void grouping_done(struct grouping *grouping)
 	htable_done(&grouping->index);
 }
 
-void process_rules_init(struct process_rules *rules, const struct label_rules *label_rules)
+void process_rules_init(struct process_rules *rules, const struct attribute_rules *attribute_rules)
 {
-	bool is_pyroscope = label_rules->preset == LABELS_PYROSCOPE;
-	bool has_pid = !is_pyroscope && !label_rules_exclude(label_rules, KEY_PID);
+	bool is_pyroscope = attribute_rules->preset == ATTRIBUTES_PYROSCOPE;
+	bool has_pid = !is_pyroscope && !attribute_rules_exclude(attribute_rules, KEY_PID);
 
 	*rules = (struct process_rules){
-		.preset = label_rules->preset,
-		.has_name = !label_rules_exclude(label_rules, is_pyroscope ? KEY_SHORT : KEY_NAME),
-		.has_path = !is_pyroscope && !label_rules_exclude(label_rules, KEY_PATH),
+		.preset = attribute_rules->preset,
+		.has_name = !attribute_rules_exclude(attribute_rules,
+						     is_pyroscope ? KEY_SHORT : KEY_NAME),
+		.has_path = !is_pyroscope && !attribute_rules_exclude(attribute_rules, KEY_PATH),
 		.has_pid = has_pid,
 		.has_creation_time = has_pid &&
-				     !label_rules_exclude(label_rules, KEY_CREATION_TIME),
+				     !attribute_rules_exclude(attribute_rules, KEY_CREATION_TIME),
 	};
 	uint64_t boot_ns = clock_read_ns(CLOCK_BOOTTIME);
 	rules->boot_unix_ns = clock_real_ns() - boot_ns;
@@ -72,7 +73,7 @@ size_t process_rules_max(const struct process_rules *rules)
 }
 
 /* What is not wanted is not known here. */
-static void describe(const struct label_processes *processes, struct label_process *row)
+static void describe(const struct attribute_processes *processes, struct process_row *row)
 {
 	const struct process_rules *rules = &processes->rules;
 	const struct profile_process *process = &processes->profile->processes[row->key.process];
@@ -98,7 +99,7 @@ static struct process_key key_of(const struct profile *profile, const struct pro
 	};
 }
 
-static int find_row(struct label_processes *processes, const struct process_key *key,
+static int find_row(struct attribute_processes *processes, const struct process_key *key,
 		    uint32_t *ret_row)
 {
 	uint32_t hash = hash_bytes(key, sizeof(*key));
@@ -115,13 +116,13 @@ static int find_row(struct label_processes *processes, const struct process_key 
 	if (r < 0)
 		return r;
 	*ret_row = (uint32_t)processes->nr_rows++;
-	processes->rows[*ret_row] = (struct label_process){ .key = *key };
+	processes->rows[*ret_row] = (struct process_row){ .key = *key };
 	describe(processes, &processes->rows[*ret_row]);
 	return 0;
 }
 
 /* Whether its pid would be worth to be said. */
-static bool may_be_alone(const struct label_processes *processes, const struct label_process *row)
+static bool may_be_alone(const struct attribute_processes *processes, const struct process_row *row)
 {
 	const struct profile_process *process = &processes->profile->processes[row->key.process];
 
@@ -133,18 +134,18 @@ static bool may_be_alone(const struct label_processes *processes, const struct l
 /* The busiest first; of equal ones the one that came first. */
 static int compare_rows(const void *left, const void *right)
 {
-	const struct label_process *const *a = left;
-	const struct label_process *const *b = right;
+	const struct process_row *const *a = left;
+	const struct process_row *const *b = right;
 
 	if ((*a)->count != (*b)->count)
 		return (*a)->count < (*b)->count ? 1 : -1;
 	return *a < *b ? -1 : 1;
 }
 
-static int choose_alone(struct label_processes *processes)
+static int choose_alone(struct attribute_processes *processes)
 {
-	_cleanup_free_ struct label_process **rows = calloc(processes->nr_rows + 1,
-							    sizeof(struct label_process *));
+	_cleanup_free_ struct process_row **rows = calloc(processes->nr_rows + 1,
+							  sizeof(struct process_row *));
 	size_t nr = 0;
 
 	if (!rows)
@@ -152,16 +153,17 @@ static int choose_alone(struct label_processes *processes)
 	for (size_t i = 0; processes->rules.has_pid && i < processes->nr_rows; i++)
 		if (may_be_alone(processes, &processes->rows[i]))
 			rows[nr++] = &processes->rows[i];
-	qsort(rows, nr, sizeof(struct label_process *), compare_rows);
-	for (size_t i = 0; i < nr && i < LABEL_PROCESSES_MAX; i++)
+	qsort(rows, nr, sizeof(struct process_row *), compare_rows);
+	for (size_t i = 0; i < nr && i < ATTRIBUTE_PROCESSES_MAX; i++)
 		rows[i]->is_alone = true;
 	return 0;
 }
 
-int label_processes_init(struct label_processes *processes, const struct process_rules *rules,
-			 const struct profile *profile, const uint32_t *first_alike)
+int attribute_processes_init(struct attribute_processes *processes,
+			     const struct process_rules *rules, const struct profile *profile,
+			     const uint32_t *first_alike)
 {
-	*processes = (struct label_processes){ .profile = profile, .rules = *rules };
+	*processes = (struct attribute_processes){ .profile = profile, .rules = *rules };
 	processes->of_sample = calloc(profile->nr_samples + 1, sizeof(*processes->of_sample));
 	if (!processes->of_sample)
 		return -ENOMEM;
@@ -178,32 +180,32 @@ int label_processes_init(struct label_processes *processes, const struct process
 	return choose_alone(processes);
 }
 
-void label_processes_done(struct label_processes *processes)
+void attribute_processes_done(struct attribute_processes *processes)
 {
 	free(processes->rows);
 	free(processes->of_sample);
 	htable_done(&processes->index);
 }
 
-bool label_process_key(const struct label_process *process, struct tally_key *ret_key)
+bool process_row_key(const struct process_row *process, struct tally_key *ret_key)
 {
 	*ret_key = (struct tally_key){
 		.value = process->program,
 		.group = process->key.resource,
-		.attribute = LABEL_PROCESS_ATTRIBUTE,
+		.attribute = PROGRAM_ATTRIBUTE,
 	};
 	return process->program != 0;
 }
 
 /* A process whose program has no place is joined, however busy it is. */
-static struct group_key group_of(struct label_process *row, const struct label_tally *tally,
+static struct group_key group_of(struct process_row *row, const struct attribute_tally *tally,
 				 uint32_t number)
 {
 	struct group_key key = { .resource = row->key.resource, .program = row->program };
 	struct tally_key program;
 
-	if (label_process_key(row, &program) && !label_tally_admits(tally, &program)) {
-		key.program = LABEL_OTHER;
+	if (process_row_key(row, &program) && !attribute_tally_admits(tally, &program)) {
+		key.program = ATTRIBUTE_OTHER;
 		row->is_alone = false;
 	}
 	if (row->is_alone)
@@ -212,24 +214,24 @@ static struct group_key group_of(struct label_process *row, const struct label_t
 }
 
 /* Of a key that the resource has by other ways, those have precedence. */
-static bool has_key(const struct resource_labels *labels, const char *key)
+static bool has_key(const struct group_attributes *attributes, const char *key)
 {
-	for (size_t i = 0; i < labels->nr; i++)
-		if (label_names_clash(LABELS_PYROSCOPE, labels->items[i].key, key))
+	for (size_t i = 0; i < attributes->nr; i++)
+		if (attribute_names_clash(ATTRIBUTES_PYROSCOPE, attributes->items[i].key, key))
 			return true;
 	return false;
 }
 
-static int put_item(struct labels *labels, struct attribute *items, size_t *nr, const char *key,
-		    const char *value)
+static int put_item(struct export_attributes *attributes, struct attribute *items, size_t *nr,
+		    const char *key, const char *value)
 {
-	const struct resource_labels present = { .items = items, .nr = *nr };
-	char clean[LABEL_VALUE_MAX + 1];
+	const struct group_attributes present = { .items = items, .nr = *nr };
+	char clean[ATTRIBUTE_VALUE_MAX + 1];
 
 	if (!value[0] || has_key(&present, key))
 		return 0;
-	label_value_clean(value, clean);
-	value = arena_strndup(&labels->memory, clean, strlen(clean));
+	attribute_value_clean(value, clean);
+	value = arena_strndup(&attributes->memory, clean, strlen(clean));
 	if (!value)
 		return -ENOMEM;
 	items[(*nr)++] = (struct attribute){ key, value };
@@ -247,53 +249,54 @@ static void write_time(uint64_t unix_ns, char text[static TIME_TEXT_BYTES])
 		 (unsigned int)((uint64_t)time.tv_nsec / NSEC_PER_MSEC % 1000));
 }
 
-static int put_creation_time(const struct grouping *grouping, const struct label_process *row,
+static int put_creation_time(const struct grouping *grouping, const struct process_row *row,
 			     struct attribute *items, size_t *nr)
 {
-	const struct label_processes *processes = grouping->processes;
+	const struct attribute_processes *processes = grouping->processes;
 	uint64_t start_ns = processes->profile->processes[row->key.process].start_ns;
 	char text[TIME_TEXT_BYTES];
 
 	if (start_ns == 0 || !processes->rules.has_creation_time)
 		return 0;
 	write_time(processes->rules.boot_unix_ns + start_ns, text);
-	return put_item(grouping->labels, items, nr, KEY_CREATION_TIME, text);
+	return put_item(grouping->attributes, items, nr, KEY_CREATION_TIME, text);
 }
 
-static int put_program(const struct grouping *grouping, const struct label_process *row,
+static int put_program(const struct grouping *grouping, const struct process_row *row,
 		       struct attribute *items, size_t *nr)
 {
-	const struct label_processes *processes = grouping->processes;
+	const struct attribute_processes *processes = grouping->processes;
 	const struct process_rules *rules = &processes->rules;
 	const struct profile *profile = processes->profile;
 	uint32_t path = profile->processes[row->key.process].path;
-	bool is_pyroscope = rules->preset == LABELS_PYROSCOPE;
+	bool is_pyroscope = rules->preset == ATTRIBUTES_PYROSCOPE;
 	int r = 0;
 
 	if (rules->has_name)
-		r = put_item(grouping->labels, items, nr, is_pyroscope ? KEY_SHORT : KEY_NAME,
+		r = put_item(grouping->attributes, items, nr, is_pyroscope ? KEY_SHORT : KEY_NAME,
 			     profile_string(profile, row->name));
 	if (r == 0 && rules->has_path)
-		r = put_item(grouping->labels, items, nr, KEY_PATH, profile_string(profile, path));
+		r = put_item(grouping->attributes, items, nr, KEY_PATH,
+			     profile_string(profile, path));
 	return r;
 }
 
 static int put_other(const struct grouping *grouping, struct attribute *items, size_t *nr)
 {
 	const struct process_rules *rules = &grouping->processes->rules;
-	bool is_pyroscope = rules->preset == LABELS_PYROSCOPE;
+	bool is_pyroscope = rules->preset == ATTRIBUTES_PYROSCOPE;
 
 	if (!rules->has_name)
 		return 0;
-	return put_item(grouping->labels, items, nr, is_pyroscope ? KEY_SHORT : KEY_NAME,
-			LABEL_OTHER_TEXT);
+	return put_item(grouping->attributes, items, nr, is_pyroscope ? KEY_SHORT : KEY_NAME,
+			ATTRIBUTE_OTHER_TEXT);
 }
 
-static int make_labels(const struct grouping *grouping, const struct group_key *key,
-		       const struct label_process *row, struct resource_labels *ret_labels)
+static int make_attributes(const struct grouping *grouping, const struct group_key *key,
+			   const struct process_row *row, struct group_attributes *ret_attributes)
 {
-	const struct resource_labels *base = &grouping->resources[key->resource];
-	struct attribute *items = arena_alloc(&grouping->labels->memory,
+	const struct group_attributes *base = &grouping->resources[key->resource];
+	struct attribute *items = arena_alloc(&grouping->attributes->memory,
 					      (base->nr + MAX_ITEMS) * sizeof(*items));
 	size_t nr = base->nr;
 	int r = 0;
@@ -302,13 +305,13 @@ static int make_labels(const struct grouping *grouping, const struct group_key *
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		items[i] = base->items[i];
-	if (key->program == LABEL_OTHER)
+	if (key->program == ATTRIBUTE_OTHER)
 		r = put_other(grouping, items, &nr);
 	else if (key->program)
 		r = put_program(grouping, row, items, &nr);
 	if (r == 0 && key->process_plus_1)
 		r = put_creation_time(grouping, row, items, &nr);
-	*ret_labels = (struct resource_labels){
+	*ret_attributes = (struct group_attributes){
 		.items = items,
 		.nr = nr,
 		.pid = key->process_plus_1 && !has_key(base, KEY_PID) ? row->key.pid : 0,
@@ -317,9 +320,9 @@ static int make_labels(const struct grouping *grouping, const struct group_key *
 }
 
 static int find_group(struct grouping *grouping, const struct group_key *key,
-		      struct label_process *row)
+		      struct process_row *row)
 {
-	struct labels *labels = grouping->labels;
+	struct export_attributes *attributes = grouping->attributes;
 	uint32_t hash = hash_bytes(key, sizeof(*key));
 	struct htable_iter it = htable_lookup(&grouping->index, hash);
 
@@ -327,48 +330,50 @@ static int find_group(struct grouping *grouping, const struct group_key *key,
 		if (memcmp(&grouping->keys[row->group], key, sizeof(*key)) == 0)
 			return 0;
 
-	size_t nr = labels->nr_groups;
+	size_t nr = attributes->nr_groups;
 	int r = array_grow(grouping->keys, grouping->cap_keys, nr + 1, UINT32_MAX - 1);
 	if (r == 0)
-		r = array_grow(labels->groups, grouping->cap_groups, nr + 1, UINT32_MAX - 1);
+		r = array_grow(attributes->groups, grouping->cap_groups, nr + 1, UINT32_MAX - 1);
 	if (r == 0)
-		r = make_labels(grouping, key, row, &labels->groups[nr]);
+		r = make_attributes(grouping, key, row, &attributes->groups[nr]);
 	if (r == 0)
 		r = htable_add(&grouping->index, hash, (uint32_t)nr);
 	if (r < 0)
 		return r;
 	grouping->keys[nr] = *key;
-	row->group = (uint32_t)labels->nr_groups++;
+	row->group = (uint32_t)attributes->nr_groups++;
 	return 0;
 }
 
 /* In the order of their resources; in each, of their first samples. */
 static int compare_places(const void *left, const void *right)
 {
-	const struct label_process *const *a = left;
-	const struct label_process *const *b = right;
+	const struct process_row *const *a = left;
+	const struct process_row *const *b = right;
 
 	if ((*a)->key.resource != (*b)->key.resource)
 		return (*a)->key.resource < (*b)->key.resource ? -1 : 1;
 	return *a < *b ? -1 : 1;
 }
 
-int label_processes_group(struct label_processes *processes, const struct label_tally *tally,
-			  const struct resource_labels *resources, struct labels *labels)
+int attribute_processes_group(struct attribute_processes *processes,
+			      const struct attribute_tally *tally,
+			      const struct group_attributes *resources,
+			      struct export_attributes *attributes)
 {
 	_cleanup_(grouping_done) struct grouping grouping = {
 		.processes = processes,
 		.resources = resources,
-		.labels = labels,
+		.attributes = attributes,
 	};
-	_cleanup_free_ struct label_process **rows = calloc(processes->nr_rows + 1,
-							    sizeof(struct label_process *));
+	_cleanup_free_ struct process_row **rows = calloc(processes->nr_rows + 1,
+							  sizeof(struct process_row *));
 
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < processes->nr_rows; i++)
 		rows[i] = &processes->rows[i];
-	qsort(rows, processes->nr_rows, sizeof(struct label_process *), compare_places);
+	qsort(rows, processes->nr_rows, sizeof(struct process_row *), compare_places);
 	for (size_t i = 0; i < processes->nr_rows; i++) {
 		uint32_t number = (uint32_t)(rows[i] - processes->rows);
 		const struct group_key key = group_of(rows[i], tally, number);

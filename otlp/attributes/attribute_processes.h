@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes in each resource of a profile, and which of them leave as one.
  *
- * LABELS_STANDARD says what the semantic conventions have: process.executable.name and .path, process.pid,
+ * ATTRIBUTES_STANDARD says what the semantic conventions have: process.executable.name and .path, process.pid,
  * process.creation.time. A receiver keeps something for each process, so that not all of them have a pid: those that were not seen
- * a second after their start, whose number nobody will ask for, and what is beyond the busiest LABEL_PROCESSES_MAX of a
+ * a second after their start, whose number nobody will ask for, and what is beyond the busiest ATTRIBUTE_PROCESSES_MAX of a
  * profile. They leave joined, by their program. So do threads of the kernel.
  *
- * LABELS_PYROSCOPE says the name of the program, as "process", and joins all that have it.
+ * ATTRIBUTES_PYROSCOPE says the name of the program, as "process", and joins all that have it.
  *
- * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource are LABEL_OTHER_TEXT together. */
+ * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource are ATTRIBUTE_OTHER_TEXT together. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 
@@ -23,15 +23,15 @@
 #include <stdint.h>
 
 /* Seldom do so many run on a node within seconds; 1000 resources take half a megabyte before compression, a seventh of what a request may have. */
-#define LABEL_PROCESSES_MAX 1000
+#define ATTRIBUTE_PROCESSES_MAX 1000
 
 /* For tally and guard, beside enum sample_attribute. */
-#define LABEL_PROCESS_ATTRIBUTE 0x100
+#define PROGRAM_ATTRIBUTE 0x100
 
 /* Which attributes of processes leave. */
 struct process_rules {
-	enum label_preset preset;
-	bool has_name; /* or, of LABELS_PYROSCOPE, "process" */
+	enum attribute_preset preset;
+	bool has_name; /* or, of ATTRIBUTES_PYROSCOPE, "process" */
 	bool has_path;
 	bool has_pid;
 	bool has_creation_time;
@@ -45,44 +45,46 @@ struct process_key {
 	uint32_t comm; /* string; 0 where the process says a name */
 };
 
-struct label_process {
+struct process_row {
 	struct process_key key;
 	uint64_t count; /* of its samples */
 	uint32_t
 		program; /* string by which the guard knows it: path or name; 0: not known, or not wanted */
 	uint32_t name; /* string */
 	uint32_t group;
-	bool is_alone; /* it leaves with its pid, unless label_processes_group() joins it */
+	bool is_alone; /* it leaves with its pid, unless attribute_processes_group() joins it */
 };
 
-struct label_processes {
+struct attribute_processes {
 	const struct profile *profile; /* borrowed */
 	struct process_rules rules;
-	struct label_process *rows; /* owned */
+	struct process_row *rows; /* owned */
 	size_t nr_rows, cap_rows;
 	struct htable index;
 	uint32_t *of_sample; /* owned; row of each sample of the profile */
 };
 
 /* Finds out which attributes of processes the rules let leave. */
-void process_rules_init(struct process_rules *rules, const struct label_rules *label_rules);
+void process_rules_init(struct process_rules *rules, const struct attribute_rules *attribute_rules);
 
 /* How many attributes a resource may get. */
 size_t process_rules_max(const struct process_rules *rules);
 
 /* Finds the processes; `first_alike` has the resource that stands for each of the profile's. Errors: -ENOMEM; done is needed then,
  * too. */
-int label_processes_init(struct label_processes *processes, const struct process_rules *rules,
-			 const struct profile *profile, const uint32_t *first_alike) must_check;
-void label_processes_done(struct label_processes *processes);
+int attribute_processes_init(struct attribute_processes *processes,
+			     const struct process_rules *rules, const struct profile *profile,
+			     const uint32_t *first_alike) must_check;
+void attribute_processes_done(struct attribute_processes *processes);
 
 /* The key by which tally and guard know a program; false where there is none. */
-bool label_process_key(const struct label_process *process, struct tally_key *ret_key);
+bool process_row_key(const struct process_row *process, struct tally_key *ret_key);
 
 /* Makes the groups of labels, once the guard has decided: attributes of `resources`, by the profile's resources, and of
  * processes. Sets the group of each process, and is_alone to what it then is. Errors: -ENOMEM. */
-int label_processes_group(struct label_processes *processes, const struct label_tally *tally,
-			  const struct resource_labels *resources, struct labels *labels)
-	must_check;
+int attribute_processes_group(struct attribute_processes *processes,
+			      const struct attribute_tally *tally,
+			      const struct group_attributes *resources,
+			      struct export_attributes *attributes) must_check;
 
 #endif

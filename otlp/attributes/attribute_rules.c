@@ -16,11 +16,11 @@
 
 struct draft_item {
 	struct attribute attribute; /* borrowed */
-	enum label_rank rank;
+	enum attribute_rank rank;
 };
 
 struct draft {
-	const struct label_rules *rules;
+	const struct attribute_rules *rules;
 	struct draft_item items[DRAFT_MAX];
 	size_t nr;
 	uint64_t nr_dropped;
@@ -28,7 +28,7 @@ struct draft {
 
 /* The resource whose attributes are taken. */
 struct source {
-	const struct label_rules *rules;
+	const struct attribute_rules *rules;
 	const struct profile *profile;
 	uint32_t resource;
 };
@@ -47,7 +47,7 @@ static const struct {
 	    "k8s.workload.name" } },
 };
 
-/* What LABELS_PYROSCOPE leaves out. */
+/* What ATTRIBUTES_PYROSCOPE leaves out. */
 static const struct {
 	const char *key;
 	const char *told_by; /* only where the resource has that, too; NULL: always */
@@ -63,10 +63,10 @@ static const struct {
 	{ "host.name", "k8s.node.name" },
 };
 
-bool label_rules_exclude(const struct label_rules *rules, const char *key)
+bool attribute_rules_exclude(const struct attribute_rules *rules, const char *key)
 {
 	for (size_t i = 0; i < rules->nr_excluded; i++)
-		if (label_key_matches(rules->excluded[i], key))
+		if (attribute_key_matches(rules->excluded[i], key))
 			return true;
 	return false;
 }
@@ -92,10 +92,11 @@ static void insert(struct draft *draft, const struct draft_item *item)
 
 static void add(struct draft *draft, const char *key, const char *value)
 {
-	const struct draft_item item = { .attribute = { key, value }, .rank = label_rank_of(key) };
+	const struct draft_item item = { .attribute = { key, value },
+					 .rank = attribute_rank_of(key) };
 
 	if (!key[0] || !value || !value[0] || has_key(draft, key) ||
-	    label_rules_exclude(draft->rules, key))
+	    attribute_rules_exclude(draft->rules, key))
 		return;
 	if (draft->nr == DRAFT_MAX) {
 		draft->nr_dropped++;
@@ -106,7 +107,7 @@ static void add(struct draft *draft, const char *key, const char *value)
 	insert(draft, &item);
 }
 
-static const char *find_extra(const struct label_rules *rules, const char *key)
+static const char *find_extra(const struct attribute_rules *rules, const char *key)
 {
 	for (size_t i = 0; i < rules->nr_extra; i++)
 		if (strcmp(rules->extra[i].key, key) == 0)
@@ -148,14 +149,14 @@ static void add_own(struct draft *draft, const struct source *source)
 	for (size_t i = resource->first; i < resource->first + resource->nr; i++) {
 		const char *key = profile_string(profile, profile->attributes[i].key);
 
-		if (source->rules->preset != LABELS_PYROSCOPE || !is_redundant(source, key))
+		if (source->rules->preset != ATTRIBUTES_PYROSCOPE || !is_redundant(source, key))
 			add(draft, key, profile_string(profile, profile->attributes[i].value));
 	}
 }
 
 static void add_extra(struct draft *draft, const struct source *source)
 {
-	const struct label_rules *rules = source->rules;
+	const struct attribute_rules *rules = source->rules;
 
 	for (size_t i = 0; i < rules->nr_extra; i++)
 		if (!profile_resource_get(source->profile, source->resource, rules->extra[i].key))
@@ -164,9 +165,9 @@ static void add_extra(struct draft *draft, const struct source *source)
 
 static void cut(struct draft *draft)
 {
-	size_t max = draft->rules->max_labels;
+	size_t max = draft->rules->max_attributes;
 
-	while (draft->nr > max && draft->items[draft->nr - 1].rank != LABEL_RANK_IDENTITY) {
+	while (draft->nr > max && draft->items[draft->nr - 1].rank != ATTRIBUTE_RANK_IDENTITY) {
 		draft->nr--;
 		draft->nr_dropped++;
 	}
@@ -181,12 +182,12 @@ struct taken {
 static bool is_taken(const char *name, const void *data)
 {
 	const struct taken *taken = data;
-	enum label_preset preset = taken->draft->rules->preset;
+	enum attribute_preset preset = taken->draft->rules->preset;
 
 	for (size_t i = 0; i < taken->nr; i++)
-		if (label_names_clash(preset, taken->draft->items[i].attribute.key, name))
+		if (attribute_names_clash(preset, taken->draft->items[i].attribute.key, name))
 			return true;
-	return label_name_is_reserved(preset, name);
+	return attribute_name_is_reserved(preset, name);
 }
 
 /* `text` itself when that is clean. */
@@ -197,16 +198,16 @@ static const char *keep(struct arena *memory, const char *text, const char *clea
 
 static int clean(struct draft *draft, struct arena *memory)
 {
-	char name[LABEL_NAME_MAX + 1];
-	char value[LABEL_VALUE_MAX + 1];
+	char name[ATTRIBUTE_NAME_MAX + 1];
+	char value[ATTRIBUTE_VALUE_MAX + 1];
 
 	for (size_t i = 0; i < draft->nr; i++) {
 		struct attribute *attribute = &draft->items[i].attribute;
 		const struct taken taken = { draft, i };
 
-		label_name_clean(draft->rules->preset, attribute->key, name);
-		label_name_make_unique(name, is_taken, &taken);
-		label_value_clean(attribute->value, value);
+		attribute_name_clean(draft->rules->preset, attribute->key, name);
+		attribute_name_make_unique(name, is_taken, &taken);
+		attribute_value_clean(attribute->value, value);
 		attribute->key = keep(memory, attribute->key, name);
 		attribute->value = keep(memory, attribute->value, value);
 		if (!attribute->key || !attribute->value)
@@ -215,14 +216,14 @@ static int clean(struct draft *draft, struct arena *memory)
 	return 0;
 }
 
-int label_rules_apply(const struct label_rules *rules, const struct profile *profile,
-		      uint32_t resource, struct arena *memory, struct resource_labels *ret_labels,
-		      uint64_t *ret_nr_dropped)
+int attribute_rules_apply(const struct attribute_rules *rules, const struct profile *profile,
+			  uint32_t resource, struct arena *memory,
+			  struct group_attributes *ret_attributes, uint64_t *ret_nr_dropped)
 {
 	const struct source source = { rules, profile, resource };
 	struct draft draft = { .rules = rules };
 
-	if (rules->preset == LABELS_PYROSCOPE)
+	if (rules->preset == ATTRIBUTES_PYROSCOPE)
 		add_short_names(&draft, &source);
 	add_own(&draft, &source);
 	add_extra(&draft, &source);
@@ -236,7 +237,7 @@ int label_rules_apply(const struct label_rules *rules, const struct profile *pro
 		return -ENOMEM;
 	for (size_t i = 0; i < draft.nr; i++)
 		items[i] = draft.items[i].attribute;
-	*ret_labels = (struct resource_labels){ .items = items, .nr = draft.nr };
+	*ret_attributes = (struct group_attributes){ .items = items, .nr = draft.nr };
 	*ret_nr_dropped = draft.nr_dropped;
 	return 0;
 }

@@ -11,20 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct label_rules { /* all borrowed */
-	enum label_preset preset;
+struct attribute_rules { /* all borrowed */
+	enum attribute_preset preset;
 	const char *const *excluded;
 	size_t nr_excluded;
 	const struct attribute *extra;
 	size_t nr_extra;
-	size_t max_labels;
+	size_t max_attributes;
 };
 
-bool label_rules_exclude(const struct label_rules *rules, const char *key);
+bool attribute_rules_exclude(const struct attribute_rules *rules, const char *key);
 
 /* `group` is left to the caller; *ret_nr_dropped is what was over the limit. Errors: -ENOMEM. */
-int label_rules_apply(const struct label_rules *rules, const struct profile *profile,
-		      uint32_t resource, struct arena *memory, struct resource_labels *ret_labels,
-		      uint64_t *ret_nr_dropped) must_check;
+int attribute_rules_apply(const struct attribute_rules *rules, const struct profile *profile,
+			  uint32_t resource, struct arena *memory,
+			  struct group_attributes *ret_attributes, uint64_t *ret_nr_dropped)
+	must_check;
 
 #endif

@@ -16,13 +16,13 @@ struct turn {
 	size_t row;
 };
 
-void label_tally_done(struct label_tally *tally)
+void attribute_tally_done(struct attribute_tally *tally)
 {
 	free(tally->rows);
 	htable_done(&tally->index);
 }
 
-static struct tally_row *find(const struct label_tally *tally, const struct tally_key *key,
+static struct tally_row *find(const struct attribute_tally *tally, const struct tally_key *key,
 			      uint32_t hash)
 {
 	struct htable_iter it = htable_lookup(&tally->index, hash);
@@ -33,7 +33,7 @@ static struct tally_row *find(const struct label_tally *tally, const struct tall
 	return NULL;
 }
 
-int label_tally_add(struct label_tally *tally, const struct tally_key *key, uint64_t count)
+int attribute_tally_add(struct attribute_tally *tally, const struct tally_key *key, uint64_t count)
 {
 	uint32_t hash = hash_bytes(key, sizeof(*key));
 	struct tally_row *row = find(tally, key, hash);
@@ -51,7 +51,7 @@ int label_tally_add(struct label_tally *tally, const struct tally_key *key, uint
 	return r;
 }
 
-bool label_tally_admits(const struct label_tally *tally, const struct tally_key *key)
+bool attribute_tally_admits(const struct attribute_tally *tally, const struct tally_key *key)
 {
 	const struct tally_row *row = find(tally, key, hash_bytes(key, sizeof(*key)));
 
@@ -69,9 +69,11 @@ static int compare_turns(const void *left, const void *right)
 	return a->row < b->row ? -1 : 1;
 }
 
-int label_tally_decide(struct label_tally *tally, struct label_guard *guard, uint64_t now_ns,
-		       struct tally_place (*place)(const struct tally_key *key, const void *data),
-		       const void *data)
+int attribute_tally_decide(struct attribute_tally *tally, struct attribute_guard *guard,
+			   uint64_t now_ns,
+			   struct tally_place (*place)(const struct tally_key *key,
+						       const void *data),
+			   const void *data)
 {
 	_cleanup_free_ struct turn *turns = calloc(tally->nr_rows + 1, sizeof(*turns));
 	size_t nr_turns = 0;
@@ -82,7 +84,7 @@ int label_tally_decide(struct label_tally *tally, struct label_guard *guard, uin
 		struct tally_row *row = &tally->rows[i];
 		const struct tally_place at = place(&row->key, data);
 
-		row->is_admitted = label_guard_touch(guard, &at.set, at.value, now_ns);
+		row->is_admitted = attribute_guard_touch(guard, &at.set, at.value, now_ns);
 		if (!row->is_admitted)
 			turns[nr_turns++] = (struct turn){ row->count, i };
 	}
@@ -92,7 +94,7 @@ int label_tally_decide(struct label_tally *tally, struct label_guard *guard, uin
 		struct tally_row *row = &tally->rows[turns[i].row];
 		const struct tally_place at = place(&row->key, data);
 
-		int r = label_guard_add(guard, &at.set, at.value, now_ns);
+		int r = attribute_guard_add(guard, &at.set, at.value, now_ns);
 		if (r < 0)
 			return r;
 		row->is_admitted = r > 0;

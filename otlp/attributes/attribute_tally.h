@@ -24,29 +24,31 @@ struct tally_row {
 	bool is_admitted;
 };
 
-struct label_tally {
+struct attribute_tally {
 	struct tally_row *rows; /* owned */
 	size_t nr_rows, cap_rows;
 	struct htable index;
 };
-void label_tally_done(struct label_tally *tally);
+void attribute_tally_done(struct attribute_tally *tally);
 
 /* Errors: -ENOMEM. */
-int label_tally_add(struct label_tally *tally, const struct tally_key *key, uint64_t count)
+int attribute_tally_add(struct attribute_tally *tally, const struct tally_key *key, uint64_t count)
 	must_check;
 
 /* Where the guard knows a row: in all profiles, not this one only. */
 struct tally_place {
-	struct label_set_key set;
+	struct attribute_set_key set;
 	uint64_t value;
 };
 
 /* Has the guard decide on all rows: those that have left before, then the most frequent ones first. Errors: -ENOMEM. */
-int label_tally_decide(struct label_tally *tally, struct label_guard *guard, uint64_t now_ns,
-		       struct tally_place (*place)(const struct tally_key *key, const void *data),
-		       const void *data) must_check;
+int attribute_tally_decide(struct attribute_tally *tally, struct attribute_guard *guard,
+			   uint64_t now_ns,
+			   struct tally_place (*place)(const struct tally_key *key,
+						       const void *data),
+			   const void *data) must_check;
 
 /* Whether a value that was added may leave. */
-bool label_tally_admits(const struct label_tally *tally, const struct tally_key *key);
+bool attribute_tally_admits(const struct attribute_tally *tally, const struct tally_key *key);
 
 #endif

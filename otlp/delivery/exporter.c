@@ -54,7 +54,7 @@ struct exporter {
 	bool with_times;
 	bool with_pprof;
 	bool has_queue_dir;
-	struct label_maker *labels; /* owned */
+	struct attribute_maker *attributes; /* owned */
 	struct delivery_queue *queue; /* owned */
 	struct builder *builder; /* owned; NULL: nothing merged yet */
 	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not in the queue */
@@ -68,8 +68,9 @@ static struct exporter_stats collect_stats(struct exporter *exporter)
 {
 	const struct delivery_queue_stats queue = delivery_queue_get_stats(exporter->queue);
 	const struct spool_stats spool = delivery_queue_get_spool_stats(exporter->queue);
-	const struct label_maker_stats labels = label_maker_get_stats(exporter->labels);
-	struct exporter_stats stats = exporter_stats_join(&queue, &spool, &labels);
+	const struct attribute_maker_stats attributes = attribute_maker_get_stats(
+		exporter->attributes);
+	struct exporter_stats stats = exporter_stats_join(&queue, &spool, &attributes);
 
 	for (size_t i = 0; i < EXPORT_NR_DROPS; i++)
 		stats.nr_samples_dropped[i] += exporter->nr_lost[i];
@@ -116,7 +117,7 @@ static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 	return nr_shipped;
 }
 
-static uint64_t ship_labelled(struct exporter *exporter, const struct encode_job *job)
+static uint64_t ship_with_attributes(struct exporter *exporter, const struct encode_job *job)
 {
 	_cleanup_(parts_done) struct parts parts = { 0 };
 	struct part_limits limits = exporter->limits;
@@ -129,18 +130,18 @@ static uint64_t ship_labelled(struct exporter *exporter, const struct encode_job
 
 static void ship(struct exporter *exporter, const struct profile *profile)
 {
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	const struct encode_job job = {
 		.profile = profile,
-		.labels = &labels,
+		.attributes = &attributes,
 		.drops_addresses = exporter->drops_addresses,
 		.with_times = exporter->with_times,
 		.with_pprof = exporter->with_pprof,
 	};
 	uint64_t nr_shipped = 0;
 
-	if (label_maker_make(exporter->labels, profile, clock_mono_ns(), &labels) == 0)
-		nr_shipped = ship_labelled(exporter, &job);
+	if (attribute_maker_make(exporter->attributes, profile, clock_mono_ns(), &attributes) == 0)
+		nr_shipped = ship_with_attributes(exporter, &job);
 	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
 }
 
@@ -317,7 +318,7 @@ static void exporter_free(struct exporter *exporter)
 		return;
 	queue_done(&exporter->windows);
 	delivery_queue_free(exporter->queue);
-	label_maker_free(exporter->labels);
+	attribute_maker_free(exporter->attributes);
 	builder_free(exporter->builder);
 	pthread_mutex_destroy(&exporter->lock);
 	free(exporter);
@@ -349,7 +350,7 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	pthread_mutex_init(&exporter->lock, NULL);
 	exporter->drain_deadline_ns = UINT64_MAX;
 	exporter->interval_ns = opts->interval_ns;
-	exporter->drops_addresses = opts->labels.preset == LABELS_PYROSCOPE;
+	exporter->drops_addresses = opts->attributes.preset == ATTRIBUTES_PYROSCOPE;
 	exporter->with_times = opts->with_times;
 	exporter->with_pprof = opts->with_pprof;
 	exporter->has_queue_dir = opts->queue_dir;
@@ -359,12 +360,12 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 		.max_bytes = opts->max_request_bytes,
 		.max_cost_bytes = PART_MAX_COST_BYTES,
 		.max_samples = PART_MAX_SAMPLES,
-		.max_profiles = opts->labels.preset == LABELS_PYROSCOPE ? PART_MAX_SERIES
-									: PART_MAX_PROFILES,
+		.max_profiles = opts->attributes.preset == ATTRIBUTES_PYROSCOPE ? PART_MAX_SERIES
+										: PART_MAX_PROFILES,
 	};
 	int r = queue_init(&exporter->windows, QUEUE_MAX_PROFILES);
 	if (r == 0)
-		r = label_maker_new(&opts->labels, &exporter->labels);
+		r = attribute_maker_new(&opts->attributes, &exporter->attributes);
 	if (r == 0)
 		r = open_queue(exporter, opts);
 	return r;

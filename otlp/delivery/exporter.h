@@ -23,7 +23,7 @@ struct exporter;
 struct exporter_opts {
 	struct transport_opts transport; /* give_up_ns is the exporter's own */
 	const char *name; /* for log lines, behind the URL; NULL: the URL tells it from others */
-	struct label_opts labels;
+	struct attribute_opts attributes;
 	bool with_times; /* OTLP: samples say when they were taken (encode.h) */
 	bool with_pprof; /* OTLP: pprof rides along as original_payload */
 	size_t max_request_bytes; /* encoded, before compression */

@@ -23,7 +23,7 @@ uint64_t exporter_stats_dropped(const struct exporter_stats *stats)
 
 struct exporter_stats exporter_stats_join(const struct delivery_queue_stats *queue,
 					  const struct spool_stats *spool,
-					  const struct label_maker_stats *labels)
+					  const struct attribute_maker_stats *attributes)
 {
 	return (struct exporter_stats){
 		.nr_samples_restored = spool->nr_samples_restored,
@@ -37,8 +37,8 @@ struct exporter_stats exporter_stats_join(const struct delivery_queue_stats *que
 			[EXPORT_DROP_DAMAGED] = spool->nr_samples_damaged,
 			[EXPORT_DROP_SHUTDOWN] = queue->nr_samples_shutdown,
 		},
-		.nr_samples_collapsed = labels->nr_samples_collapsed,
-		.nr_attributes_dropped = labels->nr_attributes_dropped,
+		.nr_samples_collapsed = attributes->nr_samples_collapsed,
+		.nr_attributes_dropped = attributes->nr_attributes_dropped,
 		.nr_queue_samples = spool->nr_samples,
 		.nr_queue_requests = spool->nr_requests,
 		.nr_queue_disk_bytes = spool->nr_disk_bytes,

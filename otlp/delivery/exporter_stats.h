@@ -59,6 +59,6 @@ uint64_t exporter_stats_dropped(const struct exporter_stats *stats);
 /* Of an exporter's parts; what it loses by itself is not in it. */
 struct exporter_stats exporter_stats_join(const struct delivery_queue_stats *queue,
 					  const struct spool_stats *spool,
-					  const struct label_maker_stats *labels);
+					  const struct attribute_maker_stats *attributes);
 
 #endif

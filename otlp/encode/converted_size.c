@@ -77,7 +77,7 @@ static int mark_attributes(struct converted_size *size)
 	return r;
 }
 
-int converted_size_begin(struct converted_size *size, const struct resource_labels *labels)
+int converted_size_begin(struct converted_size *size, const struct group_attributes *attributes)
 {
 	int r = mark_attributes(size);
 	if (r < 0)
@@ -85,10 +85,10 @@ int converted_size_begin(struct converted_size *size, const struct resource_labe
 	size->profile++;
 	size->nr_locations = 0;
 	size->bytes += PROFILE_BYTES + SERIES_LABELS_BYTES;
-	for (size_t i = 0; i < labels->nr; i++)
-		size->bytes += HEAD_BYTES + text_bytes(labels->items[i].key) +
-			       text_bytes(labels->items[i].value);
-	size->bytes += labels->pid ? PID_LABEL_BYTES : 0;
+	for (size_t i = 0; i < attributes->nr; i++)
+		size->bytes += HEAD_BYTES + text_bytes(attributes->items[i].key) +
+			       text_bytes(attributes->items[i].value);
+	size->bytes += attributes->pid ? PID_LABEL_BYTES : 0;
 	return 0;
 }
 

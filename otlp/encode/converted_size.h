@@ -49,7 +49,7 @@ int converted_size_init(struct converted_size *size, const struct translator *tr
 void converted_size_done(struct converted_size *size);
 
 /* A profile begins. All attributes of its samples have been translated. Errors: -ENOMEM. */
-int converted_size_begin(struct converted_size *size, const struct resource_labels *labels)
+int converted_size_begin(struct converted_size *size, const struct group_attributes *attributes)
 	must_check;
 
 struct converted_sample {

@@ -21,7 +21,7 @@
 
 struct encode_job { /* all borrowed */
 	const struct profile *profile;
-	const struct labels *labels;
+	const struct export_attributes *attributes;
 	const uint32_t *
 		samples; /* numbers of the samples to encode; those that count nothing are left out */
 	size_t nr_samples;

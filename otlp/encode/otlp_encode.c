@@ -181,7 +181,7 @@ static int collect_points(struct encoder *encoder, const struct sample_group *gr
 		};
 
 		point.key.stack = translator_add_stack(translator, sample->stack);
-		translator_add_attributes(translator, &encoder->job->labels->samples[number],
+		translator_add_attributes(translator, &encoder->job->attributes->samples[number],
 					  point.key.attributes);
 		int r = add_point(encoder, &point, &number_of_point);
 		if (r == 0)
@@ -216,14 +216,14 @@ static void put_number(struct strbuf *out, const char *key, uint64_t number)
 	pb_int_always(out, ANY_VALUE_INT, (int64_t)number);
 }
 
-static void put_resource(struct strbuf *out, const struct resource_labels *labels)
+static void put_resource(struct strbuf *out, const struct group_attributes *attributes)
 {
 	size_t begin = pb_begin(out, RESOURCE_PROFILES_RESOURCE);
 
-	for (size_t i = 0; i < labels->nr; i++)
-		put_attribute(out, &labels->items[i]);
-	if (labels->pid)
-		put_number(out, "process.pid", labels->pid);
+	for (size_t i = 0; i < attributes->nr; i++)
+		put_attribute(out, &attributes->items[i]);
+	if (attributes->pid)
+		put_number(out, "process.pid", attributes->pid);
 	pb_end(out, begin);
 }
 
@@ -363,7 +363,7 @@ static void put_resource_profiles(struct encoder *encoder, const struct sample_g
 	struct strbuf *out = encoder->out;
 	size_t begin = pb_begin(out, EXPORT_REQUEST_RESOURCE_PROFILES);
 
-	put_resource(out, &encoder->job->labels->groups[group->number]);
+	put_resource(out, &encoder->job->attributes->groups[group->number]);
 	size_t scope = pb_begin(out, RESOURCE_PROFILES_SCOPE_PROFILES);
 	put_scope(out);
 	put_profile(encoder, group, first_point);
@@ -379,7 +379,7 @@ static int put_group(struct encoder *encoder, const struct sample_group *group)
 	int r = collect_points(encoder, group);
 	if (r == 0)
 		r = converted_size_begin(&encoder->size,
-					 &encoder->job->labels->groups[group->number]);
+					 &encoder->job->attributes->groups[group->number]);
 	if (r < 0)
 		return r;
 	put_resource_profiles(encoder, group, first_point);

@@ -12,7 +12,7 @@
 
 static uint32_t group_of(const struct encode_job *job, size_t sample)
 {
-	return job->labels->samples[sample].group;
+	return job->attributes->samples[sample].group;
 }
 
 /* A counting sort: by group, and in their order within it. */
@@ -23,7 +23,7 @@ static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t 
 
 	for (size_t i = 0; i < profile->nr_samples; i++)
 		starts[group_of(job, i)]++;
-	for (size_t i = 0; i < job->labels->nr_groups; i++) {
+	for (size_t i = 0; i < job->attributes->nr_groups; i++) {
 		size_t nr = starts[i];
 
 		starts[i] = at;
@@ -37,7 +37,7 @@ int parts_init(struct parts *parts, const struct encode_job *whole,
 	       const struct part_limits *limits, parts_encode encode)
 {
 	const struct profile *profile = whole->profile;
-	_cleanup_free_ size_t *starts = calloc(whole->labels->nr_groups + 1, sizeof(*starts));
+	_cleanup_free_ size_t *starts = calloc(whole->attributes->nr_groups + 1, sizeof(*starts));
 	uint32_t *samples = calloc(profile->nr_samples + 1, sizeof(*samples));
 
 	if (!starts || !samples) {

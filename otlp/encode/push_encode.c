@@ -71,11 +71,11 @@ static void put_label(struct push *push, const char *name, const char *value)
 	push->result.cost_bytes += packed_field_len(len);
 }
 
-static const char *find_service(const struct resource_labels *labels)
+static const char *find_service(const struct group_attributes *attributes)
 {
-	for (size_t i = 0; i < labels->nr; i++)
-		if (strcmp(labels->items[i].key, ATTRIBUTE_SERVICE) == 0)
-			return labels->items[i].value;
+	for (size_t i = 0; i < attributes->nr; i++)
+		if (strcmp(attributes->items[i].key, ATTRIBUTE_SERVICE) == 0)
+			return attributes->items[i].value;
 	return NO_SERVICE;
 }
 
@@ -97,12 +97,12 @@ static bool is_taken(const char *name, const void *data)
 
 static const char *legacy_name(struct push *push, const char *key, const struct taken *taken)
 {
-	char name[LABEL_NAME_MAX + 1];
+	char name[ATTRIBUTE_NAME_MAX + 1];
 
-	label_name_clean(LABELS_PYROSCOPE, key, name);
+	attribute_name_clean(ATTRIBUTES_PYROSCOPE, key, name);
 	for (char *dot = name; (dot = strchr(dot, '.'));)
 		*dot = '_';
-	label_name_make_unique(name, is_taken, taken);
+	attribute_name_make_unique(name, is_taken, taken);
 	return arena_strndup(&push->names, name, strlen(name));
 }
 
@@ -114,27 +114,27 @@ static void put_pid(struct push *push, uint32_t pid)
 	put_label(push, "process_pid", text);
 }
 
-static int put_labels(struct push *push, const struct resource_labels *labels)
+static int put_labels(struct push *push, const struct group_attributes *attributes)
 {
 	struct taken taken = {
-		.names = arena_alloc(&push->names, labels->nr * sizeof(*taken.names)),
+		.names = arena_alloc(&push->names, attributes->nr * sizeof(*taken.names)),
 	};
 
 	if (!taken.names)
 		return -ENOMEM;
 	put_label(push, LABEL_FAMILY, profile_type_names(push->job->profile->type)->family);
-	put_label(push, LABEL_SERVICE, find_service(labels));
-	for (size_t i = 0; i < labels->nr; i++) {
-		if (strcmp(labels->items[i].key, ATTRIBUTE_SERVICE) == 0)
+	put_label(push, LABEL_SERVICE, find_service(attributes));
+	for (size_t i = 0; i < attributes->nr; i++) {
+		if (strcmp(attributes->items[i].key, ATTRIBUTE_SERVICE) == 0)
 			continue;
-		const char *name = legacy_name(push, labels->items[i].key, &taken);
+		const char *name = legacy_name(push, attributes->items[i].key, &taken);
 		if (!name)
 			return -ENOMEM;
 		taken.names[taken.nr++] = name;
-		put_label(push, name, labels->items[i].value);
+		put_label(push, name, attributes->items[i].value);
 	}
-	if (labels->pid)
-		put_pid(push, labels->pid);
+	if (attributes->pid)
+		put_pid(push, attributes->pid);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int put_series(struct push *push, const struct sample_group *group)
 {
 	size_t begin = pb_begin(push->out, PUSH_REQUEST_SERIES);
 
-	int r = put_labels(push, &push->job->labels->groups[group->number]);
+	int r = put_labels(push, &push->job->attributes->groups[group->number]);
 	if (r == 0)
 		r = put_sample(push, group);
 	if (r < 0)

@@ -11,7 +11,7 @@ static uint64_t count_at(const struct encode_job *job, size_t i)
 
 static uint32_t group_at(const struct encode_job *job, size_t i)
 {
-	return job->labels->samples[job->samples[i]].group;
+	return job->attributes->samples[job->samples[i]].group;
 }
 
 static void count_samples(const struct encode_job *job, size_t *nr_of)
@@ -26,7 +26,7 @@ static void lay_out(const struct encode_job *job, struct sample_groups *groups, 
 {
 	size_t place = 0;
 
-	for (size_t i = 0; i < job->labels->nr_groups; i++) {
+	for (size_t i = 0; i < job->attributes->nr_groups; i++) {
 		size_t nr = next_of[i];
 
 		next_of[i] = place;
@@ -43,7 +43,7 @@ static void lay_out(const struct encode_job *job, struct sample_groups *groups, 
 
 int sample_groups_of(const struct encode_job *job, struct sample_groups *ret_groups)
 {
-	size_t nr = job->labels->nr_groups + 1; /* calloc() may answer NULL to none */
+	size_t nr = job->attributes->nr_groups + 1; /* calloc() may answer NULL to none */
 	_cleanup_(sample_groups_done) struct sample_groups groups = {
 		.samples = calloc(job->nr_samples + 1, sizeof(*groups.samples)),
 		.groups = calloc(nr, sizeof(*groups.groups)),

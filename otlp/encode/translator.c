@@ -127,17 +127,17 @@ static uint32_t add_number_attribute(struct translator *translator, const char *
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
-/* Attributes that are remembered by string. LABEL_OTHER is none; what stands for all collapsed texts is remembered as "", which no
+/* Attributes that are remembered by string. ATTRIBUTE_OTHER is none; what stands for all collapsed texts is remembered as "", which no
  * thread and no container has. */
 static uint32_t add_text_label(struct translator *translator, uint32_t *known, const char *key,
 			       uint32_t text)
 {
-	bool is_other = text == LABEL_OTHER;
+	bool is_other = text == ATTRIBUTE_OTHER;
 
 	known += is_other ? 0 : text;
 	if (!*known)
 		*known = add_text_attribute(translator, key,
-					    is_other ? LABEL_OTHER_TEXT
+					    is_other ? ATTRIBUTE_OTHER_TEXT
 						     : profile_string(translator->profile, text)) +
 			 1;
 	return *known - 1;
@@ -165,25 +165,25 @@ static uint32_t add_cgroup(struct translator *translator, uint64_t cgroup_id)
 	return translator->last_cgroup_attribute;
 }
 
-size_t translator_add_attributes(struct translator *translator, const struct sample_labels *labels,
+size_t translator_add_attributes(struct translator *translator, const struct kept_attributes *kept,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES])
 {
 	size_t nr = 0;
 
-	if (labels->thread_name)
+	if (kept->thread_name)
 		attributes[nr++] = add_text_label(translator, translator->thread_names,
-						  "thread.name", labels->thread_name);
-	if (labels->thread_id)
-		attributes[nr++] = add_number_attribute(translator, "thread.id", labels->thread_id);
-	if (labels->cpu != LABEL_NONE)
-		attributes[nr++] = add_cpu(translator, labels->cpu);
-	if (labels->cgroup_id)
-		attributes[nr++] = add_cgroup(translator, labels->cgroup_id);
-	if (labels->pid)
-		attributes[nr++] = add_number_attribute(translator, "process.pid", labels->pid);
-	if (labels->container)
+						  "thread.name", kept->thread_name);
+	if (kept->thread_id)
+		attributes[nr++] = add_number_attribute(translator, "thread.id", kept->thread_id);
+	if (kept->cpu != ATTRIBUTE_NONE)
+		attributes[nr++] = add_cpu(translator, kept->cpu);
+	if (kept->cgroup_id)
+		attributes[nr++] = add_cgroup(translator, kept->cgroup_id);
+	if (kept->pid)
+		attributes[nr++] = add_number_attribute(translator, "process.pid", kept->pid);
+	if (kept->container)
 		attributes[nr++] = add_text_label(translator, translator->containers,
-						  "container.id", labels->container);
+						  "container.id", kept->container);
 	return nr;
 }
 

@@ -49,7 +49,7 @@ uint32_t translator_add_text(struct translator *translator, const char *text);
 uint32_t translator_add_stack(struct translator *translator, uint32_t stack);
 
 /* Fills in the numbers of a sample's attributes and returns how many there are. */
-size_t translator_add_attributes(struct translator *translator, const struct sample_labels *labels,
+size_t translator_add_attributes(struct translator *translator, const struct kept_attributes *kept,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES]);
 
 #endif

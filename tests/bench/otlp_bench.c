@@ -29,10 +29,10 @@ typedef int encode_fn(struct subject *subject, struct strbuf *out);
 
 static int encode_labels(struct subject *subject, struct strbuf *out)
 {
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 
 	(void)out;
-	return label_maker_make(subject->standard.maker, subject->profile, 0, &labels);
+	return attribute_maker_make(subject->standard.maker, subject->profile, 0, &attributes);
 }
 
 static int encode_standard(struct subject *subject, struct strbuf *out)

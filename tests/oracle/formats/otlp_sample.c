@@ -128,13 +128,13 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr)
 }
 
 int otlp_job_init(struct otlp_job *job, const struct profile *profile,
-		  const struct label_opts *opts)
+		  const struct attribute_opts *opts)
 {
 	*job = (struct otlp_job){
 		.job = {
 			.profile = profile,
 			.nr_samples = profile->nr_samples,
-			.drops_addresses = opts->preset == LABELS_PYROSCOPE,
+			.drops_addresses = opts->preset == ATTRIBUTES_PYROSCOPE,
 		},
 		.samples = calloc(profile->nr_samples + 1, sizeof(*job->samples)),
 	};
@@ -142,18 +142,18 @@ int otlp_job_init(struct otlp_job *job, const struct profile *profile,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->nr_samples; i++)
 		job->samples[i] = i;
-	int r = label_maker_new(opts, &job->maker);
+	int r = attribute_maker_new(opts, &job->maker);
 	if (r == 0)
-		r = label_maker_make(job->maker, profile, 0, &job->labels);
-	job->job.labels = &job->labels;
+		r = attribute_maker_make(job->maker, profile, 0, &job->attributes);
+	job->job.attributes = &job->attributes;
 	job->job.samples = job->samples;
 	return r;
 }
 
 void otlp_job_done(struct otlp_job *job)
 {
-	labels_done(&job->labels);
-	label_maker_free(job->maker);
+	export_attributes_done(&job->attributes);
+	attribute_maker_free(job->maker);
 	free(job->samples);
 }
 

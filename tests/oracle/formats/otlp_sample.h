@@ -49,18 +49,18 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr);
 /* A job for all samples of a profile, with the labels of a new maker. */
 struct otlp_job {
 	struct encode_job job;
-	struct label_maker *maker;
-	struct labels labels;
+	struct attribute_maker *maker;
+	struct export_attributes attributes;
 	uint32_t *samples;
 };
 int otlp_job_init(struct otlp_job *job, const struct profile *profile,
-		  const struct label_opts *opts) must_check;
+		  const struct attribute_opts *opts) must_check;
 void otlp_job_done(struct otlp_job *job);
 
-#define OTLP_STANDARD (&(struct label_opts){ .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
+#define OTLP_STANDARD (&(struct attribute_opts){ .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
 #define OTLP_PYROSCOPE                                                                             \
-	(&(struct label_opts){ .preset = LABELS_PYROSCOPE,                                         \
-			       .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
+	(&(struct attribute_opts){ .preset = ATTRIBUTES_PYROSCOPE,                                 \
+				   .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT })
 
 /* All of it as OTLP, with the standard preset. */
 int otlp_encode_profile(const struct profile *profile, struct strbuf *out) must_check;

@@ -49,31 +49,31 @@ static const struct attribute of_unknown[] = {
 	{ "flamelet.identity", "path" },
 };
 
-static struct label_maker *maker_of(const struct label_opts *opts)
+static struct attribute_maker *maker_of(const struct attribute_opts *opts)
 {
-	struct label_maker *maker = NULL;
+	struct attribute_maker *maker = NULL;
 
-	assert_int_equal(label_maker_new(opts, &maker), 0);
+	assert_int_equal(attribute_maker_new(opts, &maker), 0);
 	return maker;
 }
 
-static const struct label_opts pyroscope = {
-	.preset = LABELS_PYROSCOPE,
+static const struct attribute_opts pyroscope = {
+	.preset = ATTRIBUTES_PYROSCOPE,
 	.sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT,
 };
-static const struct label_opts standard = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT };
+static const struct attribute_opts standard = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT };
 
 static void put_sample(struct strbuf *text, const struct profile *profile,
-		       const struct sample_labels *labels)
+		       const struct kept_attributes *attributes)
 {
-	if (labels->thread_name == LABEL_OTHER)
-		strbuf_append_str(text, " " LABEL_OTHER_TEXT);
-	else if (labels->thread_name)
-		strbuf_appendf(text, " %s", profile_string(profile, labels->thread_name));
-	if (labels->cpu != LABEL_NONE)
-		strbuf_appendf(text, " cpu%" PRIu32, labels->cpu);
-	if (labels->cgroup_id)
-		strbuf_appendf(text, " cgroup%" PRIu64, labels->cgroup_id);
+	if (attributes->thread_name == ATTRIBUTE_OTHER)
+		strbuf_append_str(text, " " ATTRIBUTE_OTHER_TEXT);
+	else if (attributes->thread_name)
+		strbuf_appendf(text, " %s", profile_string(profile, attributes->thread_name));
+	if (attributes->cpu != ATTRIBUTE_NONE)
+		strbuf_appendf(text, " cpu%" PRIu32, attributes->cpu);
+	if (attributes->cgroup_id)
+		strbuf_appendf(text, " cgroup%" PRIu64, attributes->cgroup_id);
 	strbuf_append_str(text, ";");
 }
 
@@ -86,33 +86,33 @@ static struct profile *profile_of(const struct otlp_sample *samples, size_t nr)
 }
 
 /* What is left of the first sample's resource, as "key=value" in lines. */
-static void assert_resource(const struct label_opts *opts, const struct attribute *attributes,
+static void assert_resource(const struct attribute_opts *opts, const struct attribute *given,
 			    size_t nr, const char *expected)
 {
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(opts);
-	const struct otlp_sample sample = { attributes, nr, .numbers = { .count = 1 } };
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(opts);
+	const struct otlp_sample sample = { given, nr, .numbers = { .count = 1 } };
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(&sample, 1);
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	const struct resource_labels *of = &labels.groups[labels.samples[0].group];
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+	const struct group_attributes *of = &attributes.groups[attributes.samples[0].group];
 	for (size_t i = 0; i < of->nr; i++)
 		strbuf_appendf(&text, "%s=%s\n", of->items[i].key, of->items[i].value);
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
 /* What is left of the samples at a time, each ending with ";". */
-static void assert_samples(struct label_maker *maker, uint64_t now_ns,
+static void assert_samples(struct attribute_maker *maker, uint64_t now_ns,
 			   const struct otlp_sample *samples, size_t nr, const char *expected)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(samples, nr);
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 
-	assert_int_equal(label_maker_make(maker, profile, now_ns, &labels), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, now_ns, &attributes), 0);
 	for (size_t i = 0; i < profile->nr_samples; i++)
-		put_sample(&text, profile, &labels.samples[i]);
+		put_sample(&text, profile, &attributes.samples[i]);
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
@@ -154,7 +154,7 @@ static void unknown_containers_are_one_series_but_for_the_standard_preset(void *
 static void each_attribute_can_be_excluded(void **state)
 {
 	static const char *const excluded[] = { "k8s.*", "pod", "container.*", "service.name*" };
-	struct label_opts opts = pyroscope;
+	struct attribute_opts opts = pyroscope;
 	(void)state;
 
 	opts.excluded = excluded;
@@ -170,7 +170,7 @@ static void extra_attributes_fill_gaps_only(void **state)
 		{ "service.name", "mine" }, { "k8s.node.name", "n2" },	       { "empty", "" },
 		{ "cluster", "c1" },	    { "container.runtime.name", "x" }, { "cluster", "c2" },
 	};
-	struct label_opts opts = standard;
+	struct attribute_opts opts = standard;
 	(void)state;
 
 	opts.extra = extra;
@@ -178,7 +178,7 @@ static void extra_attributes_fill_gaps_only(void **state)
 	assert_resource(&opts, own, array_len(own),
 			"service.name=web\nk8s.node.name=n2\ncluster=c1\n"
 			"container.runtime.name=x\n");
-	opts.preset = LABELS_PYROSCOPE;
+	opts.preset = ATTRIBUTES_PYROSCOPE;
 	assert_resource(&opts, own, array_len(own),
 			"node=n2\nservice.name=web\nk8s.node.name=n2\ncluster=c1\n"
 			"container.runtime.name=x\n");
@@ -219,18 +219,18 @@ static void bytes_that_are_no_text_are_escaped(void **state)
 
 static void numbers_behind_long_names_fit(void **state)
 {
-	static char names[3][LABEL_NAME_MAX + 3];
+	static char names[3][ATTRIBUTE_NAME_MAX + 3];
 	static struct attribute attributes[3];
 	_cleanup_(strbuf_done) struct strbuf expected = strbuf_with_max(TEXT_MAX_BYTES);
 	(void)state;
 
 	for (size_t i = 0; i < array_len(names); i++) {
-		memset(names[i], 'x', LABEL_NAME_MAX - 3);
-		snprintf(names[i] + LABEL_NAME_MAX - 3, 6, "\xc3\xb8y%c%zu", 'a', i);
+		memset(names[i], 'x', ATTRIBUTE_NAME_MAX - 3);
+		snprintf(names[i] + ATTRIBUTE_NAME_MAX - 3, 6, "\xc3\xb8y%c%zu", 'a', i);
 		attributes[i] = (struct attribute){ names[i], "1" };
 	}
 	for (size_t i = 0; i < array_len(names); i++) {
-		strbuf_append(&expected, names[0], LABEL_NAME_MAX - 3);
+		strbuf_append(&expected, names[0], ATTRIBUTE_NAME_MAX - 3);
 		strbuf_append_str(&expected, i == 0 ? "\xc3\xb8y" : i == 1 ? "_2" : "_3");
 		strbuf_append_str(&expected, "=1\n");
 	}
@@ -239,47 +239,46 @@ static void numbers_behind_long_names_fit(void **state)
 
 static void the_least_important_stay_behind_over_the_limit(void **state)
 {
-	struct label_opts opts = standard;
+	struct attribute_opts opts = standard;
 	(void)state;
 
-	opts.max_labels = 4 + 4 + 8; /* of samples, of the process */
+	opts.max_attributes = 4 + 4 + 8; /* of samples, of the process */
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\nk8s.statefulset.name=web\n"
 			"service.namespace=shop\nk8s.pod.label.app.kubernetes.io/name=shop\n");
-	opts.max_labels = 1;
+	opts.max_attributes = 1;
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\n");
 	opts.sample_attributes = SAMPLE_CPU;
-	opts.max_labels = 1 + 4 + 6;
+	opts.max_attributes = 1 + 4 + 6;
 	assert_resource(&opts, of_container, array_len(of_container),
 			"service.name=web\nk8s.namespace.name=shop\nk8s.pod.name=web-0\n"
 			"k8s.node.name=n1\nk8s.container.name=nginx\nk8s.statefulset.name=web\n");
 }
 
 /* Of 300 attributes; the last one says who it is. Returns how many are left. */
-static size_t count_left(const struct label_opts *opts)
+static size_t count_left(const struct attribute_opts *opts)
 {
 	static char names[300][8];
-	static struct attribute attributes[300];
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(opts);
-	_cleanup_(labels_done) struct labels labels = { 0 };
-	const struct otlp_sample sample = { attributes, array_len(attributes),
-					    .numbers = { .count = 1 } };
+	static struct attribute given[300];
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(opts);
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
+	const struct otlp_sample sample = { given, array_len(given), .numbers = { .count = 1 } };
 
-	for (size_t i = 0; i < array_len(attributes); i++) {
+	for (size_t i = 0; i < array_len(given); i++) {
 		snprintf(names[i], sizeof(names[i]), "k%zu", i);
-		attributes[i] = (struct attribute){ names[i], "v" };
+		given[i] = (struct attribute){ names[i], "v" };
 	}
-	attributes[299].key = "k8s.node.name";
+	given[299].key = "k8s.node.name";
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(&sample, 1);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
 
-	const struct resource_labels *of = &labels.groups[labels.samples[0].group];
-	size_t nr_short_names = opts->preset == LABELS_PYROSCOPE ? 1 : 0;
+	const struct group_attributes *of = &attributes.groups[attributes.samples[0].group];
+	size_t nr_short_names = opts->preset == ATTRIBUTES_PYROSCOPE ? 1 : 0;
 	assert_string_equal(of->items[nr_short_names].key, "k8s.node.name");
-	assert_int_equal(label_maker_get_stats(maker).nr_attributes_dropped,
+	assert_int_equal(attribute_maker_get_stats(maker).nr_attributes_dropped,
 			 300 + nr_short_names - of->nr);
 	return of->nr;
 }
@@ -288,7 +287,7 @@ static void any_number_of_attributes_is_bounded_and_counted(void **state)
 {
 	(void)state;
 	assert_in_range(count_left(&standard), 60, 200);
-	assert_int_equal(count_left(&pyroscope), LABELS_PYROSCOPE_MAX_LABELS - 1); /* "process" */
+	assert_int_equal(count_left(&pyroscope), ATTRIBUTES_PYROSCOPE_LIMIT - 1); /* "process" */
 }
 
 static void resources_that_become_equal_are_a_group(void **state)
@@ -299,18 +298,19 @@ static void resources_that_become_equal_are_a_group(void **state)
 		{ of_restarted_again, array_len(of_restarted_again), .numbers = { .count = 1 } },
 	};
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(samples, array_len(samples));
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&pyroscope);
-	_cleanup_(label_maker_freep) struct label_maker *other = maker_of(&standard);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(&pyroscope);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *other = maker_of(&standard);
 	(void)state;
 
 	for (size_t i = 0; i < 2; i++) {
-		_cleanup_(labels_done) struct labels labels = { 0 };
+		_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 
-		assert_int_equal(label_maker_make(i ? maker : other, profile, 0, &labels), 0);
-		assert_int_equal(labels.nr_groups, i ? 2 : 3);
-		assert_int_equal(labels.samples[0].group, 0);
-		assert_int_equal(labels.samples[1].group, 1);
-		assert_int_equal(labels.samples[2].group, i ? 1 : 2);
+		assert_int_equal(attribute_maker_make(i ? maker : other, profile, 0, &attributes),
+				 0);
+		assert_int_equal(attributes.nr_groups, i ? 2 : 3);
+		assert_int_equal(attributes.samples[0].group, 0);
+		assert_int_equal(attributes.samples[1].group, 1);
+		assert_int_equal(attributes.samples[2].group, i ? 1 : 2);
 	}
 }
 
@@ -322,7 +322,7 @@ static void samples_have_what_was_asked_for(void **state)
 	};
 	static const char *const excluded[] = { "thread.*" };
 	static const struct {
-		struct label_opts opts;
+		struct attribute_opts opts;
 		const char *expected;
 	} cases[] = {
 		{ { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT }, " a cpu1 cgroup7; cpu0;" },
@@ -332,14 +332,17 @@ static void samples_have_what_was_asked_for(void **state)
 		    .excluded = excluded,
 		    .nr_excluded = 1 },
 		  " cpu1 cgroup7; cpu0;" },
-		{ { .preset = LABELS_PYROSCOPE, .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+		{ { .preset = ATTRIBUTES_PYROSCOPE,
+		    .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
 		  ";;" },
-		{ { .preset = LABELS_PYROSCOPE, .sample_attributes = SAMPLE_THREAD_NAME }, " a;;" },
+		{ { .preset = ATTRIBUTES_PYROSCOPE, .sample_attributes = SAMPLE_THREAD_NAME },
+		  " a;;" },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&cases[i].opts);
+		_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(
+			&cases[i].opts);
 
 		assert_samples(maker, 0, samples, array_len(samples), cases[i].expected);
 	}
@@ -347,7 +350,7 @@ static void samples_have_what_was_asked_for(void **state)
 
 static void the_guard_collapses_the_rarest_and_counts_them(void **state)
 {
-	static const struct label_opts opts = {
+	static const struct attribute_opts opts = {
 		.sample_attributes = SAMPLE_THREAD_NAME | SAMPLE_CPU,
 		.max_values = 2,
 	};
@@ -358,17 +361,17 @@ static void the_guard_collapses_the_rarest_and_counts_them(void **state)
 		{ .thread = "a", .numbers = { .cpu = 2, .tid = 1, .count = 3 } },
 		{ of_unknown, 1, .thread = "c", .numbers = { .count = 1 } },
 	};
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&opts);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(&opts);
 	(void)state;
 
 	assert_samples(maker, 0, samples, array_len(samples),
 		       " a cpu0; b cpu0; [other]; a cpu2; c cpu0;");
-	assert_int_equal(label_maker_get_stats(maker).nr_samples_collapsed, 2);
+	assert_int_equal(attribute_maker_get_stats(maker).nr_samples_collapsed, 2);
 }
 
 static void values_keep_their_places_for_an_hour(void **state)
 {
-	static const struct label_opts opts = {
+	static const struct attribute_opts opts = {
 		.sample_attributes = SAMPLE_THREAD_NAME,
 		.max_values = 2,
 	};
@@ -381,7 +384,7 @@ static void values_keep_their_places_for_an_hour(void **state)
 		{ .thread = "c", .numbers = { .count = 100 } },
 		{ .thread = "b", .numbers = { .count = 1 } },
 	};
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&opts);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(&opts);
 	(void)state;
 
 	assert_samples(maker, 0, first, array_len(first), " a; b;");
@@ -394,21 +397,21 @@ static void values_keep_their_places_for_an_hour(void **state)
 static void the_guard_has_room_for_all_attributes_of_16384_resources(void **state)
 {
 	enum { NR = 16384, ALL = 63 };
-	static const struct label_opts opts = { .preset = LABELS_PYROSCOPE,
-						.sample_attributes = ALL };
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&opts);
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	static const struct attribute_opts opts = { .preset = ATTRIBUTES_PYROSCOPE,
+						    .sample_attributes = ALL };
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(&opts);
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	static struct otlp_sample samples[NR];
-	static struct attribute attributes[NR][2];
+	static struct attribute given[NR][2];
 	static char names[NR][8];
 	(void)state;
 
 	for (uint32_t i = 0; i < NR; i++) {
 		snprintf(names[i], sizeof(names[i]), "p%" PRIu32, i);
-		attributes[i][0] = (struct attribute){ "k8s.pod.name", names[i] };
-		attributes[i][1] = (struct attribute){ "container.id", "c1" };
+		given[i][0] = (struct attribute){ "k8s.pod.name", names[i] };
+		given[i][1] = (struct attribute){ "container.id", "c1" };
 		samples[i] = (struct otlp_sample){
-			attributes[i],
+			given[i],
 			2,
 			.thread = "a",
 			.comm = "b",
@@ -416,16 +419,16 @@ static void the_guard_has_room_for_all_attributes_of_16384_resources(void **stat
 		};
 	}
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of(samples, NR);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	assert_int_equal(label_maker_get_stats(maker).nr_samples_collapsed, 0);
-	assert_int_equal(labels.samples[NR - 1].container, labels.samples[0].container);
-	assert_int_equal(labels.samples[NR - 1].thread_id, 1);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+	assert_int_equal(attribute_maker_get_stats(maker).nr_samples_collapsed, 0);
+	assert_int_equal(attributes.samples[NR - 1].container, attributes.samples[0].container);
+	assert_int_equal(attributes.samples[NR - 1].thread_id, 1);
 }
 
 static void the_guard_knows_a_resource_by_its_content(void **state)
 {
-	static const struct label_opts opts = {
-		.preset = LABELS_PYROSCOPE,
+	static const struct attribute_opts opts = {
+		.preset = ATTRIBUTES_PYROSCOPE,
 		.sample_attributes = SAMPLE_THREAD_NAME,
 		.max_values = 1,
 	};
@@ -437,7 +440,7 @@ static void the_guard_knows_a_resource_by_its_content(void **state)
 		{ of_restarted_again, array_len(of_restarted_again), .thread = "b",
 		  .numbers = { .count = 9 } },
 	};
-	_cleanup_(label_maker_freep) struct label_maker *maker = maker_of(&opts);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = maker_of(&opts);
 	(void)state;
 
 	assert_samples(maker, 0, before, array_len(before), " a;");
@@ -448,8 +451,8 @@ static void every_failing_allocation_is_reported(void **state)
 {
 	static const char *const excluded[] = { "x" };
 	static const struct attribute extra[] = { { "cluster", "c1" } };
-	static const struct label_opts opts = {
-		.preset = LABELS_PYROSCOPE,
+	static const struct attribute_opts opts = {
+		.preset = ATTRIBUTES_PYROSCOPE,
 		.sample_attributes = SAMPLE_THREAD_NAME | SAMPLE_CPU | SAMPLE_CGROUP,
 		.excluded = excluded,
 		.nr_excluded = 1,
@@ -462,13 +465,13 @@ static void every_failing_allocation_is_reported(void **state)
 	(void)state;
 
 	do {
-		_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
-		_cleanup_(labels_done) struct labels labels = { 0 };
+		_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
+		_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 
 		torture_begin(nr_failed + 1);
-		int r = label_maker_new(&opts, &maker);
+		int r = attribute_maker_new(&opts, &maker);
 		if (r == 0)
-			r = label_maker_make(maker, profile, 0, &labels);
+			r = attribute_maker_make(maker, profile, 0, &attributes);
 		did_fail = torture_end();
 		assert_int_equal(r, did_fail ? -ENOMEM : 0);
 		nr_failed += did_fail;

@@ -26,11 +26,11 @@ static void names_for_pyroscope_have_its_characters(void **state)
 		{ "_1", "_1" },
 		{ "/", "_" },
 	};
-	char clean[LABEL_NAME_MAX + 1];
+	char clean[ATTRIBUTE_NAME_MAX + 1];
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		label_name_clean(LABELS_PYROSCOPE, cases[i].name, clean);
+		attribute_name_clean(ATTRIBUTES_PYROSCOPE, cases[i].name, clean);
 		assert_string_equal(clean, cases[i].expected);
 	}
 }
@@ -44,11 +44,11 @@ static void other_names_only_become_printable(void **state)
 		{ "a b/c-1", "a b/c-1" }, { "__name__", "__name__" }, { "\xd0\xba", "\xd0\xba" },
 		{ "a\xff", "a\\xff" },	  { "\xc3", "\\xc3" },
 	};
-	char clean[LABEL_NAME_MAX + 1];
+	char clean[ATTRIBUTE_NAME_MAX + 1];
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		label_name_clean(LABELS_STANDARD, cases[i].name, clean);
+		attribute_name_clean(ATTRIBUTES_STANDARD, cases[i].name, clean);
 		assert_string_equal(clean, cases[i].expected);
 	}
 }
@@ -61,41 +61,41 @@ static void overwrite(char *at, const char *bytes)
 
 static void long_texts_are_cut_between_characters(void **state)
 {
-	static char text[2 * LABEL_VALUE_MAX];
-	char name[LABEL_NAME_MAX + 1];
-	char value[LABEL_VALUE_MAX + 1];
+	static char text[2 * ATTRIBUTE_VALUE_MAX];
+	char name[ATTRIBUTE_NAME_MAX + 1];
+	char value[ATTRIBUTE_VALUE_MAX + 1];
 	(void)state;
 
 	memset(text, 'x', sizeof(text) - 1);
-	label_name_clean(LABELS_PYROSCOPE, text, name);
-	assert_int_equal(strlen(name), LABEL_NAME_MAX);
-	label_value_clean(text, value);
-	assert_int_equal(strlen(value), LABEL_VALUE_MAX);
+	attribute_name_clean(ATTRIBUTES_PYROSCOPE, text, name);
+	assert_int_equal(strlen(name), ATTRIBUTE_NAME_MAX);
+	attribute_value_clean(text, value);
+	assert_int_equal(strlen(value), ATTRIBUTE_VALUE_MAX);
 
-	overwrite(text + LABEL_VALUE_MAX - 1, "\xc3\xb8");
-	label_value_clean(text, value);
-	assert_int_equal(strlen(value), LABEL_VALUE_MAX - 1);
-	overwrite(text + LABEL_VALUE_MAX - 1, "\xff\xff");
-	label_value_clean(text, value);
-	assert_int_equal(strlen(value), LABEL_VALUE_MAX - 1);
-	overwrite(text + LABEL_NAME_MAX - 3, "\xf0\x9f\x90\x9d");
-	label_name_clean(LABELS_STANDARD, text, name);
-	assert_int_equal(strlen(name), LABEL_NAME_MAX - 3);
+	overwrite(text + ATTRIBUTE_VALUE_MAX - 1, "\xc3\xb8");
+	attribute_value_clean(text, value);
+	assert_int_equal(strlen(value), ATTRIBUTE_VALUE_MAX - 1);
+	overwrite(text + ATTRIBUTE_VALUE_MAX - 1, "\xff\xff");
+	attribute_value_clean(text, value);
+	assert_int_equal(strlen(value), ATTRIBUTE_VALUE_MAX - 1);
+	overwrite(text + ATTRIBUTE_NAME_MAX - 3, "\xf0\x9f\x90\x9d");
+	attribute_name_clean(ATTRIBUTES_STANDARD, text, name);
+	assert_int_equal(strlen(name), ATTRIBUTE_NAME_MAX - 3);
 	assert_printable(name, strlen(name), false);
 }
 
 static void any_text_leaves_printable(void **state)
 {
-	char name[LABEL_NAME_MAX + 1];
-	char value[LABEL_VALUE_MAX + 1];
+	char name[ATTRIBUTE_NAME_MAX + 1];
+	char value[ATTRIBUTE_VALUE_MAX + 1];
 	(void)state;
 
 	for (size_t i = 0; i < array_len(hostile_names); i++) {
-		label_name_clean(LABELS_STANDARD, hostile_names[i].name, name);
+		attribute_name_clean(ATTRIBUTES_STANDARD, hostile_names[i].name, name);
 		assert_string_equal(name, hostile_names[i].printable);
-		label_value_clean(hostile_names[i].name, value);
+		attribute_value_clean(hostile_names[i].name, value);
 		assert_string_equal(value, hostile_names[i].printable);
-		label_name_clean(LABELS_PYROSCOPE, hostile_names[i].name, name);
+		attribute_name_clean(ATTRIBUTES_PYROSCOPE, hostile_names[i].name, name);
 		assert_printable(name, strlen(name), false);
 	}
 }
@@ -103,39 +103,40 @@ static void any_text_leaves_printable(void **state)
 static void a_star_matches_any_end(void **state)
 {
 	(void)state;
-	assert_true(label_key_matches("k8s.pod.name", "k8s.pod.name"));
-	assert_true(label_key_matches("k8s.*", "k8s.pod.name"));
-	assert_true(label_key_matches("k8s.*", "k8s."));
-	assert_true(label_key_matches("*", "anything"));
-	assert_false(label_key_matches("k8s.*", "k8s"));
-	assert_false(label_key_matches("k8s.pod", "k8s.pod.name"));
-	assert_false(label_key_matches("k8s.*.name", "k8s.pod.name"));
-	assert_false(label_key_matches("", "x"));
+	assert_true(attribute_key_matches("k8s.pod.name", "k8s.pod.name"));
+	assert_true(attribute_key_matches("k8s.*", "k8s.pod.name"));
+	assert_true(attribute_key_matches("k8s.*", "k8s."));
+	assert_true(attribute_key_matches("*", "anything"));
+	assert_false(attribute_key_matches("k8s.*", "k8s"));
+	assert_false(attribute_key_matches("k8s.pod", "k8s.pod.name"));
+	assert_false(attribute_key_matches("k8s.*.name", "k8s.pod.name"));
+	assert_false(attribute_key_matches("", "x"));
 }
 
 static void dots_are_underscores_to_old_pyroscopes_only(void **state)
 {
 	(void)state;
-	assert_true(label_names_clash(LABELS_PYROSCOPE, "a.b", "a_b"));
-	assert_false(label_names_clash(LABELS_PYROSCOPE, "a.b", "a.b.c"));
-	assert_false(label_names_clash(LABELS_STANDARD, "a.b", "a_b"));
-	assert_true(label_names_clash(LABELS_STANDARD, "a.b", "a.b"));
-	assert_true(label_name_is_reserved(LABELS_PYROSCOPE, "service_name"));
-	assert_false(label_name_is_reserved(LABELS_PYROSCOPE, "service.name"));
-	assert_false(label_name_is_reserved(LABELS_STANDARD, "service_name"));
+	assert_true(attribute_names_clash(ATTRIBUTES_PYROSCOPE, "a.b", "a_b"));
+	assert_false(attribute_names_clash(ATTRIBUTES_PYROSCOPE, "a.b", "a.b.c"));
+	assert_false(attribute_names_clash(ATTRIBUTES_STANDARD, "a.b", "a_b"));
+	assert_true(attribute_names_clash(ATTRIBUTES_STANDARD, "a.b", "a.b"));
+	assert_true(attribute_name_is_reserved(ATTRIBUTES_PYROSCOPE, "service_name"));
+	assert_false(attribute_name_is_reserved(ATTRIBUTES_PYROSCOPE, "service.name"));
+	assert_false(attribute_name_is_reserved(ATTRIBUTES_STANDARD, "service_name"));
 }
 
 static void what_says_who_it_is_ranks_first(void **state)
 {
 	(void)state;
-	assert_int_equal(label_rank_of("k8s.pod.name"), LABEL_RANK_IDENTITY);
-	assert_int_equal(label_rank_of("service.name"), LABEL_RANK_IDENTITY);
-	assert_int_equal(label_rank_of("k8s.deployment.name"), LABEL_RANK_WORKLOAD);
-	assert_int_equal(label_rank_of("deployment.environment"), LABEL_RANK_CHOSEN);
-	assert_int_equal(label_rank_of("k8s.pod.label.app"), LABEL_RANK_POD_LABEL);
-	assert_int_equal(label_rank_of("k8s.pod.annotation.team"), LABEL_RANK_POD_ANNOTATION);
-	assert_int_equal(label_rank_of("container.id"), LABEL_RANK_ID);
-	assert_int_equal(label_rank_of("container.image.tags"), LABEL_RANK_DETAIL);
+	assert_int_equal(attribute_rank_of("k8s.pod.name"), ATTRIBUTE_RANK_IDENTITY);
+	assert_int_equal(attribute_rank_of("service.name"), ATTRIBUTE_RANK_IDENTITY);
+	assert_int_equal(attribute_rank_of("k8s.deployment.name"), ATTRIBUTE_RANK_WORKLOAD);
+	assert_int_equal(attribute_rank_of("deployment.environment"), ATTRIBUTE_RANK_CHOSEN);
+	assert_int_equal(attribute_rank_of("k8s.pod.label.app"), ATTRIBUTE_RANK_POD_LABEL);
+	assert_int_equal(attribute_rank_of("k8s.pod.annotation.team"),
+			 ATTRIBUTE_RANK_POD_ANNOTATION);
+	assert_int_equal(attribute_rank_of("container.id"), ATTRIBUTE_RANK_ID);
+	assert_int_equal(attribute_rank_of("container.image.tags"), ATTRIBUTE_RANK_DETAIL);
 }
 
 int main(void)

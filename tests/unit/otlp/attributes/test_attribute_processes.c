@@ -43,9 +43,9 @@ static const struct otlp_sample of_all[] = {
 	{ .comm = "of a file", .numbers = { .pid = 13, .tid = 14, .count = 64 } },
 };
 
-static struct label_opts opts_of(enum label_preset preset)
+static struct attribute_opts opts_of(enum attribute_preset preset)
 {
-	return (struct label_opts){
+	return (struct attribute_opts){
 		.preset = preset,
 		.sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT,
 	};
@@ -53,10 +53,10 @@ static struct label_opts opts_of(enum label_preset preset)
 
 /* The groups with what counts in each, without the time of creation. */
 static void put_groups(struct strbuf *text, const struct profile *profile,
-		       const struct labels *labels)
+		       const struct export_attributes *attributes)
 {
-	for (uint32_t g = 0; g < labels->nr_groups; g++) {
-		const struct resource_labels *group = &labels->groups[g];
+	for (uint32_t g = 0; g < attributes->nr_groups; g++) {
+		const struct group_attributes *group = &attributes->groups[g];
 		uint64_t count = 0;
 
 		for (size_t i = 0; i < group->nr; i++)
@@ -66,23 +66,23 @@ static void put_groups(struct strbuf *text, const struct profile *profile,
 		if (group->pid)
 			strbuf_appendf(text, "pid=%" PRIu32 " ", group->pid);
 		for (size_t i = 0; i < profile->nr_samples; i++)
-			count += labels->samples[i].group == g ? profile->samples[i].count : 0;
+			count += attributes->samples[i].group == g ? profile->samples[i].count : 0;
 		strbuf_appendf(text, "%" PRIu64 "\n", count);
 	}
 }
 
-static void assert_groups(const struct label_opts *opts, const char *expected)
+static void assert_groups(const struct attribute_opts *opts, const char *expected)
 {
-	_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(of_all,
 									    array_len(of_all));
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(TEXT_MAX_BYTES);
 
 	assert_non_null(profile);
-	assert_int_equal(label_maker_new(opts, &maker), 0);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	put_groups(&text, profile, &labels);
+	assert_int_equal(attribute_maker_new(opts, &maker), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+	put_groups(&text, profile, &attributes);
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
@@ -91,7 +91,7 @@ static void assert_groups(const struct label_opts *opts, const char *expected)
 
 static void each_process_is_a_resource_and_brief_ones_join_by_program(void **state)
 {
-	const struct label_opts opts = opts_of(LABELS_STANDARD);
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
 	(void)state;
 
 	assert_groups(&opts, "process.executable.name=kworker 48\n"
@@ -103,7 +103,7 @@ static void each_process_is_a_resource_and_brief_ones_join_by_program(void **sta
 
 static void the_pyroscope_preset_says_programs_only(void **state)
 {
-	const struct label_opts opts = opts_of(LABELS_PYROSCOPE);
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_PYROSCOPE);
 	(void)state;
 
 	assert_groups(&opts, "process=kworker 48\nprocess=of a file 64\n"
@@ -115,7 +115,7 @@ static void what_is_excluded_tells_nothing_apart(void **state)
 {
 	static const char *const pids[] = { "process.pid" };
 	static const char *const all[] = { "process*" };
-	struct label_opts opts = opts_of(LABELS_STANDARD);
+	struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
 	(void)state;
 
 	opts.excluded = pids;
@@ -126,20 +126,20 @@ static void what_is_excluded_tells_nothing_apart(void **state)
 			     "service.name=web k8s.pod.name=web-0 " SH "2\n");
 	opts.excluded = all;
 	assert_groups(&opts, "112\nservice.name=web k8s.pod.name=web-0 16\n");
-	opts.preset = LABELS_PYROSCOPE;
+	opts.preset = ATTRIBUTES_PYROSCOPE;
 	assert_groups(&opts, "112\npod=web-0 service.name=web k8s.pod.name=web-0 16\n");
 }
 
 static void programs_are_guarded_and_the_rest_is_one(void **state)
 {
-	struct label_opts opts = opts_of(LABELS_PYROSCOPE);
+	struct attribute_opts opts = opts_of(ATTRIBUTES_PYROSCOPE);
 	(void)state;
 
 	opts.max_values = 1;
 	assert_groups(&opts, "process=[other] 48\nprocess=of a file 64\n"
 			     "pod=web-0 service.name=web k8s.pod.name=web-0 process=nginx 14\n"
 			     "pod=web-0 service.name=web k8s.pod.name=web-0 process=[other] 2\n");
-	opts.preset = LABELS_STANDARD;
+	opts.preset = ATTRIBUTES_STANDARD;
 	opts.sample_attributes = 0;
 	assert_groups(&opts, "process.executable.name=[other] 48\n"
 			     "process.executable.name=of a file pid=13 64\n"
@@ -153,7 +153,7 @@ static void a_key_that_the_resource_has_is_its_own(void **state)
 {
 	static const struct attribute extra[] = { { "process.executable.name", "mine" },
 						  { "process.pid", "1" } };
-	struct label_opts opts = opts_of(LABELS_STANDARD);
+	struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
 	static const char *const excluded[] = { "process.executable.path" };
 	(void)state;
 
@@ -174,30 +174,30 @@ static void a_key_that_the_resource_has_is_its_own(void **state)
 static void threads_have_ids_where_their_process_has(void **state)
 {
 	static const uint32_t expected[] = { 70, 0, 0, 8, 71, 0, 0, 14 };
-	const struct label_opts opts = opts_of(LABELS_STANDARD);
-	_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(of_all,
 									    array_len(of_all));
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	(void)state;
 
-	assert_int_equal(label_maker_new(&opts, &maker), 0);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
+	assert_int_equal(attribute_maker_new(&opts, &maker), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
 	for (size_t i = 0; i < array_len(expected); i++)
-		assert_int_equal(labels.samples[i].thread_id, expected[i]);
+		assert_int_equal(attributes.samples[i].thread_id, expected[i]);
 }
 
 /* The busiest program leaves alone, though the busiest thread is of the other one. */
 static void threads_of_guarded_programs_have_no_ids(void **state)
 {
 	static const struct attribute own_pid[] = { { "process.pid", "1" } };
-	struct label_opts opts = opts_of(LABELS_STANDARD);
+	struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
 	(void)state;
 
 	opts.max_values = 1;
 	for (opts.nr_extra = 0; opts.nr_extra < 2; opts.nr_extra++) {
-		_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
-		_cleanup_(labels_done) struct labels labels = { 0 };
+		_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
+		_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 		const struct otlp_sample samples[] = {
 			{ pod, 2, .process = &nginx, .numbers = { .tid = 70, .count = 3 } },
 			{ pod, 2, .process = &nginx, .numbers = { .tid = 71, .count = 3 } },
@@ -207,21 +207,21 @@ static void threads_of_guarded_programs_have_no_ids(void **state)
 			samples, array_len(samples));
 
 		opts.extra = own_pid;
-		assert_int_equal(label_maker_new(&opts, &maker), 0);
-		assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-		assert_int_equal(labels.samples[0].thread_id, 70);
-		assert_int_equal(labels.samples[1].thread_id, 71);
-		assert_int_equal(labels.samples[2].thread_id, 0);
+		assert_int_equal(attribute_maker_new(&opts, &maker), 0);
+		assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+		assert_int_equal(attributes.samples[0].thread_id, 70);
+		assert_int_equal(attributes.samples[1].thread_id, 71);
+		assert_int_equal(attributes.samples[2].thread_id, 0);
 	}
 }
 
 /* As many threads as one that makes a new one for each request has in an hour. */
 static void the_guard_has_no_places_for_threads_of_known_processes(void **state)
 {
-	static struct otlp_sample samples[2 * LABELS_STANDARD_MAX_VALUES];
-	const struct label_opts opts = opts_of(LABELS_STANDARD);
-	_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	static struct otlp_sample samples[2 * ATTRIBUTES_STANDARD_MAX_VALUES];
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	(void)state;
 
 	for (uint32_t i = 0; i < array_len(samples); i++)
@@ -231,23 +231,23 @@ static void the_guard_has_no_places_for_threads_of_known_processes(void **state)
 		};
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(samples,
 									    array_len(samples));
-	assert_int_equal(label_maker_new(&opts, &maker), 0);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
+	assert_int_equal(attribute_maker_new(&opts, &maker), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
 	for (uint32_t i = 0; i < array_len(samples); i++)
-		assert_int_equal(labels.samples[i].thread_id, i + 1);
-	assert_int_equal(label_maker_get_stats(maker).nr_samples_collapsed, 0);
+		assert_int_equal(attributes.samples[i].thread_id, i + 1);
+	assert_int_equal(attribute_maker_get_stats(maker).nr_samples_collapsed, 0);
 }
 
 /* Without pids nothing tells whose threads they are, and Pyroscope makes a series of each. */
 static void the_guard_limits_threads_of_joined_processes(void **state)
 {
 	static const char *const pids[] = { "process.pid" };
-	const struct label_opts cases[] = {
+	const struct attribute_opts cases[] = {
 		{ .sample_attributes = SAMPLE_THREAD_ID,
 		  .max_values = 1,
 		  .excluded = pids,
 		  .nr_excluded = 1 },
-		{ .preset = LABELS_PYROSCOPE,
+		{ .preset = ATTRIBUTES_PYROSCOPE,
 		  .sample_attributes = SAMPLE_THREAD_ID,
 		  .max_values = 1 },
 	};
@@ -259,13 +259,13 @@ static void the_guard_limits_threads_of_joined_processes(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
-		_cleanup_(labels_done) struct labels labels = { 0 };
+		_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
+		_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 
-		assert_int_equal(label_maker_new(&cases[i], &maker), 0);
-		assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-		assert_int_equal(labels.samples[0].thread_id, 0);
-		assert_int_equal(labels.samples[1].thread_id, 71);
+		assert_int_equal(attribute_maker_new(&cases[i], &maker), 0);
+		assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+		assert_int_equal(attributes.samples[0].thread_id, 0);
+		assert_int_equal(attributes.samples[1].thread_id, 71);
 	}
 }
 
@@ -274,29 +274,29 @@ static void a_process_seen_before_its_start_is_brief(void **state)
 {
 	const struct otlp_process process = { "/a", "a", 1, START_NS, START_NS - 1 };
 	const struct otlp_sample sample = { .process = &process, .numbers = { .count = 1 } };
-	const struct label_opts opts = opts_of(LABELS_STANDARD);
-	_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(&sample, 1);
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	(void)state;
 
-	assert_int_equal(label_maker_new(&opts, &maker), 0);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	assert_int_equal(labels.groups[0].pid, 0);
+	assert_int_equal(attribute_maker_new(&opts, &maker), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+	assert_int_equal(attributes.groups[0].pid, 0);
 }
 
 static void a_start_is_said_as_a_time(void **state)
 {
 	const struct otlp_process process = { "/a", "a", 1, AN_HOUR_NS + 123000000, UINT64_MAX };
 	const struct otlp_sample sample = { .process = &process, .numbers = { .count = 1 } };
-	const struct label_rules none = { .preset = LABELS_STANDARD };
+	const struct attribute_rules none = { .preset = ATTRIBUTES_STANDARD };
 	struct process_rules rules;
 	const uint32_t first_alike[] = { 0, 0 };
-	const struct resource_labels resources[2] = { 0 };
-	struct label_processes processes;
-	struct label_tally tally = { 0 };
+	const struct group_attributes resources[2] = { 0 };
+	struct attribute_processes processes;
+	struct attribute_tally tally = { 0 };
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(&sample, 1);
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	(void)state;
 
 	process_rules_init(&rules, &none);
@@ -305,23 +305,23 @@ static void a_start_is_said_as_a_time(void **state)
 	assert_true(rules.boot_unix_ns < boot_unix_ns + NSEC_PER_SEC);
 	rules.boot_unix_ns = UINT64_C(1795392000) * NSEC_PER_SEC;
 	rules.has_name = rules.has_path = false;
-	assert_int_equal(label_processes_init(&processes, &rules, profile, first_alike), 0);
-	assert_int_equal(label_processes_group(&processes, &tally, resources, &labels), 0);
-	assert_int_equal(labels.nr_groups, 1);
-	assert_int_equal(labels.groups[0].nr, 1);
-	assert_string_equal(labels.groups[0].items[0].key, "process.creation.time");
-	assert_string_equal(labels.groups[0].items[0].value, "2026-11-23T01:00:00.123Z");
-	assert_int_equal(labels.groups[0].pid, 1);
-	label_processes_done(&processes);
+	assert_int_equal(attribute_processes_init(&processes, &rules, profile, first_alike), 0);
+	assert_int_equal(attribute_processes_group(&processes, &tally, resources, &attributes), 0);
+	assert_int_equal(attributes.nr_groups, 1);
+	assert_int_equal(attributes.groups[0].nr, 1);
+	assert_string_equal(attributes.groups[0].items[0].key, "process.creation.time");
+	assert_string_equal(attributes.groups[0].items[0].value, "2026-11-23T01:00:00.123Z");
+	assert_int_equal(attributes.groups[0].pid, 1);
+	attribute_processes_done(&processes);
 }
 
 /* One too many, of which the least busy one has no pid. */
 static void only_the_busiest_have_a_pid(void **state)
 {
-	static struct otlp_sample samples[LABEL_PROCESSES_MAX + 1];
-	const struct label_opts opts = opts_of(LABELS_STANDARD);
-	_cleanup_(label_maker_freep) struct label_maker *maker = NULL;
-	_cleanup_(labels_done) struct labels labels = { 0 };
+	static struct otlp_sample samples[ATTRIBUTE_PROCESSES_MAX + 1];
+	const struct attribute_opts opts = opts_of(ATTRIBUTES_STANDARD);
+	_cleanup_(attribute_maker_freep) struct attribute_maker *maker = NULL;
+	_cleanup_(export_attributes_done) struct export_attributes attributes = { 0 };
 	size_t nr_alone = 0;
 	(void)state;
 
@@ -332,13 +332,13 @@ static void only_the_busiest_have_a_pid(void **state)
 		};
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(samples,
 									    array_len(samples));
-	assert_int_equal(label_maker_new(&opts, &maker), 0);
-	assert_int_equal(label_maker_make(maker, profile, 0, &labels), 0);
-	assert_int_equal(labels.nr_groups, array_len(samples));
-	for (size_t i = 0; i < labels.nr_groups; i++)
-		nr_alone += labels.groups[i].pid != 0;
-	assert_int_equal(nr_alone, LABEL_PROCESSES_MAX);
-	assert_int_equal(labels.groups[labels.samples[500].group].pid, 0);
+	assert_int_equal(attribute_maker_new(&opts, &maker), 0);
+	assert_int_equal(attribute_maker_make(maker, profile, 0, &attributes), 0);
+	assert_int_equal(attributes.nr_groups, array_len(samples));
+	for (size_t i = 0; i < attributes.nr_groups; i++)
+		nr_alone += attributes.groups[i].pid != 0;
+	assert_int_equal(nr_alone, ATTRIBUTE_PROCESSES_MAX);
+	assert_int_equal(attributes.groups[attributes.samples[500].group].pid, 0);
 }
 
 int main(void)

@@ -45,7 +45,8 @@ static struct exporter *start_with(const char *mode, uint64_t interval_ns, const
 	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%u/otlp/%s", server.port, mode);
 	const struct exporter_opts opts = {
 		.transport = { .endpoint = endpoint, .timeout_ns = NSEC_PER_SEC, .compress = true },
-		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT, .max_labels = 25 },
+		.attributes = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT,
+				.max_attributes = 25 },
 		.max_request_bytes = PLENTY_BYTES,
 		.interval_ns = interval_ns,
 		.queue_dir = queue_dir,
@@ -270,7 +271,7 @@ static struct exporter *start_slow(const char *answer, uint64_t max_queue_bytes)
 			       .headers = headers,
 			       .nr_headers = array_len(headers),
 			       .timeout_ns = 10 * NSEC_PER_SEC },
-		.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+		.attributes = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
 		.max_request_bytes = PLENTY_BYTES,
 		.max_queue_bytes = max_queue_bytes,
 	};
@@ -352,7 +353,7 @@ static void the_end_waits_for_no_answer_and_keeps_the_request(void **state)
 			.transport = { .protocol = protocols[i],
 				       .endpoint = endpoint,
 				       .timeout_ns = 60 * NSEC_PER_SEC },
-			.labels = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
+			.attributes = { .sample_attributes = SAMPLE_ATTRIBUTES_DEFAULT },
 			.max_request_bytes = PLENTY_BYTES,
 			.queue_dir = queue_dir,
 			.max_queue_bytes = PLENTY_BYTES,

@@ -321,7 +321,7 @@ static void a_part_has_its_samples_and_nothing_of_others(void **state)
 
 static void collapsed_threads_are_one(void **state)
 {
-	static const struct label_opts opts = {
+	static const struct attribute_opts opts = {
 		.sample_attributes = SAMPLE_THREAD_NAME,
 		.max_values = 1,
 	};

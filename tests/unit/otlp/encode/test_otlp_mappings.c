@@ -12,8 +12,8 @@
 
 #define PLENTY_BYTES (1 << 20)
 
-static void assert_text(const struct label_opts *opts, const struct otlp_sample *samples, size_t nr,
-			const char *expected)
+static void assert_text(const struct attribute_opts *opts, const struct otlp_sample *samples,
+			size_t nr, const char *expected)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(samples, nr);
 	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
@@ -27,8 +27,8 @@ static void assert_text(const struct label_opts *opts, const struct otlp_sample 
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void assert_frame(const struct label_opts *opts, struct otlp_frame frame, const char *labels,
-			 const char *expected)
+static void assert_frame(const struct attribute_opts *opts, struct otlp_frame frame,
+			 const char *attributes, const char *expected)
 {
 	const struct otlp_sample sample = {
 		.frames = &frame,
@@ -37,7 +37,7 @@ static void assert_frame(const struct label_opts *opts, struct otlp_frame frame,
 	};
 	char line[128];
 
-	snprintf(line, sizeof(line), "{}%s: %s = 1\n", labels, expected);
+	snprintf(line, sizeof(line), "{}%s: %s = 1\n", attributes, expected);
 	assert_text(opts, &sample, 1, line);
 }
 

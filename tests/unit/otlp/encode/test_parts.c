@@ -81,9 +81,10 @@ static size_t larger(size_t a, size_t b)
 /* Asserts that each sample is in exactly one part, or lost. */
 static struct outcome cut(struct profile *profile, const struct part_limits *limits)
 {
-	struct sample_labels samples[MAX_SAMPLES];
-	const struct labels labels = { .samples = samples, .nr_groups = MAX_RESOURCES };
-	const struct encode_job job = { .profile = profile, .labels = &labels };
+	struct kept_attributes samples[MAX_SAMPLES];
+	const struct export_attributes attributes = { .samples = samples,
+						      .nr_groups = MAX_RESOURCES };
+	const struct encode_job job = { .profile = profile, .attributes = &attributes };
 	struct outcome outcome = { 0 };
 	bool is_seen[MAX_SAMPLES] = { false };
 	struct encode_result part;

@@ -59,7 +59,7 @@ static struct pb_field series_of(const struct strbuf *body, size_t n)
 	return field_of(request, 1, n);
 }
 
-static void assert_labels(struct pb_field series, const char *expected)
+static void assert_attributes(struct pb_field series, const char *expected)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(PLENTY_BYTES);
 	struct pb_field pair;
@@ -84,7 +84,7 @@ static struct profile *profile_of_all(void)
 	return profile;
 }
 
-static void encode(const struct profile *profile, const struct label_opts *opts,
+static void encode(const struct profile *profile, const struct attribute_opts *opts,
 		   struct strbuf *body, struct encode_result *ret_result)
 {
 	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };
@@ -101,11 +101,12 @@ static void a_series_has_the_labels_of_its_resource(void **state)
 	(void)state;
 
 	encode(profile, OTLP_PYROSCOPE, &body, &result);
-	assert_labels(series_of(&body, 0), "__name__=process_cpu\nservice_name=unknown_service\n");
-	assert_labels(series_of(&body, 1),
-		      "__name__=process_cpu\nservice_name=web\npod=web-0\nk8s_pod_name=web-0\n"
-		      "_1st=3\nservice_name_2=x\n_name__=y\nk8s_pod_label_a_b=1\n"
-		      "k8s_pod_label_a_b_2=2\n");
+	assert_attributes(series_of(&body, 0),
+			  "__name__=process_cpu\nservice_name=unknown_service\n");
+	assert_attributes(series_of(&body, 1),
+			  "__name__=process_cpu\nservice_name=web\npod=web-0\nk8s_pod_name=web-0\n"
+			  "_1st=3\nservice_name_2=x\n_name__=y\nk8s_pod_label_a_b=1\n"
+			  "k8s_pod_label_a_b_2=2\n");
 	assert_int_equal(series_of(&body, 2).number, 0);
 	assert_int_equal(result.nr_profiles, 2);
 	assert_int_equal(result.nr_counts, 15);
@@ -120,9 +121,10 @@ static void names_are_made_legal_with_any_preset(void **state)
 	(void)state;
 
 	encode(profile, OTLP_STANDARD, &body, &result);
-	assert_labels(series_of(&body, 1),
-		      "__name__=process_cpu\nservice_name=web\nk8s_pod_name=web-0\n_1st=3\n"
-		      "service_name_2=x\n_name__=y\nk8s_pod_label_a_b=1\nk8s_pod_label_a_b_2=2\n");
+	assert_attributes(
+		series_of(&body, 1),
+		"__name__=process_cpu\nservice_name=web\nk8s_pod_name=web-0\n_1st=3\n"
+		"service_name_2=x\n_name__=y\nk8s_pod_label_a_b=1\nk8s_pod_label_a_b_2=2\n");
 }
 
 static void any_label_leaves_printable(void **state)
@@ -130,9 +132,10 @@ static void any_label_leaves_printable(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(hostile_names); i++) {
 		const char *name = hostile_names[i].name;
-		const struct attribute labels[] = { { "service.name", name }, { "k", name } };
-		const struct otlp_sample sample = { labels, array_len(labels),	      main_only, 1,
-						    name,   .numbers = { .count = 1 } };
+		const struct attribute attributes[] = { { "service.name", name }, { "k", name } };
+		const struct otlp_sample sample = { attributes, array_len(attributes),
+						    main_only,	1,
+						    name,	.numbers = { .count = 1 } };
 		_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(&sample, 1);
 		_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(PLENTY_BYTES);
 		struct encode_result result;
@@ -143,7 +146,7 @@ static void any_label_leaves_printable(void **state)
 		snprintf(expected, sizeof(expected),
 			 "__name__=process_cpu\nservice_name=%s\nk=%s\n",
 			 hostile_names[i].printable, hostile_names[i].printable);
-		assert_labels(series_of(&body, 0), expected);
+		assert_attributes(series_of(&body, 0), expected);
 	}
 }
 
@@ -200,7 +203,7 @@ static void types_have_their_families(void **state)
 	assert_non_null(profile);
 	profile->type = PROFILE_INUSE_SPACE;
 	encode(profile, OTLP_PYROSCOPE, &body, &result);
-	assert_labels(series_of(&body, 0), "__name__=memory\nservice_name=unknown_service\n");
+	assert_attributes(series_of(&body, 0), "__name__=memory\nservice_name=unknown_service\n");
 }
 
 static void no_samples_make_no_request(void **state)
