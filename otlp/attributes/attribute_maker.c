@@ -63,14 +63,6 @@ static const struct {
 	{ SAMPLE_PID, "process.pid" },		 { SAMPLE_CONTAINER, CONTAINER_KEY },
 };
 
-void export_attributes_done(struct export_attributes *attributes)
-{
-	free(attributes->groups);
-	free(attributes->samples);
-	arena_done(&attributes->memory);
-	*attributes = (struct export_attributes){ 0 };
-}
-
 static char *copy_text(struct arena *memory, const char *text)
 {
 	return arena_strndup(memory, text, strlen(text));

@@ -37,33 +37,28 @@
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 
-#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "profile/builder.h"
+#include "otlp/attributes/attribute_names.h"
+#include "otlp/attributes/export_attributes.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define ATTRIBUTE_NAME_MAX 1024
-#define ATTRIBUTE_VALUE_MAX 2048
-#define ATTRIBUTE_OTHER_TEXT "[other]"
 
 /* By preset: the guard's values, and the limit, which ATTRIBUTES_STANDARD has none of. Pyroscope takes 30 with its own. */
 #define ATTRIBUTES_STANDARD_MAX_VALUES 1024
 #define ATTRIBUTES_PYROSCOPE_MAX_VALUES 20
 #define ATTRIBUTES_PYROSCOPE_LIMIT 25
 
-enum attribute_preset { ATTRIBUTES_STANDARD, ATTRIBUTES_PYROSCOPE };
-
-enum sample_attribute { /* mask */
-			SAMPLE_THREAD_NAME = 1, /* thread.name */
-			SAMPLE_CPU = 2, /* cpu.logical_number */
-			SAMPLE_CGROUP = 4, /* flamelet.cgroup.id */
-			SAMPLE_THREAD_ID = 8, /* thread.id; not of processes that leave joined */
-			SAMPLE_PID = 16, /* process.pid */
-			SAMPLE_CONTAINER = 32, /* container.id */
+/* A mask. */
+enum sample_attribute {
+	SAMPLE_THREAD_NAME = 1, /* thread.name */
+	SAMPLE_CPU = 2, /* cpu.logical_number */
+	SAMPLE_CGROUP = 4, /* flamelet.cgroup.id */
+	SAMPLE_THREAD_ID = 8, /* thread.id; not of processes that leave joined */
+	SAMPLE_PID = 16, /* process.pid */
+	SAMPLE_CONTAINER = 32, /* container.id */
 };
 #define SAMPLE_ATTRIBUTES_DEFAULT ((unsigned int)-1) /* the preset's */
 
@@ -79,36 +74,6 @@ struct attribute_opts {
 	uint32_t max_values; /* 0: the preset's */
 	uint32_t max_attributes; /* 0: the preset's */
 };
-
-/* Of a sample: what is left of the profile's. */
-struct kept_attributes {
-	uint64_t cgroup_id; /* 0: none */
-	uint32_t group;
-	uint32_t thread_name; /* string of the profile; 0: none; ATTRIBUTE_OTHER: collapsed */
-	uint32_t container; /* the same */
-	uint32_t thread_id; /* 0: none */
-	uint32_t pid; /* 0: none */
-	uint32_t cpu; /* ATTRIBUTE_NONE: none */
-};
-#define ATTRIBUTE_NONE UINT32_MAX
-#define ATTRIBUTE_OTHER UINT32_MAX
-
-/* Of a resource, or of a process in one: all samples of a group leave as one profile. */
-struct group_attributes {
-	const struct attribute *items; /* most important first */
-	size_t nr;
-	uint32_t pid; /* process.pid, which is a number; 0: none */
-};
-
-/* Texts are borrowed from the profile, the maker and `memory`. */
-struct export_attributes {
-	struct group_attributes *
-		groups; /* owned; those of a resource stand together, in the order of the profile */
-	size_t nr_groups;
-	struct kept_attributes *samples; /* owned; by the profile's samples */
-	struct arena memory;
-};
-void export_attributes_done(struct export_attributes *attributes);
 
 /* Both only grow. */
 struct attribute_maker_stats {

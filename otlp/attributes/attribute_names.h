@@ -3,9 +3,13 @@
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
 
-#include "otlp/attributes/attribute_maker.h"
-
 #include <stdbool.h>
+
+#define ATTRIBUTE_NAME_MAX 1024
+#define ATTRIBUTE_VALUE_MAX 2048
+
+/* For whom the names are: attribute_maker.h. */
+enum attribute_preset { ATTRIBUTES_STANDARD, ATTRIBUTES_PYROSCOPE };
 
 /* Over the limit the last ones go first. */
 enum attribute_rank {

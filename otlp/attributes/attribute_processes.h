@@ -16,7 +16,8 @@
 #include "base/htable.h"
 #include "otlp/attributes/attribute_rules.h"
 #include "otlp/attributes/attribute_tally.h"
-#include "otlp/attributes/attribute_maker.h"
+#include "otlp/attributes/export_attributes.h"
+#include "profile/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,9 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "otlp/attributes/attribute_maker.h"
+#include "otlp/attributes/attribute_names.h"
+#include "otlp/attributes/export_attributes.h"
+#include "profile/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

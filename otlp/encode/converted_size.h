@@ -13,7 +13,7 @@
 #define OTLP_ENCODE_CONVERTED_SIZE_H
 
 #include "base/err.h"
-#include "otlp/attributes/attribute_maker.h"
+#include "otlp/attributes/export_attributes.h"
 #include "otlp/encode/translator.h"
 
 #include <stddef.h>

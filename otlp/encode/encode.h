@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "otlp/attributes/attribute_maker.h"
+#include "otlp/attributes/export_attributes.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>

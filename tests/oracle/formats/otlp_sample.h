@@ -3,6 +3,7 @@
 #ifndef TESTS_ORACLE_OTLP_SAMPLE_H
 #define TESTS_ORACLE_OTLP_SAMPLE_H
 
+#include "otlp/attributes/attribute_maker.h"
 #include "otlp/encode/encode.h"
 #include "profile/builder.h"
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attributes that leave with the samples of one profile. attribute_maker.h chooses them, and the
+ * encoders write them. */
+#ifndef OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
+#define OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
+
+#include "base/arena.h"
+#include "profile/builder.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a sample: what is left of the profile's. */
+struct kept_attributes {
+	uint64_t cgroup_id; /* 0: none */
+	uint32_t group;
+	uint32_t thread_name; /* string of the profile; 0: none; ATTRIBUTE_OTHER: collapsed */
+	uint32_t container; /* the same */
+	uint32_t thread_id; /* 0: none */
+	uint32_t pid; /* 0: none */
+	uint32_t cpu; /* ATTRIBUTE_NONE: none */
+};
+#define ATTRIBUTE_OTHER_TEXT "[other]" /* what ATTRIBUTE_OTHER leaves as */
+#define ATTRIBUTE_NONE UINT32_MAX
+#define ATTRIBUTE_OTHER UINT32_MAX
+
+/* Of a resource, or of a process in one: all samples of a group leave as one profile. */
+struct group_attributes {
+	const struct attribute *items; /* most important first */
+	size_t nr;
+	uint32_t pid; /* process.pid, which is a number; 0: none */
+};
+
+/* Texts are borrowed from the profile, the maker and `memory`. */
+struct export_attributes {
+	struct group_attributes *
+		groups; /* owned; those of a resource stand together, in the order of the profile */
+	size_t nr_groups;
+	struct kept_attributes *samples; /* owned; by the profile's samples */
+	struct arena memory;
+};
+
+/* Frees what is owned; an empty struct is fine. */
+void export_attributes_done(struct export_attributes *attributes);
+
+#endif
