@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/zstd.h"
 #include "otlp/delivery/spool_dir.h"
-#include "otlp/delivery/spool_file.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -14,31 +14,18 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "otlp/delivery/spool_file.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define SPOOL_MAX_REQUESTS 65536
 
-/* A body, plain or compressed, is not longer. */
-#define SPOOL_BODY_MAX_BYTES ((size_t)128 << 20)
-
 struct spool_opts {
 	const char *dir; /* made when missing (0700), its parent must be there; NULL: memory only */
 	uint64_t max_bytes; /* of all requests as files, whether they are written or not */
 	uint64_t max_memory_bytes; /* with `dir`: more than that in memory is saved at once */
 	uint32_t format; /* what bodies are, the caller's number: files of others are left alone */
-};
-
-/* What is known of a request besides its body. */
-struct spool_item {
-	uint64_t nr_samples; /* sum of counts */
-	uint64_t time_unix_ns; /* of its first sample */
-	uint32_t nr_profiles;
-	uint32_t cost_bytes; /* what it counts against a receiver's rate limit */
-	/* The caller's, kept in memory only, 0 at first. */
-	uint32_t nr_failures;
-	uint64_t mark;
 };
 
 /* The first four are gauges, the others only grow. Samples appended + restored = popped + evicted + damaged +

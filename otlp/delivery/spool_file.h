@@ -10,16 +10,29 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "otlp/delivery/spool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* A body, plain or compressed, is not longer. */
+#define SPOOL_BODY_MAX_BYTES ((size_t)128 << 20)
+
 #define SPOOL_FILE_HEAD_BYTES 88
 
 /* The largest number of a file: that of nanoseconds in the year 2262. */
 #define SPOOL_FILE_SEQ_MAX ((uint64_t)INT64_MAX)
+
+/* What is known of a request besides its body. */
+struct spool_item {
+	uint64_t nr_samples; /* sum of counts */
+	uint64_t time_unix_ns; /* of its first sample */
+	uint32_t nr_profiles;
+	uint32_t cost_bytes; /* what it counts against a receiver's rate limit */
+	/* The caller's, kept in memory only, 0 at first. */
+	uint32_t nr_failures;
+	uint64_t mark;
+};
 
 /* What the head tells. */
 struct spool_file {

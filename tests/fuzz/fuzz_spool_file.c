@@ -4,6 +4,7 @@
  * made. Whatever it is, it is read whole, left alone, or removed and counted. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
+#include "otlp/delivery/spool.h"
 #include "otlp/delivery/spool_file.h"
 
 #include <fcntl.h>
