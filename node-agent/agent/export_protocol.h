@@ -4,7 +4,7 @@
 #define AGENT_EXPORT_PROTOCOL_H
 
 #include "config/destination.h"
-#include "otlp/transport/transport_url.h"
+#include "otlp/transport/protocol.h"
 
 /* The protocol of a destination. Its option otlp-protocol counts for OTLP only. */
 static inline enum transport_protocol export_protocol(const struct destination *destination)

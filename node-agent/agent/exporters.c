@@ -86,8 +86,7 @@ static struct transport_opts transport_opts_of(const struct destination *options
 		.client_cert_file = options->client_cert_file,
 		.client_key_file = options->client_key_file,
 		.verify = options->verify,
-		.compress = options->compress &&
-			    options->exporter == OPTION_EXPORTER_OTLP, /* a push is gzip inside */
+		.compress = options->compress,
 		.timeout_ns = options->timeout_ns,
 	};
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/queue_dirs.h"
 
+#include "agent/export_protocol.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/own_dir.h"
+#include "otlp/transport/protocol.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +40,8 @@ static int hash_destination(const struct destination *destination, uint64_t ret_
 {
 	_cleanup_(strbuf_done) struct strbuf key = strbuf_with_max(KEY_MAX_BYTES);
 
-	strbuf_appendf(&key, "%d %s %s %s", destination->exporter == OPTION_EXPORTER_PYROSCOPE,
+	strbuf_appendf(&key, "%" PRIu32 " %s %s %s",
+		       protocol_get(export_protocol(destination))->body_format,
 		       destination->endpoint, destination->tenant ? destination->tenant : "",
 		       destination->token_file ? destination->token_file : "");
 	for (size_t i = 0; i < destination->headers.nr; i++)

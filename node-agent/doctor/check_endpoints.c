@@ -6,14 +6,15 @@
 #include "doctor/doctor.h"
 #include "agent/export_protocol.h"
 #include "otlp/transport/header_list.h"
+#include "otlp/transport/protocol.h"
 #include "otlp/transport/transport.h"
-#include "otlp/transport/transport_url.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define URL_MAX_BYTES 4096
 #define REMEDY_MAX_BYTES 256
+#define BODY_MAX_BYTES 64
 
 #define ENABLE_PROFILES                                                                            \
 	"enable profiles there (OpenTelemetry Collector: "                                         \
@@ -23,35 +24,31 @@
 
 /* What kinds of receivers differ in. */
 struct receiver {
-	const char *content_type;
 	const char *example;
 	const char *port; /* where it usually listens */
 	const char *not_found; /* what to do when it does not take profiles */
+	const char *
+		other_language; /* what to do when it does not speak the protocol; NULL: as for the port */
 };
 
 static const struct receiver receivers[] = {
 	[TRANSPORT_OTLP_HTTP] = {
-		.content_type = "application/x-protobuf",
 		.example = "write it like http://collector:4318",
 		.port = "the port for OTLP over HTTP, usually 4318",
 		.not_found = ENABLE_PROFILES ", or correct the URL",
 	},
 	[TRANSPORT_OTLP_GRPC] = {
-		.content_type = "application/grpc",
 		.example = "write it like http://collector:4317, without a path",
 		.port = "the port for OTLP over gRPC, usually 4317",
 		.not_found = ENABLE_PROFILES,
+		.other_language = "name its gRPC port, usually 4317, or set otlp-protocol to http/protobuf",
 	},
 	[TRANSPORT_PYROSCOPE] = {
-		.content_type = "application/proto",
 		.example = "write it like http://pyroscope:4040",
 		.port = "Pyroscope's, usually 4040",
 		.not_found = "see that it is Pyroscope, and correct the URL",
 	},
 };
-
-/* An empty message is no bytes at all; gRPC says so in five. */
-static const char nothing[5];
 
 /* What HTTP's status says, or gRPC's. */
 enum answer_kind {
@@ -71,10 +68,10 @@ struct answer {
 /* Those of a real request, but the files'. */
 static int make_headers(const struct destination *export, struct header_list *headers)
 {
-	enum transport_protocol protocol = export_protocol(export);
-	int r = header_list_add_own(headers, "Content-Type", receivers[protocol].content_type);
+	const struct protocol *protocol = protocol_get(export_protocol(export));
+	int r = header_list_add_own(headers, "Content-Type", protocol->content_type);
 
-	if (r == 0 && protocol == TRANSPORT_OTLP_GRPC)
+	if (r == 0 && protocol->has_grpc_status)
 		r = header_list_add_own(headers, "TE", "trailers");
 	for (size_t i = 0; r == 0 && i < export->headers.nr; i++)
 		r = header_list_add(headers, export->headers.items[i]);
@@ -109,11 +106,9 @@ static void add_silence(const struct destination *export, int error, const char 
 	else if (error == -EHOSTUNREACH || error == -ETIMEDOUT)
 		snprintf(remedy, sizeof(remedy),
 			 "see that the name is right and that network policies let us through");
-	else if (protocol == TRANSPORT_OTLP_GRPC && is_other_language)
-		snprintf(
-			remedy, sizeof(remedy),
-			"name its gRPC port, usually 4317, or set otlp-protocol to http/protobuf%s",
-			may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
+	else if (receivers[protocol].other_language && is_other_language)
+		snprintf(remedy, sizeof(remedy), "%s%s", receivers[protocol].other_language,
+			 may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
 	else
 		snprintf(remedy, sizeof(remedy), "see that it runs, and that the port is %s%s",
 			 receivers[protocol].port,
@@ -133,12 +128,11 @@ static struct answer read_grpc_answer(uint32_t status)
 	return answer;
 }
 
-static struct answer read_answer(enum transport_protocol protocol,
-				 const struct transport_result *result)
+static struct answer read_answer(const struct transport_result *result)
 {
 	struct answer answer = { .status = result->status };
 
-	if (protocol == TRANSPORT_OTLP_GRPC && result->has_grpc_status)
+	if (result->has_grpc_status)
 		return read_grpc_answer(result->grpc_status);
 	if (result->status == 404)
 		answer.kind = ANSWER_NOT_FOUND;
@@ -179,9 +173,9 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 				  "%s answers an empty request (%s%u)", url, kind, answer->status);
 }
 
-static int make_transport(const struct destination *export, struct transport **ret_transport)
+static struct transport_opts transport_opts_of(const struct destination *export)
 {
-	const struct transport_opts opts = {
+	return (struct transport_opts){
 		.protocol = export_protocol(export),
 		.endpoint = export->endpoint,
 		.endpoint_is_full = export->endpoint_is_full,
@@ -191,42 +185,44 @@ static int make_transport(const struct destination *export, struct transport **r
 		.verify = export->verify,
 		.timeout_ns = export->timeout_ns,
 	};
-
-	return transport_new(&opts, ret_transport);
 }
 
+/* Sends an empty message, which the protocol may have to put into some bytes. */
 static void ask(const struct destination *export, const struct header_list *headers,
 		const char *url, struct doctor_report *report)
 {
 	_cleanup_(transport_freep) struct transport *transport = NULL;
-	enum transport_protocol protocol = export_protocol(export);
+	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);
+	const struct transport_opts opts = transport_opts_of(export);
 	struct transport_result result;
 
-	int r = make_transport(export, &transport);
+	protocol_get(opts.protocol)->pack(&body, "", 0, false);
+	int r = strbuf_error(&body);
+	if (r == 0)
+		r = transport_new(&opts, &transport);
 	if (r < 0) {
 		add_failure(url, "", strerror(-r), report);
 		return;
 	}
-	transport_ask(transport, headers, nothing,
-		      protocol == TRANSPORT_OTLP_GRPC ? sizeof(nothing) : 0, &result);
+	transport_ask(transport, headers, body.data, body.len, &result);
 	if (result.error < 0) {
 		add_silence(export, result.error, result.outcome.message, report);
 		return;
 	}
-	const struct answer answer = read_answer(protocol, &result);
-	add_answer(protocol, url, &answer, report);
+	const struct answer answer = read_answer(&result);
+	add_answer(opts.protocol, url, &answer, report);
 }
 
 static void check_endpoint(const struct destination *export, struct doctor_report *report)
 {
 	_cleanup_(header_list_done) struct header_list headers = { 0 };
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(URL_MAX_BYTES);
-	enum transport_protocol protocol = export_protocol(export);
+	const struct transport_opts opts = transport_opts_of(export);
 
-	int r = transport_url(protocol, export->endpoint, export->endpoint_is_full, &url);
+	int r = transport_opts_url(&opts, &url);
 	if (r < 0) {
-		add_failure(export->endpoint, receivers[protocol].example, "this is not its URL",
-			    report);
+		add_failure(export->endpoint, receivers[opts.protocol].example,
+			    "this is not its URL", report);
 		return;
 	}
 	r = make_headers(export, &headers);

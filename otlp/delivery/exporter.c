@@ -19,6 +19,7 @@
 #include "otlp/delivery/delivery_queue.h"
 #include "otlp/encode/encode.h"
 #include "otlp/encode/parts.h"
+#include "otlp/transport/protocol.h"
 #include "profile/builder.h"
 #include "worker/worker_process.h"
 
@@ -49,7 +50,7 @@ struct exporter {
 	/* The thread's own. */
 	uint64_t interval_ns;
 	struct part_limits limits;
-	parts_encode encode;
+	const struct protocol *protocol; /* of the destination */
 	bool drops_addresses;
 	bool with_times;
 	bool with_pprof;
@@ -123,7 +124,7 @@ static uint64_t ship_with_attributes(struct exporter *exporter, const struct enc
 	struct part_limits limits = exporter->limits;
 
 	limits.max_bytes = delivery_queue_limit(exporter->queue, limits.max_bytes);
-	if (parts_init(&parts, job, &limits, exporter->encode) < 0)
+	if (parts_init(&parts, job, &limits, exporter->protocol->encode) < 0)
 		return 0;
 	return ship_parts(exporter, &parts);
 }
@@ -337,11 +338,12 @@ static int open_queue(struct exporter *exporter, const struct exporter_opts *opt
 			.max_bytes = opts->queue_dir || is_replay ? opts->max_queue_bytes
 								  : MEMORY_MAX_BYTES,
 			.max_memory_bytes = MEMORY_MAX_BYTES,
-			.format = opts->transport.protocol == TRANSPORT_PYROSCOPE,
+			.format = exporter->protocol->body_format,
 		},
 	};
 
 	queue.transport.give_up_ns = &exporter->drain_deadline_ns;
+	queue.transport.compress = opts->transport.compress && !exporter->protocol->is_gzip_inside;
 	return delivery_queue_new(&queue, &exporter->queue);
 }
 
@@ -354,8 +356,7 @@ static int init(struct exporter *exporter, const struct exporter_opts *opts)
 	exporter->with_times = opts->with_times;
 	exporter->with_pprof = opts->with_pprof;
 	exporter->has_queue_dir = opts->queue_dir;
-	exporter->encode = opts->transport.protocol == TRANSPORT_PYROSCOPE ? push_encode
-									   : otlp_encode;
+	exporter->protocol = protocol_get(opts->transport.protocol);
 	exporter->limits = (struct part_limits){
 		.max_bytes = opts->max_request_bytes,
 		.max_cost_bytes = PART_MAX_COST_BYTES,

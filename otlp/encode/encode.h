@@ -38,8 +38,11 @@ struct encode_result {
 	size_t cost_bytes; /* what Pyroscope makes of it: converted_size.h */
 };
 
-/* Both append the body, and nothing for no samples; on failure part of it may be there. Errors: -ENOSPC (the buffer's
+/* Encoders append the body, and nothing for no samples; on failure part of it may be there. Errors: -ENOSPC (the buffer's
  * limit: encode less at a time), -ENOMEM; kept in `out` as well. */
+
+typedef int encode_request(const struct encode_job *job, struct strbuf *out,
+			   struct encode_result *ret_result);
 
 /* An ExportProfilesServiceRequest of opentelemetry-proto 1.10 with a dictionary of its own. */
 int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)

@@ -34,7 +34,7 @@ static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t 
 }
 
 int parts_init(struct parts *parts, const struct encode_job *whole,
-	       const struct part_limits *limits, parts_encode encode)
+	       const struct part_limits *limits, encode_request *encode)
 {
 	const struct profile *profile = whole->profile;
 	_cleanup_free_ size_t *starts = calloc(whole->attributes->nr_groups + 1, sizeof(*starts));

@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int (*parts_encode)(const struct encode_job *job, struct strbuf *out,
-			    struct encode_result *ret_result);
-
 struct part_limits {
 	size_t max_bytes; /* encoded, before compression */
 	size_t max_cost_bytes; /* encode_result.cost_bytes */
@@ -25,7 +22,7 @@ struct part_limits {
 struct parts {
 	struct encode_job job; /* of the part that is made */
 	struct part_limits limits;
-	parts_encode encode;
+	encode_request *encode;
 	uint32_t *samples; /* owned: of the whole profile, by resource */
 	size_t nr_samples;
 	size_t next; /* the first one that was in no part yet */
@@ -36,7 +33,7 @@ struct parts {
 
 /* `profile` and `labels` are borrowed until parts_done(). Errors: -ENOMEM; then there is nothing to be done. */
 int parts_init(struct parts *parts, const struct encode_job *whole,
-	       const struct part_limits *limits, parts_encode encode) must_check;
+	       const struct part_limits *limits, encode_request *encode) must_check;
 void parts_done(struct parts *parts);
 
 /* 1: the next part is in parts->body. 0: that was all. Errors: -ENOMEM. */

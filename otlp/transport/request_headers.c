@@ -3,50 +3,22 @@
 
 #include "base/bearer_token.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "otlp/transport/header_file.h"
+#include "otlp/transport/protocol.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define TOKEN_MAX_BYTES ((size_t)16 << 10)
 #define AUTHORIZATION_MAX_BYTES ((size_t)20 << 10)
-#define TIMEOUT_MAX 99999999 /* of grpc-timeout: eight digits */
-
-/* Receivers compare it as a whole: nothing may follow it. */
-static const char *const content_types[] = {
-	[TRANSPORT_OTLP_HTTP] = "application/x-protobuf",
-	[TRANSPORT_OTLP_GRPC] = "application/grpc",
-	[TRANSPORT_PYROSCOPE] = "application/proto",
-};
-
-static int add_grpc(struct header_list *own, const struct transport_opts *opts)
-{
-	uint64_t ms = opts->timeout_ns / NSEC_PER_MSEC + 1;
-	char timeout[16];
-
-	snprintf(timeout, sizeof(timeout), "%" PRIu64 "m", ms < TIMEOUT_MAX ? ms : TIMEOUT_MAX);
-	int r = header_list_add_own(own, "TE", "trailers");
-	if (r == 0)
-		r = header_list_add_own(own, "grpc-timeout", timeout);
-	if (r == 0)
-		r = header_list_add_own(own, "grpc-accept-encoding", "identity,gzip");
-	if (r == 0 && opts->compress)
-		r = header_list_add_own(own, "grpc-encoding", "gzip");
-	return r;
-}
 
 static int add_own(struct header_list *own, const struct transport_opts *opts)
 {
-	bool is_grpc = opts->protocol == TRANSPORT_OTLP_GRPC;
+	const struct protocol *protocol = protocol_get(opts->protocol);
+	const struct protocol_headers headers = { opts->timeout_ns, opts->compress };
 
-	int r = header_list_add_own(own, "Content-Type", content_types[opts->protocol]);
-	if (r == 0 && is_grpc)
-		r = add_grpc(own, opts);
-	if (r == 0 && !is_grpc && opts->compress)
-		r = header_list_add_own(own, "Content-Encoding", "gzip");
-	if (r == 0 && opts->protocol == TRANSPORT_PYROSCOPE)
-		r = header_list_add_own(own, "Connect-Protocol-Version", "1");
+	int r = header_list_add_own(own, "Content-Type", protocol->content_type);
+	if (r == 0)
+		r = protocol->add_headers(own, &headers);
 	if (r == 0 && opts->tenant)
 		r = header_list_add_own(own, "X-Scope-OrgID", opts->tenant);
 	return r;

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "otlp/transport/header_list.h"
-#include "otlp/transport/transport.h"
+#include "otlp/transport/transport_opts.h"
 
 struct request_headers {
 	struct header_list given; /* the options' */

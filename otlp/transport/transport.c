@@ -9,9 +9,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
-#include "base/gzip.h"
 #include "base/tls_files.h"
-#include "otlp/transport/grpc_frame.h"
 #include "otlp/transport/request_headers.h"
 #include "otlp/transport/transport_result.h"
 #include "otlp/transport/transport_worker.h"
@@ -67,8 +65,7 @@ int transport_new(const struct transport_opts *opts, struct transport **ret_tran
 	transport->order = strbuf_with_max(TRANSPORT_WORKER_BODY_MAX_BYTES +
 					   HTTP_ORDER_MAX_REST_BYTES);
 
-	int r = transport_url(opts->protocol, opts->endpoint, opts->endpoint_is_full,
-			      &transport->url);
+	int r = transport_opts_url(opts, &transport->url);
 	if (r == 0)
 		r = request_headers_init(&transport->headers, opts);
 	if (r == 0)
@@ -102,12 +99,7 @@ static size_t pack(struct transport *transport, const void *body, size_t len)
 
 	strbuf_clear(order);
 	http_order_begin(order);
-	if (transport->protocol == TRANSPORT_OTLP_GRPC)
-		grpc_frame_append(order, body, len, transport->compress);
-	else if (transport->compress)
-		gzip_append(order, body, len);
-	else
-		strbuf_append(order, body, len);
+	protocol_get(transport->protocol)->pack(order, body, len, transport->compress);
 	return order->len;
 }
 
@@ -127,7 +119,7 @@ static int finish_order(struct transport *transport, const struct header_list *h
 	uint64_t timeout_ns = transport->timeout_ns;
 	struct http_order order = {
 		.verify = transport->verify,
-		.needs_http2 = transport->protocol == TRANSPORT_OTLP_GRPC,
+		.needs_http2 = protocol_get(transport->protocol)->needs_http2,
 		.use_proxy_env = true,
 		.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_MAX_NS ? timeout_ns
 									  : CONNECT_TIMEOUT_MAX_NS,

@@ -9,39 +9,13 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/http_client.h"
-#include "otlp/transport/request_outcome.h"
 #include "otlp/transport/header_list.h"
+#include "otlp/transport/request_outcome.h"
+#include "otlp/transport/transport_opts.h"
 #include "otlp/transport/transport_result.h"
-#include "otlp/transport/transport_url.h"
 #include "worker/worker_client.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-struct transport_opts {
-	enum transport_protocol protocol;
-	const char *endpoint; /* URL, see transport_url() */
-	bool endpoint_is_full;
-	const char *const *
-		headers; /* "Name: value"; metadata with gRPC. They win over ours of the same name, but
-				     * those that say what the body is cannot be set. */
-	size_t nr_headers;
-	const char *tenant; /* X-Scope-OrgID; NULL: none */
-	/* Headers and a bearer token, read for each request; NULL: none. Where the receiver says that it does not
-	 * know us, or what we may do, and a file holds something else by then, the request is sent again. */
-	const char *header_file, *token_file;
-	const char *ca_file; /* NULL: the system's */
-	const char *client_cert_file,
-		*client_key_file; /* mTLS; NULL: none. All three are read for each request by https. */
-	enum http_verify verify;
-	bool compress; /* gzip */
-	uint64_t timeout_ns; /* whole request */
-	/* Atomic, and may change at any time: from then on by the monotonic clock no request begins, and one that
-	 * is under way is given up at once, as OUTCOME_RETRY. NULL: never; else it must outlive the transport. */
-	const uint64_t *give_up_ns;
-};
 
 struct transport;
 

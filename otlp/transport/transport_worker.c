@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A protocol is a row of a table: who judges its answers.
- *
- * Of an answer no more is kept than can be needed to understand it; the rest is read and thrown away, because trailers
+/* Of an answer no more is kept than can be needed to understand it; the rest is read and thrown away, because trailers
  * come at the end. */
 #include "otlp/transport/transport_worker.h"
 
 #include "base/cleanup.h"
 #include "base/flat.h"
 #include "base/parse.h"
-#include "otlp/transport/grpc_answer.h"
 #include "otlp/transport/http_answer.h"
+#include "otlp/transport/protocol.h"
 #include "otlp/transport/transport_result.h"
-#include "otlp/transport/transport_url.h"
 #include "worker/http_order.h"
 #include "worker/worker_server.h"
 
@@ -24,41 +21,6 @@
 struct sender {
 	struct http_client *client; /* owned; NULL before the first request */
 	struct strbuf answer;
-};
-
-static void judge_otlp(const struct sender *sender, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	(void)sender;
-	http_answer_judge_otlp(answer, outcome);
-}
-
-static void judge_push(const struct sender *sender, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	(void)sender;
-	http_answer_judge(answer, outcome);
-}
-
-static void judge_grpc(const struct sender *sender, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	const struct grpc_answer grpc = {
-		.http = *answer,
-		.status = http_client_header(sender->client, "grpc-status"),
-		.message = http_client_header(sender->client, "grpc-message"),
-		.details = http_client_header(sender->client, "grpc-status-details-bin"),
-		.encoding = http_client_header(sender->client, "grpc-encoding"),
-	};
-
-	grpc_answer_judge(&grpc, outcome);
-}
-
-static void (*const judges[])(const struct sender *sender, const struct http_answer *answer,
-			      struct request_outcome *outcome) = {
-	[TRANSPORT_OTLP_HTTP] = judge_otlp,
-	[TRANSPORT_OTLP_GRPC] = judge_grpc,
-	[TRANSPORT_PYROSCOPE] = judge_push,
 };
 
 static int keep_beginning(void *data, const void *bytes, size_t len)
@@ -98,11 +60,18 @@ static struct transport_result explain_silence(const struct sender *sender, int 
 	return result;
 }
 
+static void read_grpc_status(const struct http_client *client, struct transport_result *result)
+{
+	const char *status = http_client_header(client, "grpc-status");
+
+	result->has_grpc_status = status && parse_u32(status, &result->grpc_status) == 0;
+}
+
 static struct transport_result read_answer(const struct sender *sender,
 					   enum transport_protocol protocol,
 					   const struct http_response *response)
 {
-	const char *grpc_status = http_client_header(sender->client, "grpc-status");
+	const struct protocol *row = protocol_get(protocol);
 	struct transport_result result = { .status = response->status };
 	const struct http_answer answer = {
 		.status = response->status,
@@ -112,8 +81,9 @@ static struct transport_result read_answer(const struct sender *sender,
 		.len = sender->answer.len,
 	};
 
-	result.has_grpc_status = grpc_status && parse_u32(grpc_status, &result.grpc_status) == 0;
-	judges[protocol](sender, &answer, &result.outcome);
+	if (row->has_grpc_status)
+		read_grpc_status(sender->client, &result);
+	row->judge(sender->client, &answer, &result.outcome);
 	return result;
 }
 
@@ -138,7 +108,7 @@ static int answer(struct worker_call *call, struct strbuf *reply, void *data)
 	if (r < 0)
 		return r;
 	struct flat_reader extra = flat_reader(order.extra, order.extra_len);
-	enum transport_protocol protocol = flat_take_number(&extra, TRANSPORT_PYROSCOPE);
+	enum transport_protocol protocol = flat_take_number(&extra, TRANSPORT_NR_PROTOCOLS - 1);
 	r = flat_reader_finish(&extra);
 	if (r == 0 && !sender->client)
 		r = http_order_new_client(&order, &sender->client);

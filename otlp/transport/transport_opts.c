@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport/transport_url.h"
+#include "otlp/transport/transport_opts.h"
 
 #include <string.h>
-
-static const char *const paths[] = {
-	[TRANSPORT_OTLP_HTTP] = "/v1development/profiles",
-	[TRANSPORT_OTLP_GRPC] =
-		"/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export",
-	[TRANSPORT_PYROSCOPE] = "/push.v1.PusherService/Push",
-};
 
 static bool is_one_word(const char *text)
 {
@@ -36,27 +29,26 @@ static bool ends_with(const char *text, size_t len, const char *tail)
 	return len >= tail_len && memcmp(text + len - tail_len, tail, tail_len) == 0;
 }
 
-int transport_url(enum transport_protocol protocol, const char *endpoint, bool is_full,
-		  struct strbuf *out)
+int transport_opts_url(const struct transport_opts *opts, struct strbuf *out)
 {
-	const char *host = find_host(endpoint);
-	bool is_grpc = protocol == TRANSPORT_OTLP_GRPC;
+	const struct protocol *protocol = protocol_get(opts->protocol);
+	const char *endpoint = opts->endpoint, *host = find_host(endpoint);
 
 	if (!host || strcspn(host, "/?#:") == 0 || !is_one_word(endpoint))
 		return -EINVAL;
 
 	const char *path = host + strcspn(host, "/?#");
-	if (is_grpc && path[path[0] == '/'] != '\0')
+	if (protocol->has_one_path && path[path[0] == '/'] != '\0')
 		return -EINVAL;
 
 	const char *query = path + strcspn(path, "?#");
-	bool is_base = !is_full || is_grpc;
+	bool is_base = !opts->endpoint_is_full || protocol->has_one_path;
 	size_t len = (size_t)(query - endpoint);
 	while (is_base && endpoint[len - 1] == '/')
 		len--;
 	strbuf_append(out, endpoint, len);
-	if (is_base && !ends_with(endpoint, len, paths[protocol]))
-		strbuf_append_str(out, paths[protocol]);
+	if (is_base && !ends_with(endpoint, len, protocol->path))
+		strbuf_append_str(out, protocol->path);
 	strbuf_append_str(out, query);
 	return strbuf_error(out) == -ENOSPC ? -EINVAL : strbuf_error(out);
 }

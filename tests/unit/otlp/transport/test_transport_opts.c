@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "otlp/transport/transport_url.h"
+#include "otlp/transport/transport_opts.h"
 
 #include "base/cleanup.h"
 #include "unit.h"
@@ -20,7 +20,12 @@ static void assert_urls(enum transport_protocol protocol, bool is_full,
 {
 	for (size_t i = 0; i < nr_cases; i++) {
 		_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(256);
-		int r = transport_url(protocol, cases[i].endpoint, is_full, &url);
+		const struct transport_opts opts = {
+			.protocol = protocol,
+			.endpoint = cases[i].endpoint,
+			.endpoint_is_full = is_full,
+		};
+		int r = transport_opts_url(&opts, &url);
 
 		if (r != (cases[i].url ? 0 : -EINVAL))
 			fail_msg("\"%s\": %d", cases[i].endpoint, r);
@@ -107,10 +112,11 @@ static void profiles_are_pushed_below_the_endpoint(void **state)
 
 static void a_url_is_bounded(void **state)
 {
+	static const struct transport_opts opts = { .endpoint = "http://h" };
 	_cleanup_(strbuf_done) struct strbuf url = strbuf_with_max(20);
 	(void)state;
 
-	assert_int_equal(transport_url(TRANSPORT_OTLP_HTTP, "http://h", false, &url), -EINVAL);
+	assert_int_equal(transport_opts_url(&opts, &url), -EINVAL);
 }
 
 int main(void)

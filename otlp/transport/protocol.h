@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The protocols that destinations speak, a row for each: how profiles are encoded, how a request is put
+ * together and how its answer is read. Nothing else asks which protocol it is. */
+#ifndef OTLP_TRANSPORT_PROTOCOL_H
+#define OTLP_TRANSPORT_PROTOCOL_H
+
+#include "base/err.h"
+#include "base/http_client.h"
+#include "base/strbuf.h"
+#include "otlp/encode/encode.h"
+#include "otlp/transport/header_list.h"
+#include "otlp/transport/http_answer.h"
+#include "otlp/transport/request_outcome.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum transport_protocol {
+	TRANSPORT_OTLP_HTTP, /* POST /v1development/profiles, protobuf */
+	TRANSPORT_OTLP_GRPC, /* unary ProfilesService/Export over HTTP/2; http:// is h2c */
+	TRANSPORT_PYROSCOPE, /* POST /push.v1.PusherService/Push, Connect's binary unary form */
+	TRANSPORT_NR_PROTOCOLS,
+};
+
+/* What a request's own headers depend on. */
+struct protocol_headers {
+	uint64_t timeout_ns; /* of the whole request */
+	bool compress; /* its body is gzip'ed */
+};
+
+struct protocol {
+	const char *path; /* of the URL */
+	bool has_one_path; /* an endpoint cannot have another path before it */
+	bool needs_http2;
+	bool has_grpc_status; /* the answer says how it went in grpc-status, behind its body */
+	bool is_gzip_inside; /* bodies hold compressed parts: compressing them again gains nothing */
+	uint32_t body_format; /* of encoded requests, as the queue's files have it: never changes */
+	const char *content_type; /* destinations compare it as a whole: nothing may follow it */
+
+	/* Writes part of a profile as the body of a request (encode.h). */
+	encode_request *encode;
+
+	/* Appends a body as it is sent. Failures are kept in `out`. */
+	void (*pack)(struct strbuf *out, const void *body, size_t len, bool compress);
+
+	/* Adds what the protocol wants besides Content-Type. Errors: those of header_list_add_own(). */
+	int (*add_headers)(struct header_list *own, const struct protocol_headers *headers);
+
+	/* Says what became of the request; the client has the answer's headers. */
+	void (*judge)(const struct http_client *client, const struct http_answer *answer,
+		      struct request_outcome *outcome);
+};
+
+/* The row of a protocol. */
+const struct protocol *protocol_get(enum transport_protocol protocol);
+
+#endif
