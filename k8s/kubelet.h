@@ -14,8 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; nothing of it is kept */
-
 struct kubelet_opts {
 	const char
 		*url; /* "https://10.0.0.1:10250", "https://[fd00::1]:10250"; no path; port 10250 */

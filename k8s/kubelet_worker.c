@@ -3,10 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/flat.h"
-#include "k8s/kubelet.h"
 #include "k8s/kubelet_answer.h"
 #include "k8s/kubelet_refusal.h"
 #include "k8s/pod_block.h"
+#include "k8s/pod_list_reader.h"
 #include "worker/http_order.h"
 #include "worker/worker_server.h"
 

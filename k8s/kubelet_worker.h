@@ -16,6 +16,8 @@
 
 #define KUBELET_WORKER_COMMAND "kubelet-worker" /* argv[1] */
 
+#define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; nothing of it is kept */
+
 /* Its memory (RLIMIT_DATA): the list (32 MB at most) with either a pod's text and tree (4 and 32 MB) or the reply (twice the list), a
  * thread's stack (8 MB), TLS. With 5000 pods it takes 20 MB. */
 #define KUBELET_WORKER_DATA_BYTES ((size_t)128 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods and containers of this node, by UID and container ID, with tombstones: what was deleted is
- * still found for TOMBSTONE_NS, so that the last samples of a finished pod keep their names.
+ * still found for TOMBSTONE_NS (pod_table.h), so that the last samples of a finished pod keep their names.
  * Thread-safe.
  *
  * A pod's sandbox ("pause") has a cgroup like a container's, but its ID stands nowhere in /pods. It
@@ -21,7 +21,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TOMBSTONE_NS (UINT64_C(15) * 60 * NSEC_PER_SEC)
 #define SANDBOX_AFTER_NS (10 * NSEC_PER_SEC) /* a busy kubelet lists containers late */
 #define SANDBOX_NAME "POD" /* what Kubernetes itself calls the sandbox */
 

@@ -1,112 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in, pods out: json_items.h cuts the list into items, pod_reader.h reads each. */
+/* The fields that are texts are listed once, by their offsets. */
 #include "k8s/pod_list.h"
 
-#include "base/array.h"
-#include "k8s/json_items.h"
-#include "k8s/pod_reader.h"
-
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct pod_list_reader {
-	struct pod_list_opts opts;
-	struct json_items items;
-	struct pod_reader reader;
-	struct pod_list *list; /* owned; its pods come last */
-	struct pod *pods; /* owned; list->nr_pods of them so far */
-	size_t cap_pods;
+static const size_t pod_texts[] = {
+	offsetof(struct pod, name),
+	offsetof(struct pod, namespace),
+	offsetof(struct pod, uid),
+	offsetof(struct pod, node),
+	offsetof(struct pod, start_time),
+	offsetof(struct pod, workload_kind),
+	offsetof(struct pod, workload_name),
+	offsetof(struct pod, service_name),
+	offsetof(struct pod, service_namespace),
 };
 
-static int take_item(const char *json, size_t len, void *data)
-{
-	struct pod_list_reader *reader = data;
-	struct pod_list *list = reader->list;
+static const size_t container_texts[] = {
+	offsetof(struct pod_container, name),
+	offsetof(struct pod_container, id),
+	offsetof(struct pod_container, image_name),
+	offsetof(struct pod_container, image_tag),
+};
 
-	int r = array_grow(reader->pods, reader->cap_pods, list->nr_pods + 1,
-			   reader->opts.max_bytes / sizeof(*reader->pods));
+static const char **text_at(const void *object, size_t offset)
+{
+	return (const char **)(void *)((char *)object + offset);
+}
+
+static int copy_text(struct arena *arena, const char **text)
+{
+	const char *copy = arena_strndup(arena, *text, strlen(*text));
+
+	if (!copy)
+		return -ENOMEM;
+	*text = copy;
+	return 0;
+}
+
+static int copy_texts(struct arena *arena, void *object, const size_t offsets[], size_t nr)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < nr; i++)
+		r = copy_text(arena, text_at(object, offsets[i]));
+	return r;
+}
+
+static int copy_attributes(struct arena *arena, size_t nr, struct pod_attribute **attributes)
+{
+	struct pod_attribute *copy = arena_alloc(arena, nr * sizeof(*copy));
+	int r = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < nr; i++) {
+		copy[i] = (*attributes)[i];
+		r = copy_text(arena, &copy[i].key);
+		if (r == 0)
+			r = copy_text(arena, &copy[i].value);
+	}
+	*attributes = copy;
+	return r;
+}
+
+int pod_copy(struct arena *arena, const struct pod *pod, struct pod *ret_copy)
+{
+	struct pod copy = *pod;
+
+	copy.containers = NULL;
+	copy.nr_containers = 0;
+	int r = copy_texts(arena, &copy, pod_texts, array_len(pod_texts));
 	if (r == 0)
-		r = pod_reader_read(&reader->reader, json, len, &reader->pods[list->nr_pods]);
+		r = copy_attributes(arena, copy.nr_labels, &copy.labels);
+	if (r == 0)
+		r = copy_attributes(arena, copy.nr_attributes, &copy.attributes);
 	if (r < 0)
 		return r;
-	list->nr_pods += r == 1;
-	list->nr_skipped += r == 0;
+	*ret_copy = copy;
 	return 0;
 }
 
-int pod_list_reader_new(const struct pod_list_opts *opts, struct pod_list_reader **ret_reader)
+int pod_container_copy(struct arena *arena, const struct pod_container *container,
+		       struct pod_container *ret_copy)
 {
-	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = calloc(1,
-										 sizeof(*reader));
+	struct pod_container copy = *container;
 
-	if (!reader)
-		return -ENOMEM;
-	const struct json_items_opts items_opts = {
-		.item_max_bytes = POD_ITEM_MAX_BYTES,
-		.take = take_item,
-		.data = reader,
-	};
-	json_items_init(&reader->items, &items_opts);
-	reader->opts = *opts;
-	reader->list = calloc(1, sizeof(*reader->list));
-	if (!reader->list)
-		return -ENOMEM;
-	reader->list->arena.max_bytes = opts->max_bytes;
-	reader->reader = (struct pod_reader){ .opts = &reader->opts, .list = reader->list };
-	*ret_reader = take_ptr(reader);
-	return 0;
-}
-
-void pod_list_reader_free(struct pod_list_reader *reader)
-{
-	if (!reader)
-		return;
-	json_items_done(&reader->items);
-	free(reader->pods);
-	pod_list_free(reader->list);
-	free(reader);
-}
-
-int pod_list_reader_feed(struct pod_list_reader *reader, const void *bytes, size_t len)
-{
-	return json_items_feed(&reader->items, bytes, len);
-}
-
-/* The kubelet says PodList; `kubectl get pods -o json` says List. */
-static bool is_pod_list(const char *kind)
-{
-	return strcmp(kind, "PodList") == 0 || strcmp(kind, "List") == 0;
-}
-
-int pod_list_reader_finish(struct pod_list_reader *reader, struct pod_list **ret_list)
-{
-	struct pod_list *list = reader->list;
-	size_t bytes = list->nr_pods * sizeof(*list->pods);
-
-	int r = json_items_finish(&reader->items);
+	int r = copy_texts(arena, &copy, container_texts, array_len(container_texts));
 	if (r < 0)
 		return r;
-	if (!is_pod_list(reader->items.kind.text))
-		return -EBADMSG;
-	list->pods = arena_alloc(&list->arena, bytes);
-	if (!list->pods)
-		return list->arena.is_full ? -ENOSPC : -ENOMEM;
-	if (bytes)
-		memcpy(list->pods, reader->pods, bytes);
-	list->nr_skipped += reader->items.nr_oversized;
-	*ret_list = take_ptr(reader->list);
+	*ret_copy = copy;
 	return 0;
 }
 
-int pod_list_parse(const char *body, size_t len, const struct pod_list_opts *opts,
-		   struct pod_list **ret_list)
+static bool texts_are_equal(const void *a, const void *b, const size_t offsets[], size_t nr)
 {
-	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(*text_at(a, offsets[i]), *text_at(b, offsets[i])) != 0)
+			return false;
+	return true;
+}
 
-	int r = pod_list_reader_new(opts, &reader);
-	if (r == 0)
-		r = pod_list_reader_feed(reader, body, len);
-	return r < 0 ? r : pod_list_reader_finish(reader, ret_list);
+static bool attributes_are_equal(const struct pod_attribute *a, const struct pod_attribute *b,
+				 size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(a[i].key, b[i].key) != 0 || strcmp(a[i].value, b[i].value) != 0)
+			return false;
+	return true;
+}
+
+bool pod_is_equal(const struct pod *a, const struct pod *b)
+{
+	return a->source == b->source && a->is_opted_out == b->is_opted_out &&
+	       a->has_all_ids == b->has_all_ids && a->nr_labels == b->nr_labels &&
+	       a->nr_attributes == b->nr_attributes &&
+	       texts_are_equal(a, b, pod_texts, array_len(pod_texts)) &&
+	       attributes_are_equal(a->labels, b->labels, a->nr_labels) &&
+	       attributes_are_equal(a->attributes, b->attributes, a->nr_attributes);
+}
+
+bool pod_container_is_equal(const struct pod_container *a, const struct pod_container *b)
+{
+	return a->restart_count == b->restart_count &&
+	       texts_are_equal(a, b, container_texts, array_len(container_texts));
 }
 
 void pod_list_free(struct pod_list *list)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kubelet's /pods body (a v1.PodList) as a plain table. Only what identity needs is kept: the
- * body's pod specs hold environment variables, which may be secrets, and are forgotten with the
- * JSON of their pod.
- *
- * The body of a large node is 50 MB and more, and its JSON tree seven times that. So it is read as it
- * comes in, in pieces of any size, and only one pod of it is in memory at a time. */
+/* Pods as plain tables: what is kept of a kubelet's list, of its log directories, and of pods that are
+ * gone. */
 #ifndef K8S_POD_LIST_H
 #define K8S_POD_LIST_H
 
@@ -22,7 +18,6 @@
 #define POD_LABELS_MAX 64 /* kept of a pod */
 #define POD_ATTRIBUTES_MAX 32 /* kept of a pod */
 #define POD_CONTAINERS_MAX 1024 /* kept of a pod */
-#define POD_ITEM_MAX_BYTES ((size_t)4 << 20) /* JSON of one pod; etcd takes 1.5 MB */
 
 struct pod_attribute {
 	const char *key;
@@ -89,28 +84,16 @@ struct pod_list_opts {
 	size_t nr_annotation_keys;
 };
 
-struct pod_list_reader;
-
-/* Errors: -ENOMEM. */
-int pod_list_reader_new(const struct pod_list_opts *opts, struct pod_list_reader **ret_reader)
-	must_check;
-void pod_list_reader_free(struct pod_list_reader *reader);
-DEFINE_FREEP(struct pod_list_reader, pod_list_reader_free)
-
-/* The next piece of a body. Errors: -EBADMSG when it is no JSON or no list, -ENOSPC over max_bytes of kept
- * data, -ENOMEM; then all that follows fails alike. */
-int pod_list_reader_feed(struct pod_list_reader *reader, const void *bytes, size_t len) must_check;
-
-/* The list, when the body is at its end. `items: null` and `items: []` give an empty one. The reader can only be
- * freed then. Errors: also -EBADMSG for a body that is not whole, or whose kind is neither PodList nor List, as
- * kubectl has it. */
-int pod_list_reader_finish(struct pod_list_reader *reader, struct pod_list **ret_list) must_check;
-
-/* All of it at once, for a body that is there as a whole. */
-int pod_list_parse(const char *body, size_t len, const struct pod_list_opts *opts,
-		   struct pod_list **ret_list) must_check;
-
 void pod_list_free(struct pod_list *list);
 DEFINE_FREEP(struct pod_list, pod_list_free)
+
+/* Copies a pod and all its texts but its containers into an arena. Errors: -ENOMEM, also for a full arena. */
+int pod_copy(struct arena *arena, const struct pod *pod, struct pod *ret_copy) must_check;
+int pod_container_copy(struct arena *arena, const struct pod_container *container,
+		       struct pod_container *ret_copy) must_check;
+
+/* Whether all fields are alike, but for the containers. */
+bool pod_is_equal(const struct pod *a, const struct pod *b);
+bool pod_container_is_equal(const struct pod_container *a, const struct pod_container *b);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define POD_ITEM_MAX_BYTES ((size_t)4 << 20) /* JSON of one pod; etcd takes 1.5 MB */
+
 /* Made as { .opts = …, .list = … }. */
 struct pod_reader {
 	const struct pod_list_opts *opts; /* borrowed */

@@ -9,8 +9,6 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "k8s/pod_copy.h"
-#include "k8s/pod_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #define K8S_POD_TABLE_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/htable.h"
 #include "k8s/pod_list.h"
@@ -12,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define TOMBSTONE_NS (UINT64_C(15) * 60 * NSEC_PER_SEC)
 
 struct pod_row {
 	const struct pod *pod; /* its containers are rows of their own */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pod_list_text.h"
 #include "unit.h"
 
 #define MAX_BYTES 65536

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "k8s/kubelet_worker.h"
 #include "k8s/pod_list.h"
 #include "tests/standin/kubelet_standin.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/fileio.h"
 #include "base/utf8.h"
-#include "k8s/pod_copy.h"
 #include "pod_bodies.h"
+#include "pod_list_text.h"
 #include "unit.h"
 
 #include <fcntl.h>

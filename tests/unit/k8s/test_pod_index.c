@@ -2,11 +2,13 @@
 #include "k8s/pod_index.h"
 
 #include "base/fileio.h"
+#include "k8s/pod_table.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "pod_list_text.h"
 #include "unit.h"
 
 #define MAX_BYTES ((size_t)2 << 20)

@@ -3,10 +3,12 @@
 #include "k8s/pod_index.h"
 
 #include "base/strbuf.h"
+#include "k8s/pod_table.h"
 
 #include <string.h>
 
 #include "pod_bodies.h"
+#include "pod_list_text.h"
 #include "torture.h"
 #include "unit.h"
 

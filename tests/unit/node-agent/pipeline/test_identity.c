@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "pod_list_text.h"
 #include "unit.h"
 
 #define PODS_FILE FIXTURES_DIR "/kubelet/pods-1.36.json"

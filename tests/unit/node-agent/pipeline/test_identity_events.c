@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "pod_list_text.h"
 #include "unit.h"
 
 #define MAX_PODS 10

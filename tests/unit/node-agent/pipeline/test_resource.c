@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "pod_list_text.h"
 #include "unit.h"
 
 #define MAX_BYTES ((size_t)1 << 20)

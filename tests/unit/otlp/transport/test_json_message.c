@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "k8s/pod_list.h"
 #include "otlp/transport/http_answer.h"
+#include "pod_list_text.h"
 #include "unit.h"
 
 #include <pthread.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/pod_list.h"
+#include "k8s/pod_list_reader.h"
 
 #include "base/fileio.h"
-#include "k8s/pod_copy.h"
+#include "k8s/pod_reader.h"
 
 #include <fcntl.h>
 #include <malloc.h>
 #include <string.h>
 
 #include "pod_bodies.h"
+#include "pod_list_text.h"
 #include "torture.h"
 #include "unit.h"
 
