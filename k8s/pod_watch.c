@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread goes in rounds, and sleeps between them until the next one is due:
+/* The thread works in rounds, and sleeps between them until the next one is due:
  *
- *	the kubelet answered	30 s ± 10 %, as a cluster's agents must not ask in step; once poked at
- *				once, as far as the pace allows
- *	it did not		1 s, doubled with each further failure up to 30 s; once poked there is a
- *				round without a request, at the pace of pokes
+ *	the kubelet answered	after 30 s ± 10 %, as the agents of a cluster must not ask in step; when a
+ *				refresh is requested, at once, as far as the rate of requests allows
+ *	it did not		after 1 s, doubled with each further failure up to 30 s; when a refresh is
+ *				requested there is a round that does not ask the kubelet, at the same rate
  *	other keys were set	at once
  *
- * A round looks at the log directories when the kubelet did not answer last, before it is asked: it may take
- * its time not to answer once more. The pauses count from the end of a round, so a slow kubelet is not asked
- * again at once. Any number of pokes before a round are answered by it.
+ * If the kubelet did not answer last, a round looks at the log directories before it asks: the kubelet may
+ * take its time not to answer once more. The pauses count from the end of a round, so a slow kubelet is not
+ * asked again at once. One round answers all refreshes that were requested before it.
  *
- * The pace of pokes is a token bucket, kept as the time at which it would be full again: each poke
- * that is answered moves it by POKE_NS, and it may be POD_WATCH_BURST of them ahead. */
+ * The rate is a token bucket, kept as the time at which it would be full again: each round that was
+ * requested moves it by REQUESTED_ROUND_NS, and it may be POD_WATCH_BURST rounds ahead. */
 #include "k8s/pod_watch.h"
 
 #include "base/capabilities.h"
@@ -32,7 +32,7 @@
 #define INTERVAL_NS (30 * NSEC_PER_SEC)
 #define JITTER_NS (3 * NSEC_PER_SEC)
 #define MIN_RETRY_NS NSEC_PER_SEC
-#define POKE_NS NSEC_PER_SEC
+#define REQUESTED_ROUND_NS NSEC_PER_SEC
 #define HEARTBEAT_MAX_NS (30 * NSEC_PER_SEC)
 #define LIST_MAX_BYTES ((size_t)32 << 20) /* of names and labels; 1 KB a pod is usual */
 
@@ -49,8 +49,8 @@ struct pod_watch {
 	int last_error; /* of the last request */
 	int last_logs_error; /* of the last look at the log directories */
 	uint64_t retry_ns; /* pause after the next failure */
-	uint64_t due_ns; /* of the next round when nobody pokes */
-	uint64_t paced_ns; /* when the pokes so far are paid for */
+	uint64_t due_ns; /* of the next round when none is requested */
+	uint64_t bucket_full_ns; /* when the bucket of requested rounds is full again */
 	uint64_t ended_ns; /* end of the last round */
 	uint64_t empty_since_ns; /* lists have been empty since then; 0: they are not */
 
@@ -58,7 +58,7 @@ struct pod_watch {
 	pthread_cond_t changed;
 	/* guarded by lock */
 	bool is_stopping;
-	bool is_poked;
+	bool is_refresh_requested;
 	bool has_tried;
 	struct pod_keys *next_keys; /* owned; for the next round; NULL: as they are */
 	struct pod_watch_stats shown; /* as of the last round's end */
@@ -221,13 +221,14 @@ static uint64_t max_ns(uint64_t a_ns, uint64_t b_ns)
 /* When the next round is due. Called with the lock held. */
 static uint64_t next_round_ns(const struct pod_watch *watch)
 {
-	uint64_t ahead_ns = (POD_WATCH_BURST - 1) * POKE_NS;
-	uint64_t paced_ns = max_ns(watch->paced_ns, ahead_ns) - ahead_ns;
-	uint64_t poked_ns = max_ns(paced_ns, watch->ended_ns + POD_WATCH_GAP_NS);
+	uint64_t ahead_ns = (POD_WATCH_BURST - 1) * REQUESTED_ROUND_NS;
+	uint64_t allowed_ns = max_ns(watch->bucket_full_ns, ahead_ns) - ahead_ns;
+	uint64_t requested_ns = max_ns(allowed_ns, watch->ended_ns + POD_WATCH_GAP_NS);
 
 	if (watch->next_keys)
 		return 0;
-	return watch->is_poked && poked_ns < watch->due_ns ? poked_ns : watch->due_ns;
+	return watch->is_refresh_requested && requested_ns < watch->due_ns ? requested_ns
+									   : watch->due_ns;
 }
 
 /* Sleeps until the next round or the end. Called with the lock held. */
@@ -251,11 +252,11 @@ static bool begin_round(struct pod_watch *watch)
 {
 	uint64_t now_ns = clock_mono_ns();
 	bool is_due = now_ns >= watch->due_ns || watch->next_keys ||
-		      (watch->is_poked && watch->is_answering);
+		      (watch->is_refresh_requested && watch->is_answering);
 
-	if (watch->is_poked)
-		watch->paced_ns = max_ns(watch->paced_ns, now_ns) + POKE_NS;
-	watch->is_poked = false;
+	if (watch->is_refresh_requested)
+		watch->bucket_full_ns = max_ns(watch->bucket_full_ns, now_ns) + REQUESTED_ROUND_NS;
+	watch->is_refresh_requested = false;
 	if (watch->next_keys) {
 		pod_keys_free(watch->keys);
 		watch->keys = take_ptr(watch->next_keys);
@@ -384,11 +385,11 @@ void pod_watch_stop(struct pod_watch *watch)
 	free_watch(watch);
 }
 
-void pod_watch_poke(struct pod_watch *watch)
+void pod_watch_request_refresh(struct pod_watch *watch)
 {
 	pthread_mutex_lock(&watch->lock);
-	if (!watch->is_poked) {
-		watch->is_poked = true;
+	if (!watch->is_refresh_requested) {
+		watch->is_refresh_requested = true;
 		pthread_cond_broadcast(&watch->changed);
 	}
 	pthread_mutex_unlock(&watch->lock);

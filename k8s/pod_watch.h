@@ -68,7 +68,7 @@ void pod_watch_stop(struct pod_watch *watch);
 DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 
 /* Asks for a refresh: something was seen that the index does not know. Cheap, thread-safe. */
-void pod_watch_poke(struct pod_watch *watch);
+void pod_watch_request_refresh(struct pod_watch *watch);
 
 /* Whether the kubelet has not answered for POD_WATCH_STALE_NS, or never; true without a kubelet. Thread-safe. */
 bool pod_watch_is_stale(struct pod_watch *watch);

@@ -112,7 +112,7 @@ static bool ask(struct identity *identity, const struct known_cgroup *cgroup)
 
 	if (!finding.is_final &&
 	    pod_asks_is_due(&identity->asks, &cgroup->owner, finding.has_pod, clock_mono_ns()))
-		pod_watch_poke(identity->opts.watch);
+		pod_watch_request_refresh(identity->opts.watch);
 	return finding.is_final;
 }
 

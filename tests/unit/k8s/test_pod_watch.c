@@ -208,7 +208,7 @@ static int start_servers(void **state)
 	emptied = watch_standin(&emptied_server, &setup);
 	wait_first(&emptied);
 	write_standin(&emptied_server, "fault", "null-items");
-	pod_watch_poke(emptied.watch);
+	pod_watch_request_refresh(emptied.watch);
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static void the_first_request_is_made_at_once(void **state)
 	assert_int_equal(nr_live(&fixture), NR_PODS);
 }
 
-static void pokes_before_a_request_are_answered_by_it(void **state)
+static void refreshes_requested_before_a_round_are_answered_by_it(void **state)
 {
 	_cleanup_(stop_watch) struct fixture fixture = start_watch("none");
 	(void)state;
@@ -254,13 +254,13 @@ static void pokes_before_a_request_are_answered_by_it(void **state)
 	wait_first(&fixture);
 	size_t nr_requests = kubelet_standin_nr_requests(&server);
 	for (int i = 0; i < 100; i++)
-		pod_watch_poke(fixture.watch);
+		pod_watch_request_refresh(fixture.watch);
 	wait_for(fixture.watch, nr_refreshes, 2);
 	pause_ns(1500 * NSEC_PER_MSEC);
 	assert_in_range(kubelet_standin_nr_requests(&server), nr_requests + 1, nr_requests + 2);
 }
 
-static void pokes_come_through_in_a_burst_then_once_a_second(void **state)
+static void requested_refreshes_come_in_a_burst_then_once_a_second(void **state)
 {
 	_cleanup_(stop_watch) struct fixture fixture = start_watch("none");
 	uint64_t answered_ns[POD_WATCH_BURST + 2];
@@ -269,7 +269,7 @@ static void pokes_come_through_in_a_burst_then_once_a_second(void **state)
 	wait_first(&fixture);
 	uint64_t start_ns = clock_mono_ns();
 	for (size_t i = 0; i < array_len(answered_ns); i++) {
-		pod_watch_poke(fixture.watch);
+		pod_watch_request_refresh(fixture.watch);
 		wait_for(fixture.watch, nr_refreshes, i + 2);
 		answered_ns[i] = clock_mono_ns() - start_ns;
 	}
@@ -286,7 +286,7 @@ static void failures_keep_the_index_and_end_by_themselves(void **state)
 
 	wait_first(&fixture);
 	set_fault("500");
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	struct pod_watch_stats failed = wait_for(fixture.watch, nr_failures, 1);
 	assert_int_equal(nr_live(&fixture), NR_PODS);
 	assert_false(pod_watch_is_stale(fixture.watch));
@@ -297,14 +297,14 @@ static void failures_keep_the_index_and_end_by_themselves(void **state)
 	assert_int_equal(nr_live(&fixture), NR_PODS);
 }
 
-static void pokes_do_not_shorten_the_pause_after_a_failure(void **state)
+static void a_requested_refresh_does_not_shorten_the_pause_after_a_failure(void **state)
 {
 	_cleanup_(stop_watch) struct fixture fixture = start_watch("garbage");
 	(void)state;
 
 	wait_for(fixture.watch, nr_failures, 2);
 	uint64_t start_ns = clock_mono_ns();
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	wait_for(fixture.watch, nr_failures, 3);
 	assert_true(clock_mono_ns() - start_ns >= 1800 * NSEC_PER_MSEC);
 	assert_int_equal(nr_live(&fixture), 0);
@@ -378,7 +378,7 @@ static void logs_name_pods_while_the_first_request_hangs(void **state)
 	assert_int_equal(nr_live(&fixture), NR_PODS);
 }
 
-static void pokes_after_a_failure_look_at_the_logs_only(void **state)
+static void a_refresh_requested_after_a_failure_looks_at_the_logs_only(void **state)
 {
 	_cleanup_(stop_watch) struct fixture fixture = start_with_logs(
 		(struct setup){ .fault = "500" });
@@ -387,7 +387,7 @@ static void pokes_after_a_failure_look_at_the_logs_only(void **state)
 	wait_for_live(&fixture, 1);
 	struct pod_watch_stats before = wait_for(fixture.watch, nr_failures, 3);
 	make_log_dir(fixture.logs_dir, OTHER_LOGGED_POD);
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	struct pod_watch_stats after = wait_for(fixture.watch, nr_log_reads,
 						before.nr_log_reads + 1);
 	assert_int_equal(after.nr_failures, before.nr_failures);
@@ -401,12 +401,12 @@ static void logs_are_not_looked_at_while_the_kubelet_answers(void **state)
 	(void)state;
 
 	wait_first(&fixture);
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	struct pod_watch_stats stats = wait_for(fixture.watch, nr_refreshes, 2);
 	assert_int_equal(stats.nr_log_reads, 1); /* before the first answer */
 	make_log_dir(fixture.logs_dir, OTHER_LOGGED_POD);
 	set_fault("500");
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	stats = wait_for(fixture.watch, nr_failures, 1);
 	assert_int_equal(stats.nr_log_reads, 2);
 	assert_int_equal(nr_live(&fixture), NR_PODS + 1);
@@ -424,7 +424,7 @@ static void without_a_kubelet_logs_name_pods(void **state)
 	wait_first(&fixture);
 	assert_int_equal(nr_live(&fixture), 1);
 	make_log_dir(fixture.logs_dir, OTHER_LOGGED_POD);
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	wait_for_live(&fixture, 2);
 	assert_true(pod_watch_is_stale(fixture.watch));
 	assert_int_equal(pod_watch_get_stats(fixture.watch).nr_failures, 0);
@@ -443,7 +443,7 @@ static void with_neither_kubelet_nor_logs_nothing_happens(void **state)
 		pod_watch_stop(fixture.watch);
 		assert_int_equal(pod_watch_start(&opts, &fixture.watch), 0);
 		wait_first(&fixture);
-		pod_watch_poke(fixture.watch);
+		pod_watch_request_refresh(fixture.watch);
 		assert_int_equal(nr_live(&fixture), 0);
 		assert_true(pod_watch_is_stale(fixture.watch));
 	}
@@ -456,7 +456,7 @@ static void the_empty_list_of_a_restarted_kubelet_is_not_believed(void **state)
 
 	wait_first(&fixture);
 	set_fault("null-items 1.5");
-	pod_watch_poke(fixture.watch);
+	pod_watch_request_refresh(fixture.watch);
 	struct pod_watch_stats stats = wait_for(fixture.watch, nr_empty, 1);
 	assert_int_equal(stats.nr_refreshes, 1);
 	assert_int_equal(stats.nr_failures, stats.nr_empty);
@@ -562,7 +562,7 @@ static void an_empty_list_is_believed_when_it_is_repeated(void **state)
 		skip();
 	struct pod_watch_stats before = pod_watch_get_stats(emptied.watch);
 	assert_true(before.nr_empty > 0);
-	pod_watch_poke(emptied.watch);
+	pod_watch_request_refresh(emptied.watch);
 	wait_for_live(&emptied, 0);
 	struct pod_watch_stats after = wait_for(emptied.watch, nr_refreshes, 2);
 	assert_true(after.nr_empty >= 4);
@@ -572,15 +572,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_request_is_made_at_once),
-		cmocka_unit_test(pokes_before_a_request_are_answered_by_it),
-		cmocka_unit_test(pokes_come_through_in_a_burst_then_once_a_second),
+		cmocka_unit_test(refreshes_requested_before_a_round_are_answered_by_it),
+		cmocka_unit_test(requested_refreshes_come_in_a_burst_then_once_a_second),
 		cmocka_unit_test(failures_keep_the_index_and_end_by_themselves),
-		cmocka_unit_test(pokes_do_not_shorten_the_pause_after_a_failure),
+		cmocka_unit_test(a_requested_refresh_does_not_shorten_the_pause_after_a_failure),
 		cmocka_unit_test(failures_are_counted_by_kind),
 		cmocka_unit_test(pods_beyond_the_index_are_counted),
 		cmocka_unit_test(waiting_and_stopping_end_while_the_kubelet_hangs),
 		cmocka_unit_test(logs_name_pods_while_the_first_request_hangs),
-		cmocka_unit_test(pokes_after_a_failure_look_at_the_logs_only),
+		cmocka_unit_test(a_refresh_requested_after_a_failure_looks_at_the_logs_only),
 		cmocka_unit_test(logs_are_not_looked_at_while_the_kubelet_answers),
 		cmocka_unit_test(without_a_kubelet_logs_name_pods),
 		cmocka_unit_test(with_neither_kubelet_nor_logs_nothing_happens),

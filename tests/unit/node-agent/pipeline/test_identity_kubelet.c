@@ -118,7 +118,7 @@ static void an_unknown_container_is_asked_for_at_its_birth_and_while_it_is_sampl
 	struct identity *identity = watch_server(fixture);
 
 	assert_int_equal(identity_learn_all(identity), 0);
-	usleep(1500000); /* a poke would be served after one second at most */
+	usleep(1500000); /* a requested refresh would be served after one second at most */
 	assert_int_equal(kubelet_standin_nr_requests(&fixture->server), 1);
 	see_until_requests(identity, id, &fixture->server, 2);
 	see_until_requests(identity, id, &fixture->server, 3);
