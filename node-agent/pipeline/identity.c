@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "k8s/pod_asks.h"
-#include "pipeline/resource.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,11 +5,28 @@
 
 #include "base/err.h"
 #include "k8s/pod_index.h"
-#include "pipeline/identity.h"
+#include "pipeline/cgroup_table.h"
 #include "profile/builder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How well it is known who a sample's cgroup is, the attribute flamelet.identity of its resource: X(NAME, word, help) */
+#define IDENTITY_STATES(X)                                                                         \
+	X(KUBELET, "kubelet", "named by the kubelet")                                              \
+	X(SNAPSHOT, "snapshot", "named by the last answer of a kubelet that is silent now")        \
+	X(LOGS, "logs", "named by the kubelet's log directories: no labels, no owner")             \
+	X(PARTIAL, "partial", "the pod is known, which of its containers was not told in time")    \
+	X(PATH, "path", "known by the cgroup's path alone: UID and container ID")                  \
+	X(HOST, "host", "no pod's, named by the cgroup's path")                                    \
+	X(UNKNOWN, "unknown", "the cgroup was gone before anything was known of it")
+
+enum identity_state {
+#define X(NAME, word, help) IDENTITY_##NAME,
+	IDENTITY_STATES(X)
+#undef X
+		IDENTITY_NR_STATES,
+};
 
 /* All borrowed for the call. */
 struct resource_source {

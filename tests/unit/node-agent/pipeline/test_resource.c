@@ -2,6 +2,7 @@
 #include "pipeline/resource.h"
 
 #include "base/clock.h"
+#include "base/strbuf.h"
 
 #include <string.h>
 
