@@ -6,7 +6,7 @@
  *	          location, window  queue  names, resources, seal ──▶ sink
  *
  * The reader never waits for a file to be parsed or a kubelet to answer. When the loader falls more than
- * QUEUE_WINDOWS behind, whole windows are dropped and counted. */
+ * LOADER_MAX_WINDOWS behind (loader.h), whole windows are dropped and counted. */
 #ifndef PIPELINE_PIPELINE_H
 #define PIPELINE_PIPELINE_H
 
@@ -24,11 +24,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. The first window's names are waited for until
- * so long after the start. */
-#define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
-#define QUEUE_WINDOWS 64
 
 struct pipeline;
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that finishes windows ("loader"). It waits for pod names, has the symbolizer name all locations,
+ * seals the profile and hands it to the sink.
+ *
+ *	loader_push() ─▶ queue ─▶ resources ─▶ names ─▶ sink
+ *	      │ full                   │ some names are missing
+ *	      ▼                        ▼
+ *	   dropped                held windows, only in a recording
+ *
+ * Functions are for the reader's thread, unless they say something else. */
+#ifndef PIPELINE_LOADER_H
+#define PIPELINE_LOADER_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "pipeline/identity.h"
+#include "pipeline/window.h"
+#include "profile/profile.h"
+#include "symbol/elf_cache.h"
+#include "symbol/jit/jit_cache.h"
+#include "symbol/kernel/kernel_symbols.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. Pod names are waited for
+ * until so long after a window's end, and in the first window until so long after the start. */
+#define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
+#define LOADER_MAX_WINDOWS 64 /* that wait; then the next one is dropped */
+
+/* All borrowed. */
+struct loader_opts {
+	struct identity *identity;
+	struct elf_cache *elfs;
+	struct jit_cache *jits;
+	struct kernel_symbols *kernel; /* NULL: the kernel's code is named by address */
+	const char *program; /* of the symbol worker; NULL: this one */
+	uint64_t started_ns; /* when the pipeline was started, by CLOCK_MONOTONIC */
+	uint64_t period_ns; /* CPU time a sample stands for */
+	uint64_t names_wait_ns; /* this and the next two: see struct pipeline_opts */
+	uint64_t slow_names_wait_ns;
+	uint64_t last_names_wait_ns;
+	/* Takes each finished profile, on the loader's thread; the reference stays the loader's. */
+	void (*sink)(struct profile *profile, void *data);
+	void *sink_data;
+};
+
+struct loader_stats {
+	uint64_t
+		nr_samples_lost; /* the queue was full, names could not be set, or it was abandoned */
+	uint64_t
+		nr_windows_finished; /* that do not delay others any more; it may hold some of them */
+	uint64_t nr_frames_named;
+	uint64_t nr_frames_unnamed;
+};
+
+struct loader;
+
+/* Errors: -ENOMEM, -EAGAIN. */
+int loader_start(const struct loader_opts *opts, struct loader **ret_loader) must_check;
+
+/* Takes a window over; while LOADER_MAX_WINDOWS wait it is dropped and counted. */
+void loader_push(struct loader *loader, struct window *window);
+
+/* Whether the thread has not been waited for. */
+bool loader_is_running(const struct loader *loader);
+
+/* Nothing more is pushed: the thread ends when it is through with what was. */
+void loader_close(struct loader *loader);
+
+/* From a time on (CLOCK_MONOTONIC) the thread waits for no names, of pods or functions. From any thread. */
+void loader_give_up(struct loader *loader, uint64_t when_ns);
+
+/* After loader_close(): waits for the thread up to a time. Returns whether the last profiles have reached the
+ * sink. */
+bool loader_wait(struct loader *loader, uint64_t until_ns);
+
+/* When the thread does not come to an end: the sink is not called any more, and the samples that it would have
+ * got are lost. Returns their number. Waits while the sink is being called. */
+uint64_t loader_abandon(struct loader *loader);
+
+/* Ends the thread if it runs, without a limit of time. NULL is fine. */
+void loader_free(struct loader *loader);
+DEFINE_FREEP(struct loader, loader_free)
+
+struct loader_stats loader_get_stats(const struct loader *loader);
+
+#endif
