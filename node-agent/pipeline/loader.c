@@ -28,7 +28,7 @@
 struct loader {
 	struct loader_opts opts;
 	struct queue windows; /* from the reader */
-	struct namer namer; /* this and the next: the thread's */
+	struct symbolizer symbolizer; /* this and the next: the thread's */
 	struct held_windows held;
 	uint64_t closed_ns; /* atomic: when loader_close() was called */
 	uint64_t give_up_ns; /* atomic: from then on the thread waits for nothing */
@@ -107,9 +107,9 @@ static void finish_window(struct loader *loader, struct window *window, uint64_t
 	int r = error;
 
 	if (r == 0 && loader->opts.last_names_wait_ns > 0) /* name_or_hold() has begun */
-		r = name_window_rest(&loader->namer, window);
+		r = symbolizer_name_window_rest(&loader->symbolizer, window);
 	else if (r == 0)
-		r = name_window(&loader->namer, window, until_ns);
+		r = symbolizer_name_window(&loader->symbolizer, window, until_ns);
 	if (r < 0) {
 		hand_over(loader, window, NULL);
 		log_warn_errno(r, "a second of %llu samples could not be named, dropping it",
@@ -131,7 +131,7 @@ static int name_or_hold(struct loader *loader, struct window **window, uint64_t 
 
 	if (loader->opts.last_names_wait_ns == 0)
 		return 0;
-	int r = name_window_partly(&loader->namer, *window, until_ns, &nr_left);
+	int r = symbolizer_name_window_partly(&loader->symbolizer, *window, until_ns, &nr_left);
 	if (r < 0 || nr_left == 0)
 		return r;
 	return held_windows_add(&loader->held, window) == 0;
@@ -172,7 +172,7 @@ static void release_held(struct loader *loader, uint64_t until_ns, bool is_end)
 
 		heartbeat_beat();
 		if (!is_end && clock_mono_ns() < get_held_end_ns(loader, first) &&
-		    naming_ask(&loader->namer, first) > 0) {
+		    symbolizer_ask(&loader->symbolizer, first) > 0) {
 			held_windows_rotate(&loader->held);
 			continue;
 		}
@@ -244,7 +244,7 @@ int loader_start(const struct loader_opts *opts, struct loader **ret_loader)
 	loader->opts = *opts;
 	loader->give_up_ns = UINT64_MAX;
 	pthread_mutex_init(&loader->sink_lock, NULL);
-	loader->namer = (struct namer){
+	loader->symbolizer = (struct symbolizer){
 		.elfs = opts->elfs,
 		.jits = opts->jits,
 		.kernel = opts->kernel,
@@ -333,13 +333,13 @@ void loader_free(struct loader *loader)
 
 struct loader_stats loader_get_stats(const struct loader *loader)
 {
-	const struct namer *namer = &loader->namer;
+	const struct symbolizer *symbolizer = &loader->symbolizer;
 
 	return (struct loader_stats){
 		.nr_samples_lost = __atomic_load_n(&loader->nr_samples_lost, __ATOMIC_RELAXED),
 		.nr_windows_finished = __atomic_load_n(&loader->nr_windows_finished,
 						       __ATOMIC_RELAXED),
-		.nr_frames_named = __atomic_load_n(&namer->nr_named, __ATOMIC_RELAXED),
-		.nr_frames_unnamed = __atomic_load_n(&namer->nr_unnamed, __ATOMIC_RELAXED),
+		.nr_frames_named = __atomic_load_n(&symbolizer->nr_named, __ATOMIC_RELAXED),
+		.nr_frames_unnamed = __atomic_load_n(&symbolizer->nr_unnamed, __ATOMIC_RELAXED),
 	};
 }

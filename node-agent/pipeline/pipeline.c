@@ -132,7 +132,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 	if (r == 0)
 		r = identity_new(&opts->identity, &pipeline->identity);
 	if (r == 0)
-		r = naming_load_kernel(opts->proc_fd, &pipeline->kernel);
+		r = symbolizer_load_kernel(opts->proc_fd, &pipeline->kernel);
 	if (r == 0)
 		take_inventory(pipeline);
 	if (r == 0) {

@@ -17,7 +17,7 @@
 #define MAX_ROUNDS 4 /* of waiting for names */
 #define WAIT_SLICE_NS (250 * NSEC_PER_MSEC) /* then it is asked whether to wait on */
 #define JIT_WAIT_NS (500 * NSEC_PER_MSEC) /* for lists of compiled code, in that window */
-#define NO_ROOM_BYTES 256 /* for NAMING_NO_ROOM and its function */
+#define NO_ROOM_BYTES 256 /* for SYMBOLIZER_NO_ROOM and its function */
 
 static const char *const stop_names[] = {
 #define X(NAME, name, words) [UNWIND_##NAME] = "[" words "]",
@@ -100,52 +100,52 @@ static int counted(uint64_t *counter, int error)
 /* A resolver knows the names of one kind of code. ask() tells whether symbolize() can say all there is to say, or asks
  * for what is missing; NULL where it always can. Errors of symbolize(): -ENOENT no name, others of its cache. */
 struct resolver {
-	bool (*ask)(struct namer *namer, uint32_t id, uint64_t address);
-	int (*symbolize)(struct namer *namer, uint32_t id, uint64_t address,
+	bool (*ask)(struct symbolizer *symbolizer, uint32_t id, uint64_t address);
+	int (*symbolize)(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			 struct symbol_frames *ret_frames);
 };
 
-static int symbolize_nameless(struct namer *namer, uint32_t id, uint64_t address,
+static int symbolize_nameless(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			      struct symbol_frames *ret_frames)
 {
-	(void)namer;
+	(void)symbolizer;
 	(void)id;
 	*ret_frames = (struct symbol_frames){ .address = address };
 	return -ENOENT;
 }
 
-static bool ask_elf(struct namer *namer, uint32_t id, uint64_t offset)
+static bool ask_elf(struct symbolizer *symbolizer, uint32_t id, uint64_t offset)
 {
-	return elf_cache_ask(namer->elfs, id, offset);
+	return elf_cache_ask(symbolizer->elfs, id, offset);
 }
 
-static int symbolize_elf(struct namer *namer, uint32_t id, uint64_t offset,
+static int symbolize_elf(struct symbolizer *symbolizer, uint32_t id, uint64_t offset,
 			 struct symbol_frames *ret_frames)
 {
-	return elf_cache_symbolize(namer->elfs, id, offset, ret_frames);
+	return elf_cache_symbolize(symbolizer->elfs, id, offset, ret_frames);
 }
 
 /* An address in one process's memory says nothing to anybody: code without a name is "[anon]". */
-static int symbolize_jit(struct namer *namer, uint32_t id, uint64_t address,
+static int symbolize_jit(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			 struct symbol_frames *ret_frames)
 {
 	*ret_frames = (struct symbol_frames){ 0 };
-	return jit_cache_symbolize(namer->jits, id, address, ret_frames);
+	return jit_cache_symbolize(symbolizer->jits, id, address, ret_frames);
 }
 
-static int symbolize_kernel(struct namer *namer, uint32_t id, uint64_t address,
+static int symbolize_kernel(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			    struct symbol_frames *ret_frames)
 {
 	(void)id;
 	*ret_frames = (struct symbol_frames){ .address = address };
-	const char *name = namer->kernel ? kernel_symbols_find(namer->kernel, address,
-							       clock_mono_ns(), NULL)
-					 : NULL;
+	const char *name = symbolizer->kernel ? kernel_symbols_find(symbolizer->kernel, address,
+								    clock_mono_ns(), NULL)
+					      : NULL;
 	if (!name)
 		return -ENOENT;
-	namer->kernel_line =
+	symbolizer->kernel_line =
 		(struct symbol_line){ .name = name, .system_name = name, .filename = "" };
-	ret_frames->lines = &namer->kernel_line;
+	ret_frames->lines = &symbolizer->kernel_line;
 	ret_frames->nr_lines = 1;
 	return 0;
 }
@@ -163,30 +163,30 @@ static const enum frame_kind kinds[] = {
 	[LANGUAGE_V8JS] = FRAME_V8JS,	   [LANGUAGE_JIT] = FRAME_JIT,
 };
 
-static int name_code(struct namer *namer, struct window *window, uint32_t location,
+static int name_code(struct symbolizer *symbolizer, struct window *window, uint32_t location,
 		     const struct profile_location *where)
 {
 	struct window_code code = window_code_of(window, where->mapping);
 	bool is_kernel = where->kind == FRAME_KERNEL;
 	struct symbol_frames frames;
 
-	if (resolvers[code.kind].symbolize(namer, code.id, where->address, &frames) < 0)
+	if (resolvers[code.kind].symbolize(symbolizer, code.id, where->address, &frames) < 0)
 		return counted(
-			&namer->nr_unnamed,
+			&symbolizer->nr_unnamed,
 			set_fallback_name(window, location,
 					  frames.function ? frames.function : frames.address));
-	return counted(&namer->nr_named,
+	return counted(&symbolizer->nr_named,
 		       set_lines(window, location,
 				 is_kernel ? FRAME_KERNEL : kinds[frames.language], &frames));
 }
 
-static int name_location(struct namer *namer, struct window *window, uint32_t location)
+static int name_location(struct symbolizer *symbolizer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
 
 	if (where->kind == FRAME_STOP)
 		return set_name(window, location, stop_names[where->address]);
-	return name_code(namer, window, location, where);
+	return name_code(symbolizer, window, location, where);
 }
 
 /* Whether more may be known later of a location's code. */
@@ -197,22 +197,22 @@ static bool can_wait(const struct window *window, const struct profile_location 
 }
 
 /* Whether a location has no name yet and could be named better after a while; then what it needs is asked for. */
-static bool is_worth_waiting_for(struct namer *namer, const struct window *window,
+static bool is_worth_waiting_for(struct symbolizer *symbolizer, const struct window *window,
 				 const struct profile_location *where)
 {
 	struct window_code code = window_code_of(window, where->mapping);
 
 	return where->nr_lines == 0 && can_wait(window, where) &&
-	       !resolvers[code.kind].ask(namer, code.id, where->address);
+	       !resolvers[code.kind].ask(symbolizer, code.id, where->address);
 }
 
-size_t naming_ask(struct namer *namer, const struct window *window)
+size_t symbolizer_ask(struct symbolizer *symbolizer, const struct window *window)
 {
 	const struct profile *profile = builder_peek(window->builder);
 	size_t nr_asked = 0;
 
 	for (size_t i = 1; i < profile->nr_locations; i++)
-		nr_asked += is_worth_waiting_for(namer, window, &profile->locations[i]);
+		nr_asked += is_worth_waiting_for(symbolizer, window, &profile->locations[i]);
 	return nr_asked;
 }
 
@@ -221,60 +221,61 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-static uint64_t get_wait_end_ns(const struct namer *namer, uint64_t until_ns)
+static uint64_t get_wait_end_ns(const struct symbolizer *symbolizer, uint64_t until_ns)
 {
-	if (!namer->give_up_ns)
+	if (!symbolizer->give_up_ns)
 		return until_ns;
-	return earlier(until_ns, __atomic_load_n(namer->give_up_ns, __ATOMIC_RELAXED));
+	return earlier(until_ns, __atomic_load_n(symbolizer->give_up_ns, __ATOMIC_RELAXED));
 }
 
-static bool must_hurry(const struct namer *namer)
+static bool must_hurry(const struct symbolizer *symbolizer)
 {
-	return clock_mono_ns() >= get_wait_end_ns(namer, UINT64_MAX);
+	return clock_mono_ns() >= get_wait_end_ns(symbolizer, UINT64_MAX);
 }
 
 /* Whether nothing is left but what a window does not wait for any more. */
-static bool is_rest_too_slow(const struct namer *namer, const struct window *window)
+static bool is_rest_too_slow(const struct symbolizer *symbolizer, const struct window *window)
 {
-	return namer->slow_wait_ns > 0 && elf_cache_is_slow_only(namer->elfs) &&
-	       clock_mono_ns() >= window->end_ns + namer->slow_wait_ns;
+	return symbolizer->slow_wait_ns > 0 && elf_cache_is_slow_only(symbolizer->elfs) &&
+	       clock_mono_ns() >= window->end_ns + symbolizer->slow_wait_ns;
 }
 
 /* When files are not waited for any more. With `can_be_held` that is as soon as an end is set: windows that are held are
  * waited for together. */
-static uint64_t get_files_end_ns(const struct namer *namer, uint64_t until_ns, bool can_be_held)
+static uint64_t get_files_end_ns(const struct symbolizer *symbolizer, uint64_t until_ns,
+				 bool can_be_held)
 {
-	bool has_end = get_wait_end_ns(namer, UINT64_MAX) != UINT64_MAX;
+	bool has_end = get_wait_end_ns(symbolizer, UINT64_MAX) != UINT64_MAX;
 
-	return can_be_held && has_end ? 0 : get_wait_end_ns(namer, until_ns);
+	return can_be_held && has_end ? 0 : get_wait_end_ns(symbolizer, until_ns);
 }
 
 /* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their worker is not thought to
  * be late. */
-static bool wait_for_elfs(const struct namer *namer, const struct window *window, uint64_t until_ns,
-			  bool can_be_held)
+static bool wait_for_elfs(const struct symbolizer *symbolizer, const struct window *window,
+			  uint64_t until_ns, bool can_be_held)
 {
 	uint64_t end_ns, slice_ns;
 
 	do {
 		heartbeat_beat();
-		(void)jit_cache_work(namer->jits);
-		end_ns = get_files_end_ns(namer, until_ns, can_be_held);
+		(void)jit_cache_work(symbolizer->jits);
+		end_ns = get_files_end_ns(symbolizer, until_ns, can_be_held);
 		slice_ns = earlier(end_ns, clock_mono_ns() + WAIT_SLICE_NS);
-		if (elf_cache_wait(namer->elfs, slice_ns))
+		if (elf_cache_wait(symbolizer->elfs, slice_ns))
 			return true;
-	} while (slice_ns < end_ns && !is_rest_too_slow(namer, window));
+	} while (slice_ns < end_ns && !is_rest_too_slow(symbolizer, window));
 	return false;
 }
 
 /* First the files are read, then the lines of addresses in them. Names that make room for each other could be asked for
  * for ever. */
-static void await_names(struct namer *namer, const struct window *window, uint64_t until_ns,
-			bool can_be_held)
+static void await_names(struct symbolizer *symbolizer, const struct window *window,
+			uint64_t until_ns, bool can_be_held)
 {
-	for (unsigned int round = 0; round < MAX_ROUNDS && !must_hurry(namer); round++)
-		if (naming_ask(namer, window) == 0 ||
-		    !wait_for_elfs(namer, window, until_ns, can_be_held))
+	for (unsigned int round = 0; round < MAX_ROUNDS && !must_hurry(symbolizer); round++)
+		if (symbolizer_ask(symbolizer, window) == 0 ||
+		    !wait_for_elfs(symbolizer, window, until_ns, can_be_held))
 			return;
 }
 
@@ -286,10 +287,10 @@ static int add_build_id(struct builder *builder, const char *text, uint32_t *ret
 	return r == -ENOSPC ? 0 : r;
 }
 
-static int set_build_ids(struct namer *namer, struct window *window,
+static int set_build_ids(struct symbolizer *symbolizer, struct window *window,
 			 const struct window_mapping *mapping)
 {
-	struct build_ids ids = elf_cache_build_ids(namer->elfs, mapping->code.id);
+	struct build_ids ids = elf_cache_build_ids(symbolizer->elfs, mapping->code.id);
 	struct builder *builder = window->builder;
 	struct profile_mapping set = { 0 };
 
@@ -307,7 +308,7 @@ static int set_build_ids(struct namer *namer, struct window *window,
 
 /* Names the locations that have no name yet; those whose names have no room are left without. With `nr_left` those that
  * are worth waiting for are left as well, and counted. */
-static int name_locations(struct namer *namer, struct window *window, size_t *nr_left)
+static int name_locations(struct symbolizer *symbolizer, struct window *window, size_t *nr_left)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;
 	int r = 0;
@@ -319,11 +320,11 @@ static int name_locations(struct namer *namer, struct window *window, size_t *nr
 		heartbeat_beat();
 		if (where->nr_lines > 0)
 			continue;
-		if (nr_left && is_worth_waiting_for(namer, window, where)) {
+		if (nr_left && is_worth_waiting_for(symbolizer, window, where)) {
 			++*nr_left;
 			continue;
 		}
-		r = name_location(namer, window, location);
+		r = name_location(symbolizer, window, location);
 		if (r == -ENOSPC)
 			r = 0;
 	}
@@ -331,16 +332,16 @@ static int name_locations(struct namer *namer, struct window *window, size_t *nr
 }
 
 /* Makes room for the one name that says that there was none. */
-static int leave_out(struct namer *namer, struct window *window, uint32_t location)
+static int leave_out(struct symbolizer *symbolizer, struct window *window, uint32_t location)
 {
 	builder_set_room(window->builder, NO_ROOM_BYTES);
-	int r = set_name(window, location, NAMING_NO_ROOM);
+	int r = set_name(window, location, SYMBOLIZER_NO_ROOM);
 	builder_set_room(window->builder, 0);
-	return counted(&namer->nr_unnamed, r);
+	return counted(&symbolizer->nr_unnamed, r);
 }
 
 /* A shorter name for a location that was left without, or the one that says so. */
-static int name_shortly(struct namer *namer, struct window *window, uint32_t location)
+static int name_shortly(struct symbolizer *symbolizer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];
 	bool is_jit = window_code_of(window, where->mapping).kind == CODE_JIT;
@@ -351,13 +352,13 @@ static int name_shortly(struct namer *namer, struct window *window, uint32_t loc
 	if (where->kind == FRAME_STOP)
 		r = set_name(window, location, stop_names[where->address]);
 	else
-		r = counted(&namer->nr_unnamed,
+		r = counted(&symbolizer->nr_unnamed,
 			    set_fallback_name(window, location, is_jit ? 0 : where->address));
-	return r == -ENOSPC ? leave_out(namer, window, location) : r;
+	return r == -ENOSPC ? leave_out(symbolizer, window, location) : r;
 }
 
 /* All that are left without a name get one, or, with `is_partly`, those that cannot wait. */
-static int name_left_over(struct namer *namer, struct window *window, bool is_partly)
+static int name_left_over(struct symbolizer *symbolizer, struct window *window, bool is_partly)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;
 	int r = 0;
@@ -367,58 +368,58 @@ static int name_left_over(struct namer *namer, struct window *window, bool is_pa
 			&builder_peek(window->builder)->locations[location];
 
 		if (!is_partly || !can_wait(window, where))
-			r = name_shortly(namer, window, location);
+			r = name_shortly(symbolizer, window, location);
 	}
 	return r;
 }
 
-static void refresh_jits(struct namer *namer, uint64_t until_ns)
+static void refresh_jits(struct symbolizer *symbolizer, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_mono_ns();
 
-	jit_cache_refresh(namer->jits, now_ns,
-			  earlier(get_wait_end_ns(namer, until_ns), now_ns + JIT_WAIT_NS));
+	jit_cache_refresh(symbolizer->jits, now_ns,
+			  earlier(get_wait_end_ns(symbolizer, until_ns), now_ns + JIT_WAIT_NS));
 }
 
-int name_window_partly(struct namer *namer, struct window *window, uint64_t until_ns,
-		       size_t *ret_nr_left)
+int symbolizer_name_window_partly(struct symbolizer *symbolizer, struct window *window,
+				  uint64_t until_ns, size_t *ret_nr_left)
 {
 	size_t nr_left = 0;
 
-	refresh_jits(namer, until_ns);
-	await_names(namer, window, until_ns, true);
+	refresh_jits(symbolizer, until_ns);
+	await_names(symbolizer, window, until_ns, true);
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
-	int r = name_locations(namer, window, &nr_left);
+	int r = name_locations(symbolizer, window, &nr_left);
 	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);
 	if (r == 0)
-		r = name_left_over(namer, window, true);
+		r = name_left_over(symbolizer, window, true);
 	if (r == 0)
 		*ret_nr_left = nr_left;
 	return r;
 }
 
-int name_window_rest(struct namer *namer, struct window *window)
+int symbolizer_name_window_rest(struct symbolizer *symbolizer, struct window *window)
 {
 	builder_set_room(window->builder, WINDOW_MAX_NAME_BYTES);
-	int r = name_locations(namer, window, NULL);
+	int r = name_locations(symbolizer, window, NULL);
 	builder_set_room(window->builder, WINDOW_MAX_FALLBACK_BYTES);
 	for (size_t i = 0; i < window->nr_mappings && r == 0; i++)
-		r = set_build_ids(namer, window, &window->mappings[i]);
+		r = set_build_ids(symbolizer, window, &window->mappings[i]);
 	if (r == 0)
-		r = name_left_over(namer, window, false);
+		r = name_left_over(symbolizer, window, false);
 	if (r == 0)
-		r = place_window(namer->elfs, window);
+		r = place_window(symbolizer->elfs, window);
 	return r;
 }
 
-int name_window(struct namer *namer, struct window *window, uint64_t until_ns)
+int symbolizer_name_window(struct symbolizer *symbolizer, struct window *window, uint64_t until_ns)
 {
-	refresh_jits(namer, until_ns);
-	await_names(namer, window, until_ns, false);
-	return name_window_rest(namer, window);
+	refresh_jits(symbolizer, until_ns);
+	await_names(symbolizer, window, until_ns, false);
+	return symbolizer_name_window_rest(symbolizer, window);
 }
 
-int naming_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel)
+int symbolizer_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel)
 {
 	int error = 0;
 	int r = kernel_symbols_new(proc_fd, clock_mono_ns(), &error, ret_kernel);

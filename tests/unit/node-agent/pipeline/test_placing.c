@@ -51,9 +51,9 @@ static uint32_t locate_program(struct code_fixture *fixture)
 
 static void name(struct code_fixture *fixture)
 {
-	struct namer namer = { .elfs = fixture->elfs, .jits = fixture->jits };
+	struct symbolizer symbolizer = { .elfs = fixture->elfs, .jits = fixture->jits };
 
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 }
 
 static const struct profile_location *location_at(const struct code_fixture *fixture,

@@ -25,9 +25,9 @@ void named_code(void)
 	assert_true(true);
 }
 
-static struct namer namer_of(const struct code_fixture *fixture)
+static struct symbolizer symbolizer_of(const struct code_fixture *fixture)
 {
-	return (struct namer){ .elfs = fixture->elfs, .jits = fixture->jits };
+	return (struct symbolizer){ .elfs = fixture->elfs, .jits = fixture->jits };
 }
 
 /* The location of a user address, or of a kernel address. */
@@ -59,16 +59,16 @@ static void code_of_a_program_has_its_functions_name(void **state)
 {
 	struct code_fixture *fixture = *state;
 	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t first = locate(fixture, address, false);
 	uint32_t second = locate(fixture, address + 1, false);
 
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, first), "named_code");
 	assert_string_equal(name_of(fixture, second), "named_code");
 	assert_string_equal(system_name_of(fixture, first), "named_code");
-	assert_int_equal(namer.nr_named, 2);
-	assert_int_equal(namer.nr_unnamed, 0);
+	assert_int_equal(symbolizer.nr_named, 2);
+	assert_int_equal(symbolizer.nr_unnamed, 0);
 }
 
 /* Of a file that was not read yet nothing is known; of the kernel there is nothing more to come. */
@@ -76,37 +76,40 @@ static void what_may_be_known_later_is_left_without_a_name(void **state)
 {
 	struct code_fixture *fixture = *state;
 	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t program = locate(fixture, address, false);
 	uint32_t kernel = locate(fixture, KERNEL_ADDRESS, true);
 	const struct profile *profile = builder_peek(fixture->window->builder);
 	size_t nr_left = 0;
 
-	assert_int_equal(name_window_partly(&namer, fixture->window, 0, &nr_left), 0);
+	assert_int_equal(symbolizer_name_window_partly(&symbolizer, fixture->window, 0, &nr_left),
+			 0);
 	assert_int_equal(nr_left, 1);
 	assert_int_equal(profile->locations[program].nr_lines, 0);
 	assert_string_equal(name_of(fixture, kernel), "[kernel.kallsyms]+0xffffffff81000010");
-	assert_int_equal(naming_ask(&namer, fixture->window), 1);
+	assert_int_equal(symbolizer_ask(&symbolizer, fixture->window), 1);
 
-	while (naming_ask(&namer, fixture->window) > 0)
+	while (symbolizer_ask(&symbolizer, fixture->window) > 0)
 		assert_true(elf_cache_wait(fixture->elfs, UINT64_MAX));
-	assert_int_equal(name_window_rest(&namer, fixture->window), 0);
+	assert_int_equal(symbolizer_name_window_rest(&symbolizer, fixture->window), 0);
 	assert_string_equal(name_of(fixture, program), "named_code");
 	assert_string_equal(name_of(fixture, kernel), "[kernel.kallsyms]+0xffffffff81000010");
-	assert_int_equal(naming_ask(&namer, fixture->window), 0);
-	assert_int_equal(namer.nr_named, 1);
-	assert_int_equal(namer.nr_unnamed, 1);
+	assert_int_equal(symbolizer_ask(&symbolizer, fixture->window), 0);
+	assert_int_equal(symbolizer.nr_named, 1);
+	assert_int_equal(symbolizer.nr_unnamed, 1);
 }
 
 static void nothing_is_left_where_all_is_known(void **state)
 {
 	struct code_fixture *fixture = *state;
 	uint64_t address = CODE_PROGRAM + code_fixture_offset(named_code);
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t program = locate(fixture, address, false);
 	size_t nr_left = 1;
 
-	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(
+		symbolizer_name_window_partly(&symbolizer, fixture->window, UINT64_MAX, &nr_left),
+		0);
 	assert_int_equal(nr_left, 0);
 	assert_string_equal(name_of(fixture, program), "named_code");
 }
@@ -127,18 +130,18 @@ static void code_without_a_symbol_is_named_by_file_and_address(void **state)
 		{ 0x10, "[unknown]" },
 	};
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t locations[array_len(cases)];
 
 	for (size_t i = 0; i < array_len(cases); i++)
 		locations[i] = locate(fixture, cases[i].address, false);
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	for (size_t i = 0; i < array_len(cases); i++) {
 		assert_string_equal(name_of(fixture, locations[i]), cases[i].name);
 		assert_string_equal(system_name_of(fixture, locations[i]), "");
 	}
-	assert_int_equal(namer.nr_named, 0);
-	assert_int_equal(namer.nr_unnamed, array_len(cases));
+	assert_int_equal(symbolizer.nr_named, 0);
+	assert_int_equal(symbolizer.nr_unnamed, array_len(cases));
 }
 
 static void kernel_code_has_the_kernels_names(void **state)
@@ -154,23 +157,23 @@ static void kernel_code_has_the_kernels_names(void **state)
 	assert_int_equal(file_write_atomic(path, kallsyms_text, strlen(kallsyms_text)), 0);
 	assert_int_equal(kernel_symbols_new(fixture->proc.proc_fd, 0, &error, &kernel), 0);
 	assert_int_equal(error, 0);
-	struct namer namer = namer_of(fixture);
-	namer.kernel = kernel;
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
+	symbolizer.kernel = kernel;
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, known), "do_the_work");
 	assert_string_equal(system_name_of(fixture, known), "do_the_work");
 	assert_string_equal(name_of(fixture, nowhere), "[kernel.kallsyms]+0xffff800000000000");
-	assert_int_equal(namer.nr_named, 1);
-	assert_int_equal(namer.nr_unnamed, 1);
+	assert_int_equal(symbolizer.nr_named, 1);
+	assert_int_equal(symbolizer.nr_unnamed, 1);
 }
 
 static void without_kallsyms_kernel_code_is_named_by_address(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t id = locate(fixture, KERNEL_ADDRESS, true);
 
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	assert_string_equal(name_of(fixture, id), "[kernel.kallsyms]+0xffffffff81000010");
 }
 
@@ -192,7 +195,7 @@ static void a_stop_is_named_by_its_reason(void **state)
 		[UNWIND_CUT] = "[stack copy too short]",
 	};
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	uint32_t locations[UNWIND_NR_RESULTS];
 
 	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++) {
@@ -202,10 +205,10 @@ static void a_stop_is_named_by_its_reason(void **state)
 
 		locations[result] = code_fixture_frame(fixture, stack, 0);
 	}
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	for (int result = UNWIND_NO_REGISTERS; result < UNWIND_NR_RESULTS; result++)
 		assert_string_equal(name_of(fixture, locations[result]), names[result]);
-	assert_int_equal(namer.nr_named + namer.nr_unnamed, 0);
+	assert_int_equal(symbolizer.nr_named + symbolizer.nr_unnamed, 0);
 }
 
 /* The build id of the test program as its own notes have it. */
@@ -237,13 +240,13 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *data)
 static void mappings_of_elf_files_get_their_build_ids(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	char expected[2 * BUILD_ID_MAX_BYTES + 1] = "";
 
 	dl_iterate_phdr(find_build_id, expected);
 	locate(fixture, CODE_MISSING, false);
 	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	const struct profile *profile = builder_peek(fixture->window->builder);
 	assert_string_equal(profile_string(profile, profile->mappings[1].build_id), "");
 	assert_string_equal(profile_string(profile, profile->mappings[2].build_id), expected);
@@ -252,9 +255,9 @@ static void mappings_of_elf_files_get_their_build_ids(void **state)
 static void an_empty_window_needs_no_names(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	assert_int_equal(builder_peek(fixture->window->builder)->nr_functions, 1);
 }
 
@@ -271,39 +274,42 @@ static void locate_too_much(struct code_fixture *fixture)
 	}
 }
 
-static void assert_some_left_out(const struct code_fixture *fixture, const struct namer *namer)
+static void assert_some_left_out(const struct code_fixture *fixture,
+				 const struct symbolizer *symbolizer)
 {
 	const struct profile *profile = builder_peek(fixture->window->builder);
 	size_t nr_left_out = 0;
 
 	for (uint32_t id = 1; id < profile->nr_locations; id++) {
 		assert_int_equal(profile->locations[id].nr_lines, 1);
-		nr_left_out += strcmp(name_of(fixture, id), NAMING_NO_ROOM) == 0;
+		nr_left_out += strcmp(name_of(fixture, id), SYMBOLIZER_NO_ROOM) == 0;
 	}
 	assert_true(nr_left_out > 0 && nr_left_out < profile->nr_locations / 2);
-	assert_int_equal(namer->nr_unnamed, profile->nr_locations - 1);
+	assert_int_equal(symbolizer->nr_unnamed, profile->nr_locations - 1);
 }
 
 static void names_without_room_are_shortened_or_left_out(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 
 	locate_too_much(fixture);
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
-	assert_some_left_out(fixture, &namer);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
+	assert_some_left_out(fixture, &symbolizer);
 }
 
 static void what_cannot_wait_is_not_left_for_want_of_room(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	size_t nr_left = 1;
 
 	locate_too_much(fixture);
-	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(
+		symbolizer_name_window_partly(&symbolizer, fixture->window, UINT64_MAX, &nr_left),
+		0);
 	assert_int_equal(nr_left, 0);
-	assert_some_left_out(fixture, &namer);
+	assert_some_left_out(fixture, &symbolizer);
 }
 
 /* Leaves room for one string more. */
@@ -324,7 +330,7 @@ static void fill_strings(struct builder *builder)
 static void a_build_id_without_room_does_not_cost_the_others(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = namer_of(fixture);
+	struct symbolizer symbolizer = symbolizer_of(fixture);
 	struct builder *builder = fixture->window->builder;
 	char expected[2 * BUILD_ID_MAX_BYTES + 1] = "";
 	uint32_t id;
@@ -333,7 +339,7 @@ static void a_build_id_without_room_does_not_cost_the_others(void **state)
 	locate(fixture, CODE_PROGRAM + code_fixture_offset(named_code), false);
 	assert_int_equal(builder_add_string(builder, "named_code", &id), 0);
 	fill_strings(builder);
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 	const struct profile *profile = builder_peek(builder);
 	assert_string_equal(profile_string(profile, profile->mappings[1].build_id), expected);
 	assert_string_equal(profile_string(profile, profile->mappings[1].htlhash), "");
@@ -366,9 +372,9 @@ static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
 
 		code_fixture_init(&fixture);
 		locate_all_kinds(&fixture);
-		struct namer namer = namer_of(&fixture);
+		struct symbolizer symbolizer = symbolizer_of(&fixture);
 		torture_begin(n);
-		int r = name_window(&namer, fixture.window, UINT64_MAX);
+		int r = symbolizer_name_window(&symbolizer, fixture.window, UINT64_MAX);
 		has_failed = torture_end();
 		assert_true(r == 0 || (r == -ENOMEM && has_failed));
 		if (r == 0)
@@ -377,24 +383,24 @@ static void a_failed_allocation_is_an_error_or_costs_names_alone(void **state)
 	}
 }
 
-#define NAMING_TEST(name)                                                                          \
+#define SYMBOLIZER_TEST(name)                                                                      \
 	cmocka_unit_test_setup_teardown(name, code_fixture_set_up, code_fixture_tear_down)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		NAMING_TEST(code_of_a_program_has_its_functions_name),
-		NAMING_TEST(what_may_be_known_later_is_left_without_a_name),
-		NAMING_TEST(nothing_is_left_where_all_is_known),
-		NAMING_TEST(code_without_a_symbol_is_named_by_file_and_address),
-		NAMING_TEST(kernel_code_has_the_kernels_names),
-		NAMING_TEST(without_kallsyms_kernel_code_is_named_by_address),
-		NAMING_TEST(a_stop_is_named_by_its_reason),
-		NAMING_TEST(mappings_of_elf_files_get_their_build_ids),
-		NAMING_TEST(an_empty_window_needs_no_names),
-		NAMING_TEST(names_without_room_are_shortened_or_left_out),
-		NAMING_TEST(what_cannot_wait_is_not_left_for_want_of_room),
-		NAMING_TEST(a_build_id_without_room_does_not_cost_the_others),
+		SYMBOLIZER_TEST(code_of_a_program_has_its_functions_name),
+		SYMBOLIZER_TEST(what_may_be_known_later_is_left_without_a_name),
+		SYMBOLIZER_TEST(nothing_is_left_where_all_is_known),
+		SYMBOLIZER_TEST(code_without_a_symbol_is_named_by_file_and_address),
+		SYMBOLIZER_TEST(kernel_code_has_the_kernels_names),
+		SYMBOLIZER_TEST(without_kallsyms_kernel_code_is_named_by_address),
+		SYMBOLIZER_TEST(a_stop_is_named_by_its_reason),
+		SYMBOLIZER_TEST(mappings_of_elf_files_get_their_build_ids),
+		SYMBOLIZER_TEST(an_empty_window_needs_no_names),
+		SYMBOLIZER_TEST(names_without_room_are_shortened_or_left_out),
+		SYMBOLIZER_TEST(what_cannot_wait_is_not_left_for_want_of_room),
+		SYMBOLIZER_TEST(a_build_id_without_room_does_not_cost_the_others),
 		cmocka_unit_test(a_failed_allocation_is_an_error_or_costs_names_alone),
 	};
 

@@ -77,9 +77,9 @@ static uint32_t locate(struct code_fixture *fixture, uint32_t pid, uint64_t addr
 
 static void name_all(const struct code_fixture *fixture)
 {
-	struct namer namer = { .elfs = fixture->elfs, .jits = fixture->jits };
+	struct symbolizer symbolizer = { .elfs = fixture->elfs, .jits = fixture->jits };
 
-	assert_int_equal(name_window(&namer, fixture->window, UINT64_MAX), 0);
+	assert_int_equal(symbolizer_name_window(&symbolizer, fixture->window, UINT64_MAX), 0);
 }
 
 static const struct profile_location *location(const struct code_fixture *fixture, uint32_t id)
@@ -265,30 +265,32 @@ static void compiled_code_is_named_in_each_window(void **state)
 static void lists_of_compiled_code_are_read_once_a_window(void **state)
 {
 	struct code_fixture *fixture = *state;
-	struct namer namer = { .elfs = fixture->elfs, .jits = fixture->jits };
+	struct symbolizer symbolizer = { .elfs = fixture->elfs, .jits = fixture->jits };
 	uint32_t id = locate(fixture, FIRST_PID, COMPILED);
 	size_t nr_left = 1;
 
-	assert_int_equal(name_window_partly(&namer, fixture->window, UINT64_MAX, &nr_left), 0);
+	assert_int_equal(
+		symbolizer_name_window_partly(&symbolizer, fixture->window, UINT64_MAX, &nr_left),
+		0);
 	assert_int_equal(nr_left, 0);
 	assert_string_equal(name_of(fixture, id), "*add");
 	locate(fixture, SECOND_PID, COMPILED);
-	assert_int_equal(name_window_rest(&namer, fixture->window), 0);
+	assert_int_equal(symbolizer_name_window_rest(&symbolizer, fixture->window), 0);
 	assert_int_equal(jit_cache_get_stats(fixture->jits).nr_functions, 1);
 }
 
-#define NAMING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, code_fixture_tear_down)
+#define SYMBOLIZER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, code_fixture_tear_down)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		NAMING_TEST(languages_have_kinds_of_their_own),
-		NAMING_TEST(code_without_a_symbol_is_named_by_its_function),
-		NAMING_TEST(processes_have_names_of_their_own_for_an_address),
-		NAMING_TEST(compiled_code_has_lines),
-		NAMING_TEST(compiled_code_that_nobody_knows_has_the_name_of_its_memory),
-		NAMING_TEST(compiled_code_is_named_in_each_window),
-		NAMING_TEST(lists_of_compiled_code_are_read_once_a_window),
+		SYMBOLIZER_TEST(languages_have_kinds_of_their_own),
+		SYMBOLIZER_TEST(code_without_a_symbol_is_named_by_its_function),
+		SYMBOLIZER_TEST(processes_have_names_of_their_own_for_an_address),
+		SYMBOLIZER_TEST(compiled_code_has_lines),
+		SYMBOLIZER_TEST(compiled_code_that_nobody_knows_has_the_name_of_its_memory),
+		SYMBOLIZER_TEST(compiled_code_is_named_in_each_window),
+		SYMBOLIZER_TEST(lists_of_compiled_code_are_read_once_a_window),
 	};
 
 	if (is_jit_worker(argc, argv))
