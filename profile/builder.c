@@ -7,9 +7,9 @@
  *
  * Adding a row always goes the same way, so that a failure leaves the tables as they were:
  *
- *	find an equal row ─▶ make room in the array ─▶ builder_book() ─▶ write the row, count it
+ *	find an equal row ─▶ make room in the array ─▶ row_budget_book() ─▶ write the row, count it
  *
- * builder_book() is the last step that can fail. It files the row in the index and charges its bytes to
+ * row_budget_book() is the last step that can fail. It files the row in the index and charges its bytes to
  * the budget: what the row takes and its share of the index. Arrays double, so up to as much
  * again may be reserved, but the system gives no memory for pages that were never written.
  *
@@ -17,17 +17,17 @@
  * because a jump to address 0 outside of all files is a real location and not "none"; and
  * samples once they have their resource, which is why no sample may be added after
  * builder_set_resource(). */
-#include "profile/builder_tables.h"
+#include "profile/builder.h"
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/htable.h"
+#include "profile/location_rows.h"
+#include "profile/row_budget.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* An index slot has 8 bytes and just after doubling the index is 3/8 full. */
-#define INDEX_BYTES 22
 
 /* What tells samples apart: all fields before the count. */
 #define SAMPLE_KEY_BYTES                                                                           \
@@ -38,36 +38,32 @@ static_assert(SAMPLE_KEY_BYTES == 48, "gap in struct profile_sample");
 static_assert(sizeof(struct profile_function) == 16, "gap in struct profile_function");
 static_assert(sizeof(struct profile_attribute) == 8, "gap in struct profile_attribute");
 
-bool builder_has_room(const struct builder *builder, size_t bytes)
-{
-	return bytes <= builder->max_bytes - builder->nr_bytes;
-}
-
-int builder_book(struct builder *builder, struct htable *index, uint32_t hash, size_t row,
-		 size_t bytes)
-{
-	if (!builder_has_room(builder, bytes + INDEX_BYTES))
-		return -ENOSPC;
-
-	int r = htable_add(index, hash, (uint32_t)row);
-	if (r < 0)
-		return r;
-	builder->nr_bytes += bytes + INDEX_BYTES;
-	return 0;
-}
+struct builder {
+	struct profile *profile; /* owned until sealed */
+	struct row_budget budget;
+	struct htable functions;
+	struct location_rows locations;
+	struct htable stacks;
+	struct htable resources;
+	struct htable processes;
+	struct htable samples;
+	bool has_type; /* builder_set_type() was called */
+	bool has_time; /* builder_set_time() was called */
+	bool drops_times; /* builder_drop_times() was called */
+};
 
 /* Element 0 of the tables whose empty element is all zeros. None is charged. */
 static int add_zero_elements(struct profile *p)
 {
 	int r;
 
-	if ((r = array_grow(p->mappings, p->cap_mappings, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->functions, p->cap_functions, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->lines, p->cap_lines, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->locations, p->cap_locations, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->stacks, p->cap_stacks, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->resources, p->cap_resources, 1, BUILDER_MAX_ROWS)) < 0 ||
-	    (r = array_grow(p->processes, p->cap_processes, 1, BUILDER_MAX_ROWS)) < 0)
+	if ((r = array_grow(p->mappings, p->cap_mappings, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->functions, p->cap_functions, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->lines, p->cap_lines, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->locations, p->cap_locations, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->stacks, p->cap_stacks, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->resources, p->cap_resources, 1, ROWS_MAX)) < 0 ||
+	    (r = array_grow(p->processes, p->cap_processes, 1, ROWS_MAX)) < 0)
 		return r;
 
 	p->mappings[p->nr_mappings++] = (struct profile_mapping){ 0 };
@@ -99,13 +95,15 @@ int builder_new(size_t max_bytes, struct builder **ret_builder)
 	if (!builder)
 		return -ENOMEM;
 
-	builder->max_bytes = max_bytes;
+	builder->budget.max_bytes = max_bytes;
 	builder->profile = calloc(1, sizeof(*builder->profile));
 	if (!builder->profile)
 		return -ENOMEM;
 	builder->profile->nr_refs = 1;
+	builder->locations.profile = builder->profile;
+	builder->locations.budget = &builder->budget;
 
-	int r = intern_init(&builder->profile->strings, BUILDER_MAX_ROWS, 0);
+	int r = intern_init(&builder->profile->strings, ROWS_MAX, 0);
 	if (r < 0)
 		return r;
 	r = add_zero_elements(builder->profile);
@@ -124,7 +122,7 @@ void builder_free(struct builder *builder)
 		return;
 	profile_unref(builder->profile);
 	htable_done(&builder->functions);
-	htable_done(&builder->locations);
+	location_rows_done(&builder->locations);
 	htable_done(&builder->stacks);
 	htable_done(&builder->resources);
 	htable_done(&builder->processes);
@@ -134,12 +132,12 @@ void builder_free(struct builder *builder)
 
 void builder_set_room(struct builder *builder, size_t bytes)
 {
-	builder->max_bytes = builder->nr_bytes + bytes;
+	builder->budget.max_bytes = builder->budget.nr_bytes + bytes;
 }
 
 size_t builder_bytes(const struct builder *builder)
 {
-	return builder->nr_bytes;
+	return builder->budget.nr_bytes;
 }
 
 const struct profile *builder_peek(const struct builder *builder)
@@ -164,17 +162,17 @@ static int find_string(const struct intern *strings, const char *text, uint32_t 
 int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id)
 {
 	struct intern *strings = &builder->profile->strings;
-	size_t bytes = strlen(text) + 1 + sizeof(*strings->strings) + INDEX_BYTES;
+	size_t bytes = strlen(text) + 1 + sizeof(*strings->strings) + ROW_INDEX_BYTES;
 	size_t nr_before = strings->nr_strings;
 
-	if (!builder_has_room(builder, bytes))
+	if (!row_budget_has_room(&builder->budget, bytes))
 		return find_string(strings, text, ret_id);
 
 	int r = intern_add(strings, text, ret_id);
 	if (r < 0)
 		return r;
 	if (strings->nr_strings > nr_before)
-		builder->nr_bytes += bytes;
+		builder->budget.nr_bytes += bytes;
 	return 0;
 }
 
@@ -183,13 +181,13 @@ int builder_add_mapping(struct builder *builder, const struct profile_mapping *m
 {
 	struct profile *p = builder->profile;
 
-	if (!builder_has_room(builder, sizeof(*mapping)))
+	if (!row_budget_has_room(&builder->budget, sizeof(*mapping)))
 		return -ENOSPC;
-	int r = array_grow(p->mappings, p->cap_mappings, p->nr_mappings + 1, BUILDER_MAX_ROWS);
+	int r = array_grow(p->mappings, p->cap_mappings, p->nr_mappings + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
 
-	builder->nr_bytes += sizeof(*mapping);
+	builder->budget.nr_bytes += sizeof(*mapping);
 	p->mappings[p->nr_mappings] = *mapping;
 	*ret_id = (uint32_t)p->nr_mappings++;
 	return 0;
@@ -209,15 +207,40 @@ int builder_add_function(struct builder *builder, const struct profile_function 
 		}
 	}
 
-	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, BUILDER_MAX_ROWS);
+	int r = array_grow(p->functions, p->cap_functions, p->nr_functions + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = builder_book(builder, &builder->functions, hash, p->nr_functions, sizeof(*function));
+	r = row_budget_book(&builder->budget, &builder->functions, hash, p->nr_functions,
+			    sizeof(*function));
 	if (r < 0)
 		return r;
 	p->functions[p->nr_functions] = *function;
 	*ret_id = (uint32_t)p->nr_functions++;
 	return 0;
+}
+
+int builder_add_location(struct builder *builder, const struct profile_location *location,
+			 uint32_t *ret_id)
+{
+	return location_rows_add(&builder->locations, location, ret_id);
+}
+
+int builder_add_named_location(struct builder *builder, const struct profile_location *location,
+			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
+{
+	return location_rows_add_named(&builder->locations, location, lines, nr, ret_id);
+}
+
+int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
+		      const struct profile_line *lines, size_t nr)
+{
+	return location_rows_set_lines(&builder->locations, location, kind, lines, nr);
+}
+
+void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
+			   uint64_t address)
+{
+	location_rows_move(&builder->locations, location, mapping, address);
 }
 
 static bool find_stack(const struct builder *builder, const uint32_t *locations, size_t nr,
@@ -250,13 +273,14 @@ int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t
 		return 0;
 
 	int r = array_grow(p->stack_locations, p->cap_stack_locations, p->nr_stack_locations + nr,
-			   BUILDER_MAX_ROWS);
+			   ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, BUILDER_MAX_ROWS);
+	r = array_grow(p->stacks, p->cap_stacks, p->nr_stacks + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = builder_book(builder, &builder->stacks, hash, p->nr_stacks, sizeof(*p->stacks) + bytes);
+	r = row_budget_book(&builder->budget, &builder->stacks, hash, p->nr_stacks,
+			    sizeof(*p->stacks) + bytes);
 	if (r < 0)
 		return r;
 
@@ -273,8 +297,7 @@ static int stage_attributes(struct builder *builder, const struct attribute *att
 	struct profile *p = builder->profile;
 	int nr_staged = 0;
 
-	int r = array_grow(p->attributes, p->cap_attributes, p->nr_attributes + nr,
-			   BUILDER_MAX_ROWS);
+	int r = array_grow(p->attributes, p->cap_attributes, p->nr_attributes + nr, ROWS_MAX);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < nr; i++) {
@@ -327,17 +350,84 @@ int builder_add_resource(struct builder *builder, const struct attribute *attrib
 	if (find_resource(builder, (size_t)nr_staged, hash, ret_id))
 		return 0;
 
-	int r = array_grow(p->resources, p->cap_resources, p->nr_resources + 1, BUILDER_MAX_ROWS);
+	int r = array_grow(p->resources, p->cap_resources, p->nr_resources + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = builder_book(builder, &builder->resources, hash, p->nr_resources,
-			 sizeof(*p->resources) + bytes);
+	r = row_budget_book(&builder->budget, &builder->resources, hash, p->nr_resources,
+			    sizeof(*p->resources) + bytes);
 	if (r < 0)
 		return r;
 	p->resources[p->nr_resources] = (struct profile_resource){ p->nr_attributes,
 								   (size_t)nr_staged };
 	p->nr_attributes += (size_t)nr_staged;
 	*ret_id = (uint32_t)p->nr_resources++;
+	return 0;
+}
+
+static uint32_t hash_process(const struct profile_process *process)
+{
+	const uint64_t key[] = {
+		process->start_ns,
+		(uint64_t)process->pid << 32 | process->path,
+		process->name,
+	};
+
+	return hash_bytes(key, sizeof(key));
+}
+
+static bool is_same_process(const struct profile_process *a, const struct profile_process *b)
+{
+	return a->start_ns == b->start_ns && a->pid == b->pid && a->path == b->path &&
+	       a->name == b->name;
+}
+
+static bool find_process(const struct builder *builder, const struct profile_process *process,
+			 uint32_t hash, uint32_t *ret_id)
+{
+	const struct profile *p = builder->profile;
+	struct htable_iter it = htable_lookup(&builder->processes, hash);
+
+	if (is_same_process(process, &p->processes[0])) {
+		*ret_id = 0;
+		return true;
+	}
+	for (uint32_t id; htable_next(&it, &id);) {
+		if (is_same_process(process, &p->processes[id])) {
+			*ret_id = id;
+			return true;
+		}
+	}
+	return false;
+}
+
+void builder_see_process(struct builder *builder, uint32_t process, uint64_t seen_ns)
+{
+	struct profile_process *known = &builder->profile->processes[process];
+
+	if (process != 0 && seen_ns > known->seen_ns)
+		known->seen_ns = seen_ns;
+}
+
+int builder_add_process(struct builder *builder, const struct profile_process *process,
+			uint32_t *ret_id)
+{
+	struct profile *p = builder->profile;
+	uint32_t hash = hash_process(process);
+
+	if (find_process(builder, process, hash, ret_id)) {
+		builder_see_process(builder, *ret_id, process->seen_ns);
+		return 0;
+	}
+
+	int r = array_grow(p->processes, p->cap_processes, p->nr_processes + 1, ROWS_MAX);
+	if (r < 0)
+		return r;
+	r = row_budget_book(&builder->budget, &builder->processes, hash, p->nr_processes,
+			    sizeof(*process));
+	if (r < 0)
+		return r;
+	p->processes[p->nr_processes] = *process;
+	*ret_id = (uint32_t)p->nr_processes++;
 	return 0;
 }
 
@@ -354,10 +444,11 @@ int builder_add_sample(struct builder *builder, const struct profile_sample *sam
 		}
 	}
 
-	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, BUILDER_MAX_ROWS);
+	int r = array_grow(p->samples, p->cap_samples, p->nr_samples + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = builder_book(builder, &builder->samples, hash, p->nr_samples, sizeof(*sample));
+	r = row_budget_book(&builder->budget, &builder->samples, hash, p->nr_samples,
+			    sizeof(*sample));
 	if (r < 0)
 		return r;
 	p->samples[p->nr_samples++] = *sample;
@@ -434,6 +525,50 @@ void builder_set_type(struct builder *builder, enum profile_type type)
 	builder->has_type = true;
 }
 
+/* Whether counts of the profile mean what the builder's do. */
+static bool is_alike(const struct builder *builder, const struct profile *from)
+{
+	const struct profile *to = builder->profile;
+
+	if ((builder->has_type || to->nr_samples > 0) && to->type != from->type)
+		return false;
+	return to->period == 0 || to->period == from->period;
+}
+
+static void join_times(struct builder *builder, const struct profile *from)
+{
+	const struct profile *to = builder->profile;
+	uint64_t start = from->time_unix_ns;
+	uint64_t end = start + from->duration_ns;
+
+	if (builder->has_time) {
+		uint64_t to_end = to->time_unix_ns + to->duration_ns;
+
+		start = to->time_unix_ns < start ? to->time_unix_ns : start;
+		end = to_end > end ? to_end : end;
+	}
+	builder_set_time(builder, start, end - start, from->period);
+}
+
+int builder_join(struct builder *builder, const struct profile *profile)
+{
+	if (!is_alike(builder, profile))
+		return -EINVAL;
+	builder_set_type(builder, profile->type);
+	join_times(builder, profile);
+	return 0;
+}
+
+void builder_drop_times(struct builder *builder)
+{
+	builder->drops_times = true;
+}
+
+bool builder_drops_times(const struct builder *builder)
+{
+	return builder->drops_times;
+}
+
 struct profile *builder_seal(struct builder *builder)
 {
 	struct profile *profile = take_ptr(builder->profile);
@@ -442,7 +577,7 @@ struct profile *builder_seal(struct builder *builder)
 	for (size_t i = 0; i < profile->nr_locations; i++)
 		if (profile->locations[i].nr_lines == 0)
 			profile->locations[i].nr_lines = 1;
-	profile->nr_bytes = builder->nr_bytes;
+	profile->nr_bytes = builder->budget.nr_bytes;
 	builder_free(builder);
 	return profile;
 }

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,7 @@ const struct profile *builder_peek(const struct builder *builder);
 int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id) must_check;
 
 /* Always a new mapping: two files may share a name, and their build ids come later.
- * builder_merge() joins equal ones. */
+ * merge_profile() joins equal ones. */
 int builder_add_mapping(struct builder *builder, const struct profile_mapping *mapping,
 			uint32_t *ret_id) must_check;
 
@@ -101,17 +102,18 @@ uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint3
 /* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and must come as above. */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
-/* Adds all samples of a sealed profile; its time range joins the builder's, and an empty builder gets its type and
- * period. Must come before the builder's first builder_set_resource(). On error part of it may be in already; *ret_lost (may
- * be NULL; always set) is the count that is not. Errors: -EINVAL when the builder has another type or period. */
-int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
-	must_check;
+/* Takes over what a profile says of all its samples, before they are added: its time range joins the builder's, and
+ * an empty builder gets its type and period. Errors: -EINVAL when the builder has another type or period. */
+int builder_join(struct builder *builder, const struct profile *profile) must_check;
 
-/* From now on builder_merge() leaves out when each sample was taken, so that samples that differ in nothing else are
+/* From now on merge_profile() leaves out when each sample was taken, so that samples that differ in nothing else are
  * joined. */
 void builder_drop_times(struct builder *builder);
 
-/* Sets the time range and period. builder_merge() does it by itself. */
+/* Whether that was asked for. */
+bool builder_drops_times(const struct builder *builder);
+
+/* Sets the time range and period. builder_join() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);
 
@@ -119,7 +121,7 @@ void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t d
  * profile is at its edge. After builder_set_time(); no sample may be added any more. */
 void builder_date_samples(struct builder *builder, uint64_t base_ns);
 
-/* What the samples count; PROFILE_CPU unless it is set. builder_merge() does it by itself. */
+/* What the samples count; PROFILE_CPU unless it is set. builder_join() does it by itself. */
 void builder_set_type(struct builder *builder, enum profile_type type);
 
 /* Consumes the builder and returns the finished profile with one reference. */

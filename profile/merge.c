@@ -10,11 +10,14 @@
  * looked up in the builder once, however many samples lead to it, and one that no sample leads
  * to not at all. When the builder is full, samples made of known elements still get in and the
  * others are counted as lost. */
+#include "profile/merge.h"
+
 #include "base/array.h"
 #include "base/hash.h"
-#include "profile/builder_tables.h"
+#include "base/htable.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static_assert(sizeof(struct profile_mapping) == 40, "gap in struct profile_mapping");
@@ -278,7 +281,7 @@ static int merge_sample(struct merge *merge, struct profile_sample sample)
 	    (r = translate_string(merge, sample.process_comm, &sample.process_comm)) < 0 ||
 	    (r = translate_string(merge, sample.thread_comm, &sample.thread_comm)) < 0)
 		return r;
-	if (merge->to->drops_times)
+	if (builder_drops_times(merge->to))
 		sample.time_ns = 0;
 	return builder_add_sample(merge->to, &sample);
 }
@@ -298,53 +301,21 @@ static int merge_samples(struct merge *merge, uint64_t *lost)
 	return first_error;
 }
 
-/* Whether counts of the profile mean what the builder's do. */
-static bool is_alike(const struct builder *builder, const struct profile *from)
-{
-	const struct profile *to = builder->profile;
-
-	if ((builder->has_type || to->nr_samples > 0) && to->type != from->type)
-		return false;
-	return to->period == 0 || to->period == from->period;
-}
-
-static void join_times(struct builder *builder, const struct profile *from)
-{
-	const struct profile *to = builder->profile;
-	uint64_t start = from->time_unix_ns;
-	uint64_t end = start + from->duration_ns;
-
-	if (builder->has_time) {
-		uint64_t to_end = to->time_unix_ns + to->duration_ns;
-
-		start = to->time_unix_ns < start ? to->time_unix_ns : start;
-		end = to_end > end ? to_end : end;
-	}
-	builder_set_time(builder, start, end - start, from->period);
-}
-
 static int merge_whole(struct builder *builder, const struct profile *profile, uint64_t *lost)
 {
 	_cleanup_(merge_done) struct merge merge;
 
 	int r = merge_init(&merge, builder, profile);
-	if (r == 0 && !is_alike(builder, profile))
-		r = -EINVAL;
+	if (r == 0)
+		r = builder_join(builder, profile);
 	if (r < 0) {
 		*lost = profile_total(profile);
 		return r;
 	}
-	builder_set_type(builder, profile->type);
-	join_times(builder, profile);
 	return merge_samples(&merge, lost);
 }
 
-void builder_drop_times(struct builder *builder)
-{
-	builder->drops_times = true;
-}
-
-int builder_merge(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
+int merge_profile(struct builder *builder, const struct profile *profile, uint64_t *ret_lost)
 {
 	uint64_t lost = 0;
 	int r = merge_whole(builder, profile, &lost);

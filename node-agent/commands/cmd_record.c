@@ -10,6 +10,7 @@
 #include "privilege/privileges.h"
 #include "commands/progress.h"
 #include "commands/summary.h"
+#include "profile/merge.h"
 #include "profile/output.h"
 #include "agent/signals.h"
 
@@ -48,12 +49,12 @@ static void recording_done(struct recording *recording)
 	free(recording->target);
 }
 
-static void merge_profile(struct profile *profile, void *data)
+static void take_profile(struct profile *profile, void *data)
 {
 	struct recording *recording = data;
 	uint64_t nr_lost = 0;
 
-	if (builder_merge(recording->builder, profile, &nr_lost) < 0)
+	if (merge_profile(recording->builder, profile, &nr_lost) < 0)
 		recording->nr_unmerged += nr_lost;
 }
 
@@ -335,7 +336,7 @@ int cmd_record(const struct options *options)
 	if (r == 0)
 		r = prepare(&recording, &message);
 	if (r == 0)
-		r = agent_new(options, merge_profile, &recording, &message, &agent);
+		r = agent_new(options, take_profile, &recording, &message, &agent);
 	if (r == 0)
 		r = sample(&recording, agent, &message);
 	if (r < 0)

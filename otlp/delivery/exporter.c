@@ -21,6 +21,7 @@
 #include "otlp/encode/parts.h"
 #include "otlp/transport/protocol.h"
 #include "profile/builder.h"
+#include "profile/merge.h"
 #include "worker/worker_process.h"
 
 #include <inttypes.h>
@@ -186,7 +187,7 @@ static void merge(struct exporter *exporter, const struct profile *profile)
 	if (!exporter->builder)
 		r = begin_merge(exporter);
 	if (r == 0)
-		r = builder_merge(exporter->builder, profile, &nr_lost);
+		r = merge_profile(exporter->builder, profile, &nr_lost);
 	else
 		nr_lost = profile_total(profile);
 	lose(exporter, EXPORT_DROP_WINDOW, r < 0 ? nr_lost : 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/builder.h"
+#include "profile/merge.h"
 #include "unit.h"
 
 #define PLENTY_BYTES (1 << 20)
@@ -62,7 +63,7 @@ static void a_merge_takes_those_of_samples_with_them(void **state)
 		assert_int_equal(builder_add_sample(from, &sample), 0);
 	}
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(from);
-	assert_int_equal(builder_merge(to, profile, NULL), 0);
+	assert_int_equal(merge_profile(to, profile, NULL), 0);
 
 	const struct profile *p = builder_peek(to);
 	assert_int_equal(p->nr_processes, 3);

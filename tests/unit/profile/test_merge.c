@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/builder.h"
+#include "profile/merge.h"
 
 #include "torture.h"
 #include "unit.h"
@@ -168,7 +168,7 @@ static void merged_parts_equal_the_whole_built_at_once(void **state)
 	for (uint32_t part = 3; part-- > 0;) {
 		_cleanup_(profile_unrefp) struct profile *profile = series(part, 3);
 
-		assert_int_equal(builder_merge(builder, profile, &lost), 0);
+		assert_int_equal(merge_profile(builder, profile, &lost), 0);
 		assert_int_equal(lost, 0);
 	}
 
@@ -191,8 +191,8 @@ static void merging_the_same_profile_twice_doubles_the_counts_only(void **state)
 	_cleanup_(profile_unrefp) struct profile *part = series(0, 1);
 	_cleanup_(builder_freep) struct builder *builder = new_builder(PLENTY_BYTES);
 
-	assert_int_equal(builder_merge(builder, part, NULL), 0);
-	assert_int_equal(builder_merge(builder, part, NULL), 0);
+	assert_int_equal(merge_profile(builder, part, NULL), 0);
+	assert_int_equal(merge_profile(builder, part, NULL), 0);
 	assert_int_equal(builder_peek(builder)->nr_samples, part->nr_samples);
 	assert_int_equal(builder_peek(builder)->nr_mappings, part->nr_mappings);
 	assert_int_equal(profile_total(builder_peek(builder)), 2 * profile_total(part));
@@ -221,8 +221,8 @@ static void the_time_range_spans_all_parts_in_any_order(void **state)
 		_cleanup_(profile_unrefp) struct profile *second = profile_of_time(
 			cases[i].second_ns, 500, PERIOD_NS);
 
-		assert_int_equal(builder_merge(builder, first, NULL), 0);
-		assert_int_equal(builder_merge(builder, second, NULL), 0);
+		assert_int_equal(merge_profile(builder, first, NULL), 0);
+		assert_int_equal(merge_profile(builder, second, NULL), 0);
 		assert_int_equal(builder_peek(builder)->time_unix_ns, 1000);
 		assert_int_equal(builder_peek(builder)->duration_ns, 2500);
 		assert_int_equal(builder_peek(builder)->period, PERIOD_NS);
@@ -237,8 +237,8 @@ static void counts_of_another_period_are_not_added(void **state)
 	_cleanup_(profile_unrefp) struct profile *fast = profile_of_time(0, 1, PERIOD_NS);
 	uint64_t lost = 0;
 
-	assert_int_equal(builder_merge(builder, fast, NULL), 0);
-	assert_int_equal(builder_merge(builder, slow, &lost), -EINVAL);
+	assert_int_equal(merge_profile(builder, fast, NULL), 0);
+	assert_int_equal(merge_profile(builder, slow, &lost), -EINVAL);
 	assert_int_equal(lost, 5);
 	assert_int_equal(profile_total(builder_peek(builder)), 5);
 }
@@ -262,8 +262,8 @@ static void an_empty_builder_gets_the_type_of_what_is_merged(void **state)
 									  512);
 
 	assert_int_equal(builder_peek(builder)->type, PROFILE_CPU);
-	assert_int_equal(builder_merge(builder, space, NULL), 0);
-	assert_int_equal(builder_merge(builder, space, NULL), 0);
+	assert_int_equal(merge_profile(builder, space, NULL), 0);
+	assert_int_equal(merge_profile(builder, space, NULL), 0);
 	assert_int_equal(builder_peek(builder)->type, PROFILE_INUSE_SPACE);
 	assert_int_equal(profile_total(builder_peek(builder)), 10);
 }
@@ -279,17 +279,17 @@ static void values_of_another_type_are_not_added(void **state)
 	_cleanup_(builder_freep) struct builder *declared = new_builder(PLENTY_BYTES);
 	uint64_t lost = 0;
 
-	assert_int_equal(builder_merge(merged, cpu, NULL), 0);
-	assert_int_equal(builder_merge(merged, wall, &lost), -EINVAL);
+	assert_int_equal(merge_profile(merged, cpu, NULL), 0);
+	assert_int_equal(merge_profile(merged, wall, &lost), -EINVAL);
 	assert_int_equal(lost, 5);
 	assert_int_equal(profile_total(builder_peek(merged)), 5);
 
 	assert_int_equal(builder_add_sample(sampled, &(struct profile_sample){ .count = 1 }), 0);
-	assert_int_equal(builder_merge(sampled, wall, NULL), -EINVAL);
+	assert_int_equal(merge_profile(sampled, wall, NULL), -EINVAL);
 
 	builder_set_type(declared, PROFILE_WALL);
-	assert_int_equal(builder_merge(declared, cpu, NULL), -EINVAL);
-	assert_int_equal(builder_merge(declared, wall, NULL), 0);
+	assert_int_equal(merge_profile(declared, cpu, NULL), -EINVAL);
+	assert_int_equal(merge_profile(declared, wall, NULL), 0);
 }
 
 static void times_span_parts_that_have_no_period(void **state)
@@ -299,8 +299,8 @@ static void times_span_parts_that_have_no_period(void **state)
 	_cleanup_(profile_unrefp) struct profile *late = profile_of_type(PROFILE_OFF_CPU, 3000, 0);
 	_cleanup_(profile_unrefp) struct profile *early = profile_of_type(PROFILE_OFF_CPU, 1000, 0);
 
-	assert_int_equal(builder_merge(builder, early, NULL), 0);
-	assert_int_equal(builder_merge(builder, late, NULL), 0);
+	assert_int_equal(merge_profile(builder, early, NULL), 0);
+	assert_int_equal(merge_profile(builder, late, NULL), 0);
 	assert_int_equal(builder_peek(builder)->time_unix_ns, 1000);
 	assert_int_equal(builder_peek(builder)->duration_ns, 2500);
 }
@@ -320,8 +320,8 @@ static void samples_of_different_times_join_where_times_are_dropped(void **state
 			0);
 	_cleanup_(profile_unrefp) struct profile *part = builder_seal(take_ptr(source));
 	builder_drop_times(dropping);
-	assert_int_equal(builder_merge(keeping, part, NULL), 0);
-	assert_int_equal(builder_merge(dropping, part, NULL), 0);
+	assert_int_equal(merge_profile(keeping, part, NULL), 0);
+	assert_int_equal(merge_profile(dropping, part, NULL), 0);
 	assert_int_equal(builder_peek(keeping)->nr_samples, 3);
 	assert_int_equal(dropped->nr_samples, 1);
 	assert_int_equal(dropped->samples[0].count, 6);
@@ -350,7 +350,7 @@ static void code_that_changed_its_name_becomes_a_second_location(void **state)
 		assert_int_equal(builder_add_sample(window, &sample), 0);
 
 		_cleanup_(profile_unrefp) struct profile *profile = builder_seal(window);
-		assert_int_equal(builder_merge(builder, profile, NULL), 0);
+		assert_int_equal(merge_profile(builder, profile, NULL), 0);
 	}
 	assert_int_equal(builder_peek(builder)->nr_samples, 2);
 	assert_string_equal(profile_location_name(builder_peek(builder), 1), "interpreted");
@@ -406,7 +406,7 @@ static void a_place_with_other_lines_becomes_a_location_of_its_own(void **state)
 			cases[i].lines, cases[i].nr, cases[i].kind);
 		uint32_t location = cases[i].location;
 
-		assert_int_equal(builder_merge(builder, window, NULL), 0);
+		assert_int_equal(merge_profile(builder, window, NULL), 0);
 		assert_int_equal(p->samples[location - 1].stack, location);
 		assert_int_equal(p->stack_locations[p->stacks[location].first], location);
 		assert_true(
@@ -428,7 +428,7 @@ static void what_does_not_fit_is_counted_as_lost(void **state)
 		_cleanup_(builder_freep) struct builder *builder = new_builder(max_bytes);
 		uint64_t lost = 0;
 
-		assert_int_equal(builder_merge(builder, part, &lost), -ENOSPC);
+		assert_int_equal(merge_profile(builder, part, &lost), -ENOSPC);
 		assert_int_equal(profile_total(builder_peek(builder)) + lost, total);
 		has_partial |= lost > 0 && lost < total;
 	}
@@ -445,7 +445,7 @@ static void a_failed_allocation_loses_counted_samples_only(void **state)
 		uint64_t lost = 0;
 
 		torture_begin(n);
-		int r = builder_merge(builder, part, &lost);
+		int r = merge_profile(builder, part, &lost);
 		bool has_failed = torture_end();
 
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);

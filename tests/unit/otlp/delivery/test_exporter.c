@@ -478,7 +478,7 @@ static void another_rate_begins_another_request(void **state)
 		"{service.name=web} thread.name=a cpu.logical_number=0: main[native] = 7\n");
 }
 
-/* As builder_merge() sees it: off-CPU time has no period. */
+/* As merge_profile() sees it: off-CPU time has no period. */
 static void types_without_a_period_are_not_mixed_with_others(void **state)
 {
 	_cleanup_(profile_unrefp) struct profile *off_cpu = profile_of(7);

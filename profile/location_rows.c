@@ -10,7 +10,7 @@
  *
  * They have no index: it would take more room than it saves. Only what the last ones end in is not added
  * again, so that a name that many locations get one after the other ("no room for names") is there once. */
-#include "profile/builder_tables.h"
+#include "profile/location_rows.h"
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -53,12 +53,12 @@ static bool has_lines(const struct profile *p, const struct profile_location *lo
 }
 
 /* The location at that place, with these lines if there are any. */
-static bool find_location(const struct builder *builder, const struct profile_location *wanted,
+static bool find_location(const struct location_rows *rows, const struct profile_location *wanted,
 			  const struct profile_line *lines, size_t nr, uint32_t hash,
 			  uint32_t *ret_id)
 {
-	const struct profile *p = builder->profile;
-	struct htable_iter it = htable_lookup(&builder->locations, hash);
+	const struct profile *p = rows->profile;
+	struct htable_iter it = htable_lookup(&rows->index, hash);
 
 	for (uint32_t id; htable_next(&it, &id);) {
 		const struct profile_location *known = &p->locations[id];
@@ -73,15 +73,15 @@ static bool find_location(const struct builder *builder, const struct profile_lo
 }
 
 /* A new location with those lines of the table that the other one says. */
-static int add_location(struct builder *builder, const struct profile_location *location,
+static int add_location(struct location_rows *rows, const struct profile_location *location,
 			uint32_t hash, uint32_t *ret_id)
 {
-	struct profile *p = builder->profile;
+	struct profile *p = rows->profile;
 
-	int r = array_grow(p->locations, p->cap_locations, p->nr_locations + 1, BUILDER_MAX_ROWS);
+	int r = array_grow(p->locations, p->cap_locations, p->nr_locations + 1, ROWS_MAX);
 	if (r < 0)
 		return r;
-	r = builder_book(builder, &builder->locations, hash, p->nr_locations, sizeof(*location));
+	r = row_budget_book(rows->budget, &rows->index, hash, p->nr_locations, sizeof(*location));
 	if (r < 0)
 		return r;
 	p->locations[p->nr_locations] = *location;
@@ -89,24 +89,24 @@ static int add_location(struct builder *builder, const struct profile_location *
 	return 0;
 }
 
-int builder_add_location(struct builder *builder, const struct profile_location *location,
-			 uint32_t *ret_id)
+int location_rows_add(struct location_rows *rows, const struct profile_location *location,
+		      uint32_t *ret_id)
 {
 	struct profile_location added = *location;
 	uint32_t hash = hash_place(location);
 
-	if (find_location(builder, location, NULL, 0, hash, ret_id))
+	if (find_location(rows, location, NULL, 0, hash, ret_id))
 		return 0;
 	added.first_line = 0;
 	added.nr_lines = 0;
-	return add_location(builder, &added, hash, ret_id);
+	return add_location(rows, &added, hash, ret_id);
 }
 
 /* Appends lines unless the last ones are the same. */
-static int add_lines(struct builder *builder, const struct profile_line *lines, size_t nr,
+static int add_lines(struct location_rows *rows, const struct profile_line *lines, size_t nr,
 		     uint32_t *ret_first)
 {
-	struct profile *p = builder->profile;
+	struct profile *p = rows->profile;
 	size_t bytes = nr * sizeof(*lines);
 
 	if (nr < p->nr_lines && memcmp(p->lines + p->nr_lines - nr, lines, bytes) == 0) {
@@ -114,59 +114,64 @@ static int add_lines(struct builder *builder, const struct profile_line *lines, 
 		return 0;
 	}
 
-	if (!builder_has_room(builder, bytes))
+	if (!row_budget_has_room(rows->budget, bytes))
 		return -ENOSPC;
-	int r = array_grow(p->lines, p->cap_lines, p->nr_lines + nr, BUILDER_MAX_ROWS);
+	int r = array_grow(p->lines, p->cap_lines, p->nr_lines + nr, ROWS_MAX);
 	if (r < 0)
 		return r;
 	memcpy(p->lines + p->nr_lines, lines, bytes);
-	builder->nr_bytes += bytes;
+	rows->budget->nr_bytes += bytes;
 	*ret_first = (uint32_t)p->nr_lines;
 	p->nr_lines += nr;
 	return 0;
 }
 
-int builder_add_named_location(struct builder *builder, const struct profile_location *location,
-			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
+int location_rows_add_named(struct location_rows *rows, const struct profile_location *location,
+			    const struct profile_line *lines, size_t nr, uint32_t *ret_id)
 {
 	struct profile_location added = *location;
-	size_t nr_lines_before = builder->profile->nr_lines;
-	size_t nr_bytes_before = builder->nr_bytes;
+	size_t nr_lines_before = rows->profile->nr_lines;
+	size_t nr_bytes_before = rows->budget->nr_bytes;
 	uint32_t hash = hash_place(location);
 
-	if (find_location(builder, location, lines, nr, hash, ret_id))
+	if (find_location(rows, location, lines, nr, hash, ret_id))
 		return 0;
-	int r = add_lines(builder, lines, nr, &added.first_line);
+	int r = add_lines(rows, lines, nr, &added.first_line);
 	if (r < 0)
 		return r;
 	added.nr_lines = (uint32_t)nr;
-	r = add_location(builder, &added, hash, ret_id);
+	r = add_location(rows, &added, hash, ret_id);
 	if (r < 0) {
-		builder->profile->nr_lines = nr_lines_before;
-		builder->nr_bytes = nr_bytes_before;
+		rows->profile->nr_lines = nr_lines_before;
+		rows->budget->nr_bytes = nr_bytes_before;
 	}
 	return r;
 }
 
-void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
-			   uint64_t address)
+void location_rows_move(struct location_rows *rows, uint32_t location, uint32_t mapping,
+			uint64_t address)
 {
-	struct profile_location *moved = &builder->profile->locations[location];
+	struct profile_location *moved = &rows->profile->locations[location];
 
 	moved->mapping = mapping;
 	moved->address = address;
 }
 
-int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
-		      const struct profile_line *lines, size_t nr)
+int location_rows_set_lines(struct location_rows *rows, uint32_t location, enum frame_kind kind,
+			    const struct profile_line *lines, size_t nr)
 {
-	struct profile_location *named = &builder->profile->locations[location];
+	struct profile_location *named = &rows->profile->locations[location];
 
 	assert(nr > 0 && named->nr_lines == 0 && space_of(kind) == space_of(named->kind));
-	int r = add_lines(builder, lines, nr, &named->first_line);
+	int r = add_lines(rows, lines, nr, &named->first_line);
 	if (r < 0)
 		return r;
 	named->nr_lines = (uint32_t)nr;
 	named->kind = kind;
 	return 0;
+}
+
+void location_rows_done(struct location_rows *rows)
+{
+	htable_done(&rows->index);
 }
