@@ -74,25 +74,25 @@ const char *output_extensions(void)
 }
 
 int output_encode(const struct profile *profile, enum output_format format,
-		  const struct output_info *info, struct strbuf *out)
+		  const struct caption *caption, struct strbuf *out)
 {
 	switch (format) {
 	case OUTPUT_FOLDED:
 		return folded_encode(profile, out);
 	case OUTPUT_PPROF:
-		return pprof_encode_gzip(profile, info, out);
+		return pprof_encode_gzip(profile, caption, out);
 	case OUTPUT_SVG:
-		return svg_encode(profile, info, out);
+		return svg_encode(profile, caption, out);
 	}
 	return -EINVAL;
 }
 
 int output_write(const struct profile *profile, const char *path, enum output_format format,
-		 const struct output_info *info)
+		 const struct caption *caption)
 {
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(OUTPUT_MAX_BYTES);
 
-	int r = output_encode(profile, format, info, &out);
+	int r = output_encode(profile, format, caption, &out);
 	if (r < 0)
 		return r;
 	if (output_is_stdout(path)) /* a pager may take its time */

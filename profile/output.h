@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "profile/caption.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -28,16 +29,9 @@ const char *output_extension_of(enum output_format format);
 /* The extensions above in one line, for messages. */
 const char *output_extensions(void);
 
-/* What a picture or file says about where it comes from. All borrowed; none but the subject may be NULL. */
-struct output_info {
-	const char *subject; /* "whole machine"; NULL: it is not told */
-	const char *title; /* "whole machine, 10 s at 99 Hz" */
-	const char *subtitle; /* command line, host, kernel, version */
-};
-
 /* Appends the profile in that format. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
 int output_encode(const struct profile *profile, enum output_format format,
-		  const struct output_info *info, struct strbuf *out) must_check;
+		  const struct caption *caption, struct strbuf *out) must_check;
 
 /* Whether an output could be written now. Errors: -EBADF standard output is closed, else those of output_file_check(), and
  * output_file_explain() says what they mean. */
@@ -46,6 +40,6 @@ int output_check(const char *path) must_check;
 /* Encodes and writes an output, a file whole or not at all unless it is written in place. Errors: -EINTR a signal came
  * while standard output took nothing, else what the encoder and output_file_write() say. */
 int output_write(const struct profile *profile, const char *path, enum output_format format,
-		 const struct output_info *info) must_check;
+		 const struct caption *caption) must_check;
 
 #endif

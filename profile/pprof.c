@@ -40,7 +40,7 @@ struct detail {
 struct pprof {
 	const struct profile *profile; /* borrowed */
 	const struct pprof_part *part; /* borrowed */
-	const struct output_info *info; /* borrowed; NULL: none */
+	const struct caption *caption; /* borrowed; NULL: none */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
 	struct used_rows locations;
 	struct used_rows functions;
@@ -110,7 +110,7 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 /* A CPU profile has its CPU time as a second value, which is what pprof shows. */
 static void put_header(struct pprof *pprof)
 {
-	const struct output_info *info = pprof->info;
+	const struct caption *caption = pprof->caption;
 	const struct profile *p = pprof->profile;
 	const struct profile_type_names *names = profile_type_names(p->type);
 	const char *shown = names->sample_type;
@@ -127,9 +127,9 @@ static void put_header(struct pprof *pprof)
 	pb_uint(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, shown));
 	pb_uint(pprof->out, PROFILE_TIME_NANOS, p->time_unix_ns);
 	pb_uint(pprof->out, PROFILE_DURATION_NANOS, p->duration_ns);
-	if (info) {
-		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, info->title));
-		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, info->subtitle));
+	if (caption) {
+		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, caption->title));
+		pb_uint(pprof->out, PROFILE_COMMENT, string(pprof, caption->subtitle));
 	}
 }
 
@@ -303,7 +303,7 @@ static void put_subject(struct pprof *pprof, uint32_t id)
 	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
 	char name[SUBJECT_MAX_BYTES];
 
-	snprintf(name, sizeof(name), "[%.*s]", SUBJECT_MAX_BYTES - 3, pprof->info->subject);
+	snprintf(name, sizeof(name), "[%.*s]", SUBJECT_MAX_BYTES - 3, pprof->caption->subject);
 	for (char *slash = name; (slash = strchr(slash, '/'));)
 		*slash = ':';
 	pb_uint(pprof->out, MAPPING_ID, id);
@@ -429,7 +429,7 @@ static void put_tables(struct pprof *pprof)
 }
 
 static int encode(const struct profile *profile, const struct pprof_part *part,
-		  const struct output_info *info, struct strbuf *out)
+		  const struct caption *caption, struct strbuf *out)
 {
 	_cleanup_(pprof_done) struct pprof pprof;
 
@@ -437,9 +437,9 @@ static int encode(const struct profile *profile, const struct pprof_part *part,
 	keep_error(&pprof, r);
 	if (r < 0)
 		return r;
-	pprof.info = info;
+	pprof.caption = caption;
 	put_header(&pprof);
-	if (info && info->subject)
+	if (caption && caption->subject)
 		use_main_mapping(&pprof);
 	if (part->is_bare)
 		put_bare_samples(&pprof);
@@ -455,17 +455,17 @@ int pprof_encode_part(const struct profile *profile, const struct pprof_part *pa
 	return encode(profile, part, NULL, out);
 }
 
-int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 {
-	return encode(profile, &(struct pprof_part){ 0 }, info, out);
+	return encode(profile, &(struct pprof_part){ 0 }, caption, out);
 }
 
-int pprof_encode_gzip(const struct profile *profile, const struct output_info *info,
+int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
 		      struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
-	int r = pprof_encode(profile, info, &message);
+	int r = pprof_encode(profile, caption, &message);
 	if (r < 0)
 		out->error = r;
 	else

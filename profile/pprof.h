@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "profile/output.h"
+#include "profile/caption.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -20,9 +20,9 @@ struct pprof_part {
 	bool is_bare; /* no labels (Pyroscope makes a series of each set); samples that are then equal are one */
 };
 
-/* Appends the message, not compressed. What `info` says becomes the profile's comments, and its subject the first mapping
+/* Appends the message, not compressed. What the caption says becomes the profile's comments, and its subject the first mapping
  * where the profile is of several programs; it may be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
-int pprof_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 	must_check;
 
 /* The same of a part, without comments. */
@@ -30,7 +30,7 @@ int pprof_encode_part(const struct profile *profile, const struct pprof_part *pa
 		      struct strbuf *out) must_check;
 
 /* The whole as it is stored in files: gzip'ed. */
-int pprof_encode_gzip(const struct profile *profile, const struct output_info *info,
+int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
 		      struct strbuf *out) must_check;
 
 #endif

@@ -168,7 +168,7 @@ static void put_frames(const struct svg *svg)
 	strbuf_append_str(svg->out, "</svg>\n");
 }
 
-static void put_subtitle(const struct svg *svg, const struct output_info *info)
+static void put_subtitle(const struct svg *svg, const struct caption *caption)
 {
 	const struct flame_tree *tree = svg->tree;
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
@@ -187,8 +187,8 @@ static void put_subtitle(const struct svg *svg, const struct output_info *info)
 		strbuf_append_str(svg->out, " with their stack cut short: ");
 		put_number(svg->out, tree->nr_cut);
 	}
-	strbuf_append_str(svg->out, *info->subtitle ? " \xc2\xb7 " : "");
-	xml_append(svg->out, info->subtitle);
+	strbuf_append_str(svg->out, *caption->subtitle ? " \xc2\xb7 " : "");
+	xml_append(svg->out, caption->subtitle);
 }
 
 /* An entry of the legend; returns where the next one goes. */
@@ -223,7 +223,7 @@ static void put_legend(const struct svg *svg)
 	strbuf_append_str(svg->out, "</g>\n");
 }
 
-static void put_header(const struct svg *svg, const struct output_info *info)
+static void put_header(const struct svg *svg, const struct caption *caption)
 {
 	struct strbuf *out = svg->out;
 
@@ -231,16 +231,16 @@ static void put_header(const struct svg *svg, const struct output_info *info)
 		       "<g id=\"header\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>\n"
 		       "<text class=\"title\" x=\"%d\" y=\"29\">",
 		       HEADER_PX - 4, MARGIN_PX);
-	xml_append(out, info->title);
+	xml_append(out, caption->title);
 	strbuf_appendf(out, "</text>\n<text class=\"subtitle\" x=\"%d\" y=\"56\">", MARGIN_PX);
-	put_subtitle(svg, info);
+	put_subtitle(svg, caption);
 	strbuf_append_str(out, "</text>\n");
 	put_legend(svg);
 	strbuf_appendf(out, "<text id=\"details\" class=\"details\" x=\"%d\" y=\"100\"/>\n</g>\n",
 		       MARGIN_PX);
 }
 
-static int put_svg(const struct svg *svg, const struct output_info *info)
+static int put_svg(const struct svg *svg, const struct caption *caption)
 {
 	unsigned int height_px = HEADER_PX + (svg->max_depth + 1) * ROW_PX + MARGIN_PX;
 	struct strbuf *out = svg->out;
@@ -250,14 +250,14 @@ static int put_svg(const struct svg *svg, const struct output_info *info)
 		       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
 		       "viewBox=\"0 0 %d %u\">\n<title>",
 		       WIDTH_PX, height_px, WIDTH_PX, height_px);
-	xml_append(out, info->title);
+	xml_append(out, caption->title);
 	strbuf_append_str(out, "</title>\n<style><![CDATA[\n");
 	strbuf_append(out, embedded_flamegraph_css,
 		      (size_t)(embedded_flamegraph_css_end - embedded_flamegraph_css));
 	strbuf_append_str(out,
 			  "]]></style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 	put_frames(svg);
-	put_header(svg, info);
+	put_header(svg, caption);
 	int r = svg_data_append(out, svg->profile, svg->tree);
 	if (r < 0)
 		return r;
@@ -268,7 +268,7 @@ static int put_svg(const struct svg *svg, const struct output_info *info)
 	return strbuf_error(out);
 }
 
-int svg_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+int svg_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 {
 	_cleanup_(flame_tree_done) struct flame_tree tree = { 0 };
 	struct svg svg = { .profile = profile, .tree = &tree, .out = out };
@@ -279,7 +279,7 @@ int svg_encode(const struct profile *profile, const struct output_info *info, st
 		return r;
 	}
 	choose_boxes(&svg);
-	r = put_svg(&svg, info);
+	r = put_svg(&svg, caption);
 	if (r < 0)
 		out->error = r;
 	return r;

@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "profile/output.h"
+#include "profile/caption.h"
 #include "profile/profile.h"
 
 /* Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
-int svg_encode(const struct profile *profile, const struct output_info *info, struct strbuf *out)
+int svg_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 	must_check;
 
 #endif

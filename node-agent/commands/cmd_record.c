@@ -233,7 +233,7 @@ static void describe_origin(const struct recording *recording, struct strbuf *ti
 }
 
 static int write_output(const struct recording *recording, const struct profile *profile,
-			const char *path, const struct output_info *info)
+			const char *path, const struct caption *info)
 {
 	enum output_format format;
 
@@ -248,7 +248,7 @@ static int write_outputs(const struct recording *recording, const struct profile
 	int result = 0;
 
 	describe_origin(recording, &title, &subtitle);
-	const struct output_info info = {
+	const struct caption info = {
 		.subject = recording->target,
 		.title = strbuf_str(&title),
 		.subtitle = strbuf_str(&subtitle),

@@ -23,15 +23,15 @@ static const struct kind {
 
 static int make(const struct kind *kind, const char *subject)
 {
-	const struct output_info info = { .subject = subject,
-					  .title = "a title",
-					  .subtitle = "a subtitle" };
+	const struct caption caption = { .subject = subject,
+					 .title = "a title",
+					 .subtitle = "a subtitle" };
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
 	_cleanup_(profile_unrefp) struct profile *profile = kind->make();
 	if (!profile)
 		return -ENOMEM;
 
-	int r = output_encode(profile, kind->format, &info, &out);
+	int r = output_encode(profile, kind->format, &caption, &out);
 	return r < 0 ? r : fd_write_all(STDOUT_FILENO, out.data, out.len);
 }
 

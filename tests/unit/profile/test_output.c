@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct output_info info = { .title = "a title", .subtitle = "a subtitle" };
+static const struct caption caption = { .title = "a title", .subtitle = "a subtitle" };
 static const struct stack_line lines[] = { { "sh", "main", 3 } };
 
 static void the_extension_chooses_the_format_or_else_the_word(void **state)
@@ -128,7 +128,7 @@ static void every_format_begins_with_its_mark(void **state)
 	for (unsigned int format = 0; format < array_len(marks); format++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(1 << 20);
 
-		assert_int_equal(output_encode(profile, (enum output_format)format, &info, &out),
+		assert_int_equal(output_encode(profile, (enum output_format)format, &caption, &out),
 				 0);
 		assert_true(out.len >= strlen(marks[format]));
 		assert_memory_equal(out.data, marks[format], strlen(marks[format]));
@@ -145,13 +145,13 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/a.folded", dir);
-	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &info), 0);
+	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &caption), 0);
 	assert_int_equal(file_read_at(AT_FDCWD, path, &content), 0);
 	assert_string_equal(strbuf_str(&content), "sh;main 3\n");
 	assert_int_equal(unlink(path), 0);
 
 	snprintf(path, sizeof(path), "%s/none/a.svg", dir);
-	assert_int_equal(output_write(profile, path, OUTPUT_SVG, &info), -ENOENT);
+	assert_int_equal(output_write(profile, path, OUTPUT_SVG, &caption), -ENOENT);
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -165,7 +165,7 @@ static void an_empty_profile_makes_an_empty_folded_file(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/a.txt", dir);
-	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &info), 0);
+	assert_int_equal(output_write(profile, path, OUTPUT_FOLDED, &caption), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 0);
 	assert_int_equal(unlink(path), 0);

@@ -43,12 +43,12 @@ static void strings_become_printable(void **state)
 {
 	(void)state;
 	static const char *const wanted[] = { "caf\\xc3", "\\xff<script>", "a title" };
-	const struct output_info info = { .title = "a title", .subtitle = "\xff" };
+	const struct caption caption = { .title = "a title", .subtitle = "\xff" };
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines,
 									      array_len(lines));
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(pprof_encode(profile, &info, &out), 0);
+	assert_int_equal(pprof_encode(profile, &caption, &out), 0);
 	for (size_t i = 0; i < array_len(wanted); i++)
 		assert_non_null(memmem(out.data, out.len, wanted[i], strlen(wanted[i])));
 	assert_null(memmem(out.data, out.len, "\xff<script>", 9));
@@ -75,11 +75,11 @@ static void any_name_leaves_printable(void **state)
 	for (size_t i = 0; i < array_len(hostile_names); i++) {
 		const char *name = hostile_names[i].name;
 		const struct stack_line line = { name, name, 1 };
-		const struct output_info info = { .title = name, .subtitle = name };
+		const struct caption caption = { .title = name, .subtitle = name };
 		_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&line, 1);
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode(profile, &info, &out), 0);
+		assert_int_equal(pprof_encode(profile, &caption, &out), 0);
 		assert_strings(&out, hostile_names[i].printable);
 	}
 }

@@ -13,14 +13,14 @@
 
 #define PLENTY_BYTES (64 << 20)
 
-static const struct output_info info = { .title = "a title", .subtitle = "a subtitle" };
+static const struct caption caption = { .title = "a title", .subtitle = "a subtitle" };
 
 static struct strbuf svg_of(const struct stack_line *lines, size_t nr)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(lines, nr);
 	struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(svg_encode(profile, &info, &out), 0);
+	assert_int_equal(svg_encode(profile, &caption, &out), 0);
 	return out;
 }
 
@@ -54,7 +54,7 @@ static void values_are_called_what_they_are(void **state)
 	_cleanup_(strbuf_done) struct strbuf svg = strbuf_with_max(PLENTY_BYTES);
 
 	profile->type = PROFILE_INUSE_SPACE;
-	assert_int_equal(svg_encode(profile, &info, &svg), 0);
+	assert_int_equal(svg_encode(profile, &caption, &svg), 0);
 	assert_int_equal(count_in(&svg, "malloc (4,096 bytes, 99.98 %)"), 1);
 	assert_int_equal(count_in(&svg, "free (1 byte, 0.02 %)"), 1);
 	assert_int_equal(count_in(&svg, "4,097 bytes"), 4); /* subtitle, root, process, main */
@@ -263,7 +263,7 @@ static void the_buffer_s_limit_is_kept(void **state)
 	for (size_t max = 0; max < 4096; max += 64) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(max);
 
-		assert_int_equal(svg_encode(profile, &info, &out), -ENOSPC);
+		assert_int_equal(svg_encode(profile, &caption, &out), -ENOSPC);
 		assert_int_equal(strbuf_error(&out), -ENOSPC);
 	}
 }
@@ -278,7 +278,7 @@ static void every_failed_allocation_is_reported(void **state)
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
 		torture_begin(n);
-		int r = svg_encode(profile, &info, &out);
+		int r = svg_encode(profile, &caption, &out);
 		bool has_failed = torture_end();
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
 		assert_int_equal(strbuf_error(&out), r);
