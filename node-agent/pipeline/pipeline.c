@@ -307,12 +307,6 @@ uint64_t pipeline_abandon(struct pipeline *pipeline)
 	return loader_abandon(pipeline->loader);
 }
 
-void pipeline_drain(struct pipeline *pipeline)
-{
-	pipeline_close(pipeline);
-	(void)pipeline_wait(pipeline, UINT64_MAX);
-}
-
 void pipeline_free(struct pipeline *pipeline)
 {
 	if (!pipeline)

@@ -104,14 +104,11 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
  * lost ones. Returns their number. Waits while the sink is being called. */
 uint64_t pipeline_abandon(struct pipeline *pipeline);
 
-/* All this without a limit of time: finishes what was handed in. */
-void pipeline_drain(struct pipeline *pipeline);
-
-/* NULL is fine. */
+/* Finishes what was handed in, without a limit of time. NULL is fine. */
 void pipeline_free(struct pipeline *pipeline);
 DEFINE_FREEP(struct pipeline, pipeline_free)
 
-/* By the reader's thread, or after pipeline_drain(). */
+/* By the reader's thread. */
 struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline);
 
 #endif

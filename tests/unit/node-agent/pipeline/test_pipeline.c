@@ -58,6 +58,13 @@ void busy_code(void)
 		pause();
 }
 
+/* Finishes what was handed in. */
+static void drain(struct pipeline *pipeline)
+{
+	pipeline_close(pipeline);
+	assert_true(pipeline_wait(pipeline, UINT64_MAX));
+}
+
 static void take_profile(struct profile *profile, void *data)
 {
 	struct fixture *fixture = data;
@@ -224,7 +231,7 @@ static void a_sample_arrives_with_all_it_says(void **state)
 
 	add_sample(fixture, pid, 0);
 	end_child(pid);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 
 	assert_int_equal(fixture->nr_profiles, 1);
 	const struct profile *profile = fixture->profiles[0];
@@ -254,7 +261,7 @@ static void a_profile_says_which_time_it_covers(void **state)
 	uint64_t expected_ns = clock_mono_to_real_ns(fixture->start_ns);
 
 	add_sample(fixture, getpid(), 0);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, 1);
 	assert_in_range(fixture->profiles[0]->duration_ns, 1, NSEC_PER_SEC - 1); /* it was cut */
 	assert_int_equal(fixture->profiles[0]->period, PERIOD_NS);
@@ -270,7 +277,7 @@ static void samples_are_cut_into_windows_of_a_second(void **state)
 
 	for (size_t i = 0; i < array_len(at_ms); i++)
 		add_sample(fixture, getpid(), at_ms[i] * NSEC_PER_MSEC);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows, array_len(totals));
 }
@@ -283,7 +290,7 @@ static void a_late_sample_goes_into_the_present_window(void **state)
 	add_sample(fixture, getpid(), 0);
 	add_sample(fixture, getpid(), 1100 * NSEC_PER_MSEC);
 	add_sample(fixture, getpid(), 900 * NSEC_PER_MSEC);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 }
 
@@ -299,7 +306,7 @@ static void a_tick_closes_a_window_that_is_over(void **state)
 	tick(fixture, NSEC_PER_SEC);
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows, 1);
 	add_sample(fixture, getpid(), 999 * NSEC_PER_MSEC);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 }
 
@@ -308,8 +315,8 @@ static void draining_without_samples_gives_nothing_and_twice_is_fine(void **stat
 	struct fixture *fixture = fixture_or_skip(state);
 
 	tick(fixture, 0);
-	pipeline_drain(fixture->pipeline);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, 0);
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_samples, 0);
 	pipeline_free(NULL);
@@ -321,7 +328,7 @@ static void a_drain_delivers_all_that_was_handed_in(void **state)
 
 	for (uint64_t i = 0; i < 500; i++)
 		add_sample(fixture, getpid(), i * TICK_NS);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	const struct pipeline_stats stats = pipeline_get_stats(fixture->pipeline);
 	assert_int_equal(total_in_sink(fixture), 500);
 	assert_int_equal(stats.nr_samples, 500);
@@ -344,7 +351,7 @@ static void what_a_slow_sink_costs_is_counted(void **state)
 		add_sample(fixture, getpid(), i * NSEC_PER_SEC + 1);
 	}
 	pthread_mutex_unlock(&fixture->gate);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 
 	const struct pipeline_stats stats = pipeline_get_stats(fixture->pipeline);
 	assert_int_equal(stats.nr_samples, 2 * NR_SAMPLES);
@@ -368,7 +375,7 @@ static void what_does_not_fit_into_a_window_is_counted(void **state)
 		pipeline_add_sample(fixture->pipeline, &event);
 	}
 	add_sample(fixture, getpid(), NSEC_PER_SEC);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 
 	const struct pipeline_stats stats = pipeline_get_stats(fixture->pipeline);
 	assert_int_equal(stats.nr_samples, NR_SAMPLES + 1);
@@ -395,7 +402,7 @@ static void a_process_known_from_events_alone_has_its_code(void **state)
 	event.frames[0] = 0x10123;
 	tell(fixture, PROC_EXIT, 3);
 	pipeline_add_sample(fixture->pipeline, &event);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, 1);
 	assert_string_equal(profile_location_name(fixture->profiles[0], 1), "short+0x123");
 }
@@ -422,7 +429,7 @@ static void a_cgroup_nobody_knows_is_said_to_be_unknown(void **state)
 	event.cgroup_id = UINT64_MAX;
 	pipeline_add_sample(fixture->pipeline, &event);
 	add_sample(fixture, getpid(), 1);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, 1);
 	const struct profile *profile = fixture->profiles[0];
 	assert_int_equal(profile->nr_samples, 2);
@@ -463,7 +470,7 @@ static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
 	fixture->start_ns = deadline_ns - IDENTITY_GRACE_NS - NSEC_PER_SEC;
 	fixture->host_id = cgroup_id;
 	add_sample(fixture, getpid(), 0);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_true(clock_mono_ns() >= deadline_ns);
 	assert_true(clock_mono_ns() < deadline_ns + 10 * NSEC_PER_SEC);
 
@@ -500,7 +507,7 @@ static void check_abandoning(struct fixture *fixture, uint64_t cgroup_id)
 	close_with_stranger(fixture, cgroup_id);
 	assert_int_equal(pipeline_abandon(fixture->pipeline), 1);
 	assert_int_equal(pipeline_abandon(fixture->pipeline), 0);
-	pipeline_drain(fixture->pipeline);
+	drain(fixture->pipeline);
 	assert_int_equal(total_in_sink(fixture), 0);
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_samples_lost, 1);
 }

@@ -178,7 +178,8 @@ static void what_was_not_known_in_time_is_named_at_a_recordings_end(void **state
 
 	add_window(fixture, 0, (uintptr_t)known_code);
 	add_window(fixture, 1, (uintptr_t)known_code);
-	pipeline_drain(fixture->pipeline);
+	pipeline_close(fixture->pipeline);
+	assert_true(pipeline_wait(fixture->pipeline, UINT64_MAX));
 	assert_int_equal(fixture->nr_profiles, 2);
 	assert_string_equal(fixture->leafs[0], "known_code");
 	assert_string_equal(fixture->leafs[1], "known_code");
