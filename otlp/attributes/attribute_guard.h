@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which values of which attributes have left within an hour, and whether one more may.
  *
- * A set is one attribute of one resource. It has a number of places, and a value keeps its place for an hour
- * after it was last seen. */
+ * A set is one attribute of one resource. It has a number of places, and a value keeps its place
+ * for an hour after it was last seen. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_GUARD_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_GUARD_H
 
@@ -16,8 +16,8 @@
 
 #define ATTRIBUTE_GUARD_MEMORY_NS (UINT64_C(3600) * NSEC_PER_SEC)
 
-/* Of all sets together: 16 MB of values, 6 MB of sets. What would be more is not admitted. 16384 resources have room for
- * all attributes of samples and their programs: seven sets each. */
+/* Of all sets together: 16 MB of values, 6 MB of sets. What would be more is not admitted. 16384
+ * resources have room for all attributes of samples and their programs: seven sets each. */
 #define ATTRIBUTE_GUARD_MAX_SETS ((size_t)7 * 16384)
 #define ATTRIBUTE_GUARD_MAX_VALUES ((size_t)1 << 20)
 

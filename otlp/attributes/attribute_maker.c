@@ -43,8 +43,8 @@ struct making {
 	struct attribute_maker *maker;
 	const struct profile *profile;
 	struct export_attributes attributes;
-	struct group_attributes
-		*resources; /* this and the next four: owned; by the profile's resources */
+	/* This and the next four: owned; by the profile's resources */
+	struct group_attributes *resources;
 	struct content_hash *hashes;
 	uint32_t *first_alike; /* the first one with the same attributes */
 	uint32_t *containers; /* strings: container.id; 0: it has none */
@@ -281,8 +281,9 @@ static bool get_value(const struct making *making, size_t number, enum sample_at
 	return *ret_value != 0;
 }
 
-/* Thread ids are always new: all places would be taken within minutes, and later threads would have none. Where they leave
- * with their process's pid they need no place. There are at most as many of them as samples. */
+/* Thread ids are always new: all places would be taken within minutes, and later threads would have
+ * none. Where they leave with their process's pid they need no place. There are at most as many of
+ * them as samples. */
 static bool is_guarded(const struct making *making, size_t sample, const struct tally_key *key)
 {
 	uint32_t row = making->processes.of_sample[sample];

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which attributes leave with a profile: those of its resources and their processes, and those of its samples.
+/* Which attributes leave with a profile: those of its resources and their processes, and those of
+ * its samples.
  *
- * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the user's own
- * attributes where it has none of that key. Its samples leave in groups by their process (attribute_processes.h). A sample leaves
- * with its thread, its CPU and its cgroup, as far as they are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to ATTRIBUTE_NAME_MAX and ATTRIBUTE_VALUE_MAX.
+ * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the
+ * user's own attributes where it has none of that key. Its samples leave in groups by their process
+ * (attribute_processes.h). A sample leaves with its thread, its CPU and its cgroup, as far as they
+ * are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to
+ * ATTRIBUTE_NAME_MAX and ATTRIBUTE_VALUE_MAX.
  *
- * Presets. ATTRIBUTES_STANDARD is for the OpenTelemetry Collector: all names as the semantic conventions have them, and
- * thread name, thread id, CPU and cgroup on samples. ATTRIBUTES_PYROSCOPE is for Pyroscope and Grafana, where each distinct
- * set of attributes, those of the samples included, is a series:
+ * Presets. ATTRIBUTES_STANDARD is for the OpenTelemetry Collector: all names as the semantic
+ * conventions have them, and thread name, thread id, CPU and cgroup on samples.
+ * ATTRIBUTES_PYROSCOPE is for Pyroscope and Grafana, where each distinct set of attributes, those
+ * of the samples included, is a series:
  *
  *	short names	namespace, pod, container, workload and node, which people filter by, stand beside k8s.pod.name and its
  *			kind. They say who the pod is: no annotation of that name takes their place.
@@ -25,15 +29,18 @@
  *			releases before 2.0 make equal by turning "." into "_" gets a number behind. "service_name" and names
  *			beginning with two underscores are Pyroscope's own and are changed.
  *
- * The limit. Over `max_attributes` attributes, those of samples counted, the least important ones stay behind, in this order:
- * redundant ones and details of the image, IDs, pod annotations, pod labels, the user's own, the workload; never who
- * it is: namespace, pod, container, node, service.name.
+ * The limit. Over `max_attributes` attributes, those of samples counted, the least important ones
+ * stay behind, in this order: redundant ones and details of the image, IDs, pod annotations, pod
+ * labels, the user's own, the workload; never who it is: namespace, pod, container, node,
+ * service.name.
  *
- * The guard. Of each attribute of the samples of one resource, known by its content and not by a number, at most `max_values`
- * values leave within an hour, and as many of its programs. One that did is free to leave again. When all places are taken, a new one has to wait until one
- * was not seen for an hour; of several new ones the most frequent go first. The others collapse: a name
- * becomes ATTRIBUTE_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that leave with a process.pid of
- * their own resource are not limited: they are always new, and no more than the samples. */
+ * The guard. Of each attribute of the samples of one resource, known by its content and not by a
+ * number, at most `max_values` values leave within an hour, and as many of its programs. One that
+ * did is free to leave again. When all places are taken, a new one has to wait until one was not
+ * seen for an hour; of several new ones the most frequent go first. The others collapse: a name
+ * becomes ATTRIBUTE_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that
+ * leave with a process.pid of their own resource are not limited: they are always new, and no more
+ * than the samples. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 
@@ -46,7 +53,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* By preset: the guard's values, and the limit, which ATTRIBUTES_STANDARD has none of. Pyroscope takes 30 with its own. */
+/* By preset: the guard's values, and the limit, which ATTRIBUTES_STANDARD has none of. Pyroscope
+ * takes 30 with its own. */
 #define ATTRIBUTES_STANDARD_MAX_VALUES 1024
 #define ATTRIBUTES_PYROSCOPE_MAX_VALUES 20
 #define ATTRIBUTES_PYROSCOPE_LIMIT 25
@@ -65,9 +73,9 @@ enum sample_attribute {
 struct attribute_opts {
 	enum attribute_preset preset;
 	unsigned int sample_attributes; /* mask, or SAMPLE_ATTRIBUTES_DEFAULT */
-	const char *const *
-		excluded; /* keys of attributes that do not leave, those of samples and short names as well;
-				      * "*" at the end stands for any end */
+	/* Keys of attributes that do not leave, those of samples and short names as well; "*" at
+	 * the end stands for any end */
+	const char *const *excluded;
 	size_t nr_excluded;
 	const struct attribute *extra; /* of each resource that has no such key */
 	size_t nr_extra;
@@ -78,8 +86,8 @@ struct attribute_opts {
 /* Both only grow. */
 struct attribute_maker_stats {
 	uint64_t nr_samples_collapsed; /* sum of counts */
-	uint64_t
-		nr_attributes_dropped; /* of resources, over max_attributes; again in each profile */
+	/* Of resources, over max_attributes; again in each profile */
+	uint64_t nr_attributes_dropped;
 };
 
 /* Remembers which values have left. Belongs to one thread, but for its stats. */

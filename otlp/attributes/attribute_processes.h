@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes in each resource of a profile, and which of them leave as one.
  *
- * ATTRIBUTES_STANDARD says what the semantic conventions have: process.executable.name and .path, process.pid,
- * process.creation.time. A receiver keeps something for each process, so that not all of them have a pid: those that were not seen
- * a second after their start, whose number nobody will ask for, and what is beyond the busiest ATTRIBUTE_PROCESSES_MAX of a
- * profile. They leave joined, by their program. So do threads of the kernel.
+ * ATTRIBUTES_STANDARD says what the semantic conventions have: process.executable.name and .path,
+ * process.pid, process.creation.time. A receiver keeps something for each process, so that not all
+ * of them have a pid: those that were not seen a second after their start, whose number nobody will
+ * ask for, and what is beyond the busiest ATTRIBUTE_PROCESSES_MAX of a profile. They leave joined,
+ * by their program. So do threads of the kernel.
  *
  * ATTRIBUTES_PYROSCOPE says the name of the program, as "process", and joins all that have it.
  *
- * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource are ATTRIBUTE_OTHER_TEXT together. */
+ * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource
+ * are ATTRIBUTE_OTHER_TEXT together. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 
@@ -23,7 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Seldom do so many run on a node within seconds; 1000 resources take half a megabyte before compression, a seventh of what a request may have. */
+/* Seldom do so many run on a node within seconds; 1000 resources take half a megabyte before
+ * compression, a seventh of what a request may have. */
 #define ATTRIBUTE_PROCESSES_MAX 1000
 
 /* For tally and guard, beside enum sample_attribute. */
@@ -49,8 +52,8 @@ struct process_key {
 struct process_row {
 	struct process_key key;
 	uint64_t count; /* of its samples */
-	uint32_t
-		program; /* string by which the guard knows it: path or name; 0: not known, or not wanted */
+	/* String by which the guard knows it: path or name; 0: not known, or not wanted */
+	uint32_t program;
 	uint32_t name; /* string */
 	uint32_t group;
 	bool is_alone; /* it leaves with its pid, unless attribute_processes_group() joins it */
@@ -71,8 +74,8 @@ void process_rules_init(struct process_rules *rules, const struct attribute_rule
 /* How many attributes a resource may get. */
 size_t process_rules_max(const struct process_rules *rules);
 
-/* Finds the processes; `first_alike` has the resource that stands for each of the profile's. Errors: -ENOMEM; done is needed then,
- * too. */
+/* Finds the processes; `first_alike` has the resource that stands for each of the profile's.
+ * Errors: -ENOMEM; done is needed then, too. */
 int attribute_processes_init(struct attribute_processes *processes,
 			     const struct process_rules *rules, const struct profile *profile,
 			     const uint32_t *first_alike) must_check;
@@ -81,8 +84,9 @@ void attribute_processes_done(struct attribute_processes *processes);
 /* The key by which tally and guard know a program; false where there is none. */
 bool process_row_key(const struct process_row *process, struct tally_key *ret_key);
 
-/* Makes the groups of labels, once the guard has decided: attributes of `resources`, by the profile's resources, and of
- * processes. Sets the group of each process, and is_alone to what it then is. Errors: -ENOMEM. */
+/* Makes the groups of labels, once the guard has decided: attributes of `resources`, by the
+ * profile's resources, and of processes. Sets the group of each process, and is_alone to what it
+ * then is. Errors: -ENOMEM. */
 int attribute_processes_group(struct attribute_processes *processes,
 			      const struct attribute_tally *tally,
 			      const struct group_attributes *resources,

@@ -3,8 +3,8 @@
  *
  *	short names, the resource's own, the user's ─▶ excluded? there already? ─▶ draft ─▶ clean names and values ─▶ cut
  *
- * Names are cleaned in the draft's order, so that of two that become equal the less important one is renamed: an annotation
- * "k8s_pod_name" does not take the place of the pod's name. */
+ * Names are cleaned in the draft's order, so that of two that become equal the less important one
+ * is renamed: an annotation "k8s_pod_name" does not take the place of the pod's name. */
 #include "otlp/attributes/attribute_rules.h"
 
 #include "otlp/attributes/attribute_names.h"

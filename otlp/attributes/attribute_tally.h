@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of sample attributes in one profile, and how many samples have each: what the guard decides on. */
+/* The values of sample attributes in one profile, and how many samples have each: what the guard
+ * decides on. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
 
@@ -41,7 +42,8 @@ struct tally_place {
 	uint64_t value;
 };
 
-/* Has the guard decide on all rows: those that have left before, then the most frequent ones first. Errors: -ENOMEM. */
+/* Has the guard decide on all rows: those that have left before, then the most frequent ones first.
+ * Errors: -ENOMEM. */
 int attribute_tally_decide(struct attribute_tally *tally, struct attribute_guard *guard,
 			   uint64_t now_ns,
 			   struct tally_place (*place)(const struct tally_key *key,

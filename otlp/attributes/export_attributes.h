@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attributes that leave with the samples of one profile. attribute_maker.h chooses them, and the
- * encoders write them. */
+/* The attributes that leave with the samples of one profile. attribute_maker.h chooses them, and
+ * the encoders write them. */
 #ifndef OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
 #define OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
 
@@ -33,8 +33,8 @@ struct group_attributes {
 
 /* Texts are borrowed from the profile, the maker and `memory`. */
 struct export_attributes {
-	struct group_attributes *
-		groups; /* owned; those of a resource stand together, in the order of the profile */
+	/* Owned; those of a resource stand together, in the order of the profile */
+	struct group_attributes *groups;
 	size_t nr_groups;
 	struct kept_attributes *samples; /* owned; by the profile's samples */
 	struct arena memory;

@@ -176,7 +176,8 @@ static void drop(struct delivery_queue *queue, uint64_t *counter, const char *re
 	report_loss(queue, nr_samples, reason);
 }
 
-/* The answer counts profiles and does not tell which: each stands for an equal share of the samples. */
+/* The answer counts profiles and does not tell which: each stands for an equal share of the
+ * samples. */
 static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_rejected_profiles)
 {
 	if (nr_rejected_profiles >= item->nr_profiles)
@@ -185,7 +186,8 @@ static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_reje
 	       item->nr_profiles;
 }
 
-/* A receiver's limit may have been another's, or a moment's: larger requests are tried again after a while. */
+/* A receiver's limit may have been another's, or a moment's: larger requests are tried again after
+ * a while. */
 static void grow(struct delivery_queue *queue)
 {
 	if (queue->nr_halvings == 0 || ++queue->nr_since_halving < DELIVERIES_TO_GROW)
@@ -253,8 +255,8 @@ static void count_request(struct delivery_queue *queue, const struct request_out
 		stats->nr_retries++;
 }
 
-/* The others are not to be lost with it at once; least of all where a receiver does not know us, which may be mended
- * by a new token. */
+/* The others are not to be lost with it at once; least of all where a receiver does not know us,
+ * which may be mended by a new token. */
 static void refuse(struct delivery_queue *queue, const struct request_outcome *outcome,
 		   uint64_t *counter)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivers encoded requests to one receiver, one at a time and in order: a spool, a transport, and the patience
- * between them.
+/* Delivers encoded requests to one receiver, one at a time and in order: a spool, a transport, and
+ * the patience between them.
  *
- * What may be retried stays at the head of the spool and is tried again after a while that grows (backoff.h) or
- * that the receiver names; meanwhile all that waits is brought to disk. What may not is dropped and counted. A
- * request that fails again and again goes behind the others, and is given up when others were taken since: it must
- * not hold them up.
+ * What may be retried stays at the head of the spool and is tried again after a while that grows
+ * (backoff.h) or that the receiver names; meanwhile all that waits is brought to disk. What may not
+ * is dropped and counted. A request that fails again and again goes behind the others, and is given
+ * up when others were taken since: it must not hold them up.
  *
  * Belongs to one thread. */
 #ifndef OTLP_DELIVERY_DELIVERY_QUEUE_H
@@ -63,7 +63,8 @@ void delivery_queue_deliver(struct delivery_queue *queue);
 /* Whether the last attempt has failed, or a receiver does not know us. */
 bool delivery_queue_is_failing(const struct delivery_queue *queue);
 
-/* How large requests may be, given `max_bytes` at the start: less after the receiver has refused one for its size. */
+/* How large requests may be, given `max_bytes` at the start: less after the receiver has refused
+ * one for its size. */
 size_t delivery_queue_limit(const struct delivery_queue *queue, size_t max_bytes);
 
 /* Brings what waits to disk. */

@@ -6,8 +6,8 @@
  *	      ▼                      or period change, or much        ▼
  *	   dropped                   has come together             directory
  *
- * The thread does one thing at a time. All windows that came meanwhile are taken between any two requests, so that a
- * slow destination makes the delivery queue grow and not this one. */
+ * The thread does one thing at a time. All windows that came meanwhile are taken between any two
+ * requests, so that a slow destination makes the delivery queue grow and not this one. */
 #include "otlp/delivery/exporter.h"
 
 #include "base/capabilities.h"
@@ -98,7 +98,8 @@ static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_sa
 			 export_drop_name(why));
 }
 
-/* Makes requests of all parts and hands them to the queue; returns how many samples went with them. */
+/* Makes requests of all parts and hands them to the queue; returns how many samples went with
+ * them. */
 static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 {
 	struct encode_result part;
@@ -171,7 +172,8 @@ static int begin_merge(struct exporter *exporter)
 {
 	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
 
-	/* Another receiver may have asked for times; here they would only keep equal samples apart. */
+	/* Another receiver may have asked for times; here they would only keep equal samples
+	 * apart. */
 	if (r == 0 && !exporter->with_times)
 		builder_drop_times(exporter->builder);
 	return r;
@@ -216,8 +218,8 @@ static uint64_t next_flush_ns(const struct exporter *exporter)
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
 }
 
-/* All windows that are there, the first of which is waited for a little; returns whether there was one. A delivery may take as long
- * as many windows: one of them between two would not be enough. */
+/* All windows that are there, the first of which is waited for a little; returns whether there was
+ * one. A delivery may take as long as many windows: one of them between two would not be enough. */
 static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 {
 	size_t nr = 0;
@@ -233,8 +235,8 @@ static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 	return nr > 0;
 }
 
-/* Until there are no more windows. What then waits is for drain(), which knows the deadline. The first window leaves at
- * once: whoever has just installed us looks whether anything comes. */
+/* Until there are no more windows. What then waits is for drain(), which knows the deadline. The
+ * first window leaves at once: whoever has just installed us looks whether anything comes. */
 static void work(struct exporter *exporter)
 {
 	uint64_t flush_ns = next_flush_ns(exporter);
@@ -291,7 +293,8 @@ static void drain(struct exporter *exporter)
 	delivery_queue_save(
 		exporter->queue); /* whoever has asked for the end may not wait for it */
 	for (;;) {
-		/* What may be sent at once is due since long ago: that is not before the deadline. */
+		/* What may be sent at once is due since long ago: that is not before the
+		 * deadline. */
 		uint64_t next_ns = later(delivery_queue_next_ns(exporter->queue), clock_mono_ns());
 
 		if (next_ns >= deadline_ns || is_pointless(exporter))
@@ -384,8 +387,8 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 		return r;
 	publish(exporter);
 	exporter->stats.cpu_ns = 0; /* was of this thread */
-	/* Tokens and keys may be others' files, and are read again; and only another user may be allowed to run the program,
-	 * which sends. */
+	/* Tokens and keys may be others' files, and are read again; and only another user may be
+	 * allowed to run the program, which sends. */
 	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
 			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
 	r = thread_start("exporter", needed, run, exporter, &exporter->thread);

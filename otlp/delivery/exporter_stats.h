@@ -33,8 +33,8 @@ struct exporter_stats {
 	uint64_t nr_samples_restored; /* found in the queue's directory at the start */
 	uint64_t nr_samples_sent;
 	uint64_t nr_samples_dropped[EXPORT_NR_DROPS];
-	uint64_t
-		nr_samples_collapsed; /* whose attributes the guard has shortened (attribute_maker.h) */
+	/* Whose attributes the guard has shortened (attribute_maker.h) */
+	uint64_t nr_samples_collapsed;
 	uint64_t nr_attributes_dropped; /* over the limit of attributes */
 	uint64_t nr_queue_samples;
 	uint64_t nr_queue_requests;

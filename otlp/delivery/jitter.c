@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generator is splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): good with
- * any seed, 0 included. */
+/* The generator is splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+ * 2014): good with any seed, 0 included. */
 #include "otlp/delivery/jitter.h"
 
 static uint64_t next_random(struct jitter *jitter)

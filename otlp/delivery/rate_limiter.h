@@ -32,13 +32,13 @@ struct rate_limiter {
 
 void rate_limiter_init(struct rate_limiter *limiter, uint64_t seed);
 
-/* How long to wait before a request that costs that much is sent; 0: not at all. A request above the burst goes when
- * nothing else was sent for long enough. */
+/* How long to wait before a request that costs that much is sent; 0: not at all. A request above
+ * the burst goes when nothing else was sent for long enough. */
 uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_bytes,
 			      uint64_t now_ns);
 
-/* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the start when requests
- * were found on disk: the agents of a cluster are restarted together, too. */
+/* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the
+ * start when requests were found on disk: the agents of a cluster are restarted together, too. */
 void rate_limiter_failed(struct rate_limiter *limiter);
 /* The receiver has taken, or refused for good, a request. */
 void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns);

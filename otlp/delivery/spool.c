@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of entries in the order of their numbers. An entry holds its compressed body, or none: then the body is
- * in the file of its number. Bodies are read from files when they are asked for and not kept, so an outage costs
- * the memory of the entries, and of bodies no more than max_memory_bytes.
+/* A list of entries in the order of their numbers. An entry holds its compressed body, or none:
+ * then the body is in the file of its number. Bodies are read from files when they are asked for
+ * and not kept, so an outage costs the memory of the entries, and of bodies no more than
+ * max_memory_bytes.
  *
- * Numbers begin at the time of the start, in nanoseconds, and above all that are in the directory, so that none is
- * used twice even when the queue was empty at the restart or the clock went back.
+ * Numbers begin at the time of the start, in nanoseconds, and above all that are in the directory,
+ * so that none is used twice even when the queue was empty at the restart or the clock went back.
  *
- * Statistics are written by the owner alone and read by anybody, each on its own: relaxed atomics. */
+ * Statistics are written by the owner alone and read by anybody, each on its own: relaxed
+ * atomics. */
 #include "otlp/delivery/spool.h"
 
 #include "base/clock.h"
@@ -106,7 +108,8 @@ static void evict(struct spool *spool, struct entry *entry)
 	drop(spool, entry);
 }
 
-/* Evicts the oldest until one more of so many bytes is within the bounds. Errors: -ENOSPC it never is. */
+/* Evicts the oldest until one more of so many bytes is within the bounds. Errors: -ENOSPC it never
+ * is. */
 static int make_room(struct spool *spool, uint64_t bytes)
 {
 	const struct spool_stats *stats = &spool->stats;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoded requests that wait to be delivered, oldest first: in memory while all goes well, on disk when it does
- * not.
+/* Encoded requests that wait to be delivered, oldest first: in memory while all goes well, on disk
+ * when it does not.
  *
- * Bodies are kept compressed (zstd). spool_save() moves what is in memory to the directory, a file each
- * (otlp/delivery/spool_file.h), written aside, synced and renamed: what is there is whole, survives kill -9 and is found by
- * the next spool_open(). A file that is damaged all the same is dropped and counted. Over the bounds the oldest
- * goes first. What was delivered when the machine failed may be delivered again, never the other way round.
+ * Bodies are kept compressed (zstd). spool_save() moves what is in memory to the directory, a file
+ * each (otlp/delivery/spool_file.h), written aside, synced and renamed: what is there is whole,
+ * survives kill -9 and is found by the next spool_open(). A file that is damaged all the same is
+ * dropped and counted. Over the bounds the oldest goes first. What was delivered when the machine
+ * failed may be delivered again, never the other way round.
  *
  * Belongs to one thread; spool_get_stats() may be called from any. */
 #ifndef OTLP_DELIVERY_SPOOL_H
@@ -28,8 +29,8 @@ struct spool_opts {
 	uint32_t format; /* what bodies are, the caller's number: files of others are left alone */
 };
 
-/* The first four are gauges, the others only grow. Samples appended + restored = popped + evicted + damaged +
- * waiting; a file that does not tell its samples any more counts none on either side. */
+/* The first four are gauges, the others only grow. Samples appended + restored = popped + evicted +
+ * damaged + waiting; a file that does not tell its samples any more counts none on either side. */
 struct spool_stats {
 	uint64_t nr_requests, nr_samples; /* waiting now */
 	uint64_t nr_disk_bytes, nr_memory_bytes; /* as files */
@@ -41,26 +42,27 @@ struct spool_stats {
 
 struct spool;
 
-/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; those of own_dir_open(), which
- * can say more, such as -EPERM where another user could change the directory; -EROFS and -EACCES where nothing can be
- * written; -ENOMEM. */
+/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; those of
+ * own_dir_open(), which can say more, such as -EPERM where another user could change the directory;
+ * -EROFS and -EACCES where nothing can be written; -ENOMEM. */
 int spool_open(const struct spool_opts *opts, struct spool **ret_spool) must_check;
 /* What is in memory only is gone: spool_save() before. NULL is fine. */
 void spool_close(struct spool *spool);
 DEFINE_FREEP(struct spool, spool_close)
 
-/* Puts a copy of a request at the end. Where more than max_memory_bytes are in memory and cannot be saved, the
- * oldest of these is evicted; those on disk stay. Errors, all counted as evicted: -ENOMEM; -ENOSPC the request
- * alone is above the bounds. */
+/* Puts a copy of a request at the end. Where more than max_memory_bytes are in memory and cannot be
+ * saved, the oldest of these is evicted; those on disk stay. Errors, all counted as evicted:
+ * -ENOMEM; -ENOSPC the request alone is above the bounds. */
 int spool_append(struct spool *spool, const struct spool_item *item, const void *body, size_t len)
 	must_check;
 
-/* The oldest, or NULL. The caller may change nr_failures and mark; valid until the next call but spool_read(). */
+/* The oldest, or NULL. The caller may change nr_failures and mark; valid until the next call but
+ * spool_read(). */
 struct spool_item *spool_first(struct spool *spool);
 
-/* Appends the body of the oldest. Errors: -ENOENT there is none; -ENOMEM, also too many open files; -ENOSPC longer
- * than `body` may be. Everything else means that the file cannot be read, and spool_drop_damaged() is next:
- * -EBADMSG, and what open(2) and read(2) say. */
+/* Appends the body of the oldest. Errors: -ENOENT there is none; -ENOMEM, also too many open files;
+ * -ENOSPC longer than `body` may be. Everything else means that the file cannot be read, and
+ * spool_drop_damaged() is next: -EBADMSG, and what open(2) and read(2) say. */
 int spool_read(struct spool *spool, struct strbuf *body) must_check;
 
 /* Removes the oldest: delivered, or not to be delivered. Without one, these three do nothing. */
@@ -72,8 +74,9 @@ uint64_t spool_drop_unsaved(struct spool *spool);
 /* Puts the oldest at the end. */
 void spool_rotate(struct spool *spool);
 
-/* Brings everything to disk, for good when it returns 0; does nothing without a directory. Errors, counted: what
- * openat(2), write(2), fdatasync(2) and renameat(2) say; what is not written stays in memory. */
+/* Brings everything to disk, for good when it returns 0; does nothing without a directory. Errors,
+ * counted: what openat(2), write(2), fdatasync(2) and renameat(2) say; what is not written stays in
+ * memory. */
 int spool_save(struct spool *spool) must_check;
 
 struct spool_stats spool_get_stats(const struct spool *spool);

@@ -13,7 +13,8 @@
 
 #define REFUSAL_MAX_BYTES 8192
 
-/* A directory is not safe before the one that it is in is synced; where that may not be read there is no way. */
+/* A directory is not safe before the one that it is in is synced; where that may not be read there
+ * is no way. */
 static void sync_parent(int dir_fd)
 {
 	_cleanup_close_ int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

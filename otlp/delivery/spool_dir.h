@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory of a spool: one process at a time has it, and finds in it what earlier ones left. */
+/* The directory of a spool: one process at a time has it, and finds in it what earlier ones
+ * left. */
 #ifndef OTLP_DELIVERY_SPOOL_DIR_H
 #define OTLP_DELIVERY_SPOOL_DIR_H
 
@@ -17,11 +18,12 @@ struct spool_dir_list {
 	uint64_t next_seq; /* larger than that of anything in the directory */
 };
 
-/* Opens a directory that is ours alone, made (0700) when missing, and locks it as long as the descriptor is open. Errors:
- * as spool_open(). */
+/* Opens a directory that is ours alone, made (0700) when missing, and locks it as long as the
+ * descriptor is open. Errors: as spool_open(). */
 int spool_dir_open(const char *path, int *ret_fd) must_check;
 
-/* Lists the requests and removes what dead writers left unfinished. Errors: -ENOMEM, what openat(2) says. */
+/* Lists the requests and removes what dead writers left unfinished. Errors: -ENOMEM, what openat(2)
+ * says. */
 int spool_dir_list(int dir_fd, struct spool_dir_list *ret_list) must_check;
 void spool_dir_list_done(struct spool_dir_list *list);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head is a struct in the order of bytes of this machine: files do not leave it, and the magic number of another
- * would not be ours. It holds the checksum of the body and, last, one of all before: whoever believes the
- * head can check the body.
+/* The head is a struct in the order of bytes of this machine: files do not leave it, and the magic
+ * number of another would not be ours. It holds the checksum of the body and, last, one of all
+ * before: whoever believes the head can check the body.
  *
- * Nothing in the directory is trusted to be a file of ours: links are not followed, FIFOs not waited for, and no more is
- * read than a checked head announces and the file has. */
+ * Nothing in the directory is trusted to be a file of ours: links are not followed, FIFOs not
+ * waited for, and no more is read than a checked head announces and the file has. */
 #include "otlp/delivery/spool_file.h"
 
 #include "base/cleanup.h"
@@ -136,8 +136,8 @@ int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, co
 	return file_replace_at(dir_fd, &content);
 }
 
-/* What openat() said, in the words of our callers: sockets and links are not ours, and want of descriptors is the
- * machine's trouble, not that of the file. */
+/* What openat() said, in the words of our callers: sockets and links are not ours, and want of
+ * descriptors is the machine's trouble, not that of the file. */
 static int open_error(int error)
 {
 	switch (error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request in a file: a head of fixed length, then the compressed body. The head has a checksum of its own, so it
- * is believed (and what is lost can be counted) also where the body is not whole.
+/* One request in a file: a head of fixed length, then the compressed body. The head has a checksum
+ * of its own, so it is believed (and what is lost can be counted) also where the body is not whole.
  *
  *	00001700000000000042.spool		a request; the number orders them
  *	00001700000000000042.spool-temp		one that is being written
@@ -51,19 +51,21 @@ enum spool_file_kind {
 /* What a file is by its name; its number, unless it is foreign. */
 enum spool_file_kind spool_file_kind_of(const char *name, uint64_t *ret_seq);
 
-/* Writes a file (0600) beside and renames it; the directory is not synced. On failure nothing of it is left. Errors:
- * -EOVERFLOW the number is too large, what openat(2), write(2), fdatasync(2) and renameat(2) say. */
+/* Writes a file (0600) beside and renames it; the directory is not synced. On failure nothing of it
+ * is left. Errors: -EOVERFLOW the number is too large, what openat(2), write(2), fdatasync(2) and
+ * renameat(2) say. */
 int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, const void *packed)
 	must_check;
 
-/* Reads the head. `ret_is_whole`: whether the file is as long as it says. Errors: -EBADMSG no head, or a damaged one;
- * -ENOENT no such file, no regular one, one that another user owns or may write, or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and
- * read(2) say. */
+/* Reads the head. `ret_is_whole`: whether the file is as long as it says. Errors: -EBADMSG no head,
+ * or a damaged one; -ENOENT no such file, no regular one, one that another user owns or may write,
+ * or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and read(2)
+ * say. */
 int spool_file_read_head(int dir_fd, uint64_t seq, struct spool_file *ret_file, bool *ret_is_whole)
 	must_check;
 
-/* Appends the body. Errors: as above, of which -EBADMSG is also for a damaged body; -ENOSPC longer than `body` may
- * be. */
+/* Appends the body. Errors: as above, of which -EBADMSG is also for a damaged body; -ENOSPC longer
+ * than `body` may be. */
 int spool_file_read_body(int dir_fd, uint64_t seq, struct strbuf *body) must_check;
 
 /* What renameat(2) says. */

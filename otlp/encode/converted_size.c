@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The dictionary's locations that are not of the profile: the empty one and remarks about stacks. */
+/* The dictionary's locations that are not of the profile: the empty one and remarks about
+ * stacks. */
 #define NR_OWN_LOCATIONS 3
 
-/* A field with an index into one of a profile's tables of up to 16383 elements, and one with the number of a
- * mapping, of which there are many more. */
+/* A field with an index into one of a profile's tables of up to 16383 elements, and one with the
+ * number of a mapping, of which there are many more. */
 #define INDEX_BYTES 3
 #define MAPPING_INDEX_BYTES 4
 
@@ -19,7 +20,8 @@
 #define HEAD_BYTES 2
 #define SAMPLE_HEAD_BYTES 3
 
-/* Its id, and flags that are fields when set: always that it has functions, seldom that all have lines. */
+/* Its id, and flags that are fields when set: always that it has functions, seldom that all have
+ * lines. */
 #define MAPPING_BYTES (HEAD_BYTES + MAPPING_INDEX_BYTES + 2 * 2)
 /* The name of the file and its build id; then only the first flag. */
 #define MAPPED_FILE_BYTES 5
@@ -101,7 +103,8 @@ static bool mark(const struct converted_size *size, uint32_t *marked)
 	return true;
 }
 
-/* Of a string as it leaves: names are longer than the profile's where something in them is escaped. */
+/* Of a string as it leaves: names are longer than the profile's where something in them is
+ * escaped. */
 static size_t string_bytes(struct converted_size *size, uint32_t string)
 {
 	const struct translator *translator = size->translator;
@@ -158,7 +161,8 @@ static size_t mapping_bytes(const struct converted_size *size, uint32_t number, 
 	       packed_uint_len(mapping->limit) + packed_uint_len(mapping->offset);
 }
 
-/* What each sample with it takes: the location's id, and a mapping unless one before it in the stack had the same. */
+/* What each sample with it takes: the location's id, and a mapping unless one before it in the
+ * stack had the same. */
 static size_t frame_bytes(struct converted_size *size, uint32_t number)
 {
 	struct converted_mark *location = &size->locations[size->translator->locations[number] - 1];

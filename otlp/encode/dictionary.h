@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ProfilesDictionary: the tables of an OTLP profiles request, each distinct element once.
  *
- * An element is its own encoded message: two are equal when their bytes are, whatever their type, and a
- * finished table is the concatenation of its rows. Element 0 of every table is the empty message, so that
- * an element which turns out empty gets number 0 by itself.
+ * An element is its own encoded message: two are equal when their bytes are, whatever their type,
+ * and a finished table is the concatenation of its rows. Element 0 of every table is the empty
+ * message, so that an element which turns out empty gets number 0 by itself.
  *
- * As with a strbuf, the first failure is kept and adding goes on with number 0; the caller asks once. */
+ * As with a strbuf, the first failure is kept and adding goes on with number 0; the caller asks
+ * once. */
 #ifndef OTLP_ENCODE_DICTIONARY_H
 #define OTLP_ENCODE_DICTIONARY_H
 
@@ -49,8 +50,8 @@ struct dictionary {
 	int error;
 };
 
-/* No table grows over `max_bytes`; strings, which come from a bounded profile, have no limit of their own.
- * Errors: -ENOSPC, -ENOMEM. */
+/* No table grows over `max_bytes`; strings, which come from a bounded profile, have no limit of
+ * their own. Errors: -ENOSPC, -ENOMEM. */
 int dictionary_init(struct dictionary *dictionary, size_t max_bytes) must_check;
 void dictionary_done(struct dictionary *dictionary);
 

@@ -15,20 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in the last
- * frame. */
+/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in
+ * the last frame. */
 #define ENCODE_STACK_MAX_FRAMES 1000
 
 struct encode_job { /* all borrowed */
 	const struct profile *profile;
 	const struct export_attributes *attributes;
-	const uint32_t *
-		samples; /* numbers of the samples to encode; those that count nothing are left out */
+	/* Numbers of the samples to encode; those that count nothing are left out */
+	const uint32_t *samples;
 	size_t nr_samples;
-	/* OTLP: frames with a name of their own leave without mapping and address, which makes requests smaller. */
+	/* OTLP: frames with a name of their own leave without mapping and address, which makes
+	 * requests smaller. */
 	bool drops_addresses;
-	bool with_times; /* OTLP: send times instead of counts, for profiles in which every sample has one */
-	bool with_pprof; /* OTLP: each profile carries its samples, with all that is known of them, as gzip'ed pprof */
+	/* OTLP: send times instead of counts, for profiles in which every sample has one */
+	bool with_times;
+	/* OTLP: each profile carries its samples, with all that is known of them, as gzip'ed
+	 * pprof */
+	bool with_pprof;
 };
 
 struct encode_result {
@@ -38,8 +42,8 @@ struct encode_result {
 	size_t cost_bytes; /* what Pyroscope makes of it: converted_size.h */
 };
 
-/* Encoders append the body, and nothing for no samples; on failure part of it may be there. Errors: -ENOSPC (the buffer's
- * limit: encode less at a time), -ENOMEM; kept in `out` as well. */
+/* Encoders append the body, and nothing for no samples; on failure part of it may be there. Errors:
+ * -ENOSPC (the buffer's limit: encode less at a time), -ENOMEM; kept in `out` as well. */
 
 typedef int encode_request(const struct encode_job *job, struct strbuf *out,
 			   struct encode_result *ret_result);

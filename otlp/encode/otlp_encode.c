@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profile by profile into one buffer; the dictionary that they all fill goes last.
  *
- * A point is a sample as it leaves. Processes and threads differ in it only by the attributes that are left to them, so
- * several samples often make one point and their values are added. The points of a profile are collected, then
- * written, before those of the next:
+ * A point is a sample as it leaves. Processes and threads differ in it only by the attributes that
+ * are left to them, so several samples often make one point and their values are added. The points
+ * of a profile are collected, then written, before those of the next:
  *
  *	samples of group 0 ─▶ points ─▶ ResourceProfiles ┐
  *	samples of group 2 ─▶ points ─▶ ResourceProfiles ├▶ out
  *	                         └─▶ translator ─▶ ProfilesDictionary ┘
  *
- * Resource attributes are written in place and not by number into the string table: Pyroscope does not
- * resolve the numbers and would lose all labels.
+ * Resource attributes are written in place and not by number into the string table: Pyroscope does
+ * not resolve the numbers and would lose all labels.
  *
- * A sample has one value without time stamps. Those of CPU profiles are counts, and the period tells what a count is
- * worth: the form that Pyroscope turns into its own CPU profile type. Where time stamps are asked for, a sample has those in place of
- * the value, as many as it counts: Pyroscope refuses a sample of several that has both. */
+ * A sample has one value without time stamps. Those of CPU profiles are counts, and the period
+ * tells what a count is worth: the form that Pyroscope turns into its own CPU profile type. Where
+ * time stamps are asked for, a sample has those in place of the value, as many as it counts:
+ * Pyroscope refuses a sample of several that has both. */
 #include "otlp/encode/encode.h"
 
 #include "base/array.h"

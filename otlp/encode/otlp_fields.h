@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field numbers of opentelemetry-proto 1.10 (and 1.11, which is the same on the wire), as far as we write
- * them: opentelemetry/proto/profiles/v1development/profiles.proto and its collector, common and resource
- * files. Releases before 1.10 number Sample differently. */
+/* Field numbers of opentelemetry-proto 1.10 (and 1.11, which is the same on the wire), as far as we
+ * write them: opentelemetry/proto/profiles/v1development/profiles.proto and its collector, common
+ * and resource files. Releases before 1.10 number Sample differently. */
 #ifndef OTLP_ENCODE_OTLP_FIELDS_H
 #define OTLP_ENCODE_OTLP_FIELDS_H
 
@@ -17,7 +17,8 @@ enum partial_success_field {
 	PARTIAL_SUCCESS_ERROR_MESSAGE = 2,
 };
 
-/* google/rpc/status.proto, google/protobuf/any.proto, google/rpc/error_details.proto, google/protobuf/duration.proto */
+/* google/rpc/status.proto, google/protobuf/any.proto, google/rpc/error_details.proto,
+ * google/protobuf/duration.proto */
 enum rpc_status_field { RPC_STATUS_CODE = 1, RPC_STATUS_MESSAGE = 2, RPC_STATUS_DETAILS = 3 };
 
 enum any_field { ANY_TYPE_URL = 1, ANY_VALUE = 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small messages and packed repeated numbers, with a length of as few bytes as it takes: pb_begin() spends four, which
- * counts in messages of ten bytes that come by the thousand. */
+/* Small messages and packed repeated numbers, with a length of as few bytes as it takes: pb_begin()
+ * spends four, which counts in messages of ten bytes that come by the thousand. */
 #ifndef OTLP_ENCODE_PACKED_H
 #define OTLP_ENCODE_PACKED_H
 

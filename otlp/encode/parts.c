@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large a part gets is only known once it is encoded. So a part is tried with as many samples as the last one
- * makes one hope for, and with fewer when that was too much: samples of a profile are much alike, the second try
- * mostly fits. Samples are taken group by group, as each group in a part costs its attributes again. */
+/* How large a part gets is only known once it is encoded. So a part is tried with as many samples
+ * as the last one makes one hope for, and with fewer when that was too much: samples of a profile
+ * are much alike, the second try mostly fits. Samples are taken group by group, as each group in a
+ * part costs its attributes again. */
 #include "otlp/encode/parts.h"
 
 #include <stdbool.h>

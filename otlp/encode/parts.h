@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cuts a profile into requests of a size that receivers take, each with a dictionary of its own.
  *
- * Bounded are the encoded bytes (gRPC servers take 4 MiB), what Pyroscope makes of them (its rate limit lets no
- * more than 2 MiB through at once), the samples (it refuses more than 16 000 in a profile) and the profiles
- * (releases before 2.2 take half a second for each). */
+ * Bounded are the encoded bytes (gRPC servers take 4 MiB), what Pyroscope makes of them (its rate
+ * limit lets no more than 2 MiB through at once), the samples (it refuses more than 16 000 in a
+ * profile) and the profiles (releases before 2.2 take half a second for each). */
 #ifndef OTLP_ENCODE_PARTS_H
 #define OTLP_ENCODE_PARTS_H
 
@@ -31,7 +31,8 @@ struct parts {
 	uint64_t nr_counts_lost; /* of samples that do not fit even alone */
 };
 
-/* `profile` and `labels` are borrowed until parts_done(). Errors: -ENOMEM; then there is nothing to be done. */
+/* `profile` and `labels` are borrowed until parts_done(). Errors: -ENOMEM; then there is nothing to
+ * be done. */
 int parts_init(struct parts *parts, const struct encode_job *whole,
 	       const struct part_limits *limits, encode_request *encode) must_check;
 void parts_done(struct parts *parts);

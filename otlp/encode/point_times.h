@@ -27,7 +27,8 @@ int point_times_add(struct point_times *times, uint32_t point, uint64_t unix_ns,
 /* Ends adding: all are taken from the start, point by point. */
 void point_times_sort(struct point_times *times);
 
-/* Returns the times of a point, the earliest first; borrowed. To be called for each point in rising order. */
+/* Returns the times of a point, the earliest first; borrowed. To be called for each point in rising
+ * order. */
 const struct point_time *point_times_take(struct point_times *times, uint32_t point,
 					  size_t *ret_nr);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* push.v1.PushRequest: a series for each group of samples, its labels beside one pprof message.
  *
- * Types are said by the message and by the label __name__, and need no reading between the lines as with OTLP. The message has
- * no labels of its own: Pyroscope would make a series of each set of them. Names of labels are those of Prometheus
- * before it took any text: letters, digits and underscores. */
+ * Types are said by the message and by the label __name__, and need no reading between the lines as
+ * with OTLP. The message has no labels of its own: Pyroscope would make a series of each set of
+ * them. Names of labels are those of Prometheus before it took any text: letters, digits and
+ * underscores. */
 #include "otlp/encode/encode.h"
 
 #include "base/arena.h"

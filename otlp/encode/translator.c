@@ -6,25 +6,27 @@
  *	  ▼         ▼                    ▼           ▼
  *	stack ─▶ location ─▶ lines ─▶ function ─▶ string      dictionary's numbers
  *
- * Each element is translated once, its new number + 1 kept in an array as long as the profile's table; what
- * nothing leads to is not sent. Elements that become equal on the way share a number.
+ * Each element is translated once, its new number + 1 kept in an array as long as the profile's
+ * table; what nothing leads to is not sent. Elements that become equal on the way share a number.
  *
- * Mappings. All code of files that were read has a build id or a hash and carries its mapping and address: with these a backend
- * finds files, functions and instructions by itself. Kernel code does not, as its addresses tell where the kernel was
- * loaded, nor does code without a file, whose addresses mean nothing outside of its process.
+ * Mappings. All code of files that were read has a build id or a hash and carries its mapping and
+ * address: with these a backend finds files, functions and instructions by itself. Kernel code does
+ * not, as its addresses tell where the kernel was loaded, nor does code without a file, whose
+ * addresses mean nothing outside of its process.
  *
- * For Pyroscope that is too much: it repeats a location's mapping for each sample that has it when it converts a request,
- * eight times the size with a hundred mappings, and refuses what gets too large. There (`drops_addresses`) a frame that has
- * its name from a symbol table goes without mapping and address; all addresses of a source line, or in a function of
- * unknown lines, thus become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123", told by the
+ * For Pyroscope that is too much: it repeats a location's mapping for each sample that has it when
+ * it converts a request, eight times the size with a hundred mappings, and refuses what gets too
+ * large. There (`drops_addresses`) a frame that has its name from a symbol table goes without
+ * mapping and address; all addresses of a source line, or in a function of unknown lines, thus
+ * become one location. A frame that has only a stand-in for a name ("libfoo.so+0x123", told by the
  * missing system name) keeps both, because with these a backend can still find the symbol.
  *
- * Names. A location without a name is not shown, and a stack of such locations is not even counted: every
- * location has a function with a name, and a stack without frames gets one. So has each of the lines of
- * functions that were inlined into each other.
+ * Names. A location without a name is not shown, and a stack of such locations is not even counted:
+ * every location has a function with a name, and a stack without frames gets one. So has each of
+ * the lines of functions that were inlined into each other.
  *
- * Stacks. Receivers that cut deep stacks cut the leaf, where the time went. We cut the root side, at what
- * they take, and say so in the last frame. */
+ * Stacks. Receivers that cut deep stacks cut the leaf, where the time went. We cut the root side,
+ * at what they take, and say so in the last frame. */
 #include "otlp/encode/translator.h"
 
 #include "base/pb.h"
@@ -73,8 +75,8 @@ void translator_done(struct translator *translator)
 	free(translator->numbers);
 }
 
-/* The scratch message, empty. It serves one element at a time: what the element points to is translated
- * before it is begun. */
+/* The scratch message, empty. It serves one element at a time: what the element points to is
+ * translated before it is begun. */
 static struct strbuf *begin_message(struct translator *translator)
 {
 	strbuf_clear(&translator->message);
@@ -127,8 +129,8 @@ static uint32_t add_number_attribute(struct translator *translator, const char *
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
-/* Attributes that are remembered by string. ATTRIBUTE_OTHER is none; what stands for all collapsed texts is remembered as "", which no
- * thread and no container has. */
+/* Attributes that are remembered by string. ATTRIBUTE_OTHER is none; what stands for all collapsed
+ * texts is remembered as "", which no thread and no container has. */
 static uint32_t add_text_label(struct translator *translator, uint32_t *known, const char *key,
 			       uint32_t text)
 {
@@ -271,7 +273,8 @@ static uint32_t add_mapping(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
-/* Whether a backend could find a better name than we have. A stand-in never has anything inlined. */
+/* Whether a backend could find a better name than we have. A stand-in never has anything
+ * inlined. */
 static bool is_stand_in(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_line *line = profile_location_lines(profile, location);

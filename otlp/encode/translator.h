@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a profile's elements into elements of an OTLP dictionary, those that are asked for and what they
- * lead to. Numbers returned are the dictionary's. Failures are kept in the dictionary. */
+/* Turns a profile's elements into elements of an OTLP dictionary, those that are asked for and what
+ * they lead to. Numbers returned are the dictionary's. Failures are kept in the dictionary. */
 #ifndef OTLP_ENCODE_TRANSLATOR_H
 #define OTLP_ENCODE_TRANSLATOR_H
 

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Appends the bytes that `text` stands for, with or without padding. Failures are kept in `out`: -EBADMSG for
- * anything else than base64, -ENOSPC, -ENOMEM. */
+/* Appends the bytes that `text` stands for, with or without padding. Failures are kept in `out`:
+ * -EBADMSG for anything else than base64, -ENOSPC, -ENOMEM. */
 void base64_append(struct strbuf *out, const char *text, size_t len);
 
 #endif

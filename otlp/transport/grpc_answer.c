@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer in full is headers, one message and trailers; one that only refuses is headers alone, and libcurl
- * makes no difference between the two:
+/* An answer in full is headers, one message and trailers; one that only refuses is headers alone,
+ * and libcurl makes no difference between the two:
  *
  *	:status 200, content-type application/grpc       … application/grpc, grpc-status 14, grpc-message …
  *	one frame: ExportProfilesServiceResponse
  *	grpc-status 0
  *
- * The status of HTTP counts only where grpc-status is missing: then it was not the receiver that answered but
- * something before it. gRPC has a table for that (http-grpc-status-mapping), whose retryable rows are just
- * those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final; but where the content is said to be
- * gRPC's, the receiver did begin to answer and the end is missing. That is a lost connection to us.
+ * The status of HTTP counts only where grpc-status is missing: then it was not the receiver that
+ * answered but something before it. gRPC has a table for that (http-grpc-status-mapping), whose
+ * retryable rows are just those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final; but
+ * where the content is said to be gRPC's, the receiver did begin to answer and the end is missing.
+ * That is a lost connection to us.
  *
- * Details (grpc-status-details-bin) are base64 of google.rpc.Status, once more with the code and the message;
- * RetryInfo among them makes RESOURCE_EXHAUSTED a matter of time. Without it, what is exhausted is the size that
- * a message may have: the limit of the receiver. */
+ * Details (grpc-status-details-bin) are base64 of google.rpc.Status, once more with the code and
+ * the message; RetryInfo among them makes RESOURCE_EXHAUSTED a matter of time. Without it, what is
+ * exhausted is the size that a message may have: the limit of the receiver. */
 #include "otlp/transport/grpc_answer.h"
 
 #include "base/cleanup.h"
@@ -92,7 +93,8 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What is no escape stands for itself: a message is never refused for its form. Returns the length. */
+/* What is no escape stands for itself: a message is never refused for its form. Returns the
+ * length. */
 static size_t decode_percent(const char *text, char *to, size_t size)
 {
 	size_t len = 0;
@@ -129,8 +131,8 @@ static void describe(const struct grpc_answer *answer, uint32_t status,
 		request_outcome_say(outcome, what, details->message, details->message_len);
 }
 
-/* Several values in one header are separated by commas; the first is read. `bytes` holds what `ret_details`
- * points to. */
+/* Several values in one header are separated by commas; the first is read. `bytes` holds what
+ * `ret_details` points to. */
 static void read_details(const char *text, struct strbuf *bytes, struct response *ret_details)
 {
 	base64_append(bytes, text, strcspn(text, ","));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a gRPC answer says about the request: gRPC over HTTP2, "Responses"; OTLP specification, "OTLP/gRPC Response". */
+/* What a gRPC answer says about the request: gRPC over HTTP2, "Responses"; OTLP specification,
+ * "OTLP/gRPC Response". */
 #ifndef OTLP_TRANSPORT_GRPC_ANSWER_H
 #define OTLP_TRANSPORT_GRPC_ANSWER_H
 

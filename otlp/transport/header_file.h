@@ -5,8 +5,8 @@
  *	Authorization: Basic MTIzNDU2OmdsY19leGFtcGxl
  *	X-Scope-OrgID: blue
  *
- * Blank lines and those that begin with '#' say nothing; blanks and a carriage return at the end of a line do
- * not belong to it. */
+ * Blank lines and those that begin with '#' say nothing; blanks and a carriage return at the end of
+ * a line do not belong to it. */
 #ifndef OTLP_TRANSPORT_HEADER_FILE_H
 #define OTLP_TRANSPORT_HEADER_FILE_H
 
@@ -18,14 +18,15 @@
 
 #define HEADER_FILE_MAX_BYTES ((size_t)64 << 10)
 
-/* Adds the headers of a text, each as header_list_add(). On failure the list has those before the one that is
- * wrong, and `reterr_msg` says where that is, and never what it says: `path` and the line. Errors: -EBADMSG
- * when a line is no header or when there is none, -ENOSPC when they are too many, -ENOMEM. */
+/* Adds the headers of a text, each as header_list_add(). On failure the list has those before the
+ * one that is wrong, and `reterr_msg` says where that is, and never what it says: `path` and the
+ * line. Errors: -EBADMSG when a line is no header or when there is none, -ENOSPC when they are too
+ * many, -ENOMEM. */
 int header_file_parse(const char *text, size_t len, const char *path, struct header_list *list,
 		      struct strbuf *reterr_msg) must_check;
 
-/* The same with what is in the file. Errors also: -ENOSPC when it is larger than HEADER_FILE_MAX_BYTES, those of
- * reading it. */
+/* The same with what is in the file. Errors also: -ENOSPC when it is larger than
+ * HEADER_FILE_MAX_BYTES, those of reading it. */
 int header_file_read(const char *path, struct header_list *list, struct strbuf *reterr_msg)
 	must_check;
 

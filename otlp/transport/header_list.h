@@ -20,12 +20,12 @@ void header_list_done(struct header_list *list);
 /* Whether there is a header of that name, in upper or lower case. */
 bool header_list_has(const struct header_list *list, const char *name);
 
-/* Adds a line that the user gave. Errors: -EINVAL when it is no header, or one that says how the request is
- * to be read (Content-Type, Content-Encoding, TE, grpc-…); -ENOSPC, -ENOMEM. */
+/* Adds a line that the user gave. Errors: -EINVAL when it is no header, or one that says how the
+ * request is to be read (Content-Type, Content-Encoding, TE, grpc-…); -ENOSPC, -ENOMEM. */
 int header_list_add(struct header_list *list, const char *line) must_check;
 
-/* Adds ours unless a header of that name is there. Errors: -EINVAL for a value that no header can have,
- * -ENOSPC, -ENOMEM. */
+/* Adds ours unless a header of that name is there. Errors: -EINVAL for a value that no header can
+ * have, -ENOSPC, -ENOMEM. */
 int header_list_add_own(struct header_list *list, const char *name, const char *value) must_check;
 
 /* Adds those of a weaker list whose names `list` does not have. Errors: -ENOSPC, -ENOMEM. */

@@ -55,7 +55,8 @@ static bool describe_status(const struct http_answer *answer, const char *what,
 	return true;
 }
 
-/* Proxies and wrong ports answer with pages, not messages: then the status is all there is to say. */
+/* Proxies and wrong ports answer with pages, not messages: then the status is all there is to
+ * say. */
 static void describe(const struct http_answer *answer, struct request_outcome *outcome)
 {
 	bool has_any_type = !answer->content_type;

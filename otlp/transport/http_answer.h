@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an HTTP answer says about the request: OTLP specification, "OTLP/HTTP Response"; Connect protocol, "Unary-Response". */
+/* What an HTTP answer says about the request: OTLP specification, "OTLP/HTTP Response"; Connect
+ * protocol, "Unary-Response". */
 #ifndef OTLP_TRANSPORT_HTTP_ANSWER_H
 #define OTLP_TRANSPORT_HTTP_ANSWER_H
 

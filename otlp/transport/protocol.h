@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocols that destinations speak, a row for each: how profiles are encoded, how a request is put
- * together and how its answer is read. Nothing else asks which protocol it is. */
+/* The protocols that destinations speak, a row for each: how profiles are encoded, how a request is
+ * put together and how its answer is read. Nothing else asks which protocol it is. */
 #ifndef OTLP_TRANSPORT_PROTOCOL_H
 #define OTLP_TRANSPORT_PROTOCOL_H
 
@@ -34,7 +34,8 @@ struct protocol {
 	bool has_one_path; /* an endpoint cannot have another path before it */
 	bool needs_http2;
 	bool has_grpc_status; /* the answer says how it went in grpc-status, behind its body */
-	bool is_gzip_inside; /* bodies hold compressed parts: compressing them again gains nothing */
+	/* Bodies hold compressed parts: compressing them again gains nothing */
+	bool is_gzip_inside;
 	uint32_t body_format; /* of encoded requests, as the queue's files have it: never changes */
 	const char *content_type; /* destinations compare it as a whole: nothing may follow it */
 
@@ -44,7 +45,8 @@ struct protocol {
 	/* Appends a body as it is sent. Failures are kept in `out`. */
 	void (*pack)(struct strbuf *out, const void *body, size_t len, bool compress);
 
-	/* Adds what the protocol wants besides Content-Type. Errors: those of header_list_add_own(). */
+	/* Adds what the protocol wants besides Content-Type. Errors: those of
+	 * header_list_add_own(). */
 	int (*add_headers)(struct header_list *own, const struct protocol_headers *headers);
 
 	/* Says what became of the request; the client has the answer's headers. */

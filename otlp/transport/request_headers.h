@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport's requests say besides their body. Of headers of the same name the strongest counts:
+/* What a transport's requests say besides their body. Of headers of the same name the strongest
+ * counts:
  *
  *	the options' > the header file's > the token file's > ours
  *
- * Files are read for each request, since they may be renewed at any time (a mounted Secret, a token that expires). */
+ * Files are read for each request, since they may be renewed at any time (a mounted Secret, a token
+ * that expires). */
 #ifndef OTLP_TRANSPORT_REQUEST_HEADERS_H
 #define OTLP_TRANSPORT_REQUEST_HEADERS_H
 
@@ -18,14 +20,14 @@ struct request_headers {
 	char *header_file, *token_file; /* owned; NULL: none */
 };
 
-/* Reads no file. On failure there is something to be done with, too. Errors: -EINVAL for a header or the tenant,
- * -ENOMEM. */
+/* Reads no file. On failure there is something to be done with, too. Errors: -EINVAL for a header
+ * or the tenant, -ENOMEM. */
 int request_headers_init(struct request_headers *headers, const struct transport_opts *opts)
 	must_check;
 void request_headers_done(struct request_headers *headers);
 
-/* Adds the headers of the next request to an empty list. On failure `reterr_msg` says why, without any header's value,
- * but not of -ENOMEM. Errors: those of the files, -ENOSPC too many headers. */
+/* Adds the headers of the next request to an empty list. On failure `reterr_msg` says why, without
+ * any header's value, but not of -ENOMEM. Errors: those of the files, -ENOSPC too many headers. */
 int request_headers_read(const struct request_headers *headers, struct header_list *list,
 			 struct strbuf *reterr_msg) must_check;
 

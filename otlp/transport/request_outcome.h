@@ -13,8 +13,9 @@
 enum outcome_verdict {
 	OUTCOME_DONE, /* taken; what partial success rejected is lost */
 	OUTCOME_RETRY, /* the specification calls it retryable, or nothing came back */
-	OUTCOME_TOO_LARGE, /* refused for its size: HTTP 413, gRPC RESOURCE_EXHAUSTED without RetryInfo; not to be
-			     * repeated */
+	/* Refused for its size: HTTP 413, gRPC RESOURCE_EXHAUSTED without RetryInfo; not to be
+	 * repeated */
+	OUTCOME_TOO_LARGE,
 	OUTCOME_REFUSED, /* anything else: not to be repeated */
 };
 
@@ -25,12 +26,12 @@ struct request_outcome {
 	uint64_t retry_after_ns; /* the receiver's wish (Retry-After, RetryInfo); 0: none */
 	uint64_t nr_rejected_profiles; /* partial success */
 	size_t nr_bytes; /* body as sent, compressed; 0 when nothing came back */
-	char message
-		[OUTCOME_MESSAGE_BYTES]; /* why not, or the receiver's warning; "": none. Printable, one line. */
+	/* Why not, or the receiver's warning; "": none. Printable, one line. */
+	char message[OUTCOME_MESSAGE_BYTES];
 };
 
-/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of them, made
- * printable, cut to fit. */
+/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of
+ * them, made printable, cut to fit. */
 void request_outcome_say(struct request_outcome *outcome, const char *what, const void *text,
 			 size_t len);
 

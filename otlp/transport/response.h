@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server answers: ExportProfilesServiceResponse with success, google.rpc.Status with an error. */
+/* What a server answers: ExportProfilesServiceResponse with success, google.rpc.Status with an
+ * error. */
 #ifndef OTLP_TRANSPORT_RESPONSE_H
 #define OTLP_TRANSPORT_RESPONSE_H
 

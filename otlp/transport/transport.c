@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's end of a destination's worker (transport_worker.h). It makes all that is sent, and reads the files with
- * credentials and certificates, for which the worker lacks the right; the worker sends it and reads the answer.
+/* The agent's end of a destination's worker (transport_worker.h). It makes all that is sent, and
+ * reads the files with credentials and certificates, for which the worker lacks the right; the
+ * worker sends it and reads the answer.
  *
  *	body ─▶ gzip ─▶ (gRPC) frame ─▶ order ─▶ worker ─▶ result, checked
  *

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or Pyroscope's own push. The request is
- * sent, and the answer read, by a process without privileges (transport_worker.h).
+/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or
+ * Pyroscope's own push. The request is sent, and the answer read, by a process without privileges
+ * (transport_worker.h).
  *
- * Retrying is the caller's business: a transport sends once (twice at most where credentials were renewed, see
- * header_file). Belongs to one thread. */
+ * Retrying is the caller's business: a transport sends once (twice at most where credentials were
+ * renewed, see header_file). Belongs to one thread. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_H
 #define OTLP_TRANSPORT_TRANSPORT_H
 
@@ -19,7 +20,8 @@
 
 struct transport;
 
-/* Copies what it needs of `opts`. Errors: -EINVAL for the endpoint, a header or the tenant, -ENOMEM. */
+/* Copies what it needs of `opts`. Errors: -EINVAL for the endpoint, a header or the tenant,
+ * -ENOMEM. */
 int transport_new(const struct transport_opts *opts, struct transport **ret_transport) must_check;
 void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)

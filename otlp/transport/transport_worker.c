@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of an answer no more is kept than can be needed to understand it; the rest is read and thrown away, because trailers
- * come at the end. */
+/* Of an answer no more is kept than can be needed to understand it; the rest is read and thrown
+ * away, because trailers come at the end. */
 #include "otlp/transport/transport_worker.h"
 
 #include "base/cleanup.h"
