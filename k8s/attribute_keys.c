@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations are written by whoever may create a pod; what the agent knows for sure must not be theirs to say. */
+/* Annotations are written by whoever may create a pod; what the agent knows for sure must not be
+ * theirs to say. */
 #include "k8s/attribute_keys.h"
 
 #include "base/err.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A colon may end a registry's host, too: "registry:5000/team/web". A tag's is behind the last slash. */
+/* A colon may end a registry's host, too: "registry:5000/team/web". A tag's is behind the last
+ * slash. */
 #include "k8s/image_name.h"
 
 #include "base/hex.h"

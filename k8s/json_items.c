@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two layers. The lexer knows what the byte at hand is in: nothing, a string, a string right after a
- * backslash, or a literal (number, true, false, null). It is a state, not a call, as the text may end anywhere.
- * The grammar knows what may come next, and how deep it is.
+/* Two layers. The lexer knows what the byte at hand is in: nothing, a string, a string right after
+ * a backslash, or a literal (number, true, false, null). It is a state, not a call, as the text may
+ * end anywhere. The grammar knows what may come next, and how deep it is.
  *
  *	{ "kind" : "PodList" , "items" : [ { … } , { … } ] }
  *	depth 1                          2 3         3
  *
- * An item is a value at depth 2 in "items". Its bytes are appended to a buffer in runs: from its start, or the
- * start of the piece, to its end, or the end of the piece.
+ * An item is a value at depth 2 in "items". Its bytes are appended to a buffer in runs: from its
+ * start, or the start of the piece, to its end, or the end of the piece.
  *
  * Keys and kind are compared as they are written: one with an escape sequence is another one. */
 #include "k8s/json_items.h"
@@ -71,7 +71,8 @@ static void append_token(struct json_token *token, const char *text, size_t len)
 	token->len += len;
 }
 
-/* Appends the run that ends at `end` to the item. What does not fit is noticed at the item's end. */
+/* Appends the run that ends at `end` to the item. What does not fit is noticed at the item's
+ * end. */
 static void keep_run(struct json_items *items, struct piece *piece, const char *end)
 {
 	strbuf_append(&items->item, piece->item_from, (size_t)(end - piece->item_from));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Kubernetes list, {"kind": …, "items": [ … ]}, cut into its items while it comes in. The text may come in
- * pieces of any size; memory is needed for one item only. Brackets, commas and quotes are checked everywhere, what
- * stands in an item's strings and numbers is its reader's matter. */
+/* A Kubernetes list, {"kind": …, "items": [ … ]}, cut into its items while it comes in. The text
+ * may come in pieces of any size; memory is needed for one item only. Brackets, commas and quotes
+ * are checked everywhere, what stands in an item's strings and numbers is its reader's matter. */
 #ifndef K8S_JSON_ITEMS_H
 #define K8S_JSON_ITEMS_H
 

@@ -4,7 +4,8 @@
  * for https://NODE:PORT/pods, which libcurl verifies, and the name is resolved to the address by
  * fiat.
  *
- * The request is made here, and sent by a process without privileges (kubelet_worker.h), which reads the answer. */
+ * The request is made here, and sent by a process without privileges (kubelet_worker.h), which
+ * reads the answer. */
 #include "k8s/kubelet.h"
 
 #include "base/bearer_token.h"
@@ -155,8 +156,8 @@ void kubelet_give_up(struct kubelet *kubelet)
 	__atomic_store_n(&kubelet->give_up_ns, 0, __ATOMIC_RELAXED);
 }
 
-/* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end up on
- * terminals, so it is made printable. */
+/* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end
+ * up on terminals, so it is made printable. */
 static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char *format, ...)
 {
 	char text[ERROR_MAX];
@@ -334,7 +335,8 @@ static bool must_give_up(const struct kubelet *kubelet)
 	return clock_mono_ns() >= __atomic_load_n(&kubelet->give_up_ns, __ATOMIC_RELAXED);
 }
 
-/* Has the worker ask. Errors: -ECANCELED, and those of worker_client_send() and worker_client_wait(). */
+/* Has the worker ask. Errors: -ECANCELED, and those of worker_client_send() and
+ * worker_client_wait(). */
 static int ask_worker(struct kubelet *kubelet, const struct strbuf *order, size_t max_bytes,
 		      void **ret_bytes, size_t *ret_len)
 {

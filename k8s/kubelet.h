@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 struct kubelet_opts {
-	const char
-		*url; /* "https://10.0.0.1:10250", "https://[fd00::1]:10250"; no path; port 10250 */
-	const char
-		*node_name; /* the name to verify where the URL has an address; NULL: the address */
-	const char *
-		ca_file; /* NULL: the system's; the kubelet's own for HTTP_VERIFY_PINNED. Read for each request */
+	/* "https://10.0.0.1:10250", "https://[fd00::1]:10250"; no path; port 10250 */
+	const char *url;
+	/* The name to verify where the URL has an address; NULL: the address */
+	const char *node_name;
+	/* NULL: the system's; the kubelet's own for HTTP_VERIFY_PINNED. Read for each request */
+	const char *ca_file;
 	const char *token_file; /* read again for each request: tokens rotate; NULL: none */
 	enum http_verify verify;
 	uint64_t timeout_ns; /* of a whole request; 0: 10 s */
@@ -33,15 +33,17 @@ int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet) m
 void kubelet_free(struct kubelet *kubelet);
 DEFINE_FREEP(struct kubelet, kubelet_free)
 
-/* From now on no request begins, and one that is under way fails within a second. For any thread. */
+/* From now on no request begins, and one that is under way fails within a second. For any
+ * thread. */
 void kubelet_give_up(struct kubelet *kubelet);
 
-/* Asks for the pods of the node, by a process of its own (kubelet_worker.h). On failure kubelet_error() is a
- * sentence with the remedy; nothing of a pod list is ever in it.
- * Errors: those of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status, for
- * what is no pod list and for a token file that holds no token; -ENOSPC for a body over
- * KUBELET_BODY_MAX_BYTES or pods over `opts->max_bytes`; what reading the token file says; those of
- * worker_client_send() and worker_client_wait() for that process. The token is never sent over plain http, except to loopback. */
+/* Asks for the pods of the node, by a process of its own (kubelet_worker.h). On failure
+ * kubelet_error() is a sentence with the remedy; nothing of a pod list is ever in it. Errors: those
+ * of http_perform(); -EACCES for 401, -EPERM for 403, -EBADMSG for any other status, for what is no
+ * pod list and for a token file that holds no token; -ENOSPC for a body over KUBELET_BODY_MAX_BYTES
+ * or pods over `opts->max_bytes`; what reading the token file says; those of worker_client_send()
+ * and worker_client_wait() for that process. The token is never sent over plain http, except to
+ * loopback. */
 int kubelet_get_pods(struct kubelet *kubelet, const struct pod_list_opts *opts,
 		     struct pod_list **ret_list) must_check;
 

@@ -19,8 +19,8 @@ struct kubelet_endpoint {
 	uint32_t port;
 };
 
-/* Reads "https://HOST[:PORT][/]", http:// too; an IPv6 address stands in brackets, the port is 10250 unless
- * given. Errors: -EINVAL. */
+/* Reads "https://HOST[:PORT][/]", http:// too; an IPv6 address stands in brackets, the port is
+ * 10250 unless given. Errors: -EINVAL. */
 int kubelet_endpoint_parse(const char *url, struct kubelet_endpoint *ret_endpoint) must_check;
 
 bool kubelet_is_host_name(const char *name);

@@ -4,8 +4,8 @@
  *	Forbidden (user=U, verb=get, resource=nodes, subresource=proxy)			before 1.32
  *	Forbidden (user=U, verb=get, resource=nodes, subresource(s)=[pods proxy])	since
  *
- * The text comes from outside and goes to an administrator, who may do what it says: only a user and one
- * of the two resources that /pods can need are taken from it. */
+ * The text comes from outside and goes to an administrator, who may do what it says: only a user
+ * and one of the two resources that /pods can need are taken from it. */
 #ifndef K8S_KUBELET_REFUSAL_H
 #define K8S_KUBELET_REFUSAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that asks the kubelet for the agent: HTTP, TLS and JSON of its answers are read here, without privileges
- * (worker_sandbox.h).
+/* The process that asks the kubelet for the agent: HTTP, TLS and JSON of its answers are read here,
+ * without privileges (worker_sandbox.h).
  *
  *	agent: kubelet ──http_order──▶ worker: kubelet_worker_main() ──▶ kubelet
  *	               ◀──answer, pods──                            ◀──
@@ -18,11 +18,13 @@
 
 #define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; nothing of it is kept */
 
-/* Its memory (RLIMIT_DATA): the list (32 MB at most) with either a pod's text and tree (4 and 32 MB) or the reply (twice the list), a
- * thread's stack (8 MB), TLS. With 5000 pods it takes 20 MB. */
+/* Its memory (RLIMIT_DATA): the list (32 MB at most) with either a pod's text and tree (4 and 32
+ * MB) or the reply (twice the list), a thread's stack (8 MB), TLS. With 5000 pods it takes 20
+ * MB. */
 #define KUBELET_WORKER_DATA_BYTES ((size_t)128 << 20)
 
-/* Appends the pod list's options, which travel in the order's `extra` field beside the HTTP request. */
+/* Appends the pod list's options, which travel in the order's `extra` field beside the HTTP
+ * request. */
 void kubelet_task_append(struct strbuf *out, const struct pod_list_opts *opts);
 
 /* What the command does: answers until the socket is closed. Returns the exit status. */

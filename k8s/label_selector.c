@@ -6,8 +6,9 @@
  *	             | KEY ( "=" | "==" | "!=" ) [ VALUE ]
  *	             | KEY ( "in" | "notin" ) "(" [ VALUE ] { "," [ VALUE ] } ")"
  *
- * A value that is left out is the empty one, but "()" has none at all and is refused. "in" and "notin" are words:
- * they may be keys and values, too. The operators ">" and "<" are for nodes' labels and are refused. */
+ * A value that is left out is the empty one, but "()" has none at all and is refused. "in" and
+ * "notin" are words: they may be keys and values, too. The operators ">" and "<" are for nodes'
+ * labels and are refused. */
 #include "k8s/label_selector.h"
 
 #include "base/arena.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kubernetes label selectors, as kubectl -l takes them: "app=web,tier!=db,env in (dev,test),!canary,team". All
- * requirements must hold. (k8s.io/apimachinery/pkg/labels; keys and values as in "Labels and Selectors".) */
+/* Kubernetes label selectors, as kubectl -l takes them: "app=web,tier!=db,env in
+ * (dev,test),!canary,team". All requirements must hold. (k8s.io/apimachinery/pkg/labels; keys and
+ * values as in "Labels and Selectors".) */
 #ifndef K8S_LABEL_SELECTOR_H
 #define K8S_LABEL_SELECTOR_H
 
@@ -16,14 +17,15 @@
 
 struct label_selector;
 
-/* On -EINVAL `reterr_msg` says where the text is wrong and what was expected there. Errors: -EINVAL, -ENOSPC over a
- * limit, -ENOMEM. */
+/* On -EINVAL `reterr_msg` says where the text is wrong and what was expected there. Errors:
+ * -EINVAL, -ENOSPC over a limit, -ENOMEM. */
 int label_selector_parse(const char *text, struct strbuf *reterr_msg,
 			 struct label_selector **ret_selector) must_check;
 void label_selector_free(struct label_selector *selector);
 DEFINE_FREEP(struct label_selector, label_selector_free)
 
-/* Whether labels fulfil it. "!=" and "notin" hold for a label that is not there, as in Kubernetes. */
+/* Whether labels fulfil it. "!=" and "notin" hold for a label that is not there, as in
+ * Kubernetes. */
 bool label_selector_matches(const struct label_selector *selector,
 			    const struct pod_attribute *labels, size_t nr_labels);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kubelet was asked for and did not know, so that it is not asked for it each second. It has listed a pod before the
- * pod's first cgroup is there, so one that a list lacks will hardly be in the next: it is asked for after 1, 4, 16, … s, and
- * in the end every ten minutes. The ID of a listed pod's container comes a second or two after its cgroup, later from a
- * busy kubelet: it is asked for after 0.2, 0.4, 0.8 and 1.6 s, then each second, and from 5 s on each time at twice its age.
+/* What the kubelet was asked for and did not know, so that it is not asked for it each second. It
+ * has listed a pod before the pod's first cgroup is there, so one that a list lacks will hardly be
+ * in the next: it is asked for after 1, 4, 16, … s, and in the end every ten minutes. The ID of a
+ * listed pod's container comes a second or two after its cgroup, later from a busy kubelet: it is
+ * asked for after 0.2, 0.4, 0.8 and 1.6 s, then each second, and from 5 s on each time at twice its
+ * age.
  *
  * Not thread-safe; all zeros is an empty one. */
 #ifndef K8S_POD_ASKS_H
@@ -27,8 +29,9 @@ struct pod_asks {
 	struct pod_ask of[POD_ASKS_SETS][POD_ASKS_WAYS];
 };
 
-/* Whether the kubelet is to be asked now for an owner that the index does not fully know, which counts as asked then. Of a pod
- * that is not known (`has_pod` false) the pod is remembered, with all its containers; of one that is, the container. */
+/* Whether the kubelet is to be asked now for an owner that the index does not fully know, which
+ * counts as asked then. Of a pod that is not known (`has_pod` false) the pod is remembered, with
+ * all its containers; of one that is, the container. */
 bool pod_asks_is_due(struct pod_asks *asks, const struct cgroup_owner *owner, bool has_pod,
 		     uint64_t now_ns);
 

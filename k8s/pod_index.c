@@ -41,8 +41,8 @@ void pod_index_free(struct pod_index *index)
 	free(index);
 }
 
-/* Puts what `make` makes of the list in the place of the present table. It is made without the lock: who looks for a pod does not
- * wait for a list of thousands. */
+/* Puts what `make` makes of the list in the place of the present table. It is made without the
+ * lock: who looks for a pod does not wait for a list of thousands. */
 static int replace_table(struct pod_index *index, struct pod_list *list, uint64_t now_ns,
 			 int (*make)(const struct pod_table *old, struct pod_list *list,
 				     uint64_t now_ns, struct pod_table *table))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods as plain tables: what is kept of a kubelet's list, of its log directories, and of pods that are
- * gone. */
+/* Pods as plain tables: what is kept of a kubelet's list, of its log directories, and of pods that
+ * are gone. */
 #ifndef K8S_POD_LIST_H
 #define K8S_POD_LIST_H
 
@@ -28,8 +28,8 @@ struct pod_attribute {
 struct pod_container {
 	const char *name;
 	const char *id; /* 64 hex digits without "containerd://" */
-	const char *
-		image_name; /* "docker.io/library/nginx", without tag and digest; "" when unknown */
+	/* "docker.io/library/nginx", without tag and digest; "" when unknown */
+	const char *image_name;
 	const char *image_tag; /* "1.27"; "" when there is none */
 	uint32_t restart_count; /* of this ID: one less for the last terminated one */
 };
@@ -52,9 +52,9 @@ struct pod {
 	const char *service_namespace; /* annotation, else namespace */
 	struct pod_attribute *labels; /* all of them, for selectors; key order of the body */
 	size_t nr_labels;
-	/* What becomes resource attributes as it stands: "k8s.pod.label.KEY" and "k8s.pod.annotation.KEY" of
-	 * the allow-lists, and the annotations resource.opentelemetry.io/KEY as KEY where they may
-	 * (attribute_keys.h). */
+	/* What becomes resource attributes as it stands: "k8s.pod.label.KEY" and
+	 * "k8s.pod.annotation.KEY" of the allow-lists, and the annotations
+	 * resource.opentelemetry.io/KEY as KEY where they may (attribute_keys.h). */
 	struct pod_attribute *attributes;
 	size_t nr_attributes;
 	bool is_opted_out; /* annotation flamelet.dev/profile: "false" */
@@ -63,8 +63,8 @@ struct pod {
 	bool has_all_ids; /* each container of the spec has its ID in the status */
 };
 
-/* All strings are valid UTF-8, never NULL, cut to POD_NAME_MAX bytes (keys POD_KEY_MAX, values POD_VALUE_MAX),
- * and live in the arena, as all arrays do. */
+/* All strings are valid UTF-8, never NULL, cut to POD_NAME_MAX bytes (keys POD_KEY_MAX, values
+ * POD_VALUE_MAX), and live in the arena, as all arrays do. */
 struct pod_list {
 	struct arena arena;
 	struct pod *pods;
@@ -74,8 +74,8 @@ struct pod_list {
 	size_t nr_left_out; /* labels, attributes and containers over a pod's limits */
 };
 
-/* Keys of labels and annotations that become attributes; a trailing "*" stands for any end. Borrowed, and
- * must outlive the reader. */
+/* Keys of labels and annotations that become attributes; a trailing "*" stands for any end.
+ * Borrowed, and must outlive the reader. */
 struct pod_list_opts {
 	size_t max_bytes; /* of what is kept */
 	const char *const *label_keys;
@@ -87,7 +87,8 @@ struct pod_list_opts {
 void pod_list_free(struct pod_list *list);
 DEFINE_FREEP(struct pod_list, pod_list_free)
 
-/* Copies a pod and all its texts but its containers into an arena. Errors: -ENOMEM, also for a full arena. */
+/* Copies a pod and all its texts but its containers into an arena. Errors: -ENOMEM, also for a full
+ * arena. */
 int pod_copy(struct arena *arena, const struct pod *pod, struct pod *ret_copy) must_check;
 int pod_container_copy(struct arena *arena, const struct pod_container *container,
 		       struct pod_container *ret_copy) must_check;

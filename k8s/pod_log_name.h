@@ -4,8 +4,9 @@
  *	pods/<namespace>_<pod>_<uid>/<container>/<restarts>.log
  *	containers/<pod>_<namespace>_<container>-<ID>.log -> the file above
  *
- * (kubelet, pkg/kubelet/kuberuntime/helpers.go: BuildPodLogsDirectory, logSymlink.) No part has a "_" in it, and an
- * ID has 64 hex digits: a link's name that was cut at 255 bytes ends in fewer, and is none. */
+ * (kubelet, pkg/kubelet/kuberuntime/helpers.go: BuildPodLogsDirectory, logSymlink.) No part has a
+ * "_" in it, and an ID has 64 hex digits: a link's name that was cut at 255 bytes ends in fewer,
+ * and is none. */
 #ifndef K8S_POD_LOG_NAME_H
 #define K8S_POD_LOG_NAME_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link's name has pod, namespace and container, but no UID. Where it leads has the UID, and the number of restarts. A
- * link that cannot be read belongs to the pod of its name, unless there are two: a StatefulSet's pod keeps its
- * name when it is made anew. A link whose pod has no directory any more makes the pod known all the same. */
+/* A link's name has pod, namespace and container, but no UID. Where it leads has the UID, and the
+ * number of restarts. A link that cannot be read belongs to the pod of its name, unless there are
+ * two: a StatefulSet's pod keeps its name when it is made anew. A link whose pod has no directory
+ * any more makes the pod known all the same. */
 #include "k8s/pod_logs.h"
 
 #include "base/array.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON tree of a pod is made, read and freed before the next one's; base/json.h bounds it.
  *
- * All that is read from the tree may be missing or of another type: text() answers "" for a value that is not a string.
- * The first copy into the list's arena that fails is remembered by the reader, so that it is checked once, at a pod's
- * end. */
+ * All that is read from the tree may be missing or of another type: text() answers "" for a value
+ * that is not a string. The first copy into the list's arena that fails is remembered by the
+ * reader, so that it is checked once, at a pod's end. */
 #include "k8s/pod_reader.h"
 
 #include "base/hex.h"
@@ -36,7 +36,8 @@ static void *keep_array(struct pod_reader *reader, size_t nr, size_t elem_bytes)
 	return array;
 }
 
-/* Copies the longest beginning of a piece of a C string that is valid UTF-8 and has at most `max` bytes. */
+/* Copies the longest beginning of a piece of a C string that is valid UTF-8 and has at most `max`
+ * bytes. */
 static const char *keep_piece(struct pod_reader *reader, const char *value, size_t len, size_t max)
 {
 	struct arena *arena = &reader->list->arena;
@@ -209,7 +210,8 @@ static void add_container(struct pod_reader *reader, const struct pod_container 
 	added->id = keep_name(reader, hex);
 }
 
-/* Adds a status's containers: the present one and the one before. Returns whether it has the first. */
+/* Adds a status's containers: the present one and the one before. Returns whether it has the
+ * first. */
 static bool read_status(struct pod_reader *reader, const struct json_value *status,
 			const struct json_value *specs, struct pod *pod)
 {

@@ -14,8 +14,8 @@
 /* Made as { .opts = …, .list = … }. */
 struct pod_reader {
 	const struct pod_list_opts *opts; /* borrowed */
-	struct pod_list *
-		list; /* borrowed; its arena takes all that is kept, and it counts what is left out */
+	/* Borrowed; its arena takes all that is kept, and it counts what is left out */
+	struct pod_list *list;
 	int error; /* of the first copy that failed */
 };
 

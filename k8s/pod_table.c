@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each list that brings a change makes a new table: first the list's pods, then from the old table what the list
- * no longer has and is young enough. As the old table was built the same way, its rows go from the youngest to
- * the oldest, live ones first, and what finds no room is the oldest. No UID and no ID has two rows.
+/* Each list that brings a change makes a new table: first the list's pods, then from the old table
+ * what the list no longer has and is young enough. As the old table was built the same way, its
+ * rows go from the youngest to the oldest, live ones first, and what finds no room is the oldest.
+ * No UID and no ID has two rows.
  *
- * The table takes over the list's arena, so a live pod's texts are never copied; a tombstone's are, into the
- * arena of each table that follows. Most lists are like the one before: those are compared, and make no table. */
+ * The table takes over the list's arena, so a live pod's texts are never copied; a tombstone's are,
+ * into the arena of each table that follows. Most lists are like the one before: those are
+ * compared, and make no table. */
 #include "k8s/pod_table.h"
 
 #include "base/array.h"
@@ -147,8 +149,8 @@ static int add_list_containers(struct pod_table *table, struct pod_list *list,
 struct carry {
 	const struct pod_table *old;
 	size_t from, to; /* rows */
-	uint64_t
-		now_ns; /* live rows become tombstones of that time, expired ones stay behind; 0: neither */
+	/* Live rows become tombstones of that time, expired ones stay behind; 0: neither */
+	uint64_t now_ns;
 };
 
 static bool is_expired(uint64_t gone_ns, uint64_t now_ns)
@@ -200,7 +202,8 @@ static int carry_container(struct pod_table *table, const struct container_row *
 	return r < 0 ? r : add_container(table, &row);
 }
 
-/* Carries over containers that the table does not have, of pods that it has, as far as there is room. */
+/* Carries over containers that the table does not have, of pods that it has, as far as there is
+ * room. */
 static int carry_containers(struct pod_table *table, const struct carry *carry)
 {
 	for (size_t i = carry->from; i < carry->to; i++) {

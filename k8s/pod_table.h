@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of a pod index (pod_index.h): pods and containers, live ones and tombstones. A table is built once and not
- * changed but for seen_ns. */
+/* The rows of a pod index (pod_index.h): pods and containers, live ones and tombstones. A table is
+ * built once and not changed but for seen_ns. */
 #ifndef K8S_POD_TABLE_H
 #define K8S_POD_TABLE_H
 
@@ -45,9 +45,10 @@ void pod_table_done(struct pod_table *table);
 const struct pod_row *pod_table_find_pod(const struct pod_table *table, const char *uid);
 const struct container_row *pod_table_find_container(const struct pod_table *table, const char *id);
 
-/* Make the table that follows `old`, which stays as it is, into the empty `table`. The list's memory becomes the
- * table's. After a replacement all that is not in the list is a tombstone, or gone; a completion only adds.
- * Errors: -ENOSPC when pods or containers found no room (the others are in); -ENOMEM: `table` is no use. */
+/* Make the table that follows `old`, which stays as it is, into the empty `table`. The list's
+ * memory becomes the table's. After a replacement all that is not in the list is a tombstone, or
+ * gone; a completion only adds. Errors: -ENOSPC when pods or containers found no room (the others
+ * are in); -ENOMEM: `table` is no use. */
 int pod_table_replace(const struct pod_table *old, struct pod_list *list, uint64_t now_ns,
 		      struct pod_table *table) must_check;
 int pod_table_complete(const struct pod_table *old, struct pod_list *list, uint64_t now_ns,

@@ -7,9 +7,10 @@
  *				requested there is a round that does not ask the kubelet, at the same rate
  *	other keys were set	at once
  *
- * If the kubelet did not answer last, a round looks at the log directories before it asks: the kubelet may
- * take its time not to answer once more. The pauses count from the end of a round, so a slow kubelet is not
- * asked again at once. One round answers all refreshes that were requested before it.
+ * If the kubelet did not answer last, a round looks at the log directories before it asks: the
+ * kubelet may take its time not to answer once more. The pauses count from the end of a round, so a
+ * slow kubelet is not asked again at once. One round answers all refreshes that were requested
+ * before it.
  *
  * The rate is a token bucket, kept as the time at which it would be full again: each round that was
  * requested moves it by REQUESTED_ROUND_NS, and it may be POD_WATCH_BURST rounds ahead. */
@@ -181,7 +182,8 @@ static void ask_kubelet(struct pod_watch *watch)
 	}
 }
 
-/* Names what only the log directories tell. Where there are none there is nothing to say about it. */
+/* Names what only the log directories tell. Where there are none there is nothing to say about
+ * it. */
 static void read_logs(struct pod_watch *watch)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -246,8 +248,8 @@ static void wait_for_round(struct pod_watch *watch)
 	}
 }
 
-/* Takes what was asked for since the last round. Returns whether a request is due, not only a look at the log
- * directories. Called with the lock held. */
+/* Takes what was asked for since the last round. Returns whether a request is due, not only a look
+ * at the log directories. Called with the lock held. */
 static bool begin_round(struct pod_watch *watch)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -359,7 +361,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
 			 "and is shown the token",
 			 kubelet_url(opts->kubelet));
-	/* Tokens are others' files; and only another user may be allowed to run the program, which asks the kubelet. */
+	/* Tokens are others' files; and only another user may be allowed to run the program, which
+	 * asks the kubelet. */
 	uint64_t needed = CAPABILITY(DAC_READ_SEARCH);
 	if (opts->kubelet)
 		needed |= capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and at once after
- * an unknown cgroup was seen: in bursts of POD_WATCH_BURST requests, one a second in the long run. Those of a burst
- * are POD_WATCH_GAP_NS apart: a container's ID is in the list up to 1.4 s later than its cgroup is there. A
- * kubelet that is absent, slow or wrong leaves the index as it was; it is asked again after 1, 2, 4, … 30 s.
+/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and at once
+ * after an unknown cgroup was seen: in bursts of POD_WATCH_BURST requests, one a second in the long
+ * run. Those of a burst are POD_WATCH_GAP_NS apart: a container's ID is in the list up to 1.4 s
+ * later than its cgroup is there. A kubelet that is absent, slow or wrong leaves the index as it
+ * was; it is asked again after 1, 2, 4, … 30 s.
  *
- * While it does not answer, and before it first did, unknown cgroups are named by what the kubelet wrote on disk
- * (k8s/pod_logs.h).
+ * While it does not answer, and before it first did, unknown cgroups are named by what the kubelet
+ * wrote on disk (k8s/pod_logs.h).
  *
- * A kubelet that just started answers for a second that it has no pods at all. An empty list is not believed
- * while the index has live pods, until it was repeated for EMPTY_BELIEVED_NS. */
+ * A kubelet that just started answers for a second that it has no pods at all. An empty list is not
+ * believed while the index has live pods, until it was repeated for EMPTY_BELIEVED_NS. */
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
@@ -59,8 +60,8 @@ struct pod_watch_stats {
 	struct worker_stats worker; /* of the process that asks */
 };
 
-/* Starts the thread; the first request is made at once. Errors: -ENOMEM, -EAGAIN. On failure `kubelet` stays the
- * caller's. */
+/* Starts the thread; the first request is made at once. Errors: -ENOMEM, -EAGAIN. On failure
+ * `kubelet` stays the caller's. */
 int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_watch) must_check;
 
 /* Ends the thread, within a second where a request is under way. NULL is fine. */
@@ -70,10 +71,12 @@ DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 /* Asks for a refresh: something was seen that the index does not know. Cheap, thread-safe. */
 void pod_watch_request_refresh(struct pod_watch *watch);
 
-/* Whether the kubelet has not answered for POD_WATCH_STALE_NS, or never; true without a kubelet. Thread-safe. */
+/* Whether the kubelet has not answered for POD_WATCH_STALE_NS, or never; true without a kubelet.
+ * Thread-safe. */
 bool pod_watch_is_stale(struct pod_watch *watch);
 
-/* Other keys, from the next refresh on, which comes at once. Errors: -ENOMEM, and nothing changes. */
+/* Other keys, from the next refresh on, which comes at once. Errors: -ENOMEM, and nothing
+ * changes. */
 int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *keys) must_check;
 
 /* Waits for the end of the first request, successful or not, or until `deadline_ns`

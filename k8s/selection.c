@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each kind of rule gives an answer, which is "maybe" where something is not known yet. The answers of inclusions are
- * joined by "and", those of exclusions by "or"; so a "no" of the one and a "yes" of the other decide, whatever is
- * not known. */
+/* Each kind of rule gives an answer, which is "maybe" where something is not known yet. The answers
+ * of inclusions are joined by "and", those of exclusions by "or"; so a "no" of the one and a "yes"
+ * of the other decide, whatever is not known. */
 #include "k8s/selection.h"
 
 #include "base/arena.h"
@@ -221,7 +221,8 @@ struct subject {
 	const struct pod_match *match;
 };
 
-/* The answer of a rule about pods where there is none: it is not known yet, or there never is one. */
+/* The answer of a rule about pods where there is none: it is not known yet, or there never is
+ * one. */
 static enum answer without_pod(const struct subject *subject)
 {
 	bool is_of_pod = subject->owner->kind >= CGROUP_POD;
@@ -287,8 +288,9 @@ static bool has_id(const char *id, const char *rule)
 	return len >= CONTAINER_ID_MIN && strncmp(id, rule, len) == 0;
 }
 
-/* A container of a pod may get its name later; a sandbox and containers of no pod never do. A pod's own directory
- * speaks for the containers in it that the agent has not seen yet, whatever their names will be. */
+/* A container of a pod may get its name later; a sandbox and containers of no pod never do. A pod's
+ * own directory speaks for the containers in it that the agent has not seen yet, whatever their
+ * names will be. */
 static enum answer is_one_of_containers(const struct text_list *containers,
 					const struct subject *subject)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cgroups are profiled: rules of the user, and a verdict for each cgroup. Pure: what is known of a cgroup
- * comes in, nothing is looked up.
+/* Which cgroups are profiled: rules of the user, and a verdict for each cgroup. Pure: what is known
+ * of a cgroup comes in, nothing is looked up.
  *
- * Kinds of inclusions narrow each other (a namespace and a selector), several of a kind widen it (namespace a or b).
- * An exclusion of any kind excludes; so does the pod's annotation flamelet.dev/profile: "false". With inclusions of
- * pods, what is in no pod is excluded: the host's own processes too. Containers without a pod (docker's) have an ID but
- * no name; the sandbox of a pod is none of its containers.
+ * Kinds of inclusions narrow each other (a namespace and a selector), several of a kind widen it
+ * (namespace a or b). An exclusion of any kind excludes; so does the pod's annotation
+ * flamelet.dev/profile: "false". With inclusions of pods, what is in no pod is excluded: the host's
+ * own processes too. Containers without a pod (docker's) have an ID but no name; the sandbox of a
+ * pod is none of its containers.
  *
- * Where a rule asks for what is not known yet, a cgroup is undecided: the pod, its labels while it is known by its log
- * directory only, the name of its container. What the rest of the rules excludes is excluded all the same. When a match is
- * final, nothing is waited for: what is not known then is not there. The annotation is no rule: a pod that is not known is
- * not taken for opted out. */
+ * Where a rule asks for what is not known yet, a cgroup is undecided: the pod, its labels while it
+ * is known by its log directory only, the name of its container. What the rest of the rules
+ * excludes is excluded all the same. When a match is final, nothing is waited for: what is not
+ * known then is not there. The annotation is no rule: a pod that is not known is not taken for
+ * opted out. */
 #ifndef K8S_SELECTION_H
 #define K8S_SELECTION_H
 
@@ -48,7 +50,8 @@ enum selection_verdict {
 
 struct selection;
 
-/* Copies what it needs. On -EINVAL `reterr_msg` says which rule is wrong, and why. Errors: -EINVAL, -ENOMEM. */
+/* Copies what it needs. On -EINVAL `reterr_msg` says which rule is wrong, and why. Errors: -EINVAL,
+ * -ENOMEM. */
 int selection_new(const struct selection_rules *rules, struct strbuf *reterr_msg,
 		  struct selection **ret_selection) must_check;
 void selection_free(struct selection *selection);
@@ -60,8 +63,8 @@ bool selection_is_empty(const struct selection *selection);
 /* Whether there are inclusions: then what is not named is excluded. */
 bool selection_has_inclusions(const struct selection *selection);
 
-/* The verdict for a cgroup: its path below the root of the hierarchy, what the path says, and what is known of it (`match`
- * with pod NULL when nothing is). */
+/* The verdict for a cgroup: its path below the root of the hierarchy, what the path says, and what
+ * is known of it (`match` with pod NULL when nothing is). */
 enum selection_verdict selection_decide(const struct selection *selection, const char *path,
 					const struct cgroup_owner *owner,
 					const struct pod_match *match);
