@@ -9,9 +9,9 @@
  *
  *	find an equal row ─▶ make room in the array ─▶ row_budget_book() ─▶ write the row, count it
  *
- * row_budget_book() is the last step that can fail. It files the row in the index and charges its bytes to
- * the budget: what the row takes and its share of the index. Arrays double, so up to as much
- * again may be reserved, but the system gives no memory for pages that were never written.
+ * row_budget_book() is the last step that can fail. It files the row in the index and charges its
+ * bytes to the budget: what the row takes and its share of the index. Arrays double, so up to as
+ * much again may be reserved, but the system gives no memory for pages that were never written.
  *
  * Some rows are not indexed: mappings, because what they are is only known later; location 0,
  * because a jump to address 0 outside of all files is a real location and not "none"; and

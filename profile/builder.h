@@ -46,13 +46,13 @@ int builder_add_mapping(struct builder *builder, const struct profile_mapping *m
 int builder_add_function(struct builder *builder, const struct profile_function *function,
 			 uint32_t *ret_id) must_check;
 
-/* Equals the first location at that place (mapping, address, and whether it is user space, kernel or none),
- * whatever lines that has. A new one has none; those in `location` are not looked at. */
+/* Equals the first location at that place (mapping, address, and whether it is user space, kernel
+ * or none), whatever lines that has. A new one has none; those in `location` are not looked at. */
 int builder_add_location(struct builder *builder, const struct profile_location *location,
 			 uint32_t *ret_id) must_check;
 
-/* The same with at least one line, which are copied. Equals only a location that has the same lines and kind:
- * code made at run time changes its name between windows. */
+/* The same with at least one line, which are copied. Equals only a location that has the same lines
+ * and kind: code made at run time changes its name between windows. */
 int builder_add_named_location(struct builder *builder, const struct profile_location *location,
 			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
 	must_check;
@@ -80,34 +80,38 @@ void builder_see_process(struct builder *builder, uint32_t process, uint64_t see
 /* Adds sample->count to the equal sample, or a new one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
 
-/* Names a location that has no lines yet and says what its code is: the kind it has, or a finer one for
- * FRAME_NATIVE. There is at least one line; they are copied. What ends the lines added last takes no room.
- * Errors: -ENOSPC, -ENOMEM; then it is still without. */
+/* Names a location that has no lines yet and says what its code is: the kind it has, or a finer one
+ * for FRAME_NATIVE. There is at least one line; they are copied. What ends the lines added last
+ * takes no room. Errors: -ENOSPC, -ENOMEM; then it is still without. */
 int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
 		      const struct profile_line *lines, size_t nr) must_check;
 
-/* Completes a mapping whose file was read after it was added: takes the three build ids of `from`. */
+/* Completes a mapping whose file was read after it was added: takes the three build ids of
+ * `from`. */
 void builder_set_build_ids(struct builder *builder, uint32_t mapping,
 			   const struct profile_mapping *from);
 
-/* Moves a location to another mapping, in which the same code has that address. The builder does not find it by its
- * old place any more, nor by its new one: must come after the last builder_add_location(). */
+/* Moves a location to another mapping, in which the same code has that address. The builder does
+ * not find it by its old place any more, nor by its new one: must come after the last
+ * builder_add_location(). */
 void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
 			   uint64_t address);
 
-/* Gives all samples taken in a cgroup their resource; returns how often the timer fired for them. Must come after
- * the last builder_add_sample(). */
+/* Gives all samples taken in a cgroup their resource; returns how often the timer fired for them.
+ * Must come after the last builder_add_sample(). */
 uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
 
-/* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and must come as above. */
+/* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and
+ * must come as above. */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
-/* Takes over what a profile says of all its samples, before they are added: its time range joins the builder's, and
- * an empty builder gets its type and period. Errors: -EINVAL when the builder has another type or period. */
+/* Takes over what a profile says of all its samples, before they are added: its time range joins
+ * the builder's, and an empty builder gets its type and period. Errors: -EINVAL when the builder
+ * has another type or period. */
 int builder_join(struct builder *builder, const struct profile *profile) must_check;
 
-/* From now on merge_profile() leaves out when each sample was taken, so that samples that differ in nothing else are
- * joined. */
+/* From now on merge_profile() leaves out when each sample was taken, so that samples that differ in
+ * nothing else are joined. */
 void builder_drop_times(struct builder *builder);
 
 /* Whether that was asked for. */
@@ -117,8 +121,9 @@ bool builder_drops_times(const struct builder *builder);
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);
 
-/* Turns samples' times, which are by a clock that showed `base_ns` when the profile began, into Unix time; what is outside of the
- * profile is at its edge. After builder_set_time(); no sample may be added any more. */
+/* Turns samples' times, which are by a clock that showed `base_ns` when the profile began, into
+ * Unix time; what is outside of the profile is at its edge. After builder_set_time(); no sample may
+ * be added any more. */
 void builder_date_samples(struct builder *builder, uint64_t base_ns);
 
 /* What the samples count; PROFILE_CPU unless it is set. builder_join() does it by itself. */

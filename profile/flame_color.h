@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The colours of a flame graph. They depend on the kind of code and the name only: a function looks the same in every picture, but for
- * being lighter where it is inlined. */
+/* The colours of a flame graph. They depend on the kind of code and the name only: a function looks
+ * the same in every picture, but for being lighter where it is inlined. */
 #ifndef PROFILE_FLAME_COLOR_H
 #define PROFILE_FLAME_COLOR_H
 

@@ -69,7 +69,8 @@ static bool is_separator(const char *text)
 	return *text == '/' || strncmp(text, "::", 2) == 0;
 }
 
-/* The longest end of a name that has whole words and fits, with an ellipsis before it; NULL when none does. */
+/* The longest end of a name that has whole words and fits, with an ellipsis before it; NULL when
+ * none does. */
 static const char *find_tail(const char *text, enum flame_kind kind, size_t max_chars)
 {
 	const char *go_name = kind == FLAME_GO ? find_go_name(text) : NULL;

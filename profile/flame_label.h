@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a box that is too narrow for a function's name: the end of the name, which tells most.
+/* What stands in a box that is too narrow for a function's name: the end of the name, which tells
+ * most.
  *
  *	github.com/acme/cmd/compile.walkExpr	…/cmd/compile.walkExpr
  *	std::vector<int>::push_back(int&&)	std::vector<int>::push_back…, …::push_back
  *	entry_SYSCALL_64_after_hwframe		entry_SYSC…
  *
- * A name is cut before "/" or "::", in Go also behind the package and a method's receiver, so that whole words are left. Where not even the last word fits, there is
- * its beginning. flamegraph.js does the same. */
+ * A name is cut before "/" or "::", in Go also behind the package and a method's receiver, so that
+ * whole words are left. Where not even the last word fits, there is its beginning. flamegraph.js
+ * does the same. */
 #ifndef PROFILE_FLAME_LABEL_H
 #define PROFILE_FLAME_LABEL_H
 
@@ -15,7 +17,8 @@
 
 #include <stddef.h>
 
-/* Appends as XML text what is to be shown of a name within `max_chars` characters. Errors are kept in `out`. */
+/* Appends as XML text what is to be shown of a name within `max_chars` characters. Errors are kept
+ * in `out`. */
 void flame_label_append(struct strbuf *out, const char *name, enum flame_kind kind,
 			size_t max_chars);
 

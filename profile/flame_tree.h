@@ -3,9 +3,9 @@
  *
  *	all ─▶ process ─▶ outermost frame ─▶ … ─▶ leaf
  *
- * A function that was inlined is a frame of its own. Frames are equal when they have the same name and kind
- * below the same parent, and both are inlined or none. Samples without a process name stand under
- * "[unnamed]". */
+ * A function that was inlined is a frame of its own. Frames are equal when they have the same name
+ * and kind below the same parent, and both are inlined or none. Samples without a process name
+ * stand under "[unnamed]". */
 #ifndef PROFILE_FLAME_TREE_H
 #define PROFILE_FLAME_TREE_H
 
@@ -36,8 +36,8 @@ struct flame_node {
 	uint64_t count; /* of this node and all below it */
 	uint64_t start; /* it covers [start, start + count) of [0, count of the root) */
 	uint32_t name_id; /* string of the profile */
-	uint32_t
-		function; /* of the profile; of those with this name the first whose source is known */
+	/* Of the profile; of those with this name the first whose source is known */
+	uint32_t function;
 	enum flame_kind kind;
 	bool is_inlined;
 	uint32_t parent;

@@ -3,8 +3,8 @@
  *
  *	nginx;main;ngx_worker_process_cycle;ngx_event_process_[i];epoll_wait;do_syscall_64_[k] 42
  *
- * The first frame is the name of the process. Lines are sorted. What a frame ends in says what its code is;
- * flamegraph.pl gives the first three colours of their own:
+ * The first frame is the name of the process. Lines are sorted. What a frame ends in says what its
+ * code is; flamegraph.pl gives the first three colours of their own:
  *
  *	_[k]	kernel
  *	_[i]	inlined into the frame before it, whatever the language

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The locations of a profile under construction.
  *
- * A location is found by its place, so that the frames of a sample cost one lookup each; its lines come later,
- * when the window is complete and its frames are named, or together with it when profiles are merged. They
- * stand in one array behind those of other locations:
+ * A location is found by its place, so that the frames of a sample cost one lookup each; its lines
+ * come later, when the window is complete and its frames are named, or together with it when
+ * profiles are merged. They stand in one array behind those of other locations:
  *
  *	locations	0: -   1: 1-2             2: 2      3: 3
  *	lines		0: -   1: push  2: main             3: poll
  *
- * They have no index: it would take more room than it saves. Only what the last ones end in is not added
- * again, so that a name that many locations get one after the other ("no room for names") is there once. */
+ * They have no index: it would take more room than it saves. Only what the last ones end in is not
+ * added again, so that a name that many locations get one after the other ("no room for names") is
+ * there once. */
 #include "profile/location_rows.h"
 
 #include "base/array.h"
@@ -21,7 +22,8 @@
 /* Compared as bytes. */
 static_assert(sizeof(struct profile_line) == 8, "gap in struct profile_line");
 
-/* The part of a location's kind that tells places apart; what else it says is known only with the name. */
+/* The part of a location's kind that tells places apart; what else it says is known only with the
+ * name. */
 static enum frame_kind space_of(enum frame_kind kind)
 {
 	return kind == FRAME_KERNEL || kind == FRAME_STOP ? kind : FRAME_NATIVE;

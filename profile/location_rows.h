@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locations of a profile under construction, and the lines that name them. A part of the builder, which
- * says what the functions do (builder.h). */
+/* The locations of a profile under construction, and the lines that name them. A part of the
+ * builder, which says what the functions do (builder.h). */
 #ifndef PROFILE_LOCATION_ROWS_H
 #define PROFILE_LOCATION_ROWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one program that a profile is of. pprof's readers take a file's first mapping for the main binary: they print its
- * name and build id on top of all that they show. */
+/* The one program that a profile is of. pprof's readers take a file's first mapping for the main
+ * binary: they print its name and build id on top of all that they show. */
 #ifndef PROFILE_MAIN_PROGRAM_H
 #define PROFILE_MAIN_PROGRAM_H
 
@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-/* The mapping of the program that all samples are of, as its file has the name that all their processes have. 0: processes have
- * several names, or no mapping has it, as with an interpreter's scripts. */
+/* The mapping of the program that all samples are of, as its file has the name that all their
+ * processes have. 0: processes have several names, or no mapping has it, as with an interpreter's
+ * scripts. */
 uint32_t main_program_find(const struct profile *profile);
 
 #endif

@@ -100,7 +100,8 @@ int output_write(const struct profile *profile, const char *path, enum output_fo
 	return output_file_write(path, out.data, out.len);
 }
 
-/* What was opened since may have the number of a descriptor that was closed; it is opened for reading. */
+/* What was opened since may have the number of a descriptor that was closed; it is opened for
+ * reading. */
 static int check_stdout(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);

@@ -287,8 +287,9 @@ static void put_function(struct pprof *pprof, uint32_t id, const struct profile_
 	pb_end(pprof->out, begin);
 }
 
-/* The first mapping is what readers call the profile's file: the one program that it is of, or else a mapping without
- * code that says what it is of. That one stands behind all elements of the table. */
+/* The first mapping is what readers call the profile's file: the one program that it is of, or else
+ * a mapping without code that says what it is of. That one stands behind all elements of the
+ * table. */
 static void use_main_mapping(struct pprof *pprof)
 {
 	uint32_t main_program = main_program_find(pprof->profile);
@@ -312,8 +313,9 @@ static void put_subject(struct pprof *pprof, uint32_t id)
 	pb_end(pprof->out, begin);
 }
 
-/* Where a mapping is: as the kernel would map it, from the beginning of a page on, which is what readers
- * reckon with. One without an end of its own, such as the kernel, ends with the address space. */
+/* Where a mapping is: as the kernel would map it, from the beginning of a page on, which is what
+ * readers reckon with. One without an end of its own, such as the kernel, ends with the address
+ * space. */
 static void put_range(struct strbuf *out, const struct profile_mapping *mapping)
 {
 	uint64_t skipped = mapping->start % PAGE_BYTES;

@@ -16,12 +16,15 @@
 struct pprof_part {
 	const uint32_t *samples; /* borrowed: numbers of the profile's samples; NULL: all */
 	size_t nr_samples;
-	size_t max_frames; /* of a stack; deeper ones are cut at the root and say so. 0: any number */
-	bool is_bare; /* no labels (Pyroscope makes a series of each set); samples that are then equal are one */
+	/* Of a stack; deeper ones are cut at the root and say so. 0: any number */
+	size_t max_frames;
+	/* No labels (Pyroscope makes a series of each set); samples that are then equal are one */
+	bool is_bare;
 };
 
-/* Appends the message, not compressed. What the caption says becomes the profile's comments, and its subject the first mapping
- * where the profile is of several programs; it may be NULL. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
+/* Appends the message, not compressed. What the caption says becomes the profile's comments, and
+ * its subject the first mapping where the profile is of several programs; it may be NULL. Errors:
+ * -ENOSPC, -ENOMEM, kept in `out` as well. */
 int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 	must_check;
 

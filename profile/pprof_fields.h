@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field numbers of https://github.com/google/pprof/blob/main/proto/profile.proto, and what Flamelet writes into them. */
+/* Field numbers of https://github.com/google/pprof/blob/main/proto/profile.proto, and what Flamelet
+ * writes into them. */
 #ifndef PROFILE_PPROF_FIELDS_H
 #define PROFILE_PPROF_FIELDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a label of a pprof sample says: a number or name of the sample, or an attribute of its resource. Some
- * attributes have a short name there, the others their own. */
+/* What a label of a pprof sample says: a number or name of the sample, or an attribute of its
+ * resource. Some attributes have a short name there, the others their own. */
 #ifndef PROFILE_PPROF_LABELS_H
 #define PROFILE_PPROF_LABELS_H
 

@@ -50,8 +50,8 @@ static struct pprof_span span_of(const struct pprof_message *message, const stru
 	return (struct pprof_span){ (uint32_t)(field->data - message->data), (uint32_t)field->len };
 }
 
-/* Takes the field if it is one of the scalars; of a field that is there twice the last one counts, as everywhere in
- * protobuf. */
+/* Takes the field if it is one of the scalars; of a field that is there twice the last one counts,
+ * as everywhere in protobuf. */
 static int take_scalar(const struct pb_field *field, const struct scalar *scalars, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -280,7 +280,8 @@ int pprof_get_string(const struct pprof_message *message, uint64_t number, struc
 	return strbuf_error(text) < 0 ? no_memory(message) : 0;
 }
 
-/* Adds the numbers of a repeated field, packed or not, behind the first *nr; what is beyond `max` is counted only. */
+/* Adds the numbers of a repeated field, packed or not, behind the first *nr; what is beyond `max`
+ * is counted only. */
 static int add_numbers(const struct pb_field *field, uint64_t *numbers, size_t max, size_t *nr)
 {
 	struct pb_reader packed = pb_reader_of(field->data, field->len);

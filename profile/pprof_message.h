@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pprof message, found its way through: where its strings, samples and the elements of its tables are. The bytes
- * may be anybody's; nothing is copied, elements are decoded when they are asked for.
+/* A pprof message, found its way through: where its strings, samples and the elements of its tables
+ * are. The bytes may be anybody's; nothing is copied, elements are decoded when they are asked for.
  *
- * Everything that fails says why, in one line, in `reason`: -EBADMSG for what is not a pprof message, -EFBIG for
- * what is too large, -ENOMEM. */
+ * Everything that fails says why, in one line, in `reason`: -EBADMSG for what is not a pprof
+ * message, -EFBIG for what is too large, -ENOMEM. */
 #ifndef PROFILE_PPROF_MESSAGE_H
 #define PROFILE_PPROF_MESSAGE_H
 
@@ -130,7 +130,8 @@ int pprof_get_location(const struct pprof_message *message, uint32_t element,
 int pprof_get_function(const struct pprof_message *message, uint32_t element,
 		       struct pprof_function *function) must_check;
 
-/* 1 and the next line of a location, innermost first, or 0; `rest` begins as the location's span. */
+/* 1 and the next line of a location, innermost first, or 0; `rest` begins as the location's
+ * span. */
 int pprof_next_line(const struct pprof_message *message, struct pprof_span *rest,
 		    struct pprof_line *line) must_check;
 

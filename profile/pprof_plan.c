@@ -13,8 +13,8 @@ enum {
 	ROLE_OTHER,
 };
 
-/* Of types that are not called as in profile_type.h. perf_to_profile makes two of each event; of cycles it is not known
- * how long they took. */
+/* Of types that are not called as in profile_type.h. perf_to_profile makes two of each event; of
+ * cycles it is not known how long they took. */
 static const struct {
 	const char *pattern; /* of "type/unit" */
 	unsigned int role;
@@ -92,7 +92,8 @@ static int find_columns(const struct pprof_message *message, struct names *names
 	return 0;
 }
 
-/* Samples are of CPU time when there is CPU time, or when the period is, or when nothing says anything else. */
+/* Samples are of CPU time when there is CPU time, or when the period is, or when nothing says
+ * anything else. */
 static void claim_samples(const struct pprof_message *message, const struct names *period_type,
 			  struct columns *columns)
 {

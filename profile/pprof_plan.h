@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which profiles are in a pprof message, and how values become their counts.
  *
- * A CPU profile counts samples. A message that has both samples and CPU time is read by its samples, whatever the time
- * is; one that has CPU time only, by the times that the period fits into it. Where no period is told, it is the mean
- * CPU time of a sample, else one nanosecond. */
+ * A CPU profile counts samples. A message that has both samples and CPU time is read by its
+ * samples, whatever the time is; one that has CPU time only, by the times that the period fits into
+ * it. Where no period is told, it is the mean CPU time of a sample, else one nanosecond. */
 #ifndef PROFILE_PPROF_PLAN_H
 #define PROFILE_PPROF_PLAN_H
 
@@ -28,7 +28,8 @@ struct pprof_plans {
 int pprof_plan(const struct pprof_message *message, struct pprof_sample *sample,
 	       struct pprof_plans *ret_plans) must_check;
 
-/* What a sample counts; 0 when it does not belong to the profile. What is worth less than half a period counts as one. */
+/* What a sample counts; 0 when it does not belong to the profile. What is worth less than half a
+ * period counts as one. */
 uint64_t pprof_count(const struct pprof_plan *plan, const struct pprof_sample *sample);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One profile after the other is built from the samples; what a sample leads to is translated by pprof_translator.c. */
+/* One profile after the other is built from the samples; what a sample leads to is translated by
+ * pprof_translator.c. */
 #include "profile/pprof_reader.h"
 
 #include "base/gzip.h"
@@ -20,8 +21,8 @@ struct reading {
 	struct pprof_message message;
 	struct pprof_plans plans;
 	size_t max_bytes; /* of a profile */
-	uint8_t *
-		label_kinds; /* owned; by string: enum pprof_label + 1 of labels of that name, 0: not asked for yet */
+	/* Owned; by string: enum pprof_label + 1 of labels of that name, 0: not asked for yet */
+	uint8_t *label_kinds;
 	struct pprof_sample sample; /* this and what follows: scratch */
 	uint32_t stack[PPROF_MAX_FRAMES + 1]; /* elements, then new numbers of locations */
 	struct attribute attributes[MAX_ATTRIBUTES];

@@ -126,8 +126,8 @@ static bool has_build_id(const struct pprof_translator *translator, uint32_t tex
 	return hex_is(build_id, strlen(build_id));
 }
 
-/* Keeps where a mapping lies, as the message has it. The kernel and code without a file lie nowhere; the limit of those
- * that Flamelet writes is the end of the address space. */
+/* Keeps where a mapping lies, as the message has it. The kernel and code without a file lie
+ * nowhere; the limit of those that Flamelet writes is the end of the address space. */
 static void translate_range(const struct pprof_translator *translator,
 			    const struct pprof_mapping *old, struct profile_mapping *mapping)
 {
@@ -266,8 +266,8 @@ static bool ends_in(const char *text, const char *end)
 	return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Kinds that only the lines tell. Where a stack ends before its root, pprof.h writes a remark in brackets that is
- * nowhere. */
+/* Kinds that only the lines tell. Where a stack ends before its root, pprof.h writes a remark in
+ * brackets that is nowhere. */
 static enum frame_kind kind_of(const struct pprof_translator *translator,
 			       const struct profile_location *location)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the tables of a pprof message to those of a builder. An element is translated when it is first asked for, and its
- * new number remembered; what nothing leads to is not looked at. */
+/* From the tables of a pprof message to those of a builder. An element is translated when it is
+ * first asked for, and its new number remembered; what nothing leads to is not looked at. */
 #ifndef PROFILE_PPROF_TRANSLATOR_H
 #define PROFILE_PPROF_TRANSLATOR_H
 
@@ -11,8 +11,8 @@
 struct pprof_translator {
 	const struct pprof_message *message; /* borrowed */
 	struct builder *builder; /* borrowed */
-	uint32_t *
-		numbers; /* owned; the memory of the following: new numbers + 1, 0: not asked for yet */
+	/* Owned; the memory of the following: new numbers + 1, 0: not asked for yet */
+	uint32_t *numbers;
 	uint32_t *strings;
 	uint32_t *attributes; /* strings: the attributes that labels of these names are */
 	uint32_t *mappings;

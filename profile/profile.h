@@ -8,11 +8,12 @@
  *	   ├────▶ resource ─▶ attributes: whose CPU time it was
  *	   └────▶ process ─▶ its program, and when it started
  *
- * A location is a place in the code. Where a compiler inlined functions into each other, one place is in
- * several functions at once, and in a line of the source of each.
+ * A location is a place in the code. Where a compiler inlined functions into each other, one place
+ * is in several functions at once, and in a line of the source of each.
  *
- * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack, a process of which nothing is
- * known); resource 0 is the host itself. Once sealed (builder.h) a profile never changes and is shared by reference count. */
+ * Element 0 of every table is the empty one ("", no mapping, no function, the empty stack, a
+ * process of which nothing is known); resource 0 is the host itself. Once sealed (builder.h) a
+ * profile never changes and is shared by reference count. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -36,11 +37,12 @@ enum frame_kind {
 
 /* All strings below are numbers in profile.strings.
  *
- * Processes map the same file at different places. To make their frames comparable, a mapping is one segment of the
- * file as its program header has it: it starts at the segment's virtual address (p_vaddr), its offset is where the
- * segment begins in the file (p_offset), and addresses in it are virtual addresses of the file, as addr2line(1) takes
- * them. Where the program headers are not known a mapping is the whole file, from 0 to its length, and addresses
- * are offsets in it. In either case the byte at an address is at `address - start + offset` of the file. */
+ * Processes map the same file at different places. To make their frames comparable, a mapping is
+ * one segment of the file as its program header has it: it starts at the segment's virtual address
+ * (p_vaddr), its offset is where the segment begins in the file (p_offset), and addresses in it are
+ * virtual addresses of the file, as addr2line(1) takes them. Where the program headers are not
+ * known a mapping is the whole file, from 0 to its length, and addresses are offsets in it. In
+ * either case the byte at an address is at `address - start + offset` of the file. */
 struct profile_mapping {
 	uint64_t start;
 	uint64_t limit; /* behind its last byte; 0 for the kernel and for code without a file */
@@ -88,21 +90,22 @@ struct profile_resource {
 	size_t nr;
 };
 
-/* What is known of a process beside the names of its threads. Two are the same when all but seen_ns are. */
+/* What is known of a process beside the names of its threads. Two are the same when all but seen_ns
+ * are. */
 struct profile_process {
 	uint64_t start_ns; /* since boot; 0: not known */
 	uint64_t seen_ns; /* since boot: its last sample */
 	uint32_t pid; /* 0: threads of the kernel, which are told apart by name only */
 	uint32_t path; /* string: the file of its program; 0 when it is not known */
-	uint32_t
-		name; /* string: what is behind the last "/" of it, or what stands for that; 0: not known */
+	/* String: what is behind the last "/" of it, or what stands for that; 0: not known */
+	uint32_t name;
 };
 
 /* Everything but count is the sample's identity: equal ones are one sample. */
 struct profile_sample {
 	uint64_t cgroup_id;
-	uint64_t
-		time_ns; /* Unix time, within the profile's; 0: not recorded, so equal samples merge */
+	/* Unix time, within the profile's; 0: not recorded, so equal samples merge */
+	uint64_t time_ns;
 	uint32_t stack;
 	uint32_t resource;
 	uint32_t process; /* 0: not known; pid and process_comm may be all the same */
@@ -139,8 +142,8 @@ struct profile {
 
 	uint64_t time_unix_ns; /* start */
 	uint64_t duration_ns;
-	uint64_t
-		period; /* CPU: nanoseconds that a count stands for, 1e9 / Hz; else in its type's unit */
+	/* CPU: nanoseconds that a count stands for, 1e9 / Hz; else in its type's unit */
+	uint64_t period;
 	enum profile_type type;
 	size_t nr_bytes; /* what it takes in memory, indexes of its builder included */
 	unsigned int nr_refs; /* atomic */
@@ -159,8 +162,8 @@ static inline const struct profile_line *profile_location_lines(
 	return profile->lines + location->first_line;
 }
 
-/* The name of a location's innermost function; borrowed. "" in a profile under construction that has none
- * yet. */
+/* The name of a location's innermost function; borrowed. "" in a profile under construction that
+ * has none yet. */
 const char *profile_location_name(const struct profile *profile, uint32_t location);
 
 /* The value of a resource's attribute, or NULL when it has no such key; borrowed. */

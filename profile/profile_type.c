@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In OTLP a period type also tells Pyroscope the family, so that of memory is "memory" here and not "space" as in
- * Go's own profiles. off_cpu is the exception: there it must have none. */
+/* In OTLP a period type also tells Pyroscope the family, so that of memory is "memory" here and not
+ * "space" as in Go's own profiles. off_cpu is the exception: there it must have none. */
 #include "profile/profile_type.h"
 
 #include <string.h>

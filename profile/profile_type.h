@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the samples of a profile count, and what pprof, OpenTelemetry and Pyroscope call it.
  *
- * A sample type says what one value is, a period type what made the sampler take a sample: a CPU profile counts
- * samples, one every so many nanoseconds of CPU time. */
+ * A sample type says what one value is, a period type what made the sampler take a sample: a CPU
+ * profile counts samples, one every so many nanoseconds of CPU time. */
 #ifndef PROFILE_PROFILE_TYPE_H
 #define PROFILE_PROFILE_TYPE_H
 
@@ -22,8 +22,8 @@ enum profile_type {
 };
 
 struct profile_type_names {
-	const char *
-		family; /* how Pyroscope groups them: "process_cpu", "memory"; its label __name__ */
+	/* How Pyroscope groups them: "process_cpu", "memory"; its label __name__ */
+	const char *family;
 	const char *sample_type, *sample_unit;
 	const char *period_type, *period_unit; /* "": it has no period */
 	const char *values; /* in words, for people: "samples", "bytes" */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes that the tables of a profile under construction may take together, with their indexes. */
+/* The bytes that the tables of a profile under construction may take together, with their
+ * indexes. */
 #ifndef PROFILE_ROW_BUDGET_H
 #define PROFILE_ROW_BUDGET_H
 
@@ -13,7 +14,8 @@
 /* Of one table: numbers are 32 bits wide, and an index stores number + 1. */
 #define ROWS_MAX (UINT32_MAX - 1)
 
-/* What the index takes for a row: a slot has 8 bytes, and just after doubling the index is 3/8 full. */
+/* What the index takes for a row: a slot has 8 bytes, and just after doubling the index is 3/8
+ * full. */
 #define ROW_INDEX_BYTES 22
 
 struct row_budget {

@@ -9,9 +9,9 @@
  *	│ ┌─┴──────────┴─┴───┴───────┐ │
  *	└─┴──────────────────────────┴─┘
  *
- * This is what any viewer shows. In a browser the script draws other boxes in their place, from the whole tree
- * (svg_data.h): those that one has zoomed to, or a function's callers. It puts the root on top when the picture is higher
- * than the window, for there is where one begins to read.
+ * This is what any viewer shows. In a browser the script draws other boxes in their place, from the
+ * whole tree (svg_data.h): those that one has zoomed to, or a function's callers. It puts the root
+ * on top when the picture is higher than the window, for there is where one begins to read.
  *
  * Boxes too narrow to be seen are not drawn, and when there are too many, the narrowest of the
  * others are not either; the subtitle says how many. */
@@ -204,7 +204,8 @@ static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is
 	return x_px + LEGEND_TEXT_PX + strlen(legend) * LEGEND_CHAR_PX + LEGEND_GAP_PX;
 }
 
-/* The kinds of code that occur. Inlined functions are lighter whatever they are; orange stands for all. */
+/* The kinds of code that occur. Inlined functions are lighter whatever they are; orange stands for
+ * all. */
 static void put_legend(const struct svg *svg)
 {
 	static const enum flame_kind order[] = {

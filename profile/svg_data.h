@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flame tree as text inside of an SVG, for the script: with it the boxes that are too narrow to draw come back when one zooms in,
- * and stacks can be turned round to show callers.
+/* The flame tree as text inside of an SVG, for the script: with it the boxes that are too narrow to
+ * draw come back when one zooms in, and stacks can be turned round to show callers.
  *
  *	<metadata id="tree">
  *	sample				what is counted, of one
