@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any path gives an owner whose parts fit its kind, and a root of pods is no pod's. Above it may be a container: a node that
- * runs in one. */
+/* Any path gives an owner whose parts fit its kind, and a root of pods is no pod's. Above it may be
+ * a container: a node that runs in one. */
 #include "cgroup/cgroup_path.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer by gRPC: grpc-status, grpc-message, grpc-status-details-bin and grpc-encoding, each ended by a
- * NUL and missing when empty, then the body. */
+/* An answer by gRPC: grpc-status, grpc-message, grpc-status-details-bin and grpc-encoding, each
+ * ended by a NUL and missing when empty, then the body. */
 #include "otlp/transport/grpc_answer.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two lines: a selector, and a value that a few labels have. Whether they match is answered alike when the selector
- * says everything twice. */
+/* Two lines: a selector, and a value that a few labels have. Whether they match is answered alike
+ * when the selector says everything twice. */
 #include "k8s/label_selector.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any body is refused or gives pods whose texts are there and no longer than promised; the same ones when it comes in
- * pieces, and copies of them are alike. */
+/* Any body is refused or gives pods whose texts are there and no longer than promised; the same
+ * ones when it comes in pieces, and copies of them are alike. */
 #include "k8s/pod_list_reader.h"
 
 #include <stddef.h>

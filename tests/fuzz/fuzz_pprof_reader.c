@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pprof file of anybody. What is read of it can be written, and read again with the same counts. */
+/* A pprof file of anybody. What is read of it can be written, and read again with the same
+ * counts. */
 #include "profile/pprof.h"
 #include "profile/pprof_reader.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text has no path, or one that begins with a slash and lies inside it; followed from a namespace it has no way up. */
+/* Any text has no path, or one that begins with a slash and lies inside it; followed from a
+ * namespace it has no way up. */
 #include "cgroup/cgroup_namespace.h"
 #include "cgroup/proc_cgroup.h"
 

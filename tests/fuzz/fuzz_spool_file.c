@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a spool finds in its directory. The first byte of the input says what the rest is: a file as it
- * is, or (random bytes have no right checksums) what the head claims and a compressed body, to which the checksums are
- * made. Whatever it is, it is read whole, left alone, or removed and counted. */
+/* Files that a spool finds in its directory. The first byte of the input says what the rest is: a
+ * file as it is, or (random bytes have no right checksums) what the head claims and a compressed
+ * body, to which the checksums are made. Whatever it is, it is read whole, left alone, or removed
+ * and counted. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "otlp/delivery/spool.h"
@@ -80,7 +81,8 @@ static void put_claims(int dir_fd, const uint8_t *data, size_t size)
 		abort();
 }
 
-/* The body is as long as it was said to be, or nothing was appended and the request is to be dropped. */
+/* The body is as long as it was said to be, or nothing was appended and the request is to be
+ * dropped. */
 static void read_first(struct spool *spool)
 {
 	_cleanup_(strbuf_done) struct strbuf body = strbuf_with_max(BODY_MAX_BYTES);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes sample_profile(), large_profile() or label_profile() to standard output: make_profile KIND [SUBJECT] */
+/* Writes sample_profile(), large_profile() or label_profile() to standard output: make_profile KIND
+ * [SUBJECT] */
 #include "label_profile.h"
 #include "large_profile.h"
 #include "sample_profile.h"

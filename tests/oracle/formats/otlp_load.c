@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call tree needs no memory: the function at a place in it is a hash of the program and the way there, out of
- * as many functions as the program has, and the first ways are taken much more often than the others. */
+/* A call tree needs no memory: the function at a place in it is a hash of the program and the way
+ * there, out of as many functions as the program has, and the first ways are taken much more often
+ * than the others. */
 #include "tests/oracle/formats/otlp_load.h"
 
 #include "profile/builder.h"

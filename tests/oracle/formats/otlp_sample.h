@@ -43,7 +43,8 @@ struct otlp_sample {
 	const struct otlp_process *process; /* NULL: not known */
 };
 
-/* The samples as a profile of 10 s at 100 Hz that began at OTLP_SAMPLE_TIME; NULL for want of memory. */
+/* The samples as a profile of 10 s at 100 Hz that began at OTLP_SAMPLE_TIME; NULL for want of
+ * memory. */
 #define OTLP_SAMPLE_TIME_NS UINT64_C(1795188153000000000)
 struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr);
 
@@ -66,7 +67,8 @@ void otlp_job_done(struct otlp_job *job);
 /* All of it as OTLP, with the standard preset. */
 int otlp_encode_profile(const struct profile *profile, struct strbuf *out) must_check;
 
-/* One of everything an encoder can meet. What must become of it is written down in otlp_expected.py. */
+/* One of everything an encoder can meet. What must become of it is written down in
+ * otlp_expected.py. */
 struct profile *otlp_sample_profile(void);
 
 #endif

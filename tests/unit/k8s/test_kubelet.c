@@ -342,8 +342,8 @@ static void write_pin(const char *first, const char *second)
 	assert_int_equal(kubelet_standin_write(&server, "pin", strbuf_str(&text)), 0);
 }
 
-/* One object goes through all of it, as an agent does while its kubelet's certificate changes. A server that
- * is refused must not have seen the token, nor anything else of the request. */
+/* One object goes through all of it, as an agent does while its kubelet's certificate changes. A
+ * server that is refused must not have seen the token, nor anything else of the request. */
 static void only_the_pinned_certificate_is_shown_the_token(void **state)
 {
 	static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent takes of a worker that may be anybody's: what it says of the request. The pods are test_pod_block.c's. */
+/* What the agent takes of a worker that may be anybody's: what it says of the request. The pods are
+ * test_pod_block.c's. */
 #include "k8s/kubelet_answer.h"
 
 #include "base/cleanup.h"

@@ -153,7 +153,8 @@ static void check_verdicts(const struct rules *rules, const char *expected)
 	assert_string_equal(verdicts, expected);
 }
 
-/* One letter for each subject, in the order of enum subject_id: + wanted, - excluded, ? undecided. */
+/* One letter for each subject, in the order of enum subject_id: + wanted, - excluded, ?
+ * undecided. */
 struct verdict_case {
 	struct rules rules;
 	const char *verdicts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in the message is checked by tests/oracle/formats/check_pprof.py, which decodes it with other
- * code. */
+/* What is in the message is checked by tests/oracle/formats/check_pprof.py, which decodes it with
+ * other code. */
 #include "profile/pprof.h"
 
 #include "base/pb_reader.h"

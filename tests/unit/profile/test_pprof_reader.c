@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pprof.c writes comes back, and Go's own profiles are read as "go tool pprof -raw" reads them. What others may
- * write besides is in test_pprof_foreign.c. */
+/* What pprof.c writes comes back, and Go's own profiles are read as "go tool pprof -raw" reads
+ * them. What others may write besides is in test_pprof_foreign.c. */
 #include "profile/pprof_reader.h"
 
 #include "base/fileio.h"

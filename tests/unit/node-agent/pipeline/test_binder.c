@@ -232,7 +232,8 @@ static void the_next_user_of_a_pid_is_not_bound_for_the_last_one(void **state)
 	assert_int_equal(binder_fixture_slot(fixture, 7, PLUGIN), UNBOUND);
 }
 
-/* The maps were read again, for an address that was in none of them: what is there now is another list. */
+/* The maps were read again, for an address that was in none of them: what is there now is another
+ * list. */
 static void a_list_that_was_read_again_is_bound(void **state)
 {
 	struct binder_fixture *fixture = *state;

@@ -107,7 +107,8 @@ static void a_full_table_gives_up_its_dead_and_what_can_be_looked_up_again(void 
 	cgroup_table_done(&table);
 }
 
-/* Going through all of it for each of ten thousand births in a second would take longer than the second. */
+/* Going through all of it for each of ten thousand births in a second would take longer than the
+ * second. */
 static void room_is_made_once_a_second(void **state)
 {
 	struct cgroup_table table = { 0 };

@@ -334,7 +334,8 @@ static void the_inventory_holds_all_cgroups_once(void **state)
 		make_cgroup(fixture, dirs[i]);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(identity_learn_all(fixture->identity), 0);
-		/* The root; kubepods, burstable, two pods, their containers; two of docker, two of systemd. */
+		/* The root; kubepods, burstable, two pods, their containers; two of docker, two of
+		 * systemd. */
 		assert_int_equal(identity_get_stats(fixture->identity).nr_cgroups, 11);
 	}
 }
@@ -352,7 +353,8 @@ static void an_inventory_that_cannot_be_taken_leaves_what_is_known(void **state)
 	assert_string_equal(attribute_of(fixture, id, "service.name"), "ssh.service");
 }
 
-/* The sandbox is told by a pod list that is some seconds younger than the first sight of its cgroup. */
+/* The sandbox is told by a pod list that is some seconds younger than the first sight of its
+ * cgroup. */
 static void the_sandbox_of_an_inventory_is_still_told_by_exclusion(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);

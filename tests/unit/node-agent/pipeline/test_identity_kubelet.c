@@ -162,8 +162,8 @@ static void containers_that_the_kubelet_does_not_know_are_not_asked_for_each_sec
 		identity_ask_for_undecided(identity);
 		usleep(10000);
 	}
-	/* The first one, and after 0, 1 and 4 s one or two: who is late for a request has the next one. On a machine that stalls some
-	 * fall together. */
+	/* The first one, and after 0, 1 and 4 s one or two: who is late for a request has the next
+	 * one. On a machine that stalls some fall together. */
 	assert_in_range(kubelet_standin_nr_requests(&fixture->server), 2, 7);
 }
 

@@ -36,8 +36,8 @@ static void threads_of_the_kernel_are_told_by_name_alone(void **state)
 	assert_int_equal(p->processes[1].pid, 0);
 }
 
-/* As with a sample taken in exec(): there is no stack of user space to ask for the process by, nor has another sample told when it
- * started. */
+/* As with a sample taken in exec(): there is no stack of user space to ask for the process by, nor
+ * has another sample told when it started. */
 static void what_events_told_of_a_process_is_said(void **state)
 {
 	const struct proc_event events[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of several languages, and code that was made at run time: what kind of frame it becomes, and whose names it
- * has. */
+/* Code of several languages, and code that was made at run time: what kind of frame it becomes, and
+ * whose names it has. */
 #include "base/array.h"
 #include "base/fileio.h"
 #include "cfi_bytes.h"

@@ -269,8 +269,8 @@ static void a_thousand_agents_do_not_stampede(void **state)
 			NR_AGENTS * (NR_QUEUED + herd.last_done_ns / WINDOW_NS + 1));
 	assert_in_range(herd.last_done_ns, 240 * NSEC_PER_SEC, 330 * NSEC_PER_SEC);
 
-	/* The first second sees a few of the agents, not all of them; no second sees much more than a request of
-	 * each and the windows made meanwhile, and within a second they are spread. */
+	/* The first second sees a few of the agents, not all of them; no second sees much more than
+	 * a request of each and the windows made meanwhile, and within a second they are spread. */
 	assert_true(most_in(&herd, TICKS_PER_SEC, TICKS_PER_SEC) < NR_AGENTS / 10);
 	assert_true(most_in(&herd, TICKS_PER_SEC, SECONDS * TICKS_PER_SEC) < NR_AGENTS * 6 / 5);
 	assert_true(most_in(&herd, 1, SECONDS * TICKS_PER_SEC) < NR_AGENTS / 25);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that fills and empties a spool is killed, at any time and at every system call. What it was told to be
- * saved is there afterwards, whole, in order, and nothing else is in the directory. */
+/* A process that fills and empties a spool is killed, at any time and at every system call. What it
+ * was told to be saved is there afterwards, whole, in order, and nothing else is in the
+ * directory. */
 #include "spool_fixture.h"
 #include "unit.h"
 
@@ -50,7 +51,8 @@ static void work(struct spool_fixture *fixture, struct diary *diary, uint32_t la
 	}
 }
 
-/* Every request is put at the end once, and the oldest are removed that are too many for the next victim. */
+/* Every request is put at the end once, and the oldest are removed that are too many for the next
+ * victim. */
 static void check_what_is_left(struct spool_fixture *fixture, struct diary *diary,
 			       uint32_t max_left)
 {
@@ -124,8 +126,8 @@ static pid_t start_traced(struct spool_fixture *fixture, struct diary *diary)
 	_exit(0);
 }
 
-/* Runs the victim to its n-th stop, at the entry or the exit of a system call, and kills it there. Whether there
- * was one. */
+/* Runs the victim to its n-th stop, at the entry or the exit of a system call, and kills it there.
+ * Whether there was one. */
 static bool kill_at_stop(struct spool_fixture *fixture, struct diary *diary, unsigned int n)
 {
 	pid_t pid = start_traced(fixture, diary);

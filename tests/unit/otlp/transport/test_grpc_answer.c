@@ -9,7 +9,8 @@
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 
-/* google.rpc.Status with the message "later" and RetryInfo of 7 s, of 0 s, of 2 h, of -1 s, and with no details. */
+/* google.rpc.Status with the message "later" and RetryInfo of 7 s, of 0 s, of 2 h, of -1 s, and
+ * with no details. */
 #define WAIT_7 "EgVsYXRlchowCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgQKAggH"
 #define WAIT_0 "EgVsYXRlchouCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgIKAA"
 #define WAIT_2H "EgVsYXRlchoxCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgUKAwigOA"
