@@ -216,9 +216,10 @@ static uint64_t total_in_sink(const struct fixture *fixture)
 	return total;
 }
 
-/* After a drain. */
+/* Of the profiles that all samples so far become. */
 static void assert_totals(const struct fixture *fixture, const uint64_t *totals, size_t nr)
 {
+	drain(fixture->pipeline);
 	assert_int_equal(fixture->nr_profiles, nr);
 	for (size_t i = 0; i < nr; i++)
 		assert_int_equal(profile_total(fixture->profiles[i]), totals[i]);
@@ -277,7 +278,6 @@ static void samples_are_cut_into_windows_of_a_second(void **state)
 
 	for (size_t i = 0; i < array_len(at_ms); i++)
 		add_sample(fixture, getpid(), at_ms[i] * NSEC_PER_MSEC);
-	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows, array_len(totals));
 }
@@ -290,7 +290,6 @@ static void a_late_sample_goes_into_the_present_window(void **state)
 	add_sample(fixture, getpid(), 0);
 	add_sample(fixture, getpid(), 1100 * NSEC_PER_MSEC);
 	add_sample(fixture, getpid(), 900 * NSEC_PER_MSEC);
-	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 }
 
@@ -306,11 +305,10 @@ static void a_tick_closes_a_window_that_is_over(void **state)
 	tick(fixture, NSEC_PER_SEC);
 	assert_int_equal(pipeline_get_stats(fixture->pipeline).nr_windows, 1);
 	add_sample(fixture, getpid(), 999 * NSEC_PER_MSEC);
-	drain(fixture->pipeline);
 	assert_totals(fixture, totals, array_len(totals));
 }
 
-static void draining_without_samples_gives_nothing_and_twice_is_fine(void **state)
+static void closing_without_samples_gives_nothing_and_twice_is_fine(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 
@@ -464,8 +462,7 @@ static struct pod_watch *watch_server(const struct fixture *fixture,
 /* A pod that the kubelet never lists. Its window ended a while ago, to make the wait short. */
 static void check_grace_time(struct fixture *fixture, uint64_t cgroup_id)
 {
-	uint64_t wait_ns = NSEC_PER_SEC / 2;
-	uint64_t deadline_ns = clock_mono_ns() + wait_ns;
+	uint64_t deadline_ns = clock_mono_ns() + NSEC_PER_SEC / 2;
 
 	fixture->start_ns = deadline_ns - IDENTITY_GRACE_NS - NSEC_PER_SEC;
 	fixture->host_id = cgroup_id;
@@ -559,7 +556,7 @@ int main(int argc, char **argv)
 		PIPELINE_TEST(samples_are_cut_into_windows_of_a_second),
 		PIPELINE_TEST(a_late_sample_goes_into_the_present_window),
 		PIPELINE_TEST(a_tick_closes_a_window_that_is_over),
-		PIPELINE_TEST(draining_without_samples_gives_nothing_and_twice_is_fine),
+		PIPELINE_TEST(closing_without_samples_gives_nothing_and_twice_is_fine),
 		PIPELINE_TEST(a_drain_delivers_all_that_was_handed_in),
 		PIPELINE_TEST(what_a_slow_sink_costs_is_counted),
 		PIPELINE_TEST(what_does_not_fit_into_a_window_is_counted),
