@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the mounted hierarchies carries the ids. Whether containers are in a hybrid host's v2 hierarchy
- * depends on their runtime (runc since 1.1). It is looked up: containers in v1 and none in v2 mean that v2
- * ids would tell nothing. */
+/* Which of the mounted hierarchies carries the ids. Whether containers are in a hybrid host's v2
+ * hierarchy depends on their runtime (runc since 1.1). It is looked up: containers in v1 and none
+ * in v2 mean that v2 ids would tell nothing. */
 #include "cgroup/cgroup_fs.h"
 
 #include "base/fileio.h"
@@ -212,7 +212,8 @@ uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs)
 	return find_hierarchy(strbuf_str(&controllers), fs->controller);
 }
 
-/* Where the path begins in the line of a hierarchy, "4:cpu,cpuacct:/system.slice"; NULL: there is no such line. */
+/* Where the path begins in the line of a hierarchy, "4:cpu,cpuacct:/system.slice"; NULL: there is
+ * no such line. */
 static const char *find_own_path(const char *lines, uint32_t hierarchy, const char **ret_line)
 {
 	for (const char *line = lines; line; line = strchr(line, '\n')) {

@@ -42,8 +42,8 @@ const char *cgroup_fs_controller(const struct cgroup_fs *fs);
 /* The kernel's number of the hierarchy that carries the ids, as in /proc/PID/cgroup: 0 for v2. */
 uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs);
 
-/* Appends how the lines of /proc/PID/cgroup begin that name cgroups of the hierarchy that carries the ids: "0::" for v2,
- * "9:memory:". The path follows. */
+/* Appends how the lines of /proc/PID/cgroup begin that name cgroups of the hierarchy that carries
+ * the ids: "0::" for v2, "9:memory:". The path follows. */
 void cgroup_fs_append_line_start(const struct cgroup_fs *fs, struct strbuf *text);
 
 /* Mount point of the hierarchy that carries the ids; borrowed. */
@@ -59,8 +59,8 @@ int cgroup_fs_path(const struct cgroup_fs *fs, uint64_t id, struct strbuf *path)
  * says. */
 int cgroup_fs_id(const struct cgroup_fs *fs, const char *path, uint64_t *ret_id) must_check;
 
-/* Calls `visit` for each cgroup that exists now, see cgroup/cgroup_walk.h: by libcgroup when it knows what is
- * mounted at the root. Not thread-safe, and neither is cgroup_fs_open(). */
+/* Calls `visit` for each cgroup that exists now, see cgroup/cgroup_walk.h: by libcgroup when it
+ * knows what is mounted at the root. Not thread-safe, and neither is cgroup_fs_open(). */
 int cgroup_fs_walk(const struct cgroup_fs *fs, cgroup_visit visit, void *data) must_check;
 
 #endif

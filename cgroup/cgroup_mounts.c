@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcgroup is asked, and its answers are checked with statfs(2). Two things it cannot say (2.0.2), for
- * which the mount table is read here:
+/* libcgroup is asked, and its answers are checked with statfs(2). Two things it cannot say (2.0.2),
+ * for which the mount table is read here:
  *
  * - where v2 is when none of its controllers are, which is the usual hybrid mode: its table has a row for
  *   each controller, and a hierarchy with an empty cgroup.controllers has no row;
  * - anything at all when another mount hides a v2 mount: cgroup_init() fails when it cannot open one.
  *
- * Unless it is given a logger, libcgroup writes its errors to standard output, where profiles may go. */
+ * Unless it is given a logger, libcgroup writes its errors to standard output, where profiles may
+ * go. */
 #include "cgroup/cgroup_mounts.h"
 
 #include "base/cleanup.h"

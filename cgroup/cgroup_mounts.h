@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where cgroup hierarchies are mounted. Not thread-safe: libcgroup keeps its table of mounts in static
- * memory, and each search here fills it anew. */
+/* Where cgroup hierarchies are mounted. Not thread-safe: libcgroup keeps its table of mounts in
+ * static memory, and each search here fills it anew. */
 #ifndef CGROUP_CGROUP_MOUNTS_H
 #define CGROUP_CGROUP_MOUNTS_H
 
@@ -27,8 +27,8 @@ bool cgroup_mounts_is_v2(const char *path);
 /* "memory" or "cpu" when the path shows that v1 hierarchy, wherever it is mounted; else NULL. */
 const char *cgroup_mounts_v1_controller(const char *path);
 
-/* Finds the controller by which libcgroup knows the hierarchy mounted at exactly this path. The name is
- * the caller's to free. Errors: -ENOENT when it knows none, -ENOMEM. */
+/* Finds the controller by which libcgroup knows the hierarchy mounted at exactly this path. The
+ * name is the caller's to free. Errors: -ENOENT when it knows none, -ENOMEM. */
 int cgroup_mounts_find_controller(const char *path, char **ret_controller) must_check;
 
 #endif

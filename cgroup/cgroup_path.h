@@ -23,7 +23,9 @@ struct cgroup_owner {
 	 * container */
 	char container_id[CONTAINER_ID_LEN + 1];
 	bool is_nested; /* below its container's own directory: made from inside it, as a rule */
-	bool is_users; /* in the subtree of a user of the machine, who may name cgroups as he likes: never a pod's */
+	/* In the subtree of a user of the machine, who may name cgroups as he likes: never a
+	 * pod's */
+	bool is_users;
 };
 
 /* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know
@@ -31,8 +33,9 @@ struct cgroup_owner {
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner);
 
 /* Whether it is the topmost directory below which a kubelet makes its pods: "/kubepods",
- * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot, "/docker/ID/kubepods" of a node that
- * runs in a container. What lies below one or in a pod is none. */
+ * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot,
+ * "/docker/ID/kubepods" of a node that runs in a container. What lies below one or in a pod is
+ * none. */
 bool cgroup_path_is_pods_root(const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The path is read from its root down, and the first directory that is named after something gives the name:
+/* The path is read from its root down, and the first directory that is named after something gives
+ * the name:
  *
  *	/system.slice/system-getty.slice/getty@tty1.service	getty@tty1.service
  *	/system.slice/containerd.service/worker			containerd.service
@@ -8,12 +9,13 @@
  *	/openrc.sshd						sshd
  *	/init.scope, /, /kubepods.slice				host
  *
- * What is deeper is that thing's own affair. The exceptions: users, who have a slice and a service manager of
- * their own, whose units are named "user-1000/UNIT"; and a container with an ID, wherever it is, as no path
- * says more of it: "docker-0123456789ab" (but podman's "libpod-payload-ID" lies in the service it was written
- * for, which has a name).
+ * What is deeper is that thing's own affair. The exceptions: users, who have a slice and a service
+ * manager of their own, whose units are named "user-1000/UNIT"; and a container with an ID,
+ * wherever it is, as no path says more of it: "docker-0123456789ab" (but podman's
+ * "libpod-payload-ID" lies in the service it was written for, which has a name).
  *
- * Names are to be few: what is different at each start is left out, since service.name is what backends group by.
+ * Names are to be few: what is different at each start is left out, since service.name is what
+ * backends group by.
  *
  *	app-gnome-org.gnome.Maps-4711.scope	org.gnome.Maps	(https://systemd.io/DESKTOP_ENVIRONMENTS)
  *	app-firefox@1f2e.service		firefox
@@ -195,8 +197,8 @@ static bool is_app(struct strview unit, bool is_users)
 	       strview_starts_with(unit, "dbus-:");
 }
 
-/* "app[-LAUNCHER]-ID-RANDOM" of a scope, "app[-LAUNCHER]-ID[@RANDOM]" or "dbus-:NUMBER-ID@RANDOM" of a
- * service. */
+/* "app[-LAUNCHER]-ID-RANDOM" of a scope, "app[-LAUNCHER]-ID[@RANDOM]" or "dbus-:NUMBER-ID@RANDOM"
+ * of a service. */
 static struct strview app_id(struct strview app, bool is_scope)
 {
 	struct strview id = app;
@@ -251,8 +253,8 @@ static bool is_unit(struct strview dir)
 	return false;
 }
 
-/* Notes whose slice or service manager it is; what is in it comes behind the user's name. The outermost counts, as the
- * user may make any directory in it. Returns whether it is a user's. */
+/* Notes whose slice or service manager it is; what is in it comes behind the user's name. The
+ * outermost counts, as the user may make any directory in it. Returns whether it is a user's. */
 static bool read_user(struct strview dir, struct name *user)
 {
 	struct strview slice = strview_without_suffix(strview_without_prefix(dir, "user-"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs in a cgroup, by its path alone: for what is no pod's, where there is nobody to ask for a better name. A
- * pure function over text. */
+/* What runs in a cgroup, by its path alone: for what is no pod's, where there is nobody to ask for
+ * a better name. A pure function over text. */
 #ifndef CGROUP_CGROUP_SERVICE_H
 #define CGROUP_CGROUP_SERVICE_H
 
@@ -10,16 +10,17 @@
 
 struct cgroup_service {
 	/* For service.name: "ssh.service", "user-1000/firefox", "user-1000/session-3.scope",
-	 * "docker-0123456789ab", "lxc-web", "host". Never "", valid UTF-8, no control characters. What a user
-	 * of the machine can name starts with "user-". */
+	 * "docker-0123456789ab", "lxc-web", "host". Never "", valid UTF-8, no control characters.
+	 * What a user of the machine can name starts with "user-". */
 	char name[CGROUP_SERVICE_MAX + 1];
-	/* For container.runtime.name: "docker", "podman", "containerd", "cri-o", "lxc", "nspawn"; "" when the path
-	 * does not say, or for what is no container. */
+	/* For container.runtime.name: "docker", "podman", "containerd", "cri-o", "lxc", "nspawn";
+	 * "" when the path does not say, or for what is no container. */
 	const char *runtime;
 };
 
-/* `path` is that below a cgroup mount ("/system.slice/ssh.service"), `owner` what cgroup_path_parse() found in it.
- * Never fails: what it does not know is named "host". For a pod's cgroups only `runtime` is meant. */
+/* `path` is that below a cgroup mount ("/system.slice/ssh.service"), `owner` what
+ * cgroup_path_parse() found in it. Never fails: what it does not know is named "host". For a pod's
+ * cgroups only `runtime` is meant. */
 void cgroup_service_parse(const char *path, const struct cgroup_owner *owner,
 			  struct cgroup_service *ret_service);
 

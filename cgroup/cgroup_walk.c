@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcgroup's walk takes a controller's name, not a directory, and goes through the first mount it has in
- * its table for it. That leaves out v2 hierarchies without controllers and second mounts, such as the
- * host's inside a container; these are walked with readdir(3).
+/* libcgroup's walk takes a controller's name, not a directory, and goes through the first mount it
+ * has in its table for it. That leaves out v2 hierarchies without controllers and second mounts,
+ * such as the host's inside a container; these are walked with readdir(3).
  *
- * libcgroup stats every control file to tell files from directories and does not give the inode number,
- * which is the id, so that each directory is looked up once more: 90 to 135 ms for 800 cgroups, where
- * readdir(3) takes 11 ms. It is for the inventory at start, never for the time when samples arrive. */
+ * libcgroup stats every control file to tell files from directories and does not give the inode
+ * number, which is the id, so that each directory is looked up once more: 90 to 135 ms for 800
+ * cgroups, where readdir(3) takes 11 ms. It is for the inventory at start, never for the time when
+ * samples arrive. */
 #include "cgroup/cgroup_walk.h"
 
 #include "base/cleanup.h"
@@ -103,8 +104,8 @@ static int visit_directory(int root_fd, const char *relative, cgroup_visit visit
 	return visit(path, st.st_ino, data);
 }
 
-/* Moves on by one file or directory. fts_read(3), which does it, sets errno when it fails, and at the
- * end sets it to 0. */
+/* Moves on by one file or directory. fts_read(3), which does it, sets errno when it fails, and at
+ * the end sets it to 0. */
 static int next_entry(void **handle, struct cgroup_file_info *info, int base_level, bool *is_end)
 {
 	errno = 0;

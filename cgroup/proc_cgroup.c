@@ -16,7 +16,8 @@ static size_t without_deleted(const char *path, size_t len)
 	return len;
 }
 
-/* The path of a line, if it is of the hierarchy. A path may have colons, the names of controllers have none. */
+/* The path of a line, if it is of the hierarchy. A path may have colons, the names of controllers
+ * have none. */
 static bool parse_line(const char *line, const char *end, uint32_t hierarchy, const char **ret_path)
 {
 	uint64_t number;
