@@ -16,10 +16,12 @@
 
 #define MAX_NOTED 65536
 
-/* For opening files in a second: 50 us each, but 50 ms where a container has a hundred thousand mounts. */
+/* For opening files in a second: 50 us each, but 50 ms where a container has a hundred thousand
+ * mounts. */
 #define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
 
-/* Long lists are made anew less often: 1 ms later for each mapping, 16 s for the longest, which takes 2 ms to write. */
+/* Long lists are made anew less often: 1 ms later for each mapping, 16 s for the longest, which
+ * takes 2 ms to write. */
 #define LONG_LIST 256
 #define REBIND_WAIT_NS NSEC_PER_MSEC
 
@@ -106,8 +108,8 @@ static int open_timed(struct binder *binder, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* The table that a sample wanted: if it was evicted, its file is handed in again. It is not asked for often:
- * only when there is time for it. */
+/* The table that a sample wanted: if it was evicted, its file is handed in again. It is not asked
+ * for often: only when there is time for it. */
 static void want_table(struct binder *binder, struct process *process,
 		       const struct sample_event *event)
 {
@@ -180,7 +182,8 @@ static int stop_opening(struct binder *binder)
 	return -EAGAIN;
 }
 
-/* A file that unwinders find in processes that nobody knows. Until its names are read it stays open for that, too. */
+/* A file that unwinders find in processes that nobody knows. Until its names are read it stays open
+ * for that, too. */
 static void keep_file(struct binder *binder, struct mapped_file *file, int *fd, uint64_t now_ns)
 {
 	struct kept_files *kept = process_table_get_kept(binder->processes);
@@ -231,8 +234,8 @@ static int give_slot(struct binder *binder, const struct process *process,
 	return r == -EAGAIN ? -EAGAIN : 0;
 }
 
-/* A file that nobody mapped for a while may have been changed. One that cannot be opened any more is not looked at: so it was
- * before it was kept. */
+/* A file that nobody mapped for a while may have been changed. One that cannot be opened any more
+ * is not looked at: so it was before it was kept. */
 static bool is_changed(struct binder *binder, const struct process *process,
 		       const struct mapping *mapping)
 {

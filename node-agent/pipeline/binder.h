@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the kernel side's view of sampled processes true: which files they map where, so that their stacks
- * can be unwound. What the process table learns it brings to the unwinder (unwind/unwind_tables.h).
+/* Keeps the kernel side's view of sampled processes true: which files they map where, so that their
+ * stacks can be unwound. What the process table learns it brings to the unwinder
+ * (unwind/unwind_tables.h).
  *
- * A process is bound when it is sampled for the first time, and again when its mappings have changed; one
- * that is never sampled costs nothing. Files that were opened once stay known for a while (kept_files.h): processes that are gone
- * before they can be bound are unwound by those. Belongs to the reader's thread. */
+ * A process is bound when it is sampled for the first time, and again when its mappings have
+ * changed; one that is never sampled costs nothing. Files that were opened once stay known for a
+ * while (kept_files.h): processes that are gone before they can be bound are unwound by those.
+ * Belongs to the reader's thread. */
 #ifndef PIPELINE_BINDER_H
 #define PIPELINE_BINDER_H
 
@@ -35,7 +37,8 @@ void binder_done(struct binder *binder);
 /* An event was applied to the table. */
 void binder_see_event(struct binder *binder, const struct proc_event *event);
 
-/* Before a sample is located: if the kernel side met another file than the one that is known, it was changed or replaced. */
+/* Before a sample is located: if the kernel side met another file than the one that is known, it
+ * was changed or replaced. */
 void binder_check_sample(struct binder *binder, const struct sample_event *event);
 
 /* A sample was located, so that the table knows its process. */

@@ -95,7 +95,8 @@ static void count(struct cgroup_filter *filter, const struct known_cgroup *cgrou
 		filter->undecided_ns = cgroup->first_seen_ns;
 }
 
-/* Whoever may make cgroups can make many: what is nested in a container follows it when half of the room is taken. */
+/* Whoever may make cgroups can make many: what is nested in a container follows it when half of the
+ * room is taken. */
 static bool must_follow(const struct cgroup_filter *filter, const struct known_cgroup *cgroup)
 {
 	const struct cgroup_filter_stats *stats = &filter->stats;
@@ -131,7 +132,8 @@ static void update_one(struct known_cgroup *cgroup, void *data)
 	count(filter, cgroup);
 }
 
-/* Verdicts first: with inclusions gone, the default would let everything through that is excluded now. */
+/* Verdicts first: with inclusions gone, the default would let everything through that is excluded
+ * now. */
 void cgroup_filter_update(struct cgroup_filter *filter)
 {
 	uint64_t pods_generation = pod_index_generation(filter->pods);

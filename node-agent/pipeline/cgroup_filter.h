@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the kernel's verdicts about cgroups (bpf/shared/cgroups.h) in step with the user's selection: what is excluded is
- * dropped by BPF before anything of it is read. Belongs to the reader's thread.
+/* Keeps the kernel's verdicts about cgroups (bpf/shared/cgroups.h) in step with the user's
+ * selection: what is excluded is dropped by BPF before anything of it is read. Belongs to the
+ * reader's thread.
  *
- * Pods and containers have a verdict each. What the kubelet has not told yet is undecided where there are rules: the
- * directory that all pods are below says so for those the agent has not seen yet. Without rules everything is sampled but
- * pods that are opted out. */
+ * Pods and containers have a verdict each. What the kubelet has not told yet is undecided where
+ * there are rules: the directory that all pods are below says so for those the agent has not seen
+ * yet. Without rules everything is sampled but pods that are opted out. */
 #ifndef PIPELINE_CGROUP_FILTER_H
 #define PIPELINE_CGROUP_FILTER_H
 
@@ -19,8 +20,8 @@ struct cgroup_filter_stats {
 	uint64_t nr_wanted; /* pods and containers, of those with a verdict */
 	uint64_t nr_excluded;
 	uint64_t nr_undecided;
-	uint64_t
-		nr_refused; /* verdicts over MAX_CGROUP_VERDICTS: what is above decides, until they are tried again */
+	/* Verdicts over MAX_CGROUP_VERDICTS: what is above decides, until they are tried again */
+	uint64_t nr_refused;
 };
 
 struct cgroup_filter {
@@ -30,7 +31,8 @@ struct cgroup_filter {
 	const struct selection *selection;
 	uint64_t pods_generation; /* as the verdicts are */
 	uint64_t cgroups_generation;
-	bool is_outdated; /* selection or pods are others: each cgroup is judged again, not only new ones */
+	/* Selection or pods are others: each cgroup is judged again, not only new ones */
+	bool is_outdated;
 	uint64_t undecided_ns; /* birth of the youngest container that is undecided; 0: none is */
 	struct cgroup_filter_stats stats;
 };
@@ -44,7 +46,8 @@ void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *
 /* Brings the verdicts up to date with pods, cgroups and selection; quick when nothing is new. */
 void cgroup_filter_update(struct cgroup_filter *filter);
 
-/* Whether a container that was born lately is undecided: it has no samples that would make anybody ask for its name. */
+/* Whether a container that was born lately is undecided: it has no samples that would make anybody
+ * ask for its name. */
 bool cgroup_filter_is_waiting(const struct cgroup_filter *filter, uint64_t now_ns);
 
 #endif

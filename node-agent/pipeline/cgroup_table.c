@@ -71,7 +71,8 @@ static void compare_age(struct known_cgroup *cgroup, struct known_cgroup *other)
 	}
 }
 
-/* Finds out who was there first. Of a pod with very many containers the rest is taken for younger. */
+/* Finds out who was there first. Of a pod with very many containers the rest is taken for
+ * younger. */
 static void compare_ages(struct cgroup_table *table, struct known_cgroup *cgroup)
 {
 	struct htable_iter it = htable_lookup(&table->by_pod, hash_pod(cgroup));
@@ -119,7 +120,8 @@ static bool is_pods_root(const struct known_cgroup *cgroup)
 	return cgroup->path && cgroup_path_is_pods_root(cgroup->path);
 }
 
-/* Whether it can be done without in want of room: what was never sampled and has no pod's name, and the dead. */
+/* Whether it can be done without in want of room: what was never sampled and has no pod's name, and
+ * the dead. */
 static bool is_dispensable(const struct known_cgroup *cgroup, uint64_t now_ns)
 {
 	bool is_idle = !cgroup->is_sampled &&

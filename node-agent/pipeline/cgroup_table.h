@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that are known, by id. What is told at a cgroup's birth, or found while it exists, is kept for a while
- * after its end: the last samples of a container are named when it is gone. Not thread-safe. */
+/* The cgroups that are known, by id. What is told at a cgroup's birth, or found while it exists, is
+ * kept for a while after its end: the last samples of a container are named when it is gone. Not
+ * thread-safe. */
 #ifndef PIPELINE_CGROUP_TABLE_H
 #define PIPELINE_CGROUP_TABLE_H
 
@@ -16,8 +17,8 @@
 #define CGROUP_TABLE_MAX_PATH_BYTES ((size_t)8 << 20) /* of all paths; those beyond are without */
 #define CGROUP_FORGET_AFTER_NS (UINT64_C(15) * 60 * 1000000000)
 
-/* The kubelet is asked for a cgroup's names so long after its birth: those that nobody knows by then come with a regular list,
- * or never. */
+/* The kubelet is asked for a cgroup's names so long after its birth: those that nobody knows by
+ * then come with a regular list, or never. */
 #define CGROUP_ASK_FOR_NS (UINT64_C(60) * 1000000000)
 
 struct known_cgroup {
@@ -28,7 +29,8 @@ struct known_cgroup {
 	struct cgroup_owner owner;
 	bool is_sampled; /* not only born, or found by the inventory */
 	bool is_dead;
-	bool has_elder; /* an older container of its pod was there beside it: it is not the pod's sandbox */
+	/* An older container of its pod was there beside it: it is not the pod's sandbox */
+	bool has_elder;
 	bool is_judged; /* `verdict` is that of the present pods and rules */
 	enum cgroup_verdict verdict; /* as the kernel has it; CGROUP_UNFILTERED: it has none */
 };
@@ -47,16 +49,18 @@ void cgroup_table_done(struct cgroup_table *table);
 /* Borrowed until the next add; NULL when it is not known. */
 struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, uint64_t id);
 
-/* Adds a cgroup that is not known. In a full table room is made once a second: those go that can be looked up again when they
- * are sampled, and all that are dead. NULL when there is no room or no memory. */
+/* Adds a cgroup that is not known. In a full table room is made once a second: those go that can be
+ * looked up again when they are sampled, and all that are dead. NULL when there is no room or no
+ * memory. */
 struct known_cgroup *cgroup_table_add(struct cgroup_table *table, uint64_t id, const char *path,
 				      uint64_t now_ns);
 
 /* Forgets what is dead and was not seen for CGROUP_FORGET_AFTER_NS. */
 void cgroup_table_tidy(struct cgroup_table *table, uint64_t now_ns);
 
-/* The time that pod_index_find() wants: UINT64_MAX for what cannot be its pod's sandbox. A pod's sandbox is older than its
- * containers, so one that came later is never taken for it, however late the kubelet lists it. */
+/* The time that pod_index_find() wants: UINT64_MAX for what cannot be its pod's sandbox. A pod's
+ * sandbox is older than its containers, so one that came later is never taken for it, however late
+ * the kubelet lists it. */
 uint64_t cgroup_table_seen_ns(const struct known_cgroup *cgroup);
 
 #endif

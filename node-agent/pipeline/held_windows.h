@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows whose names are not all known yet, in the order in which they are looked at. Only a recording holds them: it has
- * its end to complete them. Belongs to one thread. */
+/* Windows whose names are not all known yet, in the order in which they are looked at. Only a
+ * recording holds them: it has its end to complete them. Belongs to one thread. */
 #ifndef PIPELINE_HELD_WINDOWS_H
 #define PIPELINE_HELD_WINDOWS_H
 
@@ -18,8 +18,8 @@ struct held_windows {
 	size_t nr_bytes; /* of all of them */
 };
 
-/* Takes *window over, as the last one, and sets it to NULL. Errors: -ENOSPC at HELD_WINDOWS_MAX_BYTES; then it stays the
- * caller's. */
+/* Takes *window over, as the last one, and sets it to NULL. Errors: -ENOSPC at
+ * HELD_WINDOWS_MAX_BYTES; then it stays the caller's. */
 int held_windows_add(struct held_windows *held, struct window **window) must_check;
 
 /* The first one, which stays here; NULL when there is none. */

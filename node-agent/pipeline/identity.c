@@ -15,8 +15,8 @@
 struct identity {
 	struct identity_opts opts; /* strings owned */
 	struct strbuf cgroup_line_start; /* of attributes; see cgroup_fs_append_line_start() */
-	pthread_mutex_t
-		lock; /* of all below; the pod index's and the watch's are taken inside it */
+	/* Of all below; the pod index's and the watch's are taken inside it */
+	pthread_mutex_t lock;
 	struct cgroup_table table;
 	struct pod_asks asks;
 	uint64_t generation;
@@ -104,7 +104,8 @@ static struct finding look_at(struct identity *identity, const struct known_cgro
 	return finding;
 }
 
-/* Asks for a refresh of the pods where that may add to what is known of the cgroup. Returns whether nothing can. */
+/* Asks for a refresh of the pods where that may add to what is known of the cgroup. Returns whether
+ * nothing can. */
 static bool ask(struct identity *identity, const struct known_cgroup *cgroup)
 {
 	struct finding finding = look_at(identity, cgroup);
@@ -124,7 +125,8 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 	if (!cgroup)
 		cgroup = look_up(identity, cgroup_id, now_ns);
 	if (cgroup) {
-		/* Asked for now, it is known when the loader comes to the window, which may be late. */
+		/* Asked for now, it is known when the loader comes to the window, which may be
+		 * late. */
 		(void)ask(identity, cgroup);
 		cgroup->is_sampled = true;
 		cgroup->last_seen_ns = now_ns;
@@ -144,7 +146,8 @@ static bool is_of_pod(const struct known_cgroup *cgroup)
 	return cgroup->owner.pod_uid[0] != '\0';
 }
 
-/* A pod's own cgroup is there before its containers': by the time they run it can be known who it is. */
+/* A pod's own cgroup is there before its containers': by the time they run it can be known who it
+ * is. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event)
 {
 	pthread_mutex_lock(&identity->lock);

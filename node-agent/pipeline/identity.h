@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose CPU time it was: from the cgroup id of a sample to pod, container and the resource attributes that
- * say so.
+/* Whose CPU time it was: from the cgroup id of a sample to pod, container and the resource
+ * attributes that say so.
  *
- * The reader tells what it knows of cgroups while they exist: those that are there at the start, each one at its birth
- * with its path, and its first sample. The loader asks identity_is_final() and identity_add_resource() when a window is
- * finished: by then the kubelet has told the names. Thread-safe. */
+ * The reader tells what it knows of cgroups while they exist: those that are there at the start,
+ * each one at its birth with its path, and its first sample. The loader asks identity_is_final()
+ * and identity_add_resource() when a window is finished: by then the kubelet has told the names.
+ * Thread-safe. */
 #ifndef PIPELINE_IDENTITY_H
 #define PIPELINE_IDENTITY_H
 
@@ -28,8 +29,8 @@ struct identity_opts {
 	struct pod_watch *watch; /* borrowed; NULL: nobody tells of pods */
 	const char *node_name; /* copied; NULL: unknown */
 	const char *host_name; /* copied */
-	const char *
-		capture_path; /* of constant text, said in each resource; NULL: the usual one, which is not */
+	/* Of constant text, said in each resource; NULL: the usual one, which is not */
+	const char *capture_path;
 };
 
 struct identity_stats {
@@ -46,30 +47,34 @@ int identity_new(const struct identity_opts *opts, struct identity **ret_identit
 void identity_free(struct identity *identity);
 DEFINE_FREEP(struct identity, identity_free)
 
-/* Remembers the cgroups that exist now, at most CGROUP_TABLE_MAX. Nobody is asked for their names before they are
- * sampled. Errors: -ENOSPC and -ENOMEM, where some are known; those of cgroup_fs_walk(). */
+/* Remembers the cgroups that exist now, at most CGROUP_TABLE_MAX. Nobody is asked for their names
+ * before they are sampled. Errors: -ENOSPC and -ENOMEM, where some are known; those of
+ * cgroup_fs_walk(). */
 int identity_learn_all(struct identity *identity) must_check;
 
 /* A cgroup came or went. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event);
 
-/* The first sample of this cgroup in a window was taken. Cheap when it is known already; may ask for a refresh of
- * the pods otherwise (k8s/pod_asks.h). */
+/* The first sample of this cgroup in a window was taken. Cheap when it is known already; may ask
+ * for a refresh of the pods otherwise (k8s/pod_asks.h). */
 void identity_see(struct identity *identity, uint64_t cgroup_id);
 
-/* Whether waiting cannot add to what is known of the cgroup. May ask for a refresh of the pods otherwise. */
+/* Whether waiting cannot add to what is known of the cgroup. May ask for a refresh of the pods
+ * otherwise. */
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id);
 
-/* May ask for a refresh of the pods for containers whose verdict is CGROUP_UNDECIDED: they have no samples. */
+/* May ask for a refresh of the pods for containers whose verdict is CGROUP_UNDECIDED: they have no
+ * samples. */
 void identity_ask_for_undecided(struct identity *identity);
 
-/* Gives all samples that the builder has of the cgroup the resource that says what is known; or takes them out when
- * the pod is opted out (k8s/pod_list.h). Errors: those of builder_add_resource(). */
+/* Gives all samples that the builder has of the cgroup the resource that says what is known; or
+ * takes them out when the pod is opted out (k8s/pod_list.h). Errors: those of
+ * builder_add_resource(). */
 int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder)
 	must_check;
 
-/* Calls `visit` with each cgroup that is known, which may change its verdict and is_judged only. Pods are looked up meanwhile with
- * pod_index_find(), nothing else. */
+/* Calls `visit` with each cgroup that is known, which may change its verdict and is_judged only.
+ * Pods are looked up meanwhile with pod_index_find(), nothing else. */
 void identity_visit(struct identity *identity,
 		    void (*visit)(struct known_cgroup *cgroup, void *data), void *data);
 

@@ -124,7 +124,8 @@ static void finish_window(struct loader *loader, struct window *window, uint64_t
 	hand_over(loader, window, profile);
 }
 
-/* Names what can be named of a window. Returns 1 when it is held for the rest, and *window is NULL; 0 when it is not. */
+/* Names what can be named of a window. Returns 1 when it is held for the rest, and *window is NULL;
+ * 0 when it is not. */
 static int name_or_hold(struct loader *loader, struct window **window, uint64_t until_ns)
 {
 	size_t nr_left = 0;
@@ -151,7 +152,8 @@ static void handle_window(struct loader *loader, struct window *taken)
 		finish_window(loader, window, until_ns, r);
 }
 
-/* Until when the names of a held window are waited for: once a stop is asked for, no longer than those of any window. */
+/* Until when the names of a held window are waited for: once a stop is asked for, no longer than
+ * those of any window. */
 static uint64_t get_held_end_ns(const struct loader *loader, const struct window *window)
 {
 	uint64_t give_up_ns = __atomic_load_n(&loader->give_up_ns, __ATOMIC_RELAXED);
@@ -163,8 +165,8 @@ static uint64_t get_held_end_ns(const struct loader *loader, const struct window
 	return closed_ns > 0 ? closed_ns + loader->opts.last_names_wait_ns : UINT64_MAX;
 }
 
-/* Hands over the windows that lack no names, or whose names are not waited for any more; what it does not come to up to a
- * time is the first the next time. With `is_end` all are handed over. */
+/* Hands over the windows that lack no names, or whose names are not waited for any more; what it
+ * does not come to up to a time is the first the next time. With `is_end` all are handed over. */
 static void release_held(struct loader *loader, uint64_t until_ns, bool is_end)
 {
 	for (size_t nr = loader->held.nr; nr > 0 && clock_mono_ns() < until_ns; nr--) {
@@ -226,7 +228,8 @@ static void *loader_main(void *data)
 	return NULL;
 }
 
-/* For /proc/kallsyms, for debug files, and for a program that only its owner may run, when root is not the owner. */
+/* For /proc/kallsyms, for debug files, and for a program that only its owner may run, when root is
+ * not the owner. */
 static uint64_t needed_capabilities(const struct loader *loader)
 {
 	const char *program = loader->opts.program;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that finishes windows ("loader"). It waits for pod names, has the symbolizer name all locations,
- * seals the profile and hands it to the sink.
+/* The thread that finishes windows ("loader"). It waits for pod names, has the symbolizer name all
+ * locations, seals the profile and hands it to the sink.
  *
  *	loader_push() ─▶ queue ─▶ resources ─▶ names ─▶ sink
  *	      │ full                   │ some names are missing
@@ -23,8 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. Pod names are waited for
- * until so long after a window's end, and in the first window until so long after the start. */
+/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. Pod names are
+ * waited for until so long after a window's end, and in the first window until so long after the
+ * start. */
 #define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
 #define LOADER_MAX_WINDOWS 64 /* that wait; then the next one is dropped */
 
@@ -46,10 +47,10 @@ struct loader_opts {
 };
 
 struct loader_stats {
-	uint64_t
-		nr_samples_lost; /* the queue was full, names could not be set, or it was abandoned */
-	uint64_t
-		nr_windows_finished; /* that do not delay others any more; it may hold some of them */
+	/* The queue was full, names could not be set, or it was abandoned */
+	uint64_t nr_samples_lost;
+	/* That do not delay others any more; it may hold some of them */
+	uint64_t nr_windows_finished;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
 };
@@ -68,15 +69,16 @@ bool loader_is_running(const struct loader *loader);
 /* Nothing more is pushed: the thread ends when it is through with what was. */
 void loader_close(struct loader *loader);
 
-/* From a time on (CLOCK_MONOTONIC) the thread waits for no names, of pods or functions. From any thread. */
+/* From a time on (CLOCK_MONOTONIC) the thread waits for no names, of pods or functions. From any
+ * thread. */
 void loader_give_up(struct loader *loader, uint64_t when_ns);
 
-/* After loader_close(): waits for the thread up to a time. Returns whether the last profiles have reached the
- * sink. */
+/* After loader_close(): waits for the thread up to a time. Returns whether the last profiles have
+ * reached the sink. */
 bool loader_wait(struct loader *loader, uint64_t until_ns);
 
-/* When the thread does not come to an end: the sink is not called any more, and the samples that it would have
- * got are lost. Returns their number. Waits while the sink is being called. */
+/* When the thread does not come to an end: the sink is not called any more, and the samples that it
+ * would have got are lost. Returns their number. Waits while the sink is being called. */
 uint64_t loader_abandon(struct loader *loader);
 
 /* Ends the thread if it runs, without a limit of time. NULL is fine. */

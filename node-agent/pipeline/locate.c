@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user address is looked up in the mappings of its process and becomes an offset in the mapped file, so
- * that all processes that map the file share the location:
+/* A user address is looked up in the mappings of its process and becomes an offset in the mapped
+ * file, so that all processes that map the file share the location:
  *
  *	0x7f12a4c28d90 in pid 4711  ─▶  7f12a4c00000-7f12a4d80000 offset 28000, libc.so.6
  *	                            ─▶  libc.so.6, offset 0x50d90
  *
- * Return addresses are first moved one byte back, into the call instruction: a call that never returns may
- * be a function's last one. A stack's first address stays: it is where the CPU was, or where the process
- * entered the kernel (the instruction that faulted, or the one behind its system call). So do those where a
- * signal came, and the first instruction of a function to which a coroutine returns.
+ * Return addresses are first moved one byte back, into the call instruction: a call that never
+ * returns may be a function's last one. A stack's first address stays: it is where the CPU was, or
+ * where the process entered the kernel (the instruction that faulted, or the one behind its system
+ * call). So do those where a signal came, and the first instruction of a function to which a
+ * coroutine returns.
  *
- * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it made, nor does code in a file
- * of memory (memfd) that is no ELF file. What a compiler tells of has a mapping for each process, since two compilers'
- * addresses have nothing to do with each other. */
+ * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it
+ * made, nor does code in a file of memory (memfd) that is no ELF file. What a compiler tells of has
+ * a mapping for each process, since two compilers' addresses have nothing to do with each other. */
 #include "pipeline/locate.h"
 
 #include "base/clock.h"
@@ -31,12 +32,13 @@
 #define COOKIE_NOT_ELF UINT32_MAX /* can never be opened as an ELF file */
 #define COOKIE_TRIED (UINT32_C(1) << 31) /* with a hash of who tried it last, and when */
 
-/* For opening files in a second. A file takes 50 us, but may take 50 ms where a container has a hundred
- * thousand mounts, and the reader must not be late. Files that were not opened are tried again. */
+/* For opening files in a second. A file takes 50 us, but may take 50 ms where a container has a
+ * hundred thousand mounts, and the reader must not be late. Files that were not opened are tried
+ * again. */
 #define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
 
-/* Stands for a process and a window. A failure is worth another try with either, but not with each frame:
- * it takes a handful of system calls to find out. */
+/* Stands for a process and a window. A failure is worth another try with either, but not with each
+ * frame: it takes a handful of system calls to find out. */
 static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
 {
 	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
@@ -65,8 +67,8 @@ static int open_elf(struct locator *locator, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* A file's names may have made room for others': then it is read again, or in a later window. Its id may be another
- * one after that. */
+/* A file's names may have made room for others': then it is read again, or in a later window. Its
+ * id may be another one after that. */
 static uint32_t reopen_elf(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	if (locator->window->open_ns < OPEN_MAX_NS) {
@@ -76,7 +78,8 @@ static uint32_t reopen_elf(struct locator *locator, uint32_t pid, const struct m
 	return mapping->file->cookie;
 }
 
-/* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a process. */
+/* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a
+ * process. */
 static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	struct mapped_file *file = mapping->file;
@@ -128,7 +131,8 @@ static bool is_vdso(const struct mapped_file *file)
 	return strcmp(file->path, VDSO_NAME) == 0;
 }
 
-/* Memory that a compiler may have filled: .NET's, for example, is a memfd, to have it mapped twice. */
+/* Memory that a compiler may have filled: .NET's, for example, is a memfd, to have it mapped
+ * twice. */
 static bool may_be_jit(const struct mapped_file *file)
 {
 	if (file->inode != 0)
@@ -170,7 +174,8 @@ static int map_code(struct locator *locator, uint32_t pid, const struct mapping 
 				  elf_cache_size(locator->elfs, code.id), ret_mapping);
 }
 
-/* What stands for an address in all processes that map the code; JIT compilers' code has its process. */
+/* What stands for an address in all processes that map the code; JIT compilers' code has its
+ * process. */
 static uint64_t place_in(const struct mapping *mapping, struct window_code code, uint64_t address)
 {
 	if (code.kind == CODE_JIT)
@@ -187,7 +192,8 @@ static uint64_t version_of(const struct process *process)
 	return process->mappings ? process->mappings->version : 0;
 }
 
-/* Whether the next one who asks in this window gets the same answer: a file that could not be opened is tried again. */
+/* Whether the next one who asks in this window gets the same answer: a file that could not be
+ * opened is tried again. */
 static bool is_lasting(const struct mapping *mapping, struct window_code code)
 {
 	return code.id != 0 || mapping->file->inode == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the addresses of a sample to locations of its window, while the process still lives: the reader's
- * half of symbolization. Names come later (symbolizer.h). */
+/* From the addresses of a sample to locations of its window, while the process still lives: the
+ * reader's half of symbolization. Names come later (symbolizer.h). */
 #ifndef PIPELINE_LOCATE_H
 #define PIPELINE_LOCATE_H
 
@@ -25,8 +25,9 @@ struct locator {
 	struct process *process; /* out: of the present sample, if it was asked for; borrowed */
 };
 
-/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its code, but not one that the
- * kernel gave to a signal handler: that is the first instruction of what returns to where the signal came, the next frame. */
+/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its
+ * code, but not one that the kernel gave to a signal handler: that is the first instruction of what
+ * returns to where the signal came, the next frame. */
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
 
 /* Adds the stack of a sample to the window. Errors: those of the builder. */

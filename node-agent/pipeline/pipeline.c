@@ -42,7 +42,8 @@ struct pipeline {
 	uint64_t nr_windows;
 };
 
-/* Containers that are unknown now are looked up when they are sampled, if they are still there then. */
+/* Containers that are unknown now are looked up when they are sampled, if they are still there
+ * then. */
 static void take_inventory(struct pipeline *pipeline)
 {
 	int r = identity_learn_all(pipeline->identity);
@@ -51,8 +52,9 @@ static void take_inventory(struct pipeline *pipeline)
 		log_debug_errno(r, "cannot list all cgroups that exist");
 }
 
-/* The host's root directory, which is not ours in a pod. Where that of process 1 cannot be opened, we may still be
- * on the host. Without any no separate debug file is found, which is no reason not to start. */
+/* The host's root directory, which is not ours in a pod. Where that of process 1 cannot be opened,
+ * we may still be on the host. Without any no separate debug file is found, which is no reason not
+ * to start. */
 static int open_host_root(const struct pipeline *pipeline)
 {
 	int fd = openat(pipeline->opts.proc_fd, "1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);

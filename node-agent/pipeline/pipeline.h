@@ -5,8 +5,8 @@
  *	sample ─▶ process, mapping,   ──▶  wait for pod names (at most IDENTITY_GRACE_NS)
  *	          location, window  queue  names, resources, seal ──▶ sink
  *
- * The reader never waits for a file to be parsed or a kubelet to answer. When the loader falls more than
- * LOADER_MAX_WINDOWS behind (loader.h), whole windows are dropped and counted. */
+ * The reader never waits for a file to be parsed or a kubelet to answer. When the loader falls more
+ * than LOADER_MAX_WINDOWS behind (loader.h), whole windows are dropped and counted. */
 #ifndef PIPELINE_PIPELINE_H
 #define PIPELINE_PIPELINE_H
 
@@ -33,8 +33,9 @@ struct pipeline_opts {
 	struct memory_pool *pool; /* borrowed; of names and of who reads large files; NULL: none */
 	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
 	uint64_t slow_names_wait_ns; /* those of files that take long: see symbolizer.h */
-	/* Windows whose names are not all known by then are held, and named again once nothing more comes: so long after
-	 * pipeline_close() their names are waited for. Profiles may come out of order then. 0: none is held. */
+	/* Windows whose names are not all known by then are held, and named again once nothing more
+	 * comes: so long after pipeline_close() their names are waited for. Profiles may come out
+	 * of order then. 0: none is held. */
 	uint64_t last_names_wait_ns;
 	const char *program; /* borrowed; of the symbol worker, see worker/worker_client.h */
 	bool wants_lines; /* inlined functions and source lines */
@@ -50,7 +51,8 @@ struct pipeline_opts {
 	uint64_t period_ns; /* CPU time a sample stands for */
 	bool keeps_times; /* of samples: each is then one of its own */
 	struct identity_opts identity;
-	/* Takes each finished profile, on the loader's thread; the reference stays the pipeline's. */
+	/* Takes each finished profile, on the loader's thread; the reference stays the
+	 * pipeline's. */
 	void (*sink)(struct profile *profile, void *data);
 	void *sink_data;
 };
@@ -59,8 +61,8 @@ struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_windows; /* handed to the loader */
-	uint64_t
-		nr_windows_finished; /* that the loader does not delay others for any more; it may hold some */
+	/* That the loader does not delay others for any more; it may hold some */
+	uint64_t nr_windows_finished;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
 	struct process_table_stats processes;
@@ -80,8 +82,8 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
 /* A sample that only shows which processes are busy: it is in no profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
-/* A process that the unwinder does not know, or not where the code is that a stack led to, last to the last of the event's
- * frames, or to `ip`: it is looked up and bound at once. */
+/* A process that the unwinder does not know, or not where the code is that a stack led to, last to
+ * the last of the event's frames, or to `ip`: it is looked up and bound at once. */
 void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event,
 			   uint64_t ip);
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
@@ -93,15 +95,16 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 /* Nothing more is handed in: the loader ends when it is through with what was. */
 void pipeline_close(struct pipeline *pipeline);
 
-/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and does with those it has. */
+/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and does
+ * with those it has. */
 void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns);
 
-/* After pipeline_close(): waits for the loader up to a time. Returns whether the last profiles have reached the sink;
- * true when there is no loader. Stats stay valid. */
+/* After pipeline_close(): waits for the loader up to a time. Returns whether the last profiles have
+ * reached the sink; true when there is no loader. Stats stay valid. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
 
-/* When the loader does not come to an end: the sink is not called any more, and the samples that it would have got are
- * lost ones. Returns their number. Waits while the sink is being called. */
+/* When the loader does not come to an end: the sink is not called any more, and the samples that it
+ * would have got are lost ones. Returns their number. Waits while the sink is being called. */
 uint64_t pipeline_abandon(struct pipeline *pipeline);
 
 /* Finishes what was handed in, without a limit of time. NULL is fine. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes come from three places, and the first one to name a key has it: what the pod's owner wrote
- * into annotations, what the cluster knows of the pod, what the cgroup's path tells. Annotations cannot say who the pod
- * is: such keys never come out of k8s/pod_list.h. */
+/* Attributes come from three places, and the first one to name a key has it: what the pod's owner
+ * wrote into annotations, what the cluster knows of the pod, what the cgroup's path tells.
+ * Annotations cannot say who the pod is: such keys never come out of k8s/pod_list.h. */
 #include "pipeline/resource.h"
 
 #include "base/array.h"
@@ -177,7 +177,8 @@ static void add_service(struct making *making)
 	finish(making, &list, IDENTITY_HOST);
 }
 
-/* Docker's path of a pod's container does not say which pod, but the kubelet knows the container. */
+/* Docker's path of a pod's container does not say which pod, but the kubelet knows the
+ * container. */
 static void add_match(const struct pod_match *match, void *data)
 {
 	struct making *making = data;

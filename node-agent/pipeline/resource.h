@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How well it is known who a sample's cgroup is, the attribute flamelet.identity of its resource: X(NAME, word, help) */
+/* How well it is known who a sample's cgroup is, the attribute flamelet.identity of its resource:
+ * X(NAME, word, help) */
 #define IDENTITY_STATES(X)                                                                         \
 	X(KUBELET, "kubelet", "named by the kubelet")                                              \
 	X(SNAPSHOT, "snapshot", "named by the last answer of a kubelet that is silent now")        \

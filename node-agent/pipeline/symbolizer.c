@@ -73,8 +73,8 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* `libfoo.so+0x123`: by where its function begins, if that is known, else by its address. For code without addresses ("[anon]")
- * the name alone. */
+/* `libfoo.so+0x123`: by where its function begins, if that is known, else by its address. For code
+ * without addresses ("[anon]") the name alone. */
 static int set_fallback_name(struct window *window, uint32_t location, uint64_t address)
 {
 	const struct profile *profile = builder_peek(window->builder);
@@ -97,8 +97,9 @@ static int counted(uint64_t *counter, int error)
 	return error;
 }
 
-/* A resolver knows the names of one kind of code. ask() tells whether symbolize() can say all there is to say, or asks
- * for what is missing; NULL where it always can. Errors of symbolize(): -ENOENT no name, others of its cache. */
+/* A resolver knows the names of one kind of code. ask() tells whether symbolize() can say all there
+ * is to say, or asks for what is missing; NULL where it always can. Errors of symbolize(): -ENOENT
+ * no name, others of its cache. */
 struct resolver {
 	bool (*ask)(struct symbolizer *symbolizer, uint32_t id, uint64_t address);
 	int (*symbolize)(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
@@ -196,7 +197,8 @@ static bool can_wait(const struct window *window, const struct profile_location 
 	       resolvers[window_code_of(window, where->mapping).kind].ask;
 }
 
-/* Whether a location has no name yet and could be named better after a while; then what it needs is asked for. */
+/* Whether a location has no name yet and could be named better after a while; then what it needs is
+ * asked for. */
 static bool is_worth_waiting_for(struct symbolizer *symbolizer, const struct window *window,
 				 const struct profile_location *where)
 {
@@ -240,8 +242,8 @@ static bool is_rest_too_slow(const struct symbolizer *symbolizer, const struct w
 	       clock_mono_ns() >= window->end_ns + symbolizer->slow_wait_ns;
 }
 
-/* When files are not waited for any more. With `can_be_held` that is as soon as an end is set: windows that are held are
- * waited for together. */
+/* When files are not waited for any more. With `can_be_held` that is as soon as an end is set:
+ * windows that are held are waited for together. */
 static uint64_t get_files_end_ns(const struct symbolizer *symbolizer, uint64_t until_ns,
 				 bool can_be_held)
 {
@@ -250,8 +252,8 @@ static uint64_t get_files_end_ns(const struct symbolizer *symbolizer, uint64_t u
 	return can_be_held && has_end ? 0 : get_wait_end_ns(symbolizer, until_ns);
 }
 
-/* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their worker is not thought to
- * be late. */
+/* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their
+ * worker is not thought to be late. */
 static bool wait_for_elfs(const struct symbolizer *symbolizer, const struct window *window,
 			  uint64_t until_ns, bool can_be_held)
 {
@@ -268,8 +270,8 @@ static bool wait_for_elfs(const struct symbolizer *symbolizer, const struct wind
 	return false;
 }
 
-/* First the files are read, then the lines of addresses in them. Names that make room for each other could be asked for
- * for ever. */
+/* First the files are read, then the lines of addresses in them. Names that make room for each
+ * other could be asked for for ever. */
 static void await_names(struct symbolizer *symbolizer, const struct window *window,
 			uint64_t until_ns, bool can_be_held)
 {
@@ -306,8 +308,8 @@ static int set_build_ids(struct symbolizer *symbolizer, struct window *window,
 	return r;
 }
 
-/* Names the locations that have no name yet; those whose names have no room are left without. With `nr_left` those that
- * are worth waiting for are left as well, and counted. */
+/* Names the locations that have no name yet; those whose names have no room are left without. With
+ * `nr_left` those that are worth waiting for are left as well, and counted. */
 static int name_locations(struct symbolizer *symbolizer, struct window *window, size_t *nr_left)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;

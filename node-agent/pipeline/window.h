@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One second of samples on its way from the reader to the loader: a profile under construction, and beside
- * it what is needed to finish it: which code each mapping is, and which cgroups occur. */
+/* One second of samples on its way from the reader to the loader: a profile under construction, and
+ * beside it what is needed to finish it: which code each mapping is, and which cgroups occur. */
 #ifndef PIPELINE_WINDOW_H
 #define PIPELINE_WINDOW_H
 
@@ -90,7 +90,8 @@ bool window_find_code(const struct window *window, struct window_code code, uint
 /* What a builder's mapping is; nameless for mapping 0, which is none. */
 struct window_code window_code_of(const struct window *window, uint32_t mapping);
 
-/* The location that was last kept for a place; false when there is none, or another one has taken its room. */
+/* The location that was last kept for a place; false when there is none, or another one has taken
+ * its room. */
 bool window_find_location(const struct window *window, const struct window_place *place,
 			  uint32_t *ret_location);
 void window_keep_location(struct window *window, const struct window_place *place,
