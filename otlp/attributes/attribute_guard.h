@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which values of which attributes have left within an hour, and whether one more may.
+/* Remembers which values of which attributes have left within an hour, and decides whether a new
+ * one may.
  *
  * A set is one attribute of one resource. It has a number of places, and a value keeps its place
  * for an hour after it was last seen. */

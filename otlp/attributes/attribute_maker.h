@@ -1,46 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which attributes leave with a profile: those of its resources and their processes, and those of
- * its samples.
+/* Chooses the attributes that leave with a profile: those of its resources, of their processes and
+ * of its samples.
  *
  * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the
- * user's own attributes where it has none of that key. Its samples leave in groups by their process
- * (attribute_processes.h). A sample leaves with its thread, its CPU and its cgroup, as far as they
- * are wanted. What leaves is valid UTF-8, without empty or equal keys, and cut to
- * ATTRIBUTE_NAME_MAX and ATTRIBUTE_VALUE_MAX.
+ * user's own attributes unless it has one of that key. Its samples leave in groups by their process
+ * (attribute_processes.h). A sample leaves with its thread, its CPU and its cgroup, as far as the
+ * user wants them. All text that leaves is valid UTF-8, is not longer than ATTRIBUTE_NAME_MAX and
+ * ATTRIBUTE_VALUE_MAX, and no key is empty or there twice.
  *
- * Presets. ATTRIBUTES_STANDARD is for the OpenTelemetry Collector: all names as the semantic
- * conventions have them, and thread name, thread id, CPU and cgroup on samples.
- * ATTRIBUTES_PYROSCOPE is for Pyroscope and Grafana, where each distinct set of attributes, those
- * of the samples included, is a series:
+ * Presets. ATTRIBUTES_STANDARD is for the OpenTelemetry Collector. It uses the names of the
+ * semantic conventions, and samples have thread name, thread id, CPU and cgroup.
+ * ATTRIBUTES_PYROSCOPE is for Pyroscope and Grafana, where each distinct set of attributes is a
+ * series, including the attributes of samples:
  *
- *	short names	namespace, pod, container, workload and node, which people filter by, stand beside k8s.pod.name and its
- *			kind. They say who the pod is: no annotation of that name takes their place.
- *	process		the name of the program, in place of process.pid, process.executable.name,
+ *	short names	namespace, pod, container, workload and node, which people filter by, are
+ *			added to k8s.pod.name and the like. They say who the pod is: an annotation
+ *			of such a name does not take their place.
+ *	process		the name of the program replaces process.pid, process.executable.name,
  *			process.executable.path and process.creation.time.
- *	samples		have no attributes unless asked for.
- *	left out	what would begin a new series of the same thing, or repeats what is there:
- *			k8s.pod.start_time and k8s.pod.uid (the pod's name changes with it but in stateful sets),
- *			k8s.container.restart_count and container.id (new with each restart). Where nobody says whose they are, all
- *			containers are thus one series, not one each;
- *			service.instance.id (is namespace, pod and container in one), flamelet.identity of a named container (differs
- *			while the kubelet does not answer), host.name (says what the node's name says), container.runtime.name,
- *			process.linux.cgroup (its service has a name; sessions would be a series each).
- *	names		every release takes them: other characters than A-Z a-z 0-9 _ . become "_", a digit in front gets one, and what
- *			releases before 2.0 make equal by turning "." into "_" gets a number behind. "service_name" and names
- *			beginning with two underscores are Pyroscope's own and are changed.
+ *	samples		have no attributes unless the user asks for some.
+ *	left out	attributes that would begin a new series of the same thing, or repeat
+ *			another one:
+ *			k8s.pod.start_time and k8s.pod.uid, as the pod's name changes with them
+ *			except in stateful sets;
+ *			k8s.container.restart_count and container.id, which are new with each
+ *			restart. Containers whose owner nobody knows are thus one series, not one
+ *			each;
+ *			service.instance.id, which is namespace, pod and container in one;
+ *			flamelet.identity of a container with a name, as it differs while the
+ *			kubelet does not answer;
+ *			host.name, which repeats the node's name, and container.runtime.name;
+ *			process.linux.cgroup: its service has a name, and sessions would be a series
+ *			each.
+ *	names		are such that every release takes them: any character but [A-Za-z0-9_.]
+ *			becomes "_", and a digit in front gets one. Names that releases before 2.0
+ *			make equal by turning "." into "_" get a number at their end. "service_name"
+ *			and names that begin with two underscores are Pyroscope's own and are
+ *			changed.
  *
- * The limit. Over `max_attributes` attributes, those of samples counted, the least important ones
+ * The limit. Over `max_attributes` attributes, including those of samples, the least important ones
  * stay behind, in this order: redundant ones and details of the image, IDs, pod annotations, pod
- * labels, the user's own, the workload; never who it is: namespace, pod, container, node,
- * service.name.
+ * labels, the user's own, the workload. Namespace, pod, container, node and service.name always
+ * leave.
  *
- * The guard. Of each attribute of the samples of one resource, known by its content and not by a
- * number, at most `max_values` values leave within an hour, and as many of its programs. One that
- * did is free to leave again. When all places are taken, a new one has to wait until one was not
- * seen for an hour; of several new ones the most frequent go first. The others collapse: a name
- * becomes ATTRIBUTE_OTHER_TEXT, a number is left out, so that their samples join. Thread ids that
- * leave with a process.pid of their own resource are not limited: they are always new, and no more
- * than the samples. */
+ * The guard. Of each attribute of the samples of one resource, at most `max_values` values leave
+ * within an hour, and as many names of programs. The guard knows a resource by its content and not
+ * by its number. A value that left is free to leave again. When all places are taken, a new value
+ * waits until another one was not seen for an hour; of several new values the most frequent ones go
+ * first. Values without a place collapse: a name becomes ATTRIBUTE_OTHER_TEXT and a number is left
+ * out, so that their samples join. Thread ids that leave with a process.pid of their own resource
+ * have no limit: they are always new, and there are no more of them than samples. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_MAKER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and values of attributes: how important they are, and what receivers take. */
+/* Names and values of attributes: how important they are, and what destinations accept. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_NAMES_H
 
@@ -8,7 +8,7 @@
 #define ATTRIBUTE_NAME_MAX 1024
 #define ATTRIBUTE_VALUE_MAX 2048
 
-/* For whom the names are: attribute_maker.h. */
+/* For which backend names are made: attribute_maker.h says what the presets do. */
 enum attribute_preset { ATTRIBUTES_STANDARD, ATTRIBUTES_PYROSCOPE };
 
 /* Over the limit the last ones go first. */
@@ -27,10 +27,10 @@ enum attribute_rank attribute_rank_of(const char *key);
 /* Whether a key is the pattern, or begins as one that ends in "*". */
 bool attribute_key_matches(const char *pattern, const char *key);
 
-/* Whether receivers take two clean names for the same. */
+/* Whether destinations take two clean names for the same. */
 bool attribute_names_clash(enum attribute_preset preset, const char *a, const char *b);
 
-/* Whether a clean name is one that the receiver gives by itself. */
+/* Whether a clean name is one that the destination gives by itself. */
 bool attribute_name_is_reserved(enum attribute_preset preset, const char *name);
 
 /* Fills in the name as it may leave; never "" for a name that is not. */

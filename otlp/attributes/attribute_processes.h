@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes in each resource of a profile, and which of them leave as one.
  *
- * ATTRIBUTES_STANDARD says what the semantic conventions have: process.executable.name and .path,
- * process.pid, process.creation.time. A receiver keeps something for each process, so that not all
- * of them have a pid: those that were not seen a second after their start, whose number nobody will
- * ask for, and what is beyond the busiest ATTRIBUTE_PROCESSES_MAX of a profile. They leave joined,
- * by their program. So do threads of the kernel.
+ * ATTRIBUTES_STANDARD has the attributes of the semantic conventions: process.executable.name and
+ * .path, process.pid, process.creation.time. A destination keeps something for each process, so not
+ * all processes leave with their pid. A process that was not seen a second after its start leaves
+ * without it, as nobody will ask for its number, and so do the processes beyond the busiest
+ * ATTRIBUTE_PROCESSES_MAX of a profile. They are joined by their program. The kernel's threads are
+ * joined as well.
  *
- * ATTRIBUTES_PYROSCOPE says the name of the program, as "process", and joins all that have it.
+ * ATTRIBUTES_PYROSCOPE has the name of the program, as "process", and joins all processes of that
+ * name.
  *
- * Which programs leave at all is for the guard to say (attribute_maker.h); all others of a resource
- * are ATTRIBUTE_OTHER_TEXT together. */
+ * The guard decides which programs leave by name (attribute_maker.h); the others of a resource are
+ * joined as ATTRIBUTE_OTHER_TEXT. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_PROCESSES_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An attribute goes through a draft, a list in order of importance that is bounded:
+/* Attributes are first collected in a draft, a list of bounded length in order of importance:
  *
- *	short names, the resource's own, the user's ─▶ excluded? there already? ─▶ draft ─▶ clean names and values ─▶ cut
+ *	short names, the resource's own, the user's
+ *	    ─▶ excluded? there already? ─▶ draft ─▶ clean names and values ─▶ cut
  *
- * Names are cleaned in the draft's order, so that of two that become equal the less important one
- * is renamed: an annotation "k8s_pod_name" does not take the place of the pod's name. */
+ * Names are cleaned in the draft's order, so that of two names that become equal the less important
+ * one is changed: an annotation "k8s_pod_name" does not take the place of the pod's name. */
 #include "otlp/attributes/attribute_rules.h"
 
 #include "otlp/attributes/attribute_names.h"

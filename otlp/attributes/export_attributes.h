@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a sample: what is left of the profile's. */
+/* What leaves with a sample. The guard may have taken values out. */
 struct kept_attributes {
 	uint64_t cgroup_id; /* 0: none */
 	uint32_t group;
@@ -24,7 +24,7 @@ struct kept_attributes {
 #define ATTRIBUTE_NONE UINT32_MAX
 #define ATTRIBUTE_OTHER UINT32_MAX
 
-/* Of a resource, or of a process in one: all samples of a group leave as one profile. */
+/* Of a resource, or of a process in a resource. All samples of a group leave as one profile. */
 struct group_attributes {
 	const struct attribute *items; /* most important first */
 	size_t nr;

@@ -186,8 +186,8 @@ static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_reje
 	       item->nr_profiles;
 }
 
-/* A receiver's limit may have been another's, or a moment's: larger requests are tried again after
- * a while. */
+/* A destination's limit may have been another's, or a moment's: larger requests are tried again
+ * after a while. */
 static void grow(struct delivery_queue *queue)
 {
 	if (queue->nr_halvings == 0 || ++queue->nr_since_halving < DELIVERIES_TO_GROW)
@@ -255,7 +255,7 @@ static void count_request(struct delivery_queue *queue, const struct request_out
 		stats->nr_retries++;
 }
 
-/* The others are not to be lost with it at once; least of all where a receiver does not know us,
+/* The others are not to be lost with it at once; least of all where a destination does not know us,
  * which may be mended by a new token. */
 static void refuse(struct delivery_queue *queue, const struct request_outcome *outcome,
 		   uint64_t *counter)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivers encoded requests to one receiver, one at a time and in order: a spool, a transport, and
- * the patience between them.
+/* Delivers encoded requests to one destination, one at a time and in order. A queue has a spool
+ * that keeps requests, a transport that sends them, and rules for when to try again.
  *
- * What may be retried stays at the head of the spool and is tried again after a while that grows
- * (backoff.h) or that the receiver names; meanwhile all that waits is brought to disk. What may not
- * is dropped and counted. A request that fails again and again goes behind the others, and is given
- * up when others were taken since: it must not hold them up.
+ * A request that may be retried stays at the head of the spool and is tried again after a delay
+ * that grows (backoff.h) or that the destination names. Meanwhile all requests that wait are
+ * written to disk. A request that may not be retried is dropped and counted. A request that fails
+ * again and again goes behind the others, and is given up when others were accepted since: it must
+ * not hold them up.
  *
  * Belongs to one thread. */
 #ifndef OTLP_DELIVERY_DELIVERY_QUEUE_H
@@ -27,7 +28,7 @@ struct delivery_queue_opts {
 
 /* All monotonic. Samples are sums of counts. */
 struct delivery_queue_stats {
-	uint64_t nr_samples_sent; /* taken by the receiver */
+	uint64_t nr_samples_sent; /* taken by the destination */
 	uint64_t nr_samples_rejected; /* refused, not to be repeated */
 	uint64_t nr_samples_partial; /* rejected by partial success */
 	uint64_t nr_samples_too_large; /* refused for the request's size */
@@ -47,7 +48,7 @@ int delivery_queue_new(const struct delivery_queue_opts *opts, struct delivery_q
 void delivery_queue_free(struct delivery_queue *queue);
 DEFINE_FREEP(struct delivery_queue, delivery_queue_free)
 
-/* The receiver, as log lines call it; borrowed. */
+/* The destination's name in log lines; borrowed. */
 const char *delivery_queue_destination(const struct delivery_queue *queue);
 
 /* Takes a copy of a request, to be delivered when its turn comes. */
@@ -60,11 +61,11 @@ uint64_t delivery_queue_next_ns(struct delivery_queue *queue);
 /* Tries to deliver the oldest request, whatever the time. */
 void delivery_queue_deliver(struct delivery_queue *queue);
 
-/* Whether the last attempt has failed, or a receiver does not know us. */
+/* Whether the last attempt has failed, or the destination refuses our credentials. */
 bool delivery_queue_is_failing(const struct delivery_queue *queue);
 
-/* How large requests may be, given `max_bytes` at the start: less after the receiver has refused
- * one for its size. */
+/* How large requests may be, where `max_bytes` is the limit at the start. The limit shrinks when
+ * the destination refuses a request for its size. */
 size_t delivery_queue_limit(const struct delivery_queue *queue, size_t max_bytes);
 
 /* Brings what waits to disk. */

@@ -172,7 +172,7 @@ static int begin_merge(struct exporter *exporter)
 {
 	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
 
-	/* Another receiver may have asked for times; here they would only keep equal samples
+	/* Another destination may have asked for times; here they would only keep equal samples
 	 * apart. */
 	if (r == 0 && !exporter->with_times)
 		builder_drop_times(exporter->builder);
@@ -269,7 +269,7 @@ static void work(struct exporter *exporter)
 	flush(exporter);
 }
 
-/* What waits on disk for a receiver that does not answer can wait for the next start. */
+/* What waits on disk for a destination that does not answer can wait for the next start. */
 static bool is_pointless(const struct exporter *exporter)
 {
 	return exporter->has_queue_dir && delivery_queue_is_failing(exporter->queue);

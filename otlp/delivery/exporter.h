@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends profiles to one receiver, from a thread of its own ("exporter"): windows are merged, cut
- * into requests every interval, and delivered when the receiver is there to take them. An exporter
- * never holds up who pushes; each sample is accounted for:
+/* Sends profiles to one destination, in a thread of its own ("exporter"). It merges windows, cuts
+ * them into requests every interval, and delivers these when the destination accepts them. An
+ * exporter never blocks the thread that pushes. Each sample is accounted for:
  *
  *	pushed + restored = sent + queued + dropped (by reason), and what is being merged */
 #ifndef OTLP_DELIVERY_EXPORTER_H
@@ -28,8 +28,8 @@ struct exporter_opts {
 	bool with_pprof; /* OTLP: pprof rides along as original_payload */
 	size_t max_request_bytes; /* encoded, before compression */
 	uint64_t interval_ns; /* 0: each profile leaves by itself, as it is */
-	/* This receiver's own, where what waits is kept; made in a directory that is there. NULL:
-	 * memory */
+	/* This destination's own, where what waits is kept; made in a directory that is there.
+	 * NULL: memory */
 	const char *queue_dir;
 	uint64_t max_queue_bytes; /* in that directory; with interval 0 also in memory */
 };
@@ -41,16 +41,16 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 /* Hands over a reference of its own to the profile; never blocks. */
 void exporter_push(struct exporter *exporter, struct profile *profile);
 
-/* The same, but waits while there is no room. */
+/* The same, but waits while the queue is full. */
 void exporter_push_wait(struct exporter *exporter, struct profile *profile);
 
-/* No more pushes: what comes from now on is dropped. Delivers what is left until `deadline_ns`
- * (monotonic clock); a request that is under way then is given up, and what is not delivered stays
- * in the queue's directory. Returns at once. */
+/* Ends pushing: a profile that is pushed later is dropped. Delivers what is left until
+ * `deadline_ns` (monotonic clock); then gives up the request that is under way, and what is not
+ * delivered stays in the queue's directory. Returns at once. */
 void exporter_close(struct exporter *exporter, uint64_t deadline_ns);
 
-/* Waits for the end that exporter_close() has asked for: it comes a second after the deadline at
- * most, and what it takes to write the queue. */
+/* Waits for the end that exporter_close() has asked for. It comes at most a second after the
+ * deadline, plus the time it takes to write the queue. */
 void exporter_join(struct exporter *exporter);
 
 /* Closes with no time left, joins and frees. NULL is fine. */

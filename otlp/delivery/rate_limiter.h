@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast requests may follow one another although all of them succeed. Two bounds:
+/* How fast requests may follow one another while all of them succeed. There are two bounds:
  *
- * - Bytes, always: 2 MiB a second, of which 1 MiB may come at once. Receivers have such a limit for each tenant, and
- *   what they refuse for it is work done twice.
- * - Requests, after an outage: what has waited goes out one about every second (half to one and a half), so that a
- *   thousand agents whose receiver comes back do not take it down again. This lasts until the queue was empty
- *   once. Requests that are made meanwhile do not count: for each of them one more may go at once, as without an
- *   outage, else an agent that makes more than one a second would never catch up.
+ * - Bytes, always: 2 MiB a second, of which 1 MiB may come at once. Destinations have such a limit
+ *   for each tenant, and a request that they refuse for it costs work twice.
+ * - Requests, after an outage: one request that has waited leaves about every second (half to one
+ *   and a half), so that a thousand agents do not take a destination down again when it comes back.
+ *   This lasts until the queue was empty once. Requests that are made meanwhile do not count: each
+ *   of them lets one more leave at once, as without an outage. Otherwise an agent that makes more
+ *   than one a second would never catch up.
  *
- * Pure: time is an argument (CLOCK_MONOTONIC or any other that does not go back). */
+ * Pure: time is an argument (CLOCK_MONOTONIC or any other clock that does not go back). */
 #ifndef OTLP_DELIVERY_RATE_LIMITER_H
 #define OTLP_DELIVERY_RATE_LIMITER_H
 
@@ -40,7 +41,7 @@ uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_
 /* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the
  * start when requests were found on disk: the agents of a cluster are restarted together, too. */
 void rate_limiter_failed(struct rate_limiter *limiter);
-/* The receiver has taken, or refused for good, a request. */
+/* The destination has taken, or refused for good, a request. */
 void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns);
 /* One was added to the queue. */
 void rate_limiter_appended(struct rate_limiter *limiter);

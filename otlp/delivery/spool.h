@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoded requests that wait to be delivered, oldest first: in memory while all goes well, on disk
- * when it does not.
+/* Encoded requests that wait to be delivered, oldest first. They are in memory while all goes well,
+ * and on disk when it does not.
  *
- * Bodies are kept compressed (zstd). spool_save() moves what is in memory to the directory, a file
- * each (otlp/delivery/spool_file.h), written aside, synced and renamed: what is there is whole,
- * survives kill -9 and is found by the next spool_open(). A file that is damaged all the same is
- * dropped and counted. Over the bounds the oldest goes first. What was delivered when the machine
- * failed may be delivered again, never the other way round.
+ * Bodies are compressed with zstd. spool_save() moves the requests in memory to the directory, one
+ * file each (spool_file.h). A file is written under another name, synced and renamed, so that each
+ * file is whole, survives kill -9 and is found by the next spool_open(). A file that is damaged all
+ * the same is dropped and counted. When the bounds are exceeded, the oldest requests are dropped.
+ * If the machine fails, a request that was delivered may be delivered again, but none is lost that
+ * was saved.
  *
  * Belongs to one thread; spool_get_stats() may be called from any. */
 #ifndef OTLP_DELIVERY_SPOOL_H

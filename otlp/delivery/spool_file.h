@@ -28,7 +28,7 @@ struct spool_item {
 	uint64_t nr_samples; /* sum of counts */
 	uint64_t time_unix_ns; /* of its first sample */
 	uint32_t nr_profiles;
-	uint32_t cost_bytes; /* what it counts against a receiver's rate limit */
+	uint32_t cost_bytes; /* what it counts against a destination's rate limit */
 	/* The caller's, kept in memory only, 0 at first. */
 	uint32_t nr_failures;
 	uint64_t mark;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large the profiles of a request become when Pyroscope makes pprof of them: what its rate
- * limit counts. One over the limit's burst is never taken, and the size has little to do with that
- * of the request.
+/* Estimates how large the profiles of a request become when Pyroscope converts them to pprof: its
+ * rate limit counts these bytes. A request over the limit's burst is never accepted, and the
+ * converted size has little to do with the size of the request.
  *
- * Each profile gets tables of its own, where ours share a dictionary. And it gets a mapping, 20
- * bytes, for each sample and each file in the sample's stack, without joining equal ones; frames
- * without a file count as one that is called "". Measured with 2000 samples of 30 frames, in a
- * request of 138 KB: 146 KB without files, 166 KB with 1, 490 KB with 10 and 1218 KB with 100.
+ * Each converted profile gets tables of its own, where ours share a dictionary. It also gets a
+ * mapping of 20 bytes for each sample and each file in the sample's stack, without joining equal
+ * ones; frames without a file count as one that is called "". Measured with 2000 samples of 30
+ * frames, in a request of 138 KB: 146 KB without files, 166 KB with 1, 490 KB with 10 and 1218 KB
+ * with 100.
  *
- * The estimate follows the conversion with sizes of fields as they are or somewhat larger. It is
- * made while the samples are encoded; a stack is walked once in a profile, however many samples
- * have it. */
+ * The estimate follows the conversion; fields have their real size or a little more. It is made
+ * while the samples are encoded. A stack is walked once in a profile, however many samples have it.
+ */
 #ifndef OTLP_ENCODE_CONVERTED_SIZE_H
 #define OTLP_ENCODE_CONVERTED_SIZE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of a profile as the body of a request.
+/* Encodes part of a profile as the body of a request.
  *
- * Labels say which samples leave as one group. Those, in whatever order they come, make one
- * profile in the request; the groups go in the order of their numbers. */
+ * The attributes say which samples leave as one group. The samples of a group make one profile in
+ * the request, in whatever order they come; the groups are in the order of their numbers. */
 #ifndef OTLP_ENCODE_ENCODE_H
 #define OTLP_ENCODE_ENCODE_H
 
@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Receivers cut deeper stacks at the leaf, where the time went: we do it at the root, and say so in
- * the last frame. */
+/* Destinations cut deeper stacks at the leaf, where the time went: we do it at the root, and say so
+ * in the last frame. */
 #define ENCODE_STACK_MAX_FRAMES 1000
 
 struct encode_job { /* all borrowed */
@@ -42,8 +42,9 @@ struct encode_result {
 	size_t cost_bytes; /* what Pyroscope makes of it: converted_size.h */
 };
 
-/* Encoders append the body, and nothing for no samples; on failure part of it may be there. Errors:
- * -ENOSPC (the buffer's limit: encode less at a time), -ENOMEM; kept in `out` as well. */
+/* An encoder appends the body, and nothing when there are no samples; after a failure part of it
+ * may be there. Errors: -ENOSPC (the buffer's limit: encode less at a time), -ENOMEM; `out` keeps
+ * them as well. */
 
 typedef int encode_request(const struct encode_job *job, struct strbuf *out,
 			   struct encode_result *ret_result);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts a profile into requests of a size that receivers take, each with a dictionary of its own.
+/* Cuts a profile into requests that destinations accept, each with a dictionary of its own.
  *
- * Bounded are the encoded bytes (gRPC servers take 4 MiB), what Pyroscope makes of them (its rate
- * limit lets no more than 2 MiB through at once), the samples (it refuses more than 16 000 in a
- * profile) and the profiles (releases before 2.2 take half a second for each). */
+ * Four things are bounded: the encoded bytes (gRPC servers accept 4 MiB), what Pyroscope makes of
+ * them (its rate limit lets at most 2 MiB through at once), the samples (it refuses more than 16
+ * 000 in a profile) and the profiles (releases before 2.2 take half a second for each). */
 #ifndef OTLP_ENCODE_PARTS_H
 #define OTLP_ENCODE_PARTS_H
 

@@ -25,8 +25,8 @@
  * every location has a function with a name, and a stack without frames gets one. So has each of
  * the lines of functions that were inlined into each other.
  *
- * Stacks. Receivers that cut deep stacks cut the leaf, where the time went. We cut the root side,
- * at what they take, and say so in the last frame. */
+ * Stacks. Destinations that cut deep stacks cut the leaf, where the time went. We cut the root
+ * side, at what they take, and say so in the last frame. */
 #include "otlp/encode/translator.h"
 
 #include "base/pb.h"

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer in full is headers, one message and trailers; one that only refuses is headers alone,
- * and libcurl makes no difference between the two:
+/* A complete answer consists of headers, one message and trailers. An answer that only refuses has
+ * headers alone, and libcurl does not tell the two kinds apart:
  *
- *	:status 200, content-type application/grpc       … application/grpc, grpc-status 14, grpc-message …
- *	one frame: ExportProfilesServiceResponse
+ *	:status 200, content-type application/grpc	… application/grpc, grpc-status 14,
+ *	one frame: ExportProfilesServiceResponse	  grpc-message …
  *	grpc-status 0
  *
- * The status of HTTP counts only where grpc-status is missing: then it was not the receiver that
- * answered but something before it. gRPC has a table for that (http-grpc-status-mapping), whose
- * retryable rows are just those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final; but
- * where the content is said to be gRPC's, the receiver did begin to answer and the end is missing.
- * That is a lost connection to us.
+ * HTTP's status counts only if grpc-status is missing: then the answer came not from the
+ * destination but from something before it. gRPC has a table for that (http-grpc-status-mapping),
+ * whose retryable rows are those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final.
+ * But if the content type is gRPC's, the destination began to answer and the end is missing, which
+ * we treat as a lost connection.
  *
- * Details (grpc-status-details-bin) are base64 of google.rpc.Status, once more with the code and
- * the message; RetryInfo among them makes RESOURCE_EXHAUSTED a matter of time. Without it, what is
- * exhausted is the size that a message may have: the limit of the receiver. */
+ * Details (grpc-status-details-bin) are a google.rpc.Status in base64, which repeats the code and
+ * the message. If they contain RetryInfo, RESOURCE_EXHAUSTED is temporary. Without it, the request
+ * is larger than the destination accepts. */
 #include "otlp/transport/grpc_answer.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_MAX_BYTES ((size_t)64 << 10) /* of the receiver's answer, uncompressed */
+#define MESSAGE_MAX_BYTES ((size_t)64 << 10) /* of the destination's answer, uncompressed */
 #define GRPC_TYPE "application/grpc" /* "+proto" may follow */
 #define DETAILS_MAX_BYTES ((size_t)64 << 10)
 
@@ -159,7 +159,7 @@ static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
 	describe(answer, status, &details, outcome);
 }
 
-/* The receiver has taken it, whatever else it says. */
+/* The destination has taken it, whatever else it says. */
 static void judge_success(const struct grpc_answer *answer, struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);

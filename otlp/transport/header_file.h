@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that a file holds, such as a mounted Secret, a line for each:
+/* Headers that a file holds, such as a mounted Secret, one in each line:
  *
  *	# of the tenant blue
  *	Authorization: Basic MTIzNDU2OmdsY19leGFtcGxl
  *	X-Scope-OrgID: blue
  *
- * Blank lines and those that begin with '#' say nothing; blanks and a carriage return at the end of
- * a line do not belong to it. */
+ * Blank lines and lines that begin with '#' are ignored, and so are blanks and a carriage return at
+ * the end of a line. */
 #ifndef OTLP_TRANSPORT_HEADER_FILE_H
 #define OTLP_TRANSPORT_HEADER_FILE_H
 

@@ -17,10 +17,11 @@ struct http_answer {
 	size_t len;
 };
 
-/* OTLP: the body of a success may tell of profiles that were rejected. */
+/* OTLP: the body of a success may count profiles that were rejected. */
 void http_answer_judge_otlp(const struct http_answer *answer, struct request_outcome *outcome);
 
-/* Any other receiver: the body of a success says nothing. A success with a web page is none. */
+/* Any other destination: the body of a success says nothing, except that a web page is no
+ * success. */
 void http_answer_judge(const struct http_answer *answer, struct request_outcome *outcome);
 
 #endif

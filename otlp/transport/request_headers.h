@@ -4,7 +4,7 @@
  *
  *	the options' > the header file's > the token file's > ours
  *
- * Files are read for each request, since they may be renewed at any time (a mounted Secret, a token
+ * Files are read for each request, since they may change at any time (a mounted Secret, a token
  * that expires). */
 #ifndef OTLP_TRANSPORT_REQUEST_HEADERS_H
 #define OTLP_TRANSPORT_REQUEST_HEADERS_H
@@ -20,8 +20,8 @@ struct request_headers {
 	char *header_file, *token_file; /* owned; NULL: none */
 };
 
-/* Reads no file. On failure there is something to be done with, too. Errors: -EINVAL for a header
- * or the tenant, -ENOMEM. */
+/* Reads no file. request_headers_done() is needed after a failure, too. Errors: -EINVAL for a
+ * header or the tenant, -ENOMEM. */
 int request_headers_init(struct request_headers *headers, const struct transport_opts *opts)
 	must_check;
 void request_headers_done(struct request_headers *headers);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define OUTCOME_MESSAGE_BYTES 1024 /* Pyroscope names all labels before it comes to the reason */
-#define OUTCOME_WAIT_MAX_S UINT64_C(3600) /* a receiver that wishes more is asked again sooner */
+#define OUTCOME_WAIT_MAX_S UINT64_C(3600) /* a destination that wishes more is asked again sooner */
 
 enum outcome_verdict {
 	OUTCOME_DONE, /* taken; what partial success rejected is lost */
@@ -21,17 +21,17 @@ enum outcome_verdict {
 
 struct request_outcome {
 	enum outcome_verdict verdict;
-	bool was_answered; /* by the receiver, or by something before it */
+	bool was_answered; /* by the destination, or by something before it */
 	bool is_denied; /* it does not know us, or what we may do: all requests will fare alike */
-	uint64_t retry_after_ns; /* the receiver's wish (Retry-After, RetryInfo); 0: none */
+	uint64_t retry_after_ns; /* the destination's wish (Retry-After, RetryInfo); 0: none */
 	uint64_t nr_rejected_profiles; /* partial success */
 	size_t nr_bytes; /* body as sent, compressed; 0 when nothing came back */
-	/* Why not, or the receiver's warning; "": none. Printable, one line. */
+	/* Why not, or the destination's warning; "": none. Printable, one line. */
 	char message[OUTCOME_MESSAGE_BYTES];
 };
 
-/* Makes the message of `what`, our words or "", and `text`, anybody's bytes: the first line of
- * them, made printable, cut to fit. */
+/* Makes the message of `what`, our words or "", and of the first line of `text`, which may be any
+ * bytes. The message is printable and cut to fit. */
 void request_outcome_say(struct request_outcome *outcome, const char *what, const void *text,
 			 size_t len);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's end of a destination's worker (transport_worker.h). It makes all that is sent, and
- * reads the files with credentials and certificates, for which the worker lacks the right; the
+/* The agent's end of a destination's worker (transport_worker.h). It makes everything that is sent,
+ * and reads the files with credentials and certificates, for which the worker has no right. The
  * worker sends it and reads the answer.
  *
  *	body ─▶ gzip ─▶ (gRPC) frame ─▶ order ─▶ worker ─▶ result, checked
  *
- * A worker that ends, is too slow, or answers nonsense costs its request another try, no more. */
+ * When a worker ends, takes too long or sends an invalid answer, its request is tried again, and
+ * nothing else is lost. */
 #include "otlp/transport/transport.h"
 
 #include "base/clock.h"

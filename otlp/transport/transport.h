@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings one request to a receiver and says what became of it: OTLP over HTTP or gRPC, or
- * Pyroscope's own push. The request is sent, and the answer read, by a process without privileges
+/* Sends one request to a destination and says what became of it: OTLP over HTTP or gRPC, or
+ * Pyroscope's own push. A process without privileges sends the request and reads the answer
  * (transport_worker.h).
  *
- * Retrying is the caller's business: a transport sends once (twice at most where credentials were
- * renewed, see header_file). Belongs to one thread. */
+ * A transport does not retry, that is up to the caller: it sends once, or twice when credentials
+ * were renewed (see header_file). Belongs to one thread. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_H
 #define OTLP_TRANSPORT_TRANSPORT_H
 
@@ -26,16 +26,16 @@ int transport_new(const struct transport_opts *opts, struct transport **ret_tran
 void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)
 
-/* Sends an encoded, not compressed, request. Local failures (no memory, no header file, the
- * process that sends has ended) are OUTCOME_RETRY, too. */
+/* Sends an encoded request that is not compressed. Local failures are OUTCOME_RETRY, too: no
+ * memory, no header file, or the worker has ended. */
 void transport_send(struct transport *transport, const void *body, size_t len,
 		    struct request_outcome *ret_outcome);
 
-/* Sends these headers and bytes, none but those, and says what came back. */
+/* Sends these headers and bytes, without adding any, and says what came back. */
 void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
 		   size_t len, struct transport_result *ret_result);
 
-/* Of the process that sends; one that answers nonsense counts among the dead. */
+/* Of the worker. One that sends an invalid answer counts among those that died. */
 struct worker_stats transport_get_stats(const struct transport *transport);
 
 #endif

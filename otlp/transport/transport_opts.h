@@ -22,7 +22,7 @@ struct transport_opts {
 	const char *const *headers;
 	size_t nr_headers;
 	const char *tenant; /* X-Scope-OrgID; NULL: none */
-	/* Headers and a bearer token, read for each request; NULL: none. Where the receiver says
+	/* Headers and a bearer token, read for each request; NULL: none. Where the destination says
 	 * that it does not know us, or what we may do, and a file holds something else by then, the
 	 * request is sent again. */
 	const char *header_file, *token_file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport's worker says about one request: its outcome, and for the doctor what it was
- * made of. The agent takes nothing of it before it has been checked; a worker that was taken over
+/* What a transport's worker says about one request: its outcome, and for the doctor what the
+ * outcome follows from. The agent checks all of it before it uses any. A worker that was taken over
  * could at most lie about its own destination. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_RESULT_H
 #define OTLP_TRANSPORT_TRANSPORT_RESULT_H

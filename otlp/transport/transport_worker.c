@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of an answer no more is kept than can be needed to understand it; the rest is read and thrown
- * away, because trailers come at the end. */
+/* Of an answer, only the bytes that can be needed to understand it are kept. The rest is read and
+ * thrown away, because trailers come at the end. */
 #include "otlp/transport/transport_worker.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #define ANSWER_KEPT_BYTES ((size_t)64 << 10)
 #define ANSWER_MAX_BYTES ((size_t)4 << 20) /* as the OTLP specification advises */
 
-/* What stays between requests, which all go to the same destination. */
+/* What stays between requests. All of them go to the same destination. */
 struct sender {
 	struct http_client *client; /* owned; NULL before the first request */
 	struct strbuf answer;
