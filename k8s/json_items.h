@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Kubernetes list, {"kind": …, "items": [ … ]}, cut into its items while it comes in. The text
- * may come in pieces of any size; memory is needed for one item only. Brackets, commas and quotes
- * are checked everywhere, what stands in an item's strings and numbers is its reader's matter. */
+/* Cuts a Kubernetes list, {"kind": …, "items": [ … ]}, into its items as it comes in. The text may
+ * come in pieces of any size, and only one item is in memory at a time. Brackets, commas and quotes
+ * are checked everywhere; the strings and numbers of an item are checked by who reads it. */
 #ifndef K8S_JSON_ITEMS_H
 #define K8S_JSON_ITEMS_H
 

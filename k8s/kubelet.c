@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The address and the name of a kubelet are two things. An agent's pod knows the address of its
- * node, but the kubelet's certificate often names the node only. So with a node name the request is
- * for https://NODE:PORT/pods, which libcurl verifies, and the name is resolved to the address by
- * fiat.
+ * node, but the kubelet's certificate often has the node's name only. So if there is a node name,
+ * the request is for https://NODE:PORT/pods, which libcurl verifies, and libcurl is told to resolve
+ * the name to the address.
  *
- * The request is made here, and sent by a process without privileges (kubelet_worker.h), which
- * reads the answer. */
+ * The request is made here. A process without privileges (kubelet_worker.h) sends it and reads the
+ * answer. */
 #include "k8s/kubelet.h"
 
 #include "base/bearer_token.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to do about a kubelet's 403. Its text names who asked and for what:
+/* Explains a kubelet's 403. Its text says who asked and for what:
  *
  *	Forbidden (user=U, verb=get, resource=nodes, subresource=proxy)			before 1.32
  *	Forbidden (user=U, verb=get, resource=nodes, subresource(s)=[pods proxy])	since
  *
- * The text comes from outside and goes to an administrator, who may do what it says: only a user
- * and one of the two resources that /pods can need are taken from it. */
+ * The text comes from outside and is shown to an administrator, who may do what it says. So only a
+ * user and one of the two resources that /pods can need are taken from it. */
 #ifndef K8S_KUBELET_REFUSAL_H
 #define K8S_KUBELET_REFUSAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that asks the kubelet for the agent: HTTP, TLS and JSON of its answers are read here,
- * without privileges (worker_sandbox.h).
+/* The process that asks the kubelet for the agent. It reads HTTP, TLS and JSON of the kubelet's
+ * answers, without privileges (worker_sandbox.h).
  *
  *	agent: kubelet ──http_order──▶ worker: kubelet_worker_main() ──▶ kubelet
  *	               ◀──answer, pods──                            ◀──

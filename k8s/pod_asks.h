@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kubelet was asked for and did not know, so that it is not asked for it each second. It
- * has listed a pod before the pod's first cgroup is there, so one that a list lacks will hardly be
- * in the next: it is asked for after 1, 4, 16, … s, and in the end every ten minutes. The ID of a
- * listed pod's container comes a second or two after its cgroup, later from a busy kubelet: it is
- * asked for after 0.2, 0.4, 0.8 and 1.6 s, then each second, and from 5 s on each time at twice its
- * age.
+/* Remembers what the kubelet was asked for and did not know, so that it is not asked for it every
+ * second. The kubelet lists a pod before the pod's first cgroup exists, so a pod that is missing
+ * from one list will hardly be in the next: it is asked for after 1, 4, 16, … s, and in the end
+ * every ten minutes. The ID of a listed pod's container comes a second or two after its cgroup, and
+ * later from a busy kubelet: it is asked for after 0.2, 0.4, 0.8 and 1.6 s, then every second, and
+ * from 5 s on each time at twice its age.
  *
- * Not thread-safe; all zeros is an empty one. */
+ * Not thread-safe. A struct of zeros is empty. */
 #ifndef K8S_POD_ASKS_H
 #define K8S_POD_ASKS_H
 

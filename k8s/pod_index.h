@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods and containers of this node, by UID and container ID, with tombstones: what was deleted is
- * still found for TOMBSTONE_NS (pod_table.h), so that the last samples of a finished pod keep their
- * names. Thread-safe.
+/* Pods and containers of this node, by UID and container ID, with tombstones: a deleted pod is
+ * found for another TOMBSTONE_NS (pod_table.h), so that its last samples keep their names.
+ * Thread-safe.
  *
- * A pod's sandbox ("pause") has a cgroup like a container's, but its ID stands nowhere in /pods. It
- * is told by exclusion: every container of the pod has its ID, and this ID is still none of them in
- * a list that is SANDBOX_AFTER_NS younger than the cgroup. Earlier it may be that of a container
- * just started, which the kubelet shows up to 1.4 s late: until then the match says that more may
- * come. A kubelet under load is later than that: whoever knows that a container is not the pod's
- * oldest says so. */
+ * A pod's sandbox ("pause") has a cgroup like a container's, but /pods does not contain its ID. It
+ * is recognised by exclusion: every container of the pod has its ID, and in a list that is
+ * SANDBOX_AFTER_NS younger than the cgroup this ID is still none of them. Before that it may be the
+ * ID of a container that has just started, which the kubelet shows up to 1.4 s late; until then the
+ * match says that more may come. A kubelet under load is later than that. A caller that knows that
+ * a container is not the oldest of its pod says so. */
 #ifndef K8S_POD_INDEX_H
 #define K8S_POD_INDEX_H
 

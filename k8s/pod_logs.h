@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of pods and containers without asking anybody, from the names that the kubelet gives to
- * logs (k8s/pod_log_name.h): a directory DIR/pods/… tells which pod a UID is, a link
- * DIR/containers/… which container an ID is. There are no labels and no owners in them. */
+/* Names pods and containers without asking anybody, by the names that the kubelet gives to logs
+ * (k8s/pod_log_name.h): a directory DIR/pods/… says which pod a UID is, and a link DIR/containers/…
+ * which container an ID is. They contain no labels and no owners. */
 #ifndef K8S_POD_LOGS_H
 #define K8S_POD_LOGS_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread works in rounds, and sleeps between them until the next one is due:
  *
- *	the kubelet answered	after 30 s ± 10 %, as the agents of a cluster must not ask in step; when a
- *				refresh is requested, at once, as far as the rate of requests allows
- *	it did not		after 1 s, doubled with each further failure up to 30 s; when a refresh is
- *				requested there is a round that does not ask the kubelet, at the same rate
+ *	the kubelet answered	after 30 s ± 10 %, as the agents of a cluster must not ask in
+ *				step; at once when a refresh is requested, as far as the rate allows
+ *	it did not		after 1 s, doubled with each further failure up to 30 s; at the same
+ *				rate when a refresh is requested, but without asking the kubelet
  *	other keys were set	at once
  *
  * If the kubelet did not answer last, a round looks at the log directories before it asks: the

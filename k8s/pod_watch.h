@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pod index fresh, in a thread of its own ("pods"): every 30 s with jitter, and at once
- * after an unknown cgroup was seen: in bursts of POD_WATCH_BURST requests, one a second in the long
- * run. Those of a burst are POD_WATCH_GAP_NS apart: a container's ID is in the list up to 1.4 s
- * later than its cgroup is there. A kubelet that is absent, slow or wrong leaves the index as it
- * was; it is asked again after 1, 2, 4, … 30 s.
+/* Keeps a pod index fresh, in a thread of its own ("pods"). It asks the kubelet every 30 s with
+ * jitter, and at once when an unknown cgroup was seen: in bursts of POD_WATCH_BURST requests, and
+ * once a second in the long run. The requests of a burst are POD_WATCH_GAP_NS apart, because a
+ * container's ID is in the list up to 1.4 s later than its cgroup exists. If the kubelet is absent,
+ * slow or wrong, the index stays as it was, and the kubelet is asked again after 1, 2, 4, … 30 s.
  *
- * While it does not answer, and before it first did, unknown cgroups are named by what the kubelet
- * wrote on disk (k8s/pod_logs.h).
+ * While the kubelet does not answer, and before its first answer, unknown cgroups get their names
+ * from what it wrote on disk (k8s/pod_logs.h).
  *
- * A kubelet that just started answers for a second that it has no pods at all. An empty list is not
- * believed while the index has live pods, until it was repeated for EMPTY_BELIEVED_NS. */
+ * A kubelet that has just started answers for a second that it has no pods at all. While the index
+ * has live pods, an empty list is not believed until it was repeated for EMPTY_BELIEVED_NS. */
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
@@ -68,7 +68,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 void pod_watch_stop(struct pod_watch *watch);
 DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 
-/* Asks for a refresh: something was seen that the index does not know. Cheap, thread-safe. */
+/* Requests a refresh, because something was seen that the index does not know. Cheap,
+ * thread-safe. */
 void pod_watch_request_refresh(struct pod_watch *watch);
 
 /* Whether the kubelet has not answered for POD_WATCH_STALE_NS, or never; true without a kubelet.

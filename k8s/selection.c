@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each kind of rule gives an answer, which is "maybe" where something is not known yet. The answers
- * of inclusions are joined by "and", those of exclusions by "or"; so a "no" of the one and a "yes"
- * of the other decide, whatever is not known. */
+/* Each kind of rule gives an answer, which is "maybe" if something is not known yet. The answers of
+ * inclusions are joined by "and", those of exclusions by "or". So one inclusion's "no" or one
+ * exclusion's "yes" decides, whatever is not known. */
 #include "k8s/selection.h"
 
 #include "base/arena.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cgroups are profiled: rules of the user, and a verdict for each cgroup. Pure: what is known
- * of a cgroup comes in, nothing is looked up.
+/* Decides which cgroups are profiled: the user's rules, and a verdict for each cgroup. Pure: the
+ * caller says what is known of a cgroup, and nothing is looked up.
  *
- * Kinds of inclusions narrow each other (a namespace and a selector), several of a kind widen it
- * (namespace a or b). An exclusion of any kind excludes; so does the pod's annotation
- * flamelet.dev/profile: "false". With inclusions of pods, what is in no pod is excluded: the host's
- * own processes too. Containers without a pod (docker's) have an ID but no name; the sandbox of a
- * pod is none of its containers.
+ * Inclusions of different kinds narrow each other (a namespace and a selector), inclusions of the
+ * same kind widen each other (namespace a or b). An exclusion of any kind excludes, and so does the
+ * pod's annotation flamelet.dev/profile: "false". If there are inclusions of pods, everything
+ * outside of pods is excluded, including the host's own processes. Containers without a pod
+ * (docker's) have an ID but no name. The sandbox of a pod is not one of its containers.
  *
- * Where a rule asks for what is not known yet, a cgroup is undecided: the pod, its labels while it
- * is known by its log directory only, the name of its container. What the rest of the rules
- * excludes is excluded all the same. When a match is final, nothing is waited for: what is not
- * known then is not there. The annotation is no rule: a pod that is not known is not taken for
+ * A cgroup is undecided while a rule asks for something that is not known yet: the pod, its labels
+ * while only its log directory is known, or the name of its container. If the other rules exclude
+ * the cgroup, it is excluded all the same. When a match is final, nothing is waited for: what is
+ * not known by then does not exist. The annotation is not a rule: an unknown pod does not count as
  * opted out. */
 #ifndef K8S_SELECTION_H
 #define K8S_SELECTION_H

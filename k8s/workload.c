@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod names its direct controller only. Three controllers are themselves controlled, and all are
- * told by the names they give, so that no question to the API server is needed:
+/* A pod names its direct controller only. Three kinds of controllers are controlled themselves.
+ * Their names say by whom, so that the API server need not be asked:
  *
  *	ReplicaSet "web-5b5cc55988", label pod-template-hash=5b5cc55988: Deployment "web"
  *	Job "tick-29920538", the digits being the minute of its schedule: CronJob "tick"
- *	ReplicationController "shop-3", label deploymentconfig=shop: DeploymentConfig "shop" (OpenShift)
+ *	ReplicationController "shop-3", label deploymentconfig=shop: DeploymentConfig "shop"
  *
- * The mirror pod of a static pod is owned by its Node, which is no workload.
+ * The last one is OpenShift's. The mirror pod of a static pod is owned by its Node, which is no
+ * workload.
  *
  * The service's name follows OpenTelemetry's semantic conventions, "Specify resource attributes
  * using Kubernetes annotations": annotation, app.kubernetes.io labels, workload, pod. */
