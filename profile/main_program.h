@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one program that a profile is of. pprof's readers take a file's first mapping for the main
- * binary: they print its name and build id on top of all that they show. */
+/* The one program that a profile is of. Readers of pprof take a file's first mapping for the main
+ * binary, and print its name and build id above everything else. */
 #ifndef PROFILE_MAIN_PROGRAM_H
 #define PROFILE_MAIN_PROGRAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles as files. The format follows the file's extension, or is told where the name has none
- * that is known. */
+/* Profiles as files. The format follows the file's extension; the caller names it when the
+ * extension is not known. */
 #ifndef PROFILE_OUTPUT_H
 #define PROFILE_OUTPUT_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which profiles are in a pprof message, and how values become their counts.
+/* Which profiles are in a pprof message, and how its values become their counts.
  *
- * A CPU profile counts samples. A message that has both samples and CPU time is read by its
- * samples, whatever the time is; one that has CPU time only, by the times that the period fits into
- * it. Where no period is told, it is the mean CPU time of a sample, else one nanosecond. */
+ * A CPU profile counts samples. If a message has both samples and CPU time, the samples count and
+ * the time does not. If it has CPU time only, the count is how often the period fits into it. A
+ * message without a period gets the mean CPU time of a sample as its period, else one nanosecond.
+ */
 #ifndef PROFILE_PPROF_PLAN_H
 #define PROFILE_PPROF_PLAN_H
 

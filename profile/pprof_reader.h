@@ -2,13 +2,15 @@
 /* Reads pprof files, ours and others': https://github.com/google/pprof/tree/main/proto
  *
  * What pprof.h writes comes back: stacks, names, files with their build ids, and whose time it was.
- * What a file of others has besides is read as far as a profile can hold it:
+ * What else a file of others has is read as far as a profile can hold it:
  *
  *	sample types		a profile each, of those in profile_type.h; pprof_plan.h tells how
  *	mappings		become whole files (profile.h), addresses offsets in them
- *	locations without lines	are named after file and address, because backends drop those without a name
- *	kinds of frames		kernel by the mapping; languages by the end of the source file's name
- *	text labels		attributes of the resource under their own key, those of a request left out
+ *	locations without lines	get file and address as their name, because backends drop
+ *				locations without a name
+ *	kinds of frames		kernel by the mapping; languages by the source file's extension
+ *	text labels		attributes of the resource under their own key; labels of a
+ *				request are left out
  *	numeric labels		pid, tid, cpu, cgroup_id; others are left out
  *	stacks			up to 2048 frames; deeper ones are cut at the root and say so */
 #ifndef PROFILE_PPROF_READER_H

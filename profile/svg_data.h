@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flame tree as text inside of an SVG, for the script: with it the boxes that are too narrow to
- * draw come back when one zooms in, and stacks can be turned round to show callers.
+/* The flame tree as text inside of an SVG, for the script. With it the script can draw boxes that
+ * are too narrow to see until one zooms in, and turn stacks round to show callers.
  *
  *	<metadata id="tree">
  *	sample				what is counted, of one
@@ -12,8 +12,7 @@
  *					source, may be empty
  *	…
  *	0,50,0 1,50,1 			nodes, depth first: function, count, depth
- *	</metadata>
- */
+ *	</metadata> */
 #ifndef PROFILE_SVG_DATA_H
 #define PROFILE_SVG_DATA_H
 
