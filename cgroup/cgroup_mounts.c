@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcgroup is asked, and its answers are checked with statfs(2). Two things it cannot say (2.0.2),
- * for which the mount table is read here:
+/* Asks libcgroup, and checks its answers with statfs(2). There are two things that libcgroup 2.0.2
+ * cannot say, for which the mount table is read here:
  *
- * - where v2 is when none of its controllers are, which is the usual hybrid mode: its table has a row for
- *   each controller, and a hierarchy with an empty cgroup.controllers has no row;
- * - anything at all when another mount hides a v2 mount: cgroup_init() fails when it cannot open one.
+ * - where v2 is mounted if none of its controllers are, which is the usual hybrid mode: libcgroup's
+ *   table has a row for each controller, and a hierarchy with an empty cgroup.controllers has no
+ *   row;
+ * - anything at all if another mount hides a v2 mount: cgroup_init() fails when it cannot open one.
  *
  * Unless it is given a logger, libcgroup writes its errors to standard output, where profiles may
  * go. */

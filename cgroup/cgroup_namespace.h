@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths of /proc/PID/cgroup, as they are below what is mounted of the hierarchy. The kernel tells
- * them from the root of the reader's cgroup namespace (cgroup_namespaces(7)), which in a pod is
- * mostly the pod's own cgroup: "/../../pod1/ctr" is somebody else. What is mounted may also be a
- * part of what the namespace shows, as in a container without a namespace of its own.
+/* Turns the paths of /proc/PID/cgroup into paths below the mounted part of the hierarchy. The
+ * kernel gives them relative to the root of the reader's cgroup namespace (cgroup_namespaces(7)),
+ * which in a pod is mostly the pod's own cgroup: "/../../pod1/ctr" is somebody else. The mount may
+ * also show only a part of the namespace, as in a container without a namespace of its own.
  *
- * Where the one is to the other tells our own process: its path in /proc, and the cgroup.procs file
- * that has it. */
+ * Our own process tells where the namespace lies in the mount: its path in /proc, and the
+ * cgroup.procs file that contains it. */
 #ifndef CGROUP_CGROUP_NAMESPACE_H
 #define CGROUP_CGROUP_NAMESPACE_H
 

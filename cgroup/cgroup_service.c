@@ -9,19 +9,22 @@
  *	/openrc.sshd						sshd
  *	/init.scope, /, /kubepods.slice				host
  *
- * What is deeper is that thing's own affair. The exceptions: users, who have a slice and a service
- * manager of their own, whose units are named "user-1000/UNIT"; and a container with an ID,
- * wherever it is, as no path says more of it: "docker-0123456789ab" (but podman's
- * "libpod-payload-ID" lies in the service it was written for, which has a name).
+ * The directories below are that thing's own affair, with two exceptions. A user has a slice and a
+ * service manager, whose units are named "user-1000/UNIT". And a container with an ID is named
+ * wherever it is, as no path says more of it: "docker-0123456789ab". (But podman's
+ * "libpod-payload-ID" lies in the service it was written for, which has a name.)
  *
- * Names are to be few: what is different at each start is left out, since service.name is what
- * backends group by.
+ * There should be few names, since backends group by service.name: what differs at each start is
+ * left out.
  *
- *	app-gnome-org.gnome.Maps-4711.scope	org.gnome.Maps	(https://systemd.io/DESKTOP_ENVIRONMENTS)
- *	app-firefox@1f2e.service		firefox
- *	dbus-:1.3-org.gnome.Maps@0.service	org.gnome.Maps
- *	snap.code.code-UUID.scope, vte-spawn-UUID.scope, tmux-spawn-UUID.scope	snap.code.code, vte-spawn, tmux-spawn
- *	sshd@7-10.0.0.1:22-10.0.0.2:4711.service	sshd@.service, a connection each */
+ *	app-gnome-org.gnome.Maps-4711.scope		org.gnome.Maps
+ *	app-firefox@1f2e.service			firefox
+ *	dbus-:1.3-org.gnome.Maps@0.service		org.gnome.Maps
+ *	snap.code.code-UUID.scope			snap.code.code
+ *	vte-spawn-UUID.scope, tmux-spawn-UUID.scope	vte-spawn, tmux-spawn
+ *	sshd@7-10.0.0.1:22-10.0.0.2:4711.service	sshd@.service, which is one connection each
+ *
+ * The first two follow https://systemd.io/DESKTOP_ENVIRONMENTS. */
 #include "cgroup/cgroup_service.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs in a cgroup, by its path alone: for what is no pod's, where there is nobody to ask for
- * a better name. A pure function over text. */
+/* Names what runs in a cgroup outside of pods by its path alone, because nobody can be asked for a
+ * better name. A pure function over text. */
 #ifndef CGROUP_CGROUP_SERVICE_H
 #define CGROUP_CGROUP_SERVICE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways through a cgroup hierarchy that find the same: libcgroup's, for hierarchies it knows,
- * and one with readdir(3) for the others. */
+/* Walks through a cgroup hierarchy in two ways that find the same: libcgroup's, for hierarchies
+ * that libcgroup knows, and readdir(3) for the others. */
 #ifndef CGROUP_CGROUP_WALK_H
 #define CGROUP_CGROUP_WALK_H
 
