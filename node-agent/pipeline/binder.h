@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the kernel side's view of sampled processes true: which files they map where, so that their
- * stacks can be unwound. What the process table learns it brings to the unwinder
+/* Keeps the kernel side's view of sampled processes up to date: which files they map where, so that
+ * their stacks can be unwound. It brings what the process table learns to the unwind tables
  * (unwind/unwind_tables.h).
  *
  * A process is bound when it is sampled for the first time, and again when its mappings have
- * changed; one that is never sampled costs nothing. Files that were opened once stay known for a
- * while (kept_files.h): processes that are gone before they can be bound are unwound by those.
- * Belongs to the reader's thread. */
+ * changed. A process that is never sampled costs nothing. Files that were opened once stay known
+ * for a while (kept_files.h), so that the stacks of processes that end before they are bound can be
+ * unwound as well. Belongs to the reader's thread. */
 #ifndef PIPELINE_BINDER_H
 #define PIPELINE_BINDER_H
 

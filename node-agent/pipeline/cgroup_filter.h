@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the kernel's verdicts about cgroups (bpf/shared/cgroups.h) in step with the user's
- * selection: what is excluded is dropped by BPF before anything of it is read. Belongs to the
+ * selection, so that BPF drops what is excluded before it reads anything of it. Belongs to the
  * reader's thread.
  *
- * Pods and containers have a verdict each. What the kubelet has not told yet is undecided where
- * there are rules: the directory that all pods are below says so for those the agent has not seen
- * yet. Without rules everything is sampled but pods that are opted out. */
+ * Each pod and each container has a verdict. If there are rules, a cgroup is undecided until the
+ * kubelet has told of it. The directory above all pods has that verdict, too, for pods that the
+ * agent has not seen yet. Without rules everything is sampled except pods that opted out. */
 #ifndef PIPELINE_CGROUP_FILTER_H
 #define PIPELINE_CGROUP_FILTER_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that are known, by id. What is told at a cgroup's birth, or found while it exists, is
- * kept for a while after its end: the last samples of a container are named when it is gone. Not
- * thread-safe. */
+/* The cgroups that are known, by id. What is known of a cgroup is kept for a while after its end,
+ * because the last samples of a container are named when it is gone. Not thread-safe. */
 #ifndef PIPELINE_CGROUP_TABLE_H
 #define PIPELINE_CGROUP_TABLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows whose names are not all known yet, in the order in which they are looked at. Only a
- * recording holds them: it has its end to complete them. Belongs to one thread. */
+/* Windows that lack some names, in the order in which they are looked at. Only a recording holds
+ * windows, because it can complete them at its end. Belongs to one thread. */
 #ifndef PIPELINE_HELD_WINDOWS_H
 #define PIPELINE_HELD_WINDOWS_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose CPU time it was: from the cgroup id of a sample to pod, container and the resource
- * attributes that say so.
+/* Says whose CPU time a sample is: from its cgroup id to the pod, the container and the resource
+ * attributes that name them.
  *
- * The reader tells what it knows of cgroups while they exist: those that are there at the start,
- * each one at its birth with its path, and its first sample. The loader asks identity_is_final()
- * and identity_add_resource() when a window is finished: by then the kubelet has told the names.
+ * The reader reports cgroups while they exist: those that are there at the start, each one at its
+ * birth with its path, and its first sample. When a window is finished, the loader calls
+ * identity_is_final() and identity_add_resource(): by then the kubelet has told the names.
  * Thread-safe. */
 #ifndef PIPELINE_IDENTITY_H
 #define PIPELINE_IDENTITY_H

@@ -82,8 +82,8 @@ void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *even
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
 /* A sample that only shows which processes are busy: it is in no profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
-/* A process that the unwinder does not know, or not where the code is that a stack led to, last to
- * the last of the event's frames, or to `ip`: it is looked up and bound at once. */
+/* The unwinder does not know this process, or not the code that a stack led to, which is the last
+ * of the event's frames, else `ip`: the process is looked up and bound at once. */
 void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event *event,
 			   uint64_t ip);
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
@@ -95,16 +95,16 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 /* Nothing more is handed in: the loader ends when it is through with what was. */
 void pipeline_close(struct pipeline *pipeline);
 
-/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and does
- * with those it has. */
+/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and
+ * finishes windows with the names that it has. */
 void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns);
 
 /* After pipeline_close(): waits for the loader up to a time. Returns whether the last profiles have
  * reached the sink; true when there is no loader. Stats stay valid. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
 
-/* When the loader does not come to an end: the sink is not called any more, and the samples that it
- * would have got are lost ones. Returns their number. Waits while the sink is being called. */
+/* For a loader that does not come to an end: the sink is not called any more, and the samples that
+ * it would have got are lost. Returns their number. Waits while the sink is being called. */
 uint64_t pipeline_abandon(struct pipeline *pipeline);
 
 /* Finishes what was handed in, without a limit of time. NULL is fine. */

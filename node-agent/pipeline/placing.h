@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From offsets in files to the virtual addresses that the files are linked to.
+/* Turns offsets in files into the virtual addresses that the files are linked to.
  *
- * The reader places a frame by what the process's mapping tells: an offset in the file. What tools
- * such as addr2line(1), `pprof -disasm` and symbol servers take is the address that the file's
- * program headers give that offset:
+ * The reader places a frame by the process's mapping, which gives an offset in the file. Tools such
+ * as addr2line(1), `pprof -disasm` and symbol servers take the address that the file's program
+ * headers give that offset:
  *
- *	libc.so.6, offset 0x50d90  ─▶  segment at offset 0x26000, address 0x27000  ─▶  libc.so.6, address 0x51d90
+ *	libc.so.6, offset 0x50d90
+ *	    ─▶  segment at offset 0x26000, address 0x27000
+ *	    ─▶  libc.so.6, address 0x51d90
  *
- * The headers are known only when a symbol worker has read the file, so this comes last. Where they
- * are not, and where code is in no executable segment, the frame keeps its offset, in a mapping
- * that is the whole file. */
+ * The headers are known only when a symbol worker has read the file, so this is the last step. If
+ * they are not known, or if the code is in no executable segment, the frame keeps its offset, in a
+ * mapping that is the whole file. */
 #ifndef PIPELINE_PLACING_H
 #define PIPELINE_PLACING_H
 

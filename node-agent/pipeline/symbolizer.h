@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names for the locations of a finished window: the loader's half of symbolization. Every location
- * leaves with a name; where there is no symbol it is `libfoo.so+0x123`, whose number addr2line
- * takes: that of the function's first instruction, or of the address itself where nothing tells of
- * functions. */
+/* Names the locations of a finished window: the loader's half of symbolization. Every location
+ * leaves with a name. A location without a symbol is called `libfoo.so+0x123`, and addr2line takes
+ * the number: it is the address of the function's first instruction, or the address itself if
+ * nothing tells where functions begin. */
 #ifndef PIPELINE_SYMBOLIZER_H
 #define PIPELINE_SYMBOLIZER_H
 
@@ -24,9 +24,8 @@ struct symbolizer {
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
 	/* Borrowed, atomic: no waiting beyond it; NULL: see symbolizer_name_window() */
 	const uint64_t *give_up_ns;
-	/* Files that take the slow worker long are waited for no longer than this after a window's
-	 * end, so that whoever has such files does not delay what others do; 0: as for all
-	 * files. */
+	/* How long after a window's end files are waited for that take the slow worker long, so
+	 * that such files do not delay the names of others; 0: as long as for all files. */
 	uint64_t slow_wait_ns;
 	struct symbol_line kernel_line; /* the last answer about the kernel */
 	uint64_t nr_named; /* locations that got a symbol's name */
@@ -37,29 +36,29 @@ struct symbolizer {
  * log, not an error. Errors: -ENOMEM. */
 int symbolizer_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel) must_check;
 
-/* Names all locations, completes the mappings, and places the locations in them as placing.h says.
- * What files must be read for is waited for up to a time (CLOCK_MONOTONIC), or up to *give_up_ns,
- * whichever is earlier, and later windows have it. Names of functions have WINDOW_MAX_NAME_BYTES;
- * beyond that code is named by file and offset, and beyond WINDOW_MAX_FALLBACK_BYTES of those not
- * at all: one container's names cost others their names, but never their samples. Errors: -ENOMEM;
- * what is done stays. */
+/* Names all locations, completes the mappings, and places the locations in them (placing.h). Waits
+ * for files that must be read up to `until_ns` (CLOCK_MONOTONIC) or up to *give_up_ns, whichever is
+ * earlier; later windows have what was read after that. Names of functions may take
+ * WINDOW_MAX_NAME_BYTES. Beyond that, code is named by file and offset, and beyond
+ * WINDOW_MAX_FALLBACK_BYTES of such names it gets none: the names of one container can cost others
+ * their names, but never their samples. Errors: -ENOMEM; what is done stays. */
 int symbolizer_name_window(struct symbolizer *symbolizer, struct window *window, uint64_t until_ns)
 	must_check;
 
-/* As symbolizer_name_window(), but files' locations of which more may be known later stay without a
- * name; `*ret_nr_left` says how many. JIT compilers' and the kernel's code is named now in any
- * case, by its memory or address where there is no room for more, as an address may be other code
- * later. Files are waited for only while *give_up_ns is UINT64_MAX. */
+/* As symbolizer_name_window(), but locations in files of which more may be known later stay without
+ * a name; `*ret_nr_left` says how many. Code of JIT compilers and of the kernel is named now in any
+ * case, by its memory or address if there is no room for more, because its address may belong to
+ * other code later. Waits for files only while *give_up_ns is UINT64_MAX. */
 int symbolizer_name_window_partly(struct symbolizer *symbolizer, struct window *window,
 				  uint64_t until_ns, size_t *ret_nr_left) must_check;
 
-/* The rest of symbolizer_name_window() after symbolizer_name_window_partly(), at any later time,
- * with what is known then: it waits for nothing and has no JIT compilers' lists read. It has the
- * room of symbolizer_name_window() besides what was named before. Errors as there. */
+/* Completes symbolizer_name_window_partly() at any later time, with what is known then. It waits
+ * for nothing and has no lists of JIT compilers read. It has the room of symbolizer_name_window(),
+ * besides what was named before. Errors as there. */
 int symbolizer_name_window_rest(struct symbolizer *symbolizer, struct window *window) must_check;
 
-/* Asks for what is missing to name a window without waiting for it. Returns how many locations lack
- * something; 0 when nothing need be waited for. */
+/* Asks for what is missing to name a window, without waiting for it. Returns how many locations
+ * lack something; 0 means that there is nothing to wait for. */
 size_t symbolizer_ask(struct symbolizer *symbolizer, const struct window *window);
 
 #endif
