@@ -3,8 +3,7 @@
 #ifndef OTLP_DELIVERY_EXPORTER_STATS_H
 #define OTLP_DELIVERY_EXPORTER_STATS_H
 
-#include "otlp/delivery/delivery_queue.h"
-#include "otlp/attributes/attribute_maker.h"
+#include "worker/worker_client.h"
 
 #include <stdint.h>
 
@@ -55,10 +54,5 @@ const char *export_drop_name(enum export_drop drop);
 
 /* Sum over all reasons. */
 uint64_t exporter_stats_dropped(const struct exporter_stats *stats);
-
-/* Of an exporter's parts; what it loses by itself is not in it. */
-struct exporter_stats exporter_stats_join(const struct delivery_queue_stats *queue,
-					  const struct spool_stats *spool,
-					  const struct attribute_maker_stats *attributes);
 
 #endif
