@@ -9,6 +9,7 @@
 #include "profile/svg.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,10 +39,12 @@ bool output_is_stdout(const char *path)
 
 const char *output_format_told(const char *path)
 {
+	const struct strview name = strview_of(path, SIZE_MAX);
+
 	if (output_is_stdout(path))
 		return "";
 	for (size_t i = 0; i < array_len(extensions); i++)
-		if (strview_ends_with(strview_of(path, SIZE_MAX), extensions[i].extension))
+		if (strview_ends_with(name, extensions[i].extension))
 			return formats[extensions[i].format].word;
 	return NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp/transport/transport_opts.h"
 
+#include "base/strview.h"
+
 #include <string.h>
 
 static bool is_one_word(const char *text)
@@ -22,13 +24,6 @@ static const char *find_host(const char *url)
 	return NULL;
 }
 
-static bool ends_with(const char *text, size_t len, const char *tail)
-{
-	size_t tail_len = strlen(tail);
-
-	return len >= tail_len && memcmp(text + len - tail_len, tail, tail_len) == 0;
-}
-
 int transport_opts_url(const struct transport_opts *opts, struct strbuf *out)
 {
 	const struct protocol *protocol = protocol_get(opts->protocol);
@@ -47,7 +42,7 @@ int transport_opts_url(const struct transport_opts *opts, struct strbuf *out)
 	while (is_base && endpoint[len - 1] == '/')
 		len--;
 	strbuf_append(out, endpoint, len);
-	if (is_base && !ends_with(endpoint, len, protocol->path))
+	if (is_base && !strview_ends_with((struct strview){ endpoint, len }, protocol->path))
 		strbuf_append_str(out, protocol->path);
 	strbuf_append_str(out, query);
 	return strbuf_error(out) == -ENOSPC ? -EINVAL : strbuf_error(out);
