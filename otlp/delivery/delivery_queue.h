@@ -68,10 +68,10 @@ bool delivery_queue_is_failing(const struct delivery_queue *queue);
  * the destination refuses a request for its size. */
 size_t delivery_queue_limit(const struct delivery_queue *queue, size_t max_bytes);
 
-/* Brings what waits to disk. */
+/* Writes what waits to disk. */
 void delivery_queue_save(struct delivery_queue *queue);
 
-/* The same, and counts what cannot be kept. */
+/* Writes what waits to disk, and counts what cannot be kept. */
 void delivery_queue_close_down(struct delivery_queue *queue);
 
 struct delivery_queue_stats delivery_queue_get_stats(const struct delivery_queue *queue);

@@ -33,17 +33,17 @@ struct rate_limiter {
 
 void rate_limiter_init(struct rate_limiter *limiter, uint64_t seed);
 
-/* How long to wait before a request that costs that much is sent; 0: not at all. A request above
- * the burst goes when nothing else was sent for long enough. */
+/* Returns how long to wait before a request of that cost is sent; 0: it may be sent now. A request
+ * larger than the burst is sent when nothing else was sent for long enough. */
 uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_bytes,
 			      uint64_t now_ns);
 
-/* What has happened. Failed: nothing was delivered, the request stays. Also to be called at the
- * start when requests were found on disk: the agents of a cluster are restarted together, too. */
+/* A request failed and stays in the queue. Also to be called at the start if requests were found on
+ * disk, because the agents of a cluster are restarted together, too. */
 void rate_limiter_failed(struct rate_limiter *limiter);
-/* The destination has taken, or refused for good, a request. */
+/* The destination accepted a request, or refused it for good. */
 void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns);
-/* One was added to the queue. */
+/* A request was added to the queue. */
 void rate_limiter_appended(struct rate_limiter *limiter);
 /* The queue is empty. */
 void rate_limiter_emptied(struct rate_limiter *limiter);

@@ -43,41 +43,43 @@ struct spool_stats {
 
 struct spool;
 
-/* Finds what an earlier process left. Errors: -EBUSY another process has the directory; those of
- * own_dir_open(), which can say more, such as -EPERM where another user could change the directory;
- * -EROFS and -EACCES where nothing can be written; -ENOMEM. */
+/* Opens the directory and finds the requests that an earlier process left. Errors: -EBUSY another
+ * process has the directory; those of own_dir_open(), which can say more, such as -EPERM if another
+ * user could change the directory; -EROFS and -EACCES if nothing can be written; -ENOMEM. */
 int spool_open(const struct spool_opts *opts, struct spool **ret_spool) must_check;
-/* What is in memory only is gone: spool_save() before. NULL is fine. */
+/* Loses the requests that are only in memory: call spool_save() before. NULL is fine. */
 void spool_close(struct spool *spool);
 DEFINE_FREEP(struct spool, spool_close)
 
-/* Puts a copy of a request at the end. Where more than max_memory_bytes are in memory and cannot be
- * saved, the oldest of these is evicted; those on disk stay. Errors, all counted as evicted:
- * -ENOMEM; -ENOSPC the request alone is above the bounds. */
+/* Adds a copy of a request at the end. If more than max_memory_bytes are in memory and cannot be
+ * saved, the oldest requests in memory are evicted; those on disk stay. Errors, all counted as
+ * evicted: -ENOMEM; -ENOSPC this request alone exceeds the bounds. */
 int spool_append(struct spool *spool, const struct spool_item *item, const void *body, size_t len)
 	must_check;
 
-/* The oldest, or NULL. The caller may change nr_failures and mark; valid until the next call but
- * spool_read(). */
+/* Returns the oldest request, or NULL. The caller may change nr_failures and mark. It is valid
+ * until the next call of any function but spool_read(). */
 struct spool_item *spool_first(struct spool *spool);
 
-/* Appends the body of the oldest. Errors: -ENOENT there is none; -ENOMEM, also too many open files;
- * -ENOSPC longer than `body` may be. Everything else means that the file cannot be read, and
- * spool_drop_damaged() is next: -EBADMSG, and what open(2) and read(2) say. */
+/* Appends the body of the oldest request. Errors: -ENOENT there is none; -ENOMEM, also for too many
+ * open files; -ENOSPC the body is longer than `body` may be. All other errors mean that the file
+ * cannot be read, so the caller calls spool_drop_damaged() next: -EBADMSG, and errors of open(2)
+ * and read(2). */
 int spool_read(struct spool *spool, struct strbuf *body) must_check;
 
-/* Removes the oldest: delivered, or not to be delivered. Without one, these three do nothing. */
+/* Removes the oldest request, which was delivered or is not to be delivered. This function and the
+ * next three do nothing if there is none. */
 void spool_pop(struct spool *spool);
-/* Removes the oldest and counts it as damaged. */
+/* Removes the oldest request and counts it as damaged. */
 void spool_drop_damaged(struct spool *spool);
-/* Removes what is in memory only; returns how many samples that were. */
+/* Removes the requests that are only in memory; returns how many samples they had. */
 uint64_t spool_drop_unsaved(struct spool *spool);
-/* Puts the oldest at the end. */
+/* Moves the oldest request to the end. */
 void spool_rotate(struct spool *spool);
 
-/* Brings everything to disk, for good when it returns 0; does nothing without a directory. Errors,
- * counted: what openat(2), write(2), fdatasync(2) and renameat(2) say; what is not written stays in
- * memory. */
+/* Writes everything to disk; when it returns 0, it is safe there. Does nothing without a directory.
+ * Errors, which are counted: those of openat(2), write(2), fdatasync(2) and renameat(2). What could
+ * not be written stays in memory. */
 int spool_save(struct spool *spool) must_check;
 
 struct spool_stats spool_get_stats(const struct spool *spool);

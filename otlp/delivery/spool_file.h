@@ -48,27 +48,27 @@ enum spool_file_kind {
 	SPOOL_FILE_TEMP,
 };
 
-/* What a file is by its name; its number, unless it is foreign. */
+/* Says what a file is by its name, and sets its number unless it is foreign. */
 enum spool_file_kind spool_file_kind_of(const char *name, uint64_t *ret_seq);
 
-/* Writes a file (0600) beside and renames it; the directory is not synced. On failure nothing of it
- * is left. Errors: -EOVERFLOW the number is too large, what openat(2), write(2), fdatasync(2) and
- * renameat(2) say. */
+/* Writes a file (0600) under another name and renames it; does not sync the directory. On failure
+ * nothing of it is left. Errors: -EOVERFLOW the number is too large; those of openat(2), write(2),
+ * fdatasync(2) and renameat(2). */
 int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, const void *packed)
 	must_check;
 
-/* Reads the head. `ret_is_whole`: whether the file is as long as it says. Errors: -EBADMSG no head,
- * or a damaged one; -ENOENT no such file, no regular one, one that another user owns or may write,
- * or of another version: not ours; -ENOMEM, also too many open files; what openat(2) and read(2)
- * say. */
+/* Reads the head. `ret_is_whole`: whether the file is as long as the head says. Errors: -EBADMSG
+ * there is no head, or a damaged one; -ENOENT the file is not ours: it does not exist, is no
+ * regular file, belongs to another user or may be written by one, or has another version; -ENOMEM,
+ * also for too many open files; those of openat(2) and read(2). */
 int spool_file_read_head(int dir_fd, uint64_t seq, struct spool_file *ret_file, bool *ret_is_whole)
 	must_check;
 
-/* Appends the body. Errors: as above, of which -EBADMSG is also for a damaged body; -ENOSPC longer
+/* Appends the body. Errors: as above, and -EBADMSG also for a damaged body; -ENOSPC it is longer
  * than `body` may be. */
 int spool_file_read_body(int dir_fd, uint64_t seq, struct strbuf *body) must_check;
 
-/* What renameat(2) says. */
+/* Errors: -EOVERFLOW the number is too large; those of renameat(2). */
 int spool_file_rename(int dir_fd, uint64_t from_seq, uint64_t to_seq) must_check;
 void spool_file_remove(int dir_fd, uint64_t seq);
 

@@ -19,7 +19,7 @@
  * stack (8 MB), TLS and HTTP/2. With the usual requests it takes less than 10 MB. */
 #define TRANSPORT_WORKER_DATA_BYTES ((size_t)128 << 20)
 
-/* What the command does: answers until the socket is closed. Returns the exit status. */
+/* Runs the command: answers requests until the socket is closed. Returns the exit status. */
 int transport_worker_main(void);
 
 #endif
