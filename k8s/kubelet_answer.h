@@ -30,7 +30,7 @@ struct kubelet_answer {
 
 void kubelet_answer_append(struct strbuf *out, const struct kubelet_answer *answer);
 
-/* What comes first; the reader is then at the pods. Errors: -EBADMSG. */
+/* Reads the answer; the reader then stands at the pods. Errors: -EBADMSG. */
 int kubelet_answer_read(struct flat_reader *reader, struct kubelet_answer *ret_answer) must_check;
 
 #endif

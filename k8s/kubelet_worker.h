@@ -27,7 +27,7 @@
  * request. */
 void kubelet_task_append(struct strbuf *out, const struct pod_list_opts *opts);
 
-/* What the command does: answers until the socket is closed. Returns the exit status. */
+/* Runs the command: answers requests until the socket is closed. Returns the exit status. */
 int kubelet_worker_main(void);
 
 #endif

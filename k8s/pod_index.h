@@ -24,7 +24,7 @@
 #define SANDBOX_AFTER_NS (10 * NSEC_PER_SEC) /* a busy kubelet lists containers late */
 #define SANDBOX_NAME "POD" /* what Kubernetes itself calls the sandbox */
 
-/* Who a cgroup belongs to, as far as it is known. Borrowed from the index during the call. */
+/* The owner of a cgroup, as far as it is known. Borrowed from the index during the call. */
 struct pod_match {
 	const struct pod *pod; /* NULL: unknown; its own list of containers is empty */
 	const struct pod_container *container; /* NULL: unknown, or none */
