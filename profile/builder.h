@@ -29,7 +29,7 @@ DEFINE_FREEP(struct builder, builder_free)
 /* From now on so many bytes may be added, whatever the bound was. */
 void builder_set_room(struct builder *builder, size_t bytes);
 
-/* What tables, strings and indexes take together. */
+/* Returns the bytes of tables, strings and indexes together. */
 size_t builder_bytes(const struct builder *builder);
 
 /* The profile as built so far; borrowed, valid until the next add. */
@@ -46,13 +46,14 @@ int builder_add_mapping(struct builder *builder, const struct profile_mapping *m
 int builder_add_function(struct builder *builder, const struct profile_function *function,
 			 uint32_t *ret_id) must_check;
 
-/* Equals the first location at that place (mapping, address, and whether it is user space, kernel
- * or none), whatever lines that has. A new one has none; those in `location` are not looked at. */
+/* Adds a location without lines; those in `location` are ignored. It equals the first location at
+ * that place (mapping, address, and whether it is user space, kernel or none), whatever lines that
+ * one has. */
 int builder_add_location(struct builder *builder, const struct profile_location *location,
 			 uint32_t *ret_id) must_check;
 
-/* The same with at least one line, which are copied. Equals only a location that has the same lines
- * and kind: code made at run time changes its name between windows. */
+/* Adds a location with at least one line; lines are copied. It equals only a location that has the
+ * same lines and kind, since code made at run time changes its name between windows. */
 int builder_add_named_location(struct builder *builder, const struct profile_location *location,
 			       const struct profile_line *lines, size_t nr, uint32_t *ret_id)
 	must_check;
@@ -74,15 +75,16 @@ int builder_add_resource(struct builder *builder, const struct attribute *attrib
 int builder_add_process(struct builder *builder, const struct profile_process *process,
 			uint32_t *ret_id) must_check;
 
-/* A process that was added has one more sample. */
+/* Counts one more sample of a process that was added. */
 void builder_see_process(struct builder *builder, uint32_t process, uint64_t seen_ns);
 
 /* Adds sample->count to the equal sample, or a new one. */
 int builder_add_sample(struct builder *builder, const struct profile_sample *sample) must_check;
 
-/* Names a location that has no lines yet and says what its code is: the kind it has, or a finer one
- * for FRAME_NATIVE. There is at least one line; they are copied. What ends the lines added last
- * takes no room. Errors: -ENOSPC, -ENOMEM; then it is still without. */
+/* Names a location that has no lines yet, and sets what kind of code it is: the kind it has, or a
+ * finer one for FRAME_NATIVE. There is at least one line; lines are copied. They take no room if
+ * the lines added last end with them. Errors: -ENOSPC, -ENOMEM; then the location still has no
+ * lines. */
 int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kind kind,
 		      const struct profile_line *lines, size_t nr) must_check;
 
@@ -101,8 +103,8 @@ void builder_move_location(struct builder *builder, uint32_t location, uint32_t 
  * Must come after the last builder_add_sample(). */
 uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint32_t resource);
 
-/* Takes the samples of a cgroup out; what only they used stays in the other tables. Returns and
- * must come as above. */
+/* Removes the samples of a cgroup; elements that only they used stay in the other tables. Returns
+ * how often the timer fired for them. Must come after the last builder_add_sample(). */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
 /* Takes over what a profile says of all its samples, before they are added: its time range joins
@@ -114,19 +116,20 @@ int builder_join(struct builder *builder, const struct profile *profile) must_ch
  * nothing else are joined. */
 void builder_drop_times(struct builder *builder);
 
-/* Whether that was asked for. */
+/* Whether builder_drop_times() was called. */
 bool builder_drops_times(const struct builder *builder);
 
 /* Sets the time range and period. builder_join() does it by itself. */
 void builder_set_time(struct builder *builder, uint64_t time_unix_ns, uint64_t duration_ns,
 		      uint64_t period);
 
-/* Turns samples' times, which are by a clock that showed `base_ns` when the profile began, into
- * Unix time; what is outside of the profile is at its edge. After builder_set_time(); no sample may
- * be added any more. */
+/* Turns the samples' times, which are by a clock that showed `base_ns` when the profile began, into
+ * Unix time; times outside of the profile are moved to its edge. Must come after builder_set_time()
+ * and after the last builder_add_sample(). */
 void builder_date_samples(struct builder *builder, uint64_t base_ns);
 
-/* What the samples count; PROFILE_CPU unless it is set. builder_join() does it by itself. */
+/* Sets what the samples count, which is PROFILE_CPU by default. builder_join() does it by
+ * itself. */
 void builder_set_type(struct builder *builder, enum profile_type type);
 
 /* Consumes the builder and returns the finished profile with one reference. */

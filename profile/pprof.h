@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is written of a profile, for other purposes than files. */
+/* The part of a profile that is written, for other purposes than files. */
 struct pprof_part {
 	const uint32_t *samples; /* borrowed: numbers of the profile's samples; NULL: all */
 	size_t nr_samples;
@@ -22,17 +22,17 @@ struct pprof_part {
 	bool is_bare;
 };
 
-/* Appends the message, not compressed. What the caption says becomes the profile's comments, and
- * its subject the first mapping where the profile is of several programs; it may be NULL. Errors:
- * -ENOSPC, -ENOMEM, kept in `out` as well. */
+/* Appends the message without compressing it. The caption becomes the profile's comments, and its
+ * subject the first mapping if the profile is of several programs; it may be NULL. Errors: -ENOSPC,
+ * -ENOMEM, kept in `out` as well. */
 int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
 	must_check;
 
-/* The same of a part, without comments. */
+/* Appends a part of a profile in the same way, without comments. */
 int pprof_encode_part(const struct profile *profile, const struct pprof_part *part,
 		      struct strbuf *out) must_check;
 
-/* The whole as it is stored in files: gzip'ed. */
+/* Appends the message as files have it: compressed by gzip. */
 int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
 		      struct strbuf *out) must_check;
 

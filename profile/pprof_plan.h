@@ -29,8 +29,8 @@ struct pprof_plans {
 int pprof_plan(const struct pprof_message *message, struct pprof_sample *sample,
 	       struct pprof_plans *ret_plans) must_check;
 
-/* What a sample counts; 0 when it does not belong to the profile. What is worth less than half a
- * period counts as one. */
+/* Returns what a sample counts; 0 if it does not belong to the profile. A value below half a period
+ * counts as one. */
 uint64_t pprof_count(const struct pprof_plan *plan, const struct pprof_sample *sample);
 
 #endif

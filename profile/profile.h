@@ -90,8 +90,8 @@ struct profile_resource {
 	size_t nr;
 };
 
-/* What is known of a process beside the names of its threads. Two are the same when all but seen_ns
- * are. */
+/* What is known of a process besides the names of its threads. Two processes are equal when all
+ * fields but seen_ns are. */
 struct profile_process {
 	uint64_t start_ns; /* since boot; 0: not known */
 	uint64_t seen_ns; /* since boot: its last sample */
