@@ -25,7 +25,7 @@ int held_windows_add(struct held_windows *held, struct window **window) must_che
 /* The first one, which stays here; NULL when there is none. */
 struct window *held_windows_find(const struct held_windows *held);
 
-/* The same, which is the caller's from then on. */
+/* Takes the first one out: it is the caller's from then on. NULL when there is none. */
 struct window *held_windows_take(struct held_windows *held);
 
 /* The first one becomes the last one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a window says of the process of a sample: its program, and when it started. */
+/* Adds the process of a sample to its window: its program, and when it started. */
 #ifndef PIPELINE_SAMPLED_PROCESS_H
 #define PIPELINE_SAMPLED_PROCESS_H
 

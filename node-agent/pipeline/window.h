@@ -22,7 +22,7 @@
 #define WINDOW_MAX_MAPPINGS 65536
 #define WINDOW_MAX_CGROUPS 65536
 
-/* Who knows the names of code. */
+/* Where the names of code come from. */
 enum code_kind {
 	CODE_NAMELESS, /* nobody: files that could not be opened are told apart by file name */
 	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
@@ -35,7 +35,7 @@ struct window_code {
 	uint32_t id; /* 0 where the kind has none */
 };
 
-/* What code is mapped. */
+/* A mapping of the window, and the code in it. */
 struct window_mapping {
 	struct window_code code;
 	uint32_t filename; /* string; 0 in the lookup of code with an id */
@@ -87,17 +87,17 @@ int window_add_mapping(struct window *window, struct window_code code, const cha
 /* The builder's mapping of code with an id; false when this window has none yet. */
 bool window_find_code(const struct window *window, struct window_code code, uint32_t *ret_mapping);
 
-/* What a builder's mapping is; nameless for mapping 0, which is none. */
+/* Returns the code of a builder's mapping; nameless for mapping 0, which is none. */
 struct window_code window_code_of(const struct window *window, uint32_t mapping);
 
-/* The location that was last kept for a place; false when there is none, or another one has taken
- * its room. */
+/* Finds the location that was last kept for a place; false if there is none, or if another one has
+ * taken its room. */
 bool window_find_location(const struct window *window, const struct window_place *place,
 			  uint32_t *ret_location);
 void window_keep_location(struct window *window, const struct window_place *place,
 			  uint32_t location);
 
-/* All are searched for again. */
+/* Forgets all kept locations, so that each is searched for again. */
 void window_forget_locations(struct window *window);
 
 /* Notes that samples of a cgroup are in the window; returns 1 when it is new, 0 when not.
