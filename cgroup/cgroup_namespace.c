@@ -5,8 +5,8 @@
 #include "base/fileio.h"
 #include "base/parse.h"
 #include "base/strview.h"
-#include "cgroup/proc_cgroup.h"
 #include "cgroup/cgroup_fs.h"
+#include "cgroup/proc_cgroup.h"
 
 #include <fcntl.h>
 #include <limits.h>

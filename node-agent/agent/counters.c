@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/counters.h"
 
-#include "base/clock.h"
 #include "agent/counter_list.h"
+#include "base/clock.h"
 #include "capture/capture_backend.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/exporters.h"
 
-#include "base/log.h"
-#include "base/own_dir.h"
 #include "agent/export_headers.h"
 #include "agent/export_protocol.h"
 #include "agent/queue_dirs.h"
+#include "base/log.h"
+#include "base/own_dir.h"
 #include "selfmon/metric_text.h"
 
 #include <assert.h>

@@ -5,9 +5,9 @@
 #ifndef AGENT_MONITOR_H
 #define AGENT_MONITOR_H
 
-#include "base/cleanup.h"
 #include "agent/counters.h"
 #include "agent/exporters.h"
+#include "base/cleanup.h"
 
 #include <stdbool.h>
 #include <stdint.h>

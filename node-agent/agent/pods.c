@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/pods.h"
 
+#include "agent/signals.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "k8s/kubelet.h"
-#include "agent/signals.h"
 
 #define MAX_PODS 8192
 

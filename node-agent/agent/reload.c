@@ -4,9 +4,9 @@
  * stat(2) follows it to another inode. A file that is gone is a change like any other: reading it fails, once. */
 #include "agent/reload.h"
 
-#include "base/log.h"
 #include "agent/selection_rules.h"
 #include "agent/signals.h"
+#include "base/log.h"
 #include "config/option_fields.h"
 #include "config/option_loader.h"
 

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "capture/capture_opts.h"
-#include "config/options.h"
 #include "cgroup/cgroup_fs.h"
+#include "config/options.h"
 #include "k8s/selection.h"
 
 struct target {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet agent: samples until it is told to stop, and sends profiles. */
 #include "agent/agent.h"
+#include "agent/counters.h"
+#include "agent/exporters.h"
+#include "agent/monitor.h"
+#include "agent/reload.h"
+#include "agent/signals.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "commands/commands.h"
-#include "privilege/privileges.h"
-#include "agent/counters.h"
-#include "agent/exporters.h"
 #include "privilege/least_privilege.h"
-#include "agent/monitor.h"
-#include "agent/reload.h"
-#include "agent/signals.h"
+#include "privilege/privileges.h"
 
 #include <stdio.h>
 #include <string.h>

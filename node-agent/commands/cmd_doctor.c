@@ -2,6 +2,7 @@
 /* flamelet doctor: reports what this host lacks. It tries the agent's own captures to find out
  * whether the host can be sampled. */
 #include "agent/agent.h"
+#include "agent/capture_choice.h"
 #include "base/capabilities.h"
 #include "base/cleanup.h"
 #include "base/fileio.h"
@@ -9,7 +10,6 @@
 #include "base/rlimit.h"
 #include "capture/perf_events/ring_room.h"
 #include "capture/sideband/sideband.h"
-#include "agent/capture_choice.h"
 #include "commands/commands.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet export: sends recorded pprof files to the destinations of the agent, one file after the
  * other, and reports what happened to all samples. */
+#include "agent/exporters.h"
+#include "agent/signals.h"
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "commands/commands.h"
 #include "base/text.h"
-#include "agent/exporters.h"
+#include "commands/commands.h"
 #include "profile/pprof_reader.h"
-#include "agent/signals.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flamelet record: samples for a while, then writes files and prints where the CPU time went. */
 #include "agent/agent.h"
+#include "agent/child.h"
+#include "agent/signals.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/output_file.h"
-#include "agent/child.h"
 #include "commands/commands.h"
 #include "commands/describe.h"
-#include "privilege/privileges.h"
 #include "commands/progress.h"
 #include "commands/summary.h"
+#include "privilege/privileges.h"
 #include "profile/merge.h"
 #include "profile/output.h"
-#include "agent/signals.h"
 
 #include <signal.h>
 #include <stdio.h>

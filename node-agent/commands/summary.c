@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "commands/copy_hint.h"
 #include "commands/ranking.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Checks what the capture backend bpf needs. The kernel's version does not count: the checks create
  * maps and programs of the kinds that the agent loads, and drop them again. */
 #include "base/cleanup.h"
-#include "doctor/doctor.h"
 #include "base/kernel_file.h"
+#include "doctor/doctor.h"
 #include "privilege/refusal.h"
 
 #include <bpf/bpf.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks cgroups: whether their ids lead to pods, and how much memory our own cgroup may use. */
 #include "base/cleanup.h"
-#include "base/parse.h"
-#include "doctor/doctor.h"
 #include "base/kernel_file.h"
+#include "base/parse.h"
 #include "cgroup/cgroup_fs.h"
 #include "cgroup/cgroup_path.h"
+#include "doctor/doctor.h"
 
 #include <inttypes.h>
 #include <limits.h>

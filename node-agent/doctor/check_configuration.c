@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether the agent would accept the configuration file. The doctor itself reads only the
  * options that it needs. */
-#include "base/cleanup.h"
-#include "doctor/doctor.h"
 #include "agent/selection_rules.h"
+#include "base/cleanup.h"
 #include "config/option_fields.h"
 #include "config/option_loader.h"
+#include "doctor/doctor.h"
 
 #include <string.h>
 

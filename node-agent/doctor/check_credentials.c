@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/check_credentials.h"
 
+#include "agent/export_headers.h"
 #include "base/bearer_token.h"
 #include "base/cleanup.h"
-#include "agent/export_headers.h"
 
 #include <string.h>
 #include <sys/stat.h>

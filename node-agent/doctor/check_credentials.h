@@ -3,8 +3,8 @@
 #ifndef DOCTOR_CHECK_CREDENTIALS_H
 #define DOCTOR_CHECK_CREDENTIALS_H
 
-#include "doctor/doctor_report.h"
 #include "config/destination.h"
+#include "doctor/doctor_report.h"
 #include "otlp/transport/header_list.h"
 
 /* Adds the headers from a destination's files to those of its request, and findings about the

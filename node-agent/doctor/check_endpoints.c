@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's look at where profiles go. An endpoint is asked for nothing: the request that it
  * gets is empty. What it answers tells whether it is there, takes profiles and knows us. */
+#include "agent/export_protocol.h"
 #include "base/cleanup.h"
 #include "doctor/check_credentials.h"
 #include "doctor/doctor.h"
-#include "agent/export_protocol.h"
 #include "otlp/transport/header_list.h"
 #include "otlp/transport/protocol.h"
 #include "otlp/transport/transport.h"

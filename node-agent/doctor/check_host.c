@@ -2,9 +2,9 @@
 /* Checks what the process may do and see: capabilities, other limits, processes. */
 #include "base/capabilities.h"
 #include "base/cleanup.h"
+#include "base/kernel_file.h"
 #include "base/parse.h"
 #include "doctor/doctor.h"
-#include "base/kernel_file.h"
 #include "privilege/privileges.h"
 #include "process/host_pids.h"
 

@@ -2,9 +2,9 @@
 /* Checks the kernel: its version, and what it reports. Whether features work is tried out in
  * check_bpf.c and check_capture.c, not concluded from the version. */
 #include "base/cleanup.h"
+#include "base/kernel_file.h"
 #include "base/parse.h"
 #include "doctor/doctor.h"
-#include "base/kernel_file.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the directory where profiles wait while a destination is down. */
+#include "agent/queue_dirs.h"
 #include "base/cleanup.h"
 #include "base/own_dir.h"
 #include "doctor/doctor.h"
-#include "agent/queue_dirs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,9 +3,9 @@
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
-#include "privilege/backend_set.h"
-#include "doctor/doctor_report.h"
 #include "config/options.h"
+#include "doctor/doctor_report.h"
+#include "privilege/backend_set.h"
 
 #include <stdint.h>
 

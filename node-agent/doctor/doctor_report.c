@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "doctor/json.h"
 #include "base/text.h"
+#include "doctor/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

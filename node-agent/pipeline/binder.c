@@ -2,8 +2,8 @@
 #include "pipeline/binder.h"
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "bpf/shared/frames.h"
 #include "pipeline/locate.h"
 #include "process/process_set.h"

@@ -3,8 +3,8 @@
 
 #include "base/capabilities.h"
 #include "base/cleanup.h"
-#include "base/parse.h"
 #include "base/kernel_file.h"
+#include "base/parse.h"
 #include "privilege/perf_paranoid.h"
 
 #include <limits.h>

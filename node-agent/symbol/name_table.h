@@ -5,10 +5,10 @@
 #define SYMBOL_NAME_TABLE_H
 
 #include "base/cleanup.h"
-#include "symbol/elf/elf_fingerprint.h"
-#include "symbol/file_registry.h"
-#include "symbol/elf/elf_symbols.h"
 #include "symbol/dwarf/lines_table.h"
+#include "symbol/elf/elf_fingerprint.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/file_registry.h"
 #include "symbol/frame/symbol_frames.h"
 #include "unwind/file/elf_rows.h"
 

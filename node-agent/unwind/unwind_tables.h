@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "unwind/tables/unwind_arena.h"
-#include "unwind/tables/mapping_tables.h"
 #include "unwind/file/row_cache.h"
+#include "unwind/tables/mapping_tables.h"
 #include "unwind/tables/table_slots.h"
+#include "unwind/tables/unwind_arena.h"
 
 #include <stddef.h>
 

@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "otlp/delivery/exporter_stats.h"
 #include "otlp/attributes/attribute_maker.h"
+#include "otlp/delivery/exporter_stats.h"
 #include "otlp/transport/transport.h"
 #include "profile/profile.h"
 

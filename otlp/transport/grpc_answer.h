@@ -4,8 +4,8 @@
 #ifndef OTLP_TRANSPORT_GRPC_ANSWER_H
 #define OTLP_TRANSPORT_GRPC_ANSWER_H
 
-#include "otlp/transport/request_outcome.h"
 #include "otlp/transport/http_answer.h"
+#include "otlp/transport/request_outcome.h"
 
 struct grpc_answer {
 	struct http_answer http;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows are only looked at: the real builder has a target of its own. */
 #include "base/cleanup.h"
-#include "unwind/rows/functions.h"
 #include "unwind/go/gopclntab.h"
+#include "unwind/rows/functions.h"
 
 #define TEXT 0x401000
 #define MAX_FUNCTIONS 65536

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/rows/row_table.h"
 #include "tests/unit/support/row_lookup.h"
+#include "unwind/rows/row_table.h"
 
 #include <string.h>
 

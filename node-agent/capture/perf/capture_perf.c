@@ -15,13 +15,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/sample_source_ops.h"
-#include "cgroup/cgroup_namespace.h"
 #include "capture/perf/cpu_rings.h"
-#include "capture/perf_events/perf_clock.h"
 #include "capture/perf/perf_regs.h"
 #include "capture/perf/perf_targets.h"
 #include "capture/perf/task_table.h"
+#include "capture/perf_events/perf_clock.h"
+#include "capture/sample_source_ops.h"
+#include "cgroup/cgroup_namespace.h"
 #include "process/host_pids.h"
 #include "unwind/local_unwinder.h"
 

@@ -2,10 +2,10 @@
 #include "capture/perf/cpu_rings.h"
 
 #include "base/cleanup.h"
+#include "capture/perf/perf_regs.h"
 #include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/perf_events/perf_record.h"
-#include "capture/perf/perf_regs.h"
 #include "capture/perf_events/ring_room.h"
 
 #include <stdlib.h>

@@ -18,8 +18,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "capture/perf/cgroup_ids.h"
-#include "capture/perf_events/perf_record.h"
 #include "capture/perf/task_set.h"
+#include "capture/perf_events/perf_record.h"
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
 #include "symbol/elf/elf_block.h"
 
 #include "base/hex.h"
-#include "symbol/elf/elf_symbol_list.h"
 #include "elf/elf_reader.h"
+#include "symbol/elf/elf_symbol_list.h"
 
 #include <string.h>
 

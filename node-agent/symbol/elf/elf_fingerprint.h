@@ -11,8 +11,8 @@
 #ifndef SYMBOL_ELF_ELF_FINGERPRINT_H
 #define SYMBOL_ELF_ELF_FINGERPRINT_H
 
-#include "symbol/elf/elf_symbols.h"
 #include "elf/elf_reader.h"
+#include "symbol/elf/elf_symbols.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf/elf_info.h"
 
-#include "symbol/elf/htlhash.h"
 #include "elf/debug_link.h"
+#include "symbol/elf/htlhash.h"
 
 #include <string.h>
 

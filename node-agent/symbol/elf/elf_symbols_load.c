@@ -5,8 +5,8 @@
  * be read, the first error is the answer. */
 #include "symbol/elf/elf_block.h"
 #include "symbol/elf/elf_info.h"
-#include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/elf_symbol_table.h"
+#include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/symbol_source.h"
 
 #include <stdlib.h>

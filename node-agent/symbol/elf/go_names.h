@@ -5,8 +5,8 @@
 #ifndef SYMBOL_ELF_GO_NAMES_H
 #define SYMBOL_ELF_GO_NAMES_H
 
-#include "symbol/elf/elf_symbol_list.h"
 #include "elf/gopclntab_table.h"
+#include "symbol/elf/elf_symbol_list.h"
 
 /* Go's code, from runtime.text to runtime.etext: where the first function begins and the last one ends; both 0
  * when the table does not tell. */

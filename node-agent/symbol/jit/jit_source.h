@@ -10,9 +10,9 @@
 #ifndef SYMBOL_JIT_JIT_SOURCE_H
 #define SYMBOL_JIT_JIT_SOURCE_H
 
-#include "symbol/opener/file_opener.h"
 #include "symbol/jit/jit_functions.h"
 #include "symbol/jit/jit_worker.h"
+#include "symbol/opener/file_opener.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,9 +8,9 @@
 #include "unwind/go/gopclntab.h"
 
 #include "elf/arch.h"
-#include "unwind/rows/functions.h"
-#include "unwind/go/gopclntab_frame.h"
 #include "elf/gopclntab_table.h"
+#include "unwind/go/gopclntab_frame.h"
+#include "unwind/rows/functions.h"
 
 #include <string.h>
 

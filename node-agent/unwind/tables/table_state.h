@@ -3,11 +3,11 @@
 #ifndef UNWIND_TABLES_TABLE_STATE_H
 #define UNWIND_TABLES_TABLE_STATE_H
 
-#include "unwind/worker/rows_client.h"
 #include "unwind/tables/slot_map.h"
 #include "unwind/tables/table_queue.h"
 #include "unwind/tables/table_slots_opts.h"
 #include "unwind/tables/table_store.h"
+#include "unwind/worker/rows_client.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * the return address also: in rcx, x30.
  * Each byte of the code is looked up. */
 #include "base/cleanup.h"
-#include "tests/unit/support/row_lookup.h"
 #include "tests/oracle/rows/registers.h"
+#include "tests/unit/support/row_lookup.h"
 #include "unwind/file/elf_rows.h"
 
 #include <fcntl.h>

@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "tests/unit/support/row_lookup.h"
-#include "unwind/file/elf_rows.h"
 #include "unwind/code/code_insn.h"
+#include "unwind/file/elf_rows.h"
 
 #include <elf.h>
 #include <fcntl.h>

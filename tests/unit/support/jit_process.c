@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jit_process.h"
 
-#include "base/err.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fileio.h"
 #include "unit.h"
 

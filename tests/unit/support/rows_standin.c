@@ -2,8 +2,8 @@
 #include "rows_standin.h"
 
 #include "unwind/file/elf_rows.h"
-#include "unwind/worker/rows_client.h"
 #include "unwind/file/row_cache.h"
+#include "unwind/worker/rows_client.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The workers are this program again, told by its first argument what to be. */
 #include "worker/worker_process.h"
 
-#include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fileio.h"
 
 #include <dirent.h>

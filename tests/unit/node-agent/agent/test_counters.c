@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/counters.h"
 
+#include "agent/counter_list.h"
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "agent/counter_list.h"
 #include "capture/capture_backend.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "commands/describe.h"
 #include "commands/progress.h"
-#include "base/text.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "commands/copy_hint.h"
 #include "commands/summary.h"
-#include "base/text.h"
 #include "profile/builder.h"
 #include "hostile_names.h"
 

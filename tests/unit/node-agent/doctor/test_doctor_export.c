@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor's findings about where profiles go and wait. */
+#include "agent/queue_dirs.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "doctor/doctor.h"
-#include "agent/queue_dirs.h"
 #include "remove_tree.h"
 #include "tests/standin/standin.h"
 #include "unit.h"

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "cgroup/cgroup_namespace.h"
 #include "cgroup/cgroup_fs.h"
+#include "cgroup/cgroup_namespace.h"
 #include "remove_tree.h"
 
 #include <fcntl.h>
