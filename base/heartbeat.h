@@ -37,8 +37,8 @@
 #define HEARTBEAT_NAME_BYTES 32
 
 struct heartbeat {
-	char name
-		[HEARTBEAT_NAME_BYTES]; /* that it began with; "-2" and so on where it is another's already */
+	/* that it began with; "-2" and so on where it is another's already */
+	char name[HEARTBEAT_NAME_BYTES];
 	uint64_t age_ns; /* since it was last seen, to a tick or so */
 	uint64_t max_ns; /* what that may be */
 };

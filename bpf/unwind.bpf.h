@@ -44,7 +44,8 @@ struct unwind_state {
 
 	__u32 known; /* registers (REGISTER_BIT) whose value in this frame is known */
 	bool is_call; /* ip is a return address: the frame's code is right before it */
-	bool was_call; /* in the frame before; kept here, as the verifier would try all that follows with both */
+	/* in the frame before; kept here, as the verifier would try all that follows with both */
+	bool was_call;
 	bool is_entered; /* ip was one, but is where a function begins that nobody called */
 
 	__u32 mapping_table; /* the process's mapping table, by unit; 0: none */
@@ -66,7 +67,8 @@ struct unwind_state {
 	__u32 high;
 
 	struct cfi_rule rule; /* of this frame */
-	bool is_end_of_row; /* another one may hold at the next byte; false where no row was found */
+	/* another one may hold at the next byte; false where no row was found */
+	bool is_end_of_row;
 	__u64 window[WINDOW_WORDS];
 	bool is_window_cut; /* not all of it could be read: its words are read one by one */
 	__u64 signal_frame[NR_REGS + 1]; /* the last one is the instruction pointer */

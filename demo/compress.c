@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Something to see in a flame graph: compresses a text again and again, as deflate does, and measures what Huffman's code
- * would make of it. Ends by itself after a minute. */
+/* Something to see in a flame graph: compresses a text again and again, as deflate does, and
+ * measures what Huffman's code would make of it. Ends by itself after a minute. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,8 @@ static int compare_weights(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* Joins the two rarest ones until one is left: what all joints weigh together is the length of the text in bits. */
+/* Joins the two rarest ones until one is left: what all joints weigh together is the
+ * length of the text in bits. */
 static __attribute__((noinline)) uint64_t measure_huffman(const uint32_t counts[static NR_SYMBOLS])
 {
 	uint32_t weights[NR_SYMBOLS];

@@ -4,17 +4,18 @@
  *
  *	old_kernel COMMAND [ARGUMENT...]
  *
- * A seccomp filter answers ENOSYS to each system call that is newer: in both architectures' tables these are the ones behind
- * finit_module(2), of 3.8. It answers as 3.10 did to some newer operations of older calls (`rules`). What cannot be judged by
- * numbers alone, perf_event_open(2) with its struct, goes to a supervisor, which reads the caller's memory and either answers or
- * lets the kernel go on; uname(2) goes there too, to tell the version.
+ * A seccomp filter answers ENOSYS to each system call that is newer: in both architectures' tables
+ * these are the ones behind finit_module(2), of 3.8. It answers as 3.10 did to some newer
+ * operations of older calls (`rules`). What cannot be judged by numbers alone, perf_event_open(2)
+ * with its struct, goes to a supervisor, which reads the caller's memory and either answers or lets
+ * the kernel go on; uname(2) goes there too, to tell the version.
  *
  *	this process   installs the filter and becomes the command: same pid, same parent
  *	   └─ (gone)   so that the command has no child that it does not know
  *	        └─ supervisor   ends when no process with the filter is left
  *
- * What is not imitated: what files in /proc and /sys say, and what 3.10 did not do although nobody asks for it by a number,
- * like marking an exec in a COMM record.
+ * What is not imitated: what files in /proc and /sys say, and what 3.10 did not do although nobody
+ * asks for it by a number, like marking an exec in a COMM record.
  */
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -202,7 +203,8 @@ static int judge_values(const struct perf_event_attr *attr)
 	return 0;
 }
 
-/* Larger structs are fine where the kernel would not miss anything; else it says how large its own is. */
+/* Larger structs are fine where the kernel would not miss anything; else it
+ * says how large its own is. */
 static int judge_attr(uint32_t pid, uint64_t address)
 {
 	union {

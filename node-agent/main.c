@@ -26,7 +26,8 @@ static const struct command commands[] = {
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
 };
 
-/* What the agent starts this program as to have work done by another process; not for people to call. */
+/* What the agent starts this program as to have work done by another
+ * process; not for people to call. */
 static const struct {
 	const char *name;
 	int (*run)(void); /* returns the exit status */
@@ -39,8 +40,8 @@ static const struct {
 	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 };
 
-/* A standard descriptor that is closed would be given to the next file that is opened, and messages would be
- * written there. Held like this, writing to it is an error. */
+/* A standard descriptor that is closed would be given to the next file that is opened, and messages
+ * would be written there. Held like this, writing to it is an error. */
 static void hold_standard_descriptors(void)
 {
 	int fd;

@@ -46,7 +46,8 @@ struct worker_client;
 struct worker_client_opts {
 	const char *program; /* borrowed; NULL: /proc/self/exe */
 	const char *command; /* borrowed; argv[1] */
-	size_t max_data_bytes; /* of the worker's memory (RLIMIT_DATA); files it maps do not count */
+	/* of the worker's memory (RLIMIT_DATA); files it maps do not count */
+	size_t max_data_bytes;
 	size_t max_fast_data_bytes; /* in the fast lane (worker_lanes.h); 0: the same */
 	/* Borrowed; NULL: none. What a worker may have, at most max_data_bytes, is taken from it
 	 * as long as there is the worker. Of lanes the slow one has it. */

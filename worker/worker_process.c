@@ -275,8 +275,8 @@ bool worker_process_has_ended(struct worker_process *worker)
 		return true;
 	if (wait4(worker->pid, &worker->status, WNOHANG, &usage) == 0)
 		return false;
-	worker->pid =
-		0; /* also when whoever started us has SIGCHLD ignored, and there is nothing to wait for */
+	/* also when whoever started us has SIGCHLD ignored, and there is nothing to wait for */
+	worker->pid = 0;
 	worker->cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
 	return true;
 }

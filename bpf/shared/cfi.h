@@ -49,7 +49,8 @@ struct mapping_table {
 	__u32 id; /* never 0 */
 	__u32 nr_ranges;
 	__u32 ranges_offset; /* from the head of the table, in bytes; a multiple of 32 */
-	__u32 is_asked; /* a sample was in none of its ranges: the agent was woken to look for news */
+	/* a sample was in none of its ranges: the agent was woken to look for news */
+	__u32 is_asked;
 };
 
 #define MAPPING_TABLE_STARTS sizeof(struct mapping_table)
@@ -59,8 +60,10 @@ struct mapping_range {
 	__u64 bias; /* address - bias = offset in the file */
 	__u32 slot; /* in `tables`; 0: code without a file, for frame pointers */
 	__u16 is_hole;
-	__u16 is_postponed; /* the file will be opened and get a slot: nothing is known until then */
-	__u64 checked_by; /* the kernel side's: the mappings that it was compared with last; 0: none */
+	/* the file will be opened and get a slot: nothing is known until then */
+	__u16 is_postponed;
+	/* the kernel side's: the mappings that it was compared with last; 0: none */
+	__u64 checked_by;
 	__u64 pad;
 };
 

@@ -30,7 +30,8 @@
 struct sample_event {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 start_ns; /* the process's start since boot: tells a pid's users apart */
-	__u64 cgroup_id; /* kernfs id; of the v2 hierarchy, or of the memory controller on v1-only hosts */
+	/* kernfs id; of the v2 hierarchy, or of the memory controller on v1-only hosts */
+	__u64 cgroup_id;
 	__u32 pid; /* process (tgid), in the host's pid namespace */
 	__u32 tid;
 	__u32 cpu;

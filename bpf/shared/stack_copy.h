@@ -17,9 +17,10 @@ struct stack_copy {
 	__u64 address; /* of the first byte of the copy: the stack pointer */
 	const __u8 *bytes; /* borrowed */
 	size_t len;
-	bool is_cut; /* the stack may go on above the copy: as much was copied as there was room for */
-	const __u8 *
-		chain; /* borrowed, not aligned: what the kernel found by frame pointers, ip first */
+	/* the stack may go on above the copy: as much was copied as there was room for */
+	bool is_cut;
+	/* borrowed, not aligned: what the kernel found by frame pointers, ip first */
+	const __u8 *chain;
 	size_t nr_chain; /* addresses */
 };
 

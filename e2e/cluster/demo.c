@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program with work to do: SERVE calls FIRST, which takes two thirds of its time, and SECOND. The three names are the
- * compiler's options, so that each container has functions of its own (demo.py). It takes PERCENT of one CPU, for ever.
+ * A program with work to do: SERVE calls FIRST, which takes two thirds of its time, and SECOND. The
+ * three names are the compiler's options, so that each container has functions of its own
+ * (demo.py). It takes PERCENT of one CPU, for ever.
  */
 #include <time.h>
 

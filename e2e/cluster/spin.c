@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program whose samples tell by themselves which container they were taken in, though all containers
- * run the same image. The function that takes the CPU time bears a placeholder for a name. At its start
- * the program learns who it is, writes a copy of itself in which that name, wherever it stands, is
- * replaced by an identity of the same length, and executes the copy:
+ * A program whose samples tell by themselves which container they were taken in, though all
+ * containers run the same image. The function that takes the CPU time bears a placeholder for a
+ * name. At its start the program learns who it is, writes a copy of itself in which that name,
+ * wherever it stands, is replaced by an identity of the same length, and executes the copy:
  *
  *	spin_<digest>_<pod uid>_<container id>
  *
  * 16 hex digits of "namespace/pod/container" (FNV-1a), all 32 of the pod's uid, the first 16 of the
  * container's ID. The first three are taken from POD_NAMESPACE, POD_NAME and CONTAINER_NAME in the
  * environment, the other two from the path of the program's own cgroup; what that does not show is
- * zeros. The copy's file name is its identity, too, and so the first 15 characters are its thread's name.
- * Its build id is derived from it.
+ * zeros. The copy's file name is its identity, too, and so the first 15 characters are its thread's
+ * name. Its build id is derived from it.
  *
  *	spin PERCENT [SECONDS [STATUS]]		takes PERCENT of one CPU, for ever or SECONDS long
  *	spin name				says what it is called, and ends
@@ -56,7 +56,8 @@ static volatile sig_atomic_t end_signal;
 
 void PLACEHOLDER(void);
 
-/* About half a millisecond of arithmetic: nearly all time is spent here, not in reading the clock. */
+/* About half a millisecond of arithmetic: nearly all time is spent here, not in reading the
+ * clock. */
 void PLACEHOLDER(void)
 {
 	unsigned long x = sink;
@@ -124,7 +125,8 @@ static void put_hex(char *place, size_t len, const char *text)
 	}
 }
 
-/* A line of /proc/self/cgroup ends in …/pod<uid>/<container id>, in a private namespace in "/" alone. */
+/* A line of /proc/self/cgroup ends in …/pod<uid>/<container id>, in a
+ * private namespace in "/" alone. */
 static void put_cgroup(char *name)
 {
 	char text[4096];
@@ -222,7 +224,8 @@ static long long clock_ns(clockid_t clock)
 	return (long long)now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* Takes its share of each period; ends with the last period that begins before the end, or a signal. */
+/* Takes its share of each period; ends with the last period that begins
+ * before the end, or a signal. */
 static void spin(unsigned long percent, double seconds)
 {
 	long long end = clock_ns(CLOCK_MONOTONIC) + (long long)(seconds * 1e9);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file system with one file, which the process `mapper` can read as it likes, and nobody else; without libfuse.
+/* A file system with one file, which the process `mapper` can read as it likes, and
+ * nobody else; without libfuse.
  *
  *	fuse_file CONTENT MOUNTPOINT HOW
  *
- * mounts it, with CONTENT's bytes as MOUNTPOINT/file. HOW tells what others meet. "hang": their reads are never answered;
- * "slow": each takes a second; "lie": each gives other bytes. The mount ends with the process. */
+ * mounts it, with CONTENT's bytes as MOUNTPOINT/file. HOW tells what others meet. "hang": their
+ * reads are never answered; "slow": each takes a second; "lie": each gives other bytes. The
+ * mount ends with the process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

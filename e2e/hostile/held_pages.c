@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process with memory that nobody can read without waiting for ever: a userfaultfd that nobody answers holds the page
- * of its arguments and environment, and the stack of the thread that is busy.
+/* A process with memory that nobody can read without waiting for ever: a userfaultfd
+ * that nobody answers holds the page of its arguments and environment, and the stack of
+ * the thread that is busy.
  *
  *	held_pages ARGUMENT...
  *
- * The loop needs no stack; whoever unwinds it does. Exit status 77: this kernel does not allow it. */
+ * The loop needs no stack; whoever unwinds it does. Exit status 77: this kernel does not allow
+ * it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -32,7 +34,8 @@ static int hold(int fd, uintptr_t start, size_t len)
 	return madvise((void *)start, len, MADV_DONTNEED);
 }
 
-/* From here on the stack pointer is in a page that is held; no instruction of the loop touches it. */
+/* From here on the stack pointer is in a page that is held; no instruction of the loop touches
+ * it. */
 __attribute__((noreturn)) static void spin_on(char *stack)
 {
 	__asm__ volatile("mov %0, %%rsp\n\t"

@@ -3,9 +3,9 @@
  *
  *	mapper PATH:OFFSET:COUNT:STRIDE ...
  *
- * At OFFSET, and COUNT - 1 times STRIDE bytes behind that, stands code that counts down its first argument and returns.
- * Each file's pages with it are mapped to be executed; all loops run in turn until somebody kills the process. Files
- * that cannot be mapped are left out. */
+ * At OFFSET, and COUNT - 1 times STRIDE bytes behind that, stands code that counts down its first
+ * argument and returns. Each file's pages with it are mapped to be executed; all loops run in turn
+ * until somebody kills the process. Files that cannot be mapped are left out. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

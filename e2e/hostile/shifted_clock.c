@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into a program it makes the wall clock jump, for that program alone: by as many seconds as the file named by
- * SHIFTED_CLOCK says at that moment. The machine's own clock is left to others. */
+/* Preloaded into a program it makes the wall clock jump, for that program alone: by as
+ * many seconds as the file named by SHIFTED_CLOCK says at that moment. The machine's own
+ * clock is left to others. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -22,7 +22,8 @@ static volatile unsigned long sink;
 
 void HOT(void);
 
-/* About half a millisecond of arithmetic: the clock is read rarely, so nearly all time is spent here. */
+/* About half a millisecond of arithmetic: the clock is read rarely, so
+ * nearly all time is spent here. */
 void HOT(void)
 {
 	unsigned long x = sink;

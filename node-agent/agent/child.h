@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command of `record -- CMD`: started, but held before its first instruction until sampling runs. */
+/* The command of `record -- CMD`: started, but held before its first
+ * instruction until sampling runs. */
 #ifndef AGENT_CHILD_H
 #define AGENT_CHILD_H
 
@@ -17,8 +18,8 @@ struct child {
 
 #define CHILD_NONE ((struct child){ .hold_fd = -EBADF })
 
-/* `args` ends with NULL; the program is looked up in PATH. With `stdout_to_stderr` what it prints goes to standard error. Errors: what
- * fork() and pipe() say. */
+/* `args` ends with NULL; the program is looked up in PATH. With `stdout_to_stderr` what it prints
+ * goes to standard error. Errors: what fork() and pipe() say. */
 int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child) must_check;
 
 /* Lets the command run, if there is one. Errors: -EPIPE when it is gone. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A container has a name of its own, in a UTS namespace of its own. With the host's process IDs process 1 is the host's,
- * and its namespace and its files are those of the host. */
+/* A container has a name of its own, in a UTS namespace of its own. With the host's process IDs
+ * process 1 is the host's, and its namespace and its files are those of the host. */
 #include "agent/host_name.h"
 
 #include "base/cleanup.h"
@@ -26,8 +26,8 @@ static bool read_namespace(int proc_fd, const char *path, char ret_name[static N
 	return len > 0;
 }
 
-/* Whether process 1 is in another UTS namespace, which may have another name. If we may not look, we are not in a
- * container of the chart's, which has CAP_SYS_PTRACE. */
+/* Whether process 1 is in another UTS namespace, which may have another name. If we may not look,
+ * we are not in a container of the chart's, which has CAP_SYS_PTRACE. */
 static bool has_own_name(int proc_fd)
 {
 	char ours[NAMESPACE_SIZE], hosts[NAMESPACE_SIZE];
@@ -53,7 +53,8 @@ static bool read_name(int proc_fd, const char *path, char ret_name[static HOST_N
 	return true;
 }
 
-/* The file of another root directory, in which links are followed as there, and only if it is a regular file. */
+/* The file of another root directory, in which links are followed as there, and only
+ * if it is a regular file. */
 static bool read_name_in_root(int proc_fd, char ret_name[static HOST_NAME_SIZE])
 {
 	char path[NAMESPACE_SIZE];

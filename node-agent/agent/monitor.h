@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent tells about itself over HTTP: /healthz, /readyz and /metrics to its own machine, /metrics alone to others.
- * The reader leaves a copy of all counters here once a second, which is its heartbeat; the servers' threads answer from
- * the copy. Nobody waits for more than that copy. */
+/* What the agent tells about itself over HTTP: /healthz, /readyz and /metrics to its own machine,
+ * /metrics alone to others. The reader leaves a copy of all counters here once a second, which is
+ * its heartbeat; the servers' threads answer from the copy. Nobody waits for more than that
+ * copy. */
 #ifndef AGENT_MONITOR_H
 #define AGENT_MONITOR_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that was written in place may be half there when it is looked at, so a change counts when the next look sees
- * the same. A ConfigMap's file is never half there, but its path leads through a symbolic link that is swapped:
- * stat(2) follows it to another inode. A file that is gone is a change like any other: reading it fails, once. */
+/* A file that was written in place may be half there when it is looked at, so a change counts when
+ * the next look sees the same. A ConfigMap's file is never half there, but its path leads through a
+ * symbolic link that is swapped: stat(2) follows it to another inode. A file that is gone is a
+ * change like any other: reading it fails, once. */
 #include "agent/reload.h"
 
 #include "agent/selection_rules.h"
@@ -85,7 +86,8 @@ static bool has_changed(struct reload *reload)
 	return is_stable && !is_same(&now, &reload->loaded);
 }
 
-/* A file without a word is one that somebody is about to write: taken as it is, it would end all exclusions. */
+/* A file without a word is one that somebody is about to write: taken as it is, it
+ * would end all exclusions. */
 static int check_file(const struct reload *reload, struct strbuf *message)
 {
 	struct file_state now = look_at(reload->start->config_file);

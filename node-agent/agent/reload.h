@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New options for an agent that runs: the configuration file is read again when it changed or SIGHUP came. What is wrong
- * is refused and the old options stay; what cannot change while the agent runs is told and left as it is. */
+/* New options for an agent that runs: the configuration file is read again when it changed or
+ * SIGHUP came. What is wrong is refused and the old options stay; what cannot change while the
+ * agent runs is told and left as it is. */
 #ifndef AGENT_RELOAD_H
 #define AGENT_RELOAD_H
 
@@ -19,15 +20,16 @@ struct reload_stats {
 	uint64_t nr_refused;
 };
 
-/* Watches the file of options->config_file; without one nothing is ever new. `options` are those the agent started with.
- * Both are borrowed and outlive the object. Errors: -ENOMEM. */
+/* Watches the file of options->config_file; without one nothing is ever new. `options` are those
+ * the agent started with. Both are borrowed and outlive the object. Errors: -ENOMEM. */
 int reload_new(const struct options_input *input, const struct options *options,
 	       struct reload **ret_reload) must_check;
 void reload_free(struct reload *reload);
 DEFINE_FREEP(struct reload, reload_free)
 
-/* The new options when something changed that can change now, else NULL. They are valid until there are newer ones, and only
- * those that can change count: the others may differ from what is in force. Costs a stat(2) a second. */
+/* The new options when something changed that can change now, else NULL. They are valid until there
+ * are newer ones, and only those that can change count: the others may differ from what is in
+ * force. Costs a stat(2) a second. */
 const struct options *reload_poll(struct reload *reload, uint64_t now_ns);
 
 struct reload_stats reload_get_stats(const struct reload *reload);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A signal for the process goes to its first thread, if that runs or sleeps so that it can be woken, else to another that
- * does not block it: to the thread "signals", which lets them in while it waits. What went to a thread that sleeps
- * so deep that nothing wakes it, as in a file system that does not answer, stays the process's: the thread
- * finds it when it next begins to wait. So one of the two may hang, and signals are taken all the same. */
+/* A signal for the process goes to its first thread, if that runs or sleeps so that it can be
+ * woken, else to another that does not block it: to the thread "signals", which lets them in while
+ * it waits. What went to a thread that sleeps so deep that nothing wakes it, as in a file system
+ * that does not answer, stays the process's: the thread finds it when it next begins to wait. So
+ * one of the two may hang, and signals are taken all the same. */
 #include "agent/signals.h"
 
 #include "base/heartbeat.h"
@@ -64,7 +65,8 @@ static void append_seconds(struct line *line, uint64_t ns)
 	append(line, " s");
 }
 
-/* Names the threads that keep the program from ending. When nothing is lost by that, it names late threads only. */
+/* Names the threads that keep the program from ending. When nothing is lost by that, it
+ * names late threads only. */
 static void append_hanging(struct line *line, uint64_t now_ns, bool is_loss)
 {
 	struct heartbeat list[HEARTBEAT_MAX_THREADS];
@@ -99,8 +101,8 @@ static void append_ending(struct line *line, uint64_t now_ns)
 		append(line, "\n");
 }
 
-/* Standard error may be what hangs: a pipe that is full is left alone, and who writes to a disk that does not answer is
- * not waited for. */
+/* Standard error may be what hangs: a pipe that is full is left alone, and who writes to a disk
+ * that does not answer is not waited for. */
 static void end_now(uint64_t now_ns)
 {
 	struct pollfd error = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods and cgroups as a
- * selection. */
+/* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods
+ * and cgroups as a selection. */
 #ifndef AGENT_TARGET_H
 #define AGENT_TARGET_H
 
@@ -24,7 +24,8 @@ int target_resolve(const struct options *options, struct target *ret_target,
 void target_apply(const struct target *target, const struct options *options,
 		  struct capture_opts *capture);
 
-/* Checks that the cgroups that are named exist now. Errors: -ENOENT, and what stat() says, with `reterr_msg`. */
+/* Checks that the cgroups that are named exist now. Errors: -ENOENT, and what stat()
+ * says, with `reterr_msg`. */
 int target_check_cgroups(const struct options *options, const struct cgroup_fs *fs,
 			 struct strbuf *reterr_msg) must_check;
 

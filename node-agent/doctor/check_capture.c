@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks perf events, which both capture backends need, and finds out which path the agent would take.
- * For the latter it starts the agent's own captures and stops them at once. */
+/* Checks perf events, which both capture backends need, and finds out which path the agent would
+ * take. For the latter it starts the agent's own captures and stops them at once. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
@@ -20,8 +20,8 @@
 #define REGS_PROBE (UINT64_C(1) << 7)
 #endif
 
-/* The attributes of a CPU timer as both capture backends open it. The size is the oldest one that has
- * all members used here (Linux 3.7). */
+/* The attributes of a CPU timer as both capture backends open it. The size is the oldest one that
+ * has all members used here (Linux 3.7). */
 static int open_cpu_timer(bool copies_stacks)
 {
 	struct perf_event_attr attr = {
@@ -95,8 +95,8 @@ static void add_neither(const struct doctor_host *host, const char *bpf, const c
 				  "see the findings above", "none: bpf: %s; perf: %s", bpf, perf);
 }
 
-/* Tries the capture backends in the agent's order. A path that does not work gives a message with the
- * reason. */
+/* Tries the capture backends in the agent's order. A path that does not work gives a
+ * message with the reason. */
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report)
 {
 	_cleanup_(strbuf_done) struct strbuf bpf = strbuf_with_max(MESSAGE_MAX_BYTES);

@@ -27,8 +27,8 @@ struct receiver {
 	const char *example;
 	const char *port; /* where it usually listens */
 	const char *not_found; /* what to do when it does not take profiles */
-	const char *
-		other_language; /* what to do when it does not speak the protocol; NULL: as for the port */
+	/* what to do when it does not speak the protocol; NULL: as for the port */
+	const char *other_language;
 };
 
 static const struct receiver receivers[] = {

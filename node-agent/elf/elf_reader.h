@@ -37,8 +37,9 @@ struct elf_reader {
 	int fd; /* borrowed; -EBADF: the file is in memory */
 	struct cold_file *cold; /* owned; of `fd` */
 	uint64_t size; /* of the file, when it was opened */
-	char *image; /* owned; address space of that size, zero where nothing was read. Of a file in memory: its
-			bytes, borrowed */
+	/* owned; address space of that size, zero where nothing was read. Of a file in
+	 * memory: its bytes, borrowed */
+	char *image;
 	bool *has_page; /* owned; which pages of the image were read; NULL: all */
 	size_t page_bytes;
 	struct elf_budget *budget; /* borrowed; of what is read and of headers; NULL: none */

@@ -18,8 +18,8 @@
 struct gopclntab_section {
 	const uint8_t *data; /* borrowed; outlives the source */
 	size_t len;
-	uint64_t
-		text_address; /* runtime.text: the beginning of .text. Since Go 1.26 the table itself does not say it */
+	/* runtime.text: the beginning of .text. Since Go 1.26 the table itself does not say it */
+	uint64_t text_address;
 };
 
 /* Go's abi.FuncFlag. */

@@ -23,7 +23,8 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
-/* Where the list's mapping table is for the unwinder to read, see unwind/tables/mapping_tables.h. */
+/* Where the list's mapping table is for the unwinder to read, see
+ * unwind/tables/mapping_tables.h. */
 struct mapping_table_place {
 	uint32_t unit; /* 0: nowhere */
 	uint32_t id;

@@ -14,8 +14,8 @@
 
 struct health_answer {
 	unsigned int status; /* HTTP's */
-	char text
-		[HEALTH_TEXT_BYTES]; /* the first line of what it says, fit for a terminal; may be "" */
+	/* the first line of what it says, fit for a terminal; may be "" */
+	char text[HEALTH_TEXT_BYTES];
 };
 
 /* Takes an HTTP answer apart; it may end too early. Errors: -EBADMSG. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast, and into how much, the unwind tables of files are made: `cfi_bench < PATHS` builds the row table of
- * each ELF file whose path is a line of its input.
+/* How fast, and into how much, the unwind tables of files are made: `cfi_bench < PATHS` builds the
+ * row table of each ELF file whose path is a line of its input.
  *
  * The baseline is elfutils (libdw) on the same files, in two parts:
  *	- dwarf_next_cfi() over .eh_frame: finds where each entry begins and ends, and nothing more;
@@ -9,7 +9,8 @@
  *	  entry's beginning on; libdw has no way to get them in one pass.
  * So libdw does less here: no rows inside functions, no table, and no .gopclntab or .debug_frame.
  *
- * Before anything is timed, a file's unwind sections are read once, so that both find them in memory. */
+ * Before anything is timed, a file's unwind sections are read once, so that
+ * both find them in memory. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "unwind/file/elf_rows.h"
@@ -183,8 +184,8 @@ static void find_frame(Dwarf_CFI *cfi, uint64_t address, struct baseline *baseli
 	free(frame);
 }
 
-/* The table of .eh_frame_hdr: pairs of 4-byte numbers, relative to the section; the first one is where a
- * function begins. */
+/* The table of .eh_frame_hdr: pairs of 4-byte numbers, relative to the section; the first one is
+ * where a function begins. */
 static void find_frames(Elf *elf, struct baseline *baseline)
 {
 	GElf_Shdr header;

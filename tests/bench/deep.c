@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load for benchmarks: `deep DEPTH SECONDS [LOOPS]` burns CPU time DEPTH frames below main(). With LOOPS it does that much
- * work instead and prints the CPU time it took in ns. Built with frame pointers. */
+/* A load for benchmarks: `deep DEPTH SECONDS [LOOPS]` burns CPU time DEPTH frames below
+ * main(). With LOOPS it does that much work instead and prints the CPU time it took in ns.
+ * Built with frame pointers. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

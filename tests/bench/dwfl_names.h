@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The baseline of symbol_bench: names as libdwfl gives them. It looks for no separate debug files here, demangles
- * nothing and remembers nothing of what it was asked. */
+/* The baseline of symbol_bench: names as libdwfl gives them. It looks for no separate debug files
+ * here, demangles nothing and remembers nothing of what it was asked. */
 #ifndef BENCH_DWFL_NAMES_H
 #define BENCH_DWFL_NAMES_H
 
@@ -26,7 +26,8 @@ size_t dwfl_names_load(const struct dwfl_names *names);
 /* Borrowed; NULL when no symbol holds the address. Searches the table from end to end. */
 const char *dwfl_names_find(const struct dwfl_names *names, uint64_t address);
 
-/* Looks up source line, function and inlined functions; the number of functions, 0 without debug information. */
+/* Looks up source line, function and inlined functions; the number of functions, 0
+ * without debug information. */
 size_t dwfl_names_count_lines(const struct dwfl_names *names, uint64_t address);
 
 /* The length of .debug_info, not compressed. */

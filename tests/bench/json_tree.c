@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The baseline of reading a pod list: `json_tree FILE` makes the whole JSON tree of it once, and prints the CPU time in ms
- * and the memory of body and tree in MB. */
+/* The baseline of reading a pod list: `json_tree FILE` makes the whole JSON tree of it once, and
+ * prints the CPU time in ms and the memory of body and tree in MB. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"

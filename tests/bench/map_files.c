@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load for benchmarks: `map_files SECONDS FILES_A_SECOND` maps a page of each executable segment of every ELF file
- * whose path is a line of its input, as fast as asked, prints how many files that were, and burns CPU time
- * until SECONDS have passed since then, so that a profiler that looks at the processes it samples has to know
- * all of them. */
+/* A load for benchmarks: `map_files SECONDS FILES_A_SECOND` maps a page of each executable segment
+ * of every ELF file whose path is a line of its input, as fast as asked, prints how many files that
+ * were, and burns CPU time until SECONDS have passed since then, so that a profiler that looks at
+ * the processes it samples has to know all of them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 

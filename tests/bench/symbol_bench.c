@@ -6,8 +6,8 @@
  *	symbol_bench libdwfl-tables < PATHS		the same by libdwfl
  *	symbol_bench cache FLAMELET < PATHS		the agent's cache and its worker with as many files
  *
- * FLAMELET is the program whose `symbol-worker` reads the files. Figures are CPU times: of this process and, where
- * there is one, of the worker. Before anything is timed a file is read once. */
+ * FLAMELET is the program whose `symbol-worker` reads the files. Figures are CPU times: of this
+ * process and, where there is one, of the worker. Before anything is timed a file is read once. */
 #include "symbol_bench.h"
 
 #include "base/cleanup.h"

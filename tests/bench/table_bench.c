@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of functions, all in memory at the end. libdwfl maps files and keeps them so; it has no table but the file's. */
+/* Tables of functions, all in memory at the end. libdwfl maps files and keeps them so; it has
+ * no table but the file's. */
 #include "symbol_bench.h"
 
 #include "base/array.h"

@@ -234,9 +234,14 @@ static void put_whole_file(void)
 static void rule_of_an_offset_is_that_of_the_last_row_before_it(void **state)
 {
 	static const struct scene_row rows[] = {
-		{ 0x3010, 1 }, { 0x3020, 2 },  { 0x3fff, 3 }, /* first page */
-		{ 0x5000, 4 }, { 0x5001, 5 }, /* one that begins with a row, after one without any */
-		{ 0x5ff0, 0 }, { 0x15800, 6 }, /* 16 pages without any */
+		{ 0x3010, 1 },
+		{ 0x3020, 2 },
+		{ 0x3fff, 3 }, /* first page */
+		/* one that begins with a row, after one without any */
+		{ 0x5000, 4 },
+		{ 0x5001, 5 },
+		{ 0x5ff0, 0 },
+		{ 0x15800, 6 }, /* 16 pages without any */
 	};
 	static const struct {
 		uint64_t file_offset;

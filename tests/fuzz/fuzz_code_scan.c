@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first byte tells where the program's entry and one function are; the rest is code, in two ranges. */
+/* The first byte tells where the program's entry and one function are; the
+ * rest is code, in two ranges. */
 #include "unwind/code/code_scan.h"
 
 #include "unwind/code/code_insn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole ELF file with debug information. Reports of libdw's own memory errors do not count: they are what the symbol
- * worker is for. */
+/* A whole ELF file with debug information. Reports of libdw's own memory errors do not count: they
+ * are what the symbol worker is for. */
 #include "base/cleanup.h"
 #include "base/fileio.h"
 #include "symbol/dwarf/dwarf_lines.h"

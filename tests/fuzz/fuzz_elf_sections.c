@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of sections, and what is found by them, in an ELF file or the pieces of one (sparse_input.h). */
+/* Names of sections, and what is found by them, in an ELF file or the pieces
+ * of one (sparse_input.h). */
 #include "base/cleanup.h"
 #include "sparse_input.h"
 #include "unwind/file/elf_sections.h"

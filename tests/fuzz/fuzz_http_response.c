@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All bytes that a server sends: status, headers, body, trailers. The first byte of the input says whether HTTP/2 is
- * spoken, and whether the body goes to a sink. */
+/* All bytes that a server sends: status, headers, body, trailers. The first byte of the input says
+ * whether HTTP/2 is spoken, and whether the body goes to a sink. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/http_client.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers that has been taken over by a list of functions. First comes the request, whose numbers the agent
- * knows. */
+/* What a worker answers that has been taken over by a list of functions. First comes the request,
+ * whose numbers the agent knows. */
 #include "symbol/jit/jit_worker.h"
 
 #include <string.h>

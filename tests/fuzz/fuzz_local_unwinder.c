@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever registers, stack, mapping table and row table are, and wherever the copy of the stack is cut (first two bytes): the local
- * unwinder reads nothing beside it, and finds no other frames than in all of the stack, but for what the kernel's call chain has. */
+/* Whatever registers, stack, mapping table and row table are, and wherever the copy of the stack is
+ * cut (first two bytes): the local unwinder reads nothing beside it, and finds no other frames than
+ * in all of the stack, but for what the kernel's call chain has. */
 #include "tests/bpf_host/fake_bpf.h"
 #include "tests/bpf_host/local_bpf.h"
 #include "unwind_input.h"

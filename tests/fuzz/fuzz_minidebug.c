@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The content of a section .gnu_debugdata. As checksums keep a fuzzer out of what is compressed, input that is no xz
- * stream stands for what comes out of one. */
+/* The content of a section .gnu_debugdata. As checksums keep a fuzzer out of what is compressed,
+ * input that is no xz stream stands for what comes out of one. */
 #include "base/cleanup.h"
 #include "symbol/elf/elf_symbol_table.h"
 #include "symbol/elf/minidebug.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes are refused, or give a record whose parts lie inside them, and an event whose range does not wrap. */
+/* Any bytes are refused, or give a record whose parts lie inside them, and an event
+ * whose range does not wrap. */
 #include "capture/perf_events/perf_record.h"
 
 #include "bpf/shared/events.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text becomes harmless UTF-8, once and for all; a text without backslashes can be read back from it; and whatever is
- * done with the pieces, they are the same. */
+/* Any text becomes harmless UTF-8, once and for all; a text without backslashes can be read back
+ * from it; and whatever is done with the pieces, they are the same. */
 #include "base/printable.h"
 
 #include "base/cleanup.h"

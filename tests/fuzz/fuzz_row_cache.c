@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first byte tells what the others are: even, those of a file; odd, those of a table in a file that is
- * otherwise as it should be, so that the checksum does not keep them from being looked at. */
+/* The first byte tells what the others are: even, those of a file; odd, those of a table in a file
+ * that is otherwise as it should be, so that the checksum does not keep them from being looked
+ * at. */
 #include "unwind/file/row_cache.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers that makes unwind tables. The first byte says to which request: even, for the key; odd, for
- * the table. What is taken must be safe to use. */
+/* What a worker answers that makes unwind tables. The first byte says to which request: even, for
+ * the key; odd, for the table. What is taken must be safe to use. */
 #include "base/cleanup.h"
 #include "tests/unit/support/row_lookup.h"
 #include "unwind/worker/rows_answer.h"

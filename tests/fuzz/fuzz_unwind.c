@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever registers, memory, mapping table and row table are: the unwinder reads nothing beside them, and comes to
- * one of its results with a stack of a length that a record holds. */
+/* Whatever registers, memory, mapping table and row table are: the unwinder reads nothing beside
+ * them, and comes to one of its results with a stack of a length that a record holds. */
 #include "tests/bpf_host/fake_bpf.h"
 #include "unwind_input.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of a worker's socket: a request as the worker receives it, with descriptors; a reply as the
- * agent does. The first byte says which, and how many descriptors. */
+/* Both ends of a worker's socket: a request as the worker receives it, with descriptors; a reply as
+ * the agent does. The first byte says which, and how many descriptors. */
 #include "worker/worker_channel.h"
 
 #include "base/cleanup.h"

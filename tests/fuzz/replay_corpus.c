@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main() of a fuzz target in builds without libFuzzer: feeds it every file of the directories given. No file may take
- * more CPU time or memory than tests/fuzz/run allows; CPU time, since a machine that is busy does not make a parser
- * slow. */
+/* main() of a fuzz target in builds without libFuzzer: feeds it every file of the directories
+ * given. No file may take more CPU time or memory than tests/fuzz/run allows; CPU time, since a
+ * machine that is busy does not make a parser slow. */
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fileio.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few bytes that stand for a file of megabytes, so that a fuzzer whose inputs are short finds what only large
- * tables bring about. The first byte of an input says what the others are: even, the file as it is; odd, pieces of it.
- * A piece is
+/* A few bytes that stand for a file of megabytes, so that a fuzzer whose inputs are short finds
+ * what only large tables bring about. The first byte of an input says what the others are: even,
+ * the file as it is; odd, pieces of it. A piece is
  *
  *	u32 offset in the file, u32 how often the bytes are repeated, u16 how many bytes, the bytes
  *

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads the BPF programs into the running kernel and prints how many instructions its verifier looked at:
+/* Loads the BPF programs into the running kernel and prints how many
+ * instructions its verifier looked at:
  *
  *	PROGRAM INSTRUCTIONS
  *
- * What the knobs switch off is not verified, and the two kinds of cgroup hierarchies exclude each other: the programs
- * are loaded once for each kind, with all targets, and the larger number counts. Exit status 1: one does not load,
- * and stderr has what the verifier said; 77: not root. */
+ * What the knobs switch off is not verified, and the two kinds of cgroup hierarchies exclude each
+ * other: the programs are loaded once for each kind, with all targets, and the larger number
+ * counts. Exit status 1: one does not load, and stderr has what the verifier said; 77: not root. */
 #include "base/cleanup.h"
 #include "base/err.h"
 

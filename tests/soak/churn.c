@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that make and change processes: `churn MODE ARGUMENTS…`. The modes are in the table at the end. Whatever they start
- * ends with them. */
+/* Loads that make and change processes: `churn MODE ARGUMENTS…`. The modes are in the table at the
+ * end. Whatever they start ends with them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library in two versions (VERSION is 1 or 2) that differ in the names of their functions, in where these are, and in
- * how large their frames are, so that whoever takes one's names or unwind tables for the other's is seen to.
- * Built without frame pointers. */
+/* A library in two versions (VERSION is 1 or 2) that differ in the names of their functions, in
+ * where these are, and in how large their frames are, so that whoever takes one's names or unwind
+ * tables for the other's is seen to. Built without frame pointers. */
 #include "swap_lib.h"
 
 #include "base/clock.h"

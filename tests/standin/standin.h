@@ -18,11 +18,12 @@ struct standin {
 	int stdin_fd; /* closing it ends the server */
 };
 
-/* Returns when the server listens. Errors: -EOPNOTSUPP when there is no Python, else what the system
- * calls say. */
+/* Returns when the server listens. Errors: -EOPNOTSUPP when there is no Python, else
+ * what the system calls say. */
 int standin_start(struct standin *standin) must_check;
 
-/* The same, but behind an nginx that speaks HTTP/2 at port and tls_port; both are 0 without nginx. */
+/* The same, but behind an nginx that speaks HTTP/2 at port and tls_port; both are 0 without
+ * nginx. */
 int standin_start_http2(struct standin *standin) must_check;
 
 /* A gRPC server. -EOPNOTSUPP without Python's grpc or openssl, too. */

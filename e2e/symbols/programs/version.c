@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same functions at the same addresses under other names in each version, and one other number in the code, by
- * which the build ids differ. Compiled with -DVERSION=n.
+/* The same functions at the same addresses under other names in each version, and one other number
+ * in the code, by which the build ids differ. Compiled with -DVERSION=n.
  *
  *	version MILLISECONDS	of CPU time; 0: for ever */
 #include <stdlib.h>

@@ -144,7 +144,8 @@ const char *debuginfod_asked_send(struct debuginfod_asked *asked)
 	return asked->rows[index].build_id;
 }
 
-/* Both lists have kept the order in which they were asked for: so those that waited go behind those sent. */
+/* Both lists have kept the order in which they were asked for: so those that
+ * waited go behind those sent. */
 void debuginfod_asked_unsend(struct debuginfod_asked *asked)
 {
 	size_t nr_waiting = asked->lists[DEBUGINFOD_WAITING].nr;

@@ -51,18 +51,20 @@ struct debuginfod_asked {
 void debuginfod_asked_init(struct debuginfod_asked *asked, size_t max_waiting);
 void debuginfod_asked_done(struct debuginfod_asked *asked);
 
-/* Errors: -EALREADY waiting, sent, or answered and not yet to be asked again; -ENOSPC max_waiting; -ENOMEM. */
+/* Errors: -EALREADY waiting, sent, or answered and not yet to be asked again;
+ * -ENOSPC max_waiting; -ENOMEM. */
 int debuginfod_asked_add(struct debuginfod_asked *asked, const char *build_id, uint64_t cookie,
 			 uint64_t now_ns) must_check;
 
-/* The build id that waits longest, which counts as sent then. Borrowed until it is answered. NULL when none waits. */
+/* The build id that waits longest, which counts as sent then. Borrowed until it is
+ * answered. NULL when none waits. */
 const char *debuginfod_asked_send(struct debuginfod_asked *asked);
 
 /* All that were sent wait again, before the others. */
 void debuginfod_asked_unsend(struct debuginfod_asked *asked);
 
-/* The one that was sent first is answered: it is forgotten when `until_ns` is 0, else remembered until then. There
- * must be one. Returns its cookie. */
+/* The one that was sent first is answered: it is forgotten when `until_ns` is 0, else remembered
+ * until then. There must be one. Returns its cookie. */
 uint64_t debuginfod_asked_answer(struct debuginfod_asked *asked, uint64_t until_ns);
 
 static inline size_t debuginfod_asked_count(const struct debuginfod_asked *asked,

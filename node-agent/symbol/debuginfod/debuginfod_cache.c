@@ -17,7 +17,8 @@
 #define REFUSAL_MAX_BYTES 8192
 #define BLOCK_BYTES 512 /* st_blocks, whatever the file system's are */
 
-/* How much is left when something has to go, so that not every further file is a reason to look again. */
+/* How much is left when something has to go, so that not every further file
+ * is a reason to look again. */
 #define KEEP(bytes) ((bytes) / 10 * 9)
 
 struct cached_id {

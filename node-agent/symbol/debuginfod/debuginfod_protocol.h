@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent and `flamelet debuginfod-worker` say to each other, over a SOCK_STREAM socket pair. Both are the
- * same program, so the messages are structs in host byte order. Requests are answered in their order. */
+/* What the agent and `flamelet debuginfod-worker` say to each other, over a SOCK_STREAM socket
+ * pair. Both are the same program, so the messages are structs in host byte order. Requests are
+ * answered in their order. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
 
@@ -16,7 +17,8 @@ struct debuginfod_request {
 };
 
 struct debuginfod_reply {
-	int32_t error; /* 0: the file's descriptor comes with it; -ENOENT no server has it; others */
+	/* 0: the file's descriptor comes with it; -ENOENT no server has it; others */
+	int32_t error;
 };
 
 #endif

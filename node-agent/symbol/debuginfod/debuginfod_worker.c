@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdebuginfod bounds a download by the length that the server announces, and by time. What the server does not
- * announce, or sends compressed, is bounded here: by the limit on the size of files that this process may write.
+/* libdebuginfod bounds a download by the length that the server announces, and by time. What the
+ * server does not announce, or sends compressed, is bounded here: by the limit on the size of files
+ * that this process may write.
  *
  * The library takes its settings from the environment (debuginfod.c makes it). */
 #include "symbol/debuginfod/debuginfod.h"
@@ -90,8 +91,8 @@ static uint64_t size_of(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* A file that the library has is not downloaded again, but counted again: then the directory is looked through
- * sooner than it had to be. */
+/* A file that the library has is not downloaded again, but counted again: then the directory is
+ * looked through sooner than it had to be. */
 static int handle(const struct debuginfod_request *request, struct debuginfod_cache *cache,
 		  int *ret_fd)
 {

@@ -29,7 +29,8 @@ void dwarf_facts_reader_done(struct dwarf_facts_reader *reader)
 	*reader = (struct dwarf_facts_reader){ 0 };
 }
 
-/* Finding a section takes as long as reading a function, and strings that follow each other are of the same one. */
+/* Finding a section takes as long as reading a function, and strings that follow each
+ * other are of the same one. */
 static const char *end_of_section(struct dwarf_facts_reader *reader, Dwarf *dwarf, const char *text)
 {
 	if (text >= reader->strings_start && text < reader->strings_end)
@@ -39,8 +40,8 @@ static const char *end_of_section(struct dwarf_facts_reader *reader, Dwarf *dwar
 	return reader->strings_end;
 }
 
-/* Sections of strings end with one (dwarf_file.c), but strings may also lie among the DIEs, and numbers of strings may
- * lead behind the section. */
+/* Sections of strings end with one (dwarf_file.c), but strings may also lie among the DIEs, and
+ * numbers of strings may lead behind the section. */
 const char *dwarf_facts_string(struct dwarf_facts_reader *reader, Dwarf_Attribute *attribute)
 {
 	const char *text = dwarf_formstring(attribute);

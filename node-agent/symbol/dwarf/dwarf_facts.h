@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the DIE of a function says of it, together with what the DIEs say that it refers to (DW_AT_abstract_origin,
- * DW_AT_specification). Inlined functions are there once for each call, and refer to the same one: that is read once. */
+/* What the DIE of a function says of it, together with what the DIEs say that it refers to
+ * (DW_AT_abstract_origin, DW_AT_specification). Inlined functions are there once for each call, and
+ * refer to the same one: that is read once. */
 #ifndef SYMBOL_DWARF_DWARF_FACTS_H
 #define SYMBOL_DWARF_DWARF_FACTS_H
 

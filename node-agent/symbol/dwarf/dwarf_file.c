@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdw looks for the supplementary file of .gnu_debugaltlink (made by dwz, shared by several files) by its path as
- * soon as something refers to it and none was set. The worker may not open files; so there is always
- * one, if need be the smallest that libdw takes for debug information: it contains nothing that could be referred to. */
+/* libdw looks for the supplementary file of .gnu_debugaltlink (made by dwz, shared by several
+ * files) by its path as soon as something refers to it and none was set. The worker may not open
+ * files; so there is always one, if need be the smallest that libdw takes for debug information: it
+ * contains nothing that could be referred to. */
 #include "symbol/dwarf/dwarf_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -95,7 +96,8 @@ static bool has_strings(Elf *elf, Elf_Scn *section)
 	return name && strstr(name, "debug_") && strstr(name, "_str") && !strstr(name, "_offsets");
 }
 
-/* Whether sections of strings end with one, so that all in them end. libdw takes that for granted. */
+/* Whether sections of strings end with one, so that all in them end. libdw takes that for
+ * granted. */
 static bool do_strings_end(const struct dwarf_side *side)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(side->elf, section));) {

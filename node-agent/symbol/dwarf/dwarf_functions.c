@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over the tree tells everything; asking the tree anew for each address would be a walk each. What
- * it gives are pieces of code, nested as calls were inlined:
+/* One walk over the tree tells everything; asking the tree anew for each address would be a walk
+ * each. What it gives are pieces of code, nested as calls were inlined:
  *
  *	main      |-------------------------|	DW_TAG_subprogram
  *	parse          |-------|		DW_TAG_inlined_subroutine in it
  *	skip              |-|			… in that
  *	          ^main^parse^skip^parse^main	segments
  *
- * and a sweep over them, from low to high, tells where each is the innermost one. A function has several pieces
- * when the compiler moved some of it elsewhere.
+ * and a sweep over them, from low to high, tells where each is the innermost one. A function has
+ * several pieces when the compiler moved some of it elsewhere.
  *
- * The walk is flat, along the bytes of the unit: the end of a list of children is where their parent's next
- * sibling is. Going back to the parent for it would read deep trees once a level, for compilers that do not
- * write DW_AT_sibling. It only ever goes forward, so it ends whatever the file says. */
+ * The walk is flat, along the bytes of the unit: the end of a list of children is where
+ * their parent's next sibling is. Going back to the parent for it would read deep trees once
+ * a level, for compilers that do not write DW_AT_sibling. It only ever goes forward, so it
+ * ends whatever the file says. */
 #include "symbol/dwarf/dwarf_functions.h"
 
 #include "base/array.h"
@@ -143,8 +144,8 @@ static int add_pieces(struct walk *walk, Dwarf_Die *die, uint32_t function)
 	return 0;
 }
 
-/* Adds a function if it has code; then `*around` becomes its number. What is inlined into nothing belongs to
- * a function that was dropped by the linker, and has the addresses of something else. */
+/* Adds a function if it has code; then `*around` becomes its number. What is inlined into nothing
+ * belongs to a function that was dropped by the linker, and has the addresses of something else. */
 static int add_function(struct walk *walk, Dwarf_Die *die, bool is_inlined, uint32_t *around)
 {
 	struct dwarf_functions *functions = walk->functions;
@@ -183,8 +184,8 @@ static int climb(struct walk *walk, const unsigned char *at, Dwarf_Die *die)
 	return 1;
 }
 
-/* Moves on to the first child, in which `around` holds, or past the DIE and all that is in it. Returns 0 at
- * the end, and where the unit is damaged. */
+/* Moves on to the first child, in which `around` holds, or past the DIE and all that is in it.
+ * Returns 0 at the end, and where the unit is damaged. */
 static int walk_on(struct walk *walk, Dwarf_Die *die, bool descends, uint32_t around)
 {
 	Dwarf_Die next = { 0 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of one compile unit, those inlined into others too, and which one an address is in. */
+/* The functions of one compile unit, those inlined into others too, and which one an address is
+ * in. */
 #ifndef SYMBOL_DWARF_DWARF_FUNCTIONS_H
 #define SYMBOL_DWARF_DWARF_FUNCTIONS_H
 
@@ -31,8 +32,9 @@ struct dwarf_functions {
 	size_t cap_segments;
 };
 
-/* Reads the unit's tree of DIEs. `*steps` counts DIEs and ranges that were looked at, also on failure.
- * A tree that is damaged somewhere is read up to there. Errors: -ENOSPC it is too large, -ENOMEM. */
+/* Reads the unit's tree of DIEs. `*steps` counts DIEs and ranges that were looked at,
+ * also on failure. A tree that is damaged somewhere is read up to there. Errors: -ENOSPC
+ * it is too large, -ENOMEM. */
 int dwarf_functions_init(struct dwarf_functions *functions, Dwarf_Die *unit, uint64_t *steps)
 	must_check;
 void dwarf_functions_done(struct dwarf_functions *functions);

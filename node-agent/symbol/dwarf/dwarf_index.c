@@ -11,8 +11,8 @@
 #define MAX_RANGES ((size_t)1 << 22)
 #define MAX_STEPS ((size_t)1 << 23) /* units and ranges looked at */
 
-/* Ranges looked at, beginning with the last one that starts at or before an address. Units do not overlap,
- * except where a linker dropped code of one. */
+/* Ranges looked at, beginning with the last one that starts at or before an address. Units do not
+ * overlap, except where a linker dropped code of one. */
 #define SEARCH_BACK 64
 
 void dwarf_index_done(struct dwarf_index *index)
@@ -66,15 +66,16 @@ static int add_unit(struct dwarf_index *index, Dwarf_Die *die, size_t *steps)
 	return 0;
 }
 
-/* Whether a unit comes after those there are. Lengths that wrap around lead back, and on in a circle. */
+/* Whether a unit comes after those there are. Lengths that wrap around lead
+ * back, and on in a circle. */
 static bool is_next(const struct dwarf_index *index, Dwarf_Die *die)
 {
 	return index->nr_units == 0 ||
 	       dwarf_dieoffset(die) > index->units[index->nr_units - 1].offset;
 }
 
-/* Partial units have no code; that of skeleton units is described elsewhere. Returns how many units there
- * are that tell no ranges, or an error. */
+/* Partial units have no code; that of skeleton units is described elsewhere. Returns how many units
+ * there are that tell no ranges, or an error. */
 static int add_units(struct dwarf_index *index, Dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;

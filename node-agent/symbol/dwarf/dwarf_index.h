@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which compile unit of a file has the code at an address.
  *
- * From the units' own ranges; .debug_aranges, which is made to tell just this, is asked about those that
- * have none: clang, Rust and Go leave it out or make it incomplete. */
+ * From the units' own ranges; .debug_aranges, which is made to tell just this, is asked about those
+ * that have none: clang, Rust and Go leave it out or make it incomplete. */
 #ifndef SYMBOL_DWARF_DWARF_INDEX_H
 #define SYMBOL_DWARF_DWARF_INDEX_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address leads to its unit by an index that is made when the file is opened (dwarf_index.h). A unit is read whole: whoever
- * asked keeps what comes of it and does not ask for it again. When all that libdw keeps for the units it has read has
- * become too much, all of it goes: libdw cannot forget one unit alone. */
+/* An address leads to its unit by an index that is made when the file is opened (dwarf_index.h).
+ * A unit is read whole: whoever asked keeps what comes of it and does not ask for it again. When
+ * all that libdw keeps for the units it has read has become too much, all of it goes: libdw
+ * cannot forget one unit alone. */
 #include "symbol/dwarf/dwarf_lines.h"
 
 #include "symbol/dwarf/dwarf_file.h"
@@ -16,7 +17,8 @@
 
 #define MAX_LIBDW_BYTES ((size_t)64 << 20) /* kept; more if one unit needs it */
 
-/* DIEs and ranges looked at for one request. A unit that was begun is read on, up to a limit of its own. */
+/* DIEs and ranges looked at for one request. A unit that was begun is read on,
+ * up to a limit of its own. */
 #define MAX_STEPS (UINT64_C(20) << 20)
 
 struct dwarf_lines {
@@ -93,8 +95,8 @@ static int forget_if_too_much(struct dwarf_lines *lines)
 	return dwarf_file_forget(&lines->file);
 }
 
-/* A unit that is too large is there without content, so that nobody asks for it again. Errors: -ENOSPC there is no room even for that;
- * -ENOMEM. */
+/* A unit that is too large is there without content, so that nobody asks for it again. Errors:
+ * -ENOSPC there is no room even for that; -ENOMEM. */
 static int write_unit(struct answer *answer, uint32_t number)
 {
 	struct dwarf_lines *lines = answer->lines;
@@ -127,7 +129,8 @@ static bool knows(const struct answer *answer, uint32_t number, uint64_t address
 	return lines_unit_find(&unit, address, found) > 0;
 }
 
-/* Nothing is known of the code between units. The answer says so, so that it is not asked for again. */
+/* Nothing is known of the code between units. The answer says so, so that
+ * it is not asked for again. */
 static int write_gap(struct answer *answer, uint64_t address)
 {
 	struct dwarf_index_range gap = dwarf_index_gap(&answer->lines->index, address);

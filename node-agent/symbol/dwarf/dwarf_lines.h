@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inlined functions and source lines of a file's debug information, through libdw. For the symbol worker
- * alone: libdw maps files and believes them (symbol_worker.h). */
+/* Inlined functions and source lines of a file's debug information, through libdw. For the symbol
+ * worker alone: libdw maps files and believes them (symbol_worker.h). */
 #ifndef SYMBOL_DWARF_DWARF_LINES_H
 #define SYMBOL_DWARF_DWARF_LINES_H
 
@@ -19,8 +19,9 @@ int dwarf_lines_open(int fd, int alt_fd, struct dwarf_lines **ret_lines) must_ch
 void dwarf_lines_close(struct dwarf_lines *lines);
 DEFINE_FREEP(struct dwarf_lines, dwarf_lines_close)
 
-/* Appends the units (lines_unit.h) that virtual addresses are in, each unit once, and a unit without content for code between
- * units. What is over a limit, or has no room any more, has no lines, or is not there. Errors: -ENOMEM, kept in `out`. */
+/* Appends the units (lines_unit.h) that virtual addresses are in, each unit once, and a unit
+ * without content for code between units. What is over a limit, or has no room any more, has no
+ * lines, or is not there. Errors: -ENOMEM, kept in `out`. */
 int dwarf_lines_write(struct dwarf_lines *lines, const uint64_t *addresses, size_t nr_addresses,
 		      struct strbuf *out) must_check;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line table tells where the innermost function is at; where that was called from is in the inlined function's
- * DIE, and so on outwards:
+/* The line table tells where the innermost function is at; where that was called from is in the
+ * inlined function's DIE, and so on outwards:
  *
  *	skip	scan.c:12	line table
  *	parse	scan.c:40	DW_AT_call_file, DW_AT_call_line of skip
  *	main	main.c:7	… of parse
  *
- * So a row begins wherever the line table or the innermost function changes: both lists are walked side by side. */
+ * So a row begins wherever the line table or the innermost function changes: both lists
+ * are walked side by side. */
 #include "symbol/dwarf/dwarf_unit.h"
 
 #include "base/array.h"

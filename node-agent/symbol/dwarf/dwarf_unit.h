@@ -16,8 +16,9 @@ struct dwarf_unit_cost {
 	size_t nr_libdw_bytes; /* that libdw holds from now on: about */
 };
 
-/* Reads the unit whose DIE has that offset, and adds its files, functions and rows to the writer; what it cost is added to `cost`, also
- * on failure. A unit that is damaged is read as far as that goes. Errors: -ENOSPC it is too large, -ENOMEM. */
+/* Reads the unit whose DIE has that offset, and adds its files, functions and rows to the writer;
+ * what it cost is added to `cost`, also on failure. A unit that is damaged is read as far as that
+ * goes. Errors: -ENOSPC it is too large, -ENOMEM. */
 int dwarf_unit_write(Dwarf *dwarf, Dwarf_Off offset, struct dwarf_unit_cost *cost,
 		     struct lines_writer *writer, enum symbol_language *ret_language) must_check;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much CPU time may go into reading debug information: a share of one CPU, saved up for LINES_PACE_BURST_NS of work at once. Work is begun while
- * anything is left, and what it took is taken off when it is done: after a long piece nothing is begun for long. */
+/* How much CPU time may go into reading debug information: a share of one CPU, saved up for
+ * LINES_PACE_BURST_NS of work at once. Work is begun while anything is left, and what it took is
+ * taken off when it is done: after a long piece nothing is begun for long. */
 #ifndef SYMBOL_DWARF_LINES_PACE_H
 #define SYMBOL_DWARF_LINES_PACE_H
 

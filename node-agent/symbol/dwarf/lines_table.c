@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in dwarf_index.c: spans looked at, beginning with the last one that starts at or before an address. */
+/* As in dwarf_index.c: spans looked at, beginning with the last one that starts
+ * at or before an address. */
 #define SEARCH_BACK 64
 
 void lines_table_done(struct lines_table *table)

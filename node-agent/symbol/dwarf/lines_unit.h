@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source lines of one compile unit, as compact bytes that an address is looked up in as they are:
+/* The source lines of one compile unit, as compact bytes that an address is
+ * looked up in as they are:
  *
  *	struct lines_unit_header
  *	struct lines_range [nr_ranges]		the code that the unit says is its own
@@ -10,15 +11,17 @@
  *	strings					each NUL-terminated; offset 0 is ""
  *	zeros					up to a multiple of 8 bytes
  *
- * in host byte order. Addresses count from header.base. A row is three to five numbers of 7 bits a byte, lowest bits first:
+ * in host byte order. Addresses count from header.base. A row is three to five numbers of 7 bits a
+ * byte, lowest bits first:
  *
  *	how far its address is behind that of the row before
  *	how far its line is from that of the row before (zigzag) << 2 | LINES_ROW_HAS_…
  *	its file: 1 and its place in files; 0 there is none	if it is another one than before
  *	its function, likewise					if it is another one than before
  *
- * Before the first row of a mark come the mark's own address, line 0, no file and no function. Two to three bytes a row are what
- * most take. The symbol worker writes units (lines_writer.h); the agent, and what it keeps on disk, believe nothing of them. */
+ * Before the first row of a mark come the mark's own address, line 0, no file and no function. Two
+ * to three bytes a row are what most take. The symbol worker writes units (lines_writer.h); the
+ * agent, and what it keeps on disk, believe nothing of them. */
 #ifndef SYMBOL_DWARF_LINES_UNIT_H
 #define SYMBOL_DWARF_LINES_UNIT_H
 
@@ -40,8 +43,8 @@
 
 struct lines_unit_header {
 	uint32_t nr_bytes; /* of all of it */
-	uint32_t
-		number; /* in the file; LINES_NO_UNIT: code between units, of which nothing is known */
+	/* in the file; LINES_NO_UNIT: code between units, of which nothing is known */
+	uint32_t number;
 	uint64_t base;
 	uint32_t language; /* enum symbol_language */
 	uint32_t nr_ranges;
@@ -89,17 +92,18 @@ struct lines_unit {
 	const char *strings;
 };
 
-/* The unit at the beginning of `len` bytes, aligned to LINES_ALIGNMENT, which must outlive the result; others may follow. Takes
- * time in proportion to its length. Errors: -EBADMSG damaged: lengths that do not add up, offsets or numbers out of bounds,
- * a function in none that precedes it, rows that are cut off or too many for a mark, strings that are not terminated or over
+/* The unit at the beginning of `len` bytes, aligned to LINES_ALIGNMENT, which must outlive the
+ * result; others may follow. Takes time in proportion to its length. Errors: -EBADMSG damaged:
+ * lengths that do not add up, offsets or numbers out of bounds, a function in none that precedes
+ * it, rows that are cut off or too many for a mark, strings that are not terminated or over
  * LINES_MAX_STRING, unknown languages. */
 int lines_unit_parse(const void *bytes, size_t len, struct lines_unit *ret_unit) must_check;
 
 /* The same of bytes that were checked. */
 void lines_unit_find_parts(const void *bytes, struct lines_unit *ret_unit);
 
-/* The functions at an address, innermost first: system_name, filename, line and start_line; borrowed from the unit. Returns how many
- * there are; 0: the unit does not know. */
+/* The functions at an address, innermost first: system_name, filename, line and start_line;
+ * borrowed from the unit. Returns how many there are; 0: the unit does not know. */
 size_t lines_unit_find(const struct lines_unit *unit, uint64_t address,
 		       struct symbol_line ret_lines[static SYMBOL_MAX_LINES]);
 

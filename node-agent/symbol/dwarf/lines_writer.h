@@ -48,12 +48,13 @@ uint32_t lines_writer_add_file(struct lines_writer *writer, const char *path);
 void lines_writer_add_function(struct lines_writer *writer, const char *name,
 			       const struct lines_function *function);
 
-/* What holds from an address on; row->low does not count. What is as before is left out; addresses below the base are the
- * base. */
+/* What holds from an address on; row->low does not count. What is as before is left out; addresses
+ * below the base are the base. */
 void lines_writer_add_row(struct lines_writer *writer, uint64_t address,
 			  const struct lines_row *row);
 
-/* Appends the unit. Errors: the first one kept, -ENOSPC it is too long for `out`, which is as it was then; -ENOMEM. */
+/* Appends the unit. Errors: the first one kept, -ENOSPC it is too long for `out`, which is
+ * as it was then; -ENOMEM. */
 int lines_writer_finish(struct lines_writer *writer, uint32_t number, enum symbol_language language,
 			struct strbuf *out) must_check;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions without a name: of a stripped file, its call frame information (.eh_frame) still tells where each function
- * begins and ends, so that its addresses can be shown together.
+/* Functions without a name: of a stripped file, its call frame information (.eh_frame) still tells
+ * where each function begins and ends, so that its addresses can be shown together.
  *
- * The pieces that compilers move elsewhere (cold ones) have entries of their own, and count as functions. */
+ * The pieces that compilers move elsewhere (cold ones) have entries of their
+ * own, and count as functions. */
 #include "symbol/elf/cfi_functions.h"
 
 #include "symbol/elf/elf_block.h"
@@ -10,7 +11,8 @@
 #include "unwind/cfi/cfi.h"
 #include "unwind/rows/functions.h"
 
-/* Chromium has 600 thousand functions in 25 MB. What a file has beyond the limit stays without a name. */
+/* Chromium has 600 thousand functions in 25 MB. What a file has beyond the
+ * limit stays without a name. */
 #define MAX_FUNCTIONS ((size_t)1 << 20)
 #define MAX_SECTION_BYTES ((size_t)64 << 20)
 

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* The file's .eh_frame; without section headers, what PT_GNU_EH_FRAME leads to, up to the end of its segment. False if there
- * is none. */
+/* The file's .eh_frame; without section headers, what PT_GNU_EH_FRAME leads to, up to the end of
+ * its segment. False if there is none. */
 bool cfi_functions_find_section(struct elf_reader *reader, const struct elf_section_names *names,
 				GElf_Shdr *ret_section);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is checked here nobody checks again: that each address and name stays within bounds, and that the strings, which
- * become parts of paths, cannot lead anywhere. */
+/* What is checked here nobody checks again: that each address and name stays within bounds, and
+ * that the strings, which become parts of paths, cannot lead anywhere. */
 #include "symbol/elf/elf_block.h"
 
 #include "base/hex.h"

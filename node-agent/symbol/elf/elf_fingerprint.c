@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not only the names decide what functions are called, but all that leads to them: the stubs of the linkage table and
- * the relocations of their slots, the relocation of the address from which Go's table counts, call frame information, and debug information.
+/* Not only the names decide what functions are called, but all that leads to them: the stubs of the
+ * linkage table and the relocations of their slots, the relocation of the address from which Go's
+ * table counts, call frame information, and debug information.
  *
- * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what one may have. Names of
- * sections may overlap as well: of each only its beginning is looked at.
+ * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what
+ * one may have. Names of sections may overlap as well: of each only its beginning is looked at.
  *
- * A file's first and last bytes, by which others name it, count as well: files that share a table share that name. */
+ * A file's first and last bytes, by which others name it, count as well: files that share
+ * a table share that name. */
 #include "symbol/elf/elf_fingerprint.h"
 
 #include "base/hash.h"

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names may share bytes, but what all of them take together is bounded as well: by so many times the names of a
- * source. It is what bounds the time that is spent on names. */
+/* Names may share bytes, but what all of them take together is bounded as well: by so many times
+ * the names of a source. It is what bounds the time that is spent on names. */
 #define MAX_NAMES_RATIO 4
 
-/* Of the code: padding between functions is less, and what a stripped library does not export is more. */
+/* Of the code: padding between functions is less, and what a stripped library
+ * does not export is more. */
 #define MAX_UNCOVERED_PART 8
 
 static int compare_ranges(const void *a, const void *b)
@@ -173,7 +174,8 @@ int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, u
 	return append(list, &symbol);
 }
 
-/* The order of two symbols of one address says which is kept. The last criterion makes it a total one. */
+/* The order of two symbols of one address says which is kept. The last
+ * criterion makes it a total one. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct elf_listed_symbol *left = a;

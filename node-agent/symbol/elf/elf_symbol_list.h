@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of a file while they are collected from their sources (symbol_source.h), before they become a
- * block: as read, then sorted, with one left for each address. */
+/* The functions of a file while they are collected from their sources (symbol_source.h), before
+ * they become a block: as read, then sorted, with one left for each address. */
 #ifndef SYMBOL_ELF_ELF_SYMBOL_LIST_H
 #define SYMBOL_ELF_ELF_SYMBOL_LIST_H
 
@@ -60,35 +60,35 @@ struct elf_found_symbol {
 	enum elf_symbol_rank rank;
 };
 
-/* Finds the executable sections of a file, or its segments if it has none; nothing outside of them is a
- * function. Errors: -ENOMEM. */
+/* Finds the executable sections of a file, or its segments if it has none; nothing outside of them
+ * is a function. Errors: -ENOMEM. */
 int elf_symbol_list_init(struct elf_symbol_list *list, const struct elf_reader *reader,
 			 size_t max_bytes) must_check;
 void elf_symbol_list_done(struct elf_symbol_list *list);
 
-/* Begins a source: symbols added from now on have their names in this text, which outlives the list.
- * Errors: -ENOSPC. */
+/* Begins a source: symbols added from now on have their names in this text, which outlives
+ * the list. Errors: -ENOSPC. */
 int elf_symbol_list_begin(struct elf_symbol_list *list, const char *names, size_t len) must_check;
 
-/* Appends a function. One that has no name or is not in code, or lies more than 4 GB above the first code, is left
- * out. Errors: -ENOSPC over max_bytes, -ENOMEM. */
+/* Appends a function. One that has no name or is not in code, or lies more than 4 GB above the
+ * first code, is left out. Errors: -ENOSPC over max_bytes, -ENOMEM. */
 int elf_symbol_list_add(struct elf_symbol_list *list, const struct elf_found_symbol *found)
 	must_check;
 
-/* Appends a function without a name; what the others cover it is left out of when the list is sealed. `start` is below `end`.
- * One that is not in code is left out. Errors: as above. */
+/* Appends a function without a name; what the others cover it is left out of when the list is
+ * sealed. `start` is below `end`. One that is not in code is left out. Errors: as above. */
 int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, uint64_t end)
 	must_check;
 
 /* Takes back what was added since there were so many symbols and sources. */
 void elf_symbol_list_cut(struct elf_symbol_list *list, size_t nr_symbols, size_t nr_sources);
 
-/* Whether the sizes of the symbols leave more than an eighth of the code over. Sorts the list, and keeps the best symbol of each
- * address. */
+/* Whether the sizes of the symbols leave more than an eighth of the code over. Sorts the list, and
+ * keeps the best symbol of each address. */
 bool elf_symbol_list_is_sparse(struct elf_symbol_list *list);
 
-/* Sorts by address, keeps the best symbol of each address and gives sizes to those without: up to the
- * next function or the end of their section. No size reaches over that end. */
+/* Sorts by address, keeps the best symbol of each address and gives sizes to those without: up to
+ * the next function or the end of their section. No size reaches over that end. */
 void elf_symbol_list_seal(struct elf_symbol_list *list);
 
 /* The name_len bytes of a name, without a NUL; borrowed. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function is what has the type of one; and, for assembler code that does not say, anything without a type
- * that has a size. Labels without type and size may name code, too, but also loops, ends of sections, mapping symbols
- * ("$x": code begins here, on ARM and RISC-V) and what annobin(1) leaves behind: perf takes them, addr2line does. Here they name
- * code that is in no function, and only those of .symtab do. */
+/* A function is what has the type of one; and, for assembler code that does not say, anything
+ * without a type that has a size. Labels without type and size may name code, too, but also loops,
+ * ends of sections, mapping symbols ("$x": code begins here, on ARM and RISC-V) and what annobin(1)
+ * leaves behind: perf takes them, addr2line does. Here they name code that is in no function, and
+ * only those of .symtab do. */
 #include "symbol/elf/elf_symbol_table.h"
 
 #include "base/cleanup.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table is a block of bytes: 12 for each function, sorted by address, and the names behind each other.
- * libLLVM's 35 thousand functions take 0.4 MB and 2.5 MB of names. What stays when the names are dropped is
- * a copy of its own.
+/* A table is a block of bytes: 12 for each function, sorted by address, and the names behind each
+ * other. libLLVM's 35 thousand functions take 0.4 MB and 2.5 MB of names. What stays when the names
+ * are dropped is a copy of its own.
  *
- * Functions may lie within functions (assembler code with sized labels). The one that starts last wins;
- * where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
+ * Functions may lie within functions (assembler code with sized labels). The one that starts last
+ * wins; where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
 #include "symbol/elf/elf_symbols.h"
 
 #include "base/search.h"

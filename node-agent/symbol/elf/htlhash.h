@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenTelemetry's hash of a file's content ("process.executable.build_id.htlhash"): the first half of the SHA-256 of its
- * first 4096 bytes, its last 4096 bytes (they may overlap), and its length as 8 bytes, the most significant first. */
+/* OpenTelemetry's hash of a file's content ("process.executable.build_id.htlhash"): the first half
+ * of the SHA-256 of its first 4096 bytes, its last 4096 bytes (they may overlap), and its length as
+ * 8 bytes, the most significant first. */
 #ifndef SYMBOL_ELF_HTLHASH_H
 #define SYMBOL_ELF_HTLHASH_H
 

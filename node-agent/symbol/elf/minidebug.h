@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MiniDebugInfo (gdb manual, "MiniDebugInfo"): an ELF file with nothing but symbols, those that are not in .dynsym,
- * compressed with xz and kept in the section .gnu_debugdata. Fedora's and RHEL's programs have it. */
+/* MiniDebugInfo (gdb manual, "MiniDebugInfo"): an ELF file with nothing but symbols, those that
+ * are not in .dynsym, compressed with xz and kept in the section .gnu_debugdata. Fedora's and
+ * RHEL's programs have it. */
 #ifndef SYMBOL_ELF_MINIDEBUG_H
 #define SYMBOL_ELF_MINIDEBUG_H
 
@@ -18,8 +19,8 @@ struct minidebug {
 	bool is_open;
 };
 
-/* Decompresses a section of the file and reads the headers of what comes out. `max_bytes` bounds that. Errors:
- * -EBADMSG damaged or no ELF file, -ENOSPC, -ENOMEM, what pread() says. */
+/* Decompresses a section of the file and reads the headers of what comes out. `max_bytes` bounds
+ * that. Errors: -EBADMSG damaged or no ELF file, -ENOSPC, -ENOMEM, what pread() says. */
 int minidebug_open(struct minidebug *minidebug, const struct elf_reader *file,
 		   const GElf_Shdr *section, size_t max_bytes) must_check;
 void minidebug_close(struct minidebug *minidebug);

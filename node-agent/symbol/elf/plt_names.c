@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The procedure linkage table: stubs that call functions of other files. They have no symbols, but each jumps through
- * a slot (plt_slots.h), and so is called "name@plt", as by objdump(1) and perf(1). Sections:
+/* The procedure linkage table: stubs that call functions of other files. They have no
+ * symbols, but each jumps through a slot (plt_slots.h), and so is called "name@plt", as by
+ * objdump(1) and perf(1). Sections:
  *
  *	.plt		its first stub leads to the dynamic linker
  *	.plt.sec	on x86-64, where the processor checks jumps (-fcf-protection): its stubs are called, those of

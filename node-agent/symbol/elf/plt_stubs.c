@@ -3,7 +3,8 @@
  *
  *	endbr64; bnd jmp *slot(%rip)		the first and `bnd` may be missing
  *
- * On arm64 the size depends on what guards against attacks, and the first one is larger; so they are told by their code:
+ * On arm64 the size depends on what guards against attacks, and the first one is larger; so
+ * they are told by their code:
  *
  *	bti c					may be missing
  *	adrp x16, the slot's page

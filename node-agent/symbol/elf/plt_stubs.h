@@ -24,8 +24,8 @@ struct plt_stub {
 
 typedef bool plt_stub_finder(struct plt_code *code, struct plt_stub *ret_stub);
 
-/* The finder for an ELF machine: finds the next stub that jumps through a slot; false: there is none. NULL: no such
- * machine. */
+/* The finder for an ELF machine: finds the next stub that jumps through a slot; false: there is
+ * none. NULL: no such machine. */
 plt_stub_finder *plt_stub_finder_for(uint16_t machine);
 
 #endif

@@ -15,8 +15,9 @@
 struct cached_frames {
 	uint64_t place;
 	uint64_t address;
-	uint32_t
-		first; /* of its lines; without any: how far behind the beginning of its function, or NO_FUNCTION */
+	/* of its lines; without any: how far behind the beginning of its function, or
+	 * NO_FUNCTION */
+	uint32_t first;
 	uint8_t nr_lines;
 	uint8_t language;
 	uint8_t state;

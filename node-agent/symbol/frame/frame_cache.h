@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What places in code are called, as far as they were looked up: each once. Strings stand once, for all files together. What
- * a place is, is the caller's: a number for a file and an offset in it.
+/* What places in code are called, as far as they were looked up: each once. Strings stand once, for
+ * all files together. What a place is, is the caller's: a number for a file and an offset in it.
  *
- * Names come as they are in the file. One that may be mangled is open until the caller, who has it demangled elsewhere, says what
- * it is called; until then its raw form stands in for it, and then all places that have it have the new name. */
+ * Names come as they are in the file. One that may be mangled is open until the caller, who has it
+ * demangled elsewhere, says what it is called; until then its raw form stands in for it, and then
+ * all places that have it have the new name. */
 #ifndef SYMBOL_FRAME_FRAME_CACHE_H
 #define SYMBOL_FRAME_FRAME_CACHE_H
 
@@ -41,8 +42,8 @@ struct frame_cache {
 	struct cached_line *lines; /* owned */
 	size_t nr_lines, cap_lines;
 	struct intern strings; /* empty until the first frame */
-	uint32_t *
-		pretty; /* owned; by number of a raw name: the demangled one, or a name_state (see there) */
+	/* owned; by number of a raw name: the demangled one, or a name_state (see there) */
+	uint32_t *pretty;
 	size_t cap_pretty;
 	struct symbol_line out[SYMBOL_MAX_LINES]; /* of the last answer */
 };
@@ -53,13 +54,14 @@ void frame_cache_done(struct frame_cache *cache);
 /* Memory it holds. */
 size_t frame_cache_bytes(const struct frame_cache *cache);
 
-/* The frames of a place; false when they are not known. The lines are borrowed until the next call. Where there are lines,
- * `function` is not kept. */
+/* The frames of a place; false when they are not known. The lines are borrowed until the next call.
+ * Where there are lines, `function` is not kept. */
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames);
 
-/* Adds frames, or replaces those of the same place; their names are given as raw ones, in `system_name`. With
- * DEMANGLE_NONE no name is open. Errors: -ENOMEM, -ENOSPC over a billion of something. */
+/* Adds frames, or replaces those of the same place; their names are given as raw
+ * ones, in `system_name`. With DEMANGLE_NONE no name is open. Errors: -ENOMEM,
+ * -ENOSPC over a billion of something. */
 int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
 		    const struct symbol_frames *frames, enum demangle_style style) must_check;
 
@@ -77,7 +79,8 @@ void frame_cache_set_name_state(struct frame_cache *cache, uint32_t name, enum n
 /* A name as it is in the file; borrowed. */
 const char *frame_cache_raw_name(const struct frame_cache *cache, uint32_t name);
 
-/* Closes an open name: it is called so, or, by "", as it is in the file. Errors: -ENOMEM, -ENOSPC; it is open then. */
+/* Closes an open name: it is called so, or, by "", as it is in the file. Errors: -ENOMEM,
+ * -ENOSPC; it is open then. */
 int frame_cache_name(struct frame_cache *cache, uint32_t name, const char *pretty) must_check;
 
 #endif

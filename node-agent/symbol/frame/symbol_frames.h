@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an address is called: the function it is in and, where debug information tells, the functions that
- * were inlined there and the lines of their sources. Every resolver (ELF files, JIT compilers' lists, the
- * kernel) answers with this. */
+/* What an address is called: the function it is in and, where debug information tells, the
+ * functions that were inlined there and the lines of their sources. Every resolver (ELF files, JIT
+ * compilers' lists, the kernel) answers with this. */
 #ifndef SYMBOL_FRAME_SYMBOL_FRAMES_H
 #define SYMBOL_FRAME_SYMBOL_FRAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Functions inlined into each other at one address; those between the innermost and the outermost ones are
- * left out beyond. */
+/* Functions inlined into each other at one address; those between the innermost and the outermost
+ * ones are left out beyond. */
 #define SYMBOL_MAX_LINES 64
 
 enum symbol_language {
@@ -33,9 +33,9 @@ struct symbol_frames {
 	const struct symbol_line *lines; /* innermost first; borrowed */
 	size_t nr_lines; /* 0: no name */
 	enum symbol_language language;
-	uint64_t
-		address; /* virtual address, as addr2line takes it; the file offset where the file's segments
-			     are not known */
+	/* virtual address, as addr2line takes it; the file offset where the
+	 * file's segments are not known */
+	uint64_t address;
 	uint64_t function; /* in the same way, where the function begins; 0: unknown */
 };
 

@@ -6,9 +6,9 @@
  *	struct jit_block_line	first those of the first code, then of the second; at the end those that wait for theirs
  *	strings			each with its NUL
  *
- * In host byte order, as both ends are the same program. What a worker answers is looked at as if it were out to harm:
- * all of it before any of it is taken over. Names, and likewise filenames, are in the order of their users, so that
- * looking at them takes no longer than the block is. */
+ * In host byte order, as both ends are the same program. What a worker answers is looked at as if
+ * it were out to harm: all of it before any of it is taken over. Names, and likewise filenames, are
+ * in the order of their users, so that looking at them takes no longer than the block is. */
 #ifndef SYMBOL_JIT_JIT_BLOCK_H
 #define SYMBOL_JIT_JIT_BLOCK_H
 
@@ -25,8 +25,8 @@ struct jit_block {
 	uint32_t nr_codes;
 	uint32_t nr_lines;
 	uint32_t nr_string_bytes;
-	uint32_t
-		drops_lines; /* 1: those that wait are forgotten, after all codes and before the lines at the end */
+	/* 1: those that wait are forgotten, after all codes and before the lines at the end */
+	uint32_t drops_lines;
 };
 
 enum jit_block_kind {

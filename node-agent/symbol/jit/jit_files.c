@@ -65,7 +65,8 @@ bool jit_files_parse_status(const char *text, size_t len, struct jit_owner *ret_
 	/* "Uid:	real effective saved file-system" */
 	if (!find_line(text, len, "Uid:", &rest, &end) || !find_number(rest, end, 1, &owner.euid))
 		return false;
-	/* "NSpid:	outermost … innermost"; before Linux 4.1 only the outermost is told, as "Tgid:" */
+	/* "NSpid: outermost … innermost"; before Linux 4.1 only the outermost is told, as
+	 * "Tgid:" */
 	if (!find_line(text, len, "NSpid:", &rest, &end) &&
 	    !find_line(text, len, "Tgid:", &rest, &end))
 		return false;
@@ -95,8 +96,8 @@ static int open_beneath(int dir_fd, const char *name, uint64_t flags, uint64_t r
 	return fd < 0 ? resolve_error(-fd) : fd;
 }
 
-/* Opens /tmp itself, in which names can be looked up then: on a local file system that waits for nobody. A
- * mount may be crossed to it, as nobody is asked for the root of a file system. */
+/* Opens /tmp itself, in which names can be looked up then: on a local file system that waits for
+ * nobody. A mount may be crossed to it, as nobody is asked for the root of a file system. */
 static int open_tmp(int proc_fd, uint32_t pid, int *ret_fd)
 {
 	_cleanup_close_ int root_fd = -EBADF;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking up is a binary search in `ranges`: sorted, free of overlaps, each pointing to its function. What is
- * added goes to the end of `added` and is not found until it is settled:
+/* Looking up is a binary search in `ranges`: sorted, free of overlaps, each pointing to its
+ * function. What is added goes to the end of `added` and is not found until it is settled:
  *
  *	added (in order of arrival)	overlaid on each other in pairs of runs, the later run on top
  *	ranges				overlaid with the result, one pass over both
  *
- * n ranges that overlap at random leave at most 2n - 1 pieces, because pieces end where ranges end. So the
- * buffers are known to suffice, and settling b functions costs b log b + n whatever they are. */
+ * n ranges that overlap at random leave at most 2n - 1 pieces, because pieces end where
+ * ranges end. So the buffers are known to suffice, and settling b functions costs b log
+ * b + n whatever they are. */
 #include "symbol/jit/jit_functions.h"
 
 #include "base/array.h"
@@ -106,7 +107,8 @@ size_t jit_functions_count(const struct jit_functions *functions)
 	return functions->nr_ranges;
 }
 
-/* Names that are much alike share their memory, and arrays double: the limit is kept within a factor. */
+/* Names that are much alike share their memory, and arrays double: the limit
+ * is kept within a factor. */
 static int check_room(const struct jit_functions *functions)
 {
 	return jit_functions_bytes(functions) > functions->max_bytes ? -ENOSPC : 0;
@@ -281,7 +283,8 @@ struct range_list {
 	size_t nr_items;
 };
 
-/* Puts out what of `range` is before `over`, and cuts off what that covers. Returns how many pieces it put out. */
+/* Puts out what of `range` is before `over`, and cuts off what that covers. Returns
+ * how many pieces it put out. */
 static size_t pass_under(struct range *range, const struct range *over, struct range *out)
 {
 	if (range->start >= over->start) {
@@ -305,7 +308,8 @@ static bool refill(struct range *rest, struct range_list *list)
 	return rest->nr_bytes > 0;
 }
 
-/* Lays the ranges of `top` over those of `below`; both are sorted and free of overlaps, and so is `out`. */
+/* Lays the ranges of `top` over those of `below`; both are sorted and free of
+ * overlaps, and so is `out`. */
 static size_t overlay(struct range_list below, struct range_list top, struct range *out)
 {
 	struct range rest = { 0 }; /* of the current one below */
@@ -323,8 +327,8 @@ static size_t overlay(struct range_list below, struct range_list top, struct ran
 	return nr_out;
 }
 
-/* Overlays ranges in order of arrival on each other. `out` and `scratch` have room for twice as many. The
- * recursion halves: 14 levels for MAX_ADDED. */
+/* Overlays ranges in order of arrival on each other. `out` and `scratch` have room for twice as
+ * many. The recursion halves: 14 levels for MAX_ADDED. */
 static size_t overlay_all(const struct range *items, size_t nr, struct range *out,
 			  struct range *scratch)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that one process's compiler has told of, by address.
  *
- * Compilers use memory again: where functions overlap, the one added later wins, and what it leaves of the other
- * stays. Functions of which nothing is left are forgotten from time to time, so that the table of a process that
- * compiles for weeks is as large as its code and not as its history.
+ * Compilers use memory again: where functions overlap, the one added later wins, and what it leaves
+ * of the other stays. Functions of which nothing is left are forgotten from time to time, so that
+ * the table of a process that compiles for weeks is as large as its code and not as its history.
  *
  * Belongs to one thread. */
 #ifndef SYMBOL_JIT_JIT_FUNCTIONS_H
@@ -53,8 +53,8 @@ int jit_functions_new(size_t max_bytes, struct jit_functions **ret_functions) mu
 void jit_functions_free(struct jit_functions *functions);
 DEFINE_FREEP(struct jit_functions, jit_functions_free)
 
-/* A line of the function that is added next: `offset` bytes of code behind its start, up to the next line.
- * `filename` is NULL for that of the line before. Lines take half of the memory at most.
+/* A line of the function that is added next: `offset` bytes of code behind its start, up to the
+ * next line. `filename` is NULL for that of the line before. Lines take half of the memory at most.
  * Errors: -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_add_line(struct jit_functions *functions, uint32_t offset, uint32_t line,
 			   const char *filename) must_check;
@@ -62,16 +62,17 @@ int jit_functions_add_line(struct jit_functions *functions, uint32_t offset, uin
 /* Forgets the lines for the next function. */
 void jit_functions_drop_lines(struct jit_functions *functions);
 
-/* Adds a function, with the lines given since the last one. Errors: -EBADMSG wrong size, -ENOSPC at a limit,
- * -ENOMEM. */
+/* Adds a function, with the lines given since the last one. Errors: -EBADMSG wrong size,
+ * -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_add(struct jit_functions *functions, const struct jit_code *code) must_check;
 
-/* The function with that index has a copy elsewhere from now on. Errors: as above, -ENOENT no such index. */
+/* The function with that index has a copy elsewhere from now on. Errors: as
+ * above, -ENOENT no such index. */
 int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t address,
 		       uint64_t nr_bytes) must_check;
 
-/* To be called after adding: makes it found. After an error nothing is lost. Errors: -ENOSPC at a limit,
- * -ENOMEM. */
+/* To be called after adding: makes it found. After an error nothing is lost. Errors:
+ * -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_settle(struct jit_functions *functions) must_check;
 
 /* False when the address is in no function. */

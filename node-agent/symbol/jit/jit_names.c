@@ -57,8 +57,8 @@ static bool cut_number(struct part *part, uint32_t *ret_number)
 	return true;
 }
 
-/* Where the file's name begins in "get x /a dir/b.js": names and paths have blanks, so what looks like a path
- * decides, and else the last blank. */
+/* Where the file's name begins in "get x /a dir/b.js": names and paths have blanks, so what looks
+ * like a path decides, and else the last blank. */
 static size_t find_file(const struct part *part)
 {
 	static const char *const starts[] = { " /", " node:", " file:" };
@@ -157,7 +157,8 @@ static void split_signature(const char *system_name, const char *semicolon,
 		   (struct part){ method, strcspn(method, "(") });
 }
 
-/* "double com.foo.Bar.baz(int, long)" or "com.foo.Bar.baz". Not "SafepointBlob (1)", nor "I2C/C2I adapters". */
+/* "double com.foo.Bar.baz(int, long)" or "com.foo.Bar.baz". Not "SafepointBlob
+ * (1)", nor "I2C/C2I adapters". */
 static void split_declaration(const char *system_name, struct jit_name_parts *parts)
 {
 	size_t len = strlen(system_name);

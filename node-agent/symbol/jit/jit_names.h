@@ -6,12 +6,13 @@
  *	double Hot$Inner.bar(int)	Hot$Inner::bar
  *	Lcom/foo/Bar;baz(I)V		com.foo.Bar::baz
  *
- * The mark that V8 puts before a name stays, as it tells how the function was compiled: ~ interpreted, ^ baseline,
- * + mid tier, * optimised. Classes that the Java VM made at run time lose the address in their names
- * (Hot$$Lambda/0x0000000036040428), which differs in every process. Everything else stays as it is.
+ * The mark that V8 puts before a name stays, as it tells how the function was compiled: ~
+ * interpreted, ^ baseline, + mid tier, * optimised. Classes that the Java VM made at run time lose
+ * the address in their names (Hot$$Lambda/0x0000000036040428), which differs in every process.
+ * Everything else stays as it is.
  *
- * A worker takes names apart, as whoever compiled them wrote them; the agent has the places of the parts checked and
- * puts them together. */
+ * A worker takes names apart, as whoever compiled them wrote them; the agent has the places of the
+ * parts checked and puts them together. */
 #ifndef SYMBOL_JIT_JIT_NAMES_H
 #define SYMBOL_JIT_JIT_NAMES_H
 
@@ -55,8 +56,8 @@ struct jit_name_parts jit_names_split(const char *system_name, bool is_java);
 /* Whether the parts are ones that a name of that length can have. */
 bool jit_names_can_have(const struct jit_name_parts *parts, size_t name_len);
 
-/* The readable name; the parts are ones that it can have. What is returned is in `scratch`, whose content is
- * replaced, or is `system_name`. Never fails: without memory the name stays as it is. */
+/* The readable name; the parts are ones that it can have. What is returned is in `scratch`, whose
+ * content is replaced, or is `system_name`. Never fails: without memory the name stays as it is. */
 struct jit_name jit_names_join(const char *system_name, const struct jit_name_parts *parts,
 			       struct strbuf *scratch);
 

@@ -4,9 +4,10 @@
  *	agent: jit_loader.c, jit_source.c ──struct jit_request, file──▶ worker: jit_worker_main()
  *	                                  ◀──struct jit_answer, block──
  *
- * The files are written by whoever is profiled, so a process of its own reads them, `flamelet jit-worker`, as the symbol
- * worker does with ELF files (symbol_worker.h); the agent does not look at a byte of them. The worker keeps nothing
- * between requests: where the reading of a file stands goes back and forth in plain numbers. */
+ * The files are written by whoever is profiled, so a process of its own reads them, `flamelet
+ * jit-worker`, as the symbol worker does with ELF files (symbol_worker.h); the agent does not look
+ * at a byte of them. The worker keeps nothing between requests: where the reading of a file stands
+ * goes back and forth in plain numbers. */
 #ifndef SYMBOL_JIT_JIT_WORKER_H
 #define SYMBOL_JIT_JIT_WORKER_H
 
@@ -25,12 +26,13 @@
 #define JIT_PIECE_BYTES ((size_t)64 << 10) /* that a file is read in */
 #define JIT_ANSWER_MAX_BYTES ((size_t)4 << 20) /* what is over it is read by the next request */
 
-/* Its memory (RLIMIT_DATA): two answers, as a buffer that grows is copied, and what they are made of. */
+/* Its memory (RLIMIT_DATA): two answers, as a buffer that grows is copied,
+ * and what they are made of. */
 #define JIT_WORKER_MAX_DATA_BYTES ((size_t)16 << 20)
 
 enum jit_request_kind {
-	/* What has been added to a file. fds: the file. Bytes: struct jit_request. Reply: struct jit_answer and, behind
-	 * it, a block. */
+	/* What has been added to a file. fds: the file. Bytes: struct jit_request. Reply: struct
+	 * jit_answer and, behind it, a block. */
 	JIT_REQUEST_READ,
 };
 
@@ -70,15 +72,17 @@ struct jit_answer {
 	struct jit_place place;
 };
 
-/* What the command `flamelet jit-worker` does: answers until the socket is closed. Returns the exit status. */
+/* What the command `flamelet jit-worker` does: answers until the socket is closed.
+ * Returns the exit status. */
 int jit_worker_main(void);
 
-/* The answer to one request, to a `reply` that is empty and bounded by max_bytes. Errors: -EINVAL not a request, -ENOSPC
- * max_bytes is too small for any answer, -ENOMEM. A file that cannot be read has nothing new. */
+/* The answer to one request, to a `reply` that is empty and bounded by max_bytes. Errors:
+ * -EINVAL not a request, -ENOSPC max_bytes is too small for any answer, -ENOMEM. A file that
+ * cannot be read has nothing new. */
 int jit_worker_read(const struct worker_call *call, struct strbuf *reply) must_check;
 
-/* Looks at an answer to that request, and at the block behind it. `bytes` are aligned as malloc() does it. Errors: -EBADMSG
- * it cannot be one. */
+/* Looks at an answer to that request, and at the block behind it. `bytes` are aligned as malloc()
+ * does it. Errors: -EBADMSG it cannot be one. */
 int jit_answer_open(const struct jit_request *request, const void *bytes, size_t len,
 		    struct jit_answer *ret_answer, struct jit_block_view *ret_view) must_check;
 

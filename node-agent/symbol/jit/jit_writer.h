@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker has read of a list of functions, on its way to be a block (jit_block.h). Shaped as jit_functions.h, to
- * which the block is added in the end. */
+/* What a worker has read of a list of functions, on its way to be a block (jit_block.h). Shaped as
+ * jit_functions.h, to which the block is added in the end. */
 #ifndef SYMBOL_JIT_JIT_WRITER_H
 #define SYMBOL_JIT_JIT_WRITER_H
 

@@ -7,8 +7,9 @@
  *	MOVE	pid tid (4 each) vma old_code_addr new_code_addr code_size code_index (8 each)
  *	DEBUG	code_addr nr_entry (8 each), then entries: address (8) line column (4 each) file NUL
  *
- * DEBUG comes before the LOAD of its code. It can be longer than a piece and is read entry by entry; all other
- * records are done with after their first bytes, as soon as they are in the file as a whole. */
+ * DEBUG comes before the LOAD of its code. It can be longer than a piece and is read
+ * entry by entry; all other records are done with after their first bytes, as soon as
+ * they are in the file as a whole. */
 #include "symbol/jit/jitdump.h"
 
 #include "symbol/frame/symbol_frames.h"
@@ -83,8 +84,8 @@ struct piece {
 	uint64_t nr_left; /* in the file */
 };
 
-/* Copies a NUL-terminated text, cut to JITDUMP_MAX_NAME_BYTES. Returns its length in the file without the NUL,
- * or -1 when there is no end within `len` bytes. */
+/* Copies a NUL-terminated text, cut to JITDUMP_MAX_NAME_BYTES. Returns its length in the file
+ * without the NUL, or -1 when there is no end within `len` bytes. */
 static int64_t copy_text(const char *text, size_t len, char ret_copy[JITDUMP_MAX_NAME_BYTES + 1])
 {
 	size_t text_len = strnlen(text, len);
@@ -114,7 +115,8 @@ static int64_t read_header(struct jitdump_reader *reader, const struct piece *pi
 	return header.total_size;
 }
 
-/* V8 writes the addresses of lines as they will be in an ELF file made of the code: behind the ELF header. */
+/* V8 writes the addresses of lines as they will be in an ELF file made of the
+ * code: behind the ELF header. */
 #define V8_LINE_SHIFT 0x40
 
 /* False when the record is malformed. */
@@ -185,7 +187,8 @@ static void add_entry(const struct jitdump_reader *reader, const struct entry *e
 		jit_writer_add_line(writer, (uint32_t)offset, (uint32_t)entry->line, filename);
 }
 
-/* Reads an entry of the record under way and returns its length; 0 when it is not at hand as a whole. */
+/* Reads an entry of the record under way and returns its length; 0 when it
+ * is not at hand as a whole. */
 static int64_t read_entry(struct jitdump_reader *reader, const struct piece *piece,
 			  struct jit_writer *writer)
 {
@@ -217,9 +220,9 @@ static void give_lines_up(struct jitdump_reader *reader, struct jit_writer *writ
 	jit_writer_drop_lines(writer);
 }
 
-/* Reads the next entry of a DEBUG record, or passes by what is behind the last one: padding up to a multiple of
- * 8 bytes. More than that tells of entries that were shorter than the record's writer thought: V8 of Node.js 20
- * writes file names from memory that it has freed, with NULs in them. */
+/* Reads the next entry of a DEBUG record, or passes by what is behind the last one: padding up to a
+ * multiple of 8 bytes. More than that tells of entries that were shorter than the record's writer
+ * thought: V8 of Node.js 20 writes file names from memory that it has freed, with NULs in them. */
 static int64_t continue_debug(struct jitdump_reader *reader, const struct piece *piece,
 			      struct jit_writer *writer)
 {

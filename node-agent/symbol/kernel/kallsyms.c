@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel has 120 thousand functions, in a file of 5 MB. It is read in pieces; what is kept are parallel
- * arrays, 14 bytes for each function (addresses do not fit in 32 bits: BPF programs and modules can lie far
- * from the kernel), and the names in one block. */
+/* A kernel has 120 thousand functions, in a file of 5 MB. It is read in pieces; what is kept are
+ * parallel arrays, 14 bytes for each function (addresses do not fit in 32 bits: BPF programs and
+ * modules can lie far from the kernel), and the names in one block. */
 #include "symbol/kernel/kallsyms.h"
 
 #include "base/array.h"

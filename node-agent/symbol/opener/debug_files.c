@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is looked for in one place after the other, below one root after the other. Each one is held by an
- * O_PATH descriptor first, which opens nothing; only a regular file is then opened for reading. */
+/* A file is looked for in one place after the other, below one root after the other. Each
+ * one is held by an O_PATH descriptor first, which opens nothing; only a regular file is
+ * then opened for reading. */
 #include "symbol/opener/debug_files.h"
 
 #include "base/cleanup.h"
@@ -52,7 +53,8 @@ static bool get_directory(const char *path, struct directory *ret_directory)
 	return true;
 }
 
-/* What the failure to open something means: nothing there, whatever the reason, unless we cannot at all. */
+/* What the failure to open something means: nothing there, whatever the reason,
+ * unless we cannot at all. */
 static int translate(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM ? -ENOSPC : -ENOENT;
@@ -66,8 +68,8 @@ static int open_path(int dir_fd, const char *path, uint64_t flags, uint64_t reso
 	return fd >= 0 ? fd : translate(-fd);
 }
 
-/* The device tells whether another file system was mounted there since: what is on a disk is local, and a program
- * that is mapped was found to be on a local file system. */
+/* The device tells whether another file system was mounted there since: what is on a disk is local,
+ * and a program that is mapped was found to be on a local file system. */
 static bool is_programs_device(int dir_fd, const struct file_identity *program)
 {
 	struct pinned_file pinned;
@@ -80,9 +82,9 @@ static bool is_programs_device(int dir_fd, const struct file_identity *program)
 	       program->dev_minor == pinned.identity.dev_minor;
 }
 
-/* On the host, below the directory of a program. The way to a file that is mapped is in the kernel's cache, and
- * had no symbolic links: if that has changed, somebody has put something else in the way. RESOLVE_CACHED is of
- * Linux 5.12; older kernels find nothing here. */
+/* On the host, below the directory of a program. The way to a file that is mapped is in the
+ * kernel's cache, and had no symbolic links: if that has changed, somebody has put something else
+ * in the way. RESOLVE_CACHED is of Linux 5.12; older kernels find nothing here. */
 static int open_beside_hosts(int root_fd, const struct debug_file_query *query, const char *name)
 {
 	struct directory directory;

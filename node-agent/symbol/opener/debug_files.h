@@ -4,8 +4,9 @@
  *	by build id	DEBUG_DIR/.build-id/xx/yyyy.debug
  *	by debuglink	DIR/NAME, DIR/.debug/NAME, DEBUG_DIR/DIR/NAME	DIR: where the program is
  *
- * first in the root directory of the process that maps the program (its container), then on the host. What is
- * found by debuglink must have its checksum, which is for the caller to see to: it takes reading the whole file.
+ * first in the root directory of the process that maps the program (its container), then on the
+ * host. What is found by debuglink must have its checksum, which is for the caller to see to: it
+ * takes reading the whole file.
  *
  * Names are chosen by whoever made the program, and directories by whoever runs it, so
  *
@@ -33,7 +34,8 @@ struct debug_files {
 };
 
 struct debug_file_query {
-	int root_fd; /* of the process, as file_opener_open_root() gives it; -1: only the host's DEBUG_DIR */
+	/* of the process, as file_opener_open_root() gives it; -1: only the host's DEBUG_DIR */
+	int root_fd;
 	const char *path; /* of the program in that root; "" when unknown */
 	const char *build_id; /* lower-case hex; "" when it has none */
 	const char *link_name; /* of .gnu_debuglink; "" when it has none */
@@ -47,8 +49,8 @@ struct debug_file {
 	struct file_identity identity;
 };
 
-/* The nth (from 0) file that may be it; several may have the name of a debuglink. Errors: -ENOENT no more,
- * -ENOSPC out of descriptors or memory. */
+/* The nth (from 0) file that may be it; several may have the name of a debuglink. Errors: -ENOENT
+ * no more, -ENOSPC out of descriptors or memory. */
 int debug_files_find(const struct debug_files *files, const struct debug_file_query *query,
 		     size_t nth, struct debug_file *ret_file) must_check;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list belongs to a mount namespace, which is known by the inode of /proc/PID/ns/mnt. That a number can be given
- * to another namespace later does no harm: what it said costs one reading at most. */
+/* A list belongs to a mount namespace, which is known by the inode of /proc/PID/ns/mnt.
+ * That a number can be given to another namespace later does no harm: what it said
+ * costs one reading at most. */
 #include "symbol/opener/mount_list.h"
 
 #include "base/cleanup.h"

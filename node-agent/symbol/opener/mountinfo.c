@@ -44,8 +44,8 @@ static bool parse_start(const char **cursor, const char *end, struct mountinfo_l
 	return is_good;
 }
 
-/* The type stands behind " - ". Blanks in paths are escaped, and paths begin with "/" or a namespace's
- * name, so that no other field is a lone "-". */
+/* The type stands behind " - ". Blanks in paths are escaped, and paths begin with "/" or a
+ * namespace's name, so that no other field is a lone "-". */
 bool mountinfo_parse_line(const char *line, size_t len, struct mountinfo_line *ret_line)
 {
 	const char *cursor = line;

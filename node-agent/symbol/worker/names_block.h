@@ -4,8 +4,9 @@
  *	struct names_header
  *	names [nr_names]	each NUL-terminated, nothing between
  *
- * in host byte order. Names of the answer are in the order of the request; "" says that a name stays as it is. The answer may end
- * early: when its room or its time is used up, or with a name that took too long. Neither end believes the other. */
+ * in host byte order. Names of the answer are in the order of the request; "" says that a name
+ * stays as it is. The answer may end early: when its room or its time is used up, or with a name
+ * that took too long. Neither end believes the other. */
 #ifndef SYMBOL_WORKER_NAMES_BLOCK_H
 #define SYMBOL_WORKER_NAMES_BLOCK_H
 
@@ -40,8 +41,8 @@ struct names_block {
 /* The name behind another one of the same block. */
 const char *names_block_next(const char *name);
 
-/* `bytes` must outlive the result. Errors: -EBADMSG no name or more than `max_names`, a name over DEMANGLE_MAX_BYTES, names that do
- * not end with the block, a detail over `max_detail`. */
+/* `bytes` must outlive the result. Errors: -EBADMSG no name or more than `max_names`, a name over
+ * DEMANGLE_MAX_BYTES, names that do not end with the block, a detail over `max_detail`. */
 int names_block_parse(const void *bytes, size_t len, uint32_t max_names, uint32_t max_detail,
 		      struct names_block *ret_block) must_check;
 

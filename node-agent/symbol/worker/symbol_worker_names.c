@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libiberty cannot be told to stop, and some names keep it busy for ever: a Rust name may have 62^10 lifetimes in 25 bytes,
- * a C++ name of 500 bytes parameter packs within each other that it searches in 2^depth steps. So a timer ticks while names
- * are demangled, and a name that sees two ticks has taken too long. By then libiberty may hold anything, memory that is being
- * allocated included; nothing can be done in this process any more but to send what is there and to end. The signal
- * handler does that. */
+/* libiberty cannot be told to stop, and some names keep it busy for ever: a Rust name may have
+ * 62^10 lifetimes in 25 bytes, a C++ name of 500 bytes parameter packs within each other that it
+ * searches in 2^depth steps. So a timer ticks while names are demangled, and a name that sees two
+ * ticks has taken too long. By then libiberty may hold anything, memory that is being allocated
+ * included; nothing can be done in this process any more but to send what is there and to end. The
+ * signal handler does that. */
 #include "symbol/demangle/demangle.h"
 #include "symbol/worker/names_block.h"
 #include "symbol/worker/symbol_worker.h"
@@ -21,7 +22,8 @@
 #define MAX_NAME_TICKS 2
 #define MAX_TICKS 40 /* of a request: others wait */
 
-/* The answer while it is made. The handler looks at it only while a name is being demangled; it is as a whole then. */
+/* The answer while it is made. The handler looks at it only while a name is being
+ * demangled; it is as a whole then. */
 static struct {
 	char *bytes; /* borrowed; NAMES_MAX_REPLY_BYTES of them */
 	size_t len;

@@ -26,7 +26,9 @@ struct cfi_entry {
 struct cfi_entries {
 	const struct cfi_section *section; /* borrowed */
 	uint64_t offset;
-	bool is_cut; /* an entry is longer than the section, or there is no end of terminators: what is behind is not read */
+	/* an entry is longer than the section, or there is no end of terminators:
+	 * what is behind is not read */
+	bool is_cut;
 };
 
 struct cfi_cie {

@@ -21,7 +21,8 @@ enum code_op {
 	CODE_OTHER, /* see `writes` */
 	CODE_ADDRESS, /* reg = base + value */
 	CODE_CONSTANT, /* reg = value */
-	CODE_CONSTANT_HIGH, /* reg |= value: the other half of a constant, of which there is one half so far */
+	/* reg |= value: the other half of a constant, of which there is one half so far */
+	CODE_CONSTANT_HIGH,
 	CODE_PAGE, /* reg = the address of the instruction's page of 4096 bytes + value pages */
 	CODE_ADD_REGISTER, /* reg += value * base; value is 1 or -1 */
 	CODE_LOAD, /* reg = word at base + value, reg2 = the next word; base += step */
@@ -33,7 +34,8 @@ enum code_op {
 	CODE_BRANCH, /* conditional; value: from the instruction's end */
 	CODE_JUMP, /* value: as above */
 	CODE_JUMP_INDIRECT,
-	CODE_CALL, /* value: as above, but for what is right behind it: that is no call of a function */
+	/* value: as above, but for what is right behind it: that is no call of a function */
+	CODE_CALL,
 	CODE_CALL_INDIRECT,
 	CODE_ADDRESS_OF_CODE, /* reg = the instruction's end + value; told of x86-64 only */
 };
@@ -41,15 +43,16 @@ enum code_op {
 struct code_insn {
 	uint8_t len;
 	uint8_t op; /* enum code_op */
-	uint8_t reg; /* this one and the next two: CODE_NO_REGISTER is none, or what is not so simple */
+	/* this one and the next two: CODE_NO_REGISTER is none, or what is not so simple */
+	uint8_t reg;
 	uint8_t reg2;
 	uint8_t base;
 	bool is_padding; /* it may fill what is between functions */
 	bool is_landing_pad; /* what is called by address begins with it; told of arm64 only */
 	int32_t value;
 	int32_t step;
-	uint32_t
-		writes; /* bit n: changes register n, in any width; a base by its step is not told */
+	/* bit n: changes register n, in any width; a base by its step is not told */
+	uint32_t writes;
 };
 
 /* The instruction at `code`, of which there are `len` bytes. Errors: -EBADMSG it is none of

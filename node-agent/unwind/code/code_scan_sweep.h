@@ -8,7 +8,8 @@
 
 struct scan_sweep_opts {
 	uint64_t entry; /* of the program; 0: none */
-	bool guesses_starts; /* what is aligned behind a function's end and unknown begins a function */
+	/* what is aligned behind a function's end and unknown begins a function */
+	bool guesses_starts;
 	struct row_builder *builder; /* NULL: rows are not needed yet */
 };
 

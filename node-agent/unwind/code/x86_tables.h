@@ -18,9 +18,8 @@ enum {
 	X86_SET_RM = 1 << 9, /* … of ModRM.rm, if it is one */
 	X86_SET_OPCODE = 1 << 10, /* … of the opcode's lower three bits */
 	X86_SET_VVVV = 1 << 11, /* … of VEX.vvvv */
-	X86_BYTE =
-		1
-		<< 12, /* registers are ah, ch, dh, bh where a REX prefix would make them spl, bpl, sil, dil */
+	/* registers are ah, ch, dh, bh where a REX prefix would make them spl, bpl, sil, dil */
+	X86_BYTE = 1 << 12,
 	X86_SET_RBX = 1 << 13, /* cpuid */
 	X86_NO_MEMORY = 1 << 14, /* ModRM has two registers, whatever mod says */
 };

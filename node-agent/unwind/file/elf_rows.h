@@ -25,7 +25,8 @@ enum elf_rows_debug {
 	ELF_ROWS_DEBUG_NONE, /* there is none */
 	ELF_ROWS_DEBUG_ASK, /* tell whether one is wanted */
 	ELF_ROWS_DEBUG_BY_ID, /* it was found by the build id, and counts if it has the same one */
-	ELF_ROWS_DEBUG_BY_LINK, /* … by the name in .gnu_debuglink, and counts if it has that checksum */
+	/* … by the name in .gnu_debuglink, and counts if it has that checksum */
+	ELF_ROWS_DEBUG_BY_LINK,
 	ELF_ROWS_NR_DEBUG,
 };
 

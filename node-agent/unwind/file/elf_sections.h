@@ -38,8 +38,8 @@ struct elf_sections {
 	size_t nr_items;
 	size_t nr_bytes;
 	size_t max_bytes;
-	uint64_t
-		nr_overlapping; /* sections that were left out, as they share bytes of the file with one before */
+	/* sections that were left out, as they share bytes of the file with one before */
+	uint64_t nr_overlapping;
 };
 
 /* What the section headers name their sections by. */

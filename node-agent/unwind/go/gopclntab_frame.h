@@ -32,7 +32,8 @@ struct gopclntab_frame {
 	enum go_role role;
 	int32_t deepest; /* the largest distance, of functions that switch stacks */
 	int32_t open_size; /* what the prologue opened; 0 until then */
-	int32_t c_registers; /* x86-64: distance at which C's registers are saved; 0: they are not */
+	/* x86-64: distance at which C's registers are saved; 0: they are not */
+	int32_t c_registers;
 	bool has_c_registers; /* … by now */
 	uint64_t step_end;
 };

@@ -23,8 +23,8 @@ struct table_slots_opts {
 	const char *debug_dir; /* as in rows_client_opts; borrowed */
 	size_t max_bytes; /* of all tables */
 	struct memory_pool *pool; /* as in rows_client_opts */
-	uint64_t
-		hash_seed; /* of the keys that tables are shared by: not known to those whose files they are */
+	/* of the keys that tables are shared by: not known to those whose files they are */
+	uint64_t hash_seed;
 	uint64_t clock_ns; /* a tick of table_slot.used; 0: TABLE_SLOTS_CLOCK_NS */
 	uint64_t retry_ns; /* a file is not read again before; 0: TABLE_SLOTS_RETRY_NS */
 };
@@ -42,11 +42,11 @@ struct table_slots_stats {
 	uint64_t nr_without_cfi;
 	uint64_t nr_bad_files; /* not ELF, damaged */
 	uint64_t nr_over_limit; /* of files whose tables are too large */
-	uint64_t
-		nr_refused; /* tables for which there was no room: all others were in use. Tried again */
+	/* tables for which there was no room: all others were in use. Tried again */
+	uint64_t nr_refused;
 	uint64_t nr_failures; /* unreadable, no memory. Tried again */
-	uint64_t
-		nr_again; /* files that took too long, or too much, and are read again in the slow lane */
+	/* files that took too long, or too much, and are read again in the slow lane */
+	uint64_t nr_again;
 	struct worker_stats worker; /* of those that read files */
 	uint64_t nr_keys; /* files that unwinders find by what mappings know them by */
 	uint64_t nr_no_key; /* files that they do not find so: there are too many */

@@ -32,8 +32,8 @@
 struct rows_client;
 
 struct rows_client_opts {
-	const char *
-		debug_dir; /* borrowed; like /usr/lib/debug, in the agent's own file system; NULL: none */
+	/* borrowed; like /usr/lib/debug, in the agent's own file system; NULL: none */
+	const char *debug_dir;
 	size_t max_table_bytes;
 	uint64_t hash_seed; /* of keys */
 	struct memory_pool *pool; /* of the slow lane's worker; borrowed, see worker_client.h */
@@ -41,9 +41,12 @@ struct rows_client_opts {
 
 /* What has come of a file. */
 struct rows_result {
-	int error; /* 0; else that of elf_rows_open() or elf_rows_build(), -ETIMEDOUT, -EIO the worker is gone or mad */
+	/* 0; else that of elf_rows_open() or elf_rows_build(), -ETIMEDOUT, -EIO
+	 * the worker is gone or mad */
+	int error;
 	bool is_for_slow_lane; /* with an error: there it is worth another try */
-	bool is_for_later; /* with an error: it had little time, and is worth another try in the fast lane */
+	/* with an error: it had little time, and is worth another try in the fast lane */
+	bool is_for_later;
 	bool has_table; /* else it is the key alone */
 	struct elf_rows_key key;
 	struct row_table_bytes table; /* the caller's */

@@ -3,9 +3,10 @@
  *
  *	all_elfs N DIRECTORY…
  *
- * Damaged files are welcome in unit tests and fuzzers; those that are installed must be read without a
- * complaint. What may happen to a file: there is nothing to unwind it with, or its table would be over a limit.
- * With N above 1 one file of N is read, always the same one. Exits with 77 where there are no files. */
+ * Damaged files are welcome in unit tests and fuzzers; those that are installed must be read
+ * without a complaint. What may happen to a file: there is nothing to unwind it with, or its table
+ * would be over a limit. With N above 1 one file of N is read, always the same one. Exits with 77
+ * where there are no files. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"

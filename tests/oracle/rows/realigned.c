@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions with frames of an aligned and of an unknown size: GCC finds their CFA, and the registers they save,
- * by expressions on rbp. */
+/* Functions with frames of an aligned and of an unknown size: GCC finds their CFA, and the
+ * registers they save, by expressions on rbp. */
 #include <string.h>
 
 #define ALIGNED_BYTES 64

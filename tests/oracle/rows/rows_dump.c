@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the row table of an ELF file, as the unwinder reads it: one line for each range of code in which the
- * same rule holds, in the notation of `readelf --debug-dump=frames-interp`:
+/* Prints the row table of an ELF file, as the unwinder reads it: one line for each range of code in
+ * which the same rule holds, in the notation of `readelf --debug-dump=frames-interp`:
  *
  *	START END CFA rbp rbx r12 r13 r14 r15 ra	(arm64: START END CFA x29 ra)
  *
- * Addresses are virtual ones. CFA: rsp+8; *(rbp-40)+0; plt(rsp+8,11), 8 more from byte 11 on; or the name of
- * a rule without one, in capitals. Registers: c-16, at CFA - 16; rbp-8; u, not saved; lost;
- * the return address also: in rcx, x30.
- * Each byte of the code is looked up. */
+ * Addresses are virtual ones. CFA: rsp+8; *(rbp-40)+0; plt(rsp+8,11), 8 more from byte 11 on; or
+ * the name of a rule without one, in capitals. Registers: c-16, at CFA - 16; rbp-8; u, not saved;
+ * lost; the return address also: in rcx, x30. Each byte of the code is looked up. */
 #include "base/cleanup.h"
 #include "tests/oracle/rows/registers.h"
 #include "tests/unit/support/row_lookup.h"

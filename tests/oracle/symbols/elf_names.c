@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names hexadecimal addresses, one a line on standard input, by the symbols of an ELF file: prints the
- * name, or "-" where there is none. */
+/* Names hexadecimal addresses, one a line on standard input, by the symbols of an ELF file: prints
+ * the name, or "-" where there is none. */
 #include "symbol/elf/elf_symbols.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our side of the test, without the agent around it: keeps row tables and the mapping table of one process as
- * they should be, and remembers when they were.
+/* Our side of the test, without the agent around it: keeps row tables and the mapping table of one
+ * process as they should be, and remembers when they were.
  *
- * An epoch is a time in which the process's mappings are known not to have changed, and all of them were
- * known to the BPF program. Stacks of other times say how fast the agent follows, not how well it unwinds:
- * they are not compared. */
+ * An epoch is a time in which the process's mappings are known not to have changed, and all of them
+ * were known to the BPF program. Stacks of other times say how fast the agent follows, not how well
+ * it unwinds: they are not compared. */
 #ifndef TESTS_UNWIND_BINDING_H
 #define TESTS_UNWIND_BINDING_H
 
@@ -49,8 +49,9 @@ int binding_init(struct binding *binding, const struct recording_maps *maps, uin
 /* Also of a binding that is all zero. */
 void binding_done(struct binding *binding);
 
-/* Looks at the process's mappings and, where they have changed, waits until the tables of new files are
- * built. To be called every now and then. Errors: -ESRCH the process is gone; -ENOSPC, -ENOMEM. */
+/* Looks at the process's mappings and, where they have changed, waits until the tables of new files
+ * are built. To be called every now and then. Errors: -ESRCH the process is gone; -ENOSPC,
+ * -ENOMEM. */
 int binding_follow(struct binding *binding) must_check;
 
 /* No stack is to come: what was bound last is not any more, and local stacks can be unwound. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares two unwinds of the same stack position by position, and counts.
  *
- * A frame agrees when both have the same address in the same position. Where the oracle reached the root,
- * every frame of either counts; where it stopped before (its copy ended, or it failed), only as many as it
- * has: what we have beyond that nobody can judge. What it has and we have not is a disagreement. Where it stopped because
- * the CFI is wrong, a stack that stops there as well for want of a register counts by its frames alone. */
+ * A frame agrees when both have the same address in the same position. Where the oracle reached the
+ * root, every frame of either counts; where it stopped before (its copy ended, or it failed), only
+ * as many as it has: what we have beyond that nobody can judge. What it has and we have not is a
+ * disagreement. Where it stopped because the CFI is wrong, a stack that stops there as well for
+ * want of a register counts by its frames alone. */
 #ifndef TESTS_UNWIND_COMPARISON_H
 #define TESTS_UNWIND_COMPARISON_H
 

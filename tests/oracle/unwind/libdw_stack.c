@@ -72,7 +72,8 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 	return true;
 }
 
-/* libdw knows nothing of signatures. A word that without one is an address of code is a return address. */
+/* libdw knows nothing of signatures. A word that without one is an address of
+ * code is a return address. */
 static Dwarf_Word take_signature_off(Dwfl *dwfl, Dwarf_Word word)
 {
 	Dwarf_Word mask = CFI_IS_ARM64 ? (UINT64_C(1) << ADDRESS_BITS) - 1 : UINT64_MAX;
@@ -311,9 +312,10 @@ static void cut(struct libdw *libdw, struct libdw_stack *stack, size_t nr_frames
 	explain(libdw, "guesses", stack);
 }
 
-/* What libdw says of some callers on arm64 is a guess. It takes the link register for the caller of code without CFI, as of
- * a stub for calls between files, which it is in a leaf, but not in the code that ends a signal handler. Then it goes on
- * from the frame pointer, as if that were not the caller's own: it misses a frame. */
+/* What libdw says of some callers on arm64 is a guess. It takes the link register for the caller of
+ * code without CFI, as of a stub for calls between files, which it is in a leaf, but not in the
+ * code that ends a signal handler. Then it goes on from the frame pointer, as if that were not the
+ * caller's own: it misses a frame. */
 static void cut_to_known(struct libdw *libdw, struct libdw_stack *stack)
 {
 	for (size_t i = 0; CFI_IS_ARM64 && i + 1 < stack->nr_frames; i++) {
@@ -333,10 +335,10 @@ static uint64_t last_frame(const struct libdw_stack *stack)
 	return stack->nr_frames ? stack->frames[stack->nr_frames - 1] : 0;
 }
 
-/* For libdw a stack also ends well at a return address of 0, as at the bottom of each of Go's system stacks, and where
- * the place of a return address cannot be found because a register could not be read before. Its root is where
- * the rules say so, or where a frame pointer of 0 ends the list of frames: libdw reads where it points to all
- * the same. */
+/* For libdw a stack also ends well at a return address of 0, as at the bottom of each of Go's
+ * system stacks, and where the place of a return address cannot be found because a register could
+ * not be read before. Its root is where the rules say so, or where a frame pointer of 0 ends the
+ * list of frames: libdw reads where it points to all the same. */
 static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct libdw_stack *stack)
 {
 	uint64_t address = last_frame(stack) - (stack->nr_frames > 1);
@@ -347,7 +349,8 @@ static enum libdw_end how_it_ended(struct libdw *libdw, int result, const struct
 	return result == 0 || libdw->left_copy ? LIBDW_END_OF_STACK : LIBDW_FAILED;
 }
 
-/* Whether the frame `i` frames before the last one is of that function of Go's, of either calling convention. */
+/* Whether the frame `i` frames before the last one is of that function of Go's, of
+ * either calling convention. */
 static bool is_of(struct libdw *libdw, const struct libdw_stack *stack, size_t i,
 		  const char *go_name)
 {
@@ -362,8 +365,8 @@ static bool is_of(struct libdw *libdw, const struct libdw_stack *stack, size_t i
 	return name && strncmp(name, go_name, strlen(go_name)) == 0;
 }
 
-/* Two roots of Go's are none. runtime.systemstack() goes on on another stack, whose bottom is there for debuggers alone, and
- * runtime.sigtramp() is called by a signal. */
+/* Two roots of Go's are none. runtime.systemstack() goes on on another stack, whose bottom is there
+ * for debuggers alone, and runtime.sigtramp() is called by a signal. */
 static void cut_roots_of_go(struct libdw *libdw, struct libdw_stack *stack)
 {
 	if (stack->end != LIBDW_COMPLETE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oracle: unwinds a copy of a stack by libdw of elfutils, which reads .eh_frame and .debug_frame itself,
- * with code that has nothing in common with ours.
+/* The oracle: unwinds a copy of a stack by libdw of elfutils, which reads .eh_frame and
+ * .debug_frame itself, with code that has nothing in common with ours.
  *
- * Where libdw finds no CFI it takes one step by frame pointer without looking where that leads. What it
- * finds is therefore cut before the first frame that is not in executable memory. */
+ * Where libdw finds no CFI it takes one step by frame pointer without looking where that leads.
+ * What it finds is therefore cut before the first frame that is not in executable memory. */
 #ifndef TESTS_UNWIND_LIBDW_STACK_H
 #define TESTS_UNWIND_LIBDW_STACK_H
 
@@ -19,8 +19,9 @@
 
 enum libdw_end {
 	LIBDW_COMPLETE, /* the root */
-	LIBDW_END_OF_STACK, /* needs memory that was not copied, or the stack's bottom is reached, which is no
-			     * root: the stack may go on elsewhere */
+	/* needs memory that was not copied, or the stack's bottom is reached, which is no root: the
+	 * stack may go on elsewhere */
+	LIBDW_END_OF_STACK,
 	LIBDW_FAILED, /* see `why` */
 	LIBDW_UNTOLD, /* what CFI there is of the last frame is wrong: nobody could go on by it */
 };
@@ -34,8 +35,8 @@ struct libdw_stack {
 
 struct libdw;
 
-/* For a process that maps the files in `maps`, the text of /proc/PID/maps, of which `list` has the executable
- * ones. The process need not live any more, but its files must be there. */
+/* For a process that maps the files in `maps`, the text of /proc/PID/maps, of which `list` has the
+ * executable ones. The process need not live any more, but its files must be there. */
 int libdw_new(const char *maps, size_t len, const struct mapping_list *list,
 	      struct libdw **ret_libdw) must_check;
 void libdw_free(struct libdw *libdw);

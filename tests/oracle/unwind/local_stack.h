@@ -28,12 +28,12 @@ int local_stacks_init(struct local_stacks *stacks, size_t max_bytes) must_check;
 /* Also of stacks that are all zero. */
 void local_stacks_done(struct local_stacks *stacks);
 
-/* Adds a file, of which the descriptor is borrowed, and which must get the slot that it has on the kernel's side. Errors:
- * those of table_slots_add(); -EBADMSG it got another one. */
+/* Adds a file, of which the descriptor is borrowed, and which must get the slot that it has on the
+ * kernel's side. Errors: those of table_slots_add(); -EBADMSG it got another one. */
 int local_stacks_add_file(struct local_stacks *stacks, int fd, uint32_t slot) must_check;
 
-/* Unwinds a copy with the mappings of its time, which no kernel's side has any more. `*ret_stack` is valid until the next
- * call. Errors: those of mapping_tables_bind(). */
+/* Unwinds a copy with the mappings of its time, which no kernel's side has any more. `*ret_stack`
+ * is valid until the next call. Errors: those of mapping_tables_bind(). */
 int local_stacks_unwind(struct local_stacks *stacks, uint32_t pid, struct mapping_list *list,
 			const struct perf_copy *copy, struct bpf_stack *ret_stack) must_check;
 

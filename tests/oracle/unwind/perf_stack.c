@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* As much as a record can hold beside the rest: the size of a record has 16 bits. The kernel shortens it by that. */
+/* As much as a record can hold beside the rest: the size of a record has 16 bits. The
+ * kernel shortens it by that. */
 #define STACK_BYTES 65528
 
 /* perf's number of each register, in DWARF's order. */

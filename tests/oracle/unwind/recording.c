@@ -23,8 +23,8 @@
 #define BPF_RING_BYTES ((uint32_t)16 << 20)
 #define MAX_STACKS 65536
 
-/* Between the program's look at the clock and perf's; which is the earlier one differs between kernels. A fifth of what is
- * between two samples. */
+/* Between the program's look at the clock and perf's; which is the earlier one differs between
+ * kernels. A fifth of what is between two samples. */
 #define MAX_DISTANCE_NS(frequency_hz) (NSEC_PER_SEC / 5 / (frequency_hz))
 
 struct recording {
@@ -285,7 +285,8 @@ static uint64_t distance_ns(const struct bpf_stack *stack, const struct perf_cop
 					      : stack->time_ns - copy->time_ns;
 }
 
-/* The copy of the same interrupt, or NULL. `*next` is the first copy that is later than the stack. */
+/* The copy of the same interrupt, or NULL. `*next` is the first copy that is later than the
+ * stack. */
 static const struct perf_copy *find_copy(const struct recording *recording,
 					 const struct bpf_stack *stack, size_t *next)
 {

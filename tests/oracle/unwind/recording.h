@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two records of the same instants. The BPF program `sample` is attached to a perf event; with the knob
- * `pass_to_perf` it lets that event write its own record as well, with the registers and a copy of the
- * stack that it had just unwound. Nothing of the process runs between the two. */
+/* Two records of the same instants. The BPF program `sample` is attached to a perf event; with the
+ * knob `pass_to_perf` it lets that event write its own record as well, with the registers and a
+ * copy of the stack that it had just unwound. Nothing of the process runs between the two. */
 #ifndef TESTS_UNWIND_RECORDING_H
 #define TESTS_UNWIND_RECORDING_H
 
@@ -57,7 +57,8 @@ struct recording_losses {
 	uint64_t nr_without_registers; /* kernel threads, 32-bit code */
 };
 
-/* Loads the BPF programs and starts to record. Errors: what libbpf, perf_event_open(2) and mmap(2) say. */
+/* Loads the BPF programs and starts to record. Errors: what libbpf,
+ * perf_event_open(2) and mmap(2) say. */
 int recording_open(const struct recording_opts *opts, struct recording **ret_recording) must_check;
 void recording_close(struct recording *recording);
 DEFINE_FREEP(struct recording, recording_close)

@@ -3,12 +3,13 @@
  *
  *	scan_agreement [-a AGREEING] [-w WRONG] [-d N] FILE...
  *
- * Each file is read twice: as it is, and as a copy in memory without its unwind sections, so that all of its rows come
- * of a scan. Both are asked at each instruction for which the CFI has a rule of register and offset. Prints a line a
- * file: instructions, and how many thousandths of them agree, have no rule by the scan, have another CFA, have another
- * register. -d shows the first N differences. Fails where fewer than AGREEING thousandths agree, or more than WRONG have
- * another CFA or register: no rule costs a stack only where there are no frame pointers, a wrong one always. Exits with
- * 77 where a file is missing. */
+ * Each file is read twice: as it is, and as a copy in memory without its unwind sections, so that
+ * all of its rows come of a scan. Both are asked at each instruction for which the CFI has a rule
+ * of register and offset. Prints a line a file: instructions, and how many thousandths of them
+ * agree, have no rule by the scan, have another CFA, have another register. -d shows the first N
+ * differences. Fails where fewer than AGREEING thousandths agree, or more than WRONG have another
+ * CFA or register: no rule costs a stack only where there are no frame pointers, a wrong one
+ * always. Exits with 77 where a file is missing. */
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "tests/unit/support/row_lookup.h"
@@ -130,7 +131,8 @@ static bool has_same_places(const struct cfi_rule *cfi, const struct cfi_rule *s
 	return true;
 }
 
-/* On arm64 the frame record is at the same place from sp's CFA and from fp's where these are the same. */
+/* On arm64 the frame record is at the same place from sp's CFA and from fp's
+ * where these are the same. */
 static bool is_same_cfa(const struct cfi_rule *cfi, const struct cfi_rule *scan)
 {
 	if (CFI_IS_ARM64 && scan->reg != cfi->reg)

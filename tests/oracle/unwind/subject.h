@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program under test: a command in a process group of its own, with nothing to read and nobody to read
- * what it writes. */
+/* The program under test: a command in a process group of its own, with nothing to read and
+ * nobody to read what it writes. */
 #ifndef TESTS_UNWIND_SUBJECT_H
 #define TESTS_UNWIND_SUBJECT_H
 
@@ -16,9 +16,9 @@ struct subject {
 	uint64_t start_ns;
 };
 
-/* Looks at the command itself, or (`part` is not NULL) at the busiest process of its group that has this text
- * in its command line: a browser has more renderers than the one with the page. Errors: -ESRCH none within
- * 20 seconds, what fork(2) says. */
+/* Looks at the command itself, or (`part` is not NULL) at the busiest process of its group that has
+ * this text in its command line: a browser has more renderers than the one with the page. Errors:
+ * -ESRCH none within 20 seconds, what fork(2) says. */
 int subject_start(char *const *command, const char *part, struct subject *ret_subject) must_check;
 
 /* Whether it still runs. */

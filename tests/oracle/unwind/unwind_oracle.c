@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a command and compares, for the same instants, the stacks that the BPF program unwinds, and those that the agent
- * unwinds from perf's copies, with those that libdw unwinds:
+/* Runs a command and compares, for the same instants, the stacks that the BPF program unwinds, and
+ * those that the agent unwinds from perf's copies, with those that libdw unwinds:
  *
  *	unwind_oracle [-s SECONDS] [-F HZ] [-p PART] [-d N] -- COMMAND...
  *
  *	-p PART  look at the process of the command whose command line has this text
  *	-d N     show the first N stacks that differ or do not end at a root
  *
- * Prints lines of "key value" (comparison.h, "local." before those of the agent's stacks, and what was not compared and
- * why). Exits with 77 where it
- * cannot run, with 1 where something went wrong. */
+ * Prints lines of "key value" (comparison.h, "local." before those of the agent's stacks, and what
+ * was not compared and why). Exits with 77 where it cannot run, with 1 where something went
+ * wrong. */
 #include "base/clock.h"
 #include "base/parse.h"
 #include "tests/oracle/unwind/binding.h"

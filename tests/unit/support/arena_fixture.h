@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real maps for tests of what lies in the arena, read back as BPF programs would: through the outer map. */
+/* Real maps for tests of what lies in the arena, read back as BPF programs
+ * would: through the outer map. */
 #ifndef TESTS_UNIT_ARENA_FIXTURE_H
 #define TESTS_UNIT_ARENA_FIXTURE_H
 
@@ -31,7 +32,8 @@ bool arena_fixture_is_possible(void);
 void arena_fixture_read(const struct arena_fixture *fixture, uint32_t unit, void *ret_data,
 			size_t len);
 
-/* What is bound, NO_BINDING without an entry; and what the kernel side does when it samples a process that has none. */
+/* What is bound, NO_BINDING without an entry; and what the kernel side does when it samples
+ * a process that has none. */
 uint64_t arena_fixture_binding(const struct arena_fixture *fixture, uint32_t pid);
 void arena_fixture_set_binding(const struct arena_fixture *fixture, uint32_t pid, uint64_t binding);
 

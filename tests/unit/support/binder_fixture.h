@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binder with a process table over a directory like /proc, files that are plans (rows_standin.h), and the
- * kernel's maps: what is bound is read back as the BPF unwinder would. */
+/* A binder with a process table over a directory like /proc, files that are plans (rows_standin.h),
+ * and the kernel's maps: what is bound is read back as the BPF unwinder would. */
 #ifndef TESTS_UNIT_BINDER_FIXTURE_H
 #define TESTS_UNIT_BINDER_FIXTURE_H
 
@@ -50,7 +50,8 @@ int binder_fixture_tear_down(void **state);
 /* At most so many bytes of tables; 0: plenty. */
 void binder_fixture_start(struct binder_fixture *fixture, size_t max_bytes);
 
-/* Makes a process in /proc: with these maps, and then the files behind them; or with program and library. */
+/* Makes a process in /proc: with these maps, and then the files behind them; or
+ * with program and library. */
 void binder_fixture_put_process(struct binder_fixture *fixture, uint32_t pid, const char *maps);
 void binder_fixture_put_file(struct binder_fixture *fixture, uint32_t pid, uint32_t address,
 			     struct plan plan);

@@ -59,8 +59,8 @@ static inline void cfi_bytes_entry(struct cfi_bytes *out, uint32_t id, struct by
 	cfi_bytes_end(out);
 }
 
-/* A CIE of version 1 with augmentation "", steps of 1 byte in code and -8 in data, and the instructions
- * that all code begins with: CFA = rsp + 8, return address at CFA - 8. */
+/* A CIE of version 1 with augmentation "", steps of 1 byte in code and -8 in data, and the
+ * instructions that all code begins with: CFA = rsp + 8, return address at CFA - 8. */
 static inline void cfi_bytes_usual_cie(struct cfi_bytes *out)
 {
 	cfi_bytes_entry(out, 0,
@@ -68,7 +68,8 @@ static inline void cfi_bytes_usual_cie(struct cfi_bytes *out)
 						  "\x0c\x07\x08\x90\x01"));
 }
 
-/* An FDE for [start, start + len), 8-byte absolute addresses, of the CIE at offset 0 of an .eh_frame. */
+/* An FDE for [start, start + len), 8-byte absolute addresses, of the CIE at
+ * offset 0 of an .eh_frame. */
 static inline void cfi_bytes_fde(struct cfi_bytes *out, uint64_t start, uint64_t len,
 				 struct byte_string program)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process whose code is of all kinds, in a directory like /proc, and what it takes to locate and name its
- * addresses. The program it maps is the test program itself, as a whole, at CODE_PROGRAM. */
+/* A process whose code is of all kinds, in a directory like /proc, and what it takes to locate and
+ * name its addresses. The program it maps is the test program itself, as a whole, at
+ * CODE_PROGRAM. */
 #ifndef TESTS_UNIT_CODE_FIXTURE_H
 #define TESTS_UNIT_CODE_FIXTURE_H
 

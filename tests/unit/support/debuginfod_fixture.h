@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A debuginfod client with its worker, which is the real one, and the server of debuginfod_standin.h. */
+/* A debuginfod client with its worker, which is the real one, and the server
+ * of debuginfod_standin.h. */
 #ifndef TESTS_UNIT_DEBUGINFOD_FIXTURE_H
 #define TESTS_UNIT_DEBUGINFOD_FIXTURE_H
 

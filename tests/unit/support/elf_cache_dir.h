@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory for a test's files, and an ELF cache whose worker is the test program (symbol_worker_main.h). */
+/* A directory for a test's files, and an ELF cache whose worker is the test
+ * program (symbol_worker_main.h). */
 #ifndef TESTS_UNIT_ELF_CACHE_DIR_H
 #define TESTS_UNIT_ELF_CACHE_DIR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ELF cache on a machine made for the test: a directory like /proc with processes on the host and in two
- * containers, and the root directories of all three. Its worker is the test program, which does as the file says
- * that it is to read. So main() begins with
+/* An ELF cache on a machine made for the test: a directory like /proc with processes on the host
+ * and in two containers, and the root directories of all three. Its worker is the test program,
+ * which does as the file says that it is to read. So main() begins with
  *
  *	if (is_symbol_worker(argc, argv))
  *		return elf_cache_fixture_worker(); */

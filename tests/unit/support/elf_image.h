@@ -49,13 +49,15 @@ struct elf_image {
 	Elf64_Shdr sections[IMAGE_NR_SECTIONS];
 };
 
-/* A program with `nr` functions in .eh_frame and as many, of a frame that is 8 bytes larger, in .debug_frame. */
+/* A program with `nr` functions in .eh_frame and as many, of a frame that is 8 bytes
+ * larger, in .debug_frame. */
 void elf_image_init(struct elf_image *image, size_t nr_eh_frame, size_t nr_debug_frame);
 
 /* Renames a section; the name is not longer than the old one's place. */
 void elf_image_hide(struct elf_image *image, size_t section);
 
-/* Writes the first `len` bytes of the file, which has text behind the image. The fd is the caller's. */
+/* Writes the first `len` bytes of the file, which has text behind the
+ * image. The fd is the caller's. */
 int elf_image_write(const struct elf_image *image, size_t len);
 int elf_image_write_all(const struct elf_image *image);
 

@@ -37,7 +37,8 @@ size_t elf_maker_add(struct elf_maker *maker, const char *name, Elf64_Shdr heade
 /* Adds a section without flags. */
 size_t elf_maker_add_plain(struct elf_maker *maker, const char *name, const void *data, size_t len);
 
-/* Adds a symbol table of that type (SHT_SYMTAB, SHT_DYNSYM) with global functions, and its names. Symbol 0 is empty. */
+/* Adds a symbol table of that type (SHT_SYMTAB, SHT_DYNSYM) with global functions, and its
+ * names. Symbol 0 is empty. */
 size_t elf_maker_add_symbols(struct elf_maker *maker, uint32_t type,
 			     const struct maker_symbol *symbols);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold for all text that leaves, whatever names are in it: it is UTF-8, and each of its characters shows and does
- * nothing. Deliberately not checked by base/printable.c, but by what a reader of the text would see. */
+/* What must hold for all text that leaves, whatever names are in it: it is UTF-8, and each of its
+ * characters shows and does nothing. Deliberately not checked by base/printable.c, but by what a
+ * reader of the text would see. */
 #ifndef TESTS_UNIT_HARMLESS_TEXT_H
 #define TESTS_UNIT_HARMLESS_TEXT_H
 
@@ -16,7 +17,8 @@ static inline bool is_harmful_code(uint32_t code)
 	       code == 0xfffe || code == 0xffff || code > 0x10ffff;
 }
 
-/* Bytes of the character at `text`, of which `len` bytes are there; 0 when it is none, or a harmful one. */
+/* Bytes of the character at `text`, of which `len` bytes are there; 0 when it
+ * is none, or a harmful one. */
 static inline size_t harmless_char_len(const char *text, size_t len)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -36,8 +38,8 @@ static inline size_t harmless_char_len(const char *text, size_t len)
 	return code < smallest[nr] || is_harmful_code(code) ? 0 : nr;
 }
 
-/* Where the first byte stands that is not harmless; `len` when there is none. With `has_lines`, newlines pass: they are the
- * format's own. */
+/* Where the first byte stands that is not harmless; `len` when there is none. With `has_lines`,
+ * newlines pass: they are the format's own. */
 static inline size_t harmless_len(const char *text, size_t len, bool has_lines)
 {
 	size_t at = 0;

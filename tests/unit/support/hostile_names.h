@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that do something to the text around them, for the test of each writer, and what must hold for all that it writes. */
+/* Names that do something to the text around them, for the test of each writer, and what must
+ * hold for all that it writes. */
 #ifndef TESTS_UNIT_HOSTILE_NAMES_H
 #define TESTS_UNIT_HOSTILE_NAMES_H
 
@@ -31,8 +32,8 @@ static const struct hostile_name {
 	{ "sep \xe2\x80\xa8txt", "sep \\xe2\\x80\\xa8txt" },
 };
 
-/* Fails the test when the bytes are not UTF-8, or do anything but show characters. Newlines of the format itself pass
- * with `has_lines`. */
+/* Fails the test when the bytes are not UTF-8, or do anything but show characters. Newlines of the
+ * format itself pass with `has_lines`. */
 static inline void assert_printable(const char *text, size_t len, bool has_lines)
 {
 	size_t at = harmless_len(text, len, has_lines);

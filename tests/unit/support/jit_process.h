@@ -8,7 +8,8 @@
 /* Writes PID/name, anew if it is there. */
 void jit_process_write(int proc_fd, uint32_t pid, const char *name, const char *text);
 
-/* Makes a process whose own pid is 7 and whose root has a /tmp, with a perf map unless `map` is NULL. */
+/* Makes a process whose own pid is 7 and whose root has a /tmp, with a perf
+ * map unless `map` is NULL. */
 void jit_process_put(int proc_fd, uint32_t pid, const char *map);
 
 #endif

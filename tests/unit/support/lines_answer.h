@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks debug information about addresses, as the symbol worker does, and takes the answer, as the agent does. */
+/* Asks debug information about addresses, as the symbol worker does, and takes the
+ * answer, as the agent does. */
 #ifndef TESTS_UNIT_LINES_ANSWER_H
 #define TESTS_UNIT_LINES_ANSWER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network worker is this program again, told so by its first argument: a test program that this file is part of becomes
- * one before its main() is called. */
+/* A network worker is this program again, told so by its first argument: a test program that this
+ * file is part of becomes one before its main() is called. */
 #include "base/err.h"
 #include "k8s/kubelet_worker.h"
 #include "otlp/transport/transport_worker.h"

@@ -27,8 +27,8 @@ static inline void row_lookup_apply_run(struct cfi_rule *rule, uint32_t nr_bytes
 	rule->arg = 0;
 }
 
-/* The rule that holds at an offset of the file. Its run is applied and gone; places below the stack pointer are
- * still there. Rule 0 (CFA_NONE) outside of all rows. `data` is a valid table. */
+/* The rule that holds at an offset of the file. Its run is applied and gone; places below the stack
+ * pointer are still there. Rule 0 (CFA_NONE) outside of all rows. `data` is a valid table. */
 static inline void row_lookup(const void *data, uint64_t file_offset, struct cfi_rule *ret_rule)
 {
 	const struct row_table *head = data;

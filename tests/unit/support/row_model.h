@@ -26,7 +26,8 @@ DEFINE_FREEP(struct row_model, row_model_free)
 void row_model_begin(struct row_model *model, uint32_t start, uint32_t len);
 void row_model_add(struct row_model *model, uint32_t offset, struct cfi_rule rule);
 
-/* The builder's table, which is valid and has the model's rule for each byte. The caller's to free. */
+/* The builder's table, which is valid and has the model's rule for each byte. The caller's to
+ * free. */
 struct row_table_bytes row_model_seal(struct row_model *model);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands in for rows_client_*(), elf_rows_open_vdso() and row_cache_*() at link time: a file says itself what comes of
- * it, and no worker runs. */
+/* Stands in for rows_client_*(), elf_rows_open_vdso() and row_cache_*() at link time: a file says
+ * itself what comes of it, and no worker runs. */
 #ifndef TESTS_UNIT_ROWS_STANDIN_H
 #define TESTS_UNIT_ROWS_STANDIN_H
 

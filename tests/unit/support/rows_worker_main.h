@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of what has workers for unwind tables: such a worker is the test program again, so main() begins with
+/* For tests of what has workers for unwind tables: such a worker is the test program
+ * again, so main() begins with
  *
  *	if (is_rows_worker(argc, argv))
  *		return rows_worker_main(); */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the records of an event with the layout PERF_LAYOUT_STACK (capture/perf_events/perf_record.h). */
+/* Builds the records of an event with the layout PERF_LAYOUT_STACK
+ * (capture/perf_events/perf_record.h). */
 #ifndef TESTS_UNIT_SAMPLE_BYTES_H
 #define TESTS_UNIT_SAMPLE_BYTES_H
 

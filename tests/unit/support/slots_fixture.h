@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table slots over the kernel's maps and plans instead of files (rows_standin.h). The clock of the tables
- * stands still unless a test turns it. */
+/* Table slots over the kernel's maps and plans instead of files (rows_standin.h). The clock of the
+ * tables stands still unless a test turns it. */
 #ifndef TESTS_UNIT_SLOTS_FIXTURE_H
 #define TESTS_UNIT_SLOTS_FIXTURE_H
 

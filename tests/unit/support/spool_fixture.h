@@ -24,8 +24,8 @@ int spool_fixture_teardown(void **state);
 /* Opens fixture->spool, and closes the one that is open: as a restart does that saved nothing. */
 void spool_fixture_open(struct spool_fixture *fixture);
 
-/* The item and the body of a request: as many samples as its number says, and a body that hardly compresses and
- * differs from any other's. */
+/* The item and the body of a request: as many samples as its number says, and a body that hardly
+ * compresses and differs from any other's. */
 struct spool_item spool_fixture_item(uint32_t number);
 void spool_fixture_body(uint32_t number, size_t len, struct strbuf *body);
 

@@ -17,8 +17,12 @@ static const struct {
 	const char *mark;
 	enum frame_kind kind;
 } marks[] = {
-	{ "_[k]", FRAME_KERNEL }, { "_[g]", FRAME_GO },	    { "_[r]", FRAME_RUST },
-	{ "_[j]", FRAME_JIT },	  { "_[i]", FRAME_NATIVE }, /* the outermost function tells its kind */
+	{ "_[k]", FRAME_KERNEL },
+	{ "_[g]", FRAME_GO },
+	{ "_[r]", FRAME_RUST },
+	/* the outermost function tells its kind */
+	{ "_[j]", FRAME_JIT },
+	{ "_[i]", FRAME_NATIVE },
 };
 
 /* Strips the mark of its kind from a frame's name. */
@@ -58,7 +62,8 @@ static bool is_inlined(const char *text, size_t len)
 	return len > 4 && strncmp(text + len - 4, "_[i]", 4) == 0;
 }
 
-/* Adds the frame at the beginning of the text and what is inlined there; returns the text behind them. */
+/* Adds the frame at the beginning of the text and what is inlined there;
+ * returns the text behind them. */
 static const char *add_frame(struct builder *builder, const char *text, uint32_t *ret_id)
 {
 	struct profile_location location = { .address = builder_peek(builder)->nr_locations };

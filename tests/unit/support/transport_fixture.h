@@ -9,8 +9,8 @@
 /* Plain bytes, no profile. */
 #define DUMMY_BODY "dummy body"
 
-/* As for the tests' opts: 2 s, uncompressed, http://127.0.0.1:port. The endpoint lives as long as the
- * program does not ask for the next. */
+/* As for the tests' opts: 2 s, uncompressed, http://127.0.0.1:port. The endpoint lives as long as
+ * the program does not ask for the next. */
 struct transport_opts local_opts(enum transport_protocol protocol, unsigned int port);
 
 /* Sends `len` bytes by a transport made for it; `told` NULL: nothing is ordered. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coroutines on stacks of their own (swapcontext(3)). What would come behind them lies on their stacks, above the
- * address to which they return. */
+/* Coroutines on stacks of their own (swapcontext(3)). What would come behind them lies on their
+ * stacks, above the address to which they return. */
 #include <stdlib.h>
 #include <ucontext.h>
 

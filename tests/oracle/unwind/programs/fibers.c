@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coroutines as in libco and its like: a few instructions change the stack, and a return enters a coroutine's function. Where
- * that would return to begins a function that nobody ever called. */
+/* Coroutines as in libco and its like: a few instructions change the stack, and a return enters a
+ * coroutine's function. Where that would return to begins a function that nobody ever called. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hardly anything but calls of tiny library functions: many samples are on the way, in the procedure linkage
- * table and in the dynamic linker. A copy of the program that begins again and again binds its functions anew. */
+/* Hardly anything but calls of tiny library functions: many samples are on the way, in the
+ * procedure linkage table and in the dynamic linker. A copy of the program that begins again and
+ * again binds its functions anew. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PADDING, in bytes that are never executed, makes the same functions lie elsewhere in each plugin. */
+/* PADDING, in bytes that are never executed, makes the same functions lie elsewhere in each
+ * plugin. */
 #include "burn.h"
 
 unsigned long run(unsigned long (*function)(unsigned long), unsigned long x);

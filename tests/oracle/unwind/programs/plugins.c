@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads plugins, works in them for a while and unloads them again. The arguments are their files. */
+/* Loads plugins, works in them for a while and unloads them again. The arguments are their
+ * files. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>

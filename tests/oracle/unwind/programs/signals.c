@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storms of signals, handled on an alternate stack, that interrupt code anywhere: in prologues, in library
- * functions, in other handlers.
+/* Storms of signals, handled on an alternate stack, that interrupt code anywhere: in prologues, in
+ * library functions, in other handlers.
  *
- * The alternate stack lies right below a small stack of the thread, so that a copy that begins on the one goes on with
- * the other. */
+ * The alternate stack lies right below a small stack of the thread, so that a copy that begins on
+ * the one goes on with the other. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With a file in a directory of the test's own. Time is what the test says; log lines go to a file in memory. */
+/* With a file in a directory of the test's own. Time is what the test says; log
+ * lines go to a file in memory. */
 #include "agent/reload.h"
 
 #include "base/clock.h"

@@ -129,7 +129,8 @@ static void ask_deaf_and_wait(int signal_number)
 	ask_and_wait(signal_number);
 }
 
-/* Nothing but its death wakes who waits for a child of vfork(2): the kernel gives it the signal in vain. */
+/* Nothing but its death wakes who waits for a child of vfork(2): the kernel
+ * gives it the signal in vain. */
 static void ask_asleep(int signal_number)
 {
 	pid_t parent = getpid();
@@ -140,7 +141,8 @@ static void ask_asleep(int signal_number)
 		kill(parent, signal_number);
 		_exit(0);
 	}
-	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): it is the sleep that is wanted */
+	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): it is
+	 * the sleep that is wanted */
 	pid_t sleeper = vfork();
 	if (sleeper == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

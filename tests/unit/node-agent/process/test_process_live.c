@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process table over the real /proc: children that load a library, lose their first thread, end. */
+/* The process table over the real /proc: children that load a library, lose
+ * their first thread, end. */
 #include "process/process_table.h"
 
 #include "base/clock.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_table.c: which processes are looked for in /proc when their first thread has ended. Here that shows a process of
- * several threads whose first one is a zombie: who looks keeps the entry. */
+/* process_table.c: which processes are looked for in /proc when their first thread has ended. Here
+ * that shows a process of several threads whose first one is a zombie: who looks keeps the
+ * entry. */
 #include "process/process_table.h"
 
 #include "base/clock.h"

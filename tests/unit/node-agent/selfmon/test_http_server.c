@@ -115,7 +115,8 @@ static void say(int fd, const char *text)
 	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
 }
 
-/* Reads until the server closes; returns the number of bytes, of which the first ones are in `answer`. */
+/* Reads until the server closes; returns the number of bytes, of which the
+ * first ones are in `answer`. */
 static size_t hear(int fd, char answer[static ANSWER_BYTES])
 {
 	char rest[ANSWER_BYTES];

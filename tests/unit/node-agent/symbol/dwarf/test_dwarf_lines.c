@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks about this program itself: where() is called from inlined functions, and tells where from. */
+/* Asks about this program itself: where() is called from inlined functions, and tells where
+ * from. */
 #include "symbol/dwarf/dwarf_lines.h"
 
 #include "base/cleanup.h"

@@ -161,7 +161,8 @@ static void search_everywhere(const struct lines_unit *unit, size_t len)
 	}
 }
 
-/* Every damage of one byte: none leads elsewhere (a sanitizer tells), and whatever passes can be searched. */
+/* Every damage of one byte: none leads elsewhere (a sanitizer tells), and
+ * whatever passes can be searched. */
 static void damaged_bytes_lead_nowhere(void **state)
 {
 	(void)state;

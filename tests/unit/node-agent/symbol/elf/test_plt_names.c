@@ -80,7 +80,8 @@ static struct parts make_parts(void)
 	return parts;
 }
 
-/* adrp x16, page; ldr x17, [x16, #place]; add x16, x16, #place; br x17: of an arm64 file. Returns what is behind. */
+/* adrp x16, page; ldr x17, [x16, #place]; add x16, x16, #place; br x17: of an arm64
+ * file. Returns what is behind. */
 static uint32_t *put_arm64_jump(uint32_t *to, uint64_t address, uint64_t slot)
 {
 	uint32_t nr_pages = (uint32_t)((slot >> 12) - (address >> 12));
@@ -93,7 +94,8 @@ static uint32_t *put_arm64_jump(uint32_t *to, uint64_t address, uint64_t slot)
 	return to;
 }
 
-/* The first stub, one without and one with guards against attacks, and one to a slot without a symbol. */
+/* The first stub, one without and one with guards against attacks, and one to
+ * a slot without a symbol. */
 static struct parts make_arm64_parts(void)
 {
 	const uint64_t text = MAKER_TEXT_ADDRESS;

@@ -261,7 +261,8 @@ static void flip_bit(char *byte)
 	*byte = (char)((unsigned char)*byte ^ 1U << rand() % 8);
 }
 
-/* Whatever is changed, nothing but what an answer may say gets through: the functions keep their bounds. */
+/* Whatever is changed, nothing but what an answer may say gets through: the
+ * functions keep their bounds. */
 static void changed_answers_do_no_harm(void **state)
 {
 	struct sample *sample = *state;

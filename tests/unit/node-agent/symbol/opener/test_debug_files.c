@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two directories stand for the root of a container and for that of the host. A file's content says which one
- * it is. */
+/* Two directories stand for the root of a container and for that of the host. A file's
+ * content says which one it is. */
 #include "symbol/opener/debug_files.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory of our own stands for /proc: PID/map_files, PID/root and PID/mountinfo are what a test puts
- * there. Real processes are in test_elf_cache.c. */
+/* A directory of our own stands for /proc: PID/map_files, PID/root and PID/mountinfo are what a
+ * test puts there. Real processes are in test_elf_cache.c. */
 #include "symbol/opener/file_opener.h"
 
 #include "base/cleanup.h"
