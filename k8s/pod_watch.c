@@ -121,9 +121,9 @@ static void log_change(struct pod_watch *watch, const struct refresh *refresh)
 	if (refresh->error == watch->last_error)
 		return;
 	if (refresh->error < 0)
-		log_warn("no fresh pod names from %s, retrying: %s", url, refresh->reason);
+		log_warn("cannot refresh pod names from %s, retrying: %s", url, refresh->reason);
 	else
-		log_info("pod names from %s are fresh again: %zu pods", url,
+		log_info("pod names from %s are up to date again: %zu pods", url,
 			 pod_index_get_stats(watch->index).nr_live);
 	watch->last_error = refresh->error;
 }
@@ -196,7 +196,7 @@ static void read_logs(struct pod_watch *watch)
 	if (r == 0)
 		r = pod_index_complete(watch->index, list, now_ns);
 	if (r < 0 && r != -ENOENT && r != watch->last_logs_error)
-		log_warn_errno(r, "cannot take all names of pods from %s, going on without",
+		log_warn_errno(r, "cannot store all pod names from %s, continuing without the rest",
 			       watch->logs_dir);
 	watch->last_logs_error = r;
 }
@@ -358,8 +358,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 
 	watch->kubelet = opts->kubelet;
 	if (opts->kubelet && kubelet_is_insecure(opts->kubelet))
-		log_warn("the kubelet at %s is not verified: whoever answers there names the pods, "
-			 "and is shown the token",
+		log_warn("the kubelet's certificate at %s is not verified: any server that "
+			 "answers there can name pods and read the token",
 			 kubelet_url(opts->kubelet));
 	/* Tokens are others' files; and only another user may be allowed to run the program, which
 	 * asks the kubelet. */

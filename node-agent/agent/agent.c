@@ -89,8 +89,8 @@ static int start_proc(struct agent *agent, struct strbuf *reterr_msg)
 	/* Samples carry the host's process ids; in another namespace these belong to other
 	 * processes. */
 	if (!host_pids_are_ours(agent->proc_fd))
-		log_warn("not in the host's pid namespace (hostPID: true, --pid=host): "
-			 "code of processes is shown as [unknown]");
+		log_warn("not in the host's PID namespace (set hostPID: true or --pid=host): "
+			 "user code is shown as [unknown]");
 	return 0;
 }
 
@@ -530,8 +530,7 @@ int agent_stop(struct agent *agent, uint64_t max_ns)
 	pipeline_close(agent->pipeline);
 	int r = drain(agent, max_ns);
 	if (r < 0)
-		log_warn("the loader is not through with what was sampled last: %llu samples are "
-			 "lost",
+		log_warn("the last samples could not be symbolized in time: %llu samples are lost",
 			 (unsigned long long)pipeline_abandon(agent->pipeline));
 	return r;
 }

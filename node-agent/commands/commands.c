@@ -17,14 +17,14 @@
 
 static int print_overview(const struct command *commands, size_t nr_commands)
 {
-	puts("flamelet [COMMAND] [OPTION]...   whose CPU time it is, pod by pod\n\n"
+	puts("flamelet [COMMAND] [OPTION]...   show what uses the CPU, pod by pod\n\n"
 	     "  sudo flamelet                                 the whole machine for 10 s\n"
 	     "  sudo flamelet -d 30s -p 1234 -o cpu.svg       one process, as a flame graph\n"
 	     "  sudo flamelet agent --otlp-endpoint http://127.0.0.1:4318\n");
 	for (size_t i = 0; i < nr_commands; i++)
 		printf("  %-10s %s%s\n", commands[i].name, commands[i].help,
-		       i == 0 ? "; needs not be named" : "");
-	puts("\nflamelet help COMMAND tells the options of a command.");
+		       i == 0 ? " (the default)" : "");
+	puts("\nflamelet help COMMAND lists the options of a command.");
 	return STATUS_OK;
 }
 

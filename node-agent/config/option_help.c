@@ -27,7 +27,7 @@ static const struct command_help command_helps[] = {
 	  "  flamelet agent -c /etc/flamelet.yaml       lines like \"frequency: 19\"\n"
 	  "  OTEL_EXPORTER_OTLP_ENDPOINT=https://otel:4318 flamelet agent\n" },
 	{ COMMAND_DOCTOR,
-	  "flamelet doctor [OPTION]...   what this host lacks, and what to do\n"
+	  "flamelet doctor [OPTION]...   find what this host lacks\n"
 	  "\n"
 	  "  flamelet doctor\n"
 	  "  flamelet doctor -c /etc/flamelet.yaml      kubelet and endpoint as well\n"

@@ -432,7 +432,7 @@ int symbolizer_load_kernel(int proc_fd, struct kernel_symbols **ret_kernel)
 		log_warn("CAP_SYSLOG is missing: kernel functions have no names; in a pod, SYSLOG "
 			 "in capabilities.add");
 	else if (error < 0)
-		log_warn_errno(error, "/proc/kallsyms (see kernel.kptr_restrict) is of no use: "
+		log_warn_errno(error, "cannot use /proc/kallsyms (see kernel.kptr_restrict): "
 				      "kernel functions have no names");
 	return 0;
 }

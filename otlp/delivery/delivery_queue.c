@@ -43,8 +43,8 @@ static void report_damage(struct delivery_queue *queue)
 	uint64_t nr = spool_get_stats(queue->spool).nr_files_damaged;
 
 	if (nr > queue->nr_damaged_told)
-		log_warn("export to %s: %" PRIu64 " files of the queue are damaged, going on "
-			 "without them",
+		log_warn("export to %s: %" PRIu64 " files of the queue are damaged and "
+			 "skipped",
 			 queue->destination, nr - queue->nr_damaged_told);
 	queue->nr_damaged_told = nr;
 }
@@ -107,7 +107,7 @@ void delivery_queue_save(struct delivery_queue *queue)
 	int r = spool_save(queue->spool);
 
 	if (r < 0)
-		log_warn_errno(r, "export to %s: what waits cannot be written to disk",
+		log_warn_errno(r, "export to %s: cannot write queued requests to disk",
 			       queue->destination);
 }
 
@@ -115,8 +115,7 @@ void delivery_queue_add(struct delivery_queue *queue, const struct spool_item *i
 			const void *body, size_t len)
 {
 	if (spool_append(queue->spool, item, body, len) < 0)
-		log_warn("export to %s: a request finds no room to wait, going on without it",
-			 queue->destination);
+		log_warn("export to %s: the queue is full, dropping a request", queue->destination);
 	rate_limiter_appended(&queue->limiter);
 	if (queue->is_failing)
 		delivery_queue_save(queue);
@@ -202,7 +201,7 @@ static void finish(struct delivery_queue *queue, const struct request_outcome *o
 	uint64_t nr_rejected = rejected_samples(&item, outcome->nr_rejected_profiles);
 
 	if (queue->is_failing)
-		log_info("export to %s: delivers again", queue->destination);
+		log_info("export to %s: delivery works again", queue->destination);
 	else if (queue->nr_delivered == 0)
 		log_info("export to %s: the first profiles are delivered", queue->destination);
 	queue->is_failing = false;
@@ -213,7 +212,7 @@ static void finish(struct delivery_queue *queue, const struct request_outcome *o
 	spool_pop(queue->spool);
 	if (nr_rejected > 0 || outcome->message[0])
 		report_loss(queue, nr_rejected,
-			    outcome->message[0] ? outcome->message : "rejected by the receiver");
+			    outcome->message[0] ? outcome->message : "rejected by the destination");
 	backoff_reset(&queue->backoff);
 }
 
@@ -342,7 +341,8 @@ void delivery_queue_close_down(struct delivery_queue *queue)
 
 	queue->stats.nr_samples_shutdown += nr_samples;
 	if (nr_samples > 0)
-		log_warn("export to %s: ended with %" PRIu64 " samples undelivered, which are lost",
+		log_warn("export to %s: %" PRIu64
+			 " samples were not delivered in time and are lost",
 			 queue->destination, nr_samples);
 }
 
