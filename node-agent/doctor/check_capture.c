@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks perf events, which both capture backends need, and finds out which path the agent would
- * take. For the latter it starts the agent's own captures and stops them at once. */
+/* Checks perf events, which both capture backends need, and finds out which backend the agent
+ * would use. For the latter it starts the agent's own captures and stops them at once. */
 #include "base/cleanup.h"
 #include "doctor/doctor.h"
 #include "privilege/refusal.h"
@@ -95,7 +95,7 @@ static void add_neither(const struct doctor_host *host, const char *bpf, const c
 				  "see the findings above", "none: bpf: %s; perf: %s", bpf, perf);
 }
 
-/* Tries the capture backends in the agent's order. A path that does not work gives a
+/* Tries the capture backends in the agent's order. A backend that does not work gives a
  * message with the reason. */
 void check_capture_backend(const struct doctor_host *host, struct doctor_report *report)
 {

@@ -26,8 +26,8 @@ struct mapped_file {
 	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
 		     * anonymous memory; without " (deleted)" */
 	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
-	uint32_t slot; /* the unwinder's: see unwind/tables/table_slots.h; 0 at first */
-	bool is_postponed; /* the unwinder's: there was no time yet to open it for a slot */
+	uint32_t slot; /* of the unwind tables: see unwind/tables/table_slots.h; 0 at first */
+	bool is_postponed; /* of the unwind tables: there was no time yet to open it for a slot */
 	bool is_outdated; /* replaced under its key: mapped_files_renew() */
 	bool was_taken; /* since the last round of kept_files.c */
 	/* It was mapped again after a time without mappings: it may have changed. The consumer

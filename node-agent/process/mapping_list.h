@@ -39,7 +39,7 @@ struct mapping_list {
 	size_t cap_items;
 	unsigned int nr_refs;
 	uint64_t version; /* of the contents: each state of each list has another one */
-	bool is_changed; /* since it was put into the arena; the unwinder clears it */
+	bool is_changed; /* since it was put into the arena; the unwind tables clear it */
 	bool is_partial; /* the consumer's: some of its files are still to be opened */
 	struct mapping_table_place table;
 };

@@ -33,7 +33,7 @@ struct process {
 	bool is_ended;
 	bool is_single; /* all its events are known, and none reported another thread */
 	bool is_superseded;
-	bool is_bound; /* the unwinder has, or had, a mapping table of it */
+	bool is_bound; /* the unwind tables have, or had, its mapping table */
 	bool is_noted; /* the consumer's: to be bound soon */
 	uint64_t next_bind_ns; /* the consumer's: it is not bound again before */
 	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */

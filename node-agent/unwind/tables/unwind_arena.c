@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two locks. `lock` guards the numbers and is held for microseconds, because the reader's thread
- * puts code lists. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of
+ * puts mapping tables. `wait_lock` is held by whoever adds a chunk or waits for unwinders, both of
  * which may take a grace period in the kernel. It is taken first.
  *
  * What was freed goes through a limbo:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of one pod: the fields that test_pod_list.c has no recorded bodies for. */
+/* What is kept of one pod: the fields that test_pod_list_reader.c has no recorded bodies for. */
 #include "k8s/pod_reader.h"
 
 #include "base/strbuf.h"
