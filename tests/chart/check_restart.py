@@ -14,7 +14,7 @@ import chart
 import host
 
 OPTIONS = os.path.join(chart.ROOT, "node-agent/config/option_table.c")
-OPTION = re.compile(r'OPTION\("([\w-]+)".*?\n\s*(?=OPTION\(|};)', re.DOTALL)
+OPTION = re.compile(r'(?:OPTION|DESTINATION)\("([\w-]+)".*?\n\s*(?=(?:OPTION|DESTINATION)\(|};)', re.DOTALL)
 RELOADED = [
     {"select": {"namespaces": ["shop"]}},
     {"select": {"pods": ["shop/web-0"]}},

@@ -260,7 +260,7 @@ static int check_local(int proc_fd, uint32_t pid, const struct pinned_file *pinn
 
 int file_opener_open_root(int proc_fd, uint32_t pid, int *ret_fd)
 {
-	struct pinned_file pinned;
+	struct pinned_file pinned = { .fd = -EBADF };
 	char path[PROC_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%" PRIu32 "/root", pid);
