@@ -413,7 +413,7 @@ int agent_select(struct agent *agent, const struct options *options, struct strb
 
 const char *agent_perf_reason(const struct agent *agent)
 {
-	return agent->perf_reason.len > 0 ? strbuf_str(&agent->perf_reason) : NULL;
+	return sample_source_profile_label(agent->source) ? strbuf_str(&agent->perf_reason) : NULL;
 }
 
 uint32_t agent_nr_cpus(const struct agent *agent)
