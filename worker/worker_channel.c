@@ -206,7 +206,7 @@ void worker_reply_reader_done(struct worker_reply_reader *reader)
 	*reader = worker_reply_reader_with_max(reader->max_bytes);
 }
 
-/* The struct is there: whether it can be one, and room for what follows. */
+/* Checks the complete struct, and allocates room for the bytes that follow it. */
 static int begin_bytes(struct worker_reply_reader *reader)
 {
 	const struct worker_reply *reply = &reader->reply;

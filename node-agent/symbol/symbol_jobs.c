@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A worker needs about as much as a table has for the largest ones, and the first of these for
- * libdw, if the pool has it. The worker of the fast lane has the second: what does not fit there
- * is read in the slow lane. */
+/* The memory of a worker. The slow worker may use the largest size of a table, and the first of
+ * these for libdw if the pool has it. The fast worker may use the second: files that need more are
+ * read by the slow one. */
 #define WORKER_LINES_BYTES ((size_t)128 << 20)
 #define WORKER_FAST_BYTES ((size_t)64 << 20)
 
-/* Jobs that took too long for the fast lane, until the slow one is free. Those for which there is
- * no place have failed. */
+/* Jobs that took too long for the fast lane wait here until the slow one is free. A job that finds
+ * no place fails. */
 #define MAX_PARKED 32
 
-/* What a worker may take for an answer, in the slow lane. */
+/* The limits of one request in the slow lane. */
 struct symbol_limits {
 	struct worker_limits table; /* of a fingerprint as well */
 	struct worker_limits crc;
@@ -247,7 +247,7 @@ static bool try_later(struct symbol_jobs *jobs, struct symbol_job *job)
 	return true;
 }
 
-/* What is wanted of tables stays wanted, other jobs are put aside. */
+/* Jobs about a table end, because their addresses stay in its list. Other jobs are put aside. */
 bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error)
 {
 	bool was_too_slow = error == -ETIMEDOUT && !job->is_try;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The head is a struct in the order of bytes of this machine: files do not leave it, and the magic
  * number of another would not be ours. It holds the checksum of the body and, last, one of all
- * before: whoever believes the head can check the body.
+ * before. A reader checks the head first, and then the body by the head's checksum.
  *
  * Nothing in the directory is trusted to be a file of ours: links are not followed, FIFOs not
  * waited for, and no more is read than a checked head announces and the file has. */
