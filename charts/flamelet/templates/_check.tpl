@@ -2,21 +2,21 @@
 {{/* What values.schema.json cannot say: values that contradict each other. A message says where, what, and what to do. */}}
 
 {{- define "flamelet.check" -}}
-{{- include "flamelet.checkReceivers" . }}
+{{- include "flamelet.checkDestinations" . }}
 {{- include "flamelet.checkKubelet" . }}
 {{- include "flamelet.checkMemory" . }}
 {{- include "flamelet.checkMetrics" . }}
 {{- include "flamelet.checkPod" . }}
 {{- end }}
 
-{{- define "flamelet.checkReceivers" -}}
-{{- $receivers := (include "flamelet.receivers" . | fromYaml).items }}
-{{- if not $receivers }}
-{{- fail "otlp.endpoint: profiles have nowhere to go. Set it to a receiver's URL, for instance --set otlp.endpoint=http://otel-collector.observability:4318, or fill destinations." }}
+{{- define "flamelet.checkDestinations" -}}
+{{- $destinations := (include "flamelet.destinations" . | fromYaml).items }}
+{{- if not $destinations }}
+{{- fail "otlp.endpoint: profiles have nowhere to go. Set it to a destination's URL, for instance --set otlp.endpoint=http://otel-collector.observability:4318, or fill destinations." }}
 {{- end }}
 {{- $names := list }}
-{{- range $receivers }}
-{{- include "flamelet.checkReceiver" (merge (dict "at" (ternary (printf "destinations (%s)" .name) "otlp" (hasKey . "name"))) .) }}
+{{- range $destinations }}
+{{- include "flamelet.checkDestination" (merge (dict "at" (ternary (printf "destinations (%s)" .name) "otlp" (hasKey . "name"))) .) }}
 {{- $names = append $names .name }}
 {{- end }}
 {{- if ne (len $names) (len (uniq $names)) }}
@@ -24,14 +24,14 @@
 {{- end }}
 {{- end }}
 
-{{/* One receiver; "at" is where it is in values.yaml. */}}
-{{- define "flamelet.checkReceiver" -}}
+{{/* One destination; "at" is where it is in values.yaml. */}}
+{{- define "flamelet.checkDestination" -}}
 {{- $isGrpc := or (hasPrefix "grpc" (.endpoint | lower)) (eq (.protocol | default "") "grpc") }}
 {{- if and (eq (.exporter | default "") "pyroscope") $isGrpc }}
 {{- fail (printf "%s.exporter: pyroscope is sent by HTTP. Remove the protocol grpc, write http:// or https:// in the endpoint, or set exporter: otlp." .at) }}
 {{- end }}
 {{- if and (.caSecret).name (.caConfigMap).name }}
-{{- fail (printf "%s.caSecret: the receiver's CA is in caConfigMap, too. Remove one of them." .at) }}
+{{- fail (printf "%s.caSecret: the destination's CA is in caConfigMap, too. Remove one of them." .at) }}
 {{- end }}
 {{- range $name, $_ := .headers }}
 {{- if regexMatch "authorization|cookie|api[-_]?key|token|secret|password" (lower $name) }}

@@ -74,9 +74,9 @@ destination:
   - /etc/flamelet/destination-{{ .name }}.yaml
   {{- end }}
 {{- end }}
-{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- if not .name }}
-{{- include "flamelet.receiverConfig" (list $ .) }}
+{{- include "flamelet.destinationConfig" (list $ .) }}
 {{- end }}
 {{- end }}
 {{- include "flamelet.kubeletConfig" . }}
@@ -117,10 +117,10 @@ unwind-memory-max
 {{- define "flamelet.configFiles" -}}
 flamelet.yaml: |
   {{- include "flamelet.config" . | nindent 2 }}
-{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- if .name }}
 destination-{{ .name }}.yaml: |
-  {{- include "flamelet.receiverConfig" (list $ .) | fromYaml | toYaml | nindent 2 }}
+  {{- include "flamelet.destinationConfig" (list $ .) | fromYaml | toYaml | nindent 2 }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -7,14 +7,14 @@
 {{- default (ternary "80" "443" (eq $url.scheme "http")) $port }}
 {{- end }}
 
-{{/* The ports of all receivers and debuginfod servers, as {ports: [...]}. */}}
+{{/* The ports of all destinations and debuginfod servers, as {ports: [...]}. */}}
 {{- define "flamelet.endpointPorts" -}}
 {{- $ports := list }}
 {{- range .Values.networkPolicy.endpointPorts }}
 {{- $ports = append $ports (int .) }}
 {{- end }}
 {{- if not $ports }}
-{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- $ports = append $ports (include "flamelet.portOf" .endpoint | int) }}
 {{- end }}
 {{- range .Values.symbols.debuginfod.urls }}

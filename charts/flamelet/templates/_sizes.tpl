@@ -25,7 +25,7 @@
 	JIT workers					16 and 16
 	download of debug files				256, where it is asked for
 
-Besides, for each receiver 48: 24 that are collected, and what is sent, in the agent and in the receiver's own process (12 with the
+Besides, for each destination 48: 24 that are collected, and what is sent, in the agent and in the destination's own process (12 with the
 usual 3.5 MB of a request); 16 more for a queue in memory. 56 are for all else: the agent, its rings, and the process that asks
 the kubelet (20 with 5000 pods). Both of these processes fail at 128 each, which they do not get near to. A worker's answer on its way
 to the agent is in both, and within the worker's bound, as most of what it was made of is free again. */}}
@@ -34,9 +34,9 @@ to the agent is in both, and within the worker's bound, as most of what it was m
 {{- $lists := div (add (include "flamelet.mebibytes" .Values.symbols.memoryMax | int64) 3) 4 }}
 {{- $workers := add 64 48 16 16 }}
 {{- $debuginfod := ternary 256 0 (gt (len .Values.symbols.debuginfod.urls) 0) }}
-{{- $receiver := ternary 64 48 (eq .Values.queue.type "memory") }}
-{{- $receivers := mul $receiver (len (include "flamelet.receivers" . | fromYaml).items) }}
-{{- add $tables $lists $workers $debuginfod $receivers 56 -}}
+{{- $destination := ternary 64 48 (eq .Values.queue.type "memory") }}
+{{- $destinations := mul $destination (len (include "flamelet.destinations" . | fromYaml).items) }}
+{{- add $tables $lists $workers $debuginfod $destinations 56 -}}
 {{- end }}
 
 {{/* The limit of an emptyDir for so many MiB: a pod whose emptyDir grows beyond it is evicted, so it has a quarter more. */}}

@@ -7,9 +7,9 @@
 {{- add $debuginfod (ternary 384 0 .Values.unwind.cache) }}
 {{- end }}
 
-{{/* MiB of the queues of all receivers. */}}
+{{/* MiB of the queues of all destinations. */}}
 {{- define "flamelet.queueMebibytes" -}}
-{{- mul (len (include "flamelet.receivers" . | fromYaml).items) (include "flamelet.mebibytes" .Values.queue.size) }}
+{{- mul (len (include "flamelet.destinations" . | fromYaml).items) (include "flamelet.mebibytes" .Values.queue.size) }}
 {{- end }}
 
 {{- define "flamelet.volumes" -}}

@@ -3,7 +3,7 @@
 
 {{- define "flamelet.warnings" -}}
 {{- include "flamelet.kubeletWarnings" . }}
-{{- include "flamelet.receiverWarnings" . }}
+{{- include "flamelet.destinationWarnings" . }}
 {{- include "flamelet.nodeWarnings" . }}
 {{- end }}
 
@@ -37,8 +37,8 @@ signed it itself), add
 {{- end }}
 {{- end }}
 
-{{- define "flamelet.receiverWarnings" -}}
-{{- range (include "flamelet.receivers" . | fromYaml).items }}
+{{- define "flamelet.destinationWarnings" -}}
+{{- range (include "flamelet.destinations" . | fromYaml).items }}
 {{- if eq (.verify | default "") "insecure" }}
 
 WARNING: verify=insecure for {{ .shown }}. Whoever answers in its place gets the profiles, and tokens and headers.
@@ -61,7 +61,7 @@ If an agent's log speaks of kernel.perf_event_paranoid (Debian's and Ubuntu's ke
 {{- end }}
 {{- if eq .Values.queue.type "hostPath" }}
 
-Profiles that wait for a receiver are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }} of each node. They stay
+Profiles that wait for a destination are in {{ .Values.queue.hostPath }}/{{ include "flamelet.namespace" . }}.{{ .Release.Name }} of each node. They stay
 there after an uninstall: remove the directory on the nodes.
 {{- end }}
 {{- end }}

@@ -1,8 +1,8 @@
 {{/* SPDX-License-Identifier: Apache-2.0 */}}
 {{/* Where profiles go: `otlp` and `destinations`. */}}
 
-{{/* All receivers, as {items: [...]}; "suffix" tells their files apart, "shown" is the URL without its query. */}}
-{{- define "flamelet.receivers" -}}
+{{/* All destinations, as {items: [...]}; "suffix" tells their files apart, "shown" is the URL without its query. */}}
+{{- define "flamelet.destinations" -}}
 {{- $items := list }}
 {{- if .Values.otlp.endpoint }}
 {{- $items = append $items (merge (dict "suffix" "") .Values.otlp) }}
@@ -16,8 +16,8 @@
 {{- toYaml (dict "items" $items) }}
 {{- end }}
 
-{{/* The options of one receiver: a list of root and receiver. Its files are those of "flamelet.receiverSources". */}}
-{{- define "flamelet.receiverConfig" }}
+{{/* The options of one destination: a list of root and destination. Its files are those of "flamelet.destinationSources". */}}
+{{- define "flamelet.destinationConfig" }}
 {{- $secrets := "/etc/flamelet/secrets" }}
 {{- $attributes := (index . 0).Values.attributes }}
 {{- with index . 1 }}
@@ -70,19 +70,19 @@ attribute-values-max: {{ int . | quote }}
 {{/* The files of the configuration, as sources of a projected volume: what changes in one of them is seen without a restart. */}}
 {{- define "flamelet.configSources" -}}
 - configMap: {name: {{ include "flamelet.fullname" . | quote }}}
-{{- range (include "flamelet.receivers" . | fromYaml).items }}
-{{- include "flamelet.receiverSources" . }}
+{{- range (include "flamelet.destinations" . | fromYaml).items }}
+{{- include "flamelet.destinationSources" . }}
 {{- end }}
 {{- end }}
 
-{{- define "flamelet.receiverSources" }}
-{{- $receiver := . }}
+{{- define "flamelet.destinationSources" }}
+{{- $destination := . }}
 {{- range $directory, $file := dict "headers" "headers" "token" "token" "ca" "ca.crt" }}
-{{- with get $receiver (printf "%sSecret" $directory) }}
+{{- with get $destination (printf "%sSecret" $directory) }}
 {{- if .name }}
 - secret:
     name: {{ .name | quote }}
-    items: [{key: {{ .key | default $file | quote }}, path: secrets/{{ $directory }}{{ $receiver.suffix }}/{{ $file }}}]
+    items: [{key: {{ .key | default $file | quote }}, path: secrets/{{ $directory }}{{ $destination.suffix }}/{{ $file }}}]
 {{- end }}
 {{- end }}
 {{- end }}
@@ -90,7 +90,7 @@ attribute-values-max: {{ int . | quote }}
 {{- if .name }}
 - configMap:
     name: {{ .name | quote }}
-    items: [{key: {{ .key | default "ca.crt" | quote }}, path: secrets/ca{{ $receiver.suffix }}/ca.crt}]
+    items: [{key: {{ .key | default "ca.crt" | quote }}, path: secrets/ca{{ $destination.suffix }}/ca.crt}]
 {{- end }}
 {{- end }}
 {{- with .clientCertSecret }}
@@ -98,8 +98,8 @@ attribute-values-max: {{ int . | quote }}
 - secret:
     name: {{ .name | quote }}
     items:
-      - {key: tls.crt, path: secrets/client{{ $receiver.suffix }}/tls.crt}
-      - {key: tls.key, path: secrets/client{{ $receiver.suffix }}/tls.key}
+      - {key: tls.crt, path: secrets/client{{ $destination.suffix }}/tls.crt}
+      - {key: tls.key, path: secrets/client{{ $destination.suffix }}/tls.key}
 {{- end }}
 {{- end }}
 {{- end }}
