@@ -22,8 +22,8 @@
 
 #define OUR_CERTIFICATE "; if it wants a certificate of ours, name it with --otlp-client-cert"
 
-/* What kinds of receivers differ in. */
-struct receiver {
+/* How to configure each kind of destination, for messages. */
+struct destination_kind {
 	const char *example;
 	const char *port; /* where it usually listens */
 	const char *not_found; /* what to do when it does not take profiles */
@@ -31,7 +31,7 @@ struct receiver {
 	const char *other_language;
 };
 
-static const struct receiver receivers[] = {
+static const struct destination_kind destination_kinds[] = {
 	[TRANSPORT_OTLP_HTTP] = {
 		.example = "write it like http://collector:4318",
 		.port = "the port for OTLP over HTTP, usually 4318",
@@ -106,12 +106,12 @@ static void add_silence(const struct destination *export, int error, const char 
 	else if (error == -EHOSTUNREACH || error == -ETIMEDOUT)
 		snprintf(remedy, sizeof(remedy),
 			 "see that the name is right and that network policies let us through");
-	else if (receivers[protocol].other_language && is_other_language)
-		snprintf(remedy, sizeof(remedy), "%s%s", receivers[protocol].other_language,
+	else if (destination_kinds[protocol].other_language && is_other_language)
+		snprintf(remedy, sizeof(remedy), "%s%s", destination_kinds[protocol].other_language,
 			 may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
 	else
 		snprintf(remedy, sizeof(remedy), "see that it runs, and that the port is %s%s",
-			 receivers[protocol].port,
+			 destination_kinds[protocol].port,
 			 may_miss_certificate(export, error) ? OUR_CERTIFICATE : "");
 	add_failure(export->endpoint, remedy, reason, report);
 }
@@ -151,9 +151,9 @@ static void add_answer(enum transport_protocol protocol, const char *url,
 	const char *kind = answer->is_grpc ? "gRPC status " : "";
 
 	if (answer->kind == ANSWER_NOT_FOUND)
-		doctor_report_add(report, FINDING_FAIL, "endpoint", receivers[protocol].not_found,
-				  "%s answers %s%u: it takes no profiles", url, kind,
-				  answer->status);
+		doctor_report_add(
+			report, FINDING_FAIL, "endpoint", destination_kinds[protocol].not_found,
+			"%s answers %s%u: it takes no profiles", url, kind, answer->status);
 	else if (answer->kind == ANSWER_UNKNOWN_CLIENT)
 		doctor_report_add(report, FINDING_FAIL, "endpoint",
 				  "give it the right credentials with otlp-header-file, "
@@ -221,7 +221,7 @@ static void check_endpoint(const struct destination *export, struct doctor_repor
 
 	int r = transport_opts_url(&opts, &url);
 	if (r < 0) {
-		add_failure(export->endpoint, receivers[opts.protocol].example,
+		add_failure(export->endpoint, destination_kinds[opts.protocol].example,
 			    "this is not its URL", report);
 		return;
 	}

@@ -9,9 +9,9 @@
 
 /* Why samples were dropped: X(NAME, word, help) */
 #define EXPORT_DROPS(X)                                                                            \
-	X(REJECTED, "rejected", "the receiver refused the request")                                \
-	X(PARTIAL, "partial", "the receiver took the request and rejected profiles of it")         \
-	X(TOO_LARGE, "too_large", "the receiver refused the request for its size")                 \
+	X(REJECTED, "rejected", "the destination refused the request")                             \
+	X(PARTIAL, "partial", "the destination took the request and rejected profiles of it")      \
+	X(TOO_LARGE, "too_large", "the destination refused the request for its size")              \
 	X(GAVE_UP, "gave_up", "the request failed again and again while others were taken")        \
 	X(EVICTED, "evicted", "the queue was full; the oldest go first")                           \
 	X(DAMAGED, "damaged", "a file of the queue was damaged")                                   \

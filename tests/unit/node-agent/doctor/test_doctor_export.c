@@ -120,7 +120,7 @@ static void an_endpoint_is_there_when_it_answers_anything_but_404(void **state)
 	expect_endpoint(FINDING_FAIL, url, "that it runs");
 }
 
-static void the_kinds_of_receivers_are_told_apart(void **state)
+static void the_kinds_of_destinations_are_told_apart(void **state)
 {
 	struct standin server;
 	(void)state;
@@ -417,7 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EMPTY_TEST(what_is_not_configured_is_fine),
 		EMPTY_TEST(an_endpoint_is_there_when_it_answers_anything_but_404),
-		EMPTY_TEST(the_kinds_of_receivers_are_told_apart),
+		EMPTY_TEST(the_kinds_of_destinations_are_told_apart),
 		EMPTY_TEST(a_grpc_server_is_asked_in_its_own_language),
 		EMPTY_TEST(a_grpc_server_wants_our_certificate),
 		EMPTY_TEST(a_certificate_is_verified_as_the_options_say),

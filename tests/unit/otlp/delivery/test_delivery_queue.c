@@ -110,7 +110,7 @@ static void the_log_has_no_keys(void **state)
 	assert_null(strstr(strbuf_str(&text), "secret"));
 }
 
-static void the_log_tells_receivers_with_one_url_apart(void **state)
+static void the_log_tells_destinations_with_one_url_apart(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4000);
 	(void)state;
@@ -177,7 +177,7 @@ static void what_may_be_retried_stays_first(void **state)
 	assert_int_equal(stats.nr_retries, 4);
 }
 
-static void the_receivers_wish_is_waited_for(void **state)
+static void the_destinations_wish_is_waited_for(void **state)
 {
 	_cleanup_(delivery_queue_freep) struct delivery_queue *queue = open_queue(NULL);
 	(void)state;
@@ -359,10 +359,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_log_has_no_keys),
-		cmocka_unit_test(the_log_tells_receivers_with_one_url_apart),
+		cmocka_unit_test(the_log_tells_destinations_with_one_url_apart),
 		cmocka_unit_test(requests_are_delivered_in_order),
 		cmocka_unit_test(what_may_be_retried_stays_first),
-		cmocka_unit_test(the_receivers_wish_is_waited_for),
+		cmocka_unit_test(the_destinations_wish_is_waited_for),
 		cmocka_unit_test(what_may_not_be_retried_is_counted_and_gone),
 		cmocka_unit_test(a_receiver_that_does_not_know_us_is_asked_less_and_less),
 		cmocka_unit_test(a_receiver_may_reject_more_profiles_than_it_got),

@@ -55,7 +55,7 @@ static void a_wait_is_for_who_may_come_again(void **state)
 	}
 }
 
-static void a_refusal_is_told_in_the_receivers_words(void **state)
+static void a_refusal_is_told_in_the_destinations_words(void **state)
 {
 	static const struct {
 		const char *content_type;
@@ -229,7 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_four_statuses_are_worth_a_second_try),
 		cmocka_unit_test(a_wait_is_for_who_may_come_again),
-		cmocka_unit_test(a_refusal_is_told_in_the_receivers_words),
+		cmocka_unit_test(a_refusal_is_told_in_the_destinations_words),
 		cmocka_unit_test(nested_json_is_no_danger),
 		cmocka_unit_test(a_success_may_be_partial),
 		cmocka_unit_test(partial_success_is_otlps_alone),
