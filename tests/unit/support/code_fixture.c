@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "code_fixture.h"
 
-#include "base/cleanup.h"
+#include "program_offset.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -109,21 +109,7 @@ void code_fixture_next_window(struct code_fixture *fixture)
 
 uint64_t code_fixture_offset(void (*function)(void))
 {
-	uint64_t address = (uintptr_t)function;
-	char line[512];
-
-	_cleanup_fclose_ FILE *file = fopen("/proc/self/maps", "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file)) {
-		uint64_t start, end, offset;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
-			    3 &&
-		    address >= start && address < end)
-			return address - start + offset;
-	}
-	fail();
-	return 0;
+	return program_offset((uintptr_t)function);
 }
 
 uint32_t code_fixture_locate(struct code_fixture *fixture, const struct sample_event *event)

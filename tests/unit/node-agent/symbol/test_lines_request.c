@@ -3,6 +3,7 @@
  * come from may be closed or turn out bad in between. */
 #include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"
+#include "program_offset.h"
 #include "torture.h"
 #include "unit.h"
 
@@ -73,31 +74,12 @@ __attribute__((noinline)) unsigned int code_with_inlined_code(volatile unsigned 
 	return *value;
 }
 
-/* Where a function of this program lies in its file. */
-static uint64_t offset_of(uint64_t address)
-{
-	char line[512];
-
-	_cleanup_fclose_ FILE *file = fopen("/proc/self/maps", "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file)) {
-		uint64_t start, end, offset;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
-			    3 &&
-		    address >= start && address < end)
-			return address - start + offset;
-	}
-	fail();
-	return 0;
-}
-
 /* This program itself, as its compiler describes it. */
 static void inlined_functions_of_a_real_program_are_known(void **state)
 {
 	enum { MAX_CODE_BYTES = 256 };
 	struct elf_cache_fixture *fixture = *state;
-	uint64_t offset = offset_of((uintptr_t)code_with_inlined_code);
+	uint64_t offset = program_offset((uintptr_t)code_with_inlined_code);
 	char path[FIXTURE_PATH_BYTES];
 	struct symbol_frames frames = { 0 };
 	uint32_t id = 0;
