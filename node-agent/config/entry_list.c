@@ -2,6 +2,7 @@
 #include "config/entry_list.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,43 +38,42 @@ int entry_list_add(struct entry_list *list, enum option_source source, const str
 	return append(list, &(struct option_entry){ ENTRY_VALUE, source, option, value, where });
 }
 
-/* Appends an entry whose text is a message. Frees `text`, which is NULL for lack of memory. */
-static int append_message(struct entry_list *list, struct option_entry *entry, char *text)
+/* Appends an entry whose text is a message. */
+static int printf_like(3, 0) append_message(struct entry_list *list, struct option_entry *entry,
+					    const char *format, va_list args)
 {
-	int r = -ENOMEM;
+	_cleanup_free_ char *text = NULL;
 
-	if (text) {
-		entry->text = text;
-		entry->where = "";
-		r = append(list, entry);
+	if (vasprintf(&text, format, args) < 0) {
+		text = NULL; /* asprintf(3): its content is undefined */
+		return -ENOMEM;
 	}
-	free(text);
-	return r;
+	entry->text = text;
+	entry->where = "";
+	return append(list, entry);
 }
 
 int entry_list_refuse(struct entry_list *list, enum option_source source,
 		      const struct option *option, const char *format, ...)
 {
 	struct option_entry entry = { ENTRY_REFUSAL, source, option, NULL, NULL };
-	char *text;
 	va_list args;
 
 	va_start(args, format);
-	int len = vasprintf(&text, format, args);
+	int r = append_message(list, &entry, format, args);
 	va_end(args);
-	return append_message(list, &entry, len < 0 ? NULL : text);
+	return r;
 }
 
 int entry_list_warn(struct entry_list *list, const char *format, ...)
 {
 	struct option_entry entry = { .kind = ENTRY_WARNING };
-	char *text;
 	va_list args;
 
 	va_start(args, format);
-	int len = vasprintf(&text, format, args);
+	int r = append_message(list, &entry, format, args);
 	va_end(args);
-	return append_message(list, &entry, len < 0 ? NULL : text);
+	return r;
 }
 
 void entry_list_shrink(struct entry_list *list, size_t nr)
