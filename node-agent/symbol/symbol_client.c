@@ -163,7 +163,7 @@ static void take_table(struct symbol_client *client, struct symbol_job *job, int
 		       size_t len)
 {
 	struct elf_symbols *symbols = NULL;
-	struct name_table *table = NULL;
+	struct name_table *table;
 	int r = error;
 
 	if (r == 0)
@@ -171,7 +171,7 @@ static void take_table(struct symbol_client *client, struct symbol_job *job, int
 	if (r == 0)
 		r = name_store_add(client->store, symbols, job->has_print ? &job->print : NULL,
 				   &table);
-	if (r < 0 || !table) {
+	if (r != 0) {
 		fail_file(client, job, r);
 		return;
 	}

@@ -122,9 +122,7 @@ static int dump(const char *path)
 	int r = elf_rows_open(fd, &opts, &rows);
 	if (r == 0)
 		r = elf_rows_build(rows, &table, &stats);
-	if (r < 0 || !table.data)
-		return r;
-	return print_table(fd, table.data);
+	return r != 0 ? r : print_table(fd, table.data);
 }
 
 int main(int argc, char **argv)
