@@ -51,8 +51,7 @@ int resolve_mount_id(int fd, uint64_t *ret_id)
 	return parse_digits(&found, strbuf_str(&text) + text.len, 10, ret_id) < 0 ? -EOPNOTSUPP : 0;
 }
 
-/* The C library answers in the kernel's place where that does not know the call, but not when it
- * is told whom not to ask. */
+/* On kernels without statx(2) the C library emulates the call, but refuses AT_STATX_DONT_SYNC. */
 int resolve_look_at(int fd, unsigned int mask, struct statx *ret_st)
 {
 	struct statx st;

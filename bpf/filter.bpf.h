@@ -32,9 +32,9 @@ static __always_inline __u32 own_verdict(__u64 id)
 	return CGROUP_UNFILTERED;
 }
 
-/* That of the nearest cgroup that has one, from the task's up. Pods and containers have their
- * own: one look says what most samples are. Nobody nests out of an exclusion: what lies deeper
- * than is looked is undecided. */
+/* Returns the verdict of the nearest cgroup that has one, from the task's cgroup upwards. Pods and
+ * containers have verdicts of their own, so one lookup decides for most samples. The search has a
+ * maximum depth. Deeper cgroups are undecided, so that nobody escapes an exclusion by nesting. */
 static __always_inline __u32 task_verdict(struct task_struct *task)
 {
 	struct cgroup *cgroup = task_cgroup(task);

@@ -46,10 +46,10 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_event *ev
 		stat_add(STAT_KERNEL_STACK_FAILED);
 }
 
-/* The registers the task had in user space: now, or when it entered the kernel. Threads that the
- * kernel made in the process (io_uring's workers) were never there: they have no place, and what
- * is left of their maker's registers. (Those of the context are read either way: the verifier
- * wants them read through the context pointer itself.) */
+/* Reads the registers that the task has in user space, or had when it entered the kernel. Threads
+ * that the kernel made in the process (io_uring's workers) were never in user space. The registers
+ * saved for them are leftovers of the thread that made them, and are not used. (The context's
+ * registers are read in any case, because the verifier wants that through the context pointer.) */
 static __always_inline enum unwind_result read_user_regs(struct bpf_perf_event_data *ctx,
 							 struct task_struct *task,
 							 struct scratch *scratch)

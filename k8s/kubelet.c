@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The address and the name of a kubelet are two things. An agent's pod knows the address of its
  * node, but the kubelet's certificate often has the node's name only. So if there is a node name,
- * the request is for https://NODE:PORT/pods, which libcurl verifies, and libcurl is told to resolve
- * the name to the address.
+ * the request is for https://NODE:PORT/pods. libcurl verifies that name, and an option of the
+ * request makes libcurl connect to the address.
  *
  * The request is made here. A process without privileges (kubelet_worker.h) sends it and reads the
  * answer. */

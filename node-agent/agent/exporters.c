@@ -158,8 +158,8 @@ static bool has_files(int parent_fd, const char *name)
 	return false;
 }
 
-/* Warns of queues whose destinations got another URL or were removed: nobody sends what waits
- * there. */
+/* Warns of queues whose destination was removed or has another URL now. Nothing sends the requests
+ * in them. */
 static void warn_of_orphans(const struct exporters *exporters, const char *parent)
 {
 	_cleanup_closedir_ DIR *dir = opendir(parent);

@@ -16,7 +16,7 @@
 struct exporters;
 
 /* What is lost when the program is ended by force; for signals_setup(). */
-#define EXPORTERS_LOSS "what was not delivered yet is lost, except what waits in --queue-dir"
+#define EXPORTERS_LOSS "undelivered profiles are lost, except those in --queue-dir"
 
 /* Starts all exporters. `interval_ns` is as in struct exporter_opts. On failure `reterr_msg` says
  * which destination cannot be sent to, and why. Errors: those of exporter_start(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New options for an agent that runs: the configuration file is read again when it changed or
- * SIGHUP came. What is wrong is refused and the old options stay; what cannot change while the
- * agent runs is told and left as it is. */
+ * SIGHUP came. A file with a mistake is refused, and the old options stay. An option that cannot
+ * change while the agent runs keeps its value, and the log says so. */
 #ifndef AGENT_RELOAD_H
 #define AGENT_RELOAD_H
 
