@@ -48,7 +48,7 @@ PAGE = 4096
 NO_PODS = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}'
 READER = "reader"       # and by the agent
 FORCED = "ending by force"
-LOST = {"agent": "not delivered yet is lost", "record": "not written yet is lost"}
+LOST = {"agent": "undelivered profiles are lost", "record": "not written yet is lost"}
 AGENT_SECONDS = {READER: 30, "unwind": 60, "loader": 60, "pods": 30, "exporter": 60, "http": 30,
                  "metrics": 30, "signals": 30}
 # What they have cannot be taken from them.

@@ -42,14 +42,20 @@ def write(path, content, size=None):
             file.truncate(size)
 
 
+def run_first_agent(stage, options, name, is_there):
+    """An agent samples a busy program, because the machine may run no other, until what it writes is there."""
+    busy = stage.start("busy", ["/usr/bin/python3", "-c", MANY_FILES], stage.victims, 0)
+    command = [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--export-interval", "1s", *options]
+    first = stage.start("first", command, stage.victims, 0)
+    host.wait_until(name, is_there, 20)
+    first.finish(20, signal.SIGTERM)
+    busy.finish(20, signal.SIGTERM)
+
+
 def forged_queue(stage):
     """The queue of a destination that is down, full of what no agent has written."""
     queue = f"{stage.directory}/queue"
-    command = [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--queue-dir", queue, "--export-interval",
-               "1s"]
-    first = stage.start("first", command, stage.victims, 0)
-    host.wait_until("a queue is there", lambda: list(queues(queue)), 20)
-    first.finish(20, signal.SIGTERM)
+    run_first_agent(stage, ["--queue-dir", queue], "a queue is there", lambda: list(queues(queue)))
     random_ = random.Random(16)
     for directory in queues(queue):
         now = time.time_ns()
@@ -92,12 +98,8 @@ def forge(directory, random_):
 def forged_cache(stage):
     """Unwind tables of the files that one program maps, damaged, among much else."""
     cache = f"{stage.directory}/cache"
-    busy = stage.start("busy", ["/usr/bin/python3", "-c", MANY_FILES], stage.victims, 0)
-    command = [stage.binary, "agent", "--otlp-endpoint", "http://127.0.0.1:1", "--unwind-cache", cache]
-    first = stage.start("first", command, stage.victims, 0)
-    host.wait_until("a cache is there", lambda: os.path.isdir(cache) and len(os.listdir(cache)) > 5, 20)
-    first.finish(20, signal.SIGTERM)
-    busy.finish(20, signal.SIGTERM)
+    run_first_agent(stage, ["--unwind-cache", cache], "a cache is there",
+                    lambda: os.path.isdir(cache) and len(os.listdir(cache)) > 5)
     random_ = random.Random(16)
     forge(cache, random_)
     if os.path.isdir(f"{cache}/lines"):
