@@ -2,7 +2,7 @@
 /* Does every thread move? Each thread of the program says when it was last seen at work, and how
  * long it may be gone.
  *
- *	heartbeat_begin("loader", max)     first thing in the thread; base/thread.c ends it
+ *	heartbeat_begin("symbolizer", max)     first thing in the thread; base/thread.c ends it
  *	heartbeat_beat()                   in its loop, in all waits, and in what may take long: a load and a store
  *	heartbeat_tick(now)                one thread of the program, every HEARTBEAT_TICK_NS
  *

@@ -49,7 +49,7 @@ NO_PODS = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}'
 READER = "reader"       # and by the agent
 FORCED = "ending by force"
 LOST = {"agent": "undelivered profiles are lost", "record": "not written yet is lost"}
-AGENT_SECONDS = {READER: 30, "unwind": 60, "loader": 60, "pods": 30, "exporter": 60, "http": 30,
+AGENT_SECONDS = {READER: 30, "unwind": 60, "symbolizer": 60, "pods": 30, "exporter": 60, "http": 30,
                  "metrics": 30, "signals": 30}
 # What they have cannot be taken from them.
 COSTLY = (READER, "exporter")
@@ -222,7 +222,7 @@ class Scene:
     def start_record(self, directory, output, **options):
         command = [self.binary, "record", "-F", "99", "-d", "100", "-o", output]
         program = Program(command, directory, **options)
-        program.wait_for("it samples", lambda: find_thread(program.pid, "loader"))
+        program.wait_for("it samples", lambda: find_thread(program.pid, "symbolizer"))
         time.sleep(RECORD_SECONDS)
         return program
 
@@ -354,10 +354,10 @@ def busy(shell):
 
 
 CASES = ([("agent", agent_thread, name) for name in AGENT_SECONDS] +
-         [("agent at once", agent_at_once, name) for name in (READER, "loader", "exporter")] +
-         [("agent, second signal", agent_second_signal, name) for name in (READER, "loader")] +
+         [("agent at once", agent_at_once, name) for name in (READER, "symbolizer", "exporter")] +
+         [("agent, second signal", agent_second_signal, name) for name in (READER, "symbolizer")] +
          [("agent, symbol worker", agent_worker, "stopped")] +
-         [("record", record_thread, name) for name in (READER, "unwind", "loader", "signals")] +
+         [("record", record_thread, name) for name in (READER, "unwind", "symbolizer", "signals")] +
          [("record", record_writing, "while it writes")])
 
 

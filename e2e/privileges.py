@@ -37,7 +37,7 @@ READER = ("BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE
 THREADS = {
     "flamelet": READER,
     "unwind": ("BPF", "DAC_READ_SEARCH"),
-    "loader": ("SYSLOG", "DAC_READ_SEARCH"),
+    "symbolizer": ("SYSLOG", "DAC_READ_SEARCH"),
     "pods": ("DAC_READ_SEARCH",),
     "exporter": ("DAC_READ_SEARCH",),
     "http": (),
@@ -81,7 +81,7 @@ def check_threads(pid, bounding, without=(), overriders=()):
             wanted.add("DAC_OVERRIDE")
         faults += check_thread(path, mask(wanted), bounding)
         seen.add(comm)
-    if not {"flamelet", "unwind", "loader", "pods", "exporter"} <= seen <= set(THREADS):
+    if not {"flamelet", "unwind", "symbolizer", "pods", "exporter"} <= seen <= set(THREADS):
         faults.append(f"the threads are {sorted(seen)}")
     return faults
 
@@ -441,7 +441,7 @@ def run_as_root(scene, command, port):
                     WAIT_SECONDS)
     host.wait_until("functions have names", lambda: metric(port, 'flamelet_frames_total{named="yes"}'),
                     WAIT_SECONDS)
-    faults = check_threads(agent.pid, 0, overriders={"loader", "exporter"}) + check_workers(agent.pid)
+    faults = check_threads(agent.pid, 0, overriders={"symbolizer", "exporter"}) + check_workers(agent.pid)
     if (status := agent.finish(20, signal.SIGTERM)) != 0:
         faults.append(f"exit status {status}: {agent.log()[-1000:]}")
     return faults

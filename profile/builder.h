@@ -3,7 +3,7 @@
  *
  * A window is built in three steps, by two threads:
  *	1. the reader adds mappings, locations without names, stacks and samples by cgroup id;
- *	2. the loader names the locations and tells each cgroup's resource;
+ *	2. the symbolizer names the locations and tells each cgroup's resource;
  *	3. builder_seal() turns it into a profile that never changes again.
  *
  * All add functions: -ENOSPC when the builder's byte limit is used up, -ENOMEM. */

@@ -506,8 +506,8 @@ void agent_warm_up(struct agent *agent)
 	agent->is_warming_up = false;
 }
 
-/* Waits until the loader has finished. Once the end is asked for, which may happen meanwhile, the
- * loader has a limited time left. */
+/* Waits until the symbolizer has finished. Once the end is asked for, which may happen meanwhile,
+ * the symbolizer has a limited time left. */
 static int drain(struct agent *agent, uint64_t max_ns)
 {
 	while (!pipeline_wait(agent->pipeline, clock_mono_ns() + AGENT_POLL_NS)) {

@@ -32,7 +32,7 @@ struct agent_stats {
 	struct pod_index_stats index;
 };
 
-/* Takes each finished profile, on the loader's thread. The reference stays the agent's. */
+/* Takes each finished profile, on the symbolizer thread. The reference stays the agent's. */
 typedef void (*agent_sink)(struct profile *profile, void *data);
 
 /* Brings up everything but the timers. `options` is borrowed and outlives the agent. On failure
@@ -72,8 +72,8 @@ int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
 void agent_poll(struct agent *agent, uint64_t deadline_ns);
 
 /* Stops sampling and hands all samples to the sink. Takes as long as that needs. But once the
- * end was asked for (signals.h), symbols are waited for briefly, and the loader until `max_ns`
- * later. Errors: -ETIMEDOUT, the loader was not finished by then. Its samples are lost, and
+ * end was asked for (signals.h), symbols are waited for briefly, and the symbolizer until `max_ns`
+ * later. Errors: -ETIMEDOUT, the symbolizer was not finished by then. Its samples are lost, and
  * counted; the sink is not called any more, and agent_free() may wait for ever. */
 int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
 

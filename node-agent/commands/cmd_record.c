@@ -34,7 +34,7 @@ struct recording {
 	char *default_output;
 	char *target; /* owned; "whole machine" */
 	struct child child;
-	struct builder *builder; /* owned; used by the loader thread until agent_stop() */
+	struct builder *builder; /* owned; used by the symbolizer thread until agent_stop() */
 	uint64_t nr_unmerged; /* samples dropped because of RECORD_MAX_BYTES */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;

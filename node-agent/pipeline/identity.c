@@ -125,7 +125,7 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 	if (!cgroup)
 		cgroup = look_up(identity, cgroup_id, now_ns);
 	if (cgroup) {
-		/* Asked for now, it is known when the loader comes to the window, which may be
+		/* Asked for now, it is known when the symbolizer comes to the window, which may be
 		 * late. */
 		(void)ask(identity, cgroup);
 		cgroup->is_sampled = true;

@@ -3,7 +3,7 @@
  * attributes that name them.
  *
  * The reader reports cgroups while they exist: those that are there at the start, each one at its
- * birth with its path, and its first sample. When a window is finished, the loader calls
+ * birth with its path, and its first sample. When a window is finished, the symbolizer calls
  * identity_is_final() and identity_add_resource(): by then the kubelet has told the names.
  * Thread-safe. */
 #ifndef PIPELINE_IDENTITY_H

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "pipeline/binder.h"
-#include "pipeline/loader.h"
+#include "pipeline/symbolizer_thread.h"
 #include "pipeline/locate.h"
 #include "pipeline/sampled_process.h"
 #include "pipeline/symbolizer.h"
@@ -28,15 +28,15 @@ struct pipeline {
 	struct binder binder;
 	struct elf_cache *elfs; /* this and the next: shared */
 	struct jit_cache *jits;
-	struct debuginfod *debuginfod; /* the loader's; NULL: nobody is asked */
+	struct debuginfod *debuginfod; /* the symbolizer's; NULL: nobody is asked */
 	int host_root_fd;
 	struct identity *identity; /* shared */
 	struct cgroup_filter filter; /* the reader's */
 	struct window *window; /* being filled; NULL before the first sample */
 	uint64_t next_sweep_ns; /* of the process table */
 	uint64_t started_ns;
-	struct kernel_symbols *kernel; /* the loader's */
-	struct loader *loader;
+	struct kernel_symbols *kernel; /* the symbolizer's */
+	struct symbolizer_thread *symbolizer;
 	uint64_t nr_samples;
 	uint64_t nr_samples_lost; /* by the reader */
 	uint64_t nr_windows;
@@ -96,10 +96,10 @@ static int open_symbols(struct pipeline *pipeline)
 	return elf_cache_new(&elfs, &pipeline->elfs);
 }
 
-static int start_loader(struct pipeline *pipeline)
+static int start_symbolizer(struct pipeline *pipeline)
 {
 	const struct pipeline_opts *opts = &pipeline->opts;
-	const struct loader_opts loader = {
+	const struct symbolizer_thread_opts symbolizer = {
 		.identity = pipeline->identity,
 		.elfs = pipeline->elfs,
 		.jits = pipeline->jits,
@@ -114,7 +114,7 @@ static int start_loader(struct pipeline *pipeline)
 		.sink_data = opts->sink_data,
 	};
 
-	return loader_start(&loader, &pipeline->loader);
+	return symbolizer_thread_start(&symbolizer, &pipeline->symbolizer);
 }
 
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline)
@@ -143,7 +143,7 @@ int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipel
 		cgroup_filter_update(&pipeline->filter);
 	}
 	if (r == 0)
-		r = start_loader(pipeline);
+		r = start_symbolizer(pipeline);
 	if (r == 0)
 		*ret_pipeline = take_ptr(pipeline);
 	return r;
@@ -156,7 +156,7 @@ static void close_window(struct pipeline *pipeline)
 	if (!window)
 		return;
 	pipeline->nr_windows++;
-	loader_push(pipeline->loader, window);
+	symbolizer_thread_push(pipeline->symbolizer, window);
 }
 
 /* The window of a sample; those that are a little late go into the present one. */
@@ -285,28 +285,28 @@ void pipeline_close(struct pipeline *pipeline)
 	uint64_t now_ns = clock_mono_ns();
 	struct window *window = pipeline->window;
 
-	if (!pipeline->loader || !loader_is_running(pipeline->loader))
+	if (!pipeline->symbolizer || !symbolizer_thread_is_running(pipeline->symbolizer))
 		return;
 	/* Its second is not over: nobody samples what is left of it. */
 	if (window && now_ns > window->start_ns && now_ns < window->end_ns)
 		window->end_ns = now_ns;
 	close_window(pipeline);
-	loader_close(pipeline->loader);
+	symbolizer_thread_close(pipeline->symbolizer);
 }
 
 void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns)
 {
-	loader_give_up(pipeline->loader, when_ns);
+	symbolizer_thread_give_up(pipeline->symbolizer, when_ns);
 }
 
 bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns)
 {
-	return loader_wait(pipeline->loader, until_ns);
+	return symbolizer_thread_wait(pipeline->symbolizer, until_ns);
 }
 
 uint64_t pipeline_abandon(struct pipeline *pipeline)
 {
-	return loader_abandon(pipeline->loader);
+	return symbolizer_thread_abandon(pipeline->symbolizer);
 }
 
 void pipeline_free(struct pipeline *pipeline)
@@ -314,7 +314,7 @@ void pipeline_free(struct pipeline *pipeline)
 	if (!pipeline)
 		return;
 	pipeline_close(pipeline);
-	loader_free(pipeline->loader);
+	symbolizer_thread_free(pipeline->symbolizer);
 	window_free(pipeline->window);
 	kernel_symbols_free(pipeline->kernel);
 	identity_free(pipeline->identity);
@@ -329,15 +329,16 @@ void pipeline_free(struct pipeline *pipeline)
 
 struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline)
 {
-	const struct loader_stats loader = loader_get_stats(pipeline->loader);
+	const struct symbolizer_thread_stats symbolizer = symbolizer_thread_get_stats(
+		pipeline->symbolizer);
 
 	return (struct pipeline_stats){
 		.nr_samples = pipeline->nr_samples,
-		.nr_samples_lost = pipeline->nr_samples_lost + loader.nr_samples_lost,
+		.nr_samples_lost = pipeline->nr_samples_lost + symbolizer.nr_samples_lost,
 		.nr_windows = pipeline->nr_windows,
-		.nr_windows_finished = loader.nr_windows_finished,
-		.nr_frames_named = loader.nr_frames_named,
-		.nr_frames_unnamed = loader.nr_frames_unnamed,
+		.nr_windows_finished = symbolizer.nr_windows_finished,
+		.nr_frames_named = symbolizer.nr_frames_named,
+		.nr_frames_unnamed = symbolizer.nr_frames_unnamed,
 		.processes = process_table_get_stats(pipeline->processes),
 		.elfs = elf_cache_get_stats(pipeline->elfs),
 		.jits = jit_cache_get_stats(pipeline->jits),

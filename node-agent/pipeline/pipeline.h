@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From samples to finished profiles, one a second.
  *
- *	reader thread                      loader thread
+ *	reader thread                      symbolizer thread
  *	sample ─▶ process, mapping,   ──▶  wait for pod names (at most IDENTITY_GRACE_NS)
  *	          location, window  queue  names, resources, seal ──▶ sink
  *
- * The reader never waits for a file to be parsed or a kubelet to answer. When the loader falls more
- * than LOADER_MAX_WINDOWS behind (loader.h), whole windows are dropped and counted. */
+ * The reader never waits for a file to be parsed or a kubelet to answer. When the
+ * symbolizer falls more than SYMBOLIZER_MAX_WINDOWS behind (symbolizer_thread.h), whole
+ * windows are dropped and counted. */
 #ifndef PIPELINE_PIPELINE_H
 #define PIPELINE_PIPELINE_H
 
@@ -51,7 +52,7 @@ struct pipeline_opts {
 	uint64_t period_ns; /* CPU time a sample stands for */
 	bool keeps_times; /* of samples: each is then one of its own */
 	struct identity_opts identity;
-	/* Takes each finished profile, on the loader's thread; the reference stays the
+	/* Takes each finished profile, on the symbolizer thread; the reference stays the
 	 * pipeline's. */
 	void (*sink)(struct profile *profile, void *data);
 	void *sink_data;
@@ -60,8 +61,8 @@ struct pipeline_opts {
 struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
-	uint64_t nr_windows; /* handed to the loader */
-	/* That the loader does not delay others for any more; it may hold some */
+	uint64_t nr_windows; /* handed to the symbolizer */
+	/* That the symbolizer does not delay others for any more; it may hold some */
 	uint64_t nr_windows_finished;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
@@ -72,7 +73,7 @@ struct pipeline_stats {
 	struct cgroup_filter_stats filter;
 };
 
-/* Reads kallsyms and starts the loader. Errors: -ENOMEM, -EAGAIN. */
+/* Reads kallsyms and starts the symbolizer. Errors: -ENOMEM, -EAGAIN. */
 int pipeline_start(const struct pipeline_opts *opts, struct pipeline **ret_pipeline) must_check;
 
 /* The reader's calls, all with CLOCK_MONOTONIC times. Events and samples come in time order. */
@@ -92,19 +93,20 @@ void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
-/* Nothing more is handed in: the loader ends when it is through with what was. */
+/* Nothing more is handed in: the symbolizer ends when it is through with what was. */
 void pipeline_close(struct pipeline *pipeline);
 
-/* From a time on (CLOCK_MONOTONIC) the loader waits for no names, of pods or functions, and
+/* From a time on (CLOCK_MONOTONIC) the symbolizer waits for no names, of pods or functions, and
  * finishes windows with the names that it has. */
 void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns);
 
-/* After pipeline_close(): waits for the loader up to a time. Returns whether the last profiles have
- * reached the sink; true when there is no loader. Stats stay valid. */
+/* After pipeline_close(): waits for the symbolizer up to a time. Returns whether the last profiles
+ * have reached the sink; true when there is no symbolizer thread. Stats stay valid. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
 
-/* For a loader that does not come to an end: the sink is not called any more, and the samples that
- * it would have got are lost. Returns their number. Waits while the sink is being called. */
+/* For a symbolizer thread that does not come to an end: the sink is not called any
+ * more, and the samples that it would have got are lost. Returns their number. Waits
+ * while the sink is being called. */
 uint64_t pipeline_abandon(struct pipeline *pipeline);
 
 /* Finishes what was handed in, without a limit of time. NULL is fine. */

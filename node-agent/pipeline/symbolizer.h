@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names the locations of a finished window: the loader's half of symbolization. Every location
+/* Names the locations of a finished window: the symbolizer's half of symbolization. Every location
  * leaves with a name. A location without a symbol is called `libfoo.so+0x123`, and addr2line takes
  * the number: it is the address of the function's first instruction, or the address itself if
  * nothing tells where functions begin. */

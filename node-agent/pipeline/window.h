@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One second of samples on its way from the reader to the loader: a profile under construction, and
- * beside it what is needed to finish it: which code each mapping is, and which cgroups occur. */
+/* One second of samples on its way from the reader to the symbolizer: a profile under construction,
+ * and beside it what is needed to finish it: which code each mapping is, and which cgroups
+ * occur. */
 #ifndef PIPELINE_WINDOW_H
 #define PIPELINE_WINDOW_H
 

@@ -8,7 +8,7 @@ void health_init(struct health *health, uint64_t now_ns)
 	*health = (struct health){ .start_ns = now_ns };
 }
 
-/* The loader is through with something, or had nothing to do: no window was closed since the
+/* The symbolizer is through with something, or had nothing to do: no window was closed since the
  * last time. */
 void health_beat(struct health *health, const struct health_beat *beat)
 {
@@ -44,7 +44,7 @@ const char *health_problem(const struct health *health, uint64_t now_ns)
 			       : NULL;
 	if (is_older(health->beat_ns, HEALTH_BEAT_MAX_NS, now_ns))
 		return "the reader has not taken samples for more than 10 seconds";
-	if (is_older(health->finished_ns, HEALTH_LOADER_MAX_NS, health->beat_ns))
+	if (is_older(health->finished_ns, HEALTH_WINDOW_MAX_NS, health->beat_ns))
 		return "no window of samples was finished for more than a minute";
 	return NULL;
 }

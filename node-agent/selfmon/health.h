@@ -3,7 +3,7 @@
  * lock, no clock.
  *
  * Alive means that restarting would not help: the reader's heart beats, and what it hands to the
- * loader comes out again. Ready means that samples are taken and carry their pods' names, or
+ * symbolizer comes out again. Ready means that samples are taken and carry their pods' names, or
  * that these have been waited for: a rollout must not hang because of a kubelet that will not
  * answer. */
 #ifndef SELFMON_HEALTH_H
@@ -17,7 +17,7 @@
 #define HEALTH_START_MAX_NS (60 * NSEC_PER_SEC) /* from start to first beat */
 #define HEALTH_BEAT_MAX_NS (10 * NSEC_PER_SEC)
 #define HEALTH_MISSING_MAX_NS (20 * NSEC_PER_SEC) /* from first beat to ready without */
-#define HEALTH_LOADER_MAX_NS (60 * NSEC_PER_SEC) /* a window may take 13 s */
+#define HEALTH_WINDOW_MAX_NS (60 * NSEC_PER_SEC) /* a window may take 13 s */
 
 struct health {
 	uint64_t start_ns;
@@ -32,8 +32,8 @@ struct health {
 
 struct health_beat {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, as all times here */
-	uint64_t nr_windows; /* that were handed to the loader */
-	uint64_t nr_finished; /* changes whenever the loader is through with one */
+	uint64_t nr_windows; /* that were handed to the symbolizer */
+	uint64_t nr_finished; /* changes whenever the symbolizer is through with one */
 	const char *missing; /* a static sentence: what keeps it from being ready; NULL: nothing */
 };
 

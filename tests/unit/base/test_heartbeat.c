@@ -50,7 +50,7 @@ static void beat_and_be_gone(void)
 	struct heartbeat late;
 
 	heartbeat_beat(); /* nobody's */
-	heartbeat_begin("loader", MAX_NS);
+	heartbeat_begin("symbolizer", MAX_NS);
 	for (int i = 0; i < 20; i++) {
 		tick_for(NSEC_PER_SEC);
 		heartbeat_beat();
@@ -60,7 +60,7 @@ static void beat_and_be_gone(void)
 	expect(!heartbeat_find_late(now_ns, &late), 2);
 	tick_for(HEARTBEAT_TICK_NS);
 	expect(heartbeat_find_late(now_ns, &late), 3);
-	expect(strcmp(late.name, "loader") == 0 && late.age_ns == MAX_NS + HEARTBEAT_TICK_NS, 4);
+	expect(strcmp(late.name, "symbolizer") == 0 && late.age_ns == MAX_NS + HEARTBEAT_TICK_NS, 4);
 	heartbeat_end();
 	expect(!heartbeat_find_late(now_ns, &late), 5);
 	heartbeat_beat();
@@ -76,7 +76,7 @@ static void stand_still(void)
 {
 	struct heartbeat late;
 
-	heartbeat_begin("loader", MAX_NS);
+	heartbeat_begin("symbolizer", MAX_NS);
 	heartbeat_tick(now_ns += 3600 * NSEC_PER_SEC);
 	expect(!heartbeat_find_late(now_ns, &late), 1);
 	heartbeat_beat();
@@ -91,7 +91,7 @@ static void nobody_is_late_when_the_whole_program_did_not_run(void **state)
 
 static void come_late(void)
 {
-	heartbeat_begin("loader", MAX_NS);
+	heartbeat_begin("symbolizer", MAX_NS);
 	tick_for(MAX_NS + NSEC_PER_SEC);
 	heartbeat_beat();
 	expect(heartbeat_nr_late() == 1, 1);

@@ -29,7 +29,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Looks ten times a second, as the loader does; returns how often the kubelet is asked. */
+/* Looks ten times a second, as the symbolizer does; returns how often the kubelet is asked. */
 static size_t look(struct pod_asks *asks, const struct cgroup_owner *owner, bool has_pod,
 		   uint64_t start_ns, uint64_t for_ns)
 {

@@ -140,14 +140,14 @@ static void a_thread_that_hangs_is_named(void **state)
 	(void)state;
 
 	monitor_publish(monitor, &counters, now_ns);
-	heartbeat_begin("loader", 5 * NSEC_PER_SEC);
+	heartbeat_begin("symbolizer", 5 * NSEC_PER_SEC);
 	assert_says(monitor, "/healthz", 200, "ok\n");
 	for (uint64_t past_ns = 0; past_ns <= 7 * NSEC_PER_SEC; past_ns += HEARTBEAT_TICK_NS)
 		heartbeat_tick(now_ns += HEARTBEAT_TICK_NS);
-	assert_says(monitor, "/healthz", 503, "the thread loader has not moved for 7 s\n");
-	assert_says(monitor, "/readyz", 503, "the thread loader has not moved for 7 s\n");
+	assert_says(monitor, "/healthz", 503, "the thread symbolizer has not moved for 7 s\n");
+	assert_says(monitor, "/readyz", 503, "the thread symbolizer has not moved for 7 s\n");
 	assert_says(monitor, "/metrics", 200,
-		    "\nflamelet_thread_heartbeat_age_seconds{thread=\"loader\"} 7");
+		    "\nflamelet_thread_heartbeat_age_seconds{thread=\"symbolizer\"} 7");
 	monitor_stopping(monitor);
 	assert_says(monitor, "/healthz", 200, "ok\n");
 	heartbeat_end();

@@ -473,7 +473,7 @@ static void *see_for_a_while(void *data)
 }
 
 /* What sanitizers watch. */
-static void reader_and_loader_use_it_at_once(void **state)
+static void reader_and_symbolizer_use_it_at_once(void **state)
 {
 	struct fixture *fixture = fixture_or_skip(state);
 	uint64_t id = make_cgroup(fixture, CONTAINER_DIR);
@@ -511,7 +511,7 @@ int main(void)
 		IDENTITY_TEST(what_runs_below_a_container_is_the_containers),
 		IDENTITY_TEST(a_container_without_a_name_has_its_pods),
 		IDENTITY_TEST(samples_of_a_pod_that_is_opted_out_are_dropped),
-		IDENTITY_TEST(reader_and_loader_use_it_at_once),
+		IDENTITY_TEST(reader_and_symbolizer_use_it_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

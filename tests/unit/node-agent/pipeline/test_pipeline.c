@@ -7,7 +7,7 @@
 #include "bpf/shared/frames.h"
 #include "cgroup_fixture.h"
 #include "idle_capture.h"
-#include "pipeline/loader.h"
+#include "pipeline/symbolizer_thread.h"
 #include "rows_worker_main.h"
 #include "symbol_worker_main.h"
 #include "tests/standin/kubelet_standin.h"
@@ -340,7 +340,7 @@ static void a_drain_delivers_all_that_was_handed_in(void **state)
 
 static void what_a_slow_sink_costs_is_counted(void **state)
 {
-	enum { NR_SAMPLES = 3 * LOADER_MAX_WINDOWS };
+	enum { NR_SAMPLES = 3 * SYMBOLIZER_MAX_WINDOWS };
 	struct fixture *fixture = fixture_or_skip(state);
 
 	pthread_mutex_lock(&fixture->gate);
@@ -353,7 +353,7 @@ static void what_a_slow_sink_costs_is_counted(void **state)
 
 	const struct pipeline_stats stats = pipeline_get_stats(fixture->pipeline);
 	assert_int_equal(stats.nr_samples, 2 * NR_SAMPLES);
-	assert_true(stats.nr_samples_lost >= 2 * (NR_SAMPLES - LOADER_MAX_WINDOWS - 2));
+	assert_true(stats.nr_samples_lost >= 2 * (NR_SAMPLES - SYMBOLIZER_MAX_WINDOWS - 2));
 	assert_int_equal(total_in_sink(fixture) + stats.nr_samples_lost, stats.nr_samples);
 }
 

@@ -219,7 +219,7 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *data)
 
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the loader gives it */
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the symbolizer gives it */
 		const char *note = (const char *)info->dlpi_addr + segment->p_vaddr;
 		const char *end = note + segment->p_memsz;
 

@@ -108,7 +108,7 @@ static void what_is_missing_is_waited_for_20_seconds_from_the_first_beat(void **
 	assert_null(health_missing(&health));
 }
 
-static void a_loader_that_finishes_nothing_for_a_minute_is_stuck(void **state)
+static void a_symbolizer_that_finishes_nothing_for_a_minute_is_stuck(void **state)
 {
 	struct health health = started();
 	(void)state;
@@ -125,7 +125,7 @@ static void a_loader_that_finishes_nothing_for_a_minute_is_stuck(void **state)
 	assert_null(problem_at(&health, 72));
 }
 
-static void a_loader_without_work_is_not_stuck(void **state)
+static void a_symbolizer_without_work_is_not_stuck(void **state)
 {
 	struct health health = started();
 	(void)state;
@@ -159,8 +159,8 @@ int main(void)
 		cmocka_unit_test(a_beat_of_a_moment_later_than_now_is_young),
 		cmocka_unit_test(what_is_missing_keeps_it_unready_but_alive),
 		cmocka_unit_test(what_is_missing_is_waited_for_20_seconds_from_the_first_beat),
-		cmocka_unit_test(a_loader_that_finishes_nothing_for_a_minute_is_stuck),
-		cmocka_unit_test(a_loader_without_work_is_not_stuck),
+		cmocka_unit_test(a_symbolizer_that_finishes_nothing_for_a_minute_is_stuck),
+		cmocka_unit_test(a_symbolizer_without_work_is_not_stuck),
 		cmocka_unit_test(stopping_is_no_problem_but_not_ready),
 	};
 

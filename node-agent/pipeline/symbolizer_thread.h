@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that finishes windows ("loader"). It waits for pod names, has the symbolizer name all
- * locations, seals the profile and hands it to the sink.
+/* The thread that finishes windows ("symbolizer"). It waits for pod names, has the symbolizer name
+ * all locations, seals the profile and hands it to the sink.
  *
- *	loader_push() ─▶ queue ─▶ resources ─▶ names ─▶ sink
+ *	symbolizer_thread_push() ─▶ queue ─▶ resources ─▶ names ─▶ sink
  *	      │ full                   │ some names are missing
  *	      ▼                        ▼
  *	   dropped                held windows, only in a recording
  *
  * Functions are for the reader's thread, unless they say something else. */
-#ifndef PIPELINE_LOADER_H
-#define PIPELINE_LOADER_H
+#ifndef PIPELINE_SYMBOLIZER_THREAD_H
+#define PIPELINE_SYMBOLIZER_THREAD_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -27,10 +27,10 @@
  * waited for until so long after a window's end, and in the first window until so long after the
  * start. */
 #define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
-#define LOADER_MAX_WINDOWS 64 /* that wait; then the next one is dropped */
+#define SYMBOLIZER_MAX_WINDOWS 64 /* that wait; then the next one is dropped */
 
 /* All borrowed. */
-struct loader_opts {
+struct symbolizer_thread_opts {
 	struct identity *identity;
 	struct elf_cache *elfs;
 	struct jit_cache *jits;
@@ -41,12 +41,12 @@ struct loader_opts {
 	uint64_t names_wait_ns; /* this and the next two: see struct pipeline_opts */
 	uint64_t slow_names_wait_ns;
 	uint64_t last_names_wait_ns;
-	/* Takes each finished profile, on the loader's thread; the reference stays the loader's. */
+	/* Takes each finished profile, on this thread; the reference stays the thread's. */
 	void (*sink)(struct profile *profile, void *data);
 	void *sink_data;
 };
 
-struct loader_stats {
+struct symbolizer_thread_stats {
 	/* The queue was full, names could not be set, or it was abandoned */
 	uint64_t nr_samples_lost;
 	/* That do not delay others any more; it may hold some of them */
@@ -55,36 +55,37 @@ struct loader_stats {
 	uint64_t nr_frames_unnamed;
 };
 
-struct loader;
+struct symbolizer_thread;
 
 /* Errors: -ENOMEM, -EAGAIN. */
-int loader_start(const struct loader_opts *opts, struct loader **ret_loader) must_check;
+int symbolizer_thread_start(const struct symbolizer_thread_opts *opts,
+			    struct symbolizer_thread **ret_thread) must_check;
 
-/* Takes a window over; while LOADER_MAX_WINDOWS wait it is dropped and counted. */
-void loader_push(struct loader *loader, struct window *window);
+/* Takes a window over; while SYMBOLIZER_MAX_WINDOWS wait it is dropped and counted. */
+void symbolizer_thread_push(struct symbolizer_thread *thread, struct window *window);
 
 /* Whether the thread has not been waited for. */
-bool loader_is_running(const struct loader *loader);
+bool symbolizer_thread_is_running(const struct symbolizer_thread *thread);
 
 /* Nothing more is pushed: the thread ends when it is through with what was. */
-void loader_close(struct loader *loader);
+void symbolizer_thread_close(struct symbolizer_thread *thread);
 
 /* From a time on (CLOCK_MONOTONIC) the thread waits for no names, of pods or functions. From any
  * thread. */
-void loader_give_up(struct loader *loader, uint64_t when_ns);
+void symbolizer_thread_give_up(struct symbolizer_thread *thread, uint64_t when_ns);
 
-/* After loader_close(): waits for the thread up to a time. Returns whether the last profiles have
- * reached the sink. */
-bool loader_wait(struct loader *loader, uint64_t until_ns);
+/* After symbolizer_thread_close(): waits for the thread up to a time. Returns whether the last
+ * profiles have reached the sink. */
+bool symbolizer_thread_wait(struct symbolizer_thread *thread, uint64_t until_ns);
 
 /* When the thread does not come to an end: the sink is not called any more, and the samples that it
  * would have got are lost. Returns their number. Waits while the sink is being called. */
-uint64_t loader_abandon(struct loader *loader);
+uint64_t symbolizer_thread_abandon(struct symbolizer_thread *thread);
 
 /* Ends the thread if it runs, without a limit of time. NULL is fine. */
-void loader_free(struct loader *loader);
-DEFINE_FREEP(struct loader, loader_free)
+void symbolizer_thread_free(struct symbolizer_thread *thread);
+DEFINE_FREEP(struct symbolizer_thread, symbolizer_thread_free)
 
-struct loader_stats loader_get_stats(const struct loader *loader);
+struct symbolizer_thread_stats symbolizer_thread_get_stats(const struct symbolizer_thread *thread);
 
 #endif
