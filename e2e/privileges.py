@@ -285,9 +285,9 @@ def finds_all_by_perf(scene, loads, prefix, *patterns, **process):
     samples, problems = end_agent(scene, agent)
     faults += [f"{pattern!r} is not in {agent.log()!r}" for pattern in ("capturing by perf: ", *patterns)
                if not re.search(pattern, agent.log())]
-    paths = {sample.resource.get("flamelet.capture.path") for sample in samples}
-    if paths != {"perf"}:
-        faults.append(f"flamelet.capture.path is {paths}")
+    backends = {sample.resource.get("flamelet.capture.backend") for sample in samples}
+    if backends != {"perf"}:
+        faults.append(f"flamelet.capture.backend is {backends}")
     return faults + problems + compare(loads, samples, ALL)
 
 

@@ -261,7 +261,7 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 		.identity = { .cgroup_fs = agent->cgroup_fs,
 			      .pods = agent->pods,
 			      .watch = agent->watch,
-			      .capture_path = sample_source_profile_label(agent->source),
+			      .capture_backend = sample_source_profile_label(agent->source),
 			      .node_name = agent->options->node_name,
 			      .host_name = host_name },
 		.sink = agent->sink,

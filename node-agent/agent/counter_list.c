@@ -60,7 +60,7 @@
 const struct counter counter_list[] = {
 	/* Samples, from the kernel to the profile. */
 	GAUGE("by_perf", "capture_info", "The capture backend in use: bpf or perf.",
-	      .unit = COUNTER_BACKEND, BY("path", ""), AT(agent.capture.backend)),
+	      .unit = COUNTER_BACKEND, BY("backend", ""), AT(agent.capture.backend)),
 	COUNTER("sampled", "kernel_samples_total",
 		"Samples that the kernel took and did not drop, by result.", BY("result", "sent"),
 		BPF(STAT_SENT)),
@@ -126,7 +126,7 @@ const struct counter counter_list[] = {
 	MORE("process_events_dropped", "queue_full", AT(agent.sideband.nr_dropped)),
 	MORE("process_events_bad", "bad_record", AT(agent.sideband.nr_bad_records)),
 	MORE("processes_dropped", "no_memory", AT(agent.pipeline.processes.nr_events_dropped)),
-	COUNTER("processes_doubted", "processes_doubted_total",
+	COUNTER("process_resyncs", "process_resyncs_total",
 		"Times that the mappings of all processes were read again because events were "
 		"lost.",
 		DEBUG, AT(agent.nr_resyncs)),

@@ -214,7 +214,7 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 		.node_name = identity->opts.node_name,
 		.host_name = identity->opts.host_name,
 		.cgroup_line_start = strbuf_str(&identity->cgroup_line_start),
-		.capture_path = identity->opts.capture_path,
+		.capture_backend = identity->opts.capture_backend,
 		.pods = identity->opts.pods,
 		.is_stale = identity->opts.watch && pod_watch_is_stale(identity->opts.watch),
 	};

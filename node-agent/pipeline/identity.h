@@ -30,7 +30,7 @@ struct identity_opts {
 	const char *node_name; /* copied; NULL: unknown */
 	const char *host_name; /* copied */
 	/* Of constant text, said in each resource; NULL: the usual one, which is not */
-	const char *capture_path;
+	const char *capture_backend;
 };
 
 struct identity_stats {

@@ -99,8 +99,8 @@ static void finish(struct making *making, struct attribute_list *list, enum iden
 	put(list, "k8s.node.name", making->source->node_name);
 	put(list, "host.name", making->source->host_name);
 	put(list, "flamelet.identity", identity_state_name(state));
-	if (making->source->capture_path)
-		put(list, "flamelet.capture.path", making->source->capture_path);
+	if (making->source->capture_backend)
+		put(list, "flamelet.capture.backend", making->source->capture_backend);
 	making->result->state = state;
 	making->error = builder_add_resource(making->builder, list->items, list->nr,
 					     &making->result->resource);

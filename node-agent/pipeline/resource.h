@@ -36,7 +36,7 @@ struct resource_source {
 	const char *node_name; /* "": unknown */
 	const char *host_name;
 	const char *cgroup_line_start; /* see cgroup_fs_append_line_start() */
-	const char *capture_path; /* NULL: not worth saying */
+	const char *capture_backend; /* NULL: not worth saying */
 	bool is_stale; /* the kubelet is silent: names are those of its last answer */
 };
 

@@ -33,7 +33,7 @@ ATTRIBUTES = {
     "process.executable.path": ({RESOURCE}, TEXT),
     "process.creation.time": ({RESOURCE}, TEXT),
     "flamelet.identity": ({RESOURCE}, TEXT),
-    "flamelet.capture.path": ({RESOURCE}, TEXT),
+    "flamelet.capture.backend": ({RESOURCE}, TEXT),
     "namespace": ({RESOURCE}, TEXT),
     "pod": ({RESOURCE}, TEXT),
     "container": ({RESOURCE}, TEXT),

@@ -60,7 +60,8 @@ static void beat_and_be_gone(void)
 	expect(!heartbeat_find_late(now_ns, &late), 2);
 	tick_for(HEARTBEAT_TICK_NS);
 	expect(heartbeat_find_late(now_ns, &late), 3);
-	expect(strcmp(late.name, "symbolizer") == 0 && late.age_ns == MAX_NS + HEARTBEAT_TICK_NS, 4);
+	expect(strcmp(late.name, "symbolizer") == 0 && late.age_ns == MAX_NS + HEARTBEAT_TICK_NS,
+	       4);
 	heartbeat_end();
 	expect(!heartbeat_find_late(now_ns, &late), 5);
 	heartbeat_beat();

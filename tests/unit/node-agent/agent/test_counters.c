@@ -201,7 +201,7 @@ static void what_is_lost_is_exposed_by_reason(void **state)
 		"\nflamelet_export_samples_sent_total 0\n",
 		"\nflamelet_worker_cpu_seconds_total{worker=\"symbol\"} 1.500000000\n",
 		"\nflamelet_kubelet_last_success_timestamp_seconds 0.000000000\n",
-		"\nflamelet_capture_info{path=\"perf\"} 1\n",
+		"\nflamelet_capture_info{backend=\"perf\"} 1\n",
 		"\nflamelet_build_info{version=\"" FLAMELET_VERSION "\"} 1\n",
 		"\nprocess_start_time_seconds 7.000000000\n",
 	};

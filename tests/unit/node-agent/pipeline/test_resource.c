@@ -163,10 +163,10 @@ static void how_it_was_captured_is_told_where_that_is_unusual(void **state)
 	struct fixture *fixture = *state;
 
 	add(fixture, POD_DIR "/" CONTAINER_ID);
-	assert_value(fixture, "flamelet.capture.path", NULL);
-	fixture->source.capture_path = "perf";
+	assert_value(fixture, "flamelet.capture.backend", NULL);
+	fixture->source.capture_backend = "perf";
 	add(fixture, "/system.slice/ssh.service");
-	assert_value(fixture, "flamelet.capture.path", "perf");
+	assert_value(fixture, "flamelet.capture.backend", "perf");
 }
 
 static void a_pod_that_is_not_listed_is_known_by_its_path(void **state)
