@@ -3,7 +3,7 @@
 
 #include "agent/counter_list.h"
 #include "base/clock.h"
-#include "capture/capture_backend.h"
+#include "capture/capture_stats.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "capture/sideband/sideband.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cpu_follower {
 	struct sample_source *source; /* borrowed */

@@ -6,6 +6,18 @@
 
 #include <stdint.h>
 
+/* The two backends that take samples (sample_source.h). */
+enum capture_backend {
+	CAPTURE_BPF,
+	CAPTURE_PERF,
+};
+
+/* "bpf", "perf". */
+static inline const char *capture_backend_name(enum capture_backend backend)
+{
+	return backend == CAPTURE_PERF ? "perf" : "bpf";
+}
+
 struct capture_stats {
 	uint64_t backend; /* enum capture_backend */
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */

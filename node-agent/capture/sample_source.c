@@ -64,12 +64,14 @@ void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_
 
 void sample_source_follow_process(struct sample_source *source, const struct proc_event *event)
 {
-	source->ops->follow_process(source, event);
+	if (source->ops->follow_process)
+		source->ops->follow_process(source, event);
 }
 
 void sample_source_lose_events(struct sample_source *source)
 {
-	source->ops->lose_events(source);
+	if (source->ops->lose_events)
+		source->ops->lose_events(source);
 }
 
 bool sample_source_wait(struct sample_source *source, uint64_t until_ns)

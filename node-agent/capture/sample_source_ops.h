@@ -4,7 +4,6 @@
 #define CAPTURE_SAMPLE_SOURCE_OPS_H
 
 #include "bpf/shared/cgroups.h"
-#include "capture/capture_backend.h"
 #include "capture/capture_stats.h"
 #include "capture/cpu_timers.h"
 #include "capture/sample_consumer.h"
@@ -25,6 +24,7 @@ struct sample_source_ops {
 	void (*poll_cgroups)(struct sample_source *source,
 			     void (*handle)(const struct cgroup_event *event, void *data),
 			     void *data);
+	/* This and the next: NULL where the kernel follows processes. */
 	void (*follow_process)(struct sample_source *source, const struct proc_event *event);
 	void (*lose_events)(struct sample_source *source);
 	/* An epoll(7) descriptor: see sample_source_wait(). */

@@ -4,8 +4,8 @@
 #define TESTS_BPF_KERNEL_TESTED_BACKEND_H
 
 #include "base/strbuf.h"
-#include "capture/capture_backend.h"
 #include "capture/capture_opts.h"
+#include "capture/capture_stats.h"
 #include "capture/sample_source.h"
 
 #define TESTED_STACK_BYTES 65528

@@ -4,14 +4,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/cpu_timers.h"
-#include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/sample_source_ops.h"
 #include "unwind/tables/unwind_memory.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,19 +27,12 @@
 
 #define THREAD_MIN_BYTES 16384 /* of a kernel stack */
 
-#define NR_PROCESS_PROGS 3
-#define NR_CGROUP_PROGS 2
-
 struct capture_bpf {
 	struct sample_source base; /* its verdicts are in the skeleton's memory */
 	uint32_t frequency_hz;
 	struct flamelet_bpf *skel; /* owned */
 	struct ring_buffer *ring; /* owned */
 	struct ring_buffer *cgroup_ring; /* owned */
-	struct bpf_link *follow_link; /* owned; NULL unless forks are followed */
-	struct bpf_link *process_links[NR_PROCESS_PROGS]; /* owned */
-	struct bpf_link
-		*cgroup_links[NR_CGROUP_PROGS]; /* owned; NULL where the kernel lacks them */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
 	uint64_t nr_polled; /* records handed out by this call */
@@ -279,43 +270,32 @@ static int on_cgroup(void *data, void *record, size_t len)
 	return --capture->nr_cgroups_left > 0 ? 0 : -EAGAIN;
 }
 
-/* A kernel without these tracepoints loses only the names of short-lived containers. */
-static int attach_cgroup_progs(struct capture_bpf *capture)
+/* The skeleton owns the link. */
+static int attach_prog(const struct bpf_program *prog, struct bpf_link **ret_link)
 {
-	const struct bpf_program *progs[NR_CGROUP_PROGS] = {
-		capture->skel->progs.cgroup_born,
-		capture->skel->progs.cgroup_died,
-	};
-
-	capture->cgroup_ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.cgroup_events),
-						on_cgroup, capture, NULL);
-	if (!capture->cgroup_ring)
-		return -errno;
-	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
-		capture->cgroup_links[i] = bpf_program__attach(progs[i]);
-	return 0;
+	*ret_link = bpf_program__attach(prog);
+	return *ret_link ? 0 : -errno;
 }
 
-static int attach_process_progs(struct capture_bpf *capture)
+/* A kernel without the tracepoints of cgroups loses only the names of short-lived containers. */
+static int attach_progs(struct flamelet_bpf *skel, bool follow_forks)
 {
-	const struct bpf_program *progs[NR_PROCESS_PROGS] = {
-		capture->skel->progs.process_fork,
-		capture->skel->progs.process_exec,
-		capture->skel->progs.process_exit,
-	};
-
-	for (size_t i = 0; i < NR_PROCESS_PROGS; i++) {
-		capture->process_links[i] = bpf_program__attach(progs[i]);
-		if (!capture->process_links[i])
-			return -errno;
-	}
-	return 0;
+	int r = attach_prog(skel->progs.process_fork, &skel->links.process_fork);
+	if (r == 0)
+		r = attach_prog(skel->progs.process_exec, &skel->links.process_exec);
+	if (r == 0)
+		r = attach_prog(skel->progs.process_exit, &skel->links.process_exit);
+	if (r == 0 && follow_forks)
+		r = attach_prog(skel->progs.follow_fork, &skel->links.follow_fork);
+	(void)attach_prog(skel->progs.cgroup_born, &skel->links.cgroup_born);
+	(void)attach_prog(skel->progs.cgroup_died, &skel->links.cgroup_died);
+	return r;
 }
 
 static int open_timer(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
 {
 	const struct capture_bpf *capture = data;
-	struct perf_event_attr attr = perf_attr_cpu_clock(capture->frequency_hz);
+	struct perf_event_attr attr = perf_open_clock_attr(capture->frequency_hz);
 
 	_cleanup_close_ int fd = perf_open(&attr, -1, (int)cpu);
 	if (fd < 0)
@@ -336,35 +316,28 @@ static void close_timer(void *timer, void *data)
 
 static int attach(struct capture_bpf *capture, const struct capture_opts *opts)
 {
+	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
+
 	capture->ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.samples), on_record,
 					 capture, NULL);
 	if (!capture->ring)
 		return -errno;
+	capture->cgroup_ring = ring_buffer__new(bpf_map__fd(capture->skel->maps.cgroup_events),
+						on_cgroup, capture, NULL);
+	if (!capture->cgroup_ring)
+		return -errno;
 	int r = open_wake_fd(capture);
 	if (r == 0)
-		r = attach_process_progs(capture);
-	if (r == 0)
-		r = attach_cgroup_progs(capture);
-	if (r < 0)
-		return r;
-	if (opts->follow_forks) {
-		capture->follow_link = bpf_program__attach(capture->skel->progs.follow_fork);
-		if (!capture->follow_link)
-			return -errno;
-	}
-	const struct cpu_timer_kind kind = { open_timer, close_timer, capture };
-	return cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
+		r = attach_progs(capture->skel, opts->follow_forks);
+	return r < 0 ? r : cpu_timers_new(&kind, opts->cpus, &capture->base.timers);
 }
 
 static void close_bpf(struct sample_source *base)
 {
 	struct capture_bpf *capture = (struct capture_bpf *)base;
 
-	for (size_t i = 0; i < NR_PROCESS_PROGS; i++)
-		bpf_link__destroy(capture->process_links[i]);
-	for (size_t i = 0; i < NR_CGROUP_PROGS; i++)
-		bpf_link__destroy(capture->cgroup_links[i]);
-	bpf_link__destroy(capture->follow_link);
+	if (capture->skel)
+		flamelet_bpf__detach(capture->skel);
 	cleanup_closep(&capture->wake_fd);
 	ring_buffer__free(capture->cgroup_ring);
 	ring_buffer__free(capture->ring);
@@ -393,18 +366,6 @@ static void poll_cgroups(struct sample_source *base,
 	capture->handle_cgroup_data = data;
 	capture->nr_cgroups_left = CGROUPS_PER_POLL;
 	(void)ring_buffer__consume(capture->cgroup_ring);
-}
-
-/* bpf/process.bpf.c follows processes in the kernel, and misses nothing. */
-static void follow_process(struct sample_source *base, const struct proc_event *event)
-{
-	(void)base;
-	(void)event;
-}
-
-static void lose_events(struct sample_source *base)
-{
-	(void)base;
 }
 
 static int get_wake_fd(const struct sample_source *base)
@@ -439,7 +400,8 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 
 	stats->nr_bad_records = capture->nr_bad_records;
 	stats->nr_cgroups = capture->nr_cgroups;
-	stats->follows_cgroups = capture->cgroup_links[0] && capture->cgroup_links[1];
+	stats->follows_cgroups = capture->skel->links.cgroup_born &&
+				 capture->skel->links.cgroup_died;
 	sum_bpf_stats(capture, stats->bpf);
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(capture->skel->progs.sample), &info,
 				   &info_bytes) == 0) {
@@ -448,13 +410,12 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 	}
 }
 
+/* bpf/process.bpf.c follows processes in the kernel, and misses nothing. */
 static const struct sample_source_ops ops = {
 	.backend = CAPTURE_BPF,
 	.close = close_bpf,
 	.poll = poll_samples,
 	.poll_cgroups = poll_cgroups,
-	.follow_process = follow_process,
-	.lose_events = lose_events,
 	.get_wake_fd = get_wake_fd,
 	.add_pid = add_pid,
 	.get_stats = get_stats,

@@ -166,7 +166,7 @@ static bool read_user_regs(struct capture_perf *capture, const struct perf_recor
 		return false;
 	perf_regs_to_copy(record->regs, &copy);
 	if (!record->in_user) /* the marks came before use_clockid, with Linux 3.19 */
-		copy.missing = perf_regs_missing(&copy, capture->rings.sample_attr.use_clockid);
+		copy.missing = perf_regs_missing(&copy, capture->rings.samples.attr.use_clockid);
 	copy.address = copy.regs[CFI_SP];
 	copy.is_cut = record->stack_room > 0 && record->stack_bytes == record->stack_room;
 	copy.nr_chain = perf_record_user_chain(record, &copy.chain);
@@ -249,10 +249,10 @@ static void update_targets(struct perf_targets *targets, const struct perf_recor
 /* Lost samples leave the task table true; lost records of tasks do not. */
 static void handle_loss(struct capture_perf *capture, const struct perf_record *record)
 {
-	uint64_t nr_lost = capture->rings.nr_task_records_lost;
+	uint64_t nr_lost = capture->rings.tasks.nr_lost;
 
 	ring_merge_count_lost(&capture->rings.merge, record->nr_lost);
-	if (capture->rings.nr_task_records_lost > nr_lost)
+	if (capture->rings.tasks.nr_lost > nr_lost)
 		task_table_handle(capture->tasks, record);
 }
 
@@ -261,7 +261,7 @@ static void handle_record(struct capture_perf *capture, const void *bytes, size_
 	struct perf_record record;
 
 	capture->nr_polled++;
-	if (perf_record_parse(bytes, len, &capture->rings.sample_attr, &record) < 0) {
+	if (perf_record_parse(bytes, len, &capture->rings.samples.attr, &record) < 0) {
 		capture->nr_bad_records++;
 		return;
 	}
@@ -347,16 +347,16 @@ static void get_stats(const struct sample_source *base, struct capture_stats *st
 	struct task_table_stats tasks = task_table_get_stats(capture->tasks);
 
 	memcpy(stats->bpf, capture->counts, sizeof(stats->bpf));
-	stats->bpf[STAT_RING_FULL] = capture->rings.nr_samples_lost;
+	stats->bpf[STAT_RING_FULL] = capture->rings.samples.nr_lost;
 	stats->nr_bad_records = capture->nr_bad_records + capture->rings.merge.nr_bad;
 	stats->nr_cgroups = capture->nr_cgroups;
 	stats->nr_throttled = capture->nr_throttled;
-	stats->nr_task_records_lost = capture->rings.nr_task_records_lost;
+	stats->nr_task_records_lost = capture->rings.tasks.nr_lost;
 	stats->nr_targets_refused = capture->targets.nr_refused;
 	stats->nr_tasks = tasks.nr_tasks;
 	stats->nr_task_reads = tasks.nr_reads;
 	stats->nr_tasks_outside = tasks.nr_outside;
-	stats->ring_bytes = capture->rings.sample_size.bytes;
+	stats->ring_bytes = capture->rings.samples.size.bytes;
 	stats->ring_bytes_wanted = capture->rings.wanted_bytes;
 }
 
@@ -403,7 +403,7 @@ static int set_up_tasks(struct capture_perf *capture, const struct capture_opts 
 		.cgroups = capture->cgroups,
 		.cgroup_namespace = &capture->cgroup_namespace,
 		.cgroup_hierarchy = opts->cgroup_hierarchy,
-		.marks_execs = capture->rings.task_attr.comm_exec,
+		.marks_execs = capture->rings.tasks.attr.comm_exec,
 	};
 	return task_table_new(&tasks, &capture->tasks);
 }
@@ -434,7 +434,7 @@ static int set_up(struct capture_perf *capture, const struct capture_opts *opts)
 	capture->base.verdicts.slots = capture->cgroup_slots;
 	int r = cpu_rings_try(&capture->rings);
 	if (r == 0)
-		r = perf_clock_open(&capture->clock, &capture->rings.sample_attr);
+		r = perf_clock_open(&capture->clock, &capture->rings.samples.attr);
 	if (r == 0)
 		r = set_up_tasks(capture, opts);
 	if (r == 0)

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "capture/perf/perf_regs.h"
-#include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_open.h"
 #include "capture/perf_events/perf_record.h"
 #include "capture/perf_events/ring_room.h"
@@ -15,12 +14,6 @@
 
 #define TASK_RING_BYTES ((size_t)64 * 1024) /* a thousand records of a CPU in each poll */
 
-struct ring_kind {
-	struct perf_event_attr *attr;
-	struct perf_ring_size *size;
-	uint64_t *nr_lost;
-};
-
 /* The two rings of a CPU, borrowed from the merge. */
 struct ring_pair {
 	struct merged_ring *samples;
@@ -29,7 +22,7 @@ struct ring_pair {
 
 static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 {
-	struct perf_event_attr attr = perf_attr_cpu_clock(opts->frequency_hz);
+	struct perf_event_attr attr = perf_open_clock_attr(opts->frequency_hz);
 
 	attr.sample_type = PERF_LAYOUT_STACK;
 	attr.exclude_idle = !opts->include_idle;
@@ -46,7 +39,7 @@ static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 /* Its records end like those of the other event. */
 static struct perf_event_attr make_task_attr(void)
 {
-	struct perf_event_attr attr = perf_attr_tasks(PERF_LAYOUT_TASK);
+	struct perf_event_attr attr = perf_open_tasks_attr(PERF_LAYOUT_TASK);
 
 	attr.read_format = PERF_FORMAT_LOST;
 	return attr;
@@ -75,11 +68,11 @@ void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts)
 	};
 	struct perf_ring_size wanted = ring_room_wanted(&load);
 
-	rings->sample_attr = make_sample_attr(opts);
-	rings->task_attr = make_task_attr();
+	rings->samples.attr = make_sample_attr(opts);
+	rings->samples.size = fit_samples(opts, wanted);
 	rings->wanted_bytes = wanted.bytes;
-	rings->sample_size = fit_samples(opts, wanted);
-	rings->task_size = (struct perf_ring_size){ TASK_RING_BYTES, perf_ring_round_bytes(1) };
+	rings->tasks.attr = make_task_attr();
+	rings->tasks.size = (struct perf_ring_size){ TASK_RING_BYTES, perf_ring_round_bytes(1) };
 	rings->wake_fd = -EBADF;
 }
 
@@ -102,36 +95,29 @@ int cpu_rings_try(struct cpu_rings *rings)
 	rings->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (rings->wake_fd < 0)
 		return -errno;
-	int r = try_event(&rings->sample_attr);
-	return r < 0 ? r : try_event(&rings->task_attr);
+	int r = try_event(&rings->samples.attr);
+	return r < 0 ? r : try_event(&rings->tasks.attr);
 }
 
-static int add_ring(struct cpu_rings *rings, const struct perf_ring *ring, uint64_t *nr_lost,
-		    struct merged_ring **ret_ring)
-{
-	struct epoll_event interest = { .events = EPOLLIN };
-
-	if (epoll_ctl(rings->wake_fd, EPOLL_CTL_ADD, ring->fd, &interest) < 0)
-		return -errno;
-	return ring_merge_add(&rings->merge, ring, nr_lost, ret_ring);
-}
-
-static int open_ring(struct cpu_rings *rings, uint32_t cpu, const struct ring_kind *kind,
+static int open_ring(struct cpu_rings *rings, uint32_t cpu, struct ring_kind *kind,
 		     struct merged_ring **ret_ring, int *ret_fd)
 {
 	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
+	struct epoll_event interest = { .events = EPOLLIN };
 	struct perf_ring ring;
 
-	int r = perf_ring_open(kind->attr, &place, kind->size, &ring);
+	int r = perf_ring_open(&kind->attr, &place, &kind->size, &ring);
 	if (r < 0)
 		return r;
-	r = add_ring(rings, &ring, kind->nr_lost, ret_ring);
-	if (r < 0) {
+	if (epoll_ctl(rings->wake_fd, EPOLL_CTL_ADD, ring.fd, &interest) < 0)
+		r = -errno;
+	else
+		r = ring_merge_add(&rings->merge, &ring, &kind->nr_lost, ret_ring);
+	if (r < 0)
 		perf_ring_close(&ring);
-		return r;
-	}
-	*ret_fd = ring.fd;
-	return 0;
+	else
+		*ret_fd = ring.fd;
+	return r;
 }
 
 /* The next poll reads what is left in the ring. */
@@ -146,18 +132,14 @@ static void retire(struct merged_ring *ring)
 int cpu_rings_open(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer)
 {
 	struct cpu_rings *rings = data;
-	const struct ring_kind tasks = { &rings->task_attr, &rings->task_size,
-					 &rings->nr_task_records_lost };
-	const struct ring_kind samples = { &rings->sample_attr, &rings->sample_size,
-					   &rings->nr_samples_lost };
 	struct ring_pair *pair = calloc(1, sizeof(*pair));
 	int fd = -EBADF;
 
 	if (!pair)
 		return -ENOMEM;
-	int r = open_ring(rings, cpu, &tasks, &pair->tasks, &fd);
+	int r = open_ring(rings, cpu, &rings->tasks, &pair->tasks, &fd);
 	if (r == 0)
-		r = open_ring(rings, cpu, &samples, &pair->samples, &fd);
+		r = open_ring(rings, cpu, &rings->samples, &pair->samples, &fd);
 	if (r < 0) {
 		cpu_rings_close(pair, rings);
 		return r;

@@ -12,17 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Rings of one event, each on another CPU. */
+struct ring_kind {
+	struct perf_event_attr attr; /* as far as the kernel knows it, once tried */
+	struct perf_ring_size size;
+	uint64_t nr_lost; /* records that found no room */
+};
+
 struct cpu_rings {
-	struct perf_event_attr
-		sample_attr; /* these two: as far as the kernel knows them, once tried */
-	struct perf_event_attr task_attr;
-	struct perf_ring_size sample_size;
-	struct perf_ring_size task_size;
+	struct ring_kind samples;
+	struct ring_kind tasks;
 	size_t wanted_bytes; /* for samples, if enough memory could be locked */
 	struct ring_merge merge;
 	int wake_fd; /* owned; epoll(7) over all rings; -EBADF until tried */
-	uint64_t nr_samples_lost;
-	uint64_t nr_task_records_lost;
 };
 
 /* `rings` is zero. Opens nothing. */

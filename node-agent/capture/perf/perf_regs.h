@@ -6,7 +6,6 @@
 #include "bpf/shared/stack_copy.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Bits by enum perf_event_x86_regs or perf_event_arm_regs. */

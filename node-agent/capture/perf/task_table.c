@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
+#include "base/hash.h"
+#include "base/htable.h"
 #include "cgroup/cgroup_namespace.h"
 #include "cgroup/proc_cgroup.h"
 #include "process/proc_stat.h"
@@ -16,9 +18,15 @@
 #define FILE_MAX_BYTES 65536 /* of /proc/PID/cgroup: a line for each v1 controller */
 #define MAX_ANCESTORS 8 /* whose cgroup is looked for */
 
+TAILQ_HEAD(task_queue, task);
+
 struct task_table {
 	struct task_table_opts opts;
-	struct task_set set;
+	struct task *rows; /* owned array of TASK_TABLE_MAX */
+	size_t nr_rows; /* rows that were ever used */
+	size_t nr_tasks;
+	struct htable by_tid;
+	struct task_queue queue; /* unused rows, then tasks, the least recently used first */
 	uint64_t now_ns;
 	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	uint64_t tick_ns; /* of times in /proc */
@@ -30,23 +38,26 @@ struct task_table {
 
 int task_table_new(const struct task_table_opts *opts, struct task_table **ret_table)
 {
-	_cleanup_free_ struct task_table *table = calloc(1, sizeof(*table));
+	_cleanup_(task_table_freep) struct task_table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		return -ENOMEM;
 	table->opts = *opts;
 	table->tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
-	int r = task_set_init(&table->set, TASK_TABLE_MAX);
-	if (r == 0)
-		*ret_table = take_ptr(table);
-	return r;
+	table->rows = calloc(TASK_TABLE_MAX, sizeof(*table->rows));
+	if (!table->rows)
+		return -ENOMEM;
+	TAILQ_INIT(&table->queue);
+	*ret_table = take_ptr(table);
+	return 0;
 }
 
 void task_table_free(struct task_table *table)
 {
 	if (!table)
 		return;
-	task_set_done(&table->set);
+	htable_done(&table->by_tid);
+	free(table->rows);
 	free(table);
 }
 
@@ -57,11 +68,78 @@ void task_table_begin(struct task_table *table, uint64_t now_ns)
 	table->nr_refreshes = 0;
 }
 
-/* As task_set_take(), for a record or sample of that time. */
+static struct task *find(const struct task_table *table, uint32_t tid)
+{
+	struct htable_iter it = htable_lookup(&table->by_tid, hash_u64(tid));
+
+	for (uint32_t row; htable_next(&it, &row);)
+		if (table->rows[row].tid == tid)
+			return &table->rows[row];
+	return NULL;
+}
+
+/* NULL is fine. */
+static void forget(struct task_table *table, struct task *task)
+{
+	if (!task || task->tid == 0)
+		return;
+	htable_remove(&table->by_tid, hash_u64(task->tid), (uint32_t)(task - table->rows));
+	TAILQ_REMOVE(&table->queue, task, link);
+	TAILQ_INSERT_HEAD(&table->queue, task, link);
+	task->tid = 0;
+	table->nr_tasks--;
+}
+
+/* Empties an entry whose tid now belongs to another thread. */
+static void renew(struct task *task)
+{
+	*task = (struct task){
+		.link = task->link,
+		.tid = task->tid,
+		.pid = task->pid,
+		.cgroup = CGROUP_IDS_NONE,
+		.must_read = true,
+	};
+}
+
+/* In a full table the least recently used task makes room. */
+static struct task *add(struct task_table *table, uint32_t pid, uint32_t tid)
+{
+	struct task *task = TAILQ_FIRST(&table->queue);
+	bool is_first_use = table->nr_rows < TASK_TABLE_MAX && (!task || task->tid != 0);
+
+	if (is_first_use)
+		task = &table->rows[table->nr_rows];
+	else
+		forget(table, task);
+	if (htable_add(&table->by_tid, hash_u64(tid), (uint32_t)(task - table->rows)) < 0)
+		return NULL;
+	if (is_first_use)
+		table->nr_rows++;
+	else
+		TAILQ_REMOVE(&table->queue, task, link);
+	task->tid = tid;
+	task->pid = pid;
+	renew(task);
+	TAILQ_INSERT_TAIL(&table->queue, task, link);
+	table->nr_tasks++;
+	return task;
+}
+
+/* Returns the entry of a thread for a record or sample of that time, new and empty if it is not
+ * there or belongs to another process. Other entries may not be valid after this. NULL without
+ * memory. */
 static struct task *take(struct task_table *table, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct task *task = task_set_take(&table->set, pid, tid);
+	struct task *task = find(table, tid);
 
+	if (task && task->pid == pid) {
+		TAILQ_REMOVE(&table->queue, task, link);
+		TAILQ_INSERT_TAIL(&table->queue, task, link);
+	} else {
+		forget(table, task);
+		task = add(table, pid, tid);
+	}
 	if (task && task->since_ns == 0) {
 		task->since_ns = time_ns;
 		task->nr_losses = table->nr_losses;
@@ -94,16 +172,16 @@ static bool is_of_late_record(const struct task *child, const struct perf_record
 /* A child inherits its parent's name, and its cgroup until /proc says otherwise. */
 static void handle_fork(struct task_table *table, const struct perf_record *record)
 {
-	struct task *child = task_set_find(&table->set, record->tid);
+	struct task *child = find(table, record->tid);
 
 	if (!is_of_late_record(child, record))
-		task_set_remove(&table->set, child);
+		forget(table, child);
 	child = take(table, record->pid, record->tid, record->time_ns);
 	if (!child)
 		return;
 	child->parent_pid = record->parent_pid;
 	child->parent_tid = record->parent_tid;
-	const struct task *parent = task_set_find(&table->set, record->parent_tid);
+	const struct task *parent = find(table, record->parent_tid);
 	if (!parent)
 		return;
 	if (parent->has_comm && !child->has_comm)
@@ -134,7 +212,7 @@ static void handle_comm(struct task_table *table, const struct perf_record *reco
  * sampled. */
 static void handle_exit(struct task_table *table, const struct perf_record *record)
 {
-	struct task *task = task_set_find(&table->set, record->tid);
+	struct task *task = find(table, record->tid);
 
 	if (task && task->pid == record->pid)
 		task->has_ended = true;
@@ -237,7 +315,7 @@ static void read_task(struct task_table *table, struct task *task, uint64_t time
 		return;
 	uint64_t start_ns = stat.start_ticks * table->tick_ns;
 	if (task->start_ns != 0 && task->start_ns != start_ns)
-		task_set_renew(task);
+		renew(task);
 	task->start_ns = start_ns;
 	task->is_kernel_thread = proc_stat_is_kernel_thread(&stat);
 	if (!task->has_comm || !task->must_read || is_outdated(table, task))
@@ -306,7 +384,7 @@ const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32
 struct task_table_stats task_table_get_stats(const struct task_table *table)
 {
 	return (struct task_table_stats){
-		.nr_tasks = table->set.nr_tasks,
+		.nr_tasks = table->nr_tasks,
 		.nr_reads = table->nr_reads,
 		.nr_outside = table->nr_outside,
 	};

@@ -17,11 +17,13 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "bpf/shared/events.h"
 #include "capture/perf/cgroup_ids.h"
-#include "capture/perf/task_set.h"
 #include "capture/perf_events/perf_record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #define TASK_TABLE_MAX 65536
 #define TASK_TRUST_NS (UINT64_C(10) * 1000000000)
@@ -29,6 +31,28 @@
 
 struct cgroup_namespace;
 struct task_table;
+
+/* A thread. That of a process is its first thread's. */
+struct task {
+	TAILQ_ENTRY(task) link;
+	uint32_t tid; /* 0: the row is unused */
+	uint32_t pid;
+	uint32_t parent_pid; /* this and the next: its parent; 0: not known */
+	uint32_t parent_tid;
+	uint32_t cgroup; /* see cgroup_ids.h, of this generation: */
+	uint64_t cgroup_generation;
+	bool cgroup_is_assumed; /* its parent's, or from before exec(): /proc was not read */
+	bool cgroup_is_refused; /* /proc named a cgroup that cgroup_ids.h refuses */
+	uint64_t start_ns; /* of a process, since boot; 0: not known */
+	uint64_t read_ns; /* when /proc was read */
+	uint64_t since_ns; /* of the first record or sample of it; 0: the row is new */
+	uint64_t nr_losses; /* of the table, when name and cgroup were last known */
+	bool must_read; /* /proc was not read yet, or not since its last exec() */
+	bool is_kernel_thread; /* as /proc said */
+	bool has_comm;
+	bool has_ended; /* a record said so; it may still be sampled while it releases its memory */
+	char comm[TASK_COMM_LEN];
+};
 
 struct task_table_opts {
 	int proc_fd; /* a directory like /proc; borrowed */

@@ -64,12 +64,3 @@ int cpu_list_online(struct cpu_set_bits *ret_set)
 		return r;
 	return cpu_list_parse(strbuf_str(&text), ret_set);
 }
-
-uint32_t cpu_set_count(const struct cpu_set_bits *set)
-{
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < array_len(set->words); i++)
-		count += (uint32_t)__builtin_popcountll(set->words[i]);
-	return count;
-}

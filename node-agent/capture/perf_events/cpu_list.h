@@ -26,6 +26,4 @@ int cpu_list_parse(const char *text, struct cpu_set_bits *ret_set) must_check;
 /* The CPUs that are online now. Errors: as above, and what reading /sys says. */
 int cpu_list_online(struct cpu_set_bits *ret_set) must_check;
 
-uint32_t cpu_set_count(const struct cpu_set_bits *set);
-
 #endif

@@ -9,10 +9,20 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The size of struct perf_event_attr as far as it is used here: Linux 3.7 knows all of it, and
  * later kernels take it. */
 #define PERF_OPEN_ATTR_BYTES PERF_ATTR_SIZE_VER3
+
+/* The attributes of a timer of a CPU's clock. It is a software event: it needs no hardware counters
+ * and works in every virtual machine. */
+struct perf_event_attr perf_open_clock_attr(uint32_t frequency_hz);
+
+/* The attributes of an event that counts nothing, and reports names, execs, forks and exits of all
+ * tasks. Each record ends in what `sample_type` says, with times of CLOCK_MONOTONIC. The ring wakes
+ * its reader when it is half full. */
+struct perf_event_attr perf_open_tasks_attr(uint64_t sample_type);
 
 /* Opens the event for a process (-1: all) on a CPU (-1: any), close-on-exec, and returns its
  * descriptor. Attributes that this kernel does not know are not set in `attr` afterwards, and

@@ -3,13 +3,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "capture/perf_events/perf_attr.h"
 #include "capture/perf_events/perf_clock.h"
+#include "capture/perf_events/perf_open.h"
 #include "capture/perf_events/perf_ring.h"
 #include "capture/sideband/sideband_event.h"
 
 #include <string.h>
-#include <sys/epoll.h>
 
 #define MAX_CPUS 8192
 
@@ -29,7 +28,6 @@ struct sideband {
 	struct perf_clock clock;
 	uint32_t own_pid;
 	struct perf_ring_size ring_size;
-	int epoll_fd; /* owned */
 	struct cpu_ring *rings; /* owned */
 	size_t nr_rings;
 	size_t cap_rings;
@@ -45,7 +43,7 @@ struct sideband {
 
 static struct perf_event_attr make_attr(void)
 {
-	struct perf_event_attr attr = perf_attr_tasks(PERF_LAYOUT_TIME);
+	struct perf_event_attr attr = perf_open_tasks_attr(PERF_LAYOUT_TIME);
 
 	attr.mmap = 1;
 	attr.mmap2 = 1;
@@ -66,7 +64,6 @@ static size_t find_ring(const struct sideband *sideband, unsigned int cpu)
 int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 {
 	const struct perf_ring_place place = { .pid = -1, .cpu = (int)cpu };
-	struct epoll_event interest = { .events = EPOLLIN };
 
 	if (find_ring(sideband, cpu) < sideband->nr_rings)
 		return 0;
@@ -77,11 +74,6 @@ int sideband_add_cpu(struct sideband *sideband, unsigned int cpu)
 	r = perf_ring_open(&sideband->attr, &place, &sideband->ring_size, &added->ring);
 	if (r < 0)
 		return r;
-	if (epoll_ctl(sideband->epoll_fd, EPOLL_CTL_ADD, added->ring.fd, &interest) < 0) {
-		r = -errno;
-		perf_ring_close(&added->ring);
-		return r;
-	}
 	added->cpu = cpu;
 	sideband->nr_rings++;
 	return 0;
@@ -110,9 +102,6 @@ int sideband_open(size_t ring_bytes, struct sideband **ret_sideband)
 	sideband->own_pid = (uint32_t)getpid();
 	sideband->ring_size = (struct perf_ring_size){ .bytes = perf_ring_round_bytes(ring_bytes),
 						       .least = perf_ring_round_bytes(1) };
-	sideband->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (sideband->epoll_fd < 0)
-		return -errno;
 	int r = add_online_cpus(sideband);
 	if (r == 0)
 		r = perf_clock_open(&sideband->clock, &sideband->attr);
@@ -136,16 +125,9 @@ void sideband_close(struct sideband *sideband)
 	perf_clock_close(&sideband->clock);
 	for (size_t i = sideband->first_pending; i < sideband->nr_pending; i++)
 		free(sideband->pending[i].path);
-	if (sideband->epoll_fd >= 0)
-		close(sideband->epoll_fd);
 	free(sideband->rings);
 	free(sideband->pending);
 	free(sideband);
-}
-
-int sideband_poll_fd(const struct sideband *sideband)
-{
-	return sideband->epoll_fd;
 }
 
 static int add_pending(struct sideband *sideband, const struct proc_event *event)

@@ -53,9 +53,6 @@ DEFINE_FREEP(struct sideband, sideband_close)
 int sideband_add_cpu(struct sideband *sideband, unsigned int cpu) must_check;
 void sideband_remove_cpu(struct sideband *sideband, unsigned int cpu);
 
-/* Becomes readable when a ring is half full; for callers that sleep longer than a ring lasts. */
-int sideband_poll_fd(const struct sideband *sideband);
-
 /* Reads the records that are in the rings. */
 void sideband_collect(struct sideband *sideband);
 

@@ -4,7 +4,7 @@
 #include "agent/counter_list.h"
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "capture/capture_backend.h"
+#include "capture/capture_stats.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

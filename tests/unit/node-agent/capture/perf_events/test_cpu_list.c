@@ -6,6 +6,15 @@
 
 #include "unit.h"
 
+static uint32_t count(const struct cpu_set_bits *set)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		nr += cpu_set_has(set, cpu);
+	return nr;
+}
+
 static void a_list_gives_its_cpus(void **state)
 {
 	static const struct {
@@ -23,7 +32,7 @@ static void a_list_gives_its_cpus(void **state)
 		struct cpu_set_bits set;
 
 		assert_int_equal(cpu_list_parse(cases[i].text, &set), 0);
-		assert_int_equal(cpu_set_count(&set), cases[i].count);
+		assert_int_equal(count(&set), cases[i].count);
 		assert_true(cpu_set_has(&set, cases[i].first));
 		assert_true(cpu_set_has(&set, cases[i].last));
 	}
@@ -91,7 +100,7 @@ static void the_cpus_on_line_are_as_many_as_the_c_library_says(void **state)
 	(void)state;
 
 	assert_int_equal(cpu_list_online(&set), 0);
-	assert_int_equal(cpu_set_count(&set), sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(count(&set), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 int main(void)
