@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_NOTED 65536
 
@@ -184,10 +183,11 @@ static int stop_opening(struct binder *binder)
 
 /* A file that unwinders find in processes that nobody knows. Until its names are read it stays open
  * for that, too. */
-static void keep_file(struct binder *binder, struct mapped_file *file, int *fd, uint64_t now_ns)
+static void keep_file(struct binder *binder, const struct process *process,
+		      struct mapped_file *file, int *fd, uint64_t now_ns)
 {
 	struct kept_files *kept = process_table_get_kept(binder->processes);
-	struct mapped_files *files = process_table_get_files(binder->processes);
+	struct mapped_files *files = process->mappings->files;
 
 	if (!table_slots_has_key(binder->tables->slots, file->slot, UINT64_MAX))
 		return;
@@ -203,7 +203,7 @@ static int add_slot(struct binder *binder, const struct process *process, struct
 
 	int r = table_slots_add(binder->tables->slots, fd, process->cgroup_id, &file->slot);
 	if (r == 0)
-		keep_file(binder, file, &kept_fd, now_ns);
+		keep_file(binder, process, file, &kept_fd, now_ns);
 	return r;
 }
 

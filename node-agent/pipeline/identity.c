@@ -2,9 +2,9 @@
 #include "pipeline/identity.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "k8s/pod_asks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,8 +119,8 @@ static bool ask(struct identity *identity, const struct known_cgroup *cgroup)
 void identity_see(struct identity *identity, uint64_t cgroup_id)
 {
 	uint64_t now_ns = clock_mono_ns();
+	LOCKED(&identity->lock);
 
-	pthread_mutex_lock(&identity->lock);
 	struct known_cgroup *cgroup = cgroup_table_find(&identity->table, cgroup_id);
 	if (!cgroup)
 		cgroup = look_up(identity, cgroup_id, now_ns);
@@ -131,7 +131,6 @@ void identity_see(struct identity *identity, uint64_t cgroup_id)
 		cgroup->is_sampled = true;
 		cgroup->last_seen_ns = now_ns;
 	}
-	pthread_mutex_unlock(&identity->lock);
 }
 
 static void bury(struct identity *identity, struct known_cgroup *cgroup)
@@ -150,7 +149,8 @@ static bool is_of_pod(const struct known_cgroup *cgroup)
  * is. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	struct known_cgroup *cgroup = cgroup_table_find(&identity->table, event->id);
 	if (event->kind == CGROUP_DIED && cgroup) {
 		cgroup->last_seen_ns = event->time_ns;
@@ -163,22 +163,18 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
 		if (cgroup && is_of_pod(cgroup))
 			(void)ask(identity, cgroup);
 	}
-	pthread_mutex_unlock(&identity->lock);
 }
 
 static int learn(const char *path, uint64_t id, void *data)
 {
 	struct identity *identity = data;
-	int r = 0;
+	LOCKED(&identity->lock);
 
-	pthread_mutex_lock(&identity->lock);
 	if (identity->table.nr_cgroups == CGROUP_TABLE_MAX)
-		r = -ENOSPC;
-	else if (!cgroup_table_find(&identity->table, id) &&
-		 !add(identity, id, path, clock_mono_ns()))
-		r = -ENOMEM;
-	pthread_mutex_unlock(&identity->lock);
-	return r;
+		return -ENOSPC;
+	if (!cgroup_table_find(&identity->table, id) && !add(identity, id, path, clock_mono_ns()))
+		return -ENOMEM;
+	return 0;
 }
 
 int identity_learn_all(struct identity *identity)
@@ -188,16 +184,16 @@ int identity_learn_all(struct identity *identity)
 
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	const struct known_cgroup *cgroup = cgroup_table_find(&identity->table, cgroup_id);
-	bool answer = !cgroup || ask(identity, cgroup);
-	pthread_mutex_unlock(&identity->lock);
-	return answer;
+	return !cgroup || ask(identity, cgroup);
 }
 
 void identity_ask_for_undecided(struct identity *identity)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	for (size_t i = 0; i < identity->table.nr_cgroups; i++) {
 		const struct known_cgroup *cgroup = &identity->table.cgroups[i];
 
@@ -205,7 +201,6 @@ void identity_ask_for_undecided(struct identity *identity)
 		    !cgroup->owner.is_nested)
 			(void)ask(identity, cgroup);
 	}
-	pthread_mutex_unlock(&identity->lock);
 }
 
 int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct builder *builder)
@@ -242,18 +237,17 @@ int identity_add_resource(struct identity *identity, uint64_t cgroup_id, struct 
 void identity_visit(struct identity *identity,
 		    void (*visit)(struct known_cgroup *cgroup, void *data), void *data)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	for (size_t i = 0; i < identity->table.nr_cgroups; i++)
 		visit(&identity->table.cgroups[i], data);
-	pthread_mutex_unlock(&identity->lock);
 }
 
 uint64_t identity_generation(struct identity *identity)
 {
-	pthread_mutex_lock(&identity->lock);
-	uint64_t generation = identity->generation;
-	pthread_mutex_unlock(&identity->lock);
-	return generation;
+	LOCKED(&identity->lock);
+
+	return identity->generation;
 }
 
 /* A few at a time of those that seem to have lived for long: deaths that were lost. */
@@ -276,17 +270,17 @@ static void check_living(struct identity *identity, uint64_t now_ns)
 
 void identity_tidy(struct identity *identity, uint64_t now_ns)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	check_living(identity, now_ns);
 	cgroup_table_tidy(&identity->table, now_ns);
-	pthread_mutex_unlock(&identity->lock);
 }
 
 struct identity_stats identity_get_stats(struct identity *identity)
 {
-	pthread_mutex_lock(&identity->lock);
+	LOCKED(&identity->lock);
+
 	struct identity_stats stats = identity->stats;
 	stats.nr_cgroups = identity->table.nr_cgroups;
-	pthread_mutex_unlock(&identity->lock);
 	return stats;
 }

@@ -4,18 +4,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "pipeline/binder.h"
-#include "pipeline/symbolizer_thread.h"
 #include "pipeline/locate.h"
 #include "pipeline/sampled_process.h"
 #include "pipeline/symbolizer.h"
+#include "pipeline/symbolizer_thread.h"
 #include "pipeline/window.h"
 #include "process/process_set.h"
 #include "symbol/kernel/kernel_symbols.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
 

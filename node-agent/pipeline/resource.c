@@ -4,7 +4,6 @@
  * Annotations cannot say who the pod is: such keys never come out of k8s/pod_list.h. */
 #include "pipeline/resource.h"
 
-#include "base/array.h"
 #include "base/strbuf.h"
 #include "cgroup/cgroup_service.h"
 
@@ -30,16 +29,12 @@ struct making {
 	char restarts[12];
 };
 
-const char *identity_state_name(enum identity_state state)
-{
-	static const char *const names[] = {
+/* Values of the attribute flamelet.identity. */
+static const char *const state_names[] = {
 #define X(NAME, word, help) [IDENTITY_##NAME] = (word),
-		IDENTITY_STATES(X)
+	IDENTITY_STATES(X)
 #undef X
-	};
-
-	return names[state];
-}
+};
 
 static bool has_key(const struct attribute_list *list, const char *key)
 {
@@ -98,7 +93,7 @@ static void finish(struct making *making, struct attribute_list *list, enum iden
 {
 	put(list, "k8s.node.name", making->source->node_name);
 	put(list, "host.name", making->source->host_name);
-	put(list, "flamelet.identity", identity_state_name(state));
+	put(list, "flamelet.identity", state_names[state]);
 	if (making->source->capture_backend)
 		put(list, "flamelet.capture.backend", making->source->capture_backend);
 	making->result->state = state;

@@ -50,7 +50,4 @@ struct resource_result {
 int resource_add(const struct resource_source *source, struct builder *builder,
 		 struct resource_result *ret_result) must_check;
 
-/* "kubelet", "path", …: the attribute's value. */
-const char *identity_state_name(enum identity_state state);
-
 #endif

@@ -6,8 +6,6 @@
 #include "base/err.h"
 #include "pipeline/locate.h"
 
-#include <stdint.h>
-
 /* Adds the process of a sample whose stack was located to the window, without a program where that
  * is not known, and the names of process and thread, and sets them in `sample`. Threads of the
  * kernel are one process for each of their names up to the "/" ("kworker"), without a pid: they

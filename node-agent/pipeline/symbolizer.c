@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "bpf/shared/frames.h"
 #include "pipeline/placing.h"
 

@@ -4,6 +4,7 @@
 #include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
@@ -11,7 +12,6 @@
 #include "pipeline/symbolizer.h"
 #include "worker/worker_process.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -93,13 +93,13 @@ static int add_resources(struct symbolizer_thread *thread, struct window *window
 static void hand_over(struct symbolizer_thread *thread, const struct window *window,
 		      struct profile *profile)
 {
-	pthread_mutex_lock(&thread->sink_lock);
+	LOCKED(&thread->sink_lock);
+
 	__atomic_sub_fetch(&thread->nr_samples_waiting, window->nr_samples, __ATOMIC_RELAXED);
 	if (!thread->is_abandoned && profile)
 		thread->opts.sink(profile, thread->opts.sink_data);
 	else if (!thread->is_abandoned)
 		count_lost(thread, window->nr_samples);
-	pthread_mutex_unlock(&thread->sink_lock);
 }
 
 /* Names and hands over a window of which the rest is there, or, with an error, drops it. */

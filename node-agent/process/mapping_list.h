@@ -7,6 +7,7 @@
 #ifndef PROCESS_MAPPING_LIST_H
 #define PROCESS_MAPPING_LIST_H
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "process/mapped_file.h"
 
@@ -51,11 +52,7 @@ struct mapping_list *mapping_list_ref(struct mapping_list *list);
 
 /* NULL is fine. */
 void mapping_list_unref(struct mapping_list *list);
-
-static inline void mapping_list_unrefp(struct mapping_list **list)
-{
-	mapping_list_unref(*list);
-}
+DEFINE_FREEP(struct mapping_list, mapping_list_unref)
 
 /* Replaces the caller's reference to a shared list by a list that is the caller's alone.
  * Errors: -ENOMEM. */

@@ -463,11 +463,6 @@ struct kept_files *process_table_get_kept(struct process_table *table)
 	return &table->kept;
 }
 
-struct mapped_files *process_table_get_files(struct process_table *table)
-{
-	return &table->files;
-}
-
 void process_table_sweep(struct process_table *table, uint64_t now_ns)
 {
 	forget_ended(table, now_ns);

@@ -83,10 +83,8 @@ const struct mapping *process_find_mapping(struct process_table *table, struct p
  * that is not known. Borrowed until the next call on the table. */
 const char *process_table_get_program(const struct process_table *table, struct process *process);
 
-/* The files that stay known after their last process, which the users of files choose; and all
- * files. */
+/* The files that stay known after their last process; the users of files choose them. */
 struct kept_files *process_table_get_kept(struct process_table *table);
-struct mapped_files *process_table_get_files(struct process_table *table);
 
 /* Forgets processes that ended more than PROCESS_LINGER_NS ago, and those whose exit was missed
  * (a few are looked up in /proc in each call). To be called about once a second. */
