@@ -270,62 +270,19 @@ static int start_pipeline(struct agent *agent, struct strbuf *reterr_msg)
 	return pipeline_start(&opts, &agent->pipeline);
 }
 
-static void stop_pipeline(struct agent *agent)
-{
-	pipeline_free(agent->pipeline);
-}
-
-static void stop_unwind_tables(struct agent *agent)
-{
-	unwind_tables_stop(agent->tables);
-}
-
-static void stop_capture(struct agent *agent)
-{
-	sample_source_close(agent->source);
-	strbuf_done(&agent->perf_reason);
-}
-
-static void stop_sideband(struct agent *agent)
-{
-	sideband_close(agent->sideband);
-}
-
-static void stop_target(struct agent *agent)
-{
-	selection_free(agent->selection);
-}
-
-static void stop_pods(struct agent *agent)
-{
-	pod_watch_stop(agent->watch);
-	pod_index_free(agent->pods);
-}
-
-static void stop_cgroups(struct agent *agent)
-{
-	cgroup_fs_close(agent->cgroup_fs);
-}
-
-static void stop_proc(struct agent *agent)
-{
-	cleanup_closep(&agent->proc_fd);
-}
-
-/* Started in this order, stopped in reverse. A stop also works if its stage did not start. */
+/* Started in this order; agent_free() stops them in reverse. */
 static const struct stage {
 	const char *name;
 	int (*start)(struct agent *agent, struct strbuf *reterr_msg);
-	void (*stop)(struct agent *agent);
 } stages[] = {
-	{ "proc", start_proc, stop_proc },
-	{ "cgroups", start_cgroups, stop_cgroups },
-	{ "pods", start_pods, stop_pods },
-	{ "target", start_target, stop_target },
-	{ "sideband", start_sideband, stop_sideband },
-	{ "capture", start_capture, stop_capture },
-	{ "unwinder", start_unwind_tables, stop_unwind_tables },
-	{ "pipeline", start_pipeline, stop_pipeline },
+	{ "proc", start_proc },
+	{ "cgroups", start_cgroups },
+	{ "pods", start_pods },
+	{ "target", start_target },
+	{ "sideband", start_sideband },
+	{ "capture", start_capture },
+	{ "unwinder", start_unwind_tables },
+	{ "pipeline", start_pipeline },
 };
 
 int agent_new(const struct options *options, agent_sink sink, void *sink_data,
@@ -351,12 +308,21 @@ int agent_new(const struct options *options, agent_sink sink, void *sink_data,
 	return 0;
 }
 
+/* Each of these calls also works if its stage did not start. */
 void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
-	for (size_t i = array_len(stages); i-- > 0;)
-		stages[i].stop(agent);
+	pipeline_free(agent->pipeline);
+	unwind_tables_stop(agent->tables);
+	sample_source_close(agent->source);
+	strbuf_done(&agent->perf_reason);
+	sideband_close(agent->sideband);
+	selection_free(agent->selection);
+	pod_watch_stop(agent->watch);
+	pod_index_free(agent->pods);
+	cgroup_fs_close(agent->cgroup_fs);
+	cleanup_closep(&agent->proc_fd);
 	free(agent);
 }
 

@@ -22,6 +22,14 @@
 	{                                                                                          \
 		.name = name_, .label_value = value_, __VA_ARGS__                                  \
 	}
+/* Further rows of a family whose first row is a number of the symbol workers. */
+#define MORE_WORKERS(suffix, field, unit_)                                                         \
+	MORE("jit_worker" suffix, "jit", .unit = unit_, AT(agent.pipeline.jits.worker.field)),     \
+		MORE("rows_worker" suffix, "rows", .unit = unit_,                                  \
+		     AT(agent.tables.slots.worker.field)),                                         \
+		MORE("kubelet_worker" suffix, "kubelet", .unit = unit_,                            \
+		     AT(agent.pods.worker.field)),                                                 \
+		MORE("export_worker" suffix, "export", .unit = unit_, AT(exporter.worker.field))
 #define BY(label_, value_) .label = label_, .label_value = value_
 #define IN_NS .unit = COUNTER_NS
 /* It helps those who look for a fault; not for /metrics. */
@@ -362,43 +370,28 @@ const struct counter counter_list[] = {
 	COUNTER("symbol_worker_cpu_ns", "worker_cpu_seconds_total",
 		"CPU time of the worker processes, by kind of worker.", IN_NS,
 		BY("worker", "symbol"), AT(agent.pipeline.elfs.worker.cpu_ns)),
-	MORE("jit_worker_cpu_ns", "jit", IN_NS, AT(agent.pipeline.jits.worker.cpu_ns)),
-	MORE("rows_worker_cpu_ns", "rows", IN_NS, AT(agent.tables.slots.worker.cpu_ns)),
-	MORE("kubelet_worker_cpu_ns", "kubelet", IN_NS, AT(agent.pods.worker.cpu_ns)),
-	MORE("export_worker_cpu_ns", "export", IN_NS, AT(exporter.worker.cpu_ns)),
+	MORE_WORKERS("_cpu_ns", cpu_ns, COUNTER_NS),
 	MORE("debuginfod_worker_cpu_ns", "debuginfod", IN_NS,
 	     AT(agent.pipeline.elfs.debuginfod.cpu_ns)),
 	GAUGE("symbol_worker_bytes", "worker_resident_memory_bytes",
 	      "Resident memory of the worker processes, by kind of worker.", BY("worker", "symbol"),
 	      AT(agent.pipeline.elfs.worker.resident_bytes)),
-	MORE("jit_worker_bytes", "jit", AT(agent.pipeline.jits.worker.resident_bytes)),
-	MORE("rows_worker_bytes", "rows", AT(agent.tables.slots.worker.resident_bytes)),
-	MORE("kubelet_worker_bytes", "kubelet", AT(agent.pods.worker.resident_bytes)),
-	MORE("export_worker_bytes", "export", AT(exporter.worker.resident_bytes)),
+	MORE_WORKERS("_bytes", resident_bytes, COUNTER_PLAIN),
 	MORE("debuginfod_worker_bytes", "debuginfod",
 	     AT(agent.pipeline.elfs.debuginfod.resident_bytes)),
 	GAUGE("symbol_workers_stuck", "workers_stuck",
 	      "Worker processes that were killed and do not end because they wait for a file "
 	      "system.",
 	      BY("worker", "symbol"), AT(agent.pipeline.elfs.worker.nr_stuck)),
-	MORE("jit_workers_stuck", "jit", AT(agent.pipeline.jits.worker.nr_stuck)),
-	MORE("rows_workers_stuck", "rows", AT(agent.tables.slots.worker.nr_stuck)),
-	MORE("kubelet_workers_stuck", "kubelet", AT(agent.pods.worker.nr_stuck)),
-	MORE("export_workers_stuck", "export", AT(exporter.worker.nr_stuck)),
+	MORE_WORKERS("s_stuck", nr_stuck, COUNTER_PLAIN),
 	COUNTER("symbol_worker_requests", "worker_requests_total",
 		"Requests to worker processes, by kind of worker.", DEBUG, BY("worker", "symbol"),
 		AT(agent.pipeline.elfs.worker.nr_requests)),
-	MORE("jit_worker_requests", "jit", AT(agent.pipeline.jits.worker.nr_requests)),
-	MORE("rows_worker_requests", "rows", AT(agent.tables.slots.worker.nr_requests)),
-	MORE("kubelet_worker_requests", "kubelet", AT(agent.pods.worker.nr_requests)),
-	MORE("export_worker_requests", "export", AT(exporter.worker.nr_requests)),
+	MORE_WORKERS("_requests", nr_requests, COUNTER_PLAIN),
 	COUNTER("symbol_worker_started", "worker_starts_total",
 		"Starts of worker processes, by kind of worker.", DEBUG, BY("worker", "symbol"),
 		AT(agent.pipeline.elfs.worker.nr_started)),
-	MORE("jit_worker_started", "jit", AT(agent.pipeline.jits.worker.nr_started)),
-	MORE("rows_worker_started", "rows", AT(agent.tables.slots.worker.nr_started)),
-	MORE("kubelet_worker_started", "kubelet", AT(agent.pods.worker.nr_started)),
-	MORE("export_worker_started", "export", AT(exporter.worker.nr_started)),
+	MORE_WORKERS("_started", nr_started, COUNTER_PLAIN),
 	MORE("debuginfod_worker_started", "debuginfod",
 	     AT(agent.pipeline.elfs.debuginfod.nr_started)),
 

@@ -354,18 +354,14 @@ static const struct {
 
 static uint64_t value_of(const struct exporter_stats *stats, enum shown shown)
 {
-	switch (shown) {
-	case SHOWN_SENT:
-		return stats->nr_samples_sent;
-	case SHOWN_DROPPED:
-		return exporter_stats_dropped(stats);
-	case SHOWN_QUEUED:
-		return stats->nr_queue_samples;
-	case SHOWN_FAILURES:
-	case NR_SHOWN:
-		break;
-	}
-	return stats->nr_request_failures;
+	const uint64_t values[NR_SHOWN] = {
+		[SHOWN_SENT] = stats->nr_samples_sent,
+		[SHOWN_DROPPED] = exporter_stats_dropped(stats),
+		[SHOWN_QUEUED] = stats->nr_queue_samples,
+		[SHOWN_FAILURES] = stats->nr_request_failures,
+	};
+
+	return values[shown];
 }
 
 void exporters_expose(struct exporters *exporters, struct strbuf *out)

@@ -3,11 +3,10 @@
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/locked.h"
 #include "selfmon/health.h"
 #include "selfmon/http_server.h"
 #include "selfmon/metric_text.h"
-
-#include <pthread.h>
 
 #define PUBLISH_INTERVAL_NS NSEC_PER_SEC
 #define PROBLEM_MAX_BYTES 128
@@ -38,24 +37,11 @@ static unsigned int make_index(struct strbuf *body, void *data)
 	return 200;
 }
 
-/* What is wrong, or "ok", and what is not as it should be all the same. */
-static unsigned int make_verdict(struct strbuf *body, const char *problem, const char *missing)
-{
-	if (problem)
-		strbuf_appendf(body, "%s\n", problem);
-	else if (missing)
-		strbuf_appendf(body, "ok, but %s\n", missing);
-	else
-		strbuf_append_str(body, "ok\n");
-	return problem ? 503 : 200;
-}
-
 static struct health get_health(struct monitor *monitor)
 {
-	pthread_mutex_lock(&monitor->lock);
-	struct health health = monitor->health;
-	pthread_mutex_unlock(&monitor->lock);
-	return health;
+	LOCKED(&monitor->lock);
+
+	return monitor->health;
 }
 
 /* A thread that hangs, in `text`; NULL: none does. At the end they need not move any more. */
@@ -71,25 +57,34 @@ static const char *find_hanging(const struct health *health, uint64_t now_ns,
 	return text;
 }
 
-static unsigned int make_healthz(struct strbuf *body, void *data)
+/* Says what is wrong, or "ok", and what is missing all the same. */
+static unsigned int make_verdict(struct strbuf *body, struct monitor *monitor, bool is_readyz)
 {
-	struct health health = get_health(data);
+	struct health health = get_health(monitor);
 	uint64_t now_ns = clock_mono_ns();
 	char text[PROBLEM_MAX_BYTES];
-	const char *hanging = find_hanging(&health, now_ns, text);
 
-	return make_verdict(body, hanging ? hanging : health_problem(&health, now_ns), NULL);
+	const char *problem = find_hanging(&health, now_ns, text);
+	if (!problem)
+		problem = is_readyz ? health_unready(&health, now_ns)
+				    : health_problem(&health, now_ns);
+	if (problem)
+		strbuf_appendf(body, "%s\n", problem);
+	else if (is_readyz && health.missing)
+		strbuf_appendf(body, "ok, but %s\n", health.missing);
+	else
+		strbuf_append_str(body, "ok\n");
+	return problem ? 503 : 200;
+}
+
+static unsigned int make_healthz(struct strbuf *body, void *data)
+{
+	return make_verdict(body, data, false);
 }
 
 static unsigned int make_readyz(struct strbuf *body, void *data)
 {
-	struct health health = get_health(data);
-	uint64_t now_ns = clock_mono_ns();
-	char text[PROBLEM_MAX_BYTES];
-	const char *hanging = find_hanging(&health, now_ns, text);
-
-	return make_verdict(body, hanging ? hanging : health_unready(&health, now_ns),
-			    health_missing(&health));
+	return make_verdict(body, data, true);
 }
 
 static void expose_threads(struct strbuf *body)
@@ -107,10 +102,9 @@ static void expose_threads(struct strbuf *body)
 
 static struct counters get_counters(struct monitor *monitor)
 {
-	pthread_mutex_lock(&monitor->lock);
-	struct counters counters = monitor->counters;
-	pthread_mutex_unlock(&monitor->lock);
-	return counters;
+	LOCKED(&monitor->lock);
+
+	return monitor->counters;
 }
 
 static unsigned int make_metrics(struct strbuf *body, void *data)
@@ -235,27 +229,17 @@ void monitor_publish(struct monitor *monitor, const struct counters *counters, u
 	};
 
 	monitor->next_ns = now_ns + PUBLISH_INTERVAL_NS;
-	pthread_mutex_lock(&monitor->lock);
+	LOCKED(&monitor->lock);
+
 	monitor->counters = *counters;
 	health_beat(&monitor->health, &beat);
-	pthread_mutex_unlock(&monitor->lock);
 }
 
 void monitor_stopping(struct monitor *monitor)
 {
 	if (!monitor)
 		return;
-	pthread_mutex_lock(&monitor->lock);
+	LOCKED(&monitor->lock);
+
 	health_stopping(&monitor->health);
-	pthread_mutex_unlock(&monitor->lock);
-}
-
-unsigned int monitor_port(const struct monitor *monitor)
-{
-	return http_server_port(monitor->server);
-}
-
-unsigned int monitor_metrics_port(const struct monitor *monitor)
-{
-	return http_server_port(monitor->metrics_server);
 }

@@ -38,8 +38,4 @@ void monitor_publish(struct monitor *monitor, const struct counters *counters, u
 /* The end has begun: not ready any more. NULL is fine. */
 void monitor_stopping(struct monitor *monitor);
 
-/* Where it listens; 0 for a Unix socket. The server must be there. */
-unsigned int monitor_port(const struct monitor *monitor);
-unsigned int monitor_metrics_port(const struct monitor *monitor);
-
 #endif

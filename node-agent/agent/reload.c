@@ -5,8 +5,8 @@
  * change like any other: reading it fails, once. */
 #include "agent/reload.h"
 
-#include "agent/selection_rules.h"
 #include "agent/signals.h"
+#include "agent/target.h"
 #include "base/log.h"
 #include "config/option_fields.h"
 #include "config/option_loader.h"
@@ -107,7 +107,7 @@ static int load(struct reload *reload, struct options *ret_options)
 	if (r == 0)
 		r = options_load(reload->input, &options, &message);
 	if (r == 0)
-		r = options_check_selection(&options, &message);
+		r = target_check_selection(&options, &message);
 	if (r < 0) {
 		reload->stats.nr_refused++;
 		log_error("not reloaded, the old options stay: %s",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/target.h"
 
-#include "agent/selection_rules.h"
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +94,44 @@ int target_check_cgroups(const struct options *options, const struct cgroup_fs *
 	return 0;
 }
 
+static struct text_list borrow(const struct string_list *list)
+{
+	return (struct text_list){ (const char *const *)list->items, list->nr };
+}
+
+/* Paths of cgroups are as the user wrote them. */
+static struct selection_rules rules_of(const struct options *options)
+{
+	return (struct selection_rules){
+		.namespaces = borrow(&options->namespaces),
+		.pods = borrow(&options->pods),
+		.containers = borrow(&options->containers),
+		.selectors = borrow(&options->selectors),
+		.cgroups = borrow(&options->cgroups),
+		.excluded_namespaces = borrow(&options->excluded_namespaces),
+		.excluded_containers = borrow(&options->excluded_containers),
+		.excluded_selectors = borrow(&options->excluded_selectors),
+	};
+}
+
+int target_check_selection(const struct options *options, struct strbuf *reterr_msg)
+{
+	_cleanup_(selection_freep) struct selection *selection = NULL;
+	const struct selection_rules rules = rules_of(options);
+
+	return selection_new(&rules, reterr_msg, &selection);
+}
+
 int target_select(const struct options *options, const struct cgroup_fs *fs,
 		  struct strbuf *reterr_msg, struct selection **ret_selection)
 {
 	_cleanup_free_ const char **paths = calloc(options->cgroups.nr + 1, sizeof(*paths));
-	struct selection_rules rules;
+	struct selection_rules rules = rules_of(options);
 
 	if (!paths)
 		return -ENOMEM;
 	for (size_t i = 0; i < options->cgroups.nr; i++)
 		paths[i] = below_root(fs, options->cgroups.items[i]);
-	options_selection_rules(options, &rules);
 	rules.cgroups = (struct text_list){ paths, options->cgroups.nr };
 	return selection_new(&rules, reterr_msg, ret_selection);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether the agent would accept the configuration file. The doctor itself reads only the
  * options that it needs. */
-#include "agent/selection_rules.h"
+#include "agent/target.h"
 #include "base/cleanup.h"
 #include "config/option_fields.h"
 #include "config/option_loader.h"
@@ -23,7 +23,7 @@ static int load_as_agent(const struct options *options, struct strbuf *message)
 	};
 
 	int r = options_load(&input, &agent, message);
-	return r < 0 ? r : options_check_selection(&agent, message);
+	return r < 0 ? r : target_check_selection(&agent, message);
 }
 
 void check_configuration(const struct doctor_host *host, struct doctor_report *report)

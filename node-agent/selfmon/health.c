@@ -61,8 +61,3 @@ const char *health_unready(const struct health *health, uint64_t now_ns)
 		return problem;
 	return health->missing;
 }
-
-const char *health_missing(const struct health *health)
-{
-	return health->missing;
-}

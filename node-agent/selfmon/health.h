@@ -49,7 +49,4 @@ const char *health_problem(const struct health *health, uint64_t now_ns);
 /* Why it is not ready, a static sentence; NULL: it is. */
 const char *health_unready(const struct health *health, uint64_t now_ns);
 
-/* What is missing although it is ready, a static sentence; NULL: nothing is. */
-const char *health_missing(const struct health *health);
-
 #endif

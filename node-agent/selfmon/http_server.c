@@ -306,8 +306,3 @@ void http_server_stop(struct http_server *server)
 	cleanup_closep(&server->stop_fd);
 	free(server);
 }
-
-unsigned int http_server_port(const struct http_server *server)
-{
-	return listen_socket_port(&server->socket);
-}

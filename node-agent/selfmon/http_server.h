@@ -52,7 +52,4 @@ int http_server_start(const struct http_server_opts *opts, struct strbuf *reterr
 void http_server_stop(struct http_server *server);
 DEFINE_FREEP(struct http_server, http_server_stop)
 
-/* Where it listens; 0 for a Unix socket. */
-unsigned int http_server_port(const struct http_server *server);
-
 #endif

@@ -140,15 +140,3 @@ void listen_socket_close(struct listen_socket *socket)
 	close(socket->fd);
 	*socket = LISTEN_SOCKET_NONE;
 }
-
-unsigned int listen_socket_port(const struct listen_socket *socket)
-{
-	switch (socket->address.any.sa_family) {
-	case AF_INET:
-		return ntohs(socket->address.v4.sin_port);
-	case AF_INET6:
-		return ntohs(socket->address.v6.sin6_port);
-	default:
-		return 0;
-	}
-}

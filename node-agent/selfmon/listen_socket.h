@@ -29,7 +29,4 @@ int listen_socket_open(const struct listen_address *address, struct strbuf *rete
 /* LISTEN_SOCKET_NONE is fine. */
 void listen_socket_close(struct listen_socket *socket);
 
-/* 0 for a Unix socket. */
-unsigned int listen_socket_port(const struct listen_socket *socket);
-
 #endif

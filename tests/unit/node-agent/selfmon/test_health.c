@@ -81,13 +81,13 @@ static void what_is_missing_keeps_it_unready_but_alive(void **state)
 	struct health health = started();
 	(void)state;
 
-	assert_null(health_missing(&health));
+	assert_null(health.missing);
 	beat_without(&health, 0, "no kubelet");
 	assert_null(problem_at(&health, 0));
 	assert_string_equal(unready_at(&health, 0), "no kubelet");
 	beat(&health, 1, 0, 0);
 	assert_null(unready_at(&health, 1));
-	assert_null(health_missing(&health));
+	assert_null(health.missing);
 }
 
 static void what_is_missing_is_waited_for_20_seconds_from_the_first_beat(void **state)
@@ -101,11 +101,11 @@ static void what_is_missing_is_waited_for_20_seconds_from_the_first_beat(void **
 	}
 	beat_without(&health, 71, "no kubelet");
 	assert_null(unready_at(&health, 71));
-	assert_string_equal(health_missing(&health), "no kubelet");
+	assert_string_equal(health.missing, "no kubelet");
 	assert_non_null(unready_at(&health, 82)); /* and no beat since */
 	beat(&health, 83, 0, 0);
 	assert_null(unready_at(&health, 83));
-	assert_null(health_missing(&health));
+	assert_null(health.missing);
 }
 
 static void a_symbolizer_that_finishes_nothing_for_a_minute_is_stuck(void **state)

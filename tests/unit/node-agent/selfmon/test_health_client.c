@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "free_port.h"
 #include "unit.h"
 
 #define TIMEOUT_NS (300 * NSEC_PER_MSEC)
@@ -113,8 +114,11 @@ static void a_server_is_asked_for_the_page(void **state)
 		{ "/healthz", "text/plain", make_ok },
 		{ "/readyz", "text/plain", make_trouble },
 	};
+	unsigned int port = free_port();
+	const struct listen_address address = address_of_port(port);
+	char listen[32];
 	const struct http_server_opts opts = { .thread_name = "http",
-					       .listen = "127.0.0.1:0",
+					       .listen = listen,
 					       .pages = pages,
 					       .nr_pages = array_len(pages),
 					       .data = ok };
@@ -123,8 +127,8 @@ static void a_server_is_asked_for_the_page(void **state)
 	struct health_answer answer;
 	(void)state;
 
+	snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
 	assert_int_equal(http_server_start(&opts, &message, &server), 0);
-	const struct listen_address address = address_of_port(http_server_port(server));
 	uint64_t deadline_ns = clock_mono_ns() + 20 * NSEC_PER_SEC;
 	assert_int_equal(health_ask(&address, "/healthz", deadline_ns, &answer), 0);
 	assert_int_equal(answer.status, 200);
