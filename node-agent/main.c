@@ -26,8 +26,8 @@ static const struct command commands[] = {
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
 };
 
-/* What the agent starts this program as to have work done by another
- * process; not for people to call. */
+/* The agent starts this program with one of these commands to have work done by another process;
+ * people do not call them. */
 static const struct {
 	const char *name;
 	int (*run)(void); /* returns the exit status */
@@ -40,8 +40,8 @@ static const struct {
 	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 };
 
-/* A standard descriptor that is closed would be given to the next file that is opened, and messages
- * would be written there. Held like this, writing to it is an error. */
+/* If a standard descriptor is closed, the next file that is opened gets its number, and messages
+ * are written there. With /dev/null open for reading, a write fails instead. */
 static void hold_standard_descriptors(void)
 {
 	int fd;

@@ -34,7 +34,7 @@
 /* Rate-limits resyncs: a flood of events cannot force a full scan of /proc on every poll. */
 #define RESYNC_INTERVAL_NS NSEC_PER_SEC
 
-/* How long to wait for a window's symbols: a large program's table takes 1 to 2 s to read. */
+/* The time to wait for a window's symbols: a large program's table takes 1 to 2 s to read. */
 #define NAMES_WAIT_NS (10 * NSEC_PER_SEC)
 
 /* The agent waits less for files that only the slow worker reads, as later windows wait behind

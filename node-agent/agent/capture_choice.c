@@ -27,7 +27,7 @@ static int open_perf(struct capture_opts *opts, struct strbuf *reterr_msg,
 	return r;
 }
 
-/* Whether the kernel lacks BPF, or does not permit it. Any other failure is a fault of ours. */
+/* Returns whether the kernel lacks BPF or does not permit it. Any other failure is our fault. */
 static bool is_refusal(int error)
 {
 	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;

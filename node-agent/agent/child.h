@@ -19,16 +19,16 @@ struct child {
 #define CHILD_NONE ((struct child){ .hold_fd = -EBADF })
 
 /* `args` ends with NULL; the program is looked up in PATH. With `stdout_to_stderr` what it prints
- * goes to standard error. Errors: what fork() and pipe() say. */
+ * goes to standard error. Errors: those of fork(2) and pipe(2). */
 int child_start(char *const *args, bool stdout_to_stderr, struct child *ret_child) must_check;
 
-/* Lets the command run, if there is one. Errors: -EPIPE when it is gone. */
+/* Lets the command run, if there is one. Errors: -EPIPE if it is gone. */
 int child_release(struct child *child) must_check;
 
-/* Whether it has ended; does not wait. False when there is none. */
+/* Returns whether the command has ended, without waiting. False if there is none. */
 bool child_has_exited(struct child *child);
 
-/* Whether it has ended because there is no such program; that was said on standard error. */
+/* Returns whether it has ended because there is no such program; standard error has a message. */
 bool child_was_not_found(const struct child *child);
 
 /* Kills a command that was never released, and closes the descriptor. */

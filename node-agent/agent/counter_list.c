@@ -6,7 +6,7 @@
 #define AT(field) .offset = offsetof(struct counters, field)
 #define BPF(STAT) AT(agent.capture.bpf) + sizeof(uint64_t) * (STAT)
 
-/* The first row of a family. Behind these may stand where the number is: AT(), BY(), IN_NS. */
+/* The first row of a family. More fields may follow: AT(), BY(), IN_NS. */
 #define COUNTER(name_, family_, help_, ...)                                                        \
 	{                                                                                          \
 		.name = name_, .family = "flamelet_" family_, .help = help_,                       \
@@ -32,10 +32,11 @@
 		MORE("export_worker" suffix, "export", .unit = unit_, AT(exporter.worker.field))
 #define BY(label_, value_) .label = label_, .label_value = value_
 #define IN_NS .unit = COUNTER_NS
-/* It helps those who look for a fault; not for /metrics. */
+/* For finding a fault: shown on /metrics/debug, not on /metrics. */
 #define DEBUG .is_debug = true
 
-/* What every process of its kind shows, by names that all of them use; not for the log. */
+/* A metric with the name that Prometheus's conventions give it for every process; not for the
+ * log. */
 #define PROCESS(family_, type_, help_, ...)                                                        \
 	{                                                                                          \
 		.family = "process_" family_, .type = type_, .help = help_, __VA_ARGS__            \
@@ -402,7 +403,7 @@ const struct counter counter_list[] = {
 	MORE("pods_cpu_ns", "pods", IN_NS, AT(agent.pods.cpu_ns)),
 	MORE("export_cpu_ns", "exporter", IN_NS, AT(exporter.cpu_ns)),
 
-	/* Whose CPU time it is. */
+	/* Cgroups and pods. */
 	GAUGE("cgroups", "cgroups", "Cgroups that the agent knows.",
 	      AT(agent.pipeline.identity.nr_cgroups)),
 	COUNTER("cgroups_born", "cgroups_born_total", "Cgroups whose creation the kernel reported.",
@@ -482,7 +483,7 @@ const struct counter counter_list[] = {
 		BY("result", "valid"), AT(reload.nr_reloads)),
 	MORE("reloads_refused", "refused", AT(reload.nr_refused)),
 
-	/* What leaves the node. */
+	/* Export. */
 	COUNTER("export_samples_pushed", "export_samples_pushed_total",
 		"Samples that were handed to the exporter, counted once for each destination.",
 		AT(exporter.nr_samples_pushed)),
@@ -545,7 +546,7 @@ const struct counter counter_list[] = {
 		"Times that a thread moved on after it had stood still for longer than it may.",
 		AT(self.nr_late_beats)),
 
-	/* Why stacks end. */
+	/* Ends of stacks. */
 	UNWIND_RESULTS(OF_UNWIND)
 };
 

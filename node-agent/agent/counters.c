@@ -29,7 +29,7 @@ void counters_format(const struct counters *counters, struct strbuf *out)
 	}
 }
 
-/* The label's value is the number's name. */
+/* Shows the name of the backend as the label's value. */
 static void expose_backend(struct strbuf *out, const struct metric_series *series, uint64_t value)
 {
 	struct metric_series named = *series;

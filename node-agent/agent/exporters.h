@@ -15,7 +15,7 @@
 
 struct exporters;
 
-/* What is lost when the program is ended by force; for signals_setup(). */
+/* Names the loss if the program is ended by force; for signals_setup(). */
 #define EXPORTERS_LOSS "undelivered profiles are lost, except those in --queue-dir"
 
 /* Starts all exporters. `interval_ns` is as in struct exporter_opts. On failure `reterr_msg` says

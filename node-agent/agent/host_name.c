@@ -26,8 +26,8 @@ static bool read_namespace(int proc_fd, const char *path, char ret_name[static N
 	return len > 0;
 }
 
-/* Whether process 1 is in another UTS namespace, which may have another name. If we may not look,
- * we are not in a container of the chart's, which has CAP_SYS_PTRACE. */
+/* Returns whether process 1 is in another UTS namespace, which may have another name. If we may not
+ * look, this is not the chart's container, which has CAP_SYS_PTRACE. */
 static bool has_own_name(int proc_fd)
 {
 	char ours[NAMESPACE_SIZE], hosts[NAMESPACE_SIZE];
@@ -36,7 +36,7 @@ static bool has_own_name(int proc_fd)
 	       read_namespace(proc_fd, "1/ns/uts", hosts) && strcmp(ours, hosts) != 0;
 }
 
-/* The first word of a file; see hostname(5). Returns whether there is one. */
+/* Reads the first word of a file; see hostname(5). Returns whether there is one. */
 static bool read_name(int proc_fd, const char *path, char ret_name[static HOST_NAME_SIZE])
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(FILE_MAX_BYTES);

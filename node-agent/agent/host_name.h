@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the attribute host.name says: the machine's name, which in a container is
- * not what the kernel tells. */
+/* The value of the attribute host.name: the machine's name. In a container the
+ * kernel reports another one. */
 #ifndef AGENT_HOST_NAME_H
 #define AGENT_HOST_NAME_H
 

@@ -44,7 +44,8 @@ static struct health get_health(struct monitor *monitor)
 	return monitor->health;
 }
 
-/* A thread that hangs, in `text`; NULL: none does. At the end they need not move any more. */
+/* Names a thread that hangs in `text`, and returns it; NULL if none does. While the agent stops,
+ * its threads need not move any more. */
 static const char *find_hanging(const struct health *health, uint64_t now_ns,
 				char text[static PROBLEM_MAX_BYTES])
 {
@@ -153,7 +154,7 @@ static int start_server(struct monitor *monitor, struct strbuf *reterr_msg)
 	return opts.listen ? http_server_start(&opts, reterr_msg, &monitor->server) : 0;
 }
 
-/* Another server: whoever floods it, /healthz answers. */
+/* A server of its own: a flood of requests for metrics cannot keep /healthz from answering. */
 static int start_metrics_server(struct monitor *monitor, struct strbuf *reterr_msg)
 {
 	const struct http_server_opts opts = { .thread_name = "metrics",
@@ -202,7 +203,7 @@ bool monitor_is_due(const struct monitor *monitor, uint64_t now_ns)
 	return monitor && now_ns >= monitor->next_ns;
 }
 
-/* Why pods have no names yet; NULL: they have. */
+/* Returns why pods have no names yet; NULL if they have. */
 static const char *kubelet_problem(const struct monitor *monitor,
 				   const struct pod_watch_stats *stats)
 {

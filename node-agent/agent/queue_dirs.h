@@ -29,7 +29,7 @@ int queue_dirs_add(struct queue_dirs *dirs, const struct destination *destinatio
  * above. */
 int queue_dirs_add_all(struct queue_dirs *dirs, const struct options *options) must_check;
 
-/* Whether a destination has that directory, or one of that name and a number. */
+/* Returns whether a destination has that directory, or one of that name and a number. */
 bool queue_dirs_include(const struct queue_dirs *dirs, const char *name);
 
 /* Finds "HOST:PORT" in an endpoint, which leaves out everything that may be secret. Returns its

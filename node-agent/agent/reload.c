@@ -17,7 +17,7 @@
 
 #define MESSAGE_MAX_BYTES 4096
 
-/* What tells one state of the file from another; all zero: it is not there. */
+/* Values that differ if the file has changed; all zero if there is no file. */
 struct file_state {
 	dev_t dev;
 	ino_t ino;
@@ -76,7 +76,8 @@ void reload_free(struct reload *reload)
 	free(reload);
 }
 
-/* Whether the file is another than the one that was read, and was so at the last look already. */
+/* Returns whether the file differs from the one that was read, and has not changed since the last
+ * look. */
 static bool has_changed(struct reload *reload)
 {
 	struct file_state now = look_at(reload->start->config_file);
@@ -86,8 +87,7 @@ static bool has_changed(struct reload *reload)
 	return is_stable && !is_same(&now, &reload->loaded);
 }
 
-/* A file without a word is one that somebody is about to write: taken as it is, it
- * would end all exclusions. */
+/* An empty file is probably about to be written. If it were loaded, it would end all exclusions. */
 static int check_file(const struct reload *reload, struct strbuf *message)
 {
 	struct file_state now = look_at(reload->start->config_file);

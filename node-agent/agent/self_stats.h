@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this process takes, as /proc tells it, and whether its threads move. */
+/* This process's use of resources, as /proc reports it, and the number of late heartbeats. */
 #ifndef AGENT_SELF_STATS_H
 #define AGENT_SELF_STATS_H
 
@@ -16,7 +16,7 @@ struct self_stats {
 	uint64_t nr_late_beats; /* see base/heartbeat.h */
 };
 
-/* All but `start_ns`. What cannot be read is 0. */
+/* Reads everything except `start_ns`. A value that cannot be read is 0. */
 struct self_stats self_stats_read(void);
 
 /* Computed from clocks that drift: read it once. Errors: those of proc_stat_read(). */

@@ -19,7 +19,7 @@
 #define WATCH_MAX_NS (30 * NSEC_PER_SEC)
 #define LINE_MAX_BYTES 1024
 #define LINE_NS (200 * NSEC_PER_MSEC) /* for the last line to be written */
-#define HANGS_NS (2 * HEARTBEAT_NAP_NS) /* who naps is back by then */
+#define HANGS_NS (2 * HEARTBEAT_NAP_NS) /* a thread that only waits reports sooner */
 
 static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -30,12 +30,12 @@ static uint64_t stop_ns = UINT64_MAX; /* when the end was asked for */
 static uint64_t end_ns = UINT64_MAX; /* when the process is ended */
 static const char *loss; /* static; NULL: nothing can be lost any more */
 static int exit_status;
-static bool is_ending; /* somebody writes the last line */
+static bool is_ending; /* a thread or the timer writes the last line */
 
 static timer_t end_timer;
 static bool has_end_timer;
 
-/* What a signal handler may call adds to it. */
+/* A line that a signal handler can build. */
 struct line {
 	char text[LINE_MAX_BYTES];
 	size_t len;
@@ -96,13 +96,13 @@ static void append_ending(struct line *line, uint64_t now_ns)
 	size_t len = line->len;
 	append_hanging(line, now_ns, lost);
 	if (!lost && line->len == len)
-		line->len = 0; /* nobody needs to know */
+		line->len = 0; /* not worth a line */
 	else
 		append(line, "\n");
 }
 
-/* Standard error may be what hangs: a pipe that is full is left alone, and who writes to a disk
- * that does not answer is not waited for. */
+/* Standard error itself may hang: nothing is written to a full pipe, and a write to a disk that
+ * does not answer is not waited for. */
 static void end_now(uint64_t now_ns)
 {
 	struct pollfd error = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -28,13 +28,13 @@ int signals_setup(const char *loss, int status) must_check;
  * means no more than that. */
 void signals_reload_on_hang_up(void);
 
-/* Whether a reload was asked for since the last call. */
+/* Returns whether a reload was asked for since the last call. */
 bool signals_take_reload(void);
 
-/* Whether the end was asked for. */
+/* Returns whether the end was asked for. */
 bool signals_stop_requested(void);
 
-/* When it was, by CLOCK_MONOTONIC; UINT64_MAX: it was not. */
+/* Returns when the end was asked for, by CLOCK_MONOTONIC; UINT64_MAX if it was not. */
 uint64_t signals_stop_ns(void);
 
 /* All is done and the process is about to exit with `status`, asked for or not. What is left is to

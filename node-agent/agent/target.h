@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked to profile: processes, threads and CPUs as the capture takes them, pods
- * and cgroups as a selection. */
+/* The processes, threads and CPUs that the user asked to profile, as options of the capture, and
+ * the pods and cgroups, as a selection. */
 #ifndef AGENT_TARGET_H
 #define AGENT_TARGET_H
 
@@ -15,7 +15,8 @@ struct target {
 	struct cpu_set_bits cpus;
 };
 
-/* Checks that what is named exists now. On failure `reterr_msg` says which name, and why.
+/* Checks that the processes and threads exist now. On failure `reterr_msg` names the one that does
+ * not.
  * Errors: -ENOENT no such process or thread. */
 int target_resolve(const struct options *options, struct target *ret_target,
 		   struct strbuf *reterr_msg) must_check;
@@ -24,8 +25,8 @@ int target_resolve(const struct options *options, struct target *ret_target,
 void target_apply(const struct target *target, const struct options *options,
 		  struct capture_opts *capture);
 
-/* Checks that the cgroups that are named exist now. Errors: -ENOENT, and what stat()
- * says, with `reterr_msg`. */
+/* Checks that the cgroups exist now. On failure `reterr_msg` names the one that does not. Errors:
+ * -ENOENT, and those of stat(2). */
 int target_check_cgroups(const struct options *options, const struct cgroup_fs *fs,
 			 struct strbuf *reterr_msg) must_check;
 

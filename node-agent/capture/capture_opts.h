@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to sample, and with which means. */
+/* Options of a sample source: the tasks and CPUs to sample, and the memory to use. */
 #ifndef CAPTURE_CAPTURE_OPTS_H
 #define CAPTURE_CAPTURE_OPTS_H
 

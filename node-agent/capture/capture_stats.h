@@ -22,9 +22,9 @@ struct capture_stats {
 	uint64_t backend; /* enum capture_backend */
 	uint64_t bpf[STAT_NR]; /* by enum bpf_stat */
 	uint64_t nr_bad_records;
-	uint64_t nr_cgroups; /* births and deaths that were handed out */
+	uint64_t nr_cgroups; /* creations and removals that were handed out */
 	uint64_t follows_cgroups; /* 1: the kernel reports them */
-	uint64_t nr_cpus_refused; /* now: CPUs that are online and wanted, and cannot be sampled */
+	uint64_t nr_cpus_refused; /* CPUs that are online and wanted and cannot be sampled now */
 	uint64_t bpf_run_ns; /* time in the sampler, while kernel.bpf_stats_enabled is set */
 	uint64_t bpf_run_count;
 	uint64_t nr_throttled; /* by perf: times that the kernel held a timer back */

@@ -12,14 +12,14 @@
 struct cpu_timer {
 	uint32_t cpu;
 	int event_fd; /* borrowed from the timer */
-	uint64_t clock_ns; /* of the event, when last looked at */
+	uint64_t clock_ns; /* the event's clock at the last look */
 	void *timer; /* owned; the kind's */
 };
 
 struct cpu_timers {
 	struct cpu_timer_kind kind;
 	struct cpu_set_bits wanted;
-	struct cpu_set_bits online; /* when last looked at */
+	struct cpu_set_bits online; /* at the last look */
 	struct cpu_timer *timers; /* owned */
 	size_t nr_timers, cap_timers;
 	uint32_t nr_refused; /* by the last cpu_timers_follow() */
@@ -90,8 +90,8 @@ static int start_timer(struct cpu_timers *timers, uint32_t cpu)
 	return r;
 }
 
-/* Whether the event's clock has advanced since the last look. A clock that cannot be read counts
- * as alive. */
+/* Returns whether the event's clock has advanced since the last look. A clock that cannot be read
+ * counts as alive. */
 static bool is_alive(struct cpu_timer *timer)
 {
 	uint64_t before_ns = timer->clock_ns;

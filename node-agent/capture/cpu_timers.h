@@ -15,7 +15,7 @@ struct cpu_timer_kind {
 	/* Starts the timer of a CPU; the event is the timer's, and lives as long. Errors: what
 	 * perf_event_open(2) says. */
 	int (*open)(uint32_t cpu, void *data, int *ret_event_fd, void **ret_timer);
-	void (*close)(void *timer, void *data); /* after which it does not fire */
+	void (*close)(void *timer, void *data); /* the timer does not fire after this */
 	void *data;
 };
 
@@ -27,20 +27,20 @@ void cpu_timers_free(struct cpu_timers *timers); /* NULL is fine */
 /* Starts timers on wanted CPUs that are online, drops those of CPUs that are not. The CPUs of
  * `*ret_restarted` had been offline since the last call and are back; it is set unless the list
  * of online CPUs cannot be read. Not to be called twice within a microsecond: a clock that
- * stands still counts as dead. Errors: -ENODEV no wanted CPU is online; what perf_event_open(2)
- * said, when not one timer runs. */
+ * stands still counts as dead. Errors: -ENODEV when no wanted CPU is online; if no timer
+ * runs at all, the last error of perf_event_open(2). */
 int cpu_timers_follow(struct cpu_timers *timers, struct cpu_set_bits *ret_restarted) must_check;
 
 void cpu_timers_stop(struct cpu_timers *timers);
 
-/* Timers running now. */
+/* Number of timers that run now. */
 uint32_t cpu_timers_count(const struct cpu_timers *timers);
 
-/* Wanted CPUs that were online at the last cpu_timers_follow(), and on which no timer could be
- * started. */
+/* Number of wanted CPUs that were online at the last cpu_timers_follow() and on which no timer
+ * could be started. */
 uint32_t cpu_timers_refused(const struct cpu_timers *timers);
 
-/* What perf_event_open(2) said of the last of them; 0: there are none. */
+/* The error of perf_event_open(2) for the last of them; 0 if there are none. */
 int cpu_timers_refusal(const struct cpu_timers *timers);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* What a sample source calls while it is polled. For each sample, in the order of time:
+/* The functions that a sample source calls while it is polled. For each sample, in the order of
+ * time:
  *
  *	catch_up(time) ─▶ [meet_process(sample)] ─▶ handle(sample) */
 struct sample_consumer {

@@ -79,14 +79,14 @@ void sample_source_lose_events(struct sample_source *source);
  * now. Returns whether it was such a sample. */
 bool sample_source_wait(struct sample_source *source, uint64_t until_ns);
 
-/* CPUs sampled now. */
+/* Number of CPUs that are sampled now. */
 uint32_t sample_source_nr_cpus(const struct sample_source *source);
 
-/* What the kernel said of the last CPU that is online and wanted, and cannot be sampled; 0:
- * there is none. */
+/* The kernel's error for the last CPU that is online and wanted and cannot be sampled; 0 if there
+ * is none. */
 int sample_source_cpu_refusal(const struct sample_source *source);
 
-/* Adds a target while running. Errors: -ENOSPC, and what bpf() says. */
+/* Adds a target while the source runs. Errors: -ENOSPC, and those of bpf(2). */
 int sample_source_add_pid(struct sample_source *source, uint32_t pid) must_check;
 
 void sample_source_get_stats(const struct sample_source *source, struct capture_stats *ret_stats);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a backend implements, and what both have in common. Consumers use sample_source.h. */
+/* The functions that a backend implements, and the members that both backends have. Consumers use
+ * sample_source.h. */
 #ifndef CAPTURE_SAMPLE_SOURCE_OPS_H
 #define CAPTURE_SAMPLE_SOURCE_OPS_H
 

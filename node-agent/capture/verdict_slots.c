@@ -49,7 +49,7 @@ enum cgroup_verdict verdict_slots_get(const struct verdict_slots *slots, uint64_
 	return slot && *slot >> 2 == id ? (enum cgroup_verdict)(*slot & 3) : CGROUP_UNFILTERED;
 }
 
-/* A removed slot becomes free when no used slot follows it, as no search has to pass it. */
+/* A removed slot becomes free if no used slot follows it, because no search has to pass it then. */
 static void free_left(const struct verdict_slots *slots, uint32_t index)
 {
 	if (*slot_at(slots, index + 1) != 0)

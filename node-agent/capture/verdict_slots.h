@@ -19,10 +19,10 @@ struct verdict_slots {
 int verdict_slots_set(struct verdict_slots *slots, uint64_t id, enum cgroup_verdict verdict)
 	must_check;
 
-/* CGROUP_UNFILTERED when it has none. */
+/* Returns the verdict of a cgroup; CGROUP_UNFILTERED if it has none. */
 enum cgroup_verdict verdict_slots_get(const struct verdict_slots *slots, uint64_t id);
 
-/* Nothing happens when it has none. */
+/* Removes the verdict of a cgroup, if it has one. */
 void verdict_slots_forget(struct verdict_slots *slots, uint64_t id);
 
 #endif

@@ -87,7 +87,7 @@ static int open_file(struct binder *binder, uint32_t pid, const struct mapping *
 	return r < 0 ? r : file_opener_open(binder->proc_fd, pid, &pinned, ret_fd);
 }
 
-/* Whether there is time left for opening files in this second. */
+/* Returns whether there is time left for opening files in this second. */
 static bool may_open(struct binder *binder, uint64_t now_ns)
 {
 	if (now_ns >= binder->budget_end_ns) {
@@ -107,8 +107,7 @@ static int open_timed(struct binder *binder, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* The table that a sample wanted: if it was evicted, its file is handed in again. It is not asked
- * for often: only when there is time for it. */
+/* Hands in a sample's file again if its table was evicted, and if there is time for that. */
 static void want_table(struct binder *binder, struct process *process,
 		       const struct sample_event *event)
 {
@@ -124,7 +123,7 @@ static void want_table(struct binder *binder, struct process *process,
 		table_slots_reopen(slots, mapping->file->slot, &fd, process->cgroup_id);
 }
 
-/* Those who have the old file's rows and names keep them: they map what it was. */
+/* Other processes keep the old file's rows and names: they map its former contents. */
 static void renew_file(struct binder *binder, struct process *process, struct mapped_file *file)
 {
 	struct kept_files *kept = process_table_get_kept(binder->processes);
@@ -207,7 +206,8 @@ static int add_slot(struct binder *binder, const struct process *process, struct
 	return r;
 }
 
-/* What can have no slot is unwound by frame pointers. Errors: -EAGAIN to be tried again. */
+/* Code of a file without a slot is unwound by frame pointers. Errors: -EAGAIN to try again
+ * later. */
 static int give_slot(struct binder *binder, const struct process *process,
 		     const struct mapping *mapping, uint64_t now_ns)
 {
@@ -280,7 +280,8 @@ static void bind(struct binder *binder, struct process *process, uint64_t now_ns
 		process->is_bound = true;
 }
 
-/* Who maps much, and changes it all the time, must not keep the reader from its samples. */
+/* A process with many mappings that change all the time must not keep the reader from its
+ * samples. */
 static bool may_bind(const struct process *process, uint64_t now_ns)
 {
 	return !process->is_bound || now_ns >= process->next_bind_ns;

@@ -24,8 +24,8 @@ struct binder {
 	struct unwind_tables *tables; /* borrowed */
 	uint32_t *pids; /* owned; processes to be bound */
 	size_t nr_pids, cap_pids;
-	uint64_t budget_end_ns; /* of the second in which ... */
-	uint64_t open_ns; /* ... opening files took so long */
+	uint64_t budget_end_ns; /* end of the present second */
+	uint64_t open_ns; /* time spent opening files in this second */
 	bool is_full; /* in this flush a file found no room */
 };
 
@@ -44,7 +44,7 @@ void binder_check_sample(struct binder *binder, const struct sample_event *event
 /* A sample was located, so that the table knows its process. */
 void binder_see_sample(struct binder *binder, const struct sample_event *event);
 
-/* Binds a process now; for who unwinds a sample before it is located. */
+/* Binds a process now, so that its sample can be unwound before it is located. */
 void binder_bind(struct binder *binder, struct process *process, uint64_t now_ns);
 
 /* Binds what has changed since the last call. */

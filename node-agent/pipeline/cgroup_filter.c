@@ -95,8 +95,8 @@ static void count(struct cgroup_filter *filter, const struct known_cgroup *cgrou
 		filter->undecided_ns = cgroup->first_seen_ns;
 }
 
-/* Whoever may make cgroups can make many: what is nested in a container follows it when half of the
- * room is taken. */
+/* A container that may make cgroups can make many. Once half of the room is taken, cgroups nested
+ * in a container get its verdict. */
 static bool must_follow(const struct cgroup_filter *filter, const struct known_cgroup *cgroup)
 {
 	const struct cgroup_filter_stats *stats = &filter->stats;

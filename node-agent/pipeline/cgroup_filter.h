@@ -46,8 +46,8 @@ void cgroup_filter_select(struct cgroup_filter *filter, const struct selection *
 /* Brings the verdicts up to date with pods, cgroups and selection; quick when nothing is new. */
 void cgroup_filter_update(struct cgroup_filter *filter);
 
-/* Whether a container that was born lately is undecided: it has no samples that would make anybody
- * ask for its name. */
+/* Returns whether a container that was born lately is undecided. It has no samples, which would
+ * lead to a request for its name. */
 bool cgroup_filter_is_waiting(const struct cgroup_filter *filter, uint64_t now_ns);
 
 #endif

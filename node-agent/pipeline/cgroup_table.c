@@ -47,7 +47,7 @@ static void forget_path(struct cgroup_table *table, struct known_cgroup *cgroup)
 	free(cgroup->path);
 }
 
-/* Whether it is one of its pod's containers, not something inside of one. */
+/* Returns whether it is one of its pod's containers and not a cgroup inside of one. */
 static bool is_container(const struct known_cgroup *cgroup)
 {
 	return cgroup->owner.kind == CGROUP_CONTAINER && !cgroup->owner.is_nested;
@@ -108,7 +108,7 @@ static int file(struct cgroup_table *table, const struct known_cgroup *cgroup, u
 	return -ENOMEM;
 }
 
-/* What the kernel has a verdict of stays until it is taken back. */
+/* A cgroup for which the kernel has a verdict stays until the verdict is taken back. */
 static bool is_long_dead(const struct known_cgroup *cgroup, uint64_t now_ns)
 {
 	return cgroup->is_dead && cgroup->verdict == CGROUP_UNFILTERED &&
@@ -120,8 +120,8 @@ static bool is_pods_root(const struct known_cgroup *cgroup)
 	return cgroup->path && cgroup_path_is_pods_root(cgroup->path);
 }
 
-/* Whether it can be done without in want of room: what was never sampled and has no pod's name, and
- * the dead. */
+/* Returns whether a full table may forget the cgroup: it is dead, or it was never
+ * sampled and is not a pod's. */
 static bool is_dispensable(const struct known_cgroup *cgroup, uint64_t now_ns)
 {
 	bool is_idle = !cgroup->is_sampled &&

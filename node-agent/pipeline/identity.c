@@ -54,7 +54,7 @@ void identity_free(struct identity *identity)
 	free(identity);
 }
 
-/* As all that follow: with the lock held. */
+/* Call this and the next functions with the lock held. */
 static struct known_cgroup *add(struct identity *identity, uint64_t id, const char *path,
 				uint64_t now_ns)
 {
@@ -67,7 +67,8 @@ static struct known_cgroup *add(struct identity *identity, uint64_t id, const ch
 	return cgroup;
 }
 
-/* Its birth was not told: it is older than we are, or events were lost. NULL when it is gone. */
+/* For a cgroup whose birth was not reported: it is older than the agent, or events were lost.
+ * Returns NULL if it is gone. */
 static struct known_cgroup *look_up(struct identity *identity, uint64_t id, uint64_t now_ns)
 {
 	_cleanup_(strbuf_done) struct strbuf path = strbuf_with_max(PATH_MAX_BYTES);
@@ -80,7 +81,7 @@ static struct known_cgroup *look_up(struct identity *identity, uint64_t id, uint
 	return add(identity, id, strbuf_str(&path), now_ns);
 }
 
-/* What a look at the index says. */
+/* Result of a look at the index. */
 struct finding {
 	bool is_final; /* there is nothing to ask or wait for */
 	bool has_pod;
@@ -157,7 +158,7 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
 		bury(identity, cgroup);
 	} else if (event->kind == CGROUP_BORN && !cgroup) {
 		identity->stats.nr_births++;
-		/* What is cut says nothing of its end: it is looked up when it is sampled. */
+		/* The end of a truncated path is unknown: the cgroup is looked up when sampled. */
 		if (event->path_bytes < CGROUP_PATH_MAX)
 			cgroup = add(identity, event->id, event->path, event->time_ns);
 		if (cgroup && is_of_pod(cgroup))

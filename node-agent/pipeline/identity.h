@@ -59,8 +59,8 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
  * for a refresh of the pods otherwise (k8s/pod_asks.h). */
 void identity_see(struct identity *identity, uint64_t cgroup_id);
 
-/* Whether waiting cannot add to what is known of the cgroup. May ask for a refresh of the pods
- * otherwise. */
+/* Returns whether waiting cannot add to what is known of the cgroup. Otherwise it may ask for a
+ * refresh of the pods. */
 bool identity_is_final(struct identity *identity, uint64_t cgroup_id);
 
 /* May ask for a refresh of the pods for containers whose verdict is CGROUP_UNDECIDED: they have no

@@ -28,7 +28,7 @@
 #define ANON_NAME "[anon]"
 #define KERNEL_NAME "[kernel.kallsyms]"
 
-/* What a file's cookie says while it is no id in the ELF cache: ids do not come that far. */
+/* Values of a file's cookie that are no id in the ELF cache: ids stay below them. */
 #define COOKIE_NOT_ELF UINT32_MAX /* can never be opened as an ELF file */
 #define COOKIE_TRIED (UINT32_C(1) << 31) /* with a hash of who tried it last, and when */
 
@@ -37,8 +37,8 @@
  * again. */
 #define OPEN_MAX_NS (300 * NSEC_PER_MSEC)
 
-/* Stands for a process and a window. A failure is worth another try with either, but not with each
- * frame: it takes a handful of system calls to find out. */
+/* Stands for a process and a window. After a failure another process or window is worth another
+ * try, but not each frame, because a try takes a handful of system calls. */
 static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
 {
 	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
@@ -141,7 +141,7 @@ static bool may_be_jit(const struct mapped_file *file)
 	       strcmp(file->path, "[heap]") == 0;
 }
 
-/* Who knows the names in a mapping. */
+/* Finds the source of the names in a mapping. */
 static struct window_code code_of(struct locator *locator, const struct process *process,
 				  const struct sample_event *event, const struct mapping *mapping)
 {
@@ -174,8 +174,8 @@ static int map_code(struct locator *locator, uint32_t pid, const struct mapping 
 				  elf_cache_size(locator->elfs, code.id), ret_mapping);
 }
 
-/* What stands for an address in all processes that map the code; JIT compilers' code has its
- * process. */
+/* Returns the number that stands for an address in all processes that map the code. For code of JIT
+ * compilers it is the address itself. */
 static uint64_t place_in(const struct mapping *mapping, struct window_code code, uint64_t address)
 {
 	if (code.kind == CODE_JIT)
@@ -192,8 +192,8 @@ static uint64_t version_of(const struct process *process)
 	return process->mappings ? process->mappings->version : 0;
 }
 
-/* Whether the next one who asks in this window gets the same answer: a file that could not be
- * opened is tried again. */
+/* Returns whether the location holds for the whole window. It does not if the file could not be
+ * opened, because that is tried again. */
 static bool is_lasting(const struct mapping *mapping, struct window_code code)
 {
 	return code.id != 0 || mapping->file->inode == 0;

@@ -25,9 +25,9 @@ struct locator {
 	struct process *process; /* out: of the present sample, if it was asked for; borrowed */
 };
 
-/* Where the code of a sample's i-th user frame is: a return address may be one past the end of its
- * code, but not one that the kernel gave to a signal handler: that is the first instruction of what
- * returns to where the signal came, the next frame. */
+/* Returns the address of the code of a sample's i-th user frame. This is one byte before a return
+ * address, which may be one past the end of its code. It is the return address itself if the kernel
+ * gave it to a signal handler: there begins the code that returns from the handler. */
 uint64_t locate_code_address(const struct sample_event *event, uint32_t i);
 
 /* Adds the stack of a sample to the window. Errors: those of the builder. */

@@ -17,7 +17,7 @@
 
 #define SWEEP_INTERVAL_NS NSEC_PER_SEC
 
-/* What JIT compilers' names may take of the memory for all. */
+/* JIT compilers' names may take 1/JIT_SHARE of the memory for all names. */
 #define JIT_SHARE 4
 
 struct pipeline {

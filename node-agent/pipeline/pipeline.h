@@ -62,7 +62,7 @@ struct pipeline_stats {
 	uint64_t nr_samples; /* handed in */
 	uint64_t nr_samples_lost; /* windows dropped or full, no memory */
 	uint64_t nr_windows; /* handed to the symbolizer */
-	/* That the symbolizer does not delay others for any more; it may hold some */
+	/* Windows that delay no others any more; the symbolizer may still hold some. */
 	uint64_t nr_windows_finished;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;

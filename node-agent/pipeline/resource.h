@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a cgroup as a resource of OpenTelemetry's semantic conventions. */
+/* Describes a cgroup as a resource of OpenTelemetry's semantic conventions. */
 #ifndef PIPELINE_RESOURCE_H
 #define PIPELINE_RESOURCE_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How well it is known who a sample's cgroup is, the attribute flamelet.identity of its resource:
+/* The sources of a cgroup's identity, as the attribute flamelet.identity of its resource:
  * X(NAME, word, help) */
 #define IDENTITY_STATES(X)                                                                         \
 	X(KUBELET, "kubelet", "named by the kubelet")                                              \
@@ -36,7 +36,7 @@ struct resource_source {
 	const char *node_name; /* "": unknown */
 	const char *host_name;
 	const char *cgroup_line_start; /* see cgroup_fs_append_line_start() */
-	const char *capture_backend; /* NULL: not worth saying */
+	const char *capture_backend; /* NULL: not mentioned */
 	bool is_stale; /* the kubelet is silent: names are those of its last answer */
 };
 

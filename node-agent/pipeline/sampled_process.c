@@ -53,7 +53,7 @@ static int add_process(const struct locator *locator, const struct sample_event 
 	return r < 0 ? r : builder_add_process(builder, &row, ret_process);
 }
 
-/* What is asked once in a window. */
+/* Finds the window's row for a process, or adds it; asks for the program once per window. */
 static int find_process(const struct locator *locator, const struct sample_event *event,
 			struct process *process, uint32_t *ret_process)
 {

@@ -189,15 +189,15 @@ static int name_location(struct symbolizer *symbolizer, struct window *window, u
 	return name_code(symbolizer, window, location, where);
 }
 
-/* Whether more may be known later of a location's code. */
+/* Returns whether more may be known of a location's code later. */
 static bool can_wait(const struct window *window, const struct profile_location *where)
 {
 	return where->kind != FRAME_STOP &&
 	       resolvers[window_code_of(window, where->mapping).kind].ask;
 }
 
-/* Whether a location has no name yet and could be named better after a while; then what it needs is
- * asked for. */
+/* Returns whether a location has no name yet and may get a better one after a while; if
+ * so, asks for what it needs. */
 static bool is_worth_waiting_for(struct symbolizer *symbolizer, const struct window *window,
 				 const struct profile_location *where)
 {
@@ -234,7 +234,7 @@ static bool must_hurry(const struct symbolizer *symbolizer)
 	return clock_mono_ns() >= get_wait_end_ns(symbolizer, UINT64_MAX);
 }
 
-/* Whether nothing is left but what a window does not wait for any more. */
+/* Returns whether only slow files are missing, for which the window does not wait any more. */
 static bool is_rest_too_slow(const struct symbolizer *symbolizer, const struct window *window)
 {
 	return symbolizer->slow_wait_ns > 0 && elf_cache_is_slow_only(symbolizer->elfs) &&
@@ -251,8 +251,8 @@ static uint64_t get_files_end_ns(const struct symbolizer *symbolizer, uint64_t u
 	return can_be_held && has_end ? 0 : get_wait_end_ns(symbolizer, until_ns);
 }
 
-/* As elf_cache_wait(). Answers about JIT compilers' lists are taken as they come, so that their
- * worker is not thought to be late. */
+/* As elf_cache_wait(). Replies about JIT compilers' lists are taken as they come, so that their
+ * worker does not count as late. */
 static bool wait_for_elfs(const struct symbolizer *symbolizer, const struct window *window,
 			  uint64_t until_ns, bool can_be_held)
 {
@@ -280,7 +280,7 @@ static void await_names(struct symbolizer *symbolizer, const struct window *wind
 			return;
 }
 
-/* One for which there is no room is left out. */
+/* Adds a build id, or leaves it out if there is no room. */
 static int add_build_id(struct builder *builder, const char *text, uint32_t *ret_id)
 {
 	int r = builder_add_string(builder, text, ret_id);
@@ -358,7 +358,7 @@ static int name_shortly(struct symbolizer *symbolizer, struct window *window, ui
 	return r == -ENOSPC ? leave_out(symbolizer, window, location) : r;
 }
 
-/* All that are left without a name get one, or, with `is_partly`, those that cannot wait. */
+/* Names all locations that have no name yet, or, with `is_partly`, those that cannot wait. */
 static int name_left_over(struct symbolizer *symbolizer, struct window *window, bool is_partly)
 {
 	size_t nr_locations = builder_peek(window->builder)->nr_locations;

@@ -24,8 +24,8 @@ struct symbolizer {
 	struct kernel_symbols *kernel; /* borrowed; NULL when they could not be read */
 	/* Borrowed, atomic: no waiting beyond it; NULL: see symbolizer_name_window() */
 	const uint64_t *give_up_ns;
-	/* How long after a window's end files are waited for that take the slow worker long, so
-	 * that such files do not delay the names of others; 0: as long as for all files. */
+	/* The time after a window's end for which files are waited for that take the slow worker
+	 * long, so that they do not delay the names of others; 0: as long as for all files. */
 	uint64_t slow_wait_ns;
 	struct symbol_line kernel_line; /* the last answer about the kernel */
 	uint64_t nr_named; /* locations that got a symbol's name */

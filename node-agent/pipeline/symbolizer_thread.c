@@ -37,7 +37,7 @@ struct symbolizer_thread {
 	pthread_mutex_t sink_lock; /* held while the sink is called */
 	bool is_abandoned; /* guarded by sink_lock: it is not called any more */
 	/* Atomic. */
-	uint64_t nr_samples_waiting; /* that the thread is not through with */
+	uint64_t nr_samples_waiting; /* handed in and not handed over yet */
 	uint64_t nr_samples_lost;
 	uint64_t nr_windows_finished;
 };
@@ -89,7 +89,8 @@ static int add_resources(struct symbolizer_thread *thread, struct window *window
 	return r;
 }
 
-/* To the sink, or, without a profile, to the lost ones. What was abandoned is counted already. */
+/* Hands a profile to the sink, or, without one, counts its samples as lost. Abandoned samples are
+ * counted already. */
 static void hand_over(struct symbolizer_thread *thread, const struct window *window,
 		      struct profile *profile)
 {
@@ -102,7 +103,7 @@ static void hand_over(struct symbolizer_thread *thread, const struct window *win
 		count_lost(thread, window->nr_samples);
 }
 
-/* Names and hands over a window of which the rest is there, or, with an error, drops it. */
+/* Names and hands over a window, or drops it if there was an error. */
 static void finish_window(struct symbolizer_thread *thread, struct window *window,
 			  uint64_t until_ns, int error)
 {
@@ -154,8 +155,8 @@ static void handle_window(struct symbolizer_thread *thread, struct window *taken
 		finish_window(thread, window, until_ns, r);
 }
 
-/* Until when the names of a held window are waited for: once a stop is asked for, no longer than
- * those of any window. */
+/* Returns the end of the wait for a held window's names. Once a stop is asked for, they are not
+ * waited for longer than those of other windows. */
 static uint64_t get_held_end_ns(const struct symbolizer_thread *thread, const struct window *window)
 {
 	uint64_t give_up_ns = __atomic_load_n(&thread->give_up_ns, __ATOMIC_RELAXED);
@@ -167,8 +168,9 @@ static uint64_t get_held_end_ns(const struct symbolizer_thread *thread, const st
 	return closed_ns > 0 ? closed_ns + thread->opts.last_names_wait_ns : UINT64_MAX;
 }
 
-/* Hands over the windows that lack no names, or whose names are not waited for any more; what it
- * does not come to up to a time is the first the next time. With `is_end` all are handed over. */
+/* Hands over the windows that lack no names, or whose names are not waited for any more.
+ * At `until_ns` it stops, and the next call goes on with the next window. With `is_end`
+ * it hands over all of them. */
 static void release_held(struct symbolizer_thread *thread, uint64_t until_ns, bool is_end)
 {
 	for (size_t nr = thread->held.nr; nr > 0 && clock_mono_ns() < until_ns; nr--) {
@@ -230,8 +232,8 @@ static void *symbolizer_thread_main(void *data)
 	return NULL;
 }
 
-/* For /proc/kallsyms, for debug files, and for a program that only its owner may run, when root is
- * not the owner. */
+/* The thread reads /proc/kallsyms and debug files, and may have to start a program that only its
+ * owner may run when root is not the owner. */
 static uint64_t needed_capabilities(const struct symbolizer_thread *thread)
 {
 	const char *program = thread->opts.program;

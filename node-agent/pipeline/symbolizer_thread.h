@@ -27,7 +27,7 @@
  * waited for until so long after a window's end, and in the first window until so long after the
  * start. */
 #define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
-#define SYMBOLIZER_MAX_WINDOWS 64 /* that wait; then the next one is dropped */
+#define SYMBOLIZER_MAX_WINDOWS 64 /* in the queue; then the next one is dropped */
 
 /* All borrowed. */
 struct symbolizer_thread_opts {
@@ -47,9 +47,9 @@ struct symbolizer_thread_opts {
 };
 
 struct symbolizer_thread_stats {
-	/* The queue was full, names could not be set, or it was abandoned */
+	/* Because the queue was full, names could not be set, or the thread was abandoned. */
 	uint64_t nr_samples_lost;
-	/* That do not delay others any more; it may hold some of them */
+	/* Windows that delay no others any more; the thread may still hold some. */
 	uint64_t nr_windows_finished;
 	uint64_t nr_frames_named;
 	uint64_t nr_frames_unnamed;
@@ -64,7 +64,7 @@ int symbolizer_thread_start(const struct symbolizer_thread_opts *opts,
 /* Takes a window over; while SYMBOLIZER_MAX_WINDOWS wait it is dropped and counted. */
 void symbolizer_thread_push(struct symbolizer_thread *thread, struct window *window);
 
-/* Whether the thread has not been waited for. */
+/* Returns whether the thread was started and not waited for. */
 bool symbolizer_thread_is_running(const struct symbolizer_thread *thread);
 
 /* Nothing more is pushed: the thread ends when it is through with what was. */
@@ -78,7 +78,7 @@ void symbolizer_thread_give_up(struct symbolizer_thread *thread, uint64_t when_n
  * profiles have reached the sink. */
 bool symbolizer_thread_wait(struct symbolizer_thread *thread, uint64_t until_ns);
 
-/* When the thread does not come to an end: the sink is not called any more, and the samples that it
+/* Gives up a thread that does not end: the sink is not called any more, and the samples that it
  * would have got are lost. Returns their number. Waits while the sink is being called. */
 uint64_t symbolizer_thread_abandon(struct symbolizer_thread *thread);
 

@@ -23,7 +23,7 @@
 #define WINDOW_MAX_MAPPINGS 65536
 #define WINDOW_MAX_CGROUPS 65536
 
-/* Where the names of code come from. */
+/* The source of the names of code. */
 enum code_kind {
 	CODE_NAMELESS, /* nobody: files that could not be opened are told apart by file name */
 	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
@@ -50,7 +50,7 @@ struct window_place {
 	uint32_t pid;
 };
 
-/* Where an address was found: most frames of a second are there many times. */
+/* The location of an address, kept because most frames occur many times in a second. */
 struct window_located {
 	struct window_place place;
 	uint32_t location; /* 0: nothing is kept here */
@@ -70,8 +70,8 @@ struct window {
 	uint64_t *cgroups; /* owned; distinct ids */
 	size_t nr_cgroups, cap_cgroups;
 	struct htable cgroup_index;
-	uint64_t open_ns; /* that the reader spent opening files for it */
-	uint64_t nr_samples; /* in it */
+	uint64_t open_ns; /* time that the reader spent opening files for it */
+	uint64_t nr_samples;
 	struct window_located located[WINDOW_NR_LOCATED]; /* by a hash of the place */
 };
 

@@ -14,7 +14,7 @@ enum backend_set { /* a set */
 		   BACKENDS_ALL = BACKEND_BPF | BACKEND_PERF,
 };
 
-/* Those that the options allow: one of them is enough. */
+/* Returns the backends that the options allow; one of them is enough. */
 enum backend_set backend_set_wanted(const struct options *options);
 
 /* "the capture backend bpf", of a set that is not empty. */

@@ -7,20 +7,20 @@
 
 #include <sys/prctl.h>
 
-/* What the reader thread needs for as long as the agent runs. It opens timers on CPUs that come
+/* The reader thread keeps these as long as the agent runs. It opens timers on CPUs that come
  * online and files of processes that start, reads the code of processes where no BPF program does
  * that, and looks up cgroups. */
 #define OF_READER                                                                                  \
 	(CAPABILITY(BPF) | CAPABILITY(PERFMON) | CAPABILITY(SYS_PTRACE) |                          \
 	 CAPABILITY(DAC_READ_SEARCH) | CAPABILITY(CHECKPOINT_RESTORE))
 
-/* What other threads keep: /proc/kallsyms is read again when the kernel's code changes, and a
+/* Other threads keep these: /proc/kallsyms is read again when the kernel's code changes, and a
  * queue's directory may belong to another user. */
 #define OF_OTHERS (CAPABILITY(SYSLOG) | CAPABILITY(DAC_OVERRIDE))
 
-/* What is used if it is given. It allows timers where kernel.perf_event_paranoid is 3 or more,
- * memory for BPF maps before Linux 5.11, more locked memory for perf events, and ports below
- * 1024. */
+/* These are used if they are given. They allow timers where kernel.perf_event_paranoid
+ * is 3 or more, memory for BPF maps before Linux 5.11, more locked memory for perf
+ * events, and ports below 1024. */
 #define OF_START                                                                                   \
 	(CAPABILITY(SYS_ADMIN) | CAPABILITY(SYS_RESOURCE) | CAPABILITY(IPC_LOCK) |                 \
 	 CAPABILITY(NET_BIND_SERVICE))

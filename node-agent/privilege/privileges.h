@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this process may profile the machine, and what to do when it may not. */
+/* Checks whether this process may profile the machine, and says what to do if it may not. */
 #ifndef PRIVILEGE_PRIVILEGES_H
 #define PRIVILEGE_PRIVILEGES_H
 
@@ -14,7 +14,7 @@
 struct capability {
 	const char *name; /* without CAP_, as Kubernetes writes it */
 	uint64_t set; /* a set with this capability alone */
-	enum backend_set needed_by; /* BACKENDS_NONE: all paths work without it */
+	enum backend_set needed_by; /* BACKENDS_NONE: all backends work without it */
 	const char *loss; /* what does not work without it */
 };
 

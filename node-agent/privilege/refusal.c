@@ -33,8 +33,8 @@ struct refusal refusal_of(const char *proc_dir, int error)
 	};
 }
 
-/* Whether a seccomp filter may have caused the error: filters make a system call fail with one of
- * these two numbers. A lack of CAP_PERFMON gives EACCES. */
+/* Returns whether a seccomp filter may have caused the error: filters make a system call fail with
+ * one of these two numbers. A lack of CAP_PERFMON gives EACCES. */
 static bool is_by_filter(const struct refusal *refusal)
 {
 	return refusal->is_filtered && (refusal->error == -EPERM || refusal->error == -ENOSYS);

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What /proc/self/ns/pid of a process of the host points to: PROC_PID_INIT_INO of the kernel. */
+/* Target of the link /proc/self/ns/pid of a process of the host (the kernel's
+ * PROC_PID_INIT_INO). */
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
-/* Whether we are in the host's pid namespace, as far as it can be told. `proc_fd` is a directory
- * like /proc. */
+/* Returns whether we are in the host's pid namespace, also if the link cannot be read. `proc_fd` is
+ * a directory like /proc. */
 static inline bool host_pids_are_ours(int proc_fd)
 {
 	char target[64] = "";

@@ -34,7 +34,7 @@ void kept_files_done(struct kept_files *kept, struct mapped_files *files)
 	*kept = (struct kept_files){ 0 };
 }
 
-/* Whether the file is mapped, or was since the last call. */
+/* Returns whether the file is mapped, or was mapped since the last call. */
 static bool take_use(struct kept_file *item, uint64_t now_ns)
 {
 	bool was_used = item->file->was_taken || item->file->nr_refs > 1;

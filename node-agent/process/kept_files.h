@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define KEPT_FILES_MAX 1024
-#define KEPT_FILES_NS (UINT64_C(600) * 1000000000) /* since one was mapped last */
+#define KEPT_FILES_NS (UINT64_C(600) * 1000000000) /* since the file was last mapped */
 #define KEPT_FILES_MAX_OPEN 256
 #define KEPT_FILES_OPEN_NS (UINT64_C(60) * 1000000000) /* an open file pins its file system */
 
@@ -28,7 +28,7 @@ struct kept_file {
 /* All zero: empty. */
 struct kept_files {
 	struct kept_file *items; /* owned; KEPT_FILES_MAX */
-	size_t hand; /* where the search for a free place begins */
+	size_t hand; /* index at which the search for a free place begins */
 	size_t nr_files;
 	size_t nr_open;
 };

@@ -41,7 +41,7 @@ struct mapped_file {
 
 struct mapping_list;
 
-/* Is called before a file or a list is freed that has something of the watcher's. */
+/* Called before a file or a list is freed. */
 struct mapping_watcher {
 	void (*file_gone)(struct mapped_file *file, void *data);
 	void (*list_gone)(struct mapping_list *list, void *data);
@@ -66,7 +66,7 @@ struct mapped_files {
 	size_t nr_bytes; /* of the files, and of the mapping lists that refer to them */
 };
 
-/* What identifies a file. */
+/* The values that identify a file. */
 struct mapped_file_key {
 	uint64_t inode;
 	uint64_t generation; /* 0: unknown, the latest file is meant */
@@ -83,9 +83,8 @@ void mapped_files_done(struct mapped_files *files);
 int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *key,
 		      struct mapped_file **ret_file) must_check;
 
-/* Replaces a file that turned out to have changed: the caller gets a new one, with a reference,
- * and so does who asks for its key from now on. Those that hold the old file keep it. Errors: as
- * above. */
+/* Replaces a file that turned out to have changed. The caller gets a new file, with a reference, as
+ * do later calls for its key. Holders of the old file keep it. Errors: as above. */
 int mapped_files_renew(struct mapped_files *files, struct mapped_file *file,
 		       struct mapped_file **ret_file) must_check;
 

@@ -24,7 +24,7 @@ struct mapping {
 	struct mapped_file *file; /* shared, owned by the table */
 };
 
-/* Where the list's mapping table is for the unwinder to read, see
+/* The place of the list's mapping table, which the unwinder reads; see
  * unwind/tables/mapping_tables.h. */
 struct mapping_table_place {
 	uint32_t unit; /* 0: nowhere */
@@ -41,7 +41,7 @@ struct mapping_list {
 	unsigned int nr_refs;
 	uint64_t version; /* of the contents: each state of each list has another one */
 	bool is_changed; /* since it was put into the arena; the unwind tables clear it */
-	bool is_partial; /* the consumer's: some of its files are still to be opened */
+	bool is_partial; /* set by the consumer: some of its files are still to be opened */
 	struct mapping_table_place table;
 };
 

@@ -16,7 +16,7 @@ struct process_maps_losses {
 
 /* Adds the executable mappings of `pid` to `list`, if it is the process that started at
  * `start_ns` (0: any). Errors: -ESRCH when that one is gone; -ENOSPC when there is more text
- * than 16 MB, of which the beginning is in the list; -ENOMEM, and what open() and read() say. */
+ * than 16 MB, of which the beginning is in the list; -ENOMEM, and those of open(2) and read(2). */
 int process_maps_load(int proc_fd, uint32_t pid, uint64_t start_ns, struct mapping_list *list,
 		      struct process_maps_losses *losses) must_check;
 

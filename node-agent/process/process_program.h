@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which program a process runs.
+/* The program that a process runs.
  *
  * It is known from events, in the order of the samples: a child runs its parent's program, and
  * the first file that is mapped after an exec() is the program. For processes that were started

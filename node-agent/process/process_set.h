@@ -21,13 +21,13 @@ struct process {
 	uint32_t pid; /* 0: the row is unused */
 	uint64_t start_ns; /* since boot; 0: not known yet */
 	uint64_t added_ns; /* time of the event or sample that made the entry */
-	uint64_t program_ns; /* since when it runs its program: a later exec() changes it */
+	uint64_t program_ns; /* when it began to run its program; a later exec() changes this */
 	uint64_t ended_ns;
 	uint64_t known_ns; /* when the mappings were last known to be right */
 	uint64_t next_read_ns; /* when the maps may be read again */
 	uint64_t reread_wait_ns;
 	struct mapping_list *mappings; /* one reference; NULL: none */
-	char *program; /* owned; what process_program() knows; NULL: nothing yet */
+	char *program; /* owned; path for process_program(); NULL: not known yet */
 	uint64_t program_told_ns; /* when `program` was set */
 	bool is_program_due; /* it called exec(): the next file that is mapped is its program */
 	bool is_ended;
@@ -79,7 +79,7 @@ bool process_set_evict(struct process_set *set);
 /* Marks a live entry as the most recently used. */
 void process_set_use(struct process_set *set, struct process *process);
 
-/* Marks an entry as ended, or as not ended after all; no change where it is so already. */
+/* Marks an entry as ended, or as not ended after all. */
 void process_set_end(struct process_set *set, struct process *process, uint64_t now_ns);
 void process_set_revive(struct process_set *set, struct process *process);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events, samples and the sweep do to the entries of process_set.h.
+/* Applies events, samples and the sweep to the entries of process_set.h.
  *
  * Events do not say when a process started, so an entry made from them has no start time until
  * the first sample has it. If a sample's start time is later than the current entry's, the
@@ -37,8 +37,8 @@ struct process_table {
 	size_t next_lookup; /* the row where the next sweep goes on */
 	size_t nr_doubtful; /* rows from there on whose exit may have been lost */
 	uint64_t lost_ns; /* time of the last events that were lost */
-	uint64_t budget_end_ns; /* end of the present second, */
-	uint64_t read_ns; /* in which reading maps has taken so long */
+	uint64_t budget_end_ns; /* end of the present second of the read budget */
+	uint64_t read_ns; /* time spent reading maps in this second */
 	struct process_set set;
 	struct mapped_files files;
 	struct kept_files kept;
@@ -79,14 +79,15 @@ struct process *process_table_find(struct process_table *table, uint32_t pid)
 	return process_set_find_current(&table->set, pid);
 }
 
-/* Until the next call the bound may be exceeded by the mappings of one process. */
+/* Evicts processes until the mappings are within their bound. The mappings of one process may
+ * exceed it until the next call. */
 static void bound_mappings(struct process_table *table)
 {
 	while (table->files.nr_bytes > PROCESS_MAPPINGS_MAX_BYTES && process_set_evict(&table->set))
 		;
 }
 
-/* Whether an event is older than the entry: it came late, and its effects are known already. */
+/* Returns whether an event is older than the entry: it came late, and its effects are known. */
 static bool is_outdated(const struct proc_event *event, const struct process *process)
 {
 	return process && event->time_ns < process->added_ns;
@@ -200,8 +201,8 @@ static int insert_mapping(struct process_table *table, struct process *process,
 	return r;
 }
 
-/* Whether the event has a path but does not identify the file. The kernel's names of other
- * mappings do not begin so. */
+/* Returns whether the event has a file's path but does not identify the file. The kernel's names of
+ * other mappings begin otherwise. */
 static bool is_unidentified(const struct proc_event *event)
 {
 	return event->inode == 0 && event->path[0] == '/' && event->path[1] != '/';
@@ -321,7 +322,7 @@ static void schedule_reread(struct process *process, uint64_t now_ns, bool has_h
 	process->next_read_ns = now_ns + wait_ns;
 }
 
-/* No known process has the pid. */
+/* Adds the process of a sample whose pid no known process has. */
 static struct process *add_sampled(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				   uint64_t now_ns)
 {
@@ -394,7 +395,7 @@ const struct mapping *process_find_mapping(struct process_table *table, struct p
 	return mapping;
 }
 
-/* Whether an entry that ended has threads that go on. */
+/* Returns whether an entry that ended has threads that go on. */
 static bool has_other_threads(const struct process_table *table, const struct process *process)
 {
 	struct proc_stat stat;

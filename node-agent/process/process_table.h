@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that were sampled or seen starting, and where their code is mapped.
+/* The processes that were sampled or seen to start, and the mappings of their code.
  *
  * Two sources feed it: events in the kernel's order (proc_event.h), which alone know a process
  * that lived for milliseconds, and /proc/PID/maps, read when a process that was there before us

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the agent alive, is it ready? A function of what its reader thread told and of the time; no
- * lock, no clock.
+/* Decides whether the agent is alive and ready, from what its reader thread reported and the time.
+ * It has no lock and reads no clock.
  *
  * Alive means that restarting would not help: the reader's heart beats, and what it hands to the
  * symbolizer comes out again. Ready means that samples are taken and carry their pods' names, or
@@ -26,7 +26,7 @@ struct health {
 	bool is_stopping;
 	const char *missing; /* static; see struct health_beat */
 	uint64_t nr_finished; /* as of the last beat */
-	uint64_t finished_ns; /* when it last changed, or had no reason to */
+	uint64_t finished_ns; /* when it last changed, or did not have to */
 	uint64_t nr_windows_then;
 };
 
@@ -43,10 +43,10 @@ void health_beat(struct health *health, const struct health_beat *beat);
 /* From now on no beats are expected. */
 void health_stopping(struct health *health);
 
-/* What is wrong, a static sentence; NULL: nothing is. */
+/* Returns what is wrong, a static sentence; NULL if nothing is. */
 const char *health_problem(const struct health *health, uint64_t now_ns);
 
-/* Why it is not ready, a static sentence; NULL: it is. */
+/* Returns why it is not ready, a static sentence; NULL if it is. */
 const char *health_unready(const struct health *health, uint64_t now_ns);
 
 #endif

@@ -21,7 +21,7 @@ static bool has_version(const char *bytes, size_t len)
 	       bytes[7] >= '0' && bytes[7] <= '9' && bytes[8] == ' ';
 }
 
-/* Its first line, made printable. */
+/* Copies the first line of the body, made printable. */
 static void copy_line(const char *body, size_t len, char text[static HEALTH_TEXT_BYTES])
 {
 	char line[HEALTH_TEXT_BYTES];
@@ -89,7 +89,7 @@ static int send_request(int fd, const char *page, uint64_t deadline_ns)
 	return n == len ? 0 : -ETIMEDOUT;
 }
 
-/* Until the server is through, or there is enough. */
+/* Reads until the server closes the connection or the buffer is full. */
 static int receive(int fd, char bytes[static ANSWER_MAX_BYTES], uint64_t deadline_ns,
 		   size_t *ret_len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks an agent how it is, as cheaply as possible: whoever does so every ten seconds has no use
- * for an HTTP library. */
+/* Asks an agent for its health without an HTTP library: a probe does this every ten seconds and
+ * should be cheap. */
 #ifndef SELFMON_HEALTH_CLIENT_H
 #define SELFMON_HEALTH_CLIENT_H
 

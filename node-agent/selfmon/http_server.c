@@ -130,7 +130,8 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return reply_text(connection, MHD_HTTP_NOT_FOUND, "no such page\n");
 }
 
-/* When a connection's time is over. When all are taken, the oldest one has had its time sooner. */
+/* Returns when a connection's time is over. While all are taken, that of
+ * the oldest one ends sooner. */
 static uint64_t end_ns_of(const struct http_server *server, size_t i)
 {
 	bool is_in_the_way = i == 0 && server->nr_connections == array_len(server->connections);
@@ -155,7 +156,7 @@ static uint64_t end_connections(struct http_server *server, uint64_t now_ns)
 	return UINT64_MAX;
 }
 
-/* Milliseconds that the thread may sleep. */
+/* Returns the number of milliseconds that the thread may sleep. */
 static int sleep_ms(struct http_server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -179,8 +180,8 @@ static bool handle_pending(struct http_server *server)
 	return server->nr_connections < nr_before;
 }
 
-/* Milliseconds for which nobody is served, as others have used up the CPU time of this second;
- * 0: none. */
+/* Returns for how many milliseconds no request is served because others have used up the CPU time
+ * of this second; 0 if there is time left. */
 static int rest_ms(struct http_server *server)
 {
 	uint64_t now_ns = clock_mono_ns();

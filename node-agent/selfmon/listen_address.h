@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a server listens: at a Unix socket or a port of this machine only, or where others reach
- * it. */
+/* The address of a server: a Unix socket or a port that only this machine reaches, or a port that
+ * others reach as well. */
 #ifndef SELFMON_LISTEN_ADDRESS_H
 #define SELFMON_LISTEN_ADDRESS_H
 

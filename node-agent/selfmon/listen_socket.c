@@ -16,8 +16,8 @@ static int new_socket(const struct listen_address *address)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Whether the path is a socket of ours that nobody listens to any more. Errors: -EADDRINUSE,
- * -EEXIST, -EPERM. */
+/* Checks that the path is a socket of our user at which no process listens any more. Errors:
+ * -EADDRINUSE, -EEXIST, -EPERM. */
 static int check_stale(const struct listen_address *address, struct strbuf *reterr_msg)
 {
 	_cleanup_close_ int fd = new_socket(address);

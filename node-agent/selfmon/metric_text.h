@@ -19,7 +19,7 @@
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
 
-/* What a sample belongs to. `label` is NULL where there is none. */
+/* The series that a value belongs to. `label` is NULL if there is none. */
 struct metric_series {
 	const char *family;
 	const char *label;

@@ -25,7 +25,7 @@
 
 #define CGROUPS_PER_POLL 4096 /* more than the ring has room for */
 
-#define THREAD_MIN_BYTES 16384 /* of a kernel stack */
+#define THREAD_MIN_BYTES 16384 /* smallest size of a kernel stack */
 
 struct capture_bpf {
 	struct sample_source base; /* its verdicts are in the skeleton's memory */
@@ -35,13 +35,13 @@ struct capture_bpf {
 	struct ring_buffer *cgroup_ring; /* owned */
 	int wake_fd; /* owned; epoll(7), readable when the sampler wakes us */
 	const struct sample_consumer *consumer; /* during a poll */
-	uint64_t nr_polled; /* records handed out by this call */
-	uint64_t bytes_left; /* that this call may still take out of the ring */
+	uint64_t nr_polled; /* records handed out by this poll */
+	uint64_t bytes_left; /* bytes that this poll may still take out of the ring */
 	uint64_t nr_bad_records;
 	void (*handle_cgroup)(const struct cgroup_event *event,
 			      void *data); /* during a poll of cgroups */
 	void *handle_cgroup_data;
-	uint32_t nr_cgroups_left; /* that this call may still take out of the ring */
+	uint32_t nr_cgroups_left; /* events that this poll may still take out of the ring */
 	uint64_t nr_cgroups;
 };
 
@@ -135,7 +135,7 @@ static int set_targets(struct flamelet_bpf *skel, const struct capture_opts *opt
 	return add_comms(skel->maps.filter_comms, opts->comms, opts->nr_comms);
 }
 
-/* Says what the user can do about a program that does not load. */
+/* Explains what the user can do if a program does not load. */
 static int explain_load(int error, struct strbuf *reterr_msg)
 {
 	switch (error) {
@@ -207,7 +207,8 @@ static int open_unwind_memory(struct capture_bpf *capture, const struct capture_
 	return 0;
 }
 
-/* Whether its numbers are within the contract's limits, and its frames are there. */
+/* Returns whether the record's numbers are within the limits of bpf/shared/events.h and all its
+ * frames are there. */
 static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 {
 	return event->nr_kernel <= MAX_KERNEL_FRAMES && event->nr_user <= MAX_USER_FRAMES &&

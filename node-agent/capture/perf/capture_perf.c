@@ -59,8 +59,8 @@ static void count(struct capture_perf *capture, uint32_t stat)
 	capture->counts[stat]++;
 }
 
-/* Counts the sample when it is not wanted. An assumed cgroup is undecided: the real one may be
- * excluded. */
+/* Returns whether samples of the task's cgroup are wanted; otherwise counts the sample. An assumed
+ * cgroup is undecided, because the real one may be excluded. */
 static bool cgroup_is_wanted(struct capture_perf *capture, const struct task *task)
 {
 	enum cgroup_verdict fallback = capture->cgroup_default;
@@ -94,8 +94,8 @@ static bool names_are_wanted(struct capture_perf *capture)
 	return false;
 }
 
-/* As describe_task(). The idle thread of a CPU is the kernel's, is in the root cgroup, and has
- * no entry in /proc. */
+/* As describe_task(), for the idle thread of a CPU. It belongs to the kernel, is in the root
+ * cgroup, and has no entry in /proc. */
 static bool describe_idle(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
@@ -280,7 +280,8 @@ static void handle_record(struct capture_perf *capture, const void *bytes, size_
 	task_table_handle(capture->tasks, &record);
 }
 
-/* Up to when records are complete, by perf's clock. Without a timer no more records come. */
+/* The time up to which records are complete, by perf's clock. Without a timer no more records
+ * come. */
 static uint64_t settled_ns(const struct capture_perf *capture, uint64_t now_ns)
 {
 	if (cpu_timers_count(capture->base.timers) == 0)

@@ -21,7 +21,7 @@ struct cgroup_row {
 	char *path; /* owned */
 	uint64_t id;
 	uint32_t parent;
-	bool is_told; /* that it was made */
+	bool is_told; /* its creation was reported */
 };
 
 struct cgroup_ids {
@@ -111,7 +111,7 @@ static uint32_t step(struct cgroup_ids *ids, const char *path, uint32_t parent, 
 	return number;
 }
 
-/* Whether a path leads out of the root ("/../"), as the path of a task outside our cgroup
+/* Returns whether a path leads out of the root ("/../"), as the path of a task outside our cgroup
  * namespace does. */
 static bool has_parent_step(const char *path)
 {

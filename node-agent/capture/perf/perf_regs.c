@@ -6,10 +6,10 @@
 #include <asm/perf_regs.h>
 #include <string.h>
 
-#define IP NR_REGS /* stands beside the registers that have DWARF numbers */
+#define IP NR_REGS /* not among the registers that have DWARF numbers */
 #define BITS(first, last) (((UINT64_C(1) << ((last) - (first) + 1)) - 1) << (first))
 
-/* What the kernel's numbers are called here. */
+/* Translation of the kernel's numbers of registers to those of DWARF. */
 #if defined(__aarch64__)
 #define WANTED BITS(PERF_REG_ARM64_X0, PERF_REG_ARM64_PC)
 #define DWARF_NUMBER(number) (number) /* up to sp; then comes pc, as here */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which processes, threads and names are wanted: decides in user space what bpf/filter.bpf.h
- * decides in the kernel. */
+/* Filters samples by process, thread and name in user space, as bpf/filter.bpf.h does in the
+ * kernel. */
 #ifndef CAPTURE_PERF_PERF_TARGETS_H
 #define CAPTURE_PERF_PERF_TARGETS_H
 
@@ -29,7 +29,7 @@ struct perf_targets {
 	size_t nr_comms;
 	bool filter_by_pid;
 	bool follow_forks;
-	uint64_t asked_ns; /* when a process was last asked for: its own FORK may come after that */
+	uint64_t asked_ns; /* when a process was last added: its own FORK may come after that */
 	uint64_t nr_refused; /* children that found no room */
 };
 

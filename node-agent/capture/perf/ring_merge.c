@@ -89,8 +89,8 @@ static void sift_down(struct ring_merge *merge)
 	}
 }
 
-/* The time of the record that is next: 1, or 0 when there is none. A broken record sorts first,
- * so that it is read and counted at once. */
+/* Reads the time of the next record; returns 0 if there is none, else 1. A broken record sorts
+ * first, so that it is read and counted at once. */
 static int look(struct merged_ring *ring)
 {
 	struct perf_event_header header;

@@ -22,7 +22,7 @@
 struct merged_ring {
 	struct perf_ring ring; /* owned */
 	uint64_t *nr_lost; /* borrowed: counts records lost in rings of this kind */
-	uint64_t nr_told; /* of these, reported by this ring */
+	uint64_t nr_told; /* records lost in this ring that were counted */
 	uint64_t next_ns; /* time of the record that is next */
 	bool is_retired; /* its event is disabled: it is closed when it is empty */
 };
@@ -30,9 +30,9 @@ struct merged_ring {
 struct ring_merge {
 	struct merged_ring **rings; /* owned, as each of them */
 	size_t nr_rings, cap_rings;
-	struct merged_ring **heap; /* owned; those that have records, the oldest record's first */
+	struct merged_ring **heap; /* owned; rings with records, that of the oldest record first */
 	size_t nr_heap;
-	struct merged_ring *current; /* whose record is being looked at */
+	struct merged_ring *current; /* the ring of the record that is being handled */
 	uint64_t nr_bad; /* rings whose contents were broken */
 	uint8_t scratch[PERF_RING_MAX_RECORD_BYTES];
 };

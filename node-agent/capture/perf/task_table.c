@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MAX_BYTES 65536 /* of /proc/PID/cgroup: a line for each v1 controller */
-#define MAX_ANCESTORS 8 /* whose cgroup is looked for */
+#define FILE_MAX_BYTES 65536 /* /proc/PID/cgroup has a line for each v1 controller */
+#define MAX_ANCESTORS 8 /* that are searched for a cgroup */
 
 TAILQ_HEAD(task_queue, task);
 
@@ -30,7 +30,7 @@ struct task_table {
 	uint64_t now_ns;
 	uint64_t boot_offset_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC */
 	uint64_t tick_ns; /* of times in /proc */
-	uint64_t nr_losses; /* what was read before the last one may be outdated */
+	uint64_t nr_losses; /* tasks that were read before the last loss may be outdated */
 	uint64_t nr_refreshes; /* since task_table_begin() */
 	uint64_t nr_reads;
 	uint64_t nr_outside;
@@ -257,7 +257,7 @@ static void read_comm(struct task *task, int dir_fd)
 	set_comm(task, text.data);
 }
 
-/* `path` is from /proc. */
+/* Finds the number of the cgroup that /proc names. */
 static uint32_t find_cgroup(struct task_table *table, const char *path, size_t len)
 {
 	_cleanup_(strbuf_done) struct strbuf resolved = strbuf_with_max(FILE_MAX_BYTES);
@@ -285,8 +285,8 @@ static void read_cgroup(struct task_table *table, struct task *task, int dir_fd)
 	task->cgroup_is_refused = task->cgroup == CGROUP_IDS_NONE;
 }
 
-/* Whether the task in /proc had started when a sample was taken. Otherwise the pid now belongs
- * to another task. */
+/* Returns whether the task in /proc had started when a sample was taken. Otherwise the pid now
+ * belongs to another task. */
 static bool was_there(const struct task_table *table, const struct proc_stat *stat,
 		      uint64_t time_ns)
 {
@@ -299,9 +299,9 @@ static bool is_outdated(const struct task_table *table, const struct task *task)
 	return task->nr_losses != table->nr_losses;
 }
 
-/* The name in /proc may be younger than the sample: it does not replace the name that a record
- * gave to a new task, or after exec(). The opened directory stays the same task's, whoever gets
- * its tid later. */
+/* The name in /proc may be younger than the sample: it does not replace the name that a record gave
+ * to a new task, or after exec(). The opened directory belongs to the same task even if another
+ * task gets its tid later. */
 static void read_task(struct task_table *table, struct task *task, uint64_t time_ns)
 {
 	struct proc_stat stat;
@@ -329,7 +329,7 @@ static bool has_cgroup(const struct task_table *table, const struct task *task)
 	       task->cgroup_generation == cgroup_ids_generation(table->opts.cgroups);
 }
 
-/* Whether /proc must be read now. */
+/* Returns whether /proc must be read now. */
 static bool must_read(struct task_table *table, const struct task *task)
 {
 	if (task->must_read || (task->cgroup != CGROUP_IDS_NONE && !has_cgroup(table, task)))

@@ -50,7 +50,7 @@ struct task {
 	bool must_read; /* /proc was not read yet, or not since its last exec() */
 	bool is_kernel_thread; /* as /proc said */
 	bool has_comm;
-	bool has_ended; /* a record said so; it may still be sampled while it releases its memory */
+	bool has_ended; /* by a record; it may still be sampled while it releases its memory */
 	char comm[TASK_COMM_LEN];
 };
 
@@ -74,14 +74,15 @@ int task_table_new(const struct task_table_opts *opts, struct task_table **ret_t
 void task_table_free(struct task_table *table);
 DEFINE_FREEP(struct task_table, task_table_free)
 
-/* Samples and records that come until the next call were taken before now (CLOCK_MONOTONIC). */
+/* Begins a poll. Samples and records that come until the next call were taken before now
+ * (CLOCK_MONOTONIC). */
 void task_table_begin(struct task_table *table, uint64_t now_ns);
 
 /* Applies a COMM, FORK or EXIT, or that records were lost, in the order of time. */
 void task_table_handle(struct task_table *table, const struct perf_record *record);
 
-/* The thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call on
- * the table; NULL only without memory. */
+/* Returns the thread of a sample taken at `time_ns` (CLOCK_MONOTONIC), borrowed until the next call
+ * on the table; NULL only without memory. */
 const struct task *task_table_get(struct task_table *table, uint32_t pid, uint32_t tid,
 				  uint64_t time_ns);
 

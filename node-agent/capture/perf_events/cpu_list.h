@@ -23,7 +23,7 @@ static inline bool cpu_set_has(const struct cpu_set_bits *set, uint32_t cpu)
  * CPU_LIST_MAX. */
 int cpu_list_parse(const char *text, struct cpu_set_bits *ret_set) must_check;
 
-/* The CPUs that are online now. Errors: as above, and what reading /sys says. */
+/* Reads the set of CPUs that are online now. Errors: as above, and those of reading /sys. */
 int cpu_list_online(struct cpu_set_bits *ret_set) must_check;
 
 #endif

@@ -32,8 +32,8 @@ struct perf_event_attr perf_open_tasks_attr(uint64_t sample_type)
 	};
 }
 
-/* In the order in which Linux got them, youngest first, so that no attribute is removed that the
- * kernel knows. */
+/* Removes the youngest attribute of Linux first, so that no attribute is removed that the kernel
+ * knows. */
 bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
 {
 	if (attr->read_format & PERF_FORMAT_LOST) { /* Linux 6.0 */
@@ -58,7 +58,7 @@ bool perf_open_strip(struct perf_event_attr *attr, unsigned long *flags)
 	return true;
 }
 
-/* Whether the kernel does not know something of the event: its attributes, flags, or the kind of
+/* Returns whether the error means that the kernel does not know an attribute, a flag or the kind of
  * event. */
 static bool is_too_new(int error)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What is left of a record. */
+/* The rest of a record. */
 struct cursor {
 	const uint8_t *bytes;
 	size_t len;
@@ -44,8 +44,8 @@ struct mmap2_fields {
 	uint32_t prot, flags;
 };
 
-/* What records other than samples end with: eight bytes for each of PERF_LAYOUT_TASK that the
- * layout has, in its order. */
+/* Size of the end of records other than samples: eight bytes for each field of PERF_LAYOUT_TASK
+ * that the layout has. */
 static size_t tail_bytes(uint64_t sample_type)
 {
 	return (size_t)__builtin_popcountll(sample_type & PERF_LAYOUT_TASK) * sizeof(uint64_t);
@@ -63,7 +63,7 @@ size_t perf_record_time_offset(const struct perf_event_header *header, uint64_t 
 	return header->size - (sample_type & PERF_SAMPLE_CPU ? 2 : 1) * sizeof(uint64_t);
 }
 
-/* The next bytes, or NULL when there are not so many. */
+/* Returns the next `len` bytes, or NULL if the record is shorter. */
 static const uint8_t *take(struct cursor *cursor, size_t len)
 {
 	const uint8_t *bytes = cursor->bytes;
@@ -84,7 +84,7 @@ static bool read_fields(struct cursor *cursor, void *ret_fields, size_t len)
 	return bytes;
 }
 
-/* The text that is left, up to its NUL; NULL when it has no end. */
+/* Returns the text at the cursor; NULL if it has no NUL. */
 static const char *find_text(const struct cursor *cursor)
 {
 	return memchr(cursor->bytes, '\0', cursor->len) ? (const char *)cursor->bytes : NULL;
@@ -114,7 +114,7 @@ static int parse_regs(struct cursor *cursor, uint64_t mask, struct perf_record *
 	return record->regs ? 0 : -EBADMSG;
 }
 
-/* The kernel leaves out how much is real when there is no room at all. */
+/* If there is no room at all, the kernel leaves out the number of real bytes. */
 static int parse_stack(struct cursor *cursor, struct perf_record *record)
 {
 	uint64_t room, real;
@@ -193,7 +193,7 @@ static int set_mapping(const struct cursor *cursor, const struct mmap_fields *fi
 	return 0;
 }
 
-/* Without attr.mmap_data there are only those of code. */
+/* Without attr.mmap_data the kernel reports mappings of code only. */
 static int parse_mmap(struct cursor *cursor, struct perf_record *record)
 {
 	struct mmap_fields fields;
@@ -204,7 +204,7 @@ static int parse_mmap(struct cursor *cursor, struct perf_record *record)
 	return set_mapping(cursor, &fields, record);
 }
 
-/* With a build id in the place of device and inode it is not the record that was asked for. */
+/* A record with a build id in the place of device and inode is not what attr.mmap2 asks for. */
 static int parse_mmap2(struct cursor *cursor, uint16_t misc, struct perf_record *record)
 {
 	struct mmap2_fields fields;
@@ -249,7 +249,8 @@ static int parse_body(struct cursor *cursor, uint16_t misc, struct perf_record *
 	}
 }
 
-/* The body's fields say whom a record is about, its tail who ran when it was written. */
+/* The fields of the body name the task that the record is about. The tail names the task that ran
+ * when the record was written. */
 static int parse_other(struct cursor *cursor, uint16_t misc, uint64_t sample_type,
 		       struct perf_record *record)
 {
@@ -293,8 +294,8 @@ static uint64_t chain_address(const struct perf_record *record, size_t i)
 	return address;
 }
 
-/* The part of the call chain behind a mark, up to the next one: where it begins, and how many
- * addresses there are. */
+/* Finds the part of the call chain between a mark and the next one. Returns its number of
+ * addresses. */
 static size_t find_part(const struct perf_record *record, uint64_t mark, size_t *ret_first)
 {
 	size_t first = 0, nr = 0;

@@ -60,12 +60,12 @@ struct perf_record {
 	/* A value for each bit of sample_regs_user; NULL with PERF_SAMPLE_REGS_ABI_NONE. */
 	const uint8_t *regs;
 	const uint8_t *stack;
-	size_t stack_bytes; /* that are real */
-	size_t stack_room; /* that could have been */
+	size_t stack_bytes; /* copied by the kernel */
+	size_t stack_room; /* the largest size that it could have copied */
 };
 
-/* Where a record's time is, from its beginning, in the layout `sample_type`. At most 65535; may
- * lie behind the end of a record that is too short. */
+/* Offset of the time in a record of the layout `sample_type`. At most 65535; it may lie behind the
+ * end of a record that is too short. */
 size_t perf_record_time_offset(const struct perf_event_header *header, uint64_t sample_type);
 
 /* Parses the `len` bytes of one record, header included, of an event opened with `attr`, of
@@ -74,11 +74,12 @@ size_t perf_record_time_offset(const struct perf_event_header *header, uint64_t 
 int perf_record_parse(const void *bytes, size_t len, const struct perf_event_attr *attr,
 		      struct perf_record *ret_record) must_check;
 
-/* The addresses of the kernel's part of a sample's call chain, leaf first; returns how many
- * there are, at most `max`. */
+/* Copies the addresses of the kernel's part of a sample's call chain, leaf first, at most `max`.
+ * Returns their number. */
 size_t perf_record_kernel_frames(const struct perf_record *record, __u64 *ret_frames, size_t max);
 
-/* The user's part: where it begins in the record, not aligned, and how many addresses there are. */
+/* Finds the user's part of the call chain in the record, where it is not aligned. Returns
+ * its number of addresses. */
 size_t perf_record_user_chain(const struct perf_record *record, const uint8_t **ret_chain);
 
 #endif

@@ -20,14 +20,14 @@
 
 struct perf_ring {
 	int fd; /* owned */
-	struct perf_event_mmap_page *page; /* owned mapping; the data begin page_bytes behind */
+	struct perf_event_mmap_page *page; /* owned mapping; the data follow page_bytes later */
 	size_t page_bytes;
 	size_t data_bytes; /* a power of two */
 	uint64_t position; /* while reading: the next record */
 	uint64_t end; /* while reading: where to stop */
 };
 
-/* Which tasks are observed: those of a process (-1: all) on a CPU (-1: any). */
+/* The tasks that an event observes: those of a process (-1: all) on a CPU (-1: any). */
 struct perf_ring_place {
 	int pid;
 	int cpu;
@@ -36,22 +36,22 @@ struct perf_ring_place {
 /* The size of a ring's data. Both are results of perf_ring_round_bytes(). */
 struct perf_ring_size {
 	size_t bytes; /* halved while the kernel refuses to lock that much memory */
-	size_t least; /* but not below this */
+	size_t least; /* `bytes` does not go below this */
 };
 
-/* The least size of a ring, in whole pages and a power of two, that holds `bytes`. */
+/* The smallest size of a ring that holds `bytes`: a power of two of whole pages. */
 size_t perf_ring_round_bytes(size_t bytes);
 
-/* Opens the event, see perf_open() for what becomes of `attr`. Errors: -ENODEV when the CPU is
+/* Opens the event; perf_open() says how `attr` changes. Errors: -ENODEV when the CPU is
  * offline, -EACCES or -EPERM without the privilege or over the limit of locked memory, what else
  * perf_event_open() and mmap() say. */
 int perf_ring_open(struct perf_event_attr *attr, const struct perf_ring_place *place,
 		   struct perf_ring_size *size, struct perf_ring *ret_ring) must_check;
 void perf_ring_close(struct perf_ring *ring);
 
-/* How many records were lost so far, of an event opened with PERF_FORMAT_LOST alone, including
- * those that no LOST record has reported yet. Errors: -EOPNOTSUPP when the kernel does not know
- * that format, what read(2) says. */
+/* Reads the number of records lost so far, including those that no LOST record has reported yet.
+ * The event must have been opened with PERF_FORMAT_LOST alone. Errors: -EOPNOTSUPP when the kernel
+ * does not know that format, what read(2) says. */
 int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost) must_check;
 
 void perf_ring_begin(struct perf_ring *ring);

@@ -40,7 +40,7 @@ struct perf_ring_size ring_room_wanted(const struct ring_load *load)
 	return size;
 }
 
-/* Whether perf_event_paranoid is -1, which lifts the limit. */
+/* Returns whether the limit does not apply: with CAP_IPC_LOCK, or if perf_event_paranoid is -1. */
 static bool has_free_hand(int proc_fd)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SYSCTL_MAX_BYTES);
@@ -50,7 +50,7 @@ static bool has_free_hand(int proc_fd)
 		strcmp(strbuf_str(&text), "-1\n") == 0);
 }
 
-/* Unbounded where it cannot be read: then the kernel refuses what is too much. */
+/* Returns no limit if the file cannot be read: then the kernel refuses a ring that is too large. */
 static uint64_t read_cpu_bytes(int proc_fd)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SYSCTL_MAX_BYTES);
@@ -75,7 +75,7 @@ void ring_room_read_limits(int proc_fd, struct ring_limits *limits)
 	limits->nr_cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* The share of each CPU. */
+/* The memory that each CPU's rings may take together. */
 static uint64_t room_of(const struct ring_limits *limits)
 {
 	if (limits->cpu_bytes == RING_ROOM_UNBOUNDED)

@@ -12,7 +12,7 @@
 
 #define RING_ROOM_UNBOUNDED UINT64_MAX
 
-/* What is written into the rings. */
+/* The load that the rings must take. */
 struct ring_load {
 	uint32_t frequency_hz;
 	uint32_t stack_copy_bytes;
@@ -23,12 +23,12 @@ struct ring_load {
 /* The limits as they are for this process. */
 struct ring_limits {
 	uint64_t cpu_bytes; /* for each CPU, or RING_ROOM_UNBOUNDED */
-	uint64_t locked_bytes; /* and more for all together */
+	uint64_t locked_bytes; /* in addition, for all CPUs together */
 	uint64_t nr_cpus; /* online */
 	uint64_t others_bytes; /* of each CPU's other rings */
 };
 
-/* The size for this load when memory may be locked without limit. */
+/* The size for this load if memory may be locked without limit. */
 struct perf_ring_size ring_room_wanted(const struct ring_load *load);
 
 /* Reads all but others_bytes. `proc_fd` is a directory like /proc. */

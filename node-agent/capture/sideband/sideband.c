@@ -20,7 +20,7 @@ struct cpu_ring {
 struct pending_event {
 	struct proc_event event;
 	char *path; /* owned; NULL without one */
-	uint64_t number; /* keeps records of equal time in the order they were read */
+	uint64_t number; /* keeps records of equal time in the order in which they were read */
 };
 
 struct sideband {
@@ -51,7 +51,7 @@ static struct perf_event_attr make_attr(void)
 	return attr;
 }
 
-/* The place of a CPU's ring, or nr_rings. */
+/* Returns the index of a CPU's ring, or nr_rings if it has none. */
 static size_t find_ring(const struct sideband *sideband, unsigned int cpu)
 {
 	size_t i = 0;
@@ -150,7 +150,7 @@ static int add_pending(struct sideband *sideband, const struct proc_event *event
 	return 0;
 }
 
-/* Whether it is no exec but what the clock is set by. */
+/* Returns whether the event is no exec but a record that perf_clock.h made to compare clocks. */
 static bool is_by_clock(const struct sideband *sideband, const struct proc_event *event)
 {
 	return sideband->clock.is_open && event->kind == PROC_EXEC &&
@@ -200,7 +200,7 @@ void sideband_remove_cpu(struct sideband *sideband, unsigned int cpu)
 	sideband->rings[i] = sideband->rings[--sideband->nr_rings];
 }
 
-/* Moves what was not popped to the beginning of the array. */
+/* Moves the events that were not popped to the beginning of the array. */
 static void compact(struct sideband *sideband)
 {
 	size_t nr_left = sideband->nr_pending - sideband->first_pending;

@@ -33,13 +33,13 @@ struct sideband;
 struct sideband_stats {
 	uint64_t nr_events;
 	uint64_t nr_lost; /* records that found no room in a ring */
-	uint64_t nr_dropped; /* over SIDEBAND_MAX_PENDING, or no memory */
+	uint64_t nr_dropped; /* events over SIDEBAND_MAX_PENDING, or without memory */
 	uint64_t nr_bad_records;
 };
 
 /* Starts on every CPU that is online, with a ring of at least `ring_bytes` each, or as much as
  * the limit of locked memory permits. Errors: -EACCES or -EPERM without CAP_PERFMON, -ENOMEM,
- * what else perf_event_open() says. */
+ * others of perf_event_open(). */
 int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
 
 /* The locked memory of each CPU's ring as it was opened, its first page included. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What perf's records say of processes:
+/* Translates perf's records to events of processes:
  *
  *	COMM with COMM_EXEC	PROC_EXEC	other COMM records rename a thread
  *	COMM of a first thread	PROC_EXEC	where the kernel marks none (before Linux 3.16)
