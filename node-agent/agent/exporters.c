@@ -62,15 +62,6 @@ static void add_extra(const struct string_list *list, struct extra *extra)
 	}
 }
 
-/* Reads the destination's own attributes, then those for all. */
-static void read_extra(const struct destination *destination, const struct options *options,
-		       struct extra *extra)
-{
-	extra->nr = 0;
-	add_extra(&destination->resource_attributes, extra);
-	add_extra(&options->resource_attributes, extra);
-}
-
 static struct transport_opts transport_opts_of(const struct destination *options)
 {
 	return (struct transport_opts){
@@ -260,7 +251,10 @@ int exporters_start(const struct options *options, uint64_t interval_ns, struct 
 	for (size_t i = 0; r == 0 && i < options->nr_destinations; i++) {
 		const struct destination *destination = &options->destinations[i];
 
-		read_extra(destination, options, extra);
+		/* The destination's own attributes come before those for all. */
+		extra->nr = 0;
+		add_extra(&destination->resource_attributes, extra);
+		add_extra(&options->resource_attributes, extra);
 		opts.attributes = attribute_opts_of(destination, extra);
 		r = start_one(exporters, options, destination, &opts, reterr_msg);
 	}

@@ -78,15 +78,6 @@ void binder_see_event(struct binder *binder, const struct proc_event *event)
 		note(binder, process);
 }
 
-static int open_file(struct binder *binder, uint32_t pid, const struct mapping *mapping,
-		     int *ret_fd)
-{
-	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
-
-	int r = file_opener_pin(binder->proc_fd, pid, mapping, &pinned);
-	return r < 0 ? r : file_opener_open(binder->proc_fd, pid, &pinned, ret_fd);
-}
-
 /* Returns whether there is time left for opening files in this second. */
 static bool may_open(struct binder *binder, uint64_t now_ns)
 {
@@ -100,9 +91,12 @@ static bool may_open(struct binder *binder, uint64_t now_ns)
 static int open_timed(struct binder *binder, uint32_t pid, const struct mapping *mapping,
 		      int *ret_fd)
 {
+	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
 	uint64_t begin_ns = clock_mono_ns();
 
-	int r = open_file(binder, pid, mapping, ret_fd);
+	int r = file_opener_pin(binder->proc_fd, pid, mapping, &pinned);
+	if (r == 0)
+		r = file_opener_open(binder->proc_fd, pid, &pinned, ret_fd);
 	binder->open_ns += clock_mono_ns() - begin_ns;
 	return r;
 }
@@ -173,13 +167,6 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 		note(binder, process);
 }
 
-/* There are no slots or no descriptors left: the files after this one would be opened in vain. */
-static int stop_opening(struct binder *binder)
-{
-	binder->is_full = true;
-	return -EAGAIN;
-}
-
 /* A file that unwinders find in processes that nobody knows. Until its names are read it stays open
  * for that, too. */
 static void keep_file(struct binder *binder, const struct process *process,
@@ -229,9 +216,9 @@ static int give_slot(struct binder *binder, const struct process *process,
 		file->slot = table_slots_without_cfi(slots);
 	if (r == 0)
 		r = add_slot(binder, process, file, &fd, now_ns);
-	if (r == -ENOSPC || r == -ENOMEM)
-		return stop_opening(binder);
-	return r == -EAGAIN ? -EAGAIN : 0;
+	/* No slots or no descriptors are left, so no more files need to be opened. */
+	binder->is_full |= r == -ENOSPC || r == -ENOMEM;
+	return r == -EAGAIN || binder->is_full ? -EAGAIN : 0;
 }
 
 /* A file that nobody mapped for a while may have been changed. One that cannot be opened any more

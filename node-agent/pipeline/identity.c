@@ -141,11 +141,6 @@ static void bury(struct identity *identity, struct known_cgroup *cgroup)
 	identity->generation++;
 }
 
-static bool is_of_pod(const struct known_cgroup *cgroup)
-{
-	return cgroup->owner.pod_uid[0] != '\0';
-}
-
 /* A pod's own cgroup is there before its containers': by the time they run it can be known who it
  * is. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event)
@@ -161,7 +156,7 @@ void identity_follow(struct identity *identity, const struct cgroup_event *event
 		/* The end of a truncated path is unknown: the cgroup is looked up when sampled. */
 		if (event->path_bytes < CGROUP_PATH_MAX)
 			cgroup = add(identity, event->id, event->path, event->time_ns);
-		if (cgroup && is_of_pod(cgroup))
+		if (cgroup && cgroup->owner.pod_uid[0])
 			(void)ask(identity, cgroup);
 	}
 }

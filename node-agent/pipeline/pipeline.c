@@ -258,17 +258,12 @@ void pipeline_select(struct pipeline *pipeline, const struct selection *selectio
 	cgroup_filter_update(&pipeline->filter);
 }
 
-static void update_filter(struct pipeline *pipeline, uint64_t now_ns)
-{
-	cgroup_filter_update(&pipeline->filter);
-	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
-		identity_ask_for_undecided(pipeline->identity);
-}
-
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns)
 {
 	binder_flush(&pipeline->binder, now_ns);
-	update_filter(pipeline, now_ns);
+	cgroup_filter_update(&pipeline->filter);
+	if (cgroup_filter_is_waiting(&pipeline->filter, now_ns))
+		identity_ask_for_undecided(pipeline->identity);
 	if (pipeline->window && now_ns >= pipeline->window->end_ns)
 		close_window(pipeline);
 	if (now_ns < pipeline->next_sweep_ns)

@@ -79,14 +79,6 @@ static size_t count_below(const struct mapping_list *list, uint64_t address)
 	return search_count(list->nr_items, i, list->items[i].end <= address);
 }
 
-static struct mapping part_before(const struct mapping *mapping, uint64_t end)
-{
-	struct mapping part = *mapping;
-
-	part.end = end;
-	return part;
-}
-
 static struct mapping part_after(const struct mapping *mapping, uint64_t start)
 {
 	struct mapping part = *mapping;
@@ -135,8 +127,10 @@ int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping
 	while (last < list->nr_items && list->items[last].start < mapping->end)
 		last++;
 
-	if (first < last && list->items[first].start < mapping->start)
-		pieces[nr_pieces++] = part_before(&list->items[first], mapping->start);
+	if (first < last && list->items[first].start < mapping->start) {
+		pieces[nr_pieces] = list->items[first];
+		pieces[nr_pieces++].end = mapping->start;
+	}
 	pieces[nr_pieces++] = *mapping;
 	if (first < last && list->items[last - 1].end > mapping->end)
 		pieces[nr_pieces++] = part_after(&list->items[last - 1], mapping->end);

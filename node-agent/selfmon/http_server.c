@@ -38,12 +38,6 @@ struct http_server {
 	uint64_t second_cpu_ns;
 };
 
-static void add_connection(struct http_server *server, int fd)
-{
-	server->connections[server->nr_connections++] =
-		(struct connection){ .fd = fd, .start_ns = clock_mono_ns() };
-}
-
 static void remove_connection(struct http_server *server, int fd)
 {
 	for (size_t i = 0; i < server->nr_connections; i++) {
@@ -60,14 +54,18 @@ static void remove_connection(struct http_server *server, int fd)
 static void on_connection(void *data, struct MHD_Connection *connection, void **state,
 			  enum MHD_ConnectionNotificationCode code)
 {
+	struct http_server *server = data;
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	(void)state;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
-		add_connection(data, info->connect_fd);
+		server->connections[server->nr_connections++] = (struct connection){
+			.fd = info->connect_fd,
+			.start_ns = clock_mono_ns(),
+		};
 	else
-		remove_connection(data, info->connect_fd);
+		remove_connection(server, info->connect_fd);
 }
 
 /* Takes over the body's bytes. */
@@ -170,16 +168,6 @@ static int sleep_ms(struct http_server *server)
 	return (int)((end_ns - now_ns) / NSEC_PER_MSEC + 1);
 }
 
-/* Returns whether a connection has ended: if all were taken, the next call begins to accept
- * again. */
-static bool handle_pending(struct http_server *server)
-{
-	size_t nr_before = server->nr_connections;
-
-	MHD_run(server->daemon);
-	return server->nr_connections < nr_before;
-}
-
 /* Returns for how many milliseconds no request is served because others have used up the CPU time
  * of this second; 0 if there is time left. */
 static int rest_ms(struct http_server *server)
@@ -214,7 +202,10 @@ static void *serve(void *data)
 		poll(fds, array_len(fds), has_more ? 0 : ms);
 		if (fds[1].revents != 0)
 			return NULL;
-		has_more = handle_pending(server);
+		/* If a connection has ended and all were taken, the next call accepts again. */
+		size_t nr_before = server->nr_connections;
+		MHD_run(server->daemon);
+		has_more = server->nr_connections < nr_before;
 		ms = rest_ms(server);
 		if (ms > 0)
 			poll(&fds[1], 1, ms);

@@ -217,24 +217,21 @@ static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
 }
 
-static void hand_out(const struct sample_consumer *consumer, const struct sample_event *event)
-{
-	consumer->catch_up(event->time_ns, consumer->data);
-	consumer->handle(event, consumer->data);
-}
-
 /* A record of the ring buffer, checked before anyone looks at its frames. */
 static int on_record(void *data, void *record, size_t len)
 {
 	struct capture_bpf *capture = data;
+	const struct sample_consumer *consumer = capture->consumer;
 	const struct sample_event *event = record;
 	size_t header = offsetof(struct sample_event, frames);
 	size_t room = len + BPF_RINGBUF_HDR_SZ;
 
-	if (len < header || !is_whole(event, len - header))
+	if (len < header || !is_whole(event, len - header)) {
 		capture->nr_bad_records++;
-	else
-		hand_out(capture->consumer, event);
+	} else {
+		consumer->catch_up(event->time_ns, consumer->data);
+		consumer->handle(event, consumer->data);
+	}
 	capture->nr_polled++;
 	capture->bytes_left -= room < capture->bytes_left ? room : capture->bytes_left;
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;

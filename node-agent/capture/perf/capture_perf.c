@@ -208,17 +208,12 @@ static void hand_out(struct capture_perf *capture, const struct perf_record *rec
 	consumer->handle(event, consumer->data);
 }
 
-/* A task that has been reaped already has the pid -1. */
-static bool has_number(const struct perf_record *record)
-{
-	return record->pid <= INT32_MAX && record->tid <= INT32_MAX;
-}
-
 static void handle_sample(struct capture_perf *capture, const struct perf_record *record)
 {
 	struct sample_event *event = &capture->event;
 
-	if (!has_number(record)) {
+	/* A task that has been reaped already has the pid -1. */
+	if (record->pid > INT32_MAX || record->tid > INT32_MAX) {
 		count(capture, STAT_FILTERED);
 		return;
 	}

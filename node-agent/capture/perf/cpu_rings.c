@@ -36,15 +36,6 @@ static struct perf_event_attr make_sample_attr(const struct capture_opts *opts)
 	return attr;
 }
 
-/* Its records end like those of the other event. */
-static struct perf_event_attr make_task_attr(void)
-{
-	struct perf_event_attr attr = perf_open_tasks_attr(PERF_LAYOUT_TASK);
-
-	attr.read_format = PERF_FORMAT_LOST;
-	return attr;
-}
-
 static struct perf_ring_size fit_samples(const struct capture_opts *opts,
 					 struct perf_ring_size wanted)
 {
@@ -71,7 +62,9 @@ void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts)
 	rings->samples.attr = make_sample_attr(opts);
 	rings->samples.size = fit_samples(opts, wanted);
 	rings->wanted_bytes = wanted.bytes;
-	rings->tasks.attr = make_task_attr();
+	/* Its records end like those of the other event. */
+	rings->tasks.attr = perf_open_tasks_attr(PERF_LAYOUT_TASK);
+	rings->tasks.attr.read_format = PERF_FORMAT_LOST;
 	rings->tasks.size = (struct perf_ring_size){ TASK_RING_BYTES, perf_ring_round_bytes(1) };
 	rings->wake_fd = -EBADF;
 }

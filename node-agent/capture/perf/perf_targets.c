@@ -89,12 +89,6 @@ void perf_targets_done(struct perf_targets *targets)
 	set_done(&targets->tids);
 }
 
-static void forget(struct perf_targets *targets, uint32_t pid)
-{
-	set_remove(&targets->ended, pid);
-	set_remove(&targets->pids, pid);
-}
-
 static void forget_ended(struct perf_targets *targets)
 {
 	for (size_t i = 0; i < targets->ended.nr_items; i++)
@@ -119,8 +113,10 @@ void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32
 	if (pid == parent_pid)
 		return;
 	if (!targets->follow_forks || !set_has(&targets->pids, parent_pid)) {
-		if (time_ns >= targets->asked_ns)
-			forget(targets, pid);
+		if (time_ns < targets->asked_ns)
+			return;
+		set_remove(&targets->ended, pid);
+		set_remove(&targets->pids, pid);
 	} else if (perf_targets_add_pid(targets, pid) < 0) {
 		targets->nr_refused++;
 	}

@@ -41,16 +41,6 @@ struct sideband {
 	uint8_t scratch[PERF_RING_MAX_RECORD_BYTES];
 };
 
-static struct perf_event_attr make_attr(void)
-{
-	struct perf_event_attr attr = perf_open_tasks_attr(PERF_LAYOUT_TIME);
-
-	attr.mmap = 1;
-	attr.mmap2 = 1;
-	attr.ksymbol = 1;
-	return attr;
-}
-
 /* Returns the index of a CPU's ring, or nr_rings if it has none. */
 static size_t find_ring(const struct sideband *sideband, unsigned int cpu)
 {
@@ -98,7 +88,10 @@ int sideband_open(size_t ring_bytes, struct sideband **ret_sideband)
 
 	if (!sideband)
 		return -ENOMEM;
-	sideband->attr = make_attr();
+	sideband->attr = perf_open_tasks_attr(PERF_LAYOUT_TIME);
+	sideband->attr.mmap = 1;
+	sideband->attr.mmap2 = 1;
+	sideband->attr.ksymbol = 1;
 	sideband->own_pid = (uint32_t)getpid();
 	sideband->ring_size = (struct perf_ring_size){ .bytes = perf_ring_round_bytes(ring_bytes),
 						       .least = perf_ring_round_bytes(1) };
