@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All modules wired together: what `record` and `agent` have in common. The caller's thread is
- * the reader:
+/* Wires all modules together, for both `record` and `agent`. The caller's thread is the reader:
  *
  *	agent_new() ─▶ agent_start() ─▶ agent_poll() repeatedly ─▶ agent_stop() ─▶ agent_free()
  */
@@ -45,7 +44,7 @@ DEFINE_FREEP(struct agent, agent_free)
 /* Starts sampling. Errors: those of sample_source_follow_cpus(). */
 int agent_start(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
-/* Checks that this node has a pod or cgroup that the options select, when they select any. Errors:
+/* If the options select pods or cgroups, checks that this node has one of them. Errors:
  * -ENOENT, with `reterr_msg`. */
 int agent_require_target(struct agent *agent, struct strbuf *reterr_msg) must_check;
 
@@ -54,14 +53,15 @@ int agent_require_target(struct agent *agent, struct strbuf *reterr_msg) must_ch
 int agent_select(struct agent *agent, const struct options *options, struct strbuf *reterr_msg)
 	must_check;
 
-/* Samples without recording until busy processes can be unwound: the first samples of a short
- * recording would have no stacks. Takes half a second at most. */
+/* Samples without recording until busy processes can be unwound; otherwise the first samples of a
+ * short recording would have no stacks. Takes at most half a second. */
 void agent_warm_up(struct agent *agent);
 
-/* Why perf takes the samples and not BPF, for people to read; NULL when BPF does. Borrowed. */
+/* Returns why perf takes the samples and not BPF, for people to read; NULL if BPF does.
+ * Borrowed. */
 const char *agent_perf_reason(const struct agent *agent);
 
-/* CPUs sampled now. */
+/* Number of CPUs that are sampled now. */
 uint32_t agent_nr_cpus(const struct agent *agent);
 
 /* Adds a process to the target (and, with options->command, all its children). */
@@ -71,10 +71,10 @@ int agent_add_pid(struct agent *agent, uint32_t pid) must_check;
  * process is sampled that must be bound now. Then handles all samples. */
 void agent_poll(struct agent *agent, uint64_t deadline_ns);
 
-/* Stops sampling and hands all samples to the sink. Takes as long as that needs. But once the
- * end was asked for (signals.h), symbols are waited for briefly, and the symbolizer until `max_ns`
- * later. Errors: -ETIMEDOUT, the symbolizer was not finished by then. Its samples are lost, and
- * counted; the sink is not called any more, and agent_free() may wait for ever. */
+/* Stops sampling and hands all samples to the sink, however long that takes. But once the end was
+ * asked for (signals.h), it waits only briefly for symbols, and for the symbolizer until `max_ns`
+ * later. Errors: -ETIMEDOUT if the symbolizer has not finished by then. Its samples are lost and
+ * counted, the sink is not called any more, and agent_free() may wait for ever. */
 int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
 
 /* Samples that were taken but are in no profile, for any reason. */

@@ -10,14 +10,14 @@
 #include "capture/sample_source.h"
 #include "config/options.h"
 
-/* Opens BPF as the source of samples, or perf where that is wanted or BPF fails. `why` says why
- * it is perf, and stays empty when it is BPF. On failure `reterr_msg` says what failed, and what
+/* Opens BPF as the source of samples, or perf where that is wanted or BPF fails. `why` gets
+ * the reason for perf, and stays empty for BPF. On failure `reterr_msg` says what failed, and what
  * to do. */
 int capture_choice_open(enum option_capture wanted, struct capture_opts *opts, struct strbuf *why,
 			struct strbuf *reterr_msg, struct sample_source **ret_source) must_check;
 
-/* Warns when the rings have less than half of the wanted size: samples are lost when they come
- * faster than they are read. Half of the size is acceptable. */
+/* Warns if the rings have less than half of the wanted size: then samples are lost if they come
+ * faster than they are read. */
 void capture_choice_warn_of_small_rings(const struct sample_source *source);
 
 #endif

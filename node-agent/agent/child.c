@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXIT_NOT_FOUND 127 /* as shells say it */
+#define EXIT_NOT_FOUND 127 /* as in shells */
 #define EXIT_NOT_RELEASED 125
 
-/* Runs in the child: waits for the word to go, then becomes the command. When the other end of the
- * pipe closes without it, whoever started this is gone. */
+/* Runs in the child: waits for a byte in the pipe, then becomes the command. If the pipe closes
+ * without one, the parent has ended. */
 static void become_command(int wait_fd, char *const *args)
 {
 	char go;

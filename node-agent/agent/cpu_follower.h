@@ -13,10 +13,10 @@ struct cpu_follower {
 	struct sample_source *source; /* borrowed */
 	struct sideband *sideband; /* borrowed */
 	struct cpu_set_bits followed; /* CPUs whose side band is read */
-	bool has_warned; /* that CPUs cannot be sampled, since all could */
+	bool has_warned; /* that CPUs cannot be sampled, since the last time all could be */
 };
 
-/* To be called about once a second. CPUs that cannot be sampled are counted (struct
+/* Call it about once per second. CPUs that cannot be sampled are counted (struct
  * capture_stats), logged once, and tried again at the next call. Errors: those of
  * sample_source_follow_cpus(). */
 int cpu_follower_follow(struct cpu_follower *follower) must_check;

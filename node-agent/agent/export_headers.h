@@ -8,8 +8,8 @@
 #include "config/destination.h"
 #include "otlp/transport/header_list.h"
 
-/* Adds the file's headers, if the destination has such a file. On failure `reterr_msg` says where
- * the error is and what to do, without any header's value. Errors: those of header_file_read(), and
+/* Adds the file's headers, if the destination has such a file. On failure `reterr_msg` names the
+ * place and the remedy, but no header's value. Errors: those of header_file_read(), and
  * -EINVAL when the file has a header that another option sets. */
 int export_read_header_file(const struct destination *destination, struct header_list *headers,
 			    struct strbuf *reterr_msg) must_check;

@@ -18,13 +18,13 @@ struct exporters;
 /* Names the loss if the program is ended by force; for signals_setup(). */
 #define EXPORTERS_LOSS "undelivered profiles are lost, except those in --queue-dir"
 
-/* Starts all exporters. `interval_ns` is as in struct exporter_opts. On failure `reterr_msg` says
- * which destination cannot be sent to, and why. Errors: those of exporter_start(). */
+/* Starts all exporters. `interval_ns` is as in struct exporter_opts. On failure `reterr_msg`
+ * names the destination, and says why it cannot be used. Errors: those of exporter_start(). */
 int exporters_start(const struct options *options, uint64_t interval_ns, struct strbuf *reterr_msg,
 		    struct exporters **ret_exporters) must_check;
 
-/* Stops and frees all exporters; what they still hold is kept or dropped as by exporters_finish()
- * with no time left. NULL is fine. */
+/* Stops and frees all exporters; profiles that they still hold are kept or dropped as by
+ * exporters_finish() without time left. NULL is fine. */
 void exporters_stop(struct exporters *exporters);
 DEFINE_FREEP(struct exporters, exporters_stop)
 
@@ -39,10 +39,11 @@ void exporters_finish(struct exporters *exporters, uint64_t deadline_ns);
 /* The number of destinations. */
 size_t exporters_nr(const struct exporters *exporters);
 
-/* The sums over all exporters: a sample counts once for each destination. From any thread. */
+/* Returns the sums over all exporters: a sample counts once for each destination. For any
+ * thread. */
 struct exporter_stats exporters_get_stats(struct exporters *exporters);
 
-/* Appends the metrics of each destination, if there are several of them. From any thread. */
+/* Appends the metrics of each destination, if there are several. For any thread. */
 void exporters_expose(struct exporters *exporters, struct strbuf *out);
 
 #endif

@@ -6,10 +6,10 @@
 
 #define HOST_NAME_SIZE 256
 
-/* Finds it, the first of these that there is: `node_name`, by which Kubernetes knows the machine
- * (NULL or "": not told); the kernel's, if process 1 has the same one; /etc/hostname of process 1;
- * the kernel's all the same, which is then the container's. `proc_fd` is a directory like /proc. ""
- * when there is none at all. */
+/* Finds the name, from the first of these sources that has one: `node_name`, by which Kubernetes
+ * knows the machine (NULL or "" if unknown); the kernel, if process 1 is in our UTS namespace;
+ * /etc/hostname of process 1; the kernel in any case, which then reports the container's name. The
+ * name is "" if there is none. `proc_fd` is a directory like /proc. */
 void host_name_find(int proc_fd, const char *node_name, char ret_name[static HOST_NAME_SIZE]);
 
 #endif

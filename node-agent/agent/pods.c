@@ -8,9 +8,8 @@
 
 #define MAX_PODS 8192
 
-/* The start waits so long for the first list of pods, where there are rules. `record` ends if
- * nothing is what was asked for; the agent selects again when the list comes, so it need not keep
- * the rest waiting for a silent kubelet. */
+/* If there are rules, the start waits for the first list of pods. `record` ends if no pod matches.
+ * The agent selects again when the list comes, so a silent kubelet need not delay the rest. */
 #define FIRST_PODS_WAIT_NS (2 * NSEC_PER_SEC)
 #define FIRST_PODS_RECORD_WAIT_NS (10 * NSEC_PER_SEC)
 #define SIGNALS_EVERY_NS (100 * NSEC_PER_MSEC)

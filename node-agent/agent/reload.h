@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New options for an agent that runs: the configuration file is read again when it changed or
- * SIGHUP came. A file with a mistake is refused, and the old options stay. An option that cannot
- * change while the agent runs keeps its value, and the log says so. */
+/* Reloads the options of a running agent when the configuration file has changed or SIGHUP arrives.
+ * A file with a mistake is refused, and the old options stay. An option that cannot change while
+ * the agent runs keeps its value, and the log says so. */
 #ifndef AGENT_RELOAD_H
 #define AGENT_RELOAD_H
 
@@ -16,20 +16,20 @@
 struct reload;
 
 struct reload_stats {
-	uint64_t nr_reloads; /* that were valid, whether or not they changed anything */
+	uint64_t nr_reloads; /* valid ones, whether or not they changed anything */
 	uint64_t nr_refused;
 };
 
-/* Watches the file of options->config_file; without one nothing is ever new. `options` are those
- * the agent started with. Both are borrowed and outlive the object. Errors: -ENOMEM. */
+/* Watches options->config_file; if it is NULL, the options never change. `options` are those with
+ * which the agent started. Both arguments are borrowed and outlive the object. Errors: -ENOMEM. */
 int reload_new(const struct options_input *input, const struct options *options,
 	       struct reload **ret_reload) must_check;
 void reload_free(struct reload *reload);
 DEFINE_FREEP(struct reload, reload_free)
 
-/* The new options when something changed that can change now, else NULL. They are valid until there
- * are newer ones, and only those that can change count: the others may differ from what is in
- * force. Costs a stat(2) a second. */
+/* Returns new options if one has changed that can change while the agent runs, else NULL. They are
+ * valid until the next ones. Use only those that can change; others may differ from the values in
+ * force. Costs one stat(2) per second. */
 const struct options *reload_poll(struct reload *reload, uint64_t now_ns);
 
 struct reload_stats reload_get_stats(const struct reload *reload);

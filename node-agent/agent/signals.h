@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C, termination and hang-up: the first asks for an orderly end, the second of its
- * kind ends the process at once. For a program that can reload its configuration, a
- * hang-up asks for that instead.
+/* Ctrl-C, termination and hang-up: the first signal asks for an orderly end, the second one of
+ * its kind ends the process at once. For a program that can reload its configuration, a hang-up
+ * asks for a reload instead.
  *
- * The orderly end has SIGNALS_END_NS. Then the process is ended, whatever its threads do: by a
- * timer of the kernel, and by a thread of this module, "signals", in case that the timer's signal
- * reaches nobody. That thread is the second one that takes signals, for the case that the first
- * thread cannot, and it ticks for base/heartbeat.h. */
+ * The orderly end may take SIGNALS_END_NS. Then the process is ended, whatever its threads do:
+ * by a timer of the kernel, and by the thread "signals" of this module, in case that no thread
+ * can take the timer's signal. This thread also takes signals if the first thread cannot, and
+ * ticks for base/heartbeat.h. */
 #ifndef AGENT_SIGNALS_H
 #define AGENT_SIGNALS_H
 
@@ -19,13 +19,13 @@
 #define SIGNALS_END_NS (7 * NSEC_PER_SEC)
 
 /* Installs the handlers for SIGINT, SIGTERM and, unless it is ignored, SIGHUP, and starts the
- * thread; and ignores SIGPIPE and SIGXFSZ, whose causes are errors of write(2) as well. When the
- * orderly end takes too long, `loss` is what a line on standard error says of it, and the exit
- * status is `status`; `loss` is static. Errors: -EAGAIN, -ENOMEM. */
+ * thread. Ignores SIGPIPE and SIGXFSZ, whose causes are errors of write(2) as well. If the orderly
+ * end takes too long, a line on standard error has `loss` (static), and the exit status is
+ * `status`. Errors: -EAGAIN, -ENOMEM. */
 int signals_setup(const char *loss, int status) must_check;
 
-/* From now on SIGHUP asks for a reload, and ends nothing: also where it was ignored, since nohup(1)
- * means no more than that. */
+/* Makes SIGHUP ask for a reload instead of the end, even if it was ignored: nohup(1) only means
+ * that it should not end the program. */
 void signals_reload_on_hang_up(void);
 
 /* Returns whether a reload was asked for since the last call. */
@@ -37,9 +37,9 @@ bool signals_stop_requested(void);
 /* Returns when the end was asked for, by CLOCK_MONOTONIC; UINT64_MAX if it was not. */
 uint64_t signals_stop_ns(void);
 
-/* All is done and the process is about to exit with `status`, asked for or not. What is left is to
- * free and to close: nothing is lost when a thread that hangs keeps it from that, and soon it ends
- * without. Writes out what standard output still holds. */
+/* Call it when the process is about to exit with `status`. Only memory and files are left to be
+ * released, so if a thread hangs, the process soon ends without that, and nothing is lost. Flushes
+ * standard output. */
 void signals_done(int status);
 
 #endif

@@ -167,8 +167,8 @@ void binder_see_sample(struct binder *binder, const struct sample_event *event)
 		note(binder, process);
 }
 
-/* A file that unwinders find in processes that nobody knows. Until its names are read it stays open
- * for that, too. */
+/* Keeps a file that unwinders may find in processes that the agent does not know. It stays open
+ * until its names are read. */
 static void keep_file(struct binder *binder, const struct process *process,
 		      struct mapped_file *file, int *fd, uint64_t now_ns)
 {
@@ -221,8 +221,8 @@ static int give_slot(struct binder *binder, const struct process *process,
 	return r == -EAGAIN || binder->is_full ? -EAGAIN : 0;
 }
 
-/* A file that nobody mapped for a while may have been changed. One that cannot be opened any more
- * is not looked at: so it was before it was kept. */
+/* Returns whether a file has changed that was not mapped for a while. A file that cannot be opened
+ * any more is taken for unchanged. */
 static bool is_changed(struct binder *binder, const struct process *process,
 		       const struct mapping *mapping)
 {

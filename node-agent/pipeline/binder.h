@@ -29,25 +29,25 @@ struct binder {
 	bool is_full; /* in this flush a file found no room */
 };
 
-/* Watches what the table frees. Before the table is used. */
+/* Watches what the table frees. Call it before the table is used. */
 void binder_init(struct binder *binder, int proc_fd, struct process_table *processes,
 		 struct unwind_tables *tables);
 void binder_done(struct binder *binder);
 
-/* An event was applied to the table. */
+/* Call it after an event was applied to the table. */
 void binder_see_event(struct binder *binder, const struct proc_event *event);
 
-/* Before a sample is located: if the kernel side met another file than the one that is known, it
- * was changed or replaced. */
+/* Call it before a sample is located. If the kernel side met another file than the known one, the
+ * file was changed or replaced. */
 void binder_check_sample(struct binder *binder, const struct sample_event *event);
 
-/* A sample was located, so that the table knows its process. */
+/* Call it after a sample was located, when the table knows its process. */
 void binder_see_sample(struct binder *binder, const struct sample_event *event);
 
 /* Binds a process now, so that its sample can be unwound before it is located. */
 void binder_bind(struct binder *binder, struct process *process, uint64_t now_ns);
 
-/* Binds what has changed since the last call. */
+/* Binds processes that have changed since the last call. */
 void binder_flush(struct binder *binder, uint64_t now_ns);
 
 #endif

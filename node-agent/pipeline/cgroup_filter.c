@@ -66,7 +66,8 @@ static enum cgroup_verdict default_verdict(const struct cgroup_filter *filter)
 	return selection_has_inclusions(filter->selection) ? CGROUP_EXCLUDED : CGROUP_WANTED;
 }
 
-/* The verdict that the kernel must have; CGROUP_UNFILTERED: none, what is above decides. */
+/* Returns the verdict that the kernel must have; CGROUP_UNFILTERED for none, if the cgroup above
+ * decides. */
 static enum cgroup_verdict needed_verdict(const struct cgroup_filter *filter,
 					  const struct known_cgroup *cgroup)
 {

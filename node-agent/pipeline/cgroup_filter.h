@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the kernel's verdicts about cgroups (bpf/shared/cgroups.h) in step with the user's
- * selection, so that BPF drops what is excluded before it reads anything of it. Belongs to the
- * reader's thread.
+/* Keeps the kernel's verdicts on cgroups (bpf/shared/cgroups.h) in step with the user's
+ * selection, so that BPF drops samples of excluded cgroups before it reads anything of them.
+ * Belongs to the reader thread.
  *
  * Each pod and each container has a verdict. If there are rules, a cgroup is undecided until the
- * kubelet has told of it. The directory above all pods has that verdict, too, for pods that the
- * agent has not seen yet. Without rules everything is sampled except pods that opted out. */
+ * kubelet lists it. So is the directory above all pods, for pods that the agent has not seen yet.
+ * Without rules everything is sampled except pods that opted out. */
 #ifndef PIPELINE_CGROUP_FILTER_H
 #define PIPELINE_CGROUP_FILTER_H
 
@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 struct cgroup_filter_stats {
-	uint64_t nr_wanted; /* pods and containers, of those with a verdict */
+	uint64_t nr_wanted; /* pods and containers with this verdict; the next two likewise */
 	uint64_t nr_excluded;
 	uint64_t nr_undecided;
-	/* Verdicts over MAX_CGROUP_VERDICTS: what is above decides, until they are tried again */
+	/* Verdicts over MAX_CGROUP_VERDICTS; until they are tried again, the cgroup above
+	 * decides */
 	uint64_t nr_refused;
 };
 
@@ -29,11 +30,12 @@ struct cgroup_filter {
 	struct identity *identity;
 	struct pod_index *pods;
 	const struct selection *selection;
-	uint64_t pods_generation; /* as the verdicts are */
+	uint64_t pods_generation; /* this and the next: at the last update of the verdicts */
 	uint64_t cgroups_generation;
-	/* Selection or pods are others: each cgroup is judged again, not only new ones */
+	/* Selection or pods have changed: each cgroup is judged again, not only new ones */
 	bool is_outdated;
-	uint64_t undecided_ns; /* birth of the youngest container that is undecided; 0: none is */
+	/* birth of the youngest container that is undecided; 0: there is none */
+	uint64_t undecided_ns;
 	struct cgroup_filter_stats stats;
 };
 

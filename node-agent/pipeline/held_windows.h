@@ -22,13 +22,13 @@ struct held_windows {
  * HELD_WINDOWS_MAX_BYTES; then it stays the caller's. */
 int held_windows_add(struct held_windows *held, struct window **window) must_check;
 
-/* The first one, which stays here; NULL when there is none. */
+/* Returns the first window, which stays in the list; NULL if there is none. */
 struct window *held_windows_find(const struct held_windows *held);
 
-/* Takes the first one out: it is the caller's from then on. NULL when there is none. */
+/* Removes the first window, which the caller then owns; NULL if there is none. */
 struct window *held_windows_take(struct held_windows *held);
 
-/* The first one becomes the last one. */
+/* Moves the first window to the end. */
 void held_windows_rotate(struct held_windows *held);
 
 void held_windows_done(struct held_windows *held);

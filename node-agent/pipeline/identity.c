@@ -92,7 +92,7 @@ static void keep_match(const struct pod_match *match, void *data)
 	*(struct finding *)data = (struct finding){ match->is_final, match->pod != NULL };
 }
 
-/* Without anybody who tells of pods all is final. */
+/* Without a source of pods every cgroup is final. */
 static struct finding look_at(struct identity *identity, const struct known_cgroup *cgroup)
 {
 	struct finding finding = { .is_final = true };
@@ -105,8 +105,8 @@ static struct finding look_at(struct identity *identity, const struct known_cgro
 	return finding;
 }
 
-/* Asks for a refresh of the pods where that may add to what is known of the cgroup. Returns whether
- * nothing can. */
+/* Asks for a refresh of the pods if that may add to what is known of the cgroup. Returns whether
+ * nothing can be added. */
 static bool ask(struct identity *identity, const struct known_cgroup *cgroup)
 {
 	struct finding finding = look_at(identity, cgroup);

@@ -8,12 +8,12 @@
  * Return addresses are first moved one byte back, into the call instruction: a call that never
  * returns may be a function's last one. A stack's first address stays: it is where the CPU was, or
  * where the process entered the kernel (the instruction that faulted, or the one behind its system
- * call). So do those where a signal came, and the first instruction of a function to which a
- * coroutine returns.
+ * call). So do addresses at which a signal interrupted, and the first instruction of a function to
+ * which a coroutine returns.
  *
- * Code without a file keeps no address, except in the vDSO, and where a JIT compiler tells what it
- * made, nor does code in a file of memory (memfd) that is no ELF file. What a compiler tells of has
- * a mapping for each process, since two compilers' addresses have nothing to do with each other. */
+ * Code without a file keeps no address, and neither does code in a memory file (memfd) that is no
+ * ELF file. Exceptions are the vDSO and code that a JIT compiler lists. The latter has a mapping
+ * for each process, since the addresses of two compilers have nothing to do with each other. */
 #include "pipeline/locate.h"
 
 #include "base/clock.h"
@@ -44,7 +44,7 @@ static uint32_t tried_cookie(const struct locator *locator, uint32_t pid)
 	return COOKIE_TRIED | hash_u64(locator->window->start_ns + pid) >> 2;
 }
 
-/* The process is gone; the file may have been opened in another one, for its slot. */
+/* The process is gone, but the file may have been opened in another process, for its slot. */
 static int open_kept(struct locator *locator, const struct mapping *mapping)
 {
 	struct kept_files *kept = process_table_get_kept(locator->processes);
@@ -78,8 +78,8 @@ static uint32_t reopen_elf(struct locator *locator, uint32_t pid, const struct m
 	return mapping->file->cookie;
 }
 
-/* The id of the ELF file behind a mapping, 0 when there is none. Asked once a file, not once a
- * process. */
+/* Returns the id of the ELF file behind a mapping, 0 if there is none. A file is opened
+ * once, not once per process. */
 static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	struct mapped_file *file = mapping->file;
@@ -157,7 +157,7 @@ static struct window_code code_of(struct locator *locator, const struct process 
 	return (struct window_code){ id != 0 ? CODE_ELF : CODE_NAMELESS, id };
 }
 
-/* The window's mapping of the code. What a file needs to be asked is asked once a window. */
+/* Returns the window's mapping of the code. A file is reopened at most once per window. */
 static int map_code(struct locator *locator, uint32_t pid, const struct mapping *mapping,
 		    struct window_code code, uint32_t *ret_mapping)
 {

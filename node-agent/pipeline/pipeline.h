@@ -31,12 +31,12 @@ struct pipeline;
 struct pipeline_opts {
 	int proc_fd; /* borrowed */
 	size_t symbol_memory_max;
-	struct memory_pool *pool; /* borrowed; of names and of who reads large files; NULL: none */
-	uint64_t names_wait_ns; /* a window's names are waited for so long after its end */
-	uint64_t slow_names_wait_ns; /* those of files that take long: see symbolizer.h */
-	/* Windows whose names are not all known by then are held, and named again once nothing more
-	 * comes: so long after pipeline_close() their names are waited for. Profiles may come out
-	 * of order then. 0: none is held. */
+	struct memory_pool *pool; /* borrowed; for names and for reading large files; NULL: none */
+	uint64_t names_wait_ns; /* wait for a window's names, after its end */
+	uint64_t slow_names_wait_ns; /* the same for files that take long, see symbolizer.h */
+	/* A window that lacks names after these times is held until its names are known, but not
+	 * longer than this time after pipeline_close(). Profiles may then come out of order.
+	 * 0: no window is held. */
 	uint64_t last_names_wait_ns;
 	const char *program; /* borrowed; of the symbol worker, see worker/worker_client.h */
 	bool wants_lines; /* inlined functions and source lines */
@@ -44,13 +44,13 @@ struct pipeline_opts {
 	unsigned int lines_permille;
 	enum demangle_style demangle;
 	const char *debug_dir; /* borrowed; of separate debug files, absolute */
-	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: nobody is asked */
+	const struct debuginfod_opts *debuginfod; /* borrowed for the call; NULL: not used */
 	size_t max_processes;
 	struct unwind_tables *tables; /* borrowed */
-	struct sample_source *source; /* borrowed; it is told which cgroups are wanted */
+	struct sample_source *source; /* borrowed; gets the verdicts on cgroups */
 	const struct selection *selection; /* borrowed until pipeline_select() */
-	uint64_t period_ns; /* CPU time a sample stands for */
-	bool keeps_times; /* of samples: each is then one of its own */
+	uint64_t period_ns; /* CPU time that a sample stands for */
+	bool keeps_times; /* keep the time of each sample, so that samples are not merged */
 	struct identity_opts identity;
 	/* Takes each finished profile, on the symbolizer thread; the reference stays the
 	 * pipeline's. */
@@ -93,7 +93,7 @@ void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
-/* Nothing more is handed in: the symbolizer ends when it is through with what was. */
+/* Ends the input: the symbolizer ends after the last window. */
 void pipeline_close(struct pipeline *pipeline);
 
 /* From a time on (CLOCK_MONOTONIC) the symbolizer waits for no names, of pods or functions, and

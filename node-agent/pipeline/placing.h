@@ -19,10 +19,10 @@
 #include "pipeline/window.h"
 #include "symbol/elf_cache.h"
 
-/* Moves the locations of ELF files into mappings of these files' segments, one a segment, which
- * take WINDOW_MAX_SEGMENT_BYTES at most; what finds no room there stays where it is. Comes when all
- * names and build ids are set; the window's own numbers of mappings are out of date then. Errors:
- * -ENOMEM; what is done stays. */
+/* Moves the locations of ELF files into mappings of these files' segments, one mapping per segment.
+ * The mappings take at most WINDOW_MAX_SEGMENT_BYTES; a location that finds no room stays where it
+ * is. Call it after all names and build ids are set: the window's own numbers of mappings are
+ * outdated afterwards. Errors: -ENOMEM; locations that were moved stay so. */
 int place_window(struct elf_cache *elfs, struct window *window) must_check;
 
 #endif

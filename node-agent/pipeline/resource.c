@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes come from three places, and the first one to name a key has it: what the pod's owner
- * wrote into annotations, what the cluster knows of the pod, what the cgroup's path tells.
+/* Attributes come from three places, and the first one that has a key decides: the annotations
+ * of the pod's owner, the cluster's data about the pod, and the cgroup's path.
  * Annotations cannot say who the pod is: such keys never come out of k8s/pod_list.h. */
 #include "pipeline/resource.h"
 

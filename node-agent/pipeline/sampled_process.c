@@ -19,8 +19,8 @@ static int add_kernel_thread(const struct locator *locator, const struct sample_
 	return r < 0 ? r : builder_add_process(builder, &process, ret_process);
 }
 
-/* A stack without frames of user space does not ask for its process, but another sample may have,
- * or events told of it: they do not say when it started. */
+/* A stack without user frames does not look its process up, but another sample or an event may have
+ * added it. Events do not say when it started. */
 static struct process *process_of(const struct locator *locator, const struct sample_event *event)
 {
 	struct process *process = locator->process;

@@ -96,9 +96,9 @@ static int counted(uint64_t *counter, int error)
 	return error;
 }
 
-/* A resolver knows the names of one kind of code. ask() tells whether symbolize() can say all there
- * is to say, or asks for what is missing; NULL where it always can. Errors of symbolize(): -ENOENT
- * no name, others of its cache. */
+/* A resolver knows the names of one kind of code. ask() returns whether symbolize() has everything
+ * it needs, and otherwise asks for it; it is NULL if symbolize() always has. Errors of symbolize():
+ * -ENOENT if there is no name, others of its cache. */
 struct resolver {
 	bool (*ask)(struct symbolizer *symbolizer, uint32_t id, uint64_t address);
 	int (*symbolize)(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
@@ -125,7 +125,7 @@ static int symbolize_elf(struct symbolizer *symbolizer, uint32_t id, uint64_t of
 	return elf_cache_symbolize(symbolizer->elfs, id, offset, ret_frames);
 }
 
-/* An address in one process's memory says nothing to anybody: code without a name is "[anon]". */
+/* An address in one process's memory is of no use to others: code without a name is "[anon]". */
 static int symbolize_jit(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
 			 struct symbol_frames *ret_frames)
 {

@@ -23,9 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A container's ID is in the kubelet's list 0.5 to 1.4 s after its cgroup is there. Pod names are
- * waited for until so long after a window's end, and in the first window until so long after the
- * start. */
+/* The thread waits this long for pod names after a window's end, and in the first window after the
+ * start. The kubelet lists a container's ID 0.5 to 1.4 s after its cgroup was made. */
 #define IDENTITY_GRACE_NS (UINT64_C(3) * 1000000000)
 #define SYMBOLIZER_MAX_WINDOWS 64 /* in the queue; then the next one is dropped */
 
@@ -61,13 +60,14 @@ struct symbolizer_thread;
 int symbolizer_thread_start(const struct symbolizer_thread_opts *opts,
 			    struct symbolizer_thread **ret_thread) must_check;
 
-/* Takes a window over; while SYMBOLIZER_MAX_WINDOWS wait it is dropped and counted. */
+/* Takes ownership of a window. While SYMBOLIZER_MAX_WINDOWS are in the queue, drops and counts
+ * it. */
 void symbolizer_thread_push(struct symbolizer_thread *thread, struct window *window);
 
 /* Returns whether the thread was started and not waited for. */
 bool symbolizer_thread_is_running(const struct symbolizer_thread *thread);
 
-/* Nothing more is pushed: the thread ends when it is through with what was. */
+/* Ends the input: the thread ends after the last window. */
 void symbolizer_thread_close(struct symbolizer_thread *thread);
 
 /* From a time on (CLOCK_MONOTONIC) the thread waits for no names, of pods or functions. From any
@@ -82,7 +82,7 @@ bool symbolizer_thread_wait(struct symbolizer_thread *thread, uint64_t until_ns)
  * would have got are lost. Returns their number. Waits while the sink is being called. */
 uint64_t symbolizer_thread_abandon(struct symbolizer_thread *thread);
 
-/* Ends the thread if it runs, without a limit of time. NULL is fine. */
+/* Waits for the thread's end if it runs, without a time limit, and frees it. NULL is fine. */
 void symbolizer_thread_free(struct symbolizer_thread *thread);
 DEFINE_FREEP(struct symbolizer_thread, symbolizer_thread_free)
 

@@ -25,7 +25,7 @@
 
 /* The source of the names of code. */
 enum code_kind {
-	CODE_NAMELESS, /* nobody: files that could not be opened are told apart by file name */
+	CODE_NAMELESS, /* none; files that could not be opened are distinguished by name */
 	CODE_ELF, /* the ELF cache (symbol/elf_cache.h), by its id of the file */
 	CODE_JIT, /* the JIT cache (symbol/jit/jit_cache.h), by its id of the process */
 	CODE_KERNEL,
@@ -63,7 +63,7 @@ struct window {
 	struct builder *builder; /* owned until sealed */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
-	uint64_t suspended_ns; /* how long the machine had slept since boot when the window began */
+	uint64_t suspended_ns; /* time that the machine was suspended between boot and the start */
 	struct window_mapping *mappings; /* owned */
 	size_t nr_mappings, cap_mappings;
 	struct htable mapping_index;
@@ -80,12 +80,13 @@ int window_new(uint64_t start_ns, struct window **ret_window) must_check;
 void window_free(struct window *window);
 DEFINE_FREEP(struct window, window_free)
 
-/* The builder's mapping of code; without an id that of the name. `size` is the file's.
- * Errors: those of the builder; -ENOSPC over WINDOW_MAX_MAPPINGS. */
+/* Returns the builder's mapping of code, or of the file name if the code has no id, and adds it if
+ * it is new. `size` is the file's. Errors: those of the builder; -ENOSPC over
+ * WINDOW_MAX_MAPPINGS. */
 int window_add_mapping(struct window *window, struct window_code code, const char *filename,
 		       uint64_t size, uint32_t *ret_mapping) must_check;
 
-/* The builder's mapping of code with an id; false when this window has none yet. */
+/* Finds the builder's mapping of code with an id; false if this window has none yet. */
 bool window_find_code(const struct window *window, struct window_code code, uint32_t *ret_mapping);
 
 /* Returns the code of a builder's mapping; nameless for mapping 0, which is none. */

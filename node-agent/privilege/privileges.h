@@ -15,7 +15,7 @@ struct capability {
 	const char *name; /* without CAP_, as Kubernetes writes it */
 	uint64_t set; /* a set with this capability alone */
 	enum backend_set needed_by; /* BACKENDS_NONE: all backends work without it */
-	const char *loss; /* what does not work without it */
+	const char *loss; /* a sentence: what does not work without it */
 };
 
 extern const struct capability privileges_table[];

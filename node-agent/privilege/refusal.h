@@ -25,7 +25,7 @@ struct refusal_words {
 	const char *remedy;
 };
 
-/* Explain a failure of perf_event_open(2), and of bpf(2). */
+/* Explain failures of perf_event_open(2) and of bpf(2). */
 struct refusal_words refusal_explain_perf(const struct refusal *refusal);
 struct refusal_words refusal_explain_bpf(const struct refusal *refusal);
 

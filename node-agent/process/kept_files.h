@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that stay known for a while after the last process that maps them has ended: programs
- * that live for milliseconds are started again and again, and end before their files can be
- * opened. A kept file has a reference, and a descriptor while its symbols were not read.
+/* Files that stay known for a while after the last process that maps them has ended. Programs that
+ * live for milliseconds are often started again, and end before their files can be opened. A kept
+ * file has a reference, and a descriptor until its symbols are read.
  *
- * A kept file may have been changed or replaced by the time it is mapped again: its users have
- * to check (mapped_file.is_doubtful). */
+ * A kept file may have changed by the time it is mapped again, so its users must check
+ * (mapped_file.is_doubtful). */
 #ifndef PROCESS_KEPT_FILES_H
 #define PROCESS_KEPT_FILES_H
 
@@ -33,22 +33,22 @@ struct kept_files {
 	size_t nr_open;
 };
 
-/* To be called before mapped_files_done(). */
+/* Call it before mapped_files_done(). */
 void kept_files_done(struct kept_files *kept, struct mapped_files *files);
 
-/* Keeps a file. When all places are taken, a file is evicted that was not mapped for long. Takes
- * *fd over (-EBADF: none), also on failure. Errors: -ENOMEM. */
+/* Keeps a file. If all places are taken, evicts a file that was not mapped for long. Takes
+ * ownership of *fd (-EBADF: none), also on failure. Errors: -ENOMEM. */
 int kept_files_add(struct kept_files *kept, struct mapped_files *files, struct mapped_file *file,
 		   int *fd, uint64_t now_ns) must_check;
 
-/* Takes the descriptor of a file, which the caller owns from now on; -EBADF: there is none. */
+/* Returns the descriptor of a file, which the caller then owns; -EBADF if there is none. */
 int kept_files_take_fd(struct kept_files *kept, struct mapped_file *file);
 
 /* Removes a file, if it is kept. */
 void kept_files_remove(struct kept_files *kept, struct mapped_files *files,
 		       struct mapped_file *file);
 
-/* Removes files whose time is over. To be called every few seconds. */
+/* Removes files whose time is over. Call it every few seconds. */
 void kept_files_tidy(struct kept_files *kept, struct mapped_files *files, uint64_t now_ns);
 
 #endif

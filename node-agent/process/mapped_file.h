@@ -25,9 +25,9 @@ struct mapped_file {
 	uint32_t dev_minor;
 	char *path; /* owned; as the kernel shows it, in the mount namespace of the process; "" for
 		     * anonymous memory; without " (deleted)" */
-	uint32_t cookie; /* the consumer's: 0 at first (the pipeline keeps the ELF's id here) */
-	uint32_t slot; /* of the unwind tables: see unwind/tables/table_slots.h; 0 at first */
-	bool is_postponed; /* of the unwind tables: there was no time yet to open it for a slot */
+	uint32_t cookie; /* for the consumer; 0 at first (the pipeline keeps the ELF's id here) */
+	uint32_t slot; /* for the unwind tables: see unwind/tables/table_slots.h; 0 at first */
+	bool is_postponed; /* for the unwind tables: there was no time yet to open it for a slot */
 	bool is_outdated; /* replaced under its key: mapped_files_renew() */
 	bool was_taken; /* since the last round of kept_files.c */
 	/* It was mapped again after a time without mappings: it may have changed. The consumer
@@ -79,7 +79,8 @@ struct mapped_file_key {
 /* No file may be in use. */
 void mapped_files_done(struct mapped_files *files);
 
-/* The file with that key, made when new, with one more reference. Errors: -ENOSPC, -ENOMEM. */
+/* Returns the file with a key, with one more reference, and makes it if it is new. Errors: -ENOSPC,
+ * -ENOMEM. */
 int mapped_files_take(struct mapped_files *files, const struct mapped_file_key *key,
 		      struct mapped_file **ret_file) must_check;
 

@@ -28,10 +28,11 @@ struct maps_parser {
 
 void maps_parser_init(struct maps_parser *parser, const char *text, size_t len);
 
-/* The next well-formed line; malformed ones are skipped and counted. False at the end. */
+/* Returns the next well-formed line; skips and counts malformed ones. False at the end. */
 bool maps_parser_next(struct maps_parser *parser, struct maps_line *ret_line);
 
-/* The length of `path` without the " (deleted)" that the kernel puts behind an unlinked file's. */
+/* Returns the length of `path` without the " (deleted)" that the kernel appends to
+ * that of an unlinked file. */
 size_t maps_path_len_undeleted(const char *path, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executable mappings of a living process, as /proc has them. */
+/* Reads the executable mappings of a living process from /proc. */
 #ifndef PROCESS_PROCESS_MAPS_H
 #define PROCESS_PROCESS_MAPS_H
 

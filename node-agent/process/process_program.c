@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Anonymous memory is "//anon", what the kernel maps "[vdso]" and the like. */
+/* Anonymous memory is "//anon"; mappings of the kernel have names such as "[vdso]". */
 static bool is_file(const char *path)
 {
 	return path[0] == '/' && path[1] != '/';

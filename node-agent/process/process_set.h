@@ -34,11 +34,12 @@ struct process {
 	bool is_single; /* all its events are known, and none reported another thread */
 	bool is_superseded;
 	bool is_bound; /* the unwind tables have, or had, its mapping table */
-	bool is_noted; /* the consumer's: to be bound soon */
-	uint64_t next_bind_ns; /* the consumer's: it is not bound again before */
-	uint64_t cgroup_id; /* the consumer's: that of its last sample; 0: not known */
-	uint64_t window_ns; /* the consumer's: the window in which the process ... */
-	uint32_t window_process; /* ... has this number */
+	/* The rest is for the consumer. */
+	bool is_noted; /* to be bound soon */
+	uint64_t next_bind_ns; /* it is not bound again before this time */
+	uint64_t cgroup_id; /* of its last sample; 0: not known */
+	uint64_t window_ns; /* start of the window for which the next field is valid */
+	uint32_t window_process; /* number of the process in that window */
 };
 
 TAILQ_HEAD(process_queue, process);
@@ -66,9 +67,10 @@ struct process *process_set_find_current(const struct process_set *set, uint32_t
 struct process *process_set_find_started(const struct process_set *set, uint32_t pid,
 					 uint64_t start_ns);
 
-/* A new live and current entry without mappings; one that was current must have been superseded,
- * or the new one must be at once. When full, the process that ended first makes room, else the
- * least recently used: other entries are not valid after this. NULL without memory. */
+/* Adds a live and current entry without mappings. A former current entry must have been
+ * superseded, or the new one must be superseded at once. If the set is full, the process that
+ * ended first makes room, else the least recently used one, so other entries are not valid after
+ * this. NULL without memory. */
 struct process *process_set_add(struct process_set *set, uint32_t pid, uint64_t now_ns);
 
 void process_set_remove(struct process_set *set, struct process *process);

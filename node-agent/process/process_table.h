@@ -49,38 +49,38 @@ int process_table_new(int proc_fd, size_t max_processes, struct process_table **
 void process_table_free(struct process_table *table);
 DEFINE_FREEP(struct process_table, process_table_free)
 
-/* Registers a watcher of what is freed. To be called before the table is used. */
+/* Registers a watcher of files and lists that are freed. Call it before the table is used. */
 void process_table_watch(struct process_table *table, const struct mapping_watcher *watcher);
 
-/* The process that has a pid now, or NULL when it is not known. Borrowed until the next call on
- * the table. */
+/* Returns the process that has a pid now, or NULL if it is not known. Borrowed until
+ * the next call on the table. */
 struct process *process_table_find(struct process_table *table, uint32_t pid);
 
 /* Applies one event. Events and samples must come in time order; a fork or exit that comes later
  * than the first sample that it should precede does no harm. */
 void process_table_handle(struct process_table *table, const struct proc_event *event);
 
-/* Events up to this time were lost: what is known from events alone is read again when it is
- * sampled. */
+/* Events up to this time were lost. Mappings that are known from events alone are read again when
+ * they are sampled. */
 void process_table_lose_events(struct process_table *table, uint64_t time_ns);
 
-/* The process of a sample; reads its maps when nothing is known of it yet. `start_ns` is its
- * start time since boot, as in /proc/PID/stat field 22 but in ns; 0 where the source of the
- * sample does not know it: then any process that has the pid. `now_ns` is the time of the
- * sample. Never fails: a process that is gone and was never seen has no mappings. Borrowed until
- * the next call on the table. NULL only without memory. */
+/* Returns the process of a sample, and reads its maps if nothing is known of it yet. `start_ns` is
+ * its start time since boot, as in field 22 of /proc/PID/stat, but in ns; if the source of the
+ * sample does not know it, it is 0 and stands for any process with the pid. `now_ns` is the time of
+ * the sample. A process that is gone and was never seen has no mappings. Borrowed until the next
+ * call on the table. NULL only without memory. */
 struct process *process_table_get(struct process_table *table, uint32_t pid, uint64_t start_ns,
 				  uint64_t now_ns);
 
-/* The executable mapping that holds an address, or NULL. An unknown address makes the table read
- * the maps again, at most once a second and process, doubling up to a minute while that does not
- * help; in all, reading takes a third of the time at most. Borrowed until the next call on the
- * table. */
+/* Returns the executable mapping that holds an address, or NULL. For an unknown address the table
+ * reads the maps again: at most once per second and process, and less often while that does not
+ * help, down to once per minute. All readings together take at most a third of the time. Borrowed
+ * until the next call on the table. */
 const struct mapping *process_find_mapping(struct process_table *table, struct process *process,
 					   uint64_t address, uint64_t now_ns);
 
-/* The path of the file that a process of the table runs, as process_program.h has it; "" when
- * that is not known. Borrowed until the next call on the table. */
+/* Returns the path of the file that a process of the table runs, as in process_program.h; "" if it
+ * is not known. Borrowed until the next call on the table. */
 const char *process_table_get_program(const struct process_table *table, struct process *process);
 
 /* The files that stay known after their last process; the users of files choose them. */

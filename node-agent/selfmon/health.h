@@ -2,10 +2,10 @@
 /* Decides whether the agent is alive and ready, from what its reader thread reported and the time.
  * It has no lock and reads no clock.
  *
- * Alive means that restarting would not help: the reader's heart beats, and what it hands to the
- * symbolizer comes out again. Ready means that samples are taken and carry their pods' names, or
- * that these have been waited for: a rollout must not hang because of a kubelet that will not
- * answer. */
+ * Alive means that a restart would not help: the reader reports progress, and the symbolizer
+ * finishes windows. Ready means that samples are taken and carry their pods' names, or that the
+ * agent has waited for these long enough: a kubelet that does not answer must not block a
+ * rollout. */
 #ifndef SELFMON_HEALTH_H
 #define SELFMON_HEALTH_H
 
@@ -16,7 +16,7 @@
 
 #define HEALTH_START_MAX_NS (60 * NSEC_PER_SEC) /* from start to first beat */
 #define HEALTH_BEAT_MAX_NS (10 * NSEC_PER_SEC)
-#define HEALTH_MISSING_MAX_NS (20 * NSEC_PER_SEC) /* from first beat to ready without */
+#define HEALTH_MISSING_MAX_NS (20 * NSEC_PER_SEC) /* longest wait for what is missing */
 #define HEALTH_WINDOW_MAX_NS (60 * NSEC_PER_SEC) /* a window may take 13 s */
 
 struct health {
@@ -32,15 +32,15 @@ struct health {
 
 struct health_beat {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, as all times here */
-	uint64_t nr_windows; /* that were handed to the symbolizer */
-	uint64_t nr_finished; /* changes whenever the symbolizer is through with one */
-	const char *missing; /* a static sentence: what keeps it from being ready; NULL: nothing */
+	uint64_t nr_windows; /* handed to the symbolizer */
+	uint64_t nr_finished; /* finished by the symbolizer */
+	const char *missing; /* static sentence: why it is not ready; NULL: nothing is missing */
 };
 
 void health_init(struct health *health, uint64_t now_ns);
 void health_beat(struct health *health, const struct health_beat *beat);
 
-/* From now on no beats are expected. */
+/* The agent stops: no beats are expected any more. */
 void health_stopping(struct health *health);
 
 /* Returns what is wrong, a static sentence; NULL if nothing is. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define ANSWER_MAX_BYTES 4096 /* what is longer is cut: the line that counts comes early */
+#define ANSWER_MAX_BYTES 4096 /* the rest is not read, since the line that counts comes early */
 #define REQUEST_MAX_BYTES 128
 #define STATUS_AT 9 /* "HTTP/1.1 200" */
 #define STATUS_LEN 3

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP server for a few pages that are made when they are asked for, in a thread of its
- * own. GET and HEAD; one request a connection. It serves this machine only, unless it is told
- * otherwise.
+/* A small HTTP server for a few pages, each made when it is requested, in a thread of its own. It
+ * supports GET and HEAD, with one request per connection. It serves this machine only, unless
+ * `is_public` is set.
  *
- * Nobody holds it up: a connection lives for HTTP_SERVER_REQUEST_NS at most, whatever its client
- * does or does not, and while all HTTP_SERVER_MAX_CONNECTIONS are taken the oldest one lives for
- * HTTP_SERVER_CROWDED_NS. Where others may connect, they can make it take
- * HTTP_SERVER_PUBLIC_CPU_NS of CPU time in a second: a hundred pages of metrics, about. */
+ * A client cannot hold it up: a connection lives for at most HTTP_SERVER_REQUEST_NS. While all
+ * HTTP_SERVER_MAX_CONNECTIONS are taken, the oldest one lives for HTTP_SERVER_CROWDED_NS. Other
+ * machines can make it use HTTP_SERVER_PUBLIC_CPU_NS of CPU time per second, enough for about a
+ * hundred pages of metrics. */
 #ifndef SELFMON_HTTP_SERVER_H
 #define SELFMON_HTTP_SERVER_H
 

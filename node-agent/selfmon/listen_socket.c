@@ -120,7 +120,7 @@ int listen_socket_open(const struct listen_address *address, struct strbuf *rete
 	return r;
 }
 
-/* Not the file of somebody else who listens there by now. */
+/* Removes the socket's file, unless another process listens there by now with a file of its own. */
 static void remove_file(const struct listen_socket *socket)
 {
 	const char *path = socket->address.local.sun_path;
