@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The first one is what `flamelet` without a command does. */
+/* The first one is the default of `flamelet` without a command. */
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine into files" },
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },

@@ -77,7 +77,7 @@ void agent_poll(struct agent *agent, uint64_t deadline_ns);
  * counted, the sink is not called any more, and agent_free() may wait for ever. */
 int agent_stop(struct agent *agent, uint64_t max_ns) must_check;
 
-/* Samples that were taken but are in no profile, for any reason. */
+/* Returns the number of samples that were taken but are in no profile, for any reason. */
 uint64_t agent_stats_lost(const struct agent_stats *stats);
 
 void agent_get_stats(struct agent *agent, struct agent_stats *ret_stats);

@@ -33,7 +33,7 @@ static bool is_refusal(int error)
 	return error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EOPNOTSUPP;
 }
 
-/* Too many targets, or too little memory: perf would fail as well. */
+/* Returns whether there are too many targets or too little memory: then perf would fail, too. */
 static bool is_want_of_room(int error)
 {
 	return error == -ENOSPC || error == -ENOMEM;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Has no members but uint64_t, however deep. */
+/* All members, also those of members, are uint64_t. */
 struct counters {
 	struct agent_stats agent;
 	struct exporter_stats exporter;

@@ -10,7 +10,7 @@
 /* Appends "samples=123 ring_full=4 …": the counters that are not 0. */
 void counters_format(const struct counters *counters, struct strbuf *out);
 
-/* Families for those who operate the agent, and those that help to find a fault in it. */
+/* Metrics for operating the agent, and metrics for finding a fault in it. */
 enum counter_set { COUNTERS_OPERATION, COUNTERS_DEBUG };
 
 /* Appends the families of a set as Prometheus reads them (selfmon/metric_text.h). */

@@ -53,8 +53,8 @@ static bool read_name(int proc_fd, const char *path, char ret_name[static HOST_N
 	return true;
 }
 
-/* The file of another root directory, in which links are followed as there, and only
- * if it is a regular file. */
+/* Reads /etc/hostname in the root directory of process 1, if it is a regular file there. Links are
+ * followed as in that root. */
 static bool read_name_in_root(int proc_fd, char ret_name[static HOST_NAME_SIZE])
 {
 	char path[NAMESPACE_SIZE];

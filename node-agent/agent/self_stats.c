@@ -13,7 +13,7 @@
 
 #define STATM_MAX_BYTES 256
 
-/* The second number of /proc/PID/statm, in pages. */
+/* Reads the second number of /proc/PID/statm, which counts pages. */
 static uint64_t read_resident_bytes(void)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(STATM_MAX_BYTES);

@@ -19,7 +19,8 @@ struct self_stats {
 /* Reads everything except `start_ns`. A value that cannot be read is 0. */
 struct self_stats self_stats_read(void);
 
-/* Computed from clocks that drift: read it once. Errors: those of proc_stat_read(). */
+/* Computes the start time, from clocks that drift, so call it once. Errors: those of
+ * proc_stat_read(). */
 int self_stats_start_ns(uint64_t *ret_start_ns) must_check;
 
 #endif

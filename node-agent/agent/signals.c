@@ -25,7 +25,7 @@ static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 static volatile sig_atomic_t reload_requested;
 
-/* Atomic, as is what follows. */
+/* This and the next variables are atomic. */
 static uint64_t stop_ns = UINT64_MAX; /* when the end was asked for */
 static uint64_t end_ns = UINT64_MAX; /* when the process is ended */
 static const char *loss; /* static; NULL: nothing can be lost any more */
@@ -134,7 +134,7 @@ static void on_timer(int signal_number)
 	end_if_due(clock_mono_ns());
 }
 
-/* No later than it is set to already. */
+/* Sets the time at which the process ends, unless it is set to an earlier one. */
 static void end_at(uint64_t when_ns)
 {
 	const struct itimerspec time = { .it_value = clock_timespec(when_ns),

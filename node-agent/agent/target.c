@@ -66,7 +66,8 @@ void target_apply(const struct target *target, const struct options *options,
 	capture->follow_forks = options->command.nr > 0;
 }
 
-/* As a path below the root of the hierarchy; users may give one in the file system, too. */
+/* Returns the path below the root of the hierarchy. Users may also give the
+ * path in the file system. */
 static const char *below_root(const struct cgroup_fs *fs, const char *path)
 {
 	const char *root = cgroup_fs_root(fs);
@@ -99,7 +100,7 @@ static struct text_list borrow(const struct string_list *list)
 	return (struct text_list){ (const char *const *)list->items, list->nr };
 }
 
-/* Paths of cgroups are as the user wrote them. */
+/* Returns the rules that the options have; paths of cgroups are as the user wrote them. */
 static struct selection_rules rules_of(const struct options *options)
 {
 	return (struct selection_rules){

@@ -34,7 +34,8 @@ int target_check_cgroups(const struct options *options, const struct cgroup_fs *
  * why not. Errors: those of selection_new(). */
 int target_check_selection(const struct options *options, struct strbuf *reterr_msg) must_check;
 
-/* The options' rules for pods and cgroups. Errors: those of selection_new(). */
+/* Makes a selection of the options' rules for pods and cgroups. Errors: those of
+ * selection_new(). */
 int target_select(const struct options *options, const struct cgroup_fs *fs,
 		  struct strbuf *reterr_msg, struct selection **ret_selection) must_check;
 

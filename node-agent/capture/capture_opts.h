@@ -12,8 +12,8 @@
 struct cgroup_fs;
 struct memory_pool;
 
-/* Kinds of targets narrow each other, several of a kind widen it. All pointers are borrowed;
- * names, `cgroup_fs` and the pool outlive the source. */
+/* A task must match all kinds of targets that are set, and one target of each kind. All pointers
+ * are borrowed; names, `cgroup_fs` and the pool outlive the source. */
 struct capture_opts {
 	uint32_t frequency_hz; /* per CPU */
 	/* Between calls of sample_source_poll(): decides the buffers' size. */

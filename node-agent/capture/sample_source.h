@@ -29,8 +29,8 @@ struct unwind_memory;
 void sample_source_close(struct sample_source *source);
 DEFINE_FREEP(struct sample_source, sample_source_close)
 
-/* The backend's name for profiles; NULL for the usual one, which profiles do not name. Constant
- * text. */
+/* Returns the backend's name for profiles, constant text; NULL for the usual backend,
+ * which profiles do not name. */
 const char *sample_source_profile_label(const struct sample_source *source);
 
 /* The unwind memory that the source's stacks are unwound with; borrowed, as long as the source
@@ -72,7 +72,7 @@ void sample_source_set_cgroup_default(struct sample_source *source, enum cgroup_
  * itself. */
 void sample_source_follow_process(struct sample_source *source, const struct proc_event *event);
 
-/* Events were lost: no binding of a process is known to be true any more. */
+/* Call it when events were lost: bindings of processes may be wrong from then on. */
 void sample_source_lose_events(struct sample_source *source);
 
 /* Waits until a time (CLOCK_MONOTONIC), a signal, or a sample of a process that must be bound

@@ -8,7 +8,7 @@ static volatile uint64_t *slot_at(const struct verdict_slots *slots, uint32_t in
 	return &slots->slots[index & (CGROUP_SLOTS - 1)];
 }
 
-/* The slot of the id; if it has none, the first free slot that it may use, or NULL. */
+/* Returns the slot of the id; if it has none, the first free slot that it may use, or NULL. */
 static volatile uint64_t *find_slot(const struct verdict_slots *slots, uint64_t id)
 {
 	uint32_t first = cgroup_first_slot(id);

@@ -33,7 +33,7 @@ static enum cgroup_verdict to_verdict(enum selection_verdict verdict)
 	return verdicts[verdict];
 }
 
-/* One cgroup under judgement. */
+/* A cgroup whose verdict is being decided. */
 struct judgement {
 	const struct selection *selection;
 	const struct known_cgroup *cgroup;
@@ -60,7 +60,7 @@ static enum cgroup_verdict verdict_of(const struct cgroup_filter *filter,
 	return judgement.verdict;
 }
 
-/* Of what has no verdict and nothing above it that has one. */
+/* Returns the verdict of cgroups without one, if no cgroup above them has one. */
 static enum cgroup_verdict default_verdict(const struct cgroup_filter *filter)
 {
 	return selection_has_inclusions(filter->selection) ? CGROUP_EXCLUDED : CGROUP_WANTED;
@@ -133,8 +133,8 @@ static void update_one(struct known_cgroup *cgroup, void *data)
 	count(filter, cgroup);
 }
 
-/* Verdicts first: with inclusions gone, the default would let everything through that is excluded
- * now. */
+/* The verdicts are set before the default. If the selection has no inclusions any more, the new
+ * default alone would let samples through that are now excluded. */
 void cgroup_filter_update(struct cgroup_filter *filter)
 {
 	uint64_t pods_generation = pod_index_generation(filter->pods);

@@ -58,7 +58,7 @@ static uint32_t hash_pod(const struct known_cgroup *cgroup)
 	return hash_bytes(cgroup->owner.pod_uid, strlen(cgroup->owner.pod_uid));
 }
 
-/* Ids grow from birth to birth. Something inside of a container is what the container is. */
+/* A younger cgroup has a larger id. A cgroup inside of a container is as old as the container. */
 static void compare_age(struct known_cgroup *cgroup, struct known_cgroup *other)
 {
 	if (strcmp(cgroup->owner.container_id, other->owner.container_id) == 0) {
@@ -97,7 +97,7 @@ uint64_t cgroup_table_seen_ns(const struct known_cgroup *cgroup)
 	return cgroup->has_elder ? UINT64_MAX : cgroup->first_seen_ns;
 }
 
-/* Files a row in the indexes. */
+/* Adds a row to the indexes. */
 static int file(struct cgroup_table *table, const struct known_cgroup *cgroup, uint32_t row)
 {
 	if (htable_add(&table->index, hash_u64(cgroup->id), row) < 0)
@@ -157,7 +157,7 @@ void cgroup_table_tidy(struct cgroup_table *table, uint64_t now_ns)
 			return forget(table, now_ns, is_long_dead);
 }
 
-/* Goes through all of the table: not for each of many births. */
+/* Scans the whole table, so it is rate-limited. */
 static void make_room(struct cgroup_table *table, uint64_t now_ns)
 {
 	if (now_ns < table->next_forget_ns)

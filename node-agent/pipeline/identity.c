@@ -141,8 +141,8 @@ static void bury(struct identity *identity, struct known_cgroup *cgroup)
 	identity->generation++;
 }
 
-/* A pod's own cgroup is there before its containers': by the time they run it can be known who it
- * is. */
+/* A pod's own cgroup is made before those of its containers, so the pod can be
+ * known by the time they run. */
 void identity_follow(struct identity *identity, const struct cgroup_event *event)
 {
 	LOCKED(&identity->lock);
@@ -246,7 +246,8 @@ uint64_t identity_generation(struct identity *identity)
 	return identity->generation;
 }
 
-/* A few at a time of those that seem to have lived for long: deaths that were lost. */
+/* Checks a few cgroups at a time that seem to have lived for long, since reports of deaths may be
+ * lost. */
 static void check_living(struct identity *identity, uint64_t now_ns)
 {
 	const struct cgroup_table *table = &identity->table;

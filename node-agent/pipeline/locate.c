@@ -67,8 +67,8 @@ static int open_elf(struct locator *locator, uint32_t pid, const struct mapping 
 	return r;
 }
 
-/* A file's names may have made room for others': then it is read again, or in a later window. Its
- * id may be another one after that. */
+/* If a file's names were evicted, opens it to be read again, now or in a later window. It may get
+ * another id. */
 static uint32_t reopen_elf(struct locator *locator, uint32_t pid, const struct mapping *mapping)
 {
 	if (locator->window->open_ns < OPEN_MAX_NS) {
@@ -99,7 +99,8 @@ static uint32_t elf_of(struct locator *locator, uint32_t pid, const struct mappi
 	return r == 0 ? file->cookie : 0;
 }
 
-/* Mappings without a file: "[vdso]", "[heap]" as they are; "" and "//anon" are anonymous memory. */
+/* Returns the name of a mapping: the file's path, the kernel's name such as "[vdso]" or "[heap]",
+ * or ANON_NAME for anonymous memory ("" or "//anon"). */
 static const char *code_name(const struct mapped_file *file)
 {
 	return file->path[0] == '[' || file->inode != 0 ? file->path : ANON_NAME;
@@ -131,8 +132,8 @@ static bool is_vdso(const struct mapped_file *file)
 	return strcmp(file->path, VDSO_NAME) == 0;
 }
 
-/* Memory that a compiler may have filled: .NET's, for example, is a memfd, to have it mapped
- * twice. */
+/* Returns whether a JIT compiler may have filled the memory. That of .NET, for example, is a memfd,
+ * so that it can be mapped twice. */
 static bool may_be_jit(const struct mapped_file *file)
 {
 	if (file->inode != 0)
@@ -253,7 +254,7 @@ static int locate_kernel(struct locator *locator, const struct sample_event *eve
 	return r;
 }
 
-/* The location that stands for a stack's end before its root; its address is the reason. */
+/* Adds a location for the end of a truncated stack; its address is the reason. */
 static int locate_stop(struct locator *locator, enum unwind_result result, uint32_t *locations,
 		       size_t *nr)
 {

@@ -50,9 +50,9 @@ static void take_inventory(struct pipeline *pipeline)
 		log_debug_errno(r, "cannot list all cgroups that exist");
 }
 
-/* The host's root directory, which is not ours in a pod. Where that of process 1 cannot be opened,
- * we may still be on the host. Without any no separate debug file is found, which is no reason not
- * to start. */
+/* Opens the host's root directory, which differs from ours in a pod. If that of process 1 cannot be
+ * opened, we may still be on the host. Without a root directory no separate debug file is found,
+ * but the pipeline starts. */
 static int open_host_root(const struct pipeline *pipeline)
 {
 	int fd = openat(pipeline->opts.proc_fd, "1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -157,7 +157,7 @@ static void close_window(struct pipeline *pipeline)
 	symbolizer_thread_push(pipeline->symbolizer, window);
 }
 
-/* The window of a sample; those that are a little late go into the present one. */
+/* Returns the window of a sample. A sample that is a little late goes into the present one. */
 static struct window *window_at(struct pipeline *pipeline, uint64_t time_ns)
 {
 	if (pipeline->window && time_ns >= pipeline->window->end_ns)

@@ -81,7 +81,7 @@ void pipeline_lose_events(struct pipeline *pipeline,
 			  uint64_t time_ns); /* some before this are missing */
 void pipeline_add_event(struct pipeline *pipeline, const struct proc_event *event);
 void pipeline_add_sample(struct pipeline *pipeline, const struct sample_event *sample);
-/* A sample that only shows which processes are busy: it is in no profile. */
+/* Learns of a busy process from a sample that is not put into a profile. */
 void pipeline_learn_process(struct pipeline *pipeline, const struct sample_event *sample);
 /* The unwinder does not know this process, or not the code that a stack led to, which is the last
  * of the event's frames, else `ip`: the process is looked up and bound at once. */
@@ -89,7 +89,7 @@ void pipeline_meet_process(struct pipeline *pipeline, const struct sample_event 
 			   uint64_t ip);
 void pipeline_follow_cgroup(struct pipeline *pipeline, const struct cgroup_event *event);
 
-/* Another selection, from now on; borrowed until the next one or the end. */
+/* Replaces the selection; the new one is borrowed until the next one or the end. */
 void pipeline_select(struct pipeline *pipeline, const struct selection *selection);
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ns);
 
@@ -104,16 +104,15 @@ void pipeline_give_up(struct pipeline *pipeline, uint64_t when_ns);
  * have reached the sink; true when there is no symbolizer thread. Stats stay valid. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t until_ns);
 
-/* For a symbolizer thread that does not come to an end: the sink is not called any
- * more, and the samples that it would have got are lost. Returns their number. Waits
- * while the sink is being called. */
+/* Gives up a symbolizer thread that does not end: the sink is not called any more, and the samples
+ * that it would have got are lost. Returns their number. Waits while the sink is being called. */
 uint64_t pipeline_abandon(struct pipeline *pipeline);
 
 /* Finishes what was handed in, without a limit of time. NULL is fine. */
 void pipeline_free(struct pipeline *pipeline);
 DEFINE_FREEP(struct pipeline, pipeline_free)
 
-/* By the reader's thread. */
+/* For the reader. */
 struct pipeline_stats pipeline_get_stats(struct pipeline *pipeline);
 
 #endif

@@ -53,7 +53,7 @@ static int add_segment(struct placer *placer, uint32_t hash, uint32_t file,
 	return 0;
 }
 
-/* The profile's mapping of a file's segment. */
+/* Returns the profile's mapping of a file's segment, and adds it if it is new. */
 static int get_segment(struct placer *placer, uint32_t file,
 		       const struct elf_block_segment *segment, uint32_t *ret_mapping)
 {

@@ -19,7 +19,7 @@ struct attribute_list {
 	size_t nr;
 };
 
-/* A resource while it is made. */
+/* A resource under construction. */
 struct making {
 	const struct resource_source *source;
 	struct builder *builder;
@@ -50,7 +50,7 @@ static void put(struct attribute_list *list, const char *key, const char *value)
 		list->items[list->nr++] = (struct attribute){ key, value };
 }
 
-/* The attribute that names a workload of a kind. */
+/* Returns the key of the attribute that names a workload of a kind. */
 static const char *workload_key(const char *kind)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static void add_pod(const struct pod_match *match, struct making *making)
 	add_container(making, &list, match);
 }
 
-/* A process of the host's own, or of a container that is no pod's. */
+/* Describes a process of the host, or of a container that does not belong to a pod. */
 static void add_service(struct making *making)
 {
 	const struct known_cgroup *cgroup = making->source->cgroup;

@@ -24,7 +24,7 @@ static const char *const stop_names[] = {
 #undef X
 };
 
-/* Strings and a function, as the profile wants them. */
+/* Adds a function and its strings to the profile. */
 static int add_function(struct builder *builder, const struct symbol_line *line,
 			uint32_t *ret_function)
 {
@@ -54,7 +54,7 @@ static int set_lines(struct window *window, uint32_t location, enum frame_kind k
 	return builder_set_lines(window->builder, location, kind, lines, frames->nr_lines);
 }
 
-/* A name that is not a symbol's. */
+/* Sets a name that is not a symbol's. */
 static int set_name(struct window *window, uint32_t location, const char *name)
 {
 	const struct symbol_line line = { .name = name, .system_name = "", .filename = "" };
@@ -72,8 +72,8 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* `libfoo.so+0x123`: by where its function begins, if that is known, else by its address. For code
- * without addresses ("[anon]") the name alone. */
+/* Sets a name such as `libfoo.so+0x123`, with the address of its function if that is known, else
+ * its own. Code without addresses ("[anon]") gets the file's name alone. */
 static int set_fallback_name(struct window *window, uint32_t location, uint64_t address)
 {
 	const struct profile *profile = builder_peek(window->builder);
@@ -241,8 +241,8 @@ static bool is_rest_too_slow(const struct symbolizer *symbolizer, const struct w
 	       clock_mono_ns() >= window->end_ns + symbolizer->slow_wait_ns;
 }
 
-/* When files are not waited for any more. With `can_be_held` that is as soon as an end is set:
- * windows that are held are waited for together. */
+/* Returns the time until which to wait for files. With `can_be_held` there is no wait once an end
+ * is set: windows that are held wait together. */
 static uint64_t get_files_end_ns(const struct symbolizer *symbolizer, uint64_t until_ns,
 				 bool can_be_held)
 {
@@ -269,8 +269,8 @@ static bool wait_for_elfs(const struct symbolizer *symbolizer, const struct wind
 	return false;
 }
 
-/* First the files are read, then the lines of addresses in them. Names that make room for each
- * other could be asked for for ever. */
+/* Waits until the files are read, then for the lines of addresses in them. The number of rounds is
+ * limited because names could evict each other for ever. */
 static void await_names(struct symbolizer *symbolizer, const struct window *window,
 			uint64_t until_ns, bool can_be_held)
 {
@@ -341,7 +341,7 @@ static int leave_out(struct symbolizer *symbolizer, struct window *window, uint3
 	return counted(&symbolizer->nr_unnamed, r);
 }
 
-/* A shorter name for a location that was left without, or the one that says so. */
+/* Sets a shorter name for a location that has none, or SYMBOLIZER_NO_ROOM. */
 static int name_shortly(struct symbolizer *symbolizer, struct window *window, uint32_t location)
 {
 	const struct profile_location *where = &builder_peek(window->builder)->locations[location];

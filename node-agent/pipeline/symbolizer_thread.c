@@ -52,7 +52,7 @@ static bool must_hurry(struct symbolizer_thread *thread)
 	return clock_mono_ns() >= __atomic_load_n(&thread->give_up_ns, __ATOMIC_RELAXED);
 }
 
-/* The first window is not held up by a kubelet that has been silent for the grace time already. */
+/* A kubelet that has been silent for the grace time already does not delay the first window. */
 static uint64_t identity_deadline(const struct symbolizer_thread *thread,
 				  const struct window *window)
 {
@@ -187,7 +187,7 @@ static void release_held(struct symbolizer_thread *thread, uint64_t until_ns, bo
 	}
 }
 
-/* Nothing more comes: there is time for what could not be named in passing. */
+/* Finishes the held windows after the last one has come: now there is time for their names. */
 static void finish_held(struct symbolizer_thread *thread)
 {
 	unsigned int nr_rounds = 0;
@@ -199,7 +199,7 @@ static void finish_held(struct symbolizer_thread *thread)
 	}
 }
 
-/* The next window, for which work on files is interrupted; NULL when there is none yet. */
+/* Returns the next window, for which work on files is interrupted; NULL if there is none yet. */
 static struct window *next_window(struct symbolizer_thread *thread)
 {
 	bool is_reading = jit_cache_work(thread->opts.jits);

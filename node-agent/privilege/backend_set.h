@@ -17,7 +17,7 @@ enum backend_set { /* a set */
 /* Returns the backends that the options allow; one of them is enough. */
 enum backend_set backend_set_wanted(const struct options *options);
 
-/* "the capture backend bpf", of a set that is not empty. */
+/* Returns words such as "the capture backend bpf" for a set that is not empty. */
 const char *backend_set_words(enum backend_set backends);
 
 #endif

@@ -72,8 +72,8 @@ int mapping_list_make_own(struct mapping_list **list)
 	return 0;
 }
 
-/* The number of mappings that end at or before an address, which is the place of the first that
- * does not. */
+/* Returns the number of mappings that end at or before an address: the index of the
+ * first one that does not. */
 static size_t count_below(const struct mapping_list *list, uint64_t address)
 {
 	return search_count(list->nr_items, i, list->items[i].end <= address);

@@ -45,7 +45,7 @@ struct mapping_list {
 	struct mapping_table_place table;
 };
 
-/* An empty list with one reference. Errors: -ENOMEM. */
+/* Makes an empty list with one reference. Errors: -ENOMEM. */
 int mapping_list_new(struct mapped_files *files, struct mapping_list **ret_list) must_check;
 
 struct mapping_list *mapping_list_ref(struct mapping_list *list);
@@ -68,7 +68,8 @@ int mapping_list_insert(struct mapping_list *list, const struct mapping *mapping
 void mapping_list_replace_file(struct mapping_list *list, struct mapped_file *file,
 			       struct mapped_file *other);
 
-/* The mapping that holds an address, or NULL; `list` may be NULL. Valid until the list changes. */
+/* Returns the mapping that holds an address, or NULL; `list` may be NULL. Valid until the list
+ * changes. */
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);
 
 #endif

@@ -22,7 +22,7 @@ size_t maps_path_len_undeleted(const char *path, size_t len)
 	return len - suffix_len;
 }
 
-/* A number and the one character that must follow it, which is skipped too. */
+/* Takes a number and the character that must follow it. */
 static bool take_number(const char **cursor, const char *end, unsigned int base, char separator,
 			uint64_t *ret_value)
 {
@@ -76,8 +76,8 @@ static bool take_file(const char **cursor, const char *end, struct maps_line *li
 	return true;
 }
 
-/* All the rest behind the padding. The kernel writes a newline in a name as "\012", and no name
- * has a NUL. */
+/* Takes the rest of the line after the padding. The kernel writes a newline in a name as
+ * "\012", and no name has a NUL. */
 static bool take_path(const char *cursor, const char *end, struct maps_line *line)
 {
 	while (cursor < end && *cursor == ' ')

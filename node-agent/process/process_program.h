@@ -13,13 +13,13 @@
 /* Each process has a copy of the path. Of a longer path only the last component is kept. */
 #define PROCESS_PROGRAM_MAX 512
 
-/* The process called exec(). */
+/* Call it when the process has called exec(). */
 void process_program_replace(struct process *process);
 
-/* The process mapped a file, or something else with a name. */
+/* Call it when the process has mapped a file, or memory with a name. */
 void process_program_see_file(struct process *process, const char *path, uint64_t now_ns);
 
-/* The path, without " (deleted)", in the mount namespace of the process; "" when it is not
+/* Returns the path, without " (deleted)", in the mount namespace of the process; "" if it is not
  * known. Borrowed until the process calls exec() or its entry is removed. A path from before
  * `lost_ns`, when events were lost, is read again. */
 const char *process_program(struct process *process, int proc_fd, uint64_t lost_ns);

@@ -60,10 +60,10 @@ struct process_set {
 int process_set_init(struct process_set *set, size_t max_processes) must_check;
 void process_set_done(struct process_set *set);
 
-/* The current entry of a pid, or NULL. */
+/* Returns the current entry of a pid, or NULL. */
 struct process *process_set_find_current(const struct process_set *set, uint32_t pid);
 
-/* Any entry with that pid and start time, or NULL. */
+/* Returns any entry with that pid and start time, or NULL. */
 struct process *process_set_find_started(const struct process_set *set, uint32_t pid,
 					 uint64_t start_ns);
 

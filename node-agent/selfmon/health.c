@@ -8,8 +8,8 @@ void health_init(struct health *health, uint64_t now_ns)
 	*health = (struct health){ .start_ns = now_ns };
 }
 
-/* The symbolizer is through with something, or had nothing to do: no window was closed since the
- * last time. */
+/* The symbolizer makes progress if it has finished a window, or if no window was
+ * closed since the last time. */
 void health_beat(struct health *health, const struct health_beat *beat)
 {
 	if (beat->nr_finished != health->nr_finished ||

@@ -53,7 +53,7 @@ int health_answer_parse(const char *bytes, size_t len, struct health_answer *ret
 	return 0;
 }
 
-/* The next call returns at the deadline. */
+/* Makes the next call return at the deadline. */
 static int limit_time(int fd, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -69,7 +69,7 @@ static int limit_time(int fd, uint64_t deadline_ns)
 	return 0;
 }
 
-/* Of a call whose time may have been over. */
+/* Returns the error of a call that may have timed out. */
 static int call_error(void)
 {
 	return errno == EAGAIN || errno == EINPROGRESS ? -ETIMEDOUT : -errno;

@@ -30,7 +30,7 @@ void metric_text_head(struct strbuf *out, const char *family, enum metric_type t
 		      const char *help);
 void metric_text_count(struct strbuf *out, const struct metric_series *series, uint64_t value);
 
-/* Nanoseconds, written as seconds. */
+/* Appends nanoseconds, written as seconds. */
 void metric_text_ns(struct strbuf *out, const struct metric_series *series, uint64_t value_ns);
 
 #endif

@@ -70,7 +70,7 @@ static int size_targets(struct flamelet_bpf *skel, const struct capture_opts *op
 	return r;
 }
 
-/* The kernel's THREAD_SIZE: 16 KiB, and a page where pages are larger. */
+/* Returns the kernel's THREAD_SIZE: 16 KiB, or a page if that is larger. */
 static uint32_t thread_size(void)
 {
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -217,7 +217,7 @@ static bool is_whole(const struct sample_event *event, size_t frames_bytes)
 		       ((size_t)event->nr_kernel + event->nr_user) * sizeof(event->frames[0]);
 }
 
-/* A record of the ring buffer, checked before anyone looks at its frames. */
+/* Handles a record of the ring buffer. It is checked before its frames are used. */
 static int on_record(void *data, void *record, size_t len)
 {
 	struct capture_bpf *capture = data;
@@ -237,8 +237,8 @@ static int on_record(void *data, void *record, size_t len)
 	return capture->bytes_left > 0 ? 0 : -EAGAIN;
 }
 
-/* Edge-triggered: the ring buffer nearly always has something, but few samples are worth a
- * wake-up. */
+/* The descriptor is edge-triggered: the ring buffer nearly always has records, but few samples are
+ * worth a wake-up. */
 static int open_wake_fd(struct capture_bpf *capture)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };

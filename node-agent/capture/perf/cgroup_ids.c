@@ -90,7 +90,7 @@ static uint32_t add_row(struct cgroup_ids *ids, const char *path, uint32_t hash,
 	return (uint32_t)ids->nr_rows++;
 }
 
-/* One step down the path. A directory that was removed keeps its id. */
+/* Finds or adds the row of one directory on the path. A directory that was removed keeps its id. */
 static uint32_t step(struct cgroup_ids *ids, const char *path, uint32_t parent, bool must_look)
 {
 	uint32_t hash = hash_bytes(path, strlen(path));
@@ -121,7 +121,7 @@ static bool has_parent_step(const char *path)
 	return false;
 }
 
-/* `path` is cut at each slash in turn, and restored. */
+/* Steps through the path. `path` is truncated at each slash in turn, and restored. */
 static uint32_t walk(struct cgroup_ids *ids, char *path)
 {
 	uint32_t number = step(ids, "/", CGROUP_IDS_NONE, path[1] == '\0');

@@ -28,19 +28,19 @@ int cgroup_ids_new(const struct cgroup_fs *fs, struct cgroup_ids **ret_ids) must
 void cgroup_ids_free(struct cgroup_ids *ids);
 DEFINE_FREEP(struct cgroup_ids, cgroup_ids_free)
 
-/* The number of the cgroup with that path, which begins with a slash. CGROUP_IDS_NONE when the
- * cgroup was removed before it was looked up, lies outside the mounted root, or its path is too
+/* Returns the number of the cgroup with that path, which begins with a slash. CGROUP_IDS_NONE if
+ * the cgroup was removed before it was looked up, lies outside the mounted root, or its path is too
  * long or too deep. Numbers are valid for one generation. */
 uint32_t cgroup_ids_get(struct cgroup_ids *ids, const char *path, size_t len);
 
-/* Grows when the table was full and all cgroups were forgotten. */
+/* Returns a number that grows when the table is full and all cgroups are forgotten. */
 uint64_t cgroup_ids_generation(const struct cgroup_ids *ids);
 
-/* As in struct sample_event; 0 for CGROUP_IDS_NONE. */
+/* Returns the id of a cgroup, as in struct sample_event; 0 for CGROUP_IDS_NONE. */
 uint64_t cgroup_ids_id(const struct cgroup_ids *ids, uint32_t number);
 
-/* The verdict of the cgroup or of the nearest one above it that has one; `fallback` when none
- * has. A cgroup that is not known is undecided. */
+/* Returns the verdict of the cgroup or of the nearest one above it that has one; `fallback` if none
+ * has. An unknown cgroup is undecided. */
 enum cgroup_verdict cgroup_ids_verdict(const struct cgroup_ids *ids, uint32_t number,
 				       const struct verdict_slots *verdicts,
 				       enum cgroup_verdict fallback);

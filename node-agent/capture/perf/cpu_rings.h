@@ -27,7 +27,7 @@ struct cpu_rings {
 	int wake_fd; /* owned; epoll(7) over all rings; -EBADF until tried */
 };
 
-/* `rings` is zero. Opens nothing. */
+/* Computes the attributes and sizes of the rings. `rings` is zero. Opens nothing. */
 void cpu_rings_init(struct cpu_rings *rings, const struct capture_opts *opts);
 void cpu_rings_done(struct cpu_rings *rings);
 

@@ -40,23 +40,24 @@ void perf_targets_done(struct perf_targets *targets);
 /* Errors: as above. */
 int perf_targets_add_pid(struct perf_targets *targets, uint32_t pid) must_check;
 
-/* The process has made a child. Where forks are followed, the child is wanted if the process is,
- * unless there are too many targets, which is counted. An earlier process with the child's pid
- * is forgotten. */
+/* Call it when a process has made a child. If forks are followed, the child is wanted if the
+ * process is, unless there are too many targets, which is counted. An earlier process with the
+ * child's pid is forgotten. */
 void perf_targets_fork(struct perf_targets *targets, uint32_t parent_pid, uint32_t pid,
 		       uint64_t time_ns);
 
-/* The first thread of the process has ended. The process stays wanted until its pid is reused or
- * room is needed: it is still sampled while it releases its memory, and other threads may go on. */
+/* Call it when the first thread of the process has ended. The process stays wanted until its
+ * pid is reused or room is needed: it is still sampled while it releases its memory, and
+ * other threads may go on. */
 void perf_targets_exit(struct perf_targets *targets, uint32_t pid);
 
-/* The process has called exec(), maybe in a thread other than the first, whose end was reported
- * then: it has not ended. */
+/* Call it when the process has called exec(). If another thread than the first did so, the end of
+ * the first one was reported, but the process has not ended. */
 void perf_targets_exec(struct perf_targets *targets, uint32_t pid);
 
 bool perf_targets_want_ids(const struct perf_targets *targets, uint32_t pid, uint32_t tid);
 
-/* By the names of the thread and of the process. */
+/* Returns whether the name of the thread or of the process is wanted. */
 bool perf_targets_want_comms(const struct perf_targets *targets, const struct sample_event *event);
 
 #endif

@@ -43,16 +43,16 @@ void ring_merge_done(struct ring_merge *merge);
 int ring_merge_add(struct ring_merge *merge, const struct perf_ring *ring, uint64_t *nr_lost,
 		   struct merged_ring **ret_ring) must_check;
 
-/* The ring is still read until it is empty, then closed. Records lost behind its last one are
- * counted where the kernel reports them (PERF_FORMAT_LOST). */
+/* Retires a ring: it is read until it is empty, then closed. Records lost after its last one are
+ * counted if the kernel reports them (PERF_FORMAT_LOST). */
 void ring_merge_retire(struct merged_ring *ring);
 
 /* Begins a reading of the records that are in the rings now. Later ones are left to the next
  * reading. */
 void ring_merge_begin(struct ring_merge *merge);
 
-/* The oldest record that is left; borrowed until the next call. False when there is none up to
- * `until_ns`: then the kernel has all room back that was read. */
+/* Returns the oldest record that is left, borrowed until the next call. False if there is none up
+ * to `until_ns`; then the kernel has the room of all records back that were read. */
 bool ring_merge_next(struct ring_merge *merge, uint64_t until_ns, const void **ret_record,
 		     size_t *ret_len);
 

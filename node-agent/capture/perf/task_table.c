@@ -238,7 +238,7 @@ void task_table_handle(struct task_table *table, const struct perf_record *recor
 	}
 }
 
-/* /proc shows behind the name of a kernel worker what it is working on. */
+/* Removes the work of a kernel worker, which /proc shows after its name. */
 static void cut_worker_name(char *comm)
 {
 	if (strncmp(comm, "kworker/", strlen("kworker/")) == 0)
@@ -351,7 +351,7 @@ static void refresh(struct task_table *table, struct task *task, uint64_t time_n
 	task->must_read = false;
 }
 
-/* For a task that ended before /proc could be read: the cgroup of its nearest ancestor that has
+/* Gives a task that ended before /proc could be read the cgroup of its nearest ancestor that has
  * one. */
 static void inherit_cgroup(struct task_table *table, struct task *task, uint64_t time_ns)
 {

@@ -32,7 +32,7 @@
 struct cgroup_namespace;
 struct task_table;
 
-/* A thread. That of a process is its first thread's. */
+/* A thread. The entry of a process is that of its first thread. */
 struct task {
 	TAILQ_ENTRY(task) link;
 	uint32_t tid; /* 0: the row is unused */

@@ -11,7 +11,7 @@
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 #define LIST_MAX_BYTES 65536
 
-/* One element: a number or a range. */
+/* Parses one element of a list: a number or a range. */
 static int parse_element(const char **cursor, const char *end, struct cpu_set_bits *set)
 {
 	uint64_t first, last;

@@ -39,7 +39,7 @@ void perf_clock_close(struct perf_clock *clock)
 	clock->is_open = false;
 }
 
-/* The time at the end of the last record; false when there is none. */
+/* Reads the time of the last record, which is at its end; false if there is no record. */
 static bool read_time(struct perf_ring *ring, uint64_t *ret_time_ns)
 {
 	struct perf_event_header header;

@@ -18,7 +18,7 @@ struct perf_clock {
 	int64_t offset_ns; /* CLOCK_MONOTONIC - perf's clock */
 };
 
-/* For an event that was opened with `attr`; belongs to the calling thread from then on. Errors:
+/* Opens a clock for an event that was opened with `attr`. It belongs to the calling thread. Errors:
  * those of perf_ring_open(). */
 int perf_clock_open(struct perf_clock *clock, const struct perf_event_attr *attr) must_check;
 void perf_clock_close(struct perf_clock *clock);

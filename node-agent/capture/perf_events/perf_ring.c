@@ -106,7 +106,7 @@ static void copy_out(const struct perf_ring *ring, uint64_t position, void *byte
 	memcpy((uint8_t *)bytes + first, data_at(ring, position + first), len - first);
 }
 
-/* The size of the record that is next; 0 when it is broken. */
+/* Returns the size of the next record; 0 if it is broken. */
 static size_t next_size(const struct perf_ring *ring)
 {
 	uint64_t nr_left = ring->end - ring->position;

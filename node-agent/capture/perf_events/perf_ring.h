@@ -56,14 +56,14 @@ int perf_ring_read_lost(const struct perf_ring *ring, uint64_t *ret_nr_lost) mus
 
 void perf_ring_begin(struct perf_ring *ring);
 
-/* The next record: 1, or 0 at the end. It is borrowed until the room is given back, and in
- * `scratch` if it wraps around. -EBADMSG when the rest of the ring is broken; it is skipped and
- * the reading has ended. */
+/* Reads the next record. Returns 1, or 0 at the end. The record is borrowed until the room is given
+ * back, and is in `scratch` if it wraps around. Errors: -EBADMSG if the rest of the ring is broken;
+ * then it is skipped, and the reading has ended. */
 int perf_ring_next(struct perf_ring *ring, uint8_t scratch[static PERF_RING_MAX_RECORD_BYTES],
 		   const void **ret_record, size_t *ret_len) must_check;
 
-/* Copies a part of the record that is next, without taking it. -ENOENT at the end of the ring;
- * -EBADMSG when it does not reach so far. */
+/* Copies a part of the next record without taking it. Errors: -ENOENT at the end of the ring;
+ * -EBADMSG if the record is shorter. */
 int perf_ring_peek(const struct perf_ring *ring, size_t offset, void *ret_bytes, size_t len)
 	must_check;
 

@@ -20,7 +20,7 @@ struct ring_load {
 	uint64_t nr_cpus;
 };
 
-/* The limits as they are for this process. */
+/* The limits of this process. */
 struct ring_limits {
 	uint64_t cpu_bytes; /* for each CPU, or RING_ROOM_UNBOUNDED */
 	uint64_t locked_bytes; /* in addition, for all CPUs together */
@@ -34,11 +34,11 @@ struct perf_ring_size ring_room_wanted(const struct ring_load *load);
 /* Reads all but others_bytes. `proc_fd` is a directory like /proc. */
 void ring_room_read_limits(int proc_fd, struct ring_limits *limits);
 
-/* The size of the side band's rings that leaves room for those of samples: `wanted` bytes for
- * each CPU, or half of that where little memory may be locked. */
+/* Returns the size of the side band's ring of each CPU that leaves room for that of samples:
+ * `wanted` bytes, or half of that if little memory may be locked. */
 size_t ring_room_for_sideband(const struct ring_limits *limits, size_t wanted);
 
-/* The same by the limits as they are now. */
+/* The same for the present limits. */
 size_t ring_room_sideband_bytes(int proc_fd, size_t wanted);
 
 /* Reduces the ring to what the limits permit, but not below its least size. */

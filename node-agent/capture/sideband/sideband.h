@@ -42,7 +42,7 @@ struct sideband_stats {
  * others of perf_event_open(). */
 int sideband_open(size_t ring_bytes, struct sideband **ret_sideband) must_check;
 
-/* The locked memory of each CPU's ring as it was opened, its first page included. */
+/* Returns the locked memory of each CPU's ring as it was opened, including its first page. */
 size_t sideband_ring_bytes(const struct sideband *sideband);
 void sideband_close(struct sideband *sideband);
 DEFINE_FREEP(struct sideband, sideband_close)
@@ -56,11 +56,12 @@ void sideband_remove_cpu(struct sideband *sideband, unsigned int cpu);
 /* Reads the records that are in the rings. */
 void sideband_collect(struct sideband *sideband);
 
-/* The time of the last collection: no older event is outstanding. 0 before the first. */
+/* Returns the time of the last collection, 0 before the first one. No older event is
+ * outstanding. */
 uint64_t sideband_collected_until_ns(const struct sideband *sideband);
 
-/* The earliest event that is left, or NULL; borrowed until it is popped or the next collection.
- * Events that happened during a collection are held back until the next. */
+/* Returns the earliest event that is left, or NULL; borrowed until it is popped or the next
+ * collection. Events that happened during a collection are held back until the next. */
 const struct proc_event *sideband_peek(const struct sideband *sideband);
 
 /* Drops the event that sideband_peek() shows; there must be one. */
