@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The first one is the default of `flamelet` without a command. */
+/* The first one is what `flamelet` without a command does. */
 static const struct command commands[] = {
 	{ "record", COMMAND_RECORD, cmd_record, "profile this machine into files" },
 	{ "agent", COMMAND_AGENT, cmd_agent, "profile all the time, send to an OTLP endpoint" },
@@ -26,8 +26,8 @@ static const struct command commands[] = {
 	{ "version", COMMAND_VERSION, cmd_version, "the version" },
 };
 
-/* The agent starts this program with one of these commands to have work done by another process;
- * people do not call them. */
+/* What the agent starts this program as to have work done by another
+ * process; not for people to call. */
 static const struct {
 	const char *name;
 	int (*run)(void); /* returns the exit status */
@@ -40,8 +40,8 @@ static const struct {
 	{ TRANSPORT_WORKER_COMMAND, transport_worker_main },
 };
 
-/* If a standard descriptor is closed, the next file that is opened gets its number, and messages
- * are written there. With /dev/null open for reading, a write fails instead. */
+/* A standard descriptor that is closed would be given to the next file that is opened, and messages
+ * would be written there. Held like this, writing to it is an error. */
 static void hold_standard_descriptors(void)
 {
 	int fd;

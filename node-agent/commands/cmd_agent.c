@@ -19,7 +19,7 @@
 #define MESSAGE_MAX_BYTES 4096
 #define READER_MAX_NS (30 * NSEC_PER_SEC)
 
-/* How long the symbolizer may work after a signal asked for the end. The rest of the time is for
+/* How long the loader may work after a signal asked for the end. The rest of the time is for
  * sending. */
 #define LAST_WINDOWS_NS (3500 * NSEC_PER_MSEC)
 

@@ -115,7 +115,7 @@ static void finish_window(struct symbolizer_thread *thread, struct window *windo
 		r = symbolizer_name_window(&thread->symbolizer, window, until_ns);
 	if (r < 0) {
 		hand_over(thread, window, NULL);
-		log_warn_errno(r, "dropped a 1 s window of %llu samples: symbolization failed",
+		log_warn_errno(r, "dropped a window of %llu samples: symbolization failed",
 			       (unsigned long long)window->nr_samples);
 		return;
 	}
@@ -278,8 +278,7 @@ void symbolizer_thread_push(struct symbolizer_thread *thread, struct window *win
 		return;
 	__atomic_sub_fetch(&thread->nr_samples_waiting, window->nr_samples, __ATOMIC_RELAXED);
 	count_lost(thread, window->nr_samples);
-	log_warn("dropped a 1 s window of %llu samples: the symbolizer is %d s behind",
-		 (unsigned long long)window->nr_samples, SYMBOLIZER_MAX_WINDOWS);
+	log_warn("symbolization is %d s behind; dropped 1 s of samples", SYMBOLIZER_MAX_WINDOWS);
 	window_free(window);
 }
 
