@@ -44,7 +44,7 @@
 
 #define LAST_NAMES_NS (2500 * NSEC_PER_MSEC) /* for symbols, once the end is asked for */
 
-#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/lines_pace.h) */
+#define LINES_PERMILLE 20 /* of a CPU, for debug information (symbol/dwarf/cpu_budget.h) */
 
 #define DEBUGINFOD_FILE_MAX ((uint64_t)2 << 30)
 #define DEBUGINFOD_TIMEOUT_NS (120 * NSEC_PER_SEC)

@@ -2,7 +2,7 @@
 #include "symbol/symbol_jobs.h"
 
 #include "base/clock.h"
-#include "symbol/dwarf/lines_pace.h"
+#include "symbol/dwarf/cpu_budget.h"
 #include "symbol/worker/symbol_worker.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct symbol_jobs {
 	struct name_store *store; /* borrowed */
 	struct worker_lanes *lanes; /* owned */
 	struct symbol_limits limits;
-	struct lines_pace paces[WORKER_NR_LANES]; /* of reading debug information */
+	struct cpu_budget lines_budgets[WORKER_NR_LANES]; /* of reading debug information */
 	struct symbol_job jobs[WORKER_NR_LANES];
 	struct symbol_job parked[MAX_PARKED];
 	size_t nr_parked;
@@ -102,7 +102,7 @@ int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **re
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
 		jobs->jobs[lane].lane = (enum worker_lane)lane;
 		set_job(&jobs->jobs[lane], &no_job);
-		lines_pace_init(&jobs->paces[lane], opts->lines_permille, clock_mono_ns());
+		cpu_budget_init(&jobs->lines_budgets[lane], opts->lines_permille, clock_mono_ns());
 	}
 	int r = worker_lanes_new(&client, &jobs->lanes);
 	if (r < 0)
@@ -268,7 +268,7 @@ bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int er
 
 bool symbol_jobs_may_read_lines(struct symbol_jobs *jobs, const struct symbol_job *job)
 {
-	return lines_pace_allows(&jobs->paces[job->lane], clock_mono_ns());
+	return cpu_budget_allows(&jobs->lines_budgets[job->lane], clock_mono_ns());
 }
 
 void symbol_jobs_charge_lines(struct symbol_jobs *jobs, const struct symbol_job *job)
@@ -276,7 +276,7 @@ void symbol_jobs_charge_lines(struct symbol_jobs *jobs, const struct symbol_job 
 	uint64_t cpu_ns = worker_lanes_cpu_ns(jobs->lanes, job->lane);
 
 	if (cpu_ns > job->cpu_ns)
-		lines_pace_charge(&jobs->paces[job->lane], cpu_ns - job->cpu_ns);
+		cpu_budget_charge(&jobs->lines_budgets[job->lane], cpu_ns - job->cpu_ns);
 }
 
 int symbol_jobs_take_symbols(struct symbol_jobs *jobs, const struct symbol_job *job, void *bytes,

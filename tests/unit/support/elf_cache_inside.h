@@ -7,7 +7,7 @@
 #define TESTS_UNIT_ELF_CACHE_INSIDE_H
 
 #include "symbol/debug_downloads.h"
-#include "symbol/dwarf/lines_pace.h"
+#include "symbol/dwarf/cpu_budget.h"
 #include "symbol/elf_cache.h"
 #include "symbol/file_index.h"
 #include "symbol/file_registry.h"
@@ -53,7 +53,7 @@ void inside_forget_places(struct name_store *store);
 void inside_set_limits(struct symbol_jobs *jobs, const struct worker_limits *limits);
 void inside_set_table_limits(struct symbol_jobs *jobs, const struct worker_limits *limits);
 
-struct lines_pace *inside_paces(struct symbol_jobs *jobs);
+struct cpu_budget *inside_lines_budgets(struct symbol_jobs *jobs);
 
 /* The minute is over after which tables ask once more. */
 void inside_ask_downloads_again(struct debug_downloads *downloads);

@@ -13,7 +13,7 @@ void inside_set_table_limits(struct symbol_jobs *jobs, const struct worker_limit
 	jobs->limits.table = *limits;
 }
 
-struct lines_pace *inside_paces(struct symbol_jobs *jobs)
+struct cpu_budget *inside_lines_budgets(struct symbol_jobs *jobs)
 {
-	return jobs->paces;
+	return jobs->lines_budgets;
 }

@@ -268,9 +268,9 @@ static void without_cpu_time_there_are_names(void **state)
 
 	fixture->opts.lines_permille = 20;
 	elf_cache_fixture_start(fixture);
-	struct lines_pace *paces = inside_paces(inside_jobs(inside_client(fixture->cache)));
+	struct cpu_budget *budgets = inside_lines_budgets(inside_jobs(inside_client(fixture->cache)));
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		lines_pace_charge(&paces[lane], 1000 * NSEC_PER_SEC);
+		cpu_budget_charge(&budgets[lane], 1000 * NSEC_PER_SEC);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
 	read_all(fixture);
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
@@ -280,7 +280,7 @@ static void without_cpu_time_there_are_names(void **state)
 	assert_int_equal(stats_of(fixture).nr_resolved, 0);
 
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
-		paces[lane].left_ns = 1;
+		budgets[lane].left_ns = 1;
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 }
 
