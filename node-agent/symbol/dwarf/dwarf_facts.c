@@ -174,7 +174,7 @@ static const struct dwarf_facts *find_origin(const struct dwarf_facts_reader *re
 }
 
 static int add_origin(struct dwarf_facts_reader *reader, const Dwarf_Die *die,
-		      struct dwarf_facts *ret_facts)
+		      const struct dwarf_facts **ret_facts)
 {
 	int r = array_grow(reader->origins, reader->cap_origins, reader->nr_origins + 1,
 			   MAX_ORIGINS);
@@ -183,28 +183,24 @@ static int add_origin(struct dwarf_facts_reader *reader, const Dwarf_Die *die,
 			       (uint32_t)reader->nr_origins);
 	if (r < 0)
 		return -ENOMEM;
-	read_chain(reader, die, ret_facts);
-	reader->origins[reader->nr_origins++] = (struct dwarf_origin){
-		.die = die->addr,
-		.facts = *ret_facts,
-	};
+	struct dwarf_origin *origin = &reader->origins[reader->nr_origins++];
+	origin->die = die->addr;
+	read_chain(reader, die, &origin->facts);
+	*ret_facts = &origin->facts;
 	return 0;
 }
 
 int dwarf_facts_read(struct dwarf_facts_reader *reader, Dwarf_Die *die,
 		     struct dwarf_facts *ret_facts)
 {
-	struct dwarf_facts facts;
 	Dwarf_Die origin;
 
 	if (!read_one(reader, die, ret_facts, &origin))
 		return 0;
-	const struct dwarf_facts *known = find_origin(reader, origin.addr);
-	if (known)
-		facts = *known;
-	int r = known ? 0 : add_origin(reader, &origin, &facts);
+	const struct dwarf_facts *facts = find_origin(reader, origin.addr);
+	int r = facts ? 0 : add_origin(reader, &origin, &facts);
 	if (r == 0)
-		add_facts(ret_facts, &facts);
+		add_facts(ret_facts, facts);
 	return r;
 }
 

@@ -18,7 +18,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/search.h"
 #include "symbol/dwarf/dwarf_file.h"
 
 #include <dwarf.h>
@@ -50,19 +49,13 @@ struct walk {
 
 struct sweep {
 	struct dwarf_functions *functions;
-	const struct piece *pieces;
-	uint32_t *open; /* owned; pieces that began, the last one at the end */
+	const struct piece **open; /* borrowed; pieces that began, the last one at the end */
 	size_t nr_open;
 };
 
 static void walk_done(struct walk *walk)
 {
 	free(walk->pieces);
-}
-
-static void sweep_done(struct sweep *sweep)
-{
-	free(sweep->open);
 }
 
 void dwarf_functions_done(struct dwarf_functions *functions)
@@ -240,13 +233,16 @@ static int compare_pieces(const void *one, const void *other)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
+static const struct piece *innermost(const struct sweep *sweep)
+{
+	return sweep->nr_open > 0 ? sweep->open[sweep->nr_open - 1] : NULL;
+}
+
 static int emit(struct sweep *sweep, uint64_t low)
 {
 	struct dwarf_functions *functions = sweep->functions;
-	uint32_t function = DWARF_NO_FUNCTION;
+	const struct piece *piece = innermost(sweep);
 
-	if (sweep->nr_open > 0)
-		function = sweep->pieces[sweep->open[sweep->nr_open - 1]].function;
 	if (functions->nr_segments > 0 &&
 	    functions->segments[functions->nr_segments - 1].low == low)
 		functions->nr_segments--;
@@ -257,23 +253,18 @@ static int emit(struct sweep *sweep, uint64_t low)
 		return r;
 	functions->segments[functions->nr_segments++] = (struct dwarf_segment){
 		.low = low,
-		.function = function,
+		.function = piece ? piece->function : DWARF_NO_FUNCTION,
 	};
 	return 0;
-}
-
-static uint64_t innermost_end(const struct sweep *sweep)
-{
-	return sweep->pieces[sweep->open[sweep->nr_open - 1]].high;
 }
 
 /* Ends pieces that do not reach beyond an address. */
 static int close_pieces(struct sweep *sweep, uint64_t address)
 {
-	while (sweep->nr_open > 0 && innermost_end(sweep) <= address) {
-		uint64_t end = innermost_end(sweep);
+	while (sweep->nr_open > 0 && innermost(sweep)->high <= address) {
+		uint64_t end = innermost(sweep)->high;
 
-		while (sweep->nr_open > 0 && innermost_end(sweep) <= end)
+		while (sweep->nr_open > 0 && innermost(sweep)->high <= end)
 			sweep->nr_open--;
 		int r = emit(sweep, end);
 		if (r < 0)
@@ -284,20 +275,16 @@ static int close_pieces(struct sweep *sweep, uint64_t address)
 
 static int make_segments(const struct walk *walk)
 {
-	_cleanup_(sweep_done) struct sweep sweep = {
-		.functions = walk->functions,
-		.pieces = walk->pieces,
-		.open = calloc(walk->nr_pieces + 1, sizeof(*sweep.open)),
-	};
+	_cleanup_free_ const struct piece **open = calloc(walk->nr_pieces, sizeof(*open));
+	struct sweep sweep = { .functions = walk->functions, .open = open };
 
-	if (!sweep.open)
+	if (!open)
 		return -ENOMEM;
 	for (size_t i = 0; i < walk->nr_pieces; i++) {
 		int r = close_pieces(&sweep, walk->pieces[i].low);
 		if (r < 0)
 			return r;
-		sweep.open[sweep.nr_open++] = (uint32_t)i;
-
+		open[sweep.nr_open++] = &walk->pieces[i];
 		r = emit(&sweep, walk->pieces[i].low);
 		if (r < 0)
 			return r;
@@ -323,12 +310,4 @@ int dwarf_functions_init(struct dwarf_functions *functions, Dwarf_Die *unit, uin
 	if (r < 0)
 		dwarf_functions_done(functions);
 	return r;
-}
-
-uint32_t dwarf_functions_find(const struct dwarf_functions *functions, uint64_t address)
-{
-	size_t next = search_count(functions->nr_segments, i,
-				   functions->segments[i].low <= address);
-
-	return next == 0 ? DWARF_NO_FUNCTION : functions->segments[next - 1].function;
 }

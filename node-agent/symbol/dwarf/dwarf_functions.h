@@ -39,7 +39,4 @@ int dwarf_functions_init(struct dwarf_functions *functions, Dwarf_Die *unit, uin
 	must_check;
 void dwarf_functions_done(struct dwarf_functions *functions);
 
-/* The number of the innermost function at an address, or DWARF_NO_FUNCTION. */
-uint32_t dwarf_functions_find(const struct dwarf_functions *functions, uint64_t address);
-
 #endif

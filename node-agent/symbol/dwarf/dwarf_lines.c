@@ -191,25 +191,17 @@ static int write_addresses(struct answer *answer, const uint64_t *addresses, siz
 	return r;
 }
 
-static int begin_answer(struct answer *answer, struct dwarf_lines *lines, struct strbuf *out)
+int dwarf_lines_write(struct dwarf_lines *lines, const uint64_t *addresses, size_t nr_addresses,
+		      struct strbuf *out)
 {
-	*answer = (struct answer){
+	_cleanup_(answer_done) struct answer answer = {
 		.lines = lines,
 		.writer = lines_writer_with_max(out->max - out->len),
 		.places = calloc(lines->index.nr_units, sizeof(size_t)),
 		.out = out,
 	};
-	return answer->places ? 0 : -ENOMEM;
-}
 
-int dwarf_lines_write(struct dwarf_lines *lines, const uint64_t *addresses, size_t nr_addresses,
-		      struct strbuf *out)
-{
-	_cleanup_(answer_done) struct answer answer;
-
-	int r = begin_answer(&answer, lines, out);
-	if (r == 0)
-		r = write_addresses(&answer, addresses, nr_addresses);
+	int r = answer.places ? write_addresses(&answer, addresses, nr_addresses) : -ENOMEM;
 	if (r == -ENOSPC) /* what had room is an answer */
 		r = 0;
 	if (r < 0)

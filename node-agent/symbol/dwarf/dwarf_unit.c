@@ -131,16 +131,14 @@ static uint32_t file_of_call(struct unit *unit, uint32_t call_file)
 
 static int add_functions(struct unit *unit)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < unit->functions.nr_functions && r == 0; i++) {
+	for (size_t i = 0; i < unit->functions.nr_functions; i++) {
 		const struct dwarf_function *function = &unit->functions.functions[i];
 		Dwarf_Die die = { .addr = function->die, .cu = unit->die.cu };
 		struct dwarf_facts facts;
 
-		r = dwarf_facts_read(&unit->facts, &die, &facts);
+		int r = dwarf_facts_read(&unit->facts, &die, &facts);
 		if (r < 0)
-			break;
+			return r;
 		const struct lines_function added = {
 			.start_line = facts.start_line,
 			.caller = function->caller,
@@ -149,7 +147,7 @@ static int add_functions(struct unit *unit)
 		};
 		lines_writer_add_function(unit->writer, dwarf_facts_name(&facts), &added);
 	}
-	return r < 0 ? r : unit->error;
+	return unit->error;
 }
 
 static uint64_t address_of_line(const struct unit *unit, size_t number)
@@ -213,19 +211,6 @@ static void add_rows(struct unit *unit)
 	}
 }
 
-static int write_parts(struct unit *unit, struct dwarf_unit_cost *cost)
-{
-	int r = dwarf_functions_init(&unit->functions, &unit->die, &cost->nr_steps);
-	if (r < 0)
-		return r;
-	load_lines(unit);
-	cost->nr_libdw_bytes += unit->nr_lines * LIBDW_LINE_BYTES;
-	r = add_functions(unit);
-	if (r == 0)
-		add_rows(unit);
-	return r < 0 ? r : unit->error;
-}
-
 int dwarf_unit_write(Dwarf *dwarf, Dwarf_Off offset, struct dwarf_unit_cost *cost,
 		     struct lines_writer *writer, enum symbol_language *ret_language)
 {
@@ -238,5 +223,13 @@ int dwarf_unit_write(Dwarf *dwarf, Dwarf_Off offset, struct dwarf_unit_cost *cos
 	if (!dwarf_offdie(dwarf, offset, &unit.die))
 		return 0;
 	*ret_language = language_of(&unit.die);
-	return write_parts(&unit, cost);
+	int r = dwarf_functions_init(&unit.functions, &unit.die, &cost->nr_steps);
+	if (r < 0)
+		return r;
+	load_lines(&unit);
+	cost->nr_libdw_bytes += unit.nr_lines * LIBDW_LINE_BYTES;
+	r = add_functions(&unit);
+	if (r == 0)
+		add_rows(&unit);
+	return r < 0 ? r : unit.error;
 }

@@ -2,7 +2,6 @@
 #include "symbol/dwarf/lines_table.h"
 
 #include "base/search.h"
-
 #include "symbol/dwarf/lines_unit.h"
 
 #include <stdlib.h>
@@ -129,17 +128,11 @@ int lines_table_add(struct lines_table *table, const void *bytes, size_t len,
 	return 0;
 }
 
-/* How many spans start at or before an address. */
-static size_t count_up_to(const struct lines_table *table, uint64_t address)
-{
-	return search_count(table->nr_spans, i, table->spans[i].low <= address);
-}
-
 int lines_table_find(const struct lines_table *table, uint64_t address,
 		     struct symbol_line ret_lines[static SYMBOL_MAX_LINES],
 		     enum symbol_language *ret_language)
 {
-	size_t next = count_up_to(table, address);
+	size_t next = search_count(table->nr_spans, i, table->spans[i].low <= address);
 	size_t nr_left = next < SEARCH_BACK ? next : SEARCH_BACK;
 	bool is_known = false;
 	struct lines_unit unit;

@@ -180,20 +180,14 @@ int lines_unit_parse(const void *bytes, size_t len, struct lines_unit *ret_unit)
 	return 0;
 }
 
-/* How many marks are at or before an address. */
-static uint32_t count_marks(const struct lines_unit *unit, uint32_t low)
-{
-	return (uint32_t)search_count(unit->header->nr_marks, i, unit->marks[i].low <= low);
-}
-
 static struct lines_row find_row(const struct lines_unit *unit, uint32_t low)
 {
 	struct lines_row found = { 0 };
-	uint32_t nr_marks = count_marks(unit, low);
+	size_t nr_marks = search_count(unit->header->nr_marks, i, unit->marks[i].low <= low);
 
 	if (nr_marks == 0)
 		return found;
-	struct cursor cursor = rows_of_mark(unit, nr_marks - 1);
+	struct cursor cursor = rows_of_mark(unit, (uint32_t)nr_marks - 1);
 	struct lines_row row = { .low = unit->marks[nr_marks - 1].low };
 	while (cursor.at < cursor.end && take_row(&cursor, &row) && row.low <= low)
 		found = row;

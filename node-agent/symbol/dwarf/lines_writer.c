@@ -9,48 +9,36 @@
 
 struct lines_writer lines_writer_with_max(size_t max_bytes)
 {
-	size_t max = max_bytes < UINT32_MAX ? max_bytes : UINT32_MAX;
+	struct lines_writer writer = { 0 };
 
-	return (struct lines_writer){
-		.ranges = strbuf_with_max(max),
-		.functions = strbuf_with_max(max),
-		.files = strbuf_with_max(max),
-		.marks = strbuf_with_max(max),
-		.rows = strbuf_with_max(max),
-		.strings = strbuf_with_max(max),
-	};
+	for (size_t i = 0; i < LINES_NR_PARTS; i++)
+		writer.parts[i] = strbuf_with_max(max_bytes < UINT32_MAX ? max_bytes : UINT32_MAX);
+	return writer;
 }
 
 void lines_writer_done(struct lines_writer *writer)
 {
-	strbuf_done(&writer->ranges);
-	strbuf_done(&writer->functions);
-	strbuf_done(&writer->files);
-	strbuf_done(&writer->marks);
-	strbuf_done(&writer->rows);
-	strbuf_done(&writer->strings);
+	for (size_t i = 0; i < LINES_NR_PARTS; i++)
+		strbuf_done(&writer->parts[i]);
 	htable_done(&writer->index);
 }
 
 /* All but ranges and base. */
 static void clear_content(struct lines_writer *writer)
 {
-	strbuf_clear(&writer->functions);
-	strbuf_clear(&writer->files);
-	strbuf_clear(&writer->marks);
-	strbuf_clear(&writer->rows);
-	strbuf_clear(&writer->strings);
+	for (size_t i = LINES_FUNCTIONS; i < LINES_NR_PARTS; i++)
+		strbuf_clear(&writer->parts[i]);
 	htable_clear(&writer->index);
 	writer->last = (struct lines_row){ 0 };
 	writer->nr_rows = LINES_ROWS_A_MARK;
 	writer->error = 0;
-	strbuf_append_char(&writer->strings, '\0');
+	strbuf_append_char(&writer->parts[LINES_STRINGS], '\0');
 }
 
 void lines_writer_begin(struct lines_writer *writer, uint64_t base)
 {
 	writer->base = base;
-	strbuf_clear(&writer->ranges);
+	strbuf_clear(&writer->parts[LINES_RANGES]);
 	clear_content(writer);
 }
 
@@ -68,13 +56,13 @@ void lines_writer_add_range(struct lines_writer *writer, uint64_t low, uint64_t 
 		.low = (uint32_t)(low - writer->base),
 		.length = (uint32_t)(high - low),
 	};
-	strbuf_append(&writer->ranges, &range, sizeof(range));
+	strbuf_append(&writer->parts[LINES_RANGES], &range, sizeof(range));
 }
 
 /* The offset of a string, which is added when it is new; 0 after a failure. */
 static uint32_t add_string(struct lines_writer *writer, const char *text)
 {
-	struct strbuf *strings = &writer->strings;
+	struct strbuf *strings = &writer->parts[LINES_STRINGS];
 	size_t len = strnlen(text, LINES_MAX_STRING);
 	uint32_t hash = hash_bytes(text, len);
 	uint32_t offset = (uint32_t)strings->len;
@@ -103,8 +91,8 @@ uint32_t lines_writer_add_file(struct lines_writer *writer, const char *path)
 {
 	uint32_t string = add_string(writer, path);
 
-	strbuf_append(&writer->files, &string, sizeof(string));
-	return (uint32_t)(writer->files.len / sizeof(string));
+	strbuf_append(&writer->parts[LINES_FILES], &string, sizeof(string));
+	return (uint32_t)(writer->parts[LINES_FILES].len / sizeof(string));
 }
 
 void lines_writer_add_function(struct lines_writer *writer, const char *name,
@@ -113,7 +101,7 @@ void lines_writer_add_function(struct lines_writer *writer, const char *name,
 	struct lines_function added = *function;
 
 	added.name = add_string(writer, name);
-	strbuf_append(&writer->functions, &added, sizeof(added));
+	strbuf_append(&writer->parts[LINES_FUNCTIONS], &added, sizeof(added));
 }
 
 static uint8_t *put_number(uint8_t *at, uint64_t number)
@@ -127,9 +115,9 @@ static uint8_t *put_number(uint8_t *at, uint64_t number)
 /* The first row of a mark is written in full, the others as differences. */
 static void begin_mark(struct lines_writer *writer, uint32_t low)
 {
-	const struct lines_mark mark = { low, (uint32_t)writer->rows.len };
+	const struct lines_mark mark = { low, (uint32_t)writer->parts[LINES_ROWS].len };
 
-	strbuf_append(&writer->marks, &mark, sizeof(mark));
+	strbuf_append(&writer->parts[LINES_MARKS], &mark, sizeof(mark));
 	writer->last = (struct lines_row){ .low = low };
 	writer->nr_rows = 0;
 }
@@ -150,7 +138,7 @@ static void put_row(struct lines_writer *writer, const struct lines_row *row)
 		end = put_number(end, row->file);
 	if (kind & LINES_ROW_HAS_FUNCTION)
 		end = put_number(end, row->function);
-	strbuf_append(&writer->rows, bytes, (size_t)(end - bytes));
+	strbuf_append(&writer->parts[LINES_ROWS], bytes, (size_t)(end - bytes));
 }
 
 void lines_writer_add_row(struct lines_writer *writer, uint64_t address,
@@ -174,43 +162,36 @@ void lines_writer_add_row(struct lines_writer *writer, uint64_t address,
 
 static int error_of(const struct lines_writer *writer)
 {
-	const struct strbuf *parts[] = {
-		&writer->ranges, &writer->functions, &writer->files,
-		&writer->marks,	 &writer->rows,	     &writer->strings,
-	};
 	int r = writer->error;
 
-	for (size_t i = 0; i < array_len(parts) && r == 0; i++)
-		r = strbuf_error(parts[i]);
+	for (size_t i = 0; i < LINES_NR_PARTS && r == 0; i++)
+		r = strbuf_error(&writer->parts[i]);
 	return r;
-}
-
-static void append_part(struct strbuf *out, const struct strbuf *part)
-{
-	if (part->len > 0)
-		strbuf_append(out, part->data, part->len);
 }
 
 static int append_unit(const struct lines_writer *writer, struct lines_unit_header *header,
 		       struct strbuf *out)
 {
 	static const char zeros[LINES_ALIGNMENT];
-	size_t len = sizeof(*header) + writer->ranges.len + writer->functions.len +
-		     writer->files.len + writer->marks.len + writer->rows.len + writer->strings.len;
-	size_t padded = (len + LINES_ALIGNMENT - 1) / LINES_ALIGNMENT * LINES_ALIGNMENT;
+	size_t len = sizeof(*header);
 
+	for (size_t i = 0; i < LINES_NR_PARTS; i++)
+		len += writer->parts[i].len;
+	size_t padded = (len + LINES_ALIGNMENT - 1) / LINES_ALIGNMENT * LINES_ALIGNMENT;
 	if (padded > UINT32_MAX || padded > out->max - out->len)
 		return -ENOSPC;
 	header->nr_bytes = (uint32_t)padded;
 	strbuf_append(out, header, sizeof(*header));
-	append_part(out, &writer->ranges);
-	append_part(out, &writer->functions);
-	append_part(out, &writer->files);
-	append_part(out, &writer->marks);
-	append_part(out, &writer->rows);
-	append_part(out, &writer->strings);
+	for (size_t i = 0; i < LINES_NR_PARTS; i++)
+		strbuf_append(out, writer->parts[i].data, writer->parts[i].len);
 	strbuf_append(out, zeros, padded - len);
 	return strbuf_error(out);
+}
+
+static uint32_t count_items(const struct lines_writer *writer, enum lines_part part,
+			    size_t item_bytes)
+{
+	return (uint32_t)(writer->parts[part].len / item_bytes);
 }
 
 static int finish(struct lines_writer *writer, struct lines_unit_header *header, struct strbuf *out)
@@ -220,12 +201,12 @@ static int finish(struct lines_writer *writer, struct lines_unit_header *header,
 	if (r < 0)
 		return r;
 	header->base = writer->base;
-	header->nr_ranges = (uint32_t)(writer->ranges.len / sizeof(struct lines_range));
-	header->nr_functions = (uint32_t)(writer->functions.len / sizeof(struct lines_function));
-	header->nr_files = (uint32_t)(writer->files.len / sizeof(uint32_t));
-	header->nr_marks = (uint32_t)(writer->marks.len / sizeof(struct lines_mark));
-	header->rows_len = (uint32_t)writer->rows.len;
-	header->strings_len = (uint32_t)writer->strings.len;
+	header->nr_ranges = count_items(writer, LINES_RANGES, sizeof(struct lines_range));
+	header->nr_functions = count_items(writer, LINES_FUNCTIONS, sizeof(struct lines_function));
+	header->nr_files = count_items(writer, LINES_FILES, sizeof(uint32_t));
+	header->nr_marks = count_items(writer, LINES_MARKS, sizeof(struct lines_mark));
+	header->rows_len = (uint32_t)writer->parts[LINES_ROWS].len;
+	header->strings_len = (uint32_t)writer->parts[LINES_STRINGS].len;
 	return append_unit(writer, header, out);
 }
 

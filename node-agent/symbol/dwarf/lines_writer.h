@@ -21,11 +21,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The parts of a unit, in their order. */
+enum lines_part {
+	LINES_RANGES,
+	LINES_FUNCTIONS,
+	LINES_FILES,
+	LINES_MARKS,
+	LINES_ROWS,
+	LINES_STRINGS,
+	LINES_NR_PARTS,
+};
+
 /* All owned; memory is kept from one unit to the next. */
 struct lines_writer {
 	uint64_t base;
-	struct strbuf ranges, functions, files, marks, rows, strings;
-	struct htable index; /* of `strings`: rows are offsets */
+	struct strbuf parts[LINES_NR_PARTS];
+	struct htable index; /* of the strings: rows are offsets */
 	struct lines_row last;
 	size_t nr_rows; /* since the last mark */
 	int error; /* first failure, or 0 */
