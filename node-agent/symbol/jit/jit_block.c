@@ -24,18 +24,13 @@ static ssize_t walk_to(struct walk *walk, uint32_t place)
 	return (ssize_t)len;
 }
 
-static bool is_move_good(const struct jit_block_code *code)
-{
-	return code->nr_lines == 0 && code->name == 0 && code->line_shift == 0;
-}
-
 static bool is_code_good(const struct jit_block_code *code, struct walk *names)
 {
 	if (!jit_functions_can_have(code->address, code->nr_bytes) || code->drops_lines > 1 ||
 	    code->line_shift > JIT_BLOCK_MAX_SHIFT || code->kind >= JIT_BLOCK_KINDS)
 		return false;
 	if (code->kind == JIT_BLOCK_MOVE)
-		return is_move_good(code);
+		return code->nr_lines == 0 && code->name == 0 && code->line_shift == 0;
 	ssize_t len = walk_to(names, code->name);
 	return len >= 0 && jit_names_can_have(&code->parts, (size_t)len);
 }
@@ -82,17 +77,18 @@ static bool has_length(const struct jit_block *block, size_t len)
 
 int jit_block_open(const void *bytes, size_t len, struct jit_block_view *ret_view)
 {
-	struct jit_block_view view = { .block = bytes };
+	const struct jit_block *block = bytes;
 
-	if (len < sizeof(*view.block) || !has_length(view.block, len) ||
-	    view.block->drops_lines > 1)
+	if (len < sizeof(*block) || !has_length(block, len) || block->drops_lines > 1)
 		return -EBADMSG;
-	const void *codes = view.block + 1;
-	view.codes = codes;
-	const void *lines = view.codes + view.block->nr_codes;
-	view.lines = lines;
-	const void *strings = view.lines + view.block->nr_lines;
-	view.strings = strings;
+	const struct jit_block_code *codes = (const void *)(block + 1);
+	const struct jit_block_line *lines = (const void *)(codes + block->nr_codes);
+	const struct jit_block_view view = {
+		.block = block,
+		.codes = codes,
+		.lines = lines,
+		.strings = (const void *)(lines + block->nr_lines),
+	};
 	if (!are_codes_good(&view) || !are_lines_good(&view))
 		return -EBADMSG;
 	*ret_view = view;
@@ -139,22 +135,20 @@ int jit_block_add_to(const struct jit_block_view *view, struct jit_functions *fu
 		     struct jit_block_counts *counts)
 {
 	size_t nr_lines = 0;
-	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < view->block->nr_codes; i++) {
+	for (size_t i = 0; i < view->block->nr_codes; i++) {
 		const struct jit_block_code *code = &view->codes[i];
 
 		if (code->drops_lines)
 			jit_functions_drop_lines(functions);
-		r = add_lines(view, nr_lines, code->nr_lines, functions, counts);
-		nr_lines += code->nr_lines;
+		int r = add_lines(view, nr_lines, code->nr_lines, functions, counts);
 		if (r == 0)
 			r = add_code(view, code, functions);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		nr_lines += code->nr_lines;
 		counts->nr_bad += r == -ENOENT;
-		r = r == -ENOENT ? 0 : r;
 	}
-	if (r < 0)
-		return r;
 	if (view->block->drops_lines)
 		jit_functions_drop_lines(functions);
 	return add_lines(view, nr_lines, view->block->nr_lines - nr_lines, functions, counts);

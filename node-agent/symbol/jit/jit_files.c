@@ -5,75 +5,61 @@
 #include "base/fileio.h"
 #include "base/parse.h"
 #include "base/resolve.h"
+#include "base/strview.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_STATUS_BYTES ((size_t)64 << 10)
 #define PATH_BYTES 64
 #define ROOT_UID 0
 
-/* The rest of the line that begins with `key`, up to its newline. */
-static bool find_line(const char *text, size_t len, const char *key, const char **ret_rest,
-		      const char **ret_end)
+/* The rest of the line that begins with `key`; a line without a newline is not whole. */
+static bool find_line(struct strview text, const char *key, struct strview *ret_rest)
 {
-	const char *end = text + len;
-	size_t key_len = strlen(key);
+	struct strview line;
 
-	for (const char *line = text; line < end;) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-
-		if (!newline)
-			return false;
-		if ((size_t)(newline - line) > key_len && memcmp(line, key, key_len) == 0) {
-			*ret_rest = line + key_len;
-			*ret_end = newline;
+	while (strview_next(&text, '\n', &line) && text.text) {
+		if (strview_starts_with(line, key)) {
+			*ret_rest = strview_without_prefix(line, key);
 			return true;
 		}
-		line = newline + 1;
 	}
 	return false;
 }
 
 /* The number with that place in a line of numbers, or its last one. */
-static bool find_number(const char *cursor, const char *end, size_t place, uint32_t *ret_number)
+static bool find_number(struct strview line, size_t place, uint32_t *ret_number)
 {
+	const char *cursor = line.text;
+	const char *end = line.text + line.len;
 	uint64_t number = 0;
 	size_t nr = 0;
 
-	while (cursor < end && nr <= place) {
+	for (; cursor < end && nr <= place; nr++) {
 		if (*cursor != '\t' && *cursor != ' ')
 			return false;
 		cursor++;
 		if (parse_digits(&cursor, end, 10, &number) < 0 || number > UINT32_MAX)
 			return false;
-		nr++;
 	}
 	*ret_number = (uint32_t)number;
 	return nr > 0 && (nr == place + 1 || place == SIZE_MAX);
 }
 
-bool jit_files_parse_status(const char *text, size_t len, struct jit_owner *ret_owner)
+static bool parse_status(struct strview text, struct jit_owner *ret_owner)
 {
-	struct jit_owner owner;
-	const char *rest;
-	const char *end;
+	struct strview rest;
 
 	/* "Uid:	real effective saved file-system" */
-	if (!find_line(text, len, "Uid:", &rest, &end) || !find_number(rest, end, 1, &owner.euid))
+	if (!find_line(text, "Uid:", &rest) || !find_number(rest, 1, &ret_owner->euid))
 		return false;
 	/* "NSpid: outermost … innermost"; before Linux 4.1 only the outermost is told, as
 	 * "Tgid:" */
-	if (!find_line(text, len, "NSpid:", &rest, &end) &&
-	    !find_line(text, len, "Tgid:", &rest, &end))
-		return false;
-	if (!find_number(rest, end, SIZE_MAX, &owner.own_pid))
-		return false;
-	*ret_owner = owner;
-	return true;
+	return (find_line(text, "NSpid:", &rest) || find_line(text, "Tgid:", &rest)) &&
+	       find_number(rest, SIZE_MAX, &ret_owner->own_pid);
 }
 
 int jit_files_read_owner(int proc_fd, uint32_t pid, struct jit_owner *ret_owner)
@@ -85,7 +71,11 @@ int jit_files_read_owner(int proc_fd, uint32_t pid, struct jit_owner *ret_owner)
 	int r = file_read_at(proc_fd, path, &text);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
-	return jit_files_parse_status(strbuf_str(&text), text.len, ret_owner) ? 0 : -EBADMSG;
+	struct jit_owner owner;
+	if (!parse_status((struct strview){ text.data, text.len }, &owner))
+		return -EBADMSG;
+	*ret_owner = owner;
+	return 0;
 }
 
 static int open_beneath(int dir_fd, const char *name, uint64_t flags, uint64_t resolve)
@@ -149,12 +139,12 @@ int jit_files_pin_map(int proc_fd, uint32_t pid, const struct jit_owner *owner,
 	return r;
 }
 
-static const char *base_name(const struct mapping *mapping)
+/* `name` begins with a slash. */
+static bool is_named(const struct mapping *mapping, const char *name)
 {
 	const char *path = mapping->file->path;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	return slash ? slash + 1 : "";
+	return path && strview_ends_with(strview_of(path, SIZE_MAX), name);
 }
 
 int jit_files_pin_dump(int proc_fd, uint32_t pid, const struct jit_owner *owner,
@@ -163,11 +153,11 @@ int jit_files_pin_dump(int proc_fd, uint32_t pid, const struct jit_owner *owner,
 	struct pinned_file pinned;
 	char name[PATH_BYTES];
 
-	snprintf(name, sizeof(name), "jit-%" PRIu32 ".dump", owner->own_pid);
+	snprintf(name, sizeof(name), "/jit-%" PRIu32 ".dump", owner->own_pid);
 	for (size_t i = 0; mappings && i < mappings->nr_items; i++) {
 		const struct mapping *mapping = &mappings->items[i];
 
-		if (mapping->file->inode == 0 || strcmp(base_name(mapping), name) != 0)
+		if (mapping->file->inode == 0 || !is_named(mapping, name))
 			continue;
 		int r = file_opener_pin(proc_fd, pid, mapping, &pinned);
 		if (r == 0)
@@ -180,7 +170,7 @@ int jit_files_pin_dump(int proc_fd, uint32_t pid, const struct jit_owner *owner,
 bool jit_files_has_java_vm(const struct mapping_list *mappings)
 {
 	for (size_t i = 0; mappings && i < mappings->nr_items; i++)
-		if (strcmp(base_name(&mappings->items[i]), "libjvm.so") == 0)
+		if (is_named(&mappings->items[i], "/libjvm.so"))
 			return true;
 	return false;
 }

@@ -18,9 +18,6 @@ struct jit_owner {
 	uint32_t euid; /* as we see it */
 };
 
-/* Reads both from the text of /proc/PID/status; false when one is missing or malformed. */
-bool jit_files_parse_status(const char *text, size_t len, struct jit_owner *ret_owner);
-
 /* Errors: -ESRCH process gone, -EBADMSG, -ENOSPC, -ENOMEM. */
 int jit_files_read_owner(int proc_fd, uint32_t pid, struct jit_owner *ret_owner) must_check;
 

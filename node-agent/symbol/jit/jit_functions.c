@@ -121,16 +121,15 @@ int jit_functions_add_line(struct jit_functions *functions, uint32_t offset, uin
 	uint32_t string = 0;
 
 	int r = check_room(functions);
-	if (r < 0)
-		return r;
-	r = array_grow(functions->lines, functions->cap_lines, functions->nr_lines + 1, max);
+	if (r == 0)
+		r = array_grow(functions->lines, functions->cap_lines, functions->nr_lines + 1,
+			       max);
+	if (r == 0 && filename)
+		r = intern_add(&functions->strings, filename, &string);
 	if (r < 0)
 		return r;
 	if (!filename && functions->nr_lines > functions->nr_lines_taken)
 		string = functions->lines[functions->nr_lines - 1].filename;
-	r = filename ? intern_add(&functions->strings, filename, &string) : 0;
-	if (r < 0)
-		return r;
 	functions->lines[functions->nr_lines++] =
 		(struct line){ .offset = offset, .line = line, .filename = string };
 	return 0;
@@ -236,9 +235,8 @@ int jit_functions_add(struct jit_functions *functions, const struct jit_code *co
 	if (!jit_functions_can_have(code->address, code->nr_bytes))
 		return -EBADMSG;
 	int r = make_room(functions);
-	if (r < 0)
-		return r;
-	r = intern_add(&functions->strings, code->name, &function.name);
+	if (r == 0)
+		r = intern_add(&functions->strings, code->name, &function.name);
 	if (r < 0)
 		return r;
 	take_lines(functions, &function, code->line_shift);
@@ -253,9 +251,8 @@ int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t
 	if (!jit_functions_can_have(address, nr_bytes))
 		return -EBADMSG;
 	int r = make_room(functions);
-	if (r < 0)
-		return r;
-	r = find_index(functions, index, &row);
+	if (r == 0)
+		r = find_index(functions, index, &row);
 	if (r < 0)
 		return r;
 

@@ -2,18 +2,13 @@
 #include "symbol/jit/jit_names.h"
 
 #include "base/parse.h"
+#include "base/strview.h"
 #include "symbol/frame/symbol_frames.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #define V8_MARKS "*~^+-"
-
-/* A part of a name. */
-struct part {
-	const char *text;
-	size_t len;
-};
 
 struct v8_prefix {
 	const char *text;
@@ -41,7 +36,7 @@ static const struct v8_prefix *find_v8_prefix(const char *name)
 }
 
 /* Takes ":NUMBER" off the end; false when there is none. */
-static bool cut_number(struct part *part, uint32_t *ret_number)
+static bool cut_number(struct strview *part, uint32_t *ret_number)
 {
 	size_t start = part->len;
 	uint64_t number;
@@ -59,7 +54,7 @@ static bool cut_number(struct part *part, uint32_t *ret_number)
 
 /* Where the file's name begins in "get x /a dir/b.js": names and paths have blanks, so what looks
  * like a path decides, and else the last blank. */
-static size_t find_file(const struct part *part)
+static size_t find_file(const struct strview *part)
 {
 	static const char *const starts[] = { " /", " node:", " file:" };
 	const char *end = part->text + part->len;
@@ -67,34 +62,25 @@ static size_t find_file(const struct part *part)
 	size_t found = part->len;
 
 	while (blank) {
-		found = (size_t)(blank - part->text);
-		for (size_t i = 0; i < array_len(starts); i++) {
-			size_t len = strlen(starts[i]);
+		const struct strview rest = { blank, (size_t)(end - blank) };
 
-			if ((size_t)(end - blank) >= len && memcmp(blank, starts[i], len) == 0)
+		found = part->len - rest.len;
+		for (size_t i = 0; i < array_len(starts); i++)
+			if (strview_starts_with(rest, starts[i]))
 				return found;
-		}
-		blank = memchr(blank + 1, ' ', (size_t)(end - blank - 1));
+		blank = memchr(blank + 1, ' ', rest.len - 1);
 	}
 	return found;
 }
 
-/* Where in a path its last part begins. */
-static size_t find_base(struct part path)
-{
-	const char *slash = memrchr(path.text, '/', path.len);
-
-	return slash ? (size_t)(slash + 1 - path.text) : 0;
-}
-
-static void set_parts(struct jit_name_parts *parts, const char *system_name, struct part first,
-		      struct part second)
+static void set_parts(struct jit_name_parts *parts, const char *system_name, struct strview first,
+		      struct strview second)
 {
 	parts->first = (uint16_t)(first.text - system_name);
 	parts->first_len = (uint16_t)first.len;
 	parts->second = (uint16_t)(second.text - system_name);
 	parts->second_len = (uint16_t)second.len;
-	parts->base = (uint16_t)(parts->second + find_base(second));
+	parts->base = (uint16_t)(strview_behind_last(second, '/').text - system_name);
 }
 
 static void split_v8(const char *system_name, const struct v8_prefix *prefix,
@@ -108,21 +94,21 @@ static void split_v8(const char *system_name, const struct v8_prefix *prefix,
 		return;
 	const char *text = system_name + strlen(prefix->text);
 	size_t nr_marks = *text && strchr(V8_MARKS, *text) ? 1 : 0;
-	struct part rest = { text + nr_marks, strlen(text + nr_marks) };
+	struct strview rest = { text + nr_marks, strlen(text + nr_marks) };
 	if (cut_number(&rest, &line) && cut_number(&rest, &other))
 		line = other; /* the last was the column */
 	size_t name_len = line > 0 ? find_file(&rest) : rest.len;
-	struct part file = { rest.text + name_len, rest.len - name_len };
+	struct strview file = { rest.text + name_len, rest.len - name_len };
 	if (file.len > 0)
-		file = (struct part){ file.text + 1, file.len - 1 };
+		file = (struct strview){ file.text + 1, file.len - 1 };
 
 	parts->shape = name_len > 0 ? JIT_NAME_SOURCE : JIT_NAME_ANONYMOUS;
 	parts->start_line = line;
-	set_parts(parts, system_name, (struct part){ text, nr_marks + name_len }, file);
+	set_parts(parts, system_name, (struct strview){ text, nr_marks + name_len }, file);
 }
 
 /* Cuts "/0x0000000036040428" off the end of a class's name; also with . or + before it. */
-static void cut_hidden(struct part *class_name)
+static void cut_hidden(struct strview *class_name)
 {
 	const char *start = memmem(class_name->text, class_name->len, "0x", 2);
 	size_t kept = start ? (size_t)(start - class_name->text) : 0;
@@ -136,7 +122,7 @@ static void cut_hidden(struct part *class_name)
 }
 
 static void set_method(struct jit_name_parts *parts, const char *system_name,
-		       struct part class_name, struct part method)
+		       struct strview class_name, struct strview method)
 {
 	cut_hidden(&class_name);
 	if (class_name.len == 0 || method.len == 0)
@@ -153,8 +139,8 @@ static void split_signature(const char *system_name, const char *semicolon,
 
 	method += strncmp(method, "::", 2) == 0 ? 2 : 0;
 	set_method(parts, system_name,
-		   (struct part){ system_name + 1, (size_t)(semicolon - system_name - 1) },
-		   (struct part){ method, strcspn(method, "(") });
+		   (struct strview){ system_name + 1, (size_t)(semicolon - system_name - 1) },
+		   (struct strview){ method, strcspn(method, "(") });
 }
 
 /* "double com.foo.Bar.baz(int, long)" or "com.foo.Bar.baz". Not "SafepointBlob
@@ -172,8 +158,8 @@ static void split_declaration(const char *system_name, struct jit_name_parts *pa
 
 	if (!dot || (head_len < len && !has_arguments) || (blank && (!has_arguments || !has_type)))
 		return;
-	set_method(parts, system_name, (struct part){ qualified, (size_t)(dot - qualified) },
-		   (struct part){ dot + 1, (size_t)(end - dot - 1) });
+	set_method(parts, system_name, (struct strview){ qualified, (size_t)(dot - qualified) },
+		   (struct strview){ dot + 1, (size_t)(end - dot - 1) });
 }
 
 static void split_java(const char *system_name, struct jit_name_parts *parts)
@@ -213,20 +199,22 @@ bool jit_names_can_have(const struct jit_name_parts *parts, size_t name_len)
 		(parts->base >= parts->second && parts->base <= end));
 }
 
-/* Writes "(anonymous) x.js:12", by which functions without a name are told apart. */
-static void append_anonymous(struct strbuf *scratch, struct part base, uint32_t line, bool has_file)
+/* Appends "(anonymous) x.js:12", which tells functions without a name apart. */
+static void append_anonymous(struct strbuf *scratch, const char *system_name,
+			     const struct jit_name_parts *parts)
 {
+	size_t base_len = (size_t)parts->second + parts->second_len - parts->base;
+
 	strbuf_append_str(scratch, "(anonymous)");
-	if (!has_file)
+	if (parts->second_len == 0)
 		return;
 	strbuf_append_char(scratch, ' ');
-	strbuf_append(scratch, base.text, base.len);
-	strbuf_appendf(scratch, ":%u", line);
+	strbuf_append(scratch, system_name + parts->base, base_len);
+	strbuf_appendf(scratch, ":%u", parts->start_line);
 }
 
-static void append_method(struct strbuf *scratch, struct part class_name, struct part method)
+static void append_method(struct strbuf *scratch, struct strview method)
 {
-	strbuf_append(scratch, class_name.text, class_name.len);
 	for (size_t i = 0; i < scratch->len; i++)
 		if (scratch->data[i] == '/')
 			scratch->data[i] = '.';
@@ -237,29 +225,21 @@ static void append_method(struct strbuf *scratch, struct part class_name, struct
 struct jit_name jit_names_join(const char *system_name, const struct jit_name_parts *parts,
 			       struct strbuf *scratch)
 {
-	struct part first = { system_name + parts->first, parts->first_len };
-	struct part second = { system_name + parts->second, parts->second_len };
-	struct jit_name plain = { .name = system_name, .filename = "" };
+	const struct strview second = { system_name + parts->second, parts->second_len };
+	const struct jit_name plain = { .name = system_name, .filename = "" };
 
 	if (parts->shape == JIT_NAME_PLAIN)
 		return plain;
 	strbuf_clear(scratch);
-	if (parts->shape == JIT_NAME_METHOD) {
-		append_method(scratch, first, second);
-		return strbuf_error(scratch) < 0 ? plain
-						 : (struct jit_name){ scratch->data, "", 0 };
-	}
-	strbuf_append(scratch, first.text, first.len);
-	if (parts->shape == JIT_NAME_ANONYMOUS) {
-		size_t skipped = (size_t)parts->base - parts->second;
-
-		append_anonymous(scratch,
-				 (struct part){ second.text + skipped, second.len - skipped },
-				 parts->start_line, second.len > 0);
-	}
+	strbuf_append(scratch, system_name + parts->first, parts->first_len);
+	if (parts->shape == JIT_NAME_METHOD)
+		append_method(scratch, second);
+	else if (parts->shape == JIT_NAME_ANONYMOUS)
+		append_anonymous(scratch, system_name, parts);
 	strbuf_append_char(scratch, '\0');
 	size_t file_start = scratch->len;
-	strbuf_append(scratch, second.text, second.len);
+	if (parts->shape != JIT_NAME_METHOD)
+		strbuf_append(scratch, second.text, second.len);
 	if (strbuf_error(scratch) < 0)
 		return plain;
 	return (struct jit_name){

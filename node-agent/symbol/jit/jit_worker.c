@@ -101,10 +101,11 @@ static int answer_request(struct reading *reading, struct strbuf *reply)
 	return jit_writer_finish(&reading->writer, reply);
 }
 
-int jit_worker_read(const struct worker_call *call, struct strbuf *reply)
+int jit_worker_read(struct worker_call *call, struct strbuf *reply, void *data)
 {
 	struct jit_request request;
 
+	(void)data;
 	if (call->nr_fds != 1 || call->request.kind != JIT_REQUEST_READ ||
 	    call->request.nr_bytes != sizeof(request))
 		return -EINVAL;
@@ -126,19 +127,13 @@ int jit_worker_read(const struct worker_call *call, struct strbuf *reply)
 	return r;
 }
 
-static int answer(struct worker_call *call, struct strbuf *reply, void *data)
-{
-	(void)data;
-	return jit_worker_read(call, reply);
-}
-
 int jit_worker_main(void)
 {
 	const struct worker_server_opts opts = {
 		.name = "the JIT worker",
 		.sandbox = WORKER_SANDBOX_FILES,
 		.max_request_bytes = sizeof(struct jit_request),
-		.answer = answer,
+		.answer = jit_worker_read,
 	};
 
 	return worker_server_run(&opts);

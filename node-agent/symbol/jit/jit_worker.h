@@ -79,7 +79,7 @@ int jit_worker_main(void);
 /* The answer to one request, to a `reply` that is empty and bounded by max_bytes. Errors:
  * -EINVAL not a request, -ENOSPC max_bytes is too small for any answer, -ENOMEM. A file that
  * cannot be read has nothing new. */
-int jit_worker_read(const struct worker_call *call, struct strbuf *reply) must_check;
+int jit_worker_read(struct worker_call *call, struct strbuf *reply, void *data) must_check;
 
 /* Looks at an answer to that request, and at the block behind it. `bytes` are aligned as malloc()
  * does it. Errors: -EBADMSG it cannot be one. */

@@ -16,43 +16,36 @@ static bool parse_number(const char **cursor, const char *end, uint64_t *ret_val
 	return true;
 }
 
-bool perf_map_parse_line(const char *line, size_t len, struct perf_map_line *ret_line)
+/* Reads a line, without its newline; false when it is malformed. The writer judges the numbers. */
+static bool parse_line(const char *line, size_t len, struct jit_code *ret_code,
+		       char ret_name[PERF_MAP_MAX_LINE_BYTES + 1])
 {
-	struct perf_map_line parsed;
 	const char *cursor = line;
 	const char *end = line + len;
 
-	if (!parse_number(&cursor, end, &parsed.address) ||
-	    !parse_number(&cursor, end, &parsed.nr_bytes))
+	if (!parse_number(&cursor, end, &ret_code->address) ||
+	    !parse_number(&cursor, end, &ret_code->nr_bytes))
 		return false;
-	parsed.name = cursor;
-	parsed.name_len = (size_t)(end - cursor);
-	if (parsed.name_len == 0 || memchr(cursor, '\0', parsed.name_len))
+	size_t name_len = (size_t)(end - cursor);
+	if (name_len == 0 || memchr(cursor, '\0', name_len))
 		return false;
-	*ret_line = parsed;
+	memcpy(ret_name, cursor, name_len);
+	ret_name[name_len] = '\0';
 	return true;
 }
 
 static void add_line(const char *text, size_t len, struct jit_writer *writer)
 {
 	char name[PERF_MAP_MAX_LINE_BYTES + 1];
-	struct perf_map_line line;
+	struct jit_code code = { .name = name };
 
 	if (len > PERF_MAP_MAX_LINE_BYTES)
 		len = PERF_MAP_MAX_LINE_BYTES;
-	if (!perf_map_parse_line(text, len, &line)) {
+	if (!parse_line(text, len, &code, name)) {
 		writer->nr_bad++;
 		return;
 	}
-	memcpy(name, line.name, line.name_len);
-	name[line.name_len] = '\0';
-
-	const struct jit_code code = {
-		.address = line.address,
-		.nr_bytes = line.nr_bytes,
-		.name = name,
-		.parts = jit_names_split(name, writer->is_java),
-	};
+	code.parts = jit_names_split(name, writer->is_java);
 	jit_writer_add(writer, &code);
 }
 

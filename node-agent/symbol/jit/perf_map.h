@@ -12,16 +12,6 @@
 
 #define PERF_MAP_MAX_LINE_BYTES JIT_NAME_MAX_BYTES /* the rest of a longer one is left out */
 
-struct perf_map_line {
-	uint64_t address;
-	uint64_t nr_bytes;
-	const char *name; /* not NUL-terminated */
-	size_t name_len;
-};
-
-/* Reads a line, without its newline; false when it is malformed. The numbers are not judged. */
-bool perf_map_parse_line(const char *line, size_t len, struct perf_map_line *ret_line);
-
 /* Where the reading of a file stands, in plain numbers, as it is sent between
  * processes. Starts as { 0 }. */
 struct perf_map_reader {

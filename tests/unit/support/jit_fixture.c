@@ -23,7 +23,7 @@ void jit_fixture_add(struct jit_writer *writer, struct jit_functions *functions)
 
 int jit_fixture_answer(const struct jit_request *request, int fd, struct strbuf *reply)
 {
-	const struct worker_call call = {
+	struct worker_call call = {
 		.request = {
 			.kind = JIT_REQUEST_READ,
 			.nr_bytes = sizeof(*request),
@@ -34,5 +34,5 @@ int jit_fixture_answer(const struct jit_request *request, int fd, struct strbuf 
 		.fds = { fd },
 	};
 
-	return jit_worker_read(&call, reply);
+	return jit_worker_read(&call, reply, NULL);
 }

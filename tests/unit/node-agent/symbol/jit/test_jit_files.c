@@ -59,28 +59,32 @@ static int pin_map(const struct proc_fixture *proc)
 	return r;
 }
 
-static bool parse(const char *text, struct jit_owner *ret_owner)
+static int read_owner(const struct proc_fixture *proc, const char *status,
+		      struct jit_owner *ret_owner)
 {
-	return jit_files_parse_status(text, strlen(text), ret_owner);
+	write_file(proc, "123/status", status);
+	return jit_files_read_owner(proc->proc_fd, PID, ret_owner);
 }
 
 static void the_status_tells_pid_and_user(void **state)
 {
+	static const struct {
+		const char *status;
+		struct jit_owner owner;
+	} rows[] = {
+		{ "Name:\tx\nUid:\t1\t1000\t3\t4\nNSpid:\t500\t60\t7\n", { 7, 1000 } },
+		{ "NSpid:\t500\nUid:\t0\t0\t0\t0\n", { 500, 0 } },
+		{ "Uid:\t0\t4294967294\nNSpid:\t1\n", { 1, 4294967294 } },
+		{ "Tgid:\t500\nUid:\t0\t0\t0\t0\n", { 500, 0 } },
+		{ "Tgid:\t500\nUid:\t0\t0\nNSpid:\t500\t7\n", { 7, 0 } },
+	};
 	struct jit_owner found;
 
-	(void)state;
-	assert_true(parse("Name:\tx\nUid:\t1\t1000\t3\t4\nNSpid:\t500\t60\t7\n", &found));
-	assert_int_equal(found.own_pid, 7);
-	assert_int_equal(found.euid, 1000);
-	assert_true(parse("NSpid:\t500\nUid:\t0\t0\t0\t0\n", &found));
-	assert_int_equal(found.own_pid, 500);
-	assert_int_equal(found.euid, 0);
-	assert_true(parse("Uid:\t0\t4294967294\nNSpid:\t1\n", &found));
-	assert_int_equal(found.euid, 4294967294);
-	assert_true(parse("Tgid:\t500\nUid:\t0\t0\t0\t0\n", &found));
-	assert_int_equal(found.own_pid, 500);
-	assert_true(parse("Tgid:\t500\nUid:\t0\t0\nNSpid:\t500\t7\n", &found));
-	assert_int_equal(found.own_pid, 7);
+	for (size_t i = 0; i < array_len(rows); i++) {
+		assert_int_equal(read_owner(*state, rows[i].status, &found), 0);
+		assert_int_equal(found.own_pid, rows[i].owner.own_pid);
+		assert_int_equal(found.euid, rows[i].owner.euid);
+	}
 }
 
 static void a_malformed_status_tells_nothing(void **state)
@@ -105,22 +109,16 @@ static void a_malformed_status_tells_nothing(void **state)
 	};
 	struct jit_owner found;
 
-	(void)state;
 	for (size_t i = 0; i < array_len(texts); i++)
-		assert_false(parse(texts[i], &found));
+		assert_int_equal(read_owner(*state, texts[i], &found), -EBADMSG);
 }
 
-static void the_owner_of_a_process_is_read(void **state)
+static void a_process_that_is_gone_has_no_owner(void **state)
 {
 	const struct proc_fixture *proc = *state;
 	struct jit_owner found;
 
 	assert_int_equal(jit_files_read_owner(proc->proc_fd, 99, &found), -ESRCH);
-	write_file(proc, "123/status", "nonsense\n");
-	assert_int_equal(jit_files_read_owner(proc->proc_fd, PID, &found), -EBADMSG);
-	write_file(proc, "123/status", "Uid:\t0\t5\t0\t0\nNSpid:\t123\t7\n");
-	assert_int_equal(jit_files_read_owner(proc->proc_fd, PID, &found), 0);
-	assert_int_equal(found.own_pid, 7);
 }
 
 static void a_perf_map_is_found_by_the_pid_the_process_sees(void **state)
@@ -337,9 +335,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_status_tells_pid_and_user),
-		cmocka_unit_test(a_malformed_status_tells_nothing),
-		TEST(the_owner_of_a_process_is_read),
+		TEST(the_status_tells_pid_and_user),
+		TEST(a_malformed_status_tells_nothing),
+		TEST(a_process_that_is_gone_has_no_owner),
 		TEST(a_perf_map_is_found_by_the_pid_the_process_sees),
 		TEST(another_users_file_is_refused),
 		TEST(what_is_not_a_file_is_refused_without_waiting),

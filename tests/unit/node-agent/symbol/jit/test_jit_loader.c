@@ -48,7 +48,6 @@ static int answer_as_told(struct worker_call *call, struct strbuf *reply, void *
 	volatile bool is_for_ever = true;
 	char first = '\0';
 
-	(void)data;
 	if (pread(call->fds[0], &first, 1, 0) < 0)
 		return -EIO;
 	if (first == DEADLY[0])
@@ -57,7 +56,7 @@ static int answer_as_told(struct worker_call *call, struct strbuf *reply, void *
 		;
 	if (first == REFUSED[0])
 		return -EIO;
-	int r = jit_worker_read(call, reply);
+	int r = jit_worker_read(call, reply, data);
 	if (r == 0 && first == LYING[0])
 		answer_nonsense(reply);
 	return r;

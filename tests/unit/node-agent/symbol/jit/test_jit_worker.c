@@ -246,18 +246,18 @@ static void other_calls_are_refused(void **state)
 	};
 	struct worker_call call = good;
 
-	assert_int_equal(jit_worker_read(&call, &reply), 0);
+	assert_int_equal(jit_worker_read(&call, &reply, NULL), 0);
 	strbuf_clear(&reply);
 	call.request.kind = JIT_REQUEST_READ + 1;
-	assert_int_equal(jit_worker_read(&call, &reply), -EINVAL);
+	assert_int_equal(jit_worker_read(&call, &reply, NULL), -EINVAL);
 	call = good;
 	call.request.nr_bytes--;
-	assert_int_equal(jit_worker_read(&call, &reply), -EINVAL);
+	assert_int_equal(jit_worker_read(&call, &reply, NULL), -EINVAL);
 	call = good;
 	call.nr_fds = 0;
-	assert_int_equal(jit_worker_read(&call, &reply), -EINVAL);
+	assert_int_equal(jit_worker_read(&call, &reply, NULL), -EINVAL);
 	reply.max = sizeof(struct jit_answer) - 1;
-	assert_int_equal(jit_worker_read(&good, &reply), -ENOSPC);
+	assert_int_equal(jit_worker_read(&good, &reply, NULL), -ENOSPC);
 }
 
 int main(void)

@@ -44,6 +44,19 @@ static const char *name_at(struct jit_functions *functions, uint64_t address)
 	return jit_functions_find(functions, address, &found) ? found.name : "";
 }
 
+/* Feeds a whole line to a writer of its own. */
+static struct jit_writer feed_line(const char *line, size_t len)
+{
+	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
+	struct perf_map_reader reader = { 0 };
+	struct jit_writer writer = make_writer();
+
+	strbuf_append(&text, line, len);
+	strbuf_append_char(&text, '\n');
+	assert_int_equal(perf_map_feed(&reader, text.data, text.len, &writer), text.len);
+	return writer;
+}
+
 static void lines_of_every_writer_are_read(void **state)
 {
 	static const struct {
@@ -57,21 +70,32 @@ static void lines_of_every_writer_are_read(void **state)
 		  0x318, "double Hot$Inner.bar(int)" },
 		{ "0XABC 0Xd name", 0xabc, 0xd, "name" },
 		{ "FF 1 x", 0xff, 1, "x" },
-		{ "0 0 empty", 0, 0, "empty" },
 		{ "1 2  leading blank", 1, 2, " leading blank" },
 		{ "1 2 \xff\xfe bytes", 1, 2, "\xff\xfe bytes" },
-		{ "ffffffffffffffff ffffffffffffffff x", UINT64_MAX, UINT64_MAX, "x" },
+		{ "fffffffffffffffe 1 x", UINT64_MAX - 1, 1, "x" },
 	};
-	struct perf_map_line line;
 
 	(void)state;
 	for (size_t i = 0; i < array_len(lines); i++) {
-		assert_true(perf_map_parse_line(lines[i].text, strlen(lines[i].text), &line));
-		assert_int_equal(line.address, lines[i].address);
-		assert_int_equal(line.nr_bytes, lines[i].nr_bytes);
-		assert_int_equal(line.name_len, strlen(lines[i].name));
-		assert_memory_equal(line.name, lines[i].name, line.name_len);
+		_cleanup_(jit_writer_done) struct jit_writer writer = feed_line(
+			lines[i].text, strlen(lines[i].text));
+		struct jit_block_code code;
+
+		assert_int_equal(writer.nr_bad, 0);
+		assert_int_equal(writer.codes.len, sizeof(code));
+		memcpy(&code, writer.codes.data, sizeof(code));
+		assert_int_equal(code.address, lines[i].address);
+		assert_int_equal(code.nr_bytes, lines[i].nr_bytes);
+		assert_string_equal(writer.strings.data + code.name, lines[i].name);
 	}
+}
+
+static void expect_malformed(const char *line, size_t len)
+{
+	_cleanup_(jit_writer_done) struct jit_writer writer = feed_line(line, len);
+
+	assert_int_equal(writer.nr_bad, 1);
+	assert_int_equal(writer.codes.len, 0);
 }
 
 static void malformed_lines_are_not_read(void **state)
@@ -96,16 +120,17 @@ static void malformed_lines_are_not_read(void **state)
 		"1, 2 name",
 		"10000000000000000 2 name",
 		"1 10000000000000000 name",
+		"0 0 empty",
+		"ffffffffffffffff ffffffffffffffff wraps",
 	};
-	struct perf_map_line line;
 
 	(void)state;
 	for (size_t i = 0; i < array_len(lines); i++)
-		assert_false(perf_map_parse_line(lines[i], strlen(lines[i]), &line));
-	assert_false(perf_map_parse_line("1 2 na\0"
-					 "me",
-					 9, &line));
-	assert_false(perf_map_parse_line("1 2 \0", 5, &line));
+		expect_malformed(lines[i], strlen(lines[i]));
+	expect_malformed("1 2 na\0"
+			 "me",
+			 9);
+	expect_malformed("1 2 \0", 5);
 }
 
 static void bad_lines_are_counted_between_good_ones(void **state)
