@@ -68,7 +68,7 @@ struct pipeline_stats {
 	uint64_t nr_frames_unnamed;
 	struct process_table_stats processes;
 	struct elf_cache_stats elfs;
-	struct jit_cache_stats jits;
+	struct jit_stats jits;
 	struct identity_stats identity;
 	struct cgroup_filter_stats filter;
 };

@@ -54,7 +54,7 @@ uint32_t jit_cache_open(struct jit_cache *cache, uint32_t pid, uint64_t number, 
 	return jit_registry_open(cache->registry, &sampled, now_ns);
 }
 
-static void fill_frames(struct jit_cache *cache, const struct jit_found *found,
+static void fill_frames(struct jit_cache *cache, uint64_t address, const struct jit_found *found,
 			struct symbol_frames *ret_frames)
 {
 	struct jit_name name = jit_names_join(found->name, &found->parts, &cache->scratch);
@@ -66,24 +66,25 @@ static void fill_frames(struct jit_cache *cache, const struct jit_found *found,
 		.line = found->line > 0 ? found->line : name.start_line,
 		.start_line = name.start_line,
 	};
-	ret_frames->lines = &cache->line;
-	ret_frames->nr_lines = 1;
-	ret_frames->language = (enum symbol_language)found->parts.language;
+	*ret_frames = (struct symbol_frames){
+		.address = address,
+		.lines = &cache->line,
+		.nr_lines = 1,
+		.language = (enum symbol_language)found->parts.language,
+	};
 }
 
 int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
 			struct symbol_frames *ret_frames)
 {
 	const struct jit_process *process = jit_registry_use(cache->registry, id);
-	struct symbol_frames frames = { .address = address };
 	struct jit_found found;
 
 	for (size_t kind = 0; process && kind < JIT_SOURCE_KINDS; kind++) {
-		if (!jit_source_find(&process->sources[kind], address, &found))
-			continue;
-		fill_frames(cache, &found, &frames);
-		*ret_frames = frames;
-		return 0;
+		if (jit_source_find(&process->sources[kind], address, &found)) {
+			fill_frames(cache, address, &found, ret_frames);
+			return 0;
+		}
 	}
 	return -ENOENT;
 }
@@ -98,21 +99,10 @@ bool jit_cache_work(struct jit_cache *cache)
 	return jit_loader_work(cache->loader);
 }
 
-struct jit_cache_stats jit_cache_get_stats(struct jit_cache *cache)
+struct jit_stats jit_cache_get_stats(struct jit_cache *cache)
 {
-	const struct jit_registry_stats registry = jit_registry_get_stats(cache->registry);
-	const struct jit_loader_stats loader = jit_loader_get_stats(cache->loader);
+	struct jit_stats stats = jit_loader_get_stats(cache->loader);
 
-	return (struct jit_cache_stats){
-		.nr_processes = registry.nr_processes,
-		.nr_functions = loader.nr_functions,
-		.nr_bytes = loader.nr_bytes,
-		.nr_evicted = loader.nr_evicted,
-		.nr_bad_lines = loader.nr_bad_lines,
-		.nr_dropped = loader.nr_dropped,
-		.nr_refused = registry.nr_refused + loader.nr_too_large,
-		.nr_without_place = registry.nr_without_place,
-		.nr_failures = loader.nr_failures,
-		.worker = loader.worker,
-	};
+	jit_registry_add_stats(cache->registry, &stats);
+	return stats;
 }

@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "process/process_table.h"
 #include "symbol/frame/symbol_frames.h"
-#include "worker/worker_client.h"
+#include "symbol/jit/jit_stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,19 +35,6 @@ struct jit_cache_opts {
 	 * is read anew. */
 	size_t max_bytes;
 	const char *worker_program; /* borrowed; NULL: /proc/self/exe */
-};
-
-struct jit_cache_stats {
-	uint64_t nr_processes; /* with a file, now */
-	uint64_t nr_functions;
-	uint64_t nr_bytes;
-	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
-	uint64_t nr_bad_lines; /* or records */
-	uint64_t nr_dropped; /* lines of sources, rests of files: at a limit, without memory */
-	uint64_t nr_refused; /* files: not regular, not local, not its own, too large, too many */
-	uint64_t nr_without_place; /* samples of processes beyond JIT_PROCESS_INDEX_MAX */
-	uint64_t nr_failures; /* requests: the worker died, was too slow, sent nonsense */
-	struct worker_stats worker; /* of all of them */
 };
 
 /* Errors: -ENOMEM. */
@@ -80,6 +67,6 @@ void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns, uint64_t until_
  * still on their way. */
 bool jit_cache_work(struct jit_cache *cache);
 
-struct jit_cache_stats jit_cache_get_stats(struct jit_cache *cache);
+struct jit_stats jit_cache_get_stats(struct jit_cache *cache);
 
 #endif

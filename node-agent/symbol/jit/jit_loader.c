@@ -43,7 +43,7 @@ struct jit_loader {
 	uint64_t counted_ns; /* when memory was counted last (CLOCK_MONOTONIC) */
 
 	pthread_mutex_t lock;
-	struct jit_loader_stats stats;
+	struct jit_stats stats;
 };
 
 int jit_loader_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
@@ -89,7 +89,7 @@ static void collect_counts(struct jit_loader *loader, struct jit_process *proces
 
 		loader->stats.nr_bad_lines += source->nr_bad;
 		loader->stats.nr_dropped += source->nr_dropped;
-		loader->stats.nr_too_large += source->nr_too_large;
+		loader->stats.nr_refused += source->nr_too_large;
 		source->nr_bad = 0;
 		source->nr_dropped = 0;
 		source->nr_too_large = 0;
@@ -344,9 +344,8 @@ static bool is_for_lane(const struct jit_loader *loader, enum worker_lane lane,
 static bool is_turn_of(const struct jit_loader *loader, enum worker_lane lane,
 		       const struct jit_process *process)
 {
-	bool is_late = lane == WORKER_LANE_FAST && rank_of(loader, process) == WORKER_RANK_LATE;
-
-	return !is_late || loader->nr_passed[lane] >= loader->nr_listed;
+	return lane != WORKER_LANE_FAST || loader->nr_passed[lane] >= loader->nr_listed ||
+	       rank_of(loader, process) != WORKER_RANK_LATE;
 }
 
 /* Gives a free lane its next request. Returns false when the worker cannot be started yet. */
@@ -457,7 +456,7 @@ bool jit_loader_work(struct jit_loader *loader)
 	return is_busy(loader);
 }
 
-struct jit_loader_stats jit_loader_get_stats(struct jit_loader *loader)
+struct jit_stats jit_loader_get_stats(struct jit_loader *loader)
 {
 	LOCKED(&loader->lock);
 

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "symbol/jit/jit_registry.h"
-#include "worker/worker_client.h"
+#include "symbol/jit/jit_stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,17 +38,6 @@
 
 struct jit_loader;
 
-struct jit_loader_stats {
-	uint64_t nr_functions;
-	uint64_t nr_bytes;
-	uint64_t nr_evicted; /* processes whose functions were dropped for others' */
-	uint64_t nr_bad_lines; /* or records */
-	uint64_t nr_dropped; /* lines of sources, rests of files: at a limit, without memory */
-	uint64_t nr_too_large; /* files */
-	uint64_t nr_failures; /* requests: the worker died, was too slow, sent nonsense */
-	struct worker_stats worker; /* of all of them */
-};
-
 /* The registry and the program are borrowed; functions and names have `max_bytes`. Starts no
  * worker yet. Errors: -ENOMEM. */
 int jit_loader_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
@@ -61,6 +50,6 @@ void jit_loader_refresh(struct jit_loader *loader, uint64_t now_ns, uint64_t unt
 bool jit_loader_work(struct jit_loader *loader);
 
 /* Any thread. */
-struct jit_loader_stats jit_loader_get_stats(struct jit_loader *loader);
+struct jit_stats jit_loader_get_stats(struct jit_loader *loader);
 
 #endif

@@ -61,15 +61,16 @@ struct jit_process *jit_process_index_get(const struct jit_process_index *index,
 	return process && process->id == id ? process : NULL;
 }
 
-struct jit_process *jit_process_index_find(const struct jit_process_index *index, uint32_t pid,
-					   uint64_t number)
+struct jit_process *jit_process_index_find(const struct jit_process_index *index,
+					   const struct jit_sampled *sampled)
 {
-	struct htable_iter it = htable_lookup(&index->by_process, hash_process(pid, number));
+	uint32_t hash = hash_process(sampled->pid, sampled->number);
+	struct htable_iter it = htable_lookup(&index->by_process, hash);
 
 	for (uint32_t slot; htable_next(&it, &slot);) {
 		struct jit_process *process = index->slots[slot];
 
-		if (process->pid == pid && process->number == number)
+		if (process->pid == sampled->pid && process->number == sampled->number)
 			return process;
 	}
 	return NULL;
@@ -102,15 +103,16 @@ static uint32_t next_id(const struct jit_process_index *index, uint32_t slot)
 	return last_id + JIT_PROCESS_INDEX_MAX;
 }
 
-static struct jit_process *make_process(uint32_t id, uint32_t pid, uint64_t number)
+static struct jit_process *make_process(uint32_t id, const struct jit_sampled *sampled)
 {
 	struct jit_process *process = calloc(1, sizeof(*process));
 
 	if (!process)
 		return NULL;
 	process->id = id;
-	process->pid = pid;
-	process->number = number;
+	process->pid = sampled->pid;
+	process->number = sampled->number;
+	process->cgroup_id = sampled->cgroup_id;
 	for (unsigned int kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
 		process->incoming[kind].fd = -EBADF;
 		jit_source_init(&process->sources[kind], (enum jit_source_kind)kind);
@@ -118,19 +120,18 @@ static struct jit_process *make_process(uint32_t id, uint32_t pid, uint64_t numb
 	return process;
 }
 
-int jit_process_index_add(struct jit_process_index *index, uint32_t pid, uint64_t number,
-			  uint64_t cgroup_id, struct jit_process **ret_process)
+int jit_process_index_add(struct jit_process_index *index, const struct jit_sampled *sampled,
+			  struct jit_process **ret_process)
 {
 	uint32_t slot;
 
 	int r = find_slot(index, &slot);
 	if (r < 0)
 		return r;
-	struct jit_process *process = make_process(next_id(index, slot), pid, number);
+	struct jit_process *process = make_process(next_id(index, slot), sampled);
 	if (!process)
 		return -ENOMEM;
-	process->cgroup_id = cgroup_id;
-	r = htable_add(&index->by_process, hash_process(pid, number), slot);
+	r = htable_add(&index->by_process, hash_process(process->pid, process->number), slot);
 	if (r < 0) {
 		jit_process_free(process);
 		return r;

@@ -5,6 +5,7 @@
 #define SYMBOL_JIT_JIT_PROCESS_INDEX_H
 
 #include "base/htable.h"
+#include "process/process_table.h"
 #include "symbol/jit/jit_source.h"
 
 #include <stdbool.h>
@@ -17,6 +18,14 @@
 struct jit_file {
 	int fd; /* owned; negative: none */
 	struct file_identity identity;
+};
+
+/* A process that was sampled; as for jit_cache_open(). */
+struct jit_sampled {
+	uint32_t pid;
+	uint64_t number;
+	uint64_t cgroup_id;
+	const struct mapping_list *mappings; /* borrowed */
 };
 
 struct jit_process {
@@ -72,12 +81,12 @@ void jit_process_index_done(struct jit_process_index *index);
 
 /* NULL when unknown. */
 struct jit_process *jit_process_index_get(const struct jit_process_index *index, uint32_t id);
-struct jit_process *jit_process_index_find(const struct jit_process_index *index, uint32_t pid,
-					   uint64_t number);
+struct jit_process *jit_process_index_find(const struct jit_process_index *index,
+					   const struct jit_sampled *sampled);
 
 /* Errors: -ENOSPC all are in use, -ENOMEM. */
-int jit_process_index_add(struct jit_process_index *index, uint32_t pid, uint64_t number,
-			  uint64_t cgroup_id, struct jit_process **ret_process) must_check;
+int jit_process_index_add(struct jit_process_index *index, const struct jit_sampled *sampled,
+			  struct jit_process **ret_process) must_check;
 
 /* Takes a process out; the caller frees it. */
 void jit_process_index_remove(struct jit_process_index *index, struct jit_process *process);

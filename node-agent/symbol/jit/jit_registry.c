@@ -62,13 +62,10 @@ static bool begin_look(struct jit_registry *registry, uint64_t now_ns, struct lo
 		       uint32_t *ret_id)
 {
 	LOCKED(&registry->lock);
-	struct jit_process *process = jit_process_index_find(
-		&registry->processes, look->sampled->pid, look->sampled->number);
+	struct jit_process *process = jit_process_index_find(&registry->processes, look->sampled);
 
 	*ret_id = 0;
-	if (!process &&
-	    jit_process_index_add(&registry->processes, look->sampled->pid, look->sampled->number,
-				  look->sampled->cgroup_id, &process) < 0) {
+	if (!process && jit_process_index_add(&registry->processes, look->sampled, &process) < 0) {
 		registry->nr_without_place++;
 		return false;
 	}
@@ -290,18 +287,15 @@ size_t jit_registry_list(struct jit_registry *registry, uint64_t now_ns,
 	return nr;
 }
 
-struct jit_registry_stats jit_registry_get_stats(struct jit_registry *registry)
+void jit_registry_add_stats(struct jit_registry *registry, struct jit_stats *stats)
 {
 	LOCKED(&registry->lock);
-	struct jit_registry_stats stats = {
-		.nr_refused = registry->nr_refused,
-		.nr_without_place = registry->nr_without_place,
-	};
 
+	stats->nr_refused += registry->nr_refused;
+	stats->nr_without_place += registry->nr_without_place;
 	for (size_t i = 0; i < registry->processes.nr_slots; i++) {
 		const struct jit_process *process = registry->processes.slots[i];
 
-		stats.nr_processes += process && process->has_file;
+		stats->nr_processes += process && process->has_file;
 	}
-	return stats;
 }

@@ -16,8 +16,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "process/process_table.h"
 #include "symbol/jit/jit_process_index.h"
+#include "symbol/jit/jit_stats.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,20 +28,6 @@
 #define JIT_IDLE_NS (UINT64_C(600) * 1000000000) /* not sampled */
 
 struct jit_registry;
-
-struct jit_registry_stats {
-	uint64_t nr_processes; /* with a file, now */
-	uint64_t nr_refused; /* files: not regular, not local, of another user, too many */
-	uint64_t nr_without_place; /* samples of processes beyond JIT_PROCESS_INDEX_MAX */
-};
-
-/* A process that was sampled; as for jit_cache_open(). */
-struct jit_sampled {
-	uint32_t pid;
-	uint64_t number;
-	uint64_t cgroup_id;
-	const struct mapping_list *mappings; /* borrowed */
-};
 
 /* `proc_fd` is borrowed. Errors: -ENOMEM. */
 int jit_registry_new(int proc_fd, struct jit_registry **ret_registry) must_check;
@@ -62,6 +48,6 @@ size_t jit_registry_list(struct jit_registry *registry, uint64_t now_ns,
 			 struct jit_process *ret_listed[static JIT_PROCESS_INDEX_MAX]);
 
 /* Any thread. */
-struct jit_registry_stats jit_registry_get_stats(struct jit_registry *registry);
+void jit_registry_add_stats(struct jit_registry *registry, struct jit_stats *stats);
 
 #endif

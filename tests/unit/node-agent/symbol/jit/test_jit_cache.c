@@ -112,7 +112,7 @@ static void a_function_is_named_once_its_file_was_read(void **state)
 	assert_int_equal(jit_cache_symbolize(fixture->cache, id + 1, 0x1000, &frames), -ENOENT);
 	assert_int_equal(jit_cache_symbolize(fixture->cache, 0, 0x1000, &frames), -ENOENT);
 
-	struct jit_cache_stats stats = jit_cache_get_stats(fixture->cache);
+	struct jit_stats stats = jit_cache_get_stats(fixture->cache);
 	assert_int_equal(stats.nr_processes, 1);
 	assert_int_equal(stats.nr_functions, 2);
 	assert_true(stats.nr_bytes > 0);

@@ -153,7 +153,7 @@ static void check_bad_file(const struct fixture *fixture, const char *kind, uint
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, good), "good");
 	assert_string_equal(name_of(fixture, bad), "");
-	struct jit_cache_stats stats = jit_cache_get_stats(fixture->cache);
+	struct jit_stats stats = jit_cache_get_stats(fixture->cache);
 	assert_int_equal(stats.nr_failures, 1);
 	assert_int_equal(stats.worker.nr_deaths, nr_deaths);
 
@@ -215,7 +215,7 @@ static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 
 	finish(fixture);
 	assert_string_equal(name_of(fixture, bad), "");
-	struct jit_cache_stats stats = jit_cache_get_stats(fixture->cache);
+	struct jit_stats stats = jit_cache_get_stats(fixture->cache);
 	assert_int_equal(stats.nr_failures, 1);
 	assert_int_equal(stats.worker.nr_timeouts, 2);
 	assert_int_equal(stats.worker.nr_deaths, 0);
@@ -270,7 +270,7 @@ static void a_list_that_never_rests_does_no_harm(void **state)
 	refresh(fixture, now_ns, pids, array_len(pids));
 	finish(fixture);
 	assert_string_equal(name_of(fixture, id), "calm");
-	struct jit_cache_stats stats = jit_cache_get_stats(fixture->cache);
+	struct jit_stats stats = jit_cache_get_stats(fixture->cache);
 	assert_int_equal(stats.nr_failures + stats.worker.nr_deaths, 0);
 }
 
@@ -358,7 +358,7 @@ static void the_real_worker_reads_lists(void **state)
 	uint32_t id = put_process(&other, 10, strbuf_str(&map));
 	jit_cache_refresh(other.cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(&other, id), "*function1");
-	struct jit_cache_stats stats = jit_cache_get_stats(other.cache);
+	struct jit_stats stats = jit_cache_get_stats(other.cache);
 	assert_int_equal(stats.nr_functions, 40000);
 	assert_int_equal(stats.nr_failures + stats.nr_bad_lines, 0);
 	assert_int_equal(stats.worker.nr_started, 1);
