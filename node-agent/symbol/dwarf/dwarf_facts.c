@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CHAIN 16 /* DIEs that refer to each other, as libdw has it */
+#define MAX_CHAIN 16 /* DIEs that refer to each other; libdw has the same limit */
 #define MAX_ORIGINS ((size_t)1 << 22)
 
-/* A DIE while its attributes are looked at. */
+/* A DIE while its attributes are read. */
 struct reading {
 	struct dwarf_facts_reader *reader;
 	struct dwarf_facts facts;
 	Dwarf_Attribute origin;
 	bool has_origin;
-	bool has_abstract_origin; /* it goes before DW_AT_specification */
+	bool has_abstract_origin; /* which takes precedence over DW_AT_specification */
 };
 
 void dwarf_facts_reader_done(struct dwarf_facts_reader *reader)
@@ -29,8 +29,8 @@ void dwarf_facts_reader_done(struct dwarf_facts_reader *reader)
 	*reader = (struct dwarf_facts_reader){ 0 };
 }
 
-/* Finding a section takes as long as reading a function, and strings that follow each
- * other are of the same one. */
+/* Returns the end of the section that contains a string, or NULL. Finding it takes as long as
+ * reading a function. Consecutive strings are usually in the same section, so it is remembered. */
 static const char *end_of_section(struct dwarf_facts_reader *reader, Dwarf *dwarf, const char *text)
 {
 	if (text >= reader->strings_start && text < reader->strings_end)
@@ -40,8 +40,8 @@ static const char *end_of_section(struct dwarf_facts_reader *reader, Dwarf *dwar
 	return reader->strings_end;
 }
 
-/* Sections of strings end with one (dwarf_file.c), but strings may also lie among the DIEs, and
- * numbers of strings may lead behind the section. */
+/* dwarf_file.c has checked that sections of strings end with a NUL. A string may also be stored
+ * among the DIEs, and the index of a string may point past the section. Those are checked here. */
 const char *dwarf_facts_string(struct dwarf_facts_reader *reader, Dwarf_Attribute *attribute)
 {
 	const char *text = dwarf_formstring(attribute);
@@ -58,7 +58,7 @@ const char *dwarf_facts_string(struct dwarf_facts_reader *reader, Dwarf_Attribut
 	return end && memchr(text, '\0', (size_t)(end - text)) ? text : NULL;
 }
 
-/* NULL for "", as if it were not told. */
+/* Returns the name, or NULL if it is empty or missing. */
 static const char *name_of(struct reading *reading, Dwarf_Attribute *attribute)
 {
 	const char *name = dwarf_facts_string(reading->reader, attribute);
@@ -120,19 +120,19 @@ static int take_attribute(Dwarf_Attribute *attribute, void *opaque)
 	return DWARF_CB_OK;
 }
 
-/* What one DIE says. Returns whether it refers to another one, which becomes *ret_origin. */
+/* Reads one DIE. Returns whether it refers to another one, which becomes *ret_origin. */
 static bool read_one(struct dwarf_facts_reader *reader, Dwarf_Die *die,
 		     struct dwarf_facts *ret_facts, Dwarf_Die *ret_origin)
 {
 	struct reading reading = { .reader = reader };
 
-	/* Of a damaged one there is what could be read. */
+	/* A damaged DIE has the attributes before the damage. */
 	(void)dwarf_getattrs(die, take_attribute, &reading, 0);
 	*ret_facts = reading.facts;
 	return reading.has_origin && dwarf_formref_die(&reading.origin, ret_origin);
 }
 
-/* Adds what was not told yet. */
+/* Adds attributes that are still missing. */
 static void add_facts(struct dwarf_facts *facts, const struct dwarf_facts *more)
 {
 	if (!facts->linkage_name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdw looks for the supplementary file of .gnu_debugaltlink (made by dwz, shared by several
- * files) by its path as soon as something refers to it and none was set. The worker may not open
- * files; so there is always one, if need be the smallest that libdw takes for debug information: it
- * contains nothing that could be referred to. */
+/* The supplementary file of .gnu_debugaltlink is made by dwz and shared by several files. If none
+ * is set, libdw opens it by its path at the first reference to it. The worker may not open files,
+ * so a supplementary file is always set. If there is no real one, it is the smallest image that
+ * libdw accepts as debug information, and references into it fail. */
 #include "symbol/dwarf/dwarf_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -24,7 +24,7 @@ struct empty_image {
 	char lines[8];
 };
 
-/* libelf takes it as writable memory, and only reads it. */
+/* libelf requires writable memory, but only reads it. */
 static struct empty_image empty_image = {
 	.header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
@@ -55,7 +55,7 @@ static struct empty_image empty_image = {
 	.names = "\0.debug_line",
 };
 
-/* libdw asks nobody whether it may go on without memory. */
+/* libdw calls this when it has no memory, and cannot continue if this returns. */
 static __attribute__((noreturn)) void end_worker(void)
 {
 	_exit(EXIT_FAILURE);
@@ -84,7 +84,7 @@ const unsigned char *dwarf_section_end(Dwarf *dwarf, const void *byte)
 	return NULL;
 }
 
-/* .debug_str, .debug_line_str and their likes. */
+/* Returns whether it is .debug_str, .debug_line_str or a similar section. */
 static bool has_strings(Elf *elf, Elf_Scn *section)
 {
 	GElf_Shdr header;
@@ -96,8 +96,8 @@ static bool has_strings(Elf *elf, Elf_Scn *section)
 	return name && strstr(name, "debug_") && strstr(name, "_str") && !strstr(name, "_offsets");
 }
 
-/* Whether sections of strings end with one, so that all in them end. libdw takes that for
- * granted. */
+/* Returns whether every section of strings ends with a NUL, so that each string in it ends. libdw
+ * relies on this without a check. */
 static bool do_strings_end(const struct dwarf_side *side)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(side->elf, section));) {

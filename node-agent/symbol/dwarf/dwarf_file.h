@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ELF file and its debug information, open in libdw, such that libdw opens
- * no other file by itself. */
+/* An ELF file whose debug information is open in libdw. Prevents libdw from opening other files by
+ * itself. */
 #ifndef SYMBOL_DWARF_DWARF_FILE_H
 #define SYMBOL_DWARF_DWARF_FILE_H
 
@@ -10,27 +10,28 @@
 #include <libelf.h>
 
 struct dwarf_side {
-	int fd; /* owned; -EBADF: none */
+	int fd; /* owned; negative: none */
 	Elf *elf; /* owned */
 	Dwarf *dwarf; /* owned */
 };
 
 struct dwarf_file {
 	struct dwarf_side main;
-	struct dwarf_side supplementary; /* .gnu_debugaltlink's, or an empty one */
+	struct dwarf_side supplementary; /* file named by .gnu_debugaltlink, or an empty one */
 };
 
-/* Descriptors are duplicated. `alt_fd` is the supplementary file, or -1; one that is not what the
- * file refers to, by build id, is not used. Errors: -ENOENT no debug information, -EBADMSG not an
- * ELF file, or a section of strings does not end as strings do, -ENOMEM, -EMFILE. */
+/* Opens a file. The descriptors are duplicated. `alt_fd` is the supplementary file, or -1; it is
+ * not used if its build id is not the one that the file refers to. Errors: -ENOENT no debug
+ * information, -EBADMSG not an ELF file, or a section of strings does not end with a NUL, -ENOMEM,
+ * -EMFILE. */
 int dwarf_file_open(struct dwarf_file *file, int fd, int alt_fd) must_check;
 void dwarf_file_close(struct dwarf_file *file);
 
-/* Has libdw forget what it read, which it otherwise does only at the end. All that came from it is
- * gone. Errors: -ENOMEM; then the file is as if closed. */
+/* Makes libdw release everything it has read, which it otherwise keeps until the file is closed.
+ * Pointers obtained from libdw become invalid. Errors: -ENOMEM; the file is closed then. */
 int dwarf_file_forget(struct dwarf_file *file) must_check;
 
-/* Where the section ends that has a byte, wherever libdw found that; NULL: none has. */
+/* Returns the end of the section that contains a byte, or NULL if no section contains it. */
 const unsigned char *dwarf_section_end(Dwarf *dwarf, const void *byte);
 
 #endif

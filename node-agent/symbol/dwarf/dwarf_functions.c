@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over the tree tells everything; asking the tree anew for each address would be a walk
- * each. What it gives are pieces of code, nested as calls were inlined:
+/* One walk over the tree of DIEs collects pieces of code for all addresses of the unit. Pieces are
+ * nested as calls were inlined:
  *
  *	main      |-------------------------|	DW_TAG_subprogram
  *	parse          |-------|		DW_TAG_inlined_subroutine in it
- *	skip              |-|			… in that
+ *	skip              |-|			inlined into parse
  *	          ^main^parse^skip^parse^main	segments
  *
- * and a sweep over them, from low to high, tells where each is the innermost one. A function has
- * several pieces when the compiler moved some of it elsewhere.
+ * A sweep over the pieces, from low to high, finds the innermost function of each segment. A
+ * function has several pieces if the compiler moved a part of it elsewhere.
  *
- * The walk is flat, along the bytes of the unit: the end of a list of children is where
- * their parent's next sibling is. Going back to the parent for it would read deep trees once
- * a level, for compilers that do not write DW_AT_sibling. It only ever goes forward, so it
- * ends whatever the file says. */
+ * The walk follows the bytes of the unit: the next sibling of a parent begins where the list of its
+ * children ends. To look for that sibling from the parent would read a deep tree once per level if
+ * the compiler does not write DW_AT_sibling. The walk only moves forward, so it ends even in a
+ * malformed file. */
 #include "symbol/dwarf/dwarf_functions.h"
 
 #include "base/array.h"
@@ -24,13 +24,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define MAX_LEVELS 512 /* of the tree; what is deeper is left out */
+#define MAX_LEVELS 512 /* of the tree; deeper ones are ignored */
 #define MAX_PIECES ((size_t)1 << 22) /* of a unit */
-#define MAX_STEPS (UINT64_C(10) << 20) /* in a unit: 300 MB of DIEs or so */
+#define MAX_STEPS (UINT64_C(10) << 20) /* per unit: about 300 MB of DIEs */
 
 struct piece {
 	uint64_t low;
-	uint64_t high; /* behind it */
+	uint64_t high; /* exclusive */
 	uint32_t function;
 	uint32_t level;
 };
@@ -44,12 +44,12 @@ struct walk {
 	uint64_t *steps;
 	uint64_t max_steps;
 	size_t level;
-	uint32_t around[MAX_LEVELS]; /* the function around the DIEs of a level */
+	uint32_t around[MAX_LEVELS]; /* by level: the function that contains its DIEs */
 };
 
 struct sweep {
 	struct dwarf_functions *functions;
-	const struct piece **open; /* borrowed; pieces that began, the last one at the end */
+	const struct piece **open; /* borrowed; pieces that have begun, the innermost one last */
 	size_t nr_open;
 };
 
@@ -65,7 +65,7 @@ void dwarf_functions_done(struct dwarf_functions *functions)
 	*functions = (struct dwarf_functions){ 0 };
 }
 
-/* Where the bytes of a unit end, whatever length it says; NULL when that cannot be told. */
+/* Returns the end of a unit, at most that of its section; NULL if it is unknown. */
 static const unsigned char *unit_end(Dwarf_Die *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
@@ -82,7 +82,7 @@ static const unsigned char *unit_end(Dwarf_Die *unit)
 	return next >= offset && next - offset < room ? limit - room + (next - offset) : limit;
 }
 
-/* Whether code may be described somewhere below. */
+/* Returns whether the children of such a DIE may describe code. */
 static bool is_scope(int tag)
 {
 	switch (tag) {
@@ -137,8 +137,9 @@ static int add_pieces(struct walk *walk, Dwarf_Die *die, uint32_t function)
 	return 0;
 }
 
-/* Adds a function if it has code; then `*around` becomes its number. What is inlined into nothing
- * belongs to a function that was dropped by the linker, and has the addresses of something else. */
+/* Adds a function if it has code, and stores its number in `*around`. An inlined function that is
+ * in no other one belongs to a function that the linker dropped. Its addresses are meaningless, so
+ * it is not added. */
 static int add_function(struct walk *walk, Dwarf_Die *die, bool is_inlined, uint32_t *around)
 {
 	struct dwarf_functions *functions = walk->functions;
@@ -164,7 +165,8 @@ static int add_function(struct walk *walk, Dwarf_Die *die, bool is_inlined, uint
 	return 0;
 }
 
-/* From the end of a list of children to the DIE behind it. Returns 0 at the end of the unit. */
+/* Moves from the end of a list of children to the DIE after it. Returns 0 at the end of the
+ * unit. */
 static int climb(struct walk *walk, const unsigned char *at, Dwarf_Die *die)
 {
 	while (at && at < walk->end && *at == 0 && walk->level > 0) {
@@ -177,8 +179,8 @@ static int climb(struct walk *walk, const unsigned char *at, Dwarf_Die *die)
 	return 1;
 }
 
-/* Moves on to the first child, in which `around` holds, or past the DIE and all that is in it.
- * Returns 0 at the end, and where the unit is damaged. */
+/* Moves to the first child, whose containing function is `around`, or past the DIE and its
+ * children. Returns 0 at the end and at damaged data. */
 static int walk_on(struct walk *walk, Dwarf_Die *die, bool descends, uint32_t around)
 {
 	Dwarf_Die next = { 0 };
@@ -233,11 +235,13 @@ static int compare_pieces(const void *one, const void *other)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
+/* Returns the innermost open piece, or NULL. */
 static const struct piece *innermost(const struct sweep *sweep)
 {
 	return sweep->nr_open > 0 ? sweep->open[sweep->nr_open - 1] : NULL;
 }
 
+/* Begins a segment with the innermost function that is open now. */
 static int emit(struct sweep *sweep, uint64_t low)
 {
 	struct dwarf_functions *functions = sweep->functions;
@@ -258,7 +262,7 @@ static int emit(struct sweep *sweep, uint64_t low)
 	return 0;
 }
 
-/* Ends pieces that do not reach beyond an address. */
+/* Closes the pieces that end at or before an address. */
 static int close_pieces(struct sweep *sweep, uint64_t address)
 {
 	while (sweep->nr_open > 0 && innermost(sweep)->high <= address) {

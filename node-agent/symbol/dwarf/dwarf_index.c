@@ -9,10 +9,10 @@
 
 #define MAX_UNITS ((size_t)1 << 21)
 #define MAX_RANGES ((size_t)1 << 22)
-#define MAX_STEPS ((size_t)1 << 23) /* units and ranges looked at */
+#define MAX_STEPS ((size_t)1 << 23) /* units and ranges visited */
 
-/* Ranges looked at, beginning with the last one that starts at or before an address. Units do not
- * overlap, except where a linker dropped code of one. */
+/* Number of ranges checked for an address, starting with the last one that begins at or before it.
+ * Units only overlap where the linker dropped the code of one. */
 #define SEARCH_BACK 64
 
 void dwarf_index_done(struct dwarf_index *index)
@@ -22,7 +22,7 @@ void dwarf_index_done(struct dwarf_index *index)
 	*index = (struct dwarf_index){ 0 };
 }
 
-/* Code that a linker dropped has the address 0, or one that wraps around; no file has code at 0. */
+/* Code that the linker dropped has address 0 or a range that wraps around. No code is at 0. */
 static int add_range(struct dwarf_index *index, uint32_t unit, uint64_t low, uint64_t high)
 {
 	if (low == 0 || high <= low)
@@ -66,16 +66,16 @@ static int add_unit(struct dwarf_index *index, Dwarf_Die *die, size_t *steps)
 	return 0;
 }
 
-/* Whether a unit comes after those there are. Lengths that wrap around lead
- * back, and on in a circle. */
+/* Returns whether a unit begins after all units found so far. A length that wraps around would lead
+ * back to an earlier unit and into an endless loop. */
 static bool is_next(const struct dwarf_index *index, Dwarf_Die *die)
 {
 	return index->nr_units == 0 ||
 	       dwarf_dieoffset(die) > index->units[index->nr_units - 1].offset;
 }
 
-/* Partial units have no code; that of skeleton units is described elsewhere. Returns how many units
- * there are that tell no ranges, or an error. */
+/* Adds compile units. Partial units have no code, and the code of skeleton units is described in
+ * another file. Returns the number of units without ranges, or an error. */
 static int add_units(struct dwarf_index *index, Dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
@@ -165,7 +165,7 @@ int dwarf_index_init(struct dwarf_index *index, Dwarf *dwarf)
 	return 0;
 }
 
-/* How many ranges start at or before an address. */
+/* Returns the number of ranges that start at or before an address. */
 static size_t count_up_to(const struct dwarf_index *index, uint64_t address)
 {
 	return search_count(index->nr_ranges, i, index->ranges[i].low <= address);
@@ -197,7 +197,7 @@ bool dwarf_index_next(struct dwarf_index_search *search, uint32_t *ret_unit)
 	return false;
 }
 
-/* As far as the search looks back. */
+/* Checks as many earlier ranges as a lookup does. */
 struct dwarf_index_range dwarf_index_gap(const struct dwarf_index *index, uint64_t address)
 {
 	size_t next = count_up_to(index, address);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address leads to its unit by an index that is made when the file is opened (dwarf_index.h).
- * A unit is read whole: whoever asked keeps what comes of it and does not ask for it again. When
- * all that libdw keeps for the units it has read has become too much, all of it goes: libdw
- * cannot forget one unit alone. */
+/* The index of units is made when the file is opened (dwarf_index.h). A unit is read as a whole:
+ * the agent keeps it and does not request it again. libdw keeps memory for each unit that it has
+ * read and cannot release a single one. When this becomes too much, all of it is released. */
 #include "symbol/dwarf/dwarf_lines.h"
 
 #include "symbol/dwarf/dwarf_file.h"
@@ -15,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LIBDW_BYTES ((size_t)64 << 20) /* kept; more if one unit needs it */
+#define MAX_LIBDW_BYTES ((size_t)64 << 20) /* kept between units; a single unit may need more */
 
-/* DIEs and ranges looked at for one request. A unit that was begun is read on,
- * up to a limit of its own. */
+/* Number of DIEs and ranges visited for one request. A unit that was begun is finished, up to a
+ * limit of its own. */
 #define MAX_STEPS (UINT64_C(20) << 20)
 
 struct dwarf_lines {
 	struct dwarf_file file;
 	struct dwarf_index index;
-	size_t libdw_bytes; /* about */
+	size_t libdw_bytes; /* estimate */
 };
 
 /* One request. */
@@ -32,8 +31,8 @@ struct answer {
 	struct dwarf_lines *lines;
 	struct lines_writer writer;
 	struct dwarf_unit_cost cost;
-	size_t *places; /* owned; of each unit in `out`, plus 1; 0: it is not there */
-	uint64_t gap_end; /* up to there the last gap told reaches */
+	size_t *places; /* owned; offset of each unit in `out`, plus 1; 0: not written */
+	uint64_t gap_end; /* end of the last gap that was written */
 	struct strbuf *out;
 };
 
@@ -95,8 +94,8 @@ static int forget_if_too_much(struct dwarf_lines *lines)
 	return dwarf_file_forget(&lines->file);
 }
 
-/* A unit that is too large is there without content, so that nobody asks for it again. Errors:
- * -ENOSPC there is no room even for that; -ENOMEM. */
+/* Writes a unit. A unit that is too large is written without content, so that it is not requested
+ * again. Errors: -ENOSPC no room even for that, -ENOMEM. */
 static int write_unit(struct answer *answer, uint32_t number)
 {
 	struct dwarf_lines *lines = answer->lines;
@@ -120,6 +119,7 @@ static int write_unit(struct answer *answer, uint32_t number)
 	return r;
 }
 
+/* Returns whether a written unit has functions at an address. */
 static bool knows(const struct answer *answer, uint32_t number, uint64_t address)
 {
 	struct symbol_line found[SYMBOL_MAX_LINES];
@@ -129,8 +129,7 @@ static bool knows(const struct answer *answer, uint32_t number, uint64_t address
 	return lines_unit_find(&unit, address, found) > 0;
 }
 
-/* Nothing is known of the code between units. The answer says so, so that
- * it is not asked for again. */
+/* Writes an empty unit for the code between units, so that it is not requested again. */
 static int write_gap(struct answer *answer, uint64_t address)
 {
 	struct dwarf_index_range gap = dwarf_index_gap(&answer->lines->index, address);
@@ -147,7 +146,7 @@ static int write_gap(struct answer *answer, uint64_t address)
 	return lines_writer_finish_empty(&answer->writer, LINES_NO_UNIT, false, answer->out);
 }
 
-/* Writes the units that hold an address, up to the one that knows something of it. */
+/* Writes the units that contain an address, up to the first one that has functions at it. */
 static int write_address(struct answer *answer, uint64_t address)
 {
 	struct dwarf_index_search search = dwarf_index_lookup(&answer->lines->index, address);
@@ -202,7 +201,7 @@ int dwarf_lines_write(struct dwarf_lines *lines, const uint64_t *addresses, size
 	};
 
 	int r = answer.places ? write_addresses(&answer, addresses, nr_addresses) : -ENOMEM;
-	if (r == -ENOSPC) /* what had room is an answer */
+	if (r == -ENOSPC) /* the units before it are the answer */
 		r = 0;
 	if (r < 0)
 		out->error = r;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line table tells where the innermost function is at; where that was called from is in the
- * inlined function's DIE, and so on outwards:
+/* The line table has the line in the innermost function. The line of its call is in the DIE of that
+ * function, and so on outwards:
  *
  *	skip	scan.c:12	line table
  *	parse	scan.c:40	DW_AT_call_file, DW_AT_call_line of skip
- *	main	main.c:7	… of parse
+ *	main	main.c:7	DW_AT_call_file, DW_AT_call_line of parse
  *
- * So a row begins wherever the line table or the innermost function changes: both lists
- * are walked side by side. */
+ * A row begins wherever the line table or the innermost function changes, so both lists are walked
+ * side by side. */
 #include "symbol/dwarf/dwarf_unit.h"
 
 #include "base/array.h"
@@ -22,11 +22,11 @@
 
 #define MAX_PATH_BYTES ((size_t)3 * LINES_MAX_STRING)
 #define MAX_FILES ((size_t)1 << 22)
-#define LIBDW_LINE_BYTES 48 /* that libdw holds for a row of a line table */
+#define LIBDW_LINE_BYTES 48 /* memory of libdw for a row of a line table */
 
-/* A file that has a number already. */
+/* A file that has a number. */
 struct known_file {
-	const char *path; /* as libdw has it, and where it has it */
+	const char *path; /* borrowed from libdw; compared by address */
 	uint32_t number;
 };
 
@@ -40,9 +40,9 @@ struct unit {
 	size_t nr_lines;
 	Dwarf_Files *files; /* borrowed from libdw; NULL: none */
 	size_t nr_files;
-	const char *directory; /* that it was compiled in; borrowed; NULL: not told */
-	struct strbuf path; /* of the file named last */
-	struct htable known_index; /* by the place of the path */
+	const char *directory; /* of the compiler; borrowed; NULL: unknown */
+	struct strbuf path; /* of the file added last */
+	struct htable known_index; /* rows of `known_files` by the address of the path */
 	struct known_file *known_files; /* owned */
 	size_t nr_known, cap_known;
 	int error; /* first failure, or 0 */
@@ -81,7 +81,7 @@ static void load_lines(struct unit *unit)
 		unit->directory = dwarf_facts_string(&unit->facts, &attribute);
 }
 
-/* Relative paths start where the unit was compiled. */
+/* Returns the path, with the compiler's directory if it is relative. */
 static const char *full_path(struct unit *unit, const char *file)
 {
 	if (file[0] == '/' || !unit->directory)
@@ -107,7 +107,7 @@ static uint32_t add_file(struct unit *unit, const char *path, uint32_t hash)
 	return number;
 }
 
-/* The number of a file that libdw names; 0 for none. */
+/* Returns the number of a file, which is added if it is new; 0 for NULL and after a failure. */
 static uint32_t number_of_file(struct unit *unit, const char *path)
 {
 	uint32_t hash = hash_u64((uintptr_t)path);
@@ -159,7 +159,7 @@ static uint64_t address_of_line(const struct unit *unit, size_t number)
 	return address;
 }
 
-/* Behind the end of a sequence there is no line. */
+/* Sets line and file of a row. At the end of a sequence there is no line. */
 static void take_line(struct unit *unit, size_t number, struct lines_row *row)
 {
 	Dwarf_Line *line = dwarf_onesrcline(unit->lines, number);
@@ -189,7 +189,7 @@ static uint64_t address_of_segment(const struct unit *unit, size_t number)
 	return number < functions->nr_segments ? functions->segments[number].low : UINT64_MAX;
 }
 
-/* Of several lines at an address the last one counts. */
+/* If several lines have the same address, the last one counts. */
 static void add_rows(struct unit *unit)
 {
 	static const struct lines_row no_function;

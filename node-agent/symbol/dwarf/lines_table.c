@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in dwarf_index.c: spans looked at, beginning with the last one that starts
- * at or before an address. */
+/* Number of spans checked for an address, starting with the last one that begins at or before it
+ * (see dwarf_index.c). */
 #define SEARCH_BACK 64
 
 void lines_table_done(struct lines_table *table)
@@ -23,7 +23,7 @@ size_t lines_table_bytes(const struct lines_table *table)
 	return table->nr_bytes + table->nr_spans * sizeof(*table->spans);
 }
 
-/* How many ranges the units have together. */
+/* Checks all units and counts their ranges. */
 static int count_ranges(const void *bytes, size_t len, size_t *ret_nr)
 {
 	struct lines_unit unit;
@@ -71,7 +71,7 @@ static void add_spans(struct lines_table *table, size_t at, const struct lines_u
 	}
 }
 
-/* The units that lie in the table from a byte on. */
+/* Adds the spans of the units from byte `first` of the table on. */
 static struct lines_added take_units(struct lines_table *table, size_t first)
 {
 	struct lines_added added = { 0 };

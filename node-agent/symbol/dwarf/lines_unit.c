@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_NUMBER_BITS 35 /* of a row */
+#define MAX_NUMBER_BITS 35 /* of a number in a row */
 
-/* Where the search in a unit has come. */
+/* A position in the rows of a unit. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -41,7 +41,7 @@ static bool take_u32(struct cursor *cursor, uint32_t *ret_number)
 	return true;
 }
 
-/* Moves on to the next row; false where it is cut off. Lines wrap around. */
+/* Moves to the next row; returns false if it is truncated. Lines may wrap around. */
 static bool take_row(struct cursor *cursor, struct lines_row *row)
 {
 	uint32_t distance;
@@ -96,7 +96,7 @@ static bool are_marks_ok(const struct lines_unit *unit)
 	return true;
 }
 
-/* Every one is looked at once, however many refer to it. */
+/* Checks each string once, even if several rows refer to it. */
 static bool are_strings_ok(const struct lines_unit *unit)
 {
 	uint32_t len = unit->header->strings_len;
@@ -132,7 +132,7 @@ static bool are_functions_ok(const struct lines_unit *unit)
 	return true;
 }
 
-/* None of the numbers has more than 32 bits: the sum fits. */
+/* Each number has at most 32 bits, so the sum does not overflow. */
 static uint64_t length_of(const struct lines_unit_header *header)
 {
 	uint64_t len = sizeof(*header) + (uint64_t)header->nr_ranges * sizeof(struct lines_range) +

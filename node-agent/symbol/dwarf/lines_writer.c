@@ -23,7 +23,7 @@ void lines_writer_done(struct lines_writer *writer)
 	htable_done(&writer->index);
 }
 
-/* All but ranges and base. */
+/* Clears everything except the base and the ranges. */
 static void clear_content(struct lines_writer *writer)
 {
 	for (size_t i = LINES_FUNCTIONS; i < LINES_NR_PARTS; i++)
@@ -59,7 +59,7 @@ void lines_writer_add_range(struct lines_writer *writer, uint64_t low, uint64_t 
 	strbuf_append(&writer->parts[LINES_RANGES], &range, sizeof(range));
 }
 
-/* The offset of a string, which is added when it is new; 0 after a failure. */
+/* Returns the offset of a string, which is added if it is new; 0 after a failure. */
 static uint32_t add_string(struct lines_writer *writer, const char *text)
 {
 	struct strbuf *strings = &writer->parts[LINES_STRINGS];
@@ -112,7 +112,7 @@ static uint8_t *put_number(uint8_t *at, uint64_t number)
 	return at;
 }
 
-/* The first row of a mark is written in full, the others as differences. */
+/* Begins a mark. The next row is relative to the mark and not to the previous row. */
 static void begin_mark(struct lines_writer *writer, uint32_t low)
 {
 	const struct lines_mark mark = { low, (uint32_t)writer->parts[LINES_ROWS].len };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes units (lines_unit.h): the worker's side.
+/* Writes units (lines_unit.h) in the symbol worker.
  *
  *	lines_writer_begin(&writer, base);
  *	lines_writer_add_range(&writer, low, high);
  *	file = lines_writer_add_file(&writer, "/src/scan.c");
  *	function = lines_writer_add_function(&writer, "parse", &facts);
- *	lines_writer_add_row(&writer, address, &row);		by address
+ *	lines_writer_add_row(&writer, address, &row);		in the order of addresses
  *	lines_writer_finish(&writer, number, language, &out);
  *
- * Adding never returns an error: the first failure is kept, and told at the end. */
+ * Functions that add something never return an error. The writer keeps the first failure, which
+ * lines_writer_finish() returns. */
 #ifndef SYMBOL_DWARF_LINES_WRITER_H
 #define SYMBOL_DWARF_LINES_WRITER_H
 
@@ -32,44 +33,45 @@ enum lines_part {
 	LINES_NR_PARTS,
 };
 
-/* All owned; memory is kept from one unit to the next. */
+/* Everything is owned. The memory is reused for the next unit. */
 struct lines_writer {
 	uint64_t base;
 	struct strbuf parts[LINES_NR_PARTS];
-	struct htable index; /* of the strings: rows are offsets */
+	struct htable index; /* offsets of strings by their hash */
 	struct lines_row last;
 	size_t nr_rows; /* since the last mark */
 	int error; /* first failure, or 0 */
 };
 
-/* No part of a unit may be longer than `max_bytes`. Nothing is allocated. */
+/* Returns a writer for units whose parts have at most `max_bytes` each. Allocates nothing. */
 struct lines_writer lines_writer_with_max(size_t max_bytes);
 void lines_writer_done(struct lines_writer *writer);
 
-/* Forgets what was added. `base` is the lowest address that counts. */
+/* Begins a unit. `base` is its lowest address. */
 void lines_writer_begin(struct lines_writer *writer, uint64_t base);
 
-/* Code of the unit; what lies 4 GB behind the base or farther is left out. */
+/* Adds a range of code. A range that ends more than 4 GB after the base is ignored. */
 void lines_writer_add_range(struct lines_writer *writer, uint64_t low, uint64_t high);
 
-/* What rows and calls name the file by: never 0. */
+/* Adds a file and returns its number in rows and calls, which is never 0. */
 uint32_t lines_writer_add_file(struct lines_writer *writer, const char *path);
 
-/* Functions are numbered as they are added, from 0 on; function->name is set here. */
+/* Adds a function. Functions are numbered from 0 in the order of these calls. function->name is
+ * ignored. */
 void lines_writer_add_function(struct lines_writer *writer, const char *name,
 			       const struct lines_function *function);
 
-/* What holds from an address on; row->low does not count. What is as before is left out; addresses
- * below the base are the base. */
+/* Adds a row that holds from an address on; row->low is ignored. A row that equals the previous one
+ * is left out. An address below the base becomes the base. */
 void lines_writer_add_row(struct lines_writer *writer, uint64_t address,
 			  const struct lines_row *row);
 
-/* Appends the unit. Errors: the first one kept, -ENOSPC it is too long for `out`, which is
- * as it was then; -ENOMEM. */
+/* Appends the unit. Errors: the first failure since lines_writer_begin(), -ENOSPC the unit is too
+ * long for `out`, which is unchanged then, -ENOMEM. */
 int lines_writer_finish(struct lines_writer *writer, uint32_t number, enum symbol_language language,
 			struct strbuf *out) must_check;
 
-/* Appends a unit that has nothing but the ranges added. Errors: as above. */
+/* Appends a unit that has only ranges. Errors: as above. */
 int lines_writer_finish_empty(struct lines_writer *writer, uint32_t number, bool is_left_out,
 			      struct strbuf *out) must_check;
 
