@@ -73,7 +73,7 @@ static bool are_rows_ok(const struct lines_unit *unit, uint32_t mark)
 	struct lines_row row = { .low = unit->marks[mark].low };
 
 	for (size_t nr = 0; cursor.at < cursor.end; nr++)
-		if (nr == LINES_ROWS_A_MARK || !take_row(&cursor, &row) ||
+		if (nr == LINES_ROWS_PER_MARK || !take_row(&cursor, &row) ||
 		    row.file > unit->header->nr_files || row.function > unit->header->nr_functions)
 			return false;
 	return true;

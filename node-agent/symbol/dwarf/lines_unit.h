@@ -33,7 +33,7 @@
 
 #define LINES_MAX_STRING 4096 /* bytes; longer names and paths are truncated */
 #define LINES_ALIGNMENT 8 /* of a unit, and of its length */
-#define LINES_ROWS_A_MARK 32 /* at most */
+#define LINES_ROWS_PER_MARK 32 /* at most */
 #define LINES_NO_FUNCTION UINT32_MAX
 #define LINES_NO_UNIT UINT32_MAX
 

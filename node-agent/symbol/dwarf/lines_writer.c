@@ -30,7 +30,7 @@ static void clear_content(struct lines_writer *writer)
 		strbuf_clear(&writer->parts[i]);
 	htable_clear(&writer->index);
 	writer->last = (struct lines_row){ 0 };
-	writer->nr_rows = LINES_ROWS_A_MARK;
+	writer->nr_rows = LINES_ROWS_PER_MARK;
 	writer->error = 0;
 	strbuf_append_char(&writer->parts[LINES_STRINGS], '\0');
 }
@@ -153,7 +153,7 @@ void lines_writer_add_row(struct lines_writer *writer, uint64_t address,
 
 	struct lines_row added = *row;
 	added.low = low > last->low ? (uint32_t)low : last->low;
-	if (writer->nr_rows == LINES_ROWS_A_MARK)
+	if (writer->nr_rows == LINES_ROWS_PER_MARK)
 		begin_mark(writer, added.low);
 	put_row(writer, &added);
 	writer->last = added;

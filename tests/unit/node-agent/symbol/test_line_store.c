@@ -268,7 +268,8 @@ static void without_cpu_time_there_are_names(void **state)
 
 	fixture->opts.lines_permille = 20;
 	elf_cache_fixture_start(fixture);
-	struct cpu_budget *budgets = inside_lines_budgets(inside_jobs(inside_client(fixture->cache)));
+	struct cpu_budget *budgets = inside_lines_budgets(
+		inside_jobs(inside_client(fixture->cache)));
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		cpu_budget_charge(&budgets[lane], 1000 * NSEC_PER_SEC);
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);

@@ -258,7 +258,7 @@ static void a_function_is_in_one_that_precedes_it(void **state)
 static void a_mark_has_few_rows(void **state)
 {
 	(void)state;
-	enum { NR_ROWS = LINES_ROWS_A_MARK + 1, ROWS_LEN = 2 * NR_ROWS };
+	enum { NR_ROWS = LINES_ROWS_PER_MARK + 1, ROWS_LEN = 2 * NR_ROWS };
 	struct {
 		struct lines_unit_header header;
 		struct lines_mark mark;
