@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's look at what a worker says. Where the reading of a file stands is for the next worker
- * to judge: here it is kept, and nothing is done by it but by its offset. */
+/* The agent's check of a worker's answer. The position in the file is checked by the next worker
+ * that receives it. The agent stores it and uses only its offset. */
 #include "symbol/jit/jit_worker.h"
 
 #include <string.h>
@@ -11,8 +11,7 @@ static bool is_place_good(const struct jit_request *request, const struct jit_pl
 	       place->tail_len <= JIT_TAIL_BYTES;
 }
 
-/* A worker cannot have found more functions, lines or bad records than the bytes
- * that it says it has read. */
+/* A worker cannot have found more functions, lines or bad records than it has read bytes. */
 static bool is_progress_good(const struct jit_request *request, const struct jit_answer *answer,
 			     const struct jit_block *block)
 {

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-/* Where looking through the strings stands; each walk meets them in their order. */
+/* A position in the strings; each walk visits them in their order. */
 struct walk {
 	const char *strings;
 	size_t len;
-	size_t next; /* no string begins before it any more */
+	size_t next; /* lowest offset at which the next string may begin */
 };
 
-/* The length of the string at `place`, which is behind the last one; negative when it is none. */
+/* Returns the length of the string at `place`, or a negative number if there is none, or if it does
+ * not come after the previous string. */
 static ssize_t walk_to(struct walk *walk, uint32_t place)
 {
 	if (place < walk->next || place >= walk->len)
@@ -95,7 +96,7 @@ int jit_block_open(const void *bytes, size_t len, struct jit_block_view *ret_vie
 	return 0;
 }
 
-/* Functions without lines are better than none: a limit on lines ends nothing. */
+/* Functions without lines are better than no functions, so a limit on lines is not an error. */
 static int add_lines(const struct jit_block_view *view, size_t first, size_t nr,
 		     struct jit_functions *functions, struct jit_block_counts *counts)
 {

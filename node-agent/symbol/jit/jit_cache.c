@@ -11,12 +11,12 @@
 #define MAX_NAME_BYTES ((size_t)64 << 10)
 
 struct jit_cache {
-	struct jit_registry *registry; /* owned; processes and their files */
-	struct jit_loader *loader; /* owned; the dialogue with the workers */
+	struct jit_registry *registry; /* owned */
+	struct jit_loader *loader; /* owned */
 
-	/* The loader's. */
-	struct strbuf scratch; /* the name given out last */
-	struct symbol_line line; /* as well */
+	/* Result of the last jit_cache_symbolize(); only for the loader. */
+	struct strbuf scratch;
+	struct symbol_line line;
 };
 
 int jit_cache_new(const struct jit_cache_opts *opts, struct jit_cache **ret_cache)

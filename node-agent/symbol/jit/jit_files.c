@@ -16,7 +16,8 @@
 #define PATH_BYTES 64
 #define ROOT_UID 0
 
-/* The rest of the line that begins with `key`; a line without a newline is not whole. */
+/* Finds the rest of the line that begins with `key`. A line without a newline is
+ * incomplete and does not count. */
 static bool find_line(struct strview text, const char *key, struct strview *ret_rest)
 {
 	struct strview line;
@@ -30,7 +31,7 @@ static bool find_line(struct strview text, const char *key, struct strview *ret_
 	return false;
 }
 
-/* The number with that place in a line of numbers, or its last one. */
+/* Finds the number at index `place` of a line of numbers; SIZE_MAX means the last one. */
 static bool find_number(struct strview line, size_t place, uint32_t *ret_number)
 {
 	const char *cursor = line.text;
@@ -56,7 +57,7 @@ static bool parse_status(struct strview text, struct jit_owner *ret_owner)
 	/* "Uid:	real effective saved file-system" */
 	if (!find_line(text, "Uid:", &rest) || !find_number(rest, 1, &ret_owner->euid))
 		return false;
-	/* "NSpid: outermost … innermost"; before Linux 4.1 only the outermost is told, as
+	/* "NSpid: outermost … innermost"; Linux before 4.1 reports only the outermost one, in
 	 * "Tgid:" */
 	return (find_line(text, "NSpid:", &rest) || find_line(text, "Tgid:", &rest)) &&
 	       find_number(rest, SIZE_MAX, &ret_owner->own_pid);
@@ -86,8 +87,8 @@ static int open_beneath(int dir_fd, const char *name, uint64_t flags, uint64_t r
 	return fd < 0 ? resolve_error(-fd) : fd;
 }
 
-/* Opens /tmp itself, in which names can be looked up then: on a local file system that waits for
- * nobody. A mount may be crossed to it, as nobody is asked for the root of a file system. */
+/* Opens /tmp, if it is on a local file system, so that looking up names in it cannot block. /tmp
+ * may be a mount point: the root of a file system is known without asking a server. */
 static int open_tmp(int proc_fd, uint32_t pid, int *ret_fd)
 {
 	_cleanup_close_ int root_fd = -EBADF;
@@ -105,7 +106,7 @@ static int open_tmp(int proc_fd, uint32_t pid, int *ret_fd)
 	return file_opener_open(proc_fd, pid, &tmp, ret_fd);
 }
 
-/* A regular file of the process's user or of root. */
+/* Refuses anything but a regular file of the process's user or of root. */
 static int check_owner(int fd, const struct jit_owner *owner)
 {
 	struct statx st;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking up is a binary search in `ranges`: sorted, free of overlaps, each pointing to its
- * function. What is added goes to the end of `added` and is not found until it is settled:
+/* A lookup is a binary search in `ranges`, which are sorted, do not overlap, and refer to their
+ * functions. A new function goes to the end of `added` and is not found until it is settled:
  *
  *	added (in order of arrival)	overlaid on each other in pairs of runs, the later run on top
- *	ranges				overlaid with the result, one pass over both
+ *	ranges				overlaid with the result, in one pass over both
  *
- * n ranges that overlap at random leave at most 2n - 1 pieces, because pieces end where
- * ranges end. So the buffers are known to suffice, and settling b functions costs b log
- * b + n whatever they are. */
+ * n ranges with any overlaps leave at most 2n - 1 pieces, because a piece begins or ends where a
+ * range does. So the sizes of the buffers are known in advance, and settling b functions into n
+ * ranges always costs b log b + n. */
 #include "symbol/jit/jit_functions.h"
 
 #include "base/array.h"
@@ -18,9 +18,9 @@
 
 #include <string.h>
 
-#define MAX_ADDED ((size_t)16 << 10) /* settled when so many wait */
+#define MAX_ADDED ((size_t)16 << 10) /* more are settled at once */
 #define MAX_RANGES (2 * JIT_FUNCTIONS_MAX)
-#define GARBAGE_MIN 1024 /* functions; fewer dead ones are not worth a pass */
+#define GARBAGE_MIN 1024 /* functions; a pass is not worth it for fewer dead ones */
 
 struct range {
 	uint64_t start;
@@ -29,10 +29,10 @@ struct range {
 };
 
 struct function {
-	uint64_t start; /* of the code, to which its lines refer */
+	uint64_t start; /* of the code; offsets of lines are relative to it */
 	uint64_t index;
 	struct jit_name_parts parts; /* of the name */
-	uint32_t name; /* in `strings` */
+	uint32_t name; /* id in `strings` */
 	uint32_t first_line;
 	uint32_t nr_lines;
 	bool has_index;
@@ -41,7 +41,7 @@ struct function {
 struct line {
 	uint32_t offset;
 	uint32_t line;
-	uint32_t filename; /* in `strings` */
+	uint32_t filename; /* id in `strings` */
 };
 
 struct jit_functions {
@@ -56,11 +56,11 @@ struct jit_functions {
 	struct function *functions; /* owned */
 	size_t nr_functions;
 	size_t cap_functions;
-	struct line *lines; /* owned; those behind nr_lines_taken are for the next function */
+	struct line *lines; /* owned; those from nr_lines_taken on wait for the next function */
 	size_t nr_lines;
 	size_t cap_lines;
 	size_t nr_lines_taken;
-	struct htable by_index; /* of functions that have one: the latest with it */
+	struct htable by_index; /* rows of `functions`; only the latest with an index */
 };
 
 int jit_functions_new(size_t max_bytes, struct jit_functions **ret_functions)
@@ -107,8 +107,7 @@ size_t jit_functions_count(const struct jit_functions *functions)
 	return functions->nr_ranges;
 }
 
-/* Names that are much alike share their memory, and arrays double: the limit
- * is kept within a factor. */
+/* Arrays double in size, so the limit may be exceeded by a factor of two. */
 static int check_room(const struct jit_functions *functions)
 {
 	return jit_functions_bytes(functions) > functions->max_bytes ? -ENOSPC : 0;
@@ -179,7 +178,7 @@ static int find_index(const struct jit_functions *functions, uint64_t index, uin
 	return -ENOENT;
 }
 
-/* Files the function under its index, from where an older one of that index goes. */
+/* Adds a function to by_index, where it replaces an older one with the same index. */
 static int file_by_index(struct jit_functions *functions, uint64_t index, uint32_t row)
 {
 	uint32_t old_row;
@@ -204,7 +203,7 @@ static int make_room(struct jit_functions *functions)
 	return r;
 }
 
-/* Appends a function for which there is room. */
+/* Appends a function; there must be room for it. */
 static int append(struct jit_functions *functions, const struct function *function,
 		  uint32_t nr_bytes)
 {
@@ -256,7 +255,7 @@ int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t
 	if (r < 0)
 		return r;
 
-	/* The lines go with it, so that no two functions share them. */
+	/* The copy takes the lines, so that no two functions share them. */
 	struct function moved = functions->functions[row];
 	functions->functions[row].nr_lines = 0;
 	moved.start = address;
@@ -268,7 +267,7 @@ static uint64_t end_of(const struct range *range)
 	return range->start + range->nr_bytes;
 }
 
-/* Cuts off what is before an address. */
+/* Removes the part of a range before an address. */
 static void cut_before(struct range *range, uint64_t address)
 {
 	range->nr_bytes = end_of(range) > address ? (uint32_t)(end_of(range) - address) : 0;
@@ -280,8 +279,8 @@ struct range_list {
 	size_t nr_items;
 };
 
-/* Puts out what of `range` is before `over`, and cuts off what that covers. Returns
- * how many pieces it put out. */
+/* Writes the part of `range` before `over` to `out`, and removes the covered part from `range`.
+ * Returns the number of pieces written. */
 static size_t pass_under(struct range *range, const struct range *over, struct range *out)
 {
 	if (range->start >= over->start) {
@@ -295,7 +294,8 @@ static size_t pass_under(struct range *range, const struct range *over, struct r
 	return 1;
 }
 
-/* Takes the next range of a list when nothing is left of the one before; false at the end. */
+/* Takes the next range of a list if nothing is left of the previous one. Returns false at the
+ * end. */
 static bool refill(struct range *rest, struct range_list *list)
 {
 	if (rest->nr_bytes == 0 && list->nr_items > 0) {
@@ -305,11 +305,11 @@ static bool refill(struct range *rest, struct range_list *list)
 	return rest->nr_bytes > 0;
 }
 
-/* Lays the ranges of `top` over those of `below`; both are sorted and free of
- * overlaps, and so is `out`. */
+/* Lays the ranges of `top` over those of `below`. Both lists are sorted and have no overlaps, and
+ * so has `out`. Returns the number of ranges written. */
 static size_t overlay(struct range_list below, struct range_list top, struct range *out)
 {
-	struct range rest = { 0 }; /* of the current one below */
+	struct range rest = { 0 }; /* of the current range of `below` */
 	size_t nr_out = 0;
 
 	for (size_t i = 0; i < top.nr_items; i++) {
@@ -324,8 +324,8 @@ static size_t overlay(struct range_list below, struct range_list top, struct ran
 	return nr_out;
 }
 
-/* Overlays ranges in order of arrival on each other. `out` and `scratch` have room for twice as
- * many. The recursion halves: 14 levels for MAX_ADDED. */
+/* Overlays ranges on each other in order of arrival. `out` and `scratch` have room for twice as
+ * many ranges. Each recursion halves the list: 14 levels for MAX_ADDED. */
 static size_t overlay_all(const struct range *items, size_t nr, struct range *out,
 			  struct range *scratch)
 {
@@ -341,7 +341,7 @@ static size_t overlay_all(const struct range *items, size_t nr, struct range *ou
 		       (struct range_list){ scratch + 2 * half, nr_top }, out);
 }
 
-/* Puts into `kept` the functions that still have a range, and all that belongs to them. */
+/* Copies the functions that still have a range to `kept`, with their names and lines. */
 static int copy_living(const struct jit_functions *functions, uint32_t *row_plus_1,
 		       struct jit_functions *kept)
 {
@@ -352,7 +352,7 @@ static int copy_living(const struct jit_functions *functions, uint32_t *row_plus
 		const struct function *function = &functions->functions[range->function];
 		struct jit_code code = {
 			.address = function->start,
-			.nr_bytes = 1, /* its ranges are known */
+			.nr_bytes = 1, /* unused: the ranges exist already */
 			.name = intern_get(&functions->strings, function->name),
 			.parts = function->parts,
 			.has_index = function->has_index,
@@ -376,7 +376,7 @@ static int copy_living(const struct jit_functions *functions, uint32_t *row_plus
 	return r;
 }
 
-/* Forgets functions without a range. Without memory all stays as it is. */
+/* Removes functions without a range. Does nothing if there is not enough memory. */
 static void drop_dead(struct jit_functions *functions)
 {
 	_cleanup_free_ uint32_t *row_plus_1 = calloc(functions->nr_functions, sizeof(uint32_t));
@@ -397,7 +397,8 @@ static void drop_dead(struct jit_functions *functions)
 	*kept = old;
 }
 
-/* Whether most functions have no range any more; lines that wait would not survive the copying. */
+/* Returns whether most functions have no range any more. Waiting lines would be lost by the copy,
+ * so it has to wait for them. */
 static bool has_garbage(const struct jit_functions *functions)
 {
 	return functions->nr_functions > GARBAGE_MIN + 2 * functions->nr_ranges &&
@@ -431,7 +432,7 @@ int jit_functions_settle(struct jit_functions *functions)
 	return 0;
 }
 
-/* The line that an offset of a function is in, or NULL. */
+/* Returns the line at an offset in a function, or NULL. */
 static const struct line *find_line(const struct jit_functions *functions,
 				    const struct function *function, uint64_t offset)
 {

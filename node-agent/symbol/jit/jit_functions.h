@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that one process's compiler has told of, by address.
+/* The functions that one process's compiler has reported, by address.
  *
- * Compilers use memory again: where functions overlap, the one added later wins, and what it leaves
- * of the other stays. Functions of which nothing is left are forgotten from time to time, so that
- * the table of a process that compiles for weeks is as large as its code and not as its history.
+ * Compilers reuse memory. Where functions overlap, the one added later wins, and the rest of the
+ * other one stays. Functions that are completely covered are removed from time to time. So the size
+ * of the table depends on the code that a process has now, and not on how long it has run.
  *
  * Belongs to one thread. */
 #ifndef SYMBOL_JIT_JIT_FUNCTIONS_H
@@ -22,18 +22,18 @@
 
 struct jit_functions;
 
-/* A function as it is added. */
+/* A function to be added. */
 struct jit_code {
 	uint64_t address;
-	uint64_t nr_bytes; /* 1 to JIT_FUNCTION_MAX_BYTES, not beyond the end of memory */
+	uint64_t nr_bytes; /* see jit_functions_can_have() */
 	const char *name;
 	struct jit_name_parts parts; /* of the name */
 	bool has_index;
-	uint64_t index; /* the compiler's number of it, by which it can be moved */
-	uint32_t line_shift; /* by how much its lines were written too high */
+	uint64_t index; /* the compiler's number for it, used to move it */
+	uint32_t line_shift; /* subtracted from the offsets of its lines */
 };
 
-/* What is known of an address; strings are borrowed until the next change. */
+/* The name and line of an address. Strings are borrowed until the table changes. */
 struct jit_found {
 	const char *name;
 	struct jit_name_parts parts; /* of the name */
@@ -41,46 +41,48 @@ struct jit_found {
 	uint32_t line; /* 0: unknown */
 };
 
-/* Whether code can be there. */
+/* Returns whether a function can have that address and length. */
 static inline bool jit_functions_can_have(uint64_t address, uint64_t nr_bytes)
 {
 	return nr_bytes > 0 && nr_bytes <= JIT_FUNCTION_MAX_BYTES &&
 	       address <= UINT64_MAX - nr_bytes;
 }
 
-/* `max_bytes` bounds the memory. Errors: -ENOMEM. */
+/* Makes an empty table that uses about `max_bytes` of memory at most. Errors: -ENOMEM. */
 int jit_functions_new(size_t max_bytes, struct jit_functions **ret_functions) must_check;
 void jit_functions_free(struct jit_functions *functions);
 DEFINE_FREEP(struct jit_functions, jit_functions_free)
 
-/* A line of the function that is added next: `offset` bytes of code behind its start, up to the
- * next line. `filename` is NULL for that of the line before. Lines take half of the memory at most.
- * Errors: -ENOSPC at a limit, -ENOMEM. */
+/* Adds a line for the function that is added next. It begins `offset` bytes after the start of the
+ * function and ends at the next line. A `filename` of NULL means that of the previous line. Lines
+ * use half of the memory at most. Errors: -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_add_line(struct jit_functions *functions, uint32_t offset, uint32_t line,
 			   const char *filename) must_check;
 
-/* Forgets the lines for the next function. */
+/* Removes the lines that were added for the next function. */
 void jit_functions_drop_lines(struct jit_functions *functions);
 
-/* Adds a function, with the lines given since the last one. Errors: -EBADMSG wrong size,
- * -ENOSPC at a limit, -ENOMEM. */
+/* Adds a function with the lines that were added since the last one. Errors: -EBADMSG impossible
+ * address or length, -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_add(struct jit_functions *functions, const struct jit_code *code) must_check;
 
-/* The function with that index has a copy elsewhere from now on. Errors: as
- * above, -ENOENT no such index. */
+/* Adds a copy of the function with that index at another address. Errors: as above, -ENOENT no such
+ * index. */
 int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t address,
 		       uint64_t nr_bytes) must_check;
 
-/* To be called after adding: makes it found. After an error nothing is lost. Errors:
+/* Makes the functions added so far visible to jit_functions_find(). An error loses nothing. Errors:
  * -ENOSPC at a limit, -ENOMEM. */
 int jit_functions_settle(struct jit_functions *functions) must_check;
 
-/* False when the address is in no function. */
+/* Finds the function at an address; returns false if there is none. */
 bool jit_functions_find(const struct jit_functions *functions, uint64_t address,
 			struct jit_found *ret_found);
 
-/* Memory in use; ranges of addresses that have a name. */
+/* Returns the memory in use. */
 size_t jit_functions_bytes(const struct jit_functions *functions);
+
+/* Returns the number of address ranges that have a name. */
 size_t jit_functions_count(const struct jit_functions *functions);
 
 #endif

@@ -10,20 +10,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How long until a worker that could not be started is tried again. */
+/* Pause after a worker could not be started. */
 #define START_PAUSE_NS (10 * NSEC_PER_MSEC)
 
-/* Between windows memory is counted so often. */
+/* Interval of counting memory between windows. */
 #define COUNT_NS NSEC_PER_SEC
 
-/* What a worker is reading. */
+/* A request to a worker. */
 struct jit_job {
-	uint32_t id; /* of the process, which may be gone by now */
-	uint64_t cgroup_id; /* its own */
-	size_t kind; /* of its source */
-	uint64_t nr_starts; /* of the source, when it was asked for */
-	bool is_try; /* it has little time (worker/worker_lanes.h) */
-	bool is_late; /* its owner comes last */
+	uint32_t id; /* of the process, which may be gone when the answer arrives */
+	uint64_t cgroup_id; /* of the process */
+	size_t kind; /* of the source */
+	uint64_t nr_starts; /* of the source, at the time of the request */
+	bool is_try; /* with a short time limit (worker/worker_lanes.h) */
+	bool is_late; /* its owner has the lowest rank */
 	struct jit_request request;
 };
 
@@ -31,16 +31,16 @@ struct jit_loader {
 	struct jit_registry *registry; /* borrowed */
 	size_t max_bytes;
 	struct worker_lanes *lanes; /* owned */
-	struct jit_job jobs[WORKER_NR_LANES]; /* of the lanes that are busy */
-	struct jit_process *listed[JIT_PROCESS_INDEX_MAX]; /* borrowed; at the last refresh */
+	struct jit_job jobs[WORKER_NR_LANES]; /* by lane; valid while it is busy */
+	struct jit_process *listed[JIT_PROCESS_INDEX_MAX]; /* borrowed; by the last refresh */
 	size_t nr_listed;
-	size_t first_listed; /* who is read first */
-	size_t next_listed; /* behind who was read last */
-	/* From there on, that have been looked at for the lane; twice in all. */
+	size_t first_listed; /* where this refresh began */
+	size_t next_listed; /* after the process that was read last */
+	/* By lane: processes considered from first_listed on. The list is passed twice. */
 	size_t nr_passed[WORKER_NR_LANES];
-	uint64_t nr_to_read; /* bytes, by this refresh */
-	uint64_t now_ns; /* at the last refresh */
-	uint64_t counted_ns; /* when memory was counted last (CLOCK_MONOTONIC) */
+	uint64_t nr_to_read; /* bytes left for this refresh */
+	uint64_t now_ns; /* time of the last refresh */
+	uint64_t counted_ns; /* time when memory was counted last (CLOCK_MONOTONIC) */
 
 	pthread_mutex_t lock;
 	struct jit_stats stats;
@@ -77,7 +77,7 @@ void jit_loader_free(struct jit_loader *loader)
 	free(loader);
 }
 
-/* Counts what reading met with, and what it keeps. */
+/* Adds the counters of a process's sources, and updates its memory and functions. */
 static void collect_counts(struct jit_loader *loader, struct jit_process *process)
 {
 	LOCKED(&loader->lock);
@@ -120,15 +120,15 @@ static uint64_t count_bytes(const struct jit_loader *loader)
 	return nr_bytes;
 }
 
-/* Leaves a process alone for a while. */
+/* Skips a process for a while. */
 static void block(struct jit_loader *loader, struct jit_process *process)
 {
 	process->blocked_until_ns = loader->now_ns + JIT_RETRY_NS;
 	process->has_more = false;
 }
 
-/* Drops the functions of those sampled least recently until the rest is within the limit. A few
- * bytes of a file can take a hundred of memory, so this is done after each answer. */
+/* Drops the functions of the processes sampled least recently, until the rest is within the limit.
+ * A few bytes of a file can take a hundred bytes of memory, so this is done after each answer. */
 static void evict(struct jit_loader *loader)
 {
 	uint64_t nr_bytes = count_bytes(loader);
@@ -149,7 +149,7 @@ static void evict(struct jit_loader *loader)
 	}
 }
 
-/* A cgroup answers for what its process has written, even if that is gone; NULL then. */
+/* Penalizes the cgroup, and the process if it still exists (else NULL). */
 static void punish(struct jit_loader *loader, uint64_t cgroup_id, struct jit_process *process)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -159,8 +159,8 @@ static void punish(struct jit_loader *loader, uint64_t cgroup_id, struct jit_pro
 	worker_lanes_punish(loader->lanes, cgroup_id, now_ns);
 }
 
-/* No answer came of it, or none that can be believed. What is known of the process goes on
- * answering; what a worker has kept of the place in the file may be what it stumbles over. */
+/* Handles a missing or invalid answer. The functions known so far stay in use. The file is read
+ * from its start again, because the stored position in it may be the cause. */
 static void fail(struct jit_loader *loader, struct jit_process *process, size_t kind, int error)
 {
 	log_debug_errno(error, "the list of functions of process %" PRIu32 " cannot be read",
@@ -173,8 +173,8 @@ static void fail(struct jit_loader *loader, struct jit_process *process, size_t 
 	loader->stats.nr_failures++;
 }
 
-/* What is there of an unfinished function is read by the next refresh: it would be the same again
- * now. */
+/* An incomplete function at the end of the file is left for the next refresh: reading it again now
+ * would not help. */
 static void take_functions(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process, const void *bytes, size_t len)
 {
@@ -195,7 +195,7 @@ static void take_functions(struct jit_loader *loader, enum worker_lane lane,
 								   : source->nr_read;
 }
 
-/* Whose answer it is; NULL when it has gone, or its file is another one now. */
+/* Returns the process that an answer belongs to, or NULL if it is gone or its file has changed. */
 static struct jit_process *find_asker(const struct jit_loader *loader, const struct jit_job *job)
 {
 	struct jit_process *process = jit_registry_find(loader->registry, job->id);
@@ -293,8 +293,8 @@ static size_t get_max_read(const struct jit_loader *loader, const struct jit_pro
 	return max_read < JIT_REQUEST_MAX_BYTES ? max_read : JIT_REQUEST_MAX_BYTES;
 }
 
-/* Asks for what a file has gained. Returns 1 if that is on its way, 0 if there is nothing to be
- * read of it now. Errors: as worker_lanes_send(). */
+/* Requests what was added to a file. Returns 1 if the request was sent, 0 if there is nothing to
+ * read now. Errors: as worker_lanes_send(). */
 static int ask_for(struct jit_loader *loader, enum worker_lane lane, struct jit_process *process,
 		   size_t kind)
 {
@@ -311,8 +311,8 @@ static int ask_for(struct jit_loader *loader, enum worker_lane lane, struct jit_
 	return r;
 }
 
-/* The same for all its files; when there is nothing to be read, what is left for the next refresh
- * is known. */
+/* Does the same for the files of a process, up to the first request. If there is nothing to read
+ * now, updates whether something is left for the next refresh. */
 static int ask_for_process(struct jit_loader *loader, enum worker_lane lane,
 			   struct jit_process *process)
 {
@@ -340,7 +340,7 @@ static bool is_for_lane(const struct jit_loader *loader, enum worker_lane lane,
 	       is_slow == (lane == WORKER_LANE_SLOW);
 }
 
-/* Those whose owner is late are passed by the first time. */
+/* In the fast lane, processes with a late owner are skipped in the first pass over the list. */
 static bool is_turn_of(const struct jit_loader *loader, enum worker_lane lane,
 		       const struct jit_process *process)
 {
@@ -348,7 +348,8 @@ static bool is_turn_of(const struct jit_loader *loader, enum worker_lane lane,
 	       rank_of(loader, process) != WORKER_RANK_LATE;
 }
 
-/* Gives a free lane its next request. Returns false when the worker cannot be started yet. */
+/* Sends the next request in a lane that is free. Returns false if the worker cannot be started
+ * yet. */
 static bool start_next(struct jit_loader *loader, enum worker_lane lane)
 {
 	size_t *nr_passed = &loader->nr_passed[lane];
@@ -371,7 +372,7 @@ static bool start_next(struct jit_loader *loader, enum worker_lane lane)
 	return true;
 }
 
-/* Who may be asked for, and for how much. */
+/* Sets which processes this refresh may read, and how much. */
 static void begin_reading(struct jit_loader *loader)
 {
 	loader->nr_to_read = JIT_REFRESH_MAX_BYTES;
@@ -388,15 +389,15 @@ static void begin_reading(struct jit_loader *loader)
 	}
 }
 
-/* Whether the fast lane has something that is waited for. */
+/* Returns whether the refresh has to wait for a request in the fast lane. */
 static bool is_awaited(const struct jit_loader *loader)
 {
 	return worker_lanes_is_busy(loader->lanes, WORKER_LANE_FAST) &&
 	       !loader->jobs[WORKER_LANE_FAST].is_late;
 }
 
-/* Has files read until there is nothing left to do for the fast lane, but for what comes last
- * there. That, and the slow lane, is not waited for. */
+/* Makes workers read files until the fast lane has nothing left to do. Does not wait for requests
+ * of late owners, nor for the slow lane. */
 static void read_listed(struct jit_loader *loader, uint64_t until_ns)
 {
 	for (;;) {

@@ -35,7 +35,7 @@ static const struct v8_prefix *find_v8_prefix(const char *name)
 	return NULL;
 }
 
-/* Takes ":NUMBER" off the end; false when there is none. */
+/* Removes ":NUMBER" from the end; returns false if there is none. */
 static bool cut_number(struct strview *part, uint32_t *ret_number)
 {
 	size_t start = part->len;
@@ -52,8 +52,9 @@ static bool cut_number(struct strview *part, uint32_t *ret_number)
 	return true;
 }
 
-/* Where the file's name begins in "get x /a dir/b.js": names and paths have blanks, so what looks
- * like a path decides, and else the last blank. */
+/* Returns the offset of the blank before the filename in "get x /a dir/b.js". Names and paths may
+ * contain blanks, so it is the first blank before something that looks like a path, else the last
+ * one. */
 static size_t find_file(const struct strview *part)
 {
 	static const char *const starts[] = { " /", " node:", " file:" };
@@ -96,7 +97,7 @@ static void split_v8(const char *system_name, const struct v8_prefix *prefix,
 	size_t nr_marks = *text && strchr(V8_MARKS, *text) ? 1 : 0;
 	struct strview rest = { text + nr_marks, strlen(text + nr_marks) };
 	if (cut_number(&rest, &line) && cut_number(&rest, &other))
-		line = other; /* the last was the column */
+		line = other; /* the last number was the column */
 	size_t name_len = line > 0 ? find_file(&rest) : rest.len;
 	struct strview file = { rest.text + name_len, rest.len - name_len };
 	if (file.len > 0)
@@ -107,7 +108,7 @@ static void split_v8(const char *system_name, const struct v8_prefix *prefix,
 	set_parts(parts, system_name, (struct strview){ text, nr_marks + name_len }, file);
 }
 
-/* Cuts "/0x0000000036040428" off the end of a class's name; also with . or + before it. */
+/* Removes "/0x0000000036040428" from the end of a class name; also with . or + instead of /. */
 static void cut_hidden(struct strview *class_name)
 {
 	const char *start = memmem(class_name->text, class_name->len, "0x", 2);

@@ -76,7 +76,7 @@ struct jit_process *jit_process_index_find(const struct jit_process_index *index
 	return NULL;
 }
 
-/* A slot that is free: a new one, or else one that was used before. */
+/* Finds a free slot: one that was used before, or else a new one. */
 static int find_slot(struct jit_process_index *index, uint32_t *ret_slot)
 {
 	if (index->nr_used == index->nr_slots) {

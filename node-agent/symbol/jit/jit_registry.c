@@ -16,7 +16,7 @@ struct jit_registry {
 
 	pthread_mutex_t lock;
 	struct jit_process_index processes;
-	uint64_t nr_rounds; /* lists so far */
+	uint64_t nr_rounds; /* calls of jit_registry_list() */
 	size_t nr_open; /* descriptors */
 	uint64_t nr_refused;
 	uint64_t nr_without_place;
@@ -46,18 +46,18 @@ void jit_registry_free(struct jit_registry *registry)
 	free(registry);
 }
 
-/* What one look for the files of a process is about, and what it finds. */
+/* One search for the files of a process, and its results. */
 struct look {
 	uint32_t id;
 	const struct jit_sampled *sampled;
-	bool is_open[JIT_SOURCE_KINDS]; /* the loader has this one: */
+	bool is_open[JIT_SOURCE_KINDS]; /* the loader has the file with this identity: */
 	struct file_identity identities[JIT_SOURCE_KINDS];
-	int results[JIT_SOURCE_KINDS]; /* 0 found, or why not */
-	struct jit_file files[JIT_SOURCE_KINDS]; /* without a descriptor where the loader has it */
+	int results[JIT_SOURCE_KINDS]; /* 0 if found, else an error */
+	struct jit_file files[JIT_SOURCE_KINDS]; /* fd is negative if the loader has the file */
 };
 
-/* Whether the process is to be looked at now; if so, fills `look`. `*ret_id` is 0 where it has no
- * file. */
+/* Returns whether to look for files of the process now; if so, fills `look`. Sets `*ret_id` to 0 if
+ * the process has no file so far. */
 static bool begin_look(struct jit_registry *registry, uint64_t now_ns, struct look *look,
 		       uint32_t *ret_id)
 {
@@ -187,8 +187,8 @@ struct jit_process *jit_registry_use(struct jit_registry *registry, uint32_t id)
 	return process;
 }
 
-/* Whether a process is not needed any more. One that lives keeps its functions for a while without
- * being sampled, unless its place is needed: to read them again costs more. */
+/* Returns whether a process is no longer needed. A process that lives keeps its functions for a
+ * while without samples, unless its slot is needed, because reading them again costs more. */
 static bool is_over(const struct jit_registry *registry, struct jit_process *process,
 		    uint64_t now_ns)
 {
@@ -215,7 +215,7 @@ static size_t count_open(const struct jit_process *process)
 	return nr;
 }
 
-/* Takes over what the reader has opened. */
+/* Takes the files that the reader has opened. */
 static void take_files(struct jit_registry *registry, struct jit_process *process)
 {
 	for (size_t kind = 0; kind < JIT_SOURCE_KINDS; kind++) {
@@ -230,7 +230,8 @@ static void take_files(struct jit_registry *registry, struct jit_process *proces
 	}
 }
 
-/* Closes the files of a process that is not sampled. The reader opens them again when it is. */
+/* Closes the files of a process that is not sampled. At its next sample the reader opens them
+ * again. */
 static void close_idle(struct jit_registry *registry, struct jit_process *process)
 {
 	if (process->was_used || process->has_more ||
@@ -243,7 +244,7 @@ static void close_idle(struct jit_registry *registry, struct jit_process *proces
 	}
 }
 
-/* Fills the list; returns those that are over in a chain, which are nobody's any more. */
+/* Fills the list. Removes the processes that are over and returns them as a linked list. */
 static struct jit_process *list_processes(struct jit_registry *registry, uint64_t now_ns,
 					  struct jit_process **ret_listed, size_t *ret_nr)
 {

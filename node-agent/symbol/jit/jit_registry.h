@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that were sampled in memory without a file, and their files.
+/* The processes that were sampled in memory that no file backs, and their files.
  *
- * A process is shared by two threads without either waiting for the other's files:
+ * Two threads share a process, and neither waits while the other one works on files:
  *
- *	reader	looks for files, opens them, leaves the descriptors in `incoming`; holds the lock,
- *		but not while it opens
- *	loader	takes the descriptors, has them read, names; holds the lock only while it takes
+ *	reader	looks for files, opens them, and leaves the descriptors in `incoming`; holds the
+ *		lock except while it opens files
+ *	loader	takes the descriptors, has the files read, and names addresses; holds the lock only
+ *		while it takes the descriptors
  *
- * Only the loader removes processes, so what it has found stays while it works; the reader finds a
- * process anew each time it has let go of the lock. When there is no room the reader adds nothing:
- * to throw out others, which are read anew then, would let one container with many processes keep
- * the loader busy. */
+ * Only the loader removes processes, so a process that it has found stays valid while it works. The
+ * reader looks a process up again whenever it has released the lock. If there is no room, the
+ * reader does not add a process. If it replaced another one instead, whose files would then be read
+ * again, a container with many processes could keep the loader busy. */
 #ifndef SYMBOL_JIT_JIT_REGISTRY_H
 #define SYMBOL_JIT_JIT_REGISTRY_H
 
@@ -22,32 +23,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JIT_REGISTRY_MAX_OPEN 512 /* files; of those that are not sampled, half as many */
-#define JIT_REOPEN_NS (UINT64_C(5) * 1000000000) /* between two looks for a process's files */
-#define JIT_FORGET_NS (UINT64_C(10) * 1000000000) /* not sampled, and has ended */
-#define JIT_IDLE_NS (UINT64_C(600) * 1000000000) /* not sampled */
+#define JIT_REGISTRY_MAX_OPEN 512 /* files; half as many of processes that are not sampled */
+#define JIT_REOPEN_NS (UINT64_C(5) * 1000000000) /* interval of looking for a process's files */
+#define JIT_FORGET_NS (UINT64_C(10) * 1000000000) /* without a sample, if the process has ended */
+#define JIT_IDLE_NS (UINT64_C(600) * 1000000000) /* without a sample, if it lives */
 
 struct jit_registry;
 
-/* `proc_fd` is borrowed. Errors: -ENOMEM. */
+/* Makes an empty registry. `proc_fd` is borrowed. Errors: -ENOMEM. */
 int jit_registry_new(int proc_fd, struct jit_registry **ret_registry) must_check;
 void jit_registry_free(struct jit_registry *registry);
 DEFINE_FREEP(struct jit_registry, jit_registry_free)
 
-/* For the reader: as jit_cache_open(). */
+/* For the reader: see jit_cache_open(). */
 uint32_t jit_registry_open(struct jit_registry *registry, const struct jit_sampled *sampled,
 			   uint64_t now_ns);
 
-/* For the loader: a process, NULL when it is not known; the second one counts as a use of it. */
+/* For the loader: return a process, or NULL if it is unknown. jit_registry_use() counts as a use of
+ * it. */
 struct jit_process *jit_registry_find(struct jit_registry *registry, uint32_t id);
 struct jit_process *jit_registry_use(struct jit_registry *registry, uint32_t id);
 
-/* For the loader: lists the processes, with the files that the reader has opened; the list is
- * borrowed until the next one. Frees those that are over. Returns how many are listed. */
+/* For the loader: lists the processes and takes the files that the reader has opened for
+ * them. Frees processes that are no longer needed. The listed ones are borrowed until the
+ * next call. Returns their number. */
 size_t jit_registry_list(struct jit_registry *registry, uint64_t now_ns,
 			 struct jit_process *ret_listed[static JIT_PROCESS_INDEX_MAX]);
 
-/* Any thread. */
+/* Adds the registry's counters to `stats`. Any thread. */
 void jit_registry_add_stats(struct jit_registry *registry, struct jit_stats *stats);
 
 #endif

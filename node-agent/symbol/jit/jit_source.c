@@ -39,7 +39,7 @@ void jit_source_drop(struct jit_source *source)
 	jit_functions_free(take_ptr(source->previous));
 }
 
-/* Only what was known in full goes on answering. */
+/* Keeps `previous` if it is set, because `functions` may be incomplete then. */
 void jit_source_restart(struct jit_source *source)
 {
 	if (!source->previous)
@@ -63,7 +63,7 @@ void jit_source_set_file(struct jit_source *source, int fd, const struct file_id
 	source->has_more = true;
 }
 
-/* Whether its length and its time tell that it is not what was read. */
+/* Returns whether size and time show that the file was rewritten. */
 static bool is_rewritten(const struct jit_source *source, uint64_t size, int64_t mtime_ns)
 {
 	uint64_t offset = source->place.offset;
@@ -107,7 +107,7 @@ bool jit_source_ask(struct jit_source *source, uint64_t max_read, struct jit_req
 	return true;
 }
 
-/* Makes new functions be found. At a limit those that were found before still are. */
+/* Adds functions and makes them visible. At a limit, the old ones stay visible. */
 static int add_functions(struct jit_source *source, const struct jit_block_view *view,
 			 size_t max_bytes)
 {

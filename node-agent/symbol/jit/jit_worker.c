@@ -15,7 +15,7 @@ struct reading {
 	char buffer[JIT_PIECE_BYTES];
 };
 
-/* What is before the place where reading stops. */
+/* Reads the bytes before an offset. */
 static uint32_t read_tail(int fd, uint64_t offset, char tail[static JIT_TAIL_BYTES])
 {
 	size_t len = offset < JIT_TAIL_BYTES ? (size_t)offset : JIT_TAIL_BYTES;
@@ -24,7 +24,8 @@ static uint32_t read_tail(int fd, uint64_t offset, char tail[static JIT_TAIL_BYT
 	return n < 0 ? 0 : (uint32_t)n;
 }
 
-/* A record that was there as a whole is still there if the file is the same. */
+/* Returns whether the file was rewritten: the bytes before the position have changed, or a record
+ * that was complete is not any more. */
 static bool is_rewritten(const struct reading *reading)
 {
 	const struct jit_request *request = reading->request;
@@ -37,7 +38,7 @@ static bool is_rewritten(const struct reading *reading)
 		memcmp(tail, place->tail, place->tail_len) != 0);
 }
 
-/* Hands a piece of the file to its parser. */
+/* Parses a piece of the file. */
 static int64_t feed(struct reading *reading, size_t len, uint64_t nr_left)
 {
 	struct jit_place *place = &reading->answer.place;

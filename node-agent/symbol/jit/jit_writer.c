@@ -47,7 +47,7 @@ static size_t count_lines(const struct jit_writer *writer)
 	return writer->lines.len / sizeof(struct jit_block_line);
 }
 
-/* Whether the line before has that file. */
+/* Returns whether the previous line has that filename. */
 static bool is_last_filename(const struct jit_writer *writer, const char *filename)
 {
 	return writer->last_filename < writer->strings.len &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything is in the byte order of the machine that runs the compiler, which must be ours:
+/* Everything is in the byte order of the machine that runs the compiler, which must be that of the
+ * agent:
  *
  *	header	magic version total_size elf_mach pad pid (4 each) timestamp flags (8 each)
  *	record	id total_size (4 each) timestamp (8), then by id
@@ -7,9 +8,9 @@
  *	MOVE	pid tid (4 each) vma old_code_addr new_code_addr code_size code_index (8 each)
  *	DEBUG	code_addr nr_entry (8 each), then entries: address (8) line column (4 each) file NUL
  *
- * DEBUG comes before the LOAD of its code. It can be longer than a piece and is read
- * entry by entry; all other records are done with after their first bytes, as soon as
- * they are in the file as a whole. */
+ * DEBUG comes before the LOAD of its code. It can be longer than a piece, so it is read entry by
+ * entry. Of all other records only the first bytes are read, as soon as the whole record is in the
+ * file. */
 #include "symbol/jit/jitdump.h"
 
 #include "symbol/frame/symbol_frames.h"
@@ -22,7 +23,7 @@
 #define MACHINE_AARCH64 183
 #define MAX_HEADER_BYTES 4096
 #define MAX_PADDING_BYTES 8
-#define SAME_FILE "\xff" /* instead of a name: as in the entry before */
+#define SAME_FILE "\xff" /* instead of a filename: that of the previous entry */
 
 enum record_id {
 	CODE_LOAD,
@@ -77,15 +78,15 @@ struct entry {
 	int32_t column;
 };
 
-/* A piece of the file from the cursor on. */
+/* The rest of a piece of the file. */
 struct piece {
 	const char *data;
 	size_t len;
-	uint64_t nr_left; /* in the file */
+	uint64_t nr_left; /* bytes of the file from `data` on */
 };
 
-/* Copies a NUL-terminated text, cut to JITDUMP_MAX_NAME_BYTES. Returns its length in the file
- * without the NUL, or -1 when there is no end within `len` bytes. */
+/* Copies a NUL-terminated text, truncated to JITDUMP_MAX_NAME_BYTES. Returns its length in the file
+ * without the NUL, or -1 if it does not end within `len` bytes. */
 static int64_t copy_text(const char *text, size_t len, char ret_copy[JITDUMP_MAX_NAME_BYTES + 1])
 {
 	size_t text_len = strnlen(text, len);
@@ -115,11 +116,11 @@ static int64_t read_header(struct jitdump_reader *reader, const struct piece *pi
 	return header.total_size;
 }
 
-/* V8 writes the addresses of lines as they will be in an ELF file made of the
- * code: behind the ELF header. */
+/* V8 writes the addresses of lines as they would be in an ELF file with the code, after the ELF
+ * header. */
 #define V8_LINE_SHIFT 0x40
 
-/* False when the record is malformed. */
+/* Returns false if the record is malformed. */
 static bool read_load(struct jitdump_reader *reader, const char *body, size_t len,
 		      struct jit_writer *writer)
 {
@@ -133,7 +134,7 @@ static bool read_load(struct jitdump_reader *reader, const char *body, size_t le
 		jit_writer_drop_lines(writer);
 	reader->has_lines = false;
 	if (load.code_size == 0)
-		return true; /* allowed, and never sampled */
+		return true; /* allowed, but cannot be sampled */
 
 	struct jit_code code = {
 		.address = load.code_addr,
@@ -159,7 +160,7 @@ static bool read_move(const char *body, size_t len, struct jit_writer *writer)
 	return true;
 }
 
-/* Begins to read lines. Those of the record before, whose code never came, are forgotten. */
+/* Begins to read lines. Drops those of an earlier DEBUG record whose LOAD never came. */
 static bool begin_debug(struct jitdump_reader *reader, const char *body, size_t len,
 			struct jit_writer *writer)
 {
@@ -176,7 +177,7 @@ static bool begin_debug(struct jitdump_reader *reader, const char *body, size_t 
 	return true;
 }
 
-/* Takes over one line; without a place in the code or the source it tells nothing. */
+/* Adds a line, unless its address or line number is impossible. */
 static void add_entry(const struct jitdump_reader *reader, const struct entry *entry,
 		      const char *filename, struct jit_writer *writer)
 {
@@ -187,8 +188,8 @@ static void add_entry(const struct jitdump_reader *reader, const struct entry *e
 		jit_writer_add_line(writer, (uint32_t)offset, (uint32_t)entry->line, filename);
 }
 
-/* Reads an entry of the record under way and returns its length; 0 when it
- * is not at hand as a whole. */
+/* Reads an entry of the current record. Returns its length, or 0 if the piece does not contain all
+ * of it. Errors: -EBADMSG. */
 static int64_t read_entry(struct jitdump_reader *reader, const struct piece *piece,
 			  struct jit_writer *writer)
 {
@@ -211,8 +212,8 @@ static int64_t read_entry(struct jitdump_reader *reader, const struct piece *pie
 	return (int64_t)sizeof(entry) + name_len + 1;
 }
 
-/* A record that is wrong in one place has no lines at all. */
-static void give_lines_up(struct jitdump_reader *reader, struct jit_writer *writer)
+/* Drops all lines of the current record, because it is malformed. */
+static void drop_record_lines(struct jitdump_reader *reader, struct jit_writer *writer)
 {
 	writer->nr_bad++;
 	reader->nr_entries = 0;
@@ -220,9 +221,9 @@ static void give_lines_up(struct jitdump_reader *reader, struct jit_writer *writ
 	jit_writer_drop_lines(writer);
 }
 
-/* Reads the next entry of a DEBUG record, or passes by what is behind the last one: padding up to a
- * multiple of 8 bytes. More than that tells of entries that were shorter than the record's writer
- * thought: V8 of Node.js 20 writes file names from memory that it has freed, with NULs in them. */
+/* Reads the next entry of a DEBUG record, or skips the padding after the last one, up to a multiple
+ * of 8 bytes. More padding means that entries were shorter than the compiler assumed: V8 of Node.js
+ * 20 writes filenames from memory that it has freed, with NULs in them. */
 static int64_t continue_debug(struct jitdump_reader *reader, const struct piece *piece,
 			      struct jit_writer *writer)
 {
@@ -232,7 +233,7 @@ static int64_t continue_debug(struct jitdump_reader *reader, const struct piece 
 		n = read_entry(reader, piece, writer);
 	if (n == -EBADMSG) {
 		if (reader->nr_entries > 0 || reader->nr_record_bytes >= MAX_PADDING_BYTES)
-			give_lines_up(reader, writer);
+			drop_record_lines(reader, writer);
 		n = (int64_t)reader->nr_record_bytes;
 	} else if (n > 0) {
 		reader->nr_entries--;
@@ -240,11 +241,12 @@ static int64_t continue_debug(struct jitdump_reader *reader, const struct piece 
 	if (n > 0)
 		reader->nr_record_bytes -= (uint64_t)n;
 	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
-		give_lines_up(reader, writer);
+		drop_record_lines(reader, writer);
 	return n;
 }
 
-/* Reads a record of which at least the header is at hand, or of a DEBUG record the beginning. */
+/* Reads a record; of a DEBUG record, only the part before the first entry. Returns 0 if the piece
+ * or the file does not contain enough of it. */
 static int64_t read_record(struct jitdump_reader *reader, const struct piece *piece,
 			   struct jit_writer *writer)
 {
@@ -274,11 +276,11 @@ static int64_t read_record(struct jitdump_reader *reader, const struct piece *pi
 		return record.total_size;
 	reader->nr_record_bytes = record.total_size - sizeof(record) - sizeof(struct debug);
 	if (reader->nr_record_bytes == 0 && reader->nr_entries > 0)
-		give_lines_up(reader, writer);
+		drop_record_lines(reader, writer);
 	return (int64_t)(sizeof(record) + sizeof(struct debug));
 }
 
-/* Makes one step; 0 when what follows is incomplete. */
+/* Reads the header, a record or an entry. Returns its length, or 0 if it is incomplete. */
 static int64_t step(struct jitdump_reader *reader, const struct piece *piece,
 		    struct jit_writer *writer)
 {

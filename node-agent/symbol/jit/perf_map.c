@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A hex number, with or without 0x, and the blank behind it. */
+/* Reads a hex number, with or without 0x, and the blank after it. */
 static bool parse_number(const char **cursor, const char *end, uint64_t *ret_value)
 {
 	if (end - *cursor > 2 && (*cursor)[0] == '0' && ((*cursor)[1] | 0x20) == 'x')
@@ -16,7 +16,8 @@ static bool parse_number(const char **cursor, const char *end, uint64_t *ret_val
 	return true;
 }
 
-/* Reads a line, without its newline; false when it is malformed. The writer judges the numbers. */
+/* Reads a line without its newline. Returns false if it is malformed; the writer checks whether the
+ * numbers are possible. */
 static bool parse_line(const char *line, size_t len, struct jit_code *ret_code,
 		       char ret_name[PERF_MAP_MAX_LINE_BYTES + 1])
 {

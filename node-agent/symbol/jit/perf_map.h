@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf map files: `START SIZE NAME`, one function a line, numbers in hex. The name goes up to the
- * end of the line and may have blanks. */
+/* Reads perf map files: one function per line, `START SIZE NAME`, with numbers in hex. The name
+ * ends with the line and may contain blanks. */
 #ifndef SYMBOL_JIT_PERF_MAP_H
 #define SYMBOL_JIT_PERF_MAP_H
 
@@ -10,23 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PERF_MAP_MAX_LINE_BYTES JIT_NAME_MAX_BYTES /* the rest of a longer one is left out */
+#define PERF_MAP_MAX_LINE_BYTES JIT_NAME_MAX_BYTES /* longer lines are truncated */
 
-/* Where the reading of a file stands, in plain numbers, as it is sent between
- * processes. Starts as { 0 }. */
+/* The state of reading a file. It is sent between processes, so it has no pointers. Starts as
+ * { 0 }. */
 struct perf_map_reader {
-	uint32_t is_in_long_line; /* skips up to its end */
+	uint32_t is_in_long_line; /* whose rest is skipped */
 };
 
-/* Whether a reader can be that. */
+/* Returns whether the state is possible. */
 static inline bool perf_map_reader_is_valid(const struct perf_map_reader *reader)
 {
 	return reader->is_in_long_line <= 1;
 }
 
-/* Writes the functions of the complete lines in a piece of the file, and returns how many bytes
- * that was: what is behind belongs before the next piece. A piece of PERF_MAP_MAX_LINE_BYTES or
- * more is never left whole, unless the writer is full. Malformed lines are counted and left out. */
+/* Writes the functions of the complete lines in a piece of the file. Returns the number of bytes
+ * consumed; the next piece must begin with the rest. A piece of PERF_MAP_MAX_LINE_BYTES or more is
+ * always consumed at least in part, unless the writer is full. Malformed lines are counted and
+ * skipped. */
 size_t perf_map_feed(struct perf_map_reader *reader, const char *data, size_t len,
 		     struct jit_writer *writer) must_check;
 
