@@ -5,9 +5,8 @@
 
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "proc_fixture.h"
 #include "worker/worker_process.h"
-#include "jit_process.h"
+#include "jit_cache_fixture.h"
 #include "jit_worker_main.h"
 #include "unit.h"
 
@@ -23,61 +22,15 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define MAX_BYTES ((size_t)64 << 20)
 #define SECOND NSEC_PER_SEC
 #define CGROUP 77
 
-struct fixture {
-	struct proc_fixture proc;
-	struct jit_cache *cache;
-};
-
-static struct jit_cache *new_cache(int proc_fd, size_t max_bytes)
-{
-	const struct jit_cache_opts opts = { .proc_fd = proc_fd, .max_bytes = max_bytes };
-	struct jit_cache *cache = NULL;
-
-	assert_int_equal(jit_cache_new(&opts, &cache), 0);
-	return cache;
-}
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	proc_fixture_init(&fixture->proc, 8);
-	fixture->cache = new_cache(fixture->proc.proc_fd, MAX_BYTES);
-	*state = fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	jit_cache_free(fixture->cache);
-	proc_fixture_done(&fixture->proc);
-	free(fixture);
-	return 0;
-}
-
-static void write_file(const struct fixture *fixture, uint32_t pid, const char *name,
-		       const char *text)
-{
-	jit_process_write(fixture->proc.proc_fd, pid, name, text);
-}
-
-static void put_process(const struct fixture *fixture, uint32_t pid, const char *map)
-{
-	jit_process_put(fixture->proc.proc_fd, pid, map);
-}
-
-static uint32_t open_at(const struct fixture *fixture, uint32_t pid, uint64_t now_ns)
+static uint32_t open_at(const struct jit_cache_fixture *fixture, uint32_t pid, uint64_t now_ns)
 {
 	return jit_cache_open(fixture->cache, pid, 1, CGROUP, NULL, now_ns);
 }
 
-static const char *name_of(const struct fixture *fixture, uint32_t id, uint64_t address)
+static const char *name_of(const struct jit_cache_fixture *fixture, uint32_t id, uint64_t address)
 {
 	struct symbol_frames frames;
 
@@ -90,10 +43,11 @@ static const char *name_of(const struct fixture *fixture, uint32_t id, uint64_t 
 
 static void a_function_is_named_once_its_file_was_read(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	struct symbol_frames frames;
 
-	put_process(fixture, 10, "1000 10 JS:*add /app/math.js:12:5\n2000 10 py::f:/a.py\n");
+	jit_cache_fixture_put(fixture, 10,
+			      "1000 10 JS:*add /app/math.js:12:5\n2000 10 py::f:/a.py\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	assert_int_not_equal(id, 0);
 	assert_string_equal(name_of(fixture, id, 0x1000), "");
@@ -121,11 +75,11 @@ static void a_function_is_named_once_its_file_was_read(void **state)
 
 static void a_process_without_a_file_is_looked_at_again_later(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, NULL);
+	jit_cache_fixture_put(fixture, 10, NULL);
 	assert_int_equal(open_at(fixture, 10, SECOND), 0);
-	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n");
 	assert_int_equal(open_at(fixture, 10, SECOND + JIT_REOPEN_NS - 1), 0);
 	uint32_t id = open_at(fixture, 10, SECOND + JIT_REOPEN_NS);
 	assert_int_not_equal(id, 0);
@@ -136,18 +90,18 @@ static void a_process_without_a_file_is_looked_at_again_later(void **state)
 
 static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, "1000 10 f\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
-	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
 	assert_int_equal(open_at(fixture, 10, 2 * SECOND), id);
 	jit_cache_refresh(fixture->cache, 2 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x2000), "g");
 
 	/* Another file of that name: renamed over it, as careful writers do. */
-	write_file(fixture, 10, "root/tmp/new", "3000 10 h\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/new", "3000 10 h\n");
 	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
 				  "10/root/tmp/perf-7.map"),
 			 0);
@@ -159,12 +113,12 @@ static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
 
 static void a_new_program_under_the_pid_has_its_own_names(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, "1000 10 old\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 old\n");
 	uint32_t old_id = open_at(fixture, 10, SECOND);
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
-	write_file(fixture, 10, "root/tmp/new", "1000 10 new\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/new", "1000 10 new\n");
 	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
 				  "10/root/tmp/perf-7.map"),
 			 0);
@@ -177,9 +131,9 @@ static void a_new_program_under_the_pid_has_its_own_names(void **state)
 
 static void a_process_that_ended_is_named_in_the_window_under_way(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, "1000 10 f\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	proc_fixture_remove(&fixture->proc, 10);
 	jit_cache_refresh(fixture->cache, 100 * SECOND, UINT64_MAX); /* a long window */
@@ -194,10 +148,10 @@ static void a_process_that_ended_is_named_in_the_window_under_way(void **state)
 
 static void a_live_process_keeps_its_names_while_it_sleeps(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	uint64_t now_ns = SECOND;
 
-	put_process(fixture, 10, "1000 10 f\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 f\n");
 	uint32_t id = open_at(fixture, 10, now_ns);
 	for (; now_ns < 300 * SECOND; now_ns += SECOND)
 		jit_cache_refresh(fixture->cache, now_ns, UINT64_MAX);
@@ -210,9 +164,9 @@ static void a_live_process_keeps_its_names_while_it_sleeps(void **state)
 
 static void refused_files_are_counted_once(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, NULL);
+	jit_cache_fixture_put(fixture, 10, NULL);
 	assert_int_equal(mkfifoat(fixture->proc.proc_fd, "10/root/tmp/perf-7.map", 0600), 0);
 	for (uint64_t now_ns = SECOND; now_ns < 100 * SECOND; now_ns += JIT_REOPEN_NS)
 		assert_int_equal(open_at(fixture, 10, now_ns), 0);
@@ -222,28 +176,29 @@ static void refused_files_are_counted_once(void **state)
 
 static void bad_lines_are_counted(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, "junk\n1000 0 x\n2000 10 f\n");
+	jit_cache_fixture_put(fixture, 10, "junk\n1000 0 x\n2000 10 f\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x2000), "f");
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_bad_lines, 2);
 }
 
-static void put_large_map(const struct fixture *fixture, uint32_t pid, int nr, int name_len)
+static void put_large_map(const struct jit_cache_fixture *fixture, uint32_t pid, int nr,
+			  int name_len)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max((size_t)64 << 20);
 
 	for (int i = 0; i < nr; i++)
 		strbuf_appendf(&text, "%x 10 %0*d\n", i * 16, name_len, i);
-	put_process(fixture, pid, strbuf_str(&text));
+	jit_cache_fixture_put(fixture, pid, strbuf_str(&text));
 }
 
 static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 {
-	const struct fixture *fixture = *state;
-	struct jit_cache *cache = new_cache(fixture->proc.proc_fd, (size_t)8 << 20);
+	const struct jit_cache_fixture *fixture = *state;
+	struct jit_cache *cache = jit_cache_fixture_new_cache(fixture, (size_t)8 << 20, NULL);
 	uint32_t ids[12];
 
 	for (uint32_t i = 0; i < array_len(ids); i++) {
@@ -282,15 +237,15 @@ static size_t peak_bytes(void)
 /* Short lines take twenty times their length in memory. */
 static void many_large_files_do_not_take_more_memory_at_once(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	const size_t max_bytes = (size_t)8 << 20;
-	struct jit_cache *cache = new_cache(fixture->proc.proc_fd, max_bytes);
+	struct jit_cache *cache = jit_cache_fixture_new_cache(fixture, max_bytes, NULL);
 	_cleanup_(strbuf_done) struct strbuf map = strbuf_with_max((size_t)8 << 20);
 
 	for (unsigned int i = 0; i < GREEDY_LINES; i++)
 		strbuf_appendf(&map, "%x0 8 f\n", i + 1);
 	for (uint32_t pid = 10; pid < 10 + NR_GREEDY; pid++) {
-		put_process(fixture, pid, strbuf_str(&map));
+		jit_cache_fixture_put(fixture, pid, strbuf_str(&map));
 		assert_int_not_equal(jit_cache_open(cache, pid, 1, CGROUP, NULL, SECOND), 0);
 	}
 	size_t before = peak_bytes();
@@ -319,12 +274,12 @@ static size_t count_descriptors(void)
 static void descriptors_are_bounded(void **state)
 {
 	enum { NR = JIT_REGISTRY_MAX_OPEN + 20 };
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	static uint32_t ids[NR];
 	size_t before = count_descriptors();
 
 	for (uint32_t i = 0; i < NR; i++) {
-		put_process(fixture, 10 + i, "1000 10 f\n");
+		jit_cache_fixture_put(fixture, 10 + i, "1000 10 f\n");
 		ids[i] = open_at(fixture, 10 + i, SECOND);
 	}
 	assert_int_equal(count_descriptors() - before, JIT_REGISTRY_MAX_OPEN);
@@ -336,7 +291,7 @@ static void descriptors_are_bounded(void **state)
 		assert_string_equal(name_of(fixture, ids[i], 0x1000), "f");
 
 	/* Those that came too late, and one whose file was closed and has grown. */
-	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
 	for (uint32_t i = 0; i < NR; i += NR - 1)
 		ids[i] = open_at(fixture, 10 + i, 7 * SECOND);
 	jit_cache_refresh(fixture->cache, 7 * SECOND, UINT64_MAX);
@@ -346,11 +301,11 @@ static void descriptors_are_bounded(void **state)
 
 static void places_are_bounded_and_given_again(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
 	for (uint32_t pid = 1; pid <= JIT_PROCESS_INDEX_MAX; pid++)
 		assert_int_equal(open_at(fixture, 1000 + pid, SECOND), 0);
-	put_process(fixture, 10, "1000 10 f\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 f\n");
 	assert_int_equal(open_at(fixture, 10, SECOND), 0);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_without_place, 1);
 	jit_cache_refresh(fixture->cache, 20 * SECOND, UINT64_MAX);
@@ -364,7 +319,7 @@ static void places_are_bounded_and_given_again(void **state)
 
 static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	uint32_t ids[8];
 
 	/* 5 MB each. */
@@ -384,10 +339,10 @@ static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
 
 static void an_unfinished_line_is_asked_for_once_a_refresh(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
-	put_process(fixture, 10, "1000 10 f\n2000 10 unfini");
-	put_process(fixture, 11, "1000 10 g\n");
+	jit_cache_fixture_put(fixture, 10, "1000 10 f\n2000 10 unfini");
+	jit_cache_fixture_put(fixture, 11, "1000 10 g\n");
 	uint32_t id = open_at(fixture, 10, SECOND);
 	uint32_t next_id = open_at(fixture, 11, SECOND);
 	jit_cache_refresh(fixture->cache, SECOND, clock_mono_ns() + 10 * SECOND);
@@ -396,7 +351,8 @@ static void an_unfinished_line_is_asked_for_once_a_refresh(void **state)
 	assert_string_equal(name_of(fixture, next_id, 0x1000), "g");
 	assert_int_equal(jit_cache_get_stats(fixture->cache).worker.nr_requests, 2);
 
-	write_file(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 unfinished\n");
+	jit_cache_fixture_write(fixture, 10, "root/tmp/perf-7.map",
+				"1000 10 f\n2000 10 unfinished\n");
 	assert_int_equal(open_at(fixture, 10, 2 * SECOND), id);
 	jit_cache_refresh(fixture->cache, 2 * SECOND, clock_mono_ns() + 10 * SECOND);
 	assert_string_equal(name_of(fixture, id, 0x2000), "unfinished");
@@ -404,7 +360,7 @@ static void an_unfinished_line_is_asked_for_once_a_refresh(void **state)
 }
 
 struct reader {
-	const struct fixture *fixture;
+	const struct jit_cache_fixture *fixture;
 	bool is_done;
 };
 
@@ -428,7 +384,7 @@ static void reader_and_loader_do_not_disturb_each_other(void **state)
 	pthread_t thread;
 
 	for (uint32_t pid = 10; pid < 20; pid++)
-		put_process(reader.fixture, pid, "1000 10 f\n");
+		jit_cache_fixture_put(reader.fixture, pid, "1000 10 f\n");
 	assert_int_equal(pthread_create(&thread, NULL, open_all_the_time, &reader), 0);
 	for (uint64_t i = 0; i < 100 || nr_named == 0; i++) {
 		jit_cache_refresh(reader.fixture->cache, i * 100 * SECOND, UINT64_MAX);
@@ -443,7 +399,8 @@ static void reader_and_loader_do_not_disturb_each_other(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, jit_cache_fixture_setup, jit_cache_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_function_is_named_once_its_file_was_read),
 		TEST(a_process_without_a_file_is_looked_at_again_later),

@@ -7,9 +7,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
-#include "jit_process.h"
+#include "jit_cache_fixture.h"
 #include "jit_worker_main.h"
-#include "proc_fixture.h"
 #include "worker/worker_lanes.h"
 #include "worker/worker_server.h"
 
@@ -30,11 +29,6 @@
 #define HANGING "H"
 #define LYING "L"
 #define REFUSED "R"
-
-struct fixture {
-	struct proc_fixture proc;
-	struct jit_cache *cache;
-};
 
 static void answer_nonsense(struct strbuf *reply)
 {
@@ -74,46 +68,16 @@ static int be_worker(void)
 	return worker_server_run(&opts);
 }
 
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	proc_fixture_init(&fixture->proc, 8);
-	const struct jit_cache_opts opts = {
-		.proc_fd = fixture->proc.proc_fd,
-		.max_bytes = MAX_BYTES,
-	};
-	assert_int_equal(jit_cache_new(&opts, &fixture->cache), 0);
-	*state = fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	jit_cache_free(fixture->cache);
-	proc_fixture_done(&fixture->proc);
-	free(fixture);
-	return 0;
-}
-
-static void put_file(const struct fixture *fixture, uint32_t pid, const char *name,
-		     const char *text)
-{
-	jit_process_write(fixture->proc.proc_fd, pid, name, text);
-}
-
 /* A process of a cgroup of its own that has been sampled. */
-static uint32_t put_process(const struct fixture *fixture, uint32_t pid, const char *map)
+static uint32_t put_process(const struct jit_cache_fixture *fixture, uint32_t pid, const char *map)
 {
-	jit_process_put(fixture->proc.proc_fd, pid, map);
+	jit_cache_fixture_put(fixture, pid, map);
 	uint32_t id = jit_cache_open(fixture->cache, pid, 1, pid, NULL, SECOND);
 	assert_int_not_equal(id, 0);
 	return id;
 }
 
-static const char *name_of(const struct fixture *fixture, uint32_t id)
+static const char *name_of(const struct jit_cache_fixture *fixture, uint32_t id)
 {
 	struct symbol_frames frames;
 
@@ -123,7 +87,8 @@ static const char *name_of(const struct fixture *fixture, uint32_t id)
 }
 
 /* A window in which those are sampled. */
-static void refresh(const struct fixture *fixture, uint64_t now_ns, const uint32_t *pids, size_t nr)
+static void refresh(const struct jit_cache_fixture *fixture, uint64_t now_ns, const uint32_t *pids,
+		    size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		(void)jit_cache_open(fixture->cache, pids[i], 1, pids[i], NULL, now_ns);
@@ -131,7 +96,7 @@ static void refresh(const struct fixture *fixture, uint64_t now_ns, const uint32
 }
 
 /* Has answers taken until none is on its way. */
-static void finish(const struct fixture *fixture)
+static void finish(const struct jit_cache_fixture *fixture)
 {
 	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
 
@@ -142,7 +107,8 @@ static void finish(const struct fixture *fixture)
 }
 
 /* A file that no worker survives, or that each of them answers nonsense about. */
-static void check_bad_file(const struct fixture *fixture, const char *kind, uint64_t nr_deaths)
+static void check_bad_file(const struct jit_cache_fixture *fixture, const char *kind,
+			   uint64_t nr_deaths)
 {
 	static const uint32_t pids[] = { 10, 11 };
 	char map[64];
@@ -161,7 +127,7 @@ static void check_bad_file(const struct fixture *fixture, const char *kind, uint
 	refresh(fixture, 2 * SECOND, pids, array_len(pids));
 	finish(fixture);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_failures, 1);
-	put_file(fixture, pids[0], "root/tmp/perf-7.map", "1000 10 mended\n");
+	jit_cache_fixture_write(fixture, pids[0], "root/tmp/perf-7.map", "1000 10 mended\n");
 	refresh(fixture, SECOND + JIT_RETRY_NS, pids, array_len(pids));
 	finish(fixture);
 	assert_string_equal(name_of(fixture, bad), "mended");
@@ -176,8 +142,9 @@ static void a_worker_that_dies_costs_that_files_names(void **state)
 static void a_worker_that_lies_costs_that_files_names(void **state)
 {
 	check_bad_file(*state, LYING, 0);
-	assert_int_equal(jit_cache_get_stats(((struct fixture *)*state)->cache).worker.nr_started,
-			 3);
+	assert_int_equal(
+		jit_cache_get_stats(((struct jit_cache_fixture *)*state)->cache).worker.nr_started,
+		3);
 }
 
 static void a_worker_that_refuses_costs_that_files_names(void **state)
@@ -189,7 +156,7 @@ static void a_worker_that_refuses_costs_that_files_names(void **state)
 static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 {
 	static const uint32_t pids[] = { 10, 11 };
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
 	uint64_t now_ns = SECOND;
 	uint64_t longest_ns = 0;
@@ -208,7 +175,8 @@ static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_failures, 0);
 
 	/* While the slow one hangs, what others add is named at once. */
-	put_file(fixture, pids[1], "root/tmp/perf-7.map", "1000 10 good\n1000 10 better\n");
+	jit_cache_fixture_write(fixture, pids[1], "root/tmp/perf-7.map",
+				"1000 10 good\n1000 10 better\n");
 	jit_cache_refresh(fixture->cache, now_ns++, UINT64_MAX);
 	assert_true(jit_cache_work(fixture->cache));
 	assert_string_equal(name_of(fixture, good), "better");
@@ -222,7 +190,7 @@ static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 }
 
 struct rewriter {
-	const struct fixture *fixture;
+	const struct jit_cache_fixture *fixture;
 	bool is_done; /* atomic */
 };
 
@@ -251,7 +219,7 @@ static void *rewrite(void *data)
 static void a_list_that_never_rests_does_no_harm(void **state)
 {
 	struct rewriter rewriter = { .fixture = *state };
-	const struct fixture *fixture = rewriter.fixture;
+	const struct jit_cache_fixture *fixture = rewriter.fixture;
 	static const uint32_t pids[] = { 10 };
 	uint64_t now_ns = SECOND;
 	pthread_t thread;
@@ -264,7 +232,7 @@ static void a_list_that_never_rests_does_no_harm(void **state)
 	}
 	__atomic_store_n(&rewriter.is_done, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	put_file(fixture, pids[0], "root/tmp/perf-7.map", "1000 10 calm\n");
+	jit_cache_fixture_write(fixture, pids[0], "root/tmp/perf-7.map", "1000 10 calm\n");
 	refresh(fixture, now_ns, pids, array_len(pids));
 	finish(fixture);
 	refresh(fixture, now_ns, pids, array_len(pids));
@@ -277,7 +245,7 @@ static void a_list_that_never_rests_does_no_harm(void **state)
 /* What is on its way when its file or its process goes is nobody's. */
 static void an_answer_for_who_is_gone_is_thrown_away(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
 	uint32_t bad = put_process(fixture, 10, HANGING "\n1000 10 f\n");
 	jit_cache_refresh(fixture->cache, SECOND, 0);
@@ -300,7 +268,7 @@ static void an_answer_for_who_is_gone_is_thrown_away(void **state)
 
 static void a_refresh_without_time_has_its_answer_later(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	uint32_t id = put_process(fixture, 10, "1000 10 f\n");
 
 	jit_cache_refresh(fixture->cache, SECOND, 0);
@@ -313,7 +281,7 @@ static void a_refresh_without_time_has_its_answer_later(void **state)
 /* No worker is started for nothing, and none stays. */
 static void without_lists_there_is_no_worker(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 
 	jit_cache_refresh(fixture->cache, SECOND, UINT64_MAX);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).worker.nr_started, 0);
@@ -324,15 +292,11 @@ static void without_lists_there_is_no_worker(void **state)
 
 static void a_program_that_is_not_there_costs_names_only(void **state)
 {
-	const struct fixture *fixture = *state;
-	struct fixture other = *fixture;
-	const struct jit_cache_opts opts = {
-		.proc_fd = fixture->proc.proc_fd,
-		.max_bytes = MAX_BYTES,
-		.worker_program = "/nonexistent/flamelet",
-	};
+	const struct jit_cache_fixture *fixture = *state;
+	struct jit_cache_fixture other = *fixture;
 
-	assert_int_equal(jit_cache_new(&opts, &other.cache), 0);
+	other.cache = jit_cache_fixture_new_cache(fixture, JIT_CACHE_FIXTURE_MAX_BYTES,
+						  "/nonexistent/flamelet");
 	uint32_t id = put_process(&other, 10, "1000 10 f\n");
 	jit_cache_refresh(other.cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(&other, id), "");
@@ -343,18 +307,14 @@ static void a_program_that_is_not_there_costs_names_only(void **state)
 /* The program itself, with its sandbox, of which a megabyte of names is read. */
 static void the_real_worker_reads_lists(void **state)
 {
-	const struct fixture *fixture = *state;
+	const struct jit_cache_fixture *fixture = *state;
 	_cleanup_(strbuf_done) struct strbuf map = strbuf_with_max(MAX_BYTES);
-	struct fixture other = *fixture;
-	const struct jit_cache_opts opts = {
-		.proc_fd = fixture->proc.proc_fd,
-		.max_bytes = MAX_BYTES,
-		.worker_program = FLAMELET_PROGRAM,
-	};
+	struct jit_cache_fixture other = *fixture;
 
 	for (unsigned int i = 1; i <= 40000; i++)
 		strbuf_appendf(&map, "%x000 10 JS:*function%u /a.js:%u:1\n", i, i, i);
-	assert_int_equal(jit_cache_new(&opts, &other.cache), 0);
+	other.cache = jit_cache_fixture_new_cache(fixture, JIT_CACHE_FIXTURE_MAX_BYTES,
+						  FLAMELET_PROGRAM);
 	uint32_t id = put_process(&other, 10, strbuf_str(&map));
 	jit_cache_refresh(other.cache, SECOND, UINT64_MAX);
 	assert_string_equal(name_of(&other, id), "*function1");
@@ -368,7 +328,8 @@ static void the_real_worker_reads_lists(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, jit_cache_fixture_setup, jit_cache_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_worker_that_dies_costs_that_files_names),
 		TEST(a_worker_that_lies_costs_that_files_names),
