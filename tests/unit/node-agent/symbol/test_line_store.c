@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No unit is read twice: not while its file is known, not when it was closed, and not after a
  * restart. */
-#include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"
+#include "lines_fixture.h"
 #include "symbol/dwarf/lines_unit.h"
 #include "unit.h"
 
@@ -14,13 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OFFSET (FUNCTION_OFFSET + 0x10)
-
-static const struct fixture_file with_lines = {
-	.function = "by_symbol",
-	.has_debug_info = true,
-	.lines = INVENTS,
-};
+#define OFFSET LINES_FIXTURE_OFFSET
 
 static char cache_dir[FIXTURE_PATH_BYTES];
 static char lines_dir[FIXTURE_PATH_BYTES];
@@ -70,7 +64,7 @@ static void a_unit_is_read_once(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 		inside_forget_places(inside_store(fixture->cache));
@@ -88,7 +82,7 @@ static void after_a_restart_no_unit_is_read_again(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	for (int i = 0; i < 2; i++) {
 		start(fixture);
@@ -111,7 +105,7 @@ static void after_a_restart_no_unit_is_read_again(void **state)
 static void a_file_with_the_same_build_id_is_another_one(void **state)
 {
 	struct elf_cache_fixture *fixture = *state;
-	struct fixture_file file = with_lines;
+	struct fixture_file file = lines_fixture_file;
 
 	file.build_id = FIXTURE_BUILD_ID;
 	start(fixture);
@@ -132,7 +126,7 @@ static void a_damaged_file_is_removed_and_made_again(void **state)
 	struct stat st;
 
 	start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	start(fixture);
 	assert_true(find_file(path));
@@ -154,7 +148,7 @@ static void what_was_made_is_written_after_a_while(void **state)
 	char path[PATH_MAX];
 
 	start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	read_all(fixture);
 	assert_false(find_file(path));
@@ -169,7 +163,7 @@ static void a_separate_debug_file_is_known_by_its_content(void **state)
 	struct elf_cache_fixture *fixture = *state;
 	const struct fixture_file program = { .function = "by_symbol",
 					      .build_id = FIXTURE_BUILD_ID };
-	struct fixture_file debug = with_lines;
+	struct fixture_file debug = lines_fixture_file;
 	uint32_t id = 0;
 
 	debug.build_id = FIXTURE_BUILD_ID;
@@ -196,7 +190,7 @@ static void a_file_that_is_opened_again_is_not_read_again(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	inside_close_lines(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
 	inside_forget_places(inside_store(fixture->cache));
@@ -216,16 +210,8 @@ static void lines_are_the_first_to_go(void **state)
 	fixture->opts.max_bytes = BUDGET;
 	start(fixture);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
-		struct fixture_file file = with_lines;
-		char path[32];
+		uint32_t id = lines_fixture_add(fixture, i, NR_OFFSETS);
 
-		file.number = i;
-		snprintf(path, sizeof(path), "bin/a%u", i);
-		uint32_t id = add_file(fixture, IN_ONE, path, &file);
-		read_all(fixture);
-		for (uint64_t k = 0; k < NR_OFFSETS; k++)
-			(void)elf_cache_ask(fixture->cache, id, OFFSET + k);
-		read_all(fixture);
 		assert_int_equal(nr_lines_at(fixture, id, OFFSET + NR_OFFSETS - 1), 2);
 		assert_true(stats_of(fixture).nr_line_bytes <= BUDGET / 4);
 	}
@@ -249,7 +235,7 @@ static void the_lines_of_one_file_are_bounded(void **state)
 
 	fixture->opts.max_bytes = BUDGET;
 	start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	for (uint64_t k = 0; k < NR_OFFSETS; k++) {
 		assert_int_equal(name_fully(fixture, id, OFFSET + k, &frames), 0);
@@ -272,7 +258,7 @@ static void without_cpu_time_there_are_names(void **state)
 		inside_jobs(inside_client(fixture->cache)));
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		cpu_budget_charge(&budgets[lane], 1000 * NSEC_PER_SEC);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
 	assert_true(elf_cache_wait(fixture->cache, clock_mono_ns() + FIXTURE_WAIT_NS));
@@ -288,7 +274,7 @@ static void without_cpu_time_there_are_names(void **state)
 static void nonsense_ends_the_worker(void **state)
 {
 	struct elf_cache_fixture *fixture = *state;
-	struct fixture_file file = with_lines;
+	struct fixture_file file = lines_fixture_file;
 	struct symbol_frames frames;
 
 	file.lines = TALKS_NONSENSE;
@@ -307,7 +293,7 @@ static void a_directory_that_cannot_be_used_costs_time_only(void **state)
 
 	fixture->opts.cache_dir = "/proc/self/status";
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source lines are asked for in batches, at times when files are to be read as well, and what they
  * come from may be closed or turn out bad in between. */
-#include "elf_cache_fixture.h"
 #include "elf_cache_inside.h"
+#include "lines_fixture.h"
 #include "program_offset.h"
 #include "torture.h"
 #include "unit.h"
@@ -13,13 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OFFSET (FUNCTION_OFFSET + 0x10)
-
-static const struct fixture_file with_lines = {
-	.function = "by_symbol",
-	.has_debug_info = true,
-	.lines = INVENTS,
-};
+#define OFFSET LINES_FIXTURE_OFFSET
 
 static void expect_lines(const struct elf_cache_fixture *fixture, uint32_t id, uint64_t offset)
 {
@@ -54,7 +48,7 @@ static void inlined_functions_and_lines_are_known(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	expect_lines(fixture, id, OFFSET);
 	expect_lines(fixture, id, OFFSET + 1);
 	expect_lines(fixture, id, OFFSET);
@@ -108,7 +102,7 @@ static void without_the_wish_there_are_no_lines(void **state)
 
 	fixture->opts.wants_lines = false;
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "by_symbol");
 	expect_symbol(fixture, id, OFFSET);
 	assert_int_equal(stats_of(fixture).nr_resolved, 0);
@@ -132,7 +126,7 @@ static void lines_come_for_what_was_named_before_it_was_asked_for(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	expect_symbol(fixture, id, OFFSET);
 	expect_lines(fixture, id, OFFSET);
@@ -143,7 +137,7 @@ static void until_its_lines_come_there_is_the_symbol(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
 	expect_symbol(fixture, id, OFFSET);
@@ -159,7 +153,7 @@ static void more_addresses_than_a_table_notes_get_their_lines_later(void **state
 	struct name_table *table;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	for (table = inside_tables(fixture->cache); table && table->lines_fd < 0;
 	     table = table->next)
@@ -180,7 +174,7 @@ static void an_address_outside_of_the_code_has_no_lines(void **state)
 	struct symbol_frames frames;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_int_equal(name_fully(fixture, id, 0x10, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(frames.address, 0x10);
@@ -193,7 +187,7 @@ static void code_without_a_symbol_can_have_lines(void **state)
 	struct elf_cache_fixture *fixture = *state;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	expect_lines(fixture, id, FUNCTION_OFFSET + FUNCTION_BYTES + 0x10);
 }
 
@@ -204,7 +198,7 @@ static void lines_that_cannot_be_had_cost_no_names(void **state)
 
 	elf_cache_fixture_start(fixture);
 	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++) {
-		struct fixture_file bad = with_lines;
+		struct fixture_file bad = lines_fixture_file;
 		char path[32];
 
 		bad.lines = fates[i];
@@ -215,7 +209,7 @@ static void lines_that_cannot_be_had_cost_no_names(void **state)
 		assert_true(elf_cache_ask(fixture->cache, id, OFFSET + 1));
 		expect_symbol(fixture, id, OFFSET + 1);
 	}
-	uint32_t id = add_file(fixture, IN_ONE, "bin/good", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/good", &lines_fixture_file);
 	expect_lines(fixture, id, OFFSET);
 	assert_int_equal(stats_of(fixture).worker.nr_deaths, 1);
 	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
@@ -230,7 +224,7 @@ static void source_files_that_were_closed_cost_lines_alone(void **state)
 
 	elf_cache_fixture_start(fixture);
 	for (unsigned int i = 0; i <= NAME_STORE_MAX_DEBUG_FILES; i++) {
-		struct fixture_file file = with_lines;
+		struct fixture_file file = lines_fixture_file;
 		char path[32];
 
 		file.number = i;
@@ -253,7 +247,7 @@ static void closed_source_files_are_opened_again(void **state)
 	uint32_t again = 0;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	expect_lines(fixture, id, OFFSET);
 	inside_close_lines(fixture->cache, clock_mono_ns() - FILE_REGISTRY_REOPEN_NS);
 	assert_true(elf_cache_ask(fixture->cache, id, OFFSET + 1));
@@ -288,7 +282,7 @@ static void source_files_that_nobody_needs_are_closed(void **state)
 	uint32_t again = 0;
 
 	elf_cache_fixture_start(fixture);
-	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	read_all(fixture);
 	size_t nr_open = count_descriptors();
 	let_time_pass(fixture);
@@ -334,7 +328,7 @@ static void files_are_opened_while_lines_are_read(void **state)
 	char path[32];
 
 	for (unsigned int i = 0; i < NR_COMMON; i++) {
-		struct fixture_file file = with_lines;
+		struct fixture_file file = lines_fixture_file;
 
 		file.number = i / 2;
 		snprintf(path, sizeof(path), "bin/a%u", i);
@@ -368,16 +362,8 @@ static void many_files_with_lines_keep_to_the_budget(void **state)
 	fixture->opts.max_bytes = BUDGET;
 	elf_cache_fixture_start(fixture);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
-		struct fixture_file file = with_lines;
-		char path[32];
+		uint32_t id = lines_fixture_add(fixture, i, NR_OFFSETS);
 
-		file.number = i;
-		snprintf(path, sizeof(path), "bin/a%u", i);
-		uint32_t id = add_file(fixture, IN_ONE, path, &file);
-		read_all(fixture);
-		for (uint64_t k = 0; k < NR_OFFSETS; k++)
-			(void)elf_cache_ask(fixture->cache, id, OFFSET + k);
-		read_all(fixture);
 		for (uint64_t k = 0; k < NR_OFFSETS; k++)
 			assert_int_equal(
 				elf_cache_symbolize(fixture->cache, id, OFFSET + k, &frames), 0);
@@ -394,7 +380,7 @@ static void an_address_whose_lines_found_no_memory_is_done_with(void **state)
 
 	for (unsigned int n = 1; has_failed; n++) {
 		elf_cache_fixture_start(fixture);
-		uint32_t id = add_file(fixture, IN_ONE, "bin/a", &with_lines);
+		uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 		read_all(fixture);
 		torture_begin(n);
 		(void)elf_cache_ask(fixture->cache, id, OFFSET);
