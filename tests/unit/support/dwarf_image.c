@@ -20,8 +20,8 @@ enum {
 
 static const char section_names[] = "\0.debug_info\0.debug_abbrev\0.debug_aranges\0.debug_str";
 
-/* All forms have a fixed size or are strings, and all numbers are less than 128: no LEB128 to
- * encode, but for one attribute's name. */
+/* All forms have a fixed size or are strings, and all numbers are less than 128. So only the name
+ * of one attribute needs LEB128. */
 #define LINKAGE_NAME 0xee, 0x00
 static const uint8_t abbreviations[] = {
 	IMAGE_UNIT,

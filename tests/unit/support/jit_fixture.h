@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What travels between the agent and the JIT worker, without a worker. */
+/* Blocks and answers of the JIT worker, made in the test program. */
 #ifndef TESTS_UNIT_JIT_FIXTURE_H
 #define TESTS_UNIT_JIT_FIXTURE_H
 
 #include "symbol/jit/jit_worker.h"
 
-/* Adds what has been written, as the agent does with an answer, and begins another block. */
+/* Adds the functions of a writer, as the agent does with an answer, and begins a new block. */
 void jit_fixture_add(struct jit_writer *writer, struct jit_functions *functions);
 
-/* What a worker answers to a request; the reply is empty and has a limit. */
+/* Answers a request as a worker does. `reply` must be empty and have a limit. */
 int jit_fixture_answer(const struct jit_request *request, int fd, struct strbuf *reply);
 
 #endif

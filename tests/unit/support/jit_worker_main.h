@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of what has a JIT worker: it is the test program again, so main() begins with
+/* For tests with a JIT worker. The worker is the test program again, so main() begins with
  *
  *	if (is_jit_worker(argc, argv))
  *		return jit_worker_main(); */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks debug information about addresses, as the symbol worker does, and takes the
- * answer, as the agent does. */
+/* Reads lines from debug information, as the symbol worker does, and adds them to a table, as the
+ * agent does. */
 #ifndef TESTS_UNIT_LINES_ANSWER_H
 #define TESTS_UNIT_LINES_ANSWER_H
 
@@ -33,7 +33,7 @@ static inline void lines_answer_ask(struct lines_answer *answer, struct dwarf_li
 	strbuf_done(&out);
 }
 
-/* As lines_table_find(). */
+/* See lines_table_find(). */
 static inline int lines_answer_find(struct lines_answer *answer, uint64_t address)
 {
 	return lines_table_find(&answer->table, address, answer->lines, &answer->language);

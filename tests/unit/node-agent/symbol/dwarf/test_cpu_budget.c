@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "unit.h"
 
-static void work_may_be_done_at_once_up_to_what_was_saved(void **state)
+static void saved_time_can_be_used_at_once(void **state)
 {
 	(void)state;
 	struct cpu_budget budget;
@@ -17,7 +17,7 @@ static void work_may_be_done_at_once_up_to_what_was_saved(void **state)
 	assert_false(cpu_budget_allows(&budget, 1000));
 }
 
-static void over_time_it_is_a_share(void **state)
+static void over_time_work_gets_its_share(void **state)
 {
 	(void)state;
 	struct cpu_budget budget;
@@ -56,7 +56,7 @@ static void no_more_is_saved_than_a_burst(void **state)
 	assert_false(cpu_budget_allows(&budget, UINT64_MAX / 2));
 }
 
-static void clocks_and_costs_that_cannot_be_do_no_harm(void **state)
+static void impossible_clocks_and_costs_do_no_harm(void **state)
 {
 	(void)state;
 	struct cpu_budget budget;
@@ -69,7 +69,7 @@ static void clocks_and_costs_that_cannot_be_do_no_harm(void **state)
 	assert_true(budget.left_ns < 0);
 }
 
-static void without_a_share_there_is_no_bound(void **state)
+static void without_a_share_there_is_no_limit(void **state)
 {
 	(void)state;
 	struct cpu_budget budget;
@@ -82,12 +82,12 @@ static void without_a_share_there_is_no_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_may_be_done_at_once_up_to_what_was_saved),
-		cmocka_unit_test(over_time_it_is_a_share),
+		cmocka_unit_test(saved_time_can_be_used_at_once),
+		cmocka_unit_test(over_time_work_gets_its_share),
 		cmocka_unit_test(long_work_is_paid_for_afterwards),
 		cmocka_unit_test(no_more_is_saved_than_a_burst),
-		cmocka_unit_test(clocks_and_costs_that_cannot_be_do_no_harm),
-		cmocka_unit_test(without_a_share_there_is_no_bound),
+		cmocka_unit_test(impossible_clocks_and_costs_do_no_harm),
+		cmocka_unit_test(without_a_share_there_is_no_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees of DIEs, written by hand: what becomes of them as lines. */
+/* Converts trees of DIEs that the test writes. */
 #include "symbol/dwarf/dwarf_functions.h"
 
 #include "base/cleanup.h"
@@ -56,7 +56,7 @@ static int open_image(struct dwarf_lines **ret_lines)
 	return dwarf_lines_open(fd, -1, ret_lines);
 }
 
-/* How many functions an address has, innermost first. */
+/* Returns the number of functions at an address. */
 static size_t resolve(uint64_t address, struct lines_answer *answer)
 {
 	_cleanup_(dwarf_lines_closep) struct dwarf_lines *lines = NULL;
@@ -68,7 +68,7 @@ static size_t resolve(uint64_t address, struct lines_answer *answer)
 	return nr > 0 ? (size_t)nr : 0;
 }
 
-/* The names at an address, innermost first: "inner<outer". */
+/* Checks the names at an address, innermost first: "inner<outer". */
 static void assert_names(uint64_t address, const char *expected)
 {
 	_cleanup_(lines_answer_done) struct lines_answer answer = { 0 };
@@ -236,7 +236,7 @@ static void code_the_linker_dropped_does_not_count(void **state)
 	assert_names(0x5, "");
 }
 
-static void code_that_outlasts_what_is_around_it_ends_where_it_says(void **state)
+static void a_function_may_end_after_the_one_around_it(void **state)
 {
 	(void)state;
 	dwarf_image_unit(&image, 0x1000, 0x1000);
@@ -301,7 +301,7 @@ static void a_function_without_any_name_has_no_lines(void **state)
 	assert_names(0x1000, "");
 }
 
-static void what_is_nested_too_deep_is_left_out(void **state)
+static void functions_nested_too_deep_are_left_out(void **state)
 {
 	(void)state;
 	dwarf_image_unit(&image, 0x1000, 0x1000);
@@ -319,7 +319,7 @@ static void what_is_nested_too_deep_is_left_out(void **state)
 	assert_names(0x1100, "next");
 }
 
-static void a_tree_that_breaks_off_counts_up_to_there(void **state)
+static void a_truncated_tree_is_read_up_to_its_end(void **state)
 {
 	(void)state;
 	dwarf_image_unit(&image, 0x1000, 0x1000);
@@ -345,7 +345,7 @@ static void a_die_of_unknown_kind_ends_the_tree(void **state)
 	assert_names(0x1100, "");
 }
 
-static void a_name_that_does_not_end_is_none(void **state)
+static void an_unterminated_name_is_ignored(void **state)
 {
 	(void)state;
 	dwarf_image_unit(&image, 0x1000, 0x1000);
@@ -362,7 +362,7 @@ static void a_name_that_does_not_end_is_none(void **state)
 	assert_names(0x1000, "outer");
 }
 
-static void strings_that_do_not_end_are_damage(void **state)
+static void unterminated_strings_are_damage(void **state)
 {
 	(void)state;
 	struct dwarf_lines *lines = NULL;
@@ -436,15 +436,15 @@ int main(void)
 		TEST(units_without_ranges_are_found_by_aranges),
 		TEST(of_units_that_overlap_the_one_with_a_function_answers),
 		TEST(code_the_linker_dropped_does_not_count),
-		TEST(code_that_outlasts_what_is_around_it_ends_where_it_says),
+		TEST(a_function_may_end_after_the_one_around_it),
 		TEST(references_in_a_circle_lead_to_no_name),
 		TEST(references_to_nowhere_lead_to_no_name),
 		TEST(a_function_without_any_name_has_no_lines),
-		TEST(what_is_nested_too_deep_is_left_out),
-		TEST(a_tree_that_breaks_off_counts_up_to_there),
+		TEST(functions_nested_too_deep_are_left_out),
+		TEST(a_truncated_tree_is_read_up_to_its_end),
 		TEST(a_die_of_unknown_kind_ends_the_tree),
-		TEST(a_name_that_does_not_end_is_none),
-		TEST(strings_that_do_not_end_are_damage),
+		TEST(an_unterminated_name_is_ignored),
+		TEST(unterminated_strings_are_damage),
 		TEST(a_file_without_units_is_one_without_debug_information),
 		TEST(a_unit_longer_than_its_section_ends_with_it),
 		TEST(a_unit_of_an_unknown_version_is_damage),

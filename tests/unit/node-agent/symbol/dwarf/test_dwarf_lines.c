@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks about this program itself: where() is called from inlined functions, and tells where
- * from. */
+/* Reads the debug information of this program: where() is called from inlined functions and returns
+ * the address of its call. */
 #include "symbol/dwarf/dwarf_lines.h"
 
 #include "base/cleanup.h"
@@ -31,7 +31,7 @@ static int load_base(struct dl_phdr_info *info, size_t size, void *ret_base)
 	return 1;
 }
 
-/* The virtual address of the call of this. */
+/* Returns the virtual address of its call. */
 __attribute__((noinline)) static uint64_t where(void)
 {
 	uint64_t base = 0;
@@ -40,7 +40,7 @@ __attribute__((noinline)) static uint64_t where(void)
 	return (uintptr_t)__builtin_return_address(0) - 1 - base;
 }
 
-/* Keeps the call before it from becoming a jump. */
+/* Prevents the compiler from making a jump of the call before. */
 inlined uint64_t as_it_is(uint64_t address)
 {
 	__asm__ volatile("" : "+r"(address));
@@ -77,7 +77,7 @@ __attribute__((noinline)) static struct spot outer(void)
 
 enum { OUTER_CALLS = __LINE__ - 5 };
 
-/* Deeper than an answer can be. */
+/* Calls nested deeper than SYMBOL_MAX_LINES. */
 #define LEVEL(n, next)                                                                             \
 	inlined uint64_t level_##n(void)                                                           \
 	{                                                                                          \
@@ -182,7 +182,7 @@ static void each_unit_is_there_once(void **state)
 	static const int nr_lines[] = { -ENOENT, 3, SYMBOL_MAX_LINES, -ENOENT, 3, 0 };
 
 	resolve(addresses, 6, &answer);
-	assert_int_equal(answer.added.nr_units, 2); /* and the code before the first one */
+	assert_int_equal(answer.added.nr_units, 2); /* a unit and the code before it */
 	assert_int_equal(answer.added.nr_left_out, 0);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(lines_answer_find(&answer, addresses[i]), nr_lines[i]);
@@ -210,7 +210,7 @@ static void no_addresses_are_an_empty_answer(void **state)
 	assert_int_equal(answer.table.nr_bytes, 0);
 }
 
-/* What has no room with its content is told without; what has none even so is not there. */
+/* A unit that does not fit is written without content. If even that does not fit, it is missing. */
 static void a_unit_that_has_no_room_is_left_out(void **state)
 {
 	(void)state;
@@ -233,7 +233,7 @@ static void a_unit_that_has_no_room_is_left_out(void **state)
 	assert_true(nr_told > 0);
 }
 
-static void what_is_not_an_elf_file_is_refused(void **state)
+static void files_other_than_elf_are_refused(void **state)
 {
 	(void)state;
 	static const char *const contents[] = { "", "\x7f", "\177ELF", "!<arch>\n", "some text" };
@@ -247,7 +247,7 @@ static void what_is_not_an_elf_file_is_refused(void **state)
 	assert_int_equal(dwarf_lines_open(-1, -1, &lines), -EBADF);
 }
 
-static void a_file_without_debug_information_is_told_apart(void **state)
+static void a_file_without_debug_information_is_reported(void **state)
 {
 	(void)state;
 	const ElfW(Ehdr) header = {
@@ -262,7 +262,7 @@ static void a_file_without_debug_information_is_told_apart(void **state)
 	assert_int_equal(dwarf_lines_open(fd, -1, &lines), -ENOENT);
 }
 
-static void a_file_that_is_cut_off_does_no_harm(void **state)
+static void a_truncated_file_does_no_harm(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(MAX_FILE_BYTES);
@@ -335,7 +335,7 @@ static void the_worker_opens_a_file_once_and_keeps_few_open(void **state)
 	assert_int_equal(ask_worker(1, -1, &reply), -EBADF);
 }
 
-static void the_worker_forgets_the_file_that_was_not_asked_about_longest(void **state)
+static void the_worker_closes_the_least_recently_used_file(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
@@ -349,7 +349,7 @@ static void the_worker_forgets_the_file_that_was_not_asked_about_longest(void **
 	assert_int_equal(ask_worker(102, -1, &reply), -EBADF);
 }
 
-static void the_worker_refuses_what_is_no_file(void **state)
+static void the_worker_refuses_other_files(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
@@ -369,13 +369,13 @@ int main(void)
 		cmocka_unit_test(of_too_many_inlined_functions_the_outermost_is_kept),
 		cmocka_unit_test(no_addresses_are_an_empty_answer),
 		cmocka_unit_test(a_unit_that_has_no_room_is_left_out),
-		cmocka_unit_test(what_is_not_an_elf_file_is_refused),
-		cmocka_unit_test(a_file_without_debug_information_is_told_apart),
-		cmocka_unit_test(a_file_that_is_cut_off_does_no_harm),
+		cmocka_unit_test(files_other_than_elf_are_refused),
+		cmocka_unit_test(a_file_without_debug_information_is_reported),
+		cmocka_unit_test(a_truncated_file_does_no_harm),
 		cmocka_unit_test(a_supplementary_file_nothing_refers_to_is_not_used),
 		cmocka_unit_test(the_worker_opens_a_file_once_and_keeps_few_open),
-		cmocka_unit_test(the_worker_forgets_the_file_that_was_not_asked_about_longest),
-		cmocka_unit_test(the_worker_refuses_what_is_no_file),
+		cmocka_unit_test(the_worker_closes_the_least_recently_used_file),
+		cmocka_unit_test(the_worker_refuses_other_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

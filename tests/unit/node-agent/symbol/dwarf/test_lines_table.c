@@ -12,7 +12,7 @@
 
 #define MAX_BYTES ((size_t)1 << 20)
 
-/* A unit over [low, high), whose function is at `function` and has its name. */
+/* Appends a unit over [low, high) with a function at `function`. */
 static void append_unit(struct strbuf *out, uint64_t low, uint64_t high, uint64_t function,
 			const char *name)
 {
@@ -92,7 +92,7 @@ static void units_come_one_after_the_other(void **state)
 	assert_true(lines_table_bytes(&table) >= table.nr_bytes);
 }
 
-static void where_units_overlap_the_one_that_knows_counts(void **state)
+static void of_overlapping_units_the_one_with_lines_counts(void **state)
 {
 	(void)state;
 	_cleanup_(lines_table_done) struct lines_table table = { 0 };
@@ -106,7 +106,7 @@ static void where_units_overlap_the_one_that_knows_counts(void **state)
 	expect(&table, 0x8010, "");
 }
 
-static void what_was_kept_is_added_again(void **state)
+static void stored_units_can_be_added_again(void **state)
 {
 	(void)state;
 	_cleanup_(lines_table_done) struct lines_table table = { 0 };
@@ -181,7 +181,7 @@ static void addresses_at_the_end_of_all_are_found(void **state)
 	expect(&table, UINT64_MAX, NULL);
 }
 
-static void memory_that_runs_out_leaves_the_table_as_it_was(void **state)
+static void running_out_of_memory_leaves_the_table_unchanged(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(MAX_BYTES);
@@ -204,12 +204,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_come_one_after_the_other),
-		cmocka_unit_test(where_units_overlap_the_one_that_knows_counts),
-		cmocka_unit_test(what_was_kept_is_added_again),
+		cmocka_unit_test(of_overlapping_units_the_one_with_lines_counts),
+		cmocka_unit_test(stored_units_can_be_added_again),
 		cmocka_unit_test(no_units_are_an_answer_but_nothing_to_keep),
 		cmocka_unit_test(damaged_units_change_nothing),
 		cmocka_unit_test(addresses_at_the_end_of_all_are_found),
-		cmocka_unit_test(memory_that_runs_out_leaves_the_table_as_it_was),
+		cmocka_unit_test(running_out_of_memory_leaves_the_table_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #define MAX_BYTES ((size_t)1 << 20)
 #define BASE UINT64_C(0x400000)
 
-/* outer() with inner() inlined into it at BASE + 0x10, and nothing behind BASE + 0x20. */
+/* outer() with inner() inlined into it at BASE + 0x10; no function from BASE + 0x20 on. */
 static void write_unit(struct lines_writer *writer)
 {
 	lines_writer_begin(writer, BASE);
@@ -74,7 +74,7 @@ static void functions_at_an_address_are_found(void **state)
 	assert_int_equal(lines_unit_find(&unit, UINT64_MAX, lines), 0);
 }
 
-/* More rows than a mark has, far and near, up and down. */
+/* More rows than a mark has, with small and large differences in both directions. */
 static void many_rows_are_found(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void functions_without_a_name_are_left_out(void **state)
 	assert_int_equal(lines[0].line, 9);
 }
 
-static void what_lies_too_far_behind_is_left_out(void **state)
+static void code_too_far_from_the_base_is_left_out(void **state)
 {
 	(void)state;
 	_cleanup_(lines_writer_done) struct lines_writer writer = lines_writer_with_max(MAX_BYTES);
@@ -161,8 +161,8 @@ static void search_everywhere(const struct lines_unit *unit, size_t len)
 	}
 }
 
-/* Every damage of one byte: none leads elsewhere (a sanitizer tells), and
- * whatever passes can be searched. */
+/* Changes each byte. A unit that is still valid can be searched without reading out of bounds,
+ * which a sanitizer would report. */
 static void damaged_bytes_lead_nowhere(void **state)
 {
 	(void)state;
@@ -186,7 +186,7 @@ static void damaged_bytes_lead_nowhere(void **state)
 	assert_true(nr_refused > out.len);
 }
 
-static void a_unit_that_is_cut_off_is_refused(void **state)
+static void a_truncated_unit_is_refused(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
@@ -279,7 +279,7 @@ static void a_mark_has_few_rows(void **state)
 	assert_int_equal(lines_unit_parse(&image, sizeof(image), &unit), -EBADMSG);
 }
 
-/* Many may refer to a string: what each of them costs is bounded. */
+/* Many functions may refer to a string, so its length is limited. */
 static void a_string_has_a_longest_length(void **state)
 {
 	(void)state;
@@ -306,7 +306,7 @@ static void a_string_has_a_longest_length(void **state)
 	assert_int_equal(lines_unit_parse(&image, sizeof(image), &unit), -EBADMSG);
 }
 
-static void long_strings_are_cut(void **state)
+static void long_strings_are_truncated(void **state)
 {
 	(void)state;
 	_cleanup_(lines_writer_done) struct lines_writer writer = lines_writer_with_max(MAX_BYTES);
@@ -324,7 +324,7 @@ static void long_strings_are_cut(void **state)
 	assert_int_equal(unit.files[0], unit.files[1]);
 }
 
-static void what_has_no_room_leaves_the_answer_as_it_was(void **state)
+static void a_unit_without_room_leaves_the_answer_unchanged(void **state)
 {
 	(void)state;
 	_cleanup_(strbuf_done) struct strbuf whole = strbuf_with_max(MAX_BYTES);
@@ -359,7 +359,7 @@ static void a_unit_without_content_has_its_ranges(void **state)
 	assert_int_equal(header_of(&out)->number, 3);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void running_out_of_memory_is_reported(void **state)
 {
 	(void)state;
 	bool has_failed = true;
@@ -383,17 +383,17 @@ int main(void)
 		cmocka_unit_test(functions_at_an_address_are_found),
 		cmocka_unit_test(many_rows_are_found),
 		cmocka_unit_test(functions_without_a_name_are_left_out),
-		cmocka_unit_test(what_lies_too_far_behind_is_left_out),
+		cmocka_unit_test(code_too_far_from_the_base_is_left_out),
 		cmocka_unit_test(damaged_bytes_lead_nowhere),
-		cmocka_unit_test(a_unit_that_is_cut_off_is_refused),
+		cmocka_unit_test(a_truncated_unit_is_refused),
 		cmocka_unit_test(numbers_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_function_is_in_one_that_precedes_it),
 		cmocka_unit_test(a_mark_has_few_rows),
 		cmocka_unit_test(a_string_has_a_longest_length),
-		cmocka_unit_test(long_strings_are_cut),
-		cmocka_unit_test(what_has_no_room_leaves_the_answer_as_it_was),
+		cmocka_unit_test(long_strings_are_truncated),
+		cmocka_unit_test(a_unit_without_room_leaves_the_answer_unchanged),
 		cmocka_unit_test(a_unit_without_content_has_its_ranges),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(running_out_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

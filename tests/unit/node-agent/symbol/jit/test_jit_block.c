@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers, and what an answer is that a worker was made to give. */
+/* Blocks as workers write them, and as a compromised worker may write them. */
 #include "symbol/jit/jit_block.h"
 
 #include "jit_fixture.h"
@@ -14,7 +14,7 @@
 
 #define MAX_BYTES ((size_t)1 << 20)
 
-/* An answer: three functions, of which one is moved, with lines, and one line that waits. */
+/* An answer with three functions, of which one is moved, their lines, and one waiting line. */
 struct sample {
 	struct jit_request request;
 	struct strbuf bytes;
@@ -64,7 +64,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Looks at the answer and adds it as the agent does. */
+/* Checks the answer and adds it as the agent does. */
 static int take(const struct sample *sample, struct jit_functions *functions,
 		struct jit_block_counts *counts)
 {
@@ -106,14 +106,14 @@ static void a_block_says_what_was_written(void **state)
 	assert_string_equal(found.name, "g");
 	assert_int_equal(found.line, 0);
 
-	/* The line that waited is the next one's. */
+	/* The waiting line belongs to the next function. */
 	assert_int_equal(jit_functions_add(functions, &last), 0);
 	assert_int_equal(jit_functions_settle(functions), 0);
 	assert_true(jit_functions_find(functions, 0x4004, &found));
 	assert_string_equal(found.filename, "c.js");
 }
 
-static void a_move_of_what_is_unknown_is_bad(void **state)
+static void a_move_of_an_unknown_function_is_bad(void **state)
 {
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = new_functions(MAX_BYTES);
 	_cleanup_(jit_writer_done) struct jit_writer writer;
@@ -125,7 +125,7 @@ static void a_move_of_what_is_unknown_is_bad(void **state)
 	assert_int_equal(writer.nr_bad, 1);
 }
 
-static void what_cannot_be_code_is_not_written(void **state)
+static void impossible_code_is_not_written(void **state)
 {
 	static const struct jit_code codes[] = {
 		{ .address = 0x1000, .nr_bytes = 0, .name = "f" },
@@ -159,7 +159,7 @@ static void what_cannot_be_code_is_not_written(void **state)
 	(CODE(3, address) + (nr) * sizeof(struct jit_block_line) +                                 \
 	 offsetof(struct jit_block_line, field))
 
-/* One number changed, and whether it is an answer still. */
+/* A changed number, and whether the answer is still valid. */
 static const struct {
 	size_t at;
 	size_t len;
@@ -167,13 +167,13 @@ static const struct {
 	bool is_fine;
 } changes[] = {
 	{ ANSWER(place.offset), 8, 2000, true },
-	{ ANSWER(place.offset), 8, 2001, false }, /* behind the file's end */
+	{ ANSWER(place.offset), 8, 2001, false }, /* after the end of the file */
 	{ ANSWER(place.offset), 8, UINT64_MAX, false },
 	{ ANSWER(place.offset), 8, 1, false }, /* more functions than bytes */
 	{ ANSWER(place.tail_len), 4, JIT_TAIL_BYTES, true },
 	{ ANSWER(place.tail_len), 4, JIT_TAIL_BYTES + 1, false },
-	{ ANSWER(place.dump.nr_record_bytes), 8, UINT64_MAX, true }, /* the worker's */
-	{ ANSWER(is_rewritten), 1, 1, false }, /* nobody asked */
+	{ ANSWER(place.dump.nr_record_bytes), 8, UINT64_MAX, true }, /* for the worker to check */
+	{ ANSWER(is_rewritten), 1, 1, false }, /* not requested */
 	{ ANSWER(is_rewritten), 1, 2, false },
 	{ ANSWER(is_damaged), 1, 1, true },
 	{ ANSWER(is_damaged), 1, 2, false },
@@ -196,7 +196,7 @@ static const struct {
 	{ CODE(0, nr_bytes), 4, 0, false },
 	{ CODE(0, nr_bytes), 4, JIT_FUNCTION_MAX_BYTES + 1, false },
 	{ CODE(0, name), 4, UINT32_MAX, false },
-	{ CODE(1, name), 4, 0, false }, /* before the first one's end */
+	{ CODE(1, name), 4, 0, false }, /* before the end of the first name */
 	{ CODE(0, nr_lines), 4, 4, true },
 	{ CODE(0, nr_lines), 4, 5, false },
 	{ CODE(1, nr_lines), 4, UINT32_MAX, false },
@@ -205,7 +205,7 @@ static const struct {
 	{ CODE(0, kind), 1, JIT_BLOCK_MOVE, false }, /* with lines */
 	{ CODE(0, kind), 1, JIT_BLOCK_KINDS, false },
 	{ CODE(0, drops_lines), 1, 2, false },
-	{ CODE(2, name), 4, 1, false }, /* a move has none */
+	{ CODE(2, name), 4, 1, false }, /* a move has no name */
 	{ CODE(2, nr_lines), 4, 1, false },
 	{ PART(0, first), 2, UINT16_MAX, false },
 	{ PART(0, second_len), 2, 100, false },
@@ -217,10 +217,10 @@ static const struct {
 	{ LINE(0, line), 4, (uint64_t)INT32_MAX + 1, false },
 	{ LINE(0, filename), 4, JIT_BLOCK_SAME_FILE, true },
 	{ LINE(0, filename), 4, JIT_BLOCK_SAME_FILE - 1, false },
-	{ LINE(2, filename), 4, 0, false }, /* before the first one's end */
+	{ LINE(2, filename), 4, 0, false }, /* before the end of the first filename */
 };
 
-static void numbers_are_not_believed(void **state)
+static void impossible_numbers_are_refused(void **state)
 {
 	struct sample *sample = *state;
 
@@ -241,7 +241,7 @@ static void numbers_are_not_believed(void **state)
 	}
 }
 
-static void an_answer_that_ends_early_is_none(void **state)
+static void truncated_answers_are_refused(void **state)
 {
 	_cleanup_(jit_functions_freep) struct jit_functions *functions = new_functions(MAX_BYTES);
 	struct jit_block_counts counts = { 0 };
@@ -250,7 +250,7 @@ static void an_answer_that_ends_early_is_none(void **state)
 
 	for (sample->bytes.len = 0; sample->bytes.len < whole; sample->bytes.len++)
 		assert_int_equal(take(sample, functions, &counts), -EBADMSG);
-	sample->bytes.data[whole - 1] = 'x'; /* the last string has no end */
+	sample->bytes.data[whole - 1] = 'x'; /* the last string is not terminated */
 	assert_int_equal(take(sample, functions, &counts), -EBADMSG);
 	strbuf_append_char(&sample->bytes, '\0');
 	assert_int_equal(take(sample, functions, &counts), -EBADMSG);
@@ -261,8 +261,7 @@ static void flip_bit(char *byte)
 	*byte = (char)((unsigned char)*byte ^ 1U << rand() % 8);
 }
 
-/* Whatever is changed, nothing but what an answer may say gets through: the
- * functions keep their bounds. */
+/* An answer with random changes is refused or has only valid functions. */
 static void changed_answers_do_no_harm(void **state)
 {
 	struct sample *sample = *state;
@@ -290,7 +289,7 @@ static void changed_answers_do_no_harm(void **state)
 	assert_in_range(nr_refused, 1000, 19999);
 }
 
-static void a_limit_ends_it_and_keeps_what_was_before(void **state)
+static void a_limit_keeps_the_functions_before_it(void **state)
 {
 	enum { NR = 4000 };
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(MAX_BYTES);
@@ -322,12 +321,12 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_block_says_what_was_written),
-		cmocka_unit_test(a_move_of_what_is_unknown_is_bad),
-		cmocka_unit_test(what_cannot_be_code_is_not_written),
-		TEST(numbers_are_not_believed),
-		TEST(an_answer_that_ends_early_is_none),
+		cmocka_unit_test(a_move_of_an_unknown_function_is_bad),
+		cmocka_unit_test(impossible_code_is_not_written),
+		TEST(impossible_numbers_are_refused),
+		TEST(truncated_answers_are_refused),
 		TEST(changed_answers_do_no_harm),
-		cmocka_unit_test(a_limit_ends_it_and_keeps_what_was_before),
+		cmocka_unit_test(a_limit_keeps_the_functions_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First a directory that stands for /proc, then real compilers in namespaces of their own. */
+/* Processes in a directory that stands for /proc. test_jit_live.c has real compilers. */
 #include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_loader.h"
 
@@ -100,7 +100,7 @@ static void growth_and_replacement_are_noticed_under_the_same_id(void **state)
 	jit_cache_refresh(fixture->cache, 2 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, id, 0x2000), "g");
 
-	/* Another file of that name: renamed over it, as careful writers do. */
+	/* A new file is renamed over the old one, as careful writers do. */
 	jit_cache_fixture_write(fixture, 10, "root/tmp/new", "3000 10 h\n");
 	assert_int_equal(renameat(fixture->proc.proc_fd, "10/root/tmp/new", fixture->proc.proc_fd,
 				  "10/root/tmp/perf-7.map"),
@@ -129,7 +129,7 @@ static void a_new_program_under_the_pid_has_its_own_names(void **state)
 	assert_string_equal(name_of(fixture, new_id, 0x1000), "new");
 }
 
-static void a_process_that_ended_is_named_in_the_window_under_way(void **state)
+static void a_process_that_ended_is_named_in_the_current_window(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 
@@ -195,7 +195,7 @@ static void put_large_map(const struct jit_cache_fixture *fixture, uint32_t pid,
 	jit_cache_fixture_put(fixture, pid, strbuf_str(&text));
 }
 
-static void the_least_recently_sampled_go_when_memory_is_short(void **state)
+static void the_least_recently_sampled_are_dropped_without_memory(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 	struct jit_cache *cache = jit_cache_fixture_new_cache(fixture, (size_t)8 << 20, NULL);
@@ -212,7 +212,7 @@ static void the_least_recently_sampled_go_when_memory_is_short(void **state)
 	assert_int_equal(jit_cache_symbolize(cache, ids[0], 0x10, &frames), -ENOENT);
 	assert_int_equal(jit_cache_symbolize(cache, ids[array_len(ids) - 1], 0x10, &frames), 0);
 
-	/* Not read again at once, or two that do not fit together would throw each other out for
+	/* Not read again at once, or two that do not fit together would evict each other for
 	 * ever. */
 	assert_int_equal(jit_cache_open(cache, 10, 1, CGROUP, NULL, 20 * SECOND), ids[0]);
 	jit_cache_refresh(cache, 20 * SECOND, UINT64_MAX);
@@ -234,7 +234,7 @@ static size_t peak_bytes(void)
 	return (size_t)usage.ru_maxrss << 10;
 }
 
-/* Short lines take twenty times their length in memory. */
+/* A short line takes twenty times its length in memory. */
 static void many_large_files_do_not_take_more_memory_at_once(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
@@ -290,7 +290,7 @@ static void descriptors_are_bounded(void **state)
 	for (uint32_t i = 0; i < JIT_REGISTRY_MAX_OPEN; i++)
 		assert_string_equal(name_of(fixture, ids[i], 0x1000), "f");
 
-	/* Those that came too late, and one whose file was closed and has grown. */
+	/* Processes that came too late, and one whose file was closed and has grown. */
 	jit_cache_fixture_write(fixture, 10, "root/tmp/perf-7.map", "1000 10 f\n2000 10 g\n");
 	for (uint32_t i = 0; i < NR; i += NR - 1)
 		ids[i] = open_at(fixture, 10 + i, 7 * SECOND);
@@ -299,7 +299,7 @@ static void descriptors_are_bounded(void **state)
 	assert_string_equal(name_of(fixture, ids[NR - 1], 0x1000), "f");
 }
 
-static void places_are_bounded_and_given_again(void **state)
+static void slots_are_bounded_and_reused(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 
@@ -317,7 +317,7 @@ static void places_are_bounded_and_given_again(void **state)
 	assert_int_equal(open_at(fixture, 1001, 22 * SECOND), 0);
 }
 
-static void one_refresh_reads_so_much_and_the_rest_comes_later(void **state)
+static void one_refresh_reads_a_limited_number_of_bytes(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 	uint32_t ids[8];
@@ -406,15 +406,15 @@ int main(int argc, char **argv)
 		TEST(a_process_without_a_file_is_looked_at_again_later),
 		TEST(growth_and_replacement_are_noticed_under_the_same_id),
 		TEST(a_new_program_under_the_pid_has_its_own_names),
-		TEST(a_process_that_ended_is_named_in_the_window_under_way),
+		TEST(a_process_that_ended_is_named_in_the_current_window),
 		TEST(a_live_process_keeps_its_names_while_it_sleeps),
 		TEST(refused_files_are_counted_once),
 		TEST(bad_lines_are_counted),
-		TEST(the_least_recently_sampled_go_when_memory_is_short),
+		TEST(the_least_recently_sampled_are_dropped_without_memory),
 		TEST(many_large_files_do_not_take_more_memory_at_once),
 		TEST(descriptors_are_bounded),
-		TEST(places_are_bounded_and_given_again),
-		TEST(one_refresh_reads_so_much_and_the_rest_comes_later),
+		TEST(slots_are_bounded_and_reused),
+		TEST(one_refresh_reads_a_limited_number_of_bytes),
 		TEST(an_unfinished_line_is_asked_for_once_a_refresh),
 		TEST(reader_and_loader_do_not_disturb_each_other),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory of our own stands for /proc, as in test_file_opener.c. */
+/* A directory made by the test stands for /proc, as in test_file_opener.c. */
 #include "symbol/jit/jit_files.h"
 
 #include "base/cleanup.h"
@@ -66,7 +66,7 @@ static int read_owner(const struct proc_fixture *proc, const char *status,
 	return jit_files_read_owner(proc->proc_fd, PID, ret_owner);
 }
 
-static void the_status_tells_pid_and_user(void **state)
+static void pid_and_user_are_read_from_the_status(void **state)
 {
 	static const struct {
 		const char *status;
@@ -87,7 +87,7 @@ static void the_status_tells_pid_and_user(void **state)
 	}
 }
 
-static void a_malformed_status_tells_nothing(void **state)
+static void a_malformed_status_is_refused(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -143,9 +143,10 @@ static void another_users_file_is_refused(void **state)
 	struct pinned_file pinned;
 
 	if (geteuid() != 0)
-		skip(); /* only root gives files away */
+		skip(); /* only root can change the owner of a file */
 	write_file(proc, "123/root/tmp/perf-7.map", "");
-	assert_int_equal(jit_files_pin_map(proc->proc_fd, PID, &user, &pinned), 0); /* root's */
+	/* the file is root's */
+	assert_int_equal(jit_files_pin_map(proc->proc_fd, PID, &user, &pinned), 0);
 	file_opener_unpin(&pinned);
 	assert_int_equal(fchownat(proc->proc_fd, "123/root/tmp/perf-7.map", 1000, 1000, 0), 0);
 	assert_int_equal(jit_files_pin_map(proc->proc_fd, PID, &user, &pinned), 0);
@@ -155,7 +156,7 @@ static void another_users_file_is_refused(void **state)
 	assert_int_equal(pin_map(proc), -EOPNOTSUPP);
 }
 
-static void what_is_not_a_file_is_refused_without_waiting(void **state)
+static void other_than_regular_files_are_refused_without_waiting(void **state)
 {
 	const struct proc_fixture *proc = *state;
 
@@ -189,7 +190,7 @@ static uint64_t mount_id_of(const struct proc_fixture *proc, const char *path)
 	return pinned.mount_id;
 }
 
-/* /tmp is a mount of the fixture's that says of itself to be of some type. */
+/* /tmp is a mount whose type the fixture's mountinfo states. */
 static void a_tmp_on_a_foreign_file_system_is_not_looked_into(void **state)
 {
 	static const struct {
@@ -226,7 +227,7 @@ static void a_tmp_on_a_foreign_file_system_is_not_looked_into(void **state)
 	umount2(target, MNT_DETACH);
 }
 
-/* A FUSE server that never answers: to look up a name there would wait until it is gone. */
+/* A FUSE server that never answers: looking up a name there blocks until the server ends. */
 static void a_silent_fuse_server_at_tmp_holds_nobody_up(void **state)
 {
 	const struct proc_fixture *proc = *state;
@@ -237,7 +238,7 @@ static void a_silent_fuse_server_at_tmp_holds_nobody_up(void **state)
 	snprintf(target, sizeof(target), "%s/123/root/tmp", proc->dir);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse_fd);
 	if (fuse_fd < 0 || mount("silent", target, "fuse", 0, options) < 0)
-		skip(); /* no FUSE here, or not root */
+		skip(); /* FUSE is not available, or the test is not root */
 	alarm(10);
 	int r = pin_map(proc);
 	alarm(0);
@@ -259,7 +260,7 @@ static void a_mount_over_the_file_is_refused(void **state)
 	assert_int_equal(r, -EOPNOTSUPP);
 }
 
-/* A list with one mapping of "123/root/name" at that path. */
+/* Makes a mapping of 123/root/dump with that path. */
 static void with_mapping(const struct proc_fixture *proc, const char *path,
 			 struct mapped_file *file, struct mapping *mapping)
 {
@@ -335,12 +336,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(the_status_tells_pid_and_user),
-		TEST(a_malformed_status_tells_nothing),
+		TEST(pid_and_user_are_read_from_the_status),
+		TEST(a_malformed_status_is_refused),
 		TEST(a_process_that_is_gone_has_no_owner),
 		TEST(a_perf_map_is_found_by_the_pid_the_process_sees),
 		TEST(another_users_file_is_refused),
-		TEST(what_is_not_a_file_is_refused_without_waiting),
+		TEST(other_than_regular_files_are_refused_without_waiting),
 		TEST(symbolic_links_are_refused),
 		TEST(a_tmp_on_a_foreign_file_system_is_not_looked_into),
 		TEST(a_silent_fuse_server_at_tmp_holds_nobody_up),

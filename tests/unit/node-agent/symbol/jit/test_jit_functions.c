@@ -69,12 +69,12 @@ static void impossible_sizes_are_refused(void **state)
 
 struct overlap {
 	uint64_t start, end;
-	const char *seen; /* names at 0x10, 0x20, … 0x90; '.' none */
+	const char *seen; /* names at 0x10, 0x20, … 0x90; '.' means none */
 };
 
 static void where_functions_overlap_the_later_one_wins(void **state)
 {
-	/* Over O, which is at 0x20 to 0x80. */
+	/* Added over O, which is at 0x20 to 0x80. */
 	static const struct overlap over[] = {
 		{ 0x20, 0x80, ".NNNNNN.." }, { 0x10, 0x90, "NNNNNNNN." },
 		{ 0x30, 0x50, ".ONNOOO.." }, { 0x10, 0x30, "NNOOOOO.." },
@@ -103,8 +103,8 @@ static void where_functions_overlap_the_later_one_wins(void **state)
 
 #define SPACE 512
 
-/* Against an array with a name a byte. */
-static void many_overlaps_are_as_in_the_obvious_model(void **state)
+/* The model is an array with a name for each byte. */
+static void many_overlaps_match_a_simple_model(void **state)
 {
 	(void)state;
 	srand(1);
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_found_from_its_first_to_its_last_byte),
 		cmocka_unit_test(impossible_sizes_are_refused),
 		cmocka_unit_test(where_functions_overlap_the_later_one_wins),
-		cmocka_unit_test(many_overlaps_are_as_in_the_obvious_model),
+		cmocka_unit_test(many_overlaps_match_a_simple_model),
 		cmocka_unit_test(lines_are_found_by_offset),
 		cmocka_unit_test(a_function_moves_with_its_lines),
 		cmocka_unit_test(an_index_that_is_used_again_means_the_later_function),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real compilers, each as in a container: in a pid and mount namespace of its own, with a /tmp
- * that only it sees. The names are asked for from outside, at addresses that the files themselves
- * give. */
+/* Real compilers, each in a pid and mount namespace of its own as in a container, with a /tmp that
+ * only it sees. The test looks names up from outside, at addresses that it reads from the files. */
 #include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_loader.h"
 
@@ -43,11 +42,11 @@ static const char program[] =
 	"	}\n"
 	"}\n";
 
-/* A program in namespaces of its own, and what is known of it outside. */
+/* A program in namespaces of its own. */
 struct container {
 	char dir[64]; /* its /tmp */
 	pid_t pid; /* of unshare */
-	uint32_t inner_pid; /* of the program, as we see it */
+	uint32_t inner_pid; /* of the program, in the pid namespace of the test */
 	int proc_fd;
 	struct jit_cache *cache;
 	struct process_table *processes;
@@ -98,7 +97,7 @@ static bool has_program(const char *name)
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* The child of unshare; 0 while there is none. */
+/* Returns the child of unshare, or 0 while there is none. */
 static uint32_t find_child(pid_t parent)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(4096);
@@ -166,10 +165,10 @@ static void start(struct container *container, const char *command)
 static void skip_unless(bool can_run)
 {
 	if (!can_run || geteuid() != 0)
-		skip(); /* the compiler is not here, or no namespaces without root */
+		skip(); /* the compiler is not installed, or the test may not make namespaces */
 }
 
-/* Where a file that the program wrote says that a function is: the last line with `part` in it. */
+/* Returns the address in the last line of a perf map that contains `part`. */
 static uint64_t address_in_map(const struct container *container, const char *part)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max((size_t)16 << 20);
@@ -191,7 +190,7 @@ static uint64_t address_in_map(const struct container *container, const char *pa
 	return address;
 }
 
-/* Waits for a line of the perf map that has `part` in it. */
+/* Waits for a line of the perf map that contains `part`. */
 static uint64_t wait_for_map(const struct container *container, const char *part)
 {
 	uint64_t end_ns = clock_mono_ns() + DEADLINE_NS;
@@ -249,7 +248,7 @@ static void node_with_a_perf_map(void **state)
 	assert_int_equal(jit_cache_get_stats(container->cache).nr_bad_lines, 0);
 }
 
-/* Where the jitdump says that a function is: the address is 24 bytes before its name. */
+/* Returns the address of a function in the jitdump, which is 24 bytes before its name. */
 static uint64_t address_in_dump(const struct container *container, const char *function)
 {
 	_cleanup_(strbuf_done) struct strbuf file = strbuf_with_max((size_t)64 << 20);
@@ -264,8 +263,8 @@ static uint64_t address_in_dump(const struct container *container, const char *f
 	return address;
 }
 
-/* V8 writes 2 MB at a time, so the process must have ended before its functions are known to be
- * there. */
+/* V8 writes 2 MB at a time, so its functions are only certain to be in the file after the process
+ * has ended. */
 static void node_with_a_jitdump_after_its_end(void **state)
 {
 	struct container *container = *state;
@@ -328,7 +327,7 @@ static void java_with_a_perf_map_written_twice(void **state)
 	while (stat(path, &st) < 0)
 		usleep(50000);
 	usleep(3000000);
-	assert_int_equal(sample(container, clock_mono_ns()), 0); /* nobody has asked for a map */
+	assert_int_equal(sample(container, clock_mono_ns()), 0); /* no map was requested */
 	for (int i = 1; i <= 2; i++) {
 		dump_java_map(container);
 		uint64_t spin = wait_for_map(container, "double Hot.spin(int)");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that die, hang and lie. The worker is this program again: its first byte tells what a
- * list does to it, and other lists are read as they should be. */
+/* Workers that die, hang and lie. The worker is this program again. The first byte of a list makes
+ * it misbehave; it reads all other lists correctly. */
 #include "symbol/jit/jit_cache.h"
 #include "symbol/jit/jit_loader.h"
 
@@ -68,7 +68,7 @@ static int be_worker(void)
 	return worker_server_run(&opts);
 }
 
-/* A process of a cgroup of its own that has been sampled. */
+/* Makes a process in a cgroup of its own and samples it. */
 static uint32_t put_process(const struct jit_cache_fixture *fixture, uint32_t pid, const char *map)
 {
 	jit_cache_fixture_put(fixture, pid, map);
@@ -86,7 +86,7 @@ static const char *name_of(const struct jit_cache_fixture *fixture, uint32_t id)
 	return frames.lines[0].name;
 }
 
-/* A window in which those are sampled. */
+/* Refreshes for a window in which these processes are sampled. */
 static void refresh(const struct jit_cache_fixture *fixture, uint64_t now_ns, const uint32_t *pids,
 		    size_t nr)
 {
@@ -95,7 +95,7 @@ static void refresh(const struct jit_cache_fixture *fixture, uint64_t now_ns, co
 	jit_cache_refresh(fixture->cache, now_ns, clock_mono_ns() + 100 * NSEC_PER_MSEC);
 }
 
-/* Has answers taken until none is on its way. */
+/* Takes answers until no request is in progress. */
 static void finish(const struct jit_cache_fixture *fixture)
 {
 	uint64_t until_ns = clock_mono_ns() + WAIT_NS;
@@ -106,7 +106,7 @@ static void finish(const struct jit_cache_fixture *fixture)
 	}
 }
 
-/* A file that no worker survives, or that each of them answers nonsense about. */
+/* Checks a file about which every worker dies, refuses or lies. */
 static void check_bad_file(const struct jit_cache_fixture *fixture, const char *kind,
 			   uint64_t nr_deaths)
 {
@@ -123,7 +123,7 @@ static void check_bad_file(const struct jit_cache_fixture *fixture, const char *
 	assert_int_equal(stats.nr_failures, 1);
 	assert_int_equal(stats.worker.nr_deaths, nr_deaths);
 
-	/* It is not asked again for a while; then its other worker is. */
+	/* The file is not read for a while, and then by the slow worker. */
 	refresh(fixture, 2 * SECOND, pids, array_len(pids));
 	finish(fixture);
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_failures, 1);
@@ -152,7 +152,7 @@ static void a_worker_that_refuses_costs_that_files_names(void **state)
 	check_bad_file(*state, REFUSED, 0);
 }
 
-/* The bad one is read first; the other waits for its time in the fast lane, and never again. */
+/* The bad file is read first. The other one waits once, for the time limit of the fast lane. */
 static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 {
 	static const uint32_t pids[] = { 10, 11 };
@@ -171,10 +171,10 @@ static void a_worker_that_hangs_holds_nobody_else_up(void **state)
 		if (clock_mono_ns() - start_ns > longest_ns)
 			longest_ns = clock_mono_ns() - start_ns;
 	}
-	assert_true(longest_ns < SECOND); /* no refresh waits for more than it is told */
+	assert_true(longest_ns < SECOND); /* no refresh waits longer than requested */
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_failures, 0);
 
-	/* While the slow one hangs, what others add is named at once. */
+	/* While the slow worker hangs, functions of other processes get names at once. */
 	jit_cache_fixture_write(fixture, pids[1], "root/tmp/perf-7.map",
 				"1000 10 good\n1000 10 better\n");
 	jit_cache_refresh(fixture->cache, now_ns++, UINT64_MAX);
@@ -194,7 +194,7 @@ struct rewriter {
 	bool is_done; /* atomic */
 };
 
-/* Grows, shrinks and overwrites a list, as fast as it goes. */
+/* Grows, shrinks and overwrites a list as fast as possible. */
 static void *rewrite(void *data)
 {
 	static const char *const texts[] = { "2000 10 other\n", "", "junk",
@@ -242,8 +242,8 @@ static void a_list_that_never_rests_does_no_harm(void **state)
 	assert_int_equal(stats.nr_failures + stats.worker.nr_deaths, 0);
 }
 
-/* What is on its way when its file or its process goes is nobody's. */
-static void an_answer_for_who_is_gone_is_thrown_away(void **state)
+/* An answer that arrives after its process has gone is ignored. */
+static void an_answer_for_a_gone_process_is_dropped(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 
@@ -258,7 +258,7 @@ static void an_answer_for_who_is_gone_is_thrown_away(void **state)
 	assert_string_equal(name_of(fixture, bad), "");
 	assert_int_equal(jit_cache_get_stats(fixture->cache).nr_failures, 0);
 
-	/* Its cgroup has not got away with it: the next of its processes is not waited for. */
+	/* Its cgroup has a penalty: a refresh does not wait for its next process. */
 	uint32_t next = put_process(fixture, 10, "1000 10 f\n");
 	jit_cache_refresh(fixture->cache, 400 * SECOND, UINT64_MAX);
 	assert_string_equal(name_of(fixture, next), "");
@@ -266,7 +266,7 @@ static void an_answer_for_who_is_gone_is_thrown_away(void **state)
 	assert_string_equal(name_of(fixture, next), "f");
 }
 
-static void a_refresh_without_time_has_its_answer_later(void **state)
+static void a_refresh_without_time_gets_its_answer_later(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
 	uint32_t id = put_process(fixture, 10, "1000 10 f\n");
@@ -278,7 +278,7 @@ static void a_refresh_without_time_has_its_answer_later(void **state)
 	assert_int_equal(jit_cache_get_stats(fixture->cache).worker.nr_requests, 1);
 }
 
-/* No worker is started for nothing, and none stays. */
+/* Without anything to read, no worker is started. */
 static void without_lists_there_is_no_worker(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
@@ -304,7 +304,7 @@ static void a_program_that_is_not_there_costs_names_only(void **state)
 	jit_cache_free(other.cache);
 }
 
-/* The program itself, with its sandbox, of which a megabyte of names is read. */
+/* The program itself reads a megabyte of names in its sandbox. */
 static void the_real_worker_reads_lists(void **state)
 {
 	const struct jit_cache_fixture *fixture = *state;
@@ -336,8 +336,8 @@ int main(int argc, char **argv)
 		TEST(a_worker_that_refuses_costs_that_files_names),
 		TEST(a_worker_that_hangs_holds_nobody_else_up),
 		TEST(a_list_that_never_rests_does_no_harm),
-		TEST(an_answer_for_who_is_gone_is_thrown_away),
-		TEST(a_refresh_without_time_has_its_answer_later),
+		TEST(an_answer_for_a_gone_process_is_dropped),
+		TEST(a_refresh_without_time_gets_its_answer_later),
 		TEST(without_lists_there_is_no_worker),
 		TEST(a_program_that_is_not_there_costs_names_only),
 		TEST(the_real_worker_reads_lists),

@@ -14,7 +14,7 @@ struct row {
 	uint32_t start_line;
 };
 
-/* As it is read where it was compiled, and shown. */
+/* Splits a name as a worker does, and joins it as the agent does. */
 static struct jit_name read_name(const char *system_name, bool is_java, struct strbuf *scratch)
 {
 	struct jit_name_parts parts = jit_names_split(system_name, is_java);
@@ -28,7 +28,7 @@ static enum symbol_language language_of(const char *system_name, bool is_java)
 	return (enum symbol_language)jit_names_split(system_name, is_java).language;
 }
 
-static void v8s_names_are_taken_apart(void **state)
+static void v8s_names_are_split(void **state)
 {
 	static const struct row rows[] = {
 		{ "JS:*hot /tmp/app.js:1:13", "*hot", "/tmp/app.js", 1 },
@@ -170,8 +170,8 @@ static void a_java_vms_names_are_never_v8s(void **state)
 	assert_int_equal(language_of("Interpreter", true), LANGUAGE_JVM);
 }
 
-/* Parts are told by another process, which may have been taken over. */
-static void parts_beyond_the_name_are_not_had(void **state)
+/* The parts come from a worker, which may be compromised. */
+static void parts_outside_the_name_are_invalid(void **state)
 {
 	static const char name[] = "JS:* /app/math.js:12:5";
 	const struct jit_name_parts good = jit_names_split(name, false);
@@ -208,14 +208,14 @@ static void a_name_that_is_too_long_stays_as_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(v8s_names_are_taken_apart),
+		cmocka_unit_test(v8s_names_are_split),
 		cmocka_unit_test(v8s_names_without_a_source_stay),
 		cmocka_unit_test(odd_names_of_v8_do_no_harm),
 		cmocka_unit_test(javas_names_are_class_and_method),
 		cmocka_unit_test(javas_other_names_stay),
 		cmocka_unit_test(without_room_a_name_stays_as_it_is),
 		cmocka_unit_test(a_java_vms_names_are_never_v8s),
-		cmocka_unit_test(parts_beyond_the_name_are_not_had),
+		cmocka_unit_test(parts_outside_the_name_are_invalid),
 		cmocka_unit_test(a_name_that_is_too_long_stays_as_it_is),
 	};
 

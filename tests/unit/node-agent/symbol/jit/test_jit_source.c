@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 struct file {
-	int fd; /* to write to */
+	int fd; /* for writing */
 	struct jit_source source;
 	size_t max_functions_bytes;
-	uint64_t nr_read; /* bytes, at the last reading */
+	uint64_t nr_read; /* bytes, by the last request */
 };
 
 static void give(struct file *file, int fd, uint64_t inode)
@@ -56,13 +56,13 @@ static void append(struct file *file, const char *text)
 	assert_int_equal(fd_write_all(file->fd, text, strlen(text)), 0);
 }
 
-/* As a program does that opens the file with "w". */
+/* Rewrites the file as a program does that opens it with "w". */
 static void rewrite(struct file *file, const char *text)
 {
 	assert_int_equal(ftruncate(file->fd, 0), 0);
 	assert_int_equal(lseek(file->fd, 0, SEEK_SET), 0);
 	append(file, text);
-	/* Later than before, whatever the clock's tick. */
+	/* The new time must differ, even within one tick of the file system's clock. */
 	struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { 0 } };
 	struct stat st;
 	assert_int_equal(fstat(file->fd, &st), 0);
@@ -71,8 +71,8 @@ static void rewrite(struct file *file, const char *text)
 	assert_int_equal(futimens(file->fd, times), 0);
 }
 
-/* Asks for up to `max_read` bytes, and takes over the answer; false when there was nothing to ask
- * for. */
+/* Requests up to `max_read` bytes and takes the answer. Returns false if there is nothing to
+ * request. */
 static bool read_some(struct file *file, uint64_t max_read)
 {
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(JIT_ANSWER_MAX_BYTES);
@@ -88,7 +88,7 @@ static bool read_some(struct file *file, uint64_t max_read)
 	return true;
 }
 
-/* As long as there is more. */
+/* Reads until there is nothing left. */
 static void read_file(struct file *file)
 {
 	file->nr_read = 0;
@@ -103,7 +103,7 @@ static const char *name_at(const struct file *file, uint64_t address)
 	return jit_source_find(&file->source, address, &found) ? found.name : "";
 }
 
-static void what_is_appended_is_read_and_nothing_twice(void **state)
+static void appended_lines_are_read_once(void **state)
 {
 	struct file *file = *state;
 
@@ -122,11 +122,11 @@ static void what_is_appended_is_read_and_nothing_twice(void **state)
 	assert_int_equal(file->source.nr_bad, 0);
 }
 
-static void a_file_written_anew_is_read_anew(void **state)
+static void a_rewritten_file_is_read_again(void **state)
 {
 	static const char *const versions[] = {
 		"1000 10 shorter\n",
-		"1000 10 as long\n", /* as the one before */
+		"1000 10 as long\n", /* same length as the previous one */
 		"1000 10 longer, so that reading could go on\n4000 10 other\n",
 		"3000 10 longer, so that reading could go on\n4000 10 other\n4000 10 end\n",
 		"",
@@ -145,7 +145,7 @@ static void a_file_written_anew_is_read_anew(void **state)
 	assert_string_equal(name_at(file, 0x3000), "");
 }
 
-static void another_file_is_read_anew_and_the_same_is_read_on(void **state)
+static void only_another_file_is_read_from_its_start(void **state)
 {
 	struct file *file = *state;
 
@@ -160,7 +160,7 @@ static void another_file_is_read_anew_and_the_same_is_read_on(void **state)
 	int other = memfd_create("other", MFD_CLOEXEC);
 	assert_int_equal(fd_write_all(other, "3000 10 three\n", 14), 0);
 	give(file, other, 2);
-	assert_string_equal(name_at(file, 0x1000), "one"); /* until the other is read */
+	assert_string_equal(name_at(file, 0x1000), "one"); /* until the other file was read */
 	read_file(file);
 	assert_string_equal(name_at(file, 0x1000), "");
 	assert_string_equal(name_at(file, 0x3000), "three");
@@ -175,7 +175,7 @@ static void put_many(struct file *file, int nr, const char *name)
 	rewrite(file, strbuf_str(&text));
 }
 
-static void a_large_file_is_read_in_several_goes_while_the_old_answers(void **state)
+static void old_functions_stay_while_a_large_file_is_read(void **state)
 {
 	struct file *file = *state;
 	int nr_goes = 0;
@@ -253,7 +253,7 @@ static void a_dropped_source_starts_at_the_beginning(void **state)
 	assert_string_equal(name_at(file, 0x1000), "one");
 }
 
-static void a_jitdump_that_is_none_is_not_read_on(void **state)
+static void a_malformed_jitdump_is_not_read_further(void **state)
 {
 	struct file *file = *state;
 
@@ -270,15 +270,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_appended_is_read_and_nothing_twice),
-		TEST(a_file_written_anew_is_read_anew),
-		TEST(another_file_is_read_anew_and_the_same_is_read_on),
-		TEST(a_large_file_is_read_in_several_goes_while_the_old_answers),
+		TEST(appended_lines_are_read_once),
+		TEST(a_rewritten_file_is_read_again),
+		TEST(only_another_file_is_read_from_its_start),
+		TEST(old_functions_stay_while_a_large_file_is_read),
 		TEST(a_limit_ends_the_reading_and_keeps_what_there_is),
 		TEST(a_file_that_is_too_large_is_left_alone),
 		TEST(a_hole_of_zeros_is_one_bad_line),
 		TEST(a_dropped_source_starts_at_the_beginning),
-		TEST(a_jitdump_that_is_none_is_not_read_on),
+		TEST(a_malformed_jitdump_is_not_read_further),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

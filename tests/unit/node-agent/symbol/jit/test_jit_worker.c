@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker answers about files as they are, as they change, and to requests of all kinds. */
+/* Answers of a worker about files that grow and change, and to malformed requests. */
 #include "symbol/jit/jit_worker.h"
 
 #include "jit_fixture.h"
@@ -20,7 +20,7 @@ struct question {
 	int fd;
 	struct jit_request request;
 	struct strbuf reply;
-	struct jit_answer answer; /* of the last question */
+	struct jit_answer answer; /* to the last request */
 	struct jit_block_view view;
 };
 
@@ -70,7 +70,7 @@ static int ask(struct question *question)
 	return r;
 }
 
-/* Asks, and goes on from there. */
+/* Sends a request and continues at its end. Returns the number of functions. */
 static uint32_t ask_on(struct question *question)
 {
 	assert_int_equal(ask(question), 0);
@@ -79,7 +79,7 @@ static uint32_t ask_on(struct question *question)
 	return question->view.block->nr_codes;
 }
 
-static void what_was_added_is_told(void **state)
+static void added_functions_are_reported(void **state)
 {
 	struct question *question = *state;
 
@@ -94,7 +94,7 @@ static void what_was_added_is_told(void **state)
 	assert_int_equal(ask_on(question), 0);
 }
 
-static void nothing_behind_the_size_is_read(void **state)
+static void nothing_after_the_size_is_read(void **state)
 {
 	struct question *question = *state;
 
@@ -104,7 +104,7 @@ static void nothing_behind_the_size_is_read(void **state)
 	assert_int_equal(question->answer.place.offset, 12);
 }
 
-static void a_file_that_is_another_one_is_told(void **state)
+static void a_rewritten_file_is_reported(void **state)
 {
 	struct question *question = *state;
 
@@ -117,7 +117,7 @@ static void a_file_that_is_another_one_is_told(void **state)
 	assert_int_equal(question->answer.place.offset, 12);
 }
 
-/* The agent has seen it longer than it is by now. */
+/* The file became shorter after the agent had looked at its size. */
 static void a_file_that_became_shorter_has_nothing_new(void **state)
 {
 	struct question *question = *state;
@@ -129,7 +129,7 @@ static void a_file_that_became_shorter_has_nothing_new(void **state)
 	assert_int_equal(question->answer.place.offset, 0);
 }
 
-static void an_answer_is_no_longer_than_it_may_be(void **state)
+static void answers_keep_to_their_limit(void **state)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_BYTES);
 	struct question *question = *state;
@@ -148,7 +148,7 @@ static void an_answer_is_no_longer_than_it_may_be(void **state)
 	assert_int_equal(question->answer.place.offset, text.len);
 }
 
-static void reading_ends_at_what_it_may_read(void **state)
+static void reading_stops_at_its_limit(void **state)
 {
 	static char text[1 << 20];
 	struct question *question = *state;
@@ -165,7 +165,7 @@ static void reading_ends_at_what_it_may_read(void **state)
 	assert_int_equal(question->answer.nr_read, 0);
 }
 
-static void what_is_no_jitdump_is_damaged(void **state)
+static void other_files_are_damaged_jitdumps(void **state)
 {
 	struct question *question = *state;
 
@@ -176,8 +176,8 @@ static void what_is_no_jitdump_is_damaged(void **state)
 	assert_false(question->answer.has_more);
 }
 
-/* The state of a reading comes back from a process that may have been taken over. */
-static void what_cannot_be_a_request_is_refused(void **state)
+/* A request contains state from an earlier worker, which may be compromised. */
+static void malformed_requests_are_refused(void **state)
 {
 	static const struct jit_request bad[] = {
 		{ .source = JIT_SOURCE_KINDS, .size = 24 },
@@ -264,14 +264,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_added_is_told),
-		TEST(nothing_behind_the_size_is_read),
-		TEST(a_file_that_is_another_one_is_told),
+		TEST(added_functions_are_reported),
+		TEST(nothing_after_the_size_is_read),
+		TEST(a_rewritten_file_is_reported),
 		TEST(a_file_that_became_shorter_has_nothing_new),
-		TEST(an_answer_is_no_longer_than_it_may_be),
-		TEST(reading_ends_at_what_it_may_read),
-		TEST(what_is_no_jitdump_is_damaged),
-		TEST(what_cannot_be_a_request_is_refused),
+		TEST(answers_keep_to_their_limit),
+		TEST(reading_stops_at_its_limit),
+		TEST(other_files_are_damaged_jitdumps),
+		TEST(malformed_requests_are_refused),
 		TEST(odd_places_in_a_dump_do_no_harm),
 		TEST(other_calls_are_refused),
 	};

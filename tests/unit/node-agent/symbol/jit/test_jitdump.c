@@ -13,7 +13,7 @@
 
 enum { LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING_INFO };
 
-/* A file being written, and what reading it gave. */
+/* A file that the test writes, and the functions read from it. */
 struct dump {
 	struct strbuf file;
 	struct jitdump_reader reader;
@@ -77,7 +77,7 @@ static void put_load(struct dump *dump, uint64_t address, uint64_t nr_bytes, con
 {
 	put_record(dump, LOAD, 40 + strlen(name) + 1 + nr_bytes);
 	put64(dump, 0);
-	put64(dump, 0); /* vma, which is not looked at */
+	put64(dump, 0); /* vma, which is ignored */
 	put64(dump, address);
 	put64(dump, nr_bytes);
 	put64(dump, address / 16); /* code_index */
@@ -152,7 +152,7 @@ static void code_is_loaded_and_moved(void **state)
 	put64(dump, 0x9000);
 	put64(dump, 0x20);
 	put64(dump, 0x100);
-	put_record(dump, 77, 8); /* of a version to come */
+	put_record(dump, 77, 8); /* of a future version */
 	put64(dump, 0);
 	put_record(dump, CLOSE, 0);
 	put_load(dump, 0x1010, 0x20, "over it");
@@ -165,7 +165,7 @@ static void code_is_loaded_and_moved(void **state)
 	assert_string_equal(name_at(dump, 0x901f), "one");
 }
 
-static void lines_go_to_the_code_behind_them(void **state)
+static void lines_belong_to_the_code_after_them(void **state)
 {
 	struct dump *dump = *state;
 
@@ -206,7 +206,7 @@ static void lines_of_other_code_are_forgotten(void **state)
 	assert_int_equal(line_at(dump, 0x6000, ""), 0);
 }
 
-static void v8s_lines_are_put_right(void **state)
+static void v8s_lines_are_corrected(void **state)
 {
 	struct dump *dump = *state;
 
@@ -222,7 +222,7 @@ static void v8s_lines_are_put_right(void **state)
 	assert_int_equal(line_at(dump, 0x1010, "a.js"), 11);
 }
 
-/* As V8 of Node.js 20 does it now and then. */
+/* V8 of Node.js 20 writes such filenames now and then. */
 static void lines_with_damaged_file_names_are_left_out(void **state)
 {
 	struct dump *dump = *state;
@@ -281,7 +281,7 @@ static void records_are_read_when_they_are_complete(void **state)
 	assert_string_equal(name_at(dump, 0x2000), "two");
 }
 
-static void a_long_name_is_cut(void **state)
+static void a_long_name_is_truncated(void **state)
 {
 	static char name[3 * JITDUMP_MAX_NAME_BYTES];
 	struct dump *dump = *state;
@@ -317,7 +317,7 @@ static void other_headers_are_refused(void **state)
 	}
 }
 
-static void a_longer_header_is_passed_by(void **state)
+static void a_longer_header_is_skipped(void **state)
 {
 	const uint32_t fields[] = { MAGIC, 1, 48, X86_64, 0, 1 };
 	struct dump *dump = *state;
@@ -344,7 +344,7 @@ static void a_record_shorter_than_its_header_ends_the_reading(void **state)
 }
 
 /* Each bad record is followed by a good one. */
-static void bad_records_are_counted_and_passed_by(void **state)
+static void bad_records_are_counted_and_skipped(void **state)
 {
 	struct dump *dump = *state;
 
@@ -355,11 +355,11 @@ static void bad_records_are_counted_and_passed_by(void **state)
 	}
 	put_record(dump, LOAD, 40 + 4);
 	put_zeros(dump, 40);
-	strbuf_append(&dump->file, "name", 4); /* without an end */
+	strbuf_append(&dump->file, "name", 4); /* not terminated */
 	put_load(dump, UINT64_MAX - 4, 10, "wraps");
 	put_record(dump, MOVE, 48);
 	put_zeros(dump, 48);
-	put_record(dump, DEBUG_INFO, 16); /* fewer lines than it says */
+	put_record(dump, DEBUG_INFO, 16); /* fewer lines than nr_entry */
 	put64(dump, 0x1000);
 	put64(dump, UINT64_MAX);
 	put_record(dump, DEBUG_INFO, 16 + 16 + 4);
@@ -383,7 +383,7 @@ static void bad_records_are_counted_and_passed_by(void **state)
 	assert_string_equal(name_at(dump, 0x1000), "good");
 }
 
-static void lines_without_a_place_are_left_out(void **state)
+static void impossible_lines_are_left_out(void **state)
 {
 	struct dump *dump = *state;
 
@@ -405,18 +405,18 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(code_is_loaded_and_moved),
-		TEST(lines_go_to_the_code_behind_them),
+		TEST(lines_belong_to_the_code_after_them),
 		TEST(lines_of_other_code_are_forgotten),
-		TEST(v8s_lines_are_put_right),
+		TEST(v8s_lines_are_corrected),
 		TEST(lines_with_damaged_file_names_are_left_out),
 		TEST(many_lines_come_in_pieces),
 		TEST(records_are_read_when_they_are_complete),
-		TEST(a_long_name_is_cut),
+		TEST(a_long_name_is_truncated),
 		TEST(other_headers_are_refused),
-		TEST(a_longer_header_is_passed_by),
+		TEST(a_longer_header_is_skipped),
 		TEST(a_record_shorter_than_its_header_ends_the_reading),
-		TEST(bad_records_are_counted_and_passed_by),
-		TEST(lines_without_a_place_are_left_out),
+		TEST(bad_records_are_counted_and_skipped),
+		TEST(impossible_lines_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

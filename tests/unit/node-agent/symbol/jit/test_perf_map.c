@@ -26,7 +26,7 @@ static struct jit_writer make_writer(void)
 	return writer;
 }
 
-/* Feeds a piece, and hands over what came of it. */
+/* Feeds a piece and adds its functions. */
 static size_t feed(struct perf_map_reader *reader, const char *data, size_t len,
 		   struct jit_writer *writer, struct jit_functions *functions)
 {
@@ -172,8 +172,8 @@ static void an_incomplete_line_is_left_for_later(void **state)
 	assert_int_equal(writer.nr_bad, 0);
 }
 
-/* However the file comes in pieces, the result is the same. */
-static void a_long_line_is_cut_wherever_it_comes_apart(void **state)
+/* The result does not depend on the size of the pieces. */
+static void a_long_line_is_truncated_in_pieces_of_any_size(void **state)
 {
 	enum { LONG = 3 * PERF_MAP_MAX_LINE_BYTES };
 	static char text[LONG + 64];
@@ -251,7 +251,7 @@ int main(void)
 		cmocka_unit_test(malformed_lines_are_not_read),
 		cmocka_unit_test(bad_lines_are_counted_between_good_ones),
 		cmocka_unit_test(an_incomplete_line_is_left_for_later),
-		cmocka_unit_test(a_long_line_is_cut_wherever_it_comes_apart),
+		cmocka_unit_test(a_long_line_is_truncated_in_pieces_of_any_size),
 		cmocka_unit_test(binary_garbage_is_one_bad_line_after_the_other),
 		cmocka_unit_test(a_full_writer_leaves_the_rest),
 	};
