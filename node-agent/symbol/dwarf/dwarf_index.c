@@ -102,14 +102,6 @@ static int add_units(struct dwarf_index *index, Dwarf *dwarf)
 	return nr_silent;
 }
 
-static int compare_offset(const void *key, const void *element)
-{
-	const Dwarf_Off *offset = key;
-	const struct dwarf_index_unit *unit = element;
-
-	return (*offset > unit->offset) - (*offset < unit->offset);
-}
-
 static int add_arange(struct dwarf_index *index, Dwarf_Arange *arange)
 {
 	Dwarf_Addr low;
@@ -118,11 +110,11 @@ static int add_arange(struct dwarf_index *index, Dwarf_Arange *arange)
 
 	if (dwarf_getarangeinfo(arange, &low, &length, &offset) != 0)
 		return 0;
-	const struct dwarf_index_unit *unit = bsearch(&offset, index->units, index->nr_units,
-						      sizeof(*unit), compare_offset);
-	if (!unit || unit->has_ranges)
+	size_t unit = search_count(index->nr_units, i, index->units[i].offset < offset);
+	if (unit == index->nr_units || index->units[unit].offset != offset ||
+	    index->units[unit].has_ranges)
 		return 0;
-	return add_range(index, (uint32_t)(unit - index->units), low, low + length);
+	return add_range(index, (uint32_t)unit, low, low + length);
 }
 
 static int add_aranges(struct dwarf_index *index, Dwarf *dwarf)

@@ -67,23 +67,22 @@ int dwarf_lines_open(int fd, int alt_fd, struct dwarf_lines **ret_lines)
 	return 0;
 }
 
-static uint64_t lowest_address(const struct dwarf_index *index, uint32_t unit)
-{
-	for (size_t i = 0; i < index->nr_ranges; i++)
-		if (index->ranges[i].unit == unit)
-			return index->ranges[i].low;
-	return 0;
-}
-
+/* Begins a unit, which has at least one range. Ranges are sorted, so the first is the lowest. */
 static void begin_unit(struct answer *answer, uint32_t number)
 {
 	const struct dwarf_index *index = &answer->lines->index;
+	bool is_first = true;
 
-	lines_writer_begin(&answer->writer, lowest_address(index, number));
-	for (size_t i = 0; i < index->nr_ranges; i++)
-		if (index->ranges[i].unit == number)
-			lines_writer_add_range(&answer->writer, index->ranges[i].low,
-					       index->ranges[i].high);
+	for (size_t i = 0; i < index->nr_ranges; i++) {
+		const struct dwarf_index_range *range = &index->ranges[i];
+
+		if (range->unit != number)
+			continue;
+		if (is_first)
+			lines_writer_begin(&answer->writer, range->low);
+		lines_writer_add_range(&answer->writer, range->low, range->high);
+		is_first = false;
+	}
 }
 
 static int forget_if_too_much(struct dwarf_lines *lines)

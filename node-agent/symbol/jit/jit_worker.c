@@ -93,15 +93,6 @@ static bool is_request_good(const struct jit_request *request)
 	       jitdump_reader_is_valid(&place->dump, request->compares_tail ? UINT64_MAX : nr_left);
 }
 
-static int answer_request(struct reading *reading, struct strbuf *reply)
-{
-	reading->answer.is_rewritten = is_rewritten(reading);
-	if (!reading->answer.is_rewritten)
-		read_pieces(reading);
-	strbuf_append(reply, &reading->answer, sizeof(reading->answer));
-	return jit_writer_finish(&reading->writer, reply);
-}
-
 int jit_worker_read(struct worker_call *call, struct strbuf *reply, void *data)
 {
 	struct jit_request request;
@@ -123,7 +114,11 @@ int jit_worker_read(struct worker_call *call, struct strbuf *reply, void *data)
 	reading->answer.place = request.place;
 	jit_writer_init(&reading->writer, reply->max - sizeof(struct jit_answer),
 			request.is_java != 0);
-	int r = answer_request(reading, reply);
+	reading->answer.is_rewritten = is_rewritten(reading);
+	if (!reading->answer.is_rewritten)
+		read_pieces(reading);
+	strbuf_append(reply, &reading->answer, sizeof(reading->answer));
+	int r = jit_writer_finish(&reading->writer, reply);
 	jit_writer_done(&reading->writer);
 	return r;
 }
