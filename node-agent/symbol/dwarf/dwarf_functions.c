@@ -279,7 +279,7 @@ static int close_pieces(struct sweep *sweep, uint64_t address)
 
 static int make_segments(const struct walk *walk)
 {
-	_cleanup_free_ const struct piece **open = calloc(walk->nr_pieces, sizeof(*open));
+	_cleanup_free_ const struct piece **open = calloc(walk->nr_pieces, sizeof(struct piece *));
 	struct sweep sweep = { .functions = walk->functions, .open = open };
 
 	if (!open)

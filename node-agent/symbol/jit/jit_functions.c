@@ -250,8 +250,9 @@ int jit_functions_move(struct jit_functions *functions, uint64_t index, uint64_t
 	if (!jit_functions_can_have(address, nr_bytes))
 		return -EBADMSG;
 	int r = make_room(functions);
-	if (r == 0)
-		r = find_index(functions, index, &row);
+	if (r < 0)
+		return r;
+	r = find_index(functions, index, &row);
 	if (r < 0)
 		return r;
 
