@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Kinds of DIEs, with their attributes in the order in which they must be added. */
+/* Kinds of DIEs, with the attributes that follow, in this order. */
 enum dwarf_image_die {
 	IMAGE_END, /* of a list of children */
 	IMAGE_UNIT, /* name, low, length, language; children */

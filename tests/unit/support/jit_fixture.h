@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks and answers of the JIT worker, made in the test program. */
+/* Requests to the JIT worker and its replies, without a worker. */
 #ifndef TESTS_UNIT_JIT_FIXTURE_H
 #define TESTS_UNIT_JIT_FIXTURE_H
 
@@ -8,7 +8,7 @@
 /* Adds the functions of a writer, as the agent does with an answer, and begins a new block. */
 void jit_fixture_add(struct jit_writer *writer, struct jit_functions *functions);
 
-/* Answers a request as a worker does. `reply` must be empty and have a limit. */
+/* Handles a request as a worker does. The reply must be empty and have a limit. */
 int jit_fixture_answer(const struct jit_request *request, int fd, struct strbuf *reply);
 
 #endif
