@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 #include "symbol/jit/jit_source.h"
 #include "worker/worker_client.h"
 

@@ -2,7 +2,7 @@
 #include "symbol/jit/jit_cache.h"
 
 #include "base/strbuf.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 #include "symbol/jit/jit_names.h"
 #include "symbol/jit/jit_registry.h"
 
@@ -12,7 +12,7 @@
 
 struct jit_cache {
 	struct jit_registry *registry; /* owned */
-	struct jit_loader *loader; /* owned */
+	struct jit_client *client; /* owned */
 
 	/* Result of the last jit_cache_symbolize(); only for the loader. */
 	struct strbuf scratch;
@@ -28,8 +28,8 @@ int jit_cache_new(const struct jit_cache_opts *opts, struct jit_cache **ret_cach
 	cache->scratch = strbuf_with_max(MAX_NAME_BYTES);
 	int r = jit_registry_new(opts->proc_fd, &cache->registry);
 	if (r == 0)
-		r = jit_loader_new(cache->registry, opts->max_bytes, opts->worker_program,
-				   &cache->loader);
+		r = jit_client_new(cache->registry, opts->max_bytes, opts->worker_program,
+				   &cache->client);
 	if (r < 0)
 		return r;
 	*ret_cache = take_ptr(cache);
@@ -40,7 +40,7 @@ void jit_cache_free(struct jit_cache *cache)
 {
 	if (!cache)
 		return;
-	jit_loader_free(cache->loader);
+	jit_client_free(cache->client);
 	jit_registry_free(cache->registry);
 	strbuf_done(&cache->scratch);
 	free(cache);
@@ -91,17 +91,17 @@ int jit_cache_symbolize(struct jit_cache *cache, uint32_t id, uint64_t address,
 
 void jit_cache_refresh(struct jit_cache *cache, uint64_t now_ns, uint64_t until_ns)
 {
-	jit_loader_refresh(cache->loader, now_ns, until_ns);
+	jit_client_refresh(cache->client, now_ns, until_ns);
 }
 
 bool jit_cache_work(struct jit_cache *cache)
 {
-	return jit_loader_work(cache->loader);
+	return jit_client_work(cache->client);
 }
 
 struct jit_stats jit_cache_get_stats(struct jit_cache *cache)
 {
-	struct jit_stats stats = jit_loader_get_stats(cache->loader);
+	struct jit_stats stats = jit_client_get_stats(cache->client);
 
 	jit_registry_add_stats(cache->registry, &stats);
 	return stats;

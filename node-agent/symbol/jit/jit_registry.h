@@ -15,7 +15,6 @@
 #ifndef SYMBOL_JIT_JIT_REGISTRY_H
 #define SYMBOL_JIT_JIT_REGISTRY_H
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "symbol/jit/jit_process_index.h"
 #include "symbol/jit/jit_stats.h"
@@ -33,7 +32,6 @@ struct jit_registry;
 /* Makes an empty registry. `proc_fd` is borrowed. Errors: -ENOMEM. */
 int jit_registry_new(int proc_fd, struct jit_registry **ret_registry) must_check;
 void jit_registry_free(struct jit_registry *registry);
-DEFINE_FREEP(struct jit_registry, jit_registry_free)
 
 /* For the reader: see jit_cache_open(). */
 uint32_t jit_registry_open(struct jit_registry *registry, const struct jit_sampled *sampled,

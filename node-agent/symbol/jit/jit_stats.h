@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of the JIT cache, which the registry and the loader count. */
+/* Statistics of the JIT cache, which the registry and the client count. */
 #ifndef SYMBOL_JIT_JIT_STATS_H
 #define SYMBOL_JIT_JIT_STATS_H
 
@@ -14,7 +14,7 @@ struct jit_stats {
 	/* files that are not regular, not local, of another user, too large or too many */
 	uint64_t nr_refused; /* counted by both */
 
-	/* counted by the loader */
+	/* counted by the client */
 	uint64_t nr_functions;
 	uint64_t nr_bytes;
 	uint64_t nr_evicted; /* processes whose functions were dropped to make room for others */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that reads JIT compilers' lists of functions:
  *
- *	agent: jit_loader.c, jit_source.c ──struct jit_request, file──▶ worker: jit_worker_main()
+ *	agent: jit_client.c, jit_source.c ──struct jit_request, file──▶ worker: jit_worker_main()
  *	                                  ◀──struct jit_answer, block──
  *
  * The files are written by the profiled processes, so the agent does not read them itself. As with

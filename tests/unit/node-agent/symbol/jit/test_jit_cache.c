@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes in a directory that stands for /proc. test_jit_live.c has real compilers. */
 #include "symbol/jit/jit_cache.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

@@ -2,7 +2,7 @@
 /* Real compilers, each in a pid and mount namespace of its own as in a container, with a /tmp that
  * only it sees. The test looks names up from outside, at addresses that it reads from the files. */
 #include "symbol/jit/jit_cache.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 
 #include "base/clock.h"
 #include "base/fileio.h"

@@ -4,7 +4,7 @@
 #include "base/fileio.h"
 #include "jit_fixture.h"
 #include "symbol/jit/jit_cache.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 #include "unit.h"
 
 #include <fcntl.h>

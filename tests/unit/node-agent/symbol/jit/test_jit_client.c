@@ -2,7 +2,7 @@
 /* Workers that die, hang and lie. The worker is this program again. The first byte of a list makes
  * it misbehave; it reads all other lists correctly. */
 #include "symbol/jit/jit_cache.h"
-#include "symbol/jit/jit_loader.h"
+#include "symbol/jit/jit_client.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

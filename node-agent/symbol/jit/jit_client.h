@@ -8,11 +8,10 @@
  *	worker too slow in the fast lane	the request is repeated in the slow lane
  *
  * Each refresh begins after the process that was read last. Only the loader thread may call these
- * functions, except jit_loader_get_stats(). */
-#ifndef SYMBOL_JIT_JIT_LOADER_H
-#define SYMBOL_JIT_JIT_LOADER_H
+ * functions, except jit_client_get_stats(). */
+#ifndef SYMBOL_JIT_JIT_CLIENT_H
+#define SYMBOL_JIT_JIT_CLIENT_H
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "symbol/jit/jit_registry.h"
 #include "symbol/jit/jit_stats.h"
@@ -24,7 +23,7 @@
 /* A process is skipped for this time after its functions were dropped or a worker failed. */
 #define JIT_RETRY_NS (UINT64_C(60) * 1000000000)
 
-/* Limits of one jit_loader_refresh(), per file and in total. The next one reads the rest. */
+/* Limits of one jit_client_refresh(), per file and in total. The next one reads the rest. */
 #define JIT_REFRESH_FILE_BYTES ((size_t)8 << 20)
 #define JIT_REFRESH_MAX_BYTES ((size_t)16 << 20)
 
@@ -35,20 +34,19 @@
 #define JIT_READ_NS (UINT64_C(10) * 1000000000)
 #define JIT_READ_CPU_S 5
 
-struct jit_loader;
+struct jit_client;
 
-/* Makes a loader. The registry and the program are borrowed. `max_bytes` limits the memory of
+/* Makes a client. The registry and the program are borrowed. `max_bytes` limits the memory of
  * functions and names. Starts no worker yet. Errors: -ENOMEM. */
-int jit_loader_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
-		   struct jit_loader **ret_loader) must_check;
-void jit_loader_free(struct jit_loader *loader);
-DEFINE_FREEP(struct jit_loader, jit_loader_free)
+int jit_client_new(struct jit_registry *registry, size_t max_bytes, const char *worker_program,
+		   struct jit_client **ret_client) must_check;
+void jit_client_free(struct jit_client *client);
 
 /* See jit_cache_refresh() and jit_cache_work(). */
-void jit_loader_refresh(struct jit_loader *loader, uint64_t now_ns, uint64_t until_ns);
-bool jit_loader_work(struct jit_loader *loader);
+void jit_client_refresh(struct jit_client *client, uint64_t now_ns, uint64_t until_ns);
+bool jit_client_work(struct jit_client *client);
 
 /* Any thread. */
-struct jit_stats jit_loader_get_stats(struct jit_loader *loader);
+struct jit_stats jit_client_get_stats(struct jit_client *client);
 
 #endif
