@@ -437,10 +437,11 @@ int jit_functions_settle(struct jit_functions *functions)
 static const struct line *find_line(const struct jit_functions *functions,
 				    const struct function *function, uint64_t offset)
 {
-	const struct line *lines = &functions->lines[function->first_line];
-	size_t next = search_count(function->nr_lines, i, lines[i].offset <= offset);
+	const struct line *lines = functions->lines;
+	size_t first = function->first_line;
+	size_t next = search_count(function->nr_lines, i, lines[first + i].offset <= offset);
 
-	return next > 0 ? &lines[next - 1] : NULL;
+	return next > 0 ? &lines[first + next - 1] : NULL;
 }
 
 static const struct range *find_range(const struct jit_functions *functions, uint64_t address)
