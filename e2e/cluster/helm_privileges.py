@@ -22,7 +22,8 @@ import host
 
 # capabilities(7), and what is lost without it; None: the agent cannot start.
 CAPABILITIES = {
-    "BPF": (39, None), "PERFMON": (38, None),
+    "BPF": (39, ()),        # the perf backend takes over
+    "PERFMON": (38, None),
     "SYS_PTRACE": (19, ("functions of root", "functions of another user",
                         "functions of a deleted program", "functions of the host")),
     "DAC_READ_SEARCH": (2, ("functions of another user",)),
