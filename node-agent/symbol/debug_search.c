@@ -9,27 +9,6 @@
 
 #define LARGE_BYTES ((off_t)64 << 20)
 
-struct debug_search {
-	struct debug_search_opts opts;
-	uint64_t nr_found; /* atomic */
-};
-
-int debug_search_new(const struct debug_search_opts *opts, struct debug_search **ret_search)
-{
-	struct debug_search *search = calloc(1, sizeof(*search));
-
-	if (!search)
-		return -ENOMEM;
-	search->opts = *opts;
-	*ret_search = search;
-	return 0;
-}
-
-void debug_search_free(struct debug_search *search)
-{
-	free(search);
-}
-
 uint64_t debug_search_nr_found(const struct debug_search *search)
 {
 	return __atomic_load_n(&search->nr_found, __ATOMIC_RELAXED);
@@ -37,7 +16,7 @@ uint64_t debug_search_nr_found(const struct debug_search *search)
 
 static bool wants_debug_file(const struct debug_search *search, const struct elf_symbols_info *info)
 {
-	return !info->has_symtab || (search->opts.wants_lines && !info->has_debug_info);
+	return !info->has_symtab || (search->wants_lines && !info->has_debug_info);
 }
 
 /* The next file that may be what the query says, from *nth on. Where others have the table too,
@@ -49,9 +28,9 @@ static int find_debug_file(const struct debug_search *search, const struct symbo
 	struct debug_file file;
 	int r = -ENOENT;
 
-	if (search->opts.files.host_root_fd < 0)
+	if (search->files.host_root_fd < 0)
 		return r;
-	while ((r = debug_files_find(&search->opts.files, query, (*nth)++, &file)) == 0) {
+	while ((r = debug_files_find(&search->files, query, (*nth)++, &file)) == 0) {
 		if (file.is_hosts || !job->is_shared) {
 			*ret_file = file;
 			return 0;
@@ -103,14 +82,14 @@ static void take_lines_file(struct debug_search *search, const struct symbol_job
 	const struct elf_symbols_info *info = elf_symbols_info(symbols);
 	struct name_table *table = job->table;
 
-	if (!search->opts.wants_lines || !info->has_debug_info || table->lines_fd >= 0)
+	if (!search->wants_lines || !info->has_debug_info || table->lines_fd >= 0)
 		return;
 	table->lines_fd = take_fd(*fd);
 	table->has_large_lines = is_large(table->lines_fd);
 	table->asked_ns = clock_mono_ns();
 	open_alt(search, job, info);
 	if (symbols == table->symbols && job->has_print && table->alt_fd < 0)
-		line_store_set_key(name_store_lines(search->opts.store), table, &job->print);
+		line_store_set_key(name_store_lines(search->store), table, &job->print);
 	else
 		line_store_ask_key(table);
 }
@@ -119,8 +98,8 @@ static void take_lines_file(struct debug_search *search, const struct symbol_job
 static void end_search(struct debug_search *search, struct symbol_job *job)
 {
 	if (!job->is_downloaded)
-		debug_downloads_ask(search->opts.downloads, job->table);
-	symbol_jobs_end(search->opts.jobs, job);
+		debug_downloads_ask(search->downloads, job->table);
+	symbol_jobs_end(search->jobs, job);
 }
 
 /* Looks for the next file that may be the table's debug file and has the worker examine it; ends
@@ -158,12 +137,12 @@ void debug_search_start(struct debug_search *search, struct symbol_job *job)
 	struct name_table *table = job->table;
 
 	table->is_completing = true;
-	name_store_renew_key(search->opts.store, table);
+	name_store_renew_key(search->store, table);
 	take_lines_file(search, job, table->symbols, &job->file.opened.fd);
 	if (wants_debug_file(search, elf_symbols_info(table->symbols)))
 		try_debug_file(search, job);
 	else
-		symbol_jobs_end(search->opts.jobs, job);
+		symbol_jobs_end(search->jobs, job);
 }
 
 void debug_search_take_crc(struct debug_search *search, struct symbol_job *job, int error,
@@ -173,7 +152,7 @@ void debug_search_take_crc(struct debug_search *search, struct symbol_job *job, 
 	uint32_t crc = 0;
 
 	if (error == 0 && len != sizeof(crc)) {
-		symbol_jobs_distrust(search->opts.jobs, job);
+		symbol_jobs_distrust(search->jobs, job);
 		error = -EBADMSG;
 	}
 	if (error == 0)
@@ -199,7 +178,7 @@ void debug_search_take_table(struct debug_search *search, struct symbol_job *job
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = NULL;
 
 	if (error == 0)
-		error = symbol_jobs_take_symbols(search->opts.jobs, job, bytes, len, &symbols);
+		error = symbol_jobs_take_symbols(search->jobs, job, bytes, len, &symbols);
 	if (error < 0 || !is_its_debug_file(job, symbols)) {
 		refuse_debug_file(search, job, error);
 		return;
@@ -209,6 +188,6 @@ void debug_search_take_table(struct debug_search *search, struct symbol_job *job
 	take_lines_file(search, job, symbols, &job->debug.fd);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = take_ptr(symbols);
-	name_store_renew_key(search->opts.store, table);
-	symbol_jobs_end(search->opts.jobs, job);
+	name_store_renew_key(search->store, table);
+	symbol_jobs_end(search->jobs, job);
 }

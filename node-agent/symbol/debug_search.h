@@ -5,8 +5,6 @@
 #ifndef SYMBOL_DEBUG_SEARCH_H
 #define SYMBOL_DEBUG_SEARCH_H
 
-#include "base/cleanup.h"
-#include "base/err.h"
 #include "symbol/debug_downloads.h"
 #include "symbol/name_store.h"
 #include "symbol/opener/debug_files.h"
@@ -16,21 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct debug_search;
-
-struct debug_search_opts {
+/* Set all fields but the last one. */
+struct debug_search {
 	struct debug_files files; /* host_root_fd -1: there are none */
 	bool wants_lines; /* inlined functions and source lines */
-	struct symbol_jobs *jobs; /* borrowed, as the next two */
+	struct symbol_jobs *jobs; /* borrowed, as are the next two */
 	struct name_store *store;
 	struct debug_downloads *downloads;
+	uint64_t nr_found; /* atomic */
 };
-
-/* Errors: -ENOMEM. */
-int debug_search_new(const struct debug_search_opts *opts, struct debug_search **ret_search)
-	must_check;
-void debug_search_free(struct debug_search *search);
-DEFINE_FREEP(struct debug_search, debug_search_free)
 
 /* Starts when the job's table has the file's own names. If the table needs a debug file, the job
  * becomes one about the first candidate; otherwise it ends. */

@@ -23,57 +23,17 @@ void elf_cache_free(struct elf_cache *cache)
 	free(cache);
 }
 
-static int init_registry(struct elf_cache *cache, const struct elf_cache_opts *opts)
-{
-	const struct file_registry_opts registry = {
-		.proc_fd = opts->proc_fd,
-		.wants_root = opts->debug_files.host_root_fd >= 0,
-	};
-
-	return file_registry_new(&registry, &cache->registry);
-}
-
-static int init_store(struct elf_cache *cache, const struct elf_cache_opts *opts)
-{
-	const struct name_store_opts store = {
-		.registry = cache->registry,
-		.pool = opts->pool,
-		.max_bytes = opts->max_bytes,
-		.demangle = opts->demangle,
-		.cache_dir = opts->wants_lines ? opts->cache_dir : NULL,
-	};
-
-	return name_store_new(&store, &cache->store);
-}
-
-static int init_client(struct elf_cache *cache, const struct elf_cache_opts *opts)
-{
-	const struct symbol_client_opts client = {
-		.registry = cache->registry,
-		.store = cache->store,
-		.max_bytes = opts->max_bytes,
-		.pool = opts->pool,
-		.worker_program = opts->worker_program,
-		.wants_lines = opts->wants_lines,
-		.lines_permille = opts->lines_permille,
-		.debug_files = opts->debug_files,
-		.debuginfod = opts->debuginfod,
-	};
-
-	return symbol_client_new(&client, &cache->client);
-}
-
 int elf_cache_new(const struct elf_cache_opts *opts, struct elf_cache **ret_cache)
 {
 	_cleanup_(elf_cache_freep) struct elf_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return -ENOMEM;
-	int r = init_registry(cache, opts);
+	int r = file_registry_new(opts, &cache->registry);
 	if (r == 0)
-		r = init_store(cache, opts);
+		r = name_store_new(opts, cache->registry, &cache->store);
 	if (r == 0)
-		r = init_client(cache, opts);
+		r = symbol_client_new(opts, cache->registry, cache->store, &cache->client);
 	if (r < 0)
 		return r;
 	*ret_cache = take_ptr(cache);

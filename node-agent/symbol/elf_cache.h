@@ -33,14 +33,12 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/memory_pool.h"
 #include "elf/build_id.h"
 #include "process/process_table.h"
 #include "symbol/debuginfod/debuginfod.h"
-#include "symbol/demangle/demangle.h"
 #include "symbol/elf/elf_block.h"
+#include "symbol/elf_cache_opts.h"
 #include "symbol/frame/symbol_frames.h"
-#include "symbol/opener/debug_files.h"
 #include "unwind/file/row_cache.h"
 #include "worker/worker_lanes.h"
 
@@ -49,22 +47,6 @@
 #include <stdint.h>
 
 struct elf_cache;
-
-struct elf_cache_opts {
-	int proc_fd; /* as for process_table_new() */
-	size_t max_bytes;
-	struct memory_pool *
-		pool; /* borrowed; NULL: none. Of names, and of the slow worker (worker_client.h) */
-	const char *worker_program; /* see worker_client.h */
-	enum demangle_style demangle;
-	bool wants_lines; /* inlined functions and source lines */
-	/* Borrowed for elf_cache_new(): lines are kept in lines/ of it; NULL: in memory only. */
-	const char *cache_dir;
-	/* Of a CPU: each lane's share for reading debug information; 0: no bound. */
-	unsigned int lines_permille;
-	struct debug_files debug_files; /* host_root_fd -1: there are none */
-	struct debuginfod *debuginfod; /* borrowed; NULL: nothing is downloaded */
-};
 
 struct elf_cache_stats {
 	uint64_t nr_files;

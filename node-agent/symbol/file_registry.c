@@ -12,7 +12,8 @@
 #define MAX_FAILURES 3 /* then a file is not opened again */
 
 struct file_registry {
-	struct file_registry_opts opts;
+	int proc_fd; /* borrowed */
+	bool wants_root; /* the root directory of a file's process is held open, too */
 	uint32_t vdso;
 
 	pthread_mutex_t lock;
@@ -152,9 +153,9 @@ static int find_known(struct file_registry *registry, const struct file_identity
  * look at. */
 static void open_root(struct file_registry *registry, uint32_t pid, struct opened_file *opened)
 {
-	if (!registry->opts.wants_root)
+	if (!registry->wants_root)
 		return;
-	int r = file_opener_open_root(registry->opts.proc_fd, pid, &opened->root_fd);
+	int r = file_opener_open_root(registry->proc_fd, pid, &opened->root_fd);
 	(void)r; /* root_fd stays -EBADF */
 }
 
@@ -172,7 +173,7 @@ static int open_pinned(struct file_registry *registry, uint64_t owner, uint32_t 
 		return 0;
 	}
 
-	r = file_opener_open(registry->opts.proc_fd, pid, pinned, &opened.fd);
+	r = file_opener_open(registry->proc_fd, pid, pinned, &opened.fd);
 	if (r < 0)
 		return r;
 	open_root(registry, pid, &opened);
@@ -185,7 +186,7 @@ int file_registry_open(struct file_registry *registry, uint64_t owner, uint32_t 
 {
 	_cleanup_(file_opener_unpin) struct pinned_file pinned = { .fd = -EBADF };
 
-	int r = file_opener_pin(registry->opts.proc_fd, pid, mapping, &pinned);
+	int r = file_opener_pin(registry->proc_fd, pid, mapping, &pinned);
 	if (r == 0)
 		r = open_pinned(registry, owner, pid, mapping->file->path, &pinned, ret_id);
 	if (r < 0) {
@@ -227,13 +228,14 @@ static void open_vdso(struct file_registry *registry)
 	(void)r; /* vdso stays 0: its code is named by offset */
 }
 
-int file_registry_new(const struct file_registry_opts *opts, struct file_registry **ret_registry)
+int file_registry_new(const struct elf_cache_opts *opts, struct file_registry **ret_registry)
 {
 	struct file_registry *registry = calloc(1, sizeof(*registry));
 
 	if (!registry)
 		return -ENOMEM;
-	registry->opts = *opts;
+	registry->proc_fd = opts->proc_fd;
+	registry->wants_root = opts->debug_files.host_root_fd >= 0;
 	pthread_mutex_init(&registry->lock, NULL);
 	open_vdso(registry);
 	*ret_registry = registry;

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "process/process_table.h"
+#include "symbol/elf_cache_opts.h"
 #include "symbol/file_owners.h"
 #include "symbol/opener/file_opener.h"
 #include "worker/worker_lanes.h"
@@ -29,11 +30,6 @@
 
 struct file_registry;
 struct name_table;
-
-struct file_registry_opts {
-	int proc_fd; /* borrowed; as for process_table_new() */
-	bool wants_root; /* holds the process's root directory open with each file */
-};
 
 struct file_registry_stats {
 	uint64_t nr_files;
@@ -63,7 +59,7 @@ struct file_to_read {
 };
 
 /* Also opens the kernel's vDSO. If that fails, its code is shown by offset. Errors: -ENOMEM. */
-int file_registry_new(const struct file_registry_opts *opts, struct file_registry **ret_registry)
+int file_registry_new(const struct elf_cache_opts *opts, struct file_registry **ret_registry)
 	must_check;
 void file_registry_free(struct file_registry *registry);
 DEFINE_FREEP(struct file_registry, file_registry_free)

@@ -42,20 +42,21 @@ void name_store_free(struct name_store *store)
 	free(store);
 }
 
-int name_store_new(const struct name_store_opts *opts, struct name_store **ret_store)
+int name_store_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		   struct name_store **ret_store)
 {
 	_cleanup_(name_store_freep) struct name_store *store = calloc(1, sizeof(*store));
 
 	if (!store)
 		return -ENOMEM;
-	store->registry = opts->registry;
+	store->registry = registry;
 	store->pool = opts->pool;
 	store->max_bytes = opts->max_bytes;
 	pthread_mutex_init(&store->lock, NULL);
 	int r = place_names_new(opts->demangle, &store->places);
 	if (r == 0)
-		r = line_store_new(opts->cache_dir, opts->max_bytes / TABLE_LINES_SHARE,
-				   &store->lines);
+		r = line_store_new(opts->wants_lines ? opts->cache_dir : NULL,
+				   opts->max_bytes / TABLE_LINES_SHARE, &store->lines);
 	if (r < 0)
 		return r;
 	*ret_store = take_ptr(store);

@@ -12,8 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/memory_pool.h"
-#include "symbol/demangle/demangle.h"
+#include "symbol/elf_cache_opts.h"
 #include "symbol/file_registry.h"
 #include "symbol/line_store.h"
 #include "symbol/name_table.h"
@@ -33,14 +32,6 @@
 
 struct name_store;
 
-struct name_store_opts {
-	struct file_registry *registry; /* borrowed */
-	struct memory_pool *pool; /* borrowed; NULL: none */
-	size_t max_bytes;
-	enum demangle_style demangle;
-	const char *cache_dir; /* as for line_store_new() */
-};
-
 struct name_store_stats {
 	uint64_t nr_tables; /* with names, in memory */
 	uint64_t nr_bytes;
@@ -55,8 +46,9 @@ enum table_want {
 	WANTS_LINES,
 };
 
-/* Errors: -ENOMEM. */
-int name_store_new(const struct name_store_opts *opts, struct name_store **ret_store) must_check;
+/* `registry` is borrowed. Errors: -ENOMEM. */
+int name_store_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		   struct name_store **ret_store) must_check;
 
 /* Writes lines to disk and frees all tables; the registry must not be used after that. */
 void name_store_free(struct name_store *store);

@@ -29,7 +29,7 @@ struct symbol_client {
 	bool wants_lines;
 	struct symbol_jobs *jobs; /* owned */
 	struct debug_downloads *downloads; /* owned */
-	struct debug_search *search; /* owned */
+	struct debug_search search;
 	uint64_t seed; /* of fingerprints */
 	uint64_t nr_starts; /* of jobs */
 	uint64_t nr_loads; /* of files */
@@ -43,60 +43,38 @@ void symbol_client_free(struct symbol_client *client)
 {
 	if (!client)
 		return;
-	debug_search_free(client->search);
 	debug_downloads_free(client->downloads);
 	symbol_jobs_free(client->jobs);
 	pthread_mutex_destroy(&client->lock);
 	free(client);
 }
 
-static int init_jobs(struct symbol_client *client, const struct symbol_client_opts *opts)
-{
-	const struct symbol_jobs_opts jobs = {
-		.registry = opts->registry,
-		.store = opts->store,
-		.worker_program = opts->worker_program,
-		.pool = opts->pool,
-		.max_bytes = opts->max_bytes,
-		.lines_permille = opts->lines_permille,
-	};
-
-	return symbol_jobs_new(&jobs, &client->jobs);
-}
-
-static int init_search(struct symbol_client *client, const struct symbol_client_opts *opts)
-{
-	const struct debug_search_opts search = {
-		.files = opts->debug_files,
-		.wants_lines = opts->wants_lines,
-		.jobs = client->jobs,
-		.store = opts->store,
-		.downloads = client->downloads,
-	};
-
-	return debug_search_new(&search, &client->search);
-}
-
-int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_client **ret_client)
+int symbol_client_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		      struct name_store *store, struct symbol_client **ret_client)
 {
 	_cleanup_(symbol_client_freep) struct symbol_client *client = calloc(1, sizeof(*client));
 
 	if (!client)
 		return -ENOMEM;
-	client->registry = opts->registry;
-	client->store = opts->store;
+	client->registry = registry;
+	client->store = store;
 	client->max_bytes = opts->max_bytes;
 	client->wants_lines = opts->wants_lines;
 	pthread_mutex_init(&client->lock, NULL);
-	int r = init_jobs(client, opts);
+	int r = symbol_jobs_new(opts, registry, store, &client->jobs);
 	if (r == 0)
-		r = debug_downloads_new(opts->debuginfod, opts->store, &client->downloads);
-	if (r == 0)
-		r = init_search(client, opts);
-	if (r == 0 && !line_store_get_seed(name_store_lines(opts->store), &client->seed))
+		r = debug_downloads_new(opts->debuginfod, store, &client->downloads);
+	if (r == 0 && !line_store_get_seed(name_store_lines(store), &client->seed))
 		r = random_bytes(&client->seed, sizeof(client->seed));
 	if (r < 0)
 		return r;
+	client->search = (struct debug_search){
+		.files = opts->debug_files,
+		.wants_lines = opts->wants_lines,
+		.jobs = client->jobs,
+		.store = store,
+		.downloads = client->downloads,
+	};
 	*ret_client = take_ptr(client);
 	return 0;
 }
@@ -128,7 +106,7 @@ static void take_copy(struct symbol_client *client, struct symbol_job *job, stru
 	}
 	symbol_job_set_table(job, copy);
 	job->is_shared = true;
-	debug_search_start(client->search, job);
+	debug_search_start(&client->search, job);
 }
 
 /* A file that broke the worker while its fingerprint was taken is not read further. */
@@ -177,7 +155,7 @@ static void take_table(struct symbol_client *client, struct symbol_job *job, int
 	}
 	symbol_job_set_table(job, table);
 	finish_file(client, job, table);
-	debug_search_start(client->search, job);
+	debug_search_start(&client->search, job);
 }
 
 static void take_answer(struct symbol_client *client, struct symbol_job *job, int error,
@@ -198,10 +176,10 @@ static void take_answer(struct symbol_client *client, struct symbol_job *job, in
 		take_table(client, job, error, take_ptr(owned), len);
 		break;
 	case JOB_CRC:
-		debug_search_take_crc(client->search, job, error, owned, len);
+		debug_search_take_crc(&client->search, job, error, owned, len);
 		break;
 	case JOB_DEBUG_TABLE:
-		debug_search_take_table(client->search, job, error, take_ptr(owned), len);
+		debug_search_take_table(&client->search, job, error, take_ptr(owned), len);
 		break;
 	case JOB_NAMES:
 		names_request_take(client->jobs, places, job, error, owned, len);
@@ -485,7 +463,7 @@ struct symbol_client_stats symbol_client_get_stats(struct symbol_client *client)
 	LOCKED(&client->lock);
 
 	return (struct symbol_client_stats){
-		.nr_debug_files = debug_search_nr_found(client->search),
+		.nr_debug_files = debug_search_nr_found(&client->search),
 		.worker = client->worker_stats,
 		.debuginfod = client->debuginfod_stats,
 	};

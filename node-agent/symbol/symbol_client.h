@@ -20,11 +20,10 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/memory_pool.h"
 #include "symbol/debuginfod/debuginfod.h"
+#include "symbol/elf_cache_opts.h"
 #include "symbol/file_registry.h"
 #include "symbol/name_store.h"
-#include "symbol/opener/debug_files.h"
 #include "worker/worker_client.h"
 
 #include <stdbool.h>
@@ -33,28 +32,15 @@
 
 struct symbol_client;
 
-struct symbol_client_opts {
-	struct file_registry *registry; /* borrowed */
-	struct name_store *store; /* borrowed */
-	/* This and the rest as in struct elf_cache_opts. */
-	size_t max_bytes;
-	struct memory_pool *pool;
-	const char *worker_program;
-	bool wants_lines;
-	unsigned int lines_permille;
-	struct debug_files debug_files;
-	struct debuginfod *debuginfod;
-};
-
 struct symbol_client_stats {
 	uint64_t nr_debug_files; /* separate ones that were found */
 	struct worker_stats worker; /* this and the next: a little out of date */
 	struct debuginfod_stats debuginfod;
 };
 
-/* Starts no worker yet. Errors: -ENOMEM. */
-int symbol_client_new(const struct symbol_client_opts *opts, struct symbol_client **ret_client)
-	must_check;
+/* Starts no worker yet; `registry` and `store` are borrowed. Errors: -ENOMEM. */
+int symbol_client_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		      struct name_store *store, struct symbol_client **ret_client) must_check;
 
 /* Gives up what is under way. */
 void symbol_client_free(struct symbol_client *client);

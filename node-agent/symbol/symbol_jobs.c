@@ -83,7 +83,8 @@ void symbol_jobs_free(struct symbol_jobs *jobs)
 	free(jobs);
 }
 
-int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **ret_jobs)
+int symbol_jobs_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		    struct name_store *store, struct symbol_jobs **ret_jobs)
 {
 	_cleanup_(symbol_jobs_freep) struct symbol_jobs *jobs = calloc(1, sizeof(*jobs));
 	const struct worker_client_opts client = {
@@ -96,8 +97,8 @@ int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **re
 
 	if (!jobs)
 		return -ENOMEM;
-	jobs->registry = opts->registry;
-	jobs->store = opts->store;
+	jobs->registry = registry;
+	jobs->store = store;
 	jobs->limits = default_limits;
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
 		jobs->jobs[lane].lane = (enum worker_lane)lane;

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/memory_pool.h"
+#include "symbol/elf_cache_opts.h"
 #include "symbol/file_registry.h"
 #include "symbol/name_store.h"
 #include "symbol/name_table.h"
@@ -56,17 +56,9 @@ struct symbol_job {
 
 struct symbol_jobs;
 
-struct symbol_jobs_opts {
-	struct file_registry *registry; /* borrowed */
-	struct name_store *store; /* borrowed */
-	const char *worker_program; /* borrowed; see worker_client.h */
-	struct memory_pool *pool; /* borrowed; of the slow worker, see there */
-	size_t max_bytes; /* of tables */
-	unsigned int lines_permille; /* of a CPU, each lane's for reading lines; 0: no bound */
-};
-
-/* Starts no worker yet. Errors: -ENOMEM. */
-int symbol_jobs_new(const struct symbol_jobs_opts *opts, struct symbol_jobs **ret_jobs) must_check;
+/* Starts no worker yet; `registry` and `store` are borrowed. Errors: -ENOMEM. */
+int symbol_jobs_new(const struct elf_cache_opts *opts, struct file_registry *registry,
+		    struct name_store *store, struct symbol_jobs **ret_jobs) must_check;
 
 /* Gives up what is under way. */
 void symbol_jobs_free(struct symbol_jobs *jobs);
