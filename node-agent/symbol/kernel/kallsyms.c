@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel has 120 thousand functions, in a file of 5 MB. It is read in pieces; what is kept are
- * parallel arrays, 14 bytes for each function (addresses do not fit in 32 bits: BPF programs and
- * modules can lie far from the kernel), and the names in one block. */
+/* A kernel has 120 thousand functions, listed in a file of 5 MB, which is read in pieces. The table
+ * consists of parallel arrays, with 14 bytes per function, and of one block with all names.
+ * Addresses have 64 bits because BPF programs and modules can lie far from the kernel. */
 #include "symbol/kernel/kallsyms.h"
 
 #include "base/array.h"
@@ -23,20 +23,19 @@ struct function {
 	uint64_t address;
 	uint32_t name; /* offset in `names`, as are those of modules */
 	uint16_t name_len;
-	uint16_t module_and_rank; /* module << 2 | rank: the smaller the rank the better */
+	uint16_t module_and_rank; /* module << 2 | rank; of two functions the lower rank wins */
 };
 
-/* What was read so far, in the order of the file. */
+/* The functions that were read so far, in the order of the file. */
 struct builder {
 	struct function *functions; /* owned */
 	size_t nr_functions;
 	size_t cap_functions;
 	struct strbuf names;
-	uint32_t modules[MAX_MODULES]; /* names; number 0 is the kernel itself */
+	uint32_t modules[MAX_MODULES]; /* their names; number 0 is the kernel itself */
 	size_t nr_modules;
-	uint64_t nr_bad_lines;
-	uint64_t nr_good_lines;
-	uint64_t highest; /* address of any symbol */
+	bool has_lines; /* well-formed ones */
+	uint64_t highest; /* address of any line */
 };
 
 struct kallsyms {
@@ -45,10 +44,8 @@ struct kallsyms {
 	uint16_t *modules; /* owned; numbers in `module_names` */
 	size_t nr_functions;
 	uint32_t *module_names; /* owned; offsets in `text` */
-	size_t nr_modules;
 	char *text; /* owned */
 	size_t text_len;
-	uint64_t nr_bad_lines;
 };
 
 static struct builder *builder_new(void)
@@ -90,7 +87,8 @@ static bool is_module(const struct builder *builder, size_t number,
 	return strncmp(name, line->module, line->module_len) == 0 && name[line->module_len] == '\0';
 }
 
-/* The number of a line's module, from the newest down: lines of one module stand together. */
+/* Returns the number of a line's module. Searches from the newest one down, as the lines of a
+ * module follow each other. */
 static int find_or_add_module(struct builder *builder, const struct kallsyms_line *line)
 {
 	if (line->module_len == 0)
@@ -105,7 +103,7 @@ static int find_or_add_module(struct builder *builder, const struct kallsyms_lin
 	return strbuf_error(&builder->names) ?: (int)builder->nr_modules++;
 }
 
-/* The rank of a symbol type, or -1 for what is not code. */
+/* Returns the rank of a symbol type, or -1 if it is not code. */
 static int rank_of(char type)
 {
 	switch (type) {
@@ -145,11 +143,9 @@ static int add_line(struct builder *builder, const char *text, size_t len)
 {
 	struct kallsyms_line line;
 
-	if (!kallsyms_parse_line(text, len, &line)) {
-		builder->nr_bad_lines++;
+	if (!kallsyms_parse_line(text, len, &line))
 		return 0;
-	}
-	builder->nr_good_lines++;
+	builder->has_lines = true;
 	if (line.address > builder->highest)
 		builder->highest = line.address;
 
@@ -157,7 +153,7 @@ static int add_line(struct builder *builder, const char *text, size_t len)
 	return rank < 0 ? 0 : add_function(builder, &line, rank);
 }
 
-/* Adds all lines that end in the text. */
+/* Adds all complete lines of the text. */
 static int add_lines(struct builder *builder, const char *text, size_t len, size_t *ret_used)
 {
 	const char *end = text + len;
@@ -191,7 +187,7 @@ static int compare_functions(const void *a, const void *b)
 	return (left->name > right->name) - (left->name < right->name);
 }
 
-/* Sorts, leaves one function an address, and returns the bytes their names take. */
+/* Sorts the functions and keeps one per address. Returns the size of their names in bytes. */
 static size_t sort_functions(struct builder *builder)
 {
 	size_t nr_kept = 0;
@@ -241,7 +237,7 @@ static int finish(struct builder *builder, struct kallsyms **ret_kallsyms)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *kallsyms = NULL;
 
-	if (builder->nr_good_lines == 0)
+	if (!builder->has_lines)
 		return -EBADMSG;
 	if (builder->highest == 0)
 		return -EPERM;
@@ -263,27 +259,11 @@ static int finish(struct builder *builder, struct kallsyms **ret_kallsyms)
 		kallsyms->names[i] = copy_text(kallsyms, builder->names.data + function->name);
 	}
 	kallsyms->nr_functions = builder->nr_functions;
-	kallsyms->nr_modules = builder->nr_modules;
-	kallsyms->nr_bad_lines = builder->nr_bad_lines;
 	*ret_kallsyms = take_ptr(kallsyms);
 	return 0;
 }
 
-int kallsyms_parse(const char *text, size_t len, struct kallsyms **ret_kallsyms)
-{
-	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	size_t used = 0;
-
-	if (!builder)
-		return -ENOMEM;
-
-	int r = add_lines(builder, text, len, &used);
-	if (r == 0 && used < len)
-		r = add_line(builder, text + used, len - used);
-	return r < 0 ? r : finish(builder, ret_kallsyms);
-}
-
-/* Reads all of the file through one buffer; a line longer than that is malformed, in pieces. */
+/* Reads the file through one buffer. A longer line counts as several malformed ones. */
 static int add_file(struct builder *builder, int fd)
 {
 	_cleanup_free_ char *chunk = malloc(CHUNK_BYTES);
@@ -350,18 +330,4 @@ const char *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	if (ret_module)
 		*ret_module = kallsyms->text + kallsyms->module_names[kallsyms->modules[next - 1]];
 	return kallsyms->text + kallsyms->names[next - 1];
-}
-
-size_t kallsyms_bytes(const struct kallsyms *kallsyms)
-{
-	size_t function_bytes = sizeof(*kallsyms->addresses) + sizeof(*kallsyms->names) +
-				sizeof(*kallsyms->modules);
-
-	return sizeof(*kallsyms) + kallsyms->nr_functions * function_bytes +
-	       kallsyms->nr_modules * sizeof(*kallsyms->module_names) + kallsyms->text_len;
-}
-
-uint64_t kallsyms_nr_bad_lines(const struct kallsyms *kallsyms)
-{
-	return kallsyms->nr_bad_lines;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* `\t[module]` up to the end of the line. */
+/* Parses `\t[module]`, which ends the line. */
 static bool parse_module(const char *text, const char *end, struct kallsyms_line *line)
 {
 	text++;

@@ -9,28 +9,23 @@
 
 struct kernel_symbols {
 	int proc_fd; /* borrowed */
-	struct kallsyms *list; /* owned; NULL until it could be read */
-	uint64_t read_at_ns; /* the last attempt */
-	uint64_t wait_ns; /* from then until the next one */
-	uint64_t changed_ns; /* atomic; when the kernel's code is known to have changed last */
-	uint64_t nr_readings;
-	uint64_t nr_failures;
+	struct kallsyms *list; /* owned; NULL until the file was read */
+	uint64_t read_at_ns; /* time of the last attempt to read it */
+	uint64_t wait_ns; /* time between that attempt and the next one */
+	uint64_t changed_ns; /* atomic; time of the last known change of the kernel's code */
 };
 
-/* Replaces the list, unless the file cannot be read. */
+/* Reads the file; if that fails, the old list stays. */
 static int read_list(struct kernel_symbols *symbols, uint64_t now_ns)
 {
 	struct kallsyms *list = NULL;
 
 	symbols->read_at_ns = now_ns;
 	int r = kallsyms_load(symbols->proc_fd, "kallsyms", &list);
-	if (r < 0) {
-		symbols->nr_failures++;
+	if (r < 0)
 		return r;
-	}
 	kallsyms_free(symbols->list);
 	symbols->list = list;
-	symbols->nr_readings++;
 	return 0;
 }
 
@@ -82,7 +77,7 @@ static bool may_read_again(const struct kernel_symbols *symbols, uint64_t now_ns
 	return now_ns - symbols->read_at_ns >= wait_ns;
 }
 
-/* Reads the file again because of an address that is called `name` (NULL: nothing) now. */
+/* Reads the file again because of an address. `name` is its present name; NULL: it has none. */
 static void read_again(struct kernel_symbols *symbols, uint64_t address, const char *name,
 		       uint64_t now_ns)
 {
@@ -115,16 +110,4 @@ const char *kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address
 	if (name && ret_module)
 		*ret_module = module;
 	return name;
-}
-
-struct kernel_symbols_stats kernel_symbols_get_stats(const struct kernel_symbols *symbols)
-{
-	const struct kallsyms *list = symbols->list;
-
-	return (struct kernel_symbols_stats){
-		.nr_readings = symbols->nr_readings,
-		.nr_failures = symbols->nr_failures,
-		.nr_bad_lines = list ? kallsyms_nr_bad_lines(list) : 0,
-		.bytes = list ? kallsyms_bytes(list) : 0,
-	};
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of kernel functions, also of modules and BPF programs that are loaded while the agent
- * runs. Belongs to one thread.
+/* The names of kernel functions, including those of modules and BPF programs that are loaded while
+ * the agent runs. Belongs to one thread.
  *
- * /proc/kallsyms does not tell when it changes, and has no sizes: behind an old BPF program may lie
- * a new one that is not in the list yet. So the file is read again when an address is in no
- * function, or in one of a module or BPF program; but not before KERNEL_SYMBOLS_MIN_WAIT_NS after
- * the last time. When that did not change the address's name the next wait is twice as long, up to
- * KERNEL_SYMBOLS_MAX_WAIT_NS; when it did, it begins with the shortest one again.
+ * /proc/kallsyms does not report its changes, and has no sizes: behind an old BPF program there may
+ * be a new one that is not in the list yet. So the file is read again if an address is in no
+ * function, or in a function of a module or BPF program; but not until KERNEL_SYMBOLS_MIN_WAIT_NS
+ * after the last time. If that does not change the name of the address, the next wait is twice as
+ * long, up to KERNEL_SYMBOLS_MAX_WAIT_NS; if it does, the next wait is the shortest one again.
  *
- * Worst case: six readings a minute, if each one brings a new name; if none does, three in the
- * first minute and one in ten minutes in the long run. A reading of 122 thousand lines takes 80 ms
- * of CPU time: at most 0.8 % of one CPU, and 0.013 % in the long run. */
+ * In the worst case, the file is read six times per minute, and each time brings a new name.
+ * If none does, it is read three times in the first minute, and every ten minutes in the long
+ * run. To read 122 thousand lines takes 80 ms of CPU time: at most 0.8 % of one CPU, and
+ * 0.013 % in the long run. */
 #ifndef SYMBOL_KERNEL_KERNEL_SYMBOLS_H
 #define SYMBOL_KERNEL_KERNEL_SYMBOLS_H
 
@@ -26,31 +27,22 @@
 
 struct kernel_symbols;
 
-struct kernel_symbols_stats {
-	uint64_t nr_readings; /* that succeeded */
-	uint64_t nr_failures; /* readings that did not; the old list stays */
-	uint64_t nr_bad_lines; /* in the present list */
-	uint64_t bytes; /* the present list; two and a half times more during a reading */
-};
-
-/* Reads `kallsyms` in the directory for the first time. Where it cannot be read all kernel
- * addresses stay without name until that succeeds, and *ret_error says why (see kallsyms_load();
- * else 0). Errors: -ENOMEM. */
+/* Reads `kallsyms` in the directory for the first time. *ret_error is 0, or the error of
+ * kallsyms_load(); then kernel addresses have no names until the file can be read. Errors:
+ * -ENOMEM. */
 int kernel_symbols_new(int proc_fd, uint64_t now_ns, int *ret_error,
 		       struct kernel_symbols **ret_symbols) must_check;
 void kernel_symbols_free(struct kernel_symbols *symbols);
 DEFINE_FREEP(struct kernel_symbols, kernel_symbols_free)
 
-/* The kernel's code changed at that time (CLOCK_MONOTONIC, as all times here): the next address in
- * a module or BPF program, or in none, makes the file be read again after
- * KERNEL_SYMBOLS_CHANGED_WAIT_NS. Any thread. */
+/* Notes that the kernel's code changed at a time (CLOCK_MONOTONIC, like all times here). The next
+ * address in a module or BPF program, or in no function, then waits only
+ * KERNEL_SYMBOLS_CHANGED_WAIT_NS before the file is read again. Any thread. */
 void kernel_symbols_outdate(struct kernel_symbols *symbols, uint64_t time_ns);
 
-/* The function an address is in, or NULL; see kallsyms_find(). `now_ns` never goes back. May read
- * the file again, which ends the life of all texts returned before. */
+/* As kallsyms_find(). May read the file again, which frees all strings returned before. `now_ns`
+ * never decreases. */
 const char *kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, uint64_t now_ns,
 				const char **ret_module);
-
-struct kernel_symbols_stats kernel_symbols_get_stats(const struct kernel_symbols *symbols);
 
 #endif
