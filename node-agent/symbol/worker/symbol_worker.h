@@ -4,19 +4,19 @@
  *	agent: worker_client ──request, descriptors──▶ worker: symbol_worker_main()
  *	                     ◀──────reply─────────────
  *
- * Files of containers may be made to break or to hold up whoever reads them, and libdw was not
- * written for such. So the worker is a process of its own, `flamelet symbol-worker`: without
- * privileges, without any file but those handed to it, bounded in memory and in what it may
- * ask the kernel for (worker/worker_sandbox.h); the client kills it when an answer takes too
- * long, and starts another one.
+ * A container can craft a file that crashes its reader or keeps it busy, and libdw was not written
+ * for such files. So the worker is a process of its own, `flamelet symbol-worker`. It has no
+ * privileges and no files but those that it receives, and its memory and system calls are limited
+ * (worker/worker_sandbox.h). If an answer takes too long, the client kills it and starts another
+ * one.
  *
- * A request's key is the file's: the same in each request about it, so that the worker need not
- * open its debug information again; never 0.
+ * The key of a request identifies the file: all requests about a file have the same key, so that
+ * the worker opens its debug information only once. A key is never 0.
  *
- * A worker serves the files of all containers. What one of them can make it do, it can do to the
- * names of the others that are read after it, until that worker ends: give them false names, or
- * call one file a copy of another. It learns the seed of fingerprints and what is mapped. It cannot
- * write anywhere but into its answers. */
+ * A worker serves the files of all containers. A file that takes control of the worker can falsify
+ * the answers about other files until that worker ends: it can give wrong names, or call a file a
+ * copy of another one. It also learns the seed of fingerprints, and which files are mapped. It can
+ * write nothing but its answers. */
 #ifndef SYMBOL_WORKER_SYMBOL_WORKER_H
 #define SYMBOL_WORKER_SYMBOL_WORKER_H
 
@@ -29,43 +29,41 @@
 #include <stdint.h>
 
 #define SYMBOL_WORKER_COMMAND "symbol-worker" /* argv[1] */
-#define SYMBOL_REQUEST_MAX_ADDRESSES 4096
 #define SYMBOL_REQUEST_MAX_BYTES (NAMES_MAX_BYTES + sizeof(struct names_header))
 
 enum symbol_request_kind {
-	/* The functions of an ELF file. fds: the file. Reply: an elf_symbols block
-	 * (elf_symbols.h). */
+	/* The functions of an ELF file. fds: the file. Reply: a block (elf_block.h). */
 	SYMBOL_REQUEST_TABLE,
 	/* Inlined functions and source lines. fds: the file with the debug information; and, if
 	 * that refers to one (.gnu_debugaltlink), its supplementary file. Bytes: virtual addresses,
-	 * uint64_t each. Reply: the units they are in (lines_unit.h). */
+	 * uint64_t each. Reply: the units that contain them (lines_unit.h). */
 	SYMBOL_REQUEST_LINES,
-	/* The CRC-32 of a whole file, as .gnu_debuglink has it. fds: the file. Reply: uint32_t. */
+	/* The CRC-32 of a whole file, as in .gnu_debuglink. fds: the file. Reply: uint32_t. */
 	SYMBOL_REQUEST_CRC,
-	/* What tells whether a file is a copy of another. fds: the file; and, if that counts
-	 * as well, another one. Bytes: struct elf_fingerprint_opts. Reply: struct
+	/* The fingerprint of a file, by which copies are recognized. fds: the file, and perhaps a
+	 * second one, which is part of it then. Bytes: struct elf_fingerprint_opts. Reply: struct
 	 * elf_fingerprint (elf_fingerprint.h). */
 	SYMBOL_REQUEST_FINGERPRINT,
 	/* Demangled names. No fds. Bytes and reply: a names block (names_block.h). */
 	SYMBOL_REQUEST_NAMES,
 };
 
-/* What the command `flamelet symbol-worker` does: drops what it does not need, then answers until
- * the socket is closed. Returns the exit status. */
+/* Implements the command `flamelet symbol-worker`: drops privileges, and answers until the socket
+ * is closed. Returns the exit status. */
 int symbol_worker_main(void);
 
-/* Before a process may answer SYMBOL_REQUEST_NAMES, and before it enters its sandbox.
- * Errors: what sigaction(2) says. */
+/* Prepares the process for SYMBOL_REQUEST_NAMES; must be called before it enters its sandbox.
+ * Errors: those of sigaction(2). */
 int symbol_worker_prepare_names(void) must_check;
 
-/* The answers, one function a kind; the call has a descriptor unless its kind has none, and `reply`
- * is empty and bounded by max_bytes. Errors: any; they become the reply's. */
-int symbol_worker_table(const struct worker_call *call, struct strbuf *reply) must_check;
-int symbol_worker_lines(const struct worker_call *call, struct strbuf *reply) must_check;
-int symbol_worker_crc(const struct worker_call *call, struct strbuf *reply) must_check;
-int symbol_worker_fingerprint(const struct worker_call *call, struct strbuf *reply) must_check;
+/* Answers one request. `reply` is empty, and bounded by the request's max_bytes. `data` is not
+ * used. Errors: any; the reply reports them. */
+int symbol_worker_answer(struct worker_call *call, struct strbuf *reply, void *data) must_check;
 
-/* With a name that takes too long it sends the answer itself, as the last
+/* Answers a SYMBOL_REQUEST_LINES, in which there is at least one descriptor. */
+int symbol_worker_lines(const struct worker_call *call, struct strbuf *reply) must_check;
+
+/* Answers a SYMBOL_REQUEST_NAMES. If a name takes too long, sends the reply itself, as the last
  * one, and ends the process. */
 int symbol_worker_names(const struct worker_call *call, struct strbuf *reply) must_check;
 

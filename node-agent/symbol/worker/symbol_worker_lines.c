@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening debug information takes as long as many an answer, so a few files stay open: those that
- * are new have one unit after the other read. The worker is one thread that answers one request
- * after the other; what it keeps between them is the program's, not a caller's. */
+/* Opening debug information can take longer than the answer itself, so a few files stay open:
+ * units of a new file are read one after the other. The worker has one thread and serves one
+ * request at a time, so the open files are in a global variable. */
 #include "symbol/dwarf/dwarf_lines.h"
 #include "symbol/worker/symbol_worker.h"
 
@@ -9,11 +9,11 @@
 
 #define MAX_OPEN 16
 
-/* Of the worker, while more than one file is open: one that holds half of its memory
- * after an answer is ended. */
+/* Limit of the worker's heap while more than one file is open. A worker that holds half of its
+ * memory after an answer is ended. */
 #define MAX_HEAP_BYTES ((size_t)40 << 20)
 
-/* Most recently used first; those that are not in use have key 0. */
+/* The most recently used file comes first. Free places have key 0. */
 static struct open_file {
 	uint64_t key;
 	struct dwarf_lines *lines; /* owned */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libiberty cannot be told to stop, and some names keep it busy for ever: a Rust name may have
- * 62^10 lifetimes in 25 bytes, a C++ name of 500 bytes parameter packs within each other that it
- * searches in 2^depth steps. So a timer ticks while names are demangled, and a name that sees two
- * ticks has taken too long. By then libiberty may hold anything, memory that is being allocated
- * included; nothing can be done in this process any more but to send what is there and to end. The
- * signal handler does that. */
+/* libiberty cannot be interrupted, and some names keep it busy forever: 25 bytes of a Rust name can
+ * stand for 62^10 lifetimes, and 500 bytes of a C++ name for nested parameter packs, which take
+ * 2^depth steps. So a timer ticks while names are demangled, and a name that sees two ticks has
+ * taken too long. At that moment libiberty may be in the middle of an allocation. The process can
+ * then only send the names that are complete and end. The signal handler does that. */
 #include "symbol/demangle/demangle.h"
 #include "symbol/worker/names_block.h"
 #include "symbol/worker/symbol_worker.h"
@@ -20,10 +19,10 @@
 
 #define TICK_US 10000 /* of CPU time; the kernel's own ticks may be as long */
 #define MAX_NAME_TICKS 2
-#define MAX_TICKS 40 /* of a request: others wait */
+#define MAX_TICKS 40 /* of a request, as others wait */
 
-/* The answer while it is made. The handler looks at it only while a name is being
- * demangled; it is as a whole then. */
+/* The answer so far. The handler reads it only while a name is being demangled, when it is
+ * consistent. */
 static struct {
 	char *bytes; /* borrowed; NAMES_MAX_REPLY_BYTES of them */
 	size_t len;
@@ -49,7 +48,7 @@ static void put_name(const char *name)
 	answer.nr_names++;
 }
 
-/* Uses nothing but memory that is there, and two system calls. */
+/* Allocates no memory, as a signal handler calls it. */
 static void give_up(void)
 {
 	put_name("");
@@ -97,7 +96,8 @@ static int demangle_name(const char *name, enum demangle_style style)
 	return 0;
 }
 
-/* Room for one name more, and for the empty one of a name that is given up. */
+/* Whether there is room for one more name, and for the empty one that stands for a name that took
+ * too long. */
 static bool has_room(void)
 {
 	return NAMES_MAX_REPLY_BYTES - answer.len > DEMANGLE_MAX_BYTES + 1;

@@ -358,23 +358,7 @@ static int invent_lines(const struct worker_call *call, struct strbuf *reply)
 	return r;
 }
 
-static int answer_truly(const struct worker_call *call, struct strbuf *reply)
-{
-	switch (call->request.kind) {
-	case SYMBOL_REQUEST_TABLE:
-		return symbol_worker_table(call, reply);
-	case SYMBOL_REQUEST_LINES:
-		return symbol_worker_lines(call, reply);
-	case SYMBOL_REQUEST_FINGERPRINT:
-		return symbol_worker_fingerprint(call, reply);
-	case SYMBOL_REQUEST_NAMES:
-		return symbol_worker_names(call, reply);
-	default:
-		return symbol_worker_crc(call, reply);
-	}
-}
-
-static int answer(const struct worker_call *call, struct strbuf *reply)
+static int answer(struct worker_call *call, struct strbuf *reply)
 {
 	const struct timespec slow = clock_timespec(FIXTURE_SLOW_NS);
 	const struct timespec fast_lane = clock_timespec(WORKER_LANES_FAST_NS + NSEC_PER_SEC);
@@ -401,7 +385,7 @@ static int answer(const struct worker_call *call, struct strbuf *reply)
 	case ANSWERS:
 		break;
 	}
-	return answer_truly(call, reply);
+	return symbol_worker_answer(call, reply, NULL);
 }
 
 int elf_cache_fixture_worker(void)

@@ -270,22 +270,22 @@ static void the_worker_answers_with_a_block(void **state)
 	_cleanup_(strbuf_done) struct strbuf reply = strbuf_with_max(MAX_BYTES);
 	_cleanup_close_ int fd = make_file();
 	struct worker_call call = {
-		.request = { .max_bytes = MAX_BYTES },
+		.request = { .kind = SYMBOL_REQUEST_TABLE, .key = 1, .max_bytes = MAX_BYTES },
 		.nr_fds = 1,
 		.fds = { fd },
 	};
 	(void)state;
 
-	assert_int_equal(symbol_worker_table(&call, &reply), 0);
+	assert_int_equal(symbol_worker_answer(&call, &reply, NULL), 0);
 	assert_int_equal(reply.len, bytes.len);
 	assert_memory_equal(reply.data, bytes.data, bytes.len);
 
 	call.request.max_bytes = bytes.len - 1;
-	assert_int_equal(symbol_worker_table(&call, &reply), -ENOSPC);
+	assert_int_equal(symbol_worker_answer(&call, &reply, NULL), -ENOSPC);
 
 	_cleanup_close_ int not_elf = elf_maker_write("text", 4);
 	call.fds[0] = not_elf;
-	assert_int_equal(symbol_worker_table(&call, &reply), -EBADMSG);
+	assert_int_equal(symbol_worker_answer(&call, &reply, NULL), -EBADMSG);
 }
 
 int main(void)
