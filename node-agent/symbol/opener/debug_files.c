@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is looked for in one place after the other, below one root after the other. Each
- * one is held by an O_PATH descriptor first, which opens nothing; only a regular file is
- * then opened for reading. */
+/* A file is searched for in several places, below each root. An O_PATH descriptor, which opens
+ * nothing, first holds each candidate; only a regular file is then opened for reading. */
 #include "symbol/opener/debug_files.h"
 
 #include "base/cleanup.h"
@@ -25,14 +24,14 @@ enum place {
 	NR_PLACES,
 };
 
-/* A root directory, and what is allowed below it. */
+/* A root directory, and the rules for paths below it. */
 struct side {
 	int root_fd; /* borrowed; negative: there is none */
 	bool is_hosts;
-	bool has_program; /* the query's path is a path in this root */
+	bool has_program; /* the path of the query is a path below this root */
 };
 
-/* The directory of the query's program, and its name in there. Not NUL-terminated. */
+/* The directory of the query's program. Not NUL-terminated. */
 struct directory {
 	const char *path;
 	int len;
@@ -44,7 +43,7 @@ static bool is_file_name(const char *name)
 	       strcmp(name, "..") != 0;
 }
 
-/* False when it is not known. The kernel's paths have no "..". */
+/* Returns false if the directory is unknown. Paths from the kernel have no "..". */
 static bool get_directory(const char *path, struct directory *ret_directory)
 {
 	if (path[0] != '/' || strstr(path, "/../") || strnlen(path, PATH_MAX) == PATH_MAX)
@@ -53,8 +52,8 @@ static bool get_directory(const char *path, struct directory *ret_directory)
 	return true;
 }
 
-/* What the failure to open something means: nothing there, whatever the reason,
- * unless we cannot at all. */
+/* Translates the error of a failed open: there is no such file, unless the agent is out of
+ * descriptors or memory. */
 static int translate(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM ? -ENOSPC : -ENOENT;
@@ -68,8 +67,8 @@ static int open_path(int dir_fd, const char *path, uint64_t flags, uint64_t reso
 	return fd >= 0 ? fd : translate(-fd);
 }
 
-/* The device tells whether another file system was mounted there since: what is on a disk is local,
- * and a program that is mapped was found to be on a local file system. */
+/* Whether a directory is on a local file system, even if another one was mounted there since. File
+ * systems on disks are local, and a mapped program is known to be on a local one. */
 static bool is_programs_device(int dir_fd, const struct file_identity *program)
 {
 	struct pinned_file pinned;
@@ -82,9 +81,10 @@ static bool is_programs_device(int dir_fd, const struct file_identity *program)
 	       program->dev_minor == pinned.identity.dev_minor;
 }
 
-/* On the host, below the directory of a program. The way to a file that is mapped is in the
- * kernel's cache, and had no symbolic links: if that has changed, somebody has put something else
- * in the way. RESOLVE_CACHED is of Linux 5.12; older kernels find nothing here. */
+/* Opens a file beside a program of the host, whose directory any user may have made. The program's
+ * path is in the kernel's cache, and it had no symbolic links when the program was mapped. If it is
+ * different now, somebody has changed it, and nothing is opened. Kernels before 5.12, which have no
+ * RESOLVE_CACHED, find nothing here. */
 static int open_beside_hosts(int root_fd, const struct debug_file_query *query, const char *name)
 {
 	struct directory directory;
@@ -123,7 +123,7 @@ static int open_by_id(const struct debug_files *files, const struct side *side,
 	return n < PATH_MAX ? open_in_side(side, path) : -ENOENT;
 }
 
-/* `before` and `behind` the program's directory. */
+/* The path is `before`, the program's directory, `behind`, the name of the link. */
 static int open_by_link(const struct side *side, const struct debug_file_query *query,
 			const char *before, const char *behind)
 {
@@ -138,7 +138,7 @@ static int open_by_link(const struct side *side, const struct debug_file_query *
 	return n < PATH_MAX ? open_in_side(side, path) : -ENOENT;
 }
 
-/* In the directory of the program or, with ".debug/", in that one. */
+/* Looks in the directory of the program, or in its subdirectory ".debug/". */
 static int open_beside(const struct side *side, const struct debug_file_query *query,
 		       const char *subdirectory)
 {
@@ -171,7 +171,7 @@ static int open_place(const struct debug_files *files, const struct side *side, 
 	return -ENOENT;
 }
 
-/* Anonymous devices (major 0) of one file may differ, depending on the way to it. */
+/* Anonymous devices (major 0) of the same file may differ, depending on the path to it. */
 static bool is_same_file(const struct file_identity *a, const struct file_identity *b)
 {
 	if (a->inode != b->inode || a->size != b->size || a->mtime_ns != b->mtime_ns)
@@ -181,7 +181,7 @@ static bool is_same_file(const struct file_identity *a, const struct file_identi
 	return a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-/* Opens for reading what is there, if it is one. */
+/* Opens the file in a place for reading, if there is a regular one. */
 static int open_candidate(const struct debug_files *files, const struct side *side,
 			  enum place place, const struct debug_file_query *query,
 			  struct debug_file *ret_file)
@@ -210,7 +210,8 @@ static int open_candidate(const struct debug_files *files, const struct side *si
 	return 0;
 }
 
-/* The same directory can be the root of two mounts, with different mounts below. */
+/* Compares the mounts, too, because the same directory can be the root of two mounts with different
+ * mounts below. */
 static bool is_same_directory(int fd, int other_fd)
 {
 	struct pinned_file a, b;

@@ -5,17 +5,18 @@
  *	by debuglink	DIR/NAME, DIR/.debug/NAME, DEBUG_DIR/DIR/NAME	DIR: where the program is
  *
  * first in the root directory of the process that maps the program (its container), then on the
- * host. What is found by debuglink must have its checksum, which is for the caller to see to: it
+ * host. The caller must verify the checksum of a file that was found by debuglink, because this
  * takes reading the whole file.
  *
- * Names are chosen by whoever made the program, and directories by whoever runs it, so
+ * The builder of a program chooses the names, and the owner of a container or a host user the
+ * directories, so
  *
- *	a container	can lead nowhere but to regular files of the mount that its root is on, and that only if
- *			it is on a local file system: symbolic links stay within the root, mounts are not entered
- *	a host user	can lead nowhere but below the directory of the program, on the mount that this is on
- *	DEBUG_DIR	on the host is root's own: mounts and links are followed
+ *	a container	can only lead to regular files of the mount of its root, which must be on a local
+ *			file system: symbolic links stay within the root, mounts are not entered
+ *	a host user	can only lead to files below the directory of the program, on the same mount
+ *	DEBUG_DIR	on the host belongs to root: mounts and links are followed
  *
- * and the host's DIR is only looked in for a process whose root is the host's. */
+ * and DIR on the host is only searched for a process that has the host's root. */
 #ifndef SYMBOL_OPENER_DEBUG_FILES_H
 #define SYMBOL_OPENER_DEBUG_FILES_H
 
@@ -34,22 +35,24 @@ struct debug_files {
 };
 
 struct debug_file_query {
-	/* of the process, as file_opener_open_root() gives it; -1: only the host's DEBUG_DIR */
+	/* root of the process, from file_opener_open_root(); -1: search only the host's
+	 * DEBUG_DIR */
 	int root_fd;
-	const char *path; /* of the program in that root; "" when unknown */
-	const char *build_id; /* lower-case hex; "" when it has none */
-	const char *link_name; /* of .gnu_debuglink; "" when it has none */
-	const struct file_identity *program; /* never the answer; borrowed; NULL when unknown */
+	const char *path; /* of the program below that root; "" if unknown */
+	const char *build_id; /* lower-case hex; "" if it has none */
+	const char *link_name; /* of .gnu_debuglink; "" if it has none */
+	/* The program, which is never the answer; borrowed; NULL if unknown. */
+	const struct file_identity *program;
 };
 
 struct debug_file {
-	int fd; /* for reading; the caller's */
-	bool is_by_link; /* its checksum is not known to be right */
-	bool is_hosts; /* else the container's: its word counts for that container only */
+	int fd; /* for reading; the caller closes it */
+	bool is_by_link; /* the caller must verify its checksum */
+	bool is_hosts; /* of the host; else it is trusted for its container only */
 	struct file_identity identity;
 };
 
-/* The nth (from 0) file that may be it; several may have the name of a debuglink. Errors: -ENOENT
+/* Opens the nth candidate, from 0; several files may have the name of a debuglink. Errors: -ENOENT
  * no more, -ENOSPC out of descriptors or memory. */
 int debug_files_find(const struct debug_files *files, const struct debug_file_query *query,
 		     size_t nth, struct debug_file *ret_file) must_check;

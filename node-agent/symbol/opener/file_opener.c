@@ -20,8 +20,8 @@
 #define MAX_MOUNTINFO_BYTES ((size_t)8 << 20)
 #define PROC_PATH_BYTES 96
 
-/* What the failure of a system call on the way to a file means to the caller. The way leads through
- * /proc/PID: where it ends early the process is gone, or has another file there. */
+/* Translates the error of a system call on a path below /proc/PID. If a part of the path is
+ * missing, the process has exited, or has another file there. */
 static int translate(int error)
 {
 	int r = resolve_error(error);
@@ -29,13 +29,34 @@ static int translate(int error)
 	return r == -ENOENT || error == ELOOP ? -ESRCH : r;
 }
 
-/* Refuses (-EOPNOTSUPP) when the mapping's device is one of the process's mounts, and not a local
- * one. Following the link in map_files would be enough for NFS to ask its server, so this comes
- * before. The devices in maps are not always those of mounts (btrfs, overlay): unknown is not
- * foreign. Errors: also -EAGAIN. */
+/* Finds the mount of a file by its id, or by its device if the id is not known. A file system has
+ * one device wherever it is mounted; but on btrfs and overlay, files can have another one. */
+static bool find_mount(const struct strbuf *mounts, const struct pinned_file *pinned,
+		       struct mountinfo_line *ret_line)
+{
+	const char *text = strbuf_str(mounts);
+	const char *end = text + mounts->len;
+	struct mountinfo_line line;
+
+	while (mountinfo_next(&text, end, &line)) {
+		if (pinned->has_mount_id ? line.mount_id == pinned->mount_id
+					 : line.dev_major == pinned->identity.dev_major &&
+						   line.dev_minor == pinned->identity.dev_minor) {
+			*ret_line = line;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Refuses a mapping with -EOPNOTSUPP if its device belongs to one of the process's mounts that is
+ * not local. This check comes first because even the lookup of the link in map_files makes NFS ask
+ * its server. Devices in maps are not always those of mounts (btrfs, overlay), so an unknown device
+ * is accepted. Errors: also -EAGAIN. */
 static int refuse_foreign(int proc_fd, uint32_t pid, const struct mapped_file *file)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(MAX_MOUNTINFO_BYTES);
+	const struct pinned_file unpinned = { .identity.dev_minor = file->dev_minor };
 	struct mountinfo_line line;
 
 	if (file->dev_major != 0)
@@ -43,7 +64,7 @@ static int refuse_foreign(int proc_fd, uint32_t pid, const struct mapped_file *f
 	int r = mount_list_read(proc_fd, pid, &text);
 	if (r < 0)
 		return r == -EAGAIN ? r : 0;
-	if (!mountinfo_find_device(strbuf_str(&text), text.len, 0, file->dev_minor, &line))
+	if (!find_mount(&text, &unpinned, &line))
 		return 0;
 	return mountinfo_is_local(&line) ? 0 : -EOPNOTSUPP;
 }
@@ -59,8 +80,9 @@ static int open_map_file(int proc_fd, uint32_t pid, const struct mapping *mappin
 	return fd < 0 ? -errno : fd;
 }
 
-/* RESOLVE_CACHED (Linux 5.12): a path component on a FUSE or network file system that would have
- * to ask its server fails with EAGAIN instead. Older kernels refuse the flag, and we the file. */
+/* With RESOLVE_CACHED (Linux 5.12), a FUSE or network file system fails with EAGAIN if it
+ * would have to ask its server about a path component. Older kernels refuse the flag;
+ * then the file is not opened. */
 static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 {
 	char path[PROC_PATH_BYTES];
@@ -74,8 +96,8 @@ static int open_in_root(int proc_fd, uint32_t pid, const char *file_path)
 			    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
 }
 
-/* Before Linux 5.8 statx(2) does not tell it, and before 4.11, when the C library answers in its
- * place, either. */
+/* statx(2) reports the mount id since Linux 5.8. Before 4.11, the C library emulates statx(2) and
+ * does not report it either. */
 static bool find_mount_id(int fd, const struct statx *st, uint64_t *ret_id)
 {
 	if (!(st->stx_mask & STATX_MNT_ID))
@@ -135,9 +157,8 @@ static bool is_same_file(const struct file_identity *identity, const struct mapp
 	return identity->dev_major == file->dev_major && identity->dev_minor == file->dev_minor;
 }
 
-/* Whether this is the file that was mapped: by now the process may have mapped another one there.
- * On overlay even the inode's number may differ between maps and statx(), so there the name
- * decides. */
+/* Whether this is the file that was mapped: the process may have mapped another one there since. On
+ * overlay even the inode number may differ between maps and statx(), so there the name decides. */
 static bool is_mapped_file(int fd, const struct file_identity *identity,
 			   const struct mapped_file *file)
 {
@@ -214,7 +235,8 @@ void file_opener_unpin(struct pinned_file *pinned)
 	pinned->fd = -EBADF;
 }
 
-/* Files of memfd_create() and the like are on a tmpfs that is mounted nowhere. */
+/* Whether a file is on the internal tmpfs of memfd_create() and the like, which is mounted
+ * nowhere. */
 static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 {
 	_cleanup_close_ int fd = memfd_create("device", MFD_CLOEXEC);
@@ -224,21 +246,9 @@ static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 	       st.stx_dev_major == identity->dev_major && st.stx_dev_minor == identity->dev_minor;
 }
 
-/* A device is that of one file system, wherever it is mounted; but not all files have that of
- * theirs (btrfs, overlay). */
-static bool find_mount(const struct strbuf *mounts, const struct pinned_file *pinned,
-		       struct mountinfo_line *ret_line)
-{
-	if (pinned->has_mount_id)
-		return mountinfo_find_id(strbuf_str(mounts), mounts->len, pinned->mount_id,
-					 ret_line);
-	return mountinfo_find_device(strbuf_str(mounts), mounts->len, pinned->identity.dev_major,
-				     pinned->identity.dev_minor, ret_line);
-}
-
-/* Mount ids are unique on the machine, and the pinned file keeps its mount from going. A mapping
- * can be older than its process's mount namespace: then it comes from the host's, as with
- * container runtimes. Errors: -EOPNOTSUPP not local, or not known to be; -EAGAIN. */
+/* Mount ids are unique on the machine, and the pinned file keeps its mount alive. A mapping can be
+ * older than its process's mount namespace, as with container runtimes: then its mount is one of
+ * the host. Errors: -EOPNOTSUPP not local, or not known to be; -EAGAIN. */
 static int check_local(int proc_fd, uint32_t pid, const struct pinned_file *pinned)
 {
 	const uint32_t pids[] = { pid, MOUNT_LIST_HOST_PID };

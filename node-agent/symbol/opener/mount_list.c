@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list belongs to a mount namespace, which is known by the inode of /proc/PID/ns/mnt.
- * That a number can be given to another namespace later does no harm: what it said
- * costs one reading at most. */
+/* A list belongs to a mount namespace, which is identified by the inode of /proc/PID/ns/mnt. If
+ * another namespace gets the same number later, the wrong entry costs one reading at most. */
 #include "symbol/opener/mount_list.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/hash.h"
+#include "base/locked.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #define PATH_BYTES 32
-#define CHUNK_BYTES 4096 /* the time is looked at so often */
-#define MAX_CHEAP 4096 /* namespaces; of two with the same place one is forgotten */
+#define CHUNK_BYTES 4096 /* the time is checked after each chunk */
+#define MAX_CHEAP 4096 /* namespaces; if two have the same place, the older one is forgotten */
 
-/* What the time is spent on is the machine's, whichever thread and object asks. */
+/* Global, because the limit holds for all threads and objects together. */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t cheap[MAX_CHEAP];
-	uint64_t not_before_ns; /* no others */
+	uint64_t not_before_ns; /* until then, no other lists are read */
 } known = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* 0 when it cannot be told. */
+/* Returns 0 if the namespace is unknown. */
 static uint64_t namespace_of(int proc_fd, uint32_t pid)
 {
 	char path[PATH_BYTES];
@@ -45,29 +44,27 @@ static bool is_hosts(int proc_fd, uint32_t pid, uint64_t namespace)
 
 static bool may_read(uint64_t namespace)
 {
-	pthread_mutex_lock(&known.lock);
+	LOCKED(&known.lock);
 	bool is_cheap = namespace != 0 && known.cheap[hash_u64(namespace) % MAX_CHEAP] == namespace;
-	bool result = is_cheap || clock_mono_ns() >= known.not_before_ns;
-	pthread_mutex_unlock(&known.lock);
-	return result;
+
+	return is_cheap || clock_mono_ns() >= known.not_before_ns;
 }
 
 static void learn(uint64_t namespace, uint64_t cost_ns)
 {
 	uint64_t *place = &known.cheap[hash_u64(namespace) % MAX_CHEAP];
 	uint64_t now_ns = clock_mono_ns();
+	LOCKED(&known.lock);
 
-	pthread_mutex_lock(&known.lock);
 	if (cost_ns <= MOUNT_LIST_CHEAP_NS) {
 		*place = namespace;
-	} else {
-		if (*place == namespace)
-			*place = 0;
-		if (known.not_before_ns < now_ns)
-			known.not_before_ns = now_ns;
-		known.not_before_ns += cost_ns * MOUNT_LIST_SHARE;
+		return;
 	}
-	pthread_mutex_unlock(&known.lock);
+	if (*place == namespace)
+		*place = 0;
+	if (known.not_before_ns < now_ns)
+		known.not_before_ns = now_ns;
+	known.not_before_ns += cost_ns * MOUNT_LIST_SHARE;
 }
 
 static uint64_t own_time_ns(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the list of a process's mounts (mountinfo.h).
  *
- * The list is as long as the process's container has made it, up to 100 thousand lines; and where
- * each mount lies on the one before, each line takes the kernel longer: 20 thousand of them take
- * three seconds. It is read for every file that is opened, by threads that others wait for. So a
- * reading is given up after MOUNT_LIST_MAX_NS; and after one that was not cheap, only lists that
- * were cheap the last time are read until all the readings that were not have taken
- * 1/MOUNT_LIST_SHARE of the time at most. The host's list is root's, and always read. */
+ * A container controls the length of its list, up to 100 thousand lines. If each mount lies on the
+ * previous one, each line takes the kernel longer: 20 thousand of them take three seconds. The list
+ * is read for every file that is opened, by threads that others wait for. So a reading ends after
+ * MOUNT_LIST_MAX_NS. After an expensive reading, only lists that were cheap the last time are read,
+ * until expensive readings have taken at most 1/MOUNT_LIST_SHARE of the time. The list of the host
+ * belongs to root, and is always read. */
 #ifndef SYMBOL_OPENER_MOUNT_LIST_H
 #define SYMBOL_OPENER_MOUNT_LIST_H
 
@@ -22,8 +22,8 @@
 
 #define MOUNT_LIST_HOST_PID 1
 
-/* Appends the list to `text`. May be called by any thread. Errors: -EAGAIN too slow, or not now:
- * later; what opening and reading say, -ENOSPC, -ENOMEM. */
+/* Appends the list to `text`. Any thread. Errors: -EAGAIN too slow, or not allowed now: try again
+ * later; -ENOSPC, -ENOMEM, those of openat(2) and read(2). */
 int mount_list_read(int proc_fd, uint32_t pid, struct strbuf *text) must_check;
 
 #endif

@@ -24,7 +24,7 @@ static bool parse_number(const char **cursor, const char *end, uint64_t max, uin
 	return true;
 }
 
-/* `id parent major:minor `, the part with a fixed place. */
+/* Parses `id parent major:minor `, the fields with fixed places. */
 static bool parse_start(const char **cursor, const char *end, struct mountinfo_line *line)
 {
 	uint64_t parent;
@@ -44,9 +44,9 @@ static bool parse_start(const char **cursor, const char *end, struct mountinfo_l
 	return is_good;
 }
 
-/* The type stands behind " - ". Blanks in paths are escaped, and paths begin with "/" or a
- * namespace's name, so that no other field is a lone "-". */
-bool mountinfo_parse_line(const char *line, size_t len, struct mountinfo_line *ret_line)
+/* The type follows " - ". No other field can be "-": blanks in paths are escaped, and paths begin
+ * with "/" or with the name of a namespace. */
+static bool parse_line(const char *line, size_t len, struct mountinfo_line *ret_line)
 {
 	const char *cursor = line;
 	const char *end = line + len;
@@ -68,8 +68,7 @@ bool mountinfo_parse_line(const char *line, size_t len, struct mountinfo_line *r
 	return true;
 }
 
-/* The next well-formed line of the text; moves *text behind it. */
-static bool next_line(const char **text, const char *end, struct mountinfo_line *ret_line)
+bool mountinfo_next(const char **text, const char *end, struct mountinfo_line *ret_line)
 {
 	while (*text < end) {
 		const char *line = *text;
@@ -77,38 +76,8 @@ static bool next_line(const char **text, const char *end, struct mountinfo_line 
 		const char *line_end = newline ? newline : end;
 
 		*text = newline ? newline + 1 : end;
-		if (mountinfo_parse_line(line, (size_t)(line_end - line), ret_line))
+		if (parse_line(line, (size_t)(line_end - line), ret_line))
 			return true;
-	}
-	return false;
-}
-
-bool mountinfo_find_id(const char *text, size_t len, uint64_t mount_id,
-		       struct mountinfo_line *ret_line)
-{
-	const char *end = text + len;
-	struct mountinfo_line line;
-
-	while (next_line(&text, end, &line)) {
-		if (line.mount_id == mount_id) {
-			*ret_line = line;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool mountinfo_find_device(const char *text, size_t len, uint32_t dev_major, uint32_t dev_minor,
-			   struct mountinfo_line *ret_line)
-{
-	const char *end = text + len;
-	struct mountinfo_line line;
-
-	while (next_line(&text, end, &line)) {
-		if (line.dev_major == dev_major && line.dev_minor == dev_minor) {
-			*ret_line = line;
-			return true;
-		}
 	}
 	return false;
 }
