@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers by which files of one architecture differ from those of another: in ELF, DWARF, and
- * Go's function table. Which one it is says bpf/shared/cfi.h. */
+/* Numbers in ELF, DWARF and Go's function table that depend on the architecture. bpf/shared/cfi.h
+ * decides which architecture it is. */
 #ifndef ELF_ARCH_H
 #define ELF_ARCH_H
 
@@ -12,9 +12,9 @@
 
 #define ARCH_ELF_MACHINE EM_AARCH64
 #define ARCH_ELF_RELATIVE R_AARCH64_RELATIVE
-#define ARCH_ELF_EH_FRAME SHT_NULL /* it has no type of its own */
+#define ARCH_ELF_EH_FRAME SHT_NULL /* .eh_frame has no type of its own */
 
-/* The column of the return address: that of lr, which has it where it is not saved. */
+/* The column of the return address is that of lr, which holds it until it is saved. */
 #define DWARF_REG_RA CFI_LR
 #define DWARF_REG_PC 32
 
@@ -27,7 +27,7 @@
 #define ARCH_ELF_RELATIVE R_X86_64_RELATIVE
 #define ARCH_ELF_EH_FRAME 0x70000001 /* SHT_X86_64_UNWIND */
 
-/* The column of the return address is no register. */
+/* The column of the return address does not belong to a register. */
 #define DWARF_REG_RA 16
 #define DWARF_REG_PC 16
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build ids are notes: GNU's has the name "GNU" and the id as its descriptor, Go's the name "Go"
- * and text. Notes lie one behind the other; name and descriptor are padded to the alignment,
- * which is 4 except in segments that say 8: libelf must be told. */
+/* Build ids are notes. GNU's note has the name "GNU" and the bytes of the id; Go's has the name
+ * "Go" and a text. Notes follow each other. Name and descriptor are padded to the alignment, which
+ * is 4 unless the segment says 8; libelf has a type for each. */
 #include "elf/elf_reader.h"
 
 #include "base/cleanup.h"
@@ -23,15 +23,16 @@ void elf_build_id_to_hex(const uint8_t *bytes, size_t len,
 	ret_hex[2 * len] = '\0';
 }
 
-/* What is looked for. */
+/* Describes the notes of one kind. */
 struct note_kind {
 	const char *name;
-	size_t name_len; /* as the note has it: with its end, and Go's padding */
+	size_t name_len; /* as in the note: with the NUL, and Go's padding */
 	uint32_t type;
 	size_t max_bytes;
 };
 
 #define NT_GO_BUILD_ID 4
+#define MAX_RANGES 64 /* that are searched: of segments, and again of sections */
 
 static const struct note_kind gnu_note = { "GNU", 4, NT_GNU_BUILD_ID, ELF_BUILD_ID_MAX };
 static const struct note_kind go_note = { "Go\0", 4, NT_GO_BUILD_ID, ELF_GO_BUILD_ID_MAX };
@@ -59,7 +60,7 @@ static bool search_range(struct elf_reader *reader, struct note_range range,
 	size_t name;
 	size_t desc;
 
-	/* libelf makes a copy if the alignment is not as it should be. */
+	/* The budget is charged because libelf copies data with a wrong alignment. */
 	if (range.size == 0 || range.size > ELF_MAX_NOTE_BYTES ||
 	    elf_budget_take(reader->budget, range.size) < 0 ||
 	    elf_reader_data(reader, range.offset, range.size,
@@ -77,34 +78,35 @@ static bool search_range(struct elf_reader *reader, struct note_range range,
 	return false;
 }
 
-static bool search_segments(struct elf_reader *reader, size_t max_ranges,
-			    const struct note_kind *kind, struct found_note *ret_found)
+/* The range of a segment, or of a section if `index` is behind the segments. Returns
+ * false if it has no notes. */
+static bool get_range(const struct elf_reader *reader, size_t index, struct note_range *ret_range)
 {
-	for (size_t i = 0; i < reader->nr_segments && max_ranges > 0; i++) {
-		const GElf_Phdr *segment = &reader->segments[i];
-		struct note_range range = { segment->p_offset, segment->p_filesz,
-					    segment->p_align };
+	if (index < reader->nr_segments) {
+		const GElf_Phdr *segment = &reader->segments[index];
 
-		if (segment->p_type != PT_NOTE)
-			continue;
-		max_ranges--;
-		if (search_range(reader, range, kind, ret_found))
-			return true;
+		*ret_range = (struct note_range){ segment->p_offset, segment->p_filesz,
+						  segment->p_align };
+		return segment->p_type == PT_NOTE;
 	}
-	return false;
+	const GElf_Shdr *section = &reader->sections[index - reader->nr_segments];
+
+	*ret_range = (struct note_range){ section->sh_offset, section->sh_size,
+					  section->sh_addralign };
+	return section->sh_type == SHT_NOTE;
 }
 
-static bool search_sections(struct elf_reader *reader, size_t max_ranges,
-			    const struct note_kind *kind, struct found_note *ret_found)
+static bool search_ranges(struct elf_reader *reader, size_t first, size_t nr,
+			  const struct note_kind *kind, struct found_note *ret_found)
 {
-	for (size_t i = 0; i < reader->nr_sections && max_ranges > 0; i++) {
-		const GElf_Shdr *section = &reader->sections[i];
-		struct note_range range = { section->sh_offset, section->sh_size,
-					    section->sh_addralign };
+	size_t nr_searched = 0;
 
-		if (section->sh_type != SHT_NOTE)
+	for (size_t i = first; i < first + nr && nr_searched < MAX_RANGES; i++) {
+		struct note_range range;
+
+		if (!get_range(reader, i, &range))
 			continue;
-		max_ranges--;
+		nr_searched++;
 		if (search_range(reader, range, kind, ret_found))
 			return true;
 	}
@@ -114,10 +116,8 @@ static bool search_sections(struct elf_reader *reader, size_t max_ranges,
 static bool find_note(struct elf_reader *reader, const struct note_kind *kind,
 		      struct found_note *ret_found)
 {
-	enum { MAX_RANGES = 64 };
-
-	return search_segments(reader, MAX_RANGES, kind, ret_found) ||
-	       search_sections(reader, MAX_RANGES, kind, ret_found);
+	return search_ranges(reader, 0, reader->nr_segments, kind, ret_found) ||
+	       search_ranges(reader, reader->nr_segments, reader->nr_sections, kind, ret_found);
 }
 
 void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_BUILD_ID_MAX + 1])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libelf is asked twice: first about the file header alone, which gives it in its 64-bit form
- * whatever the class; then, when both tables it names have been checked and read, about the
- * whole image.
+/* libelf is used twice. First it converts the file header alone, which it returns in its
+ * 64-bit form for both classes. Then both tables of headers are checked and read, and
+ * libelf gets the whole image.
  *
- * The image is read-only where nothing was read yet: the address space of a large file then does
- * not count as the process's data (RLIMIT_DATA), and a page does from when it is read.
+ * The image is read-only where nothing was read yet, so that the address space of a large file does
+ * not count as data of the process (RLIMIT_DATA). A page counts from when it is read.
  *
- * What libelf can allocate is what its own structures for the sections take: 13 MB for 65536 of
- * them. A budget is charged with that as well. */
+ * libelf allocates at most its own structures for the sections: 13 MB for 65536 of them. They are
+ * charged to the budget, too. */
 #include "elf/elf_reader.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define LIBELF_SECTION_BYTES 208 /* of its own, for each section */
+#define LIBELF_SECTION_BYTES 208 /* allocated by libelf for each section */
 
 #define OWN_BYTE_ORDER (BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
@@ -61,8 +61,8 @@ static int read_pages(struct elf_reader *reader, size_t first, size_t nr)
 	return 0;
 }
 
-/* How many of `nr` pages there are before the first one with data (SEEK_DATA) or with a hole
- * (SEEK_HOLE); `unknown` where the file system cannot tell. */
+/* Returns how many of `nr` pages precede the first one with data (SEEK_DATA) or with a hole
+ * (SEEK_HOLE); `unknown` if the file system does not report it. */
 static size_t count_pages_to(const struct elf_reader *reader, size_t first, size_t nr, int whence,
 			     size_t unknown)
 {
@@ -76,7 +76,7 @@ static size_t count_pages_to(const struct elf_reader *reader, size_t first, size
 	return page - first < nr ? page - first : nr;
 }
 
-/* Pages that are not there yet. */
+/* Loads pages none of which was read yet. */
 static int load_pages(struct elf_reader *reader, size_t first, size_t nr)
 {
 	int r = 0;
@@ -98,7 +98,7 @@ static int load_pages(struct elf_reader *reader, size_t first, size_t nr)
 	return r;
 }
 
-/* Reads those pages of a range into the image that are not there yet. */
+/* Reads the pages of a range into the image, unless they are there already. */
 static int load(struct elf_reader *reader, uint64_t offset, uint64_t len)
 {
 	if (offset > reader->size || len > reader->size - offset)
@@ -119,7 +119,7 @@ static int load(struct elf_reader *reader, uint64_t offset, uint64_t len)
 	return 0;
 }
 
-/* Lets libelf look at the first `len` bytes of the image. */
+/* Gives libelf the first `len` bytes of the image. */
 static int show_image(struct elf_reader *reader, size_t len)
 {
 	elf_end(reader->elf);
@@ -147,7 +147,7 @@ static int read_header(struct elf_reader *reader, GElf_Ehdr *ret_header)
 	return 0;
 }
 
-/* More segments than fit into e_phnum (PN_XNUM) are over the limit as well. */
+/* A number of segments that does not fit into e_phnum (PN_XNUM) is over the limit, too. */
 static int load_segments(struct elf_reader *reader, const GElf_Ehdr *header)
 {
 	size_t entry_bytes = elf_reader_entry_bytes(reader, ELF_T_PHDR);
@@ -159,8 +159,8 @@ static int load_segments(struct elf_reader *reader, const GElf_Ehdr *header)
 	return load(reader, header->e_phoff, header->e_phnum * entry_bytes);
 }
 
-/* With 65280 sections or more, e_shnum is 0 and the number is the size of section 0 (ELF, "Special
- * Sections"). libelf would believe any number. */
+/* With 65280 sections or more, e_shnum is 0, and their number is the size of section 0 (ELF,
+ * "Special Sections"). libelf would accept any number. */
 static int count_sections(struct elf_reader *reader, const GElf_Ehdr *header, uint64_t *ret_nr)
 {
 	size_t entry_bytes = elf_reader_entry_bytes(reader, ELF_T_SHDR);
@@ -222,7 +222,7 @@ static int copy_segments(struct elf_reader *reader)
 	return 0;
 }
 
-/* Section 0 stays zero, so that a section's index is its place. */
+/* Copies section 0 as zeros, so that a section's index is its place in the array. */
 static int copy_sections(struct elf_reader *reader)
 {
 	size_t nr;
@@ -283,7 +283,7 @@ static int reserve_image(struct elf_reader *reader)
 	return 0;
 }
 
-/* Takes a reader whose image is there. */
+/* Initializes a reader that has its image. Takes `fresh` over. */
 static int finish_init(struct elf_reader *fresh, struct elf_reader *ret_reader)
 {
 	(void)elf_version(EV_CURRENT);
@@ -364,7 +364,7 @@ int elf_reader_bytes(struct elf_reader *reader, uint64_t offset, uint64_t len,
 	return 0;
 }
 
-/* Not elf_getdata(): a table with half an entry at its end would be none to it. */
+/* elf_getdata() would refuse a table that ends with half an entry. */
 int elf_reader_data(struct elf_reader *reader, uint64_t offset, uint64_t len, Elf_Type type,
 		    Elf_Data **ret_data)
 {

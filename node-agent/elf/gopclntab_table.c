@@ -8,7 +8,7 @@
 #define HEADER_BYTES 8 /* magic, two zeros, quantum, size of pointers */
 #define POINTER_BYTES 8
 
-/* Of the magic number, by the first version of Go that wrote it. */
+/* Magic numbers, by the first version of Go that wrote them. */
 enum {
 	MAGIC_1_2 = 0xfffffffb,
 	MAGIC_1_16 = 0xfffffffa,
@@ -16,7 +16,7 @@ enum {
 	MAGIC_1_20 = 0xfffffff1,
 };
 
-/* What differs between the formats. Numbers are indices of the header's words behind its first 8
+/* Differences between the formats. The words of the header are counted from behind its first 8
  * bytes. */
 struct format {
 	uint32_t magic;
@@ -38,25 +38,21 @@ static const struct format formats[] = {
 #define RECORD_NAME 0
 #define RECORD_PCSP 12
 
-static bool read_u32(const struct gopclntab_table *table, uint64_t offset, uint32_t *ret_value)
+static bool read_bytes(const struct gopclntab_table *table, uint64_t offset, void *to, size_t len)
 {
-	if (offset > table->len || table->len - offset < sizeof(*ret_value))
+	if (offset > table->len || table->len - offset < len)
 		return false;
-	memcpy(ret_value, table->data + offset, sizeof(*ret_value));
+	memcpy(to, table->data + offset, len);
 	return true;
 }
 
 static bool read_word(const struct gopclntab_table *table, size_t index, uint64_t *ret_value)
 {
-	size_t offset = HEADER_BYTES + index * POINTER_BYTES;
-
-	if (offset > table->len || table->len - offset < sizeof(*ret_value))
-		return false;
-	memcpy(ret_value, table->data + offset, sizeof(*ret_value));
-	return true;
+	return read_bytes(table, HEADER_BYTES + index * POINTER_BYTES, ret_value,
+			  sizeof(*ret_value));
 }
 
-/* Where a part of the table begins. */
+/* Reads the offset of a part of the table. */
 static bool read_part(const struct gopclntab_table *table, size_t index, size_t *ret_offset)
 {
 	uint64_t offset;
@@ -95,7 +91,7 @@ static bool find_parts(struct gopclntab_table *table, const struct format *forma
 	return true;
 }
 
-/* The functions, and one more start: where the last one ends. */
+/* Behind the functions there is one more start: the end of the last one. */
 static bool count_functions(struct gopclntab_table *table)
 {
 	uint64_t nr;
@@ -125,7 +121,7 @@ int gopclntab_table_init(struct gopclntab_table *table, const struct gopclntab_s
 	return 0;
 }
 
-/* A number of functab; its place is known to exist. */
+/* Reads a number of functab. The caller knows that it is within the table. */
 static uint64_t functab_number(const struct gopclntab_table *table, size_t index)
 {
 	const uint8_t *from = table->data + table->functab_offset + index * table->field_bytes;
@@ -168,8 +164,8 @@ int gopclntab_table_get(const struct gopclntab_table *table, size_t index,
 		return -EBADMSG;
 	record += table->records_offset;
 	fields = record + table->field_bytes;
-	if (!read_u32(table, fields + RECORD_NAME, &name) ||
-	    !read_u32(table, fields + RECORD_PCSP, &function.pcsp) ||
+	if (!read_bytes(table, fields + RECORD_NAME, &name, sizeof(name)) ||
+	    !read_bytes(table, fields + RECORD_PCSP, &function.pcsp, sizeof(function.pcsp)) ||
 	    record + table->flag_offset >= table->len)
 		return -EBADMSG;
 	if (table->flag_offset > 0)
@@ -208,8 +204,9 @@ static bool read_varint(struct gopclntab_steps *steps, uint32_t *ret_value)
 	return false;
 }
 
-/* A step is how much the value changes, with its sign in the lowest bit, and how much code has it.
- * No change ends the table, except in the first step. Code is counted in units of the quantum. */
+/* A step has the change of the value, whose sign is in the lowest bit, and the length of the code
+ * that has this value, in units of the quantum. A change of 0 ends the table, except in the first
+ * step. */
 int gopclntab_steps_next(struct gopclntab_steps *steps, uint64_t *ret_address, int32_t *ret_value)
 {
 	uint32_t change;
