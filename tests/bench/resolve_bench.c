@@ -104,7 +104,7 @@ static int load_subject(struct subject *subject)
 		return r;
 	const void *bytes = elf_symbols_block(symbols, &len);
 	elf_block_find_parts(bytes, &block);
-	subject->nr_functions = elf_symbols_count(symbols);
+	subject->nr_functions = block.header->nr_functions;
 	subject->nr_bytes = elf_symbols_bytes(symbols);
 	subject->has_debug_info = elf_symbols_info(symbols)->has_debug_info;
 	choose_places(subject, &block);

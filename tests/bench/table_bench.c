@@ -80,14 +80,17 @@ static void count_sources(int fd)
 static int add_table(struct tables *tables, struct elf_symbols *symbols)
 {
 	size_t bytes = elf_symbols_bytes(symbols);
+	struct elf_block block;
+	size_t len;
 
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	int r = array_grow(tables->items, tables->cap_items, tables->nr_items + 1, MAX_FILES);
 	if (r < 0)
 		return r;
 	tables->items[tables->nr_items++] = symbols;
-	tables->nr_functions += elf_symbols_count(symbols);
-	tables->nr_without += elf_symbols_count(symbols) == 0;
+	elf_block_find_parts(elf_symbols_block(symbols, &len), &block);
+	tables->nr_functions += block.header->nr_functions;
+	tables->nr_without += block.header->nr_functions == 0;
 	tables->nr_bytes += bytes;
 	tables->max_bytes = bytes > tables->max_bytes ? bytes : tables->max_bytes;
 	return 0;

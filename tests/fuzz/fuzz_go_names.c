@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Go's function table as a source of names. */
 #include "base/cleanup.h"
-#include "symbol/elf/go_names.h"
-#include "unwind/go/gopclntab.h"
+#include "symbol/elf/go_names.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <string.h>
 
@@ -28,10 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (gopclntab_table_init(&table, &section) < 0 ||
 	    elf_symbol_list_init(&list, &reader, MAX_BYTES) < 0)
 		return 0;
-	go_names_range(&table, &start, &end);
+	find_code(&table, &start, &end);
 	if (start > end || (start == end && end > 0))
 		abort();
-	if (go_names_list(&table, &list) < 0)
+	if (list_functions(&table, &list) < 0)
 		return 0;
 	elf_symbol_list_seal(&list);
 	for (size_t i = 0; i < list.nr_symbols; i++)

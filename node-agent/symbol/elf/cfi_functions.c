@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions without a name: of a stripped file, its call frame information (.eh_frame) still tells
- * where each function begins and ends, so that its addresses can be shown together.
+/* Functions without a name. The call frame information (.eh_frame) of a stripped file still has the
+ * beginning and end of each function, so that its addresses can be shown together.
  *
- * The pieces that compilers move elsewhere (cold ones) have entries of their
- * own, and count as functions. */
-#include "symbol/elf/cfi_functions.h"
+ * Cold parts, which compilers move elsewhere, have their own entries, and count as functions. */
+#include "symbol/elf/symbol_source.h"
 
 #include "symbol/elf/elf_block.h"
-#include "symbol/elf/symbol_source.h"
 #include "unwind/cfi/cfi.h"
 #include "unwind/rows/functions.h"
 
-/* Chromium has 600 thousand functions in 25 MB. What a file has beyond the
- * limit stays without a name. */
+/* Chromium has 600 thousand functions in 25 MB. Functions beyond the limit are left out. */
 #define MAX_FUNCTIONS ((size_t)1 << 20)
 #define MAX_SECTION_BYTES ((size_t)64 << 20)
 
-/* How many there is room for in the table, beside all that has a name. */
+/* Returns the number of functions that the table has room for, beside those with names. */
 static size_t get_room(const struct symbol_file *file)
 {
 	const struct elf_block_header header = {
@@ -31,8 +28,8 @@ static size_t get_room(const struct symbol_file *file)
 	return nr < MAX_FUNCTIONS ? nr : MAX_FUNCTIONS;
 }
 
-bool cfi_functions_find_section(struct elf_reader *reader, const struct elf_section_names *names,
-				GElf_Shdr *ret_section)
+bool symbol_source_find_eh_frame(struct elf_reader *reader, const struct elf_section_names *names,
+				 GElf_Shdr *ret_section)
 {
 	const GElf_Shdr *section = elf_section_find(names, reader, ".eh_frame");
 
@@ -47,7 +44,7 @@ bool cfi_functions_find_section(struct elf_reader *reader, const struct elf_sect
 static int list_section(struct cfi_section *section, struct unwind_functions *functions)
 {
 	_cleanup_(cfi_source_freep) struct unwind_source *source = NULL;
-	struct unwind_losses losses = { 0 }; /* damaged entries are left out */
+	struct unwind_losses losses = { 0 }; /* ignored: damaged entries are left out */
 
 	int r = cfi_source_new(section, &source);
 	return r < 0 ? r : source->ops->list(source, functions, &losses);
@@ -72,7 +69,7 @@ int symbol_source_cfi(struct symbol_file *file)
 	_cleanup_(unwind_functions_done) struct unwind_functions functions = { 0 };
 	GElf_Shdr section;
 
-	if (!cfi_functions_find_section(&file->reader, &file->section_names, &section))
+	if (!symbol_source_find_eh_frame(&file->reader, &file->section_names, &section))
 		return 0;
 	functions.max_items = get_room(file);
 	int r = list_functions(file, &section, &functions);

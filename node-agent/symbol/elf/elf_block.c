@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is checked here nobody checks again: that each address and name stays within bounds, and
- * that the strings, which become parts of paths, cannot lead anywhere. */
+/* The checks here are the only ones: each address and name must be within bounds, and the strings
+ * become parts of paths, so they must not lead outside of a directory. */
 #include "symbol/elf/elf_block.h"
 
 #include "base/hex.h"
@@ -42,7 +42,7 @@ static bool is_file_name(const char *name, size_t max)
 	       strcmp(name, "..") != 0;
 }
 
-/* Whether the byte at an offset is a bool's: looking at any other as a bool is undefined. */
+/* Whether the byte at an offset may be read as a bool. With other values, that is undefined. */
 static bool is_bool(const void *bytes, size_t offset)
 {
 	return ((const uint8_t *)bytes)[offset] <= 1;
@@ -83,7 +83,7 @@ static bool is_place_sound(const struct elf_block *block, size_t index)
 	       function->size <= UINT64_MAX - address;
 }
 
-/* Names follow each other, so each byte of them is looked at once. */
+/* Names follow each other, so each byte is checked once. */
 static bool are_functions_sound(const struct elf_block *block)
 {
 	size_t pos = 0;

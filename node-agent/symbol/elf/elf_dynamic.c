@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dynamic symbols of a file whose section headers were removed: what the dynamic linker uses is
- * still there (gABI, "Dynamic Section"). Only the number of symbols is not told. With DT_HASH it is
- * that of the chains; with DT_GNU_HASH, which has the defined symbols sorted by bucket, the last
- * one of all buckets ends with a hash whose lowest bit is set. */
+/* Finds the dynamic symbols of a file whose section headers were removed, by the entries for the
+ * dynamic linker (gABI, "Dynamic Section"). They do not include the number of symbols. With
+ * DT_HASH, it is the number of chains. DT_GNU_HASH has the defined symbols sorted by bucket; the
+ * chain of the last bucket ends with a hash whose lowest bit is set. */
 #include "symbol/elf/elf_symbol_table.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 #define MAX_DYNAMIC_BYTES ((uint64_t)64 << 10)
 #define MAX_CHAIN 65536 /* symbols in a bucket; linkers aim at few */
 
-/* What DT_GNU_HASH begins with: numbers of buckets, of the first symbol that has one, of the
- * words of a Bloom filter. */
+/* Words at the beginning of DT_GNU_HASH: the number of buckets, the index of the first symbol in
+ * them, and the number of words of a Bloom filter. */
 enum { GNU_HASH_BUCKETS, GNU_HASH_FIRST, GNU_HASH_BLOOM, GNU_HASH_WORDS = 4 };
 
-/* Virtual addresses, and the size of the names. */
+/* Virtual addresses, and the size of the names in bytes. */
 struct dynamic {
 	uint64_t symbols;
 	uint64_t names;
@@ -52,7 +52,7 @@ static int read_dynamic(struct elf_reader *reader, const GElf_Phdr *segment,
 	return 0;
 }
 
-/* Where `len` bytes at a virtual address are in the file. */
+/* Finds the offset in the file of `len` bytes at a virtual address. */
 static int find_offset(const struct elf_reader *reader, uint64_t address, uint64_t len,
 		       uint64_t *ret_offset)
 {
@@ -80,8 +80,8 @@ static int read_words(struct elf_reader *reader, uint64_t address, size_t nr, ui
 	return r < 0 ? r : elf_reader_read(reader, offset, ret_words, nr * sizeof(*ret_words));
 }
 
-/* How many symbols there are up to the end of the chain that begins with symbol `index`. It is in
- * one segment, which is looked for once: there may be thousands. */
+/* Counts the symbols up to the end of the chain that begins with symbol `index`. The segment of the
+ * chain is searched for only once, because there may be thousands. */
 static int find_chain_end(struct elf_reader *reader, uint64_t chains, uint32_t first,
 			  uint32_t index, uint64_t *ret_nr)
 {

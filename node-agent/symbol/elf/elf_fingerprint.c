@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not only the names decide what functions are called, but all that leads to them: the stubs of the
- * linkage table and the relocations of their slots, the relocation of the address from which Go's
- * table counts, call frame information, and debug information.
+/* A fingerprint covers the symbols and everything else that the names of functions depend on: the
+ * stubs of the linkage table and the relocations of their slots, the relocation of the base address
+ * of Go's table, call frame information, and debug information.
  *
- * Sections may overlap, so that what they add up to is bounded apart from the file: by twice what
- * one may have. Names of sections may overlap as well: of each only its beginning is looked at.
+ * Sections may overlap, so their total size has a limit of its own: twice the limit of one section.
+ * Names of sections may overlap as well, so only the beginning of each name is searched.
  *
- * A file's first and last bytes, by which others name it, count as well: files that share
- * a table share that name. */
+ * The first and last bytes of the file are covered, too, because its htlhash depends on them, and
+ * files that share a table share this hash. */
 #include "symbol/elf/elf_fingerprint.h"
 
 #include "base/hash.h"
-#include "symbol/elf/cfi_functions.h"
+#include "base/hex.h"
 #include "symbol/elf/elf_symbol_table.h"
 #include "symbol/elf/htlhash.h"
+#include "symbol/elf/symbol_source.h"
 
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
-#define MAX_SECTION_NAME 256 /* bytes that are looked at; compilers write less than 50 */
+#define MAX_SECTION_NAME 256 /* bytes that are searched; compilers write less than 50 */
 
-/* A fingerprint while it is taken. */
+/* The state while a fingerprint is taken. */
 struct taking {
 	struct elf_reader reader;
 	struct elf_section_names names;
 	const struct elf_fingerprint_opts *opts; /* borrowed */
-	uint64_t hashed_bytes; /* of all */
+	uint64_t hashed_bytes; /* of all sections together */
 	struct elf_fingerprint print;
 	char chunk[CHUNK_BYTES];
 };
@@ -39,7 +40,7 @@ static void taking_freep(struct taking **taking)
 	free(*taking);
 }
 
-/* A hash over many pieces: of the hash so far and that of the piece. */
+/* Adds a piece: the new hash is that of the old hash and the hash of the piece. */
 static void chain(struct taking *taking, const void *data, size_t len)
 {
 	uint64_t both[4] = { taking->print.hash[0], taking->print.hash[1] };
@@ -72,7 +73,7 @@ static int chain_table(struct taking *taking, uint32_t type)
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 
-	/* Without section headers nothing else says where they are. */
+	/* Without section headers, nothing else that is hashed has these offsets. */
 	chain(taking, &table, sizeof(table));
 	r = chain_range(taking, table.symbols_offset, table.symbols_len);
 	return r < 0 ? r : chain_range(taking, table.names_offset, table.names_len);
@@ -97,18 +98,18 @@ static int chain_sections(struct taking *taking)
 	return r;
 }
 
-/* It gives the functions that have no name. */
+/* Functions without a name come from .eh_frame. */
 static int chain_eh_frame(struct taking *taking)
 {
 	GElf_Shdr section;
 
-	if (!cfi_functions_find_section(&taking->reader, &taking->names, &section))
+	if (!symbol_source_find_eh_frame(&taking->reader, &taking->names, &section))
 		return 0;
 	chain(taking, &section, sizeof(section));
 	return chain_range(taking, section.sh_offset, section.sh_size);
 }
 
-/* Large files have many megabytes of relocations, which matter for few of them. */
+/* Large files have many megabytes of relocations, but only few files need them. */
 static int chain_relocations(struct taking *taking)
 {
 	const struct elf_reader *reader = &taking->reader;
@@ -174,7 +175,7 @@ static int chain_headers(struct taking *taking)
 	return r;
 }
 
-/* Copies have the same name, too. */
+/* Makes sure that copies have the same htlhash. */
 static int chain_htlhash(struct taking *taking)
 {
 	struct htlhash_input input;
@@ -220,18 +221,13 @@ int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 	return r;
 }
 
-static bool is_digit(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-/* Digits, and nothing but zeros behind them, so that whole fingerprints can be compared. */
+/* Whether there are only zeros behind the digits, so that fingerprints can be compared as bytes. */
 static bool is_build_id_sound(const struct elf_fingerprint *print)
 {
-	size_t len = 0;
+	size_t len = strnlen(print->build_id, sizeof(print->build_id));
 
-	while (len < 2 * ELF_BUILD_ID_MAX && is_digit(print->build_id[len]))
-		len++;
+	if (len > 2 * ELF_BUILD_ID_MAX || !hex_is(print->build_id, len))
+		return false;
 	while (len < sizeof(print->build_id) && print->build_id[len] == '\0')
 		len++;
 	return len == sizeof(print->build_id);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells whether two files have the same symbols without building their tables, which
- * costs several times as much. A container's image is a file of its own for every
- * container, so copies are the rule.
+/* Recognizes files with the same symbols, without building their tables, which costs several times
+ * as much. Copies are common, because each container has its own copy of the files of its image.
  *
- * The build id alone would not do: whoever writes a file chooses it, and could give the names in
- * another container's profile. Therefore everything that a table is made from is hashed as well,
- * headers, names of sections and every byte of the symbol sources, with a seed that only the agent
- * and its workers know. The hash has 128 bits, so that no two files have the same one by chance,
- * however many of them somebody makes.
+ * The build id alone is not sufficient: the author of a file chooses it, and could so control the
+ * names in another container's profile. Therefore everything that a table is made of is hashed as
+ * well: headers, names of sections and every byte of the symbol sources. Only the agent and its
+ * workers know the seed. The hash has 128 bits, so no two files have the same one by chance, even
+ * if somebody makes a large number of files.
  *
  * The symbol worker takes fingerprints, the agent compares them. */
 #ifndef SYMBOL_ELF_ELF_FINGERPRINT_H
@@ -20,30 +19,30 @@
 
 #define ELF_FINGERPRINT_MAX_DEBUG_BYTES ((size_t)32 << 20)
 
-/* As it travels from the worker to the agent: without padding. */
+/* The form in which the worker sends it to the agent. There is no padding. */
 struct elf_fingerprint {
 	char build_id[2 * ELF_BUILD_ID_MAX + 8]; /* zeros behind the text */
 	uint64_t size; /* of the file */
 	uint64_t hash[2];
 };
 
-/* The request of that name (symbol_worker.h) has one behind it. */
+/* The bytes of a SYMBOL_REQUEST_FINGERPRINT (symbol_worker.h). */
 struct elf_fingerprint_opts {
-	uint64_t seed; /* fingerprints of different seeds cannot be compared */
-	/* As for elf_symbols_load() of the same file: a source that is larger has no
+	uint64_t seed; /* fingerprints with different seeds cannot be compared */
+	/* As for elf_symbols_load() of the same file. A file with a larger source has no
 	 * fingerprint. */
 	uint64_t max_bytes;
-	/* 1: debug information is a source: all of it is read. */
-	uint64_t wants_lines;
-	uint64_t max_debug_bytes; /* of it; 0: ELF_FINGERPRINT_MAX_DEBUG_BYTES */
+	uint64_t wants_lines; /* 1: all debug information is hashed, too */
+	uint64_t max_debug_bytes; /* of debug information; 0: ELF_FINGERPRINT_MAX_DEBUG_BYTES */
 };
 
-/* Errors: as elf_symbols_load(). A file without a fingerprint is not known to be a copy,
- * nothing else is wrong with it. */
+/* Takes the fingerprint of a file. Errors: as elf_symbols_load(). A file without a fingerprint can
+ * still be read, but it is never recognized as a copy. */
 int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 			 struct elf_fingerprint *ret_print) must_check;
 
-/* What the worker answered, checked: its length, its text and the file's size. Errors: -EBADMSG. */
+/* Parses the worker's reply and checks its length, the build id and the file size. Errors:
+ * -EBADMSG. */
 int elf_fingerprint_parse(const void *bytes, size_t len, struct elf_fingerprint *ret_print)
 	must_check;
 

@@ -8,7 +8,7 @@
 
 #define MAX_LINK_BYTES 4096
 
-/* The content of a small section; NULL if there is none. */
+/* Returns the content of a small section; NULL if there is none. */
 static const uint8_t *find_content(struct elf_reader *reader, const struct elf_section_names *names,
 				   const char *name, size_t *ret_len)
 {
@@ -37,7 +37,8 @@ static void read_link(struct elf_reader *reader, const struct elf_section_names 
 	info->link_crc = crc;
 }
 
-/* A file name, then the build id of that file up to the section's end (what dwz(1) writes). */
+/* dwz(1) writes a file name, and behind it, up to the end of the section, the build id of that
+ * file. */
 static void read_alt_link(struct elf_reader *reader, const struct elf_section_names *names,
 			  struct elf_symbols_info *info)
 {

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names may share bytes, but what all of them take together is bounded as well: by so many times
- * the names of a source. It is what bounds the time that is spent on names. */
+/* The names of all symbols together may be this many times larger than the names of a source, as
+ * names may share bytes. The limit bounds the time that is spent on names. */
 #define MAX_NAMES_RATIO 4
 
-/* Of the code: padding between functions is less, and what a stripped library
- * does not export is more. */
+/* If more than 1/8 of the code is uncovered, functions are missing: padding between functions takes
+ * less, and the functions that a stripped library does not export take more. */
 #define MAX_UNCOVERED_PART 8
 
 static int compare_ranges(const void *a, const void *b)
@@ -70,7 +70,7 @@ void elf_symbol_list_done(struct elf_symbol_list *list)
 	*list = (struct elf_symbol_list){ 0 };
 }
 
-/* The code that holds an address, or NULL: the last range that starts at or below it. */
+/* Returns the range of code that holds an address, or NULL. */
 static const struct elf_code_range *find_range(const struct elf_symbol_list *list, uint64_t address)
 {
 	const struct elf_code_range *ranges = list->ranges;
@@ -120,7 +120,7 @@ static size_t measure_name(const struct elf_symbol_list *list, uint64_t name)
 	return strnlen(names->text + name, left < ELF_MAX_NAME_BYTES ? left : ELF_MAX_NAME_BYTES);
 }
 
-/* Whether there may be a function at an address. */
+/* Whether an address is in code and fits into the list. */
 static bool is_in_reach(const struct elf_symbol_list *list, uint64_t address)
 {
 	return find_range(list, address) && address - list->base < UINT32_MAX;
@@ -174,8 +174,8 @@ int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, u
 	return append(list, &symbol);
 }
 
-/* The order of two symbols of one address says which is kept. The last
- * criterion makes it a total one. */
+/* Of two symbols with the same address, the first one in this order is kept. The last criterion
+ * makes the order total. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct elf_listed_symbol *left = a;
@@ -224,7 +224,7 @@ static void shorten(struct elf_listed_symbol *symbol, uint32_t size)
 		symbol->size = size;
 }
 
-/* A function without a size ends where the next one begins, whatever labels are in between. */
+/* A function without a size ends where the next function begins. Labels in between do not count. */
 static void size_functions(struct elf_symbol_list *list)
 {
 	const struct elf_listed_symbol *next = NULL;
@@ -241,7 +241,8 @@ static void size_functions(struct elf_symbol_list *list)
 	}
 }
 
-/* Labels in functions go, and what has no name; another label ends where anything else begins. */
+/* Drops labels and nameless functions that begin within functions. Other labels end where the next
+ * symbol begins. */
 static void size_labels(struct elf_symbol_list *list)
 {
 	uint64_t covered_up_to = 0;

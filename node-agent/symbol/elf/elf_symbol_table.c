@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function is what has the type of one; and, for assembler code that does not say, anything
- * without a type that has a size. Labels without type and size may name code, too, but also loops,
- * ends of sections, mapping symbols ("$x": code begins here, on ARM and RISC-V) and what annobin(1)
- * leaves behind: perf takes them, addr2line does. Here they name code that is in no function, and
- * only those of .symtab do. */
+/* A symbol is a function if it has the type of one, or, as in some assembler code, a size but no
+ * type. Labels, which have neither type nor size, may also name functions; but they may as well
+ * name loops, ends of sections, mapping symbols ("$x" marks the beginning of code on ARM and
+ * RISC-V), or marks of annobin(1). perf and addr2line accept them. Here the labels of .symtab name
+ * code that is in no function. */
 #include "symbol/elf/elf_symbol_table.h"
 
 #include "base/cleanup.h"
@@ -54,7 +54,7 @@ static bool is_function(const GElf_Sym *symbol)
 	}
 }
 
-/* Hidden ones are annobin's. */
+/* Hidden labels come from annobin. */
 static bool is_label(const GElf_Sym *symbol, char first)
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && symbol->st_size == 0 &&
@@ -96,7 +96,7 @@ static int list_symbol(struct elf_symbol_list *list, const struct elf_reader *re
 		found.rank = RANK_LABEL;
 	}
 	if (reader->machine == EM_ARM)
-		found.address &= ~UINT64_C(1); /* set for Thumb code */
+		found.address &= ~UINT64_C(1); /* bit 0 marks Thumb code */
 	return elf_symbol_list_add(list, &found);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table is a block of bytes: 12 for each function, sorted by address, and the names behind each
- * other. libLLVM's 35 thousand functions take 0.4 MB and 2.5 MB of names. What stays when the names
- * are dropped is a copy of its own.
+/* A table is a block of bytes: 12 per function, sorted by address, and the names. libLLVM's 35
+ * thousand functions take 0.4 MB, and their names 2.5 MB. Segments and info are copied, because
+ * they stay when the names are dropped.
  *
- * Functions may lie within functions (assembler code with sized labels). The one that starts last
- * wins; where it has already ended, those before it are asked, at most SEARCH_BACK of them. */
+ * Functions may lie within functions, as in assembler code with sized labels. The one that starts
+ * last wins. If it ends before the address, up to SEARCH_BACK functions before it are tried. */
 #include "symbol/elf/elf_symbols.h"
 
 #include "base/search.h"
@@ -16,9 +16,9 @@
 #define SEARCH_BACK 32
 
 struct elf_symbols {
-	void *bytes; /* owned; NULL when the names were dropped */
+	void *bytes; /* owned; NULL if the names were dropped */
 	size_t len;
-	struct elf_block block; /* in `bytes` */
+	struct elf_block block; /* points into `bytes` */
 	struct elf_symbols_info info;
 	size_t nr_segments;
 	struct elf_block_segment segments[];
@@ -85,7 +85,7 @@ int elf_symbols_address_of(const struct elf_symbols *symbols, uint64_t file_offs
 	return 0;
 }
 
-/* How many functions start at or below a delta. */
+/* Counts the functions that start at or below a delta. */
 static size_t count_up_to(const struct elf_block *block, uint32_t delta)
 {
 	return search_count(block->header->nr_functions, i, block->functions[i].delta <= delta);
@@ -134,9 +134,4 @@ size_t elf_symbols_bytes(const struct elf_symbols *symbols)
 {
 	return sizeof(*symbols) + symbols->nr_segments * sizeof(symbols->segments[0]) +
 	       symbols->len;
-}
-
-size_t elf_symbols_count(const struct elf_symbols *symbols)
-{
-	return symbols->bytes ? symbols->block.header->nr_functions : 0;
 }

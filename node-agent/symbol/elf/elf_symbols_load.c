@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a file to a table: what the sources have is collected, sorted, and written as a block.
+/* Makes a table from a file: functions are collected from the sources, sorted, and written as a
+ * block.
  *
- * A source that is damaged or too large does not spoil the others. Where all that there is cannot
- * be read, the first error is the answer. */
+ * A source that is damaged or too large does not affect the others. If no source can be read, the
+ * first error is returned. */
 #include "symbol/elf/elf_block.h"
 #include "symbol/elf/elf_info.h"
 #include "symbol/elf/elf_symbol_table.h"
@@ -17,7 +18,7 @@ static int (*const sources[ELF_MAX_SOURCES])(struct symbol_file *file) = {
 	symbol_source_go,     symbol_source_plt,
 };
 
-/* The reader goes last, the names are in its image. */
+/* The reader is freed last, because its image holds the names. */
 static void symbol_file_done(struct symbol_file *file)
 {
 	elf_symbol_list_done(&file->list);
@@ -27,19 +28,20 @@ static void symbol_file_done(struct symbol_file *file)
 	elf_reader_done(&file->reader);
 }
 
-static int add_table(struct symbol_file *file, uint32_t type, bool has_labels)
+static int add_table(struct symbol_file *file, struct elf_reader *reader, uint32_t type,
+		     bool has_labels)
 {
 	struct elf_symbol_table table;
 
-	int r = elf_symbol_table_find(&file->reader, type, &table);
+	int r = elf_symbol_table_find(reader, type, &table);
 	if (r == -ENOENT)
 		return 0;
-	return r < 0 ? r : elf_symbol_table_list(&table, &file->reader, has_labels, &file->list);
+	return r < 0 ? r : elf_symbol_table_list(&table, reader, has_labels, &file->list);
 }
 
 int symbol_source_symtab(struct symbol_file *file)
 {
-	int r = add_table(file, SHT_SYMTAB, /* has_labels */ true);
+	int r = add_table(file, &file->reader, SHT_SYMTAB, /* has_labels */ true);
 
 	file->info.has_symtab = r == 0 && file->list.nr_symbols > 0;
 	return r;
@@ -47,16 +49,15 @@ int symbol_source_symtab(struct symbol_file *file)
 
 int symbol_source_dynsym(struct symbol_file *file)
 {
-	return add_table(file, SHT_DYNSYM, /* has_labels */ false);
+	return add_table(file, &file->reader, SHT_DYNSYM, /* has_labels */ false);
 }
 
-/* Its .symtab alone counts: what else such a file may have, another .gnu_debugdata for one, nobody
- * puts there. */
+/* Only its .symtab is read. Other sources, such as another .gnu_debugdata, do not occur in
+ * practice. */
 int symbol_source_minidebug(struct symbol_file *file)
 {
 	const GElf_Shdr *section = elf_section_find(&file->section_names, &file->reader,
 						    ".gnu_debugdata");
-	struct elf_symbol_table table;
 
 	if (!section || file->info.has_symtab)
 		return 0;
@@ -64,14 +65,7 @@ int symbol_source_minidebug(struct symbol_file *file)
 	int r = minidebug_open(&file->minidebug, &file->reader, section, file->max_bytes);
 	if (r < 0)
 		return r;
-
-	r = elf_symbol_table_find(&file->minidebug.reader, SHT_SYMTAB, &table);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return r;
-	return elf_symbol_table_list(&table, &file->minidebug.reader, /* has_labels */ true,
-				     &file->list);
+	return add_table(file, &file->minidebug.reader, SHT_SYMTAB, /* has_labels */ true);
 }
 
 static int ask_sources(struct symbol_file *file)
@@ -94,7 +88,8 @@ static int ask_sources(struct symbol_file *file)
 	return file->list.nr_symbols > 0 ? 0 : first_error;
 }
 
-/* The functions that have no symbol. Where those are too many, or damaged, the symbols remain. */
+/* Adds the functions that have no symbol. If these are damaged or over a limit, only the symbols
+ * remain. */
 static int add_nameless(struct symbol_file *file)
 {
 	struct elf_symbol_list *list = &file->list;
@@ -199,7 +194,7 @@ static int make_block(const struct symbol_file *file, void **ret_bytes, size_t *
 	return 0;
 }
 
-/* Without the names of sections only the symbol tables are found. */
+/* If this fails, only the symbol tables are found. */
 static int load_section_names(struct symbol_file *file)
 {
 	int r = elf_section_names_load(&file->section_names, &file->reader);

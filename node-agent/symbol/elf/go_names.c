@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a table of many megabytes only the parts are read that are needed. They are, since Go 1.16:
+/* The functions of a Go program by its function table (.gopclntab). strip(1) and `-ldflags=-s` do
+ * not remove it, as Go itself needs it. Names are those of the symbol table, such as
+ * "main.(*T).Run", but type arguments are "[...]".
+ *
+ * A table can have many megabytes, so only some of its parts are read. Since Go 1.16 they are:
  *
  *	header
  *	names		and behind them the names of source files
- *	pctab		lines and stack pointers, not read
+ *	pctab		lines and stack pointers; not read
  *	functab		with the records behind it
  *
  * In the oldest format they are mixed. */
-#include "symbol/elf/go_names.h"
-
 #include "symbol/elf/symbol_source.h"
 #include "unwind/go/gopclntab.h"
 
 #define MAX_HEADER_BYTES 128
 
-void go_names_range(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
+/* Finds Go's code, from runtime.text to runtime.etext: from the beginning of the first function to
+ * the end of the last one. Both are 0 if the table does not have them. */
+static void find_code(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
 {
 	struct gopclntab_function first;
 	struct gopclntab_function last;
@@ -26,7 +30,7 @@ void go_names_range(const struct gopclntab_table *table, uint64_t *ret_start, ui
 	*ret_end = is_known ? last.end : 0;
 }
 
-/* Where the names are; in the oldest format anywhere. */
+/* Finds the part of the table with the names; in the oldest format, that is all of it. */
 static void find_names(const struct gopclntab_table *table, uint64_t *ret_start, uint64_t *ret_end)
 {
 	bool is_apart = table->names_offset > 0 && table->names_offset < table->pctab_offset;
@@ -35,7 +39,9 @@ static void find_names(const struct gopclntab_table *table, uint64_t *ret_start,
 	*ret_end = is_apart ? table->pctab_offset : table->len;
 }
 
-int go_names_list(const struct gopclntab_table *table, struct elf_symbol_list *list)
+/* Appends all functions as a source. The table's data must outlive the list. Errors: -ENOSPC,
+ * -ENOMEM. */
+static int list_functions(const struct gopclntab_table *table, struct elf_symbol_list *list)
 {
 	uint64_t start;
 	uint64_t end;
@@ -71,7 +77,7 @@ static int load_part(struct symbol_file *file, const GElf_Shdr *section, uint64_
 	return elf_reader_bytes(&file->reader, section->sh_offset + start, end - start, &bytes);
 }
 
-/* The table of a file, of which only the header is read. */
+/* Opens the table of a file, but reads only its header. */
 static int open_table(struct symbol_file *file, const GElf_Shdr *section,
 		      struct gopclntab_table *ret_table)
 {
@@ -104,11 +110,11 @@ int symbol_source_go(struct symbol_file *file)
 		r = load_part(file, section, table.functab_offset, section->sh_size);
 	if (r < 0)
 		return r;
-	go_names_range(&table, &file->info.go_start, &file->info.go_end);
+	find_code(&table, &file->info.go_start, &file->info.go_end);
 	if (file->info.has_symtab)
 		return 0;
 
 	find_names(&table, &start, &end);
 	r = load_part(file, section, start, end);
-	return r < 0 ? r : go_names_list(&table, &file->list);
+	return r < 0 ? r : list_functions(&table, &file->list);
 }

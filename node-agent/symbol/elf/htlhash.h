@@ -14,16 +14,17 @@
 #define HTLHASH_CHUNK_BYTES 4096
 #define HTLHASH_DIGITS 32 /* half of 256 bits */
 
-/* What is hashed. */
+/* The bytes that are hashed. */
 struct htlhash_input {
 	uint8_t bytes[2 * HTLHASH_CHUNK_BYTES + sizeof(uint64_t)];
 	size_t len;
 };
 
-/* Errors: -EBADMSG the file has become shorter, what pread() says. */
+/* Reads the bytes that are hashed. Errors: -EBADMSG the file has become shorter, those of
+ * pread(2). */
 int htlhash_read(const struct elf_reader *reader, struct htlhash_input *ret_input) must_check;
 
-/* In lower-case hex. */
+/* Hashes them. The result is lower-case hex. */
 void htlhash_of(const struct htlhash_input *input, char ret_hex[static HTLHASH_DIGITS + 1]);
 
 #endif

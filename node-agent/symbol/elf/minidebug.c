@@ -7,7 +7,7 @@
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 
-/* A section as it goes through the decoder. */
+/* The state while a section is decompressed. */
 struct inflation {
 	const struct elf_reader *file;
 	const GElf_Shdr *section;

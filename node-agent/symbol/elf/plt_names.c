@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The procedure linkage table: stubs that call functions of other files. They have no
- * symbols, but each jumps through a slot (plt_slots.h), and so is called "name@plt", as by
- * objdump(1) and perf(1). Sections:
+/* The procedure linkage table has stubs that call functions of other files. Stubs have no symbols,
+ * but each one jumps through a slot (plt_slots.h). The slot's function gives it its name,
+ * "name@plt", as in objdump(1) and perf(1). There are these sections:
  *
- *	.plt		its first stub leads to the dynamic linker
- *	.plt.sec	on x86-64, where the processor checks jumps (-fcf-protection): its stubs are called, those of
- *			.plt only at the first time, and have no slots
- *	.plt.got	on x86-64: of functions whose address is taken too */
+ *	.plt		the first stub leads to the dynamic linker
+ *	.plt.sec	on x86-64 with -fcf-protection: code calls these stubs; those of .plt run only the
+ *			first time and have no slots
+ *	.plt.got	on x86-64: stubs of functions whose address is also taken */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "symbol/elf/plt_slots.h"
@@ -15,7 +15,7 @@
 
 #define MAX_STUBS ((size_t)1 << 20)
 
-/* Stubs, until all names are there. */
+/* The stubs while their names are collected. */
 struct stubs {
 	struct plt_slots slots;
 	plt_stub_finder *find;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On x86-64 stubs are of one size, and jump through their slot with one instruction:
+/* On x86-64, all stubs have the same size. Each jumps through its slot with one instruction:
  *
- *	endbr64; bnd jmp *slot(%rip)		the first and `bnd` may be missing
+ *	endbr64; bnd jmp *slot(%rip)		endbr64 and bnd may be missing
  *
- * On arm64 the size depends on what guards against attacks, and the first one is larger; so
- * they are told by their code:
+ * On arm64, the size depends on the protection against attacks, and the first stub is larger. So
+ * they are recognized by their code:
  *
  *	bti c					may be missing
- *	adrp x16, the slot's page
- *	ldr x17, [x16, the slot's place in the page]
- *	add x16, x16, the same			for the dynamic linker
+ *	adrp x16, page of the slot
+ *	ldr x17, [x16, offset in the page]
+ *	add x16, x16, the same offset		for the dynamic linker
  *	autia1716				may be missing
  *	br x17 */
 #include "symbol/elf/plt_stubs.h"
@@ -21,7 +21,7 @@
 #define X86_MIN_STUB_BYTES 8
 #define X86_MAX_STUB_BYTES 64
 #define X86_DEFAULT_STUB_BYTES 16
-#define X86_JUMP_BYTES 6 /* ff 25, distance of the slot from behind it */
+#define X86_JUMP_BYTES 6 /* ff 25, distance from the end of the jump to the slot */
 
 #define ARM64_BTI_C 0xd503245f
 #define ARM64_BR_X17 0xd61f0220
@@ -60,7 +60,8 @@ static bool find_x86_stub(struct plt_code *code, struct plt_stub *ret_stub)
 	return false;
 }
 
-/* 0, which is no instruction of a stub, outside of the section. */
+/* Returns the instruction at an offset. Outside of the section, returns 0, which no stub
+ * contains. */
 static uint32_t arm64_insn(const struct plt_code *code, uint64_t pos)
 {
 	uint32_t insn;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the functions of an ELF file come from. Each source is a function that adds what it finds
- * to the list, and nothing when the file has no such thing; they are asked in this order
- * (elf_symbols_load.c), so that one may leave out what others had. */
+/* The sources of the functions of an ELF file. Each source is a C function that adds the functions
+ * that it finds to the list. elf_symbols_load.c calls them in this order, so a source may skip
+ * functions that an earlier one has found. */
 #ifndef SYMBOL_ELF_SYMBOL_SOURCE_H
 #define SYMBOL_ELF_SYMBOL_SOURCE_H
 
@@ -12,7 +12,7 @@
 
 #include "base/strbuf.h"
 
-/* A file while its functions are collected. The list borrows names from the rest. */
+/* A file while its functions are collected. The list borrows names from the other members. */
 struct symbol_file {
 	struct elf_reader reader;
 	struct elf_section_names section_names;
@@ -23,16 +23,21 @@ struct symbol_file {
 	struct strbuf plt_names;
 };
 
-/* Errors: -EBADMSG the source is damaged, -ENOSPC it is over a limit: others may still do;
- * -ENOMEM and what pread() says. */
+/* Errors: -EBADMSG the source is damaged, -ENOSPC it is over a limit; other sources may still work.
+ * -ENOMEM and those of pread(2). */
 int symbol_source_symtab(struct symbol_file *file) must_check; /* sets has_symtab */
 int symbol_source_dynsym(struct symbol_file *file) must_check;
 int symbol_source_minidebug(struct symbol_file *file) must_check; /* .gnu_debugdata */
 int symbol_source_go(struct symbol_file *file) must_check; /* .gopclntab; sets go_start, go_end */
 int symbol_source_plt(struct symbol_file *file) must_check; /* "name@plt" */
 
-/* The functions of .eh_frame, without names; no more of them than the table has
- * room for. Errors: as above. */
+/* Adds the functions of .eh_frame, without names, as far as the table has room. Errors: as
+ * above. */
 int symbol_source_cfi(struct symbol_file *file) must_check;
+
+/* Finds .eh_frame. In a file without section headers, it begins where PT_GNU_EH_FRAME points, and
+ * ends with its segment. Returns false if there is none. */
+bool symbol_source_find_eh_frame(struct elf_reader *reader, const struct elf_section_names *names,
+				 GElf_Shdr *ret_section);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that only call frame information knows. */
-#include "symbol/elf/cfi_functions.h"
-
 #include "cfi_bytes.h"
 #include "elf_maker.h"
+#include "function_count.h"
 #include "symbol/elf/elf_block.h"
 #include "symbol/elf/elf_symbols.h"
 #include "unit.h"
@@ -99,7 +98,7 @@ static void code_without_a_symbol_has_its_functions(void **state)
 
 	for (size_t i = 0; i < array_len(cases); i++)
 		expect(symbols, cases[i].delta, cases[i].name, cases[i].start);
-	assert_int_equal(elf_symbols_count(symbols), 7);
+	assert_int_equal(function_count(symbols), 7);
 	assert_int_equal(elf_symbols_info(symbols)->nr_bad_sources, 0);
 }
 
@@ -158,7 +157,7 @@ static void names_stay_where_there_is_no_room_for_more(void **state)
 		if (elf_symbols_load(fd, max_bytes, &symbols) < 0)
 			continue;
 		expect(symbols, 0x17, "exported", 0);
-		if (elf_symbols_count(symbols) == 2) {
+		if (function_count(symbols) == 2) {
 			nr_full++;
 			assert_int_equal(elf_symbols_info(symbols)->nr_bad_sources, 1);
 		}
@@ -182,7 +181,7 @@ static void damaged_entries_cost_names_of_their_own_only(void **state)
 		assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
 		expect(symbols, 0x17, "exported", 0);
 		expect(symbols, 0x1000, NULL, 0);
-		assert_true(elf_symbols_count(symbols) <= 2 + array_len(usual));
+		assert_true(function_count(symbols) <= 2 + array_len(usual));
 	}
 }
 

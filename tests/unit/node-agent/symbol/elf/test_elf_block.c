@@ -3,6 +3,7 @@
 #include "symbol/elf/elf_symbols.h"
 
 #include "elf_maker.h"
+#include "function_count.h"
 #include "symbol/worker/symbol_worker.h"
 #include "unit.h"
 
@@ -76,7 +77,7 @@ static void a_table_survives_being_sent(void **state)
 	(void)state;
 
 	assert_int_equal(load_copy(&bytes, &symbols), 0);
-	assert_int_equal(elf_symbols_count(symbols), NR_FUNCTIONS);
+	assert_int_equal(function_count(symbols), NR_FUNCTIONS);
 	assert_true(elf_symbols_info(symbols)->has_symtab);
 	assert_int_equal(elf_symbols_find(symbols, MAKER_TEXT_ADDRESS + 0x11, &found), 0);
 	assert_string_equal(found.name, "second_function");
@@ -99,7 +100,7 @@ static void without_its_names_a_table_has_no_block(void **state)
 	elf_symbols_drop_names(symbols);
 	assert_null(elf_symbols_block(symbols, &len));
 	assert_int_equal(len, 0);
-	assert_int_equal(elf_symbols_count(symbols), 0);
+	assert_int_equal(function_count(symbols), 0);
 	assert_true(elf_symbols_info(symbols)->has_symtab);
 	assert_int_equal(elf_symbols_address_of(symbols, MAKER_TEXT_OFFSET, &address), 0);
 	elf_symbols_drop_names(symbols);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "elf_maker.h"
+#include "function_count.h"
 #include "symbol/elf/elf_symbols.h"
 #include "unit.h"
 
@@ -94,7 +95,7 @@ static int load(const struct image *image, size_t *ret_count)
 	int r = elf_symbols_load(fd, MAX_BYTES, &symbols);
 	if (r < 0)
 		return r;
-	*ret_count = elf_symbols_count(symbols);
+	*ret_count = function_count(symbols);
 	for (uint64_t delta = 0; delta < 0x60; delta++)
 		if (elf_symbols_find(symbols, ADDRESS + offsetof(struct image, code) + delta,
 				     &found) == 0)

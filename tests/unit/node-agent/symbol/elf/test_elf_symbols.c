@@ -2,6 +2,7 @@
 #include "symbol/elf/elf_symbols.h"
 
 #include "base/fileio.h"
+#include "function_count.h"
 #include "unit.h"
 
 #include <elf.h>
@@ -210,7 +211,7 @@ static void an_address_is_named_by_the_function_that_holds_it(void **state)
 		assert_string_equal(found.name, cases[i].name);
 		assert_int_equal(found.address, TEXT_ADDRESS + cases[i].start);
 	}
-	assert_int_equal(elf_symbols_count(symbols), NR_FUNCTIONS);
+	assert_int_equal(function_count(symbols), NR_FUNCTIONS);
 }
 
 static void a_file_offset_becomes_a_virtual_address(void **state)
@@ -259,7 +260,7 @@ static void a_file_without_sections_has_segments_and_build_id(void **state)
 	image.header.e_shoff = 0;
 	image.header.e_shnum = 0;
 	_cleanup_(elf_symbols_freep) struct elf_symbols *symbols = load_image(&image);
-	assert_int_equal(elf_symbols_count(symbols), 0);
+	assert_int_equal(function_count(symbols), 0);
 	assert_int_equal(elf_symbols_address_of(symbols, TEXT_OFFSET, &address), 0);
 	assert_string_equal(elf_symbols_info(symbols)->build_id, "deadbeef000102ff");
 }
@@ -345,7 +346,7 @@ static void a_section_count_in_section_0_is_bounded(void **state)
 
 	image.sections[SECTION_NULL].sh_size = NR_SECTIONS;
 	assert_int_equal(load(&image, sizeof(image), MAX_BYTES, &symbols), 0);
-	assert_int_equal(elf_symbols_count(symbols), NR_FUNCTIONS);
+	assert_int_equal(function_count(symbols), NR_FUNCTIONS);
 	elf_symbols_free(symbols);
 }
 
@@ -424,7 +425,7 @@ static void a_file_that_changes_while_it_is_read_does_no_harm(void **state)
 		int r = elf_symbols_load(file.fd, MAX_BYTES, &symbols);
 
 		assert_true(r == 0 || r == -EBADMSG);
-		assert_true(r < 0 || elf_symbols_count(symbols) <= NR_FUNCTIONS);
+		assert_true(r < 0 || function_count(symbols) <= NR_FUNCTIONS);
 	}
 	atomic_store(&file.is_over, true);
 	pthread_join(thread, NULL);

@@ -2,6 +2,7 @@
 #include "symbol/elf/minidebug.h"
 
 #include "elf_maker.h"
+#include "function_count.h"
 #include "symbol/elf/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
@@ -53,7 +54,7 @@ static void expect(int fd, size_t count, uint32_t nr_bad)
 	struct elf_symbol found;
 
 	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
-	assert_int_equal(elf_symbols_count(symbols), count);
+	assert_int_equal(function_count(symbols), count);
 	assert_int_equal(elf_symbols_info(symbols)->nr_bad_sources, nr_bad);
 	assert_int_equal(elf_symbols_find(symbols, MAKER_TEXT_ADDRESS, &found), 0);
 	assert_string_equal(found.name, "exported");

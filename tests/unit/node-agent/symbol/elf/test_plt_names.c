@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elf_maker.h"
+#include "function_count.h"
 #include "symbol/elf/elf_symbols.h"
 #include "torture.h"
 #include "unit.h"
@@ -151,7 +152,7 @@ static size_t count(const struct parts *parts)
 	_cleanup_close_ int fd = make_file(parts);
 
 	assert_int_equal(elf_symbols_load(fd, MAX_BYTES, &symbols), 0);
-	return elf_symbols_count(symbols);
+	return function_count(symbols);
 }
 
 struct named_place {
