@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #define WORKER_MAX_DATA_BYTES (UINT64_C(256) << 20)
-#define STOP_TIMEOUT_NS NSEC_PER_SEC /* when we end */
+#define STOP_TIMEOUT_NS NSEC_PER_SEC /* for the worker, when the agent ends */
 
 struct debuginfod {
 	const char *program; /* borrowed */
@@ -22,10 +22,10 @@ struct debuginfod {
 	uint64_t timeout_ns;
 	struct debuginfod_environment environment;
 	struct debuginfod_asked asked;
-	struct worker_process worker; /* socket < 0: none that could be asked */
-	uint64_t deadline_ns; /* of the first request sent; with none, of the worker: it is idle */
-	uint64_t start_ns; /* no new worker before */
-	uint64_t restart_ns; /* to wait when the present one dies */
+	struct worker_process worker; /* socket < 0: there is none, or it is being stopped */
+	uint64_t deadline_ns; /* of the first request that was sent, else of the idle worker */
+	uint64_t start_ns; /* no new worker is started before */
+	uint64_t restart_ns; /* time to wait if the present worker dies */
 	struct debuginfod_stats stats;
 };
 
@@ -71,7 +71,7 @@ static bool is_anything_sent(const struct debuginfod *debuginfod)
 	return debuginfod_asked_count(&debuginfod->asked, DEBUGINFOD_SENT) > 0;
 }
 
-/* Starts the time that the worker has for what is first now, or for being idle. */
+/* Sets the deadline for the request that is first now, or for an idle worker. */
 static void set_deadline(struct debuginfod *debuginfod)
 {
 	uint64_t wait_ns = is_anything_sent(debuginfod)
@@ -91,13 +91,13 @@ static void answer_nothing(struct debuginfod *debuginfod, int error)
 		clock_mono_ns() + (is_lasting ? DEBUGINFOD_RETRY_NS : DEBUGINFOD_FAILURE_RETRY_NS));
 }
 
-/* It can take a moment until it is gone; start_worker() sees to that. */
+/* Does not wait for its end; start_worker() does. */
 static void stop_worker(struct debuginfod *debuginfod)
 {
 	(void)worker_process_stop(&debuginfod->worker, 0);
 }
 
-/* The first request may be what it failed at. */
+/* Stops the worker. The first request may be the reason for its failure, so it is not repeated. */
 static void give_up_worker(struct debuginfod *debuginfod)
 {
 	stop_worker(debuginfod);
@@ -110,7 +110,7 @@ static void give_up_worker(struct debuginfod *debuginfod)
 		debuginfod->restart_ns = DEBUGINFOD_MAX_RESTART_NS;
 }
 
-/* Whether there is one. */
+/* Returns whether there is a worker. */
 static bool start_worker(struct debuginfod *debuginfod)
 {
 	struct worker_process worker;
@@ -138,7 +138,7 @@ static bool start_worker(struct debuginfod *debuginfod)
 	return true;
 }
 
-/* The socket has room for many more than are sent; if not, something is wrong. */
+/* The socket has room for many more requests than are sent, so a full one is an error. */
 static int send_request(const struct debuginfod *debuginfod, const char *build_id)
 {
 	struct debuginfod_request request = {
@@ -162,7 +162,8 @@ static void send_waiting(struct debuginfod *debuginfod)
 		const char *build_id = debuginfod_asked_send(&debuginfod->asked);
 
 		if (send_request(debuginfod, build_id) < 0) {
-			/* This one did not kill it; but one that never works is waited for once. */
+			/* The request did not kill the worker, so it is sent again, unless workers
+			 * keep failing. */
 			if (is_first && debuginfod->restart_ns == DEBUGINFOD_RESTART_NS)
 				debuginfod_asked_unsend(&debuginfod->asked);
 			debuginfod->stats.nr_deaths++;
@@ -174,7 +175,7 @@ static void send_waiting(struct debuginfod *debuginfod)
 	}
 }
 
-/* The descriptor that came with a message, or -EBADF. */
+/* Returns the descriptor that came with a message, or -EBADF. */
 static int take_descriptor(struct msghdr *message)
 {
 	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
@@ -187,7 +188,7 @@ static int take_descriptor(struct msghdr *message)
 	return fd;
 }
 
-/* Returns 1 with the reply and its descriptor, if it has one; 0 when there is none yet. Errors:
+/* Returns 1 with the reply and its descriptor, if it has one; 0 if there is no reply yet. Errors:
  * -EPIPE. */
 static int receive(const struct debuginfod *debuginfod, struct debuginfod_reply *ret_reply,
 		   int *ret_fd)
@@ -214,7 +215,7 @@ static int receive(const struct debuginfod *debuginfod, struct debuginfod_reply 
 	return 1;
 }
 
-/* The worker talks to strangers: a file is looked at before it is taken from it. */
+/* The worker talks to servers that are not trusted, so its files are checked. */
 static int check_file(const struct debuginfod *debuginfod, int fd)
 {
 	struct stat st;
@@ -224,7 +225,7 @@ static int check_file(const struct debuginfod *debuginfod, int fd)
 	return (uint64_t)st.st_size <= debuginfod->max_file_bytes ? 0 : -EFBIG;
 }
 
-/* What the worker says of the first request. Returns 1 with a file, or 0. */
+/* Handles the reply to the first request. Returns 1 with a file, or 0. */
 static int handle_reply(struct debuginfod *debuginfod, const struct debuginfod_reply *reply,
 			int reply_fd, uint64_t *ret_cookie, int *ret_fd)
 {
@@ -243,7 +244,7 @@ static int handle_reply(struct debuginfod *debuginfod, const struct debuginfod_r
 	return r == 0;
 }
 
-/* When nothing has come: has it taken too long, or has there been nothing to do? */
+/* Ends a worker that took too long for a request, or that was idle too long. */
 static void check_deadline(struct debuginfod *debuginfod)
 {
 	if (debuginfod->worker.socket < 0 || clock_mono_ns() < debuginfod->deadline_ns)

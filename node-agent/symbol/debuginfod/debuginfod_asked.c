@@ -75,7 +75,7 @@ static uint32_t find(const struct debuginfod_asked *asked, const char *build_id,
 	return NONE;
 }
 
-/* Sees to it that there is a free row. */
+/* Makes sure that there is a free row. */
 static int make_room(struct debuginfod_asked *asked)
 {
 	if (asked->lists[DEBUGINFOD_FORGOTTEN].nr > 0)
@@ -144,8 +144,8 @@ const char *debuginfod_asked_send(struct debuginfod_asked *asked)
 	return asked->rows[index].build_id;
 }
 
-/* Both lists have kept the order in which they were asked for: so those that
- * waited go behind those sent. */
+/* Both lists are in the order of the requests. The rows that were sent come first, so those that
+ * already waited are moved behind them. */
 void debuginfod_asked_unsend(struct debuginfod_asked *asked)
 {
 	size_t nr_waiting = asked->lists[DEBUGINFOD_WAITING].nr;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The build ids that were asked for, and what became of them:
+/* The build ids that were requested, and their state:
  *
- *	add() ──▶ waiting ──send()──▶ sent ──answer()──▶ answered: not found, not to be asked again for a while
+ *	add() ──▶ waiting ──send()──▶ sent ──answer()──▶ answered: not found, not requested again for a while
  *	             ▲                 │ └───answer()──▶ forgotten: found
  *	             └────unsend()─────┘
  *
- * Bounded: when it is full, what was answered first is forgotten first. */
+ * The number of build ids is bounded: if there are too many, the oldest answer is forgotten. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_ASKED_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_ASKED_H
 
@@ -28,13 +28,13 @@ enum debuginfod_asked_state {
 struct debuginfod_asked_row {
 	char *build_id; /* owned; NULL in a free row */
 	uint64_t cookie;
-	uint64_t until_ns; /* of an answered one: not to be asked again before */
+	uint64_t until_ns; /* DEBUGINFOD_ANSWERED: not requested again before */
 	enum debuginfod_asked_state state;
 	uint32_t hash;
-	uint32_t previous, next; /* in the same state */
+	uint32_t previous, next; /* rows in the same state */
 };
 
-/* Rows in the order in which they came to their state. */
+/* Rows of one state, in the order in which they entered it. */
 struct debuginfod_asked_list {
 	uint32_t first, last;
 	size_t nr;
@@ -51,20 +51,20 @@ struct debuginfod_asked {
 void debuginfod_asked_init(struct debuginfod_asked *asked, size_t max_waiting);
 void debuginfod_asked_done(struct debuginfod_asked *asked);
 
-/* Errors: -EALREADY waiting, sent, or answered and not yet to be asked again;
- * -ENOSPC max_waiting; -ENOMEM. */
+/* Adds a build id, which then waits. Errors: -EALREADY it waits, was sent, or was answered a short
+ * time ago; -ENOSPC over max_waiting; -ENOMEM. */
 int debuginfod_asked_add(struct debuginfod_asked *asked, const char *build_id, uint64_t cookie,
 			 uint64_t now_ns) must_check;
 
-/* The build id that waits longest, which counts as sent then. Borrowed until it is
- * answered. NULL when none waits. */
+/* Marks the build id that has waited longest as sent, and returns it. Borrowed until it is
+ * answered. NULL if none waits. */
 const char *debuginfod_asked_send(struct debuginfod_asked *asked);
 
-/* All that were sent wait again, before the others. */
+/* Lets all build ids that were sent wait again, before the others. */
 void debuginfod_asked_unsend(struct debuginfod_asked *asked);
 
-/* The one that was sent first is answered: it is forgotten when `until_ns` is 0, else remembered
- * until then. There must be one. Returns its cookie. */
+/* Marks the build id that was sent first as answered, and returns its cookie. There must be one. It
+ * is forgotten if `until_ns` is 0, otherwise remembered until then. */
 uint64_t debuginfod_asked_answer(struct debuginfod_asked *asked, uint64_t until_ns);
 
 static inline size_t debuginfod_asked_count(const struct debuginfod_asked *asked,

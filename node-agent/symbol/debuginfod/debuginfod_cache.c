@@ -12,19 +12,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SCAN_MAX_ENTRIES (4 * DEBUGINFOD_CACHE_MAX_IDS) /* of the directory, whoever's they are */
-#define ID_MAX_ENTRIES 4096 /* source files among them */
+#define SCAN_MAX_ENTRIES (4 * DEBUGINFOD_CACHE_MAX_IDS) /* all entries of the directory count */
+#define ID_MAX_ENTRIES 4096 /* per build id; includes source files */
 #define REFUSAL_MAX_BYTES 8192
-#define BLOCK_BYTES 512 /* st_blocks, whatever the file system's are */
+#define BLOCK_BYTES 512 /* unit of st_blocks on every file system */
 
-/* How much is left when something has to go, so that not every further file
- * is a reason to look again. */
+/* If the cache is over its limit, files are removed down to 90 % of it, so that not every new file
+ * causes another scan. */
 #define KEEP(bytes) ((bytes) / 10 * 9)
 
 struct cached_id {
 	char name[BUILD_ID_MAX_DIGITS + 1];
 	uint64_t bytes;
-	int64_t used_ns; /* the last time one of its files was read or written */
+	int64_t used_ns; /* time of the last access to one of its files */
 };
 
 struct listing {
@@ -63,7 +63,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether a file of a build id is one of those that libdebuginfod writes, unfinished ones too. */
+/* Whether libdebuginfod writes files of that name, including unfinished ones. */
 static bool is_librarys(const char *name)
 {
 	static const char *const whole[] = { "debuginfo", "executable" };
@@ -78,7 +78,7 @@ static bool is_librarys(const char *name)
 	       begins_with(name, "hdr-");
 }
 
-/* NULL, and errno, when that fails. */
+/* Returns NULL and sets errno on failure. */
 static DIR *open_directory(int dir_fd, const char *name)
 {
 	_cleanup_close_ int fd = openat(dir_fd, name,
@@ -90,7 +90,7 @@ static DIR *open_directory(int dir_fd, const char *name)
 	return dir;
 }
 
-/* Calls `fn` with each of a build id's files; what cannot be looked at is nobody's. */
+/* Calls `fn` for each file of a build id. Files that cannot be examined are skipped. */
 static void visit_files(int cache_fd, const char *build_id, file_fn *fn, void *data)
 {
 	_cleanup_closedir_ DIR *dir = open_directory(cache_fd, build_id);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the directory in which libdebuginfod puts its downloads below a size. It
- * is the library's to fill:
+/* Limits the size of the directory of libdebuginfod's downloads. The library writes the files:
  *
- *	DIR/BUILD_ID/debuginfo		a file, or an empty one: no server has it
- *	DIR/BUILD_ID/debuginfo.XXXXXX	one that is being written, or was when the writer died
+ *	DIR/BUILD_ID/debuginfo		a file; it is empty if no server has it
+ *	DIR/BUILD_ID/debuginfo.XXXXXX	a file that is being written, or was when its writer died
  *
- * What is used least recently goes first, a build id at a time. Whatever else is in the directory
- * stays and does not count. Symbolic links are not followed. */
+ * The files of the least recently used build id are removed first. Other files in the directory
+ * stay and do not count. Symbolic links are not followed. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_CACHE_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_CACHE_H
 
@@ -15,29 +14,28 @@
 #include <stdint.h>
 
 #define DEBUGINFOD_CACHE_MAX_IDS 16384
-#define DEBUGINFOD_CACHE_ID_BYTES                                                                  \
-	8192 /* counted for a build id beside its blocks: directory, inodes */
+/* Added to the size of each build id's files, for its directory and inodes. */
+#define DEBUGINFOD_CACHE_ID_BYTES 8192
 
 struct debuginfod_cache {
 	int dir_fd; /* owned */
 	uint64_t max_bytes;
-	uint64_t nr_bytes; /* at most so much is there; UINT64_MAX: not known */
+	uint64_t nr_bytes; /* upper bound of its size; UINT64_MAX: unknown */
 };
 
 #define DEBUGINFOD_CACHE_NONE ((struct debuginfod_cache){ .dir_fd = -EBADF })
 
-/* Makes the directory (0700) and those above it when they are missing. Errors: those of
- * own_dir_open(), which can say more, such as -EPERM where another user could change the
- * directory. */
+/* Opens the directory. Creates it (0700) and those above it if they are missing. Errors: those of
+ * own_dir_open(), such as -EPERM if another user could change the directory. */
 int debuginfod_cache_open(const char *path, uint64_t max_bytes, struct debuginfod_cache *ret_cache)
 	must_check;
 void debuginfod_cache_close(struct debuginfod_cache *cache);
 
-/* The files of a build id are being used. */
+/* Notes that the files of a build id are in use. */
 void debuginfod_cache_use(struct debuginfod_cache *cache, const char *build_id);
 
-/* Files of so many bytes have come. Removes what is too much. Errors: -ENOMEM, what openat(2)
- * says. */
+/* Notes that files of so many bytes were added, and removes files if the directory is too large.
+ * Errors: -ENOMEM, those of openat(2). */
 int debuginfod_cache_grow(struct debuginfod_cache *cache, uint64_t nr_bytes) must_check;
 
 #endif

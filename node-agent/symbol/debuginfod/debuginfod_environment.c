@@ -11,8 +11,8 @@
 
 #define VARIABLE_MAX_BYTES ((size_t)1 << 16)
 
-/* After a failure the library would ask again at once, and take the second one for "no such file".
- * We ask again later. */
+/* After a failure, the library would retry at once, and report a second failure as "no such file".
+ * The agent retries later instead. */
 #define RETRY_LIMIT "0"
 
 static const char *const passed_on[] = {
@@ -42,7 +42,7 @@ static int add_number(struct debuginfod_environment *environment, const char *na
 	return add_text(environment, name, text);
 }
 
-/* The library reads a long, and takes 0 for no limit. */
+/* The library parses a long, and 0 means no limit. */
 static uint64_t long_of(uint64_t value)
 {
 	if (value == 0)
@@ -56,8 +56,8 @@ static int add_all(struct debuginfod_environment *environment,
 	uint64_t seconds = (settings->timeout_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
 	const struct {
 		const char *name;
-		const char *text; /* or */
-		uint64_t number;
+		const char *text;
+		uint64_t number; /* if there is no text */
 	} variables[] = {
 		{ "DEBUGINFOD_URLS", settings->urls, 0 },
 		{ "DEBUGINFOD_CACHE_PATH", settings->cache_dir, 0 },

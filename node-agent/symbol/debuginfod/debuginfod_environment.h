@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of the worker: libdebuginfod has its settings there. Nothing of ours is passed
- * on but what says how servers are reached: proxies, certificates. */
+/* The environment of the worker, in which libdebuginfod finds its settings. Of the agent's own
+ * environment, only the variables for proxies and certificates are passed on. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_ENVIRONMENT_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_ENVIRONMENT_H
 
@@ -11,12 +11,12 @@
 
 #define DEBUGINFOD_ENVIRONMENT_MAX 32
 
-/* What the library is told; all borrowed. */
+/* The settings of the library; strings are borrowed. */
 struct debuginfod_settings {
 	const char *urls; /* separated by spaces */
 	const char *cache_dir;
 	uint64_t max_file_bytes;
-	uint64_t timeout_ns; /* for a file */
+	uint64_t timeout_ns; /* per file */
 };
 
 struct debuginfod_environment {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent and `flamelet debuginfod-worker` say to each other, over a SOCK_STREAM socket
- * pair. Both are the same program, so the messages are structs in host byte order. Requests are
- * answered in their order. */
+/* The messages between the agent and `flamelet debuginfod-worker`, over a SOCK_STREAM socket pair.
+ * Both are the same program, so the messages are structs in host byte order. Requests are answered
+ * in their order. */
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_PROTOCOL_H
 
@@ -17,7 +17,8 @@ struct debuginfod_request {
 };
 
 struct debuginfod_reply {
-	/* 0: the file's descriptor comes with it; -ENOENT no server has it; others */
+	/* 0: the descriptor of the file is attached. -ENOENT: no server has it. Others: a
+	 * failure. */
 	int32_t error;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdebuginfod bounds a download by the length that the server announces, and by time. What the
- * server does not announce, or sends compressed, is bounded here: by the limit on the size of files
- * that this process may write.
+/* libdebuginfod limits the time of a download, and the length that the server announces. A server
+ * may announce no length or send compressed data, so this process also limits the size of the files
+ * that it may write.
  *
- * The library takes its settings from the environment (debuginfod.c makes it). */
+ * The library reads its settings from the environment, which debuginfod.c sets. */
 #include "symbol/debuginfod/debuginfod.h"
 
 #include "base/clock.h"
@@ -23,14 +23,14 @@
 
 #define WORKER_SOCKET_FD WORKER_PROCESS_SOCKET_FD
 
-/* One request's. */
+/* The limits of one request. */
 struct download {
 	uint64_t until_ns;
 	uint64_t max_bytes;
-	int error; /* why it was given up */
+	int error; /* the reason if it was aborted */
 };
 
-/* Called by the library once a second or more often. Returns what is not 0 to give up. */
+/* The library calls this at least once per second. A result other than 0 aborts the download. */
 static int check_progress(debuginfod_client *client, long nr_done, long nr_all)
 {
 	struct download *download = debuginfod_get_user_data(client);
@@ -43,7 +43,7 @@ static int check_progress(debuginfod_client *client, long nr_done, long nr_all)
 	return download->error;
 }
 
-/* A file that was just downloaded is open for writing, too. */
+/* Opens the file again, because a new download is also open for writing. */
 static int open_again(int fd, uint64_t max_bytes, int *ret_fd)
 {
 	char path[32];
@@ -91,8 +91,8 @@ static uint64_t size_of(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* A file that the library has is not downloaded again, but counted again: then the directory is
- * looked through sooner than it had to be. */
+/* A file that is in the directory already is not downloaded again, but it is counted again. This
+ * only makes the next scan of the directory come too early. */
 static int handle(const struct debuginfod_request *request, struct debuginfod_cache *cache,
 		  int *ret_fd)
 {
@@ -113,7 +113,7 @@ static int handle(const struct debuginfod_request *request, struct debuginfod_ca
 	return 0;
 }
 
-/* Returns 1, or 0 when the other end has closed. Errors: -EBADMSG, what recv(2) says. */
+/* Returns 1, or 0 if the agent has closed the socket. Errors: -EBADMSG, those of recv(2). */
 static int receive_request(struct debuginfod_request *ret_request)
 {
 	struct debuginfod_request request;
@@ -171,7 +171,7 @@ int debuginfod_worker_main(void)
 {
 	_cleanup_(debuginfod_cache_close) struct debuginfod_cache cache = DEBUGINFOD_CACHE_NONE;
 	struct debuginfod_request request;
-	/* Files are made and read here as the user that we are. */
+	/* This sandbox keeps the user, so that the process can create files. */
 	int r = worker_sandbox_enter(WORKER_SANDBOX_DOWNLOAD);
 
 	while (r == 0) {

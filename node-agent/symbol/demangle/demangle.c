@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mangled name can refer back to its own parts, so that a hundred bytes stand for gigabytes:
- * each part twice the one before. libiberty would print them all. It bounds its recursion
- * (DMGL_NO_RECURSE_LIMIT must stay off) but not its output, and the function it hands text to
- * cannot make it stop. Hence the longjmp() out of that function once the text is too long.
+/* A mangled name can refer back to its own parts. If each part contains the previous one twice, a
+ * hundred bytes stand for gigabytes, and libiberty would print them all. It limits its recursion
+ * (DMGL_NO_RECURSE_LIMIT must stay off) but not its output, and its callback cannot abort it.
+ * Therefore the callback leaves it with longjmp() when the text is too long.
  *
- * That is safe as far as libiberty holds no memory at that moment. Its C++ demangler uses the
- * stack only. Its Rust demangler allocates where it decodes a Punycode identifier, whose text
- * always has a byte that is not ASCII; the jump waits for the next piece of text that has none.
+ * This is safe if libiberty holds no memory at that moment. Its C++ demangler uses only the stack.
+ * Its Rust demangler allocates memory when it decodes a Punycode identifier, whose text always has
+ * a byte that is not ASCII, so the jump waits for the next piece of ASCII text.
  *
- * Its D demangler returns the whole text at once. Some names take it twice the time, or give it
- * twice the text, for each few bytes more; without memory it ends the process. What bounds it is
- * the symbol worker: its time for a name, and its memory (symbol_worker_names.c). */
+ * Its D demangler returns the whole text at once. For some names, a few bytes more double its time
+ * or its output, and without memory it ends the process. The time and memory limits of the symbol
+ * worker bound it (symbol_worker_names.c). */
 #include "symbol/demangle/demangle.h"
 
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-/* What a long name is shortened from may be longer. */
+/* Maximum length of a name before it is shortened. */
 #define MAX_LONG_BYTES (8 * DEMANGLE_MAX_BYTES)
 #define MAX_PIECES (4 * MAX_LONG_BYTES)
 
@@ -29,7 +29,7 @@ struct output {
 	char text[MAX_LONG_BYTES + 1];
 	size_t len;
 	size_t nr_pieces;
-	bool is_full; /* no more room, or far more pieces than a name has */
+	bool is_full; /* there is no more room, or there were far too many pieces */
 	jmp_buf give_up;
 };
 
@@ -56,7 +56,8 @@ static void take_text(const char *text, size_t len, void *opaque)
 	output->len += len;
 }
 
-/* Runs a demangler of libiberty. True when the name is of its kind, even if output->is_full. */
+/* Runs a demangler of libiberty. Returns true if the name is of its kind,
+ * even if the output is full. */
 static bool run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
 		int options, struct output *output)
 {
@@ -71,7 +72,7 @@ static bool run(int (*demangler)(const char *, int, demangle_callbackref, void *
 	return true;
 }
 
-/* The text, or else the name as it is when that is no use. */
+/* Returns a copy of the text, or of the name if the text is empty or too long. */
 static char *copy_bounded(const char *text, const char *name)
 {
 	size_t len = strlen(text);
@@ -91,9 +92,8 @@ static char *copy_short(const struct output *output, bool (*shorten)(const char 
 
 	if (!text)
 		return NULL;
-	if (output->is_full || !shorten(output->text, text))
-		return copy_text(output, output->text, name);
-	return copy_text(output, text, name);
+	bool is_short = !output->is_full && shorten(output->text, text);
+	return copy_text(output, is_short ? text : output->text, name);
 }
 
 static char *demangle_rust(const char *name, enum demangle_style style, const struct output *output)
@@ -111,9 +111,9 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-/* Without DMGL_PARAMS libiberty does not look at what follows the name and takes anything there.
- * This is welcome where it does not understand the types of new compilers. But what has characters
- * that mangled names seldom have must be one to the end. */
+/* Without DMGL_PARAMS, libiberty ignores everything behind the name. This helps where it does
+ * not know the types of new compilers. But a name with characters that are rare in mangled names
+ * must be valid to its end. */
 static bool demangle_without_parameters(const char *name, struct output *output)
 {
 	if (!is_plain(name) && !run(cplus_demangle_v3_callback, name, DMGL_PARAMS, output))
@@ -149,7 +149,7 @@ static char *demangle_d(const char *name, const char *bare, enum demangle_style 
 	return copy_bounded(text, name);
 }
 
-/* D's names have a length, a back reference or a template behind "_D". */
+/* In D's names, "_D" is followed by a length, a back reference or a template. */
 static bool is_d(const char *name)
 {
 	return name[0] == '_' && name[1] == 'D' &&
@@ -157,8 +157,8 @@ static bool is_d(const char *name)
 		strcmp(name + 2, "main") == 0);
 }
 
-/* Where the compiler's suffix begins. Rust's legacy names have dots of their own, but only before
- * an "E". */
+/* Returns the length without the compiler's suffix, which begins with a dot. Rust's legacy names
+ * also contain dots, but only before an "E". */
 static size_t length_without_suffix(const char *name, size_t len)
 {
 	const char *dot = strchr(name, '.');
@@ -199,7 +199,7 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || is_d(name));
 }
 
-/* Objective-C's methods have brackets too, but before anything else: "-[NSString length]". */
+/* Objective-C's methods have brackets, too, but at the beginning: "-[NSString length]". */
 static bool may_be_go(const char *name)
 {
 	const char *bracket = strchr(name, '[');
@@ -212,8 +212,8 @@ bool demangle_is_candidate(const char *name)
 	return is_mangled(name) || may_be_go(name) || strchr(name, '@');
 }
 
-/* The version that the linker put behind the name of a library's function: "dlopen@GLIBC_2.2.5",
- * "read@@GLIBC_2.2.5". What comes from a stub is "read@plt". */
+/* Returns the length without the version that the linker adds to a library's function:
+ * "dlopen@GLIBC_2.2.5", "read@@GLIBC_2.2.5". The name of a stub, "read@plt", has none. */
 static size_t length_without_version(const char *name, size_t len)
 {
 	const char *at = strchr(name, '@');

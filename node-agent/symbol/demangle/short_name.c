@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over the text, which copies what is part of the name and jumps over groups in brackets
- * that are not.
+/* One pass over the text copies the parts of the name and skips other groups in brackets.
  *
- * The difficulty is "<" and ">", brackets in one place and operators in another:
+ * The difficulty is that "<" and ">" are brackets in some places and operators in others:
  *
- *	operator< <int>		the symbol belongs to the name; what follows are arguments
- *	foo<((3)>(4))>		libiberty writes ">" in parentheses, where it closes nothing
- *	foo<(3)<(4)>		but "<" without; it has a parenthesis on both sides
+ *	operator< <int>		the first "<" belongs to the name; the second one opens arguments
+ *	foo<((3)>(4))>		libiberty puts the operator ">" into parentheses
+ *	foo<(3)<(4)>		but not the operator "<", which has a parenthesis on both sides
  *	foo<(3)>>(4)>		a shift, between operands; elsewhere ">>" closes two brackets
  *	foo<(a->b)>		an arrow
  *
- * Operands without parentheses (`A<B::x<C::y>`) can be misread. Then the brackets do not match in
- * the end, and the caller falls back to the long name. */
+ * Operands without parentheses (`A<B::x<C::y>`) may be misread. Then the brackets do not match at
+ * the end, and the caller uses the long name. */
 #include "symbol/demangle/short_name.h"
 
 #include <ctype.h>
@@ -30,9 +29,9 @@ enum language {
 struct shortener {
 	const char *text;
 	size_t pos;
-	char *out; /* the caller's */
+	char *out; /* borrowed */
 	size_t len;
-	unsigned int nr_braces; /* open ones, of lambdas and unnamed types */
+	unsigned int nr_braces; /* open braces, of lambdas and unnamed types */
 	bool is_in_operator; /* in "operator TYPE" or "operator new", which have blanks */
 };
 
@@ -46,8 +45,8 @@ static bool begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The length of "operator" and its symbol if that stands at `pos`, else 0. Only symbols that could
- * be taken for brackets are part of it. */
+/* Returns the length of "operator" and its symbol at `pos`, or 0 if there is no operator. The
+ * symbol counts only if it could be mistaken for brackets. */
 static size_t operator_length(const char *text, size_t pos)
 {
 	static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=",
@@ -66,7 +65,7 @@ static size_t operator_length(const char *text, size_t pos)
 /* Brackets that are open while a group is skipped. */
 struct group {
 	enum language language;
-	size_t behind_operator; /* where a "<" begins arguments, whatever is before it */
+	size_t behind_operator; /* position at which a "<" always opens arguments */
 	size_t nesting;
 	char open[MAX_NESTING];
 };
@@ -79,7 +78,7 @@ static bool push(struct group *group, char bracket)
 	return true;
 }
 
-/* Closes a bracket that is no angle bracket; angles that are still open in it were operators. */
+/* Closes a bracket other than ">". Angle brackets that are still open in it were operators. */
 static bool close_bracket(struct group *group)
 {
 	while (group->nesting > 0 && group->open[group->nesting - 1] == '<')
@@ -111,7 +110,8 @@ static bool is_arrow(const struct group *group, const char *text, size_t pos)
 	return text[pos - 1] == '-' || (group->language == LANGUAGE_RUST && text[pos - 1] == '.');
 }
 
-/* Takes an angle bracket, or an operator made of them; returns its length, or 0 without room. */
+/* Takes an angle bracket, or an operator of such characters. Returns its length; 0 if there are too
+ * many open brackets. */
 static size_t take_angle(struct group *group, const char *text, size_t pos)
 {
 	if (text[pos] == '<' && is_less_than(group, text, pos))
@@ -126,7 +126,7 @@ static size_t take_angle(struct group *group, const char *text, size_t pos)
 	return 1;
 }
 
-/* Of 'A' or '\x41'. */
+/* Returns the length of a character literal such as 'A' or '\x41'. */
 static size_t character_length(const char *text)
 {
 	const char *end = text[1] ? strchr(text + 2, '\'') : NULL;
@@ -134,8 +134,8 @@ static size_t character_length(const char *text)
 	return end ? (size_t)(end - text) + 1 : 1;
 }
 
-/* The length of a literal in which brackets mean nothing: a struct's tag in Go, a character in
- * Rust, both in D. */
+/* Returns the length of a literal, in which brackets do not count: the tag of a struct in Go, a
+ * character in Rust, both in D. Returns 0 if there is none. */
 static size_t literal_length(enum language language, const char *text)
 {
 	size_t len = 1;
@@ -151,8 +151,8 @@ static size_t literal_length(enum language language, const char *text)
 	return text[len] ? len + 1 : len;
 }
 
-/* Takes what stands at `pos` inside of a group; returns its length, or 0 when brackets do not
- * match. */
+/* Takes a literal, a bracket or another character inside of a group. Returns its length, or 0 if
+ * brackets do not match. */
 static size_t take_in_group(struct group *group, const char *text, size_t pos)
 {
 	size_t len = literal_length(group->language, text + pos);
@@ -173,7 +173,7 @@ static size_t take_in_group(struct group *group, const char *text, size_t pos)
 	return 1;
 }
 
-/* The position behind the bracket that closes the one at `pos`, or 0. */
+/* Returns the position behind the bracket that matches the one at `pos`, or 0. */
 static size_t skip_group(const char *text, size_t pos, enum language language)
 {
 	struct group group = { .language = language };
@@ -222,7 +222,7 @@ static bool copy_group(struct shortener *s, enum language language)
 	return true;
 }
 
-/* Drops one of the words that stand behind a member function and its parameters:
+/* Drops a qualifier behind the parameters of a member function:
  * "A::f() const::{lambda()#1}::operator() const". */
 static bool drop_qualifier(struct shortener *s)
 {
@@ -248,7 +248,7 @@ static bool ends_in(const struct shortener *s, const char *suffix)
 	return s->len >= len && memcmp(s->out + s->len - len, suffix, len) == 0;
 }
 
-/* A parenthesis outside of a lambda holds parameters, unless it is part of a type or name. */
+/* Parentheses outside of a lambda contain parameters, unless they are part of a type or name. */
 static bool shorten_parenthesis(struct shortener *s)
 {
 	if (begins(s->text + s->pos, "(anonymous ") || s->len == 0 || ends_in(s, "decltype ") ||
@@ -294,8 +294,8 @@ static bool shorten_cplus_at(struct shortener *s)
 	return true;
 }
 
-/* Of "<", three are to be told apart: arguments "Vec<T>" and "parse::<T>", a qualified path "<T as
- * Trait>::f", and lifetimes of a type "for<'a> fn(&'a u8)". */
+/* "<" can begin arguments, "Vec<T>" and "parse::<T>"; a qualified path, "<T as Trait>::f"; or
+ * lifetimes of a type, "for<'a> fn(&'a u8)". */
 static bool shorten_rust_at(struct shortener *s)
 {
 	const char *text = s->text + s->pos;
@@ -324,7 +324,7 @@ static bool shorten_go_at(struct shortener *s)
 	return true;
 }
 
-/* "foo.Bar!(int).run(char) const.baz"; "foo.this(this)" is the name of what makes copies. */
+/* "foo.Bar!(int).run(char) const.baz"; "foo.this(this)" is the name of a postblit, which makes copies. */
 static bool shorten_d_at(struct shortener *s)
 {
 	const char *text = s->text + s->pos;
@@ -337,7 +337,7 @@ static bool shorten_d_at(struct shortener *s)
 	}
 	if (!drop_group(s, LANGUAGE_D))
 		return false;
-	/* Attributes of a function. */
+	/* Skips the attributes of a function. */
 	while (s->text[s->pos] && !strchr(".!(", s->text[s->pos]))
 		s->pos++;
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shortens demangled names: leaves out what tells two instances of a function apart. */
+/* Shortens demangled names: removes the parts that distinguish instances of a function. */
 #ifndef SYMBOL_DEMANGLE_SHORT_NAME_H
 #define SYMBOL_DEMANGLE_SHORT_NAME_H
 
@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each writes the short form of `text`, which is never longer, and a NUL. False when brackets do
- * not match; then the text written means nothing.
+/* Each function writes the short form of `text`, which is never longer, and a NUL. Returns false if
+ * brackets do not match; then the output is invalid.
  *
- * C++: no template arguments, parameters, qualifiers behind those, ABI tags. Parameters of lambdas
- * stay, `{lambda(int)#1}`: they are part of the name. For names that libiberty printed without
- * DMGL_PARAMS, thus without return types. */
+ * C++: removes template arguments, parameters, qualifiers behind these, and ABI tags. Parameters of
+ * lambdas stay, `{lambda(int)#1}`, because they are part of the name. The input is the output of
+ * libiberty without DMGL_PARAMS, which has no return types. */
 bool short_name_cplus(const char *text, char *ret_short) must_check;
 
-/* Rust: no generic arguments. `<Type as Trait>::method` and `<impl Trait for Type>::method` stay,
- * with the arguments of Type and Trait left out. */
+/* Rust: removes generic arguments. `<Type as Trait>::method` and `<impl Trait for Type>::method`
+ * stay, without the arguments of Type and Trait. */
 bool short_name_rust(const char *text, char *ret_short) must_check;
 
-/* D: no template arguments, parameters, nor what stands behind those. */
+/* D: removes template arguments, parameters, and attributes behind these. */
 bool short_name_d(const char *text, char *ret_short) must_check;
 
-/* Go: no type arguments, `main.Map[go.shape.int]` and `main.(*List[...]).Push`. */
+/* Go: removes type arguments, as in `main.Map[go.shape.int]` and `main.(*List[...]).Push`. */
 bool short_name_go(const char *text, char *ret_short) must_check;
 
 #endif

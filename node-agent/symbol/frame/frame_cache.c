@@ -9,24 +9,25 @@
 
 #define MAX_ROWS ((size_t)1 << 30)
 
-/* A raw name's pretty[] is the number of another string, never of "", or one of these. */
+/* The state of an open name is stored in pretty[] as its complement; other values are the numbers
+ * of strings, never that of "". */
 #define OPEN_NAME (~(uint32_t)NAME_LEFT)
 
 struct cached_frames {
 	uint64_t place;
 	uint64_t address;
-	/* of its lines; without any: how far behind the beginning of its function, or
-	 * NO_FUNCTION */
+	/* Index of the first line. Without lines, the distance from the beginning of the function,
+	 * or NO_FUNCTION. */
 	uint32_t first;
 	uint8_t nr_lines;
 	uint8_t language;
 	uint8_t state;
-	bool has_open_names; /* perhaps */
+	bool has_open_names; /* false: none; true: maybe */
 };
 
 #define NO_FUNCTION UINT32_MAX
 
-/* Strings by number. */
+/* Strings are stored as numbers. */
 struct cached_line {
 	uint32_t system_name;
 	uint32_t filename;
@@ -70,7 +71,7 @@ static bool is_open(const struct frame_cache *cache, uint32_t name)
 	return cache->pretty[name] >= OPEN_NAME;
 }
 
-/* A name as well as it is known. */
+/* Returns the demangled name, or the raw one if the name is open. */
 static const char *best_name(const struct frame_cache *cache, uint32_t name)
 {
 	return intern_get(&cache->strings, is_open(cache, name) ? name : cache->pretty[name]);
@@ -82,7 +83,7 @@ static uint64_t function_of(const struct cached_frames *known)
 								  : known->address - known->first;
 }
 
-/* What takes the place of a line's number. */
+/* Returns `first` for frames without lines. */
 static uint32_t distance_of(const struct symbol_frames *frames)
 {
 	uint64_t distance = frames->address - frames->function;
@@ -170,7 +171,7 @@ static bool may_be_mangled(const char *name, enum demangle_style style)
 	       strnlen(name, DEMANGLE_MAX_BYTES + 1) <= DEMANGLE_MAX_BYTES;
 }
 
-/* Adds a raw name; a new one is open if it may be mangled, else it is called as it is. */
+/* Adds a raw name. A new one is open if it may be mangled. */
 static int add_name(struct frame_cache *cache, const char *text, enum demangle_style style,
 		    uint32_t *ret_name)
 {
@@ -206,7 +207,7 @@ static int add_line(struct frame_cache *cache, const struct symbol_line *line,
 	return r;
 }
 
-/* The row of a place, a new one where there is none. */
+/* Finds the row of a place, or adds one. */
 static int take_row(struct frame_cache *cache, uint64_t place, struct cached_frames **ret_row)
 {
 	struct cached_frames *known = find(cache, place);

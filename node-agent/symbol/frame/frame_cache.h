@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What places in code are called, as far as they were looked up: each once. Strings stand once, for
- * all files together. What a place is, is the caller's: a number for a file and an offset in it.
+/* A cache of the frames of places in code. A place is a number of the caller, made of a file's
+ * number and an offset in it. Each string is stored once for all files.
  *
- * Names come as they are in the file. One that may be mangled is open until the caller, who has it
- * demangled elsewhere, says what it is called; until then its raw form stands in for it, and then
- * all places that have it have the new name. */
+ * Names are added raw, as they are in the file. A name that may be mangled is open until the caller
+ * sets its demangled form. Until then, the raw name is returned; after that, all places with this
+ * name have the new one. */
 #ifndef SYMBOL_FRAME_FRAME_CACHE_H
 #define SYMBOL_FRAME_FRAME_CACHE_H
 
@@ -21,17 +21,17 @@
 struct cached_frames;
 struct cached_line;
 
-/* Whether more may become known of a place. That is the caller's to know; here it is only kept. */
+/* Whether the frames of a place may still change. The cache only stores it for the caller. */
 enum frames_state {
 	FRAMES_PROVISIONAL,
-	FRAMES_ASKED, /* more was asked for */
+	FRAMES_ASKED, /* source lines were requested */
 	FRAMES_FINAL,
 };
 
-/* How far an open name has come; this too is the caller's to know. */
+/* The state of an open name, stored for the caller as well. */
 enum name_state {
 	NAME_NEW,
-	NAME_ASKED, /* it is being demangled, or will be */
+	NAME_ASKED, /* it was requested */
 	NAME_LEFT, /* it stays raw for a while */
 };
 
@@ -42,45 +42,45 @@ struct frame_cache {
 	struct cached_line *lines; /* owned */
 	size_t nr_lines, cap_lines;
 	struct intern strings; /* empty until the first frame */
-	/* owned; by number of a raw name: the demangled one, or a name_state (see there) */
+	/* Owned. For each number of a raw name, the number of the demangled one, or a state. */
 	uint32_t *pretty;
 	size_t cap_pretty;
-	struct symbol_line out[SYMBOL_MAX_LINES]; /* of the last answer */
+	struct symbol_line out[SYMBOL_MAX_LINES]; /* result of the last frame_cache_find() */
 };
 
-/* Frees everything; the cache is empty then and may be used again. A cache of zeros is empty. */
+/* Frees everything. The cache is then empty and can be used again. A cache of zeros is empty. */
 void frame_cache_done(struct frame_cache *cache);
 
-/* Memory it holds. */
+/* Returns the memory that the cache holds, in bytes. */
 size_t frame_cache_bytes(const struct frame_cache *cache);
 
-/* The frames of a place; false when they are not known. The lines are borrowed until the next call.
- * Where there are lines, `function` is not kept. */
+/* Finds the frames of a place. Returns false if they are not known. The lines are borrowed until
+ * the next call. `function` is only set if there are no lines. */
 bool frame_cache_find(struct frame_cache *cache, uint64_t place, enum frames_state *ret_state,
 		      struct symbol_frames *ret_frames);
 
-/* Adds frames, or replaces those of the same place; their names are given as raw
- * ones, in `system_name`. With DEMANGLE_NONE no name is open. Errors: -ENOMEM,
- * -ENOSPC over a billion of something. */
+/* Adds frames, or replaces those of the same place. The raw names are in `system_name`. With
+ * DEMANGLE_NONE, no name is open. Errors: -ENOMEM, -ENOSPC for over a billion places, lines or
+ * names. */
 int frame_cache_add(struct frame_cache *cache, uint64_t place, enum frames_state state,
 		    const struct symbol_frames *frames, enum demangle_style style) must_check;
 
-/* Makes what is known of a place, if anything is, the last word. */
+/* Makes the known frames of a place final, if there are any. */
 void frame_cache_settle(struct frame_cache *cache, uint64_t place);
 
-/* The numbers of a place's open names. Returns how many. Errors: -ENOENT the place is not known. */
+/* Finds the open names of a place. Returns their number. Errors: -ENOENT the place is not known. */
 int frame_cache_open_names(struct frame_cache *cache, uint64_t place,
 			   uint32_t ret_names[static SYMBOL_MAX_LINES]) must_check;
 
-/* Of an open name. */
+/* Get or set the state of an open name. */
 enum name_state frame_cache_name_state(const struct frame_cache *cache, uint32_t name);
 void frame_cache_set_name_state(struct frame_cache *cache, uint32_t name, enum name_state state);
 
-/* A name as it is in the file; borrowed. */
+/* Returns the raw name with a number; borrowed. */
 const char *frame_cache_raw_name(const struct frame_cache *cache, uint32_t name);
 
-/* Closes an open name: it is called so, or, by "", as it is in the file. Errors: -ENOMEM,
- * -ENOSPC; it is open then. */
+/* Sets the demangled form of an open name; "" keeps the raw one. Errors: -ENOMEM, -ENOSPC; the name
+ * is still open then. */
 int frame_cache_name(struct frame_cache *cache, uint32_t name, const char *pretty) must_check;
 
 #endif
