@@ -4,7 +4,6 @@
  * is 4 unless the segment says 8; libelf has a type for each. */
 #include "elf/elf_reader.h"
 
-#include "base/cleanup.h"
 #include "base/hex.h"
 
 #include <assert.h>

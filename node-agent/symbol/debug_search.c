@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

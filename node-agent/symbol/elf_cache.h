@@ -43,7 +43,6 @@
 #include "worker/worker_lanes.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct elf_cache;

@@ -21,7 +21,6 @@
 #include "worker/worker_lanes.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define FILE_REGISTRY_MAX_OPEN 512

@@ -5,7 +5,6 @@
 #include "base/locked.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "symbol/dwarf/lines_unit.h"
 
 #include <limits.h>
 #include <stdlib.h>

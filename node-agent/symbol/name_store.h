@@ -19,8 +19,6 @@
 #include "symbol/place_names.h"
 #include "worker/worker_lanes.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define NAME_STORE_MAX_DEBUG_FILES 128 /* held open for their source lines */

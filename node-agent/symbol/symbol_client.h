@@ -27,7 +27,6 @@
 #include "worker/worker_client.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct symbol_client;

@@ -16,7 +16,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define DEBUGINFOD_WORKER_COMMAND "debuginfod-worker" /* argv[1] */

@@ -7,8 +7,6 @@
 #include "elf/build_id.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/debuginfod/debuginfod_environment.h"
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 

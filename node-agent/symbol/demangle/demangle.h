@@ -17,7 +17,6 @@
 #define SYMBOL_DEMANGLE_DEMANGLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define DEMANGLE_MAX_BYTES 4096
 

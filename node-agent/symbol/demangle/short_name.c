@@ -324,7 +324,7 @@ static bool shorten_go_at(struct shortener *s)
 	return true;
 }
 
-/* "foo.Bar!(int).run(char) const.baz"; "foo.this(this)" is the name of a postblit, which makes copies. */
+/* "foo.Bar!(int).run(char) const.baz"; "foo.this(this)" is the name of a postblit. */
 static bool shorten_d_at(struct shortener *s)
 {
 	const char *text = s->text + s->pos;

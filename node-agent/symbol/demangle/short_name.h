@@ -6,7 +6,6 @@
 #include "base/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Each function writes the short form of `text`, which is never longer, and a NUL. Returns false if
  * brackets do not match; then the output is invalid.

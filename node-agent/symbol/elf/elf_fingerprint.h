@@ -13,7 +13,6 @@
 #define SYMBOL_ELF_ELF_FINGERPRINT_H
 
 #include "elf/elf_reader.h"
-#include "symbol/elf/elf_symbols.h"
 
 #include <stdbool.h>
 

@@ -6,8 +6,6 @@
  * code that is in no function. */
 #include "symbol/elf/elf_symbol_table.h"
 
-#include "base/cleanup.h"
-
 static bool is_within(const struct elf_reader *reader, const GElf_Shdr *section)
 {
 	return section->sh_offset <= reader->size &&

@@ -11,8 +11,8 @@
  *	functab		with the records behind it
  *
  * In the oldest format they are mixed. */
+#include "elf/gopclntab_table.h"
 #include "symbol/elf/symbol_source.h"
-#include "unwind/go/gopclntab.h"
 
 #define MAX_HEADER_BYTES 128
 

@@ -4,7 +4,6 @@
 #define SYMBOL_ELF_PLT_STUBS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A section of stubs. */

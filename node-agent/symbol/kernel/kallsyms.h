@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* The file has no sizes, so a function reaches to the next one. It is never larger than this,

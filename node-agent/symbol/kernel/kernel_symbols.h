@@ -18,7 +18,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define KERNEL_SYMBOLS_MIN_WAIT_NS (UINT64_C(10) * 1000000000)

@@ -25,7 +25,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define DEBUG_FILES_DEFAULT_DIR "/usr/lib/debug"
 

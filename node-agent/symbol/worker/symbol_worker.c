@@ -4,8 +4,11 @@
 #include "base/crc32.h"
 #include "base/hash.h"
 #include "symbol/elf/elf_fingerprint.h"
+#include "symbol/elf/elf_symbols.h"
 #include "worker/worker_server.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int answer_table(const struct worker_call *call, struct strbuf *reply)

@@ -25,9 +25,6 @@
 #include "symbol/worker/names_block.h"
 #include "worker/worker_channel.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #define SYMBOL_WORKER_COMMAND "symbol-worker" /* argv[1] */
 #define SYMBOL_REQUEST_MAX_BYTES (NAMES_MAX_BYTES + sizeof(struct names_header))
 

@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf/elf_fingerprint.h"
 
+#include "base/cleanup.h"
 #include "elf_maker.h"
 #include "unit.h"
 
