@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol/elf_cache.h"
 
-#include "symbol/file_registry.h"
-#include "symbol/name_store.h"
-#include "symbol/symbol_client.h"
-
 #include <stdlib.h>
 
 struct elf_cache {
@@ -132,32 +128,14 @@ uint64_t elf_cache_size(struct elf_cache *cache, uint32_t id)
 
 struct elf_cache_stats elf_cache_get_stats(struct elf_cache *cache)
 {
-	const struct file_registry_stats files = file_registry_get_stats(cache->registry);
-	const struct name_store_stats tables = name_store_get_stats(cache->store);
-	const struct line_store_stats lines = line_store_get_stats(name_store_lines(cache->store));
-	const struct place_names_stats names = place_names_get_stats(
-		name_store_places(cache->store));
 	const struct symbol_client_stats client = symbol_client_get_stats(cache->client);
 
 	return (struct elf_cache_stats){
-		.nr_files = files.nr_files,
-		.nr_waiting = files.nr_waiting,
-		.nr_tables = tables.nr_tables,
-		.nr_bytes = tables.nr_bytes,
-		.nr_evicted = tables.nr_evicted,
+		.files = file_registry_get_stats(cache->registry),
+		.tables = name_store_get_stats(cache->store),
+		.lines = line_store_get_stats(name_store_lines(cache->store)),
+		.names = place_names_get_stats(name_store_places(cache->store)),
 		.nr_debug_files = client.nr_debug_files,
-		.nr_resolved = lines.nr_resolved,
-		.nr_line_units = lines.nr_units,
-		.nr_line_units_left_out = lines.nr_units_left_out,
-		.nr_lines_missed = lines.nr_missed,
-		.nr_line_tables = tables.nr_line_tables,
-		.nr_line_bytes = tables.nr_line_bytes,
-		.nr_line_tables_dropped = tables.nr_line_tables_dropped,
-		.lines_cache = lines.disk,
-		.nr_open_failures = files.nr_open_failures,
-		.nr_bad_files = files.nr_bad_files,
-		.nr_names_given_up = names.nr_given_up,
-		.nr_names_left = names.nr_left,
 		.worker = client.worker,
 		.debuginfod = client.debuginfod,
 	};

@@ -35,12 +35,12 @@
 #include "base/err.h"
 #include "elf/build_id.h"
 #include "process/process_table.h"
-#include "symbol/debuginfod/debuginfod.h"
 #include "symbol/elf/elf_block.h"
 #include "symbol/elf_cache_opts.h"
+#include "symbol/file_registry.h"
 #include "symbol/frame/symbol_frames.h"
-#include "unwind/file/row_cache.h"
-#include "worker/worker_lanes.h"
+#include "symbol/name_store.h"
+#include "symbol/symbol_client.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,25 +48,12 @@
 struct elf_cache;
 
 struct elf_cache_stats {
-	uint64_t nr_files;
-	uint64_t nr_waiting; /* held open */
-	uint64_t nr_tables; /* with names, in memory */
-	uint64_t nr_bytes;
-	uint64_t nr_evicted;
-	uint64_t nr_debug_files; /* separate ones that were found */
-	uint64_t nr_resolved; /* addresses whose source lines were asked for */
-	uint64_t nr_line_units; /* whose lines were made */
-	uint64_t nr_line_units_left_out; /* over a limit: their code has names alone */
-	uint64_t nr_lines_missed; /* of them; their unit was not read: over a limit, a failure */
-	uint64_t nr_line_tables; /* in memory: one a file */
-	uint64_t nr_line_bytes; /* of these; they are among nr_bytes */
-	uint64_t nr_line_tables_dropped; /* from memory, to make room for others */
-	struct row_cache_stats lines_cache; /* on disk */
-	uint64_t nr_open_failures; /* process gone, not a regular local file, too many at once */
-	uint64_t nr_bad_files; /* not ELF, damaged, over a limit, too slow to read */
-	uint64_t nr_names_given_up; /* took too long to demangle: they stay as they are */
-	uint64_t nr_names_left; /* stayed as they are for a while because of others of their file */
-	struct worker_stats worker; /* this and the next: a little out of date */
+	struct file_registry_stats files;
+	struct name_store_stats tables;
+	struct line_store_stats lines;
+	struct place_names_stats names;
+	uint64_t nr_debug_files; /* separate debug files that were found */
+	struct worker_stats worker; /* this one and the next may be a little out of date */
 	struct debuginfod_stats debuginfod;
 };
 

@@ -35,8 +35,7 @@ struct symbol_client {
 	uint64_t nr_loads; /* of files */
 
 	pthread_mutex_t lock;
-	struct worker_stats worker_stats;
-	struct debuginfod_stats debuginfod_stats;
+	struct symbol_client_stats stats; /* without nr_debug_files */
 };
 
 void symbol_client_free(struct symbol_client *client)
@@ -422,8 +421,8 @@ static void tidy(struct symbol_client *client)
 	worker_lanes_tidy(lanes, clock_mono_ns());
 
 	LOCKED(&client->lock);
-	client->worker_stats = worker;
-	client->debuginfod_stats = debuginfod;
+	client->stats.worker = worker;
+	client->stats.debuginfod = debuginfod;
 }
 
 bool symbol_client_wait(struct symbol_client *client, uint64_t until_ns)
@@ -461,10 +460,8 @@ bool symbol_client_is_slow_only(const struct symbol_client *client)
 struct symbol_client_stats symbol_client_get_stats(struct symbol_client *client)
 {
 	LOCKED(&client->lock);
+	struct symbol_client_stats stats = client->stats;
 
-	return (struct symbol_client_stats){
-		.nr_debug_files = debug_search_nr_found(&client->search),
-		.worker = client->worker_stats,
-		.debuginfod = client->debuginfod_stats,
-	};
+	stats.nr_debug_files = debug_search_nr_found(&client->search);
+	return stats;
 }

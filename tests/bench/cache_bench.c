@@ -121,9 +121,9 @@ static void print(struct cache_files *cache, const struct cached_files *files, u
 	       files->nr_files, files->nr_failures, files->nr_places,
 	       100 * (double)files->nr_named / (double)(files->nr_places + !files->nr_places),
 	       (double)cpu_ns / 1e9, (double)stats.worker.cpu_ns / 1e9, (double)wall_ns / 1e9,
-	       stats.nr_tables, stats.nr_evicted, (double)stats.nr_bytes / 1e6,
+	       stats.tables.nr_tables, stats.tables.nr_evicted, (double)stats.tables.nr_bytes / 1e6,
 	       stats.worker.nr_started, stats.worker.nr_timeouts, stats.worker.nr_deaths,
-	       stats.nr_bad_files);
+	       stats.files.nr_bad_files);
 }
 
 int cache_bench(const char *flamelet)

@@ -230,7 +230,7 @@ static int measure_lines(struct subject *subject, int run)
 	ns = ask_for(&files, subject, id, half, nr);
 	subject->figures[LINE_US][run] = per_place(ns, nr > half ? nr - half : 1) / 1e3;
 	symbolize(&files, subject, id, nr, &nr_lines);
-	subject->nr_line_bytes = elf_cache_get_stats(files.cache).nr_line_bytes;
+	subject->nr_line_bytes = elf_cache_get_stats(files.cache).tables.nr_line_bytes;
 	subject->figures[LINES_EACH][run] = per_place(nr_lines, nr);
 	subject->figures[LINE_AGAIN_NS][run] = symbolize_again_ns(&files, subject, id, nr);
 	return 0;

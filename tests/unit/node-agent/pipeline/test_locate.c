@@ -236,7 +236,7 @@ static void kernel_threads_and_idle_cpus_cost_no_look_into_proc(void **state)
 
 static uint64_t nr_open_failures(const struct code_fixture *fixture)
 {
-	return elf_cache_get_stats(fixture->elfs).nr_open_failures;
+	return elf_cache_get_stats(fixture->elfs).files.nr_open_failures;
 }
 
 static void what_is_no_regular_file_is_never_opened_again(void **state)
@@ -306,7 +306,7 @@ static void a_forgotten_file_is_opened_again_once_a_window(void **state)
 	for (uint64_t i = 1; i < 10; i++)
 		locate_one(fixture, CODE_PID, CODE_PROGRAM + i);
 	assert_int_equal(fixture->window->open_ns, open_ns);
-	assert_int_equal(elf_cache_get_stats(fixture->elfs).nr_open_failures, 0);
+	assert_int_equal(elf_cache_get_stats(fixture->elfs).files.nr_open_failures, 0);
 }
 
 static void a_full_window_refuses_the_stack(void **state)

@@ -169,8 +169,8 @@ static void copies_share_one_table(void **state)
 	assert_int_equal(open_as_mapped(fixture, cache, path, &ids[3]), 0);
 	assert_int_equal(ids[3], ids[2]);
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2]);
-	assert_int_equal(elf_cache_get_stats(cache).nr_files, 3 + has_vdso(cache));
-	assert_int_equal(elf_cache_get_stats(cache).nr_tables, 2 + has_vdso(cache));
+	assert_int_equal(elf_cache_get_stats(cache).files.nr_files, 3 + has_vdso(cache));
+	assert_int_equal(elf_cache_get_stats(cache).tables.nr_tables, 2 + has_vdso(cache));
 }
 
 static void a_name_is_demangled_once(void **state)
@@ -219,7 +219,7 @@ static void a_name_that_takes_for_ever_costs_nobody_elses(void **state)
 		assert_int_equal(name(cache, id, 0x1010, &frames), 0);
 		assert_string_equal(frames.lines[0].name,
 				    i == 0 ? "space::n000::f00001" : "space::n001::f00001");
-		assert_int_equal(elf_cache_get_stats(cache).nr_names_given_up, i + 1);
+		assert_int_equal(elf_cache_get_stats(cache).names.nr_given_up, i + 1);
 	}
 }
 
@@ -242,11 +242,12 @@ static void use_more_than_there_is_room_for(const struct cache_dir *fixture,
 		assert_int_equal(name(cache, ids[i], 0x1010, &frames), 0);
 		assert_int_equal(name(cache, ids[0], 0x1010, &frames), 0);
 		cache_dir_read_all(cache);
-		assert_true(elf_cache_get_stats(cache).nr_bytes <= FEW_TABLES_BYTES);
+		assert_true(elf_cache_get_stats(cache).tables.nr_bytes <= FEW_TABLES_BYTES);
 	}
 	const struct elf_cache_stats stats = elf_cache_get_stats(cache);
-	assert_in_range(stats.nr_tables, 2, 6);
-	assert_int_equal(stats.nr_evicted + stats.nr_tables, NR_FILES + has_vdso(cache));
+	assert_in_range(stats.tables.nr_tables, 2, 6);
+	assert_int_equal(stats.tables.nr_evicted + stats.tables.nr_tables,
+			 NR_FILES + has_vdso(cache));
 	assert_int_equal(name(cache, ids[1], 0x1020, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(frames.address, TEXT_ADDRESS + 0x20);
@@ -293,7 +294,7 @@ static void a_file_that_is_no_elf_is_bad_once(void **state)
 	assert_int_equal(name(cache, id, 0x1234, &frames), -EBADMSG);
 	assert_int_equal(name(cache, id, 0x1234, &frames), -EBADMSG);
 	assert_int_equal(frames.address, 0x1234);
-	assert_int_equal(elf_cache_get_stats(cache).nr_bad_files, 1);
+	assert_int_equal(elf_cache_get_stats(cache).files.nr_bad_files, 1);
 	assert_int_equal(name(cache, id + 1, 0x1234, &frames), -ENOENT);
 	assert_int_equal(name(cache, 0, 0x1234, &frames), -ENOENT);
 }
@@ -317,7 +318,7 @@ static void no_more_files_wait_than_may(void **state)
 				 i < FILE_REGISTRY_MAX_OPEN ? 0 : -ENOSPC);
 		first = first ?: id;
 	}
-	assert_int_equal(elf_cache_get_stats(cache).nr_waiting, FILE_REGISTRY_MAX_OPEN);
+	assert_int_equal(elf_cache_get_stats(cache).files.nr_waiting, FILE_REGISTRY_MAX_OPEN);
 	assert_int_equal(name(cache, first, 0, &frames), -EBADMSG);
 	assert_int_equal(open_as_mapped(fixture, cache, path, &id), 0);
 }

@@ -116,7 +116,7 @@ static void a_deleted_program_still_has_its_names(void **state)
 		skip(); /* without the right to use map_files */
 	assert_int_equal(r, 0);
 	assert_true(finds_waiter(fixture->cache, id, &mapping));
-	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 0);
+	assert_int_equal(elf_cache_get_stats(fixture->cache).files.nr_waiting, 0);
 }
 
 static void a_program_replaced_while_it_runs_is_not_mistaken(void **state)
@@ -162,7 +162,7 @@ static void nobody_waits_for_a_file_longer_than_he_wants(void **state)
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(frames.address, mapping.file_offset);
 	assert_true(finds_waiter(fixture->cache, id, &mapping));
-	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_waiting, 0);
+	assert_int_equal(elf_cache_get_stats(fixture->cache).files.nr_waiting, 0);
 }
 
 static void a_process_that_is_gone_is_an_error(void **state)
@@ -176,7 +176,7 @@ static void a_process_that_is_gone_is_an_error(void **state)
 	stop(pid);
 	assert_int_equal(elf_cache_open(fixture->cache, 0, (uint32_t)pid, &mapping, &id), -ESRCH);
 	assert_int_equal(id, 77);
-	assert_int_equal(elf_cache_get_stats(fixture->cache).nr_open_failures, 1);
+	assert_int_equal(elf_cache_get_stats(fixture->cache).files.nr_open_failures, 1);
 }
 
 /* In a mount namespace of its own, as a container's process. */

@@ -70,11 +70,11 @@ static void a_unit_is_read_once(void **state)
 		inside_forget_places(inside_store(fixture->cache));
 	}
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET + 1), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 2);
-	assert_int_equal(stats_of(fixture).nr_resolved, 2);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 2);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 2);
 	read_all(fixture);
-	assert_int_equal(stats_of(fixture).nr_line_tables, 1);
-	assert_true(stats_of(fixture).nr_line_bytes > 0);
+	assert_int_equal(stats_of(fixture).tables.nr_line_tables, 1);
+	assert_true(stats_of(fixture).tables.nr_line_bytes > 0);
 }
 
 static void after_a_restart_no_unit_is_read_again(void **state)
@@ -88,17 +88,17 @@ static void after_a_restart_no_unit_is_read_again(void **state)
 		start(fixture);
 		assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 		assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-		assert_int_equal(stats_of(fixture).nr_line_units, 0);
-		assert_int_equal(stats_of(fixture).nr_resolved, 0);
-		assert_int_equal(stats_of(fixture).lines_cache.nr_hits, 1);
+		assert_int_equal(stats_of(fixture).lines.nr_units, 0);
+		assert_int_equal(stats_of(fixture).lines.nr_resolved, 0);
+		assert_int_equal(stats_of(fixture).lines.disk.nr_hits, 1);
 	}
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET + 1), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 1);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 1);
 	start(fixture);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET + 1), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 0);
 }
 
 /* Who gives a file another's build id does not get its lines. */
@@ -115,8 +115,8 @@ static void a_file_with_the_same_build_id_is_another_one(void **state)
 	file.debug_number = 1;
 	id = add_file(fixture, IN_ONE, "bin/b", &file);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 1);
-	assert_int_equal(stats_of(fixture).lines_cache.nr_hits, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 1);
+	assert_int_equal(stats_of(fixture).lines.disk.nr_hits, 0);
 }
 
 static void a_damaged_file_is_removed_and_made_again(void **state)
@@ -136,8 +136,8 @@ static void a_damaged_file_is_removed_and_made_again(void **state)
 	assert_int_equal(pwrite(fd, "x", 1, st.st_size - 20), 1);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	assert_int_equal(stats_of(fixture).lines_cache.nr_bad_files, 1);
-	assert_int_equal(stats_of(fixture).nr_line_units, 1);
+	assert_int_equal(stats_of(fixture).lines.disk.nr_bad_files, 1);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 1);
 	assert_false(find_file(path));
 }
 
@@ -174,14 +174,14 @@ static void a_separate_debug_file_is_known_by_its_content(void **state)
 	start(fixture);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 0);
 
 	debug.debug_number = 1;
 	make_file(fixture, ON_HOST, FIXTURE_DEBUG_PATH, &debug);
 	start(fixture);
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 1);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 1);
 }
 
 /* Lines stay known while their file is closed and opened again. */
@@ -199,7 +199,7 @@ static void a_file_that_is_opened_again_is_not_read_again(void **state)
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET), 2);
 	assert_int_equal(nr_lines_at(fixture, id, OFFSET + 1), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, 2);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 2);
 }
 
 static void lines_are_the_first_to_go(void **state)
@@ -213,16 +213,16 @@ static void lines_are_the_first_to_go(void **state)
 		uint32_t id = lines_fixture_add(fixture, i, NR_OFFSETS);
 
 		assert_int_equal(nr_lines_at(fixture, id, OFFSET + NR_OFFSETS - 1), 2);
-		assert_true(stats_of(fixture).nr_line_bytes <= BUDGET / 4);
+		assert_true(stats_of(fixture).tables.nr_line_bytes <= BUDGET / 4);
 	}
-	assert_true(stats_of(fixture).nr_line_tables_dropped > 0);
-	assert_int_equal(stats_of(fixture).nr_evicted, 0);
-	assert_int_equal(stats_of(fixture).nr_line_units, NR_FILES * NR_OFFSETS);
+	assert_true(stats_of(fixture).tables.nr_line_tables_dropped > 0);
+	assert_int_equal(stats_of(fixture).tables.nr_evicted, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_units, NR_FILES * NR_OFFSETS);
 
 	/* What was dropped is on disk. */
 	inside_forget_places(inside_store(fixture->cache));
 	assert_int_equal(nr_lines_at(fixture, 2, OFFSET), 2);
-	assert_int_equal(stats_of(fixture).nr_line_units, NR_FILES * NR_OFFSETS);
+	assert_int_equal(stats_of(fixture).lines.nr_units, NR_FILES * NR_OFFSETS);
 }
 
 /* Of a file that has too many, the rest has names. */
@@ -243,7 +243,7 @@ static void the_lines_of_one_file_are_bounded(void **state)
 	}
 	assert_true(table_with_lines(fixture)->lines.nr_bytes <= BUDGET / 8);
 	assert_in_range(nr_with_lines, 10, NR_OFFSETS - 10);
-	assert_true(stats_of(fixture).nr_lines_missed > 0);
+	assert_true(stats_of(fixture).lines.nr_missed > 0);
 }
 
 /* Names come first; lines when there is CPU time for them again. */
@@ -264,7 +264,7 @@ static void without_cpu_time_there_are_names(void **state)
 	assert_true(elf_cache_wait(fixture->cache, clock_mono_ns() + FIXTURE_WAIT_NS));
 	assert_int_equal(elf_cache_symbolize(fixture->cache, id, OFFSET, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "by_symbol");
-	assert_int_equal(stats_of(fixture).nr_resolved, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 0);
 
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++)
 		budgets[lane].left_ns = 1;
@@ -282,8 +282,8 @@ static void nonsense_ends_the_worker(void **state)
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &file);
 	assert_int_equal(name_fully(fixture, id, OFFSET, &frames), 0);
 	assert_string_equal(frames.lines[0].name, "by_symbol");
-	assert_int_equal(stats_of(fixture).nr_lines_missed, 1);
-	assert_int_equal(stats_of(fixture).nr_line_units, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_missed, 1);
+	assert_int_equal(stats_of(fixture).lines.nr_units, 0);
 	assert_null(table_with_lines(fixture));
 }
 

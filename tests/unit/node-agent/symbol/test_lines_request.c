@@ -52,7 +52,7 @@ static void inlined_functions_and_lines_are_known(void **state)
 	expect_lines(fixture, id, OFFSET);
 	expect_lines(fixture, id, OFFSET + 1);
 	expect_lines(fixture, id, OFFSET);
-	assert_int_equal(stats_of(fixture).nr_resolved, 2);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 2);
 }
 
 __attribute__((always_inline)) static inline unsigned int inlined_code(unsigned int value)
@@ -105,7 +105,7 @@ static void without_the_wish_there_are_no_lines(void **state)
 	uint32_t id = add_file(fixture, IN_ONE, "bin/a", &lines_fixture_file);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "by_symbol");
 	expect_symbol(fixture, id, OFFSET);
-	assert_int_equal(stats_of(fixture).nr_resolved, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 0);
 }
 
 static void a_file_without_debug_information_is_not_asked_for_lines(void **state)
@@ -117,7 +117,7 @@ static void a_file_without_debug_information_is_not_asked_for_lines(void **state
 			       &(struct fixture_file){ .function = "by_symbol", .lines = DIES });
 	assert_string_equal(outer_name(fixture, id, OFFSET), "by_symbol");
 	expect_symbol(fixture, id, OFFSET);
-	assert_int_equal(stats_of(fixture).nr_resolved, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 0);
 }
 
 /* What was named before anybody asked for its lines gets them when somebody does. */
@@ -143,7 +143,7 @@ static void until_its_lines_come_there_is_the_symbol(void **state)
 	expect_symbol(fixture, id, OFFSET);
 	assert_false(elf_cache_ask(fixture->cache, id, OFFSET));
 	expect_lines(fixture, id, OFFSET);
-	assert_int_equal(stats_of(fixture).nr_resolved, 1);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 1);
 }
 
 /* More than a table notes at once: the rest is asked for when there is room again. */
@@ -178,7 +178,7 @@ static void an_address_outside_of_the_code_has_no_lines(void **state)
 	assert_int_equal(name_fully(fixture, id, 0x10, &frames), -ENOENT);
 	assert_int_equal(frames.nr_lines, 0);
 	assert_int_equal(frames.address, 0x10);
-	assert_int_equal(stats_of(fixture).nr_resolved, 0);
+	assert_int_equal(stats_of(fixture).lines.nr_resolved, 0);
 }
 
 /* Debug information may know functions that the symbol tables do not. */
@@ -212,7 +212,7 @@ static void lines_that_cannot_be_had_cost_no_names(void **state)
 	uint32_t id = add_file(fixture, IN_ONE, "bin/good", &lines_fixture_file);
 	expect_lines(fixture, id, OFFSET);
 	assert_int_equal(stats_of(fixture).worker.nr_deaths, 1);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 }
 
 /* Those used least recently lose what their lines come from, when too many have it. */
@@ -258,7 +258,8 @@ static void closed_source_files_are_opened_again(void **state)
 	assert_false(elf_cache_wants_file(fixture->cache, id));
 	expect_lines(fixture, id, OFFSET + 1);
 	expect_lines(fixture, id, OFFSET);
-	assert_int_equal(stats_of(fixture).nr_tables, 1 + (elf_cache_vdso(fixture->cache) != 0));
+	assert_int_equal(stats_of(fixture).tables.nr_tables,
+			 1 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
 /* As if nobody had asked for lines for long. */
@@ -368,7 +369,7 @@ static void many_files_with_lines_keep_to_the_budget(void **state)
 			assert_int_equal(
 				elf_cache_symbolize(fixture->cache, id, OFFSET + k, &frames), 0);
 		read_all(fixture);
-		assert_true(stats_of(fixture).nr_bytes <= BUDGET);
+		assert_true(stats_of(fixture).tables.nr_bytes <= BUDGET);
 		assert_true(elf_cache_wait(fixture->cache, 0));
 	}
 }

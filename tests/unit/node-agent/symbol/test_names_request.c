@@ -35,9 +35,9 @@ static void a_name_that_takes_for_ever_stays_as_it_is(void **state)
 		uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
 		assert_string_equal(outer_name(fixture, bad, OFFSET), names[i]);
 		assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
-		assert_int_equal(stats_of(fixture).nr_names_given_up, 1);
-		assert_int_equal(stats_of(fixture).nr_names_left, 0);
-		assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+		assert_int_equal(stats_of(fixture).names.nr_given_up, 1);
+		assert_int_equal(stats_of(fixture).names.nr_left, 0);
+		assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 	}
 }
 
@@ -52,8 +52,8 @@ static void a_name_of_gigabytes_stays_as_it_is(void **state)
 	uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
 	assert_string_equal(outer_name(fixture, bad, OFFSET), LARGE_D_NAME);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
-	assert_int_equal(stats_of(fixture).nr_names_given_up + stats_of(fixture).nr_names_left, 1);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+	assert_int_equal(stats_of(fixture).names.nr_given_up + stats_of(fixture).names.nr_left, 1);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 }
 
 static void it_is_not_asked_for_again(void **state)
@@ -68,7 +68,7 @@ static void it_is_not_asked_for_again(void **state)
 	assert_string_equal(outer_name(fixture, id, OFFSET + 1), HOSTILE_RUST_NAME);
 	assert_int_equal(worker_lanes_get_stats(inside_lanes(fixture->cache)).nr_requests,
 			 nr_requests);
-	assert_int_equal(stats_of(fixture).nr_names_given_up, 1);
+	assert_int_equal(stats_of(fixture).names.nr_given_up, 1);
 }
 
 enum { NR_FUNCTIONS = 16 };
@@ -123,8 +123,8 @@ static void two_such_names_of_a_file_cost_its_other_names_nothing(void **state)
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_many(fixture, 2);
 	assert_int_equal(count_demangled(fixture, id), NR_FUNCTIONS - 2);
-	assert_int_equal(stats_of(fixture).nr_names_given_up, 2);
-	assert_int_equal(stats_of(fixture).nr_names_left, 0);
+	assert_int_equal(stats_of(fixture).names.nr_given_up, 2);
+	assert_int_equal(stats_of(fixture).names.nr_left, 0);
 }
 
 /* Also those that it asks for later. */
@@ -136,14 +136,14 @@ static void three_such_names_of_a_file_cost_it_the_others_for_a_while(void **sta
 	elf_cache_fixture_start(fixture);
 	uint32_t id = add_many(fixture, NR_FUNCTIONS - 1);
 	assert_int_equal(count_demangled(fixture, id), 0);
-	assert_int_equal(stats_of(fixture).nr_names_given_up, 3);
-	assert_int_equal(stats_of(fixture).nr_names_left, NR_FUNCTIONS - 3);
+	assert_int_equal(stats_of(fixture).names.nr_given_up, 3);
+	assert_int_equal(stats_of(fixture).names.nr_left, NR_FUNCTIONS - 3);
 	assert_int_equal(count_demangled(fixture, id), 0);
-	assert_int_equal(stats_of(fixture).nr_names_left, NR_FUNCTIONS - 3);
+	assert_int_equal(stats_of(fixture).names.nr_left, NR_FUNCTIONS - 3);
 
 	inside_table(fixture->cache, id)->raw_until_ns = 1;
 	(void)count_demangled(fixture, id);
-	assert_int_equal(stats_of(fixture).nr_names_given_up, 6);
+	assert_int_equal(stats_of(fixture).names.nr_given_up, 6);
 }
 
 static enum worker_lane lane_of(const struct elf_cache_fixture *fixture, enum fixture_root root)
@@ -162,8 +162,8 @@ static void names_that_break_the_worker_cost_their_file_alone(void **state)
 		uint32_t id = add_file(fixture, IN_OTHER, "bin/good", &good);
 		assert_string_equal(outer_name(fixture, bad, OFFSET), names[i]);
 		assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
-		assert_int_equal(stats_of(fixture).nr_names_left, 1);
-		assert_int_equal(stats_of(fixture).nr_names_given_up, 0);
+		assert_int_equal(stats_of(fixture).names.nr_left, 1);
+		assert_int_equal(stats_of(fixture).names.nr_given_up, 0);
 		assert_int_equal(lane_of(fixture, IN_ONE), WORKER_LANE_SLOW);
 		assert_int_equal(lane_of(fixture, IN_OTHER), WORKER_LANE_FAST);
 	}
@@ -227,7 +227,7 @@ static void the_slow_lane_reads_what_the_fast_one_cannot(void **state)
 		&(struct fixture_file){ .function = GOOD_NAME, .fingerprint = NEEDS_TIME });
 	assert_string_equal(outer_name(fixture, id, OFFSET), "space::good");
 	assert_int_equal(worker_lanes_get_stats(inside_lanes(fixture->cache)).nr_timeouts, 1);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 }
 
 #define TEST(name)                                                                                 \

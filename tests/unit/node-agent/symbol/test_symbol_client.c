@@ -106,7 +106,7 @@ static void a_bad_debug_file_gives_way_to_the_next(void **state)
 		make_file(fixture, IN_ONE, FIXTURE_DEBUG_PATH, &bad);
 		assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &id), 0);
 		assert_string_equal(outer_name(fixture, id, OFFSET), "by_host");
-		assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+		assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 	}
 }
 
@@ -158,7 +158,8 @@ static void what_a_container_says_holds_for_that_container(void **state)
 	uint32_t other = add_file(fixture, IN_OTHER, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, other, OFFSET), "exported");
 	assert_string_equal(outer_name(fixture, one, OFFSET), "by_container");
-	assert_int_equal(stats_of(fixture).nr_tables, 2 + (elf_cache_vdso(fixture->cache) != 0));
+	assert_int_equal(stats_of(fixture).tables.nr_tables,
+			 2 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
 static void what_the_host_says_holds_for_all(void **state)
@@ -172,7 +173,8 @@ static void what_the_host_says_holds_for_all(void **state)
 	uint32_t other = add_file(fixture, IN_OTHER, "bin/a", &stripped);
 	assert_string_equal(outer_name(fixture, other, OFFSET), "by_host");
 	assert_int_equal(stats_of(fixture).nr_debug_files, 1);
-	assert_int_equal(stats_of(fixture).nr_tables, 1 + (elf_cache_vdso(fixture->cache) != 0));
+	assert_int_equal(stats_of(fixture).tables.nr_tables,
+			 1 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
 /* Whoever opens a common table's files again has no say in what they are. */
@@ -196,7 +198,8 @@ static void a_container_cannot_exchange_what_others_have_in_common_with_it(void 
 	assert_int_equal(open_mapped(fixture, IN_OTHER, "bin/a", &other), 0);
 	assert_string_equal(outer_name(fixture, other, OFFSET + 1), "src::outer");
 	assert_string_equal(outer_name(fixture, one, OFFSET + 2), "src::outer");
-	assert_int_equal(stats_of(fixture).nr_tables, 1 + (elf_cache_vdso(fixture->cache) != 0));
+	assert_int_equal(stats_of(fixture).tables.nr_tables,
+			 1 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
 static void debug_information_of_a_container_holds_for_that_container(void **state)
@@ -230,7 +233,8 @@ static void a_supplementary_file_of_a_container_holds_for_that_container(void **
 	uint32_t other = add_file(fixture, IN_OTHER, "bin/a", &program);
 	assert_string_equal(outer_name(fixture, one, OFFSET), "src::outer");
 	assert_string_equal(outer_name(fixture, other, OFFSET), "src::outer");
-	assert_int_equal(stats_of(fixture).nr_tables, 2 + (elf_cache_vdso(fixture->cache) != 0));
+	assert_int_equal(stats_of(fixture).tables.nr_tables,
+			 2 + (elf_cache_vdso(fixture->cache) != 0));
 }
 
 static void a_compressed_symbol_table_names_a_program(void **state)
@@ -271,7 +275,7 @@ static void the_vdso_has_names_even_when_memory_is_short(void **state)
 	read_all(fixture);
 	inside_set_budget(inside_store(fixture->cache), 1);
 	read_all(fixture);
-	assert_int_equal(stats_of(fixture).nr_evicted, 1);
+	assert_int_equal(stats_of(fixture).tables.nr_evicted, 1);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "");
 	for (uint64_t offset = 0; offset < MAX_VDSO_BYTES; offset += 16)
 		is_named |= strstr(outer_name(fixture, vdso, offset), "vdso") != NULL;
@@ -293,7 +297,8 @@ static void new_names_do_not_make_room_for_newer_ones(void **state)
 	elf_cache_fixture_start(fixture);
 	for (unsigned int i = 0; i < NR_OLD + NR_NEW; i++) {
 		if (i == NR_OLD)
-			inside_set_budget(inside_store(fixture->cache), stats_of(fixture).nr_bytes);
+			inside_set_budget(inside_store(fixture->cache),
+					  stats_of(fixture).tables.nr_bytes);
 		file.number = i;
 		snprintf(path, sizeof(path), "bin/a%u", i);
 		ids[i] = add_file(fixture, IN_ONE, path, &file);
@@ -305,7 +310,7 @@ static void new_names_do_not_make_room_for_newer_ones(void **state)
 	read_all(fixture);
 	for (unsigned int i = NR_OLD; i < NR_OLD + NR_NEW; i++)
 		assert_string_equal(outer_name(fixture, ids[i], OFFSET), name);
-	assert_true(stats_of(fixture).nr_evicted > 0);
+	assert_true(stats_of(fixture).tables.nr_evicted > 0);
 }
 
 /* Two tables of half the budget each would be all of it. */
@@ -324,7 +329,7 @@ static void a_debug_file_has_what_the_program_leaves_of_the_budget(void **state)
 		&(struct fixture_file){ .exported = name, .build_id = FIXTURE_BUILD_ID });
 	assert_string_equal(outer_name(fixture, id, OFFSET), name);
 	assert_int_equal(stats_of(fixture).nr_debug_files, 0);
-	assert_true(stats_of(fixture).nr_bytes <= 10000);
+	assert_true(stats_of(fixture).tables.nr_bytes <= 10000);
 }
 
 static void keys_of_tables_may_start_over(void **state)

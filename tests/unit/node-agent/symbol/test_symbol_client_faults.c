@@ -65,7 +65,7 @@ static void a_file_that_breaks_the_worker_costs_its_own_names(void **state)
 		assert_int_equal(frames.nr_lines, 0);
 		assert_int_equal(frames.address, OFFSET);
 		assert_string_equal(outer_name(fixture, id, OFFSET), "good");
-		assert_int_equal(stats_of(fixture).nr_bad_files, 1);
+		assert_int_equal(stats_of(fixture).files.nr_bad_files, 1);
 		assert_int_equal(worker_stats(fixture).nr_deaths, cases[i].fate == DIES);
 		assert_string_equal(elf_cache_build_ids(fixture->cache, bad).gnu, "");
 	}
@@ -86,7 +86,7 @@ static void a_file_that_holds_the_worker_up_is_given_up(void **state)
 	assert_int_equal(name_fully(fixture, bad, OFFSET, &frames), -ETIMEDOUT);
 	assert_string_equal(outer_name(fixture, id, OFFSET), "good");
 	assert_int_equal(worker_stats(fixture).nr_timeouts, 1);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 1);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 1);
 }
 
 /* Whoever waits for names is told when only the slow worker is left to wait for. */
@@ -132,7 +132,7 @@ static void a_debug_file_that_holds_the_worker_up_is_the_last_one_tried(void **s
 		&(struct fixture_file){ .exported = "exported", .build_id = FIXTURE_BUILD_ID });
 	assert_string_equal(outer_name(fixture, id, OFFSET), "exported");
 	assert_int_equal(worker_stats(fixture).nr_timeouts, 1);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 0);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 0);
 }
 
 static void lines_that_take_too_long_are_not_asked_for_again(void **state)
@@ -170,7 +170,7 @@ static void a_file_that_could_not_be_read_is_tried_again_a_few_times(void **stat
 		nr_tries++;
 	}
 	assert_int_equal(nr_tries, 3);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 3);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 3);
 }
 
 static void a_worker_that_was_killed_costs_names_for_a_while(void **state)
@@ -248,7 +248,7 @@ static void a_file_that_went_bad_since_is_not_read_every_second(void **state)
 	assert_int_equal(open_mapped(fixture, IN_ONE, "bin/a", &again), 0);
 	assert_int_equal(again, id);
 	assert_int_equal(name_fully(fixture, id, OFFSET, &frames), -ENOENT);
-	assert_int_equal(stats_of(fixture).nr_bad_files, 1);
+	assert_int_equal(stats_of(fixture).files.nr_bad_files, 1);
 	assert_false(elf_cache_wants_file(fixture->cache, id));
 }
 
@@ -318,9 +318,9 @@ static void lines_come_although_files_wait(void **state)
 		snprintf(path, sizeof(path), "bin/a%u", i);
 		add_file(fixture, IN_ONE, path, &file);
 	}
-	while (stats_of(fixture).nr_resolved == 0)
+	while (stats_of(fixture).lines.nr_resolved == 0)
 		(void)elf_cache_wait(fixture->cache, 0);
-	assert_in_range(stats_of(fixture).nr_waiting, NR_FILES / 2, NR_FILES);
+	assert_in_range(stats_of(fixture).files.nr_waiting, NR_FILES / 2, NR_FILES);
 	read_all(fixture);
 }
 
@@ -340,7 +340,7 @@ static void tables_take_turns_with_their_lines(void **state)
 	for (uint64_t i = 0; i < MAKER_TEXT_BYTES; i++)
 		(void)elf_cache_ask(fixture->cache, greedy, FUNCTION_OFFSET + i);
 	while (table->nr_wanted > 0) {
-		nr_before = stats_of(fixture).nr_resolved;
+		nr_before = stats_of(fixture).lines.nr_resolved;
 		(void)elf_cache_wait(fixture->cache, 0);
 		(void)elf_cache_ask(fixture->cache, greedy, FUNCTION_OFFSET);
 	}
@@ -391,7 +391,7 @@ static void a_failed_allocation_costs_names_alone(void **state)
 			assert_true(r == 0 || has_failed);
 		}
 		assert_true(elf_cache_wait(fixture->cache, clock_mono_ns() + FIXTURE_WAIT_NS));
-		assert_int_equal(stats_of(fixture).nr_waiting, 0);
+		assert_int_equal(stats_of(fixture).files.nr_waiting, 0);
 		elf_cache_free(take_ptr(fixture->cache));
 		assert_true(count_descriptors() <= nr_before);
 	}
