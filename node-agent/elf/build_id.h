@@ -22,7 +22,7 @@ struct build_ids {
 
 #define BUILD_IDS_UNKNOWN ((struct build_ids){ "", "", "" })
 
-/* Whether a text is a GNU build id. */
+/* Returns whether a text is a GNU build id. */
 static inline bool build_id_is_valid(const char *text)
 {
 	size_t len = strnlen(text, BUILD_ID_MAX_DIGITS + 1);

@@ -98,7 +98,7 @@ void elf_reader_build_id(struct elf_reader *reader, char ret_hex[static 2 * ELF_
 void elf_reader_go_build_id(struct elf_reader *reader,
 			    char ret_text[static ELF_GO_BUILD_ID_MAX + 1]);
 
-/* Whether `text` has at most `max` bytes, and only the characters of Go's build ids. */
+/* Returns whether `text` has at most `max` bytes, and only the characters of Go's build ids. */
 bool elf_go_build_id_is_sound(const char *text, size_t max);
 
 /* Converts the bytes of a build id, at most ELF_BUILD_ID_MAX, to lower-case hex. */

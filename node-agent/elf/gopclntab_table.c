@@ -34,7 +34,7 @@ static const struct format formats[] = {
 	{ MAGIC_1_20, true, 3, 6, 7, 37 },
 };
 
-/* In a record, behind the start: name, size of arguments, deferreturn, pcsp. */
+/* Offsets behind the start in a record: name, size of arguments, deferreturn, pcsp. */
 #define RECORD_NAME 0
 #define RECORD_PCSP 12
 

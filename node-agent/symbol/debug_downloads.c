@@ -7,22 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BUILD_IDS ((size_t)4 * 65536) /* for which debuginfod was asked */
+#define MAX_BUILD_IDS ((size_t)4 * 65536) /* build ids that are requested from debuginfod */
 #define MAX_BUILD_ID_BYTES ((size_t)32 << 20)
 
 #define MAX_ASKS 3
 #define ASK_AGAIN_NS (60 * NSEC_PER_SEC)
 
-/* Names wait so long for a file that debuginfod was asked for: it may be one that was downloaded
- * before. */
+/* Time that names wait for a file from debuginfod, which may have been downloaded before. */
 #define AWAIT_NS (500 * NSEC_PER_MSEC)
 
 struct debug_downloads {
 	struct debuginfod *debuginfod; /* borrowed; or NULL */
 	struct name_store *store; /* borrowed */
 	struct intern build_ids;
-	uint64_t await_ns; /* a file that was asked for may come by then */
-	uint64_t ask_again_ns; /* when debuginfod is asked for the others again */
+	uint64_t await_ns; /* a requested file may arrive until then */
+	uint64_t ask_again_ns; /* time at which missing files are requested again */
 };
 
 int debug_downloads_new(struct debuginfod *debuginfod, struct name_store *store,
@@ -55,7 +54,7 @@ static const char *build_id_of(const struct name_table *table)
 	return elf_symbols_info(table->symbols)->build_id;
 }
 
-/* Returns whether it will be answered, if there is anything to be answered. */
+/* Requests the file of a table. Returns whether the request was accepted. */
 static bool ask(struct debug_downloads *downloads, struct name_table *table)
 {
 	uint32_t number;

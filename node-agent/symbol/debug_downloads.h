@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug files from debuginfod, for the tables that want them. They are asked for by build id, as a
- * table can be gone by the time its file is there, while another one that was made of the same
- * program wants it; then that one gets it. Who gets nothing is asked for again, a few times:
- * servers may have been out of reach, or another table was first. Only the loader
- * uses it. */
+/* Debug files from debuginfod, for the tables that want them. They are requested by build id: a
+ * table may be freed before its file arrives, and another table of the same program then gets the
+ * file. A table that gets no file requests it again a few times, because servers may have been
+ * unreachable, or another table was first. Only the symbolizer uses it. */
 #ifndef SYMBOL_DEBUG_DOWNLOADS_H
 #define SYMBOL_DEBUG_DOWNLOADS_H
 
@@ -25,17 +24,17 @@ DEFINE_FREEP(struct debug_downloads, debug_downloads_free)
 /* Asks debuginfod for the debug file of a table, if there is a debuginfod. */
 void debug_downloads_ask(struct debug_downloads *downloads, struct name_table *table);
 
-/* Whether a file may arrive at any moment, for any table or for this one. */
+/* Return whether a file may arrive at any moment, for any table or for this one. */
 bool debug_downloads_are_awaited(struct debug_downloads *downloads);
 bool debug_downloads_are_awaited_by(const struct debug_downloads *downloads,
 				    const struct name_table *table);
 
-/* Returns the next file that has arrived, which is the caller's to close, and the table that wants
- * it. False when there is none. */
+/* Returns the next file that has arrived, which the caller closes, and the table that wants
+ * it. False if there is none. */
 bool debug_downloads_next(struct debug_downloads *downloads, struct name_table **ret_table,
 			  int *ret_fd);
 
-/* Of debuginfod; zeros without. */
+/* Returns the statistics of debuginfod; zeros without it. */
 struct debuginfod_stats debug_downloads_get_stats(const struct debug_downloads *downloads);
 
 #endif

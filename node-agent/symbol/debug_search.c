@@ -18,8 +18,8 @@ static bool wants_debug_file(const struct debug_search *search, const struct elf
 	return !info->has_symtab || (search->wants_lines && !info->has_debug_info);
 }
 
-/* The next file that may be what the query says, from *nth on. Where others have the table too,
- * only the host's word counts. Errors: as debug_files_find(). */
+/* Finds the next candidate, from *nth on. If other files have the table, too, only files of the
+ * host are trusted. Errors: as debug_files_find(). */
 static int find_debug_file(const struct debug_search *search, const struct symbol_job *job,
 			   const struct debug_file_query *query, size_t *nth,
 			   struct debug_file *ret_file)
@@ -39,14 +39,15 @@ static int find_debug_file(const struct debug_search *search, const struct symbo
 	return r;
 }
 
-/* What a container says of a file holds for that container. */
-static void take_word(struct name_table *table, const struct debug_file *file)
+/* A debug file of a container is only trusted for this container, so the table may no longer be
+ * shared with copies of the file. */
+static void mark_untrusted(struct name_table *table, const struct debug_file *file)
 {
 	if (!file->is_hosts)
 		table->has_print = false;
 }
 
-/* The supplementary file that several debug files of a package share. */
+/* Opens the supplementary file that several debug files of a package share. */
 static void open_alt(const struct debug_search *search, const struct symbol_job *job,
 		     const struct elf_symbols_info *info)
 {
@@ -62,10 +63,10 @@ static void open_alt(const struct debug_search *search, const struct symbol_job 
 	if (!info->alt_build_id[0] || find_debug_file(search, job, &query, &nth, &alt) < 0)
 		return;
 	job->table->alt_fd = alt.fd;
-	take_word(job->table, &alt);
+	mark_untrusted(job->table, &alt);
 }
 
-/* Whether what the worker remembers of its debug information may take more memory than the fast
+/* Returns whether the worker may need more memory for the debug information of a file than the fast
  * lane has between requests. */
 static bool is_large(int fd)
 {
@@ -74,7 +75,7 @@ static bool is_large(int fd)
 	return fstat(fd, &st) == 0 && st.st_size > LARGE_BYTES;
 }
 
-/* Source lines will come from that file. */
+/* Keeps the file for source lines, if it has any and the table needs them. */
 static void take_lines_file(struct debug_search *search, const struct symbol_job *job,
 			    const struct elf_symbols *symbols, int *fd)
 {
@@ -93,7 +94,7 @@ static void take_lines_file(struct debug_search *search, const struct symbol_job
 		line_store_ask_key(table);
 }
 
-/* No debug file was found, or it takes too long: others wait to be read. */
+/* Ends the search if no debug file was found, or if it takes too long. */
 static void end_search(struct debug_search *search, struct symbol_job *job)
 {
 	if (!job->is_downloaded)
@@ -120,7 +121,7 @@ static void try_debug_file(struct debug_search *search, struct symbol_job *job)
 		job->kind = job->debug.is_by_link ? JOB_CRC : JOB_DEBUG_TABLE;
 }
 
-/* The one that was examined is not it. */
+/* Closes a candidate that is not the right file, and tries the next one. */
 static void refuse_debug_file(struct debug_search *search, struct symbol_job *job, int error)
 {
 	cleanup_closep(&job->debug.fd);
@@ -162,7 +163,8 @@ void debug_search_take_crc(struct debug_search *search, struct symbol_job *job, 
 		refuse_debug_file(search, job, error);
 }
 
-/* A file found by its link was recognized by its checksum. */
+/* Returns whether a file is the table's debug file. The checksum of a file found by debuglink was
+ * verified before. */
 static bool is_its_debug_file(const struct symbol_job *job, const struct elf_symbols *symbols)
 {
 	const char *build_id = elf_symbols_info(job->table->symbols)->build_id;
@@ -183,7 +185,7 @@ void debug_search_take_table(struct debug_search *search, struct symbol_job *job
 		return;
 	}
 	__atomic_add_fetch(&search->nr_found, 1, __ATOMIC_RELAXED);
-	take_word(table, &job->debug);
+	mark_untrusted(table, &job->debug);
 	take_lines_file(search, job, symbols, &job->debug.fd);
 	elf_symbols_free(table->debug_symbols);
 	table->debug_symbols = take_ptr(symbols);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searches for the separate debug file of a program: in its container, on the host, at last through
- * debuginfod. Workers check that a candidate is the right file, and read it. Only the loader uses
- * it, except debug_search_nr_found(). */
+/* Searches for the separate debug file of a program: in its container, on the host, and finally
+ * with debuginfod. Workers check that a candidate is the right file, and read it. Only the
+ * symbolizer uses it, except debug_search_nr_found(). */
 #ifndef SYMBOL_DEBUG_SEARCH_H
 #define SYMBOL_DEBUG_SEARCH_H
 
@@ -24,8 +24,8 @@ struct debug_search {
 	uint64_t nr_found; /* atomic */
 };
 
-/* Starts when the job's table has the file's own names. If the table needs a debug file, the job
- * becomes one about the first candidate; otherwise it ends. */
+/* Starts the search. The job's table has the file's own names. If the table needs a debug file, the
+ * job examines the first candidate; otherwise it ends. */
 void debug_search_start(struct debug_search *search, struct symbol_job *job);
 
 /* Handle the answer about a candidate: its checksum, or its table, whose `bytes` are taken over. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 struct elf_cache {
-	struct file_registry *registry; /* owned; which file a mapping is */
-	struct name_store *store; /* owned; tables under a byte budget */
-	struct symbol_client *client; /* owned; the dialogue with the workers */
+	struct file_registry *registry; /* owned */
+	struct name_store *store; /* owned */
+	struct symbol_client *client; /* owned */
 };
 
 void elf_cache_free(struct elf_cache *cache)

@@ -90,7 +90,7 @@ static int take_slot(struct file_index *index, struct known_file **ret_slot)
 	return 0;
 }
 
-/* A slot that cannot be indexed is not found by identity, and stays until it is reused. */
+/* If the index has no memory, the slot is not found by identity, and stays until it is reused. */
 int file_index_add(struct file_index *index, const struct file_identity *identity,
 		   struct known_file **ret_file)
 {

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FAILURES 3 /* then a file is not opened again */
+#define MAX_FAILURES 3 /* in a row; then a file is not opened again */
 
 struct file_registry {
 	int proc_fd; /* borrowed */
-	bool wants_root; /* the root directory of a file's process is held open, too */
+	bool wants_root; /* keep the root directory of a file's process open, too */
 	uint32_t vdso;
 
 	pthread_mutex_t lock;
 	struct file_index files;
-	uint32_t waiting[FILE_REGISTRY_MAX_OPEN]; /* in the order in which they came */
+	uint32_t waiting[FILE_REGISTRY_MAX_OPEN]; /* in the order of their arrival */
 	size_t nr_waiting;
-	uint64_t nr_uses; /* counts up with each use of a file */
+	uint64_t nr_uses; /* of all files */
 	uint64_t nr_open_failures;
 	uint64_t nr_bad_files;
 };
@@ -44,15 +44,15 @@ static void release_victim(struct file_registry *registry, struct known_file *vi
 	victim->content = NULL;
 }
 
-/* Whether it may go better the next time: the worker was killed for want of memory, the machine
- * was busy. */
+/* Returns whether another attempt may succeed: for example, the worker ran out of memory, or the
+ * machine was busy. */
 static bool is_passing(int error)
 {
 	return error != -EBADMSG && error != -ENOSPC;
 }
 
-/* Whether a file whose content has lost something, or that could not be read, may be read once
- * more. */
+/* Returns whether a file should be read again, because its content has dropped something, or
+ * because it could not be read. */
 static bool wants_reopening(const struct known_file *file)
 {
 	const struct elf_content *content = file->content;
@@ -79,7 +79,7 @@ static void use_file(struct file_registry *registry, struct known_file *file, ui
 		file_owners_add(&file->content->owners, owner);
 }
 
-/* The file with that identity, a new one where there is none. */
+/* Finds the file with that identity, or adds one. */
 static int take_file(struct file_registry *registry, const struct file_identity *identity,
 		     uint64_t owner, struct known_file **ret_file, bool *ret_is_new)
 {
@@ -100,7 +100,7 @@ static int take_file(struct file_registry *registry, const struct file_identity 
 	return 0;
 }
 
-/* Whether there is room for one more file of an owner. */
+/* Returns whether another file of an owner may wait. */
 static bool may_wait(const struct file_registry *registry, uint64_t owner)
 {
 	size_t nr = 0;
@@ -112,8 +112,8 @@ static bool may_wait(const struct file_registry *registry, uint64_t owner)
 	       (owner == 0 || nr < FILE_REGISTRY_MAX_OPEN_EACH);
 }
 
-/* Puts an open file among those that wait, unless another thread was faster. Takes over what is
- * open on success. */
+/* Lets an open file wait, unless another thread was faster. Takes `opened` over if the file waits
+ * then. */
 static int add_waiting(struct file_registry *registry, const struct file_identity *identity,
 		       uint64_t owner, struct opened_file *opened, uint32_t *ret_id)
 {
@@ -136,7 +136,8 @@ static int add_waiting(struct file_registry *registry, const struct file_identit
 	return 0;
 }
 
-/* The id of a known file that need not be opened; else 0, or -ENOSPC when no more may wait. */
+/* Finds the id of a known file that need not be opened; 0 if there is none. Errors: -ENOSPC no more
+ * files may wait. */
 static int find_known(struct file_registry *registry, const struct file_identity *identity,
 		      uint64_t owner, uint32_t *ret_id)
 {
@@ -149,8 +150,8 @@ static int find_known(struct file_registry *registry, const struct file_identity
 	return *ret_id == 0 && !may_wait(registry, owner) ? -ENOSPC : 0;
 }
 
-/* Where debug files of the program may be, when it is gone. Without it there are the host's to
- * look at. */
+/* Opens the process's root directory, to find debug files after the process has exited. If this
+ * fails, only the host is searched. */
 static void open_root(struct file_registry *registry, uint32_t pid, struct opened_file *opened)
 {
 	if (!registry->wants_root)
@@ -225,7 +226,7 @@ static void open_vdso(struct file_registry *registry)
 	if (elf_rows_open_vdso(&opened.fd) < 0 || file_opener_look_at(opened.fd, &pinned) < 0)
 		return;
 	int r = add_waiting(registry, &pinned.identity, 0, &opened, &registry->vdso);
-	(void)r; /* vdso stays 0: its code is named by offset */
+	(void)r; /* `vdso` stays 0: frames in it have no names */
 }
 
 int file_registry_new(const struct elf_cache_opts *opts, struct file_registry **ret_registry)
@@ -251,14 +252,14 @@ void file_registry_free(struct file_registry *registry)
 	free(registry);
 }
 
-/* Which of two files comes first, of those of the same rank. */
+/* Returns whether a file is read before another one of the same rank. */
 static bool is_before(const struct known_file *file, const struct known_file *other, bool oldest)
 {
 	return !oldest && file->identity.size < other->identity.size;
 }
 
-/* The place in the list of the file that a lane reads next: of those of the best rank the oldest
- * or the smallest one, as files take the longer the larger they are. False when there is none. */
+/* Finds the place in the list of the file that a lane reads next: of the files with the best rank,
+ * the oldest or the smallest one, as small files take less time. Returns false if there is none. */
 static bool find_next(const struct file_registry *registry, const struct worker_lanes *lanes,
 		      enum worker_lane lane, bool oldest, size_t *ret_place)
 {

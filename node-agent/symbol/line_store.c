@@ -136,9 +136,8 @@ void line_store_load(struct line_store *store, struct name_table *table)
 	if (!store->disk || !table->has_lines_key)
 		return;
 
-	/* What is not there is made. */
 	int r = read_table(store, table);
-	(void)r;
+	(void)r; /* lines that are not on disk are read from the file */
 }
 
 void line_store_save(struct line_store *store, struct name_table *table)

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-#define MAX_ADDRESSES 1024 /* a request: others may be waiting for their files to be read */
-#define MIN_ROOM_BYTES ((size_t)4096) /* less is not worth asking */
-#define KEY_MAX_DEBUG_BYTES (UINT64_C(256) << 20) /* a file with more is not kept on disk */
+#define MAX_ADDRESSES 1024 /* per request, as other files may wait */
+#define MIN_ROOM_BYTES ((size_t)4096) /* with less room, no lines are requested */
+/* The lines of a file with more debug information are not kept on disk. */
+#define KEY_MAX_DEBUG_BYTES (UINT64_C(256) << 20)
 
 static size_t fds_of(const struct name_table *table, int ret_fds[static 2])
 {
@@ -36,7 +37,7 @@ int lines_request_send_key(struct symbol_jobs *jobs, struct symbol_job *job, uin
 	return symbol_jobs_send(jobs, job, &request, &payload);
 }
 
-/* A file without a key has lines all the same, for as long as it is open. */
+/* A file without a key has lines, too, while it is open. */
 void lines_request_take_key(struct symbol_jobs *jobs, struct name_store *store,
 			    struct symbol_job *job, int error, const void *bytes, size_t len)
 {
@@ -50,7 +51,7 @@ void lines_request_take_key(struct symbol_jobs *jobs, struct name_store *store,
 	line_store_set_key(name_store_lines(store), job->table, error == 0 ? &print : NULL);
 }
 
-/* Takes those addresses off the list of wanted ones that the tables have by now. */
+/* Removes the wanted addresses whose lines the table has now. */
 static void resolve_known(struct place_names *places, struct name_table *table)
 {
 	size_t nr_left = 0;
@@ -64,7 +65,8 @@ static void resolve_known(struct place_names *places, struct name_table *table)
 	table->nr_wanted = nr_left;
 }
 
-/* The symbol tables have the last word on the first ones of the wanted addresses. */
+/* Resolves the first `nr` wanted addresses for good: by source lines if there are any, or
+ * else by the symbol tables. */
 static void settle_wanted(struct name_store *store, struct name_table *table, size_t nr)
 {
 	struct place_names *places = name_store_places(store);
@@ -121,7 +123,7 @@ int lines_request_send(struct symbol_jobs *jobs, struct name_store *store, struc
 	return send_wanted(jobs, store, job, room);
 }
 
-/* A file that could not be read or took too long is not asked again. */
+/* A file that could not be read or took too long is closed, so that it is not read again. */
 void lines_request_take(struct symbol_jobs *jobs, struct name_store *store, struct symbol_job *job,
 			int error, const void *bytes, size_t len)
 {

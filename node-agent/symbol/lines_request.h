@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dialogue with a worker about source lines. A worker is asked once for the key of the file
- * that they come from, and once for each compile unit; what is known already is looked up in the
- * line store. Only the loader uses it. */
+/* Requests to a worker for source lines. A worker is asked once for the key of the file that they
+ * come from, and once for each compile unit. Lines that are known already come from the line store.
+ * Only the symbolizer uses it. */
 #ifndef SYMBOL_LINES_REQUEST_H
 #define SYMBOL_LINES_REQUEST_H
 
@@ -12,21 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Asks for the key of the file that the lines of the job's table come from; `seed` is the seed of
+/* Requests the key of the file that the lines of the job's table come from. `seed` is the seed of
  * fingerprints. Errors: as worker_client_send(). */
 int lines_request_send_key(struct symbol_jobs *jobs, struct symbol_job *job, uint64_t seed)
 	must_check;
 
-/* Handles the answer, or a negative error. */
+/* Handles the reply, or a negative error. */
 void lines_request_take_key(struct symbol_jobs *jobs, struct name_store *store,
 			    struct symbol_job *job, int error, const void *bytes, size_t len);
 
-/* Asks for the lines that the job's table wants and does not have. Ends the job when there are
- * none. Errors: as above. */
+/* Requests the lines that the job's table wants and does not have. Ends the job if there are none.
+ * Errors: as above. */
 int lines_request_send(struct symbol_jobs *jobs, struct name_store *store, struct symbol_job *job)
 	must_check;
 
-/* Handles the answer, or a negative error. */
+/* Handles the reply, or a negative error. */
 void lines_request_take(struct symbol_jobs *jobs, struct name_store *store, struct symbol_job *job,
 			int error, const void *bytes, size_t len);
 

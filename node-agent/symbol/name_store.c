@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define LINES_SHARE 4 /* of the budget, that lines may have; they are the first to go */
-#define TABLE_LINES_SHARE 8 /* that the lines of one file may have */
+#define LINES_SHARE 4 /* lines may have 1/4 of the budget; they are dropped first */
+#define TABLE_LINES_SHARE 8 /* the lines of one file may have 1/8 of it */
 
 struct name_store {
 	struct file_registry *registry; /* borrowed */
@@ -17,8 +17,8 @@ struct name_store {
 	struct place_names *places; /* owned */
 	struct name_table *first; /* owned list */
 	uint64_t last_key;
-	uint64_t nr_wraps; /* of keys */
-	uint64_t nr_pooled_bytes; /* of tables and frames, taken from the pool */
+	uint64_t nr_wraps; /* times that keys have started over */
+	uint64_t nr_pooled_bytes; /* taken from the pool, for tables and frames */
 
 	pthread_mutex_t lock;
 	struct name_store_stats stats;
@@ -88,8 +88,8 @@ struct name_table *name_store_find_copy(struct name_store *store,
 	return NULL;
 }
 
-/* They take turns, so that none that always wants more keeps the worker from the others; the one
- * that was used last comes first, as its window is waited for. */
+/* Tables take turns, so that one that always wants more does not block the others. Among equals,
+ * the most recently used one comes first, as its window is waiting. */
 static bool is_before(const struct name_table *a, const struct name_table *b)
 {
 	return a->last_served != b->last_served ? a->last_served < b->last_served
@@ -124,7 +124,7 @@ struct name_table *name_store_find_wanting(struct name_store *store,
 	return best;
 }
 
-/* An answer that is on its way is about names that nobody knows any more (place_names_age()). */
+/* Forgets all looked-up names. Answers to earlier requests are ignored then (place_names_age()). */
 static void forget_places(struct name_store *store)
 {
 	place_names_forget_all(store->places);
@@ -132,7 +132,7 @@ static void forget_places(struct name_store *store)
 		table->nr_names = 0;
 }
 
-/* All tables get new keys, and what is remembered by the old ones is forgotten. */
+/* Gives all tables new keys, and forgets the names that were stored under the old ones. */
 static void start_over(struct name_store *store)
 {
 	forget_places(store);
@@ -179,11 +179,11 @@ static bool has_lines(const struct name_table *table)
 	return table->lines.nr_bytes > 0;
 }
 
-/* What a sweep over all tables finds. */
+/* Results of a sweep over all tables. */
 struct totals {
 	uint64_t nr_bytes;
 	uint64_t nr_tables;
-	uint64_t nr_line_bytes; /* among nr_bytes */
+	uint64_t nr_line_bytes; /* part of nr_bytes */
 	uint64_t nr_line_tables;
 	size_t nr_with_files;
 	size_t nr_names; /* to be demangled */
@@ -232,7 +232,7 @@ static struct name_table *find_least_used(struct name_store *store, const struct
 	return least;
 }
 
-/* Whether so much is more than we may have. Else the pool knows of it. */
+/* Returns whether a size is over the budget. If not, takes it from the pool. */
 static bool is_too_much(struct name_store *store, uint64_t nr_bytes)
 {
 	if (nr_bytes > store->max_bytes)
@@ -266,7 +266,7 @@ static void drop_names(struct name_store *store, const struct name_table *in_use
 	}
 }
 
-/* They are on disk, or can be made again. */
+/* Drops lines, which are on disk or can be made again. */
 static void drop_lines(struct name_store *store, const struct name_table *in_use,
 		       struct totals *totals)
 {
@@ -297,7 +297,7 @@ static void close_files_of(struct name_store *store, struct name_table *table, u
 	totals->nr_with_files--;
 }
 
-/* They may be opened again as soon as somebody needs them. */
+/* Closes idle files. They may be opened again as soon as they are needed. */
 static void close_idle_files(struct name_store *store, const struct name_table *in_use,
 			     struct totals *totals)
 {
@@ -321,8 +321,8 @@ static void close_files(struct name_store *store, const struct name_table *in_us
 	}
 }
 
-/* Frames may have a quarter of the budget, but as long as somebody waits for their names they have
- * half of it: else names would be asked for, forgotten and asked for again. */
+/* Frames may take a quarter of the budget. While their names are awaited, they may take half of it,
+ * so that names are not requested, forgotten and requested again. */
 static bool are_frames_too_many(const struct name_store *store, const struct name_table *in_use,
 				const struct totals *totals)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* As many names as a request may have. Returns their number. */
+/* Appends as many names as fit into a request. Returns their number. */
 static uint32_t append_names(const struct place_names *names, const struct name_table *table,
 			     struct strbuf *out)
 {

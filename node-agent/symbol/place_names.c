@@ -59,7 +59,8 @@ static void leave(struct place_names *names, uint32_t name)
 	names->stats.nr_left++;
 }
 
-/* Whether there is nothing to wait for. Without room or memory it is asked for later. */
+/* Returns false if the name is requested, and true if there is nothing to wait for. Without room or
+ * memory, it is requested another time. */
 static bool ask_for_name(struct place_names *names, struct name_table *table, uint32_t name)
 {
 	enum name_state state = frame_cache_name_state(&names->frames, name);
@@ -79,8 +80,8 @@ static bool ask_for_name(struct place_names *names, struct name_table *table, ui
 	return false;
 }
 
-/* Asks for the names of a place that nobody asked for. Returns 1 when all are as they will be for
- * now, 0 when there is something to wait for. Errors: -ENOENT the place is not known. */
+/* Requests the names of a place, unless they were. Returns 1 if all are as good as possible for
+ * now, 0 if there is something to wait for. Errors: -ENOENT the place is not known. */
 static int ask_for_names_of(struct place_names *names, struct name_table *table, uint64_t place)
 {
 	uint32_t open[SYMBOL_MAX_LINES];
@@ -92,7 +93,7 @@ static int ask_for_names_of(struct place_names *names, struct name_table *table,
 	return nr < 0 ? nr : is_done;
 }
 
-/* Errors: as frame_cache_add(). */
+/* Adds the frames of an offset to the cache. Errors: as frame_cache_add(). */
 static int remember(struct place_names *names, struct name_table *table, uint64_t file_offset,
 		    enum frames_state state, const struct symbol_frames *frames)
 {
@@ -104,7 +105,7 @@ static int remember(struct place_names *names, struct name_table *table, uint64_
 	return r < 0 ? r : 0;
 }
 
-/* Remembers the function of an offset by symbol tables. Errors: as frame_cache_add(). */
+/* Adds the frames of an offset by symbol tables. Errors: as frame_cache_add(). */
 static int resolve(struct place_names *names, struct name_table *table, uint64_t file_offset,
 		   enum frames_state state)
 {
@@ -132,7 +133,6 @@ static int remember_lines(struct place_names *names, struct name_table *table, u
 	return remember(names, table, file_offset, FRAMES_FINAL, &frames);
 }
 
-/* Where the debug information knows nothing, the symbol tables have the last word. */
 bool place_names_resolve_lines(struct place_names *names, struct name_table *table,
 			       uint64_t file_offset, uint64_t address)
 {
@@ -156,7 +156,7 @@ void place_names_settle(struct place_names *names, struct name_table *table, uin
 		frame_cache_settle(&names->frames, place_of(table, file_offset));
 }
 
-/* Whether the lines are there already. */
+/* Returns whether the table has the lines already. */
 static bool are_lines_known(struct place_names *names, struct name_table *table,
 			    uint64_t file_offset)
 {
@@ -167,7 +167,8 @@ static bool are_lines_known(struct place_names *names, struct name_table *table,
 	       place_names_resolve_lines(names, table, file_offset, address);
 }
 
-/* Its lines are asked for once; until they come there is the name from the symbol tables. */
+/* Requests the lines of an offset once. Until they arrive, the name comes from the symbol tables.
+ * Returns whether there is nothing to wait for. */
 static bool ask_for_lines(struct place_names *names, struct name_table *table, uint64_t file_offset)
 {
 	enum frames_state state = FRAMES_PROVISIONAL;
@@ -186,7 +187,8 @@ static bool ask_for_lines(struct place_names *names, struct name_table *table, u
 	return resolve(names, table, file_offset, FRAMES_ASKED) < 0;
 }
 
-/* Also those of symbols for which lines were asked: the lines may come too late. */
+/* Requests the names of symbols, even if lines were requested, as these may arrive too late.
+ * Returns whether there is nothing to wait for. */
 static bool ask_for_names(struct place_names *names, struct name_table *table, uint64_t file_offset)
 {
 	uint64_t place = place_of(table, file_offset);
@@ -236,7 +238,6 @@ void place_names_set(struct place_names *names, uint32_t name, const char *prett
 		leave(names, name);
 }
 
-/* It is not asked for again. */
 void place_names_give_up(struct place_names *names, struct name_table *table)
 {
 	{

@@ -15,10 +15,10 @@
 
 #define PAUSE_NS (10 * NSEC_PER_MSEC)
 
-/* One file in so many is the oldest one instead of the smallest. */
+/* Every nth file is the oldest one instead of the smallest. */
 #define OLDEST_EVERY 4
 
-/* One job in so many is something else, even if names or files wait: a container may always have
+/* Every nth job is about something else than names and files, of which a container may always have
  * new ones. */
 #define OTHERS_EVERY 8
 
@@ -84,7 +84,7 @@ static void fail_file(struct symbol_client *client, struct symbol_job *job, int 
 	symbol_jobs_end(client->jobs, job);
 }
 
-/* The vDSO keeps its names: nobody could open it again. */
+/* The vDSO keeps its names, because it cannot be opened again. */
 static void finish_file(struct symbol_client *client, const struct symbol_job *job,
 			struct name_table *table)
 {
@@ -92,7 +92,7 @@ static void finish_file(struct symbol_client *client, const struct symbol_job *j
 	table->is_kept |= job->file.id == file_registry_vdso(client->registry);
 }
 
-/* A file that is a copy of another one. */
+/* Handles a file that is a copy of another one. */
 static void take_copy(struct symbol_client *client, struct symbol_job *job, struct name_table *copy)
 {
 	bool wants_files = file_registry_has_dropped(client->registry, &copy->content) &&
@@ -108,7 +108,7 @@ static void take_copy(struct symbol_client *client, struct symbol_job *job, stru
 	debug_search_start(&client->search, job);
 }
 
-/* A file that broke the worker while its fingerprint was taken is not read further. */
+/* Returns whether the fingerprint of a file broke the worker. Such a file is not read further. */
 static bool is_fatal(int error)
 {
 	return error == -EPIPE || error == -ETIMEDOUT;
@@ -126,7 +126,7 @@ static void take_print(struct symbol_client *client, struct symbol_job *job, int
 		fail_file(client, job, error);
 		return;
 	}
-	/* A file that has grown since it was opened is like no other. */
+	/* A file whose size has changed since it was opened is not recognized as a copy. */
 	job->has_print = error == 0 && job->print.size == job->file.identity.size;
 	struct name_table *copy = job->has_print ? name_store_find_copy(client->store, &job->print)
 						 : NULL;
@@ -165,7 +165,7 @@ static void take_answer(struct symbol_client *client, struct symbol_job *job, in
 
 	if (symbol_jobs_repeat(client->jobs, job, error))
 		return;
-	if (error == -EPIPE) /* the next worker starts after a while only */
+	if (error == -EPIPE) /* the next worker only starts after a while */
 		symbol_jobs_punish(client->jobs, job);
 	switch (job->kind) {
 	case JOB_FINGERPRINT:
@@ -197,7 +197,7 @@ static void take_answer(struct symbol_client *client, struct symbol_job *job, in
 	}
 }
 
-/* Handles the answers that have come. */
+/* Handles the answers that have arrived. */
 static void take_answers(struct symbol_client *client)
 {
 	struct worker_lanes *lanes = symbol_jobs_lanes(client->jobs);
@@ -227,7 +227,7 @@ static bool start_file(struct symbol_client *client, struct symbol_job *job)
 	return true;
 }
 
-/* A debug file that was downloaded. */
+/* Starts to read a debug file that was downloaded. */
 static bool start_download(struct symbol_client *client, struct symbol_job *job)
 {
 	struct name_table *table;
@@ -257,7 +257,7 @@ static bool start_wanted(struct symbol_client *client, struct symbol_job *job, e
 	return true;
 }
 
-/* Reading debug information waits when it has had its share of CPU time. */
+/* Lines wait if the lane has used up its share of CPU time for debug information. */
 static bool start_lines(struct symbol_client *client, struct symbol_job *job)
 {
 	if (!symbol_jobs_may_read_lines(client->jobs, job) ||
@@ -281,7 +281,8 @@ static bool start_job(struct symbol_client *client, struct symbol_job *job)
 	       start_download(client, job) || start_lines(client, job);
 }
 
-/* Of a table: own names and those of the debug file together have half of the budget. */
+/* Returns the limit of the next table of a file. Its own names and those of its debug file together
+ * may take half of the budget. */
 static size_t max_table_bytes(const struct symbol_client *client, const struct name_table *table)
 {
 	size_t max_bytes = client->max_bytes / 2;
@@ -343,7 +344,7 @@ static int send_job(struct symbol_client *client, struct symbol_job *job)
 	return 0;
 }
 
-/* A job that cannot be sent now stays the present one; one that never can is answered here. */
+/* If a job cannot be sent now, it stays the present one. If it can never be sent, it fails here. */
 static void start_lane(struct symbol_client *client, enum worker_lane lane)
 {
 	struct symbol_job *job = symbol_jobs_get(client->jobs, lane);
@@ -359,12 +360,12 @@ static void start_lane(struct symbol_client *client, enum worker_lane lane)
 	}
 }
 
-/* How far the workers are. */
+/* The progress of the workers. */
 enum progress {
 	PROGRESS_DONE, /* there is nothing to do */
-	PROGRESS_STUCK, /* a worker cannot be started yet; none is at work */
+	PROGRESS_STUCK, /* no worker is busy, and one cannot be started yet */
 	PROGRESS_AT_WORK,
-	PROGRESS_HALF_STUCK, /* one is at work, the other cannot be started yet */
+	PROGRESS_HALF_STUCK, /* one worker is busy, the other cannot be started yet */
 };
 
 static enum progress get_progress(const struct symbol_client *client)
@@ -384,9 +385,9 @@ static enum progress get_progress(const struct symbol_client *client)
 	return nr_busy == nr_jobs ? PROGRESS_AT_WORK : PROGRESS_HALF_STUCK;
 }
 
-/* Does one step of what there is to do; what the fast lane cannot do may be for the slow one.
- * Returns 1 when all is done, 0 when it is not, -EAGAIN when the next step takes a while: for a
- * debug file to be there, or until a new worker may be started. */
+/* Does one step of the work. The fast lane comes first, as it may pass jobs to the slow one.
+ * Returns 1 if all is done, 0 if not, -EAGAIN if the next step must wait for a debug file, or until
+ * a new worker may be started. */
 static int step(struct symbol_client *client, uint64_t until_ns)
 {
 	uint64_t soon_ns = clock_mono_ns() + PAUSE_NS;
@@ -409,7 +410,7 @@ static int step(struct symbol_client *client, uint64_t until_ns)
 	return 0;
 }
 
-/* Keeps the budget, also when nothing is read, and the figures that are not this module's. */
+/* Keeps the budget, even if nothing is read, and copies statistics of other modules. */
 static void tidy(struct symbol_client *client)
 {
 	struct worker_lanes *lanes = symbol_jobs_lanes(client->jobs);

@@ -50,7 +50,7 @@ static const struct symbol_job no_job = {
 	.debug = { .fd = -EBADF },
 };
 
-/* The job of a lane from now on; what it had is forgotten. */
+/* Replaces the job of a lane. Releases nothing. */
 static void set_job(struct symbol_job *job, const struct symbol_job *other)
 {
 	enum worker_lane lane = job->lane;
@@ -209,7 +209,7 @@ void symbol_jobs_distrust(struct symbol_jobs *jobs, const struct symbol_job *job
 	symbol_jobs_punish(jobs, job);
 }
 
-/* Whether more time, or more memory, would help. */
+/* Returns whether more time or more memory may help. */
 static bool may_be_repeated(const struct symbol_jobs *jobs, const struct symbol_job *job, int error)
 {
 	if (job->lane != WORKER_LANE_FAST)
@@ -219,7 +219,7 @@ static bool may_be_repeated(const struct symbol_jobs *jobs, const struct symbol_
 		(job->is_try || limits_of(jobs, job->kind)->timeout_ns > WORKER_LANES_FAST_NS));
 }
 
-/* Hands a job to the slow lane. False when there is no room. */
+/* Moves a job to the slow lane. Returns false if there is no room. */
 static bool park(struct symbol_jobs *jobs, struct symbol_job *job)
 {
 	if (jobs->nr_parked == MAX_PARKED)
@@ -239,7 +239,8 @@ bool symbol_jobs_resume(struct symbol_jobs *jobs, struct symbol_job *job)
 	return true;
 }
 
-/* Its file waits, behind those of owners that are not late. False when there is no room. */
+/* Lets the file of a job wait again, behind those of owners that are not late. Returns
+ * false if there is no room. */
 static bool try_later(struct symbol_jobs *jobs, struct symbol_job *job)
 {
 	if (!file_registry_put_back(jobs->registry, &job->file))
@@ -248,7 +249,8 @@ static bool try_later(struct symbol_jobs *jobs, struct symbol_job *job)
 	return true;
 }
 
-/* Jobs about a table end, because their addresses stay in its list. Other jobs are put aside. */
+/* Jobs about a table just end, because the table still has its list of
+ * requests. Other jobs are moved. */
 bool symbol_jobs_repeat(struct symbol_jobs *jobs, struct symbol_job *job, int error)
 {
 	bool was_too_slow = error == -ETIMEDOUT && !job->is_try;

@@ -61,7 +61,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether libdebuginfod writes files of that name, including unfinished ones. */
+/* Returns whether libdebuginfod writes files of that name, including unfinished ones. */
 static bool is_librarys(const char *name)
 {
 	static const char *const whole[] = { "debuginfo", "executable" };

@@ -32,8 +32,8 @@ enum demangle_style {
  * process. Therefore a separate process must demangle names that are not trusted. */
 char *demangle(const char *name, enum demangle_style style);
 
-/* Whether a name begins like a mangled one, or may have type arguments or a version. If not,
- * demangle() only copies it. */
+/* Returns whether a name begins like a mangled one, or may have type arguments or a version. If
+ * not, demangle() only copies it. */
 bool demangle_is_candidate(const char *name);
 
 #endif

@@ -42,7 +42,8 @@ static bool is_file_name(const char *name, size_t max)
 	       strcmp(name, "..") != 0;
 }
 
-/* Whether the byte at an offset may be read as a bool. With other values, that is undefined. */
+/* Returns whether the byte at an offset may be read as a bool. With other
+ * values, that is undefined. */
 static bool is_bool(const void *bytes, size_t offset)
 {
 	return ((const uint8_t *)bytes)[offset] <= 1;

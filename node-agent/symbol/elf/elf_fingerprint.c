@@ -221,7 +221,8 @@ int elf_fingerprint_take(int fd, const struct elf_fingerprint_opts *opts,
 	return r;
 }
 
-/* Whether there are only zeros behind the digits, so that fingerprints can be compared as bytes. */
+/* Returns whether there are only zeros behind the digits, so that fingerprints
+ * can be compared as bytes. */
 static bool is_build_id_sound(const struct elf_fingerprint *print)
 {
 	size_t len = strnlen(print->build_id, sizeof(print->build_id));

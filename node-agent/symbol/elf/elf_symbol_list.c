@@ -120,7 +120,7 @@ static size_t measure_name(const struct elf_symbol_list *list, uint64_t name)
 	return strnlen(names->text + name, left < ELF_MAX_NAME_BYTES ? left : ELF_MAX_NAME_BYTES);
 }
 
-/* Whether an address is in code and fits into the list. */
+/* Returns whether an address is in code and fits into the list. */
 static bool is_in_reach(const struct elf_symbol_list *list, uint64_t address)
 {
 	return find_range(list, address) && address - list->base < UINT32_MAX;

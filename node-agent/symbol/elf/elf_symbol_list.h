@@ -83,8 +83,8 @@ int elf_symbol_list_add_nameless(struct elf_symbol_list *list, uint64_t start, u
 /* Removes the symbols and sources that were added since there were so many. */
 void elf_symbol_list_cut(struct elf_symbol_list *list, size_t nr_symbols, size_t nr_sources);
 
-/* Whether the symbols leave more than an eighth of the code uncovered. Sorts the list, and keeps
- * the best symbol of each address. */
+/* Returns whether the symbols leave more than an eighth of the code uncovered. Sorts the list, and
+ * keeps the best symbol of each address. */
 bool elf_symbol_list_is_sparse(struct elf_symbol_list *list);
 
 /* Sorts by address, keeps the best symbol of each address, and sets missing sizes: a symbol without

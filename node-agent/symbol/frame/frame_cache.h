@@ -21,7 +21,7 @@
 struct cached_frames;
 struct cached_line;
 
-/* Whether the frames of a place may still change. The cache only stores it for the caller. */
+/* States of the frames of a place. The cache only stores them for the caller. */
 enum frames_state {
 	FRAMES_PROVISIONAL,
 	FRAMES_ASKED, /* source lines were requested */

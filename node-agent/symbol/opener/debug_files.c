@@ -67,8 +67,8 @@ static int open_path(int dir_fd, const char *path, uint64_t flags, uint64_t reso
 	return fd >= 0 ? fd : translate(-fd);
 }
 
-/* Whether a directory is on a local file system, even if another one was mounted there since. File
- * systems on disks are local, and a mapped program is known to be on a local one. */
+/* Returns whether a directory is on a local file system, even if another one was mounted there
+ * since. File systems on disks are local, and a mapped program is known to be on a local one. */
 static bool is_programs_device(int dir_fd, const struct file_identity *program)
 {
 	struct pinned_file pinned;

@@ -157,8 +157,9 @@ static bool is_same_file(const struct file_identity *identity, const struct mapp
 	return identity->dev_major == file->dev_major && identity->dev_minor == file->dev_minor;
 }
 
-/* Whether this is the file that was mapped: the process may have mapped another one there since. On
- * overlay even the inode number may differ between maps and statx(), so there the name decides. */
+/* Returns whether this is the file that was mapped: the process may have mapped another
+ * one there since. On overlay even the inode number may differ between maps and statx(),
+ * so there the name decides. */
 static bool is_mapped_file(int fd, const struct file_identity *identity,
 			   const struct mapped_file *file)
 {
@@ -235,7 +236,7 @@ void file_opener_unpin(struct pinned_file *pinned)
 	pinned->fd = -EBADF;
 }
 
-/* Whether a file is on the internal tmpfs of memfd_create() and the like, which is mounted
+/* Returns whether a file is on the internal tmpfs of memfd_create() and the like, which is mounted
  * nowhere. */
 static bool is_kernels_own_tmpfs(const struct file_identity *identity)
 {

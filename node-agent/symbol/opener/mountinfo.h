@@ -20,8 +20,8 @@ struct mountinfo_line {
  * malformed lines. Returns false if there is none. */
 bool mountinfo_next(const char **text, const char *end, struct mountinfo_line *ret_line);
 
-/* Whether a file system of that type is local: reading from it waits only for this kernel and its
- * disks.
+/* Returns whether a file system of that type is local: reading from it waits only for
+ * this kernel and its disks.
  *
  * FUSE, NFS, CIFS, Ceph and the like are not local: their servers can let a read wait forever, and
  * any user can be a FUSE server. 9p is not local either, as its servers are mostly daemons behind a

@@ -95,8 +95,8 @@ static int demangle_name(const char *name, enum demangle_style style)
 	return 0;
 }
 
-/* Whether there is room for one more name, and for the empty one that stands for a name that took
- * too long. */
+/* Returns whether there is room for one more name, and for the empty one that stands for a
+ * name that took too long. */
 static bool has_room(void)
 {
 	return NAMES_MAX_REPLY_BYTES - answer.len > DEMANGLE_MAX_BYTES + 1;
