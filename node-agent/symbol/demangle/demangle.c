@@ -80,27 +80,19 @@ static char *copy_bounded(const char *text, const char *name)
 	return strdup(len == 0 || len > DEMANGLE_MAX_BYTES ? name : text);
 }
 
-static char *copy_text(const struct output *output, const char *text, const char *name)
-{
-	return copy_bounded(output->is_full ? "" : text, name);
-}
-
-static char *copy_short(const struct output *output, bool (*shorten)(const char *, char *),
-			const char *name)
+/* Returns a copy of the output in a style. */
+static char *copy_output(const struct output *output, enum demangle_style style,
+			 bool (*shorten)(const char *, char *), const char *name)
 {
 	_cleanup_free_ char *text = malloc(output->len + 1);
 
 	if (!text)
 		return NULL;
-	bool is_short = !output->is_full && shorten(output->text, text);
-	return copy_text(output, is_short ? text : output->text, name);
-}
-
-static char *demangle_rust(const char *name, enum demangle_style style, const struct output *output)
-{
-	if (style == DEMANGLE_SHORT)
-		return copy_short(output, short_name_rust, name);
-	return copy_text(output, output->text, name);
+	if (output->is_full)
+		return strdup(name);
+	if (style == DEMANGLE_SHORT && shorten(output->text, text))
+		return copy_bounded(text, name);
+	return copy_bounded(output->text, name);
 }
 
 static bool is_plain(const char *name)
@@ -125,14 +117,11 @@ static char *demangle_cplus(const char *name, const char *bare, enum demangle_st
 			    struct output *output)
 {
 	int full = DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE;
+	bool is_cplus = style == DEMANGLE_SHORT
+				? demangle_without_parameters(bare, output)
+				: run(cplus_demangle_v3_callback, name, full, output);
 
-	if (style == DEMANGLE_SHORT)
-		return demangle_without_parameters(bare, output)
-			       ? copy_short(output, short_name_cplus, name)
-			       : strdup(name);
-	return run(cplus_demangle_v3_callback, name, full, output)
-		       ? copy_text(output, output->text, name)
-		       : strdup(name);
+	return is_cplus ? copy_output(output, style, short_name_cplus, name) : strdup(name);
 }
 
 static char *demangle_d(const char *name, const char *bare, enum demangle_style style)
@@ -179,7 +168,7 @@ static char *demangle_mangled(const char *name, size_t len, enum demangle_style 
 	if (name[1] == 'D')
 		return demangle_d(name, bare, style);
 	if (run(rust_demangle_callback, bare, DMGL_NO_OPTS, output))
-		return demangle_rust(name, style, output);
+		return copy_output(output, style, short_name_rust, name);
 	if (name[1] == 'Z')
 		return demangle_cplus(name, bare, style, output);
 	return strdup(name);
