@@ -159,7 +159,7 @@ int name_store_add(struct name_store *store, struct elf_symbols *symbols,
 {
 	struct name_table *table;
 
-	int r = name_table_new(symbols, print, 0, &table);
+	int r = name_table_new(symbols, print, &table);
 	if (r < 0)
 		return r;
 	name_store_renew_key(store, table);

@@ -8,7 +8,7 @@
 
 #define RUST_HASH_DIGITS 16
 
-int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
+int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print,
 		   struct name_table **ret_table)
 {
 	struct name_table *table = calloc(1, sizeof(*table));
@@ -18,7 +18,6 @@ int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *pr
 		return -ENOMEM;
 	}
 	*table = (struct name_table){
-		.key = key,
 		.symbols = symbols,
 		.lines_fd = -EBADF,
 		.alt_fd = -EBADF,

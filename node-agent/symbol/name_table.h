@@ -67,8 +67,9 @@ struct name_table {
 	uint64_t raw_until_ns; /* until then, its names stay mangled (CLOCK_MONOTONIC) */
 };
 
-/* Takes the symbols over, also on failure; `print` may be NULL. Errors: -ENOMEM. */
-int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print, uint64_t key,
+/* Makes a table, whose key is 0. Takes the symbols over, also on failure. `print` may
+ * be NULL. Errors: -ENOMEM. */
+int name_table_new(struct elf_symbols *symbols, const struct elf_fingerprint *print,
 		   struct name_table **ret_table) must_check;
 void name_table_free(struct name_table *table);
 DEFINE_FREEP(struct name_table, name_table_free)
