@@ -2,7 +2,6 @@
 #include "base/memory_pool.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 int memory_pool_take(struct memory_pool *pool, uint64_t nr_bytes)
 {

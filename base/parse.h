@@ -7,7 +7,6 @@
 #include "base/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Decimal digits only: no sign, no blanks. */

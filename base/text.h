@@ -6,7 +6,6 @@
 
 #include "base/strbuf.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

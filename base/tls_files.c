@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/tls_files.h"
 
-#include "base/cleanup.h"
 #include "base/fileio.h"
 
 #include <fcntl.h>

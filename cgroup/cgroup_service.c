@@ -32,7 +32,6 @@
 #include "base/printable.h"
 #include "base/strview.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define PATH_MAX_BYTES 4096

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pod_index {
 	pthread_mutex_t update_lock; /* of who changes the table; `lock` is taken inside it */

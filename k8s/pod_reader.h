@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "k8s/pod_list.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define POD_ITEM_MAX_BYTES ((size_t)4 << 20) /* JSON of one pod; etcd takes 1.5 MB */

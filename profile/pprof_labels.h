@@ -5,7 +5,6 @@
 #define PROFILE_PPROF_LABELS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum pprof_label {
 	PPROF_LABEL_COMM,

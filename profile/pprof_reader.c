@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What is written of a sample, its numbers included, can be read again. */
 #define MAX_ATTRIBUTES (PPROF_MAX_LABELS - PPROF_LABEL_REQUEST)

@@ -16,7 +16,6 @@
 #ifndef PROFILE_PPROF_READER_H
 #define PROFILE_PPROF_READER_H
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "profile/profile.h"

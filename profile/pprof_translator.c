@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/hex.h"
-#include "base/parse.h"
 #include "profile/pprof_labels.h"
 
 #include <inttypes.h>

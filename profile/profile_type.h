@@ -6,8 +6,6 @@
 #ifndef PROFILE_PROFILE_TYPE_H
 #define PROFILE_PROFILE_TYPE_H
 
-#include <stddef.h>
-
 enum profile_type {
 	PROFILE_CPU, /* values count samples; each stands for a period of CPU time */
 	PROFILE_WALL,

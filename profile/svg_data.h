@@ -20,8 +20,6 @@
 #include "base/strbuf.h"
 #include "profile/flame_tree.h"
 
-#include <stdint.h>
-
 #define SVG_DATA_MAX_NODES 200000 /* 3 MB; the smallest ones of more are left out */
 
 /* Appends it. Errors: -ENOMEM; others are kept in `out`. */

@@ -8,7 +8,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */

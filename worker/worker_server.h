@@ -4,7 +4,6 @@
 #ifndef WORKER_SERVER_H
 #define WORKER_SERVER_H
 
-#include "base/err.h"
 #include "base/strbuf.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_sandbox.h"

@@ -6,7 +6,6 @@
  *	samples   ──────▲                 └────▶ what is left of each sample */
 #include "otlp/attributes/attribute_maker.h"
 
-#include "base/array.h"
 #include "base/hash.h"
 #include "base/htable.h"
 #include "base/strbuf.h"

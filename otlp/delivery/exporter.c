@@ -27,7 +27,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define QUEUE_MAX_PROFILES 64

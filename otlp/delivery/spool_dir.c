@@ -7,7 +7,6 @@
 #include "otlp/delivery/spool_file.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
 

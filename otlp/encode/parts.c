@@ -5,7 +5,6 @@
  * part costs its attributes again. */
 #include "otlp/encode/parts.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* The part of a limit that is aimed at after a measurement. */

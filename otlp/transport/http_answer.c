@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/err.h"
 #include "otlp/transport/json_message.h"
 #include "otlp/transport/response.h"
 

@@ -4,7 +4,6 @@
 #ifndef OTLP_TRANSPORT_PROTOCOL_H
 #define OTLP_TRANSPORT_PROTOCOL_H
 
-#include "base/err.h"
 #include "base/http_client.h"
 #include "base/strbuf.h"
 #include "otlp/encode/encode.h"

@@ -3,7 +3,6 @@
  * thrown away, because trailers come at the end. */
 #include "otlp/transport/transport_worker.h"
 
-#include "base/cleanup.h"
 #include "base/flat.h"
 #include "base/parse.h"
 #include "otlp/transport/http_answer.h"
