@@ -19,12 +19,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "otlp/transport/base64.h"
 #include "otlp/transport/grpc_frame.h"
 #include "otlp/transport/response.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,23 +87,20 @@ static enum outcome_verdict find_verdict(uint32_t status, bool has_retry_info)
 	}
 }
 
-static int hex_value(char c)
+static int digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return hex_value((char)tolower((unsigned char)c));
 }
 
-/* What is no escape stands for itself: a message is never refused for its form. Returns the
- * length. */
+/* Decodes "%41" to "A". Anything else is copied, since a message is never refused for its form.
+ * Returns the length. */
 static size_t decode_percent(const char *text, char *to, size_t size)
 {
 	size_t len = 0;
 
 	for (; *text && len < size; text++) {
-		int high = text[0] == '%' ? hex_value(text[1]) : -1;
-		int low = high >= 0 ? hex_value(text[2]) : -1;
+		int high = text[0] == '%' ? digit_value(text[1]) : -1;
+		int low = high >= 0 ? digit_value(text[2]) : -1;
 
 		to[len++] = *text;
 		if (low >= 0) {
@@ -113,7 +112,7 @@ static size_t decode_percent(const char *text, char *to, size_t size)
 }
 
 /* The answer's own words, else those of the details. */
-static void describe(const struct grpc_answer *answer, uint32_t status,
+static void describe(const struct http_answer *answer, uint32_t status,
 		     const struct response *details, struct request_outcome *outcome)
 {
 	char what[48], message[OUTCOME_MESSAGE_BYTES];
@@ -123,8 +122,9 @@ static void describe(const struct grpc_answer *answer, uint32_t status,
 	else
 		snprintf(what, sizeof(what), "gRPC status %u", status);
 
-	size_t len = answer->message ? decode_percent(answer->message, message, sizeof(message))
-				     : 0;
+	size_t len = answer->grpc_message
+			     ? decode_percent(answer->grpc_message, message, sizeof(message))
+			     : 0;
 	if (len > 0)
 		request_outcome_say(outcome, what, message, len);
 	else
@@ -141,15 +141,15 @@ static void read_details(const char *text, struct strbuf *bytes, struct response
 		*ret_details = (struct response){ .has_retry_info = false };
 }
 
-static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
+static void judge_refusal(const struct http_answer *answer, uint32_t status,
 			  struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(DETAILS_MAX_BYTES);
 	const uint64_t wait_max_ns = OUTCOME_WAIT_MAX_S * NSEC_PER_SEC;
 	struct response details = { .has_retry_info = false };
 
-	if (answer->details)
-		read_details(answer->details, &bytes, &details);
+	if (answer->grpc_details)
+		read_details(answer->grpc_details, &bytes, &details);
 	outcome->verdict = find_verdict(status, details.has_retry_info);
 	outcome->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
 	if (outcome->verdict == OUTCOME_RETRY)
@@ -160,30 +160,25 @@ static void judge_refusal(const struct grpc_answer *answer, uint32_t status,
 }
 
 /* The destination has taken it, whatever else it says. */
-static void judge_success(const struct grpc_answer *answer, struct request_outcome *outcome)
+static void judge_success(const struct http_answer *answer, struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
-	bool has_gzip = answer->encoding && strcmp(answer->encoding, "gzip") == 0;
-	struct response response = { .nr_rejected_profiles = 0 };
+	bool has_gzip = answer->grpc_encoding && strcmp(answer->grpc_encoding, "gzip") == 0;
 
 	outcome->verdict = OUTCOME_DONE;
-	int r = grpc_frame_read(answer->http.body, answer->http.len, has_gzip, &message);
-	if (r == 0)
-		r = response_parse_success(message.data, message.len, &response);
-	if (r < 0) {
-		request_outcome_say(outcome, "the answer says success, but is not OTLP's", NULL, 0);
-		return;
-	}
-	outcome->nr_rejected_profiles = response.nr_rejected_profiles;
-	request_outcome_say(outcome, "", response.message, response.message_len);
+	int r = grpc_frame_read(answer->body, answer->len, has_gzip, &message);
+	if (r < 0)
+		request_outcome_say(outcome, HTTP_ANSWER_NOT_OTLP, NULL, 0);
+	else
+		http_answer_read_success(message.data, message.len, outcome);
 }
 
-static void judge_without_status(const struct grpc_answer *answer, struct request_outcome *outcome)
+static void judge_without_status(const struct http_answer *answer, struct request_outcome *outcome)
 {
-	const char *type = answer->http.content_type;
+	const char *type = answer->content_type;
 
-	if (answer->http.status / 100 != 2) {
-		http_answer_judge(&answer->http, outcome);
+	if (answer->status / 100 != 2) {
+		http_answer_judge(answer, outcome);
 	} else if (type && strncasecmp(type, GRPC_TYPE, strlen(GRPC_TYPE)) == 0) {
 		outcome->verdict = OUTCOME_RETRY;
 		request_outcome_say(outcome, "the answer ends before its grpc-status", NULL, 0);
@@ -202,13 +197,13 @@ static uint32_t read_status(const char *text)
 	return parse_u32(text, &status) < 0 ? GRPC_UNKNOWN : status;
 }
 
-void grpc_answer_judge(const struct grpc_answer *answer, struct request_outcome *outcome)
+void grpc_answer_judge(const struct http_answer *answer, struct request_outcome *outcome)
 {
 	outcome->was_answered = true;
-	if (!answer->status)
+	if (!answer->grpc_status)
 		judge_without_status(answer, outcome);
-	else if (read_status(answer->status) == GRPC_OK)
+	else if (read_status(answer->grpc_status) == GRPC_OK)
 		judge_success(answer, outcome);
 	else
-		judge_refusal(answer, read_status(answer->status), outcome);
+		judge_refusal(answer, read_status(answer->grpc_status), outcome);
 }

@@ -3,11 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "otlp/transport/json_message.h"
+#include "base/json.h"
 #include "otlp/transport/response.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define TREE_MAX_BYTES ((size_t)1 << 20)
 
 static enum outcome_verdict find_verdict(unsigned int status)
 {
@@ -34,11 +36,15 @@ static bool begins_with(const struct http_answer *answer, char c)
 	return answer->len > 0 && *(const char *)answer->body == c;
 }
 
+/* google.rpc.Status, Connect's errors and many others have a string called "message". */
 static void describe_json(const struct http_answer *answer, const char *what,
 			  struct request_outcome *outcome)
 {
-	_cleanup_free_ char *message = json_message(answer->body, answer->len);
+	_cleanup_(json_freep) struct json_value *object = NULL;
+	const char *message = NULL;
 
+	if (json_parse(answer->body, answer->len, TREE_MAX_BYTES, &object) == 0)
+		message = json_text(json_find(object, "message"));
 	request_outcome_say(outcome, what, message, message ? strlen(message) : 0);
 }
 
@@ -54,8 +60,8 @@ static bool describe_status(const struct http_answer *answer, const char *what,
 	return true;
 }
 
-/* Proxies and wrong ports answer with pages, not messages: then the status is all there is to
- * say. */
+/* Proxies and wrong ports answer with web pages instead of messages. Then only the status is
+ * reported. */
 static void describe(const struct http_answer *answer, struct request_outcome *outcome)
 {
 	bool has_any_type = !answer->content_type;
@@ -73,7 +79,7 @@ static void describe(const struct http_answer *answer, struct request_outcome *o
 		request_outcome_say(outcome, what, NULL, 0);
 }
 
-/* Of a proxy that wants people to log in, of a wrong port: whoever showed it has stored nothing. */
+/* A web page comes from a login proxy or a wrong port, which did not store the profiles. */
 static bool is_page(const struct http_answer *answer)
 {
 	return answer->status / 100 == 2 && has_type(answer, "html");
@@ -98,17 +104,21 @@ void http_answer_judge(const struct http_answer *answer, struct request_outcome 
 			NSEC_PER_SEC * (wait_s < OUTCOME_WAIT_MAX_S ? wait_s : OUTCOME_WAIT_MAX_S);
 }
 
-void http_answer_judge_otlp(const struct http_answer *answer, struct request_outcome *outcome)
+void http_answer_read_success(const void *body, size_t len, struct request_outcome *outcome)
 {
 	struct response response;
 
-	http_answer_judge(answer, outcome);
-	if (outcome->verdict != OUTCOME_DONE)
-		return;
-	if (response_parse_success(answer->body, answer->len, &response) < 0) {
-		request_outcome_say(outcome, "the answer says success, but is not OTLP's", NULL, 0);
+	if (response_parse_success(body, len, &response) < 0) {
+		request_outcome_say(outcome, HTTP_ANSWER_NOT_OTLP, NULL, 0);
 		return;
 	}
 	outcome->nr_rejected_profiles = response.nr_rejected_profiles;
 	request_outcome_say(outcome, "", response.message, response.message_len);
+}
+
+void http_answer_judge_otlp(const struct http_answer *answer, struct request_outcome *outcome)
+{
+	http_answer_judge(answer, outcome);
+	if (outcome->verdict == OUTCOME_DONE)
+		http_answer_read_success(answer->body, answer->len, outcome);
 }

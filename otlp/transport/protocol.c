@@ -47,34 +47,6 @@ static int add_grpc_headers(struct header_list *own, const struct protocol_heade
 	return r;
 }
 
-static void judge_otlp(const struct http_client *client, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	(void)client;
-	http_answer_judge_otlp(answer, outcome);
-}
-
-static void judge_push(const struct http_client *client, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	(void)client;
-	http_answer_judge(answer, outcome);
-}
-
-static void judge_grpc(const struct http_client *client, const struct http_answer *answer,
-		       struct request_outcome *outcome)
-{
-	const struct grpc_answer grpc = {
-		.http = *answer,
-		.status = http_client_header(client, "grpc-status"),
-		.message = http_client_header(client, "grpc-message"),
-		.details = http_client_header(client, "grpc-status-details-bin"),
-		.encoding = http_client_header(client, "grpc-encoding"),
-	};
-
-	grpc_answer_judge(&grpc, outcome);
-}
-
 static const struct protocol protocols[TRANSPORT_NR_PROTOCOLS] = {
 	[TRANSPORT_OTLP_HTTP] = {
 		.path = "/v1development/profiles",
@@ -82,7 +54,7 @@ static const struct protocol protocols[TRANSPORT_NR_PROTOCOLS] = {
 		.encode = otlp_encode,
 		.pack = pack_plain,
 		.add_headers = add_http_headers,
-		.judge = judge_otlp,
+		.judge = http_answer_judge_otlp,
 	},
 	[TRANSPORT_OTLP_GRPC] = {
 		.path = "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export",
@@ -93,7 +65,7 @@ static const struct protocol protocols[TRANSPORT_NR_PROTOCOLS] = {
 		.encode = otlp_encode,
 		.pack = grpc_frame_append,
 		.add_headers = add_grpc_headers,
-		.judge = judge_grpc,
+		.judge = grpc_answer_judge,
 	},
 	[TRANSPORT_PYROSCOPE] = {
 		.path = "/push.v1.PusherService/Push",
@@ -103,7 +75,7 @@ static const struct protocol protocols[TRANSPORT_NR_PROTOCOLS] = {
 		.encode = push_encode,
 		.pack = pack_plain,
 		.add_headers = add_connect_headers,
-		.judge = judge_push,
+		.judge = http_answer_judge,
 	},
 };
 

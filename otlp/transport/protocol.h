@@ -4,7 +4,6 @@
 #ifndef OTLP_TRANSPORT_PROTOCOL_H
 #define OTLP_TRANSPORT_PROTOCOL_H
 
-#include "base/http_client.h"
 #include "base/strbuf.h"
 #include "otlp/encode/encode.h"
 #include "otlp/transport/header_list.h"
@@ -48,9 +47,8 @@ struct protocol {
 	 * header_list_add_own(). */
 	int (*add_headers)(struct header_list *own, const struct protocol_headers *headers);
 
-	/* Says what became of the request; the client has the answer's headers. */
-	void (*judge)(const struct http_client *client, const struct http_answer *answer,
-		      struct request_outcome *outcome);
+	/* Decides what the answer means for its request. */
+	void (*judge)(const struct http_answer *answer, struct request_outcome *outcome);
 };
 
 /* The row of a protocol. */

@@ -59,30 +59,28 @@ static struct transport_result explain_silence(const struct sender *sender, int 
 	return result;
 }
 
-static void read_grpc_status(const struct http_client *client, struct transport_result *result)
-{
-	const char *status = http_client_header(client, "grpc-status");
-
-	result->has_grpc_status = status && parse_u32(status, &result->grpc_status) == 0;
-}
-
 static struct transport_result read_answer(const struct sender *sender,
 					   enum transport_protocol protocol,
 					   const struct http_response *response)
 {
 	const struct protocol *row = protocol_get(protocol);
+	const struct http_client *client = sender->client;
 	struct transport_result result = { .status = response->status };
 	const struct http_answer answer = {
 		.status = response->status,
 		.retry_after_s = response->retry_after_s,
-		.content_type = http_client_header(sender->client, "content-type"),
+		.content_type = http_client_header(client, "content-type"),
 		.body = sender->answer.data,
 		.len = sender->answer.len,
+		.grpc_status = http_client_header(client, "grpc-status"),
+		.grpc_message = http_client_header(client, "grpc-message"),
+		.grpc_details = http_client_header(client, "grpc-status-details-bin"),
+		.grpc_encoding = http_client_header(client, "grpc-encoding"),
 	};
 
-	if (row->has_grpc_status)
-		read_grpc_status(sender->client, &result);
-	row->judge(sender->client, &answer, &result.outcome);
+	if (row->has_grpc_status && answer.grpc_status)
+		result.has_grpc_status = parse_u32(answer.grpc_status, &result.grpc_status) == 0;
+	row->judge(&answer, &result.outcome);
 	return result;
 }
 

@@ -26,15 +26,15 @@ static const char *take_text(const uint8_t **data, size_t *len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct grpc_answer answer = { .http.status = 200 };
+	struct http_answer answer = { .status = 200 };
 	struct request_outcome outcome = { .was_answered = false };
 
-	answer.status = take_text(&data, &len);
-	answer.message = take_text(&data, &len);
-	answer.details = take_text(&data, &len);
-	answer.encoding = take_text(&data, &len);
-	answer.http.body = data;
-	answer.http.len = len;
+	answer.grpc_status = take_text(&data, &len);
+	answer.grpc_message = take_text(&data, &len);
+	answer.grpc_details = take_text(&data, &len);
+	answer.grpc_encoding = take_text(&data, &len);
+	answer.body = data;
+	answer.len = len;
 	grpc_answer_judge(&answer, &outcome);
 
 	if (!memchr(outcome.message, '\0', sizeof(outcome.message)) ||

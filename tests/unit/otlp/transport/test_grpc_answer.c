@@ -19,7 +19,7 @@
 	"//////////8B"
 #define NO_DETAILS "EgVsYXRlcg=="
 
-static void assert_verdict(const struct grpc_answer *answer, enum outcome_verdict verdict,
+static void assert_verdict(const struct http_answer *answer, enum outcome_verdict verdict,
 			   uint64_t wait_s, const char *message)
 {
 	struct request_outcome outcome = { .verdict = OUTCOME_DONE };
@@ -28,9 +28,9 @@ static void assert_verdict(const struct grpc_answer *answer, enum outcome_verdic
 	if (outcome.verdict != verdict || outcome.retry_after_ns != wait_s * NSEC_PER_SEC ||
 	    strcmp(outcome.message, message) != 0)
 		fail_msg("status %s, message %s, details %s: verdict %d, wait %ju, \"%s\"",
-			 answer->status ? answer->status : "none",
-			 answer->message ? answer->message : "none",
-			 answer->details ? answer->details : "none", outcome.verdict,
+			 answer->grpc_status ? answer->grpc_status : "none",
+			 answer->grpc_message ? answer->grpc_message : "none",
+			 answer->grpc_details ? answer->grpc_details : "none", outcome.verdict,
 			 (uintmax_t)outcome.retry_after_ns, outcome.message);
 	assert_true(outcome.was_answered);
 	assert_int_equal(outcome.nr_rejected_profiles, 0);
@@ -70,9 +70,9 @@ static void every_status_has_a_verdict(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http.status = 200,
-			.status = cases[i].status,
+		const struct http_answer answer = {
+			.status = 200,
+			.grpc_status = cases[i].status,
 		};
 
 		assert_verdict(&answer, cases[i].verdict, 0, cases[i].name);
@@ -105,10 +105,10 @@ static void details_say_when_to_come_again(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http.status = 200,
-			.status = cases[i].status,
-			.details = cases[i].details,
+		const struct http_answer answer = {
+			.status = 200,
+			.grpc_status = cases[i].status,
+			.grpc_details = cases[i].details,
 		};
 
 		assert_verdict(&answer, cases[i].verdict, cases[i].wait_s, cases[i].message);
@@ -137,10 +137,10 @@ static void a_message_is_percent_encoded(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http.status = 200,
-			.status = "13",
-			.message = cases[i].encoded,
+		const struct http_answer answer = {
+			.status = 200,
+			.grpc_status = "13",
+			.grpc_message = cases[i].encoded,
 		};
 
 		assert_verdict(&answer, OUTCOME_REFUSED, 0, cases[i].message);
@@ -150,9 +150,9 @@ static void a_message_is_percent_encoded(void **state)
 static void a_long_message_is_cut(void **state)
 {
 	static char message[10 << 20];
-	const struct grpc_answer answer = { .http.status = 200,
-					    .status = "14",
-					    .message = message };
+	const struct http_answer answer = { .status = 200,
+					    .grpc_status = "14",
+					    .grpc_message = message };
 	struct request_outcome outcome;
 	(void)state;
 
@@ -164,7 +164,9 @@ static void a_long_message_is_cut(void **state)
 static void long_details_are_not_read(void **state)
 {
 	static char details[10 << 20];
-	const struct grpc_answer answer = { .http.status = 200, .status = "8", .details = details };
+	const struct http_answer answer = { .status = 200,
+					    .grpc_status = "8",
+					    .grpc_details = details };
 	(void)state;
 
 	memset(details, 'A', sizeof(details) - 1);
@@ -199,16 +201,16 @@ static void without_grpc_status_that_of_http_counts(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		struct grpc_answer answer = {
-			.http.status = cases[i].http_status,
-			.http.content_type = "text/plain",
-			.http.body = "words",
-			.http.len = 5,
-			.http.retry_after_s = 9,
+		struct http_answer answer = {
+			.status = cases[i].http_status,
+			.content_type = "text/plain",
+			.body = "words",
+			.len = 5,
+			.retry_after_s = 9,
 		};
 
 		assert_verdict(&answer, cases[i].verdict, cases[i].wait_s, cases[i].message);
-		answer.status = "16";
+		answer.grpc_status = "16";
 		assert_verdict(&answer, OUTCOME_REFUSED, 0, "gRPC status UNAUTHENTICATED");
 	}
 }
@@ -229,8 +231,9 @@ static void an_answer_that_ends_early_is_no_answer(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http = { .status = 200, .content_type = cases[i].content_type },
+		const struct http_answer answer = {
+			.status = 200,
+			.content_type = cases[i].content_type,
 		};
 
 		assert_verdict(&answer, cases[i].verdict, 0, cases[i].message);
@@ -260,10 +263,12 @@ static void a_success_may_be_partial(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http = { .status = 200, .body = cases[i].body, .len = cases[i].len },
-			.status = "0",
-			.encoding = "gzip",
+		const struct http_answer answer = {
+			.status = 200,
+			.body = cases[i].body,
+			.len = cases[i].len,
+			.grpc_status = "0",
+			.grpc_encoding = "gzip",
 		};
 		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 
@@ -288,9 +293,9 @@ static void either_status_can_deny_us(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < array_len(cases); i++) {
-		const struct grpc_answer answer = {
-			.http.status = cases[i].http_status,
-			.status = cases[i].status,
+		const struct http_answer answer = {
+			.status = cases[i].http_status,
+			.grpc_status = cases[i].status,
 		};
 
 		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };

@@ -3,12 +3,17 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "pod_list_text.h"
 #include "unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PROTOBUF "application/x-protobuf"
+#define PODS                                                                                       \
+	"{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\","      \
+	"\"uid\":\"u\"}}]}"
 #define BYTES(literal) literal, sizeof(literal) - 1
 
 static void only_four_statuses_are_worth_a_second_try(void **state)
@@ -90,6 +95,9 @@ static void a_refusal_is_told_in_the_destinations_words(void **state)
 		{ "application/json", BYTES("{\"details\":{\"message\":\"inner\"}}"), "" },
 		{ "application/json", BYTES("[\"message\"]"), "" },
 		{ "application/json", BYTES("\"message\""), "" },
+		{ "application/json", BYTES(" {\"message\":\"\\u00e9\"}\n"), ": é" },
+		{ "application/json", BYTES("{\"Message\":\"no\"}"), "" },
+		{ "application/json", BYTES("{\"message\":\"no\"} <html>"), "" },
 		{ "application/json", BYTES("{\"message\":\"cut"), "" },
 		{ "application/json", BYTES("{\"message\":\"\\ud800\"}"), "" },
 		{ "application/json", BYTES(""), "" },
@@ -113,8 +121,9 @@ static void a_refusal_is_told_in_the_destinations_words(void **state)
 	}
 }
 
-static void nested_json_is_no_danger(void **state)
+static void an_error_that_is_a_bomb_has_no_message(void **state)
 {
+	static const char *const parts[] = { "[", "{\"a\":", "0,", "[],", "\"\",", "\"" };
 	static char body[64 << 10];
 	const struct http_answer answer = {
 		.status = 400,
@@ -122,12 +131,49 @@ static void nested_json_is_no_danger(void **state)
 		.body = body,
 		.len = sizeof(body),
 	};
-	struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
 	(void)state;
 
-	memset(body, '[', sizeof(body));
+	for (size_t i = 0; i < array_len(parts); i++) {
+		struct request_outcome outcome = { .verdict = OUTCOME_RETRY };
+
+		body[0] = '[';
+		for (size_t at = 1; at < sizeof(body); at++)
+			body[at] = parts[i][(at - 1) % strlen(parts[i])];
+		http_answer_judge(&answer, &outcome);
+		assert_string_equal(outcome.message, "HTTP status 400");
+	}
+}
+
+static void *read_pods(void *data)
+{
+	const struct pod_list_opts opts = { .max_bytes = 1 << 20 };
+	_cleanup_(pod_list_freep) struct pod_list *list = NULL;
+
+	(void)data;
+	assert_int_equal(pod_list_parse(PODS, strlen(PODS), &opts, &list), 0);
+	assert_int_equal(list->nr_pods, 1);
+	return NULL;
+}
+
+/* The kubelet's thread and an exporter's use the same parser. */
+static void a_thread_that_reads_pods_does_not_matter(void **state)
+{
+	static const char body[] = "{\"message\":\"overloaded\"}";
+	const struct http_answer answer = {
+		.status = 503,
+		.content_type = "application/json",
+		.body = body,
+		.len = strlen(body),
+	};
+	struct request_outcome outcome = { .verdict = OUTCOME_DONE };
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(pthread_create(&thread, NULL, read_pods, NULL), 0);
+	pthread_join(thread, NULL);
 	http_answer_judge(&answer, &outcome);
-	assert_string_equal(outcome.message, "HTTP status 400");
+	assert_int_equal(outcome.verdict, OUTCOME_RETRY);
+	assert_string_equal(outcome.message, "HTTP status 503: overloaded");
 }
 
 #define NOT_OTLP "the answer says success, but is not OTLP's"
@@ -230,7 +276,8 @@ int main(void)
 		cmocka_unit_test(only_four_statuses_are_worth_a_second_try),
 		cmocka_unit_test(a_wait_is_for_who_may_come_again),
 		cmocka_unit_test(a_refusal_is_told_in_the_destinations_words),
-		cmocka_unit_test(nested_json_is_no_danger),
+		cmocka_unit_test(an_error_that_is_a_bomb_has_no_message),
+		cmocka_unit_test(a_thread_that_reads_pods_does_not_matter),
 		cmocka_unit_test(a_success_may_be_partial),
 		cmocka_unit_test(partial_success_is_otlps_alone),
 		cmocka_unit_test(a_web_page_is_no_success),
