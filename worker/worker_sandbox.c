@@ -8,11 +8,11 @@
  * them as int, or has no flags in the upper one. */
 #include "worker/worker_sandbox.h"
 
+#include "base/capabilities.h"
 #include "worker/worker_process.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -36,61 +36,46 @@
 
 #define MAX_INSNS 512
 
-/* A call, `verdict` when the bits `mask` of an argument are `value`. */
+/* Decides on a system call if its argument, masked, has this value. */
 struct rule {
 	uint32_t number;
 	uint32_t verdict;
 	uint32_t argument;
-	uint32_t mask; /* 0: whatever the arguments are */
+	uint32_t mask; /* 0: the rule matches with any arguments */
 	uint32_t value;
 };
 
-#define ALLOW(name)                                                                                \
+#define RULE(name, what, arg, bits, wanted)                                                        \
 	{                                                                                          \
-		.number = SYS_##name, .verdict = SECCOMP_RET_ALLOW                                 \
+		.number = SYS_##name, .verdict = (what), .argument = (arg), .mask = (bits),        \
+		.value = (wanted)                                                                  \
 	}
-#define ALLOW_IF(name, arg, bits, wanted)                                                          \
-	{                                                                                          \
-		.number = SYS_##name, .verdict = SECCOMP_RET_ALLOW, .argument = (arg),             \
-		.mask = (bits), .value = (wanted)                                                  \
-	}
+#define REFUSED (SECCOMP_RET_ERRNO | EACCES)
 
-#define REFUSE_IF(name, arg, bits, wanted)                                                         \
-	{                                                                                          \
-		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES, .argument = (arg),    \
-		.mask = (bits), .value = (wanted)                                                  \
-	}
-
-#define REFUSE(name)                                                                               \
-	{                                                                                          \
-		.number = SYS_##name, .verdict = SECCOMP_RET_ERRNO | EACCES                        \
-	}
-
-#define KILL(name)                                                                                 \
-	{                                                                                          \
-		.number = SYS_##name, .verdict = SECCOMP_RET_KILL_PROCESS                          \
-	}
+#define ALLOW(name) RULE(name, SECCOMP_RET_ALLOW, 0, 0, 0)
+#define ALLOW_IF(name, arg, bits, wanted) RULE(name, SECCOMP_RET_ALLOW, arg, bits, wanted)
+#define REFUSE(name) RULE(name, REFUSED, 0, 0, 0)
+#define REFUSE_IF(name, arg, bits, wanted) RULE(name, REFUSED, arg, bits, wanted)
+#define KILL(name) RULE(name, SECCOMP_RET_KILL_PROCESS, 0, 0, 0)
 
 /* Bits of open(2)'s flags with which a file is written to, or made. */
 #define WRITING (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
-static const struct rule file_rules[] = {
+/* The rules of every worker. */
+static const struct rule common_rules[] = {
 	/* requests and replies */
 	ALLOW(recvmsg),
 	ALLOW(sendmsg),
-	/* the files */
+	/* files that are open */
 	ALLOW(pread64),
 	ALLOW(read),
 	ALLOW(lseek),
 	ALLOW(close),
 	ALLOW(fstat),
-	ALLOW(mincore), /* this and the next: their pages are not kept (base/cold_file.h) */
-	ALLOW(fadvise64),
-	ALLOW_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH), /* fstat() */
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFL),
-	/* memory; shared one would not count (RLIMIT_DATA) */
+	/* memory; RLIMIT_DATA does not count shared memory */
 	REFUSE_IF(mmap, 3, MAP_SHARED, MAP_SHARED),
 	ALLOW_IF(mmap, 2, PROT_EXEC, 0),
 	ALLOW_IF(mprotect, 2, PROT_EXEC, 0),
@@ -98,21 +83,28 @@ static const struct rule file_rules[] = {
 	ALLOW(mremap),
 	ALLOW(madvise),
 	ALLOW(brk),
-	ALLOW(sysinfo), /* qsort() asks how much there is */
+	ALLOW(sysinfo), /* qsort() asks for the size of the memory */
 	ALLOW(futex),
 	ALLOW(getrandom), /* malloc() and hash tables */
 	/* time and signals */
 	ALLOW(clock_gettime),
-	ALLOW_IF(setitimer, 0, UINT32_MAX, ITIMER_PROF), /* gives up names (symbol worker) */
 	ALLOW(rt_sigreturn),
 	ALLOW(rt_sigprocmask),
 	ALLOW(restart_syscall),
-	/* the end, and its last words */
-	ALLOW_IF(write, 0, UINT32_MAX, STDERR_FILENO),
-	ALLOW_IF(writev, 0, UINT32_MAX, STDERR_FILENO),
 	ALLOW(exit),
 	ALLOW(exit_group),
-	/* by name: libdw asks for that of its file, the C library for advice */
+};
+
+static const struct rule file_rules[] = {
+	/* The pages of the files do not stay in the cache (base/cold_file.h). */
+	ALLOW(mincore),
+	ALLOW(fadvise64),
+	ALLOW_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH), /* fstat() */
+	ALLOW_IF(setitimer, 0, UINT32_MAX, ITIMER_PROF), /* limits the time for a name */
+	/* messages */
+	ALLOW_IF(write, 0, UINT32_MAX, STDERR_FILENO),
+	ALLOW_IF(writev, 0, UINT32_MAX, STDERR_FILENO),
+	/* by name: libdw looks for its own file, the C library for configuration */
 	REFUSE(openat),
 	REFUSE(newfstatat),
 	REFUSE(readlinkat),
@@ -122,17 +114,14 @@ static const struct rule file_rules[] = {
 #endif
 };
 
-/* What libcurl, OpenSSL and the C library's resolver use; they can do without what is not there.
- * So a call that is not on the list is refused as if the kernel did not have it, but those that
- * only an intruder would use kill. */
+/* The calls of libcurl, OpenSSL and the C library's resolver. They cope without a call that the
+ * kernel does not have. So a call that is not on the list is refused as if the kernel did not have
+ * it. A call that only an intruder would use kills the process. */
 static const struct rule network_rules[] = {
 	/* sockets; not those of this machine's programs */
 	ALLOW(ppoll),
 	ALLOW(sendto),
 	ALLOW(recvfrom),
-	ALLOW(recvmsg),
-	ALLOW(sendmsg),
-	ALLOW(read),
 	ALLOW(write),
 	ALLOW(readv),
 	ALLOW(writev),
@@ -162,34 +151,17 @@ static const struct rule network_rules[] = {
 	ALLOW_IF(openat, 2, WRITING, O_RDONLY),
 	REFUSE(openat),
 	ALLOW(newfstatat),
-	ALLOW(fstat),
 	ALLOW(statx),
 	ALLOW(faccessat),
 	ALLOW(readlinkat),
 	ALLOW(getdents64),
-	ALLOW(lseek),
-	ALLOW(pread64),
-	ALLOW(close),
-	ALLOW_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC),
-	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFD),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFD),
-	ALLOW_IF(fcntl, 1, UINT32_MAX, F_GETFL),
 	ALLOW_IF(fcntl, 1, UINT32_MAX, F_SETFL),
-	/* memory; shared one would not count (RLIMIT_DATA) */
-	REFUSE_IF(mmap, 3, MAP_SHARED, MAP_SHARED),
-	ALLOW_IF(mmap, 2, PROT_EXEC, 0),
+	/* memory that could be executed */
 	REFUSE(mmap),
-	ALLOW_IF(mprotect, 2, PROT_EXEC, 0),
 	REFUSE(mprotect),
-	ALLOW(munmap),
-	ALLOW(mremap),
-	ALLOW(madvise),
-	ALLOW(brk),
-	ALLOW(sysinfo),
-	ALLOW(getrandom),
 	/* threads: names are resolved by one. clone3(2) is not there, as its flags cannot be
 	 * looked at */
-	ALLOW(futex),
 	ALLOW_IF(clone, 0, CLONE_THREAD, CLONE_THREAD),
 	ALLOW(set_robust_list),
 #ifdef SYS_rseq
@@ -208,15 +180,9 @@ static const struct rule network_rules[] = {
 	ALLOW(uname),
 	ALLOW_IF(prlimit64, 2, UINT32_MAX, 0), /* no new one */
 	/* time and signals */
-	ALLOW(clock_gettime),
 	ALLOW(clock_nanosleep),
 	ALLOW(gettimeofday),
 	ALLOW(rt_sigaction),
-	ALLOW(rt_sigprocmask),
-	ALLOW(rt_sigreturn),
-	ALLOW(restart_syscall),
-	ALLOW(exit),
-	ALLOW(exit_group),
 #ifdef SYS_open
 	ALLOW(poll),
 	ALLOW(select),
@@ -258,7 +224,7 @@ static const struct rule network_rules[] = {
 #endif
 };
 
-/* What libdebuginfod's cache of files needs besides. */
+/* The further calls of libdebuginfod's cache of files. */
 static const struct rule cache_rules[] = {
 	ALLOW(openat),
 	ALLOW(mkdirat),
@@ -334,30 +300,29 @@ static void add_rule(struct filter *filter, const struct rule *rule)
 	add_load(filter, offsetof(struct seccomp_data, nr));
 }
 
+#define NR_LISTS 3
+
+struct rule_list {
+	const struct rule *rules; /* NULL: none */
+	size_t nr;
+};
+
+#define LIST(name)                                                                                 \
+	{                                                                                          \
+		name, array_len(name)                                                              \
+	}
+
 static const struct {
-	const struct rule *rules;
-	size_t nr_rules;
-	uint32_t otherwise; /* what is on no rule */
-	const struct rule *more_rules; /* NULL: none; they come first */
-	size_t nr_more_rules;
-} lists[] = {
-	[WORKER_SANDBOX_FILES] = {
-		.rules = file_rules,
-		.nr_rules = array_len(file_rules),
-		.otherwise = SECCOMP_RET_KILL_PROCESS,
-	},
-	[WORKER_SANDBOX_NETWORK] = {
-		.rules = network_rules,
-		.nr_rules = array_len(network_rules),
-		.otherwise = SECCOMP_RET_ERRNO | ENOSYS,
-	},
-	[WORKER_SANDBOX_DOWNLOAD] = {
-		.rules = network_rules,
-		.nr_rules = array_len(network_rules),
-		.otherwise = SECCOMP_RET_ERRNO | ENOSYS,
-		.more_rules = cache_rules,
-		.nr_more_rules = array_len(cache_rules),
-	},
+	struct rule_list lists[NR_LISTS]; /* the first rule that matches decides */
+	uint32_t otherwise; /* verdict on a call that matches no rule */
+} policies[] = {
+	[WORKER_SANDBOX_FILES] = { { LIST(common_rules), LIST(file_rules) },
+				   SECCOMP_RET_KILL_PROCESS },
+	[WORKER_SANDBOX_NETWORK] = { { LIST(common_rules), LIST(network_rules) },
+				     SECCOMP_RET_ERRNO | ENOSYS },
+	[WORKER_SANDBOX_DOWNLOAD] = { { LIST(cache_rules), LIST(common_rules),
+					LIST(network_rules) },
+				      SECCOMP_RET_ERRNO | ENOSYS },
 };
 
 /* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's
@@ -368,11 +333,10 @@ static void build_filter(enum worker_sandbox kind, struct filter *filter)
 	add_load(filter, offsetof(struct seccomp_data, arch));
 	add_skip_unless(filter, OUR_ARCH, 1);
 	add_load(filter, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < lists[kind].nr_more_rules; i++)
-		add_rule(filter, &lists[kind].more_rules[i]);
-	for (size_t i = 0; i < lists[kind].nr_rules; i++)
-		add_rule(filter, &lists[kind].rules[i]);
-	add_verdict(filter, lists[kind].otherwise);
+	for (size_t i = 0; i < NR_LISTS; i++)
+		for (size_t k = 0; k < policies[kind].lists[i].nr; k++)
+			add_rule(filter, &policies[kind].lists[i].rules[k]);
+	add_verdict(filter, policies[kind].otherwise);
 }
 
 static int filter_calls(enum worker_sandbox kind)
@@ -387,20 +351,17 @@ static int filter_calls(enum worker_sandbox kind)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* The first part, which leaves all system calls: no capabilities, and no process of the same
- * user looks into this one. What programs run from here could have at most is taken too, where
- * that is allowed. */
+/* Gives up all capabilities and keeps other processes of the same user from tracing this one. The
+ * capability bounding set is emptied where that is permitted. */
 static int drop_privileges(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	int r = 0;
+	int r = capabilities_deny_programs();
 
-	for (unsigned long capability = 0; r == 0; capability++)
-		r = prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+	(void)r;
+	r = capabilities_keep(0);
+	if (r < 0)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
 	return 0;
 }
