@@ -4,6 +4,8 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,11 +20,17 @@ struct arena {
 
 void arena_done(struct arena *arena);
 
-/* Memory aligned for any type, not zeroed; NULL when the limit or the system's memory is used
- * up. */
+/* Allocates memory, aligned for any type and not zeroed. Returns NULL when the limit or the
+ * system's memory is used up. */
 void *arena_alloc(struct arena *arena, size_t len);
 
-/* A copy of `len` bytes with a NUL behind it. NULL as above. */
+/* Copies `len` bytes and a NUL behind them. Returns NULL as above. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
+
+/* Returns the error of the last allocation that failed: -ENOSPC at the limit, else -ENOMEM. */
+static inline int arena_error(const struct arena *arena)
+{
+	return arena->is_full ? -ENOSPC : -ENOMEM;
+}
 
 #endif

@@ -45,7 +45,7 @@ int intern_add(struct intern *intern, const char *text, uint32_t *ret_id)
 		return r;
 	const char *copy = arena_strndup(&intern->arena, text, len);
 	if (!copy)
-		return intern->arena.is_full ? -ENOSPC : -ENOMEM;
+		return arena_error(&intern->arena);
 	r = htable_add(&intern->index, hash, (uint32_t)intern->nr_strings);
 	if (r < 0)
 		return r;

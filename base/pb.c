@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pb.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2 };
@@ -39,14 +40,12 @@ void pb_int_always(struct strbuf *out, uint32_t field, int64_t value)
 
 void pb_fixed64(struct strbuf *out, uint32_t field, uint64_t value)
 {
-	unsigned char bytes[8];
+	uint64_t bytes = htole64(value);
 
 	if (value == 0)
 		return;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (unsigned char)(value >> (8 * i));
 	put_tag(out, field, WIRE_FIXED64);
-	strbuf_append(out, bytes, sizeof(bytes));
+	strbuf_append(out, &bytes, sizeof(bytes));
 }
 
 static void put_len(struct strbuf *out, uint32_t field, const void *data, size_t len)

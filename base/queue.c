@@ -2,22 +2,19 @@
 #include "base/queue.h"
 
 #include "base/clock.h"
+#include "base/locked.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 
 int queue_init(struct queue *queue, size_t cap)
 {
-	pthread_condattr_t attr;
-
 	*queue = (struct queue){ .cap = cap };
 	queue->items = calloc(cap, sizeof(*queue->items));
 	if (!queue->items)
 		return -ENOMEM;
 	pthread_mutex_init(&queue->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&queue->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	thread_init_cond(&queue->changed);
 	return 0;
 }
 
@@ -54,7 +51,7 @@ void *queue_take(struct queue *queue, uint64_t deadline_ns)
 	struct timespec deadline = clock_timespec(deadline_ns);
 	void *item = NULL;
 
-	pthread_mutex_lock(&queue->lock);
+	LOCKED(&queue->lock);
 	while (queue->len == 0 && !queue->is_closed && deadline_ns > 0) {
 		if (pthread_cond_timedwait(&queue->changed, &queue->lock, &deadline) == ETIMEDOUT)
 			break;
@@ -64,22 +61,18 @@ void *queue_take(struct queue *queue, uint64_t deadline_ns)
 		queue->head = (queue->head + 1) % queue->cap;
 		queue->len--;
 	}
-	pthread_mutex_unlock(&queue->lock);
 	return item;
 }
 
 void queue_close(struct queue *queue)
 {
-	pthread_mutex_lock(&queue->lock);
+	LOCKED(&queue->lock);
 	queue->is_closed = true;
 	pthread_cond_broadcast(&queue->changed);
-	pthread_mutex_unlock(&queue->lock);
 }
 
 bool queue_is_closed(struct queue *queue)
 {
-	pthread_mutex_lock(&queue->lock);
-	bool is_closed = queue->is_closed;
-	pthread_mutex_unlock(&queue->lock);
-	return is_closed;
+	LOCKED(&queue->lock);
+	return queue->is_closed;
 }

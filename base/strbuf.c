@@ -103,6 +103,12 @@ const char *strbuf_str(const struct strbuf *buf)
 	return buf->data ? buf->data : "";
 }
 
+void strbuf_fail(struct strbuf *buf, int error)
+{
+	if (buf->error == 0)
+		buf->error = error;
+}
+
 int strbuf_error(const struct strbuf *buf)
 {
 	return buf->error;

@@ -51,7 +51,11 @@ void strbuf_shrink(struct strbuf *buf, size_t len);
 /* The content as a C string; "" when empty. Borrowed, valid until the next append. */
 const char *strbuf_str(const struct strbuf *buf);
 
-/* 0, -ENOSPC when the limit was hit, -ENOMEM, or what else a function that appends says. */
+/* Keeps a negative errno as the buffer's failure unless there is an earlier one; 0 is ignored. */
+void strbuf_fail(struct strbuf *buf, int error);
+
+/* Returns the first failure, or 0: -ENOSPC when the limit was hit, -ENOMEM, or the error of another
+ * function that appends. */
 int strbuf_error(const struct strbuf *buf) must_check;
 
 #endif

@@ -10,6 +10,12 @@
 
 #define NAME_MAX_BYTES 65536
 
+int text_copy(const char *text, char **ret_copy)
+{
+	*ret_copy = text ? strdup(text) : NULL;
+	return text && !*ret_copy ? -ENOMEM : 0;
+}
+
 void text_append_count(struct strbuf *out, uint64_t count)
 {
 	if (count >= 1000) {

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "17,812". */
+/* Copies a text; NULL stays NULL. Errors: -ENOMEM. */
+int text_copy(const char *text, char **ret_copy) must_check;
+
+/* Appends a number as "17,812". */
 void text_append_count(struct strbuf *out, uint64_t count);
 
 /* " 12.0 %", "  0.4 %" of a whole, for a column of them; 0 of 0 is 0. */

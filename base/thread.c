@@ -45,3 +45,13 @@ int thread_start(const char *name, uint64_t capabilities, void *(*run)(void *dat
 	pthread_setname_np(*ret_thread, name);
 	return 0;
 }
+
+void thread_init_cond(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}

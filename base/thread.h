@@ -13,4 +13,7 @@
 int thread_start(const char *name, uint64_t capabilities, void *(*run)(void *data), void *data,
 		 pthread_t *ret_thread) must_check;
 
+/* Initialises a condition variable whose timed waits use CLOCK_MONOTONIC. */
+void thread_init_cond(pthread_cond_t *cond);
+
 #endif

@@ -2,24 +2,19 @@
 #include "base/tls_files.h"
 
 #include "base/fileio.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-static int copy_path(const char *path, char **ret_copy)
-{
-	*ret_copy = path ? strdup(path) : NULL;
-	return path && !*ret_copy ? -ENOMEM : 0;
-}
-
 int tls_files_init(struct tls_files *files, const char *ca, const char *cert, const char *key)
 {
 	*files = (struct tls_files){ .ca = NULL };
-	int r = copy_path(ca, &files->ca);
+	int r = text_copy(ca, &files->ca);
 
 	if (r == 0)
-		r = copy_path(cert, &files->cert);
-	return r == 0 ? copy_path(key, &files->key) : r;
+		r = text_copy(cert, &files->cert);
+	return r == 0 ? text_copy(key, &files->key) : r;
 }
 
 void tls_files_done(struct tls_files *files)

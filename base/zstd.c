@@ -22,7 +22,7 @@ void zstd_append(struct strbuf *out, const void *data, size_t len)
 	char *to = ZSTD_isError(bound) ? NULL : strbuf_extend(out, bound);
 
 	if (!to) {
-		out->error = out->error < 0 ? out->error : -ENOSPC;
+		strbuf_fail(out, -ENOSPC);
 		return;
 	}
 	result = ZSTD_compress(to, bound, data, len, LEVEL);

@@ -11,6 +11,7 @@
 #include "base/bearer_token.h"
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "base/tls_files.h"
 #include "k8s/kubelet_answer.h"
 #include "k8s/kubelet_endpoint.h"
@@ -102,15 +103,10 @@ static int copy_opts(struct kubelet *kubelet, const struct kubelet_opts *opts,
 	kubelet->may_send_token = endpoint->is_https || endpoint->is_loopback;
 	kubelet->verify = opts->verify;
 	kubelet->is_insecure = !endpoint->is_https || opts->verify == HTTP_VERIFY_NONE;
-	kubelet->url = strdup(opts->url);
-	if (!kubelet->url)
-		return -ENOMEM;
-	if (opts->token_file) {
-		kubelet->token_file = strdup(opts->token_file);
-		if (!kubelet->token_file)
-			return -ENOMEM;
-	}
-	return tls_files_init(&kubelet->files, opts->ca_file, NULL, NULL);
+	int r = text_copy(opts->url, &kubelet->url);
+	if (r == 0)
+		r = text_copy(opts->token_file, &kubelet->token_file);
+	return r < 0 ? r : tls_files_init(&kubelet->files, opts->ca_file, NULL, NULL);
 }
 
 int kubelet_new(const struct kubelet_opts *opts, struct kubelet **ret_kubelet)

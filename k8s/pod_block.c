@@ -66,7 +66,7 @@ struct intake {
 static void *keep(struct intake *intake, void *memory)
 {
 	if (!memory && intake->error == 0)
-		intake->error = intake->arena->is_full ? -ENOSPC : -ENOMEM;
+		intake->error = arena_error(intake->arena);
 	return memory;
 }
 

@@ -2,6 +2,7 @@
 /* A lock around the present table, and what its rows say of a cgroup. */
 #include "k8s/pod_index.h"
 
+#include "base/locked.h"
 #include "k8s/pod_table.h"
 
 #include <pthread.h>
@@ -66,12 +67,11 @@ static int replace_table(struct pod_index *index, struct pod_list *list, uint64_
 /* A list that changes nothing but when its pods were seen. */
 static void mark_seen(struct pod_index *index, uint64_t now_ns)
 {
-	pthread_mutex_lock(&index->lock);
+	LOCKED(&index->lock);
 	for (size_t i = 0; i < index->table.nr_live_pods; i++)
 		index->table.pods[i].seen_ns = now_ns;
 	index->generation += index->is_undecided;
 	index->is_undecided = false;
-	pthread_mutex_unlock(&index->lock);
 }
 
 int pod_index_update(struct pod_index *index, struct pod_list *list, uint64_t now_ns)
@@ -145,31 +145,26 @@ static struct pod_match match_owner(const struct pod_table *table, const struct 
 void pod_index_find(struct pod_index *index, const struct cgroup_owner *owner, uint64_t seen_ns,
 		    void (*use)(const struct pod_match *match, void *data), void *data)
 {
-	pthread_mutex_lock(&index->lock);
+	LOCKED(&index->lock);
 	struct pod_match match = match_owner(&index->table, owner, seen_ns);
 	if (match.pod && !match.is_final && match.pod->has_all_ids)
 		index->is_undecided = true;
 	use(&match, data);
-	pthread_mutex_unlock(&index->lock);
 }
 
 uint64_t pod_index_generation(struct pod_index *index)
 {
-	pthread_mutex_lock(&index->lock);
-	uint64_t generation = index->generation;
-	pthread_mutex_unlock(&index->lock);
-	return generation;
+	LOCKED(&index->lock);
+	return index->generation;
 }
 
 struct pod_index_stats pod_index_get_stats(struct pod_index *index)
 {
-	pthread_mutex_lock(&index->lock);
-	struct pod_index_stats stats = {
+	LOCKED(&index->lock);
+	return (struct pod_index_stats){
 		.nr_live = index->table.nr_live_pods,
 		.nr_pods = index->table.nr_pods,
 		.nr_containers = index->table.nr_containers,
 		.nr_bytes = pod_table_bytes(&index->table),
 	};
-	pthread_mutex_unlock(&index->lock);
-	return stats;
 }

@@ -90,7 +90,7 @@ int pod_list_reader_finish(struct pod_list_reader *reader, struct pod_list **ret
 		return -EBADMSG;
 	list->pods = arena_alloc(&list->arena, bytes);
 	if (!list->pods)
-		return list->arena.is_full ? -ENOSPC : -ENOMEM;
+		return arena_error(&list->arena);
 	if (bytes)
 		memcpy(list->pods, reader->pods, bytes);
 	list->nr_skipped += reader->items.nr_oversized;

@@ -39,11 +39,6 @@ static void findings_done(struct findings *findings)
 	htable_done(&findings->by_name);
 }
 
-static int full_or_no_memory(const struct findings *findings)
-{
-	return findings->list->arena.is_full ? -ENOSPC : -ENOMEM;
-}
-
 static const char *keep(struct findings *findings, struct strview text)
 {
 	return arena_strndup(&findings->list->arena, text.text, text.len);
@@ -93,7 +88,7 @@ static int add_pod(struct findings *findings, const struct pod_log_dir *dir)
 	};
 
 	if (!pod.name || !pod.namespace || !pod.uid)
-		return full_or_no_memory(findings);
+		return arena_error(&findings->list->arena);
 	pod.service_name = pod.name;
 	pod.service_namespace = pod.namespace;
 
@@ -151,7 +146,7 @@ static int add_container(struct findings *findings, int64_t pod, const struct po
 	};
 
 	if (!container.name || !container.id)
-		return full_or_no_memory(findings);
+		return arena_error(&findings->list->arena);
 
 	int r = array_grow(findings->containers, findings->cap_containers,
 			   findings->nr_containers + 1, POD_LOGS_MAX);
@@ -237,7 +232,7 @@ static int fill_list(struct findings *findings)
 		arena, findings->nr_containers * sizeof(*containers) + 1);
 
 	if (!pods || !containers)
-		return full_or_no_memory(findings);
+		return arena_error(arena);
 
 	for (size_t i = 0; i < findings->nr_containers; i++)
 		findings->pods[findings->containers[i].pod].nr_containers++;

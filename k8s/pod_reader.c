@@ -26,21 +26,23 @@ static const char *text(const struct json_value *object, const char *name)
 	return value ? value : "";
 }
 
+/* Remembers the first failure of the arena. */
+static void *keep(struct pod_reader *reader, void *memory)
+{
+	if (!memory && reader->error == 0)
+		reader->error = arena_error(&reader->list->arena);
+	return memory;
+}
+
 static void *keep_array(struct pod_reader *reader, size_t nr, size_t elem_bytes)
 {
-	struct arena *arena = &reader->list->arena;
-	void *array = arena_alloc(arena, nr * elem_bytes);
-
-	if (!array && reader->error == 0)
-		reader->error = arena->is_full ? -ENOSPC : -ENOMEM;
-	return array;
+	return keep(reader, arena_alloc(&reader->list->arena, nr * elem_bytes));
 }
 
 /* Copies the longest beginning of a piece of a C string that is valid UTF-8 and has at most `max`
  * bytes. */
 static const char *keep_piece(struct pod_reader *reader, const char *value, size_t len, size_t max)
 {
-	struct arena *arena = &reader->list->arena;
 	size_t kept = 0;
 
 	for (size_t step; kept < len; kept += step) {
@@ -49,9 +51,7 @@ static const char *keep_piece(struct pod_reader *reader, const char *value, size
 			break;
 	}
 
-	const char *copy = arena_strndup(arena, value, kept);
-	if (!copy && reader->error == 0)
-		reader->error = arena->is_full ? -ENOSPC : -ENOMEM;
+	const char *copy = keep(reader, arena_strndup(&reader->list->arena, value, kept));
 	return copy ? copy : "";
 }
 

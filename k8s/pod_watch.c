@@ -19,7 +19,9 @@
 #include "base/capabilities.h"
 #include "base/hash.h"
 #include "base/heartbeat.h"
+#include "base/locked.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "k8s/pod_keys.h"
 #include "k8s/pod_list.h"
@@ -27,7 +29,6 @@
 #include "worker/worker_process.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 #define INTERVAL_NS (30 * NSEC_PER_SEC)
@@ -296,17 +297,6 @@ static void *run_watch(void *data)
 	return NULL;
 }
 
-static void init_lock(struct pod_watch *watch)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&watch->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&watch->changed, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static void free_watch(struct pod_watch *watch)
 {
 	if (!watch)
@@ -336,12 +326,8 @@ static int copy_keys(const struct pod_watch_opts *opts, struct pod_keys **ret_ke
 static int copy_opts(struct pod_watch *watch, const struct pod_watch_opts *opts)
 {
 	watch->index = opts->index;
-	if (opts->logs_dir) {
-		watch->logs_dir = strdup(opts->logs_dir);
-		if (!watch->logs_dir)
-			return -ENOMEM;
-	}
-	return copy_keys(opts, &watch->keys);
+	int r = text_copy(opts->logs_dir, &watch->logs_dir);
+	return r < 0 ? r : copy_keys(opts, &watch->keys);
 }
 
 int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_watch)
@@ -350,7 +336,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 
 	if (!watch)
 		return -ENOMEM;
-	init_lock(watch);
+	pthread_mutex_init(&watch->lock, NULL);
+	thread_init_cond(&watch->changed);
 	watch->retry_ns = MIN_RETRY_NS;
 	int r = copy_opts(watch, opts);
 	if (r < 0)
@@ -390,12 +377,11 @@ void pod_watch_stop(struct pod_watch *watch)
 
 void pod_watch_request_refresh(struct pod_watch *watch)
 {
-	pthread_mutex_lock(&watch->lock);
+	LOCKED(&watch->lock);
 	if (!watch->is_refresh_requested) {
 		watch->is_refresh_requested = true;
 		pthread_cond_broadcast(&watch->changed);
 	}
-	pthread_mutex_unlock(&watch->lock);
 }
 
 int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *keys)
@@ -405,11 +391,10 @@ int pod_watch_set_keys(struct pod_watch *watch, const struct pod_watch_opts *key
 	int r = copy_keys(keys, &copy);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&watch->lock);
+	LOCKED(&watch->lock);
 	pod_keys_free(watch->next_keys);
 	watch->next_keys = copy;
 	pthread_cond_broadcast(&watch->changed);
-	pthread_mutex_unlock(&watch->lock);
 	return 0;
 }
 
@@ -417,20 +402,16 @@ bool pod_watch_wait_first(struct pod_watch *watch, uint64_t deadline_ns)
 {
 	struct timespec deadline = clock_timespec(deadline_ns);
 
-	pthread_mutex_lock(&watch->lock);
+	LOCKED(&watch->lock);
 	while (!watch->has_tried && clock_mono_ns() < deadline_ns)
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &deadline);
-	bool has_tried = watch->has_tried;
-	pthread_mutex_unlock(&watch->lock);
-	return has_tried;
+	return watch->has_tried;
 }
 
 struct pod_watch_stats pod_watch_get_stats(struct pod_watch *watch)
 {
-	pthread_mutex_lock(&watch->lock);
-	struct pod_watch_stats stats = watch->shown;
-	pthread_mutex_unlock(&watch->lock);
-	return stats;
+	LOCKED(&watch->lock);
+	return watch->shown;
 }
 
 bool pod_watch_is_stale(struct pod_watch *watch)

@@ -104,13 +104,10 @@ static int copy_list(struct selection *selection, const struct text_list *rules,
 		     copy_fn copy, struct strbuf *reterr_msg, struct text_list *ret_list)
 {
 	_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(MESSAGE_TEXT_MAX);
-	const char **items = NULL;
+	const char **items = arena_alloc(&selection->arena, rules->nr * sizeof(*items));
 
-	if (rules->nr > 0) {
-		items = arena_alloc(&selection->arena, rules->nr * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-	}
+	if (!items)
+		return -ENOMEM;
 	for (size_t i = 0; i < rules->nr; i++) {
 		int r = copy(&selection->arena, rules->items[i], &reason, &items[i]);
 		if (r == -EINVAL)

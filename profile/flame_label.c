@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "profile/xml.h"
 
 #include <stdbool.h>
@@ -17,15 +18,6 @@
 static bool is_char_begin(char byte)
 {
 	return ((uint8_t)byte & 0xc0) != 0x80;
-}
-
-static size_t count_chars(const char *text)
-{
-	size_t nr = 0;
-
-	for (; *text; text++)
-		nr += is_char_begin(*text);
-	return nr;
 }
 
 /* Where the parameters of a C++ or Java function begin; the end of a name that has none. */
@@ -76,7 +68,7 @@ static const char *find_tail(const char *text, enum flame_kind kind, size_t max_
 	const char *go_name = kind == FLAME_GO ? find_go_name(text) : NULL;
 	const char *go_method = kind == FLAME_GO ? find_go_method(text) : NULL;
 
-	size_t nr_left = count_chars(text);
+	size_t nr_left = text_columns(text);
 
 	for (const char *c = text; *c; nr_left -= is_char_begin(*c), c++)
 		if (c > text && nr_left < max_chars &&
@@ -119,14 +111,14 @@ void flame_label_append(struct strbuf *out, const char *name, enum flame_kind ki
 	printable_append(&text, name);
 	if (strbuf_error(&text) == -ENOMEM)
 		out->error = -ENOMEM;
-	if (strbuf_error(&text) < 0 || text.len == 0 || count_chars(text.data) <= max_chars) {
+	if (strbuf_error(&text) < 0 || text.len == 0 || text_columns(text.data) <= max_chars) {
 		xml_append_elided(out, name, max_chars);
 		return;
 	}
 	char *parameters = find_parameters(text.data);
 	bool is_cut = *parameters != '\0';
 	*parameters = '\0';
-	if (is_cut && count_chars(text.data) < max_chars) {
+	if (is_cut && text_columns(text.data) < max_chars) {
 		xml_append(out, text.data);
 		strbuf_append_str(out, ELLIPSIS);
 	} else {

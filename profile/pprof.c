@@ -81,20 +81,14 @@ static int pprof_init(struct pprof *pprof, const struct profile *profile,
 	return intern_init(&pprof->strings, UINT32_MAX, 0);
 }
 
-static void keep_error(struct pprof *pprof, int r)
-{
-	if (r < 0 && pprof->out->error == 0)
-		pprof->out->error = r;
-}
-
 /* The number of a string, made printable; 0, which is "", after a failure. */
 static uint32_t string(struct pprof *pprof, const char *text)
 {
 	uint32_t id = 0;
 
 	text = printable_text(text, &pprof->clean);
-	keep_error(pprof, strbuf_error(&pprof->clean));
-	keep_error(pprof, intern_add(&pprof->strings, text, &id));
+	strbuf_fail(pprof->out, strbuf_error(&pprof->clean));
+	strbuf_fail(pprof->out, intern_add(&pprof->strings, text, &id));
 	return id;
 }
 
@@ -367,7 +361,7 @@ static void put_bare_samples(struct pprof *pprof)
 
 	int r = used_rows_init(&stacks, nr_stacks);
 	if (r < 0 || !counts) {
-		keep_error(pprof, -ENOMEM);
+		strbuf_fail(pprof->out, -ENOMEM);
 		return;
 	}
 	for (size_t i = 0; i < nr_samples(pprof); i++) {
@@ -436,7 +430,7 @@ static int encode(const struct profile *profile, const struct pprof_part *part,
 	_cleanup_(pprof_done) struct pprof pprof;
 
 	int r = pprof_init(&pprof, profile, part, out);
-	keep_error(&pprof, r);
+	strbuf_fail(out, r);
 	if (r < 0)
 		return r;
 	pprof.caption = caption;

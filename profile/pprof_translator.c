@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/hex.h"
+#include "base/strview.h"
 #include "profile/pprof_labels.h"
 
 #include <inttypes.h>
@@ -258,13 +259,6 @@ static int add_fallback_name(struct pprof_translator *translator,
 	return r < 0 ? r : add_name(translator, strbuf_str(&translator->text));
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
 /* Kinds that only the lines tell. Where a stack ends before its root, pprof.h writes a remark in
  * brackets that is nowhere. */
 static enum frame_kind kind_of(const struct pprof_translator *translator,
@@ -280,14 +274,16 @@ static enum frame_kind kind_of(const struct pprof_translator *translator,
 	const struct profile *p = builder_peek(translator->builder);
 	const struct profile_line *outermost = &translator->lines[translator->nr_lines - 1];
 	const struct profile_function *function = &p->functions[outermost->function];
+	const struct strview filename = strview_of(profile_string(p, function->filename), SIZE_MAX);
 	const char *name = profile_string(p, function->name);
 
 	if (location->kind == FRAME_KERNEL)
 		return FRAME_KERNEL;
-	if (!location->mapping && !location->address && name[0] == '[' && ends_in(name, "]"))
+	if (!location->mapping && !location->address && name[0] == '[' &&
+	    strview_ends_with(strview_of(name, SIZE_MAX), "]"))
 		return FRAME_STOP;
 	for (size_t i = 0; i < array_len(ends); i++)
-		if (ends_in(profile_string(p, function->filename), ends[i].end))
+		if (strview_ends_with(filename, ends[i].end))
 			return ends[i].kind;
 	return FRAME_NATIVE;
 }

@@ -17,6 +17,7 @@
  * others are not either; the subtitle says how many. */
 #include "profile/svg.h"
 
+#include "base/text.h"
 #include "profile/embedded.h"
 #include "profile/flame_color.h"
 #include "profile/flame_label.h"
@@ -25,7 +26,6 @@
 #include "profile/svg_data.h"
 #include "profile/xml.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -93,17 +93,6 @@ static double percent(const struct svg *svg, uint64_t count)
 	return total ? 100.0 * (double)count / (double)total : 100.0;
 }
 
-/* 1234567 becomes 1,234,567. */
-static void put_number(struct strbuf *out, uint64_t number)
-{
-	if (number < 1000) {
-		strbuf_appendf(out, "%" PRIu64, number);
-		return;
-	}
-	put_number(out, number / 1000);
-	strbuf_appendf(out, ",%03" PRIu64, number % 1000);
-}
-
 static void put_label(const struct svg *svg, const struct flame_node *node, unsigned int top)
 {
 	double room_px = FRAMES_PX * percent(svg, node->count) / 100 - 2 * LABEL_PAD_PX;
@@ -130,7 +119,7 @@ static void put_title(const struct svg *svg, const struct flame_node *node)
 	strbuf_append_str(svg->out, "<title>");
 	xml_append(svg->out, node->name);
 	strbuf_append_str(svg->out, " (");
-	put_number(svg->out, node->count);
+	text_append_count(svg->out, node->count);
 	put_values_word(svg, node->count);
 	strbuf_appendf(svg->out, ", %.2f %%)", percent(svg, node->count));
 	flame_source_append(svg->out, "\n", svg->profile, node);
@@ -173,19 +162,19 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 	const struct flame_tree *tree = svg->tree;
 	size_t nr_left_out = tree->nr_nodes - svg->nr_boxes;
 
-	put_number(svg->out, tree->nodes[0].count);
+	text_append_count(svg->out, tree->nodes[0].count);
 	put_values_word(svg, 0);
 	strbuf_append_str(svg->out, "<tspan id=\"narrow\">");
 	if (nr_left_out > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7 boxes too narrow to draw: ");
-		put_number(svg->out, nr_left_out);
+		text_append_count(svg->out, nr_left_out);
 	}
 	strbuf_append_str(svg->out, "</tspan>");
 	if (tree->nr_cut > 0) {
 		strbuf_append_str(svg->out, " \xc2\xb7");
 		put_values_word(svg, 0);
 		strbuf_append_str(svg->out, " with their stack cut short: ");
-		put_number(svg->out, tree->nr_cut);
+		text_append_count(svg->out, tree->nr_cut);
 	}
 	strbuf_append_str(svg->out, *caption->subtitle ? " \xc2\xb7 " : "");
 	xml_append(svg->out, caption->subtitle);

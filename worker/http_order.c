@@ -38,8 +38,7 @@ static void put_environment(struct strbuf *out, const struct http_order *order)
 	if (order->use_proxy_env)
 		append_environment(&text);
 	strbuf_append_char(&text, '\0');
-	if (strbuf_error(&text) < 0)
-		out->error = out->error ? out->error : strbuf_error(&text);
+	strbuf_fail(out, strbuf_error(&text));
 	flat_put_bytes(out, strbuf_str(&text), text.len);
 }
 

@@ -13,6 +13,7 @@
 #include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/thread.h"
@@ -116,9 +117,8 @@ static void publish(struct exporter *exporter)
 {
 	struct exporter_stats stats = collect_stats(exporter);
 
-	pthread_mutex_lock(&exporter->lock);
+	LOCKED(&exporter->lock);
 	exporter->stats = stats;
-	pthread_mutex_unlock(&exporter->lock);
 }
 
 static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_samples)

@@ -5,14 +5,13 @@
 #include "base/hash.h"
 #include "base/pb.h"
 #include "base/printable.h"
+#include "otlp/encode/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Indices are int32 on the wire. */
 #define MAX_ROWS INT32_MAX
-
-#define WIRE_LEN 2 /* protobuf's wire type of messages */
 
 static const enum dictionary_table message_tables[] = {
 	DICTIONARY_MAPPING, DICTIONARY_LOCATION,  DICTIONARY_FUNCTION,
@@ -75,21 +74,14 @@ uint32_t dictionary_add_string(struct dictionary *dictionary, const char *text)
 	return id;
 }
 
-/* pb_bytes() leaves out an empty field; an element of a table is never left out. */
-static void put_message(struct strbuf *out, uint32_t field, const struct strbuf *message)
-{
-	pb_varint(out, (uint64_t)field << 3 | WIRE_LEN);
-	pb_varint(out, message->len);
-	strbuf_append(out, message->data, message->len);
-}
-
 static int append_row(struct dictionary_rows *rows, enum dictionary_table table,
 		      const struct strbuf *message, uint32_t hash)
 {
 	int r = array_grow(rows->rows, rows->cap_rows, rows->nr_rows + 1, MAX_ROWS);
 	if (r < 0)
 		return r;
-	put_message(&rows->bytes, table, message);
+	packed_begin(&rows->bytes, table, message->len);
+	strbuf_append(&rows->bytes, message->data, message->len);
 	if (strbuf_error(&rows->bytes) < 0)
 		return strbuf_error(&rows->bytes);
 	r = htable_add(&rows->index, hash, (uint32_t)rows->nr_rows);

@@ -33,6 +33,7 @@
 #include "profile/pprof.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,15 +255,6 @@ static size_t count_attributes(const struct point *point)
 	return nr;
 }
 
-static void put_time(struct strbuf *out, uint64_t unix_ns)
-{
-	unsigned char bytes[TIME_BYTES];
-
-	for (size_t i = 0; i < TIME_BYTES; i++)
-		bytes[i] = (unsigned char)(unix_ns >> 8 * i);
-	strbuf_append(out, bytes, TIME_BYTES);
-}
-
 /* How many a point is, or when they were. */
 static void put_counts(struct encoder *encoder, const struct point *point,
 		       const struct point_time *times, size_t nr_times)
@@ -272,8 +264,11 @@ static void put_counts(struct encoder *encoder, const struct point *point,
 		return;
 	}
 	packed_begin(encoder->out, SAMPLE_TIMESTAMPS, nr_times * TIME_BYTES);
-	for (size_t i = 0; i < nr_times; i++)
-		put_time(encoder->out, times[i].unix_ns);
+	for (size_t i = 0; i < nr_times; i++) {
+		uint64_t time_ns = htole64(times[i].unix_ns);
+
+		strbuf_append(encoder->out, &time_ns, TIME_BYTES);
+	}
 }
 
 static void put_point(struct encoder *encoder, uint32_t number)
@@ -311,12 +306,6 @@ static void put_profile_id(struct strbuf *out)
 		pb_bytes(out, PROFILE_PROFILE_ID, id, sizeof(id));
 }
 
-static void keep_error(struct strbuf *out, int r)
-{
-	if (r < 0 && out->error == 0)
-		out->error = r;
-}
-
 static void put_payload(struct encoder *encoder, const struct sample_group *group)
 {
 	struct strbuf *out = encoder->out;
@@ -332,7 +321,7 @@ static void put_payload(struct encoder *encoder, const struct sample_group *grou
 		gzip_append(&encoder->payload, encoder->pprof.data, encoder->pprof.len);
 		r = strbuf_error(&encoder->payload);
 	}
-	keep_error(out, r);
+	strbuf_fail(out, r);
 	pb_string(out, PROFILE_ORIGINAL_PAYLOAD_FORMAT, "pprof");
 	pb_bytes(out, PROFILE_ORIGINAL_PAYLOAD, encoder->payload.data, encoder->payload.len);
 }
@@ -404,7 +393,7 @@ int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_
 		r = put_group(&encoder, &encoder.groups.groups[i]);
 	if (r == 0 && encoder.groups.nr_groups > 0)
 		put_dictionary(&encoder);
-	keep_error(out, r);
+	strbuf_fail(out, r);
 	if (strbuf_error(out) < 0)
 		return strbuf_error(out);
 	*ret_result = (struct encode_result){

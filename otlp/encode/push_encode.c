@@ -217,11 +217,9 @@ int push_encode(const struct encode_job *job, struct strbuf *out, struct encode_
 	int r = push_init(&push);
 	for (size_t i = 0; r == 0 && i < push.groups.nr_groups; i++)
 		r = put_series(&push, &push.groups.groups[i]);
-	if (r < 0) {
-		if (out->error == 0)
-			out->error = r;
+	strbuf_fail(out, r);
+	if (r < 0)
 		return strbuf_error(out);
-	}
 	*ret_result = push.result;
 	return 0;
 }

@@ -53,6 +53,5 @@ void base64_append(struct strbuf *out, const char *text, size_t len)
 		r = -EBADMSG;
 	for (size_t i = 0; r == 0 && i < len; i += GROUP)
 		r = append_group(out, text + i, len - i < GROUP ? len - i : GROUP);
-	if (r < 0 && !out->error)
-		out->error = r;
+	strbuf_fail(out, r);
 }

@@ -3,6 +3,7 @@
 
 #include "base/bearer_token.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "otlp/transport/header_file.h"
 #include "otlp/transport/protocol.h"
 
@@ -24,16 +25,6 @@ static int add_own(struct header_list *own, const struct transport_opts *opts)
 	return r;
 }
 
-static int copy_path(const char *path, char **ret_copy)
-{
-	char *copy = path ? strdup(path) : NULL;
-
-	if (path && !copy)
-		return -ENOMEM;
-	*ret_copy = copy;
-	return 0;
-}
-
 int request_headers_init(struct request_headers *headers, const struct transport_opts *opts)
 {
 	int r = 0;
@@ -44,9 +35,9 @@ int request_headers_init(struct request_headers *headers, const struct transport
 	if (r == 0)
 		r = add_own(&headers->own, opts);
 	if (r == 0)
-		r = copy_path(opts->header_file, &headers->header_file);
+		r = text_copy(opts->header_file, &headers->header_file);
 	if (r == 0)
-		r = copy_path(opts->token_file, &headers->token_file);
+		r = text_copy(opts->token_file, &headers->token_file);
 	return r == -ENOSPC ? -EINVAL : r;
 }
 
