@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encodes part of a profile as the body of a request.
  *
- * The attributes say which samples leave as one group. The samples of a group make one profile in
- * the request, in whatever order they come; the groups are in the order of their numbers. */
+ * The attributes assign each sample to a group. The samples of a group become one profile in the
+ * request. */
 #ifndef OTLP_ENCODE_ENCODE_H
 #define OTLP_ENCODE_ENCODE_H
 
@@ -22,7 +22,7 @@
 struct encode_job { /* all borrowed */
 	const struct profile *profile;
 	const struct export_attributes *attributes;
-	/* Numbers of the samples to encode; those that count nothing are left out */
+	/* Numbers of the samples to encode, with the samples of a group in a row. Each has a count. */
 	const uint32_t *samples;
 	size_t nr_samples;
 	/* OTLP: frames with a name of their own leave without mapping and address, which makes

@@ -28,7 +28,7 @@
 #include "otlp/encode/otlp_fields.h"
 #include "otlp/encode/packed.h"
 #include "otlp/encode/point_times.h"
-#include "otlp/encode/sample_groups.h"
+#include "otlp/encode/sample_group.h"
 #include "otlp/encode/translator.h"
 #include "profile/pprof.h"
 
@@ -64,7 +64,6 @@ struct value_type {
 struct encoder {
 	const struct encode_job *job; /* borrowed */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
-	struct sample_groups groups;
 	struct translator translator;
 	struct converted_size size;
 	struct value_type sample_type;
@@ -77,12 +76,11 @@ struct encoder {
 	struct point_times times;
 	struct strbuf pprof; /* scratch: a message, and compressed */
 	struct strbuf payload;
-	uint64_t nr_counts;
+	struct encode_result result;
 };
 
 static void encoder_done(struct encoder *encoder)
 {
-	sample_groups_done(&encoder->groups);
 	translator_done(&encoder->translator);
 	converted_size_done(&encoder->size);
 	free(encoder->points);
@@ -115,10 +113,7 @@ static int encoder_init(struct encoder *encoder)
 {
 	encoder->pprof = strbuf_with_max(PPROF_MAX_BYTES);
 	encoder->payload = strbuf_with_max(2 * PPROF_MAX_BYTES);
-	int r = sample_groups_of(encoder->job, &encoder->groups);
-	if (r < 0)
-		return r;
-	r = translator_init(&encoder->translator, encoder->job, encoder->out->max);
+	int r = translator_init(&encoder->translator, encoder->job, encoder->out->max);
 	if (r < 0)
 		return r;
 	choose_types(encoder);
@@ -190,7 +185,7 @@ static int collect_points(struct encoder *encoder, const struct sample_group *gr
 			r = add_times(encoder, number_of_point, sample);
 		if (r < 0)
 			return r;
-		encoder->nr_counts += sample->count;
+		encoder->result.nr_counts += sample->count;
 	}
 	point_times_sort(&encoder->times);
 	return dictionary_error(&translator->dictionary);
@@ -373,6 +368,7 @@ static int put_group(struct encoder *encoder, const struct sample_group *group)
 	if (r < 0)
 		return r;
 	put_resource_profiles(encoder, group, first_point);
+	encoder->result.nr_profiles++;
 	return strbuf_error(encoder->out);
 }
 
@@ -388,19 +384,18 @@ int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_
 {
 	_cleanup_(encoder_done) struct encoder encoder = { .job = job, .out = out };
 
+	struct sample_group group = { 0 };
+
 	int r = encoder_init(&encoder);
-	for (size_t i = 0; r == 0 && i < encoder.groups.nr_groups; i++)
-		r = put_group(&encoder, &encoder.groups.groups[i]);
-	if (r == 0 && encoder.groups.nr_groups > 0)
+	while (r == 0 && sample_group_next(job, &group))
+		r = put_group(&encoder, &group);
+	if (r == 0 && encoder.result.nr_profiles > 0)
 		put_dictionary(&encoder);
 	strbuf_fail(out, r);
 	if (strbuf_error(out) < 0)
 		return strbuf_error(out);
-	*ret_result = (struct encode_result){
-		.nr_counts = encoder.nr_counts,
-		.nr_profiles = encoder.groups.nr_groups,
-		.nr_samples = encoder.nr_points,
-		.cost_bytes = encoder.size.bytes,
-	};
+	encoder.result.nr_samples = encoder.nr_points;
+	encoder.result.cost_bytes = encoder.size.bytes;
+	*ret_result = encoder.result;
 	return 0;
 }

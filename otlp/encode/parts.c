@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large a part gets is only known once it is encoded. So a part is tried with as many samples
- * as the last one makes one hope for, and with fewer when that was too much: samples of a profile
- * are much alike, the second try mostly fits. Samples are taken group by group, as each group in a
- * part costs its attributes again. */
+/* The size of a part is only known once it is encoded. So the number of samples is estimated from the
+ * previous part, and reduced when the part turns out too large. As the samples of a profile are much
+ * alike, the second try usually fits. Samples are taken group by group, because each group in a part
+ * repeats its attributes. */
 #include "otlp/encode/parts.h"
 
 #include <stdlib.h>
 
-/* The part of a limit that is aimed at after a measurement. */
+/* The share of a limit that a part is planned to use. */
 #define AIM 0.875
 
 static uint32_t group_of(const struct encode_job *job, size_t sample)
@@ -15,14 +15,14 @@ static uint32_t group_of(const struct encode_job *job, size_t sample)
 	return job->attributes->samples[sample].group;
 }
 
-/* A counting sort: by group, and in their order within it. */
-static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t *samples)
+/* Sorts the samples that have a count by group, with a counting sort. Returns their number. */
+static size_t sort_samples(const struct encode_job *job, size_t *starts, uint32_t *samples)
 {
 	const struct profile *profile = job->profile;
 	size_t at = 0;
 
 	for (size_t i = 0; i < profile->nr_samples; i++)
-		starts[group_of(job, i)]++;
+		starts[group_of(job, i)] += profile->samples[i].count > 0;
 	for (size_t i = 0; i < job->attributes->nr_groups; i++) {
 		size_t nr = starts[i];
 
@@ -30,7 +30,9 @@ static void sort_samples(const struct encode_job *job, size_t *starts, uint32_t 
 		at += nr;
 	}
 	for (size_t i = 0; i < profile->nr_samples; i++)
-		samples[starts[group_of(job, i)]++] = (uint32_t)i;
+		if (profile->samples[i].count > 0)
+			samples[starts[group_of(job, i)]++] = (uint32_t)i;
+	return at;
 }
 
 int parts_init(struct parts *parts, const struct encode_job *whole,
@@ -44,13 +46,12 @@ int parts_init(struct parts *parts, const struct encode_job *whole,
 		free(samples);
 		return -ENOMEM;
 	}
-	sort_samples(whole, starts, samples);
 	*parts = (struct parts){
 		.job = *whole,
 		.limits = *limits,
 		.encode = encode,
 		.samples = samples,
-		.nr_samples = profile->nr_samples,
+		.nr_samples = sort_samples(whole, starts, samples),
 		.guess = limits->max_samples,
 		.body = strbuf_with_max(limits->max_bytes),
 	};
@@ -63,7 +64,7 @@ void parts_done(struct parts *parts)
 	strbuf_done(&parts->body);
 }
 
-/* How many of the next samples to try. */
+/* Returns how many of the next samples to try. */
 static size_t choose(const struct parts *parts)
 {
 	size_t nr_profiles = 1, nr = 1;
@@ -79,7 +80,7 @@ static size_t choose(const struct parts *parts)
 	return nr;
 }
 
-/* `nr` samples took `used` of what there is at most: how many to try next, at least one. */
+/* Returns how many samples to try next, at least one, after `nr` samples used `used` of `limit`. */
 static size_t scale(size_t nr, size_t limit, size_t used)
 {
 	size_t fitting = (size_t)((double)nr * AIM * (double)limit / (double)(used ? used : 1));
@@ -92,7 +93,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* After a part that fitted, or whose cost did not. */
+/* Estimates the number of samples of the next part from one that was encoded. */
 static size_t guess_from(const struct parts *parts, const struct encode_result *result)
 {
 	size_t nr = parts->job.nr_samples;
@@ -108,7 +109,7 @@ static void lose_sample(struct parts *parts)
 	parts->next++;
 }
 
-/* 1 when the part fits, 0 when it was too much. */
+/* Encodes the next `nr` samples. Returns 1 when they fit, 0 when they are too large. */
 static int try_part(struct parts *parts, size_t nr, struct encode_result *result)
 {
 	parts->job.samples = parts->samples + parts->next;
@@ -144,8 +145,6 @@ int parts_next(struct parts *parts, struct encode_result *ret_result)
 		if (r == 0)
 			continue;
 		parts->next += nr;
-		if (parts->body.len == 0) /* samples that count nothing */
-			continue;
 		*ret_result = result;
 		return 1;
 	}

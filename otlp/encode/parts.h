@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts a profile into requests that destinations accept, each with a dictionary of its own.
+/* Splits a profile into requests that destinations accept, each with its own dictionary.
  *
  * Four things are bounded: the encoded bytes (gRPC servers accept 4 MiB), what Pyroscope makes of
  * them (its rate limit lets at most 2 MiB through at once), the samples (it refuses more than 16
@@ -20,24 +20,24 @@ struct part_limits {
 };
 
 struct parts {
-	struct encode_job job; /* of the part that is made */
+	struct encode_job job; /* of the current part */
 	struct part_limits limits;
 	encode_request *encode;
-	uint32_t *samples; /* owned: of the whole profile, by resource */
+	uint32_t *samples; /* owned; numbers of the profile's samples, sorted by group */
 	size_t nr_samples;
-	size_t next; /* the first one that was in no part yet */
-	size_t guess; /* how many will fit, as far as parts before tell */
+	size_t next; /* first sample that was in no part yet */
+	size_t guess; /* estimate of how many samples fit into the next part */
 	struct strbuf body; /* of the last part */
-	uint64_t nr_counts_lost; /* of samples that do not fit even alone */
+	uint64_t nr_counts_lost; /* counts of samples that are too large for any part */
 };
 
-/* `profile` and `labels` are borrowed until parts_done(). Errors: -ENOMEM; then there is nothing to
- * be done. */
+/* Borrows the profile and the attributes of `whole` until parts_done(). Errors: -ENOMEM; then
+ * parts_done() must not be called. */
 int parts_init(struct parts *parts, const struct encode_job *whole,
 	       const struct part_limits *limits, encode_request *encode) must_check;
 void parts_done(struct parts *parts);
 
-/* 1: the next part is in parts->body. 0: that was all. Errors: -ENOMEM. */
+/* Encodes the next part into parts->body. Returns 1, or 0 after the last part. Errors: -ENOMEM. */
 int parts_next(struct parts *parts, struct encode_result *ret_result) must_check;
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "otlp/attributes/attribute_names.h"
 #include "otlp/encode/packed.h"
-#include "otlp/encode/sample_groups.h"
+#include "otlp/encode/sample_group.h"
 #include "profile/pprof.h"
 
 #include <inttypes.h>
@@ -37,7 +37,6 @@ enum raw_sample_field { RAW_SAMPLE_RAW_PROFILE = 1, RAW_SAMPLE_ID = 2 };
 struct push {
 	const struct encode_job *job; /* borrowed */
 	struct strbuf *out; /* borrowed; keeps the first error of all */
-	struct sample_groups groups;
 	struct arena names; /* of labels */
 	struct strbuf pprof; /* scratch: a message, and compressed */
 	struct strbuf payload;
@@ -47,7 +46,6 @@ struct push {
 
 static void push_done(struct push *push)
 {
-	sample_groups_done(&push->groups);
 	arena_done(&push->names);
 	strbuf_done(&push->pprof);
 	strbuf_done(&push->payload);
@@ -59,7 +57,7 @@ static int push_init(struct push *push)
 	push->pprof = strbuf_with_max(PPROF_MAX_BYTES);
 	push->payload = strbuf_with_max(2 * PPROF_MAX_BYTES);
 	push->stacks = calloc(push->job->profile->nr_stacks, sizeof(*push->stacks));
-	return push->stacks ? sample_groups_of(push->job, &push->groups) : -ENOMEM;
+	return push->stacks ? 0 : -ENOMEM;
 }
 
 static void put_label(struct push *push, const char *name, const char *value)
@@ -214,9 +212,11 @@ int push_encode(const struct encode_job *job, struct strbuf *out, struct encode_
 {
 	_cleanup_(push_done) struct push push = { .job = job, .out = out };
 
+	struct sample_group group = { 0 };
+
 	int r = push_init(&push);
-	for (size_t i = 0; r == 0 && i < push.groups.nr_groups; i++)
-		r = put_series(&push, &push.groups.groups[i]);
+	while (r == 0 && sample_group_next(job, &group))
+		r = put_series(&push, &group);
 	strbuf_fail(out, r);
 	if (r < 0)
 		return strbuf_error(out);

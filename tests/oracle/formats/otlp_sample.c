@@ -127,24 +127,36 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr)
 	return builder_seal(take_ptr(builder));
 }
 
+/* Lists the samples that have a count, group by group, as a job must have them. Returns how many. */
+static size_t sort_samples(const struct profile *profile,
+			   const struct export_attributes *attributes, uint32_t *samples)
+{
+	size_t nr = 0;
+
+	for (uint32_t group = 0; group < attributes->nr_groups; group++)
+		for (uint32_t i = 0; i < profile->nr_samples; i++)
+			if (attributes->samples[i].group == group && profile->samples[i].count > 0)
+				samples[nr++] = i;
+	return nr;
+}
+
 int otlp_job_init(struct otlp_job *job, const struct profile *profile,
 		  const struct attribute_opts *opts)
 {
 	*job = (struct otlp_job){
 		.job = {
 			.profile = profile,
-			.nr_samples = profile->nr_samples,
 			.drops_addresses = opts->preset == ATTRIBUTES_PYROSCOPE,
 		},
 		.samples = calloc(profile->nr_samples + 1, sizeof(*job->samples)),
 	};
 	if (!job->samples)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_samples; i++)
-		job->samples[i] = i;
 	int r = attribute_maker_new(opts, &job->maker);
 	if (r == 0)
 		r = attribute_maker_make(job->maker, profile, 0, &job->attributes);
+	if (r == 0)
+		job->job.nr_samples = sort_samples(profile, &job->attributes, job->samples);
 	job->job.attributes = &job->attributes;
 	job->job.samples = job->samples;
 	return r;

@@ -296,7 +296,7 @@ static void resources_that_leave_alike_are_one_profile(void **state)
 
 static void a_part_has_its_samples_and_nothing_of_others(void **state)
 {
-	static const uint32_t part[] = { 2, 0 };
+	static const uint32_t part[] = { 0, 2 };
 	_cleanup_(profile_unrefp) struct profile *profile = otlp_profile_of(mixed,
 									    array_len(mixed));
 	_cleanup_(otlp_job_done) struct otlp_job job = { 0 };

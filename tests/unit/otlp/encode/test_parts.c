@@ -209,6 +209,19 @@ static void nothing_is_no_part(void **state)
 	assert_int_equal(cut(profile, &wide).nr_parts, 0);
 }
 
+static void a_sample_that_counts_nothing_is_in_no_part(void **state)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = profile_of(30, 3, 1, 1);
+	(void)state;
+
+	profile->samples[7].count = 0;
+	profile->samples[8].count = 0;
+	assert_int_equal(cut(profile, &wide).nr_samples, 28);
+	for (size_t i = 0; i < profile->nr_samples; i++)
+		profile->samples[i].count = 0;
+	assert_int_equal(cut(profile, &wide).nr_parts, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_sample_larger_than_a_request_is_lost_alone),
 		cmocka_unit_test(a_sample_that_costs_too_much_goes_alone),
 		cmocka_unit_test(nothing_is_no_part),
+		cmocka_unit_test(a_sample_that_counts_nothing_is_in_no_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
