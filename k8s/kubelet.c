@@ -36,7 +36,6 @@
 
 struct kubelet {
 	struct worker_client *worker; /* owned */
-	uint64_t nr_nonsense; /* answers of it that were refused */
 	char *url; /* owned; as given */
 	char *pods_url; /* owned */
 	char resolve[RESOLVE_MAX]; /* "" for none */
@@ -291,11 +290,11 @@ static int make_order(struct kubelet *kubelet, const struct pod_list_opts *opts,
 	_cleanup_(strbuf_done) struct strbuf task = strbuf_with_max(TASK_MAX_BYTES);
 	uint64_t timeout_ns = kubelet->timeout_ns;
 	struct http_order order = {
-		.verify = kubelet->verify,
-		.resolve = kubelet->resolve,
-		.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_NS ? timeout_ns
-								      : CONNECT_TIMEOUT_NS,
-		.total_timeout_ns = timeout_ns,
+		.client.verify = kubelet->verify,
+		.client.resolve = kubelet->resolve,
+		.client.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_NS ? timeout_ns
+									     : CONNECT_TIMEOUT_NS,
+		.client.total_timeout_ns = timeout_ns,
 		.url = kubelet->pods_url,
 		.tls = *tls,
 		.headers = { token },
@@ -326,45 +325,17 @@ static int prepare(struct kubelet *kubelet, const struct pod_list_opts *opts, st
 	return r < 0 ? explain_worker(kubelet, r) : 0;
 }
 
-static bool must_give_up(const struct kubelet *kubelet)
-{
-	return clock_mono_ns() >= __atomic_load_n(&kubelet->give_up_ns, __ATOMIC_RELAXED);
-}
-
-/* Has the worker ask. Errors: -ECANCELED, and those of worker_client_send() and
- * worker_client_wait(). */
-static int ask_worker(struct kubelet *kubelet, const struct strbuf *order, size_t max_bytes,
-		      void **ret_bytes, size_t *ret_len)
-{
-	const struct worker_request request = {
-		.nr_bytes = (uint32_t)order->len,
-		.max_bytes = max_bytes,
-	};
-	const struct worker_limits limits = {
-		.timeout_ns = kubelet->timeout_ns + WORKER_GRACE_NS,
-		.cpu_s = WORKER_CPU_S,
-	};
-
-	if (must_give_up(kubelet))
-		return -ECANCELED;
-	int r = worker_client_send(kubelet->worker, &request, order->data, NULL, 0, &limits);
-	if (r < 0)
-		return r;
-	return worker_client_await(kubelet->worker, &kubelet->give_up_ns, ret_bytes, ret_len);
-}
-
 static int refuse_answer(struct kubelet *kubelet)
 {
-	kubelet->nr_nonsense++;
-	worker_client_stop(kubelet->worker);
+	worker_client_reject(kubelet->worker);
 	return explain_worker(kubelet, -EBADMSG);
 }
 
 /* Reads the answer as if the worker were hostile. */
-static int read_pods(struct kubelet *kubelet, const void *bytes, size_t len, size_t max_bytes,
+static int read_pods(struct kubelet *kubelet, const struct worker_bytes *reply, size_t max_bytes,
 		     struct pod_list **ret_list)
 {
-	struct flat_reader reader = flat_reader(bytes, len);
+	struct flat_reader reader = flat_reader(reply->data, reply->len);
 	struct kubelet_answer answer;
 
 	int r = kubelet_answer_read(&reader, &answer);
@@ -392,26 +363,29 @@ int kubelet_get_pods(struct kubelet *kubelet, const struct pod_list_opts *opts,
 		     struct pod_list **ret_list)
 {
 	_cleanup_(strbuf_done) struct strbuf order = strbuf_with_max(HTTP_ORDER_MAX_REST_BYTES);
-	_cleanup_free_ void *bytes = NULL;
-	size_t len = 0;
+	const struct worker_limits limits = {
+		.timeout_ns = kubelet->timeout_ns + WORKER_GRACE_NS,
+		.cpu_s = WORKER_CPU_S,
+	};
+	struct worker_bytes reply = { 0 };
 
 	kubelet->error[0] = '\0';
 	kubelet->stats = (struct kubelet_stats){ 0 };
 	int r = prepare(kubelet, opts, &order);
 	if (r < 0)
 		return r;
-	r = ask_worker(kubelet, &order, 2 * opts->max_bytes + ANSWER_MAX_BYTES, &bytes, &len);
+	r = worker_client_ask(kubelet->worker, &order, 2 * opts->max_bytes + ANSWER_MAX_BYTES,
+			      &limits, &kubelet->give_up_ns, &reply);
 	if (r < 0)
 		return explain_worker(kubelet, r);
-	return read_pods(kubelet, bytes, len, opts->max_bytes, ret_list);
+	r = read_pods(kubelet, &reply, opts->max_bytes, ret_list);
+	free(reply.data);
+	return r;
 }
 
 struct worker_stats kubelet_get_worker_stats(const struct kubelet *kubelet)
 {
-	struct worker_stats stats = worker_client_get_stats(kubelet->worker);
-
-	stats.nr_deaths += kubelet->nr_nonsense;
-	return stats;
+	return worker_client_get_stats(kubelet->worker);
 }
 
 const char *kubelet_error(const struct kubelet *kubelet)

@@ -35,7 +35,7 @@ static void put_environment(struct strbuf *out, const struct http_order *order)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(ENVIRONMENT_MAX_BYTES);
 
-	if (order->use_proxy_env)
+	if (order->client.use_proxy_env)
 		append_environment(&text);
 	strbuf_append_char(&text, '\0');
 	strbuf_fail(out, strbuf_error(&text));
@@ -60,12 +60,12 @@ void http_order_finish(struct strbuf *out, size_t end, const struct http_order *
 	strbuf_shrink(out, end);
 	if (out->error == 0)
 		memcpy(out->data, &body_len, sizeof(body_len));
-	flat_put_number(out, order->verify);
-	flat_put_number(out, order->needs_http2);
-	flat_put_number(out, order->use_proxy_env);
-	flat_put_text(out, order->resolve);
-	flat_put_number(out, order->connect_timeout_ns);
-	flat_put_number(out, order->total_timeout_ns);
+	flat_put_number(out, order->client.verify);
+	flat_put_number(out, order->client.needs_http2);
+	flat_put_number(out, order->client.use_proxy_env);
+	flat_put_text(out, order->client.resolve);
+	flat_put_number(out, order->client.connect_timeout_ns);
+	flat_put_number(out, order->client.total_timeout_ns);
 	flat_put_text(out, order->url);
 	put_pem(out, &order->tls.ca);
 	put_pem(out, &order->tls.cert);
@@ -107,12 +107,13 @@ int http_order_read(const void *bytes, size_t len, struct http_order *ret_order)
 	size_t environment_len;
 
 	take_body(&reader, ret_order);
-	ret_order->verify = flat_take_number(&reader, HTTP_VERIFY_PINNED);
-	ret_order->needs_http2 = flat_take_bool(&reader);
-	ret_order->use_proxy_env = flat_take_bool(&reader);
-	ret_order->resolve = flat_take_text(&reader, RESOLVE_MAX_BYTES);
-	ret_order->connect_timeout_ns = flat_take_number(&reader, UINT64_MAX);
-	ret_order->total_timeout_ns = flat_take_number(&reader, UINT64_MAX);
+	ret_order->client.verify = flat_take_number(&reader, HTTP_VERIFY_PINNED);
+	ret_order->client.needs_http2 = flat_take_bool(&reader);
+	ret_order->client.use_proxy_env = flat_take_bool(&reader);
+	const char *resolve = flat_take_text(&reader, RESOLVE_MAX_BYTES);
+	ret_order->client.resolve = resolve[0] ? resolve : NULL;
+	ret_order->client.connect_timeout_ns = flat_take_number(&reader, UINT64_MAX);
+	ret_order->client.total_timeout_ns = flat_take_number(&reader, UINT64_MAX);
 	ret_order->url = flat_take_text(&reader, URL_MAX_BYTES);
 	ret_order->tls.ca = take_pem(&reader);
 	ret_order->tls.cert = take_pem(&reader);
@@ -144,17 +145,9 @@ static int set_environment(const char *environment)
 
 int http_order_new_client(const struct http_order *order, struct http_client **ret_client)
 {
-	const struct http_client_opts opts = {
-		.verify = order->verify,
-		.needs_http2 = order->needs_http2,
-		.resolve = order->resolve[0] ? order->resolve : NULL,
-		.use_proxy_env = order->use_proxy_env,
-		.connect_timeout_ns = order->connect_timeout_ns,
-		.total_timeout_ns = order->total_timeout_ns,
-	};
-	int r = order->use_proxy_env ? set_environment(order->environment) : 0;
+	int r = order->client.use_proxy_env ? set_environment(order->environment) : 0;
 
-	return r < 0 ? r : http_client_new(&opts, ret_client);
+	return r < 0 ? r : http_client_new(&order->client, ret_client);
 }
 
 struct http_request http_order_request(const struct http_order *order, const struct http_sink *sink)

@@ -17,17 +17,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define HTTP_ORDER_MAX_HEADERS 256
 #define HTTP_ORDER_MAX_REST_BYTES ((size_t)8 << 20) /* of an order, but for the body */
 
 struct http_order {
-	enum http_verify verify;
-	bool needs_http2;
-	bool use_proxy_env; /* the agent's */
-	const char *resolve; /* as that of http_client_opts; "" for none */
-	uint64_t connect_timeout_ns, total_timeout_ns;
+	struct http_client_opts client; /* use_proxy_env: of the agent's environment */
 	const char *url;
 	struct http_tls tls;
 	bool has_body; /* POST, else GET */

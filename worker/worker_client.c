@@ -305,15 +305,30 @@ int worker_client_wait(struct worker_client *client, uint64_t until_ns, int *ret
 	return 1;
 }
 
-int worker_client_await(struct worker_client *client, const uint64_t *give_up_ns, void **ret_bytes,
-			size_t *ret_len)
+static bool must_give_up(const uint64_t *give_up_ns)
 {
+	return give_up_ns && clock_mono_ns() >= __atomic_load_n(give_up_ns, __ATOMIC_RELAXED);
+}
+
+int worker_client_ask(struct worker_client *client, const struct strbuf *request,
+		      uint64_t max_reply_bytes, const struct worker_limits *limits,
+		      const uint64_t *give_up_ns, struct worker_bytes *ret_reply)
+{
+	const struct worker_request head = {
+		.nr_bytes = (uint32_t)request->len,
+		.max_bytes = max_reply_bytes,
+	};
 	int error = 0;
 
-	while (worker_client_wait(client, clock_mono_ns() + GIVE_UP_STEP_NS, &error, ret_bytes,
-				  ret_len) == 0) {
+	if (must_give_up(give_up_ns))
+		return -ECANCELED;
+	int r = worker_client_send(client, &head, request->data, NULL, 0, limits);
+	if (r < 0)
+		return r;
+	while (worker_client_wait(client, clock_mono_ns() + GIVE_UP_STEP_NS, &error,
+				  &ret_reply->data, &ret_reply->len) == 0) {
 		heartbeat_beat();
-		if (!give_up_ns || clock_mono_ns() < __atomic_load_n(give_up_ns, __ATOMIC_RELAXED))
+		if (!must_give_up(give_up_ns))
 			continue;
 		worker_client_stop(client);
 		return -ECANCELED;
@@ -336,6 +351,12 @@ void worker_client_stop(struct worker_client *client)
 	client->is_busy = false;
 	worker_reply_reader_done(&client->reader);
 	end_worker(client);
+}
+
+void worker_client_reject(struct worker_client *client)
+{
+	client->stats.nr_deaths++;
+	worker_client_stop(client);
 }
 
 void worker_client_tidy(struct worker_client *client, uint64_t now_ns)

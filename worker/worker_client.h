@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/memory_pool.h"
+#include "base/strbuf.h"
 #include "worker/worker_channel.h"
 
 #include <stdbool.h>
@@ -54,10 +55,10 @@ struct worker_client_opts {
 	struct memory_pool *pool;
 };
 
-/* What the answer to one request may take. */
+/* Limits of one request. */
 struct worker_limits {
-	uint64_t timeout_ns; /* by the clock: then the worker is killed */
-	uint64_t cpu_s; /* of CPU time: then the kernel kills it; 0: as much as it likes */
+	uint64_t timeout_ns; /* after this time the worker is killed */
+	uint64_t cpu_s; /* CPU time after which the kernel kills the worker; 0: no limit */
 };
 
 struct worker_stats {
@@ -100,12 +101,19 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 int worker_client_wait(struct worker_client *client, uint64_t until_ns, int *ret_error,
 		       void **ret_bytes, size_t *ret_len) must_check;
 
-/* Waits for the answer to its end, beating the calling thread's heart (base/heartbeat.h).
- * `give_up_ns` is atomic and may change at any time; NULL: never. Once that time
- * (CLOCK_MONOTONIC) has come the worker is ended. Returns what worker_client_wait() puts into
- * *ret_error, or -ECANCELED. */
-int worker_client_await(struct worker_client *client, const uint64_t *give_up_ns, void **ret_bytes,
-			size_t *ret_len) must_check;
+/* Bytes of a request or an answer. */
+struct worker_bytes {
+	void *data;
+	size_t len;
+};
+
+/* Sends a request of kind 0 and waits for the whole answer, whose bytes the caller frees. The
+ * waiting thread beats (base/heartbeat.h). At `give_up_ns` (CLOCK_MONOTONIC; atomic, it may change
+ * at any time; NULL: never) the request is given up and the worker is ended. Errors: -ECANCELED
+ * given up; those of worker_client_send() and worker_client_wait(). */
+int worker_client_ask(struct worker_client *client, const struct strbuf *request,
+		      uint64_t max_reply_bytes, const struct worker_limits *limits,
+		      const uint64_t *give_up_ns, struct worker_bytes *ret_reply) must_check;
 
 /* What to poll(2) for POLLIN: something has come, or the worker has ended. Negative while no
  * request is on its way. */
@@ -116,6 +124,9 @@ uint64_t worker_client_deadline_ns(const struct worker_client *client);
 
 /* Gives up the request on its way, if there is one, and ends the worker. */
 void worker_client_stop(struct worker_client *client);
+
+/* Ends a worker whose answer turned out to be invalid, and counts it among those that died. */
+void worker_client_reject(struct worker_client *client);
 
 /* Ends the worker when it has had nothing to do for WORKER_CLIENT_IDLE_NS, or
  * WORKER_CLIENT_POOLED_IDLE_NS if it has a pool. To be called now and then. */

@@ -35,7 +35,6 @@ struct transport {
 	uint64_t timeout_ns;
 	const uint64_t *give_up_ns; /* borrowed; NULL: never */
 	struct worker_client *worker; /* owned */
-	uint64_t nr_nonsense; /* results that were refused */
 	struct strbuf url;
 	struct request_headers headers;
 	struct tls_files files;
@@ -120,12 +119,13 @@ static int finish_order(struct transport *transport, const struct header_list *h
 	_cleanup_(strbuf_done) struct strbuf extra = strbuf_with_max(EXTRA_BYTES);
 	uint64_t timeout_ns = transport->timeout_ns;
 	struct http_order order = {
-		.verify = transport->verify,
-		.needs_http2 = protocol_get(transport->protocol)->needs_http2,
-		.use_proxy_env = true,
-		.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_MAX_NS ? timeout_ns
-									  : CONNECT_TIMEOUT_MAX_NS,
-		.total_timeout_ns = timeout_ns,
+		.client.verify = transport->verify,
+		.client.needs_http2 = protocol_get(transport->protocol)->needs_http2,
+		.client.use_proxy_env = true,
+		.client.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_MAX_NS
+						     ? timeout_ns
+						     : CONNECT_TIMEOUT_MAX_NS,
+		.client.total_timeout_ns = timeout_ns,
 		.url = strbuf_str(&transport->url),
 		.tls = *tls,
 		.has_body = true,
@@ -141,12 +141,6 @@ static int finish_order(struct transport *transport, const struct header_list *h
 	order.extra_len = extra.len;
 	http_order_finish(&transport->order, body_end, &order);
 	return strbuf_error(&extra) < 0 ? strbuf_error(&extra) : strbuf_error(&transport->order);
-}
-
-static bool must_give_up(const struct transport *transport)
-{
-	return transport->give_up_ns &&
-	       clock_mono_ns() >= __atomic_load_n(transport->give_up_ns, __ATOMIC_RELAXED);
 }
 
 static struct transport_result explain_worker(int error)
@@ -166,33 +160,22 @@ static struct transport_result explain_worker(int error)
 	}
 }
 
-/* Has the worker perform the order. */
 static int perform(struct transport *transport, struct transport_result *ret_result)
 {
-	const struct worker_request request = {
-		.nr_bytes = (uint32_t)transport->order.len,
-		.max_bytes = TRANSPORT_RESULT_MAX_BYTES,
-	};
 	const struct worker_limits limits = {
 		.timeout_ns = transport->timeout_ns + WORKER_GRACE_NS,
 		.cpu_s = WORKER_CPU_S,
 	};
-	_cleanup_free_ void *bytes = NULL;
-	size_t len = 0;
+	struct worker_bytes reply = { 0 };
 
-	if (must_give_up(transport))
-		return -ECANCELED;
-	int r = worker_client_send(transport->worker, &request, transport->order.data, NULL, 0,
-				   &limits);
-	if (r == 0)
-		r = worker_client_await(transport->worker, transport->give_up_ns, &bytes, &len);
+	int r = worker_client_ask(transport->worker, &transport->order, TRANSPORT_RESULT_MAX_BYTES,
+				  &limits, transport->give_up_ns, &reply);
 	if (r < 0)
 		return r;
-	r = transport_result_read(bytes, len, ret_result);
-	if (r < 0) {
-		transport->nr_nonsense++;
-		worker_client_stop(transport->worker);
-	}
+	r = transport_result_read(reply.data, reply.len, ret_result);
+	free(reply.data);
+	if (r < 0)
+		worker_client_reject(transport->worker);
 	return r;
 }
 
@@ -262,8 +245,5 @@ void transport_ask(struct transport *transport, const struct header_list *header
 
 struct worker_stats transport_get_stats(const struct transport *transport)
 {
-	struct worker_stats stats = worker_client_get_stats(transport->worker);
-
-	stats.nr_deaths += transport->nr_nonsense;
-	return stats;
+	return worker_client_get_stats(transport->worker);
 }

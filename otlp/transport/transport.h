@@ -35,7 +35,7 @@ void transport_send(struct transport *transport, const void *body, size_t len,
 void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
 		   size_t len, struct transport_result *ret_result);
 
-/* Of the worker. One that sends an invalid answer counts among those that died. */
+/* Returns statistics of the worker. */
 struct worker_stats transport_get_stats(const struct transport *transport);
 
 #endif
