@@ -5,8 +5,10 @@
 #include "cgroup/cgroup_fs.h"
 
 #include "base/fileio.h"
+#include "base/strview.h"
 #include "cgroup/cgroup_mounts.h"
 #include "cgroup/cgroup_path.h"
+#include "cgroup/proc_cgroup.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -212,37 +214,23 @@ uint32_t cgroup_fs_hierarchy(const struct cgroup_fs *fs)
 	return find_hierarchy(strbuf_str(&controllers), fs->controller);
 }
 
-/* Where the path begins in the line of a hierarchy, "4:cpu,cpuacct:/system.slice"; NULL: there is
- * no such line. */
-static const char *find_own_path(const char *lines, uint32_t hierarchy, const char **ret_line)
-{
-	for (const char *line = lines; line; line = strchr(line, '\n')) {
-		uint32_t number;
-
-		line += *line == '\n';
-		const char *controllers = strchr(line, ':');
-		const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-		if (path && sscanf(line, "%" SCNu32, &number) == 1 && number == hierarchy) {
-			*ret_line = line;
-			return path + 1;
-		}
-	}
-	return NULL;
-}
-
-/* A v1 hierarchy may have several controllers: our own line lists them. */
+/* A v1 hierarchy may have several controllers, which our own process's line lists:
+ * "4:cpu,cpuacct:/system.slice". */
 void cgroup_fs_append_line_start(const struct cgroup_fs *fs, struct strbuf *text)
 {
 	_cleanup_(strbuf_done) struct strbuf lines = strbuf_with_max(OWN_CGROUPS_MAX_BYTES);
 	uint32_t hierarchy = cgroup_fs_hierarchy(fs);
-	const char *line = NULL, *path = NULL;
+	const char *path;
+	size_t len;
 
-	if (hierarchy > 0 && file_read_at(AT_FDCWD, "/proc/self/cgroup", &lines) == 0)
-		path = find_own_path(strbuf_str(&lines), hierarchy, &line);
-	if (path)
-		strbuf_append(text, line, (size_t)(path - line));
-	else
+	if (hierarchy == 0 || file_read_at(AT_FDCWD, "/proc/self/cgroup", &lines) < 0 ||
+	    proc_cgroup_find(lines.data, lines.len, hierarchy, &path, &len) < 0) {
 		strbuf_appendf(text, "%" PRIu32 ":%s:", hierarchy, fs->controller);
+		return;
+	}
+	struct strview before = { lines.data, (size_t)(path - lines.data) };
+	struct strview line_start = strview_behind_last(before, '\n');
+	strbuf_append(text, line_start.text, line_start.len);
 }
 
 const char *cgroup_fs_root(const struct cgroup_fs *fs)
@@ -253,11 +241,9 @@ const char *cgroup_fs_root(const struct cgroup_fs *fs)
 /* Appends what the kernel's name for a directory has behind the root's. */
 static int append_relative(const char *root, const char *target, struct strbuf *path)
 {
-	static const char deleted[] = " (deleted)";
 	size_t root_len = strlen(root);
-	size_t len = strlen(target);
 
-	if (len > strlen(deleted) && strcmp(target + len - strlen(deleted), deleted) == 0)
+	if (strview_ends_with(strview_of(target, PATH_MAX), " (deleted)"))
 		return -ESTALE;
 	if (strncmp(target, root, root_len) != 0)
 		return -ENOENT;

@@ -2,19 +2,10 @@
 #include "cgroup/proc_cgroup.h"
 
 #include "base/parse.h"
+#include "base/strview.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-static size_t without_deleted(const char *path, size_t len)
-{
-	static const char deleted[] = " (deleted)";
-	size_t deleted_len = sizeof(deleted) - 1;
-
-	if (len > deleted_len && memcmp(path + len - deleted_len, deleted, deleted_len) == 0)
-		return len - deleted_len;
-	return len;
-}
 
 /* The path of a line, if it is of the hierarchy. A path may have colons, the names of controllers
  * have none. */
@@ -44,7 +35,9 @@ int proc_cgroup_find(const char *text, size_t len, uint32_t hierarchy, const cha
 
 		if (parse_line(line, line_end, hierarchy, &path)) {
 			*ret_path = path;
-			*ret_len = without_deleted(path, (size_t)(line_end - path));
+			*ret_len = strview_without_suffix((struct strview){ path, line_end - path },
+							  " (deleted)")
+					   .len;
 			return 0;
 		}
 		line = newline ? newline + 1 : end;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations are written by whoever may create a pod; what the agent knows for sure must not be
- * theirs to say. */
+/* Annotations come from anybody who may create a pod, so they must not override attributes that the
+ * agent knows by itself. */
 #include "k8s/attribute_keys.h"
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define RESOURCE_PREFIX "resource.opentelemetry.io/"
@@ -12,23 +13,6 @@
 static bool starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool matches(const char *pattern, const char *key)
-{
-	size_t len = strlen(pattern);
-
-	if (len > 0 && pattern[len - 1] == '*')
-		return strncmp(key, pattern, len - 1) == 0;
-	return strcmp(key, pattern) == 0;
-}
-
-bool attribute_key_is_listed(const char *const *list, size_t nr, const char *key)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (matches(list[i], key))
-			return true;
-	return false;
 }
 
 static bool is_reserved(const char *key)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A colon may end a registry's host, too: "registry:5000/team/web". A tag's is behind the last
- * slash. */
+/* A colon may also separate a registry's host and port: "registry:5000/team/web". The colon before a
+ * tag comes after the last slash. */
 #include "k8s/image_name.h"
 
 #include "base/hex.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define ID_PREFIX "sha256:"
@@ -12,16 +13,14 @@
 
 struct image_name image_name_split(const char *image)
 {
-	size_t len = strcspn(image, "@");
-	const char *end = image + len;
-	const char *slash = memrchr(image, '/', len);
-	const char *last = slash ? slash + 1 : image;
-	const char *colon = memchr(last, ':', (size_t)(end - last));
+	struct strview rest = strview_of(image, SIZE_MAX), name, last;
 
-	if (!colon)
-		return (struct image_name){ image, len, end, 0 };
-	return (struct image_name){ image, (size_t)(colon - image), colon + 1,
-				    (size_t)(end - colon - 1) };
+	(void)strview_next(&rest, '@', &name);
+	struct strview tag = strview_behind_last(name, '/');
+	(void)strview_next(&tag, ':', &last);
+	if (!tag.text)
+		return (struct image_name){ name, { "", 0 } };
+	return (struct image_name){ strview_head(name, name.len - tag.len - 1), tag };
 }
 
 bool image_name_is_id(const char *image)

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/wildcard.h"
 #include "k8s/attribute_keys.h"
 #include "k8s/image_name.h"
 #include "k8s/workload.h"
@@ -39,33 +40,33 @@ static void *keep_array(struct pod_reader *reader, size_t nr, size_t elem_bytes)
 	return keep(reader, arena_alloc(&reader->list->arena, nr * elem_bytes));
 }
 
-/* Copies the longest beginning of a piece of a C string that is valid UTF-8 and has at most `max`
+/* Copies the longest start of a part of a C string that is valid UTF-8 and has at most `max`
  * bytes. */
-static const char *keep_piece(struct pod_reader *reader, const char *value, size_t len, size_t max)
+static const char *keep_part(struct pod_reader *reader, struct strview part, size_t max)
 {
 	size_t kept = 0;
 
-	for (size_t step; kept < len; kept += step) {
-		step = utf8_char_len(value + kept);
-		if (step == 0 || step > len - kept || kept + step > max)
+	for (size_t step; kept < part.len; kept += step) {
+		step = utf8_char_len(part.text + kept);
+		if (step == 0 || step > part.len - kept || kept + step > max)
 			break;
 	}
 
-	const char *copy = keep(reader, arena_strndup(&reader->list->arena, value, kept));
+	const char *copy = keep(reader, arena_strndup(&reader->list->arena, part.text, kept));
 	return copy ? copy : "";
 }
 
 static const char *keep_name(struct pod_reader *reader, const char *name)
 {
-	return keep_piece(reader, name, strlen(name), POD_NAME_MAX);
+	return keep_part(reader, strview_of(name, SIZE_MAX), POD_NAME_MAX);
 }
 
 static struct pod_attribute keep_attribute(struct pod_reader *reader, const char *key,
 					   const char *value)
 {
 	return (struct pod_attribute){
-		.key = keep_piece(reader, key, strlen(key), POD_KEY_MAX),
-		.value = keep_piece(reader, value, strlen(value), POD_VALUE_MAX),
+		.key = keep_part(reader, strview_of(key, SIZE_MAX), POD_KEY_MAX),
+		.value = keep_part(reader, strview_of(value, SIZE_MAX), POD_VALUE_MAX),
 	};
 }
 
@@ -116,7 +117,7 @@ static void add_attributes(struct pod_reader *reader, const struct json_value *m
 		const char *key = json_key(entry), *value = json_text(entry);
 
 		if (key && value &&
-		    attribute_key_is_listed(opts->label_keys, opts->nr_label_keys, key))
+		    wildcard_matches_any(opts->label_keys, opts->nr_label_keys, key))
 			add_attribute(reader, "k8s.pod.label.", key, value, pod);
 	}
 	json_for_each(entry, json_find(metadata, "annotations")) {
@@ -128,7 +129,7 @@ static void add_attributes(struct pod_reader *reader, const struct json_value *m
 		const char *key = attribute_key_of_annotation(name);
 		if (key)
 			add_attribute(reader, "", key, value, pod);
-		if (attribute_key_is_listed(opts->annotation_keys, opts->nr_annotation_keys, name))
+		if (wildcard_matches_any(opts->annotation_keys, opts->nr_annotation_keys, name))
 			add_attribute(reader, "k8s.pod.annotation.", name, value, pod);
 	}
 }
@@ -228,8 +229,8 @@ static bool read_status(struct pod_reader *reader, const struct json_value *stat
 
 	struct pod_container container = {
 		.name = keep_name(reader, text(status, "name")),
-		.image_name = keep_piece(reader, image.name, image.name_len, POD_NAME_MAX),
-		.image_tag = keep_piece(reader, image.tag, image.tag_len, POD_NAME_MAX),
+		.image_name = keep_part(reader, image.name, POD_NAME_MAX),
+		.image_tag = keep_part(reader, image.tag, POD_NAME_MAX),
 		.restart_count = read_count(status, "restartCount"),
 	};
 	if (id)
@@ -290,11 +291,6 @@ static const struct json_value *find_controller(const struct json_value *metadat
 	return NULL;
 }
 
-static const char *keep_workload_text(struct pod_reader *reader, struct workload_text text)
-{
-	return keep_piece(reader, text.text, text.len, POD_NAME_MAX);
-}
-
 static void read_workload(struct pod_reader *reader, const struct json_value *metadata,
 			  struct pod *pod)
 {
@@ -317,9 +313,9 @@ static void read_workload(struct pod_reader *reader, const struct json_value *me
 	struct workload workload = workload_of(&source);
 
 	pod->workload_kind = keep_name(reader, workload.kind);
-	pod->workload_name = keep_workload_text(reader, workload.name);
-	pod->service_name = keep_workload_text(reader, workload.service_name);
-	pod->service_namespace = keep_workload_text(reader, workload.service_namespace);
+	pod->workload_name = keep_part(reader, workload.name, POD_NAME_MAX);
+	pod->service_name = keep_part(reader, workload.service_name, POD_NAME_MAX);
+	pod->service_namespace = keep_part(reader, workload.service_namespace, POD_NAME_MAX);
 }
 
 /* Reads one item; false when it cannot be identified. */

@@ -16,14 +16,17 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define CRON_DIGITS_MIN 8
 #define CRON_DIGITS_MAX 10
 
-static struct workload_text whole(const char *text)
+static const struct strview no_name = { "", 0 };
+
+static struct strview whole(const char *text)
 {
-	return (struct workload_text){ text ? text : "", text ? strlen(text) : 0 };
+	return strview_of(text ? text : "", SIZE_MAX);
 }
 
 static bool is_empty(const char *text)
@@ -31,47 +34,37 @@ static bool is_empty(const char *text)
 	return !text || text[0] == '\0';
 }
 
-/* The name without "-" and the hash, or an empty text. */
-static struct workload_text deployment_name(const struct workload_source *source)
+/* Returns the owner's name without "-" and the hash, or an empty name. */
+static struct strview deployment_name(const struct workload_source *source)
 {
-	struct workload_text set = whole(source->owner_name);
-	struct workload_text hash = whole(source->pod_template_hash);
+	struct strview set = whole(source->owner_name);
+	struct strview start = strview_without_suffix(set, whole(source->pod_template_hash).text);
+	struct strview name = strview_without_suffix(start, "-");
 
-	if (hash.len == 0 || set.len < hash.len + 2)
-		return whole(NULL);
-
-	size_t len = set.len - hash.len - 1;
-	if (set.text[len] != '-' || memcmp(set.text + len + 1, hash.text, hash.len) != 0)
-		return whole(NULL);
-	return (struct workload_text){ set.text, len };
+	return start.len < set.len && name.len < start.len ? name : no_name;
 }
 
-/* The name without "-" and the schedule's digits, or an empty text. */
-static struct workload_text cronjob_name(const struct workload_source *source)
+/* Returns the owner's name without "-" and the digits of the schedule, or an empty name. */
+static struct strview cronjob_name(const struct workload_source *source)
 {
-	struct workload_text job = whole(source->owner_name);
-	size_t len = job.len;
+	struct strview job = whole(source->owner_name);
+	struct strview digits = strview_behind_last(job, '-');
 
-	while (len > 0 && job.text[len - 1] >= '0' && job.text[len - 1] <= '9')
-		len--;
-
-	size_t nr_digits = job.len - len;
-	if (nr_digits < CRON_DIGITS_MIN || nr_digits > CRON_DIGITS_MAX)
-		return whole(NULL);
-	if (len < 2 || job.text[len - 1] != '-')
-		return whole(NULL);
-	return (struct workload_text){ job.text, len - 1 };
+	if (digits.len < CRON_DIGITS_MIN || digits.len > CRON_DIGITS_MAX || digits.len == job.len ||
+	    !strview_has_only(digits, "0123456789"))
+		return no_name;
+	return strview_head(job, job.len - digits.len - 1);
 }
 
-/* The label's, when the controller is named after it, or an empty text. */
-static struct workload_text deployment_config_name(const struct workload_source *source)
+/* Returns the label's value if the controller is named after it, or an empty name. */
+static struct strview deployment_config_name(const struct workload_source *source)
 {
-	struct workload_text config = whole(source->deployment_config);
+	struct strview config = whole(source->deployment_config);
 	const char *controller = source->owner_name;
 
 	if (config.len == 0 || strncmp(controller, config.text, config.len) != 0 ||
 	    controller[config.len] != '-')
-		return whole(NULL);
+		return no_name;
 	return config;
 }
 
@@ -80,7 +73,7 @@ static void find_controller(const struct workload_source *source, struct workloa
 	const char *kind = source->owner_kind;
 
 	workload->kind = "";
-	workload->name = whole(NULL);
+	workload->name = no_name;
 	if (is_empty(kind) || is_empty(source->owner_name) || strcmp(kind, "Node") == 0)
 		return;
 
@@ -112,8 +105,8 @@ static bool names_service(const char *kind)
 	return false;
 }
 
-static struct workload_text find_service_name(const struct workload_source *source,
-					      const struct workload *workload)
+static struct strview find_service_name(const struct workload_source *source,
+					const struct workload *workload)
 {
 	if (!is_empty(source->service_name))
 		return whole(source->service_name);

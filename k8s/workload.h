@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which workload a pod belongs to and what service it is, from its metadata alone: a pure
- * function. */
+/* Determines the workload that a pod belongs to and its service, from the pod's metadata alone. */
 #ifndef K8S_WORKLOAD_H
 #define K8S_WORKLOAD_H
 
-#include <stddef.h>
+#include "base/strview.h"
 
-/* What a pod's metadata says; NULL or "" for what is not there. All strings are borrowed. */
+/* Metadata of a pod; NULL or "" for missing fields. All strings are borrowed. */
 struct workload_source {
 	const char *namespace;
 	const char *pod_name;
@@ -20,17 +19,12 @@ struct workload_source {
 	const char *service_namespace; /* annotation resource.opentelemetry.io/service.namespace */
 };
 
-/* A piece of one of the source's strings; not NUL-terminated. */
-struct workload_text {
-	const char *text;
-	size_t len;
-};
-
+/* The names are parts of the source's strings. */
 struct workload {
 	const char *kind; /* "Deployment", "CronJob", "StatefulSet", …; "" for a bare pod */
-	struct workload_text name;
-	struct workload_text service_name;
-	struct workload_text service_namespace;
+	struct strview name;
+	struct strview service_name;
+	struct strview service_namespace;
 };
 
 struct workload workload_of(const struct workload_source *source);

@@ -3,6 +3,7 @@
 
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "base/wildcard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,19 +39,10 @@ static const struct {
 	{ "process.linux.cgroup", ATTRIBUTE_RANK_DETAIL },
 };
 
-bool attribute_key_matches(const char *pattern, const char *key)
-{
-	size_t len = strlen(pattern);
-
-	if (len > 0 && pattern[len - 1] == '*')
-		return strncmp(pattern, key, len - 1) == 0;
-	return strcmp(pattern, key) == 0;
-}
-
 enum attribute_rank attribute_rank_of(const char *key)
 {
 	for (size_t i = 0; i < array_len(ranks); i++)
-		if (attribute_key_matches(ranks[i].pattern, key))
+		if (wildcard_matches(ranks[i].pattern, key))
 			return ranks[i].rank;
 	return ATTRIBUTE_RANK_CHOSEN;
 }

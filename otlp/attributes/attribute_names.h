@@ -24,9 +24,6 @@ enum attribute_rank {
 
 enum attribute_rank attribute_rank_of(const char *key);
 
-/* Whether a key is the pattern, or begins as one that ends in "*". */
-bool attribute_key_matches(const char *pattern, const char *key);
-
 /* Whether destinations take two clean names for the same. */
 bool attribute_names_clash(enum attribute_preset preset, const char *a, const char *b);
 

@@ -8,6 +8,7 @@
  * one is changed: an annotation "k8s_pod_name" does not take the place of the pod's name. */
 #include "otlp/attributes/attribute_rules.h"
 
+#include "base/wildcard.h"
 #include "otlp/attributes/attribute_names.h"
 
 #include <string.h>
@@ -66,10 +67,7 @@ static const struct {
 
 bool attribute_rules_exclude(const struct attribute_rules *rules, const char *key)
 {
-	for (size_t i = 0; i < rules->nr_excluded; i++)
-		if (attribute_key_matches(rules->excluded[i], key))
-			return true;
-	return false;
+	return wildcard_matches_any(rules->excluded, rules->nr_excluded, key);
 }
 
 static bool has_key(const struct draft *draft, const char *key)

@@ -10,38 +10,6 @@
 
 #define PREFIX "resource.opentelemetry.io/"
 
-static void a_list_has_keys_and_beginnings_of_keys(void **state)
-{
-	static const char *const list[] = { "app", "example.com/*", "team*x", "" };
-	static const struct {
-		const char *key;
-		bool is_listed;
-	} cases[] = {
-		{ "app", true },
-		{ "example.com/", true },
-		{ "example.com/a/b", true },
-		{ "team*x", true },
-		{ "", true },
-
-		{ "ap", false },
-		{ "apps", false },
-		{ "App", false },
-		{ "example.com", false },
-		{ "www.example.com/a", false },
-		{ "teamax", false },
-		{ "*", false },
-	};
-	static const char *const all[] = { "*" };
-	(void)state;
-
-	for (size_t i = 0; i < array_len(cases); i++) {
-		assert_int_equal(attribute_key_is_listed(list, array_len(list), cases[i].key),
-				 cases[i].is_listed);
-		assert_true(attribute_key_is_listed(all, 1, cases[i].key));
-		assert_false(attribute_key_is_listed(NULL, 0, cases[i].key));
-	}
-}
-
 static void an_annotation_names_an_attribute(void **state)
 {
 	static const char *const keys[] = {
@@ -102,7 +70,6 @@ static void an_annotation_says_nothing_of_who_the_pod_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_list_has_keys_and_beginnings_of_keys),
 		cmocka_unit_test(an_annotation_names_an_attribute),
 		cmocka_unit_test(an_annotation_says_nothing_of_who_the_pod_is),
 	};

@@ -42,10 +42,10 @@ static void an_image_is_split_into_name_and_tag(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		struct image_name image = image_name_split(cases[i].image);
 
-		assert_int_equal(image.name_len, strlen(cases[i].name));
-		assert_memory_equal(image.name, cases[i].name, image.name_len);
-		assert_int_equal(image.tag_len, strlen(cases[i].tag));
-		assert_memory_equal(image.tag, cases[i].tag, image.tag_len);
+		assert_int_equal(image.name.len, strlen(cases[i].name));
+		assert_memory_equal(image.name.text, cases[i].name, image.name.len);
+		assert_int_equal(image.tag.len, strlen(cases[i].tag));
+		assert_memory_equal(image.tag.text, cases[i].tag, image.tag.len);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-static void assert_text(struct workload_text text, const char *expected)
+static void assert_text(struct strview text, const char *expected)
 {
 	if (text.len != strlen(expected) || memcmp(text.text, expected, text.len) != 0)
 		fail_msg("got \"%.*s\", not \"%s\"", (int)text.len, text.text, expected);

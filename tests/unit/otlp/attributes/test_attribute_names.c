@@ -100,19 +100,6 @@ static void any_text_leaves_printable(void **state)
 	}
 }
 
-static void a_star_matches_any_end(void **state)
-{
-	(void)state;
-	assert_true(attribute_key_matches("k8s.pod.name", "k8s.pod.name"));
-	assert_true(attribute_key_matches("k8s.*", "k8s.pod.name"));
-	assert_true(attribute_key_matches("k8s.*", "k8s."));
-	assert_true(attribute_key_matches("*", "anything"));
-	assert_false(attribute_key_matches("k8s.*", "k8s"));
-	assert_false(attribute_key_matches("k8s.pod", "k8s.pod.name"));
-	assert_false(attribute_key_matches("k8s.*.name", "k8s.pod.name"));
-	assert_false(attribute_key_matches("", "x"));
-}
-
 static void dots_are_underscores_to_old_pyroscopes_only(void **state)
 {
 	(void)state;
@@ -146,7 +133,6 @@ int main(void)
 		cmocka_unit_test(other_names_only_become_printable),
 		cmocka_unit_test(long_texts_are_cut_between_characters),
 		cmocka_unit_test(any_text_leaves_printable),
-		cmocka_unit_test(a_star_matches_any_end),
 		cmocka_unit_test(dots_are_underscores_to_old_pyroscopes_only),
 		cmocka_unit_test(what_says_who_it_is_ranks_first),
 	};
