@@ -424,11 +424,13 @@ static void put_tables(struct pprof *pprof)
 				 intern_get(&pprof->strings, (uint32_t)i));
 }
 
-static int encode(const struct profile *profile, const struct pprof_part *part,
-		  const struct caption *caption, struct strbuf *out)
+int pprof_encode(const struct profile *profile, const struct pprof_part *part,
+		 const struct caption *caption, struct strbuf *out)
 {
+	static const struct pprof_part whole;
 	_cleanup_(pprof_done) struct pprof pprof;
 
+	part = part ? part : &whole;
 	int r = pprof_init(&pprof, profile, part, out);
 	strbuf_fail(out, r);
 	if (r < 0)
@@ -445,23 +447,12 @@ static int encode(const struct profile *profile, const struct pprof_part *part,
 	return strbuf_error(out);
 }
 
-int pprof_encode_part(const struct profile *profile, const struct pprof_part *part,
-		      struct strbuf *out)
-{
-	return encode(profile, part, NULL, out);
-}
-
-int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
-{
-	return encode(profile, &(struct pprof_part){ 0 }, caption, out);
-}
-
 int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
 		      struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
 
-	int r = pprof_encode(profile, caption, &message);
+	int r = pprof_encode(profile, NULL, caption, &message);
 	if (r < 0)
 		out->error = r;
 	else

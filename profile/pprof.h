@@ -12,27 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The part of a profile that is written, for other purposes than files. */
+/* The part of a profile that is encoded. Files hold the whole profile. */
 struct pprof_part {
-	const uint32_t *samples; /* borrowed: numbers of the profile's samples; NULL: all */
+	const uint32_t *samples; /* borrowed; numbers of the profile's samples; NULL: all */
 	size_t nr_samples;
-	/* Of a stack; deeper ones are cut at the root and say so. 0: any number */
+	/* Of a stack; a deeper stack is truncated at the root and marked. 0: any number */
 	size_t max_frames;
-	/* No labels (Pyroscope makes a series of each set); samples that are then equal are one */
+	/* Without labels, as Pyroscope makes a series of each set; samples that become equal are joined */
 	bool is_bare;
 };
 
-/* Appends the message without compressing it. The caption becomes the profile's comments, and its
- * subject the first mapping if the profile is of several programs; it may be NULL. Errors: -ENOSPC,
- * -ENOMEM, kept in `out` as well. */
-int pprof_encode(const struct profile *profile, const struct caption *caption, struct strbuf *out)
-	must_check;
+/* Appends the message without compressing it. `part` may be NULL for the whole profile. `caption`
+ * may be NULL; otherwise it becomes the profile's comments, and its subject becomes the first
+ * mapping if the profile covers several programs. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
+int pprof_encode(const struct profile *profile, const struct pprof_part *part,
+		 const struct caption *caption, struct strbuf *out) must_check;
 
-/* Appends a part of a profile in the same way, without comments. */
-int pprof_encode_part(const struct profile *profile, const struct pprof_part *part,
-		      struct strbuf *out) must_check;
-
-/* Appends the message as files have it: compressed by gzip. */
+/* Appends the message of a whole profile, compressed by gzip as in files. */
 int pprof_encode_gzip(const struct profile *profile, const struct caption *caption,
 		      struct strbuf *out) must_check;
 

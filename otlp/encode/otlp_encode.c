@@ -311,7 +311,7 @@ static void put_payload(struct encoder *encoder, const struct sample_group *grou
 
 	strbuf_clear(&encoder->pprof);
 	strbuf_clear(&encoder->payload);
-	int r = pprof_encode_part(encoder->job->profile, &part, &encoder->pprof);
+	int r = pprof_encode(encoder->job->profile, &part, NULL, &encoder->pprof);
 	if (r == 0) {
 		gzip_append(&encoder->payload, encoder->pprof.data, encoder->pprof.len);
 		r = strbuf_error(&encoder->payload);

@@ -165,7 +165,7 @@ static int put_sample(struct push *push, const struct sample_group *group)
 
 	strbuf_clear(&push->pprof);
 	strbuf_clear(&push->payload);
-	int r = pprof_encode_part(push->job->profile, &part, &push->pprof);
+	int r = pprof_encode(push->job->profile, &part, NULL, &push->pprof);
 	if (r < 0)
 		return r;
 	gzip_append(&push->payload, push->pprof.data, push->pprof.len);

@@ -58,7 +58,7 @@ static int encode_push(struct subject *subject, struct strbuf *out)
 
 static int encode_pprof(struct subject *subject, struct strbuf *out)
 {
-	return pprof_encode(subject->profile, NULL, out);
+	return pprof_encode(subject->profile, NULL, NULL, out);
 }
 
 static const struct {

@@ -19,7 +19,7 @@ static void check_again(const struct profile *profile)
 	_cleanup_(pprof_profiles_done) struct pprof_profiles again = { 0 };
 	uint64_t total = profile_total(profile);
 
-	if (pprof_encode(profile, NULL, &out) < 0)
+	if (pprof_encode(profile, NULL, NULL, &out) < 0)
 		abort();
 	if (pprof_read(out.data, out.len, PLENTY_BYTES, &again, &reason) < 0)
 		abort();

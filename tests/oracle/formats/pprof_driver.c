@@ -21,7 +21,7 @@ static int rewrite(const char *path, enum profile_type type, struct strbuf *reas
 	if (r == 0)
 		r = pprof_read(in.data, in.len, MAX_BYTES, &profiles, reason);
 	if (r == 0)
-		r = profiles.of[type] ? pprof_encode(profiles.of[type], NULL, &out) : -ENOENT;
+		r = profiles.of[type] ? pprof_encode(profiles.of[type], NULL, NULL, &out) : -ENOENT;
 	return r < 0 ? r : fd_write_all(STDOUT_FILENO, out.data, out.len);
 }
 

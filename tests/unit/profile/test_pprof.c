@@ -48,7 +48,7 @@ static void strings_become_printable(void **state)
 									      array_len(lines));
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(pprof_encode(profile, &caption, &out), 0);
+	assert_int_equal(pprof_encode(profile, NULL, &caption, &out), 0);
 	for (size_t i = 0; i < array_len(wanted); i++)
 		assert_non_null(memmem(out.data, out.len, wanted[i], strlen(wanted[i])));
 	assert_null(memmem(out.data, out.len, "\xff<script>", 9));
@@ -79,7 +79,7 @@ static void any_name_leaves_printable(void **state)
 		_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(&line, 1);
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode(profile, &caption, &out), 0);
+		assert_int_equal(pprof_encode(profile, NULL, &caption, &out), 0);
 		assert_strings(&out, hostile_names[i].printable);
 	}
 }
@@ -90,7 +90,7 @@ static void an_empty_profile_is_a_valid_message(void **state)
 	_cleanup_(profile_unrefp) struct profile *profile = profile_of_stacks(NULL, 0);
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+	assert_int_equal(pprof_encode(profile, NULL, NULL, &out), 0);
 	assert_int_not_equal(out.len, 0);
 }
 
@@ -104,7 +104,7 @@ static void the_buffer_s_limit_is_kept(void **state)
 	for (int r = -ENOSPC; r < 0; max++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(max);
 
-		r = pprof_encode(profile, NULL, &out);
+		r = pprof_encode(profile, NULL, NULL, &out);
 		assert_true(r == 0 || r == -ENOSPC);
 		assert_int_equal(strbuf_error(&out), r);
 		assert_true(out.len <= max);
@@ -181,7 +181,7 @@ static void mappings_begin_with_a_page(void **state)
 		_cleanup_(profile_unrefp) struct profile *profile = profile_in(cases[i].range);
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+		assert_int_equal(pprof_encode(profile, NULL, NULL, &out), 0);
 		struct range range = range_of(&out);
 		assert_int_equal(range.start, cases[i].expected.start);
 		assert_int_equal(range.limit, cases[i].expected.limit);
@@ -210,7 +210,7 @@ static void every_failed_allocation_is_reported(void **state)
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
 		torture_begin(n);
-		int r = pprof_encode_part(profile, &(struct pprof_part){ .is_bare = true }, &out);
+		int r = pprof_encode(profile, &(struct pprof_part){ .is_bare = true }, NULL, &out);
 		bool has_failed = torture_end();
 		assert_int_equal(r, has_failed ? -ENOMEM : 0);
 		if (!has_failed)
@@ -245,7 +245,7 @@ static void each_type_names_its_values_and_period(void **state)
 		bool has_period = *names->period_type;
 
 		profile->type = type;
-		assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+		assert_int_equal(pprof_encode(profile, NULL, NULL, &out), 0);
 		for (size_t i = 0; i < array_len(texts); i++)
 			assert_non_null(memmem(out.data, out.len, texts[i], strlen(texts[i])));
 		assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE_TYPE), nr_values);
@@ -264,11 +264,11 @@ static void a_part_of_all_samples_is_the_whole(void **state)
 									      array_len(lines));
 	_cleanup_(strbuf_done) struct strbuf whole = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(pprof_encode(profile, NULL, &whole), 0);
+	assert_int_equal(pprof_encode(profile, NULL, NULL, &whole), 0);
 	for (size_t i = 0; i < array_len(parts); i++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode_part(profile, &parts[i], &out), 0);
+		assert_int_equal(pprof_encode(profile, &parts[i], NULL, &out), 0);
 		assert_int_equal(out.len, whole.len);
 		assert_memory_equal(out.data, whole.data, whole.len);
 	}
@@ -283,7 +283,7 @@ static void a_part_has_what_its_samples_lead_to(void **state)
 									      array_len(lines));
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-	assert_int_equal(pprof_encode_part(profile, &part, &out), 0);
+	assert_int_equal(pprof_encode(profile, &part, NULL, &out), 0);
 	assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE), 1);
 	assert_int_equal(count_fields(out.data, out.len, PROFILE_LOCATION), 2);
 	assert_non_null(memmem(out.data, out.len, "<script>", 8));
@@ -307,7 +307,7 @@ static void bare_samples_of_one_stack_are_one(void **state)
 	for (size_t i = 0; i < array_len(parts); i++) {
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode_part(profile, &parts[i], &out), 0);
+		assert_int_equal(pprof_encode(profile, &parts[i], NULL, &out), 0);
 		assert_int_equal(count_fields(out.data, out.len, PROFILE_SAMPLE), 3);
 		assert_null(memmem(out.data, out.len, "comm", 4));
 		assert_null(memmem(out.data, out.len, "tid", 3));
@@ -330,7 +330,7 @@ static void deep_stacks_are_cut_at_the_root_and_say_so(void **state)
 		const struct pprof_part part = { .max_frames = cases[i].max_frames };
 		_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode_part(profile, &part, &out), 0);
+		assert_int_equal(pprof_encode(profile, &part, NULL, &out), 0);
 		assert_int_equal(count_fields(out.data, out.len, PROFILE_LOCATION),
 				 cases[i].nr_locations);
 		assert_int_equal(count_fields(out.data, out.len, PROFILE_FUNCTION),

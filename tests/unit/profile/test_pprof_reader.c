@@ -169,13 +169,13 @@ static void what_was_written_is_written_again_after_reading(void **state)
 		_cleanup_(strbuf_done) struct strbuf first = strbuf_with_max(PLENTY_BYTES);
 		_cleanup_(strbuf_done) struct strbuf second = strbuf_with_max(PLENTY_BYTES);
 
-		assert_int_equal(pprof_encode(profile, NULL, &first), 0);
+		assert_int_equal(pprof_encode(profile, NULL, NULL, &first), 0);
 		_cleanup_(pprof_profiles_done) struct pprof_profiles read = read_all(first.data,
 										     first.len);
 		assert_non_null(read.of[profile->type]);
 		assert_int_equal(read.nr_types_unknown, 0);
 		assert_int_equal(read.nr_values_negative, 0);
-		assert_int_equal(pprof_encode(read.of[profile->type], NULL, &second), 0);
+		assert_int_equal(pprof_encode(read.of[profile->type], NULL, NULL, &second), 0);
 		assert_int_equal(first.len, second.len);
 		assert_memory_equal(first.data, second.data, first.len);
 	}
@@ -233,7 +233,7 @@ static void all_attributes_come_back(void **state)
 		0);
 	assert_int_equal(builder_add_sample(builder, &sample), 0);
 	_cleanup_(profile_unrefp) struct profile *profile = builder_seal(builder);
-	assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+	assert_int_equal(pprof_encode(profile, NULL, NULL, &out), 0);
 	_cleanup_(pprof_profiles_done) struct pprof_profiles read = read_all(out.data, out.len);
 	const struct profile *p = read.of[PROFILE_CPU];
 
@@ -365,7 +365,7 @@ static void a_message_that_is_cut_anywhere_is_malformed_or_shorter(void **state)
 	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(PLENTY_BYTES);
 	size_t nr_read = 0;
 
-	assert_int_equal(pprof_encode(profile, NULL, &out), 0);
+	assert_int_equal(pprof_encode(profile, NULL, NULL, &out), 0);
 	for (size_t len = 0; len < out.len; len++) {
 		_cleanup_(pprof_profiles_done) struct pprof_profiles read = { 0 };
 		_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(1024);
@@ -389,7 +389,7 @@ static void limits_hold_packed_or_not(void **state)
 	_cleanup_(strbuf_done) struct strbuf reason = strbuf_with_max(1024);
 	struct pprof_profiles read;
 
-	assert_int_equal(pprof_encode(profile, NULL, &raw), 0);
+	assert_int_equal(pprof_encode(profile, NULL, NULL, &raw), 0);
 	assert_int_equal(pprof_encode_gzip(profile, NULL, &packed), 0);
 	assert_int_equal(pprof_read(raw.data, raw.len, raw.len - 1, &read, &reason), -EFBIG);
 	assert_int_equal(pprof_read(packed.data, packed.len, raw.len - 1, &read, &reason), -EFBIG);

@@ -392,7 +392,7 @@ static void the_payload_is_the_pprof_of_the_same_samples(void **state)
 	assert_int_equal(otlp_encode(&job.job, &body, &result), 0);
 	const void *payload = otlp_text_payload(&body, &len);
 
-	assert_int_equal(pprof_encode_part(profile, &part, &pprof), 0);
+	assert_int_equal(pprof_encode(profile, &part, NULL, &pprof), 0);
 	gzip_append(&expected, pprof.data, pprof.len);
 	assert_int_equal(strbuf_error(&expected), 0);
 	assert_int_equal(len, expected.len);

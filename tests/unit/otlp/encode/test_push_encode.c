@@ -167,7 +167,7 @@ static void a_series_has_the_bare_pprof_of_its_samples(void **state)
 
 	encode(profile, OTLP_PYROSCOPE, &body, &result);
 	struct pb_field raw = field_of(field_of(series_of(&body, 1), 2, 0), 1, 0);
-	assert_int_equal(pprof_encode_part(profile, &part, &pprof), 0);
+	assert_int_equal(pprof_encode(profile, &part, NULL, &pprof), 0);
 	gzip_append(&expected, pprof.data, pprof.len);
 	assert_int_equal(strbuf_error(&expected), 0);
 	assert_int_equal(raw.len, expected.len);
