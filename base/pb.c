@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pb.h"
 
+#include "base/pb_reader.h"
+
 #include <endian.h>
 #include <string.h>
-
-enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2 };
 
 #define VARINT_MAX_BYTES 10
 
@@ -19,7 +19,7 @@ void pb_varint(struct strbuf *out, uint64_t value)
 	strbuf_append(out, bytes, len);
 }
 
-static void put_tag(struct strbuf *out, uint32_t field, enum wire_type type)
+static void put_tag(struct strbuf *out, uint32_t field, enum pb_wire type)
 {
 	pb_varint(out, (uint64_t)field << 3 | type);
 }
@@ -28,13 +28,13 @@ void pb_uint(struct strbuf *out, uint32_t field, uint64_t value)
 {
 	if (value == 0)
 		return;
-	put_tag(out, field, WIRE_VARINT);
+	put_tag(out, field, PB_WIRE_VARINT);
 	pb_varint(out, value);
 }
 
 void pb_int_always(struct strbuf *out, uint32_t field, int64_t value)
 {
-	put_tag(out, field, WIRE_VARINT);
+	put_tag(out, field, PB_WIRE_VARINT);
 	pb_varint(out, (uint64_t)value);
 }
 
@@ -44,13 +44,13 @@ void pb_fixed64(struct strbuf *out, uint32_t field, uint64_t value)
 
 	if (value == 0)
 		return;
-	put_tag(out, field, WIRE_FIXED64);
+	put_tag(out, field, PB_WIRE_FIXED64);
 	strbuf_append(out, &bytes, sizeof(bytes));
 }
 
 static void put_len(struct strbuf *out, uint32_t field, const void *data, size_t len)
 {
-	put_tag(out, field, WIRE_LEN);
+	put_tag(out, field, PB_WIRE_LEN);
 	pb_varint(out, len);
 	strbuf_append(out, data, len);
 }
@@ -73,7 +73,7 @@ void pb_string_always(struct strbuf *out, uint32_t field, const char *text)
 
 size_t pb_begin(struct strbuf *out, uint32_t field)
 {
-	put_tag(out, field, WIRE_LEN);
+	put_tag(out, field, PB_WIRE_LEN);
 	strbuf_extend(out, PB_LEN_BYTES);
 	return out->len;
 }

@@ -64,17 +64,6 @@ void cgroup_namespace_done(struct cgroup_namespace *namespace)
 	*namespace = (struct cgroup_namespace){ 0 };
 }
 
-/* Goes on behind the part of the path that lies above what is mounted. */
-static bool skip_above(const char *above, const char **path, const char *end)
-{
-	size_t len = strlen(above);
-
-	if (len > (size_t)(end - *path) || memcmp(*path, above, len) != 0)
-		return false;
-	*path += len;
-	return *path == end || **path == '/';
-}
-
 static bool go_up(struct strbuf *resolved, size_t begin)
 {
 	const char *slash = strrchr(strbuf_str(resolved) + begin, '/');
@@ -85,43 +74,23 @@ static bool go_up(struct strbuf *resolved, size_t begin)
 	return true;
 }
 
-/* A component with its slash. */
-static bool go_down(struct strbuf *resolved, const char *component, size_t len)
+/* Follows a path that is empty or begins with a slash, from the root of the mount. */
+static bool follow(struct strbuf *resolved, size_t begin, struct strview path)
 {
-	bool is_dot = len == 2 && component[1] == '.';
-	bool is_up = len == 3 && component[1] == '.' && component[2] == '.';
+	bool may_go_up = true;
+	struct strview name;
 
-	if (len < 2 || is_dot || is_up)
-		return false;
-	strbuf_append(resolved, component, len);
-	return true;
-}
+	(void)strview_next(&path, '/', &name); /* the empty name before the first slash */
+	while (strview_next(&path, '/', &name)) {
+		bool is_up = strview_is(name, "..");
 
-static bool skip_up(const char **path, const char *end)
-{
-	size_t len = strlen("/..");
-
-	if ((size_t)(end - *path) < len || memcmp(*path, "/..", len) != 0)
-		return false;
-	if (*path + len < end && (*path)[len] != '/')
-		return false;
-	*path += len;
-	return true;
-}
-
-/* From the root of what is mounted on; `path` begins with a slash, or is empty. */
-static bool follow(struct strbuf *resolved, size_t begin, const char *path, const char *end)
-{
-	while (skip_up(&path, end))
-		if (!go_up(resolved, begin))
+		if (is_up && may_go_up && go_up(resolved, begin))
+			continue;
+		if (is_up || name.len == 0 || strview_is(name, "."))
 			return false;
-	while (path < end) {
-		const char *next = memchr(path + 1, '/', (size_t)(end - path - 1));
-		size_t len = (size_t)((next ? next : end) - path);
-
-		if (!go_down(resolved, path, len))
-			return false;
-		path += len;
+		may_go_up = false;
+		strbuf_append_char(resolved, '/');
+		strbuf_append(resolved, name.text, name.len);
 	}
 	return true;
 }
@@ -129,17 +98,17 @@ static bool follow(struct strbuf *resolved, size_t begin, const char *path, cons
 int cgroup_namespace_resolve(const struct cgroup_namespace *namespace, const char *path, size_t len,
 			     struct strbuf *resolved)
 {
-	const char *end = path + len;
+	struct strview rest = { path, len == 1 ? 0 : len };
 	size_t begin = resolved->len;
 
-	if (!namespace->is_known || len == 0 || *path != '/' || memchr(path, '\0', len))
+	if (!namespace->is_known || len == 0 || *path != '/' || memchr(path, '\0', len) ||
+	    !strview_starts_with(rest, namespace->above))
 		return -ENOENT;
-	if (len == 1)
-		end = path;
-	if (!skip_above(namespace->above, &path, end))
+	rest = strview_without_prefix(rest, namespace->above);
+	if (rest.len > 0 && rest.text[0] != '/')
 		return -ENOENT;
 	strbuf_append_str(resolved, namespace->root);
-	if (!follow(resolved, begin, path, end))
+	if (!follow(resolved, begin, rest))
 		return -ENOENT;
 	if (resolved->len == begin)
 		strbuf_append_char(resolved, '/');

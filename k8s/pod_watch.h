@@ -13,7 +13,6 @@
 #ifndef K8S_POD_WATCH_H
 #define K8S_POD_WATCH_H
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "k8s/kubelet.h"
@@ -66,7 +65,6 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 
 /* Ends the thread, within a second where a request is under way. NULL is fine. */
 void pod_watch_stop(struct pod_watch *watch);
-DEFINE_FREEP(struct pod_watch, pod_watch_stop)
 
 /* Requests a refresh, because something was seen that the index does not know. Cheap,
  * thread-safe. */

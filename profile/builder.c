@@ -240,7 +240,10 @@ int builder_set_lines(struct builder *builder, uint32_t location, enum frame_kin
 void builder_move_location(struct builder *builder, uint32_t location, uint32_t mapping,
 			   uint64_t address)
 {
-	location_rows_move(&builder->locations, location, mapping, address);
+	struct profile_location *moved = &builder->profile->locations[location];
+
+	moved->mapping = mapping;
+	moved->address = address;
 }
 
 static bool find_stack(const struct builder *builder, const uint32_t *locations, size_t nr,

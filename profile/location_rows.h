@@ -33,8 +33,4 @@ int location_rows_add_named(struct location_rows *rows, const struct profile_loc
 int location_rows_set_lines(struct location_rows *rows, uint32_t location, enum frame_kind kind,
 			    const struct profile_line *lines, size_t nr) must_check;
 
-/* As builder_move_location(). */
-void location_rows_move(struct location_rows *rows, uint32_t location, uint32_t mapping,
-			uint64_t address);
-
 #endif

@@ -19,7 +19,7 @@ enum partial_success_field {
 
 /* google/rpc/status.proto, google/protobuf/any.proto, google/rpc/error_details.proto,
  * google/protobuf/duration.proto */
-enum rpc_status_field { RPC_STATUS_CODE = 1, RPC_STATUS_MESSAGE = 2, RPC_STATUS_DETAILS = 3 };
+enum rpc_status_field { RPC_STATUS_MESSAGE = 2, RPC_STATUS_DETAILS = 3 };
 
 enum any_field { ANY_TYPE_URL = 1, ANY_VALUE = 2 };
 

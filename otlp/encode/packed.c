@@ -2,12 +2,11 @@
 #include "otlp/encode/packed.h"
 
 #include "base/pb.h"
-
-#define WIRE_LEN 2 /* protobuf's wire type of messages and packed fields */
+#include "base/pb_reader.h"
 
 void packed_begin(struct strbuf *out, uint32_t field, size_t len)
 {
-	pb_varint(out, (uint64_t)field << 3 | WIRE_LEN);
+	pb_varint(out, (uint64_t)field << 3 | PB_WIRE_LEN);
 	pb_varint(out, len);
 }
 

@@ -103,12 +103,6 @@ static size_t guess_from(const struct parts *parts, const struct encode_result *
 	return smaller(parts->limits.max_samples, smaller(by_bytes, by_cost));
 }
 
-static void lose_sample(struct parts *parts)
-{
-	parts->nr_counts_lost += parts->job.profile->samples[parts->samples[parts->next]].count;
-	parts->next++;
-}
-
 /* Encodes the next `nr` samples. Returns 1 when they fit, 0 when they are too large. */
 static int try_part(struct parts *parts, size_t nr, struct encode_result *result)
 {
@@ -140,11 +134,10 @@ int parts_next(struct parts *parts, struct encode_result *ret_result)
 
 		if (r < 0)
 			return r;
-		if (r == 0 && nr == 1)
-			lose_sample(parts);
+		if (r == 1 || nr == 1) /* a sample that does not fit alone is left out */
+			parts->next += nr;
 		if (r == 0)
 			continue;
-		parts->next += nr;
 		*ret_result = result;
 		return 1;
 	}

@@ -28,7 +28,6 @@ struct parts {
 	size_t next; /* first sample that was in no part yet */
 	size_t guess; /* estimate of how many samples fit into the next part */
 	struct strbuf body; /* of the last part */
-	uint64_t nr_counts_lost; /* counts of samples that are too large for any part */
 };
 
 /* Borrows the profile and the attributes of `whole` until parts_done(). Errors: -ENOMEM; then
@@ -37,7 +36,8 @@ int parts_init(struct parts *parts, const struct encode_job *whole,
 	       const struct part_limits *limits, encode_request *encode) must_check;
 void parts_done(struct parts *parts);
 
-/* Encodes the next part into parts->body. Returns 1, or 0 after the last part. Errors: -ENOMEM. */
+/* Encodes the next part into parts->body. A sample that is too large for any part is left out.
+ * Returns 1, or 0 after the last part. Errors: -ENOMEM. */
 int parts_next(struct parts *parts, struct encode_result *ret_result) must_check;
 
 #endif
