@@ -2,6 +2,7 @@
 #include "base/parse.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 
 #include <string.h>
 #include <strings.h>
@@ -164,13 +165,6 @@ int parse_bytes(const char *text, uint64_t *ret_bytes)
 	return 0;
 }
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int min = a < b ? a : b;
-
-	return min < c ? min : c;
-}
-
 unsigned int word_distance(const char *a, const char *b)
 {
 	unsigned int row[WORD_MAX + 1];
@@ -187,7 +181,8 @@ unsigned int word_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= len_b; j++) {
 			unsigned int above = row[j];
 
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			row[j] = (unsigned int)min_u64(min_u64(above, row[j - 1]) + 1,
+						       diagonal + (a[i - 1] != b[j - 1]));
 			diagonal = above;
 		}
 	}

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns whether a text equals a pattern. A "*" at the end of the pattern stands for any rest of the
- * text; elsewhere it stands for itself. */
+/* Returns whether a text equals a pattern. A "*" at the end of the pattern stands for any rest of
+ * the text; elsewhere it stands for itself. */
 bool wildcard_matches(const char *pattern, const char *text);
 
 /* Returns whether a text matches one of `nr` patterns. */

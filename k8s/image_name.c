@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A colon may also separate a registry's host and port: "registry:5000/team/web". The colon before a
- * tag comes after the last slash. */
+/* A colon may also separate a registry's host and port: "registry:5000/team/web". The colon before
+ * a tag comes after the last slash. */
 #include "k8s/image_name.h"
 
 #include "base/hex.h"

@@ -10,6 +10,7 @@
 
 #include "base/bearer_token.h"
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "base/tls_files.h"
@@ -292,8 +293,7 @@ static int make_order(struct kubelet *kubelet, const struct pod_list_opts *opts,
 	struct http_order order = {
 		.client.verify = kubelet->verify,
 		.client.resolve = kubelet->resolve,
-		.client.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_NS ? timeout_ns
-									     : CONNECT_TIMEOUT_NS,
+		.client.connect_timeout_ns = min_u64(timeout_ns, CONNECT_TIMEOUT_NS),
 		.client.total_timeout_ns = timeout_ns,
 		.url = kubelet->pods_url,
 		.tls = *tls,

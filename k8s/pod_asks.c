@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -43,18 +44,12 @@ static struct pod_ask *find(struct pod_asks *asks, uint64_t key)
 	return first;
 }
 
-static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max)
-{
-	if (value < min)
-		return min;
-	return value < max ? value : max;
-}
-
 static uint64_t pause_ns(uint64_t age_ns, bool has_pod)
 {
 	if (!has_pod)
-		return clamp(STRANGE_FACTOR * age_ns, STRANGE_MIN_NS, PAUSE_MAX_NS);
-	return clamp(age_ns, PAUSE_MIN_NS, age_ns < EAGER_FOR_NS ? EAGER_MAX_NS : PAUSE_MAX_NS);
+		return min_u64(max_u64(STRANGE_FACTOR * age_ns, STRANGE_MIN_NS), PAUSE_MAX_NS);
+	return min_u64(max_u64(age_ns, PAUSE_MIN_NS),
+		       age_ns < EAGER_FOR_NS ? EAGER_MAX_NS : PAUSE_MAX_NS);
 }
 
 bool pod_asks_is_due(struct pod_asks *asks, const struct cgroup_owner *owner, bool has_pod,

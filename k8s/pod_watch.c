@@ -21,6 +21,7 @@
 #include "base/heartbeat.h"
 #include "base/locked.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "k8s/pod_keys.h"
@@ -157,7 +158,7 @@ static uint64_t next_retry_ns(struct pod_watch *watch)
 {
 	uint64_t retry_ns = watch->retry_ns;
 
-	watch->retry_ns = retry_ns * 2 < INTERVAL_NS ? retry_ns * 2 : INTERVAL_NS;
+	watch->retry_ns = min_u64(2 * retry_ns, INTERVAL_NS);
 	return retry_ns;
 }
 
@@ -216,22 +217,16 @@ static void do_round(struct pod_watch *watch, bool is_due)
 		read_logs(watch);
 }
 
-static uint64_t max_ns(uint64_t a_ns, uint64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
 /* When the next round is due. Called with the lock held. */
 static uint64_t next_round_ns(const struct pod_watch *watch)
 {
 	uint64_t ahead_ns = (POD_WATCH_BURST - 1) * REQUESTED_ROUND_NS;
-	uint64_t allowed_ns = max_ns(watch->bucket_full_ns, ahead_ns) - ahead_ns;
-	uint64_t requested_ns = max_ns(allowed_ns, watch->ended_ns + POD_WATCH_GAP_NS);
+	uint64_t allowed_ns = max_u64(watch->bucket_full_ns, ahead_ns) - ahead_ns;
+	uint64_t requested_ns = max_u64(allowed_ns, watch->ended_ns + POD_WATCH_GAP_NS);
 
 	if (watch->next_keys)
 		return 0;
-	return watch->is_refresh_requested && requested_ns < watch->due_ns ? requested_ns
-									   : watch->due_ns;
+	return watch->is_refresh_requested ? min_u64(requested_ns, watch->due_ns) : watch->due_ns;
 }
 
 /* Sleeps until the next round or the end. Called with the lock held. */
@@ -242,7 +237,7 @@ static void wait_for_round(struct pod_watch *watch)
 	while (!watch->is_stopping && (now_ns = clock_mono_ns()) < next_round_ns(watch)) {
 		uint64_t nap_ns = now_ns + HEARTBEAT_NAP_NS;
 		uint64_t due_ns = next_round_ns(watch);
-		struct timespec until = clock_timespec(due_ns < nap_ns ? due_ns : nap_ns);
+		struct timespec until = clock_timespec(min_u64(due_ns, nap_ns));
 
 		heartbeat_beat();
 		pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
@@ -258,7 +253,7 @@ static bool begin_round(struct pod_watch *watch)
 		      (watch->is_refresh_requested && watch->is_answering);
 
 	if (watch->is_refresh_requested)
-		watch->bucket_full_ns = max_ns(watch->bucket_full_ns, now_ns) + REQUESTED_ROUND_NS;
+		watch->bucket_full_ns = max_u64(watch->bucket_full_ns, now_ns) + REQUESTED_ROUND_NS;
 	watch->is_refresh_requested = false;
 	if (watch->next_keys) {
 		pod_keys_free(watch->keys);

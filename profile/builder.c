@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/htable.h"
+#include "base/minmax.h"
 #include "profile/location_rows.h"
 #include "profile/row_budget.h"
 
@@ -518,7 +519,7 @@ void builder_date_samples(struct builder *builder, uint64_t base_ns)
 		if (time_ns == 0)
 			continue;
 		uint64_t after_ns = time_ns > base_ns ? time_ns - base_ns : 0;
-		p->samples[i].time_ns = p->time_unix_ns + (after_ns < last_ns ? after_ns : last_ns);
+		p->samples[i].time_ns = p->time_unix_ns + min_u64(after_ns, last_ns);
 	}
 }
 
@@ -545,10 +546,8 @@ static void join_times(struct builder *builder, const struct profile *from)
 	uint64_t end = start + from->duration_ns;
 
 	if (builder->has_time) {
-		uint64_t to_end = to->time_unix_ns + to->duration_ns;
-
-		start = to->time_unix_ns < start ? to->time_unix_ns : start;
-		end = to_end > end ? to_end : end;
+		start = min_u64(start, to->time_unix_ns);
+		end = max_u64(end, to->time_unix_ns + to->duration_ns);
 	}
 	builder_set_time(builder, start, end - start, from->period);
 }

@@ -18,13 +18,15 @@ struct pprof_part {
 	size_t nr_samples;
 	/* Of a stack; a deeper stack is truncated at the root and marked. 0: any number */
 	size_t max_frames;
-	/* Without labels, as Pyroscope makes a series of each set; samples that become equal are joined */
+	/* Without labels, as Pyroscope makes a series of each set; samples
+	 * that become equal are joined */
 	bool is_bare;
 };
 
 /* Appends the message without compressing it. `part` may be NULL for the whole profile. `caption`
  * may be NULL; otherwise it becomes the profile's comments, and its subject becomes the first
- * mapping if the profile covers several programs. Errors: -ENOSPC, -ENOMEM, kept in `out` as well. */
+ * mapping if the profile covers several programs. Errors: -ENOSPC, -ENOMEM, kept in `out` as
+ * well. */
 int pprof_encode(const struct profile *profile, const struct pprof_part *part,
 		 const struct caption *caption, struct strbuf *out) must_check;
 

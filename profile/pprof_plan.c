@@ -2,6 +2,7 @@
 #include "profile/pprof_plan.h"
 
 #include "base/cleanup.h"
+#include "base/minmax.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -112,11 +113,6 @@ static bool is_unit(const struct names *period_type, const char *unit)
 	return strcmp(strbuf_str(&period_type->unit), unit) == 0;
 }
 
-static uint64_t at_least_1(uint64_t value)
-{
-	return value > 0 ? value : 1;
-}
-
 /* The mean CPU time of a sample. */
 static int get_mean(const struct pprof_message *message, const struct columns *columns,
 		    struct pprof_sample *sample, uint64_t *ret_mean)
@@ -132,8 +128,8 @@ static int get_mean(const struct pprof_message *message, const struct columns *c
 		nr_samples += pprof_count(&counted, sample);
 		time_ns += pprof_count(&timed, sample);
 	}
-	nr_samples = at_least_1(nr_samples);
-	*ret_mean = at_least_1(time_ns / nr_samples + (time_ns % nr_samples > nr_samples / 2));
+	nr_samples = max_u64(1, nr_samples);
+	*ret_mean = max_u64(1, time_ns / nr_samples + (time_ns % nr_samples > nr_samples / 2));
 	return 0;
 }
 
@@ -170,7 +166,7 @@ static void plan_other(const struct pprof_message *message, const struct names *
 		.unit = 1,
 	};
 	if (*unit)
-		plan->period = is_unit(period_type, unit) ? at_least_1(message->period) : 1;
+		plan->period = is_unit(period_type, unit) ? max_u64(1, message->period) : 1;
 }
 
 static size_t count_unknown(const struct pprof_message *message, const struct columns *columns,
@@ -228,5 +224,5 @@ uint64_t pprof_count(const struct pprof_plan *plan, const struct pprof_sample *s
 
 	if (value == 0 || value > INT64_MAX)
 		return 0;
-	return at_least_1(value / plan->unit + (value % plan->unit >= plan->unit - plan->unit / 2));
+	return max_u64(1, value / plan->unit + (value % plan->unit >= plan->unit - plan->unit / 2));
 }

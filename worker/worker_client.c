@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/minmax.h"
 #include "worker/worker_channel.h"
 #include "worker/worker_process.h"
 
@@ -136,10 +137,8 @@ static void delay_restart(struct worker_client *client)
 {
 	uint64_t delay_ns = client->restart_ns ? client->restart_ns * 2 : WORKER_CLIENT_RESTART_NS;
 
-	if (delay_ns > WORKER_CLIENT_MAX_RESTART_NS)
-		delay_ns = WORKER_CLIENT_MAX_RESTART_NS;
-	client->restart_ns = delay_ns;
-	client->not_before_ns = clock_mono_ns() + delay_ns;
+	client->restart_ns = min_u64(delay_ns, WORKER_CLIENT_MAX_RESTART_NS);
+	client->not_before_ns = clock_mono_ns() + client->restart_ns;
 }
 
 static void count_death(struct worker_client *client)
@@ -252,8 +251,8 @@ static int read_reply(struct worker_client *client, uint64_t until_ns)
 		if (now_ns >= until_ns)
 			return 0;
 
-		uint64_t next_ns = until_ns < client->deadline_ns ? until_ns : client->deadline_ns;
-		const struct timespec timeout = clock_timespec(next_ns - now_ns);
+		const struct timespec timeout = clock_timespec(
+			min_u64(until_ns, client->deadline_ns) - now_ns);
 		if (ppoll(&wait, 1, &timeout, NULL) < 0 && errno != EINTR)
 			return -errno;
 	}

@@ -2,6 +2,7 @@
 #include "worker/worker_lanes.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -166,10 +167,10 @@ int worker_lanes_send(struct worker_lanes *lanes, enum worker_lane lane,
 {
 	struct worker_limits cut = *limits;
 
-	if (lane == WORKER_LANE_FAST && cut.timeout_ns > WORKER_LANES_FAST_NS)
-		cut.timeout_ns = WORKER_LANES_FAST_NS;
-	if (lane == WORKER_LANE_FAST && cut.cpu_s > WORKER_LANES_FAST_CPU_S)
-		cut.cpu_s = WORKER_LANES_FAST_CPU_S;
+	if (lane == WORKER_LANE_FAST) {
+		cut.timeout_ns = min_u64(cut.timeout_ns, WORKER_LANES_FAST_NS);
+		cut.cpu_s = min_u64(cut.cpu_s, WORKER_LANES_FAST_CPU_S);
+	}
 	lanes->sent_ns[lane] = clock_mono_ns();
 	int r = worker_client_send(lanes->clients[lane], request, payload->bytes, payload->fds,
 				   payload->nr_fds, &cut);
@@ -185,10 +186,7 @@ void worker_lanes_wait(const struct worker_lanes *lanes, int wake_fd, uint64_t u
 	uint64_t now_ns = clock_mono_ns();
 
 	for (size_t lane = 0; lane < WORKER_NR_LANES; lane++) {
-		uint64_t deadline_ns = worker_client_deadline_ns(lanes->clients[lane]);
-
-		if (deadline_ns < until_ns)
-			until_ns = deadline_ns;
+		until_ns = min_u64(until_ns, worker_client_deadline_ns(lanes->clients[lane]));
 		waits[lane] = (struct pollfd){
 			.fd = worker_client_fd(lanes->clients[lane]),
 			.events = POLLIN,

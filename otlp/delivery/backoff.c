@@ -2,6 +2,7 @@
 #include "otlp/delivery/backoff.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 
 #define FIRST_NS NSEC_PER_SEC
 #define LONGEST_NS (40 * NSEC_PER_SEC) /* and half of it more: a minute */
@@ -15,14 +16,12 @@ void backoff_init(struct backoff *backoff, uint64_t seed)
 
 uint64_t backoff_next_ns(struct backoff *backoff, uint64_t retry_after_ns)
 {
-	uint64_t wish = retry_after_ns < WISH_MAX_NS ? retry_after_ns : WISH_MAX_NS;
+	uint64_t wish = min_u64(retry_after_ns, WISH_MAX_NS);
 	uint64_t own = jitter_around(&backoff->jitter, backoff->mean_ns);
 
 	wish = jitter_between(&backoff->jitter, wish, wish + wish / 10);
-	backoff->mean_ns *= 2;
-	if (backoff->mean_ns > LONGEST_NS)
-		backoff->mean_ns = LONGEST_NS;
-	return own > wish ? own : wish;
+	backoff->mean_ns = min_u64(2 * backoff->mean_ns, LONGEST_NS);
+	return max_u64(own, wish);
 }
 
 void backoff_reset(struct backoff *backoff)

@@ -15,6 +15,7 @@
 #include "base/heartbeat.h"
 #include "base/locked.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/queue.h"
 #include "base/thread.h"
 #include "otlp/delivery/delivery_queue.h"
@@ -235,16 +236,6 @@ static void take_window(struct exporter *exporter, const struct profile *profile
 		ship(exporter, profile);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t next_flush_ns(const struct exporter *exporter)
 {
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
@@ -275,9 +266,9 @@ static void work(struct exporter *exporter)
 	bool is_first = true, is_last = false;
 
 	for (;;) {
-		uint64_t wake_ns = earlier(flush_ns, delivery_queue_next_ns(exporter->queue));
+		uint64_t wake_ns = min_u64(flush_ns, delivery_queue_next_ns(exporter->queue));
 
-		wake_ns = earlier(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
+		wake_ns = min_u64(wake_ns, clock_mono_ns() + HEARTBEAT_NAP_NS);
 		heartbeat_beat();
 		bool has_taken = take_windows(exporter, wake_ns);
 		if (!has_taken && is_last)
@@ -310,7 +301,7 @@ static bool is_pointless(const struct exporter *exporter)
 static void sleep_until(uint64_t wake_ns)
 {
 	for (uint64_t now_ns = clock_mono_ns(); now_ns < wake_ns; now_ns = clock_mono_ns()) {
-		struct timespec wake = clock_timespec(earlier(wake_ns, now_ns + HEARTBEAT_NAP_NS));
+		struct timespec wake = clock_timespec(min_u64(wake_ns, now_ns + HEARTBEAT_NAP_NS));
 
 		heartbeat_beat();
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
@@ -327,7 +318,8 @@ static void drain(struct exporter *exporter)
 	for (;;) {
 		/* What may be sent at once is due since long ago: that is not before the
 		 * deadline. */
-		uint64_t next_ns = later(delivery_queue_next_ns(exporter->queue), clock_mono_ns());
+		uint64_t next_ns = max_u64(delivery_queue_next_ns(exporter->queue),
+					   clock_mono_ns());
 
 		if (next_ns >= deadline_ns || is_pointless(exporter))
 			break;

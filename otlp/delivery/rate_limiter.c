@@ -2,16 +2,12 @@
 #include "otlp/delivery/rate_limiter.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 
 #define RATE_BYTES_PER_SEC ((uint64_t)2 << 20)
 #define BURST_BYTES ((uint64_t)1 << 20)
 
 #define RECOVERY_GAP_NS NSEC_PER_SEC
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* How long the rate takes for so many bytes. */
 static uint64_t time_of(uint64_t bytes)
@@ -38,7 +34,7 @@ uint64_t rate_limiter_wait_ns(const struct rate_limiter *limiter, uint32_t cost_
 	uint64_t start = bytes_allow_ns(limiter, cost_bytes);
 
 	if (limiter->state == RATE_LIMITER_RECOVERING && limiter->nr_fresh == 0)
-		start = later(start, limiter->next_ns);
+		start = max_u64(start, limiter->next_ns);
 	return start > now_ns ? start - now_ns : 0;
 }
 
@@ -50,7 +46,7 @@ void rate_limiter_failed(struct rate_limiter *limiter)
 
 void rate_limiter_sent(struct rate_limiter *limiter, uint32_t cost_bytes, uint64_t now_ns)
 {
-	limiter->paid_ns = later(limiter->paid_ns, now_ns) + time_of(cost_bytes);
+	limiter->paid_ns = max_u64(limiter->paid_ns, now_ns) + time_of(cost_bytes);
 	if (limiter->state == RATE_LIMITER_HEALTHY)
 		return;
 	limiter->state = RATE_LIMITER_RECOVERING;

@@ -90,12 +90,6 @@ static void drop(struct spool *spool, struct entry *entry)
 	free_entry(entry);
 }
 
-static void count_evicted(struct spool *spool, uint64_t nr_samples)
-{
-	add(&spool->stats.nr_samples_evicted, nr_samples);
-	add(&spool->stats.nr_requests_evicted, 1);
-}
-
 static void count_damaged(struct spool *spool, uint64_t nr_samples)
 {
 	add(&spool->stats.nr_samples_damaged, nr_samples);
@@ -104,7 +98,7 @@ static void count_damaged(struct spool *spool, uint64_t nr_samples)
 
 static void evict(struct spool *spool, struct entry *entry)
 {
-	count_evicted(spool, entry->file.item.nr_samples);
+	add(&spool->stats.nr_samples_evicted, entry->file.item.nr_samples);
 	drop(spool, entry);
 }
 
@@ -127,7 +121,7 @@ static int restore_request(struct spool *spool, uint64_t seq, const struct spool
 	struct entry *entry;
 
 	if (make_room(spool, file_bytes(file)) < 0) {
-		count_evicted(spool, file->item.nr_samples);
+		add(&spool->stats.nr_samples_evicted, file->item.nr_samples);
 		spool_file_remove(spool->dir_fd, seq);
 		return 0;
 	}
@@ -268,7 +262,7 @@ int spool_append(struct spool *spool, const struct spool_item *item, const void 
 	int r = append(spool, item, body, len);
 
 	if (r < 0)
-		count_evicted(spool, item->nr_samples);
+		add(&spool->stats.nr_samples_evicted, item->nr_samples);
 	else if (spool->stats.nr_memory_bytes > spool->max_memory_bytes && spool_save(spool) < 0)
 		evict_memory(spool);
 	return r;
@@ -410,7 +404,6 @@ struct spool_stats spool_get_stats(const struct spool *spool)
 		.nr_memory_bytes = load(&stats->nr_memory_bytes),
 		.nr_samples_restored = load(&stats->nr_samples_restored),
 		.nr_samples_evicted = load(&stats->nr_samples_evicted),
-		.nr_requests_evicted = load(&stats->nr_requests_evicted),
 		.nr_samples_damaged = load(&stats->nr_samples_damaged),
 		.nr_files_damaged = load(&stats->nr_files_damaged),
 		.nr_write_failures = load(&stats->nr_write_failures),

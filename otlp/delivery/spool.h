@@ -36,7 +36,7 @@ struct spool_stats {
 	uint64_t nr_requests, nr_samples; /* waiting now */
 	uint64_t nr_disk_bytes, nr_memory_bytes; /* as files */
 	uint64_t nr_samples_restored; /* found at the start */
-	uint64_t nr_samples_evicted, nr_requests_evicted; /* over the bounds, or no memory */
+	uint64_t nr_samples_evicted; /* over the bounds, or no memory */
 	uint64_t nr_samples_damaged, nr_files_damaged; /* samples: as far as the file still told */
 	uint64_t nr_write_failures; /* spool_save() failed, disk full and the like */
 };

@@ -22,7 +22,8 @@
 struct encode_job { /* all borrowed */
 	const struct profile *profile;
 	const struct export_attributes *attributes;
-	/* Numbers of the samples to encode, with the samples of a group in a row. Each has a count. */
+	/* Numbers of the samples to encode, with the samples of a group in a row. Each has a
+	 * count. */
 	const uint32_t *samples;
 	size_t nr_samples;
 	/* OTLP: frames with a name of their own leave without mapping and address, which makes

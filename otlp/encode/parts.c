@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The size of a part is only known once it is encoded. So the number of samples is estimated from the
- * previous part, and reduced when the part turns out too large. As the samples of a profile are much
- * alike, the second try usually fits. Samples are taken group by group, because each group in a part
- * repeats its attributes. */
+/* The size of a part is only known once it is encoded. So the number of samples is estimated from
+ * the previous part, and reduced when the part turns out too large. As the samples of a profile are
+ * much alike, the second try usually fits. Samples are taken group by group, because each group in
+ * a part repeats its attributes. */
 #include "otlp/encode/parts.h"
+
+#include "base/minmax.h"
 
 #include <stdlib.h>
 
@@ -88,11 +90,6 @@ static size_t scale(size_t nr, size_t limit, size_t used)
 	return fitting ? fitting : 1;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Estimates the number of samples of the next part from one that was encoded. */
 static size_t guess_from(const struct parts *parts, const struct encode_result *result)
 {
@@ -100,7 +97,7 @@ static size_t guess_from(const struct parts *parts, const struct encode_result *
 	size_t by_bytes = scale(nr, parts->limits.max_bytes, parts->body.len);
 	size_t by_cost = scale(nr, parts->limits.max_cost_bytes, result->cost_bytes);
 
-	return smaller(parts->limits.max_samples, smaller(by_bytes, by_cost));
+	return min_u64(parts->limits.max_samples, min_u64(by_bytes, by_cost));
 }
 
 /* Encodes the next `nr` samples. Returns 1 when they fit, 0 when they are too large. */
@@ -120,7 +117,7 @@ static int try_part(struct parts *parts, size_t nr, struct encode_result *result
 	parts->guess = guess_from(parts, result);
 	if (result->cost_bytes <= parts->limits.max_cost_bytes || nr == 1)
 		return 1;
-	parts->guess = smaller(parts->guess, nr - 1);
+	parts->guess = min_u64(parts->guess, nr - 1);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hex.h"
+#include "base/minmax.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "otlp/transport/base64.h"
@@ -145,7 +146,6 @@ static void judge_refusal(const struct http_answer *answer, uint32_t status,
 			  struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf bytes = strbuf_with_max(DETAILS_MAX_BYTES);
-	const uint64_t wait_max_ns = OUTCOME_WAIT_MAX_S * NSEC_PER_SEC;
 	struct response details = { .has_retry_info = false };
 
 	if (answer->grpc_details)
@@ -153,9 +153,8 @@ static void judge_refusal(const struct http_answer *answer, uint32_t status,
 	outcome->verdict = find_verdict(status, details.has_retry_info);
 	outcome->is_denied = status == GRPC_PERMISSION_DENIED || status == GRPC_UNAUTHENTICATED;
 	if (outcome->verdict == OUTCOME_RETRY)
-		outcome->retry_after_ns = details.retry_delay_ns < wait_max_ns
-						  ? details.retry_delay_ns
-						  : wait_max_ns;
+		outcome->retry_after_ns = min_u64(details.retry_delay_ns,
+						  OUTCOME_WAIT_MAX_S * NSEC_PER_SEC);
 	describe(answer, status, &details, outcome);
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/minmax.h"
 #include "otlp/transport/response.h"
 
 #include <stdio.h>
@@ -87,8 +88,6 @@ static bool is_page(const struct http_answer *answer)
 
 void http_answer_judge(const struct http_answer *answer, struct request_outcome *outcome)
 {
-	uint64_t wait_s = answer->retry_after_s;
-
 	outcome->was_answered = true;
 	outcome->is_denied = answer->status == 401 || answer->status == 403;
 	outcome->verdict = is_page(answer) ? OUTCOME_RETRY : find_verdict(answer->status);
@@ -100,8 +99,8 @@ void http_answer_judge(const struct http_answer *answer, struct request_outcome 
 	}
 	describe(answer, outcome);
 	if (outcome->verdict == OUTCOME_RETRY)
-		outcome->retry_after_ns =
-			NSEC_PER_SEC * (wait_s < OUTCOME_WAIT_MAX_S ? wait_s : OUTCOME_WAIT_MAX_S);
+		outcome->retry_after_ns = NSEC_PER_SEC *
+					  min_u64(answer->retry_after_s, OUTCOME_WAIT_MAX_S);
 }
 
 void http_answer_read_success(const void *body, size_t len, struct request_outcome *outcome)

@@ -6,6 +6,7 @@
 #include "otlp/transport/response.h"
 
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/pb_reader.h"
 #include "otlp/encode/otlp_fields.h"
 
@@ -76,9 +77,7 @@ static int parse_duration(const void *data, size_t len, uint64_t *ret_ns)
 		return r;
 	if (seconds > INT64_MAX || nanos >= NSEC_PER_SEC)
 		seconds = nanos = 0;
-	if (seconds > DURATION_MAX_S)
-		seconds = DURATION_MAX_S;
-	*ret_ns = seconds * NSEC_PER_SEC + nanos;
+	*ret_ns = min_u64(seconds, DURATION_MAX_S) * NSEC_PER_SEC + nanos;
 	return 0;
 }
 

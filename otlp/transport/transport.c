@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "base/minmax.h"
 #include "base/tls_files.h"
 #include "otlp/transport/request_headers.h"
 #include "otlp/transport/transport_result.h"
@@ -122,9 +123,7 @@ static int finish_order(struct transport *transport, const struct header_list *h
 		.client.verify = transport->verify,
 		.client.needs_http2 = protocol_get(transport->protocol)->needs_http2,
 		.client.use_proxy_env = true,
-		.client.connect_timeout_ns = timeout_ns < CONNECT_TIMEOUT_MAX_NS
-						     ? timeout_ns
-						     : CONNECT_TIMEOUT_MAX_NS,
+		.client.connect_timeout_ns = min_u64(timeout_ns, CONNECT_TIMEOUT_MAX_NS),
 		.client.total_timeout_ns = timeout_ns,
 		.url = strbuf_str(&transport->url),
 		.tls = *tls,

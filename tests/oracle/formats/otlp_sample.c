@@ -127,7 +127,8 @@ struct profile *otlp_profile_of(const struct otlp_sample *samples, size_t nr)
 	return builder_seal(take_ptr(builder));
 }
 
-/* Lists the samples that have a count, group by group, as a job must have them. Returns how many. */
+/* Lists the samples that have a count, group by group, as a job must have them. Returns how
+ * many. */
 static size_t sort_samples(const struct profile *profile,
 			   const struct export_attributes *attributes, uint32_t *samples)
 {
