@@ -25,8 +25,8 @@ void arena_done(struct arena *arena)
 	*arena = (struct arena){ .max_bytes = arena->max_bytes };
 }
 
-/* What a new chunk for `len` bytes should hold: CHUNK_BYTES, or less when the limit is near. 0:
- * over it. */
+/* Returns the capacity of a new chunk for `len` bytes: CHUNK_BYTES, or less near the limit; 0 if
+ * `len` bytes exceed the limit. */
 static size_t chunk_cap(const struct arena *arena, size_t len)
 {
 	size_t cap = len > CHUNK_BYTES ? len : CHUNK_BYTES;

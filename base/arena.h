@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed all at once: everything that lives as long as one window, one pod list,
- * one symbol table. */
+/* Allocates memory that is freed all at once, for data that live equally long: those of a window, a
+ * pod list or a symbol table. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -13,9 +13,9 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunks; /* owned, newest first */
-	size_t nr_bytes; /* memory held, all chunks */
+	size_t nr_bytes; /* of all chunks */
 	size_t max_bytes; /* 0: no limit */
-	bool is_full; /* the last failure was the limit's, not the system's */
+	bool is_full; /* the last allocation failed because of the limit */
 };
 
 void arena_done(struct arena *arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing plain C arrays. The caller keeps pointer, count and capacity as fields of its own
- * struct; this is the one place where the size is checked against a limit and multiplied. */
+/* Grows plain C arrays. The caller keeps the pointer, count and capacity in its own struct. The
+ * size is checked against a limit and multiplied here only. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Makes room for `need` elements in all, doubling the capacity. On failure nothing has changed.
+/* Makes room for a total of `need` elements by doubling the capacity. On failure nothing changes.
  * Errors: -ENOSPC when need > max, -ENOMEM. */
 int array_reserve(void **data, size_t *cap, size_t need, size_t elem_bytes, size_t max) must_check;
 

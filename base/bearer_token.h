@@ -7,10 +7,9 @@
 
 #include <stddef.h>
 
-/* Appends "Authorization: Bearer …" with the token that the file holds; blanks and line ends
- * around it do not belong to it. Errors: -EBADMSG when it is none (empty, or with characters
- * that a header cannot have), -ENOSPC (a file of more than max_bytes), -ENOMEM, those of reading
- * the file. */
+/* Appends "Authorization: Bearer TOKEN" with the token in the file, without the white space around
+ * it. Errors: -EBADMSG if the token is empty or has characters that a header cannot contain,
+ * -ENOSPC if the file is larger than max_bytes, -ENOMEM, and errors of reading the file. */
 int bearer_token_read(const char *path, size_t max_bytes, struct strbuf *header) must_check;
 
 #endif

@@ -27,7 +27,7 @@ static bool read_sets(struct sets *ret_sets)
 	return true;
 }
 
-/* None can be inherited, so the kernel empties the ambient set as well. */
+/* The inheritable set becomes empty, so the kernel empties the ambient set as well. */
 static int write_sets(const struct sets *sets)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -67,7 +67,7 @@ int capabilities_keep(uint64_t wanted)
 	return write_sets(&sets);
 }
 
-/* The kernel tells by EINVAL where its list ends. */
+/* EINVAL marks the end of the kernel's list. */
 int capabilities_deny_programs(void)
 {
 	unsigned long capability = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope-bound ownership: a resource is declared with its initial value and released on every way
- * out.
+/* Scope-bound ownership: a resource is declared with its initial value and is released at the end
+ * of the scope.
  *
  *	_cleanup_free_ char *text = NULL;
  *	_cleanup_close_ int fd = -EBADF;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanosecond clocks. Samples carry CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives it; what leaves
- * the node carries Unix time. */
+/* Nanosecond clocks. Samples have times of CLOCK_MONOTONIC, as bpf_ktime_get_ns() returns them;
+ * exported data have Unix times. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -19,26 +19,26 @@ static inline uint64_t clock_read_ns(clockid_t id)
 	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-/* Time since boot without suspend: the clock of samples and of kernel events. */
+/* Returns the time since boot without suspend: the clock of samples and kernel events. */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Unix time. */
+/* Returns the Unix time. */
 static inline uint64_t clock_real_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* The Unix time at which the monotonic clock showed `mono_ns`, by today's offset between the
- * two. */
+/* Converts a time of the monotonic clock to Unix time, with the current offset between the
+ * clocks. */
 static inline uint64_t clock_mono_to_real_ns(uint64_t mono_ns)
 {
 	return clock_real_ns() - clock_mono_ns() + mono_ns;
 }
 
-/* An absolute CLOCK_MONOTONIC time for pthread_cond_timedwait() and clock_nanosleep(). */
+/* Converts a time or duration for pthread_cond_timedwait(), clock_nanosleep() and ppoll(). */
 static inline struct timespec clock_timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),

@@ -55,8 +55,8 @@ static void add_range(struct cold_file *file, uint64_t start, uint64_t len)
 		drop_ranges(file);
 }
 
-/* Notes which pages are there. False where that cannot be told. The mapping is never looked
- * into. */
+/* Notes which pages are cached. Returns false if the kernel does not tell. The mapping is never
+ * accessed. */
 static bool look(int fd, struct pages *pages)
 {
 	size_t len = pages->nr * pages->page_bytes;

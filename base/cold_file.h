@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a file that is read once, by us, and leaves the page cache as it was: what was not there
- * before is dropped when it has been copied, and nothing is read ahead. Else the cache of all
- * the programs of a machine becomes ours, as the kernel charges a page to the cgroup that reads
- * it first.
+/* Reads a file once and leaves the page cache as it was: pages that were not cached before are
+ * dropped after they were copied, and nothing is read ahead. Otherwise the agent would be charged
+ * for the cache of all programs, since the kernel charges a page to the cgroup that reads it first.
  *
- * What was there before stays: somebody else may have read it, and the kernel is not asked to
- * drop it. Which pages those are mincore(2) tells to the owner of a file and to those who may
- * write to it; to others it says that all are there, and then nothing is dropped.
+ * Pages that were cached before stay, as another process may have read them. mincore(2) reports
+ * them to the owner of a file and to users who may write to it. To others it reports all pages as
+ * cached; then nothing is dropped.
  *
- * Pages are dropped some megabytes at a time: where the machine is busy each drop may have to
- * wait for all its CPUs.
+ * Pages are dropped some megabytes at a time, because on a busy machine each drop may have to wait
+ * for all CPUs.
  *
- * Uses pread(), mmap() without any access, mincore(), munmap() and posix_fadvise() only. */
+ * Only uses pread(), mmap() without access, mincore(), munmap() and posix_fadvise(). */
 #ifndef BASE_COLD_FILE_H
 #define BASE_COLD_FILE_H
 
@@ -21,7 +20,7 @@
 
 #define COLD_FILE_MAX_PAGES 256 /* of one read */
 #define COLD_FILE_MAX_RANGES 16
-#define COLD_FILE_MAX_BYTES ((uint64_t)8 << 20) /* that wait to be dropped */
+#define COLD_FILE_MAX_BYTES ((uint64_t)8 << 20) /* waiting to be dropped */
 
 struct cold_range {
 	uint64_t start; /* bytes, of whole pages */
@@ -30,23 +29,23 @@ struct cold_range {
 
 struct cold_file {
 	int fd; /* borrowed */
-	struct cold_range ranges[COLD_FILE_MAX_RANGES]; /* were not there, and are now */
+	struct cold_range ranges[COLD_FILE_MAX_RANGES]; /* were not cached before */
 	size_t nr_ranges;
 	uint64_t nr_bytes; /* of them */
 };
 
-/* Sees to it that nothing is read ahead, also through other descriptors of the same open file. */
+/* Turns off read-ahead, also for other descriptors of the same open file. */
 void cold_file_init(struct cold_file *file, int fd);
 
-/* Drops what is left. The descriptor must still be open. */
+/* Drops the remaining pages. The descriptor must still be open. */
 void cold_file_done(struct cold_file *file);
 
 /* As pread(2), at most COLD_FILE_MAX_PAGES pages at a time, but goes on after a signal. Errors:
  * what pread(2) says, as a negative errno. */
 ssize_t cold_file_pread(struct cold_file *file, void *buf, size_t len, uint64_t offset);
 
-/* Drops all of a file that nobody else reads and that is not being written. What is not on disk
- * yet stays. */
+/* Drops all cached pages of a file that no other process reads or writes. Pages that are not on
+ * disk yet stay. */
 void cold_file_drop_all(int fd);
 
 #endif

@@ -58,7 +58,7 @@ int fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* A pipe that poll() calls ready takes that much without blocking. */
+/* A pipe that poll() reports as ready takes PIPE_BUF bytes without blocking. */
 static ssize_t write_some(int fd, const char *from, size_t len)
 {
 	ssize_t n = write(fd, from, len < PIPE_BUF ? len : PIPE_BUF);
@@ -156,7 +156,7 @@ int file_write_atomic(const char *path, const void *data, size_t len)
 	strbuf_appendf(&temp, "%s.tmp.%d", name, getpid());
 	if (strbuf_error(&temp) < 0)
 		return -ENAMETOOLONG;
-	/* Left by a process of our pid that was killed: in a container the pid is always the
+	/* A killed process with our pid may have left it: in a container the pid is always the
 	 * same. */
 	unlinkat(dir_fd, temp.data, 0);
 

@@ -16,17 +16,16 @@
  * buffer may be, else what open() and read() say. */
 int file_read_at(int dir_fd, const char *path, struct strbuf *buf) must_check;
 
-/* Writes a regular file so that it is there whole or not at all: into a temporary name beside
- * it, then renamed. A symbolic link of that name is replaced, not followed. On failure the
- * temporary file is removed and an older file of that name is as it was. For files that a user
- * names, who may mean a FIFO or a device, see base/output_file.h.
- * Errors: -EISDIR; -EEXIST there is something else of that name; what open(), write(),
- * fdatasync() and rename() say. */
+/* Writes a regular file atomically: under a temporary name in the same directory, then renamed. A
+ * symbolic link of that name is replaced, not followed. On failure the temporary file is removed
+ * and an older file of that name is unchanged. For files that a user names, which may be FIFOs or
+ * devices, see base/output_file.h. Errors: -EISDIR; -EEXIST there is something else of that name;
+ * what open(), write(), fdatasync() and rename() say. */
 int file_write_atomic(const char *path, const void *data, size_t len) must_check;
 
 #define FILE_MAX_PARTS 2
 
-/* A new content of a file. */
+/* New content of a file. */
 struct file_content {
 	const char *name;
 	const char *temp_name; /* in the same directory; nobody else uses it */
@@ -38,11 +37,9 @@ struct file_content {
 	} parts[FILE_MAX_PARTS]; /* one behind the other */
 };
 
-/* Writes a file in a directory so that it is there whole or not at all: under the temporary
- * name, then renamed. On failure the temporary file is removed and an older file of that name is
- * as it was.
- * Errors: -EEXIST there is a file of the temporary name; what openat(), write(), fdatasync(),
- * close() and renameat() say. */
+/* Writes a file in a directory atomically: under the temporary name, then renamed. On failure the
+ * temporary file is removed and an older file of that name is unchanged. Errors: -EEXIST there is a
+ * file of the temporary name; what openat(), write(), fdatasync(), close() and renameat() say. */
 int file_replace_at(int dir_fd, const struct file_content *content) must_check;
 
 /* As read(2), but goes on after a signal, and returns a negative errno. */
@@ -52,9 +49,9 @@ ssize_t fd_read(int fd, void *data, size_t len) must_check;
  * says. */
 int fd_write_all(int fd, const void *data, size_t len) must_check;
 
-/* The same for a reader who may never read: gives up when nothing was taken for `idle_ms` (-1:
- * never), and at the first signal that a handler without SA_RESTART takes. The descriptor may be
- * non-blocking. Errors: -ETIMEDOUT, -EINTR, what poll() and write() say. */
+/* Writes like fd_write_all(), for a reader that may never read: gives up if nothing was written for
+ * `idle_ms` (-1: never), and at the first signal whose handler has no SA_RESTART. The descriptor
+ * may be non-blocking. Errors: -ETIMEDOUT, -EINTR, what poll() and write() say. */
 int fd_write_within(int fd, const void *data, size_t len, int idle_ms) must_check;
 
 /* Reads exactly `len` bytes from a descriptor, restarting after short reads. Errors: -EBADMSG

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and byte strings, one after the other, for messages between two processes of this
- * program: a number is eight bytes in host order, a string its length as a number, its bytes and
- * a NUL.
+ * program: a number is eight bytes in host order, a string its length as a number, its bytes and a
+ * NUL.
  *
  *	flat_put_number(&out, 7);		reader = flat_reader(bytes, len);
  *	flat_put_text(&out, "seven");		number = flat_take_number(&reader, 9);
  *						text = flat_take_text(&reader, 16);
  *						r = flat_reader_finish(&reader);
  *
- * The reader believes nothing: each number and length has a maximum, and the first that is wrong
- * is remembered, after which all is 0 or empty. Strings are borrowed from the bytes that are
- * read. */
+ * The reader trusts nothing: each number and length has a maximum. It remembers the first error,
+ * after which every value is 0 or empty. Strings are borrowed from the input. */
 #ifndef BASE_FLAT_H
 #define BASE_FLAT_H
 
@@ -28,7 +27,7 @@ void flat_put_text(struct strbuf *out, const char *text);
 
 struct flat_reader {
 	const char *at; /* borrowed */
-	size_t len; /* what is left */
+	size_t len; /* bytes that are left */
 	bool is_bad;
 };
 
@@ -37,17 +36,17 @@ static inline struct flat_reader flat_reader(const void *bytes, size_t len)
 	return (struct flat_reader){ .at = bytes, .len = len };
 }
 
-/* The next number, `max` at most. */
+/* Reads the next number, which must not exceed `max`. */
 uint64_t flat_take_number(struct flat_reader *reader, uint64_t max);
 bool flat_take_bool(struct flat_reader *reader);
 
-/* The next byte string, of `max_len` bytes at most; there is a NUL behind it. */
+/* Reads the next byte string of at most `max_len` bytes; a NUL follows it. */
 const void *flat_take_bytes(struct flat_reader *reader, size_t max_len, size_t *ret_len);
 
-/* The same for a string without a NUL in it. */
+/* Reads the next string, which must not contain a NUL. */
 const char *flat_take_text(struct flat_reader *reader, size_t max_len);
 
-/* All is read. Errors: -EBADMSG when something was wrong, or when there is more. */
+/* Ends reading. Errors: -EBADMSG if a value was invalid or bytes are left. */
 int flat_reader_finish(const struct flat_reader *reader) must_check;
 
 #endif

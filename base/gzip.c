@@ -11,8 +11,8 @@
 #define LEVEL 4 /* of OTLP requests 3 % longer than by 6, zlib's own choice, in 60 % of its time */
 #define UNPACK_STEP_BYTES ((size_t)64 << 10)
 
-/* Room for the worst case is taken first, so that one call compresses all, and given back after
- * it. */
+/* Reserves space for the worst case, so that one call compresses everything, and returns the
+ * rest. */
 static void deflate_all(z_stream *stream, struct strbuf *out, const void *data, size_t len)
 {
 	uLong bound = deflateBound(stream, len);
@@ -52,8 +52,8 @@ bool gzip_is(const void *data, size_t len)
 	return len >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
 }
 
-/* Inflates as much as there is room for, in steps. A byte of the stack stands in when there is
- * no more room: a stream whose last byte just fitted still has its check sum to be read. */
+/* Inflates the next step, as far as there is room. Without room, a byte on the stack takes the
+ * output: if the last byte just fitted, the checksum is still to be read. */
 static int inflate_some(z_stream *stream, struct strbuf *out)
 {
 	size_t room = out->max - out->len;
@@ -74,7 +74,7 @@ static int inflate_some(z_stream *stream, struct strbuf *out)
 	return r;
 }
 
-/* All members, one behind the other. */
+/* Inflates all members. */
 static int inflate_all(z_stream *stream, struct strbuf *out)
 {
 	int r = Z_OK;

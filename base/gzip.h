@@ -12,12 +12,12 @@
  * case, a little more than `len`), -ENOMEM. */
 void gzip_append(struct strbuf *out, const void *data, size_t len);
 
-/* Whether the data begin like a gzip member. */
+/* Returns whether the data begin like a gzip member. */
 bool gzip_is(const void *data, size_t len);
 
-/* Appends what the gzip members unpack to; `data` are whole members, at least one, and nothing
- * else. Failures are kept in `out`, which then ends where it ended before: -EBADMSG, -ENOSPC
- * (its limit), -ENOMEM. */
+/* Appends the uncompressed content of gzip members; `data` must consist of at least one complete
+ * member. Failures are kept in `out`, whose content is then unchanged: -EBADMSG, -ENOSPC (its
+ * limit), -ENOMEM. */
 void gunzip_append(struct strbuf *out, const void *data, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All is atomic, and the lock is for those who take a slot: a signal handler may look. A slot
- * that is taken has a name. */
+/* All fields are atomic, since a signal handler may read them. The lock only protects taking a
+ * slot. A slot in use has a name. */
 #include "base/heartbeat.h"
 
 #include "base/cleanup.h"
@@ -15,10 +15,10 @@
 
 struct slot {
 	const char *name; /* static; NULL: free */
-	uint32_t number; /* of those with this name, from 1 on */
+	uint32_t number; /* among threads of this name, from 1 on */
 	uint32_t is_ticking;
 	uint64_t max_ns;
-	uint64_t beat_ns; /* by the clock of beats; of who ticks, CLOCK_MONOTONIC */
+	uint64_t beat_ns; /* by the clock of beats; of the ticking thread: CLOCK_MONOTONIC */
 };
 
 static struct slot slots[HEARTBEAT_MAX_THREADS];
@@ -99,8 +99,8 @@ void heartbeat_end(void)
 #ifdef HEARTBEAT_ASSERTS
 #define SCHEDSTAT_MAX_BYTES 256
 
-/* For how long in all the calling thread could have run, and others did; 0 where the kernel does
- * not tell. */
+/* Returns the total time that the calling thread was runnable but waited for a CPU; 0 if the kernel
+ * does not report it. */
 static uint64_t read_cpu_wait_ns(void)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(SCHEDSTAT_MAX_BYTES);
@@ -116,7 +116,7 @@ static uint64_t read_cpu_wait_ns(void)
 	return wait_ns;
 }
 
-/* On a machine with too much to do a thread may be late by no fault of its own. */
+/* On an overloaded machine a thread may be late without hanging. */
 static void assert_in_time(const struct slot *slot, uint64_t age_ns)
 {
 	if (age_ns <= slot->max_ns + read_cpu_wait_ns())
@@ -167,7 +167,7 @@ static uint64_t age_of(const struct slot *slot, uint64_t now_ns)
 	return present_ns > beat_ns ? present_ns - beat_ns : 0;
 }
 
-/* Without printf(3), which a signal handler may not call. */
+/* Does not use printf(3), which a signal handler must not call. */
 static void write_name(const char *name, uint32_t number, char out[static HEARTBEAT_NAME_BYTES])
 {
 	size_t len = strlen(name);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does every thread move? Each thread of the program says when it was last seen at work, and how
- * long it may be gone.
+/* Detects threads that hang. Each thread reports that it makes progress, and declares the longest
+ * time between two reports.
  *
  *	heartbeat_begin("symbolizer", max)     first thing in the thread; base/thread.c ends it
  *	heartbeat_beat()                   in its loop, in all waits, and in what may take long: a load and a store
  *	heartbeat_tick(now)                one thread of the program, every HEARTBEAT_TICK_NS
  *
- * Beats are dated by a clock that these ticks advance, by twice their distance at most. When the
- * whole program cannot run, as its container has no CPU time left, the machine was suspended or
- * somebody stopped it, then the ticks do not come either and the clock stands still: nobody is
- * called late for that. A thread that alone gets no CPU time is late. Who ticks is dated by
- * CLOCK_MONOTONIC.
+ * Beats have times of a clock that the ticks advance, each by at most twice the tick interval. If
+ * the whole program cannot run (its container has no CPU time left, the machine was suspended, or
+ * the process was stopped), there are no ticks and the clock stands still, so no thread is late. A
+ * single thread that gets no CPU time is late. The ticking thread itself uses CLOCK_MONOTONIC.
  *
- * A thread without work wakes up each HEARTBEAT_NAP_NS and beats, so that whoever has not moved
- * for much longer is at work on something, or hangs.
+ * A thread without work wakes up every HEARTBEAT_NAP_NS and beats. So a thread that has not beaten
+ * for much longer is either busy or hangs.
  *
- * A beat that comes later than it may is counted; in debug builds (HEARTBEAT_ASSERTS) it ends
- * the program, unless the thread has waited for a CPU for as long. Threads that have not begun,
- * as those of tests, may call heartbeat_beat(): it does nothing. */
+ * A late beat is counted. In debug builds (HEARTBEAT_ASSERTS) it ends the program, unless the
+ * thread was waiting for a CPU. In a thread that has not called heartbeat_begin(), heartbeat_beat()
+ * does nothing. */
 #ifndef BASE_HEARTBEAT_H
 #define BASE_HEARTBEAT_H
 
@@ -37,36 +36,37 @@
 #define HEARTBEAT_NAME_BYTES 32
 
 struct heartbeat {
-	/* that it began with; "-2" and so on where it is another's already */
+	/* as given to heartbeat_begin(), with "-2" and so on if another thread has it */
 	char name[HEARTBEAT_NAME_BYTES];
-	uint64_t age_ns; /* since it was last seen, to a tick or so */
-	uint64_t max_ns; /* what that may be */
+	uint64_t age_ns; /* since the last beat, accurate to about a tick */
+	uint64_t max_ns; /* longest permitted age */
 };
 
-/* The calling thread is watched from now on. `name` is static, of at most 15 bytes. Once
- * HEARTBEAT_MAX_THREADS are watched a further one is not. */
+/* Begins to watch the calling thread. `name` is static and has at most 15 bytes. Beyond
+ * HEARTBEAT_MAX_THREADS, threads are not watched. */
 void heartbeat_begin(const char *name, uint64_t max_ns);
 
-/* As heartbeat_begin(), for the thread that ticks. */
+/* Does the same for the thread that calls heartbeat_tick(). */
 void heartbeat_begin_ticking(const char *name, uint64_t max_ns);
 
-/* The calling thread is not watched any more; it need not have begun. */
+/* Stops watching the calling thread, if it is watched. */
 void heartbeat_end(void);
 
-/* The calling thread is at work. */
+/* Reports that the calling thread makes progress. */
 void heartbeat_beat(void);
 
 /* Advances the clock of beats. `now_ns` is CLOCK_MONOTONIC. */
 void heartbeat_tick(uint64_t now_ns);
 
-/* All that are watched, in no order; returns how many. From any thread, and in a signal handler. */
+/* Lists the watched threads in no particular order and returns their number. May be called from any
+ * thread and in a signal handler. */
 size_t heartbeat_list(uint64_t now_ns, struct heartbeat list[static HEARTBEAT_MAX_THREADS]);
 
-/* The one that has been gone for longest beyond what it may; false when there is none. From any
- * thread. */
+/* Finds the thread that is latest beyond its permitted age; returns false if none is late. May be
+ * called from any thread. */
 bool heartbeat_find_late(uint64_t now_ns, struct heartbeat *ret_heartbeat);
 
-/* Beats that came too late so far. */
+/* Returns the number of late beats so far. */
 uint64_t heartbeat_nr_late(void);
 
 #endif

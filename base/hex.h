@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hexadecimal digits, in lower case: of build ids, container IDs and escapes. */
+/* Lower-case hexadecimal digits, as in build ids, container IDs and escapes. */
 #ifndef BASE_HEX_H
 #define BASE_HEX_H
 
@@ -8,13 +8,13 @@
 
 #define HEX_DIGITS "0123456789abcdef"
 
-/* Writes two digits a byte, and no NUL. */
+/* Writes two digits per byte, without a NUL. */
 void hex_put(char *to, const void *bytes, size_t len);
 
-/* The value of a digit; -1 if it is none. */
+/* Returns the value of a digit; -1 for any other character. */
 int hex_value(char digit);
 
-/* Whether `text` has exactly `len` characters, all of them digits. */
+/* Returns whether `text` consists of exactly `len` digits. */
 bool hex_is(const char *text, size_t len);
 
 #endif

@@ -61,8 +61,8 @@ int htable_add(struct htable *table, uint32_t hash, uint32_t row)
 	return 0;
 }
 
-/* Closes the gap at `hole`: later pairs of the same run move up unless that would put them
- * before the place their hash asks for. */
+/* Closes the gap at `hole`: later pairs of the same run move up, unless that would put them before
+ * the position of their hash. */
 static void close_gap(struct htable *table, size_t hole)
 {
 	size_t mask = table->nr_slots - 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index from hash to row number, for rows that the caller keeps in an array of its own.
  *
- * The table holds (hash, row) pairs and nothing else: no keys, no values, no callbacks into
- * memory it does not know. Whether a row is the one looked for is the caller's question,
- * answered in its own loop:
+ * The table holds only (hash, row) pairs: no keys, no values, no callbacks. The caller compares
+ * rows in its own loop:
  *
  *	struct htable_iter it = htable_lookup(&index, hash);
  *	for (uint32_t row; htable_next(&it, &row);)
@@ -39,18 +38,19 @@ struct htable_iter {
 
 void htable_done(struct htable *table);
 
-/* Removes all pairs, keeps the memory. */
+/* Removes all pairs and keeps the memory. */
 void htable_clear(struct htable *table);
 
 /* Adds a pair without looking for an equal one. Errors: -ENOMEM. */
 int htable_add(struct htable *table, uint32_t hash, uint32_t row) must_check;
 
-/* Removes the pair (hash, row); nothing happens when it is not there. */
+/* Removes the pair (hash, row) if it exists. */
 void htable_remove(struct htable *table, uint32_t hash, uint32_t row);
 
 struct htable_iter htable_lookup(const struct htable *table, uint32_t hash);
 
-/* The next row filed under the hash; false at the end. The table must not change meanwhile. */
+/* Finds the next row with the hash; returns false at the end. The table must not change
+ * meanwhile. */
 bool htable_next(struct htable_iter *it, uint32_t *ret_row);
 
 #endif

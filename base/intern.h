@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A string table: each distinct string once, numbered in order of arrival. Number 0 is always
- * "". */
+/* A string table that stores each distinct string once and numbers them in order of arrival. Number
+ * 0 is always "". */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
 
@@ -24,11 +24,11 @@ struct intern {
 int intern_init(struct intern *intern, size_t max_strings, size_t max_bytes) must_check;
 void intern_done(struct intern *intern);
 
-/* The number of `text`, added when new. Errors: -ENOSPC at a limit, -ENOMEM. */
+/* Finds the number of `text`, which is added if it is new. Errors: -ENOSPC at a limit, -ENOMEM. */
 int intern_add(struct intern *intern, const char *text, uint32_t *ret_id) must_check;
 
-/* The string with that number; borrowed, as long as the table lives. `id` must have come from
- * it. */
+/* Returns the string with that number, borrowed from the table. `id` must come from the same
+ * table. */
 const char *intern_get(const struct intern *intern, uint32_t id);
 
 #endif
