@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only file that knows libcurl.
  *
- * Everything that could make a request go somewhere else than the caller said, or take longer
- * than it said, is set explicitly and never left to a default: redirects, protocols, proxies,
- * .netrc, signals, timeouts, TLS version. What stays between two requests is the connection.
+ * Options that could send a request elsewhere or make it take longer than the caller allows are set
+ * explicitly and never left to a default: redirects, protocols, proxies, .netrc, signals, timeouts,
+ * TLS version. Only the connection persists between requests.
  *
- * A pinned certificate is compared when the connection is made and before the request is sent:
- * libcurl calls check_pin() between the two. It shows the certificate with a handshake only, so
- * there each request has a connection of its own, and no TLS session is resumed. */
+ * A pinned certificate is compared after the connection was made and before the request is sent,
+ * when libcurl calls check_pin(). libcurl only has the certificate after a full handshake, so with
+ * a pinned certificate each request uses a new connection and no TLS session is resumed. */
 #include "base/http_client.h"
 
 #include "base/clock.h"
@@ -31,15 +31,15 @@ struct http_client {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* One answer as it comes in. */
+/* An answer that is being received. */
 struct transfer {
 	CURL *curl;
 	const struct http_sink *sink; /* NULL: all goes to `body` */
 	struct strbuf *body;
 	size_t nr_sunk_bytes;
 	size_t nr_header_bytes;
-	bool is_cut; /* the beginning was enough */
-	int error; /* of whoever took the body; libcurl only says that it was not taken */
+	bool is_cut; /* the transfer was ended because `body` is full */
+	int error; /* of the receiver of the body; libcurl only reports a write error */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -87,7 +87,7 @@ static int buffer_piece(struct transfer *transfer, const char *bytes, size_t len
 	return strbuf_error(body);
 }
 
-/* Anything but `one * len` ends the transfer. */
+/* libcurl ends the transfer if the result is not `one * len`. */
 static size_t take_body(char *bytes, size_t one, size_t len, void *data)
 {
 	struct transfer *transfer = data;
@@ -99,7 +99,7 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *data)
 	return transfer->error < 0 || transfer->is_cut ? 0 : one * len;
 }
 
-/* libcurl keeps headers and trailers by itself, and not all of its releases bound both. */
+/* libcurl stores headers and trailers, and not all of its releases limit both. */
 static size_t count_header(char *bytes, size_t one, size_t len, void *data)
 {
 	struct transfer *transfer = data;
@@ -112,7 +112,7 @@ static size_t count_header(char *bytes, size_t one, size_t len, void *data)
 	return 0;
 }
 
-/* The digits of the certificate that the server itself showed. */
+/* Reads the base64 digits of the server's own certificate. */
 static int read_shown_certificate(CURL *curl, struct strbuf *digits)
 {
 	const struct curl_certinfo *shown = NULL;
@@ -126,7 +126,7 @@ static int read_shown_certificate(CURL *curl, struct strbuf *digits)
 	return -EBADMSG;
 }
 
-/* Why the server is not the pinned one; NULL when it is. */
+/* Returns why the server's certificate is not the pinned one; NULL if it is. */
 static const char *find_refusal(const struct http_client *client)
 {
 	_cleanup_(strbuf_done) struct strbuf pinned = strbuf_with_max(PIN_MAX_BYTES);
@@ -164,8 +164,8 @@ static int set_limits(CURL *curl, const struct http_client_opts *opts)
 	failed |= curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
 				   timeout_ms(opts->connect_timeout_ns));
 	failed |= curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms(opts->total_timeout_ns));
-	/* Names are resolved by a thread that cannot be stopped: without this, it is waited for
-	 * beyond all timeouts. */
+	/* libcurl resolves names in a thread that cannot be stopped. Without this option, libcurl
+	 * waits for the thread beyond all timeouts. */
 	failed |= curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	if (!opts->use_proxy_env)
 		failed |= curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -282,8 +282,8 @@ static int make_headers(const struct http_request *request, struct curl_slist **
 	return 0;
 }
 
-/* With TLS, client and server agree on the version. Without it, HTTP/2 is spoken because it is
- * needed; libcurl before 8.0 cannot do that twice on one connection. */
+/* With TLS, client and server negotiate the version. Without TLS, HTTP/2 is spoken if it is needed;
+ * libcurl before 8.0 cannot do that twice on one connection. */
 static int set_connection(const struct http_client *client, const char *url)
 {
 	bool is_unasked = client->needs_http2 && strncasecmp(url, "http:", strlen("http:")) == 0;
@@ -309,7 +309,7 @@ static unsigned int set_pem(CURL *curl, CURLoption option, const struct http_pem
 	return curl_easy_setopt(curl, option, pem->text ? &blob : NULL);
 }
 
-/* Certificates as bytes, not as files: what reads them has the right to, this process may not. */
+/* Certificates are passed as bytes, since this process may not be allowed to read the files. */
 static int set_certificates(const struct http_client *client, const struct http_tls *tls)
 {
 	CURL *curl = client->curl;
@@ -317,7 +317,7 @@ static int set_certificates(const struct http_client *client, const struct http_
 
 	if (!client->is_pinned) {
 		failed |= set_pem(curl, CURLOPT_CAINFO_BLOB, &tls->ca);
-		/* Else the system's directory of certificates counts as well. */
+		/* Otherwise libcurl would also trust the system's certificate directory. */
 		if (tls->ca.text)
 			failed |= curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
 	}
@@ -346,7 +346,7 @@ static int set_request(CURL *curl, const struct http_request *request, struct cu
 	return failed ? -ENOMEM : 0;
 }
 
-/* The caller's memory is not pointed to once the request is over. */
+/* Removes pointers to the caller's memory after the request. */
 static void forget_request(CURL *curl)
 {
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
@@ -411,8 +411,8 @@ static struct http_response read_response(CURL *curl)
 }
 
 /* libcurl's own limits are 100 KB for one header, 300 KB for all of them and 4 KB for a trailer.
- * At the first and the last it reports that memory ran out; once an answer has begun, that is
- * taken to mean a long header. */
+ * For the first and the last it reports that memory ran out; once an answer has begun, this is
+ * assumed to mean a long header. */
 static bool has_long_headers(const struct http_client *client, CURLcode code,
 			     const struct transfer *transfer)
 {
@@ -441,8 +441,8 @@ static int find_error(const struct http_client *client, CURLcode code,
 									       : 0;
 }
 
-/* A server that knows HTTP/1 only hangs up when it is spoken to in HTTP/2, or says what libcurl
- * cannot read: the words must not leave the reader alone with "Empty reply from server". */
+/* A server that only knows HTTP/1 closes an HTTP/2 connection or sends data that libcurl cannot
+ * parse. The message must say more than "Empty reply from server". */
 static void find_words(struct http_client *client, int error, CURLcode code,
 		       const struct transfer *transfer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HTTP request at a time over libcurl, with a kept-alive connection between them.
+/* Performs HTTP requests with libcurl, one at a time, over a connection that is kept alive.
  *
- * Never follows redirects, never reads .netrc, never uses a proxy unless told to; http and https
- * only. A client belongs to one thread. */
+ * Never follows redirects, never reads .netrc, and uses a proxy only if told to. Only http and
+ * https are allowed. A client belongs to one thread. */
 #ifndef BASE_HTTP_CLIENT_H
 #define BASE_HTTP_CLIENT_H
 
@@ -16,47 +16,50 @@
 
 struct http_client;
 
-/* How the server's certificate is verified. */
+/* Verification of the server's certificate. */
 enum http_verify {
 	HTTP_VERIFY_FULL, /* chain and host name */
 	HTTP_VERIFY_CA_ONLY, /* chain, any name */
-	HTTP_VERIFY_NONE, /* nothing: only on the user's explicit word */
-	HTTP_VERIFY_PINNED, /* it is the first certificate of `ca`, whatever its names and dates */
+	HTTP_VERIFY_NONE, /* nothing; only if the user asks for it */
+	/* it must be the first certificate of `ca`; its names and dates are ignored */
+	HTTP_VERIFY_PINNED,
 };
 
 struct http_client_opts {
 	enum http_verify verify;
-	bool needs_http2; /* without TLS it is spoken unasked; a proxy is tunnelled through */
-	const char *resolve; /* "name:port:address": dial the address, verify the name; NULL: DNS */
+	/* without TLS it is spoken without negotiation; proxies are tunnelled through */
+	bool needs_http2;
+	/* "name:port:address": connect to the address, verify the name; NULL: use DNS */
+	const char *resolve;
 	bool use_proxy_env; /* honour http_proxy, https_proxy, no_proxy */
 	uint64_t connect_timeout_ns;
 	uint64_t total_timeout_ns;
 };
 
-/* Copies what it needs of `opts`. Errors: -ENOMEM. */
+/* Copies the options. Errors: -ENOMEM. */
 int http_client_new(const struct http_client_opts *opts, struct http_client **ret_client)
 	must_check;
 void http_client_free(struct http_client *client);
 DEFINE_FREEP(struct http_client, http_client_free)
 
-/* Takes the body of an answer with status 200 as it comes in, in pieces of any size. */
+/* Receives the body of an answer with status 200 in pieces of any size. */
 struct http_sink {
-	int (*take)(void *data, const void *bytes, size_t len); /* its error ends the transfer */
+	int (*take)(void *data, const void *bytes, size_t len); /* an error ends the transfer */
 	void *data;
 	size_t max_bytes; /* of the body */
 };
 
-/* What a file holds; a NUL follows. */
+/* Content of a PEM file, followed by a NUL. */
 struct http_pem {
-	const char *text; /* NULL: there is none */
+	const char *text; /* NULL: none */
 	size_t len;
 };
 
-/* Other certificates than those of the request before are for a new connection. */
+/* A request with other certificates than the previous one uses a new connection. */
 struct http_tls {
 	struct http_pem ca; /* none: the system's certificates */
 	struct http_pem cert,
-		key; /* what we show; without a key of its own, the key is with the certificate */
+		key; /* our certificate; without `key`, `cert` contains the key, too */
 };
 
 struct http_request {
@@ -72,25 +75,24 @@ struct http_request {
 struct http_response {
 	unsigned int status; /* HTTP status */
 	unsigned int version; /* of HTTP: 1 or 2 */
-	uint64_t retry_after_s; /* 0: none given, or a time that is over */
+	uint64_t retry_after_s; /* 0: none, or a time in the past */
 };
 
-/* Performs the request; the response body is appended to `body`, whose limit bounds it. With a
- * sink, `body` only takes what comes with another status than 200, and where that is longer than
- * the buffer may be its beginning is all that is read. Any HTTP status is a success here. On
- * failure http_client_error() tells more.
- * Errors: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (certificate,
- * the server's or ours, before anything of the request was sent), -ENOSPC (body over the limit),
- * -EPROTONOSUPPORT (HTTP/2 is needed and not spoken), -EPROTO (anything else), -ENOMEM, and
- * those of the sink. */
+/* Performs the request and appends the response body to `body`, whose limit applies. With a sink,
+ * `body` only receives bodies of other statuses than 200, truncated to its limit. Any HTTP status
+ * is a success here. After a failure, http_client_error() describes it. Errors: -ETIMEDOUT,
+ * -ECONNREFUSED, -EHOSTUNREACH (name or route), -EKEYREJECTED (the server's or our certificate,
+ * before any part of the request was sent), -ENOSPC (body over the limit), -EPROTONOSUPPORT (HTTP/2
+ * is needed but not supported), -EPROTO (anything else), -ENOMEM, and errors of the sink. */
 int http_perform(struct http_client *client, const struct http_request *request,
 		 struct strbuf *body, struct http_response *ret_response) must_check;
 
-/* A trailer of the last answer, or a header where no trailer is called so; the last of several.
- * Upper and lower case are the same. NULL: none; borrowed until the next request. */
+/* Returns a trailer of the last answer, or a header if there is no trailer of that name; the last
+ * one of several. Names are case-insensitive. Returns NULL if there is none. Borrowed until the
+ * next request. */
 const char *http_client_header(const struct http_client *client, const char *name);
 
-/* libcurl's words for the last failure; borrowed until the next request. */
+/* Returns libcurl's description of the last failure; borrowed until the next request. */
 const char *http_client_error(const struct http_client *client);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows cJSON, and it leaves the library's allocator alone: that is a setting
- * of the whole process, and another thread may parse at the same time.
+/* The only file that knows cJSON, and it leaves the library's allocator alone: that is a setting of
+ * the whole process, and another thread may parse at the same time.
  *
- * A tree takes 6 to 7 times the memory of its text, and hostile text ("[0,0,0,…") 40 times as
- * much. So the memory is estimated before parsing, from two things outside of strings: each
- * value but the root follows a comma or an opening bracket, and each quote pair is a string.
- * Text that is so short that no tree of it can reach the limit is not scanned. */
+ * A tree takes 6 to 7 times the memory of its text, and hostile text ("[0,0,0,…") 40 times as much.
+ * So the memory is estimated before parsing, from two things outside of strings: each value but the
+ * root follows a comma or an opening bracket, and each quote pair is a string. Text that is too
+ * short to reach the limit is not scanned. */
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
@@ -16,7 +16,7 @@
 #define NODE_BYTES (sizeof(cJSON) + ALLOCATION_BYTES)
 #define TREE_BYTES_PER_BYTE (NODE_BYTES + 1) /* at most, of "[" or "," */
 
-/* What is between quotes, with the second of them; `text` is behind the first. */
+/* Skips the rest of a string and its closing quote; `text` is after the opening quote. */
 static const char *skip_string(const char *text, const char *end)
 {
 	while (text < end && *text != '"')
@@ -24,7 +24,7 @@ static const char *skip_string(const char *text, const char *end)
 	return text < end ? text + 1 : end;
 }
 
-/* The most memory that a tree of this text takes. */
+/* Returns the maximum memory that a tree of this text takes. */
 static size_t estimate_bytes(const char *text, size_t len)
 {
 	const char *end = text + len;

@@ -38,7 +38,7 @@ int log_level_parse(const char *text, enum log_level *ret_level)
 	return -EINVAL;
 }
 
-/* Whether the site may write a line now; *ret_held is what it kept back before. */
+/* Returns whether the site may write a line now; *ret_held is the number of suppressed lines. */
 static int site_admits(struct log_site *site, unsigned int *ret_held)
 {
 	uint64_t minute = clock_mono_ns() / (60 * NSEC_PER_SEC) + 1;
@@ -56,8 +56,8 @@ static int site_admits(struct log_site *site, unsigned int *ret_held)
 	return 1;
 }
 
-/* Copies `text` as far as it fits, so that it can stand between quotes in logfmt: names in it
- * come from containers and must neither end the line nor forge another one. */
+/* Copies `text`, as far as it fits, escaped for a quoted logfmt value: names come from containers
+ * and must not end the line or forge another one. */
 static void quote(char line[static LINE_MAX_BYTES], const char *text)
 {
 	size_t nr = 0;

@@ -3,8 +3,8 @@
  *
  * Only code that decides what happens next logs: loops and commands. Parsers, encoders and
  * containers return an errno. A line says what failed, where, and the consequence ("skipping",
- * "retrying in 5s"). Each call site writes at most LOG_SITE_BURST lines a minute; the next one
- * after a pause tells how many were held back. */
+ * "retrying in 5s"). Each call site writes at most LOG_SITE_BURST lines per minute; the first line
+ * after that reports how many lines were suppressed. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

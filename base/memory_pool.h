@@ -19,10 +19,10 @@ struct memory_pool {
 /* Errors: -ENOSPC, then nothing is taken. */
 int memory_pool_take(struct memory_pool *pool, uint64_t nr_bytes) must_check;
 
-/* Gives back what was taken. */
+/* Returns bytes to the pool. */
 void memory_pool_give(struct memory_pool *pool, uint64_t nr_bytes);
 
-/* How much may be taken now; UINT64_MAX without a bound. */
+/* Returns how many bytes may be taken now; UINT64_MAX without a limit. */
 uint64_t memory_pool_room(const struct memory_pool *pool);
 
 #endif

@@ -14,10 +14,10 @@
 
 #define MAX_LINKS 40 /* as the kernel */
 
-/* What a path leads to. */
+/* The file that a path leads to. */
 struct target {
-	char path[PATH_MAX]; /* behind all links, or the first link that is not to be followed */
-	struct stat st; /* of that; st_mode is 0 when there is nothing */
+	char path[PATH_MAX]; /* after all links, or the first link that must not be followed */
+	struct stat st; /* of that file; st_mode is 0 if it does not exist */
 	bool is_descriptor; /* a link of /proc to an open file of a process */
 };
 
@@ -33,7 +33,7 @@ static bool is_on_proc(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Puts what a link says in place of its path. */
+/* Replaces the path of a link by its target. */
 static int follow(struct target *target, int link_fd)
 {
 	char text[PATH_MAX];
@@ -52,7 +52,7 @@ static int follow(struct target *target, int link_fd)
 	return 0;
 }
 
-/* Looks at the path. Returns 1 when it was a link and was followed. */
+/* Examines the path. Returns 1 if it was a link and was followed. */
 static int look(struct target *target)
 {
 	_cleanup_close_ int fd = open(target->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -87,7 +87,7 @@ static int find_target(const char *path, struct target *target)
 	return r == 1 ? -ELOOP : r;
 }
 
-/* Returns whether it is to be written in place. */
+/* Returns whether the file must be written in place. */
 static int judge(const struct target *target)
 {
 	mode_t mode = target->st.st_mode;
@@ -101,7 +101,7 @@ static int judge(const struct target *target)
 	return target->is_descriptor || is_trusted(&target->st) ? 1 : -EPERM;
 }
 
-/* What is opened must be what was judged. */
+/* The opened file must be the one that was examined. */
 static int write_in_place(const struct target *target, const void *data, size_t len)
 {
 	int flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
@@ -176,7 +176,7 @@ static void explain_refusal(const char *path, int error, struct strbuf *message)
 	int r = find_target(path, &target);
 	if (r == 0)
 		r = judge(&target);
-	if (r != -EPERM) { /* it is something else's refusal */
+	if (r != -EPERM) { /* another part refused it */
 		strbuf_append_str(message, strerror(-error));
 		return;
 	}

@@ -15,14 +15,14 @@ struct walk {
 	enum own_dir_use use; /* of the last directory */
 	enum own_dir_make make;
 	struct strbuf *message; /* borrowed */
-	int fd; /* owned; where we are, O_PATH */
-	dev_t device; /* of that */
+	int fd; /* owned; current directory, O_PATH */
+	dev_t device; /* of `fd` */
 	unsigned int nr_links;
-	char where[PATH_MAX]; /* how messages call it; "" is "/" */
-	char left[PATH_MAX]; /* not walked yet */
+	char where[PATH_MAX]; /* path of `fd` for messages; "" is "/" */
+	char left[PATH_MAX]; /* rest of the path */
 };
 
-/* What a name led to. */
+/* File that a name refers to. */
 struct place {
 	const char *name;
 	int fd; /* O_PATH */
@@ -55,7 +55,8 @@ static int refuse_owner(const struct walk *walk, const struct place *place, enum
 	return -EPERM;
 }
 
-/* The root of a mount. Before Linux 5.8 one of the same file system is not told. */
+/* Returns whether it is the root of a mount. Before Linux 5.8, a mount of the same file system is
+ * not recognised. */
 static bool is_volume(const struct walk *walk, const struct place *place)
 {
 	struct statx more;
@@ -66,8 +67,8 @@ static bool is_volume(const struct walk *walk, const struct place *place)
 	return place->st.st_dev != walk->device && strcmp(place->name, "..") != 0;
 }
 
-/* Others may write to a sticky directory, where they cannot remove or rename what is ours, and
- * to the root of a volume, which Kubernetes makes so. */
+/* Others may write to a sticky directory, where they cannot remove or rename our files, and to the
+ * root of a volume, which Kubernetes creates writable. */
 static bool is_private(const struct walk *walk, const struct place *place, enum own_dir_use use)
 {
 	if ((place->st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
@@ -101,7 +102,7 @@ static int judge(const struct walk *walk, const struct place *place, enum own_di
 	return 0;
 }
 
-/* Behind slashes and names ".", which lead nowhere. */
+/* Skips slashes and names ".". */
 static const char *skip_nothing(const char *path)
 {
 	for (;;) {
@@ -112,7 +113,7 @@ static const char *skip_nothing(const char *path)
 	}
 }
 
-/* Moves the next name from `left`. Returns its length; 0: there is none. Errors: -ENAMETOOLONG. */
+/* Takes the next name from `left`. Returns its length, or 0 at the end. Errors: -ENAMETOOLONG. */
 static int take_name(struct walk *walk, char ret_name[static NAME_MAX + 1])
 {
 	const char *name = skip_nothing(walk->left), *rest;
@@ -127,7 +128,7 @@ static int take_name(struct walk *walk, char ret_name[static NAME_MAX + 1])
 	return (int)len;
 }
 
-/* Of the directory that was reached when `left` became what it is. */
+/* Returns the use of the current directory. */
 static enum own_dir_use current_use(const struct walk *walk)
 {
 	return *skip_nothing(walk->left) == '\0' ? walk->use : OWN_DIR_ON_WAY;
@@ -148,7 +149,7 @@ static int go_to_root(struct walk *walk)
 	return judge(walk, &root, current_use(walk));
 }
 
-/* The owner of a symbolic link decides where it leads, so it must be root or us. */
+/* The owner of a symbolic link controls its target, so the owner must be root or us. */
 static int check_link(const struct walk *walk, const struct place *place, bool is_directory_itself)
 {
 	if (place->st.st_uid != 0 && place->st.st_uid != geteuid())
@@ -165,7 +166,7 @@ static int check_link(const struct walk *walk, const struct place *place, bool i
 	return -EPERM;
 }
 
-/* What a link says is walked in its place. */
+/* Puts the target of a link before the rest of the path. */
 static int follow_link(struct walk *walk, const struct place *place)
 {
 	char target[PATH_MAX];
@@ -187,7 +188,7 @@ static int follow_link(struct walk *walk, const struct place *place)
 	return target[0] == '/' ? go_to_root(walk) : 0;
 }
 
-/* Goes on to a directory; its descriptor is taken over. */
+/* Moves on to a directory and takes over its descriptor. */
 static void go_to(struct walk *walk, const struct place *place, int fd)
 {
 	size_t len = strlen(walk->where);
@@ -217,7 +218,7 @@ static int open_name(const struct walk *walk, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The name was taken from `left`. */
+/* Walks to the name that was taken from `left`. */
 static int step(struct walk *walk, const char *name)
 {
 	_cleanup_close_ int fd = open_name(walk, name);
@@ -237,7 +238,7 @@ static int step(struct walk *walk, const char *name)
 	return r;
 }
 
-/* Relative paths begin in the current directory, whose own path is checked as well. */
+/* Relative paths begin in the working directory, whose own path is checked as well. */
 static int begin(struct walk *walk, const char *path)
 {
 	size_t len = 0;
@@ -256,8 +257,8 @@ static int begin(struct walk *walk, const char *path)
 	return 0;
 }
 
-/* Returns 1, or, where a directory is missing that is not to be made, 0 and its name. Messages
- * are given. */
+/* Returns 1, or 0 and the name of a missing directory that must not be created. Failures have a
+ * message. */
 static int walk_path(struct walk *walk, const char *path, char ret_missing[static NAME_MAX + 1])
 {
 	int r = begin(walk, path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strict parsers: the whole text must be what was asked for. All return -EINVAL for anything
- * else and -ERANGE for a number that does not fit. */
+/* Strict parsers: the whole text must have the expected form. All return -EINVAL for other text and
+ * -ERANGE for a number that does not fit. */
 #ifndef BASE_PARSE_H
 #define BASE_PARSE_H
 
@@ -26,7 +26,8 @@ int parse_bytes(const char *text, uint64_t *ret_bytes) must_check;
 int parse_digits(const char **cursor, const char *end, unsigned int base, uint64_t *ret_value)
 	must_check;
 
-/* Edit distance of two short words, for "did you mean". Words longer than 64 count as far apart. */
+/* Edit distance of two short words, for "did you mean". For words longer than 64 bytes, returns
+ * 64. */
 unsigned int word_distance(const char *a, const char *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the fields of a protobuf message one after the other. The bytes may be anybody's. */
+/* Reads the fields of an untrusted protobuf message one after the other. */
 #ifndef BASE_PB_READER_H
 #define BASE_PB_READER_H
 
@@ -30,10 +30,10 @@ static inline struct pb_reader pb_reader_of(const void *data, size_t len)
 	return (struct pb_reader){ .at = at, .end = len ? at + len : at };
 }
 
-/* 1 and the next field, or 0 at the end. Errors: -EBADMSG. */
+/* Reads the next field. Returns 1, or 0 at the end. Errors: -EBADMSG. */
 int pb_reader_next(struct pb_reader *reader, struct pb_field *ret_field) must_check;
 
-/* One varint, as in packed fields. Errors: -EBADMSG. */
+/* Reads a varint of a packed field. Errors: -EBADMSG. */
 int pb_reader_varint(struct pb_reader *reader, uint64_t *ret_value) must_check;
 
 #endif

@@ -18,7 +18,7 @@ static bool is_plain(char c)
 	return c >= ' ' && c < 0x7f;
 }
 
-/* The code point of a well-formed character of two to four bytes. */
+/* Returns the code point of a well-formed character of two to four bytes. */
 static uint32_t decode(const char *text, size_t len)
 {
 	uint32_t code = (unsigned char)text[0] & (0x7fu >> len);
@@ -28,8 +28,8 @@ static uint32_t decode(const char *text, size_t len)
 	return code;
 }
 
-/* Bytes of the character at `text` when it stays; 0 when its first byte is escaped. Behind that,
- * its other bytes begin no character, so they are escaped too. */
+/* Returns the length of the character at `text` if it stays; 0 if its first byte is escaped. Its
+ * other bytes do not begin a character, so they are escaped as well. */
 static size_t char_len(const char *text)
 {
 	size_t len;
@@ -47,7 +47,7 @@ static size_t char_len(const char *text)
 	return len;
 }
 
-/* Bytes of the longest beginning of `text` that stays. */
+/* Returns the length of the longest start of `text` that stays. */
 static size_t clean_len(const char *text)
 {
 	const char *at = text;

@@ -29,19 +29,19 @@
 /* A walk over a text. A piece is a character that stays or the escape of one byte; only its
  * first byte can be a quote or a backslash. */
 struct printable {
-	const char *rest; /* borrowed; what has not been looked at */
+	const char *rest; /* borrowed; text that was not read yet */
 	const char *piece; /* points into the text or to `escape` */
 	size_t len; /* bytes of the piece */
 	char escape[PRINTABLE_ESCAPE_BYTES];
 };
 
-/* A walk before its first piece. `text` ends with a NUL. */
+/* Returns a walk before the first piece of a NUL-terminated text. */
 struct printable printable_of(const char *text);
 
-/* Goes on to the next piece. Returns false behind the last one. */
+/* Moves on to the next piece. Returns false after the last one. */
 bool printable_next(struct printable *printable);
 
-/* Whether `text` is printable as it is. */
+/* Returns whether `text` is printable as it is. */
 bool printable_holds(const char *text);
 
 /* Appends the printable form of `text`, which has at most four times as many bytes. */
@@ -55,9 +55,9 @@ void printable_append_quoted(struct strbuf *out, const char *text, const char *s
  * a NUL. Returns the number of bytes before it. `to` must not overlap `text`. */
 size_t printable_copy(char *to, size_t size, const char *text);
 
-/* `text` itself when it is printable, without a copy; else its printable form in `scratch`,
- * whose old content is lost. Valid until `scratch` changes. After a failure, which `scratch`
- * keeps, a part of it. */
+/* Returns `text` itself if it is printable, else its printable form in `scratch`, whose old content
+ * is lost. The result is valid until `scratch` changes. After a failure, which `scratch` keeps, the
+ * result is a part of the text. */
 const char *printable_text(const char *text, struct strbuf *scratch);
 
 #endif

@@ -40,7 +40,7 @@ int queue_push(struct queue *queue, void *item)
 	else
 		queue->items[(queue->head + queue->len++) % queue->cap] = item;
 	pthread_mutex_unlock(&queue->lock);
-	/* Not before: who wakes up would wait for the lock. */
+	/* Signals after unlocking, or the woken thread would wait for the lock. */
 	if (r == 0)
 		pthread_cond_signal(&queue->changed);
 	return r;

@@ -23,18 +23,18 @@ struct queue {
 /* Errors: -ENOMEM. */
 int queue_init(struct queue *queue, size_t cap) must_check;
 
-/* The queue must be empty: what it still held would leak. */
+/* The queue must be empty; items in it would leak. */
 void queue_done(struct queue *queue);
 
-/* Hands `item` over. Errors, where the item stays the caller's: -ENOSPC when full, -ESHUTDOWN when
- * closed. */
+/* Adds an item, which then belongs to the queue. Errors: -ENOSPC if the queue is full, -ESHUTDOWN
+ * if it is closed; then the item stays the caller's. */
 int queue_push(struct queue *queue, void *item) must_check;
 
-/* The oldest item, waiting for one until `deadline_ns` (CLOCK_MONOTONIC; 0: do not wait). NULL
- * when none came, or when the queue is closed and empty. */
+/* Takes the oldest item, and waits for one until `deadline_ns` (CLOCK_MONOTONIC; 0: does not wait).
+ * Returns NULL if none came, or if the queue is closed and empty. */
 void *queue_take(struct queue *queue, uint64_t deadline_ns);
 
-/* No further pushes; waiting takers wake up and drain what is left. */
+/* Ends pushing. Waiting takers wake up and take the remaining items. */
 void queue_close(struct queue *queue);
 
 bool queue_is_closed(struct queue *queue);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random bytes from the kernel, without waiting for it to have gathered them. */
+/* Random bytes from the kernel, without waiting for its entropy pool. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* From getrandom(2), or /dev/urandom where the kernel is older than 3.17. `len` is 256 at most.
- * Errors: -EAGAIN too early after boot, what opening the file says. */
+/* Fills `buf` by getrandom(2), or from /dev/urandom before Linux 3.17. `len` is at most 256.
+ * Errors: -EAGAIN too early after boot, errors of opening the file. */
 int random_bytes(void *buf, size_t len) must_check;
 
 #endif

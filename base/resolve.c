@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each name on the way is held by an O_PATH descriptor, which follows nothing and opens nothing,
- * and the next one is looked up in it: whoever renames directories meanwhile leads the walk
- * nowhere that it may not go. ".." goes back to the descriptor that it came from. What a
- * symbolic link says is put before the rest of the path.
+/* Each name on the way is held open with O_PATH, and the next one is looked up in it, so that
+ * renaming directories meanwhile cannot lead the walk outside. ".." goes back to the previous
+ * descriptor. The target of a symbolic link is put before the rest of the path.
  *
  *	a/link/c, link -> ../b     fds: root, a     path: ../b/c
- *	                           fds: root        path: b/c
- */
+ *	                           fds: root        path: b/c */
 #include "base/resolve.h"
 
 #include "base/cleanup.h"
@@ -25,11 +23,11 @@
 
 struct walk {
 	uint64_t resolve;
-	uint64_t mount_id; /* where it begins; with RESOLVE_NO_XDEV */
-	int fds[DEPTH_MAX]; /* the way from there to where it is; the first one is borrowed */
+	uint64_t mount_id; /* of the first directory; with RESOLVE_NO_XDEV */
+	int fds[DEPTH_MAX]; /* directories on the way; the first one is borrowed */
 	size_t nr_fds;
 	size_t nr_links;
-	const char *rest; /* in `path`: still to be walked */
+	const char *rest; /* rest of `path` */
 	char path[PATH_MAX];
 };
 
@@ -108,7 +106,7 @@ static int follow_link(struct walk *walk, const char *target, size_t len)
 	return path[0] == '/' ? go_to_root(walk) : 0;
 }
 
-/* Before anything is asked of what is mounted there. */
+/* Refuses another mount before anything in it is accessed. */
 static int check_mount(const struct walk *walk, int fd)
 {
 	uint64_t mount_id;
@@ -202,8 +200,8 @@ static int walk_and_open(int dir_fd, const char *path, uint64_t flags, uint64_t 
 	return r < 0 ? r : open_top(walk, flags);
 }
 
-/* Runtimes whose seccomp profile is older than the call refuse it with EPERM, which it does not
- * say itself. */
+/* A container runtime whose seccomp profile does not know the call refuses it with EPERM, which the
+ * call itself never returns. */
 int resolve_open(int dir_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };

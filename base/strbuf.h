@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A growing byte buffer with a hard limit.
  *
- * Appending never returns an error: the first failure is kept in the buffer and everything after
- * it is ignored, so that encoders read as a list of what they write. The caller asks once, at
- * the end:
+ * Appending never returns an error: the first failure is kept in the buffer and everything after it
+ * is ignored. The caller checks once, at the end:
  *
  *	_cleanup_(strbuf_done) struct strbuf out = strbuf_with_max(MAX_BYTES);
  *	strbuf_appendf(&out, "%s %d\n", name, count);
- *	if (strbuf_error(&out) < 0) …
- */
+ *	if (strbuf_error(&out) < 0) … */
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H
 
@@ -33,7 +31,7 @@ static inline struct strbuf strbuf_with_max(size_t max)
 
 void strbuf_done(struct strbuf *buf);
 
-/* Forgets content and error, keeps the memory. */
+/* Removes content and error and keeps the memory. */
 void strbuf_clear(struct strbuf *buf);
 
 void strbuf_append(struct strbuf *buf, const void *data, size_t len);
@@ -41,14 +39,14 @@ void strbuf_append_str(struct strbuf *buf, const char *text);
 void strbuf_append_char(struct strbuf *buf, char c);
 void strbuf_appendf(struct strbuf *buf, const char *format, ...) printf_like(2, 3);
 
-/* Makes room for `len` more bytes and returns where they go, or NULL after a failure; the bytes
- * count as appended and must be filled. Valid until the next append. */
+/* Appends `len` bytes that the caller must fill. Returns a pointer to them, valid until the next
+ * append, or NULL after a failure. */
 char *strbuf_extend(struct strbuf *buf, size_t len);
 
-/* Cuts the content to its first `len` bytes; nothing happens when it is not longer. */
+/* Truncates the content to at most `len` bytes. */
 void strbuf_shrink(struct strbuf *buf, size_t len);
 
-/* The content as a C string; "" when empty. Borrowed, valid until the next append. */
+/* Returns the content as a C string; "" when empty. Borrowed, valid until the next append. */
 const char *strbuf_str(const struct strbuf *buf);
 
 /* Keeps a negative errno as the buffer's failure unless there is an earlier one; 0 is ignored. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A view of a part of a text: it copies nothing, and no NUL ends it. */
+/* A part of a text. It is not copied and not NUL-terminated. */
 #ifndef BASE_STRVIEW_H
 #define BASE_STRVIEW_H
 
@@ -11,35 +11,35 @@ struct strview {
 	size_t len;
 };
 
-/* The text up to its NUL, at most `max` bytes of it. */
+/* Returns a view of the text up to its NUL, with at most `max` bytes. */
 struct strview strview_of(const char *text, size_t max);
 
-/* Cuts the text before the next separator off `rest`; false when nothing is left. A separator
- * always leaves something behind it, if only an empty view. */
+/* Takes the part before the next separator off `rest`; returns false at the end. After a separator
+ * there is always another part, which may be empty. */
 bool strview_next(struct strview *rest, char separator, struct strview *ret_part);
 
-/* The part behind the last such character; all of it when there is none. */
+/* Returns the part after the last separator; the whole view if there is none. */
 struct strview strview_behind_last(struct strview view, char separator);
 
 bool strview_is(struct strview view, const char *text);
 bool strview_starts_with(struct strview view, const char *prefix);
 bool strview_ends_with(struct strview view, const char *suffix);
 
-/* Without what it starts or ends with, if it does. */
+/* Remove the prefix or suffix, if the view has it. */
 struct strview strview_without_prefix(struct strview view, const char *prefix);
 struct strview strview_without_suffix(struct strview view, const char *suffix);
 
-/* Its first or last `len` bytes, which must be there. */
+/* Return the first or last `len` bytes; the view must have as many. */
 struct strview strview_head(struct strview view, size_t len);
 struct strview strview_tail(struct strview view, size_t len);
 
-/* Whether it consists of such characters alone; true when it is empty. */
+/* Returns whether the view consists of these characters only; true if it is empty. */
 bool strview_has_only(struct strview view, const char *characters);
 
-/* Hex digits in lower case. */
+/* Returns whether the view consists of lower-case hex digits. */
 bool strview_is_hex(struct strview view);
 
-/* Whether all of it is 8-4-4-4-12 hex digits with "-", or all with "_", between them. */
+/* Returns whether the view has 8-4-4-4-12 hex digits, all separated by "-" or all by "_". */
 bool strview_is_uuid(struct strview view);
 
 #endif

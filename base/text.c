@@ -47,7 +47,7 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-/* Where the character in that column starts. */
+/* Returns the start of the character in that column. */
 static const char *at_column(const char *text, size_t column)
 {
 	while (*text && column > 0) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people: names from containers made harmless, long ones made short, numbers made
- * readable. */
+/* Formats text for people: harmless and shortened names, readable numbers. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -15,22 +14,23 @@ int text_copy(const char *text, char **ret_copy) must_check;
 /* Appends a number as "17,812". */
 void text_append_count(struct strbuf *out, uint64_t count);
 
-/* " 12.0 %", "  0.4 %" of a whole, for a column of them; 0 of 0 is 0. */
+/* Appends a share in a column of fixed width: " 12.0 %", " 0.4 %"; 0 of 0 is 0. */
 void text_append_share(struct strbuf *out, uint64_t part, uint64_t whole);
 
-/* Columns of a UTF-8 text on a terminal, each character counted as one. */
+/* Returns the number of columns of a UTF-8 text, counting each character as one. */
 size_t text_columns(const char *text);
 
 enum elide { ELIDE_LEFT, ELIDE_MIDDLE };
 
-/* Appends `text` in at most `columns` columns, with "…" where something was cut out. The text
- * is made printable first: a process may call itself by an escape sequence. */
+/* Appends `text` in at most `columns` columns, with "…" in place of the omitted part. The text is
+ * made printable first, as a process may have an escape sequence in its name. */
 void text_append_name(struct strbuf *out, const char *text, size_t columns, enum elide elide);
 
-/* Appends a word as a shell takes it: in single quotes when it needs them. */
+/* Appends a word for a shell, in single quotes if necessary. */
 void text_append_shell_word(struct strbuf *out, const char *word);
 
-/* Columns of the terminal behind a descriptor, or `fallback` when it is none. */
+/* Returns the number of columns of a terminal, or `fallback` if the descriptor is not a
+ * terminal. */
 unsigned int text_terminal_columns(int fd, unsigned int fallback);
 
 #endif

@@ -13,7 +13,7 @@ struct start {
 	void *data;
 };
 
-/* What cannot be given up here could not be given up by the first thread either, which says so. */
+/* If capabilities cannot be given up, the first thread has already reported it. */
 static void *begin(void *data)
 {
 	struct start start = *(struct start *)data;

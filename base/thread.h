@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Starts a thread with a name (at most 15 bytes) that top(1) and profiles show. All signals are
- * blocked in it: they are the main thread's. Of its capabilities it keeps `capabilities`
- * (base/capabilities.h), and gives up the others before it runs. Errors: -EAGAIN, -ENOMEM. */
+ * blocked in it, as the main thread handles them. Before it runs, it gives up all capabilities
+ * except `capabilities` (base/capabilities.h). Errors: -EAGAIN, -ENOMEM. */
 int thread_start(const char *name, uint64_t capabilities, void *(*run)(void *data), void *data,
 		 pthread_t *ret_thread) must_check;
 

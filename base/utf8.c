@@ -5,9 +5,8 @@
 
 #include <stdint.h>
 
-/* Well-formed sequences by their first byte: Unicode 15.0, table 3-7. The second byte's range is
- * what keeps out overlong forms, surrogates and everything above U+10FFFF; further bytes are
- * 80..BF. */
+/* Well-formed sequences by their first byte: Unicode 15.0, table 3-7. The range of the second byte
+ * excludes overlong forms, surrogates and code points above U+10FFFF; further bytes are 80..BF. */
 static const struct {
 	uint8_t first_min, first_max;
 	uint8_t second_min, second_max;

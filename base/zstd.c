@@ -6,7 +6,7 @@
 
 #define LEVEL 3
 
-/* What a call returned: it fails for want of memory, or because the bytes are not right. */
+/* Converts the result of a call to an error: the memory ran out, or the bytes are invalid. */
 static int error_of(size_t result)
 {
 	if (!ZSTD_isError(result))
@@ -14,8 +14,8 @@ static int error_of(size_t result)
 	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
 }
 
-/* Room for the worst case is taken first, so that one call compresses all, and given back after
- * it. */
+/* Reserves space for the worst case, so that one call compresses everything, and returns the
+ * rest. */
 void zstd_append(struct strbuf *out, const void *data, size_t len)
 {
 	size_t bound = ZSTD_compressBound(len), start = out->len, result;
@@ -34,7 +34,7 @@ void zstd_append(struct strbuf *out, const void *data, size_t len)
 	strbuf_shrink(out, start + result);
 }
 
-/* The frame's own word on its length is asked for before room is made for it. */
+/* The length in the frame is checked before memory is allocated for it. */
 int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_len)
 {
 	size_t start = out->len, result;

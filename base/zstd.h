@@ -11,9 +11,9 @@
  * -ENOSPC (its limit must hold the worst case, a little more than `len`), -ENOMEM. */
 void zstd_append(struct strbuf *out, const void *data, size_t len);
 
-/* Appends what such a frame holds, which must be exactly `plain_len` bytes; nothing is appended
- * else. Errors: -EBADMSG it is no frame, damaged, or holds another number of bytes; and, kept in
- * `out` as well, -ENOSPC, -ENOMEM. */
+/* Appends the content of such a frame, which must have exactly `plain_len` bytes. Appends nothing
+ * on failure. Errors: -EBADMSG it is not a frame, is damaged, or has another length; -ENOSPC and
+ * -ENOMEM, which are kept in `out` as well. */
 int zstd_unpack(struct strbuf *out, const void *data, size_t len, size_t plain_len) must_check;
 
 #endif
