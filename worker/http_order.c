@@ -13,7 +13,7 @@
 #define EXTRA_MAX_BYTES ((size_t)1 << 20)
 #define ENVIRONMENT_MAX_BYTES ((size_t)64 << 10)
 
-/* What libcurl reads of the environment. */
+/* Environment variables that libcurl reads. */
 static const char *const proxy_variables[] = {
 	"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
 	"ALL_PROXY",  "no_proxy",    "NO_PROXY",
@@ -88,7 +88,7 @@ static struct http_pem take_pem(struct flat_reader *reader)
 	return pem;
 }
 
-/* The body is not followed by a NUL: it may be appended to. */
+/* The body is not followed by a NUL, as it is written in pieces. */
 static void take_body(struct flat_reader *reader, struct http_order *order)
 {
 	order->body_len = flat_take_number(reader, reader->len);

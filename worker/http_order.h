@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP request that the agent has a network worker perform: all that it needs, since the
- * worker opens none of the agent's files and has no environment.
+/* An HTTP request that a network worker performs for the agent. It contains everything the worker
+ * needs, as the worker cannot open the agent's files and has no environment.
  *
  *	agent:	http_order_begin(&bytes);		worker:	http_order_read(bytes, len, &order);
  *		… append the body …				http_order_new_client(&order, &client);
  *		http_order_finish(&bytes, end, &order);		request = http_order_request(&order, NULL);
  *
- * The body comes first, so that it can be made in place, and an order with other headers be made
- * of the same one. */
+ * The body comes first, so that it can be written in place, and reused in an order with other
+ * headers. */
 #ifndef WORKER_HTTP_ORDER_H
 #define WORKER_HTTP_ORDER_H
 
@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #define HTTP_ORDER_MAX_HEADERS 256
-#define HTTP_ORDER_MAX_REST_BYTES ((size_t)8 << 20) /* of an order, but for the body */
+#define HTTP_ORDER_MAX_REST_BYTES ((size_t)8 << 20) /* of an order without its body */
 
 struct http_order {
 	struct http_client_opts client; /* use_proxy_env: of the agent's environment */
@@ -28,11 +28,11 @@ struct http_order {
 	bool has_body; /* POST, else GET */
 	const char *headers[HTTP_ORDER_MAX_HEADERS];
 	size_t nr_headers;
-	/* What else the worker is told, by the agent's code that orders: flat.h. */
+	/* Further data for the worker, in the format of flat.h. */
 	const void *extra;
 	size_t extra_len;
 
-	/* of an order that was read */
+	/* set by http_order_read() */
 	const void *body;
 	size_t body_len;
 	const char *environment; /* "NAME=value" and a NUL for each, and a NUL */
@@ -41,20 +41,20 @@ struct http_order {
 /* Begins an order in an empty buffer; the body may follow. */
 void http_order_begin(struct strbuf *out);
 
-/* Ends it, with what comes before byte `end` as the body; an older end is overwritten. Failures
- * are kept in `out`. */
+/* Ends an order whose body ends before byte `end`; bytes from an earlier call are overwritten.
+ * Failures are kept in `out`. */
 void http_order_finish(struct strbuf *out, size_t end, const struct http_order *order);
 
-/* Reads an order; what it has is borrowed from the bytes. Errors: -EBADMSG. */
+/* Reads an order, which points into `bytes`. Errors: -EBADMSG. */
 int http_order_read(const void *bytes, size_t len, struct http_order *ret_order) must_check;
 
-/* Makes the client that performs the order, and others that differ in no more than url, tls,
- * headers and body. Where the agent's proxies are to be used, they become this process's
- * environment. Errors: those of http_client_new(). */
+/* Creates the client for the order and for others that differ in url, tls, headers and body only.
+ * If the agent's proxies are to be used, sets them in this process's environment. Errors: those of
+ * http_client_new(). */
 int http_order_new_client(const struct http_order *order, struct http_client **ret_client)
 	must_check;
 
-/* The request, borrowed from the order; a sink as http_request has it. */
+/* Returns the request, borrowed from the order. */
 struct http_request http_order_request(const struct http_order *order,
 				       const struct http_sink *sink);
 

@@ -13,7 +13,7 @@
 #define MAX_ERRNO 4095 /* as the kernel has it */
 #define FOR_EVER UINT64_MAX
 
-/* Room for descriptors beside the bytes of a message, aligned as it has to be. */
+/* Aligned memory for the descriptors of a message. */
 union descriptors_room {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(int) * WORKER_MAX_FDS)];
@@ -34,7 +34,7 @@ static void attach_fds(struct msghdr *message, union descriptors_room *room, con
 	memcpy(CMSG_DATA(header), fds, sizeof(int) * nr_fds);
 }
 
-/* Forgets the first `n` bytes, and the descriptors that went with them. */
+/* Skips the first `n` bytes, and the descriptors that were sent with them. */
 static void advance(struct msghdr *message, size_t n)
 {
 	message->msg_control = NULL;
@@ -145,7 +145,7 @@ static int keep_fds(struct worker_call *call, struct msghdr *message)
 	return all_kept ? 0 : -EBADMSG;
 }
 
-/* Fills `bytes`. Returns 1; 0 when the other end has closed before the first of them. */
+/* Fills `bytes`. Returns 1, or 0 if the other end closed before the first byte. */
 static int receive_all(int socket, struct worker_call *call, void *bytes, size_t len)
 {
 	for (size_t done = 0; done < len;) {
@@ -220,7 +220,8 @@ static int begin_bytes(struct worker_reply_reader *reader)
 	return reader->bytes ? 0 : -ENOMEM;
 }
 
-/* Where the next byte goes, and how many of its kind are missing; 0 when the reply is whole. */
+/* Finds the place for the next bytes, and returns how many are missing there; 0 if the reply is
+ * complete. */
 static size_t next_piece(const struct worker_reply_reader *reader, char **ret_to)
 {
 	const size_t head = sizeof(reader->reply);

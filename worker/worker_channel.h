@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests and replies travel between the agent and a worker: each is a struct and the bytes
- * that follow it; a request's descriptors come with its first byte. Requests and replies
- * alternate, over a SOCK_STREAM socket pair.
+/* Messages between the agent and a worker over a SOCK_STREAM socket pair. Requests and replies
+ * alternate; each is a struct and the bytes that follow it. A request's descriptors come with its
+ * first byte.
  *
- * Both ends are the same program, so the structs are in host byte order. Neither end believes
- * the other's lengths. */
+ * Both ends are the same program, so the structs are in host byte order. Both check the other's
+ * lengths. */
 #ifndef WORKER_CHANNEL_H
 #define WORKER_CHANNEL_H
 
@@ -16,22 +16,22 @@
 #define WORKER_MAX_FDS 4 /* of a request */
 
 struct worker_request {
-	uint32_t kind; /* what is asked; each worker has its own list */
+	uint32_t kind; /* type of request; each worker defines its own */
 	uint32_t nr_bytes; /* behind this struct */
-	/* Of what the request is about: the same in each request about it, so that the worker
-	 * may keep what it has read. What 0 means is each worker's to say. */
+	/* Identifies the subject of the request, so that the worker may cache data for further
+	 * requests about it. Each worker defines the meaning of 0. */
 	uint64_t key;
 	uint64_t max_bytes; /* of the reply */
 };
 
 struct worker_reply {
-	int32_t error; /* 0 or negative errno; then nothing follows */
+	int32_t error; /* 0, or a negative errno, after which no bytes follow */
 	uint32_t nr_bytes; /* behind this struct */
-	/* 1: the worker ends now, to give its memory back; the next request is for a new one. */
+	/* 1: the worker ends now to release its memory; the next request needs a new one. */
 	uint32_t is_last;
 };
 
-/* A request as the worker has it. */
+/* A request that a worker received. */
 struct worker_call {
 	struct worker_request request;
 	char *bytes; /* owned, request.nr_bytes of them and a NUL; NULL when there are none */
@@ -40,31 +40,29 @@ struct worker_call {
 };
 
 /* Sends all of it before `until_ns` (CLOCK_MONOTONIC). `bytes` are request->nr_bytes. Errors:
- * -EINVAL too many descriptors, -EPIPE nobody there, -ETIMEDOUT, what sendmsg(2) says; part of
- * it may have been sent then. */
+ * -EINVAL too many descriptors, -EPIPE the other end is closed, -ETIMEDOUT, errors of sendmsg(2).
+ * After an error, part of it may have been sent. */
 int worker_channel_send_request(int socket, const struct worker_request *request, const void *bytes,
 				const int *fds, size_t nr_fds, uint64_t until_ns) must_check;
 
-/* Waits for a request, with `max_bytes` behind it at most. Returns 1; 0 when the other end has
- * closed. Errors: -EBADMSG not a request, one that is too long, or one that ends early; -ENOMEM;
- * what recvmsg(2) says. */
+/* Waits for a request with at most `max_bytes` bytes. Returns 1, or 0 if the other end has closed.
+ * Errors: -EBADMSG an invalid, too long or incomplete request; -ENOMEM; errors of recvmsg(2). */
 int worker_channel_receive_request(int socket, uint32_t max_bytes, struct worker_call *ret_call)
 	must_check;
 
-/* Closes the descriptors that nobody took, and frees the bytes. */
+/* Closes the remaining descriptors and frees the bytes. */
 void worker_call_done(struct worker_call *call);
 
-/* Sends it, waits as long as that takes. Errors: what sendmsg(2) says. Uses nothing but
- * sendmsg(). */
+/* Sends a reply without a time limit. Only uses sendmsg(). Errors: those of sendmsg(2). */
 int worker_channel_send_reply(int socket, const struct worker_reply *reply, const void *bytes)
 	must_check;
 
 /* A reply that arrives in pieces. */
 struct worker_reply_reader {
 	struct worker_reply reply;
-	size_t nr_read; /* of the struct and what follows it */
+	size_t nr_read; /* of the struct and the bytes */
 	uint64_t max_bytes;
-	char *bytes; /* owned; once the struct is there, and if anything follows it */
+	char *bytes; /* owned; NULL before the struct was read, and without bytes */
 };
 
 static inline struct worker_reply_reader worker_reply_reader_with_max(uint64_t max_bytes)
@@ -74,9 +72,9 @@ static inline struct worker_reply_reader worker_reply_reader_with_max(uint64_t m
 
 void worker_reply_reader_done(struct worker_reply_reader *reader);
 
-/* Reads what has arrived; does not wait. Returns 1 when the reply is whole, 0 when it is not yet.
- * Errors: -EPIPE the other end has closed, -EBADMSG not a reply, or a longer one than it may be,
- * -ENOMEM, what recv(2) says. */
+/* Reads the data that has arrived, without waiting. Returns 1 if the reply is complete, else 0.
+ * Errors: -EPIPE the other end has closed, -EBADMSG an invalid or too long reply, -ENOMEM, errors
+ * of recv(2). */
 int worker_reply_reader_read(struct worker_reply_reader *reader, int socket) must_check;
 
 #endif

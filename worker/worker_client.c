@@ -12,28 +12,30 @@
 #include <sys/wait.h>
 
 #define END_WAIT_NS NSEC_PER_SEC /* for a killed worker, at the end */
-#define BURY_WAIT_NS (200 * NSEC_PER_MSEC) /* for one that has hung up, to learn why it ended */
-#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* how often the end is looked at */
-#define IDLE_USAGE_NS (5 * NSEC_PER_SEC) /* what an idle worker has taken is looked at so often */
-#define SET_ASIDE_NS (100 * NSEC_PER_MSEC) /* for one that was killed, before it is called stuck */
+/* for a worker that closed its socket, to learn why it ended */
+#define BURY_WAIT_NS (200 * NSEC_PER_MSEC)
+#define GIVE_UP_STEP_NS (100 * NSEC_PER_MSEC) /* interval of checks for giving up */
+#define IDLE_USAGE_NS (5 * NSEC_PER_SEC) /* interval of checks of an idle worker's usage */
+/* after a worker was killed, before it counts as stuck */
+#define SET_ASIDE_NS (100 * NSEC_PER_MSEC)
 
-/* A worker that was killed may take a moment to be gone: it is waited for when the next one is
- * needed. One that reads what the kernel never gets, as from a FUSE file system below an
- * overlay, cannot be killed: it is set aside. */
+/* A killed worker may take a moment to end. The client waits for it when the next one is needed. A
+ * worker that waits for data in the kernel, as from a FUSE file system below an overlay, cannot be
+ * killed; it is set aside. */
 struct worker_client {
 	struct worker_client_opts opts;
-	struct worker_stats stats; /* but for the present worker's part */
-	struct worker_process worker; /* no socket: killed, not gone yet */
-	uint64_t killed_ns; /* when that was */
+	struct worker_stats stats; /* without those of the current worker */
+	struct worker_process worker; /* without a socket: killed but not ended */
+	uint64_t killed_ns; /* time when it was killed */
 	struct worker_process stuck[WORKER_CLIENT_MAX_STUCK]; /* pid 0: none */
 	struct worker_reply_reader reader;
 	bool is_busy;
-	uint64_t deadline_ns; /* of the request on its way */
-	uint64_t restart_ns; /* how long after the last death; 0: something was answered since */
-	uint64_t not_before_ns; /* no new worker */
-	uint64_t used_ns; /* when something was asked last */
-	struct worker_process_usage usage; /* of the present worker since its last answer */
-	uint64_t usage_ns; /* when that was looked at; 0: not since that answer */
+	uint64_t deadline_ns; /* of the current request */
+	uint64_t restart_ns; /* delay after the last death; 0: a request was answered since */
+	uint64_t not_before_ns; /* earliest start of a new worker */
+	uint64_t used_ns; /* time of the last request */
+	struct worker_process_usage usage; /* of the current worker, as last checked */
+	uint64_t usage_ns; /* time of that check; 0: none since the last answer */
 };
 
 int worker_client_new(const struct worker_client_opts *opts, struct worker_client **ret_client)
@@ -48,7 +50,7 @@ int worker_client_new(const struct worker_client_opts *opts, struct worker_clien
 	return 0;
 }
 
-/* Of one that has ended: its time is added up, and its memory is others'. */
+/* Adds the CPU time of a worker that ended, and returns its memory to the pool. */
 static void settle(struct worker_client *client, struct worker_process *worker)
 {
 	client->stats.cpu_ns += worker->cpu_ns;
@@ -56,7 +58,7 @@ static void settle(struct worker_client *client, struct worker_process *worker)
 	*worker = WORKER_PROCESS_NONE;
 }
 
-/* Whether it is gone. */
+/* Returns whether the worker has ended. */
 static bool bury(struct worker_client *client)
 {
 	if (!worker_process_has_ended(&client->worker))
@@ -88,7 +90,7 @@ static void end_worker(struct worker_client *client)
 	bury(client);
 }
 
-/* Those that the kernel has let go in the meantime. */
+/* Removes stuck workers that have ended meanwhile. */
 static void bury_stuck(struct worker_client *client)
 {
 	for (size_t i = 0; i < WORKER_CLIENT_MAX_STUCK; i++) {
@@ -101,7 +103,7 @@ static void bury_stuck(struct worker_client *client)
 	}
 }
 
-/* Makes room for another worker beside the one that cannot be killed; false when too many are. */
+/* Sets the worker that cannot be killed aside; returns false if there are too many. */
 static bool set_aside(struct worker_client *client)
 {
 	int r = worker_process_release_memory(&client->worker);
@@ -124,7 +126,7 @@ static bool set_aside(struct worker_client *client)
 	return false;
 }
 
-/* Whether the last worker holds up no other one any more. */
+/* Returns whether another worker may be started. */
 static bool is_out_of_the_way(struct worker_client *client)
 {
 	bury_stuck(client);
@@ -148,8 +150,8 @@ static void count_death(struct worker_client *client)
 	delay_restart(client);
 }
 
-/* Between requests there is nothing to be read but its end; or nonsense, the next answer would
- * be mistaken for. */
+/* Between requests nothing may arrive. Either the worker has ended, or it sent data that would be
+ * taken for the next answer. */
 static bool is_out_of_step(const struct worker_client *client)
 {
 	struct pollfd look = { .fd = client->worker.socket, .events = POLLIN };
@@ -157,7 +159,8 @@ static bool is_out_of_step(const struct worker_client *client)
 	return poll(&look, 1, 0) != 0;
 }
 
-/* What the next worker may have. Errors: -EAGAIN the pool has too little left. */
+/* Takes the memory of the next worker from the pool. Errors: -EAGAIN the pool has too little
+ * left. */
 static int take_memory(const struct worker_client *client, uint64_t *ret_bytes)
 {
 	uint64_t share = memory_pool_room(client->opts.pool) / 2;
@@ -224,7 +227,7 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 		return -EAGAIN;
 	}
 	if (r < 0) {
-		end_worker(client); /* it may have got half of it */
+		end_worker(client); /* it may have received a part */
 		return r;
 	}
 	client->reader = worker_reply_reader_with_max(request->max_bytes);
@@ -234,8 +237,8 @@ int worker_client_send(struct worker_client *client, const struct worker_request
 	return 0;
 }
 
-/* Reads until the answer is there, or one of both times has come: as worker_reply_reader_read(),
- * and -ETIMEDOUT. */
+/* Reads until the answer is complete or one of both times has come. Returns like
+ * worker_reply_reader_read(), or -ETIMEDOUT. */
 static int read_reply(struct worker_client *client, uint64_t until_ns)
 {
 	struct pollfd wait = { .fd = client->worker.socket, .events = POLLIN };
@@ -258,8 +261,7 @@ static int read_reply(struct worker_client *client, uint64_t until_ns)
 	}
 }
 
-/* Whether it was killed for its CPU time: that is no other end than that of one which was too
- * slow. */
+/* Returns whether the kernel killed the worker for its CPU time, which counts as a timeout. */
 static bool has_used_up_cpu(struct worker_client *client)
 {
 	worker_process_stop(&client->worker, BURY_WAIT_NS);
@@ -267,8 +269,8 @@ static bool has_used_up_cpu(struct worker_client *client)
 	       WTERMSIG(client->worker.status) == SIGXCPU;
 }
 
-/* A whole answer, `r` is 1, or none: what becomes of the worker. Returns what the caller is
- * told. */
+/* Decides what happens to the worker after a complete answer (`r` is 1) or an error. Returns the
+ * error for the caller. */
 static int judge_reply(struct worker_client *client, int r)
 {
 	if (r == 1) {
@@ -369,8 +371,8 @@ void worker_client_tidy(struct worker_client *client, uint64_t now_ns)
 		end_worker(client);
 }
 
-/* Six system calls, for those who ask several times a second; a worker without work takes
- * nothing meanwhile. */
+/* The check takes six system calls, and callers may ask several times per second. An idle worker
+ * uses no CPU time. */
 static void look_at_usage(struct worker_client *client)
 {
 	uint64_t now_ns = clock_mono_ns();

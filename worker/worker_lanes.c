@@ -7,10 +7,10 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* What is known of an owner. */
+/* Record of an owner. */
 struct account {
 	uint64_t owner;
-	uint64_t heard_ns; /* when it was charged or punished last */
+	uint64_t heard_ns; /* time of the last charge or penalty */
 	uint64_t slow_until_ns;
 	uint64_t late_until_ns;
 	uint64_t used_ns; /* since `since_ns` */
@@ -21,7 +21,7 @@ struct worker_lanes {
 	struct worker_client *clients[WORKER_NR_LANES]; /* owned */
 	struct account accounts[WORKER_LANES_MAX_OWNERS];
 	size_t nr_accounts;
-	uint64_t slow_until_ns; /* until then somebody is punished */
+	uint64_t slow_until_ns; /* until then an owner has a penalty */
 	uint64_t contended_until_ns;
 	uint64_t nr_sent; /* in the fast lane */
 	uint64_t sent_ns[WORKER_NR_LANES]; /* the last request */
@@ -66,7 +66,7 @@ static const struct account *find_account(const struct worker_lanes *lanes, uint
 	return NULL;
 }
 
-/* The owner's own account, or a new one. */
+/* Returns the owner's account, or a new one. */
 static struct account *get_account(struct worker_lanes *lanes, uint64_t owner, uint64_t now_ns)
 {
 	struct account *oldest = &lanes->accounts[0];
@@ -111,9 +111,8 @@ static bool is_contended(const struct worker_lanes *lanes, uint64_t now_ns)
 	return now_ns < lanes->contended_until_ns;
 }
 
-/* Whether it is the turn of owners that have proved themselves: every other time, in an order
- * that no pattern of requests keeps step with (the fractional parts of multiples of the golden
- * ratio). */
+/* Returns whether it is the turn of proven owners. It is every other time, in an order that no
+ * pattern of requests can follow (the fractional parts of multiples of the golden ratio). */
 static bool is_turn_of_proven(const struct worker_lanes *lanes)
 {
 	return (lanes->nr_sent * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;

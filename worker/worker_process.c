@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent has threads and may be large, so nothing is copied: until it becomes the program,
- * the child runs in our memory, on a stack of its own, while the thread that starts it waits (as
- * posix_spawn(3) does it, which knows neither limits nor prctl(2)). Other threads go on;
- * whatever locks they hold may be held for ever as the child sees it. So it does system calls
- * only. An error is told through that same memory. */
+/* The agent has threads and may be large, so its memory is not copied. Until execve(2), the child
+ * runs in our memory on its own stack, and the thread that starts it waits, as in posix_spawn(3),
+ * which supports neither limits nor prctl(2). Other threads continue and may hold locks, so the
+ * child only makes system calls. It reports an error through the shared memory. */
 #include "worker/worker_process.h"
 
 #include "base/cleanup.h"
@@ -47,23 +46,22 @@
 
 struct launch {
 	const char *program;
-	const char *other; /* name of it, when the first one does not do */
+	const char *other; /* path to try if the first one fails */
 	char *const *args;
 	char *const *envp;
 	int socket; /* the worker's end */
 	pid_t parent;
 	uint64_t max_data_bytes;
-	int error; /* negative errno of the child */
+	int error; /* negative errno, set by the child */
 };
 
-/* Out of the way of those that are about to be replaced. */
+/* Moves a descriptor above those that are about to be replaced. */
 static int move_up(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, WORKER_PROCESS_SOCKET_FD + 1);
 }
 
-/* A bare root has no /dev/null: there is nothing to read, and nobody to write to, in a pipe
- * without its other end. */
+/* A minimal root file system has no /dev/null. A pipe without its other end replaces it. */
 static int open_null(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -75,8 +73,8 @@ static int open_null(void)
 	return ends[0];
 }
 
-/* Before Linux 5.9 there is no close_range(2); what this program opens is closed by execve(2)
- * anyway. */
+/* close_range(2) does not exist before Linux 5.9, but execve(2) closes all descriptors that this
+ * program opens. */
 static int set_descriptors(int socket_fd)
 {
 	int null_fd = move_up(open_null());
@@ -91,7 +89,7 @@ static int set_descriptors(int socket_fd)
 	return 0;
 }
 
-/* Numbers that the C library keeps for itself are refused; those have handlers, which execve(2)
+/* The C library refuses the signals that it uses itself. They have handlers, which execve(2)
  * removes. */
 static void set_signals(void)
 {
@@ -123,7 +121,7 @@ static int set_limits(uint64_t max_data_bytes)
 	return max_data_bytes ? set_limit(RLIMIT_DATA, max_data_bytes) : 0;
 }
 
-/* Nice to have: where it is refused, the worker runs all the same. */
+/* If this fails, the worker runs with normal priority. */
 static void lower_priority(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -137,8 +135,8 @@ static void lower_priority(void)
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
 }
 
-/* No new privileges: the program's file may carry capabilities, and execve(2) would then forget
- * the signal. */
+/* Sets no_new_privs, because execve(2) of a file with capabilities would clear the parent-death
+ * signal. */
 static int tie_to_parent(pid_t parent)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
@@ -168,7 +166,7 @@ static int become_program(void *data)
 	return 1;
 }
 
-/* No handler of ours may run in the child, as it would in our memory. */
+/* Blocks signals, as our handlers must not run in the child, which shares our memory. */
 static int run_child(struct launch *launch, pid_t *ret_pid)
 {
 	sigset_t all;
@@ -187,8 +185,8 @@ static int run_child(struct launch *launch, pid_t *ret_pid)
 	return 0;
 }
 
-/* AddressSanitizer thinks that the child's functions have never returned, and would find fault
- * with whoever is given that memory next. */
+/* AddressSanitizer assumes that the child's functions have not returned, and would report errors
+ * for the next use of that memory. */
 static void forget_stack(struct launch *launch)
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -198,7 +196,7 @@ static void forget_stack(struct launch *launch)
 #endif
 }
 
-/* The child's stack, and below it what it is to do and where it says what failed. */
+/* Allocates the child's stack, with its task and its error below it. */
 static int launch_program(const struct launch *what, pid_t *ret_pid)
 {
 	struct launch *launch = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -213,8 +211,8 @@ static int launch_program(const struct launch *what, pid_t *ret_pid)
 	return r;
 }
 
-/* The kernel calls a process by the file's name until it names itself: "exe" would be nobody's.
- * So our own program is started by its path, unless that is another file now. */
+/* The kernel names a process after its file. "exe" would be meaningless, so our own program is
+ * started by its path, unless that is another file now. */
 static const char *find_own_program(char path[static PATH_MAX])
 {
 	ssize_t len = readlink(WORKER_PROCESS_OWN_PROGRAM, path, PATH_MAX - 1);
@@ -275,7 +273,7 @@ bool worker_process_has_ended(struct worker_process *worker)
 		return true;
 	if (wait4(worker->pid, &worker->status, WNOHANG, &usage) == 0)
 		return false;
-	/* also when whoever started us has SIGCHLD ignored, and there is nothing to wait for */
+	/* also if our parent ignored SIGCHLD, so that there is no status */
 	worker->pid = 0;
 	worker->cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
 	return true;
@@ -305,7 +303,7 @@ int worker_process_release_memory(const struct worker_process *worker)
 	return fd < 0 || syscall(SYS_process_mrelease, fd, 0) < 0 ? -errno : 0;
 }
 
-/* Of /proc/PID/statm, the second number, in pages. */
+/* Reads the second number of /proc/PID/statm, which counts pages. */
 static uint64_t read_resident_bytes(pid_t pid)
 {
 	_cleanup_(strbuf_done) struct strbuf text = strbuf_with_max(STATM_MAX_BYTES);
@@ -330,7 +328,7 @@ static uint64_t read_cpu_ns(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
-/* The soft limit only, which may be raised again. */
+/* Sets the soft limit only, which may be raised again. */
 void worker_process_limit_cpu(const struct worker_process *worker, uint64_t nr_seconds)
 {
 	struct rlimit limit;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A helper process: this program again, told by its first argument to do one thing (`flamelet
- * symbol-worker`), at the other end of a socket pair.
+/* Starts a worker: this program with an argument for its task (`flamelet symbol-worker`), at the
+ * other end of a socket pair.
  *
- * What it starts with: the descriptors 0 and 1 on /dev/null, 2 as ours,
- * WORKER_PROCESS_SOCKET_FD, no others; no signal blocked or ignored; a session of its own, so
- * that Ctrl-C is not for it; no new privileges, no core file, few descriptors; lower priority,
- * and first in line when memory runs out. It is killed when the thread that started it ends. */
+ * A worker starts with descriptors 0 and 1 on /dev/null, our descriptor 2,
+ * WORKER_PROCESS_SOCKET_FD, and no others. No signal is blocked or ignored. It has a session of its
+ * own, so that Ctrl-C does not reach it; no new privileges, no core files, and few descriptors; a
+ * lower priority; and the OOM killer prefers it. It is killed when the thread that started it
+ * ends. */
 #ifndef WORKER_PROCESS_H
 #define WORKER_PROCESS_H
 
@@ -19,8 +20,8 @@
 #define WORKER_PROCESS_SOCKET_FD 3 /* in the worker: SOCK_STREAM */
 #define WORKER_PROCESS_MAX_FDS 64
 
-/* Sanitizers reserve terabytes and make system calls of their own: where they are compiled in,
- * memory is not limited and system calls are not filtered. */
+/* Sanitizers reserve terabytes and make system calls of their own. With sanitizers, memory is not
+ * limited and system calls are not filtered. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WORKER_PROCESS_IS_SANITIZED true
 #elif defined(__has_feature)
@@ -38,11 +39,11 @@ struct worker_process_opts {
 };
 
 struct worker_process {
-	pid_t pid; /* 0: none, or it has ended and was waited for */
+	pid_t pid; /* 0: none, or it has ended */
 	int socket; /* our end, owned; -EBADF when closed */
-	int status; /* as waitpid(2) gives it, once it has ended */
-	uint64_t cpu_ns; /* that it took, once it has ended */
-	uint64_t max_data_bytes; /* that it was started with */
+	int status; /* of waitpid(2), once it has ended */
+	uint64_t cpu_ns; /* used, once it has ended */
+	uint64_t max_data_bytes; /* limit that it was started with */
 };
 
 #define WORKER_PROCESS_NONE ((struct worker_process){ .socket = -EBADF })
@@ -52,24 +53,24 @@ struct worker_process_usage {
 	uint64_t resident_bytes; /* 0 once it has ended */
 };
 
-/* Returns when the program runs. Errors: what socketpair(2), clone(2) and execve(2) say;
+/* Returns once the program runs. Errors: those of socketpair(2), clone(2) and execve(2);
  * -ENOMEM. */
 int worker_process_start(const struct worker_process_opts *opts, struct worker_process *ret_worker)
 	must_check;
 
-/* Whether it has ended; does not wait. True when there is none. */
+/* Returns whether the worker has ended, without waiting. True if there is none. */
 bool worker_process_has_ended(struct worker_process *worker);
 
-/* Kills it and closes the socket; returns whether it has ended. It may not have after
- * `timeout_ns` when it hangs in the kernel: call again later, then. */
+/* Kills the worker and closes the socket. Returns whether it ended within `timeout_ns`. If not, it
+ * hangs in the kernel and the caller calls again later. */
 bool worker_process_stop(struct worker_process *worker, uint64_t timeout_ns);
 
-/* Has the kernel take back the memory of a worker that was killed and has not ended. Errors:
- * -ENOSYS before Linux 5.15; what else pidfd_open(2) and process_mrelease(2) say. */
+/* Makes the kernel reclaim the memory of a killed worker that has not ended. Errors: -ENOSYS before
+ * Linux 5.15; other errors of pidfd_open(2) and process_mrelease(2). */
 int worker_process_release_memory(const struct worker_process *worker) must_check;
 
-/* Lets it have so many seconds of CPU time from now on, and one more; 0: no limit. Then the
- * kernel ends it by SIGXCPU. Where that is refused it has none. */
+/* Limits the worker's CPU time from now on to that many seconds and one more; 0: no limit. At the
+ * limit, the kernel ends it with SIGXCPU. If the limit cannot be set, there is none. */
 void worker_process_limit_cpu(const struct worker_process *worker, uint64_t nr_seconds);
 
 struct worker_process_usage worker_process_get_usage(const struct worker_process *worker);

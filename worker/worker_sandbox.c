@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A system call filter is a list of calls, translated into a classic BPF program that compares
- * the number with each of them in turn; the first that fits decides. For a few it matters what
- * they are asked: memory that could be executed or shared is not to be had; where files are
- * read, nothing but standard error is written to, and of fcntl(2) there is only what duplicates
- * descriptors and looks at them; where the network is used, files are opened for reading only,
- * and sockets are of the internet. Arguments are compared by their lower half: the kernel takes
- * them as int, or has no flags in the upper one. */
+/* A system call filter is a list of rules, translated into a classic BPF program that compares the
+ * call's number with each rule in turn; the first match decides. Some rules check an argument:
+ * memory must not be executable or shared; workers that read files write to standard error only,
+ * and use fcntl(2) only to duplicate and inspect descriptors; workers that use the network open
+ * files for reading only and have internet sockets only. Only the lower half of an argument is
+ * compared: the kernel takes it as an int, or has no flags in the upper half. */
 #include "worker/worker_sandbox.h"
 
 #include "base/capabilities.h"
@@ -58,7 +57,7 @@ struct rule {
 #define REFUSE_IF(name, arg, bits, wanted) RULE(name, REFUSED, arg, bits, wanted)
 #define KILL(name) RULE(name, SECCOMP_RET_KILL_PROCESS, 0, 0, 0)
 
-/* Bits of open(2)'s flags with which a file is written to, or made. */
+/* Flags of open(2) with which a file is written or created. */
 #define WRITING (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 /* The rules of every worker. */
@@ -171,7 +170,7 @@ static const struct rule network_rules[] = {
 	ALLOW(sched_yield),
 	ALLOW(sched_getaffinity),
 	ALLOW_IF(prctl, 0, UINT32_MAX, PR_SET_NAME),
-	/* who and where we are */
+	/* process and host */
 	ALLOW(getpid),
 	ALLOW(getuid),
 	ALLOW(geteuid),
@@ -195,7 +194,7 @@ static const struct rule network_rules[] = {
 	ALLOW(readlink),
 	ALLOW(time),
 #endif
-	/* nobody's business here */
+	/* calls of an intruder */
 	KILL(execve),
 	KILL(execveat),
 	KILL(ptrace),
@@ -273,7 +272,7 @@ static void add_load(struct filter *filter, size_t offset)
 	add(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* Skips instructions unless what was loaded is equal. */
+/* Skips instructions unless the loaded value is equal. */
 static void add_skip_unless(struct filter *filter, uint32_t value, uint8_t nr_skipped)
 {
 	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr_skipped));
@@ -284,7 +283,7 @@ static void add_verdict(struct filter *filter, uint32_t verdict)
 	add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict));
 }
 
-/* The number is loaded before and after. */
+/* The call's number is loaded before and after the rule. */
 static void add_rule(struct filter *filter, const struct rule *rule)
 {
 	if (rule->mask == 0) {
@@ -325,8 +324,8 @@ static const struct {
 				      SECCOMP_RET_ERRNO | ENOSYS },
 };
 
-/* Calls of another architecture, 32-bit ones say, have other numbers; x32 ones are in nobody's
- * list. */
+/* Calls of another architecture, such as 32-bit ones, have other numbers and are not on any list,
+ * nor are x32 calls. */
 static void build_filter(enum worker_sandbox kind, struct filter *filter)
 {
 	filter->nr_insns = 0;

@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 
 #define EXIT_NOT_STARTED 1
-#define TRIM_BYTES ((size_t)1 << 20) /* free ones that are worth giving back */
+#define TRIM_BYTES ((size_t)1 << 20) /* minimum of free memory that is returned to the system */
 
-/* Of its memory, as RLIMIT_DATA counts it, what may be in use between requests. */
+/* Returns how much memory may be in use between requests: half of RLIMIT_DATA. */
 static uint64_t max_idle_bytes(void)
 {
 	struct rlimit limit;
@@ -23,7 +23,7 @@ static uint64_t max_idle_bytes(void)
 	return limit.rlim_cur / 2;
 }
 
-/* What an answer took goes back to the system. */
+/* Returns the memory of an answer to the system. */
 static void trim_heap(void)
 {
 	if (mallinfo2().fordblks >= TRIM_BYTES)
@@ -43,8 +43,8 @@ static size_t max_reply_bytes(const struct worker_request *request)
 	return request->max_bytes < UINT32_MAX ? (size_t)request->max_bytes : UINT32_MAX;
 }
 
-/* Answers one request. Returns whether there is to be another: not when memory ran out, or too
- * much of it is held, as a new worker starts with none. */
+/* Answers one request. Returns whether the worker continues. It ends if memory ran out or too much
+ * is in use, so that a new worker starts with free memory. */
 static bool serve(const struct worker_server_opts *opts, struct worker_call *call,
 		  uint64_t max_bytes)
 {
