@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two layers. The lexer knows what the byte at hand is in: nothing, a string, a string right after
- * a backslash, or a literal (number, true, false, null). It is a state, not a call, as the text may
- * end anywhere. The grammar knows what may come next, and how deep it is.
+/* There are two layers. The lexer knows what contains the current byte: nothing, a string, a string
+ * right after a backslash, or a literal (number, true, false, null). This is a state, since a piece
+ * of text may end anywhere. The grammar knows what may come next, and the depth.
  *
  *	{ "kind" : "PodList" , "items" : [ { … } , { … } ] }
  *	depth 1                          2 3         3
@@ -9,7 +9,8 @@
  * An item is a value at depth 2 in "items". Its bytes are appended to a buffer in runs: from its
  * start, or the start of the piece, to its end, or the end of the piece.
  *
- * Keys and kind are compared as they are written: one with an escape sequence is another one. */
+ * Keys and kind are compared as they are written, so a key with an escape sequence does not
+ * match. */
 #include "k8s/json_items.h"
 
 #include <string.h>
@@ -34,11 +35,11 @@ enum lexeme {
 	LEXEME_LITERAL,
 };
 
-/* The piece of text at hand. */
+/* The current piece of text. */
 struct piece {
 	const char *at;
 	const char *end;
-	const char *item_from; /* where what is not kept yet of the item begins */
+	const char *item_from; /* start of the item's part that is not kept yet */
 };
 
 void json_items_init(struct json_items *items, const struct json_items_opts *opts)
@@ -71,8 +72,7 @@ static void append_token(struct json_token *token, const char *text, size_t len)
 	token->len += len;
 }
 
-/* Appends the run that ends at `end` to the item. What does not fit is noticed at the item's
- * end. */
+/* Appends the run that ends at `end` to the item. Overflow is detected at the item's end. */
 static void keep_run(struct json_items *items, struct piece *piece, const char *end)
 {
 	strbuf_append(&items->item, piece->item_from, (size_t)(end - piece->item_from));
@@ -95,7 +95,7 @@ static int end_item(struct json_items *items, struct piece *piece)
 	return r;
 }
 
-/* A value ends before the byte at hand. */
+/* Ends a value before the current byte. */
 static int end_value(struct json_items *items, struct piece *piece)
 {
 	items->expected = items->depth > 0 ? EXPECTED_COMMA_OR_END : EXPECTED_NOTHING;
@@ -137,7 +137,7 @@ static void begin_string(struct json_items *items, struct piece *piece, bool is_
 	piece->at++;
 }
 
-/* "items" of the outermost object is an array or null, and there is one of them. */
+/* "items" of the outermost object must be an array or null, and must exist once. */
 static int begin_items(struct json_items *items, char first)
 {
 	if (items->has_items || (first != '[' && first != 'n'))
@@ -197,7 +197,7 @@ static int read_punctuation(struct json_items *items, struct piece *piece)
 	return 0;
 }
 
-/* Reads the byte at hand, which is between lexemes. */
+/* Reads the current byte, which is between tokens. */
 static int read_between(struct json_items *items, struct piece *piece)
 {
 	char c = *piece->at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts a Kubernetes list, {"kind": …, "items": [ … ]}, into its items as it comes in. The text may
- * come in pieces of any size, and only one item is in memory at a time. Brackets, commas and quotes
- * are checked everywhere; the strings and numbers of an item are checked by who reads it. */
+/* Splits a Kubernetes list, {"kind": …, "items": [ … ]}, into its items while it is received. The
+ * text may arrive in pieces of any size, and only one item is in memory at a time. Brackets, commas
+ * and quotes are checked everywhere; the reader of an item checks its strings and numbers. */
 #ifndef K8S_JSON_ITEMS_H
 #define K8S_JSON_ITEMS_H
 
@@ -24,36 +24,36 @@ struct json_items_opts {
 
 struct json_token {
 	char text[JSON_TOKEN_MAX + 1];
-	size_t len; /* all of it: more than JSON_TOKEN_MAX when it was cut */
+	size_t len; /* full length; more than JSON_TOKEN_MAX if the text was truncated */
 };
 
 /* All fields but nr_oversized and kind are private. */
 struct json_items {
 	struct json_items_opts opts;
 	size_t nr_oversized; /* items that were longer than item_max_bytes, not taken */
-	struct json_token kind; /* without quotes; empty when it was not there or no string */
+	struct json_token kind; /* without quotes; empty if it is missing or not a string */
 
-	int error; /* the first one; all that follows fails alike */
+	int error; /* the first failure, which all further calls return */
 	uint8_t expected; /* enum expected */
-	uint8_t lexeme; /* enum lexeme: what the last byte was in */
-	bool is_key; /* the string at hand */
+	uint8_t lexeme; /* enum lexeme: kind of token that contains the last byte */
+	bool is_key; /* the current string is a key */
 	bool has_items;
 	bool is_in_items;
 	bool is_in_item;
 	size_t depth;
 	char closers[JSON_DEPTH_MAX]; /* the bracket that ends each level */
-	struct json_token token; /* the string or literal at hand, or the last one */
-	struct json_token key; /* the last one of the outermost object */
-	struct strbuf item; /* what came of the item at hand */
+	struct json_token token; /* the current or last string or literal */
+	struct json_token key; /* last key of the outermost object */
+	struct strbuf item; /* part of the current item that has arrived */
 };
 
 void json_items_init(struct json_items *items, const struct json_items_opts *opts);
 void json_items_done(struct json_items *items);
 
-/* The next piece of text. Errors: -EBADMSG, -ENOMEM, and those of take(). */
+/* Reads the next piece of text. Errors: -EBADMSG, -ENOMEM, and those of take(). */
 int json_items_feed(struct json_items *items, const char *text, size_t len) must_check;
 
-/* The text is at its end. Errors: as above; -EBADMSG also when it is not whole or has no items. */
+/* Ends the text. Errors: as above; -EBADMSG also if it is incomplete or has no items. */
 int json_items_finish(struct json_items *items) must_check;
 
 #endif

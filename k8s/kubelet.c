@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address and the name of a kubelet are two things. An agent's pod knows the address of its
- * node, but the kubelet's certificate often has the node's name only. So if there is a node name,
- * the request is for https://NODE:PORT/pods. libcurl verifies that name, and an option of the
- * request makes libcurl connect to the address.
+/* A kubelet has an address and a name. An agent's pod knows the address of its node, but the
+ * kubelet's certificate often contains only the node's name. So if there is a node name, the
+ * request is for https://NODE:PORT/pods. libcurl verifies that name, and an option of the request
+ * makes libcurl connect to the address.
  *
  * The request is made here. A process without privileges (kubelet_worker.h) sends it and reads the
  * answer. */
@@ -30,14 +30,14 @@
 #define ERROR_MAX 1024
 #define RESOLVE_MAX (2 * KUBELET_HOST_MAX + 32)
 #define MESSAGE_MAX_BYTES 256
-#define ANSWER_MAX_BYTES ((size_t)4096) /* but for the pods */
+#define ANSWER_MAX_BYTES ((size_t)4096) /* without the pods */
 #define TASK_MAX_BYTES ((size_t)512 << 10)
-#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
-#define WORKER_CPU_S 30 /* 64 MB of pods take one */
+#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to report a timeout by itself */
+#define WORKER_CPU_S 30 /* 64 MB of pods take 1 s */
 
 struct kubelet {
 	struct worker_client *worker; /* owned */
-	char *url; /* owned; as given */
+	char *url; /* owned; as in the options */
 	char *pods_url; /* owned */
 	char resolve[RESOLVE_MAX]; /* "" for none */
 	char *token_file; /* owned; NULL: none */
@@ -52,7 +52,8 @@ struct kubelet {
 	char error[ERROR_MAX];
 };
 
-/* The certificate is asked for the node's name where the URL has only an address. */
+/* Returns whether the certificate is verified for the node's name, because the URL has only an
+ * address. */
 static bool uses_node_name(const struct kubelet_opts *opts, const struct kubelet_endpoint *endpoint)
 {
 	return opts->node_name && endpoint->is_https && endpoint->is_address;
@@ -152,8 +153,8 @@ void kubelet_give_up(struct kubelet *kubelet)
 	__atomic_store_n(&kubelet->give_up_ns, 0, __ATOMIC_RELAXED);
 }
 
-/* Keeps a sentence for kubelet_error() and returns `error`. Parts of it come from outside and end
- * up on terminals, so it is made printable. */
+/* Keeps a sentence for kubelet_error() and returns `error`. The sentence is made printable, because
+ * parts of it come from outside and are shown on terminals. */
 static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char *format, ...)
 {
 	char text[ERROR_MAX];
@@ -166,8 +167,8 @@ static int printf_like(3, 4) fail(struct kubelet *kubelet, int error, const char
 	return error;
 }
 
-/* Makes "Authorization: Bearer …" of the token file; nothing without one, or where it may not be
- * sent. A character that could end the header is refused. */
+/* Makes the Authorization header from the token file, unless there is none or it must not be sent.
+ * Characters that could end the header are refused. */
 static int read_token(struct kubelet *kubelet, struct strbuf *header)
 {
 	if (!kubelet->token_file || !kubelet->may_send_token)
@@ -197,7 +198,7 @@ static int explain_certificate(struct kubelet *kubelet, const char *reason)
 		    reason);
 }
 
-/* Why there was no answer, or not a whole one. */
+/* Explains why there was no complete answer. */
 static int explain_failure(struct kubelet *kubelet, int error, const char *reason)
 {
 	switch (error) {
@@ -222,7 +223,7 @@ static int explain_failure(struct kubelet *kubelet, int error, const char *reaso
 	}
 }
 
-/* Why an answer was not read as a pod list. */
+/* Explains why an answer is not a pod list. */
 static int explain_list(struct kubelet *kubelet, int error)
 {
 	switch (error) {
@@ -253,7 +254,7 @@ static int explain_unauthorized(struct kubelet *kubelet)
 		    kubelet->token_file);
 }
 
-/* Reads a refusal out of the status; `words` are of what came with it. */
+/* Explains a refusal by its status; `words` are from the answer's body. */
 static int explain_status(struct kubelet *kubelet, const char *words)
 {
 	switch (kubelet->stats.status) {
@@ -267,7 +268,7 @@ static int explain_status(struct kubelet *kubelet, const char *words)
 	}
 }
 
-/* Why there is nothing from the process that asks. */
+/* Explains a failure of the worker process. */
 static int explain_worker(struct kubelet *kubelet, int error)
 {
 	switch (error) {
@@ -309,7 +310,7 @@ static int make_order(struct kubelet *kubelet, const struct pod_list_opts *opts,
 	return strbuf_error(&task) < 0 ? strbuf_error(&task) : strbuf_error(bytes);
 }
 
-/* Makes the request, with what the files hold now. */
+/* Makes the request, with the current content of the files. */
 static int prepare(struct kubelet *kubelet, const struct pod_list_opts *opts, struct strbuf *bytes)
 {
 	_cleanup_(strbuf_done) struct strbuf token = strbuf_with_max(TOKEN_MAX_BYTES + 32);
@@ -331,7 +332,7 @@ static int refuse_answer(struct kubelet *kubelet)
 	return explain_worker(kubelet, -EBADMSG);
 }
 
-/* Reads the answer as if the worker were hostile. */
+/* Reads the answer, treating the worker as hostile. */
 static int read_pods(struct kubelet *kubelet, const struct worker_bytes *reply, size_t max_bytes,
 		     struct pod_list **ret_list)
 {

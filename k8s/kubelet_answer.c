@@ -16,7 +16,7 @@ void kubelet_answer_append(struct strbuf *out, const struct kubelet_answer *answ
 	flat_put_text(out, answer->words);
 }
 
-/* Whether no part contradicts another one. */
+/* Returns whether no field contradicts another one. */
 static bool is_consistent(const struct kubelet_answer *answer)
 {
 	bool has_failed = answer->stage == KUBELET_SILENT || answer->stage == KUBELET_NO_LIST;

@@ -26,7 +26,7 @@ bool kubelet_is_host_name(const char *name)
 	return len > 0 && len <= KUBELET_HOST_MAX && !name[len];
 }
 
-/* Fills in what kind of host it is. Errors: -EINVAL when it is none. */
+/* Determines the kind of host. Errors: -EINVAL if it is not a host. */
 static int classify_host(struct kubelet_endpoint *endpoint, bool is_bracketed)
 {
 	struct in_addr v4;

@@ -9,7 +9,7 @@
 
 #define KUBELET_HOST_MAX 253
 
-/* Where the kubelet is, taken from the URL. */
+/* The kubelet's endpoint from its URL. */
 struct kubelet_endpoint {
 	bool is_https;
 	bool is_address; /* IPv4 or IPv6, not a name */
@@ -19,8 +19,8 @@ struct kubelet_endpoint {
 	uint32_t port;
 };
 
-/* Reads "https://HOST[:PORT][/]", http:// too; an IPv6 address stands in brackets, the port is
- * 10250 unless given. Errors: -EINVAL. */
+/* Parses "https://HOST[:PORT][/]", or http://. An IPv6 address is in brackets; the default port is
+ * 10250. Errors: -EINVAL. */
 int kubelet_endpoint_parse(const char *url, struct kubelet_endpoint *ret_endpoint) must_check;
 
 bool kubelet_is_host_name(const char *name);

@@ -7,7 +7,7 @@
 #define USER_MAX 360 /* "system:serviceaccount:", a namespace of 63 bytes, a name of 253 */
 #define USER_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:.-_@/"
 
-/* What stands behind `key`; NULL when that is not there. */
+/* Returns the text after `key`, or NULL. */
 static const char *find_value(const char *text, const char *key)
 {
 	const char *found = strstr(text, key);
@@ -15,7 +15,8 @@ static const char *find_value(const char *text, const char *key)
 	return found ? found + strlen(key) : NULL;
 }
 
-/* Length of the user's name at the start of `text`, 0 when it is none that can be repeated. */
+/* Returns the length of the user's name at the start of `text`; 0 if the name must not be
+ * repeated. */
 static int user_len(const char *text)
 {
 	size_t len = strspn(text, USER_BYTES);
@@ -23,7 +24,7 @@ static int user_len(const char *text)
 	return len <= USER_MAX && text[len] == ',' ? (int)len : 0;
 }
 
-/* A kubelet that looks at nodes/pods lists it first; an older one knows nodes/proxy only. */
+/* Returns whether the kubelet needs nodes/proxy. A kubelet that knows nodes/pods lists it first. */
 static bool wants_proxy(const char *text)
 {
 	const char *one = find_value(text, " resource=nodes, subresource=");

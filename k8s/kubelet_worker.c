@@ -13,24 +13,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REFUSAL_MAX_BYTES ((size_t)1024) /* read of an answer that is no pod list */
-#define SAYING_MAX 256 /* how much of it is repeated */
+#define REFUSAL_MAX_BYTES ((size_t)1024) /* read of an answer with another status than 200 */
+#define SAYING_MAX 256 /* part of it that is reported */
 #define TASK_KEYS_MAX 1024 /* of labels or annotations */
 #define TASK_KEY_MAX_BYTES ((size_t)1024)
 
-/* What a request is for. */
+/* Task of a request. */
 struct task {
 	struct pod_list_opts opts;
 	const char *label_keys[TASK_KEYS_MAX], *annotation_keys[TASK_KEYS_MAX];
 };
 
-/* What stays between requests, which all go to the same kubelet. */
+/* State between requests, which all go to the same kubelet. */
 struct asker {
 	struct http_client *client; /* owned; NULL before the first request */
 	struct task task;
 };
 
-/* A pod list on its way in. */
+/* A pod list that is being received. */
 struct incoming {
 	struct pod_list_reader *reader;
 	size_t nr_bytes;
@@ -83,7 +83,7 @@ static int feed_reader(void *data, const void *bytes, size_t len)
 	return incoming->error;
 }
 
-/* What came with another status than 200: a sentence for 403, else its first line. */
+/* Reports an answer with another status than 200: a sentence for 403, else its first line. */
 static void repeat_refusal(const char *text, struct kubelet_answer *answer)
 {
 	_cleanup_(strbuf_done) struct strbuf sentence = strbuf_with_max(KUBELET_WORDS_BYTES - 1);
@@ -138,7 +138,7 @@ static struct kubelet_answer no_list(const struct kubelet_answer *answer, int er
 	return failed;
 }
 
-/* The pods, or why there are none. */
+/* Appends the pods, or the reason why there are none. */
 static int append_pods(struct asker *asker, const struct http_order *order, struct strbuf *reply)
 {
 	_cleanup_(pod_list_reader_freep) struct pod_list_reader *reader = NULL;

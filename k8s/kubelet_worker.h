@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that asks the kubelet for the agent. It reads HTTP, TLS and JSON of the kubelet's
- * answers, without privileges (worker_sandbox.h).
+/* The process that queries the kubelet for the agent. It parses HTTP, TLS and JSON of the kubelet's
+ * answers without privileges (worker_sandbox.h).
  *
  *	agent: kubelet ──http_order──▶ worker: kubelet_worker_main() ──▶ kubelet
  *	               ◀──answer, pods──                            ◀──
@@ -16,7 +16,7 @@
 
 #define KUBELET_WORKER_COMMAND "kubelet-worker" /* argv[1] */
 
-#define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; nothing of it is kept */
+#define KUBELET_BODY_MAX_BYTES ((size_t)64 << 20) /* 5000 pods of 11 KB; not kept */
 
 /* Its memory (RLIMIT_DATA): the list (32 MB at most) with either a pod's text and tree (4 and 32
  * MB) or the reply (twice the list), a thread's stack (8 MB), TLS. With 5000 pods it takes 20

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar, of which a token is read ahead; blanks may stand between any two of them:
+/* The grammar; the parser reads one token ahead, and tokens may be separated by blanks:
  *
  *	selector    := [ requirement { "," requirement } ]
  *	requirement := KEY | "!" KEY
  *	             | KEY ( "=" | "==" | "!=" ) [ VALUE ]
  *	             | KEY ( "in" | "notin" ) "(" [ VALUE ] { "," [ VALUE ] } ")"
  *
- * A value that is left out is the empty one, but "()" has none at all and is refused. "in" and
- * "notin" are words: they may be keys and values, too. The operators ">" and "<" are for nodes'
- * labels and are refused. */
+ * An omitted value is the empty one, but "()" has no value and is refused. "in" and "notin" are
+ * words: they may be keys and values, too. The operators ">" and "<" are for nodes' labels and are
+ * refused. */
 #include "k8s/label_selector.h"
 
 #include "base/arena.h"
@@ -60,8 +60,8 @@ enum token_kind {
 
 struct parser {
 	const char *text; /* borrowed */
-	enum token_kind kind; /* of the token under the cursor */
-	const char *start; /* of it */
+	enum token_kind kind; /* of the current token */
+	const char *start; /* of the current token */
 	size_t len;
 	struct label_selector *selector; /* borrowed */
 	struct strbuf *message; /* borrowed */
@@ -127,14 +127,15 @@ static int refuse_limit(struct parser *parser)
 	return -ENOSPC;
 }
 
-/* Letters, digits and, inside, some more characters. */
+/* Returns whether it consists of letters, digits and, inside, "-_.". */
 static bool is_name(const char *text, size_t len)
 {
 	return len > 0 && len <= NAME_MAX_BYTES && strspn(text, ALNUM "-_.") >= len &&
 	       !strchr("-_.", text[0]) && !strchr("-_.", text[len - 1]);
 }
 
-/* A DNS subdomain: parts between dots that begin and end with a letter or digit. */
+/* Returns whether it is a DNS subdomain: parts between dots that begin and end with a letter or
+ * digit. */
 static bool is_prefix(const char *text, size_t len)
 {
 	if (len > PREFIX_MAX)
@@ -175,7 +176,7 @@ static int take_key(struct parser *parser, const char **ret_key)
 	return 0;
 }
 
-/* Takes the value under the cursor, or the empty one when something else stands there. */
+/* Takes the current token as a value, or the empty value if it is something else. */
 static int take_value(struct parser *parser)
 {
 	struct label_selector *selector = parser->selector;
@@ -227,7 +228,7 @@ static int parse_value_list(struct parser *parser)
 	return 0;
 }
 
-/* What stands behind a key. */
+/* Parses the part after a key. */
 static int parse_operation(struct parser *parser, enum operation *ret_operation)
 {
 	bool is_negative = parser->kind == TOKEN_NOT_EQUALS || token_is_word(parser, "notin");
@@ -328,7 +329,8 @@ static bool has_value(const struct label_selector *selector, const struct requir
 	return false;
 }
 
-/* Whether a label fulfils a requirement of its key; `value` is NULL when it is not there. */
+/* Returns whether a label fulfils a requirement on its key; `value` is NULL if the label is
+ * missing. */
 static bool fulfils(const struct label_selector *selector, const struct requirement *requirement,
 		    const char *value)
 {

@@ -17,14 +17,14 @@
 
 struct label_selector;
 
-/* On -EINVAL `reterr_msg` says where the text is wrong and what was expected there. Errors:
- * -EINVAL, -ENOSPC over a limit, -ENOMEM. */
+/* On -EINVAL, `reterr_msg` gets the position of the error and the expected token. Errors: -EINVAL,
+ * -ENOSPC over a limit, -ENOMEM. */
 int label_selector_parse(const char *text, struct strbuf *reterr_msg,
 			 struct label_selector **ret_selector) must_check;
 void label_selector_free(struct label_selector *selector);
 DEFINE_FREEP(struct label_selector, label_selector_free)
 
-/* Whether labels fulfil it. "!=" and "notin" hold for a label that is not there, as in
+/* Returns whether labels fulfil the selector. "!=" and "notin" hold for a missing label, as in
  * Kubernetes. */
 bool label_selector_matches(const struct label_selector *selector,
 			    const struct pod_attribute *labels, size_t nr_labels);

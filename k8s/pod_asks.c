@@ -9,16 +9,16 @@
 
 #define PAUSE_MAX_NS (600 * NSEC_PER_SEC)
 
-/* Of a pod that is not listed. */
+/* For a pod that is not listed. */
 #define STRANGE_MIN_NS NSEC_PER_SEC
 #define STRANGE_FACTOR 3 /* of the age, added to it: 1, 4, 16 */
 
-/* Of a listed pod's container. */
+/* For a container of a listed pod. */
 #define PAUSE_MIN_NS (200 * NSEC_PER_MSEC)
 #define EAGER_FOR_NS (5 * NSEC_PER_SEC)
 #define EAGER_MAX_NS NSEC_PER_SEC
 
-/* Seeded, so that who names cgroups cannot choose whom they push out. */
+/* The hash is seeded, so that names of cgroups cannot be chosen to replace others' entries. */
 static uint64_t key_of(const struct cgroup_owner *owner, bool has_pod)
 {
 	bool is_pod = owner->pod_uid[0] && (!has_pod || !owner->container_id[0]);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CONTAINER_ID_HEX 64
-#define POD_MIN_BYTES 128 /* of numbers and lengths alone */
+#define POD_MIN_BYTES 128 /* numbers and lengths alone */
 
 static void append_attributes(struct strbuf *out, const struct pod_attribute *attributes, size_t nr)
 {
@@ -56,7 +56,7 @@ void pod_block_append(struct strbuf *out, const struct pod_list *list)
 		append_pod(out, &list->pods[i]);
 }
 
-/* A list on its way in. What is wrong with the bytes is the reader's to remember. */
+/* A list that is being read. The reader remembers errors in the bytes. */
 struct intake {
 	struct flat_reader *reader;
 	struct arena *arena;
@@ -70,7 +70,7 @@ static void *keep(struct intake *intake, void *memory)
 	return memory;
 }
 
-/* Room for `nr` elements; NULL when there is none, or it is not worth it any more. */
+/* Allocates `nr` elements; returns NULL without memory or after an error. */
 static void *take_array(struct intake *intake, size_t nr, size_t elem_bytes)
 {
 	if (intake->reader->is_bad || intake->error < 0)
@@ -95,7 +95,7 @@ static const char *take_name(struct intake *intake)
 	return take_text(intake, POD_NAME_MAX);
 }
 
-/* One that must be there. */
+/* Takes a name that must not be empty. */
 static const char *take_required(struct intake *intake)
 {
 	const char *name = take_name(intake);

@@ -12,9 +12,9 @@
 
 void pod_block_append(struct strbuf *out, const struct pod_list *list);
 
-/* Reads a list and checks all that pod_list.h promises of one: counts and lengths, valid UTF-8, IDs
- * of 64 hex digits, names that are there. At most `max_bytes` of memory are taken. Errors:
- * -EBADMSG, -ENOSPC over max_bytes, -ENOMEM. */
+/* Reads a list and checks everything that pod_list.h requires: counts and lengths, valid UTF-8, IDs
+ * of 64 hex digits, non-empty names. Uses at most `max_bytes` of memory. Errors: -EBADMSG, -ENOSPC
+ * over max_bytes, -ENOMEM. */
 int pod_block_read(struct flat_reader *reader, size_t max_bytes, struct pod_list **ret_list)
 	must_check;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock around the present table, and what its rows say of a cgroup. */
+/* The lock of the current table, and the search for a cgroup in it. */
 #include "k8s/pod_index.h"
 
 #include "base/locked.h"
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 struct pod_index {
-	pthread_mutex_t update_lock; /* of who changes the table; `lock` is taken inside it */
+	pthread_mutex_t update_lock; /* for changes of the table; `lock` is taken inside it */
 	pthread_mutex_t lock;
-	/* changed with both held, so either is enough to read it */
+	/* changed with both locks held, so either suffices to read it */
 	struct pod_table table;
 	/* guarded by lock */
 	uint64_t generation;
-	bool is_undecided; /* an answer was given that a list like the last one can change */
+	bool is_undecided; /* a result was returned that an equal list can change */
 };
 
 int pod_index_new(size_t max_pods, struct pod_index **ret_index)
@@ -41,8 +41,8 @@ void pod_index_free(struct pod_index *index)
 	free(index);
 }
 
-/* Puts what `make` makes of the list in the place of the present table. It is made without the
- * lock: who looks for a pod does not wait for a list of thousands. */
+/* Replaces the current table by the one that `make` builds from the list. It is built without the
+ * lock, so that searches do not wait for a list of thousands of pods. */
 static int replace_table(struct pod_index *index, struct pod_list *list, uint64_t now_ns,
 			 int (*make)(const struct pod_table *old, struct pod_list *list,
 				     uint64_t now_ns, struct pod_table *table))
@@ -64,7 +64,7 @@ static int replace_table(struct pod_index *index, struct pod_list *list, uint64_
 	return r;
 }
 
-/* A list that changes nothing but when its pods were seen. */
+/* Records a list that only changes when its pods were seen. */
 static void mark_seen(struct pod_index *index, uint64_t now_ns)
 {
 	LOCKED(&index->lock);
@@ -100,7 +100,7 @@ int pod_index_complete(struct pod_index *index, struct pod_list *list, uint64_t 
 	return r;
 }
 
-/* Whether an ID that the pod's list does not have must be its sandbox. */
+/* Returns whether an ID that is not in the pod's list must be its sandbox. */
 static bool is_sandbox(const struct pod_row *pod, uint64_t cgroup_seen_ns)
 {
 	return pod->pod->has_all_ids && pod->seen_ns >= cgroup_seen_ns &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of labels and annotations that become attributes, with what they are made of: options
- * that change while a list is read. */
+/* A copy of the keys of labels and annotations that become attributes. The options may change while
+ * a list is read. */
 #ifndef K8S_POD_KEYS_H
 #define K8S_POD_KEYS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods as plain tables: what is kept of a kubelet's list, of its log directories, and of pods that
- * are gone. */
+/* Pods as plain tables: the kept data of a kubelet's list, of its log directories, and of deleted
+ * pods. */
 #ifndef K8S_POD_LIST_H
 #define K8S_POD_LIST_H
 
@@ -24,7 +24,7 @@ struct pod_attribute {
 	const char *value;
 };
 
-/* A container may stand in a pod twice: with its current and with its last terminated ID. */
+/* A container may be in a pod twice: with its current and with its last terminated ID. */
 struct pod_container {
 	const char *name;
 	const char *id; /* 64 hex digits without "containerd://" */
@@ -48,13 +48,14 @@ struct pod {
 	const char *start_time; /* RFC 3339, as status.startTime has it; "" when unknown */
 	const char *workload_kind; /* "Deployment", "StatefulSet", …, "" for a bare pod */
 	const char *workload_name;
-	const char *service_name; /* by the semconv order; at last the pod's name */
+	/* in the order of the semantic conventions; the last choice is the pod's name */
+	const char *service_name;
 	const char *service_namespace; /* annotation, else namespace */
 	struct pod_attribute *labels; /* all of them, for selectors; key order of the body */
 	size_t nr_labels;
-	/* What becomes resource attributes as it stands: "k8s.pod.label.KEY" and
-	 * "k8s.pod.annotation.KEY" of the allow-lists, and the annotations
-	 * resource.opentelemetry.io/KEY as KEY where they may (attribute_keys.h). */
+	/* Resource attributes in their final form: "k8s.pod.label.KEY" and "k8s.pod.annotation.KEY"
+	 * of the allow-lists, and the annotations resource.opentelemetry.io/KEY as KEY where they
+	 * may (attribute_keys.h). */
 	struct pod_attribute *attributes;
 	size_t nr_attributes;
 	bool is_opted_out; /* annotation flamelet.dev/profile: "false" */
@@ -77,7 +78,7 @@ struct pod_list {
 /* Keys of labels and annotations that become attributes; a trailing "*" stands for any end.
  * Borrowed, and must outlive the reader. */
 struct pod_list_opts {
-	size_t max_bytes; /* of what is kept */
+	size_t max_bytes; /* of the kept data */
 	const char *const *label_keys;
 	size_t nr_label_keys;
 	const char *const *annotation_keys;
@@ -87,13 +88,13 @@ struct pod_list_opts {
 void pod_list_free(struct pod_list *list);
 DEFINE_FREEP(struct pod_list, pod_list_free)
 
-/* Copies a pod and all its texts but its containers into an arena. Errors: -ENOMEM, also for a full
- * arena. */
+/* Copies a pod with its texts, but without its containers, into an arena. Errors: -ENOMEM, also for
+ * a full arena. */
 int pod_copy(struct arena *arena, const struct pod *pod, struct pod *ret_copy) must_check;
 int pod_container_copy(struct arena *arena, const struct pod_container *container,
 		       struct pod_container *ret_copy) must_check;
 
-/* Whether all fields are alike, but for the containers. */
+/* Returns whether all fields except the containers are equal. */
 bool pod_is_equal(const struct pod *a, const struct pod *b);
 bool pod_container_is_equal(const struct pod_container *a, const struct pod_container *b);
 

@@ -22,14 +22,15 @@ struct pod_log_link {
 	struct strview pod, namespace, container, id;
 };
 
-/* Where a link leads. */
+/* Target of a link. */
 struct pod_log_file {
 	struct pod_log_dir dir;
 	struct strview container;
 	uint32_t restart_count;
 };
 
-/* Each returns whether it is such a name; the parts are borrowed from it. */
+/* Parse a name. Each returns whether the name has the right form; the parts are borrowed from
+ * it. */
 bool pod_log_dir_parse(struct strview name, struct pod_log_dir *ret_dir);
 bool pod_log_link_parse(struct strview name, struct pod_log_link *ret_link);
 bool pod_log_file_parse(struct strview path, struct pod_log_file *ret_file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link's name has pod, namespace and container, but no UID. Where it leads has the UID, and the
- * number of restarts. A link that cannot be read belongs to the pod of its name, unless there are
- * two: a StatefulSet's pod keeps its name when it is made anew. A link whose pod has no directory
- * any more makes the pod known all the same. */
+/* A link's name contains pod, namespace and container, but no UID. Its target contains the UID and
+ * the number of restarts. A link that cannot be read belongs to the pod of its name, unless there
+ * are two: a StatefulSet's pod keeps its name when it is recreated. A link adds its pod even if the
+ * pod's directory no longer exists. */
 #include "k8s/pod_logs.h"
 
 #include "base/array.h"
@@ -20,7 +20,7 @@ struct found_container {
 	struct pod_container container;
 };
 
-/* What was found so far; all strings are in the list's arena. */
+/* Pods and containers found so far; all strings are in the list's arena. */
 struct findings {
 	struct pod_list *list;
 	struct pod *pods; /* owned */
@@ -49,7 +49,8 @@ static uint32_t hash_name(struct strview namespace, struct strview pod)
 	return hash_bytes(namespace.text, namespace.len) ^ 31 * hash_bytes(pod.text, pod.len);
 }
 
-/* The row of the pod with that UID; without a UID, that of the only pod of that name. -1: none. */
+/* Returns the row of the pod with that UID; without a UID, of the only pod of that name; -1 if
+ * there is none. */
 static int64_t find_pod(const struct findings *findings, const struct pod_log_dir *dir)
 {
 	struct htable_iter it = htable_lookup(&findings->by_name,
@@ -122,7 +123,7 @@ static int read_pod(struct findings *findings, int dir_fd, const struct dirent *
 	return 0;
 }
 
-/* Whose link it is: what it leads to says the UID. */
+/* Reads the target of a link, which contains the pod's UID. */
 static void read_target(int dir_fd, const char *name, const struct pod_log_link *link,
 			char target[static PATH_MAX], struct pod_log_file *ret_file)
 {

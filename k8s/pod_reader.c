@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON tree of a pod is made, read and freed before the next one's; base/json.h bounds it.
+/* The JSON tree of a pod is built, read and freed before the next one; base/json.h limits its size.
  *
- * All that is read from the tree may be missing or of another type: text() answers "" for a value
- * that is not a string. The first copy into the list's arena that fails is remembered by the
- * reader, so that it is checked once, at a pod's end. */
+ * Every value of the tree may be missing or of another type: text() returns "" for a value that is
+ * not a string. The reader remembers the first failed copy into the list's arena, so that it is
+ * checked once, at a pod's end. */
 #include "k8s/pod_reader.h"
 
 #include "base/hex.h"
@@ -106,7 +106,7 @@ static void add_attribute(struct pod_reader *reader, const char *prefix, const c
 	pod->attributes[pod->nr_attributes++] = keep_attribute(reader, name, value);
 }
 
-/* What the labels and annotations of `metadata` give, into pod->attributes. */
+/* Adds the attributes from the labels and annotations of `metadata`. */
 static void add_attributes(struct pod_reader *reader, const struct json_value *metadata,
 			   struct pod *pod)
 {
@@ -148,7 +148,7 @@ static void read_attributes(struct pod_reader *reader, const struct json_value *
 		memcpy(pod->attributes, attributes, bytes);
 }
 
-/* The hex digits of "containerd://<64 hex>", or NULL for any other text. */
+/* Returns the hex digits of "containerd://<64 hex>", or NULL for any other text. */
 static const char *bare_id(const char *id)
 {
 	const char *hex = strstr(id, "://");
@@ -168,7 +168,7 @@ static const struct container_kind {
 	{ "ephemeralContainerStatuses", "ephemeralContainers" },
 };
 
-/* The image that the spec asks for. */
+/* Returns the image in the spec. */
 static const char *find_spec_image(const struct json_value *specs, const char *name)
 {
 	const struct json_value *spec;
@@ -211,8 +211,8 @@ static void add_container(struct pod_reader *reader, const struct pod_container 
 	added->id = keep_name(reader, hex);
 }
 
-/* Adds a status's containers: the present one and the one before. Returns whether it has the
- * first. */
+/* Adds the current and the last terminated container of a status. Returns whether the status has
+ * the current one. */
 static bool read_status(struct pod_reader *reader, const struct json_value *status,
 			const struct json_value *specs, struct pod *pod)
 {
@@ -221,7 +221,7 @@ static bool read_status(struct pod_reader *reader, const struct json_value *stat
 	const char *last_id = bare_id(text(last, "containerID"));
 	struct image_name image = image_name_split(find_image(status, specs));
 
-	/* One that waits to be restarted is its own last one. */
+	/* A container that waits for its restart is its own last terminated one. */
 	if (id && last_id && strcmp(id, last_id) == 0)
 		last_id = NULL;
 	if (!id && !last_id)
@@ -241,7 +241,7 @@ static bool read_status(struct pod_reader *reader, const struct json_value *stat
 	return id;
 }
 
-/* Reads statuses until the pod has all it may have. Returns how many of them have their ID. */
+/* Reads statuses up to the limit of a pod. Returns how many of them have an ID. */
 static size_t read_statuses(struct pod_reader *reader, const struct json_value *statuses,
 			    const struct json_value *specs, struct pod *pod)
 {
@@ -279,7 +279,7 @@ static void read_containers(struct pod_reader *reader, const struct json_value *
 	pod->has_all_ids = nr_with_id > 0 && nr_with_id >= nr_specs;
 }
 
-/* The ownerReference that says controller: true, or NULL. */
+/* Returns the ownerReference with controller: true, or NULL. */
 static const struct json_value *find_controller(const struct json_value *metadata)
 {
 	const struct json_value *owner;
@@ -318,7 +318,7 @@ static void read_workload(struct pod_reader *reader, const struct json_value *me
 	pod->service_namespace = keep_part(reader, workload.service_namespace, POD_NAME_MAX);
 }
 
-/* Reads one item; false when it cannot be identified. */
+/* Reads one item; returns false if it cannot be identified. */
 static bool read_pod(struct pod_reader *reader, const struct json_value *item, struct pod *ret_pod)
 {
 	const struct json_value *metadata = json_find(item, "metadata");

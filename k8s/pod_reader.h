@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSON of pods, one after the other, and keeps of each what pod_list.h has fields for. */
+/* Reads the JSON of pods one after the other, and keeps the fields of pod_list.h. */
 #ifndef K8S_POD_READER_H
 #define K8S_POD_READER_H
 
@@ -13,13 +13,13 @@
 /* Made as { .opts = …, .list = … }. */
 struct pod_reader {
 	const struct pod_list_opts *opts; /* borrowed */
-	/* Borrowed; its arena takes all that is kept, and it counts what is left out */
+	/* Borrowed; its arena stores the kept data, and it counts omitted items */
 	struct pod_list *list;
 	int error; /* of the first copy that failed */
 };
 
-/* Reads a pod. Returns 1, or 0 for one without name, namespace or UID, or too large.
- * Errors: -EBADMSG as json_parse(); -ENOSPC when the arena is full; -ENOMEM. */
+/* Reads a pod. Returns 1, or 0 if it has no name, namespace or UID, or is too large. Errors:
+ * -EBADMSG as json_parse(); -ENOSPC the arena is full; -ENOMEM. */
 int pod_reader_read(struct pod_reader *reader, const char *json, size_t len, struct pod *ret_pod)
 	must_check;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each list that brings a change makes a new table: first the list's pods, then from the old table
- * what the list no longer has and is young enough. As the old table was built the same way, its
- * rows go from the youngest to the oldest, live ones first, and what finds no room is the oldest.
- * No UID and no ID has two rows.
+/* Each list with a change makes a new table: first the list's pods, then the pods of the old table
+ * that the list no longer has and that are young enough. As the old table was built the same way,
+ * its rows go from the youngest to the oldest, live ones first, and the oldest rows are dropped if
+ * there is no room. No UID and no ID has two rows.
  *
  * The table takes over the list's arena, so a live pod's texts are never copied; a tombstone's are,
- * into the arena of each table that follows. Most lists are like the one before: those are
- * compared, and make no table. */
+ * into the arena of each table that follows. Most lists equal the previous one; they are compared
+ * and make no table. */
 #include "k8s/pod_table.h"
 
 #include "base/array.h"
@@ -299,7 +299,6 @@ static bool has_pod(const struct pod_table *table, const struct pod *pod)
 	return true;
 }
 
-/* Whether the table's live rows are what the list says, and no tombstone has expired. */
 bool pod_table_is_like(const struct pod_table *table, const struct pod_list *list, uint64_t now_ns)
 {
 	size_t nr_containers = 0;
@@ -322,7 +321,6 @@ bool pod_table_is_like(const struct pod_table *table, const struct pod_list *lis
 	return true;
 }
 
-/* Whether the list has no pod and no container that the table does not have. */
 bool pod_table_has_all(const struct pod_table *table, const struct pod_list *list)
 {
 	for (size_t i = 0; i < list->nr_pods; i++) {

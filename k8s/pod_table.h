@@ -29,7 +29,7 @@ struct container_row {
 };
 
 struct pod_table {
-	struct arena arena; /* what the rows point to */
+	struct arena arena; /* data of the rows */
 	struct pod_row *pods; /* owned; the live ones first */
 	size_t nr_pods, cap_pods, max_pods;
 	struct container_row *containers; /* owned; the live ones first */
@@ -41,26 +41,26 @@ struct pod_table {
 
 void pod_table_done(struct pod_table *table);
 
-/* NULL when there is none. */
+/* Find a row; return NULL if there is none. */
 const struct pod_row *pod_table_find_pod(const struct pod_table *table, const char *uid);
 const struct container_row *pod_table_find_container(const struct pod_table *table, const char *id);
 
 /* Make the table that follows `old`, which stays as it is, into the empty `table`. The list's
- * memory becomes the table's. After a replacement all that is not in the list is a tombstone, or
- * gone; a completion only adds. Errors: -ENOSPC when pods or containers found no room (the others
- * are in); -ENOMEM: `table` is no use. */
+ * memory becomes the table's. After a replacement, everything that is not in the list is a
+ * tombstone or removed; a completion only adds. Errors: -ENOSPC some pods or containers did not fit
+ * (the others were added); -ENOMEM, and `table` must not be used. */
 int pod_table_replace(const struct pod_table *old, struct pod_list *list, uint64_t now_ns,
 		      struct pod_table *table) must_check;
 int pod_table_complete(const struct pod_table *old, struct pod_list *list, uint64_t now_ns,
 		       struct pod_table *table) must_check;
 
-/* Whether a replacement by the list would change nothing but seen_ns. */
+/* Returns whether a replacement by the list would change only seen_ns. */
 bool pod_table_is_like(const struct pod_table *table, const struct pod_list *list, uint64_t now_ns);
 
-/* Whether a completion by the list would change nothing. */
+/* Returns whether a completion by the list would change nothing. */
 bool pod_table_has_all(const struct pod_table *table, const struct pod_list *list);
 
-/* The memory it takes. */
+/* Returns the memory that the table uses. */
 size_t pod_table_bytes(const struct pod_table *table);
 
 #endif

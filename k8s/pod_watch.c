@@ -67,14 +67,14 @@ struct pod_watch {
 	struct pod_watch_stats shown; /* as of the last round's end */
 };
 
-/* What one request brought. */
+/* Result of one request. */
 struct refresh {
-	int error; /* -ENOSPC from the index: some pods have no names, the others do */
+	int error; /* -ENOSPC from the index: some pods have no names */
 	const char *reason; /* of the error */
 	bool has_list; /* the index was updated */
 };
 
-/* Whether an empty list is the truth, not what a kubelet that just started says. */
+/* Returns whether an empty list is credible. A kubelet that has just started reports no pods. */
 static bool is_believed(struct pod_watch *watch, uint64_t asked_ns)
 {
 	if (pod_index_get_stats(watch->index).nr_live == 0)
@@ -115,7 +115,7 @@ static struct refresh refresh_index(struct pod_watch *watch)
 	return update_index(watch, list, asked_ns);
 }
 
-/* One line when a failure begins or becomes another one, and one when it ends. */
+/* Logs a line when a failure begins or changes, and one when it ends. */
 static void log_change(struct pod_watch *watch, const struct refresh *refresh)
 {
 	const char *url = kubelet_url(watch->kubelet);
@@ -153,7 +153,7 @@ static uint64_t draw_interval_ns(uint64_t now_ns)
 	return INTERVAL_NS - JITTER_NS + hash_u64(now_ns) % (2 * JITTER_NS);
 }
 
-/* The pause after a failure; each one in a row doubles it. */
+/* Returns the pause after a failure; each further failure doubles it. */
 static uint64_t next_retry_ns(struct pod_watch *watch)
 {
 	uint64_t retry_ns = watch->retry_ns;
@@ -184,8 +184,7 @@ static void ask_kubelet(struct pod_watch *watch)
 	}
 }
 
-/* Names what only the log directories tell. Where there are none there is nothing to say about
- * it. */
+/* Adds names from the log directories. Missing directories are not reported. */
 static void read_logs(struct pod_watch *watch)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -217,7 +216,7 @@ static void do_round(struct pod_watch *watch, bool is_due)
 		read_logs(watch);
 }
 
-/* When the next round is due. Called with the lock held. */
+/* Returns when the next round is due. Called with the lock held. */
 static uint64_t next_round_ns(const struct pod_watch *watch)
 {
 	uint64_t ahead_ns = (POD_WATCH_BURST - 1) * REQUESTED_ROUND_NS;
@@ -244,8 +243,8 @@ static void wait_for_round(struct pod_watch *watch)
 	}
 }
 
-/* Takes what was asked for since the last round. Returns whether a request is due, not only a look
- * at the log directories. Called with the lock held. */
+/* Takes the requests since the last round. Returns whether to ask the kubelet, not only to read the
+ * log directories. Called with the lock held. */
 static bool begin_round(struct pod_watch *watch)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -343,8 +342,8 @@ int pod_watch_start(const struct pod_watch_opts *opts, struct pod_watch **ret_wa
 		log_warn("the kubelet's certificate at %s is not verified: any server that "
 			 "answers there can name pods and read the token",
 			 kubelet_url(opts->kubelet));
-	/* Tokens are others' files; and only another user may be allowed to run the program, which
-	 * asks the kubelet. */
+	/* Token files may belong to other users, and so may the program, which the kubelet worker
+	 * runs. */
 	uint64_t needed = CAPABILITY(DAC_READ_SEARCH);
 	if (opts->kubelet)
 		needed |= capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);

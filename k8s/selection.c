@@ -36,7 +36,7 @@ struct selection {
 	struct selector_list excluded_selectors;
 };
 
-/* Checks the text of a rule and copies it as it is kept. The message says what is wrong with it. */
+/* Checks the text of a rule and copies it in its final form. The message gets the error. */
 typedef int (*copy_fn)(struct arena *arena, const char *text, struct strbuf *reterr_msg,
 		       const char **ret_copy);
 
@@ -67,7 +67,7 @@ static int copy_pod(struct arena *arena, const char *text, struct strbuf *reterr
 	return copy_text(arena, text, reterr_msg, ret_copy);
 }
 
-/* A path is kept with one slash before each part and none at the end. */
+/* Copies a path with one slash before each part and none at the end. */
 static int copy_cgroup(struct arena *arena, const char *text, struct strbuf *reterr_msg,
 		       const char **ret_copy)
 {
@@ -211,15 +211,14 @@ bool selection_is_empty(const struct selection *selection)
 	       selection->excluded_containers.nr == 0 && selection->excluded_selectors.nr == 0;
 }
 
-/* A cgroup, and what is known of it. */
+/* A cgroup and its known data. */
 struct subject {
 	const char *path;
 	const struct cgroup_owner *owner;
 	const struct pod_match *match;
 };
 
-/* The answer of a rule about pods where there is none: it is not known yet, or there never is
- * one. */
+/* Answers a rule about pods for a cgroup without a known pod. */
 static enum answer without_pod(const struct subject *subject)
 {
 	bool is_of_pod = subject->owner->kind >= CGROUP_POD;
@@ -240,7 +239,7 @@ static enum answer in_namespaces(const struct text_list *namespaces, const struc
 	return ANSWER_NO;
 }
 
-/* "NAME" is any pod of that name, "NAMESPACE/NAME" that one. */
+/* "NAME" matches any pod of that name, "NAMESPACE/NAME" exactly one. */
 static bool is_named(const struct pod *pod, const char *rule)
 {
 	const char *slash = strchr(rule, '/');
@@ -286,8 +285,8 @@ static bool has_id(const char *id, const char *rule)
 }
 
 /* A container of a pod may get its name later; a sandbox and containers of no pod never do. A pod's
- * own directory speaks for the containers in it that the agent has not seen yet, whatever their
- * names will be. */
+ * own directory stands for containers in it that the agent has not seen yet and whose names are
+ * unknown. */
 static enum answer is_one_of_containers(const struct text_list *containers,
 					const struct subject *subject)
 {
@@ -316,7 +315,7 @@ static enum answer is_below(const struct text_list *cgroups, const char *path)
 	return ANSWER_NO;
 }
 
-/* Without a rule of the user's nothing is waited for. */
+/* An unknown pod does not count as opted out. */
 static enum answer is_opted_out(const struct subject *subject)
 {
 	const struct pod *pod = subject->match->pod;

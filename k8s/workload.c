@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pod names its direct controller only. Three kinds of controllers are controlled themselves.
- * Their names say by whom, so that the API server need not be asked:
+/* A pod only names its direct controller. Three kinds of controllers have controllers themselves.
+ * Their names tell which, so that no request to the API server is needed:
  *
  *	ReplicaSet "web-5b5cc55988", label pod-template-hash=5b5cc55988: Deployment "web"
  *	Job "tick-29920538", the digits being the minute of its schedule: CronJob "tick"
@@ -93,7 +93,7 @@ static void find_controller(const struct workload_source *source, struct workloa
 	}
 }
 
-/* The conventions name a service after these kinds; one of another kind is named after its pod. */
+/* Returns whether the conventions name a service after this kind of workload, not after its pod. */
 static bool names_service(const char *kind)
 {
 	static const char *const kinds[] = { "Deployment", "ReplicaSet", "StatefulSet",
