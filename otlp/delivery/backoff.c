@@ -5,7 +5,7 @@
 #include "base/minmax.h"
 
 #define FIRST_NS NSEC_PER_SEC
-#define LONGEST_NS (40 * NSEC_PER_SEC) /* and half of it more: a minute */
+#define LONGEST_NS (40 * NSEC_PER_SEC) /* with jitter at most a minute */
 #define WISH_MAX_NS (3600 * NSEC_PER_SEC)
 
 void backoff_init(struct backoff *backoff, uint64_t seed)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long to wait after a failure before the next attempt: about 1 s, then about twice as long
- * each time, never more than a minute unless the destination wishes so. Pure: reads no clock,
- * sleeps not. */
+/* Computes the wait after a failure: about 1 s, then about twice as long each time, at most a
+ * minute unless the destination requests more. Pure: does not read a clock or sleep. */
 #ifndef OTLP_DELIVERY_BACKOFF_H
 #define OTLP_DELIVERY_BACKOFF_H
 
@@ -16,12 +15,12 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, uint64_t seed);
 
-/* After a failure: the time to wait, at random between half and one and a half of the mean, never
- * 0. A destination's wish (`retry_after_ns`, 0: none) is waited for at least, and up to a tenth
- * longer; one of more than an hour counts as an hour. */
+/* Returns the wait after a failure: random, between half and one and a half of the mean, never 0.
+ * It is at least the time that the destination requests (`retry_after_ns`, 0: none; at most an
+ * hour) and up to a tenth longer. */
 uint64_t backoff_next_ns(struct backoff *backoff, uint64_t retry_after_ns);
 
-/* After a success. */
+/* Resets the wait after a success. */
 void backoff_reset(struct backoff *backoff);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LOG_INTERVAL_NS (60 * NSEC_PER_SEC)
-#define FAILURES_A_TURN 5 /* then the others' turn comes */
+#define FAILURES_A_TURN 5 /* then other requests are tried */
 #define FAILURES_TO_GIVE_UP 10
 #define LIMIT_MIN_BYTES ((size_t)256 << 10)
 #define MAX_HALVINGS 8
@@ -37,7 +37,7 @@ struct delivery_queue {
 	uint64_t nr_samples_unlogged; /* lost since the last line */
 };
 
-/* Files that turned out to be damaged since the last call. */
+/* Logs files that were found damaged since the last call. */
 static void report_damage(struct delivery_queue *queue)
 {
 	uint64_t nr = spool_get_stats(queue->spool).nr_files_damaged;
@@ -49,7 +49,7 @@ static void report_damage(struct delivery_queue *queue)
 	queue->nr_damaged_told = nr;
 }
 
-/* The URL without its query, which may be a key, and the name. */
+/* Returns the URL without its query, which may contain a key, and the name. */
 static char *make_destination(const struct delivery_queue_opts *opts)
 {
 	const char *endpoint = opts->transport.endpoint;
@@ -101,7 +101,7 @@ const char *delivery_queue_destination(const struct delivery_queue *queue)
 	return queue->destination;
 }
 
-/* What cannot be saved stays in memory, which the spool bounds and counts. */
+/* Requests that cannot be saved stay in memory, which the spool limits. */
 void delivery_queue_save(struct delivery_queue *queue)
 {
 	int r = spool_save(queue->spool);
@@ -153,7 +153,7 @@ static void report_loss(struct delivery_queue *queue, uint64_t nr_samples, const
 	queue->nr_samples_unlogged = 0;
 }
 
-/* The first failure in a row is told at once. */
+/* Logs the first failure in a row at once, further ones at intervals. */
 static void report_failure(struct delivery_queue *queue, const char *reason, uint64_t wait_ns)
 {
 	struct spool_stats waiting = spool_get_stats(queue->spool);
@@ -175,8 +175,7 @@ static void drop(struct delivery_queue *queue, uint64_t *counter, const char *re
 	report_loss(queue, nr_samples, reason);
 }
 
-/* The answer counts profiles and does not tell which: each stands for an equal share of the
- * samples. */
+/* The answer only counts rejected profiles. Each stands for an equal share of the samples. */
 static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_rejected_profiles)
 {
 	if (nr_rejected_profiles >= item->nr_profiles)
@@ -185,8 +184,8 @@ static uint64_t rejected_samples(const struct spool_item *item, uint64_t nr_reje
 	       item->nr_profiles;
 }
 
-/* A destination's limit may have been another's, or a moment's: larger requests are tried again
- * after a while. */
+/* A size limit may have been temporary or a proxy's, so larger requests are tried again after a
+ * while. */
 static void grow(struct delivery_queue *queue)
 {
 	if (queue->nr_halvings == 0 || ++queue->nr_since_halving < DELIVERIES_TO_GROW)
@@ -216,7 +215,7 @@ static void finish(struct delivery_queue *queue, const struct request_outcome *o
 	backoff_reset(&queue->backoff);
 }
 
-/* Behind the others, or away when these fare better. */
+/* Moves a failing request behind the others, or drops it if others are accepted. */
 static void judge_failing(struct delivery_queue *queue, struct spool_item *item, const char *reason)
 {
 	if (item->nr_failures % FAILURES_A_TURN != 0)
@@ -254,8 +253,8 @@ static void count_request(struct delivery_queue *queue, const struct request_out
 		stats->nr_retries++;
 }
 
-/* The others are not to be lost with it at once; least of all where a destination does not know us,
- * which may be mended by a new token. */
+/* Waits before the next request, so that not all are refused at once, especially if authentication
+ * fails, which a new token may fix. */
 static void refuse(struct delivery_queue *queue, const struct request_outcome *outcome,
 		   uint64_t *counter)
 {
@@ -294,7 +293,7 @@ static void settle(struct delivery_queue *queue, const struct request_outcome *o
 		rate_limiter_emptied(&queue->limiter);
 }
 
-/* What could not be read: for good, or for want of memory. */
+/* Handles a request that could not be read: drops it, or waits for memory. */
 static void give_back(struct delivery_queue *queue, int error)
 {
 	if (error == -ENOMEM)

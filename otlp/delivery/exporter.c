@@ -6,8 +6,8 @@
  *	      ▼                      or period change, or much        ▼
  *	   dropped                   has come together             directory
  *
- * The thread does one thing at a time. All windows that came meanwhile are taken between any two
- * requests, so that a slow destination makes the delivery queue grow and not this one. */
+ * The thread does one thing at a time. Between any two requests it takes all new windows, so that
+ * with a slow destination the delivery queue grows and not this one. */
 #include "otlp/delivery/exporter.h"
 
 #include "base/capabilities.h"
@@ -35,9 +35,9 @@
 #define MERGE_MAX_BYTES ((size_t)64 << 20)
 #define MERGE_AIM_BYTES                                                                            \
 	((size_t)24 << 20) /* in memory; more goes out before the interval is over */
-#define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of requests that wait */
+#define MEMORY_MAX_BYTES ((uint64_t)16 << 20) /* of waiting requests */
 #define PART_MAX_SAMPLES 16000
-#define PART_MAX_PROFILES 500 /* each process is one */
+#define PART_MAX_PROFILES 500 /* each process has one */
 #define PART_MAX_SERIES 20 /* a Pyroscope before 2.2 stores them one after another */
 #define PART_MAX_COST_BYTES ((size_t)1536 << 10)
 #define PUSH_RETRY_NS (10 * NSEC_PER_MSEC)
@@ -63,11 +63,11 @@ struct exporter {
 	uint64_t nr_lost[EXPORT_NR_DROPS]; /* here, not in the queue */
 
 	uint64_t nr_pushed, nr_refused; /* atomic: samples, and those for which there was no room */
-	pthread_mutex_t lock; /* of what follows */
-	struct exporter_stats stats; /* the thread's, after its last step */
+	pthread_mutex_t lock; /* of the following */
+	struct exporter_stats stats; /* as of the thread's last step */
 };
 
-/* What the parts of an exporter count. */
+/* Joins the statistics of an exporter's parts. */
 static struct exporter_stats join_stats(const struct delivery_queue_stats *queue,
 					const struct spool_stats *spool,
 					const struct attribute_maker_stats *attributes)
@@ -131,8 +131,7 @@ static void lose(struct exporter *exporter, enum export_drop why, uint64_t nr_sa
 			 export_drop_name(why));
 }
 
-/* Makes requests of all parts and hands them to the queue; returns how many samples went with
- * them. */
+/* Adds requests for all parts to the queue. Returns their number of samples. */
 static uint64_t ship_parts(struct exporter *exporter, struct parts *parts)
 {
 	struct encode_result part;
@@ -181,7 +180,7 @@ static void ship(struct exporter *exporter, const struct profile *profile)
 	lose(exporter, EXPORT_DROP_ENCODE, profile_total(profile) - nr_shipped);
 }
 
-/* Sends what has been merged. */
+/* Ships the merged profile. */
 static void flush(struct exporter *exporter)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
@@ -192,7 +191,7 @@ static void flush(struct exporter *exporter)
 	ship(exporter, profile);
 }
 
-/* Whether the two cannot be one profile, or should not be. */
+/* Returns whether the two cannot or should not become one profile. */
 static bool must_part(const struct builder *builder, const struct profile *profile)
 {
 	const struct profile *merged = builder_peek(builder);
@@ -205,8 +204,7 @@ static int begin_merge(struct exporter *exporter)
 {
 	int r = builder_new(MERGE_MAX_BYTES, &exporter->builder);
 
-	/* Another destination may have asked for times; here they would only keep equal samples
-	 * apart. */
+	/* Another destination may use timestamps; here they would only separate equal samples. */
 	if (r == 0 && !exporter->with_times)
 		builder_drop_times(exporter->builder);
 	return r;
@@ -241,8 +239,8 @@ static uint64_t next_flush_ns(const struct exporter *exporter)
 	return exporter->interval_ns > 0 ? clock_mono_ns() + exporter->interval_ns : UINT64_MAX;
 }
 
-/* All windows that are there, the first of which is waited for a little; returns whether there was
- * one. A delivery may take as long as many windows: one of them between two would not be enough. */
+/* Takes all windows, and waits for the first one. Returns whether there was one. Several windows
+ * may arrive during one delivery. */
 static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 {
 	size_t nr = 0;
@@ -258,8 +256,8 @@ static bool take_windows(struct exporter *exporter, uint64_t wake_ns)
 	return nr > 0;
 }
 
-/* Until there are no more windows. What then waits is for drain(), which knows the deadline. The
- * first window leaves at once: whoever has just installed us looks whether anything comes. */
+/* Works until there are no more windows; drain() delivers the rest until the deadline. The first
+ * window is sent at once, as a user who has just installed the agent waits for it. */
 static void work(struct exporter *exporter)
 {
 	uint64_t flush_ns = next_flush_ns(exporter);
@@ -277,7 +275,7 @@ static void work(struct exporter *exporter)
 			flush_ns = 0;
 			is_first = false;
 		}
-		/* What is pushed before the queue is closed is still taken. */
+		/* Windows that were pushed before the queue was closed are still taken. */
 		is_last = queue_is_closed(&exporter->windows);
 		if (clock_mono_ns() >= flush_ns) {
 			flush(exporter);
@@ -292,7 +290,7 @@ static void work(struct exporter *exporter)
 	flush(exporter);
 }
 
-/* What waits on disk for a destination that does not answer can wait for the next start. */
+/* Requests on disk for a destination that is down can wait for the next start. */
 static bool is_pointless(const struct exporter *exporter)
 {
 	return exporter->has_queue_dir && delivery_queue_is_failing(exporter->queue);
@@ -308,7 +306,7 @@ static void sleep_until(uint64_t wake_ns)
 	}
 }
 
-/* Delivers until nothing is left, or the time is over. */
+/* Delivers until nothing is left or the time is over. */
 static void drain(struct exporter *exporter)
 {
 	uint64_t deadline_ns = __atomic_load_n(&exporter->drain_deadline_ns, __ATOMIC_RELAXED);
@@ -356,7 +354,7 @@ DEFINE_FREEP(struct exporter, exporter_free)
 
 static int open_queue(struct exporter *exporter, const struct exporter_opts *opts)
 {
-	/* A file's profile is there as a whole, however long it takes to be sent. */
+	/* A profile from a file is complete in memory, however long sending takes. */
 	bool is_replay = opts->interval_ns == 0;
 	struct delivery_queue_opts queue = {
 		.transport = opts->transport,
@@ -410,9 +408,9 @@ int exporter_start(const struct exporter_opts *opts, struct exporter **ret_expor
 	if (r < 0)
 		return r;
 	publish(exporter);
-	exporter->stats.cpu_ns = 0; /* was of this thread */
-	/* Tokens and keys may be others' files, and are read again; and only another user may be
-	 * allowed to run the program, which sends. */
+	exporter->stats.cpu_ns = 0; /* was the calling thread's time */
+	/* Tokens and keys, which are read again, may belong to other users, and so may the program,
+	 * which the transport worker runs. */
 	uint64_t needed = CAPABILITY(DAC_READ_SEARCH) |
 			  capabilities_for_file(WORKER_PROCESS_OWN_PROGRAM, X_OK);
 	r = thread_start("exporter", needed, run, exporter, &exporter->thread);
@@ -428,7 +426,7 @@ static void count(uint64_t *counter, uint64_t nr)
 	__atomic_add_fetch(counter, nr, __ATOMIC_RELAXED);
 }
 
-/* A reference of the queue's own. */
+/* Pushes a new reference to the profile. */
 static int try_push(struct exporter *exporter, struct profile *profile)
 {
 	int r = queue_push(&exporter->windows, profile_ref(profile));
@@ -490,7 +488,7 @@ struct exporter_stats exporter_get_stats(struct exporter *exporter)
 	struct exporter_stats stats = exporter->stats;
 	pthread_mutex_unlock(&exporter->lock);
 
-	/* Read last: what was sent was pushed before. */
+	/* Read last, as sent samples were pushed before. */
 	stats.nr_samples_pushed = __atomic_load_n(&exporter->nr_pushed, __ATOMIC_RELAXED);
 	stats.nr_samples_dropped[EXPORT_DROP_WINDOW] += __atomic_load_n(&exporter->nr_refused,
 									__ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an exporter counts. */
+/* Statistics of an exporter. */
 #ifndef OTLP_DELIVERY_EXPORTER_STATS_H
 #define OTLP_DELIVERY_EXPORTER_STATS_H
 
@@ -26,13 +26,13 @@ enum export_drop {
 		EXPORT_NR_DROPS,
 };
 
-/* Samples are sums of counts. The nr_queue_ ones are what waits now; all others only grow. */
+/* Samples are sums of counts. The nr_queue_ fields are gauges; all others only grow. */
 struct exporter_stats {
 	uint64_t nr_samples_pushed;
 	uint64_t nr_samples_restored; /* found in the queue's directory at the start */
 	uint64_t nr_samples_sent;
 	uint64_t nr_samples_dropped[EXPORT_NR_DROPS];
-	/* Whose attributes the guard has shortened (attribute_maker.h) */
+	/* samples with attributes that the guard replaced (attribute_maker.h) */
 	uint64_t nr_samples_collapsed;
 	uint64_t nr_attributes_dropped; /* over the limit of attributes */
 	uint64_t nr_queue_samples;
@@ -40,19 +40,19 @@ struct exporter_stats {
 	uint64_t nr_queue_disk_bytes;
 	uint64_t nr_queue_memory_bytes;
 	uint64_t nr_queue_write_failures;
-	uint64_t nr_queue_files_damaged; /* some do not tell their samples any more */
+	uint64_t nr_queue_files_damaged; /* the samples of some are unknown */
 	uint64_t nr_requests;
 	uint64_t nr_request_failures; /* failed or refused */
 	uint64_t nr_retries;
 	uint64_t nr_bytes_sent; /* compressed bodies that were answered */
 	uint64_t cpu_ns; /* CPU time of the exporter thread */
-	struct worker_stats worker; /* of the process that sends; nothing but uint64_t */
+	struct worker_stats worker; /* of the transport worker; only uint64_t */
 };
 
-/* "rejected", …: for metrics and summaries. */
+/* Returns the name of a reason, as in metrics and summaries: "rejected", … */
 const char *export_drop_name(enum export_drop drop);
 
-/* Sum over all reasons. */
+/* Returns the sum over all reasons. */
 uint64_t exporter_stats_dropped(const struct exporter_stats *stats);
 
 #endif

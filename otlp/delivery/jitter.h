@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random times, so that agents which fail together do not come back together. Not for secrets. */
+/* Random times, so that agents that fail together do not retry together. Not for secrets. */
 #ifndef OTLP_DELIVERY_JITTER_H
 #define OTLP_DELIVERY_JITTER_H
 
@@ -9,10 +9,10 @@ struct jitter {
 	uint64_t state; /* any seed; equal seeds give equal times */
 };
 
-/* A number from `low` to `high`, both included; low <= high. */
+/* Returns a number from `low` to `high`, both included; low <= high. */
 uint64_t jitter_between(struct jitter *jitter, uint64_t low, uint64_t high);
 
-/* From half of `mean` to one and a half of it. */
+/* Returns a number from half of `mean` to one and a half of it. */
 static inline uint64_t jitter_around(struct jitter *jitter, uint64_t mean)
 {
 	return jitter_between(jitter, mean - mean / 2, mean + mean / 2);

@@ -9,7 +9,7 @@
 
 #define RECOVERY_GAP_NS NSEC_PER_SEC
 
-/* How long the rate takes for so many bytes. */
+/* Returns the time that the rate takes for that many bytes. */
 static uint64_t time_of(uint64_t bytes)
 {
 	return bytes * NSEC_PER_SEC / RATE_BYTES_PER_SEC;
@@ -20,7 +20,7 @@ void rate_limiter_init(struct rate_limiter *limiter, uint64_t seed)
 	*limiter = (struct rate_limiter){ .jitter = { .state = seed } };
 }
 
-/* With the request, no more than the burst may be unpaid. */
+/* Returns when the burst has room for the request. */
 static uint64_t bytes_allow_ns(const struct rate_limiter *limiter, uint64_t cost_bytes)
 {
 	uint64_t ahead = cost_bytes < BURST_BYTES ? time_of(BURST_BYTES - cost_bytes) : 0;

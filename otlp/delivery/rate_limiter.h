@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast requests may follow one another while all of them succeed. There are two bounds:
+/* Limits the rate of requests while they succeed. There are two limits:
  *
  * - Bytes, always: 2 MiB a second, of which 1 MiB may come at once. Destinations have such a limit
  *   for each tenant, and a request that they refuse for it costs work twice.

@@ -20,7 +20,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-/* A compressed body is at most that much longer than the body. */
+/* Maximum growth of a body by compression. */
 #define PACK_OVERHEAD_BYTES (SPOOL_BODY_MAX_BYTES / 128)
 
 struct entry {
@@ -55,7 +55,7 @@ static uint64_t file_bytes(const struct spool_file *file)
 	return SPOOL_FILE_HEAD_BYTES + file->packed_bytes;
 }
 
-/* The gauge that an entry's bytes are in. */
+/* Returns the gauge that counts an entry's bytes. */
 static uint64_t *bytes_gauge(struct spool *spool, const struct entry *entry)
 {
 	return entry->packed ? &spool->stats.nr_memory_bytes : &spool->stats.nr_disk_bytes;
@@ -78,7 +78,7 @@ static void free_entry(struct entry *entry)
 }
 DEFINE_FREEP(struct entry, free_entry)
 
-/* Removes an entry from wherever it is. */
+/* Removes an entry from memory or disk. */
 static void drop(struct spool *spool, struct entry *entry)
 {
 	TAILQ_REMOVE(&spool->entries, entry, link);
@@ -102,8 +102,8 @@ static void evict(struct spool *spool, struct entry *entry)
 	drop(spool, entry);
 }
 
-/* Evicts the oldest until one more of so many bytes is within the bounds. Errors: -ENOSPC it never
- * is. */
+/* Evicts the oldest entries until there is room for that many bytes. Errors: -ENOSPC they exceed
+ * the limit alone. */
 static int make_room(struct spool *spool, uint64_t bytes)
 {
 	const struct spool_stats *stats = &spool->stats;
@@ -134,7 +134,7 @@ static int restore_request(struct spool *spool, uint64_t seq, const struct spool
 	return 0;
 }
 
-/* A file that cannot be read counts as damaged; it is removed where its content is why. */
+/* A file that cannot be read counts as damaged. It is removed if its content is the cause. */
 static int restore_file(struct spool *spool, uint64_t seq)
 {
 	struct spool_file file = { 0 };
@@ -202,7 +202,7 @@ void spool_close(struct spool *spool)
 	free(spool);
 }
 
-/* Compresses the body; what memory the worst case needed is given back. */
+/* Compresses the body, and frees the memory that only the worst case needs. */
 static int pack(struct entry *entry, const void *body, size_t len)
 {
 	_cleanup_(strbuf_done) struct strbuf packed = strbuf_with_max(SPOOL_BODY_MAX_BYTES +
@@ -245,7 +245,7 @@ static int append(struct spool *spool, const struct spool_item *item, const void
 	return 0;
 }
 
-/* Evicts what is too much in memory and could not be saved. */
+/* Evicts entries beyond the memory limit that could not be saved. */
 static void evict_memory(struct spool *spool)
 {
 	struct entry *entry = TAILQ_FIRST(&spool->entries), *next;
@@ -328,7 +328,7 @@ void spool_rotate(struct spool *spool)
 
 	if (!entry)
 		return;
-	/* A file that keeps its name is in its old place again after a restart. */
+	/* If renaming fails, the entry is in its old place after a restart. */
 	if (entry->packed || spool_file_rename(spool->dir_fd, entry->seq, seq) == 0)
 		entry->seq = seq;
 	TAILQ_REMOVE(&spool->entries, entry, link);
@@ -373,7 +373,7 @@ static int sync_directory(struct spool *spool)
 	return 0;
 }
 
-/* What was written is synced also when writing more of it failed. */
+/* Written files are synced even if writing others failed. */
 int spool_save(struct spool *spool)
 {
 	int r, sync;

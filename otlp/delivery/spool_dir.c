@@ -12,8 +12,8 @@
 
 #define REFUSAL_MAX_BYTES 8192
 
-/* A directory is not safe before the one that it is in is synced; where that may not be read there
- * is no way. */
+/* A new directory is safe only after its parent was synced, which is impossible if the parent is
+ * not readable. */
 static void sync_parent(int dir_fd)
 {
 	_cleanup_close_ int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,7 +33,8 @@ int spool_dir_open(const char *path, int *ret_fd)
 	sync_parent(fd);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	/* A queue that nothing can be removed from would deliver the same again at each start. */
+	/* A queue from which nothing can be removed would deliver the same requests at each
+	 * start. */
 	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return -errno;
 	*ret_fd = take_fd(fd);
@@ -49,7 +50,7 @@ static int add_seq(struct spool_dir_list *list, uint64_t seq)
 	return r == -ENOSPC ? 0 : r;
 }
 
-/* Numbers are taken also by what has the name of a request and is none. */
+/* Files that only have the name of a request use up a number, too. */
 static int take_entry(struct spool_dir_list *list, int dir_fd, const char *name)
 {
 	uint64_t seq = 0;
@@ -65,7 +66,7 @@ static int take_entry(struct spool_dir_list *list, int dir_fd, const char *name)
 	return 0;
 }
 
-/* NULL: see errno. */
+/* Returns NULL and sets errno on failure. */
 static DIR *open_listing(int dir_fd)
 {
 	_cleanup_close_ int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head is a struct in the order of bytes of this machine: files do not leave it, and the magic
- * number of another would not be ours. It holds the checksum of the body and, last, one of all
- * before. A reader checks the head first, and then the body by the head's checksum.
+/* The head is a struct in host byte order: files stay on the machine, and the magic number of
+ * another byte order differs. It contains the checksum of the body and, last, one of the head
+ * itself. A reader checks the head first, and then the body.
  *
- * Nothing in the directory is trusted to be a file of ours: links are not followed, FIFOs not
- * waited for, and no more is read than a checked head announces and the file has. */
+ * No file in the directory is trusted: links are not followed, FIFOs do not block, and no more is
+ * read than a checked head announces and the file has. */
 #include "otlp/delivery/spool_file.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@
 #define NR_DIGITS 20
 #define NAME_BYTES (NR_DIGITS + sizeof(TEMP_SUFFIX))
 
-/* Every version begins so and ends with `head_hash` at this place. */
+/* Every version begins with `magic` and has `head_hash` at this place. */
 struct file_head {
 	uint64_t magic;
 	uint32_t version;
@@ -40,7 +40,7 @@ struct file_head {
 	uint64_t packed_bytes;
 	uint64_t body_bytes;
 	uint64_t packed_hash[2];
-	uint64_t head_hash[2]; /* of all above */
+	uint64_t head_hash[2]; /* of all fields above */
 };
 static_assert(sizeof(struct file_head) == SPOOL_FILE_HEAD_BYTES, "the head has no padding");
 
@@ -102,7 +102,7 @@ static struct spool_file head_content(const struct file_head *head)
 	};
 }
 
-/* -ENOENT: sound, but not for us. */
+/* Returns -ENOENT for a valid head of another version. */
 static int check_head(const struct file_head *head)
 {
 	uint64_t hash[2];
@@ -136,8 +136,8 @@ int spool_file_write(int dir_fd, uint64_t seq, const struct spool_file *file, co
 	return file_replace_at(dir_fd, &content);
 }
 
-/* What openat() said, in the words of our callers: sockets and links are not ours, and want of
- * descriptors is the machine's trouble, not that of the file. */
+/* Converts an error of openat(): sockets and links are not our files, and a lack of descriptors is
+ * not the file's fault. */
 static int open_error(int error)
 {
 	switch (error) {
@@ -152,7 +152,8 @@ static int open_error(int error)
 	}
 }
 
-/* Left from when others could write to the directory, a file would be sent as if it were ours. */
+/* Other users may have created files while they could write to the directory. Such files must not
+ * be sent. */
 static bool is_ours(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
@@ -179,7 +180,7 @@ static int read_head(int fd, struct file_head *ret_head, bool *ret_is_whole)
 	return 0;
 }
 
-/* Opens a file and reads its head; what follows is the body. */
+/* Opens a file and reads its head; the body follows. */
 static int open_file(int dir_fd, uint64_t seq, struct file_head *ret_head, bool *ret_is_whole)
 {
 	_cleanup_close_ int fd = -EBADF;

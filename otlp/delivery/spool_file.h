@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request in a file: a head of fixed length, then the compressed body. The head has a checksum
- * of its own, so it is believed (and what is lost can be counted) also where the body is not whole.
+/* One request in a file: a head of fixed length, then the compressed body. The head has its own
+ * checksum, so that lost samples can be counted if the body is damaged.
  *
  *	00001700000000000042.spool		a request; the number orders them
- *	00001700000000000042.spool-temp		one that is being written
- */
+ *	00001700000000000042.spool-temp		one that is being written */
 #ifndef OTLP_DELIVERY_SPOOL_FILE_H
 #define OTLP_DELIVERY_SPOOL_FILE_H
 
@@ -15,26 +14,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A body, plain or compressed, is not longer. */
+/* Maximum length of a body, plain or compressed. */
 #define SPOOL_BODY_MAX_BYTES ((size_t)128 << 20)
 
 #define SPOOL_FILE_HEAD_BYTES 88
 
-/* The largest number of a file: that of nanoseconds in the year 2262. */
+/* The largest number of a file: nanoseconds until the year 2262. */
 #define SPOOL_FILE_SEQ_MAX ((uint64_t)INT64_MAX)
 
-/* What is known of a request besides its body. */
+/* Data of a request besides its body. */
 struct spool_item {
 	uint64_t nr_samples; /* sum of counts */
 	uint64_t time_unix_ns; /* of its first sample */
 	uint32_t nr_profiles;
-	uint32_t cost_bytes; /* what it counts against a destination's rate limit */
-	/* The caller's, kept in memory only, 0 at first. */
+	uint32_t cost_bytes; /* cost against a destination's rate limit */
+	/* For the caller; kept in memory only, initially 0. */
 	uint32_t nr_failures;
 	uint64_t mark;
 };
 
-/* What the head tells. */
+/* Content of the head. */
 struct spool_file {
 	struct spool_item item; /* nr_failures and mark are 0 */
 	uint32_t format;
@@ -48,7 +47,7 @@ enum spool_file_kind {
 	SPOOL_FILE_TEMP,
 };
 
-/* Says what a file is by its name, and sets its number unless it is foreign. */
+/* Returns the kind of a file by its name, and sets its number unless it is foreign. */
 enum spool_file_kind spool_file_kind_of(const char *name, uint64_t *ret_seq);
 
 /* Writes a file (0600) under another name and renames it; does not sync the directory. On failure

@@ -14,7 +14,7 @@ static int digit_value(char c)
 	return digit ? (int)(digit - DIGITS) : -1;
 }
 
-/* Padding fills the last group and nothing else. */
+/* Returns the length without the padding of the last group. */
 static size_t without_padding(const char *text, size_t len)
 {
 	if (len == 0 || len % GROUP != 0 || text[len - 1] != '=')
@@ -22,7 +22,8 @@ static size_t without_padding(const char *text, size_t len)
 	return text[len - 2] == '=' ? len - 2 : len - 1;
 }
 
-/* One group of two to four digits; the bits behind the last whole byte are zero. */
+/* Appends a group of two to four digits, in which the bits after the last whole byte must be
+ * zero. */
 static int append_group(struct strbuf *out, const char *text, size_t nr_digits)
 {
 	unsigned char bytes[3];

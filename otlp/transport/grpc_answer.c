@@ -6,11 +6,11 @@
  *	one frame: ExportProfilesServiceResponse	  grpc-message …
  *	grpc-status 0
  *
- * HTTP's status counts only if grpc-status is missing: then the answer came not from the
- * destination but from something before it. gRPC has a table for that (http-grpc-status-mapping),
- * whose retryable rows are those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final.
- * But if the content type is gRPC's, the destination began to answer and the end is missing, which
- * we treat as a lost connection.
+ * HTTP's status only counts if grpc-status is missing: then the answer came from a proxy and not
+ * from the destination. gRPC has a table for that (http-grpc-status-mapping), whose retryable rows
+ * are those of OTLP over HTTP. HTTP's 200 is UNKNOWN there, which is final. But if the content type
+ * is gRPC's, the destination began to answer and the end is missing, which we treat as a lost
+ * connection.
  *
  * Details (grpc-status-details-bin) are a google.rpc.Status in base64, which repeats the code and
  * the message. If they contain RetryInfo, RESOURCE_EXHAUSTED is temporary. Without it, the request
@@ -31,7 +31,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_MAX_BYTES ((size_t)64 << 10) /* of the destination's answer, uncompressed */
+#define MESSAGE_MAX_BYTES ((size_t)64 << 10) /* of the answer, uncompressed */
 #define GRPC_TYPE "application/grpc" /* "+proto" may follow */
 #define DETAILS_MAX_BYTES ((size_t)64 << 10)
 
@@ -112,7 +112,7 @@ static size_t decode_percent(const char *text, char *to, size_t size)
 	return len;
 }
 
-/* The answer's own words, else those of the details. */
+/* Sets the message: the answer's own, else that of the details. */
 static void describe(const struct http_answer *answer, uint32_t status,
 		     const struct response *details, struct request_outcome *outcome)
 {
@@ -132,8 +132,7 @@ static void describe(const struct http_answer *answer, uint32_t status,
 		request_outcome_say(outcome, what, details->message, details->message_len);
 }
 
-/* Several values in one header are separated by commas; the first is read. `bytes` holds what
- * `ret_details` points to. */
+/* Reads the first of the header's comma-separated values. `ret_details` points into `bytes`. */
 static void read_details(const char *text, struct strbuf *bytes, struct response *ret_details)
 {
 	base64_append(bytes, text, strcspn(text, ","));
@@ -158,7 +157,7 @@ static void judge_refusal(const struct http_answer *answer, uint32_t status,
 	describe(answer, status, &details, outcome);
 }
 
-/* The destination has taken it, whatever else it says. */
+/* The destination has accepted the request, whatever the rest of the answer says. */
 static void judge_success(const struct http_answer *answer, struct request_outcome *outcome)
 {
 	_cleanup_(strbuf_done) struct strbuf message = strbuf_with_max(MESSAGE_MAX_BYTES);
@@ -188,7 +187,7 @@ static void judge_without_status(const struct http_answer *answer, struct reques
 	}
 }
 
-/* The code of an answer; what is no number, and therefore no code, is UNKNOWN. */
+/* Returns the code of an answer; UNKNOWN if it is not a number. */
 static uint32_t read_status(const char *text)
 {
 	uint32_t status;

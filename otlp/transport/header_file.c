@@ -21,7 +21,7 @@ static int explain_line(const char *path, size_t line_number, int error, struct 
 	return -EBADMSG;
 }
 
-/* A line of `len` bytes, which a NUL would end early. */
+/* Adds a line of `len` bytes, which must not contain a NUL. */
 static int add_line(const char *line, size_t len, struct header_list *list)
 {
 	_cleanup_free_ char *copy = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that a file holds, such as a mounted Secret, one in each line:
+/* Reads headers from a file, such as a mounted Secret, one per line:
  *
  *	# of the tenant blue
  *	Authorization: Basic MTIzNDU2OmdsY19leGFtcGxl
@@ -18,15 +18,15 @@
 
 #define HEADER_FILE_MAX_BYTES ((size_t)64 << 10)
 
-/* Adds the headers of a text, each as header_list_add(). On failure the list has those before the
- * one that is wrong, and `reterr_msg` says where that is, and never what it says: `path` and the
- * line. Errors: -EBADMSG when a line is no header or when there is none, -ENOSPC when they are too
+/* Adds the headers of a text, each as header_list_add(). On failure, the list has the headers
+ * before the invalid one, and `reterr_msg` gets `path` and the line number, but not the content of
+ * the line. Errors: -EBADMSG a line is not a header or there are no headers, -ENOSPC there are too
  * many, -ENOMEM. */
 int header_file_parse(const char *text, size_t len, const char *path, struct header_list *list,
 		      struct strbuf *reterr_msg) must_check;
 
-/* The same with what is in the file. Errors also: -ENOSPC when it is larger than
- * HEADER_FILE_MAX_BYTES, those of reading it. */
+/* Adds the headers of a file in the same way. Errors: also -ENOSPC for a file larger than
+ * HEADER_FILE_MAX_BYTES, and errors of reading it. */
 int header_file_read(const char *path, struct header_list *list, struct strbuf *reterr_msg)
 	must_check;
 

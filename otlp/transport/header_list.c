@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What RFC 9110 section 5.6.2 allows in a name besides letters and digits. */
+/* Further characters of names in RFC 9110 section 5.6.2. */
 #define NAME_MARKS "!#$%&'*+-.^_`|~"
 
 void header_list_done(struct header_list *list)
@@ -20,7 +20,7 @@ void header_list_done(struct header_list *list)
 	*list = (struct header_list){ .lines = NULL };
 }
 
-/* Length of the name that a line begins with; 0: none. */
+/* Returns the length of the name at the start of a line; 0 if there is none. */
 static size_t name_len(const char *line)
 {
 	size_t len = 0;
@@ -35,7 +35,7 @@ static bool is_name(const char *name, size_t len, const char *other)
 	return strlen(other) == len && strncasecmp(name, other, len) == 0;
 }
 
-/* Whether one of the first `nr_lines` headers has the name that `line` begins with. */
+/* Returns whether one of the first `nr_lines` headers has the name at the start of `line`. */
 static bool has_name_of(const struct header_list *list, size_t nr_lines, const char *line)
 {
 	size_t len = name_len(line);
@@ -51,7 +51,7 @@ bool header_list_has(const struct header_list *list, const char *name)
 	return has_name_of(list, list->nr_lines, name);
 }
 
-/* Headers that say how the bytes are to be read are not the user's to choose. */
+/* The user must not set headers that describe the encoding of the body. */
 static bool is_reserved(const char *name, size_t len)
 {
 	static const char *const reserved[] = {
@@ -82,7 +82,7 @@ static int take_line(struct header_list *list, char **line)
 	return r;
 }
 
-/* libcurl wants a semicolon instead of the colon where there is no value. */
+/* libcurl needs a semicolon instead of the colon if the value is empty. */
 static int append(struct header_list *list, const char *name, size_t len, const char *value)
 {
 	_cleanup_free_ char *line = NULL;

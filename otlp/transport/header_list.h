@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers of a request: the user's, and ours where the user says nothing else. */
+/* The headers of a request: the user's, and ours unless the user sets them. */
 #ifndef OTLP_TRANSPORT_HEADER_LIST_H
 #define OTLP_TRANSPORT_HEADER_LIST_H
 
@@ -17,21 +17,21 @@ struct header_list {
 
 void header_list_done(struct header_list *list);
 
-/* Whether there is a header of that name, in upper or lower case. */
+/* Returns whether there is a header of that name, ignoring case. */
 bool header_list_has(const struct header_list *list, const char *name);
 
-/* Adds a line that the user gave. Errors: -EINVAL when it is no header, or one that says how the
- * request is to be read (Content-Type, Content-Encoding, TE, grpc-…); -ENOSPC, -ENOMEM. */
+/* Adds a line of the user. Errors: -EINVAL if it is not a header or is one that describes the
+ * request's encoding (Content-Type, Content-Encoding, TE, grpc-…); -ENOSPC, -ENOMEM. */
 int header_list_add(struct header_list *list, const char *line) must_check;
 
-/* Adds ours unless a header of that name is there. Errors: -EINVAL for a value that no header can
- * have, -ENOSPC, -ENOMEM. */
+/* Adds a header of ours unless there is one of that name. Errors: -EINVAL invalid value, -ENOSPC,
+ * -ENOMEM. */
 int header_list_add_own(struct header_list *list, const char *name, const char *value) must_check;
 
-/* Adds those of a weaker list whose names `list` does not have. Errors: -ENOSPC, -ENOMEM. */
+/* Adds the headers of a weaker list whose names `list` does not have. Errors: -ENOSPC, -ENOMEM. */
 int header_list_merge(struct header_list *list, const struct header_list *weaker) must_check;
 
-/* Whether both have the same headers, in the same order. */
+/* Returns whether both have the same headers in the same order. */
 bool header_list_equal(const struct header_list *a, const struct header_list *b);
 
 #endif

@@ -15,7 +15,7 @@ struct http_answer {
 	unsigned int status;
 	uint64_t retry_after_s; /* 0: none */
 	const char *content_type; /* NULL: none */
-	const void *body; /* its beginning, if it is long */
+	const void *body; /* possibly truncated */
 	size_t len;
 	/* Headers or trailers of a gRPC answer as they came; NULL: none. */
 	const char *grpc_status; /* grpc-status */

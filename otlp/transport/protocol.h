@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocols that destinations speak, a row for each: how profiles are encoded, how a request is
- * put together and how its answer is read. Nothing else asks which protocol it is. */
+/* The table of protocols. A row defines how profiles are encoded, how a request is made and how its
+ * answer is judged. No other code checks which protocol it is. */
 #ifndef OTLP_TRANSPORT_PROTOCOL_H
 #define OTLP_TRANSPORT_PROTOCOL_H
 
@@ -21,29 +21,29 @@ enum transport_protocol {
 	TRANSPORT_NR_PROTOCOLS,
 };
 
-/* What a request's own headers depend on. */
+/* Input for a protocol's headers. */
 struct protocol_headers {
-	uint64_t timeout_ns; /* of the whole request */
-	bool compress; /* its body is gzip'ed */
+	uint64_t timeout_ns; /* for the whole request */
+	bool compress; /* the body is gzip'ed */
 };
 
 struct protocol {
 	const char *path; /* of the URL */
-	bool has_one_path; /* an endpoint cannot have another path before it */
+	bool has_one_path; /* the endpoint must not have another path */
 	bool needs_http2;
-	bool has_grpc_status; /* the answer says how it went in grpc-status, behind its body */
-	/* Bodies hold compressed parts: compressing them again gains nothing */
+	bool has_grpc_status; /* the status of an answer is the trailer grpc-status */
+	/* bodies contain compressed parts and are not compressed again */
 	bool is_gzip_inside;
-	uint32_t body_format; /* of encoded requests, as the queue's files have it: never changes */
-	const char *content_type; /* destinations compare it as a whole: nothing may follow it */
+	uint32_t body_format; /* of encoded requests in the queue's files; never changes */
+	const char *content_type; /* without parameters, as destinations compare it literally */
 
 	/* Writes part of a profile as the body of a request (encode.h). */
 	encode_request *encode;
 
-	/* Appends a body as it is sent. Failures are kept in `out`. */
+	/* Appends a body in the form in which it is sent. Failures are kept in `out`. */
 	void (*pack)(struct strbuf *out, const void *body, size_t len, bool compress);
 
-	/* Adds what the protocol wants besides Content-Type. Errors: those of
+	/* Adds the protocol's headers except Content-Type. Errors: those of
 	 * header_list_add_own(). */
 	int (*add_headers)(struct header_list *own, const struct protocol_headers *headers);
 
@@ -51,7 +51,7 @@ struct protocol {
 	void (*judge)(const struct http_answer *answer, struct request_outcome *outcome);
 };
 
-/* The row of a protocol. */
+/* Returns the row of a protocol. */
 const struct protocol *protocol_get(enum transport_protocol protocol);
 
 #endif

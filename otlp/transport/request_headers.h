@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport's requests say besides their body. Of headers of the same name the strongest
- * counts:
+/* The headers of a transport's requests. Of headers with the same name, the strongest is used:
  *
  *	the options' > the header file's > the token file's > ours
  *
@@ -16,18 +15,19 @@
 
 struct request_headers {
 	struct header_list given; /* the options' */
-	struct header_list own; /* what the protocol wants, and the tenant */
+	struct header_list own; /* those of the protocol, and the tenant */
 	char *header_file, *token_file; /* owned; NULL: none */
 };
 
-/* Reads no file. request_headers_done() is needed after a failure, too. Errors: -EINVAL for a
- * header or the tenant, -ENOMEM. */
+/* Does not read the files yet. request_headers_done() is needed after a failure, too. Errors:
+ * -EINVAL invalid header or tenant, -ENOMEM. */
 int request_headers_init(struct request_headers *headers, const struct transport_opts *opts)
 	must_check;
 void request_headers_done(struct request_headers *headers);
 
-/* Adds the headers of the next request to an empty list. On failure `reterr_msg` says why, without
- * any header's value, but not of -ENOMEM. Errors: those of the files, -ENOSPC too many headers. */
+/* Adds the headers of the next request to an empty list. On failure, `reterr_msg` gets the reason
+ * without values of headers, except for -ENOMEM. Errors: those of the files, -ENOSPC too many
+ * headers. */
 int request_headers_read(const struct request_headers *headers, struct header_list *list,
 			 struct strbuf *reterr_msg) must_check;
 

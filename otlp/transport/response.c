@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages are read from the outside in, each with a function that goes over its fields:
+/* Messages are read from the outside in, each by a function for its fields:
  *
  *	ExportProfilesServiceResponse ─ ExportProfilesPartialSuccess
  *	google.rpc.Status ─ google.protobuf.Any ─ google.rpc.RetryInfo ─ google.protobuf.Duration */
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define RETRY_INFO_TYPE "type.googleapis.com/google.rpc.RetryInfo"
-#define DURATION_MAX_S UINT64_C(1000000000) /* 30 years; what is more does not fit in nanoseconds */
+#define DURATION_MAX_S UINT64_C(1000000000) /* 30 years; fits in nanoseconds */
 
-/* Takes what it knows of a field. Errors: -EBADMSG. */
+/* Takes a field that it knows. Errors: -EBADMSG. */
 typedef int take_field(const struct pb_field *field, struct response *response);
 
 static bool is_field(const struct pb_field *field, uint32_t number, enum pb_wire wire)
@@ -59,7 +59,7 @@ static int take_success(const struct pb_field *field, struct response *response)
 	return take_fields(field->data, field->len, take_partial_success, response);
 }
 
-/* A negative duration is no wish at all. */
+/* A negative duration counts as none. */
 static int parse_duration(const void *data, size_t len, uint64_t *ret_ns)
 {
 	struct pb_reader reader = pb_reader_of(data, len);
@@ -88,7 +88,7 @@ static int take_retry_info(const struct pb_field *field, struct response *respon
 	return parse_duration(field->data, field->len, &response->retry_delay_ns);
 }
 
-/* The type may stand behind the value. */
+/* The type may come after the value. */
 static int parse_detail(const void *data, size_t len, struct response *response)
 {
 	struct pb_reader reader = pb_reader_of(data, len);

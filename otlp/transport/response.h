@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server answers: ExportProfilesServiceResponse with success, google.rpc.Status with an
- * error. */
+/* Parses the body of an answer: an ExportProfilesServiceResponse for success, a google.rpc.Status
+ * for an error. */
 #ifndef OTLP_TRANSPORT_RESPONSE_H
 #define OTLP_TRANSPORT_RESPONSE_H
 
@@ -12,16 +12,16 @@
 
 struct response {
 	uint64_t nr_rejected_profiles;
-	const unsigned char *message; /* the server's words, any bytes; borrowed from the body */
+	const unsigned char *message; /* from the server, any bytes; borrowed from the body */
 	size_t message_len;
-	bool has_retry_info; /* google.rpc.RetryInfo: the request may be repeated … */
-	uint64_t retry_delay_ns; /* … after so long; 0: it does not say, or nonsense */
+	bool has_retry_info; /* google.rpc.RetryInfo: the request may be retried … */
+	uint64_t retry_delay_ns; /* … after this time; 0: missing or invalid */
 };
 
-/* The body of a success; an empty one is full success. Errors: -EBADMSG. */
+/* Parses the body of a success; an empty body is a full success. Errors: -EBADMSG. */
 int response_parse_success(const void *body, size_t len, struct response *ret_response) must_check;
 
-/* The body of an error. Errors: -EBADMSG. */
+/* Parses the body of an error. Errors: -EBADMSG. */
 int response_parse_status(const void *body, size_t len, struct response *ret_response) must_check;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's end of a destination's worker (transport_worker.h). It makes everything that is sent,
- * and reads the files with credentials and certificates, for which the worker has no right. The
- * worker sends it and reads the answer.
+/* The agent's end of a destination's worker (transport_worker.h). It makes the request, and reads
+ * the files with credentials and certificates, which the worker may not open. The worker sends the
+ * request and reads the answer.
  *
  *	body ─▶ gzip ─▶ (gRPC) frame ─▶ order ─▶ worker ─▶ result, checked
  *
@@ -25,7 +25,7 @@
 #define MESSAGE_MAX_BYTES 256
 #define EXTRA_BYTES 64
 #define CONNECT_TIMEOUT_MAX_NS (10 * NSEC_PER_SEC)
-#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to tell of a time-out by itself */
+#define WORKER_GRACE_NS (2 * NSEC_PER_SEC) /* to start, and to report a timeout by itself */
 #define WORKER_CPU_S 10 /* a request takes milliseconds */
 
 struct transport {
@@ -94,7 +94,7 @@ void transport_free(struct transport *transport)
 	free(transport);
 }
 
-/* Begins the order with the body; returns where that ends. */
+/* Begins the order with the body. Returns the end of the body. */
 static size_t pack(struct transport *transport, const void *body, size_t len)
 {
 	struct strbuf *order = &transport->order;
@@ -113,7 +113,7 @@ static struct transport_result no_answer(int error, const char *what, const char
 	return result;
 }
 
-/* Ends the order with all but the body. */
+/* Completes the order after the body. */
 static int finish_order(struct transport *transport, const struct header_list *headers,
 			const struct http_tls *tls, size_t body_end)
 {
@@ -197,7 +197,7 @@ static struct transport_result exchange(struct transport *transport,
 	return r < 0 ? explain_worker(r) : result;
 }
 
-/* Whether the files say something else than what was sent; if so it is what is to be sent. */
+/* Reads the headers again. Returns whether they differ from the sent ones. */
 static bool renew(const struct transport *transport, const struct header_list *sent,
 		  struct header_list *headers)
 {

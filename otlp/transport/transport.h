@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends one request to a destination and says what became of it: OTLP over HTTP or gRPC, or
+/* Sends one request to a destination and returns its outcome: OTLP over HTTP or gRPC, or
  * Pyroscope's own push. A process without privileges sends the request and reads the answer
  * (transport_worker.h).
  *
- * A transport does not retry, that is up to the caller: it sends once, or twice when credentials
- * were renewed (see header_file). Belongs to one thread. */
+ * A transport does not retry, which is the caller's task. It sends a request once, or twice if
+ * credentials were renewed (see header_file). Belongs to one thread. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_H
 #define OTLP_TRANSPORT_TRANSPORT_H
 
@@ -20,18 +20,17 @@
 
 struct transport;
 
-/* Copies what it needs of `opts`. Errors: -EINVAL for the endpoint, a header or the tenant,
- * -ENOMEM. */
+/* Copies the options. Errors: -EINVAL invalid endpoint, header or tenant, -ENOMEM. */
 int transport_new(const struct transport_opts *opts, struct transport **ret_transport) must_check;
 void transport_free(struct transport *transport);
 DEFINE_FREEP(struct transport, transport_free)
 
-/* Sends an encoded request that is not compressed. Local failures are OUTCOME_RETRY, too: no
- * memory, no header file, or the worker has ended. */
+/* Sends an encoded, uncompressed request. Local failures are OUTCOME_RETRY, too: no memory, no
+ * header file, or the worker has ended. */
 void transport_send(struct transport *transport, const void *body, size_t len,
 		    struct request_outcome *ret_outcome);
 
-/* Sends these headers and bytes, without adding any, and says what came back. */
+/* Sends exactly these headers and bytes, and returns the result. */
 void transport_ask(struct transport *transport, const struct header_list *headers, const void *body,
 		   size_t len, struct transport_result *ret_result);
 

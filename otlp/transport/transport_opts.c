@@ -13,7 +13,7 @@ static bool is_one_word(const char *text)
 	return true;
 }
 
-/* The part behind "scheme://", or NULL. */
+/* Returns the part after "scheme://", or NULL. */
 static const char *find_host(const char *url)
 {
 	static const char *const schemes[] = { "http://", "https://" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user says of a destination: where it is, how it is spoken to, and as whom. */
+/* The user's options for a destination: endpoint, protocol and credentials. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_OPTS_H
 #define OTLP_TRANSPORT_TRANSPORT_OPTS_H
 
@@ -17,32 +17,31 @@ struct transport_opts {
 	enum transport_protocol protocol;
 	const char *endpoint; /* URL, see transport_opts_url() */
 	bool endpoint_is_full;
-	/* "Name: value"; metadata with gRPC. They win over ours of the same name, but those that
-	 * say what the body is cannot be set. */
+	/* "Name: value"; metadata with gRPC. They take precedence over ours of the same name.
+	 * Headers that describe the body cannot be set. */
 	const char *const *headers;
 	size_t nr_headers;
 	const char *tenant; /* X-Scope-OrgID; NULL: none */
-	/* Headers and a bearer token, read for each request; NULL: none. Where the destination says
-	 * that it does not know us, or what we may do, and a file holds something else by then, the
-	 * request is sent again. */
+	/* Headers and a bearer token, read for each request; NULL: none. If authentication fails
+	 * and a file has changed meanwhile, the request is sent again. */
 	const char *header_file, *token_file;
 	const char *ca_file; /* NULL: the system's */
-	/* mTLS; NULL: none. https reads these and the CA's file for each request. */
+	/* mTLS; NULL: none. With https, these and the CA's file are read for each request. */
 	const char *client_cert_file, *client_key_file;
 	enum http_verify verify;
 	bool compress; /* gzip */
-	uint64_t timeout_ns; /* whole request */
-	/* Atomic, and may change at any time: from then on by the monotonic clock no request
-	 * begins, and one that is under way is given up at once, as OUTCOME_RETRY. NULL: never;
-	 * else it must outlive the transport. */
+	uint64_t timeout_ns; /* for the whole request */
+	/* Time of the monotonic clock from which on no request begins, and the current one is given
+	 * up at once as OUTCOME_RETRY. Atomic, may change at any time, must outlive the transport.
+	 * NULL: never. */
 	const uint64_t *give_up_ns;
 };
 
-/* Appends the endpoint with the protocol's path behind its own, unless it ends so already or is
- * said to be the full URL (OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT; OTLP exporter specification,
- * "Endpoint URLs for OTLP/HTTP"). With gRPC there is one path only: the endpoint has none, or "/",
- * full or not. Errors: -EINVAL when it is no http or https URL, or has a path or query where there
- * must be none; -ENOMEM. */
+/* Appends the endpoint and the protocol's path, unless the endpoint already ends with that path or
+ * is declared to be the full URL (OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT; OTLP exporter
+ * specification, "Endpoint URLs for OTLP/HTTP"). gRPC has a single path, so the endpoint must have
+ * none, or "/". Errors: -EINVAL not an http or https URL, or an unexpected path or query;
+ * -ENOMEM. */
 int transport_opts_url(const struct transport_opts *opts, struct strbuf *out) must_check;
 
 #endif

@@ -26,7 +26,7 @@ void transport_result_append(struct strbuf *out, const struct transport_result *
 	flat_put_text(out, outcome->message);
 }
 
-/* Whether no part contradicts another one. */
+/* Returns whether no field contradicts another one. */
 static bool is_consistent(const struct transport_result *result)
 {
 	const struct request_outcome *outcome = &result->outcome;

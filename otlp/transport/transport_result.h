@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport's worker says about one request: its outcome, and for the doctor what the
- * outcome follows from. The agent checks all of it before it uses any. A worker that was taken over
- * could at most lie about its own destination. */
+/* A transport worker's result of one request: the outcome and, for the doctor, its causes. The
+ * agent checks the whole result before it uses any part. A compromised worker could at most lie
+ * about its own destination. */
 #ifndef OTLP_TRANSPORT_TRANSPORT_RESULT_H
 #define OTLP_TRANSPORT_TRANSPORT_RESULT_H
 
@@ -16,7 +16,7 @@
 #define TRANSPORT_RESULT_MAX_BYTES ((size_t)4096)
 
 struct transport_result {
-	/* Of http_perform(), the rest is empty then but for the outcome's message; 0: there was an
+	/* Error of http_perform(), with which only the outcome's message is set; 0: there was an
 	 * answer */
 	int error;
 	unsigned int status; /* of HTTP */
@@ -27,8 +27,8 @@ struct transport_result {
 
 void transport_result_append(struct strbuf *out, const struct transport_result *result);
 
-/* Reads and checks it: every number within its bounds, no two that contradict each other, the
- * message printable. Errors: -EBADMSG. */
+/* Reads and checks a result: numbers are within their bounds and consistent, the message is
+ * printable. Errors: -EBADMSG. */
 int transport_result_read(const void *bytes, size_t len, struct transport_result *ret_result)
 	must_check;
 

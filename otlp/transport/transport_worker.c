@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of an answer, only the bytes that can be needed to understand it are kept. The rest is read and
- * thrown away, because trailers come at the end. */
+/* Only the first bytes of an answer are kept, which suffice to judge it. The rest is read and
+ * discarded, because trailers come at the end. */
 #include "otlp/transport/transport_worker.h"
 
 #include "base/flat.h"
@@ -16,7 +16,7 @@
 #define ANSWER_KEPT_BYTES ((size_t)64 << 10)
 #define ANSWER_MAX_BYTES ((size_t)4 << 20) /* as the OTLP specification advises */
 
-/* What stays between requests. All of them go to the same destination. */
+/* State between requests, which all go to the same destination. */
 struct sender {
 	struct http_client *client; /* owned; NULL before the first request */
 	struct strbuf answer;
@@ -31,7 +31,7 @@ static int keep_beginning(void *data, const void *bytes, size_t len)
 	return strbuf_error(answer);
 }
 
-/* What libcurl's words often mean. */
+/* Returns a frequent cause of one of libcurl's messages. */
 static const char *find_hint(const char *words)
 {
 	static const struct {

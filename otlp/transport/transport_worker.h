@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that talks to one destination for the agent: HTTP, TLS, HTTP/2, gzip, protobuf and
- * JSON of its answers are read here, without privileges (worker_sandbox.h).
+/* The process that sends requests to one destination for the agent. It parses HTTP, TLS, HTTP/2,
+ * gzip, protobuf and JSON of the answers without privileges (worker_sandbox.h).
  *
  *	agent: transport ──http_order──▶ worker: transport_worker_main() ──▶ destination
  *	                 ◀──transport_result──                           ◀──
