@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the mounted hierarchies carries the ids. Whether containers are in a hybrid host's v2
- * hierarchy depends on their runtime (runc since 1.1). It is looked up: containers in v1 and none
- * in v2 mean that v2 ids would tell nothing. */
+/* Chooses the mounted hierarchy whose ids identify samples. Whether containers are in a hybrid
+ * host's v2 hierarchy depends on their runtime (runc since 1.1). If there are containers in v1 and
+ * none in v2, the ids of v2 are useless. */
 #include "cgroup/cgroup_fs.h"
 
 #include "base/fileio.h"
@@ -188,7 +188,7 @@ const char *cgroup_fs_controller(const struct cgroup_fs *fs)
 	return fs->controller;
 }
 
-/* Of a controller, in the words of /proc/cgroups: "memory\t9\t120\t1". */
+/* Finds the hierarchy of a controller in /proc/cgroups: "memory\t9\t120\t1". */
 static uint32_t find_hierarchy(const char *controllers, const char *name)
 {
 	size_t len = strlen(name);
@@ -238,7 +238,7 @@ const char *cgroup_fs_root(const struct cgroup_fs *fs)
 	return fs->root;
 }
 
-/* Appends what the kernel's name for a directory has behind the root's. */
+/* Appends the part of a directory's path after the root's. */
 static int append_relative(const char *root, const char *target, struct strbuf *path)
 {
 	size_t root_len = strlen(root);

@@ -32,7 +32,7 @@ static void ignore_message(void *data, int level, const char *format, va_list ar
 	(void)args;
 }
 
-/* Whether libcgroup has a table of mounts, as of now. */
+/* Fills libcgroup's table of mounts. Returns whether that succeeded. */
 static bool read_mounts(void)
 {
 	cgroup_set_logger(ignore_message, CGROUP_LOG_ERROR, NULL);
@@ -130,7 +130,7 @@ void cgroup_mounts_find(struct cgroup_mounts *ret_mounts)
 	*ret_mounts = found;
 }
 
-/* The directory below `root` when it is of that file system, or NULL; the caller's to free. */
+/* Returns the directory below `root` if it has that file system, or NULL; the caller frees it. */
 static char *mount_below(const char *root, const char *name, bool (*is_type)(const char *path))
 {
 	_cleanup_free_ char *path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where cgroup hierarchies are mounted. Not thread-safe: libcgroup keeps its table of mounts in
+/* Finds mounts of cgroup hierarchies. Not thread-safe: libcgroup keeps its table of mounts in
  * static memory, and each search here fills it anew. */
 #ifndef CGROUP_CGROUP_MOUNTS_H
 #define CGROUP_CGROUP_MOUNTS_H
@@ -15,8 +15,8 @@ struct cgroup_mounts {
 	const char *controller; /* of v1: "memory", else "cpu" */
 };
 
-/* Fills *ret_mounts with what is mounted; or with what is mounted in a directory laid out like
- * /sys/fs/cgroup of a v1 host. What is not found is NULL. */
+/* Find the mounts of this host, or those in a directory like /sys/fs/cgroup of a v1 host. Missing
+ * mounts are NULL. */
 void cgroup_mounts_find(struct cgroup_mounts *ret_mounts);
 void cgroup_mounts_find_below(const char *root, struct cgroup_mounts *ret_mounts);
 void cgroup_mounts_done(struct cgroup_mounts *mounts);
@@ -24,7 +24,7 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts);
 bool cgroup_mounts_is_v1(const char *path);
 bool cgroup_mounts_is_v2(const char *path);
 
-/* "memory" or "cpu" when the path shows that v1 hierarchy, wherever it is mounted; else NULL. */
+/* Returns "memory" or "cpu" if the path is a mount of that v1 hierarchy; else NULL. */
 const char *cgroup_mounts_v1_controller(const char *path);
 
 /* Finds the controller by which libcgroup knows the hierarchy mounted at exactly this path. The

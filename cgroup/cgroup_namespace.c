@@ -23,7 +23,7 @@ static const char *without_root(const char *path)
 	return strcmp(path, "/") == 0 ? "" : path;
 }
 
-/* Whether the last components of a path are those; sets how long the path is without them. */
+/* Returns whether a path ends with these components, and sets its length without them. */
 static bool ends_with(const char *path, const char *tail, size_t *ret_rest)
 {
 	struct strview view = strview_of(path, SIZE_MAX);
@@ -131,7 +131,7 @@ static bool lists_pid(const struct strbuf *procs, uint64_t wanted)
 	return false;
 }
 
-/* Numbers are of our own pid namespace, and those of other namespaces' processes 0. */
+/* The numbers are of our own pid namespace; processes of other namespaces have 0. */
 static bool is_in(const struct cgroup_fs *fs, const char *path)
 {
 	_cleanup_(strbuf_done) struct strbuf procs = strbuf_with_max(PROCS_MAX_BYTES);
@@ -153,7 +153,7 @@ static int visit(const char *path, uint64_t id, void *data)
 	return 1;
 }
 
-/* Mostly a process is where its path says, as there is no other namespace. */
+/* Usually the process is at the path in /proc, as there is no other namespace. */
 static int find_self(const struct cgroup_fs *fs, const char *seen, struct cgroup_namespace *ret)
 {
 	struct search search = { .fs = fs, .found = strbuf_with_max(PATH_MAX) };

@@ -31,7 +31,8 @@
 #define HASH_UID_LEN 32 /* of static pods; also the hex part of an ECS container */
 #define ECS_DIGITS_MAX 20
 
-/* Whether the name ends in "pod" and a UID of `uid_len` bytes, with nothing or a "-" before it. */
+/* Returns whether the name ends in "pod" and a UID of `uid_len` bytes, with nothing or a "-" before
+ * it. */
 static bool ends_in_pod_uid(struct strview name, size_t uid_len)
 {
 	static const char marker[] = "pod";
@@ -78,7 +79,7 @@ static bool is_ecs_container(struct strview name)
 	return strview_has_only(name, "0123456789");
 }
 
-/* The container ID in the name of a container's directory, or an empty view. */
+/* Returns the container ID in the name of a container's directory, or an empty view. */
 static struct strview find_container_id(struct strview name)
 {
 	if (is_ecs_container(name))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a cgroup's path to pod UID and container ID: a pure function over text. */
+/* Extracts pod UID and container ID from a cgroup's path. */
 #ifndef CGROUP_CGROUP_PATH_H
 #define CGROUP_CGROUP_PATH_H
 
@@ -28,14 +28,14 @@ struct cgroup_owner {
 	bool is_users;
 };
 
-/* Reads a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: what it does not know
- * is CGROUP_HOST. */
+/* Parses a path as in /proc/PID/cgroup or below a cgroup mount. Never fails: an unknown path is
+ * CGROUP_HOST. */
 void cgroup_path_parse(const char *path, struct cgroup_owner *ret_owner);
 
-/* Whether it is the topmost directory below which a kubelet makes its pods: "/kubepods",
+/* Returns whether it is the topmost directory below which a kubelet creates its pods: "/kubepods",
  * "/kubelet.slice/kubelet-kubepods.slice", "/PREFIX/kubepods" with a cgroupRoot,
- * "/docker/ID/kubepods" of a node that runs in a container. What lies below one or in a pod is
- * none. */
+ * "/docker/ID/kubepods" of a node that runs in a container. Directories below it or in a pod do not
+ * count. */
 bool cgroup_path_is_pods_root(const char *path);
 
 #endif

@@ -40,7 +40,7 @@
 #define UUID_LEN 36
 #define DIGITS "0123456789"
 
-/* What a directory's name says beyond systemd's units. */
+/* Rules for names of directories that are not systemd units. */
 enum rule_kind {
 	RULE_REST, /* what is between prefix and suffix follows the label */
 	RULE_NUMBERED, /* as above, behind a number, which is different each time: "3-web" */
@@ -73,7 +73,7 @@ static const struct rule {
 	{ RULE_PARENT, "system", "", "", "" },
 };
 
-/* How runtimes begin the name of a container's directory, or call the directory around it. */
+/* Words before the ID in a container's directory, or the name of its parent directory. */
 static const struct {
 	const char *token;
 	const char *runtime;
@@ -86,7 +86,7 @@ static const struct {
 	{ "libpod-payload", "podman" },
 };
 
-/* The name as bytes, before it is known to be fit for the eye. */
+/* The name before it is made printable. */
 struct name {
 	char text[RAW_MAX_BYTES];
 	size_t len;
@@ -181,7 +181,7 @@ static bool ends_in_uuid(struct strview unit)
 	return before == '-' || before == '.';
 }
 
-/* Whether a template's instance is a connection: NUMBER-LOCAL-REMOTE, or NUMBER-PID-UID. */
+/* Returns whether a template's instance is a connection: NUMBER-LOCAL-REMOTE, or NUMBER-PID-UID. */
 static bool is_connection(struct strview instance)
 {
 	struct strview number, local;
@@ -192,7 +192,8 @@ static bool is_connection(struct strview instance)
 	       strview_has_only(instance, HEX_DIGITS ".:_");
 }
 
-/* A desktop's; elsewhere "app-" is just how a service is called. */
+/* Returns whether a unit is a desktop application. Outside of users' units, "app-" is part of a
+ * service's name. */
 static bool is_app(struct strview unit, bool is_users)
 {
 	return (is_users && strview_starts_with(unit, "app-")) ||
@@ -299,7 +300,7 @@ static void name_container(const struct cgroup_owner *owner, const char *runtime
 	append(name, strview_of(owner->container_id, len == CONTAINER_ID_LEN ? SHORT_ID_LEN : len));
 }
 
-/* What the directories say: a user, and a thing that has a name. */
+/* Names found in the directories: a user, and a service or container. */
 struct findings {
 	struct name user;
 	struct name thing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names what runs in a cgroup outside of pods by its path alone, because nobody can be asked for a
- * better name. A pure function over text. */
+/* Names the service in a cgroup outside of pods by its path, as there is no other source of
+ * names. */
 #ifndef CGROUP_CGROUP_SERVICE_H
 #define CGROUP_CGROUP_SERVICE_H
 
@@ -19,8 +19,8 @@ struct cgroup_service {
 };
 
 /* `path` is that below a cgroup mount ("/system.slice/ssh.service"), `owner` what
- * cgroup_path_parse() found in it. Never fails: what it does not know is named "host". For a pod's
- * cgroups only `runtime` is meant. */
+ * cgroup_path_parse() found in it. Never fails: an unknown path is named "host". For cgroups of
+ * pods, only `runtime` is valid. */
 void cgroup_service_parse(const char *path, const struct cgroup_owner *owner,
 			  struct cgroup_service *ret_service);
 

@@ -28,7 +28,7 @@ struct walk {
 
 static int walk_children(int dir_fd, struct walk *walk);
 
-/* Visits a directory and what is below it. One that is gone by now is none. */
+/* Visits a directory and its children. A directory that no longer exists is skipped. */
 static int walk_child(int parent_fd, const char *name, uint64_t id, struct walk *walk)
 {
 	size_t parent_len = walk->path.len;
@@ -89,7 +89,8 @@ int cgroup_walk_directories(int root_fd, cgroup_visit visit, void *data)
 	return fd < 0 ? -errno : walk_children(fd, &walk);
 }
 
-/* Visits a directory, given without leading slashes. One that is gone by now is none. */
+/* Visits a directory, given without leading slashes. A directory that no longer exists is
+ * skipped. */
 static int visit_directory(int root_fd, const char *relative, cgroup_visit visit, void *data)
 {
 	_cleanup_free_ char *path = NULL;

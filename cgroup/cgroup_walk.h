@@ -14,8 +14,8 @@
  * the walk's `data`. Anything but 0 ends the walk, which returns it. */
 typedef int (*cgroup_visit)(const char *path, uint64_t id, void *data);
 
-/* Walks the hierarchy whose root directory is open as `root_fd`. What is deeper than
- * CGROUP_WALK_DEPTH_MAX is left out. Errors: -ENOMEM, and what reading the root says. */
+/* Walks the hierarchy whose root directory is open as `root_fd`. Directories deeper than
+ * CGROUP_WALK_DEPTH_MAX are omitted. Errors: -ENOMEM, and errors of reading the root. */
 int cgroup_walk_directories(int root_fd, cgroup_visit visit, void *data) must_check;
 
 /* As above, by libcgroup, which must have the hierarchy in its table of mounts under that

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The path of a line, if it is of the hierarchy. A path may have colons, the names of controllers
- * have none. */
+/* Finds the path in a line of the hierarchy. A path may contain colons, names of controllers do
+ * not. */
 static bool parse_line(const char *line, const char *end, uint32_t hierarchy, const char **ret_path)
 {
 	uint64_t number;

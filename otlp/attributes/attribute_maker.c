@@ -21,7 +21,7 @@
 #define CONTENT_MAX_BYTES ((size_t)1 << 20)
 #define CONTAINER_KEY "container.id"
 
-/* The resource says the others. */
+/* The other attributes are those of the resource. */
 #define STANDARD_ATTRIBUTES (SAMPLE_THREAD_NAME | SAMPLE_THREAD_ID | SAMPLE_CPU | SAMPLE_CGROUP)
 
 struct attribute_maker {
@@ -37,7 +37,7 @@ struct content_hash {
 	uint64_t words[2];
 };
 
-/* Labels while they are made. */
+/* State while attributes are made. */
 struct making {
 	struct attribute_maker *maker;
 	const struct profile *profile;
@@ -112,7 +112,7 @@ static size_t choose_sample_attributes(struct attribute_maker *maker, unsigned i
 	return nr;
 }
 
-/* What the caller leaves to the preset. */
+/* Fills in the preset's values for unset options. */
 static struct attribute_opts complete(struct attribute_opts opts)
 {
 	bool is_pyroscope = opts.preset == ATTRIBUTES_PYROSCOPE;
@@ -248,7 +248,8 @@ static int make_resource(struct making *making, uint32_t resource)
 	return r < 0 ? r : find_alike(making, resource);
 }
 
-/* What a sample has of an attribute: a number, or a string of the profile. */
+/* Gets a sample's value of an attribute: a number, or a string of the profile. Returns whether
+ * there is one. */
 static bool get_value(const struct making *making, size_t number, enum sample_attribute attribute,
 		      uint64_t *ret_value)
 {
@@ -347,7 +348,7 @@ static bool is_text(uint32_t attribute)
 	       attribute == PROGRAM_ATTRIBUTE;
 }
 
-/* Numbers of strings are another profile's others: the guard knows texts by a hash. */
+/* Numbers of strings differ between profiles, so the guard identifies texts by a hash. */
 static struct tally_place place_of(const struct tally_key *key, const void *data)
 {
 	const struct making *making = data;
@@ -394,7 +395,7 @@ static void set_attribute(struct kept_attributes *attributes, const struct tally
 	}
 }
 
-/* Whether the guard left all of a sample as it is. */
+/* Sets the attributes of a sample. Returns whether the guard admitted all values. */
 static bool keep_attributes(struct making *making, size_t number)
 {
 	const struct process_row *process =

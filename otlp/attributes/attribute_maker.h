@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the attributes that leave with a profile: those of its resources, of their processes and
- * of its samples.
+/* Chooses the attributes that are sent with a profile: those of its resources, processes and
+ * samples.
  *
  * A resource leaves with what the pipeline knows of it, less what the user excludes, and with the
  * user's own attributes unless it has one of that key. Its samples leave in groups by their process
@@ -92,27 +92,27 @@ struct attribute_opts {
 	uint32_t max_attributes; /* 0: the preset's */
 };
 
-/* Both only grow. */
+/* Both counters only grow. */
 struct attribute_maker_stats {
 	uint64_t nr_samples_collapsed; /* sum of counts */
 	/* Of resources, over max_attributes; again in each profile */
 	uint64_t nr_attributes_dropped;
 };
 
-/* Remembers which values have left. Belongs to one thread, but for its stats. */
+/* Remembers the values that were sent. Belongs to one thread, except for its statistics. */
 struct attribute_maker;
 
-/* Copies what it needs. Errors: -ENOMEM. */
+/* Copies the options. Errors: -ENOMEM. */
 int attribute_maker_new(const struct attribute_opts *opts, struct attribute_maker **ret_maker)
 	must_check;
 void attribute_maker_free(struct attribute_maker *maker);
 DEFINE_FREEP(struct attribute_maker, attribute_maker_free)
 
-/* `now_ns` is CLOCK_MONOTONIC. Errors: -ENOMEM. */
+/* Makes the attributes of a profile. `now_ns` is CLOCK_MONOTONIC. Errors: -ENOMEM. */
 int attribute_maker_make(struct attribute_maker *maker, const struct profile *profile,
 			 uint64_t now_ns, struct export_attributes *ret_attributes) must_check;
 
-/* From any thread. */
+/* May be called from any thread. */
 struct attribute_maker_stats attribute_maker_get_stats(const struct attribute_maker *maker);
 
 #endif

@@ -11,11 +11,11 @@
 /* For which backend names are made: attribute_maker.h says what the presets do. */
 enum attribute_preset { ATTRIBUTES_STANDARD, ATTRIBUTES_PYROSCOPE };
 
-/* Over the limit the last ones go first. */
+/* Over the limit, the last ranks are dropped first. */
 enum attribute_rank {
-	ATTRIBUTE_RANK_IDENTITY, /* never go */
+	ATTRIBUTE_RANK_IDENTITY, /* never dropped */
 	ATTRIBUTE_RANK_WORKLOAD,
-	ATTRIBUTE_RANK_CHOSEN, /* by the user: all that is not known here */
+	ATTRIBUTE_RANK_CHOSEN, /* chosen by the user: all names not listed here */
 	ATTRIBUTE_RANK_POD_LABEL,
 	ATTRIBUTE_RANK_POD_ANNOTATION,
 	ATTRIBUTE_RANK_ID,
@@ -24,22 +24,22 @@ enum attribute_rank {
 
 enum attribute_rank attribute_rank_of(const char *key);
 
-/* Whether destinations take two clean names for the same. */
+/* Returns whether destinations treat two clean names as equal. */
 bool attribute_names_clash(enum attribute_preset preset, const char *a, const char *b);
 
-/* Whether a clean name is one that the destination gives by itself. */
+/* Returns whether the destination sets an attribute of this clean name itself. */
 bool attribute_name_is_reserved(enum attribute_preset preset, const char *name);
 
-/* Fills in the name as it may leave; never "" for a name that is not. */
+/* Fills in the name in the form in which it may be sent; "" only for "". */
 void attribute_name_clean(enum attribute_preset preset, const char *name,
 			  char clean[static ATTRIBUTE_NAME_MAX + 1]);
 
-/* Changes a clean name until it is not taken, by a number behind it. */
+/* Appends a number to a clean name if it is taken. */
 void attribute_name_make_unique(char name[static ATTRIBUTE_NAME_MAX + 1],
 				bool (*is_taken)(const char *name, const void *data),
 				const void *data);
 
-/* Fills in the value as it may leave. */
+/* Fills in the value in the form in which it may be sent. */
 void attribute_value_clean(const char *value, char clean[static ATTRIBUTE_VALUE_MAX + 1]);
 
 #endif

@@ -20,7 +20,7 @@
 #define MAX_ITEMS 3 /* beside the pid, which is none */
 #define TIME_TEXT_BYTES sizeof("2026-11-23T00:00:00.000Z")
 
-/* One that ended earlier is not worth a resource of its own. */
+/* A process that ended earlier gets no resource of its own. */
 #define SHORT_LIFE_NS NSEC_PER_SEC
 
 static_assert(sizeof(struct process_key) == 16, "gap in struct process_key");
@@ -72,7 +72,7 @@ size_t process_rules_max(const struct process_rules *rules)
 	       rules->has_creation_time;
 }
 
-/* What is not wanted is not known here. */
+/* Sets name and program, as far as they are wanted. */
 static void describe(const struct attribute_processes *processes, struct process_row *row)
 {
 	const struct process_rules *rules = &processes->rules;
@@ -121,7 +121,7 @@ static int find_row(struct attribute_processes *processes, const struct process_
 	return 0;
 }
 
-/* Whether its pid would be worth to be said. */
+/* Returns whether the process may be sent with its pid. */
 static bool may_be_alone(const struct attribute_processes *processes, const struct process_row *row)
 {
 	const struct profile_process *process = &processes->profile->processes[row->key.process];
@@ -131,7 +131,7 @@ static bool may_be_alone(const struct attribute_processes *processes, const stru
 	return process->start_ns == 0 || process->seen_ns >= process->start_ns + SHORT_LIFE_NS;
 }
 
-/* The busiest first; of equal ones the one that came first. */
+/* Sorts the busiest first, and equal ones in order of arrival. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct process_row *const *a = left;
@@ -197,7 +197,7 @@ bool process_row_key(const struct process_row *process, struct tally_key *ret_ke
 	return process->program != 0;
 }
 
-/* A process whose program has no place is joined, however busy it is. */
+/* A process whose program has no place is joined, even if it is busy. */
 static struct group_key group_of(struct process_row *row, const struct attribute_tally *tally,
 				 uint32_t number)
 {
@@ -213,7 +213,7 @@ static struct group_key group_of(struct process_row *row, const struct attribute
 	return key;
 }
 
-/* Of a key that the resource has by other ways, those have precedence. */
+/* Attributes from other sources take precedence over a process's attribute of the same key. */
 static bool has_key(const struct group_attributes *attributes, const char *key)
 {
 	for (size_t i = 0; i < attributes->nr; i++)
@@ -345,7 +345,7 @@ static int find_group(struct grouping *grouping, const struct group_key *key,
 	return 0;
 }
 
-/* In the order of their resources; in each, of their first samples. */
+/* Sorts by resource, and then by the first sample. */
 static int compare_places(const void *left, const void *right)
 {
 	const struct process_row *const *a = left;

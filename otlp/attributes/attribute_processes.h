@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes in each resource of a profile, and which of them leave as one.
+/* The processes in each resource of a profile, and which of them are sent as one.
  *
  * ATTRIBUTES_STANDARD has the attributes of the semantic conventions: process.executable.name and
  * .path, process.pid, process.creation.time. A destination keeps something for each process, so not
@@ -34,7 +34,7 @@
 /* For tally and guard, beside enum sample_attribute. */
 #define PROGRAM_ATTRIBUTE 0x100
 
-/* Which attributes of processes leave. */
+/* The attributes of processes that are sent. */
 struct process_rules {
 	enum attribute_preset preset;
 	bool has_name; /* or, of ATTRIBUTES_PYROSCOPE, "process" */
@@ -70,20 +70,20 @@ struct attribute_processes {
 	uint32_t *of_sample; /* owned; row of each sample of the profile */
 };
 
-/* Finds out which attributes of processes the rules let leave. */
+/* Determines the attributes of processes that the rules permit. */
 void process_rules_init(struct process_rules *rules, const struct attribute_rules *attribute_rules);
 
-/* How many attributes a resource may get. */
+/* Returns the maximum number of these attributes in a resource. */
 size_t process_rules_max(const struct process_rules *rules);
 
-/* Finds the processes; `first_alike` has the resource that stands for each of the profile's.
+/* Finds the processes; `first_alike` maps each resource of the profile to the first equal one.
  * Errors: -ENOMEM; done is needed then, too. */
 int attribute_processes_init(struct attribute_processes *processes,
 			     const struct process_rules *rules, const struct profile *profile,
 			     const uint32_t *first_alike) must_check;
 void attribute_processes_done(struct attribute_processes *processes);
 
-/* The key by which tally and guard know a program; false where there is none. */
+/* Sets the key of a program for tally and guard; returns false if there is no program. */
 bool process_row_key(const struct process_row *process, struct tally_key *ret_key);
 
 /* Makes the groups of labels, once the guard has decided: attributes of `resources`, by the

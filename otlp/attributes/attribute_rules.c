@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Our own resources have at most 60; files of others may have any number. */
+/* Our own resources have at most 60; files of other programs may have any number. */
 #define DRAFT_MAX 128
 
 struct draft_item {
@@ -28,7 +28,7 @@ struct draft {
 	uint64_t nr_dropped;
 };
 
-/* The resource whose attributes are taken. */
+/* The resource with the attributes. */
 struct source {
 	const struct attribute_rules *rules;
 	const struct profile *profile;
@@ -49,10 +49,11 @@ static const struct {
 	    "k8s.workload.name" } },
 };
 
-/* What ATTRIBUTES_PYROSCOPE leaves out. */
+/* Attributes that ATTRIBUTES_PYROSCOPE omits. */
 static const struct {
 	const char *key;
-	const char *told_by; /* only where the resource has that, too; NULL: always */
+	/* omitted only if the resource has this attribute, too; NULL: always */
+	const char *told_by;
 } redundant[] = {
 	{ "k8s.pod.start_time", NULL },
 	{ "k8s.container.restart_count", NULL },
@@ -172,7 +173,7 @@ static void cut(struct draft *draft)
 	}
 }
 
-/* The names before the one that is being cleaned. */
+/* The names before the current one. */
 struct taken {
 	const struct draft *draft;
 	size_t nr;
@@ -189,7 +190,7 @@ static bool is_taken(const char *name, const void *data)
 	return attribute_name_is_reserved(preset, name);
 }
 
-/* `text` itself when that is clean. */
+/* Returns `text` itself if it is clean, else a copy of `clean`. */
 static const char *keep(struct arena *memory, const char *text, const char *clean)
 {
 	return strcmp(text, clean) == 0 ? text : arena_strndup(memory, clean, strlen(clean));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a resource's attributes leaves, and under which names. */
+/* Decides which attributes of a resource are sent, and under which names. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_RULES_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_RULES_H
 
@@ -24,7 +24,8 @@ struct attribute_rules { /* all borrowed */
 
 bool attribute_rules_exclude(const struct attribute_rules *rules, const char *key);
 
-/* `group` is left to the caller; *ret_nr_dropped is what was over the limit. Errors: -ENOMEM. */
+/* Chooses the attributes of a resource. *ret_nr_dropped is the number of attributes over the limit.
+ * Errors: -ENOMEM. */
 int attribute_rules_apply(const struct attribute_rules *rules, const struct profile *profile,
 			  uint32_t resource, struct arena *memory,
 			  struct group_attributes *ret_attributes, uint64_t *ret_nr_dropped)

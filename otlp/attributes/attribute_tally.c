@@ -58,7 +58,7 @@ bool attribute_tally_admits(const struct attribute_tally *tally, const struct ta
 	return row && row->is_admitted;
 }
 
-/* The most frequent first; of equal ones the one that came first. */
+/* Sorts the most frequent first, and equal ones in order of arrival. */
 static int compare_turns(const void *left, const void *right)
 {
 	const struct turn *a = left;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of sample attributes in one profile, and how many samples have each: what the guard
- * decides on. */
+/* Counts the values of sample attributes in one profile, on which the guard decides. */
 #ifndef OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
 #define OTLP_ATTRIBUTES_ATTRIBUTE_TALLY_H
 
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number that means the same in the whole profile. */
+/* Identifies a value within the profile. */
 struct tally_key {
 	uint64_t value;
 	uint32_t group; /* of resources */
@@ -36,21 +35,21 @@ void attribute_tally_done(struct attribute_tally *tally);
 int attribute_tally_add(struct attribute_tally *tally, const struct tally_key *key, uint64_t count)
 	must_check;
 
-/* Where the guard knows a row: in all profiles, not this one only. */
+/* Identifies a row for the guard, in all profiles. */
 struct tally_place {
 	struct attribute_set_key set;
 	uint64_t value;
 };
 
-/* Has the guard decide on all rows: those that have left before, then the most frequent ones first.
- * Errors: -ENOMEM. */
+/* Lets the guard decide on all rows: first on values that were sent before, then on the most
+ * frequent ones. Errors: -ENOMEM. */
 int attribute_tally_decide(struct attribute_tally *tally, struct attribute_guard *guard,
 			   uint64_t now_ns,
 			   struct tally_place (*place)(const struct tally_key *key,
 						       const void *data),
 			   const void *data) must_check;
 
-/* Whether a value that was added may leave. */
+/* Returns whether a value that was added may be sent. */
 bool attribute_tally_admits(const struct attribute_tally *tally, const struct tally_key *key);
 
 #endif

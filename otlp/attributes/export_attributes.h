@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attributes that leave with the samples of one profile. attribute_maker.h chooses them, and
+/* The attributes that are sent with the samples of one profile. attribute_maker.h chooses them, and
  * the encoders write them. */
 #ifndef OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
 #define OTLP_ATTRIBUTES_EXPORT_ATTRIBUTES_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What leaves with a sample. The guard may have taken values out. */
+/* Attributes of a sample. The guard may have removed values. */
 struct kept_attributes {
 	uint64_t cgroup_id; /* 0: none */
 	uint32_t group;
@@ -20,11 +20,12 @@ struct kept_attributes {
 	uint32_t pid; /* 0: none */
 	uint32_t cpu; /* ATTRIBUTE_NONE: none */
 };
-#define ATTRIBUTE_OTHER_TEXT "[other]" /* what ATTRIBUTE_OTHER leaves as */
+#define ATTRIBUTE_OTHER_TEXT "[other]" /* sent for ATTRIBUTE_OTHER */
 #define ATTRIBUTE_NONE UINT32_MAX
 #define ATTRIBUTE_OTHER UINT32_MAX
 
-/* Of a resource, or of a process in a resource. All samples of a group leave as one profile. */
+/* Attributes of a resource, or of a process in a resource. All samples of a group are sent as one
+ * profile. */
 struct group_attributes {
 	const struct attribute *items; /* most important first */
 	size_t nr;

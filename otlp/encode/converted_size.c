@@ -20,10 +20,9 @@
 #define HEAD_BYTES 2
 #define SAMPLE_HEAD_BYTES 3
 
-/* Its id, and flags that are fields when set: always that it has functions, seldom that all have
- * lines. */
+/* The id and the flags that are set: always has_functions, rarely has_line_numbers. */
 #define MAPPING_BYTES (HEAD_BYTES + MAPPING_INDEX_BYTES + 2 * 2)
-/* The name of the file and its build id; then only the first flag. */
+/* The file's name and build id, with only the first flag. */
 #define MAPPED_FILE_BYTES 5
 
 #define LABEL_BYTES (HEAD_BYTES + 2 * INDEX_BYTES)
@@ -32,7 +31,7 @@
 #define PROFILE_BYTES 96
 /* "process.pid" and its number as text. */
 #define PID_LABEL_BYTES 24
-/* Those that Pyroscope adds to a series. */
+/* Labels that Pyroscope adds to a series. */
 #define SERIES_LABELS_BYTES 96
 
 int converted_size_init(struct converted_size *size, const struct translator *translator)
@@ -94,7 +93,7 @@ int converted_size_begin(struct converted_size *size, const struct group_attribu
 	return 0;
 }
 
-/* Whether it is the first time in this profile. */
+/* Marks an element. Returns whether it was not yet marked in this profile. */
 static bool mark(const struct converted_size *size, uint32_t *marked)
 {
 	if (*marked == size->profile)
@@ -103,8 +102,7 @@ static bool mark(const struct converted_size *size, uint32_t *marked)
 	return true;
 }
 
-/* Of a string as it leaves: names are longer than the profile's where something in them is
- * escaped. */
+/* Returns the bytes of a string as it is sent: escapes may make it longer than in the profile. */
 static size_t string_bytes(struct converted_size *size, uint32_t string)
 {
 	const struct translator *translator = size->translator;
@@ -148,7 +146,7 @@ static size_t location_bytes(struct converted_size *size, uint32_t number)
 	return bytes;
 }
 
-/* The location's mapping, of which the message has number `sent`. */
+/* Returns the bytes of a location's mapping, which has the number `sent` in the message. */
 static size_t mapping_bytes(const struct converted_size *size, uint32_t number, uint32_t sent)
 {
 	const struct profile *profile = size->translator->profile;
@@ -161,8 +159,8 @@ static size_t mapping_bytes(const struct converted_size *size, uint32_t number, 
 	       packed_uint_len(mapping->limit) + packed_uint_len(mapping->offset);
 }
 
-/* What each sample with it takes: the location's id, and a mapping unless one before it in the
- * stack had the same. */
+/* Returns the bytes of a frame in each sample: the location's id, and a mapping unless an earlier
+ * frame of the stack had it. */
 static size_t frame_bytes(struct converted_size *size, uint32_t number)
 {
 	struct converted_mark *location = &size->locations[size->translator->locations[number] - 1];

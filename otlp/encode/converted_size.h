@@ -9,9 +9,8 @@
  * frames, in a request of 138 KB: 146 KB without files, 166 KB with 1, 490 KB with 10 and 1218 KB
  * with 100.
  *
- * The estimate follows the conversion; fields have their real size or a little more. It is made
- * while the samples are encoded. A stack is walked once in a profile, however many samples have it.
- */
+ * The estimate follows the conversion; fields have their real size or a little more. It is computed
+ * while the samples are encoded. Each stack of a profile is walked once. */
 #ifndef OTLP_ENCODE_CONVERTED_SIZE_H
 #define OTLP_ENCODE_CONVERTED_SIZE_H
 

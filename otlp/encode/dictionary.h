@@ -5,7 +5,7 @@
  * and a finished table is the concatenation of its rows. Element 0 of every table is the empty
  * message, so that an element which turns out empty gets number 0 by itself.
  *
- * As with a strbuf, the first failure is kept and adding goes on with number 0; the caller asks
+ * As with a strbuf, the first failure is kept, further additions return 0, and the caller checks
  * once. */
 #ifndef OTLP_ENCODE_DICTIONARY_H
 #define OTLP_ENCODE_DICTIONARY_H
@@ -37,7 +37,7 @@ struct dictionary_row {
 };
 
 struct dictionary_rows {
-	struct strbuf bytes; /* tag, length, message; again and again */
+	struct strbuf bytes; /* tag, length and message of each row */
 	struct htable index; /* by the message's hash */
 	struct dictionary_row *rows; /* owned */
 	size_t nr_rows, cap_rows;
@@ -55,17 +55,17 @@ struct dictionary {
 int dictionary_init(struct dictionary *dictionary, size_t max_bytes) must_check;
 void dictionary_done(struct dictionary *dictionary);
 
-/* The number of a string, made printable. */
+/* Adds a string, made printable. Returns its number. */
 uint32_t dictionary_add_string(struct dictionary *dictionary, const char *text);
 
-/* The number of the element whose message is in `message`; not for strings. */
+/* Adds an element with that message, which is not a string. Returns its number. */
 uint32_t dictionary_add(struct dictionary *dictionary, enum dictionary_table table,
 			const struct strbuf *message);
 
 /* Writes all tables as the content of a ProfilesDictionary. */
 void dictionary_encode(const struct dictionary *dictionary, struct strbuf *out);
 
-/* 0, -ENOSPC or -ENOMEM. */
+/* Returns the first failure, or 0: -ENOSPC, -ENOMEM. */
 int dictionary_error(const struct dictionary *dictionary) must_check;
 
 #endif

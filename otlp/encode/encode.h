@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Destinations cut deeper stacks at the leaf, where the time went: we do it at the root, and say so
- * in the last frame. */
+/* Destinations truncate deeper stacks at the leaf, where the time was spent. We truncate at the
+ * root and mark the last frame. */
 #define ENCODE_STACK_MAX_FRAMES 1000
 
 struct encode_job { /* all borrowed */
@@ -26,26 +26,24 @@ struct encode_job { /* all borrowed */
 	 * count. */
 	const uint32_t *samples;
 	size_t nr_samples;
-	/* OTLP: frames with a name of their own leave without mapping and address, which makes
-	 * requests smaller. */
+	/* OTLP: frames with a symbol's name have no mapping and address, which makes requests
+	 * smaller. */
 	bool drops_addresses;
-	/* OTLP: send times instead of counts, for profiles in which every sample has one */
+	/* OTLP: timestamps instead of counts, for profiles in which every sample has a time */
 	bool with_times;
-	/* OTLP: each profile carries its samples, with all that is known of them, as gzip'ed
-	 * pprof */
+	/* OTLP: each profile contains its samples, with all their data, as gzip'ed pprof */
 	bool with_pprof;
 };
 
 struct encode_result {
 	uint64_t nr_counts; /* sum of the samples' counts */
 	size_t nr_profiles;
-	size_t nr_samples; /* as they leave: equal ones are one */
-	size_t cost_bytes; /* what Pyroscope makes of it: converted_size.h */
+	size_t nr_samples; /* as sent, after joining equal ones */
+	size_t cost_bytes; /* size after Pyroscope's conversion: converted_size.h */
 };
 
-/* An encoder appends the body, and nothing when there are no samples; after a failure part of it
- * may be there. Errors: -ENOSPC (the buffer's limit: encode less at a time), -ENOMEM; `out` keeps
- * them as well. */
+/* Appends the body; nothing without samples. After a failure, a part of it may be in `out`. Errors,
+ * also kept in `out`: -ENOSPC (the buffer's limit: encode fewer samples), -ENOMEM. */
 
 typedef int encode_request(const struct encode_job *job, struct strbuf *out,
 			   struct encode_result *ret_result);
@@ -54,7 +52,7 @@ typedef int encode_request(const struct encode_job *job, struct strbuf *out,
 int otlp_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)
 	must_check;
 
-/* A PushRequest of Pyroscope's push.v1, a series a profile. Samples have no labels there. */
+/* A PushRequest of Pyroscope's push.v1 with a series per profile. Samples have no labels. */
 int push_encode(const struct encode_job *job, struct strbuf *out, struct encode_result *ret_result)
 	must_check;
 

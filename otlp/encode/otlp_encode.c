@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile by profile into one buffer; the dictionary that they all fill goes last.
+/* Writes profile by profile into one buffer, and then the dictionary that they share.
  *
- * A point is a sample as it leaves. Processes and threads differ in it only by the attributes that
- * are left to them, so several samples often make one point and their values are added. The points
- * of a profile are collected, then written, before those of the next:
+ * A point is a sample as it is sent. It distinguishes processes and threads only by their kept
+ * attributes, so several samples often become one point and their values are added. The points of a
+ * profile are collected, then written, before those of the next:
  *
  *	samples of group 0 ─▶ points ─▶ ResourceProfiles ┐
  *	samples of group 2 ─▶ points ─▶ ResourceProfiles ├▶ out
@@ -52,7 +52,7 @@ static_assert(sizeof(struct point_key) == 32, "gap in struct point_key");
 
 struct point {
 	struct point_key key;
-	uint32_t profile_stack; /* one of those that became the key's */
+	uint32_t profile_stack; /* one of the stacks that became the key's stack */
 	uint64_t value;
 };
 
@@ -63,7 +63,7 @@ struct value_type {
 
 struct encoder {
 	const struct encode_job *job; /* borrowed */
-	struct strbuf *out; /* borrowed; keeps the first error of all */
+	struct strbuf *out; /* borrowed; keeps the first error */
 	struct translator translator;
 	struct converted_size size;
 	struct value_type sample_type;
@@ -144,7 +144,7 @@ static int add_point(struct encoder *encoder, const struct point *point, uint32_
 	return 0;
 }
 
-/* Whether all samples of a group can say when. */
+/* Returns whether all samples of a group have a time. */
 static bool know_times(const struct encode_job *job, const struct sample_group *group)
 {
 	bool has_times = job->with_times && job->profile->type == PROFILE_CPU;
@@ -250,7 +250,7 @@ static size_t count_attributes(const struct point *point)
 	return nr;
 }
 
-/* How many a point is, or when they were. */
+/* Writes the count of a point, or its timestamps. */
 static void put_counts(struct encoder *encoder, const struct point *point,
 		       const struct point_time *times, size_t nr_times)
 {
@@ -292,7 +292,7 @@ static void put_point(struct encoder *encoder, uint32_t number)
 			   });
 }
 
-/* An id is there to recognise a profile that arrives twice; without randomness there is none. */
+/* The id identifies a profile that arrives twice. It is omitted without random numbers. */
 static void put_profile_id(struct strbuf *out)
 {
 	unsigned char id[PROFILE_ID_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the samples were taken that became the points of a profile: timestamps_unix_nano. */
+/* The times of the samples that became the points of a profile: timestamps_unix_nano. */
 #ifndef OTLP_ENCODE_POINT_TIMES_H
 #define OTLP_ENCODE_POINT_TIMES_H
 
@@ -16,23 +16,23 @@ struct point_time {
 struct point_times {
 	struct point_time *items; /* owned */
 	size_t nr, cap;
-	size_t next; /* the first one that was not taken */
+	size_t next; /* first one that was not taken yet */
 };
 void point_times_done(struct point_times *times);
 
-/* A point that counts `count` more, all at one time. Errors: -ENOMEM. */
+/* Adds `count` equal times to a point. Errors: -ENOMEM. */
 int point_times_add(struct point_times *times, uint32_t point, uint64_t unix_ns, uint64_t count)
 	must_check;
 
-/* Ends adding: all are taken from the start, point by point. */
+/* Ends adding, so that the times can be taken point by point. */
 void point_times_sort(struct point_times *times);
 
-/* Returns the times of a point, the earliest first; borrowed. To be called for each point in rising
- * order. */
+/* Returns the times of a point, the earliest first; borrowed. Must be called for all points in
+ * ascending order. */
 const struct point_time *point_times_take(struct point_times *times, uint32_t point,
 					  size_t *ret_nr);
 
-/* Forgets all, for the next profile. */
+/* Removes all times, for the next profile. */
 void point_times_clear(struct point_times *times);
 
 #endif

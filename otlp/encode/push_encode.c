@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* push.v1.PushRequest: a series for each group of samples, its labels beside one pprof message.
  *
- * Types are said by the message and by the label __name__, and need no reading between the lines as
- * with OTLP. The message has no labels of its own: Pyroscope would make a series of each set of
- * them. Names of labels are those of Prometheus before it took any text: letters, digits and
- * underscores. */
+ * The message and the label __name__ contain the type. The message has no labels of its own, since
+ * Pyroscope would make a series of each set of them. Names of labels have the characters of
+ * Prometheus before version 3: letters, digits and underscores. */
 #include "otlp/encode/encode.h"
 
 #include "base/arena.h"
@@ -36,11 +35,11 @@ enum raw_sample_field { RAW_SAMPLE_RAW_PROFILE = 1, RAW_SAMPLE_ID = 2 };
 
 struct push {
 	const struct encode_job *job; /* borrowed */
-	struct strbuf *out; /* borrowed; keeps the first error of all */
+	struct strbuf *out; /* borrowed; keeps the first error */
 	struct arena names; /* of labels */
 	struct strbuf pprof; /* scratch: a message, and compressed */
 	struct strbuf payload;
-	uint32_t *stacks; /* owned; the group in which each was last met, + 1 */
+	uint32_t *stacks; /* owned; the last group in which each stack occurred, + 1 */
 	struct encode_result result;
 };
 
@@ -78,7 +77,7 @@ static const char *find_service(const struct group_attributes *attributes)
 	return NO_SERVICE;
 }
 
-/* Names that the series has. */
+/* Names of the series so far. */
 struct taken {
 	const char **names;
 	size_t nr;
@@ -137,7 +136,7 @@ static int put_labels(struct push *push, const struct group_attributes *attribut
 	return 0;
 }
 
-/* Version 4, variant 1 (RFC 9562); without randomness there is none. */
+/* Version 4, variant 1 (RFC 9562). The id is omitted without random numbers. */
 static void put_id(struct strbuf *out)
 {
 	char text[UUID_TEXT_BYTES];
@@ -180,7 +179,7 @@ static int put_sample(struct push *push, const struct sample_group *group)
 	return 0;
 }
 
-/* Samples of one stack leave as one. */
+/* Samples with the same stack are sent as one. */
 static void count_samples(struct push *push, const struct sample_group *group)
 {
 	push->result.nr_profiles++;

@@ -75,8 +75,8 @@ void translator_done(struct translator *translator)
 	free(translator->numbers);
 }
 
-/* The scratch message, empty. It serves one element at a time: what the element points to is
- * translated before it is begun. */
+/* Returns the empty scratch message. It holds one element at a time, so everything that the element
+ * refers to must be translated before. */
 static struct strbuf *begin_message(struct translator *translator)
 {
 	strbuf_clear(&translator->message);
@@ -129,8 +129,8 @@ static uint32_t add_number_attribute(struct translator *translator, const char *
 	return finish_message(translator, DICTIONARY_ATTRIBUTE);
 }
 
-/* Attributes that are remembered by string. ATTRIBUTE_OTHER is none; what stands for all collapsed
- * texts is remembered as "", which no thread and no container has. */
+/* Adds an attribute that is cached by its string. ATTRIBUTE_OTHER is not a string; its attribute is
+ * cached at "", which no thread and no container has. */
 static uint32_t add_text_label(struct translator *translator, uint32_t *known, const char *key,
 			       uint32_t text)
 {
@@ -226,7 +226,7 @@ static uint32_t add_function(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
-/* Pyroscope takes no build ids but GNU's. */
+/* Pyroscope only accepts GNU build ids. */
 static size_t add_build_ids(struct translator *translator, const struct profile_mapping *mapping,
 			    uint32_t attributes[static NR_BUILD_IDS])
 {
@@ -273,8 +273,8 @@ static uint32_t add_mapping(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
-/* Whether a backend could find a better name than we have. A stand-in never has anything
- * inlined. */
+/* Returns whether the name is a stand-in, for which a backend could find a better one. A stand-in
+ * never has inlined functions. */
 static bool is_stand_in(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_line *line = profile_location_lines(profile, location);
@@ -282,7 +282,7 @@ static bool is_stand_in(const struct profile *profile, const struct profile_loca
 	return location->nr_lines == 1 && profile->functions[line->function].system_name == 0;
 }
 
-/* What others recorded may have addresses outside of their mappings. */
+/* Profiles of other programs may have addresses outside of their mappings. */
 static bool is_inside(const struct profile_mapping *mapping, uint64_t address)
 {
 	return mapping->limit == 0 || (address >= mapping->start && address < mapping->limit);
@@ -353,7 +353,7 @@ static uint32_t add_location(struct translator *translator, uint32_t old)
 	return *known - 1;
 }
 
-/* A frame of our own that tells something about the stack. */
+/* Adds a frame of our own with a remark about the stack. */
 static uint32_t add_remark(struct translator *translator, const char *name)
 {
 	uint32_t function = add_named_function(translator, name);

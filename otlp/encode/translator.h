@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a profile's elements into elements of an OTLP dictionary, those that are asked for and what
- * they lead to. Numbers returned are the dictionary's. Failures are kept in the dictionary. */
+/* Converts elements of a profile, and the elements they refer to, to elements of an OTLP
+ * dictionary. Returned numbers are the dictionary's. Failures are kept in the dictionary. */
 #ifndef OTLP_ENCODE_TRANSLATOR_H
 #define OTLP_ENCODE_TRANSLATOR_H
 
@@ -19,7 +19,7 @@
 
 struct translator {
 	const struct profile *profile; /* borrowed */
-	bool drops_addresses; /* of frames with a name of their own */
+	bool drops_addresses; /* of frames with a symbol's name */
 	struct dictionary dictionary;
 	struct strbuf message; /* scratch: the element being built */
 	uint32_t *numbers; /* owned; the memory of the following, new numbers + 1 by old number */
@@ -38,17 +38,17 @@ struct translator {
 	uint32_t frames[ENCODE_STACK_MAX_FRAMES]; /* scratch: the stack being built */
 };
 
-/* As dictionary_init(); done is needed after a failure, too. */
+/* Initialises a translator. Errors: as dictionary_init(); translator_done() is needed then, too. */
 int translator_init(struct translator *translator, const struct encode_job *job, size_t max_bytes)
 	must_check;
 void translator_done(struct translator *translator);
 
-/* The number of a string of our own. */
+/* Adds a string. Returns its number. */
 uint32_t translator_add_text(struct translator *translator, const char *text);
 
 uint32_t translator_add_stack(struct translator *translator, uint32_t stack);
 
-/* Fills in the numbers of a sample's attributes and returns how many there are. */
+/* Fills in the numbers of a sample's attributes. Returns how many there are. */
 size_t translator_add_attributes(struct translator *translator, const struct kept_attributes *kept,
 				 uint32_t attributes[static TRANSLATOR_NR_ATTRIBUTES]);
 
