@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What tells samples apart: all fields before the count. */
+/* Identity of a sample: all fields before the count. */
 #define SAMPLE_KEY_BYTES                                                                           \
 	(offsetof(struct profile_sample, cpu) + sizeof(((struct profile_sample *)0)->cpu))
 
@@ -146,7 +146,7 @@ const struct profile *builder_peek(const struct builder *builder)
 	return builder->profile;
 }
 
-/* A string that is there already; what is left to ask when the budget is used up. */
+/* Finds an existing string, when the budget is used up. */
 static int find_string(const struct intern *strings, const char *text, uint32_t *ret_id)
 {
 	struct htable_iter it = htable_lookup(&strings->index, hash_bytes(text, strlen(text)));
@@ -295,7 +295,7 @@ int builder_add_stack(struct builder *builder, const uint32_t *locations, size_t
 	return 0;
 }
 
-/* Writes the attributes behind the last one without counting them; returns how many there are. */
+/* Writes the attributes after the last one without counting them. Returns their number. */
 static int stage_attributes(struct builder *builder, const struct attribute *attributes, size_t nr)
 {
 	struct profile *p = builder->profile;
@@ -320,7 +320,7 @@ static int stage_attributes(struct builder *builder, const struct attribute *att
 	return nr_staged;
 }
 
-/* A resource with the staged attributes. */
+/* Finds a resource with the staged attributes. */
 static bool find_resource(const struct builder *builder, size_t nr_staged, uint32_t hash,
 			  uint32_t *ret_id)
 {
@@ -529,7 +529,7 @@ void builder_set_type(struct builder *builder, enum profile_type type)
 	builder->has_type = true;
 }
 
-/* Whether counts of the profile mean what the builder's do. */
+/* Returns whether counts of the profile and of the builder have the same meaning. */
 static bool is_alike(const struct builder *builder, const struct profile *from)
 {
 	const struct profile *to = builder->profile;
@@ -575,7 +575,7 @@ struct profile *builder_seal(struct builder *builder)
 {
 	struct profile *profile = take_ptr(builder->profile);
 
-	/* What was not named has the empty line. */
+	/* Locations without a name get the empty line. */
 	for (size_t i = 0; i < profile->nr_locations; i++)
 		if (profile->locations[i].nr_lines == 0)
 			profile->locations[i].nr_lines = 1;

@@ -26,16 +26,16 @@ int builder_new(size_t max_bytes, struct builder **ret_builder) must_check;
 void builder_free(struct builder *builder);
 DEFINE_FREEP(struct builder, builder_free)
 
-/* From now on so many bytes may be added, whatever the bound was. */
+/* Permits that many more bytes, regardless of the previous limit. */
 void builder_set_room(struct builder *builder, size_t bytes);
 
 /* Returns the bytes of tables, strings and indexes together. */
 size_t builder_bytes(const struct builder *builder);
 
-/* The profile as built so far; borrowed, valid until the next add. */
+/* Returns the profile as built so far; borrowed, valid until the next addition. */
 const struct profile *builder_peek(const struct builder *builder);
 
-/* A string's number. */
+/* Adds a string. */
 int builder_add_string(struct builder *builder, const char *text, uint32_t *ret_id) must_check;
 
 /* Always a new mapping: two files may share a name, and their build ids come later.
@@ -71,11 +71,12 @@ struct attribute {
 int builder_add_resource(struct builder *builder, const struct attribute *attributes, size_t nr,
 			 uint32_t *ret_id) must_check;
 
-/* Equal processes become one row with the later seen_ns. An all-zero process is row 0. */
+/* Adds a process. Equal processes become one row with the later seen_ns. A process of zeros is row
+ * 0. */
 int builder_add_process(struct builder *builder, const struct profile_process *process,
 			uint32_t *ret_id) must_check;
 
-/* Counts one more sample of a process that was added. */
+/* Updates the last time at which a process was seen. */
 void builder_see_process(struct builder *builder, uint32_t process, uint64_t seen_ns);
 
 /* Adds sample->count to the equal sample, or a new one. */
@@ -107,16 +108,16 @@ uint64_t builder_set_resource(struct builder *builder, uint64_t cgroup_id, uint3
  * how often the timer fired for them. Must come after the last builder_add_sample(). */
 uint64_t builder_remove_cgroup(struct builder *builder, uint64_t cgroup_id);
 
-/* Takes over what a profile says of all its samples, before they are added: its time range joins
- * the builder's, and an empty builder gets its type and period. Errors: -EINVAL when the builder
- * has another type or period. */
+/* Joins the header of a profile before its samples are added: its time range extends the builder's,
+ * and an empty builder gets its type and period. Errors: -EINVAL the builder has another type or
+ * period. */
 int builder_join(struct builder *builder, const struct profile *profile) must_check;
 
-/* From now on merge_profile() leaves out when each sample was taken, so that samples that differ in
- * nothing else are joined. */
+/* Makes merge_profile() omit the times of samples, so that samples that differ only in time are
+ * joined. */
 void builder_drop_times(struct builder *builder);
 
-/* Whether builder_drop_times() was called. */
+/* Returns whether builder_drop_times() was called. */
 bool builder_drops_times(const struct builder *builder);
 
 /* Sets the time range and period. builder_join() does it by itself. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a picture or file says about where it comes from. */
+/* The origin of a profile, as shown in pictures and files. */
 #ifndef PROFILE_CAPTION_H
 #define PROFILE_CAPTION_H
 
-/* All borrowed; none but the subject may be NULL. */
+/* All borrowed; only the subject may be NULL. */
 struct caption {
-	const char *subject; /* "whole machine"; NULL: it is not told */
+	const char *subject; /* "whole machine"; NULL: unknown */
 	const char *title; /* "whole machine, 10 s at 99 Hz" */
 	const char *subtitle; /* command line, host, kernel, version */
 };

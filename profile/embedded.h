@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source files that are part of the program: texts without a NUL at the end. */
+/* Source files embedded in the program: texts without a NUL at the end. */
 #ifndef PROFILE_EMBEDDED_H
 #define PROFILE_EMBEDDED_H
 

@@ -16,7 +16,7 @@ void flame_color_append(struct strbuf *out, enum flame_kind kind, bool is_inline
 /* Appends the color that the legend shows for the kind. */
 void flame_color_append_legend(struct strbuf *out, enum flame_kind kind, bool is_inlined);
 
-/* What the kind is called in the legend; NULL: it is not there. */
+/* Returns the kind's name in the legend; NULL if the legend does not have it. */
 const char *flame_color_legend(enum flame_kind kind);
 
 #endif

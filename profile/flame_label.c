@@ -14,13 +14,14 @@
 #define ELLIPSIS "\xe2\x80\xa6" /* U+2026 */
 #define NAME_MAX_BYTES ((size_t)1 << 16)
 
-/* Whether a byte of UTF-8 is the first one of a character. */
+/* Returns whether a byte of UTF-8 is the first one of a character. */
 static bool is_char_begin(char byte)
 {
 	return ((uint8_t)byte & 0xc0) != 0x80;
 }
 
-/* Where the parameters of a C++ or Java function begin; the end of a name that has none. */
+/* Returns the start of the parameters of a C++ or Java function; the end of a name without
+ * parameters. */
 static char *find_parameters(char *text)
 {
 	char *end = text + strlen(text);
@@ -39,7 +40,7 @@ static char *find_parameters(char *text)
 	return text + strlen(text);
 }
 
-/* Behind a Go function's package: "(*T).f" of "net/http.(*T).f". */
+/* Returns the part after a Go function's package: "(*T).f" of "net/http.(*T).f". */
 static const char *find_go_name(const char *text)
 {
 	const char *slash = strrchr(text, '/');
@@ -48,7 +49,7 @@ static const char *find_go_name(const char *text)
 	return dot ? dot + 1 : NULL;
 }
 
-/* Behind a Go method's receiver: "f" of "(*T).f". */
+/* Returns the part after a Go method's receiver: "f" of "(*T).f". */
 static const char *find_go_method(const char *text)
 {
 	const char *receiver = strstr(text, ").");
@@ -61,8 +62,8 @@ static bool is_separator(const char *text)
 	return *text == '/' || strncmp(text, "::", 2) == 0;
 }
 
-/* The longest end of a name that has whole words and fits, with an ellipsis before it; NULL when
- * none does. */
+/* Returns the longest end of a name that consists of whole words and fits after an ellipsis; NULL
+ * if there is none. */
 static const char *find_tail(const char *text, enum flame_kind kind, size_t max_chars)
 {
 	const char *go_name = kind == FLAME_GO ? find_go_name(text) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a box that is too narrow for a function's name: the end of the name, which tells
- * most.
+/* Shortens a function's name for a narrow box to the end of the name, which is the most informative
+ * part.
  *
  *	github.com/acme/cmd/compile.walkExpr	…/cmd/compile.walkExpr
  *	std::vector<int>::push_back(int&&)	std::vector<int>::push_back…, …::push_back
@@ -17,8 +17,8 @@
 
 #include <stddef.h>
 
-/* Appends as XML text what is to be shown of a name within `max_chars` characters. Errors are kept
- * in `out`. */
+/* Appends as XML text the part of a name that is shown, at most `max_chars` characters. Errors are
+ * kept in `out`. */
 void flame_label_append(struct strbuf *out, const char *name, enum flame_kind kind,
 			size_t max_chars);
 

@@ -27,7 +27,7 @@ static bool is_like(const struct flame_node *node, const struct flame_node *want
 	       node->is_inlined == wanted->is_inlined;
 }
 
-/* The child like that, new if need be. */
+/* Finds or adds a child. */
 static int get_child(struct flame_tree *tree, uint32_t parent, const struct flame_node *wanted,
 		     uint32_t *ret_node)
 {
@@ -52,7 +52,7 @@ static int get_child(struct flame_tree *tree, uint32_t parent, const struct flam
 	return r;
 }
 
-/* Goes down one level and counts there. */
+/* Goes down one level and adds to its count. */
 static int descend(struct flame_tree *tree, const struct flame_node *child, uint32_t count,
 		   uint32_t *node)
 {
@@ -207,7 +207,7 @@ size_t flame_tree_count(const struct flame_tree *tree, uint64_t min_count)
 	return nr;
 }
 
-/* The first of these siblings that has the count; 0 for none. */
+/* Returns the first of these siblings with the count; 0 if there is none. */
 static uint32_t large_sibling(const struct flame_tree *tree, uint32_t node, uint64_t min_count)
 {
 	while (node && tree->nodes[node].count < min_count)

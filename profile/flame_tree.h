@@ -36,7 +36,7 @@ struct flame_node {
 	uint64_t count; /* of this node and all below it */
 	uint64_t start; /* it covers [start, start + count) of [0, count of the root) */
 	uint32_t name_id; /* string of the profile */
-	/* Of the profile; of those with this name the first whose source is known */
+	/* function of the profile; of those with this name, the first one whose source is known */
 	uint32_t function;
 	enum flame_kind kind;
 	bool is_inlined;
@@ -50,7 +50,7 @@ struct flame_tree {
 	struct flame_node *nodes; /* owned; node 0 is the root */
 	size_t nr_nodes, cap_nodes;
 	size_t max_nodes;
-	uint64_t nr_cut; /* counts that had no room for the last frames of their stack */
+	uint64_t nr_cut; /* counts of stacks whose last frames did not fit */
 	struct htable index; /* of nodes, by parent, name, kind and whether it is inlined */
 };
 
@@ -59,10 +59,10 @@ int flame_tree_init(struct flame_tree *tree, const struct profile *profile, size
 	must_check;
 void flame_tree_done(struct flame_tree *tree);
 
-/* How many nodes have at least that count; the root is one of them in any case. */
+/* Returns the number of nodes with at least that count; the root is always counted. */
 size_t flame_tree_count(const struct flame_tree *tree, uint64_t min_count);
 
-/* Of these the next one in depth-first order; 0 behind the last. */
+/* Returns the next of these nodes in depth-first order; 0 after the last. */
 uint32_t flame_tree_next(const struct flame_tree *tree, uint32_t node, uint64_t min_count);
 
 #endif

@@ -32,7 +32,7 @@ static void folded_done(struct folded *folded)
 	htable_done(&folded->index);
 }
 
-/* What separates frames must not stand in a name; what separates lines is not printable. */
+/* Replaces the separator of frames in a name. The separator of lines is not printable. */
 static void put_name(struct strbuf *text, const char *name)
 {
 	size_t start = text->len;
@@ -44,7 +44,7 @@ static void put_name(struct strbuf *text, const char *name)
 		*c = ':';
 }
 
-/* The functions of a location, outermost first; only that one was called and not inlined. */
+/* Writes the functions of a location, outermost first; all others are inlined. */
 static void put_location(struct folded *folded, const struct profile_location *location)
 {
 	static const char *const marks[] = {
@@ -75,7 +75,7 @@ static void put_text(struct folded *folded, const struct profile_sample *sample)
 	strbuf_append_char(text, '\0');
 }
 
-/* The line that reads like the text at that offset, or NULL. */
+/* Returns the line with the same text as the one at that offset, or NULL. */
 static struct line *find_line(const struct folded *folded, size_t text, uint32_t hash)
 {
 	struct htable_iter it = htable_lookup(&folded->index, hash);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles as folded text: a line a distinct stack, root first, and its count.
+/* Profiles as folded text: a line per distinct stack, root first, and its count.
  *
  *	nginx;main;ngx_worker_process_cycle;ngx_event_process_[i];epoll_wait;do_syscall_64_[k] 42
  *

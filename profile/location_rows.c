@@ -22,8 +22,7 @@
 /* Compared as bytes. */
 static_assert(sizeof(struct profile_line) == 8, "gap in struct profile_line");
 
-/* The part of a location's kind that tells places apart; what else it says is known only with the
- * name. */
+/* Returns the part of a location's kind that is known without its name. */
 static enum frame_kind space_of(enum frame_kind kind)
 {
 	return kind == FRAME_KERNEL || kind == FRAME_STOP ? kind : FRAME_NATIVE;
@@ -54,7 +53,7 @@ static bool has_lines(const struct profile *p, const struct profile_location *lo
 	       memcmp(p->lines + location->first_line, lines, nr * sizeof(*lines)) == 0;
 }
 
-/* The location at that place, with these lines if there are any. */
+/* Finds the location at that place, with these lines if there are any. */
 static bool find_location(const struct location_rows *rows, const struct profile_location *wanted,
 			  const struct profile_line *lines, size_t nr, uint32_t hash,
 			  uint32_t *ret_id)
@@ -74,7 +73,7 @@ static bool find_location(const struct location_rows *rows, const struct profile
 	return false;
 }
 
-/* A new location with those lines of the table that the other one says. */
+/* Adds a location that uses the same lines. */
 static int add_location(struct location_rows *rows, const struct profile_location *location,
 			uint32_t hash, uint32_t *ret_id)
 {
@@ -104,7 +103,7 @@ int location_rows_add(struct location_rows *rows, const struct profile_location 
 	return add_location(rows, &added, hash, ret_id);
 }
 
-/* Appends lines unless the last ones are the same. */
+/* Appends lines unless the last ones are equal. */
 static int add_lines(struct location_rows *rows, const struct profile_line *lines, size_t nr,
 		     uint32_t *ret_first)
 {

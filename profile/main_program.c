@@ -6,7 +6,7 @@
 
 #define COMM_MAX_BYTES 15 /* the kernel cuts a process's name */
 
-/* The name that all processes have; "" when there is none. */
+/* Returns the name that all processes have, or "". */
 static const char *find_comm(const struct profile *profile)
 {
 	for (size_t i = 1; i < profile->nr_samples; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one program that a profile is of. Readers of pprof take a file's first mapping for the main
- * binary, and print its name and build id above everything else. */
+/* Finds the program that a profile covers. Readers of pprof take a file's first mapping for the
+ * main binary, and print its name and build id above everything else. */
 #ifndef PROFILE_MAIN_PROGRAM_H
 #define PROFILE_MAIN_PROGRAM_H
 
@@ -8,9 +8,8 @@
 
 #include <stdint.h>
 
-/* The mapping of the program that all samples are of, as its file has the name that all their
- * processes have. 0: processes have several names, or no mapping has it, as with an interpreter's
- * scripts. */
+/* Returns the mapping of the program of all samples: its file has the same name as all processes.
+ * Returns 0 if processes have several names, or no mapping has the name, as with scripts. */
 uint32_t main_program_find(const struct profile *profile);
 
 #endif

@@ -320,7 +320,7 @@ int merge_profile(struct builder *builder, const struct profile *profile, uint64
 	uint64_t lost = 0;
 	int r = merge_whole(builder, profile, &lost);
 
-	/* Set on failure too, against the habit: then it says what failed. */
+	/* Set on failure as well, unlike other results: it counts the lost samples. */
 	if (ret_lost)
 		*ret_lost = lost;
 	return r;

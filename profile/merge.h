@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles that become one. */
+/* Merges profiles. */
 #ifndef PROFILE_MERGE_H
 #define PROFILE_MERGE_H
 

@@ -103,8 +103,8 @@ int output_write(const struct profile *profile, const char *path, enum output_fo
 	return output_file_write(path, out.data, out.len);
 }
 
-/* What was opened since may have the number of a descriptor that was closed; it is opened for
- * reading. */
+/* A file that was opened meanwhile may have the number of the closed standard output, but it is
+ * open for reading. */
 static int check_stdout(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);

@@ -30,7 +30,7 @@
 #define PAGE_BYTES 4096
 #define SUBJECT_MAX_BYTES 256
 
-/* What the locations in a mapping have, all together. */
+/* Properties of the locations in a mapping, taken together. */
 struct detail {
 	bool has_filenames;
 	bool has_line_numbers;
@@ -41,7 +41,7 @@ struct pprof {
 	const struct profile *profile; /* borrowed */
 	const struct pprof_part *part; /* borrowed */
 	const struct caption *caption; /* borrowed; NULL: none */
-	struct strbuf *out; /* borrowed; keeps the first error of all */
+	struct strbuf *out; /* borrowed; keeps the first error */
 	struct used_rows locations;
 	struct used_rows functions;
 	struct used_rows mappings;
@@ -81,7 +81,7 @@ static int pprof_init(struct pprof *pprof, const struct profile *profile,
 	return intern_init(&pprof->strings, UINT32_MAX, 0);
 }
 
-/* The number of a string, made printable; 0, which is "", after a failure. */
+/* Returns the number of a string, made printable; 0, which is "", after a failure. */
 static uint32_t string(struct pprof *pprof, const char *text)
 {
 	uint32_t id = 0;
@@ -156,7 +156,7 @@ static void put_number(struct pprof *pprof, enum pprof_label label, uint64_t num
 	pb_end(pprof->out, begin);
 }
 
-/* Attributes without a short name, under their own. */
+/* Writes attributes without a short name under their own name. */
 static void put_other_attributes(struct pprof *pprof, uint32_t resource)
 {
 	const struct profile *p = pprof->profile;
@@ -186,7 +186,7 @@ static void put_labels(struct pprof *pprof, const struct profile_sample *sample)
 	put_number(pprof, PPROF_LABEL_CGROUP_ID, sample->cgroup_id);
 }
 
-/* The mark of a cut is location 0, which no stack has. */
+/* The mark of a truncated stack is location 0, which no stack has. */
 static void put_frames(struct pprof *pprof, const struct profile_stack *stack)
 {
 	const uint32_t *frames = pprof->profile->stack_locations + stack->first;
@@ -220,8 +220,8 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *sample)
 	pb_end(pprof->out, begin);
 }
 
-/* Id of the location's mapping, or 0 for none. Element 0 stands for the kernel if kernel frames
- * have no mapping; a mapping without a name says nothing. */
+/* Returns the id of the location's mapping, or 0 for none. Element 0 stands for the kernel if
+ * kernel frames have no mapping; other mappings without a name are omitted. */
 static uint32_t use_mapping(struct pprof *pprof, const struct profile_location *location)
 {
 	if (location->kind == FRAME_KERNEL || pprof->profile->mappings[location->mapping].filename)
@@ -292,7 +292,7 @@ static void use_main_mapping(struct pprof *pprof)
 			    main_program ? main_program : (uint32_t)pprof->profile->nr_mappings);
 }
 
-/* Slashes would be taken for those of a path. */
+/* Replaces slashes, which readers would take for those of a path. */
 static void put_subject(struct pprof *pprof, uint32_t id)
 {
 	size_t begin = pb_begin(pprof->out, PROFILE_MAPPING);
@@ -307,9 +307,8 @@ static void put_subject(struct pprof *pprof, uint32_t id)
 	pb_end(pprof->out, begin);
 }
 
-/* Where a mapping is: as the kernel would map it, from the beginning of a page on, which is what
- * readers reckon with. One without an end of its own, such as the kernel, ends with the address
- * space. */
+/* Writes the range of a mapping from the start of a page, as the kernel would map it and readers
+ * expect it. A mapping without an end, such as the kernel, ends with the address space. */
 static void put_range(struct strbuf *out, const struct profile_mapping *mapping)
 {
 	uint64_t skipped = mapping->start % PAGE_BYTES;
@@ -346,13 +345,13 @@ static size_t nr_samples(const struct pprof *pprof)
 	return pprof->part->samples ? pprof->part->nr_samples : pprof->profile->nr_samples;
 }
 
-/* The i-th sample of the part. */
+/* Returns the i-th sample of the part. */
 static const struct profile_sample *sample_at(const struct pprof *pprof, size_t i)
 {
 	return &pprof->profile->samples[pprof->part->samples ? pprof->part->samples[i] : i];
 }
 
-/* Without their labels, samples that have the same stack are one. */
+/* Without labels, samples with the same stack are joined. */
 static void put_bare_samples(struct pprof *pprof)
 {
 	size_t nr_stacks = pprof->profile->nr_stacks;
@@ -380,7 +379,7 @@ static void put_samples(struct pprof *pprof)
 		put_sample(pprof, sample_at(pprof, i));
 }
 
-/* Where stacks were cut; its function comes behind all others. */
+/* Writes the mark of truncated stacks, whose function comes after all others. */
 static void put_cut_mark(struct pprof *pprof)
 {
 	size_t begin = pb_begin(pprof->out, PROFILE_LOCATION);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a label of a pprof sample says: a number or name of the sample, or an attribute of its
- * resource. Some attributes have a short name there, the others their own. */
+/* Labels of pprof samples: numbers and names of a sample, and attributes of its resource. Some
+ * attributes have a short name as labels. */
 #ifndef PROFILE_PPROF_LABELS_H
 #define PROFILE_PPROF_LABELS_H
 
@@ -13,14 +13,15 @@ enum pprof_label {
 	PPROF_LABEL_TID,
 	PPROF_LABEL_CPU,
 	PPROF_LABEL_CGROUP_ID,
-	PPROF_LABEL_REQUEST, /* of others: which request it was; nothing that a profile keeps */
+	PPROF_LABEL_REQUEST, /* of other programs: identifies a request; not kept */
 	PPROF_LABEL_ATTRIBUTE,
 };
 
-/* The name of a label that Flamelet writes: one of those before PPROF_LABEL_REQUEST. Static. */
+/* Returns the name of a label that Flamelet writes, one of those before PPROF_LABEL_REQUEST.
+ * Static. */
 const char *pprof_label_name(enum pprof_label label);
 
-/* What a label of that name says; others' names are known as well. */
+/* Returns the meaning of a label's name, which may be another program's. */
 enum pprof_label pprof_label_find(const char *name);
 
 /* Attributes that have a short name, in the order in which they are written. */
@@ -33,7 +34,8 @@ extern const struct pprof_short_name pprof_short_names[PPROF_NR_SHORT_NAMES];
 
 bool pprof_has_short_name(const char *attribute);
 
-/* The attribute of a label, whichever of both names that is; static or the label itself. */
+/* Returns the attribute of a label, which has its short or long name; static or the label
+ * itself. */
 const char *pprof_attribute_of(const char *label);
 
 #endif

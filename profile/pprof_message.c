@@ -50,8 +50,8 @@ static struct pprof_span span_of(const struct pprof_message *message, const stru
 	return (struct pprof_span){ (uint32_t)(field->data - message->data), (uint32_t)field->len };
 }
 
-/* Takes the field if it is one of the scalars; of a field that is there twice the last one counts,
- * as everywhere in protobuf. */
+/* Takes the field if it is one of the scalars. Of repeated fields, the last one counts, as usual in
+ * protobuf. */
 static int take_scalar(const struct pb_field *field, const struct scalar *scalars, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -77,7 +77,7 @@ static int read_scalars(struct pb_reader reader, const struct scalar *scalars, s
 	return r;
 }
 
-/* The scalars of an element of a table. */
+/* Reads the scalars of an element of a table. */
 static int read_element(const struct pprof_message *message, const struct pprof_table *table,
 			uint32_t element, const struct scalar *scalars, size_t nr)
 {
@@ -219,7 +219,7 @@ static int read_fields(struct pprof_message *message)
 	return 0;
 }
 
-/* Signed in the format; what is negative there is as good as missing. */
+/* The format's numbers are signed. Negative ones count as missing. */
 static uint64_t not_negative(uint64_t value)
 {
 	return value > INT64_MAX ? 0 : value;
@@ -280,8 +280,8 @@ int pprof_get_string(const struct pprof_message *message, uint64_t number, struc
 	return strbuf_error(text) < 0 ? no_memory(message) : 0;
 }
 
-/* Adds the numbers of a repeated field, packed or not, behind the first *nr; what is beyond `max`
- * is counted only. */
+/* Adds the numbers of a repeated field, packed or not, after the first *nr. Numbers beyond `max`
+ * are only counted. */
 static int add_numbers(const struct pb_field *field, uint64_t *numbers, size_t max, size_t *nr)
 {
 	struct pb_reader packed = pb_reader_of(field->data, field->len);

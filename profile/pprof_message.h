@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pprof message, found its way through: where its strings, samples and the elements of its tables
- * are. The bytes may be anybody's; nothing is copied, elements are decoded when they are asked for.
+/* An index of a pprof message: the positions of its strings, samples and table elements. The bytes
+ * are untrusted. Nothing is copied, and elements are decoded when they are requested.
  *
- * Everything that fails says why, in one line, in `reason`: -EBADMSG for what is not a pprof
- * message, -EFBIG for what is too large, -ENOMEM. */
+ * Every function that fails writes one line to `reason`. Errors: -EBADMSG not a pprof message,
+ * -EFBIG too large, -ENOMEM. */
 #ifndef PROFILE_PPROF_MESSAGE_H
 #define PROFILE_PPROF_MESSAGE_H
 
@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #define PPROF_MAX_TYPES 64 /* of samples */
-#define PPROF_MAX_FRAMES 2048 /* of a stack, leaf first; what is behind is left out */
+#define PPROF_MAX_FRAMES 2048 /* of a stack, leaf first; further frames are omitted */
 #define PPROF_MAX_LABELS 256 /* of a sample */
 
-/* Bytes of the message. */
+/* Part of the message. */
 struct pprof_span {
 	uint32_t at;
 	uint32_t len;
@@ -71,8 +71,8 @@ struct pprof_label_pair {
 
 struct pprof_sample {
 	uint64_t locations[PPROF_MAX_FRAMES]; /* ids */
-	size_t nr_locations; /* all of them, those that are left out included */
-	uint64_t values[PPROF_MAX_TYPES]; /* one a type; negative ones in two's complement */
+	size_t nr_locations; /* including omitted ones */
+	uint64_t values[PPROF_MAX_TYPES]; /* one per type; negative ones in two's complement */
 	size_t nr_values;
 	struct pprof_label_pair labels[PPROF_MAX_LABELS];
 	size_t nr_labels;
@@ -104,23 +104,23 @@ struct pprof_line {
 	uint64_t line;
 };
 
-/* Finds everything in the message, which stays borrowed, as `reason` does. */
+/* Indexes the message. `data` and `reason` stay borrowed. */
 int pprof_message_init(struct pprof_message *message, const void *data, size_t len,
 		       struct strbuf *reason) must_check;
 void pprof_message_done(struct pprof_message *message);
 
-/* Says why, in `reason`, and returns the error. */
+/* Writes the reason and returns the error. */
 int pprof_fail(const struct pprof_message *message, int error, const char *format, ...)
 	printf_like(3, 4) must_check;
 
-/* Makes `text` a string of the table, as far as its first NUL. */
+/* Sets `text` to a string of the table, up to its first NUL. */
 int pprof_get_string(const struct pprof_message *message, uint64_t number, struct strbuf *text)
 	must_check;
 
-/* The element's number in its table; -ENOENT, without a reason, when it is not there. */
+/* Finds an element's number in its table. Errors: -ENOENT, without a reason. */
 int pprof_find(const struct pprof_table *table, uint64_t id, uint32_t *ret_element) must_check;
 
-/* These fill what they are given; after a failure it holds nothing of use. */
+/* Decode an element. After a failure, the result is undefined. */
 int pprof_get_sample(const struct pprof_message *message, size_t number,
 		     struct pprof_sample *sample) must_check;
 int pprof_get_mapping(const struct pprof_message *message, uint32_t element,
@@ -130,8 +130,8 @@ int pprof_get_location(const struct pprof_message *message, uint32_t element,
 int pprof_get_function(const struct pprof_message *message, uint32_t element,
 		       struct pprof_function *function) must_check;
 
-/* 1 and the next line of a location, innermost first, or 0; `rest` begins as the location's
- * span. */
+/* Reads the next line of a location, innermost first. Returns 1, or 0 at the end. `rest` is
+ * initially the location's span. */
 int pprof_next_line(const struct pprof_message *message, struct pprof_span *rest,
 		    struct pprof_line *line) must_check;
 

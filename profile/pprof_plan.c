@@ -7,15 +7,15 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* What the values of a sample type are. Behind those of profile_type.h: */
+/* Meanings of sample types, in addition to those of profile_type.h: */
 enum {
-	ROLE_SAMPLES = PROFILE_NR_TYPES, /* of whatever: of CPU time if something else says so */
+	ROLE_SAMPLES = PROFILE_NR_TYPES, /* samples of CPU time, if other data confirms it */
 	ROLE_CPU_TIME,
 	ROLE_OTHER,
 };
 
-/* Of types that are not called as in profile_type.h. perf_to_profile makes two of each event; of
- * cycles it is not known how long they took. */
+/* Types with other names than in profile_type.h. perf_to_profile makes two types of each event. The
+ * duration of cycles is unknown. */
 static const struct {
 	const char *pattern; /* of "type/unit" */
 	unsigned int role;
@@ -37,7 +37,7 @@ struct columns {
 	size_t of[ROLE_OTHER];
 };
 
-/* What a value type is called. */
+/* Names of a value type. */
 struct names {
 	struct strbuf type;
 	struct strbuf unit;
@@ -93,8 +93,8 @@ static int find_columns(const struct pprof_message *message, struct names *names
 	return 0;
 }
 
-/* Samples are of CPU time when there is CPU time, or when the period is, or when nothing says
- * anything else. */
+/* Treats samples as CPU samples if there is CPU time, if the period is CPU time, or if nothing
+ * contradicts it. */
 static void claim_samples(const struct pprof_message *message, const struct names *period_type,
 			  struct columns *columns)
 {
@@ -113,7 +113,7 @@ static bool is_unit(const struct names *period_type, const char *unit)
 	return strcmp(strbuf_str(&period_type->unit), unit) == 0;
 }
 
-/* The mean CPU time of a sample. */
+/* Computes the mean CPU time of a sample. */
 static int get_mean(const struct pprof_message *message, const struct columns *columns,
 		    struct pprof_sample *sample, uint64_t *ret_mean)
 {

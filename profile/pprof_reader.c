@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What is written of a sample, its numbers included, can be read again. */
+/* All labels that are written for a sample, including its numbers, can be read again. */
 #define MAX_ATTRIBUTES (PPROF_MAX_LABELS - PPROF_LABEL_REQUEST)
 
 struct reading {
@@ -50,7 +50,7 @@ static size_t nr_frames_kept(const struct pprof_sample *sample)
 	return sample->nr_locations < PPROF_MAX_FRAMES ? sample->nr_locations : PPROF_MAX_FRAMES;
 }
 
-/* The elements of the sample's locations, whether it counts or not. */
+/* Finds the elements of the sample's locations, even if its count is 0. */
 static int find_locations(struct reading *reading, size_t number)
 {
 	const struct pprof_sample *sample = &reading->sample;
@@ -97,7 +97,7 @@ static int get_label_kind(struct reading *reading, struct pprof_translator *tran
 	return 0;
 }
 
-/* Of labels that are the same attribute the first one counts. */
+/* Of several labels for the same attribute, the first one is used. */
 static int add_attribute(struct reading *reading, struct pprof_translator *translator,
 			 const struct pprof_label_pair *label)
 {
@@ -246,7 +246,7 @@ static int read_profiles(struct reading *reading, struct pprof_profiles *ret_pro
 	return 0;
 }
 
-/* Unpacks what is gzip'ed; else the bytes are the message. */
+/* Unpacks a gzip'ed message. */
 static int unpack(struct reading *reading, const void **bytes, size_t *len)
 {
 	if (!gzip_is(*bytes, *len))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads pprof files, ours and others': https://github.com/google/pprof/tree/main/proto
+/* Reads pprof files of Flamelet and other programs: https://github.com/google/pprof/tree/main/proto
  *
- * What pprof.h writes comes back: stacks, names, files with their build ids, and whose time it was.
- * What else a file of others has is read as far as a profile can hold it:
+ * Everything that pprof.h writes is restored: stacks, names, files with their build ids, and
+ * resources. Other data is read as far as a profile can represent it:
  *
  *	sample types		a profile each, of those in profile_type.h; pprof_plan.h tells how
  *	mappings		become whole files (profile.h), addresses offsets in them
@@ -22,22 +22,21 @@
 
 #include <stddef.h>
 
-/* A profile may take so many times the bytes that a file may unpack to. */
+/* A profile may take this many times the bytes that a file may unpack to. */
 #define PPROF_ROOM_FACTOR 4
 
 struct pprof_profiles {
 	/* Owned references; NULL: the file has none of that type */
 	struct profile *of[PROFILE_NR_TYPES];
-	size_t nr_types_unknown; /* sample types that were left out */
-	size_t nr_values_negative; /* left out too; differences of two profiles have them */
+	size_t nr_types_unknown; /* omitted sample types */
+	size_t nr_values_negative; /* omitted, too; they occur in differences of two profiles */
 };
 
 void pprof_profiles_done(struct pprof_profiles *profiles);
 
-/* `bytes` are the message as it is or gzip'ed. On failure `message` becomes one line that says why.
- * Errors: -EBADMSG, -EFBIG when it unpacks to more than `max_bytes`, or a profile of it takes more
- * than PPROF_ROOM_FACTOR times as much; -ENOENT when it has no sample type that is known;
- * -ENOMEM. */
+/* Reads a message, plain or gzip'ed. On failure, `message` gets the reason in one line. Errors:
+ * -EBADMSG, -EFBIG when it unpacks to more than `max_bytes`, or a profile of it takes more than
+ * PPROF_ROOM_FACTOR times as much; -ENOENT when it has no sample type that is known; -ENOMEM. */
 int pprof_read(const void *bytes, size_t len, size_t max_bytes, struct pprof_profiles *ret_profiles,
 	       struct strbuf *message) must_check;
 

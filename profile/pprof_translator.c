@@ -163,7 +163,7 @@ static int translate_mapping(struct pprof_translator *translator, uint32_t eleme
 	return 0;
 }
 
-/* Mapping, address, and kind as far as these tell it. */
+/* Sets the mapping, the address, and the kind as far as these determine it. */
 static int translate_place(struct pprof_translator *translator, const struct pprof_location *old,
 			   uint64_t id, struct profile_location *location)
 {
@@ -234,7 +234,7 @@ static int add_name(struct pprof_translator *translator, const char *name)
 	return add_line(translator, id, 0);
 }
 
-/* An address as an offset in the mapped file. */
+/* Converts an address to an offset in the mapped file. */
 static uint64_t offset_of(const struct profile_mapping *mapping, uint64_t address)
 {
 	if (address < mapping->start || address >= mapping->limit)
@@ -242,7 +242,7 @@ static uint64_t offset_of(const struct profile_mapping *mapping, uint64_t addres
 	return address - mapping->start + mapping->offset;
 }
 
-/* A name for what has none: "libfoo.so+0x123", the same for all processes that map the file. */
+/* Names a location without lines: "libfoo.so+0x123", which is the same in all processes. */
 static int add_fallback_name(struct pprof_translator *translator,
 			     const struct profile_location *location)
 {
@@ -259,8 +259,8 @@ static int add_fallback_name(struct pprof_translator *translator,
 	return r < 0 ? r : add_name(translator, strbuf_str(&translator->text));
 }
 
-/* Kinds that only the lines tell. Where a stack ends before its root, pprof.h writes a remark in
- * brackets that is nowhere. */
+/* Returns the kind of code by its lines. For a stack that ends before its root, pprof.h writes a
+ * remark in brackets without an address. */
 static enum frame_kind kind_of(const struct pprof_translator *translator,
 			       const struct profile_location *location)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the tables of a pprof message to those of a builder. An element is translated when it is
- * first asked for, and its new number remembered; what nothing leads to is not looked at. */
+/* Converts the tables of a pprof message to those of a builder. An element is translated when it is
+ * first requested, and its new number is remembered. Unused elements are ignored. */
 #ifndef PROFILE_PPROF_TRANSLATOR_H
 #define PROFILE_PPROF_TRANSLATOR_H
 
@@ -31,15 +31,15 @@ void pprof_translator_done(struct pprof_translator *translator);
 int pprof_translate_string(struct pprof_translator *translator, uint64_t old, uint32_t *ret_new)
 	must_check;
 
-/* The name of the attribute that a label of that name is. */
+/* Translates the name of a label to that of its attribute. */
 int pprof_translate_attribute(struct pprof_translator *translator, uint64_t label,
 			      uint32_t *ret_new) must_check;
 
-/* An element of the locations' table. */
+/* Translates an element of the table of locations. */
 int pprof_translate_location(struct pprof_translator *translator, uint32_t element,
 			     uint32_t *ret_new) must_check;
 
-/* A location that is no code and says something about the stack. */
+/* Adds a location that is not code but a remark about the stack. */
 int pprof_translator_add_remark(struct pprof_translator *translator, const char *text,
 				uint32_t *ret_new) must_check;
 

@@ -54,7 +54,7 @@ static void profile_free(struct profile *profile)
 
 void profile_unref(struct profile *profile)
 {
-	/* What other holders did with the profile happens before it is freed. */
+	/* Accesses of other holders happen before the profile is freed. */
 	if (profile && __atomic_sub_fetch(&profile->nr_refs, 1, __ATOMIC_ACQ_REL) == 0)
 		profile_free(profile);
 }

@@ -90,8 +90,8 @@ struct profile_resource {
 	size_t nr;
 };
 
-/* What is known of a process besides the names of its threads. Two processes are equal when all
- * fields but seen_ns are. */
+/* Data of a process besides the names of its threads. Two processes are equal if all fields except
+ * seen_ns are. */
 struct profile_process {
 	uint64_t start_ns; /* since boot; 0: not known */
 	uint64_t seen_ns; /* since boot: its last sample */
@@ -101,7 +101,7 @@ struct profile_process {
 	uint32_t name;
 };
 
-/* Everything but count is the sample's identity: equal ones are one sample. */
+/* All fields except count identify a sample: equal ones are joined. */
 struct profile_sample {
 	uint64_t cgroup_id;
 	/* Unix time, within the profile's; 0: not recorded, so equal samples merge */
@@ -114,7 +114,7 @@ struct profile_sample {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
-	uint64_t count; /* times the timer fired; of other types than CPU: the value */
+	uint64_t count; /* how often the timer fired; for other types than CPU: the value */
 };
 
 struct profile {
@@ -145,31 +145,30 @@ struct profile {
 	/* CPU: nanoseconds that a count stands for, 1e9 / Hz; else in its type's unit */
 	uint64_t period;
 	enum profile_type type;
-	size_t nr_bytes; /* what it takes in memory, indexes of its builder included */
+	size_t nr_bytes; /* memory, including the builder's indexes */
 	unsigned int nr_refs; /* atomic */
 };
 
-/* The string with that number; borrowed from the profile. */
+/* Returns the string with that number; borrowed from the profile. */
 static inline const char *profile_string(const struct profile *profile, uint32_t id)
 {
 	return intern_get(&profile->strings, id);
 }
 
-/* The lines of a location, innermost first; borrowed. */
+/* Returns the lines of a location, innermost first; borrowed. */
 static inline const struct profile_line *profile_location_lines(
 	const struct profile *profile, const struct profile_location *location)
 {
 	return profile->lines + location->first_line;
 }
 
-/* The name of a location's innermost function; borrowed. "" in a profile under construction that
- * has none yet. */
+/* Returns the name of a location's innermost function, or "" if it has none yet; borrowed. */
 const char *profile_location_name(const struct profile *profile, uint32_t location);
 
-/* The value of a resource's attribute, or NULL when it has no such key; borrowed. */
+/* Returns the value of a resource's attribute, or NULL; borrowed. */
 const char *profile_resource_get(const struct profile *profile, uint32_t resource, const char *key);
 
-/* Sum of all counts. */
+/* Returns the sum of all counts. */
 uint64_t profile_total(const struct profile *profile);
 
 struct profile *profile_ref(struct profile *profile);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the samples of a profile count, and what pprof, OpenTelemetry and Pyroscope call it.
+/* Types of profiles, and their names in pprof, OpenTelemetry and Pyroscope.
  *
- * A sample type says what one value is, a period type what made the sampler take a sample: a CPU
- * profile counts samples, one every so many nanoseconds of CPU time. */
+ * The sample type is the meaning of a value; the period type is the event that triggers a sample. A
+ * CPU profile counts samples, one per period of CPU time. */
 #ifndef PROFILE_PROFILE_TYPE_H
 #define PROFILE_PROFILE_TYPE_H
 
@@ -20,7 +20,7 @@ enum profile_type {
 };
 
 struct profile_type_names {
-	/* How Pyroscope groups them: "process_cpu", "memory"; its label __name__ */
+	/* Pyroscope's group, in its label __name__: "process_cpu", "memory" */
 	const char *family;
 	const char *sample_type, *sample_unit;
 	const char *period_type, *period_unit; /* "": it has no period */
@@ -30,7 +30,7 @@ struct profile_type_names {
 /* Static. */
 const struct profile_type_names *profile_type_names(enum profile_type type);
 
-/* The type that has these names of samples ("alloc_space", "bytes"), or PROFILE_NR_TYPES. */
+/* Returns the type with these sample names ("alloc_space", "bytes"), or PROFILE_NR_TYPES. */
 enum profile_type profile_type_find(const char *sample_type, const char *sample_unit);
 
 #endif

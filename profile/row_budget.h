@@ -11,11 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one table: numbers are 32 bits wide, and an index stores number + 1. */
+/* Maximum rows of a table: numbers have 32 bits, and an index stores number + 1. */
 #define ROWS_MAX (UINT32_MAX - 1)
 
-/* What the index takes for a row: a slot has 8 bytes, and just after doubling the index is 3/8
- * full. */
+/* Bytes of the index per row: a slot has 8 bytes, and just after doubling the index is 3/8 full. */
 #define ROW_INDEX_BYTES 22
 
 struct row_budget {
@@ -23,11 +22,11 @@ struct row_budget {
 	size_t nr_bytes; /* charged so far; never above max_bytes */
 };
 
-/* Whether so many more bytes may be charged. */
+/* Returns whether that many more bytes may be charged. */
 bool row_budget_has_room(const struct row_budget *budget, size_t bytes);
 
-/* Files a new row in its index and charges for both; `bytes` is what the row takes.
- * Errors: -ENOSPC, -ENOMEM; then nothing has changed. */
+/* Adds a new row to its index and charges for both; `bytes` is the size of the row. Errors:
+ * -ENOSPC, -ENOMEM; then nothing has changed. */
 int row_budget_book(struct row_budget *budget, struct htable *index, uint32_t hash, size_t row,
 		    size_t bytes) must_check;
 

@@ -59,7 +59,7 @@ struct svg {
 	bool has_inlined;
 };
 
-/* Also of boxes that are left out only as there are too many: the script draws them. */
+/* Includes boxes that are omitted only because there are too many, as the script draws them. */
 static void find_kinds(struct svg *svg)
 {
 	for (size_t i = 0; i < svg->tree->nr_nodes; i++) {
@@ -105,7 +105,7 @@ static void put_label(const struct svg *svg, const struct flame_node *node, unsi
 	strbuf_append_str(svg->out, "</text>");
 }
 
-/* What is counted: " samples", or " sample" when it is one. */
+/* Writes the unit of a count: " samples", or " sample" for 1. */
 static void put_values_word(const struct svg *svg, uint64_t count)
 {
 	const char *word = profile_type_names(svg->profile->type)->values;
@@ -180,7 +180,7 @@ static void put_subtitle(const struct svg *svg, const struct caption *caption)
 	xml_append(svg->out, caption->subtitle);
 }
 
-/* An entry of the legend; returns where the next one goes. */
+/* Writes an entry of the legend. Returns the position of the next one. */
 static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is_inlined,
 			       size_t x_px)
 {
@@ -193,8 +193,8 @@ static size_t put_legend_entry(struct strbuf *out, enum flame_kind kind, bool is
 	return x_px + LEGEND_TEXT_PX + strlen(legend) * LEGEND_CHAR_PX + LEGEND_GAP_PX;
 }
 
-/* The kinds of code that occur. Inlined functions are lighter whatever they are; orange stands for
- * all. */
+/* Writes the kinds of code that occur. Inlined functions of any kind are lighter; orange represents
+ * them all. */
 static void put_legend(const struct svg *svg)
 {
 	static const enum flame_kind order[] = {

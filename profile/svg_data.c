@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes that have all but their place and count in common share a function. */
+/* Nodes that differ only in position and count share a function. */
 struct functions {
 	const struct flame_tree *tree; /* borrowed */
 	uint32_t *of_nodes; /* owned; number of each node's function */

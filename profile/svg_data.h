@@ -22,7 +22,7 @@
 
 #define SVG_DATA_MAX_NODES 200000 /* 3 MB; the smallest ones of more are left out */
 
-/* Appends it. Errors: -ENOMEM; others are kept in `out`. */
+/* Appends the tree. Errors: -ENOMEM; others are kept in `out`. */
 int svg_data_append(struct strbuf *out, const struct profile *profile,
 		    const struct flame_tree *tree) must_check;
 

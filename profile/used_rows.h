@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows of a table are used, in the order of their first use. */
+/* The used rows of a table, in the order of their first use. */
 #ifndef PROFILE_USED_ROWS_H
 #define PROFILE_USED_ROWS_H
 
@@ -14,11 +14,12 @@ struct used_rows {
 	uint32_t nr;
 };
 
-/* For a table of `nr` rows; none is used. Done is needed after a failure, too. Errors: -ENOMEM. */
+/* Initialises for a table of `nr` unused rows. used_rows_done() is needed after a failure, too.
+ * Errors: -ENOMEM. */
 int used_rows_init(struct used_rows *used, size_t nr) must_check;
 void used_rows_done(struct used_rows *used);
 
-/* The id of a row, from 1 on: a new one at its first use. */
+/* Returns the id of a row, from 1 on, which is assigned at its first use. */
 uint32_t used_rows_use(struct used_rows *used, uint32_t row);
 
 #endif

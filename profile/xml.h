@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-/* Appends the printable form of a text (base/printable.h), so that it stands for itself in XML text
- * and attribute values. */
+/* Appends the printable form of a text (base/printable.h), escaped for XML text and attribute
+ * values. */
 void xml_append(struct strbuf *out, const char *text);
 
-/* The same, truncated to `max_chars` characters, the last of which is then an ellipsis. An escape
- * counts as four characters and is not split. */
+/* Appends the same, truncated to `max_chars` characters, the last of which is then an ellipsis. An
+ * escape counts as four characters and is not split. */
 void xml_append_elided(struct strbuf *out, const char *text, size_t max_chars);
 
 #endif
