@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How errors travel: functions return 0 (or a count) on success and a negative errno on failure.
- * The same code means the same thing everywhere:
+/* Error handling: functions return 0 (or a count) on success and a negative errno on failure. The
+ * same code means the same thing everywhere:
  *
  *	-EBADMSG	malformed input
  *	-ENOSPC		a budget of our own is used up

@@ -5,14 +5,14 @@
 #include "cgroup/cgroup_path.h"
 #include "k8s/pod_list.h"
 
-/* What Kubernetes takes for a name, and for the UIDs it makes. */
+/* Returns whether it has the characters of Kubernetes' names and UIDs. */
 static bool is_name(struct strview view)
 {
 	return view.len > 0 && view.len <= POD_NAME_MAX &&
 	       strview_has_only(view, "abcdefghijklmnopqrstuvwxyz0123456789-.");
 }
 
-/* Three names with "_" between them. */
+/* Splits three names with "_" between them. */
 static bool split(struct strview text, struct strview *ret_first, struct strview *ret_second,
 		  struct strview *ret_third)
 {
@@ -51,7 +51,7 @@ bool pod_log_link_parse(struct strview name, struct pod_log_link *ret_link)
 	return true;
 }
 
-/* Cuts the last name off a path. */
+/* Takes the last name off a path. */
 static struct strview take_last(struct strview *path)
 {
 	struct strview last = strview_behind_last(*path, '/');

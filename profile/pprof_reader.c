@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One profile after the other is built from the samples; what a sample leads to is translated by
- * pprof_translator.c. */
+/* The profiles are built from the samples one after the other. The elements of a sample are
+ * translated by pprof_translator.c. */
 #include "profile/pprof_reader.h"
 
 #include "base/gzip.h"

@@ -95,7 +95,7 @@ struct attribute_opts {
 /* Both counters only grow. */
 struct attribute_maker_stats {
 	uint64_t nr_samples_collapsed; /* sum of counts */
-	/* Of resources, over max_attributes; again in each profile */
+	/* of resources over max_attributes; counted in each profile */
 	uint64_t nr_attributes_dropped;
 };
 

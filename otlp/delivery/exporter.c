@@ -314,8 +314,8 @@ static void drain(struct exporter *exporter)
 	delivery_queue_save(
 		exporter->queue); /* whoever has asked for the end may not wait for it */
 	for (;;) {
-		/* What may be sent at once is due since long ago: that is not before the
-		 * deadline. */
+		/* A request that may be sent at once has a time in the past, which does not count
+		 * as before the deadline. */
 		uint64_t next_ns = max_u64(delivery_queue_next_ns(exporter->queue),
 					   clock_mono_ns());
 
